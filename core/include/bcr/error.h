@@ -2,7 +2,7 @@
 /*
  * bcr/error.h -- every value that bcr_errno can take, with what to do about it.
  *
- * This list is the only one: the enum below, bcr_strerror(), the table in bcr_errors(7) and the
+ * This list is the only one: the enum below, bcr_strerror(), the table in bcr_errors(3) and the
  * check that some test provokes each code are all made from it.  A code is here if and only if the
  * library can set it.
  *
@@ -30,7 +30,7 @@
     X(BUSY, 7, "still in use; release what uses it and call again")                                                   \
     X(TIMEOUT, 8, "no region came in the time given; wait longer or find out why nobody puts one")                    \
     X(FULL, 9, "the cells there hold as many regions as they may; take some out, or give bcr_cagrow a larger nrgns")  \
-    X(NOMEM, 10, "not enough memory; free regions, or ask bcr_cagrow for more bytes or fewer")                        \
+    X(NOMEM, 10, "no room in the comm heap or the system; free regions, or ask bcr_cagrow for more bytes or fewer")                        \
     X(NOCELL, 20, "that CCE has no such cell; use a number that its bcr_cagrow returned and bcr_cafree did not end")  \
     X(ACCESS, 21, "that kind of cell forbids this use; choose a cell of another kind in its owner's bcr_cagrow")      \
     X(OWNERDEAD, 22, "the CCE that held this cell's write lock ended without a put; put a region that holds now")     \
