@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# The library: libbcr.so and libbcr.a from the objects of the modules that a CCE needs.
+
+set(bcr_library_modules "")
+foreach(name core copydesc cells handlers client)
+    if(TARGET bcr_${name})
+        list(APPEND bcr_library_modules ${name})
+    endif()
+endforeach()
+
+if(NOT bcr_library_modules)
+    return()
+endif()
+
+bcr_closure(bcr_library_modules ${bcr_library_modules})
+set(bcr_export_map "${CMAKE_CURRENT_SOURCE_DIR}/cmake/bcr.map")
+
+foreach(target bcr bcr_static)
+    if(target STREQUAL "bcr")
+        add_library(bcr SHARED)
+        set_target_properties(bcr PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                              LINK_DEPENDS "${bcr_export_map}")
+        # The sanitizers' own symbols must stay undefined in a shared library.
+        target_link_options(bcr PRIVATE "-Wl,--version-script=${bcr_export_map}"
+                            $<$<NOT:$<OR:$<BOOL:${BCR_SANITIZE}>,$<BOOL:${BCR_FUZZ}>>>:-Wl,--no-undefined>)
+    else()
+        add_library(bcr_static STATIC)
+        set_target_properties(bcr_static PROPERTIES OUTPUT_NAME bcr)
+    endif()
+    foreach(name IN LISTS bcr_library_modules)
+        target_sources(${target} PRIVATE $<TARGET_OBJECTS:bcr_${name}>)
+        get_target_property(libs bcr_${name} BCR_LIBS)
+        if(libs)
+            bcr_resolve_libs(resolved ${libs})
+            target_link_libraries(${target} PRIVATE ${resolved})
+        endif()
+    endforeach()
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:bcr_flags> Threads::Threads)
+    target_include_directories(${target} INTERFACE
+        $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/core/include>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endforeach()
