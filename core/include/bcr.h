@@ -25,32 +25,32 @@ extern "C" {
 #endif
 
 /* Values of msec arguments, and of nofree arguments. */
-#define bcr_BLOCK (-1)
+#define bcr_BLOCK   (-1)
 #define bcr_PENDING (-2)
-#define bcr_FREE 0
-#define bcr_NOFREE 1
+#define bcr_FREE    0
+#define bcr_NOFREE  1
 
 /* Flags of bcr_init. */
-#define bcr_inorder 0x01
-#define bcr_user_ca 0x02
-#define bcr_errors 0x04
-#define bcr_reliable 0x08
-#define bcr_timeout 0x10
-#define bcr_handlers 0x20
-#define bcr_gc 0x40
+#define bcr_inorder     0x01
+#define bcr_user_ca     0x02
+#define bcr_errors      0x04
+#define bcr_reliable    0x08
+#define bcr_timeout     0x10
+#define bcr_handlers    0x20
+#define bcr_gc          0x40
 #define bcr_implemented (bcr_inorder | bcr_user_ca | bcr_errors | bcr_reliable | bcr_timeout | bcr_gc)
 
 /* Second item of an error region (bcrT_1ERROR): the operation that failed. */
 #define bcr_op_enlist 1
-#define bcr_op_put 2
-#define bcr_op_putm 3
+#define bcr_op_put    2
+#define bcr_op_putm   3
 
 /* The calling thread's CCE: int lvalues, 0 before bcr_init.  bcr_errno is the calling thread's own. */
-#define bcr_cce (*bcr_cce_location())
+#define bcr_cce      (*bcr_cce_location())
 #define bcr_enlistor (*bcr_enlistor_location())
-#define bcr_cceord (*bcr_cceord_location())
+#define bcr_cceord   (*bcr_cceord_location())
 #define bcr_archtype (*bcr_archtype_location())
-#define bcr_errno (*bcr_errno_location())
+#define bcr_errno    (*bcr_errno_location())
 
 BCR_API int *bcr_cce_location(void);
 BCR_API int *bcr_enlistor_location(void);
@@ -80,12 +80,12 @@ BCR_API void **bcr_get(int qlike, int cce, int cell, int msec);
 BCR_API int bcr_zap(int cce, int cell);
 BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree);
 
-#define bcr_write(rgid, cce, cell, nofree) bcr_put(0, rgid, cce, cell, nofree)
-#define bcr_enq(rgid, cce, cell, nofree) bcr_put(1, rgid, cce, cell, nofree)
+#define bcr_write(rgid, cce, cell, nofree)      bcr_put(0, rgid, cce, cell, nofree)
+#define bcr_enq(rgid, cce, cell, nofree)        bcr_put(1, rgid, cce, cell, nofree)
 #define bcr_writem(rgid, ncells, cells, nofree) bcr_putm(0, rgid, ncells, cells, nofree)
-#define bcr_enqm(rgid, ncells, cells, nofree) bcr_putm(1, rgid, ncells, cells, nofree)
-#define bcr_read(cce, cell, msec) bcr_get(0, cce, cell, msec)
-#define bcr_deq(cce, cell, msec) bcr_get(1, cce, cell, msec)
+#define bcr_enqm(rgid, ncells, cells, nofree)   bcr_putm(1, rgid, ncells, cells, nofree)
+#define bcr_read(cce, cell, msec)               bcr_get(0, cce, cell, msec)
+#define bcr_deq(cce, cell, msec)                bcr_get(1, cce, cell, msec)
 
 /* Locks */
 BCR_API void **bcr_acqrl(int cce, int cell, int msec);

@@ -20,25 +20,25 @@
 #define BCR_ERROR_H
 
 /* X(name, number, sentence): bcrE_<name> is the number, bcr_strerror(number) is the sentence. */
-#define BCR_ERROR_MAP(X)                                                                                              \
-    X(NOINIT, 1, "this process is not a CCE yet; call bcr_init first")                                                \
-    X(ARG, 2, "an argument is outside what the routine accepts; compare the call with its manual page")               \
-    X(RGID, 3, "not the ID of a region that this CCE holds; look for a region used after it was freed or put away")   \
-    X(PENDING, 4, "the get that gave this region ID has not completed; call bcr_rgwait first, or bcr_rgfree to drop") \
-    X(DESC, 5, "the copy descriptor is malformed; check nesting offsets, type numbers and that bcrT_END is reached")  \
-    X(ARCH, 6, "not an archtype that this CCE can use; take one from bcr_archtype, bcr_arch or bcr_rglen")            \
-    X(BUSY, 7, "still in use; release what uses it and call again")                                                   \
-    X(TIMEOUT, 8, "no region came in the time given; wait longer or find out why nobody puts one")                    \
-    X(FULL, 9, "the cells there hold as many regions as they may; take some out, or give bcr_cagrow a larger nrgns")  \
-    X(NOMEM, 10, "no room in the comm heap or the system; free regions, or ask bcr_cagrow for more bytes or fewer")                        \
-    X(NOCELL, 20, "that CCE has no such cell; use a number that its bcr_cagrow returned and bcr_cafree did not end")  \
-    X(ACCESS, 21, "that kind of cell forbids this use; choose a cell of another kind in its owner's bcr_cagrow")      \
-    X(OWNERDEAD, 22, "the CCE that held this cell's write lock ended without a put; put a region that holds now")     \
-    X(NOCCE, 40, "no CCE is known by this ID here; IDs travel between CCEs only as bcrT_CCE through the copy calls")  \
-    X(DEAD, 41, "that CCE has ended; stop using its cells")                                                           \
-    X(ENLIST, 42, "the CCE could not be started or joined; the reason is on the root's stderr and in the log of enl") \
-    X(INTERNAL, 60, "shared memory holds what no CCE could have written; look for stray writes and end the program")  \
-    X(FORK, 80, "this process is the fork of a CCE and not one itself; call exec, or leave BCR to the parent")
+#define BCR_ERROR_MAP(X)                                                                                   \
+    X(NOINIT, 1, "this process is not a CCE yet; call bcr_init first")                                     \
+    X(ARG, 2, "an argument is outside what the routine accepts; compare the call with its manual page")    \
+    X(RGID, 3, "not the ID of a region held here; look for one used after it was freed or put away")       \
+    X(PENDING, 4, "the get that gave this region ID is not done; call bcr_rgwait first, or bcr_rgfree")    \
+    X(DESC, 5, "malformed copy descriptor; check its nesting offsets, its types, and that bcrT_END comes") \
+    X(ARCH, 6, "not an archtype usable here; take one from bcr_archtype, bcr_arch or bcr_rglen")           \
+    X(BUSY, 7, "still in use; release what uses it, then call again")                                      \
+    X(TIMEOUT, 8, "no region came in the time given; wait longer, or find out why nobody puts one")        \
+    X(FULL, 9, "those cells hold all the regions they may; take some out, or grow with a larger nrgns")    \
+    X(NOMEM, 10, "no room in the comm heap or the system; free regions, or size bcr_cagrow differently")   \
+    X(NOCELL, 20, "that CCE has no such cell; use a number its bcr_cagrow returned and bcr_cafree left")   \
+    X(ACCESS, 21, "this kind of cell forbids that use; have its owner grow a cell of another kind")        \
+    X(OWNERDEAD, 22, "the holder of the cell's write lock ended; put a region that says what holds now")   \
+    X(NOCCE, 40, "no CCE is known by this ID; pass IDs on as bcrT_CCE through the copy routines only")     \
+    X(DEAD, 41, "that CCE has ended; stop using its cells")                                                \
+    X(ENLIST, 42, "the CCE could not be started or joined; see the root's stderr or enl's log for why")    \
+    X(INTERNAL, 60, "shared memory holds what no CCE writes; look for stray writes, and end the program")  \
+    X(FORK, 80, "this process is a CCE's fork, not a CCE; call exec, or leave BCR to the parent")
 
 enum bcr_error {
     bcrE_OK = 0, /* no error: what bcr_errno is until a routine fails; success does not reset it */
