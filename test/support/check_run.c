@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* check_run.c -- main() of every test program: runs the registered tests, each in a child with a watchdog.
+ *
+ * Nothing outlives its test. The child leads a process group, and the runner is a child subreaper, so even a
+ * daemon that left the group comes back to the runner once its parent has gone, and is killed with the rest. */
+#include "check.h"
+
+#include "check_shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+enum { SANITIZER_TIME_FACTOR = 5 };
+
+struct check_shared *check_shared;
+
+static struct check_test *first_test, **last_link = &first_test;
+static sigset_t watched, inherited;
+
+void check_register(struct check_test *test)
+{
+    *last_link = test;
+    last_link = &test->next;
+}
+
+static _Noreturn void give_up(const char *what)
+{
+    fprintf(stderr, "test runner: %s: %s\n", what, strerror(errno));
+    exit(2);
+}
+
+static uint64_t choose_seed(void)
+{
+    const char *wish = getenv("BCR_TEST_SEED");
+    uint64_t seed;
+    if (wish && *wish) {
+        char *end;
+        errno = 0;
+        seed = strtoull(wish, &end, 0);
+        if (*end || errno) {
+            fprintf(stderr, "BCR_TEST_SEED=%s is not a 64-bit number\n", wish);
+            exit(2);
+        }
+    } else if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) {
+        give_up("getrandom");
+    }
+    return seed;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t limit_ns(const struct check_test *test)
+{
+    const char *factor = getenv("BCR_TEST_TIME_FACTOR");
+    uint64_t times = factor ? strtoull(factor, NULL, 10) : 0;
+    if (times == 0)
+        times = 1;
+    if (SANITIZED)
+        times *= SANITIZER_TIME_FACTOR;
+    return test->timeout_s * times * 1000000000u;
+}
+
+static _Noreturn void be_child(const struct check_test *test, pid_t runner)
+{
+    setpgid(0, 0);
+    /* If the runner is killed (ctest's own time limit), so is the test. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != runner)
+        _exit(CHECK_STATUS_FAILED);
+    sigprocmask(SIG_SETMASK, &inherited, NULL);
+    /* In a process group of its own, reading a terminal would stop it. */
+    int null = open("/dev/null", O_RDONLY);
+    if (null > 0) {
+        dup2(null, STDIN_FILENO);
+        close(null);
+    }
+    test->run();
+    exit(0);
+}
+
+/* Kills what is left of a test. Children that the kernel hands to us meanwhile are seen in the next round; the
+ * rounds end because a killed process starts no others. */
+static void kill_descendants(pid_t group)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    for (;;) {
+        kill(-group, SIGKILL);
+        FILE *children = fopen(path, "re");
+        int child;
+        while (children && fscanf(children, "%d", &child) == 1)
+            kill(child, SIGKILL);
+        if (children)
+            fclose(children);
+        if (waitpid(-1, NULL, 0) < 0 && errno == ECHILD)
+            return;
+    }
+}
+
+/* The wait status of the test's child, or -1 if the watchdog had to end it. */
+static int watch(const struct check_test *test, pid_t child)
+{
+    uint64_t deadline = now_ns() + limit_ns(test);
+    for (;;) {
+        int status;
+        if (waitpid(child, &status, WNOHANG) == child)
+            return status;
+        uint64_t now = now_ns();
+        if (now >= deadline)
+            return -1;
+        uint64_t left = deadline - now;
+        struct timespec wait = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+        int signo = sigtimedwait(&watched, NULL, &wait);
+        if (signo == SIGINT || signo == SIGTERM || signo == SIGHUP) {
+            kill_descendants(child);
+            fprintf(stderr, "interrupted in %s\n", test->name);
+            _exit(128 + signo);
+        }
+    }
+}
+
+enum verdict { PASSED, FAILED, SKIPPED };
+
+static enum verdict judge(const struct check_test *test, int status)
+{
+    if (status == -1)
+        fprintf(stderr, "%s: no end after %" PRIu64 " s, killed\n", test->name, limit_ns(test) / 1000000000u);
+    else if (WIFSIGNALED(status))
+        fprintf(stderr, "%s: ended by signal %d (%s)\n", test->name, WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
+    else if (atomic_load(&check_shared->failed))
+        fprintf(stderr, "%s: see the failed check above\n", test->name);
+    else if (WEXITSTATUS(status) == CHECK_STATUS_SKIPPED && atomic_load(&check_shared->skipped))
+        return SKIPPED;
+    else if (WEXITSTATUS(status) != 0)
+        fprintf(stderr, "%s: exit status %d\n", test->name, WEXITSTATUS(status));
+    else
+        return PASSED;
+    return FAILED;
+}
+
+static enum verdict run(const struct check_test *test)
+{
+    atomic_store(&check_shared->failed, false);
+    atomic_store(&check_shared->skipped, false);
+    atomic_store(&check_shared->seed_used, false);
+    fflush(stdout);
+    fflush(stderr);
+
+    pid_t runner = getpid();
+    pid_t child = fork();
+    if (child < 0)
+        give_up("fork");
+    if (child == 0)
+        be_child(test, runner);
+    setpgid(child, child); /* both do: whoever comes first */
+
+    int status = watch(test, child);
+    kill_descendants(child);
+    enum verdict verdict = judge(test, status);
+    if (verdict == SKIPPED)
+        printf("skip %s: %s\n", test->name, check_shared->skip_reason);
+    else
+        printf("%s %s\n", verdict == PASSED ? "ok" : "FAIL", test->name);
+    fflush(stdout);
+    return verdict;
+}
+
+static bool is_wanted(const struct check_test *test, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], test->name) == 0)
+            return true;
+    }
+    return argc == 1;
+}
+
+static void refuse_unknown_names(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const struct check_test *test = first_test;
+        while (test && strcmp(test->name, argv[i]) != 0)
+            test = test->next;
+        if (!test) {
+            fprintf(stderr, "%s: no test is called %s; --list shows them\n", argv[0], argv[i]);
+            exit(2);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        for (const struct check_test *test = first_test; test; test = test->next)
+            puts(test->name);
+        return 0;
+    }
+    refuse_unknown_names(argc, argv);
+
+    check_shared =
+        mmap(NULL, sizeof *check_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (check_shared == MAP_FAILED)
+        give_up("mmap");
+    check_shared->seed = choose_seed();
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+        give_up("prctl");
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGCHLD);
+    sigaddset(&watched, SIGINT);
+    sigaddset(&watched, SIGTERM);
+    sigaddset(&watched, SIGHUP);
+    sigprocmask(SIG_BLOCK, &watched, &inherited);
+
+    int count[3] = {0, 0, 0};
+    for (const struct check_test *test = first_test; test; test = test->next) {
+        if (is_wanted(test, argc, argv))
+            count[run(test)]++;
+    }
+    printf("%d passed, %d failed, %d skipped\n", count[PASSED], count[FAILED], count[SKIPPED]);
+    if (count[FAILED])
+        return 1;
+    return count[PASSED] == 0 && count[SKIPPED] > 0 ? CHECK_STATUS_SKIPPED : 0;
+}
