@@ -1,6 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bcr.h -- Cooperative Data Sharing for C: the whole public interface, and its manual.
+ *
+ * A program is a team of CCEs (processes).  Each CCE owns numbered cells; a cell is a queue of regions; a
+ * region is a block of data that is shared and counted, and copied only when somebody must write to it.
+ * put, get and zap move regions through cells, the caller's own or another CCE's.
+ *
+ * Each routine has one block below, from which its manual page is made.  Its labels, always in this order:
+ *     Shape    what the arguments mean and which values are legal
+ *     Owns     who holds the region before and after
+ *     Returns  the value on success, the value on failure, and every error
+ *     Blocks   what the call waits for
+ *     Order    what is promised about it and other calls
+ *     Crash    what is left if this process, or the other one, dies at any instruction of it
+ *     Source   where the rule comes from
+ * A routine borrows a region (until it returns), takes it (on success; the ID is dead afterwards), gives it
+ * (the caller must free it or hand it on), or shares it (both hold it; nobody writes without bcr_rgmod).
+ *
+ * True of every routine and not repeated below, unless a block says otherwise:
+ *   - A routine that fails returns its failure value, sets bcr_errno and changes nothing.  A routine that
+ *     succeeds leaves bcr_errno alone.
+ *   - bcrE_NOINIT before bcr_init; bcrE_FORK in the child of a fork; bcrE_INTERNAL if shared memory is
+ *     damaged.
+ *   - Wrong arguments fail with a code; they never crash, hang or corrupt.  A region ID that was freed is
+ *     refused until the library gives the same ID out again.
+ *   - msec counts milliseconds from the call and never ends early.  A negative value waits for ever.
+ *   - Any thread of the process may call, but never two at once.  Never call from a signal handler.  Signals
+ *     that arrive during a call do not end it.
+ *   - All descriptors of the library are close-on-exec.
+ *
+ * Source: BCR guide, "BCR Application Interface".
  */
 #ifndef BCR_H
 #define BCR_H
@@ -24,28 +53,39 @@
 extern "C" {
 #endif
 
-/* Values of msec arguments, and of nofree arguments. */
+/* msec: wait for ever; return at once with a region ID that bcr_rgwait completes (gets and locks only). */
 #define bcr_BLOCK   (-1)
 #define bcr_PENDING (-2)
-#define bcr_FREE    0
-#define bcr_NOFREE  1
+
+/* nofree: the routine takes the region, or shares it. */
+#define bcr_FREE   0
+#define bcr_NOFREE 1
 
 /* Flags of bcr_init. */
-#define bcr_inorder     0x01
-#define bcr_user_ca     0x02
-#define bcr_errors      0x04
-#define bcr_reliable    0x08
-#define bcr_timeout     0x10
-#define bcr_handlers    0x20
-#define bcr_gc          0x40
+#define bcr_inorder     0x01 /* regions that one CCE puts into one cell arrive in that order */
+#define bcr_user_ca     0x02 /* *rgid is the address of the region's data in this process */
+#define bcr_errors      0x04 /* failures that a call could not return come to cell 0 as error regions */
+#define bcr_reliable    0x08 /* what was put arrives, once */
+#define bcr_timeout     0x10 /* gets accept positive values of msec */
+#define bcr_handlers    0x20 /* routines that run when a cell gets full or empty; not available yet */
+#define bcr_gc          0x40 /* bcr_rgalloc collects what others freed before it says that there is no room */
 #define bcr_implemented (bcr_inorder | bcr_user_ca | bcr_errors | bcr_reliable | bcr_timeout | bcr_gc)
 
-/* Second item of an error region (bcrT_1ERROR): the operation that failed. */
+/* The operation that an error region tells of: the second item of bcrT_1ERROR. */
 #define bcr_op_enlist 1
 #define bcr_op_put    2
 #define bcr_op_putm   3
 
-/* The calling thread's CCE: int lvalues, 0 before bcr_init.  bcr_errno is the calling thread's own. */
+/*
+ * The calling thread's CCE, set by bcr_init; 0 before that.
+ *   bcr_cce       this CCE's own ID.  IDs start at 1, are small, and are never used again in a process.
+ *   bcr_enlistor  the ID of the CCE that enlisted this one; -1 in the root, which nobody enlisted.
+ *   bcr_cceord    this CCE's ordinal, counted from the cceord1 of its bcr_enlist; 0 in the root.
+ *   bcr_archtype  how this CCE represents data; compare with what bcr_rglen and bcr_arch say.
+ *   bcr_errno     the code of the last routine that failed in this thread; bcrE_OK before any has.
+ * All are int lvalues, each thread's own in the case of bcr_errno.  Assigning to the others only misleads the
+ * program itself.
+ */
 #define bcr_cce      (*bcr_cce_location())
 #define bcr_enlistor (*bcr_enlistor_location())
 #define bcr_cceord   (*bcr_cceord_location())
@@ -58,53 +98,651 @@ BCR_API int *bcr_cceord_location(void);
 BCR_API int *bcr_archtype_location(void);
 BCR_API int *bcr_errno_location(void);
 
-/* CCE control and comm area */
+/* ------------------------------------------------------------------------------- CCEs and comm area --- */
+
+/* bcr_init -- make this process a CCE of a program.
+ * Shape   : flags is the features that the program counts on, ored together: bcr_inorder, bcr_user_ca,
+ *           bcr_errors, bcr_reliable, bcr_timeout, bcr_handlers, bcr_gc; not negative.  Features work
+ *           whether asked for or not, except bcr_errors, which turns error regions on.
+ *
+ *           ccename is best the program's file name: bcr_enlist finds a process that waits under enl
+ *           --join by it.  NULL or "": the last component of the file name that the process runs.
+ *
+ *           Call it before any other routine that needs a CCE, once in a process.  It sets bcr_cce,
+ *           bcr_enlistor, bcr_cceord and bcr_archtype.  The region given to bcr_enlist, if any, is in
+ *           cell 0 when it returns.
+ *
+ *           A process started by enl or bcr_enlist joins that program; one started by enl --join waits to
+ *           be taken by the program named there.  Any other, also one that a CCE starts by itself,
+ *           becomes the root of a program of its own: the process forks, the original turns into enl
+ *           (found by enlistpath of bcrrc(5), else under the library's own install prefix, else on PATH)
+ *           and the child, with a new process ID, goes on as the root.
+ * Returns : The flags asked for that are not available, so 0 if all are: bcr_handlers, and bits not
+ *           listed above.  -1 with bcr_errno set on failure.  Does not return where no enl can be started:
+ *           a message names every place looked at, and the process exits with status 127.
+ *           bcrE_ARG     flags is negative.
+ *           bcrE_BUSY    this process is a CCE already, or another process has joined with the same
+ *                        inherited socket.
+ *           bcrE_ENLIST  the program ended before it took this process; or the process, started from a
+ *                        shell, has more than one thread and so cannot fork: start it as "enl program".
+ *           bcrE_NOMEM   no memory or descriptors for the CCE's part of the shared memory.
+ * Blocks  : until the process is enlisted.
+ * Crash   : from its return on, the end of this process is noticed whatever its cause.  Exit status 0:
+ *           its cells vanish, regions held by others live on.  Any other end is abnormal and ends the
+ *           whole program, unless it runs with "onfail isolate".  If enl dies, its CCEs are killed.
+ * Source  : BCR guide, CCE Control & Comm Area Mgmt; the negative result and the fork are this project's.
+ */
 BCR_API int bcr_init(int flags, const char *ccename);
+
+/* bcr_enlist -- start new CCEs, or take in processes that wait to join.
+ * Shape   : mach is the machine; NULL, "" and "localhost" are this one.
+ *
+ *           prcssr >= 0 starts one CCE pinned to that core; prcssr < 0 starts |prcssr| CCEs, spread over
+ *           the cores in turn.  Their ordinals (bcr_cceord) are cceord1, cceord1 + 1 and so on; cceord1
+ *           is not negative.
+ *
+ *           obj is the program, looked up from the root's working directory, then on PATH.  A process
+ *           that waits under enl --join for this program goes first if its ccename equals obj or the last
+ *           component of obj; it keeps its own directory, environment and standard files.
+ *
+ *           A started CCE has obj as argv[0], no other arguments, and the root's environment (without the
+ *           variables that BCR passes on), umask and soft limits; the root's working directory, or the
+ *           home directory where that does not exist.  Its stdin is /dev/null; its stdout and stderr go
+ *           to the log, to the root if enl was given --output, and in part to the root's stderr if it
+ *           ends abnormally.
+ *
+ *           rgid is NULL, or a region of at most 64 bytes that will be in cell 0 of each new CCE.
+ *
+ *           The caller does not learn the new CCEs' IDs: they have its ID in bcr_enlistor and tell it
+ *           theirs.
+ * Owns    : nofree 0: takes rgid.  bcr_NOFREE: shares it; call bcr_rgmod before writing to it again.  On
+ *           failure the caller keeps its hold either way.
+ * Returns : 0; -1 with bcr_errno set if no CCE at all could be started.  What goes wrong later, or with
+ *           some of several, is a line in the log and on the root's stderr that names host, program and
+ *           reason, and, under bcr_errors, an error region in cell 0: operation bcr_op_enlist, the
+ *           ordinal in place of the cell.
+ *           bcrE_ARG      obj is NULL or empty, cceord1 is negative or the ordinals overflow, or rgid is
+ *                         longer than 64 bytes.
+ *           bcrE_RGID     rgid is not NULL and not the ID of a region held here.
+ *           bcrE_PENDING  rgid is pending.
+ *           bcrE_NOMEM    no memory for the request.
+ *           bcrE_ENLIST   unknown machine or core, no such program, not executable, of another
+ *                         architecture; the reason is in the log and on the root's stderr.
+ * Blocks  : until enl has answered; not until the new CCEs call bcr_init.
+ * Order   : which of several CCEs comes up first is open.
+ * Crash   : a caller that dies inside has started all of them or none.
+ * Source  : BCR guide, CCE Control & Comm Area Mgmt.
+ */
 BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void **rgid, int nofree);
+
+/* bcr_cagrow -- add an area: comm cells, room for regions in them, and memory for the comm heap.
+ * Shape   : No argument is negative.  The new cells are numbered upwards from the value returned, first
+ *           nprivqs private ones, then ninqs in cells, noutqs out cells and nioqs in/out cells.  All are
+ *           the caller's to use in any way; other CCEs may not touch private cells, may add to in cells
+ *           (put) but not take from them, may take from out cells (get, zap) but not add to them, and may
+ *           do both with in/out cells.
+ *
+ *           qbase is the number wished for the first cell; if that range is not free, the lowest free one
+ *           is taken.  Cell 0 belongs to every CCE from birth, so the search starts at 1.  An area
+ *           without cells takes up one number.
+ *
+ *           nrgns bounds the regions that these cells hold together.  Regions that a get is waiting for
+ *           never enter a cell; so with nrgns 0 a put succeeds by meeting a waiting get only.
+ *
+ *           nbytes is an account of what this CCE allocates: each region counts from its allocation (or
+ *           copy by bcr_rgmod) until nobody holds it, with max(length, 1) bytes rounded up to 64.  With
+ *           mixed sizes the heap may be too fragmented earlier; twice the bytes needed at one time is a
+ *           safe size.
+ *
+ *           All memory is reserved now: no write to it can fail later.
+ * Returns : the number of the first cell, at least 1; -1 with bcr_errno set.
+ *           bcrE_ARG    an argument is negative, or the cells' numbers would pass INT_MAX.
+ *           bcrE_NOMEM  the host, or the control group that the program runs in, does not have that much
+ *                       memory to give.
+ * Blocks  : while enl makes the memory; never for another CCE.
+ * Order   : grow before you tell anybody your ID: others can use the cells once they know it.
+ * Crash   : the area is there wholly or not at all.
+ * Source  : BCR guide, CCE Control & Comm Area Mgmt, Starting Up The Program (called magrow there);
+ *           kinds, bounds and account are this project's.
+ */
 BCR_API int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes);
+
+/* bcr_cafree -- give back the area whose first cell is qbase.
+ * Shape   : qbase is what bcr_cagrow returned, also for an area without cells.  The numbers become free
+ *           for later areas; the memory goes back to the system at once; descriptors of bcr_fd for its
+ *           cells are closed.  Gets and puts that wait at its cells end with bcrE_NOCELL.
+ * Returns : 0; -1 with bcr_errno set.
+ *           bcrE_NOCELL  no area begins at qbase.
+ *           bcrE_BUSY    a region in that memory is held, or lies in a cell, anywhere; or a cell of the
+ *                        area is not empty.
+ * Blocks  : no.
+ * Crash   : the area is there wholly or not at all.
+ * Source  : BCR guide, CCE Control & Comm Area Mgmt.
+ */
 BCR_API int bcr_cafree(int qbase);
+
+/* bcr_arch -- tell how a CCE represents data.
+ * Shape   : cceid is any CCE ID, bcr_cce included.  The result can be compared with bcr_archtype and
+ *           given to bcr_rgalloc.  It stays known when that CCE has ended.
+ * Returns : the archtype, positive; -1 with bcr_errno set.
+ *           bcrE_NOCCE  no CCE is known here by that ID.
+ * Blocks  : no.
+ * Crash   : nothing is changed, so nothing is left.
+ * Source  : BCR guide, CCE Control & Comm Area Mgmt (called archtype in its table).
+ */
 BCR_API int bcr_arch(int cceid);
 
-/* Regions */
+/* ------------------------------------------------------------------------------------------ regions --- */
+
+/* bcr_rgalloc -- allocate a region in the comm heap.
+ * Shape   : len is the length in bytes, 0 or more.  archtype says how the data will be represented; 0
+ *           means as this CCE does (bcr_archtype).  The ID points at the data's address in this process:
+ *           **(T **)rgid is the first T.  That address is never NULL, aligned to 16 bytes, from 64 bytes
+ *           of length on to 64.  The content is not initialised.  Where room is short, what other CCEs
+ *           freed is collected and empty pages are put together first.
+ * Owns    : gives a region that nobody else holds.
+ * Returns : the region ID; NULL with bcr_errno set.
+ *           bcrE_ARG    len is negative.
+ *           bcrE_ARCH   archtype is neither 0 nor well-formed.
+ *           bcrE_NOMEM  this would go beyond the nbytes of this CCE's areas, or no piece of that length
+ *                       is left.
+ * Blocks  : no.
+ * Crash   : a region whose ID the caller never saw is freed with all that it held.
+ * Source  : BCR guide, Region Operations; alignment and length 0 are this project's.
+ */
 BCR_API void **bcr_rgalloc(int len, int archtype);
+
+/* bcr_rgmod -- make a region safe to write to.
+ * Shape   : call it before writing to a region that came from a get, or that was put somewhere since it
+ *           was allocated or last modified.  If others hold the region too, the caller gets a private
+ *           copy and *rgid changes; otherwise nothing happens.  Only this routine and those that imply it
+ *           (bcr_copyto, bcr_acqwl) change *rgid.  Writing to a shared region without it is an error of
+ *           the program that every holder will see.
+ * Owns    : the caller holds the region, or its copy, as before.
+ * Returns : 0; -1 with bcr_errno set, the region then being as readable as before.
+ *           bcrE_RGID     rgid is not the ID of a region held here.
+ *           bcrE_PENDING  rgid is pending.
+ *           bcrE_NOMEM    no room for the copy; see bcr_rgalloc.
+ * Blocks  : no.
+ * Crash   : no reader ever sees the copy, so none sees half of one; it is freed with the CCE.
+ * Source  : BCR guide, Region Operations.
+ */
 BCR_API int bcr_rgmod(void **rgid);
+
+/* bcr_rgfree -- let go of a region.
+ * Shape   : rgid is any region ID held here.  A pending one is accepted: if the cell had not served the
+ *           get, it is withdrawn and takes nothing; if it had, the region is freed like any other.
+ * Owns    : takes the region; the memory becomes free when no CCE and no cell holds it.
+ * Returns : 0; -1 with bcr_errno set.
+ *           bcrE_RGID  rgid is not the ID of a region held here; freed twice, perhaps.
+ * Blocks  : no.
+ * Crash   : the hold is let go of once, here or by enl.
+ * Source  : BCR guide, Region Operations.
+ */
 BCR_API int bcr_rgfree(void **rgid);
+
+/* bcr_rgrealloc -- change the length of a region where it lies.
+ * Shape   : newlen is 0 or more.  The data up to the smaller length stays as it is, and so does *rgid;
+ *           nothing is ever copied.
+ * Owns    : borrows rgid.
+ * Returns : 0; -1 with bcr_errno set, the length then being the old one.
+ *           bcrE_ARG      newlen is negative.
+ *           bcrE_RGID     rgid is not the ID of a region held here.
+ *           bcrE_PENDING  rgid is pending.
+ *           bcrE_BUSY     others hold the region too; call bcr_rgmod first.
+ *           bcrE_NOMEM    no room for more where it lies, or beyond the nbytes of its area.
+ * Blocks  : no.
+ * Crash   : the region has the old length or the new one.
+ * Source  : BCR guide, Region Operations.
+ */
 BCR_API int bcr_rgrealloc(void **rgid, int newlen);
+
+/* bcr_rglen -- tell the length and the representation of a region.
+ * Shape   : archtype is NULL, or where to store the region's archtype; it is written on success only.
+ * Owns    : borrows rgid.
+ * Returns : the length in bytes, 0 or more; -1 with bcr_errno set.
+ *           bcrE_RGID     rgid is not the ID of a region held here.
+ *           bcrE_PENDING  rgid is pending.
+ * Blocks  : no.
+ * Crash   : nothing is changed, so nothing is left.
+ * Source  : BCR guide, Region Operations.
+ */
 BCR_API int bcr_rglen(void **rgid, int *archtype);
+
+/* bcr_rgwait -- wait until a pending get has its region.
+ * Shape   : rgid came from a get (or lock) with bcr_PENDING; an ordinary region is ready at once.  msec 0
+ *           only looks.  failfree nonzero: when the time is up the get is withdrawn and the ID freed.  The
+ *           cell decides between a region that comes and a time that ends, so this may take a little
+ *           longer than msec.
+ * Owns    : 1: gives the region.  0: with failfree the ID is dead and nothing was or will be taken from
+ *           the cell; without it the get goes on.  -1: the ID is dead, unless it was none.
+ * Returns : 1 if the region can be used; 0 if the time is up, bcr_errno unchanged; -1 with bcr_errno set
+ *           if the get failed, the ID then being free.
+ *           bcrE_RGID       rgid is not the ID of a region held here.
+ *           bcrE_NOCELL     the cell was freed while the get waited.
+ *           bcrE_DEAD       the CCE with the cell ended while the get waited.
+ *           bcrE_OWNERDEAD  a CCE ended that had taken the cell's write lock and not put anything there
+ *                           since.
+ *           bcrE_NOMEM      no memory to look at the region, or, after bcr_acqwl, for its private copy;
+ *                           the region is at the head of the cell again.
+ * Blocks  : up to msec milliseconds; for ever if negative.
+ * Order   : the get took its place among the waiting ones when it was called, not now.
+ * Crash   : a region handed to this CCE that bcr_rgwait has not returned goes to the next waiting get,
+ *           else back to the head of the cell.
+ * Source  : BCR guide, Region Operations.
+ */
 BCR_API int bcr_rgwait(void **rgid, int msec, int failfree);
+
+/* bcr_rgwaitm -- wait until one of several pending gets has its region.
+ * Shape   : rgids is an array of nids region IDs, nids at least 1.  A get that has failed counts as
+ *           ready; bcr_rgwait on it then tells why and frees the ID.  Ordinary regions are ready at once.
+ *           msec 0 only looks.  failfree nonzero: when the time is up, all of the gets are withdrawn and
+ *           their IDs freed.
+ * Owns    : borrows the IDs.  0 with failfree: all of them are dead and nothing was or will be taken from
+ *           any cell.
+ * Returns : the lowest index that is ready, counted from 1; 0 if the time is up, bcr_errno unchanged; -1
+ *           with bcr_errno set, nothing being withdrawn or freed.
+ *           bcrE_ARG   nids is less than 1, or rgids is NULL.
+ *           bcrE_RGID  one of them is not the ID of a region held here.
+ * Blocks  : up to msec milliseconds; for ever if negative.
+ * Order   : index says nothing about which region came first.
+ * Crash   : as bcr_rgwait, for each.
+ * Source  : BCR guide, Region Operations.
+ */
 BCR_API int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree);
 
-/* Communication */
+/* ------------------------------------------------------------------------------------ communication --- */
+
+/* bcr_put -- add a region to the end of a cell.
+ * Shape   : qlike nonzero appends.  qlike 0 replaces what the cell holds, in one step: nobody sees the
+ *           cell empty.  cce is a CCE ID, bcr_cce for an own cell; cell is a number that bcr_cagrow
+ *           returned there or one above it.
+ *
+ *           The region may have any length, 0 included.
+ *
+ *           A get that waits at the cell is handed the region directly: waiting reads ahead of the first
+ *           waiting take get it too, then that take has it.  If only reads wait, it stays in the cell as
+ *           well.
+ *
+ *           Nothing is ever dropped to make room; an append to cells that hold their nrgns waits.  A
+ *           replacement needs no room if its cell holds a region.
+ * Owns    : nofree 0: takes rgid.  bcr_NOFREE: shares it; call bcr_rgmod before writing to it again.  On
+ *           failure the caller keeps its hold either way.
+ * Returns : 0, the region then being in the cell; -1 with bcr_errno set.
+ *           bcrE_RGID     rgid is not the ID of a region held here.
+ *           bcrE_PENDING  rgid is pending.
+ *           bcrE_NOCCE    no CCE is known here by that ID.
+ *           bcrE_DEAD     that CCE has ended, or did while the put waited.
+ *           bcrE_NOCELL   it has no such cell, or freed it while the put waited.
+ *           bcrE_ACCESS   a private or out cell of another CCE, or any cell 0.
+ *           bcrE_FULL     own cells are full; or another's were for as long as bcr_putwait allows.
+ *           bcrE_NOMEM    no memory to reach that CCE's cells, or to wait there.
+ * Blocks  : while the cells of the area, another CCE's, are full: for ever, or as bcr_putwait says.
+ *           Never for own cells: nobody else would make room.
+ * Order   : what one CCE puts into one cell arrives in that order.  Waiting puts are served in order of
+ *           arrival: room made in an area goes to the put that has waited longest there.
+ * Crash   : a caller that dies inside has put it wholly or not at all.
+ * Source  : BCR guide, Comm Cell Manipulation; waiting, replacing in one step and order are this
+ *           project's.
+ */
 BCR_API int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree);
+
+/* bcr_get -- obtain the first region of a cell.
+ * Shape   : qlike nonzero removes it from the cell (a take), 0 leaves it there (a read).  cce and cell as
+ *           in bcr_put.
+ *
+ *           msec is how long to wait for an empty cell: 0 not at all, positive that many milliseconds,
+ *           negative for ever.
+ *
+ *           bcr_PENDING returns at once with an ID that no other routine than bcr_rgwait, bcr_rgwaitm and
+ *           bcr_rgfree accepts until bcr_rgwait has returned 1; the region moves meanwhile.
+ *
+ *           A take at an empty cell where a put waits gets that put's region.
+ *
+ *           The region came from a cell, so others may hold it: call bcr_rgmod before writing to it.
+ * Owns    : gives the region: the caller's share of it after a read, and all of the cell's after a take.
+ * Returns : the region ID; NULL with bcr_errno set.  With bcr_PENDING what is known at once fails at
+ *           once; the rest fails in bcr_rgwait.
+ *           bcrE_TIMEOUT    no region came in time.
+ *           bcrE_NOCCE      no CCE is known here by that ID.
+ *           bcrE_DEAD       that CCE has ended, or did while the get waited.
+ *           bcrE_NOCELL     it has no such cell, or freed it while the get waited.
+ *           bcrE_ACCESS     a private or in cell of another CCE.
+ *           bcrE_OWNERDEAD  a CCE ended that had taken the cell's write lock and not put anything there
+ *                           since; so it stays until somebody puts there.
+ *           bcrE_NOMEM      no memory for another region ID, or to look at the region; it is in the cell
+ *                           as before.
+ * Blocks  : until a region is there, up to msec.
+ * Order   : waiting gets are served in order of arrival, reads without consuming.  A get comes after this
+ *           CCE's earlier puts to the same CCE.
+ * Crash   : a region handed to a caller that dies before it has it goes to the next waiting get, else
+ *           back to the head of the cell, several in their old order, even if the cells are full.
+ * Source  : BCR guide, Comm Cell Manipulation.
+ */
 BCR_API void **bcr_get(int qlike, int cce, int cell, int msec);
+
+/* bcr_zap -- remove all regions from a cell.
+ * Shape   : cce and cell as in bcr_put.  Regions on their way to a get that waited are not in the cell
+ *           any more.  Waiting puts then have room.  Gets that wait go on waiting.
+ * Returns : 0, also if the cell was empty; -1 with bcr_errno set.
+ *           bcrE_NOCCE   no CCE is known here by that ID.
+ *           bcrE_DEAD    that CCE has ended.
+ *           bcrE_NOCELL  it has no such cell.
+ *           bcrE_ACCESS  a private or in cell of another CCE.
+ *           bcrE_NOMEM   no memory to reach that CCE's cells.
+ * Blocks  : no.
+ * Order   : comes after this CCE's earlier puts to the same CCE.
+ * Crash   : the cell is emptied wholly or not at all.
+ * Source  : BCR guide, Comm Cell Manipulation.
+ */
 BCR_API int bcr_zap(int cce, int cell);
+
+/* bcr_putm -- add one region to several cells.
+ * Shape   : cells is an array of ncells pairs (CCE ID, cell number), ncells 0 or more; otherwise as
+ *           bcr_put, for each pair.  A cell named twice gets it twice.  All cells with room are served at
+ *           once, then the others are waited for, up to bcr_putwait; those still full fail, own full
+ *           cells at once.
+ * Owns    : nofree 0: takes rgid.  bcr_NOFREE: shares it.  This holds as soon as the arguments are
+ *           accepted, whatever single cells answer; a call refused with bcrE_ARG, bcrE_RGID or
+ *           bcrE_PENDING leaves the caller its hold.
+ * Returns : 0 if all cells took it; -1 with bcr_errno set: bcrE_ARG, bcrE_RGID or bcrE_PENDING, nothing
+ *           having happened; or the first failure among the cells, all the others being served.  Under
+ *           bcr_errors each cell that failed gives an error region in cell 0: operation bcr_op_putm, the
+ *           CCE and the cell.
+ *           bcrE_ARG      ncells is negative, or cells is NULL while ncells is not 0.
+ *           bcrE_RGID     rgid is not the ID of a region held here.
+ *           bcrE_PENDING  rgid is pending.
+ *           bcrE_NOCCE    no CCE is known here by an ID of the list.
+ *           bcrE_DEAD     a CCE of the list has ended.
+ *           bcrE_NOCELL   a CCE of the list has no such cell.
+ *           bcrE_ACCESS   a private or out cell of another CCE, or any cell 0.
+ *           bcrE_FULL     own cells are full; or another's were for as long as bcr_putwait allows.
+ *           bcrE_NOMEM    no memory to reach a CCE's cells, or to wait there.
+ * Blocks  : while other CCEs' cells are full: for ever, or as bcr_putwait says.
+ * Order   : for each cell as bcr_put.  Between the cells none: some have it while others wait.
+ * Crash   : each single cell has it wholly or not at all; a caller that dies inside may have served only
+ *           some.
+ * Source  : BCR guide, Comm Cell Manipulation; what happens to part of a list is this project's.
+ */
 BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree);
 
-#define bcr_write(rgid, cce, cell, nofree)      bcr_put(0, rgid, cce, cell, nofree)
-#define bcr_enq(rgid, cce, cell, nofree)        bcr_put(1, rgid, cce, cell, nofree)
-#define bcr_writem(rgid, ncells, cells, nofree) bcr_putm(0, rgid, ncells, cells, nofree)
-#define bcr_enqm(rgid, ncells, cells, nofree)   bcr_putm(1, rgid, ncells, cells, nofree)
-#define bcr_read(cce, cell, msec)               bcr_get(0, cce, cell, msec)
-#define bcr_deq(cce, cell, msec)                bcr_get(1, cce, cell, msec)
+/* bcr_write -- replace what a cell holds by one region.
+ * Shape   : bcr_put with qlike 0.
+ * Owns    : as bcr_put.
+ * Returns : as bcr_put.
+ * Blocks  : as bcr_put.
+ * Crash   : as bcr_put.
+ * Source  : BCR guide, Communication Macros.
+ */
+#define bcr_write(rgid, cce, cell, nofree) bcr_put(0, rgid, cce, cell, nofree)
 
-/* Locks */
+/* bcr_enq -- append a region to a cell.
+ * Shape   : bcr_put with qlike 1.
+ * Owns    : as bcr_put.
+ * Returns : as bcr_put.
+ * Blocks  : as bcr_put.
+ * Crash   : as bcr_put.
+ * Source  : BCR guide, Communication Macros.
+ */
+#define bcr_enq(rgid, cce, cell, nofree) bcr_put(1, rgid, cce, cell, nofree)
+
+/* bcr_writem -- replace what several cells hold by one region.
+ * Shape   : bcr_putm with qlike 0.
+ * Owns    : as bcr_putm.
+ * Returns : as bcr_putm.
+ * Blocks  : as bcr_putm.
+ * Crash   : as bcr_putm.
+ * Source  : BCR guide, Communication Macros.
+ */
+#define bcr_writem(rgid, ncells, cells, nofree) bcr_putm(0, rgid, ncells, cells, nofree)
+
+/* bcr_enqm -- append a region to several cells.
+ * Shape   : bcr_putm with qlike 1.
+ * Owns    : as bcr_putm.
+ * Returns : as bcr_putm.
+ * Blocks  : as bcr_putm.
+ * Crash   : as bcr_putm.
+ * Source  : BCR guide, Communication Macros.
+ */
+#define bcr_enqm(rgid, ncells, cells, nofree) bcr_putm(1, rgid, ncells, cells, nofree)
+
+/* bcr_read -- share the first region of a cell, leaving it there.
+ * Shape   : bcr_get with qlike 0.
+ * Owns    : as bcr_get.
+ * Returns : as bcr_get.
+ * Blocks  : as bcr_get.
+ * Crash   : as bcr_get.
+ * Source  : BCR guide, Communication Macros.
+ */
+#define bcr_read(cce, cell, msec) bcr_get(0, cce, cell, msec)
+
+/* bcr_deq -- take the first region out of a cell.
+ * Shape   : bcr_get with qlike 1.
+ * Owns    : as bcr_get.
+ * Returns : as bcr_get.
+ * Blocks  : as bcr_get.
+ * Crash   : as bcr_get.
+ * Source  : BCR guide, Communication Macros.
+ */
+#define bcr_deq(cce, cell, msec) bcr_get(1, cce, cell, msec)
+
+/* ------------------------------------------------------------------------------------ shared memory --- */
+/*
+ * A cell with one region in it is a lock, and the region is what the lock protects.  The cell is one of the
+ * caller's own or another CCE's in/out cell.  Give lock cells an area whose nrgns is their number: then the
+ * room of a region that is locked away stays free for its return.
+ */
+
+/* bcr_acqrl -- acquire a read lock: share the region that a cell protects.
+ * Shape   : bcr_get with qlike 0; msec as there, bcr_PENDING included.  Others can acquire the read lock
+ *           too, and a write lock as well: this reader keeps the region as it was.
+ * Owns    : gives the caller's share; release it with bcr_rlsrl.
+ * Returns : the region ID; NULL with bcr_errno set, the codes being those of bcr_get.
+ * Blocks  : until nobody has the write lock, up to msec.
+ * Order   : as bcr_get.
+ * Crash   : as bcr_get.
+ * Source  : BCR guide, Shared Memory Operations; msec is milliseconds here as everywhere.
+ */
 BCR_API void **bcr_acqrl(int cce, int cell, int msec);
+
+/* bcr_rlsrl -- release a read lock.
+ * Shape   : bcr_rgfree.
+ * Owns    : takes rgid.
+ * Returns : 0; -1 with bcr_errno set, the codes being those of bcr_rgfree.
+ * Blocks  : no.
+ * Crash   : as bcr_rgfree.
+ * Source  : BCR guide, Shared Memory Operations.
+ */
 BCR_API int bcr_rlsrl(void **rgid);
+
+/* bcr_acqwl -- acquire a write lock: take the region that a cell protects, ready to be written to.
+ * Shape   : bcr_get with qlike 1 and bcr_rgmod in one; msec as there.  With bcr_PENDING the bcr_rgmod
+ *           happens in bcr_rgwait.  Until the region is put back nobody else acquires the lock, for
+ *           reading or writing.  The cell remembers its taker until the next put there, by whomever.
+ * Owns    : gives the region, which no other CCE holds; release it with bcr_rlswl or bcr_wl2rl.
+ * Returns : the region ID; NULL with bcr_errno set.
+ *           bcrE_TIMEOUT    the lock did not become free in time.
+ *           bcrE_NOCCE      no CCE is known here by that ID.
+ *           bcrE_DEAD       that CCE has ended, or did while the call waited.
+ *           bcrE_NOCELL     it has no such cell, or freed it while the call waited.
+ *           bcrE_ACCESS     a cell of another CCE that is not in/out.
+ *           bcrE_OWNERDEAD  the holder of the lock ended without a put there, and its region with it:
+ *                           somebody must put one that says what holds now.
+ *           bcrE_NOMEM      no room for a private copy; the region is at the head of the cell again
+ *                           before anyone else is served.
+ * Blocks  : until the lock is free, up to msec.
+ * Order   : waiting gets and locks are served in order of arrival.
+ * Crash   : if the holder ends in whatever way, its exit included, before a put at the cell, gets and
+ *           locks there fail with bcrE_OWNERDEAD until somebody puts.
+ * Source  : BCR guide, Shared Memory Operations; what becomes of a dead holder's lock is this project's.
+ */
 BCR_API void **bcr_acqwl(int cce, int cell, int msec);
+
+/* bcr_rlswl -- release a write lock: put the region back.
+ * Shape   : bcr_put with qlike 0 and nofree 0.  The cell need not be the one that the region came from,
+ *           but should be empty, as a write lock leaves it.
+ * Owns    : takes rgid; on failure the caller keeps it, and the lock.
+ * Returns : 0; -1 with bcr_errno set, the codes being those of bcr_put.
+ * Blocks  : as bcr_put: while other regions have filled the area that the region came from.
+ * Order   : as bcr_put.
+ * Crash   : the lock is released with the new content, or held by a dead CCE (see bcr_acqwl).
+ * Source  : BCR guide, Shared Memory Operations.
+ */
 BCR_API int bcr_rlswl(void **rgid, int cce, int cell);
+
+/* bcr_wl2rl -- turn a write lock into a read lock.
+ * Shape   : bcr_put with qlike 0 and bcr_NOFREE: puts the region back and goes on reading it; no writer
+ *           comes between.
+ * Owns    : shares rgid, which is now a read lock: release it with bcr_rlsrl, do not write to it.  On
+ *           failure the write lock stays.
+ * Returns : 0; -1 with bcr_errno set, the codes being those of bcr_put.
+ * Blocks  : as bcr_rlswl.
+ * Order   : as bcr_put.
+ * Crash   : as bcr_rlswl.
+ * Source  : BCR guide, Shared Memory Operations; the guide's listing gives it a void ** result but
+ *           describes an int.
+ */
 BCR_API int bcr_wl2rl(void **rgid, int cce, int cell);
 
-/* Copying */
+/* ------------------------------------------------------------------------------------------ copying --- */
+/*
+ * A copy descriptor is an array of triples (adjust, type, repl); see <bcr/types.h>.  The buffer side follows
+ * the C layout of the calling CCE, the region side that of the region's archtype: each item is aligned, on
+ * its side, as that side aligns its type, counted from the start of the buffer or region.
+ */
+
+/* bcr_copyfm -- copy data out of a region.
+ * Shape   : copies from byte offset of region rgid into the buflen bytes at buffer, as copydesc says,
+ *           repl times over (0 or more).  A bcrT_CCE becomes a CCE ID of this process: the same one for
+ *           the same CCE every time; an ID that only fails with bcrE_NOCCE if the CCE is unknown; -1 if
+ *           it was -1.
+ * Owns    : borrows rgid.
+ * Returns : n >= 2: done, n - 2 bytes of the region after the last item read are left.
+ *           1: the region ended before the descriptor did.
+ *           n <= -3: the buffer was full before the descriptor ended, -n - 2 bytes of the region are
+ *           left.
+ *           0 and -2 are failures and set bcr_errno; bcrE_NOMEM alone can come after part of the data has
+ *           been copied.
+ *           bcrE_ARCH     (returns 0) there is no translation from the region's archtype.
+ *           bcrE_ARG      copydesc is NULL, repl or buflen is negative, buffer is NULL though buflen is
+ *                         not 0, or offset is outside the region.
+ *           bcrE_RGID     rgid is not the ID of a region held here.
+ *           bcrE_PENDING  rgid is pending.
+ *           bcrE_DESC     nesting is deeper than 64, or returns to itself, or leads outside; or there is
+ *                         no bcrT_END within 65,536 triples; or a type is none.  Nothing was copied.
+ *           bcrE_NOMEM    no memory for one more CCE ID.
+ * Blocks  : no.
+ * Crash   : nothing shared is changed.
+ * Source  : BCR guide, Copying/Translation Operations.
+ */
 BCR_API int bcr_copyfm(const int *copydesc, int repl, void **rgid, int offset, void *buffer, int buflen);
+
+/* bcr_copyto -- copy data into a region.
+ * Shape   : copies from the buflen bytes at buffer to byte offset of region rgid, as copydesc says, repl
+ *           times over (0 or more).  It implies bcr_rgmod, so *rgid may change.  A bcrT_CCE is a CCE ID
+ *           of this process, or -1.
+ * Owns    : borrows rgid; afterwards nobody else holds it.
+ * Returns : n >= 2: done, n - 2 bytes of the buffer after the last item read are left.
+ *           1: the buffer ended before the descriptor did.
+ *           n <= -3: the region was full before the descriptor ended, -n - 2 bytes of the buffer are
+ *           left.
+ *           0 and -2 are failures and set bcr_errno; bcrE_NOCCE alone leaves what was copied before it.
+ *           bcrE_ARCH     (returns 0) there is no translation to the region's archtype.
+ *           bcrE_ARG      copydesc is NULL, repl or buflen is negative, buffer is NULL though buflen is
+ *                         not 0, or offset is outside the region.
+ *           bcrE_RGID     rgid is not the ID of a region held here.
+ *           bcrE_PENDING  rgid is pending.
+ *           bcrE_DESC     nesting is deeper than 64, or returns to itself, or leads outside; or there is
+ *                         no bcrT_END within 65,536 triples; or a type is none.  Nothing was copied.
+ *           bcrE_NOCCE    a bcrT_CCE holds an int that is no CCE ID here; nothing from it on was copied.
+ *           bcrE_NOMEM    no room for a private copy of the region.
+ * Blocks  : no.
+ * Crash   : nobody else sees the region before it is put.
+ * Source  : BCR guide, Copying/Translation Operations.
+ */
 BCR_API int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, const void *buffer,
                        int buflen);
 
-/* Additions of this project */
+/* ---------------------------------------------------------------------------- additions to the guide --- */
+
+/* bcr_strerror -- say what an error code means and what to do about it.
+ * Shape   : any int: a value of bcr_errno, or one that bcr_rgerror or an error region gave.  Works before
+ *           bcr_init, in the child of a fork, from any thread, and leaves bcr_errno alone.
+ * Returns : one sentence, static, never NULL; it says so if code is none of <bcr/error.h>.  There is no
+ *           failure.
+ * Blocks  : no.
+ * Crash   : nothing is changed, so nothing is left.
+ * Source  : this project.
+ */
 BCR_API const char *bcr_strerror(int code);
+
+/* bcr_rgerror -- tell an error region from an ordinary one.
+ * Shape   : Error regions come to cell 0 under the flag bcr_errors of bcr_init, when something fails that
+ *           the call which asked for it could not know or could not return: starts of CCEs
+ *           (bcr_op_enlist), cells of a bcr_putm (bcr_op_putm).  Copy their data with bcr_copyfm and
+ *           bcrT_1ERROR: code, operation, CCE, cell or ordinal.  Data cannot forge one.  Beyond 4,096
+ *           that nobody has taken they are only counted and logged.
+ * Owns    : borrows rgid.
+ * Returns : the error code, positive, if rgid is an error region; 0 if it is an ordinary one; -1 with
+ *           bcr_errno set.
+ *           bcrE_RGID     rgid is not the ID of a region held here.
+ *           bcrE_PENDING  rgid is pending.
+ * Blocks  : no.
+ * Crash   : nothing is changed, so nothing is left.
+ * Source  : this project.
+ */
 BCR_API int bcr_rgerror(void **rgid);
+
+/* bcr_putwait -- set how long this CCE's puts wait for room in other CCEs' cells.
+ * Shape   : msec holds for bcr_put, bcr_putm and what is made of them, from now on.  0: fail at once with
+ *           bcrE_FULL. Negative: for ever, which is what a CCE starts with (bcr_BLOCK).
+ * Returns : 0; -1 with bcr_errno set.
+ *           bcrE_ARG  msec is bcr_PENDING.
+ * Blocks  : no.
+ * Crash   : nothing shared is changed.
+ * Source  : this project.
+ */
 BCR_API int bcr_putwait(int msec);
+
+/* bcr_putdone -- wait until all earlier puts of this CCE have reached their cells.
+ * Shape   : msec as everywhere; 0 only looks.  Within one host a put is in its cell when it returns, so
+ *           there is nothing to wait for.
+ * Returns : 1 if all have; 0 if the time is up, bcr_errno unchanged; -1 with bcr_errno set.
+ *           bcrE_ARG  msec is bcr_PENDING.
+ * Blocks  : up to msec milliseconds; for ever if negative.
+ * Crash   : nothing is changed, so nothing is left.
+ * Source  : this project.
+ */
 BCR_API int bcr_putdone(int msec);
+
+/* bcr_celllen -- count the regions in a cell.
+ * Shape   : cce and cell as in bcr_put.  A snapshot: true at some instant of the call.  Regions handed to
+ *           a get that waited, and those of waiting puts, are not counted.
+ * Returns : the number, 0 or more; -1 with bcr_errno set.
+ *           bcrE_NOCCE   no CCE is known here by that ID.
+ *           bcrE_DEAD    that CCE has ended.
+ *           bcrE_NOCELL  it has no such cell.
+ *           bcrE_ACCESS  a private cell of another CCE.
+ *           bcrE_NOMEM   no memory to reach that CCE's cells.
+ * Blocks  : no.
+ * Crash   : nothing is changed, so nothing is left.
+ * Source  : this project.
+ */
 BCR_API int bcr_celllen(int cce, int cell);
+
+/* bcr_fd -- get a descriptor for poll(2) that tells when an own cell has regions.
+ * Shape   : cell is a cell of this CCE, 0 included.  Each cell has one descriptor, the library's: neither
+ *           read nor close it; bcr_cafree closes it.  Each call drains the descriptor and arms it again:
+ *           at once readable if the cell holds a region, else readable after the next put.  So: call
+ *           bcr_fd, poll, then get with msec 0 until NULL, and call bcr_fd again.
+ * Returns : the descriptor, 0 or more; -1 with bcr_errno set.
+ *           bcrE_NOCELL  no such cell.
+ *           bcrE_NOMEM   no descriptor is left.
+ * Blocks  : while enl makes the descriptor, at the first call for a cell.
+ * Order   : a put that returned before the call makes the descriptor readable at once.
+ * Crash   : the descriptor goes with the process.
+ * Source  : this project.
+ */
 BCR_API int bcr_fd(int cell);
 
 #ifdef __cplusplus
