@@ -20,9 +20,11 @@ foreach(target bcr bcr_static)
         add_library(bcr SHARED)
         set_target_properties(bcr PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                               LINK_DEPENDS "${bcr_export_map}")
-        # The sanitizers' own symbols must stay undefined in a shared library.
-        target_link_options(bcr PRIVATE "-Wl,--version-script=${bcr_export_map}"
-                            $<$<NOT:$<OR:$<BOOL:${BCR_SANITIZE}>,$<BOOL:${BCR_FUZZ}>>>:-Wl,--no-undefined>)
+        target_link_options(bcr PRIVATE "-Wl,--version-script=${bcr_export_map}")
+        if(NOT BCR_SANITIZE AND NOT BCR_FUZZ)
+            # The sanitizers' own symbols stay undefined in a shared library, all others must not.
+            target_link_options(bcr PRIVATE -Wl,--no-undefined)
+        endif()
     else()
         add_library(bcr_static STATIC)
         set_target_properties(bcr_static PROPERTIES OUTPUT_NAME bcr)
@@ -35,7 +37,8 @@ foreach(target bcr bcr_static)
             target_link_libraries(${target} PRIVATE ${resolved})
         endif()
     endforeach()
-    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C EXPORT_NAME ${target})
+    add_library(BCR::${target} ALIAS ${target})
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:bcr_flags> Threads::Threads)
     target_include_directories(${target} INTERFACE
         $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/core/include>

@@ -4,9 +4,11 @@
 #   bcr_module(cells SOURCES cell.c cell_repair.c USES core copydesc [LIBS msgpack])
 #       Object library bcr_cells. Its <folder>/include is seen by those that USE it, and by those that use them.
 #   bcr_executable(enl SOURCES main.c USES client [LIBS uv tcmalloc])
-#   bcr_test(test_cell SOURCES test_cell.c USES cells LABELS unit [LIBS ...] [TIMEOUT seconds] [ARGS ...] [DEFINES ...])
-#       A program of TEST()s (test/support/check.h), registered with ctest.
-#   bcr_script_test(name COMMAND program args... LABELS lint [TIMEOUT seconds] [ENV A=b ...])
+#   bcr_test(test_cell SOURCES test_cell.c USES cells LABELS unit [LIBS ...] [TIMEOUT seconds] [SERIAL]
+#            [ARGS ...] [DEFINES ...] [ENV A=b ...])
+#       A program of TEST()s (test/support/check.h), registered with ctest. SERIAL: it wants the machine for itself.
+#   bcr_script_test(name COMMAND program args... LABELS lint [TIMEOUT seconds] [SERIAL] [ENV A=b ...])
+#       Status 0 passed, 77 skipped; a script prints "skip NAME: REASON" before the latter.
 #   bcr_fuzz(fuzz_rc SOURCES fuzz_rc.c USES client CORPUS corpus/rc)
 #       LLVMFuzzerTestOneInput() in SOURCES. Fuzz builds link libFuzzer; all others replay the corpus.
 #
@@ -119,31 +121,34 @@ set(BCR_TEST_ENVIRONMENT
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
 
 # A test that has no time given gets five minutes: a limit on hanging, not a statement about speed.
-function(bcr_set_test_properties name labels timeout)
+function(bcr_set_test_properties name labels timeout serial)
     if(NOT timeout)
         set(timeout 300)
     endif()
+    if(BCR_TEST_WRAPPER)
+        math(EXPR timeout "${timeout} * 10")
+    endif()
     set_tests_properties(${name} PROPERTIES
-        LABELS "${labels}" TIMEOUT ${timeout} SKIP_RETURN_CODE 77
+        LABELS "${labels}" TIMEOUT ${timeout} SKIP_RETURN_CODE 77 RUN_SERIAL "${serial}"
         ENVIRONMENT "${BCR_TEST_ENVIRONMENT};${ARGN}")
 endfunction()
 
 function(bcr_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;USES;LIBS;LABELS;ARGS;DEFINES;ENV")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "SOURCES;USES;LIBS;LABELS;ARGS;DEFINES;ENV")
     bcr_missing(missing ${arg_USES})
     if(missing)
         message(WARNING "test ${name} left out: it uses ${missing}, which no folder defines")
         return()
     endif()
     bcr_executable(${name} SOURCES ${arg_SOURCES} USES ${arg_USES} LIBS bcr_check ${arg_LIBS} DEFINES ${arg_DEFINES})
-    add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
-    bcr_set_test_properties(${name} "${arg_LABELS}" "${arg_TIMEOUT}" ${arg_ENV})
+    add_test(NAME ${name} COMMAND ${BCR_TEST_WRAPPER} $<TARGET_FILE:${name}> ${arg_ARGS})
+    bcr_set_test_properties(${name} "${arg_LABELS}" "${arg_TIMEOUT}" "${arg_SERIAL}" ${arg_ENV})
 endfunction()
 
 function(bcr_script_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;LABELS;ENV")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "COMMAND;LABELS;ENV")
     add_test(NAME ${name} COMMAND ${arg_COMMAND})
-    bcr_set_test_properties(${name} "${arg_LABELS}" "${arg_TIMEOUT}" ${arg_ENV})
+    bcr_set_test_properties(${name} "${arg_LABELS}" "${arg_TIMEOUT}" "${arg_SERIAL}" ${arg_ENV})
 endfunction()
 
 function(bcr_fuzz name)
@@ -167,5 +172,5 @@ function(bcr_fuzz name)
                        USES ${arg_USES} LIBS ${arg_LIBS})
         add_test(NAME ${name} COMMAND ${name} "${corpus}")
     endif()
-    bcr_set_test_properties(${name} "fuzz" "${arg_TIMEOUT}")
+    bcr_set_test_properties(${name} "fuzz" "${arg_TIMEOUT}" FALSE)
 endfunction()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+# What `cmake --install` puts where. The pkg-config files and the CMake package find their folders from where they
+# lie themselves, so `cmake --install build --prefix DIR` gives a tree that works in any DIR.
+
+include(CMakePackageConfigHelpers)
+
+set(bcr_cmake_dir "${CMAKE_INSTALL_LIBDIR}/cmake/BCR")
+set(bcr_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+# Public headers only: bcri/ is between our own modules.
+foreach(header bcr.h bcr/types.h bcr/error.h)
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/core/include/${header}")
+        get_filename_component(folder "${header}" DIRECTORY)
+        install(FILES "core/include/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}")
+    endif()
+endforeach()
+
+if(TARGET enl)
+    install(TARGETS enl RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+
+file(GLOB bcr_man_pages CONFIGURE_DEPENDS docs/man/*.[1-8] docs/man/man[1-8]/*.[1-8])
+foreach(page IN LISTS bcr_man_pages)
+    string(REGEX MATCH "[1-8]$" section "${page}")
+    install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
+endforeach()
+
+# The examples as a newcomer wants them: sources and a plain Makefile that asks pkg-config.
+if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/examples")
+    install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DATADIR}/bcr/examples" USE_SOURCE_PERMISSIONS
+            PATTERN CMakeLists.txt EXCLUDE)
+endif()
+
+if(NOT TARGET bcr)
+    return()
+endif()
+
+install(TARGETS bcr EXPORT bcr-targets
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS bcr_static EXPORT bcr-static-targets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(EXPORT bcr-targets NAMESPACE BCR:: DESTINATION "${bcr_cmake_dir}")
+install(EXPORT bcr-static-targets NAMESPACE BCR:: DESTINATION "${bcr_cmake_dir}")
+
+# Which libraries a program needs beside libbcr.a. Modules say so (BCR_LIBS); both packages repeat it.
+set(bcr_private_libs "")
+foreach(name IN LISTS bcr_library_modules)
+    get_target_property(libs bcr_${name} BCR_LIBS)
+    if(libs)
+        list(APPEND bcr_private_libs ${libs})
+    endif()
+endforeach()
+list(REMOVE_DUPLICATES bcr_private_libs)
+
+set(bcr_pc_libs_private "")
+set(bcr_static_dependencies "")
+foreach(lib IN LISTS bcr_private_libs)
+    string(TOUPPER "${lib}" upper)
+    if(DEFINED ${upper}_MODULE_NAME)
+        list(TRANSFORM ${upper}_LIBRARIES PREPEND "-l" OUTPUT_VARIABLE flags)
+        list(APPEND bcr_pc_libs_private ${flags})
+        string(APPEND bcr_static_dependencies
+               "    pkg_check_modules(${upper} QUIET IMPORTED_TARGET ${${upper}_MODULE_NAME})\n"
+               "    if(NOT TARGET PkgConfig::${upper})\n        set(bcr_static_usable FALSE)\n    endif()\n")
+    endif()
+endforeach()
+list(APPEND bcr_pc_libs_private -pthread)
+list(JOIN bcr_pc_libs_private " " bcr_pc_libs_private)
+
+# Where the .pc files look: relative to themselves, unless the user gave absolute folders.
+file(RELATIVE_PATH bcr_pc_up "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" bcr_pc_prefix "\${pcfiledir}/${bcr_pc_up}")
+foreach(kind INCLUDEDIR LIBDIR)
+    if(IS_ABSOLUTE "${CMAKE_INSTALL_${kind}}")
+        set(bcr_pc_${kind} "${CMAKE_INSTALL_${kind}}")
+    else()
+        set(bcr_pc_${kind} "\${prefix}/${CMAKE_INSTALL_${kind}}")
+    endif()
+endforeach()
+
+foreach(package bcr bcr-tcmalloc)
+    configure_file("cmake/${package}.pc.in" "${PROJECT_BINARY_DIR}/${package}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/${package}.pc" DESTINATION "${bcr_pc_dir}")
+endforeach()
+
+configure_package_config_file(cmake/bcr-config.cmake.in "${PROJECT_BINARY_DIR}/bcr-config.cmake"
+                              INSTALL_DESTINATION "${bcr_cmake_dir}"
+                              NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/bcr-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/bcr-config.cmake" "${PROJECT_BINARY_DIR}/bcr-config-version.cmake"
+        DESTINATION "${bcr_cmake_dir}")
