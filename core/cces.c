@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* cces.c -- the private table between small ints and identities.
+ *
+ * An array by int and a hash index over it. Nothing is ever removed: an int must keep its meaning for the life of the
+ * process. Identities are random but for their first four bytes, so eight of their bytes are hash enough; somebody
+ * who puts chosen ones into regions slows down his own readers and nobody else. */
+#include "bcri/cces.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static const uint8_t no_identity[BCRI_IDENTITY_BYTES];
+
+static uint32_t hash_of(const uint8_t identity[BCRI_IDENTITY_BYTES])
+{
+    uint64_t word, rest;
+    memcpy(&word, identity, sizeof word);
+    memcpy(&rest, identity + 8, sizeof rest);
+    word = (word ^ (rest << 29 | rest >> 35)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(word >> 32);
+}
+
+/* The bucket that holds `identity`, or the free one where it belongs. */
+static uint32_t *bucket_of(struct bcri_ids *ids, const uint8_t identity[BCRI_IDENTITY_BYTES])
+{
+    for (uint32_t at = hash_of(identity);; at++) {
+        uint32_t *bucket = &ids->bucket[at & ids->bucket_mask];
+        if (*bucket == 0 || memcmp(ids->entry[*bucket].identity, identity, BCRI_IDENTITY_BYTES) == 0)
+            return bucket;
+    }
+}
+
+/* Room for one more int, the index at most half full. A failure leaves the table as it was. */
+static int grow(struct bcri_ids *ids)
+{
+    if (ids->count < ids->capacity)
+        return 0;
+    uint32_t capacity = ids->capacity ? ids->capacity * 2 : 32;
+    if (capacity > INT_MAX / 2)
+        return bcrE_NOMEM;
+    uint32_t *bucket = calloc((size_t)capacity * 2, sizeof *bucket);
+    if (bucket == NULL)
+        return bcrE_NOMEM;
+    struct bcri_cce *entry = realloc(ids->entry, capacity * sizeof *entry);
+    if (entry == NULL) {
+        free(bucket);
+        return bcrE_NOMEM;
+    }
+    free(ids->bucket);
+    ids->entry = entry;
+    ids->bucket = bucket;
+    ids->bucket_mask = capacity * 2 - 1;
+    ids->capacity = capacity;
+    for (uint32_t id = 1; id < ids->count; id++)
+        *bucket_of(ids, entry[id].identity) = id;
+    return 0;
+}
+
+/* The record that an identity names, if it is that one's now. */
+static struct bcri_record_shm *record_of(struct bcri_ctx *ctx, const uint8_t identity[BCRI_IDENTITY_BYTES],
+                                         uint32_t *index_out)
+{
+    if (identity[0] != 0 || identity[1] != 0)
+        return NULL; /* another host */
+    uint32_t index = (uint32_t)identity[2] << 8 | identity[3];
+    struct bcri_record_shm *record = bcri_record(ctx, index);
+    if (record == NULL || memcmp(record->id.identity, identity, BCRI_IDENTITY_BYTES) != 0)
+        return NULL;
+    *index_out = index;
+    return record;
+}
+
+int bcri_cce_decode(struct bcri_ctx *ctx, const uint8_t in[BCRI_IDENTITY_BYTES], int *id_out)
+{
+    struct bcri_ids *ids = ctx->ids;
+    if (memcmp(in, no_identity, sizeof no_identity) == 0) {
+        *id_out = -1;
+        return 0;
+    }
+    /* A copy: `in` may be shared memory, and what is compared must be what is stored. */
+    struct bcri_cce cce = {0};
+    memcpy(cce.identity, in, sizeof cce.identity);
+    uint32_t known = *bucket_of(ids, cce.identity);
+    if (known != 0) {
+        *id_out = (int)known;
+        return 0;
+    }
+    int code = grow(ids);
+    if (code != 0)
+        return code;
+    cce.record = record_of(ctx, cce.identity, &cce.index);
+    uint32_t id = ids->count++;
+    ids->entry[id] = cce;
+    *bucket_of(ids, cce.identity) = id;
+    *id_out = (int)id;
+    return 0;
+}
+
+int bcri_cce_encode(struct bcri_ctx *ctx, int id, uint8_t out[BCRI_IDENTITY_BYTES])
+{
+    const uint8_t *identity = no_identity;
+    if (id != -1) {
+        struct bcri_cce *cce = bcri_cce_lookup(ctx, id);
+        if (cce == NULL)
+            return bcrE_NOCCE;
+        identity = cce->identity;
+    }
+    memcpy(out, identity, BCRI_IDENTITY_BYTES);
+    return 0;
+}
+
+int bcri_cce_id_of_index(struct bcri_ctx *ctx, uint32_t index, int *id_out)
+{
+    struct bcri_record_shm *record = bcri_record(ctx, index);
+    if (record == NULL || bcri_load_acquire(&record->id.state) == BCRI_CCE_FREE)
+        return bcrE_NOCCE;
+    int id;
+    int code = bcri_cce_decode(ctx, record->id.identity, &id);
+    if (code != 0)
+        return code;
+    if (id < 0)
+        return bcrE_NOCCE;
+    *id_out = id;
+    return 0;
+}
+
+int bcri_ids_init(struct bcri_ctx *ctx)
+{
+    struct bcri_ids *ids = calloc(1, sizeof *ids);
+    if (ids == NULL)
+        return bcrE_NOMEM;
+    ids->count = 1;
+    int self;
+    ctx->ids = ids;
+    if (grow(ids) != 0 || bcri_cce_decode(ctx, ctx->record->id.identity, &self) != 0) {
+        bcri_ids_fini(ctx);
+        return bcrE_NOMEM;
+    }
+    return 0;
+}
+
+int bcri_ids_set_globals(struct bcri_ctx *ctx, const uint8_t enlistor[BCRI_IDENTITY_BYTES])
+{
+    int *globals = ctx->ids->globals;
+    int code = bcri_cce_decode(ctx, enlistor, &globals[1]);
+    if (code != 0)
+        return code;
+    globals[0] = 1;
+    globals[2] = (int)ctx->record->id.ordinal;
+    globals[3] = (int)ctx->record->id.archtype;
+    return 0;
+}
+
+void bcri_ids_fini(struct bcri_ctx *ctx)
+{
+    if (ctx->ids == NULL)
+        return;
+    free(ctx->ids->entry);
+    free(ctx->ids->bucket);
+    free(ctx->ids);
+    ctx->ids = NULL;
+}
