@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* The registry of one group: host.h. One mutex serves the daemon's threads; CCEs read the shared tables without it. */
+#include "bcri/host.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bcr/error.h"
+#include "bcri/archtype.h"
+#include "bcri/ctx.h"
+#include "bcri/segment.h"
+
+#define PAGE_BYTES       4096u
+#define RECORD_SEG_BYTES ((uint64_t)BCRI_RECORDS_PER_SEG * BCRI_RECORD_BYTES)
+
+struct bcri_host {
+    struct bcri_ctx ctx;
+    pthread_mutex_t mutex; /* fds, numbers, free list; the shared tables' writers */
+    struct bcri_host_shm *shared;
+    int *fds; /* by segment number, -1: none */
+    size_t fd_room;
+    uint64_t table_reserved; /* bytes of the host segment that are reserved */
+    struct bcri_record_shm *records[1024];
+    uint32_t *free_records;
+    size_t free_count, free_room;
+};
+
+static int up_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    return bcri_host_segment_add(up, fd, size_bytes, kind, BCRI_ENL_INDEX, seg_out);
+}
+static int up_segment_fd(void *up, uint32_t seg)
+{
+    int fd = bcri_host_segment_fd(up, seg);
+    int copy = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    return copy >= 0 ? copy : -bcrE_NOMEM;
+}
+static const struct bcri_upcalls own_upcalls = {up_segment_add, up_segment_fd};
+
+static int room_for_number(struct bcri_host *host, uint32_t seg)
+{
+    if (seg >= host->fd_room) {
+        size_t room = host->fd_room != 0 ? host->fd_room * 2 : 64;
+        int *fds = realloc(host->fds, room * sizeof *fds);
+        if (fds == NULL)
+            return bcrE_NOMEM;
+        for (size_t i = host->fd_room; i < room; i++)
+            fds[i] = -1;
+        host->fds = fds;
+        host->fd_room = room;
+    }
+    uint64_t end =
+        offsetof(struct bcri_host_shm, segments) + (uint64_t)(seg + 1) * sizeof(struct bcri_segment_shm);
+    if (end > host->table_reserved) {
+        uint64_t more = (end - host->table_reserved + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+        int error = bcri_segment_reserve(host->fds[BCRI_HOST_SEG], host->table_reserved, more);
+        if (error != 0)
+            return error;
+        host->table_reserved += more;
+    }
+    return 0;
+}
+
+static void publish_segment(struct bcri_host *host, uint32_t seg, int fd, uint64_t size_bytes,
+                            enum bcri_seg_kind kind, uint32_t owner)
+{
+    struct bcri_segment_shm *entry = &host->shared->segments[seg];
+    host->fds[seg] = fd;
+    entry->kind = kind;
+    entry->owner = owner;
+    entry->size_bytes = size_bytes;
+    bcri_store_release(&entry->state, BCRI_SEG_LIVE);
+    bcri_store_release(&host->shared->segment_count, seg + 1);
+}
+
+static int segment_add_locked(struct bcri_host *host, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
+                              uint32_t owner, uint32_t *seg_out)
+{
+    struct stat status;
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(fd, &status) != 0 ||
+        (uint64_t)status.st_size != size_bytes || size_bytes == 0)
+        return bcrE_ARG;
+    uint32_t seg = bcri_load(&host->shared->segment_count);
+    if (seg >= BCRI_SEG_MAX)
+        return bcrE_NOMEM;
+    int error = room_for_number(host, seg);
+    if (error != 0)
+        return error;
+    publish_segment(host, seg, fd, size_bytes, kind, owner);
+    *seg_out = seg;
+    return 0;
+}
+
+int bcri_host_segment_add(struct bcri_host *host, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
+                          uint32_t owner, uint32_t *seg_out)
+{
+    pthread_mutex_lock(&host->mutex);
+    int error = segment_add_locked(host, fd, size_bytes, kind, owner, seg_out);
+    pthread_mutex_unlock(&host->mutex);
+    return error;
+}
+
+int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg)
+{
+    pthread_mutex_lock(&host->mutex);
+    int fd = seg < host->fd_room ? host->fds[seg] : -1;
+    pthread_mutex_unlock(&host->mutex);
+    return fd;
+}
+
+void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg)
+{
+    pthread_mutex_lock(&host->mutex);
+    if (seg != BCRI_HOST_SEG && seg < host->fd_room && host->fds[seg] >= 0) {
+        struct bcri_segment_shm *entry = &host->shared->segments[seg];
+        bcri_store_release(&entry->state, BCRI_SEG_GONE);
+        fallocate(host->fds[seg], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)entry->size_bytes);
+        close(host->fds[seg]);
+        host->fds[seg] = -1;
+    }
+    pthread_mutex_unlock(&host->mutex);
+}
+
+/* Makes sure that the page range of record `index` exists and is reserved. */
+static int record_room(struct bcri_host *host, uint32_t index)
+{
+    uint32_t group = index / BCRI_RECORDS_PER_SEG;
+    uint64_t offset = (uint64_t)(index % BCRI_RECORDS_PER_SEG) * BCRI_RECORD_BYTES;
+    if (host->records[group] == NULL) {
+        int fd = bcri_segment_create(RECORD_SEG_BYTES);
+        if (fd < 0)
+            return bcrE_NOMEM;
+        void *base = mmap(NULL, RECORD_SEG_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        uint32_t seg;
+        if (base == MAP_FAILED ||
+            segment_add_locked(host, fd, RECORD_SEG_BYTES, BCRI_SEG_RECORDS, BCRI_ENL_INDEX, &seg) != 0) {
+            if (base != MAP_FAILED)
+                munmap(base, RECORD_SEG_BYTES);
+            close(fd);
+            return bcrE_NOMEM;
+        }
+        host->records[group] = base;
+        bcri_store_release(&host->shared->record_seg[group], seg);
+    }
+    uint32_t seg = bcri_load(&host->shared->record_seg[group]);
+    return bcri_segment_reserve(host->fds[seg], offset, BCRI_RECORD_BYTES);
+}
+
+static int fill_identity(struct bcri_identity_shm *id, uint32_t index)
+{
+    /* 4 bytes that find the record (host 0, index; big-endian), 12 that nobody can guess. */
+    if (getrandom(id->identity + 4, BCRI_IDENTITY_BYTES - 4, 0) != BCRI_IDENTITY_BYTES - 4)
+        return bcrE_NOMEM;
+    id->identity[0] = 0;
+    id->identity[1] = 0;
+    id->identity[2] = (uint8_t)(index >> 8);
+    id->identity[3] = (uint8_t)index;
+    return 0;
+}
+
+int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_out)
+{
+    pthread_mutex_lock(&host->mutex);
+    uint32_t index = host->free_count != 0 ? host->free_records[host->free_count - 1]
+                                           : bcri_load(&host->shared->record_count);
+    int error = index < BCRI_CCE_MAX ? record_room(host, index) : bcrE_NOMEM;
+    if (error == 0) {
+        struct bcri_record_shm *record = bcri_host_record(host, index);
+        memset((void *)record, 0, sizeof *record);
+        error = fill_identity(&record->id, index);
+        record->id.index = index;
+        record->id.ordinal = ordinal;
+        record->id.archtype = host->shared->archtype;
+        if (error == 0) {
+            bcri_store_release(&record->id.state, BCRI_CCE_STARTING);
+            if (host->free_count != 0)
+                host->free_count--;
+            else
+                bcri_store_release(&host->shared->record_count, index + 1);
+            *index_out = index;
+        }
+    }
+    pthread_mutex_unlock(&host->mutex);
+    return error;
+}
+
+void bcri_host_cce_release(struct bcri_host *host, uint32_t index)
+{
+    pthread_mutex_lock(&host->mutex);
+    if (host->free_count == host->free_room) {
+        size_t room = host->free_room != 0 ? host->free_room * 2 : 64;
+        uint32_t *list = realloc(host->free_records, room * sizeof *list);
+        if (list != NULL) {
+            host->free_records = list;
+            host->free_room = room;
+        }
+    }
+    if (host->free_count < host->free_room) { /* else the record is lost to this program, not the program */
+        bcri_store_release(&bcri_host_record(host, index)->id.state, BCRI_CCE_FREE);
+        host->free_records[host->free_count++] = index;
+    }
+    pthread_mutex_unlock(&host->mutex);
+}
+
+struct bcri_record_shm *bcri_host_record(struct bcri_host *host, uint32_t index)
+{
+    if (index >= BCRI_CCE_MAX || host->records[index / BCRI_RECORDS_PER_SEG] == NULL)
+        return NULL;
+    return &host->records[index / BCRI_RECORDS_PER_SEG][index % BCRI_RECORDS_PER_SEG];
+}
+
+struct bcri_ctx *bcri_host_ctx(struct bcri_host *host)
+{
+    return &host->ctx;
+}
+const struct bcri_host_shm *bcri_host_shared(struct bcri_host *host)
+{
+    return host->shared;
+}
+
+/* Segment 0, and entry 0 of the table in it. */
+static int make_host_segment(struct bcri_host *host, const char *program)
+{
+    uint64_t first = (offsetof(struct bcri_host_shm, segments) + PAGE_BYTES);
+    int fd = bcri_segment_create(sizeof(struct bcri_host_shm));
+    if (fd < 0)
+        return bcrE_NOMEM;
+    void *base = MAP_FAILED;
+    if (bcri_segment_reserve(fd, 0, first) == 0)
+        base = mmap(NULL, sizeof(struct bcri_host_shm), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED) {
+        close(fd);
+        return bcrE_NOMEM;
+    }
+    host->shared = base;
+    host->table_reserved = first;
+    host->fds = malloc(64 * sizeof *host->fds);
+    if (host->fds == NULL) {
+        close(fd);
+        return bcrE_NOMEM;
+    }
+    host->fd_room = 64;
+    for (size_t i = 0; i < host->fd_room; i++)
+        host->fds[i] = -1;
+    host->shared->magic = BCRI_HOST_MAGIC;
+    host->shared->layout = bcri_layout_signature();
+    host->shared->archtype = (uint32_t)bcri_archtype_native();
+    host->shared->enl_pid = (uint32_t)getpid();
+    strcpy(host->shared->program, program);
+    publish_segment(host, BCRI_HOST_SEG, fd, sizeof(struct bcri_host_shm), BCRI_SEG_HOST, BCRI_ENL_INDEX);
+    return 0;
+}
+
+int bcri_host_init(const char *program, struct bcri_host **host_out)
+{
+    if (strlen(program) >= BCRI_PROGRAM_NAME_MAX)
+        return bcrE_ARG;
+    struct bcri_host *host = calloc(1, sizeof *host);
+    if (host == NULL)
+        return bcrE_NOMEM;
+    pthread_mutex_init(&host->mutex, NULL);
+    int error = make_host_segment(host, program);
+    uint32_t index;
+    if (error == 0)
+        error = bcri_host_cce_add(host, 0, &index);
+    if (error == 0)
+        error = bcri_ctx_init(&host->ctx, host->fds[BCRI_HOST_SEG], index, &own_upcalls, host);
+    if (error != 0) {
+        bcri_host_fini(host);
+        return error;
+    }
+    bcri_store(&host->ctx.record->id.pid, (uint32_t)getpid());
+    bcri_store_release(&host->ctx.record->id.state, BCRI_CCE_ALIVE);
+    *host_out = host;
+    return 0;
+}
+
+void bcri_host_fini(struct bcri_host *host)
+{
+    if (host == NULL)
+        return;
+    bcri_ctx_fini(&host->ctx);
+    for (size_t i = 0; i < 1024; i++)
+        if (host->records[i] != NULL)
+            munmap(host->records[i], RECORD_SEG_BYTES);
+    if (host->shared != NULL)
+        munmap(host->shared, sizeof(struct bcri_host_shm));
+    for (size_t i = 0; i < host->fd_room; i++)
+        if (host->fds[i] >= 0)
+            close(host->fds[i]);
+    free(host->fds);
+    free(host->free_records);
+    pthread_mutex_destroy(&host->mutex);
+    free(host);
+}

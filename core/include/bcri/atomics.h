@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Atomic access with the order in the helper's name, and the compiler fence between journal steps.
+ *
+ * Every word that two processes touch is _Atomic; the helpers below are the only way it is accessed.
+ * bcri_step() keeps program order in the compiled code and nothing more: it is enough for journals, because a
+ * process that was killed has executed a prefix of its program, and every store of that prefix is visible to the
+ * daemon by the time the kernel has told it of the death. It orders nothing between two running processes.
+ *
+ * Source: C11 memory model; Linux membarrier(2) for the asymmetric fences in lock.c. */
+#ifndef BCRI_ATOMICS_H
+#define BCRI_ATOMICS_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define BCRI_CACHELINE 64
+
+#define bcri_load(p)             atomic_load_explicit((p), memory_order_relaxed)
+#define bcri_load_acquire(p)     atomic_load_explicit((p), memory_order_acquire)
+#define bcri_store(p, v)         atomic_store_explicit((p), (v), memory_order_relaxed)
+#define bcri_store_release(p, v) atomic_store_explicit((p), (v), memory_order_release)
+#define bcri_step()              atomic_signal_fence(memory_order_seq_cst)
+
+static_assert(ATOMIC_INT_LOCK_FREE == 2, "32-bit words must be lock-free");
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit words must be lock-free");
+
+static inline void bcri_cpu_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield" ::: "memory");
+#else
+    __asm__ volatile("" ::: "memory");
+#endif
+}
+
+#define bcri_likely(x)         __builtin_expect(!!(x), 1)
+#define bcri_unlikely(x)       __builtin_expect(!!(x), 0)
+#define bcri_prefetch(p)       __builtin_prefetch((p), 0, 3)
+#define bcri_prefetch_write(p) __builtin_prefetch((p), 1, 3)
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* One doorbell per CCE, and the futex calls.
+ *
+ * A CCE that is about to sleep stores sleeping = 1, fences, reads `bell`, looks once more at everything it waits for,
+ * and futex-waits for `bell` to change. Whoever makes something true for it stores that first, then rings: fences, counts
+ * `bell` up, and wakes if `sleeping` was set. Either the sleeper's second look sees the change, or the ringer sees
+ * `sleeping`. A CCE that is awake costs the ringer no system call. Death of the ringer between store and ring: enl rings
+ * for it (cells/repair.c). Model: test/spin/bell.pml.
+ *
+ * A ticket at a cell's ring needs no bell until its waiter sleeps: it marks the ring's entry (cells/). */
+#ifndef BCRI_BELL_H
+#define BCRI_BELL_H
+
+#include <stdint.h>
+
+#include "bcri/ctx.h"
+
+/* Waits while *word == expected, until `deadline_ns` of the monotonic clock (UINT64_MAX: for ever). May return early. */
+void bcri_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
+void bcri_futex_wake(_Atomic uint32_t *word, int32_t most);
+
+/* Rings the CCE of `record`. */
+static inline void bcri_bell_ring(struct bcri_record_shm *record)
+{
+    atomic_fetch_add_explicit(&record->bell.bell, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&record->bell.sleeping, memory_order_seq_cst))
+        bcri_futex_wake(&record->bell.bell, 1);
+}
+
+/* The processor this thread runs on, without a system call; some number below 255. */
+uint32_t bcri_current_cpu(void);
+
+#endif

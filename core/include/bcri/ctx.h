@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The context of one CCE in its process: everything private that the floors below the public interface need.
+ *
+ * The public routines look it up once (bcri_self) and hand it down; nothing below them is global. So several CCEs can
+ * live as threads of one process, which is how the sanitizer and model tests see all of them at once. */
+#ifndef BCRI_CTX_H
+#define BCRI_CTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/atomics.h"
+#include "bcri/host.h"
+#include "bcri/record.h"
+#include "bcri/ref.h"
+
+#define BCRI_ENL_INDEX 0u
+/* The tag by which locks and count words name their holder: index + 1, so that 0 is "free". */
+#define BCRI_TAG(index) ((index) + 1u)
+
+/* What the floors below need from the daemon. Each may block for the daemon's answer. */
+struct bcri_upcalls {
+    /* Registers a new segment; takes `fd` on success. Returns 0 or a bcrE_ code. */
+    int (*segment_add)(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
+    /* Fetches a descriptor of a segment; the caller closes it. Returns it or a negative bcrE_ code. */
+    int (*segment_fd)(void *up, uint32_t seg);
+};
+
+struct bcri_heap;    /* heap.h: this CCE's allocator */
+struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
+struct bcri_returns; /* returns.h: ways home for other CCEs' blocks */
+struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
+
+struct bcri_ctx {
+    /* hot */
+    struct bcri_record_shm *record;
+    struct bcri_journal_shm *journal;
+    struct bcri_bell_shm *bell;
+    void **base; /* by segment number; NULL: not mapped here yet */
+    uint32_t tag;
+    uint32_t index;
+    bool full_fence; /* membarrier is missing: releases must fence (lock.h) */
+    uint32_t trace_seq;
+    uint64_t coarse_ns;
+    struct bcri_slot_shm *slot_free; /* stack of free IDs, linked through `next` as addresses */
+    struct bcri_heap *heap;
+    struct bcri_cellmap *cells;
+    struct bcri_returns *returns;
+    struct bcri_ids *ids;
+    /* waiting (bell.h) */
+    uint32_t last_cpu; /* where the last putter that we waited for ran; 255: unknown */
+    uint32_t spin_turns;
+    int cpus;
+    /* cold */
+    /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. */
+    void (*holder_died)(struct bcri_ctx *ctx, uint32_t index);
+    struct bcri_host_shm *host;
+    const struct bcri_upcalls *upcalls;
+    void *up;
+    uint32_t slot_chunks;
+    void *slot_base[24];
+    size_t slot_count[24];
+    size_t *map_size; /* by segment number */
+    int error;        /* bcr_errno of a CCE that is no thread of its own */
+    int putwait_msec;
+    int flags; /* of bcr_init */
+    uint32_t enlistor;
+    void *client; /* enl/client */
+};
+
+/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped. */
+void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref);
+static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    unsigned char *base = ctx->base[bcri_ref_seg(ref)];
+    if (bcri_likely(base != NULL))
+        return base + bcri_ref_offset(ref);
+    return bcri_at_slow(ctx, ref);
+}
+
+/* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic and layout.
+ * Returns 0; bcrE_ARG (not a host segment, or one of another layout); bcrE_NOMEM. */
+int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, const struct bcri_upcalls *upcalls,
+                  void *up);
+/* Unmaps everything and frees the private parts. Shared state is left as it is: ending is the daemon's work. */
+void bcri_ctx_fini(struct bcri_ctx *ctx);
+
+/* The record of CCE `index`, or NULL. */
+struct bcri_record_shm *bcri_record(struct bcri_ctx *ctx, uint32_t index);
+bcri_ref bcri_record_ref(struct bcri_ctx *ctx, uint32_t index);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The host segment: what all CCEs of a group (one program, one host, one archtype) map first.
+ *
+ *   off        part
+ *     0        header: magic, layout signature, sizes, program name
+ *   4096       record directory: segment number of each record segment (0: none yet)
+ *   8192       segment table: one entry per segment number ever given out
+ *
+ * Only the daemon writes it, and only appends: numbers are never reused, entries become visible by their `state`.
+ * Pages of the segment table are reserved by the daemon before an entry on them is used.
+ * All other segments (records, cells, heaps, region IDs, return queues) are made by whoever needs them, sealed
+ * against shrinking, and registered with the daemon, which keeps one descriptor of each and hands it out. */
+#ifndef BCRI_HOST_H
+#define BCRI_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bcri/record.h"
+#include "bcri/ref.h"
+
+#define BCRI_HOST_MAGIC       0x42435231u /* "BCR1" */
+#define BCRI_LAYOUT_VERSION   1u
+#define BCRI_PROGRAM_NAME_MAX 128u
+#define BCRI_HOST_SEG         0u
+
+enum bcri_seg_kind {
+    BCRI_SEG_HOST = 1, /* segment 0 */
+    BCRI_SEG_RECORDS,
+    BCRI_SEG_CELLS,   /* area descriptors, cells, overflow nodes: their addresses never hold anything else */
+    BCRI_SEG_HEAP,    /* region headers and data */
+    BCRI_SEG_SLOTS,   /* region IDs beyond a record's first ones */
+    BCRI_SEG_RETURNS, /* queues that bring freed blocks home */
+};
+enum bcri_seg_state { BCRI_SEG_UNUSED = 0, BCRI_SEG_LIVE, BCRI_SEG_GONE };
+
+struct bcri_segment_shm {
+    _Atomic uint32_t state;
+    uint32_t kind;
+    uint32_t owner; /* index of the CCE that made it */
+    uint32_t spare;
+    uint64_t size_bytes;
+    _Atomic uint64_t orphan_frees; /* heaps of ended CCEs: counts frees since, so enl looks again (heap.c) */
+};
+static_assert(sizeof(struct bcri_segment_shm) == 32, "docs/layout/host.md");
+
+struct bcri_host_shm {
+    uint32_t magic;
+    uint32_t layout; /* bcri_layout_signature() of the daemon */
+    uint32_t archtype;
+    uint32_t enl_pid;
+    _Atomic uint32_t record_count; /* highest index given out + 1 */
+    _Atomic uint32_t segment_count;
+    _Atomic uint32_t ending; /* the program is being ended */
+    uint32_t flags;          /* BCRI_HOST_* */
+    char program[BCRI_PROGRAM_NAME_MAX];
+    unsigned char pad[4096 - 32 - BCRI_PROGRAM_NAME_MAX];
+    _Atomic uint32_t record_seg[1024];
+    struct bcri_segment_shm segments[BCRI_SEG_MAX];
+};
+static_assert(offsetof(struct bcri_host_shm, record_seg) == 4096, "docs/layout/host.md");
+static_assert(offsetof(struct bcri_host_shm, segments) == 8192, "docs/layout/host.md");
+static_assert(1024u * BCRI_RECORDS_PER_SEG >= BCRI_CCE_MAX, "record directory too small");
+
+struct bcri_ctx;
+
+/* The daemon's side: the registry of one group. Used by enl and, in one process, by the tests' groups of threads. */
+struct bcri_host;
+
+/* Makes the host segment and record 0 (the daemon's own). `*host_out` is given; bcri_host_fini() releases it.
+ * Returns 0, bcrE_ARG (name too long) or bcrE_NOMEM. */
+int bcri_host_init(const char *program, struct bcri_host **host_out);
+void bcri_host_fini(struct bcri_host *host);
+
+/* The daemon's own context (index 0), usable for cell and region operations on its thread. Borrowed. */
+struct bcri_ctx *bcri_host_ctx(struct bcri_host *host);
+const struct bcri_host_shm *bcri_host_shared(struct bcri_host *host);
+
+/* Registers a segment. Takes `fd` on success. The seals are checked (no shrink), and the size against `size_bytes`:
+ * the descriptor may come from another process. Returns 0; bcrE_ARG; bcrE_NOMEM (numbers or descriptors used up). */
+int bcri_host_segment_add(struct bcri_host *host, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
+                          uint32_t owner, uint32_t *seg_out);
+/* The daemon's descriptor of a segment, borrowed; -1 if there is none. */
+int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg);
+/* Closes the daemon's descriptor of a segment that nobody can reach any more, after giving its pages back. */
+void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg);
+
+/* Gives out a record: state STARTING, new identity. Returns 0; bcrE_NOMEM. The time it takes does not depend on
+ * how many there are. */
+int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_out);
+/* Gives a record back whose CCE is DEAD and repaired (or never came to life). */
+void bcri_host_cce_release(struct bcri_host *host, uint32_t index);
+/* The record of a CCE, or NULL if `index` was never given out. */
+struct bcri_record_shm *bcri_host_record(struct bcri_host *host, uint32_t index);
+
+/* One number for all sizes, offsets and options that two processes must agree on to share memory. */
+uint32_t bcri_layout_signature(void);
+
+#endif

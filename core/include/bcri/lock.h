@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Lock words in shared memory that survive the death of their holder.
+ *
+ * A lock is 32 bits: 0, or the tag of the CCE that holds it. Taking is a CAS, releasing a plain store: no atomic
+ * instruction, and no line but the lock's own and the holder's, which only the holder writes.
+ * Before the CAS the taker names the lock in its journal (the cell or area it is in), so that enl finds it.
+ *
+ * Sleeping. A waiter spins a bounded time, yields, then sleeps *on the holder*: it reads holder.lock_event (e), stores
+ * holder.lock_sleepers = 1, runs membarrier(), looks again whether the same holder still holds the lock, and
+ * futex-waits for lock_event to differ from e. A release stores lock = 0 and then looks at its own lock_sleepers; if
+ * set, it clears it, counts lock_event up and wakes all.
+ *   Why nothing is lost: membarrier puts a full fence between the release's store and load. Either the release's
+ *   store is visible to the waiter's second look (it goes on), or the waiter's flag is visible to the release's load
+ *   (it wakes). Whoever clears the flag counts up afterwards, and each waiter has read e before it set the flag, so a
+ *   clear that swallows the flag of a second waiter also ends that one's sleep. Same holder again: its next release
+ *   looks too. Where membarrier is missing, ctx->full_fence makes each release fence.
+ *   Death of a waiter: a flag stays set, one needless wake. Death of the holder: enl repairs, stores 0, counts up, wakes.
+ *   Stopped holder: the waiters sleep until it goes on.
+ * Model: test/spin/lock.pml.
+ *
+ * Count words (region.h) and lock words wait in the same way. */
+#ifndef BCRI_LOCK_H
+#define BCRI_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bcri/atomics.h"
+#include "bcri/ctx.h"
+
+/* Takes the lock after the first CAS has failed. Blocks. */
+void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock);
+void bcri_unlock_wake(struct bcri_ctx *ctx);
+
+static inline bool bcri_lock_try(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
+{
+    uint32_t free = 0;
+    return atomic_compare_exchange_strong_explicit(lock, &free, ctx->tag, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+static inline void bcri_lock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
+{
+    if (bcri_unlikely(!bcri_lock_try(ctx, lock)))
+        bcri_lock_slow(ctx, lock);
+}
+static inline void bcri_unlock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
+{
+    bcri_store_release(lock, 0);
+    if (bcri_unlikely(ctx->full_fence))
+        atomic_thread_fence(memory_order_seq_cst);
+    bcri_step();
+    if (bcri_unlikely(bcri_load(&ctx->bell->lock_sleepers)))
+        bcri_unlock_wake(ctx);
+}
+
+/* One turn of waiting for `holder` (a tag) to let go of something that `held(arg)` looks at. `turn` counts from 0.
+ * Spins, yields, then sleeps as above. */
+void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
+                          bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn);
+
+/* Asks the kernel once whether releases may go without a fence. Called by bcri_ctx_init. */
+bool bcri_membarrier_register(void);
+
+#endif

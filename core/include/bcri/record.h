@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* The shared record of one CCE: who it is, its doorbell, its journal, its region IDs, its counters.
+ *
+ * Records lie in record segments, BCRI_RECORDS_PER_SEG to a segment, BCRI_RECORD_BYTES each; the daemon reserves a
+ * record's pages when it gives the record out. Record 0 of a program is the daemon itself.
+ *
+ *   off   part       written by                         read by
+ *     0   identity   enl; `version`, `first_area`,      all (read-mostly line)
+ *                    `state` also its CCE
+ *    64   bell       ringers, the CCE                   the CCE, ringers
+ *   128   journal    the CCE only                       enl after its death
+ *   320   redo       the CCE only                       enl after its death
+ *   832   counters   the CCE only                       enl, tools
+ *  1088   floor 2    cells: area 0 and cell 0           see cells/
+ *  1600   ids        the CCE; servers of its requests   the CCE, servers under the cell's locks, enl
+ *  4096   trace      the CCE only                       enl, tools (torn records are told by their sequence)
+ *
+ * Death: enl runs the journal to its end or back, then walks the IDs, then closes the cells (cells/repair.c).
+ * A record is not given out again while anything of it is still named somewhere (host.c). */
+#ifndef BCRI_RECORD_H
+#define BCRI_RECORD_H
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/atomics.h"
+#include "bcri/ref.h"
+
+#define BCRI_RECORD_BYTES    8192u
+#define BCRI_RECORDS_PER_SEG 64u
+#define BCRI_CCE_MAX         65000u /* owner tags have 16 bits */
+#define BCRI_IDENTITY_BYTES  16u
+#define BCRI_FIRST_SLOTS     32u
+#define BCRI_TRACE_RECORDS   128u
+#define BCRI_REDO_MAX        32u
+
+/* Life of a CCE. FREE -> STARTING (enl) -> ALIVE (the CCE, in bcr_init) -> DYING (enl, at its death) -> DEAD (enl,
+ * when repaired) -> FREE. An exit with status 0 goes the same way. */
+enum bcri_cce_state { BCRI_CCE_FREE = 0, BCRI_CCE_STARTING, BCRI_CCE_ALIVE, BCRI_CCE_DYING, BCRI_CCE_DEAD };
+
+struct bcri_identity_shm {
+    _Atomic uint32_t state;
+    _Atomic uint32_t
+        version; /* of the cell map: odd while it changes; bumped by each cagrow, cafree, death */
+    _Atomic uint64_t first_area;
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    uint32_t index;
+    uint32_t archtype;
+    _Atomic uint32_t pid;
+    _Atomic uint32_t exit_status; /* 0x100 | status once the library has seen the exit, else 0 */
+    _Atomic uint64_t start_time;  /* of the pid, clock ticks since boot: names the process for good */
+    uint32_t ordinal;
+    _Atomic uint32_t uses_locks; /* sticky: has ever taken a write lock, so enl looks for its marks */
+};
+static_assert(sizeof(struct bcri_identity_shm) == 64, "docs/layout/record.md");
+
+struct bcri_bell_shm {
+    _Atomic uint32_t bell;     /* futex; counts up when rung */
+    _Atomic uint32_t sleeping; /* 1 while the CCE is about to sleep or sleeps on `bell` */
+    /* Sleepers on any lock this CCE holds (lock.h). Cleared and counted up by the holder's release. */
+    _Atomic uint32_t lock_sleepers;
+    _Atomic uint32_t lock_event; /* futex */
+    _Atomic uint32_t rescan;     /* reserved for the heap: enl asks the owner to look for unreturned blocks */
+    uint32_t spare[11];
+};
+static_assert(sizeof(struct bcri_bell_shm) == 64, "docs/layout/record.md");
+
+/* What the CCE is about to do. Written before it is done; op 0 means that nothing is open.
+ * The meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in region.h,
+ * of ret_* in heap/returns. */
+struct bcri_journal_shm {
+    _Atomic uint32_t op;
+    _Atomic uint32_t phase;
+    _Atomic uint64_t cell;
+    _Atomic uint64_t region;
+    _Atomic uint64_t slot;
+    _Atomic uint64_t ticket;
+    _Atomic uint64_t old;
+    _Atomic uint64_t cw_ref;
+    _Atomic uint32_t cw_new;
+    _Atomic uint32_t cw_state;
+    /* line 1: slow paths only */
+    _Atomic uint64_t cell2; /* a second cell whose locks may be held */
+    _Atomic uint64_t area;  /* an area whose locks may be held */
+    _Atomic uint64_t ret_entry;
+    _Atomic uint64_t ret_value;
+    _Atomic uint64_t junk_cell; /* regions detached from a cell, being dropped one by one (cells/slow.c) */
+    _Atomic uint64_t junk_from;
+    _Atomic uint64_t junk_to;
+    _Atomic uint64_t junk_chain;
+    /* line 2 */
+    _Atomic uint32_t redo_len;
+    _Atomic uint32_t redo_state; /* 0 being written, 1 committed */
+    _Atomic uint64_t aux[7];
+};
+static_assert(offsetof(struct bcri_journal_shm, cell2) == 64, "docs/layout/record.md");
+static_assert(sizeof(struct bcri_journal_shm) == 192, "docs/layout/record.md");
+
+/* One store of a committed transaction: where = word reference (ref << 5 | byte in unit) | kind << 60. */
+struct bcri_redo_shm {
+    _Atomic uint64_t where;
+    _Atomic uint64_t value;
+};
+
+#define BCRI_COUNTERS 32u
+
+/* A region ID. Its address is what the program holds as `void **`; `data` is what `*rgid` reads.
+ *
+ *   word: 63..56 state, 55..48 flags, 47..0 region reference
+ *
+ * While the ID is a waiting get it is also the node of the request: `cell`, `key`, `next`, `prev`, `given`, `kind`
+ * belong to the cell and are written under its locks (cells/slow.c). */
+struct bcri_slot_shm {
+    _Atomic uintptr_t data; /* the region's data in the CCE that holds the ID */
+#if UINTPTR_MAX == UINT32_MAX
+    uint32_t data_pad;
+#endif
+    _Atomic uint64_t word;
+    _Atomic uint64_t cell;
+    _Atomic uint64_t key;
+    _Atomic uint64_t next;
+    _Atomic uint64_t prev;
+    _Atomic uint64_t given;
+    _Atomic uint32_t kind;
+    _Atomic uint32_t sub;
+};
+static_assert(sizeof(struct bcri_slot_shm) == 64, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_slot_shm, word) == 8, "docs/layout/record.md");
+
+/* One operation, as tools see it. `seq` is written last. */
+struct bcri_trace_shm {
+    _Atomic uint32_t seq;
+    uint8_t op;
+    uint8_t result;
+    uint16_t peer; /* index of the other CCE's record */
+    uint32_t cell;
+    uint32_t bytes;
+    uint64_t region;
+    uint64_t time_ns; /* coarse; exact for operations that waited */
+};
+static_assert(sizeof(struct bcri_trace_shm) == 32, "docs/layout/record.md");
+
+#define BCRI_FLOOR2_BYTES 512u
+
+struct bcri_record_shm {
+    struct bcri_identity_shm id;
+    struct bcri_bell_shm bell;
+    struct bcri_journal_shm journal;
+    struct bcri_redo_shm redo[BCRI_REDO_MAX];
+    _Atomic uint64_t counters[BCRI_COUNTERS];
+    alignas(64) unsigned char floor2[BCRI_FLOOR2_BYTES];
+    struct bcri_slot_shm slots[BCRI_FIRST_SLOTS];
+    /* Further region IDs: chunk k of 256 << k slots, in a segment of its own (slot.c). */
+    _Atomic uint64_t slot_chunk[20];
+    _Atomic uint64_t returns; /* list of return queues that lead to this CCE's heap (returns.c) */
+    unsigned char pad[4096 - 3648 - 168];
+    struct bcri_trace_shm trace[BCRI_TRACE_RECORDS];
+};
+static_assert(offsetof(struct bcri_record_shm, journal) == 128, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, redo) == 320, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, counters) == 832, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, floor2) == 1088, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, slots) == 1600, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, trace) == 4096, "docs/layout/record.md");
+static_assert(sizeof(struct bcri_record_shm) == BCRI_RECORD_BYTES, "docs/layout/record.md");
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* A region's header, and the word that counts its holders.
+ *
+ *   off  field     written by                                          read by
+ *     0  count     holders, by the count protocol below                holders, enl
+ *     8  length    creator, before the region is published; rgrealloc  holders
+ *    12  capacity  the heap, when the block is carved                  rgrealloc
+ *    16  data      the heap, when the block is carved: offset of the   holders
+ *                  data in the same segment, in 16-byte units
+ *    20  archtype  creator                                             holders
+ *    24  home      the heap: index of the CCE that owns the block      whoever frees
+ *    28  error     creator: 0, or the bcrE_ code of an error region    bcr_rgerror
+ *    32  (data of up to 32 bytes, when the block is of the smallest class)
+ *
+ * Headers of larger blocks lie packed, two to a line, in front of their span (heap.c).
+ *
+ * Count word: low 32 bits the number of holders, high 32 bits the owner tag of whoever is changing it, else 0.
+ *   - {1, 0} seen by a holder that is not a cell: nobody else can reach the region; it may change the word by plain
+ *     stores, and write the data. (A cell's reader counts up only under the cell's head lock, so it always meets a
+ *     count to which the cell's own hold still belongs.)
+ *   - otherwise: lock it {c, 0} -> {c, me} by CAS, journal the new value, store {c', 0}. A death in between is
+ *     finished or undone by enl from the journal (fields cw_*), exactly once: only while the word carries the dead
+ *     one's tag. It waits for a holder of the word as for any lock (lock.h).
+ * A freed block has count 0. */
+#ifndef BCRI_REGION_H
+#define BCRI_REGION_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/atomics.h"
+#include "bcri/ref.h"
+
+#define BCRI_REGION_HEADER 32u
+#define BCRI_REGION_INLINE 32u /* bytes of data that share the header's line */
+
+struct bcri_region_shm {
+    _Atomic uint64_t count;
+    uint32_t length;
+    uint32_t capacity;
+    uint32_t data_16;
+    uint32_t archtype;
+    uint32_t home;
+    uint32_t error;
+};
+static_assert(offsetof(struct bcri_region_shm, length) == 8, "docs/layout/region.md");
+static_assert(offsetof(struct bcri_region_shm, data_16) == 16, "docs/layout/region.md");
+static_assert(offsetof(struct bcri_region_shm, home) == 24, "docs/layout/region.md");
+static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout/region.md");
+
+#define BCRI_COUNT_ONE         UINT64_C(1)
+#define BCRI_COUNT(word)       ((uint32_t)(word))
+#define BCRI_COUNT_OWNER(word) ((uint32_t)((word) >> 32))
+
+/* States of the count journal (cw_state). cw_ref names the region.
+ *   IDLE   -> TRY     about to lock the word                      repair: if it carries our tag, put {c, 0} back
+ *   TRY    -> COMMIT  locked, cw_new is the new count             repair: if it carries our tag, put {cw_new, 0};
+ *                                                                 the change is done
+ *   COMMIT -> LAST    the new count is 0: the block is ours       repair: send it home (returns.h)
+ *   IDLE   -> SOLE    {1, 0} was seen; about to store 0           repair: store 0, go on as LAST
+ *   SOLE   -> LAST
+ *   any    -> IDLE    bcri_count_settled()
+ * Repair leaves in cw_state whether the change is done (COMMIT, LAST: yes; IDLE: no) for the enclosing operation. */
+enum bcri_cw_state { BCRI_CW_IDLE = 0, BCRI_CW_TRY, BCRI_CW_COMMIT, BCRI_CW_SOLE, BCRI_CW_LAST };
+
+struct bcri_ctx;
+
+/* Adds `more` holders to region `ref`, which the caller holds or whose cell it has locked.
+ * Journals through cw_*; the caller must advance its own journal phase and then call bcri_count_settled().
+ * bcrE_NOMEM if the count would overflow (nothing changed). */
+int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more);
+
+/* Takes one hold away; frees the block when it was the last. Same journal rule as above. */
+void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref);
+
+/* enl: finishes or undoes the count change that CCE `index` had open when it died. Returns the final cw_state: IDLE
+ * (nothing was changed), COMMIT or LAST (the change is done). The journal is left for the caller to close. */
+enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index);
+
+/* Closes the count journal. Call it after the step that makes the enclosing operation know that the count is done. */
+void bcri_count_settled(struct bcri_ctx *ctx);
+
+#endif

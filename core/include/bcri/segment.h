@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Segments: sealed, reserved memory files, and where this process has mapped them.
+ *
+ * A segment is a memfd whose size is fixed for ever (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) and whose pages are
+ * reserved by fallocate before anybody stores there, so that nobody meets SIGBUS. It has no name anywhere. */
+#ifndef BCRI_SEGMENT_H
+#define BCRI_SEGMENT_H
+
+#include <stdint.h>
+
+#include "bcri/host.h"
+#include "bcri/ref.h"
+
+struct bcri_ctx;
+
+/* Makes a memfd of `size_bytes` (a multiple of the page size), nothing reserved yet. Returns the descriptor or
+ * -bcrE_NOMEM. */
+int bcri_segment_create(uint64_t size_bytes);
+
+/* Reserves pages, after comparing with what the machine and the control group still have, so that the kernel does not
+ * kill somebody for our promise. Returns 0 or bcrE_NOMEM. */
+int bcri_segment_reserve(int fd, uint64_t offset_bytes, uint64_t length_bytes);
+
+/* Makes, reserves `reserve_bytes` from offset 0, maps and registers a segment in one go; the descriptor is with the
+ * daemon afterwards. `*fd_out`, if asked for, is a descriptor that the caller owns. Returns 0; bcrE_NOMEM;
+ * bcrE_INTERNAL when the daemon does not answer. */
+int bcri_segment_new(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes,
+                     uint64_t reserve_bytes, uint32_t *seg_out);
+
+/* Reserves more of a segment that this CCE made. Returns 0 or bcrE_NOMEM. */
+int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes);
+
+/* Gives the pages of a range back at once; the range reads as zero afterwards and is no longer reserved. */
+void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes);
+
+/* Maps segment `seg`, if it is not mapped yet, asking the daemon for it. Returns its base, or NULL when there is no
+ * such segment, no room, or no daemon. */
+void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg);
+/* The same for a descriptor at hand (borrowed). */
+void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t size_bytes);
+void bcri_segment_unmap_all(struct bcri_ctx *ctx);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Region IDs: slots of the CCE's own table in shared memory. The table is what makes a dead CCE's holdings known.
+ *
+ * States of a slot, and who may move it:
+ *   FREE -> LIVE      its CCE (rgalloc, a get that finds a region)
+ *   FREE -> TICKET    its CCE: a get that waits by ticket at a cell's ring (cells/, head lock held)
+ *   FREE|TICKET -> LISTED   whoever holds both locks of the cell: the request waits in the cell's list
+ *   LISTED -> SERVED|FAILED the same: `given` holds the region, or the error code
+ *   TICKET|SERVED -> LIVE   its CCE: it has the region (TICKET: without a lock; SERVED: under the cell's head lock)
+ *   any -> FREE       its CCE, or enl after its death
+ *   LISTED put requests (PUTWAIT -> PUTDONE|FAILED) use slots as nodes too, `word` naming the region that waits. */
+#ifndef BCRI_SLOT_H
+#define BCRI_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bcri/ctx.h"
+
+enum bcri_slot_state {
+    BCRI_SLOT_FREE = 0,
+    BCRI_SLOT_LIVE,
+    BCRI_SLOT_TICKET,
+    BCRI_SLOT_LISTED,
+    BCRI_SLOT_SERVED,
+    BCRI_SLOT_FAILED,
+    BCRI_SLOT_PUTWAIT,
+    BCRI_SLOT_PUTDONE,
+};
+/* flags */
+#define BCRI_SLOT_WRITE_LOCK 1u /* a pending acqwl: rgmod follows */
+
+static inline uint64_t bcri_slot_word(enum bcri_slot_state state, uint32_t flags, bcri_ref ref)
+{
+    return ((uint64_t)state << 56) | ((uint64_t)(flags & 0xffu) << 48) | (ref & BCRI_REF_MASK);
+}
+static inline enum bcri_slot_state bcri_slot_state(uint64_t word)
+{
+    return (enum bcri_slot_state)(word >> 56);
+}
+static inline uint32_t bcri_slot_flags(uint64_t word)
+{
+    return (uint32_t)(word >> 48) & 0xffu;
+}
+static inline bcri_ref bcri_slot_region(uint64_t word)
+{
+    return word & BCRI_REF_MASK;
+}
+
+/* A free slot, taken off the free list (its word stays FREE until the caller sets it), or NULL: no memory. */
+struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx);
+static inline struct bcri_slot_shm *bcri_slot_take(struct bcri_ctx *ctx)
+{
+    struct bcri_slot_shm *slot = ctx->slot_free;
+    if (bcri_unlikely(slot == NULL))
+        return bcri_slot_grow(ctx);
+    ctx->slot_free = (struct bcri_slot_shm *)(uintptr_t)bcri_load(&slot->next);
+    return slot;
+}
+/* Puts a slot whose word is FREE back. */
+static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    bcri_store(&slot->next, (uint64_t)(uintptr_t)ctx->slot_free);
+    ctx->slot_free = slot;
+}
+/* The slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's slots. */
+struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid);
+/* Where a slot of this CCE lies, for others. */
+bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot);
+
+/* Walks all slots of a record (enl, tools): calls `visit` for each that is not FREE. */
+void bcri_slot_each(struct bcri_ctx *ctx, uint32_t index,
+                    void (*visit)(void *arg, struct bcri_slot_shm *slot, bcri_ref ref), void *arg);
+
+#endif

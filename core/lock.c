@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* The slow side of lock.h: spinning, yielding, sleeping on the holder. */
+#include "bcri/lock.h"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bcri/bell.h"
+
+/* Holders keep a lock for tens of nanoseconds unless they were preempted; then only a yield helps, and a holder that
+ * is away for longer than all the yields is stopped, dead, or starved: sleep. */
+enum { SPIN_TURNS = 400, YIELD_TURNS = 100 };
+
+bool bcri_membarrier_register(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+static void fence_everybody(void)
+{
+    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+void bcri_unlock_wake(struct bcri_ctx *ctx)
+{
+    bcri_store(&ctx->bell->lock_sleepers, 0);
+    atomic_fetch_add_explicit(&ctx->bell->lock_event, 1, memory_order_seq_cst);
+    bcri_futex_wake(&ctx->bell->lock_event, INT32_MAX);
+}
+
+static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
+                            bool (*held)(const void *arg, uint32_t holder), const void *arg)
+{
+    struct bcri_record_shm *record = bcri_record(ctx, holder - 1);
+    if (record == NULL) {
+        sched_yield();
+        return;
+    }
+    uint32_t event = bcri_load_acquire(&record->bell.lock_event);
+    if (ctx->holder_died != NULL && bcri_load_acquire(&record->id.state) == BCRI_CCE_DYING) {
+        ctx->holder_died(ctx, holder - 1);
+        return;
+    }
+    atomic_store_explicit(&record->bell.lock_sleepers, 1, memory_order_seq_cst);
+    fence_everybody();
+    if (held(arg, holder))
+        bcri_futex_wait(&record->bell.lock_event, event, UINT64_MAX);
+}
+
+void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
+                          bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn)
+{
+    unsigned spins = ctx->cpus > 1 ? SPIN_TURNS : 0;
+    if (turn < spins) {
+        if (turn >= 16)
+            bcri_cpu_pause();
+        return;
+    }
+    if (turn < spins + YIELD_TURNS)
+        sched_yield();
+    else
+        sleep_on_holder(ctx, holder, held, arg);
+}
+
+static bool lock_held(const void *arg, uint32_t holder)
+{
+    return bcri_load((const _Atomic uint32_t *)arg) == holder;
+}
+
+void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
+{
+    for (unsigned turn = 0;; turn++) {
+        uint32_t holder = bcri_load(lock);
+        if (holder == 0) {
+            if (bcri_lock_try(ctx, lock))
+                return;
+            continue;
+        }
+        bcri_wait_for_holder(ctx, holder, lock_held, (const void *)lock, turn);
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Segments: see segment.h. Linux only: memfd_create(2), file seals, fallocate(2), MADV_REMOVE. */
+#include "bcri/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bcr/error.h"
+#include "bcri/ctx.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* Reservations below this are not worth reading /proc for: fallocate itself refuses when memory is really out. */
+#define ASK_FROM_BYTES (UINT64_C(256) << 10)
+
+int bcri_segment_create(uint64_t size_bytes)
+{
+    if (size_bytes == 0 || size_bytes > (UINT64_C(1) << 32) * BCRI_REF_UNIT ||
+        (uint64_t)(off_t)size_bytes != size_bytes)
+        return -bcrE_NOMEM;
+    int fd = memfd_create("bcr", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -bcrE_NOMEM;
+    if (ftruncate(fd, (off_t)size_bytes) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
+        close(fd);
+        return -bcrE_NOMEM;
+    }
+    return fd;
+}
+
+/* The first number behind `key` in a small kernel file (the whole file's number for key ""), in units of one; UINT64_MAX
+ * if there is none ("max", a missing file). */
+static uint64_t kernel_number(const char *path, const char *key)
+{
+    char text[8192];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return UINT64_MAX;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (got <= 0)
+        return UINT64_MAX;
+    text[got] = '\0';
+    const char *at = *key != '\0' ? strstr(text, key) : text;
+    if (at == NULL)
+        return UINT64_MAX;
+    char *end = NULL;
+    unsigned long long value = strtoull(at + strlen(key), &end, 10);
+    return end == at + strlen(key) ? UINT64_MAX : value;
+}
+
+/* What the control group that this process is in may still take (version 2, or the memory controller of version 1). */
+static uint64_t cgroup_left(void)
+{
+    char line[4096];
+    uint64_t left = UINT64_MAX;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    if (file == NULL)
+        return left;
+    while (fgets(line, sizeof line, file) != NULL) {
+        char path[4200];
+        const char *limit_name = NULL;
+        const char *used_name = NULL;
+        const char *mount = NULL;
+        char *group = strchr(line, ':');
+        group = group != NULL ? strchr(group + 1, ':') : NULL;
+        if (group == NULL)
+            continue;
+        group[strcspn(group, "\n")] = '\0';
+        if (strncmp(line, "0::", 3) == 0) {
+            mount = "/sys/fs/cgroup", limit_name = "memory.max", used_name = "memory.current";
+        } else if (strstr(line, ":memory:") != NULL) {
+            mount = "/sys/fs/cgroup/memory", limit_name = "memory.limit_in_bytes",
+            used_name = "memory.usage_in_bytes";
+        } else {
+            continue;
+        }
+        snprintf(path, sizeof path, "%s%s/%s", mount, group + 1, limit_name);
+        uint64_t limit = kernel_number(path, "");
+        snprintf(path, sizeof path, "%s%s/%s", mount, group + 1, used_name);
+        uint64_t used = kernel_number(path, "");
+        if (limit != UINT64_MAX && used != UINT64_MAX) {
+            uint64_t room = limit > used ? limit - used : 0;
+            left = room < left ? room : left;
+        }
+    }
+    fclose(file);
+    return left;
+}
+
+int bcri_segment_reserve(int fd, uint64_t offset_bytes, uint64_t length_bytes)
+{
+    if (length_bytes == 0)
+        return 0;
+    if (length_bytes >= ASK_FROM_BYTES) {
+        uint64_t available_kb = kernel_number("/proc/meminfo", "MemAvailable:");
+        if (available_kb != UINT64_MAX && length_bytes > available_kb * 1024)
+            return bcrE_NOMEM;
+        if (length_bytes > cgroup_left())
+            return bcrE_NOMEM;
+    }
+    int rc;
+    do
+        rc = fallocate(fd, 0, (off_t)offset_bytes, (off_t)length_bytes);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0 ? 0 : bcrE_NOMEM;
+}
+
+void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t size_bytes)
+{
+    if (size_bytes == 0 || size_bytes > SIZE_MAX)
+        return NULL;
+    void *base = mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    ctx->base[seg] = base;
+    ctx->map_size[seg] = (size_t)size_bytes;
+    return base;
+}
+
+void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg)
+{
+    if (seg >= BCRI_SEG_MAX)
+        return NULL;
+    if (ctx->base[seg] != NULL)
+        return ctx->base[seg];
+    const struct bcri_segment_shm *entry = &ctx->host->segments[seg];
+    if (seg >= bcri_load_acquire(&ctx->host->segment_count) ||
+        bcri_load_acquire(&entry->state) != BCRI_SEG_LIVE)
+        return NULL;
+    int fd = ctx->upcalls->segment_fd(ctx->up, seg);
+    if (fd < 0)
+        return NULL;
+    void *base = bcri_segment_map_fd(ctx, seg, fd, entry->size_bytes);
+    close(fd);
+    return base;
+}
+
+int bcri_segment_new(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes,
+                     uint64_t reserve_bytes, uint32_t *seg_out)
+{
+    int fd = bcri_segment_create(size_bytes);
+    if (fd < 0)
+        return -fd;
+    int error = bcri_segment_reserve(fd, 0, reserve_bytes);
+    if (error != 0)
+        goto close_fd;
+    void *base = mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED) {
+        error = bcrE_NOMEM;
+        goto close_fd;
+    }
+    uint32_t seg;
+    error = ctx->upcalls->segment_add(ctx->up, fd, size_bytes, kind, &seg);
+    if (error != 0)
+        goto unmap;
+    ctx->base[seg] = base;
+    ctx->map_size[seg] = (size_t)size_bytes;
+    *seg_out = seg;
+    return 0;
+
+unmap:
+    munmap(base, (size_t)size_bytes);
+close_fd:
+    close(fd);
+    return error;
+}
+
+int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes)
+{
+    int fd = ctx->upcalls->segment_fd(ctx->up, seg);
+    if (fd < 0)
+        return bcrE_NOMEM;
+    int error = bcri_segment_reserve(fd, offset_bytes, length_bytes);
+    close(fd);
+    return error;
+}
+
+void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes)
+{
+    unsigned char *base = bcri_segment_map(ctx, seg);
+    if (base != NULL && length_bytes != 0)
+        madvise(base + offset_bytes, (size_t)length_bytes, MADV_REMOVE);
+}
+
+void bcri_segment_unmap_all(struct bcri_ctx *ctx)
+{
+    for (uint32_t seg = 0; seg < BCRI_SEG_MAX; seg++)
+        if (ctx->base[seg] != NULL) {
+            munmap(ctx->base[seg], ctx->map_size[seg]);
+            ctx->base[seg] = NULL;
+        }
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Region IDs: slot.h. Chunk 0 lies in the record; chunk k > 0 holds 256 << (k - 1) slots in a segment of its own, whose
+ * reference stands in record->slot_chunk[k - 1]. Addresses of slots never change: the program holds them. */
+#include "bcri/slot.h"
+
+#include "bcri/segment.h"
+
+#define SLOT_BYTES sizeof(struct bcri_slot_shm)
+
+static size_t chunk_slots(uint32_t chunk)
+{
+    return chunk == 0 ? BCRI_FIRST_SLOTS : (size_t)256 << (chunk - 1);
+}
+
+struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx)
+{
+    uint32_t chunk = ctx->slot_chunks;
+    if (chunk > sizeof ctx->record->slot_chunk / sizeof ctx->record->slot_chunk[0])
+        return NULL;
+    size_t slots = chunk_slots(chunk);
+    uint32_t seg;
+    if (bcri_segment_new(ctx, BCRI_SEG_SLOTS, slots * SLOT_BYTES, slots * SLOT_BYTES, &seg) != 0)
+        return NULL;
+    struct bcri_slot_shm *base = ctx->base[seg];
+    ctx->slot_base[chunk] = base;
+    ctx->slot_count[chunk] = slots;
+    ctx->slot_chunks = chunk + 1;
+    bcri_store_release(&ctx->record->slot_chunk[chunk - 1], bcri_ref_make(seg, 0));
+    for (size_t i = slots; i-- > 1;)
+        bcri_slot_give(ctx, &base[i]);
+    return &base[0];
+}
+
+struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid)
+{
+    for (uint32_t chunk = 0; chunk < ctx->slot_chunks; chunk++) {
+        uintptr_t offset = (uintptr_t)rgid - (uintptr_t)ctx->slot_base[chunk];
+        if (offset < ctx->slot_count[chunk] * SLOT_BYTES)
+            return offset % SLOT_BYTES == 0 ? (struct bcri_slot_shm *)(void *)rgid : NULL;
+    }
+    return NULL;
+}
+
+static bcri_ref chunk_ref(struct bcri_ctx *ctx, uint32_t index, struct bcri_record_shm *record,
+                          uint32_t chunk)
+{
+    if (chunk == 0) {
+        bcri_ref ref = bcri_record_ref(ctx, index);
+        return bcri_ref_make(bcri_ref_seg(ref),
+                             bcri_ref_offset(ref) + offsetof(struct bcri_record_shm, slots));
+    }
+    return bcri_load_acquire(&record->slot_chunk[chunk - 1]);
+}
+
+bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+{
+    for (uint32_t chunk = 0; chunk < ctx->slot_chunks; chunk++) {
+        uintptr_t offset = (uintptr_t)slot - (uintptr_t)ctx->slot_base[chunk];
+        if (offset < ctx->slot_count[chunk] * SLOT_BYTES)
+            return chunk_ref(ctx, ctx->index, ctx->record, chunk) + offset / BCRI_REF_UNIT;
+    }
+    return BCRI_REF_NONE;
+}
+
+void bcri_slot_each(struct bcri_ctx *ctx, uint32_t index,
+                    void (*visit)(void *arg, struct bcri_slot_shm *slot, bcri_ref ref), void *arg)
+{
+    struct bcri_record_shm *record = bcri_record(ctx, index);
+    const uint32_t chunks = 1 + sizeof record->slot_chunk / sizeof record->slot_chunk[0];
+    for (uint32_t chunk = 0; record != NULL && chunk < chunks; chunk++) {
+        bcri_ref ref = chunk_ref(ctx, index, record, chunk);
+        struct bcri_slot_shm *base = ref != BCRI_REF_NONE ? bcri_at(ctx, ref) : NULL;
+        if (base == NULL)
+            break;
+        for (size_t i = 0; i < chunk_slots(chunk); i++)
+            if (bcri_load_acquire(&base[i].word) != 0)
+                visit(arg, &base[i], ref + i * SLOT_BYTES / BCRI_REF_UNIT);
+    }
+}
