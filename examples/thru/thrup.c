@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thrup -- the putter: fills regions and puts them into the taker's cell without waiting for any answer.
+ *
+ * What keeps it from running away is the bound of the taker's cells: a put waits while they are full.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "args.h"
+#include "must.h"
+#include "thru.h"
+#include <time.h>
+
+static const char USAGE[] = "thrup is started by thrut; run that: thrut [host [count [bytes]]]\n";
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void fill(void **region, int number, int bytes)
+{
+    word *words = *region;
+    for (size_t i = 0; i < (size_t)bytes / sizeof *words; i++)
+        words[i] = thru_word(number, i);
+}
+
+int main(int argc, char **argv)
+{
+    args_check(argc, argv, 0, USAGE);
+    must_init(bcr_user_ca | bcr_inorder, argv[0]);
+    if (bcr_enlistor < 0) {
+        fputs(USAGE, stderr);
+        return EXIT_USAGE;
+    }
+
+    struct order order;
+    void **birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its order");
+    must_copy(bcr_copyfm(ORDER, 1, birth, 0, &order, sizeof order), "read its order");
+    must(bcr_rgfree(birth), "free its order");
+
+    /* At most `window` regions are in the taker's cell, one is in its hands, one in ours, and one is the
+     * report; each counts as its length rounded up to 64.  So rgalloc never finds the comm heap full. */
+    must(bcr_cagrow(1, 0, 0, 0, 0, 0, (order.window + 4) * (order.bytes + 64)), "grow its comm heap");
+
+    const double start_s = now_s();
+    for (int number = 0; number < order.count; number++) {
+        void **region = must_have(bcr_rgalloc(order.bytes, 0), "allocate a region");
+        fill(region, number, order.bytes);
+        must(bcr_enq(region, bcr_enlistor, STREAM, bcr_FREE), "put a region");
+    }
+    const double taken_s = now_s() - start_s;
+
+    void **report = must_have(bcr_rgalloc(ORDER_BYTES, 0), "allocate its report");
+    must_copy(bcr_copyto(SECONDS, 1, report, 0, &taken_s, sizeof taken_s), "write its report");
+    must(bcr_enq(report, bcr_enlistor, REPORT, bcr_FREE), "put its report");
+    return EXIT_SUCCESS;
+}
