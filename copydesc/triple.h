@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * triple.h -- one triple of a copy descriptor, taken apart.
+ *
+ * The only place that knows the bits of the type word (drawn in <bcr/types.h>) and what makes a single triple
+ * malformed. Triples are numbered from the array's first; a *list* is what begins at some triple and goes on to
+ * the one with bcrT_END: the descriptor itself, and each nested one.
+ */
+#ifndef COPYDESC_TRIPLE_H
+#define COPYDESC_TRIPLE_H
+
+#include <stdbool.h>
+
+#include <bcr/error.h>
+#include <bcr/types.h>
+
+enum {
+    TRIPLE_COUNT_MAX = 65536, /* no triple behind these is ever read */
+    TRIPLE_SKIP_MASK = bcrT_SKIP_FM | bcrT_SKIP_TO,
+
+    TRIPLE_NEST_FLAG = 1 << 29,
+    TRIPLE_NEST_BIAS = 1 << 23,
+    TRIPLE_LOW_MASK = (1 << 24) - 1,
+    TRIPLE_FLAG_MASK = TRIPLE_SKIP_MASK | TRIPLE_NEST_FLAG | bcrT_END,
+};
+
+struct triple {
+    int adjust;
+    int repl;
+    int skip; /* bcrT_SKIP_ flags of its own */
+    bool end;
+    bool nest;
+    int type;   /* bcrT_CHAR to bcrT_CCE, unless nest */
+    int target; /* first triple of the nested list, if nest */
+};
+
+/* Takes triple `idx` (below TRIPLE_COUNT_MAX) apart. bcrE_DESC if it is malformed. */
+static inline int triple_read(const int *copydesc, int idx, struct triple *triple_out)
+{
+    const int *words = copydesc + 3 * idx;
+    int word = words[1], low = word & TRIPLE_LOW_MASK;
+    if (word < 0 || (word & ~(TRIPLE_FLAG_MASK | TRIPLE_LOW_MASK)) != 0 || words[2] < 0)
+        return bcrE_DESC;
+    struct triple triple = {
+        .adjust = words[0],
+        .repl = words[2],
+        .skip = word & TRIPLE_SKIP_MASK,
+        .end = (word & bcrT_END) != 0,
+        .nest = (word & TRIPLE_NEST_FLAG) != 0,
+        .type = low,
+        .target = idx + low - TRIPLE_NEST_BIAS,
+    };
+    if (triple.nest ? triple.target < 0 || triple.target >= TRIPLE_COUNT_MAX
+                    : low < bcrT_CHAR || low > bcrT_CCE)
+        return bcrE_DESC;
+    *triple_out = triple;
+    return 0;
+}
+
+/* What an item under these flags does to the two positions. */
+static inline bool skip_moves_source(int skip)
+{
+    return skip == 0 || (skip & bcrT_SKIP_FM) != 0;
+}
+
+static inline bool skip_moves_destination(int skip)
+{
+    return skip == 0 || (skip & bcrT_SKIP_TO) != 0;
+}
+
+#endif

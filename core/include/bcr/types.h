@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bcr/types.h -- copy descriptors: what bcr_copyto and bcr_copyfm understand.
+ *
+ * A copy descriptor says which items a copy moves between memory of the program's own (the user side, laid
+ * out as this CCE's C compiler does) and a region (laid out as the region's archtype says).  It is an
+ * array of int, read as triples, up to and including the one that carries bcrT_END:
+ *
+ *     { adjust, type, repl,   adjust, type, repl,   ...   adjust, type | bcrT_END, repl }
+ *
+ *  adjust  bytes by which the user side's position moves before anything else happens, either way.  It
+ *          is added once, not once per repeat.  It never concerns the region, whose items stand one after
+ *          the other.
+ *  type    one of the eight atomic types, or bcrT_NEST plus an offset; flags are OR-ed to it.
+ *  repl    how many such items, or how often the nested descriptor; 0 is legal (and then nothing is
+ *          aligned either).
+ *
+ * Positions.  Each item is aligned, on its side, to that side's alignment of its type, counted from the
+ * start of the buffer or of the region, whatever address that start has.  Items of a C struct written in
+ * order therefore need no adjust; the padding behind a struct's last member does:
+ *
+ *     struct point { double x, y; int colour; };
+ *     int point_desc[] = {0, bcrT_DOUBLE, 2,  0, bcrT_INT, 1,  4, bcrT_CHAR | bcrT_END, 0};
+ *
+ * An adjust may lead behind the end of the buffer; the copy stops only when an item has to be found or
+ * placed there.  An adjust that leads before the buffer's start, or beyond INT_MAX, is an error where it
+ * happens: -2, bcrE_DESC.
+ *
+ * Skips.  The source is what the copy reads (the buffer in bcr_copyto, the region in bcr_copyfm), the
+ * destination what it writes.  A skipped item is aligned and must fit like any other:
+ *
+ *     (neither)                     read from the source, written to the destination
+ *     bcrT_SKIP_FM                  the source's position moves past one item; the destination stays
+ *     bcrT_SKIP_TO                  the destination's position moves past one item; the source stays
+ *     bcrT_SKIP_FM | bcrT_SKIP_TO   both move; nothing is copied
+ *
+ * On a nested descriptor the two flags apply to everything in it, in addition to the flags found there.
+ *
+ * Nesting.  bcrT_NEST + k, with k in triples, inserts repl times the descriptor that begins k triples after
+ * this triple, in the same array.  Nested descriptors usually stand behind the END of the one that uses
+ * them, so k is positive; they keep their meaning when array parts are moved together:
+ *
+ *     int ten_points[] = {0, (bcrT_NEST + 1) | bcrT_END, 10,
+ *                         0, bcrT_DOUBLE, 2,  0, bcrT_INT, 1,  4, bcrT_CHAR | bcrT_END, 0};
+ *
+ * What is refused.  Before anything is copied, every triple that can be reached is looked at, also those
+ * with repl 0.  An unknown type or flag, a negative repl, a nested descriptor that begins before the
+ * array's first triple, one that contains itself, more than 64 levels of nesting below the first, and
+ * a descriptor whose END does not come within the array's first 65,536 triples give -2, bcrE_DESC, and
+ * nothing is copied.  Reading ends there: no triple behind the 65,536th is ever looked at.
+ *
+ * Source: BCR guide, "Copying/Translation Operations".
+ */
+#ifndef BCR_TYPES_H
+#define BCR_TYPES_H
+
+#ifndef BCR_API
+#if defined(__GNUC__)
+#define BCR_API __attribute__((visibility("default")))
+#else
+#define BCR_API
+#endif
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The type word.  The numbers are part of the interface.
+ *
+ *    31  30   29    28       27     26..24  23                             0
+ *   +--+---+----+-------+-------+--------+---------------------------------+
+ *   |0 |END|NEST|SKIP_TO|SKIP_FM| 0  0  0|  atomic type: 1 to 8            |
+ *   |  |   |    |       |       |        |  NEST: 2^23 + offset in triples |
+ *   +--+---+----+-------+-------+--------+---------------------------------+
+ *
+ * bcrT_NEST contains the 2^23, so that `bcrT_NEST + offset` is right for negative offsets too, and
+ * `bcrT_NEST | offset` for those that are not.
+ *
+ *                     user side                  region side
+ *   bcrT_CHAR         signed char                1 byte, signed
+ *   bcrT_SHORT ...    the C type of that name    as the region's archtype says
+ *   bcrT_CCE          int, a CCE ID              16 bytes, aligned to 4; -1 travels as sixteen zero bytes
+ */
+enum {
+    bcrT_CHAR = 1,
+    bcrT_SHORT = 2,
+    bcrT_INT = 3,
+    bcrT_LONG = 4,
+    bcrT_LONGLONG = 5,
+    bcrT_FLOAT = 6,
+    bcrT_DOUBLE = 7,
+    bcrT_CCE = 8,
+
+    bcrT_SKIP_FM = 1 << 27,
+    bcrT_SKIP_TO = 1 << 28,
+    bcrT_NEST = (1 << 29) + (1 << 23),
+    bcrT_END = 1 << 30
+};
+
+/* Ready-made descriptors of one item each: {0, bcrT_INT | bcrT_END, 1} and so on.  The repl argument of
+ * the copy routines makes arrays of them.  They are the library's: do not write to them. */
+BCR_API extern int bcrT_1CHAR[3];
+BCR_API extern int bcrT_1SHORT[3];
+BCR_API extern int bcrT_1INT[3];
+BCR_API extern int bcrT_1LONG[3];
+BCR_API extern int bcrT_1LONGLONG[3];
+BCR_API extern int bcrT_1FLOAT[3];
+BCR_API extern int bcrT_1DOUBLE[3];
+BCR_API extern int bcrT_1CCE[3];
+
+/* The content of an error region (one for which bcr_rgerror returns more than 0), to be read with
+ * bcr_copyfm into four ints:
+ *
+ *     int error[4];
+ *     bcr_copyfm(bcrT_1ERROR, 1, rgid, 0, error, sizeof error);
+ *
+ *     error[0]  what went wrong: a bcrE_ code
+ *     error[1]  the operation that failed: a bcr_op_ number
+ *     error[2]  the CCE it was about; -1 if none
+ *     error[3]  the cell of that CCE; for a failed start the ordinal it was to have
+ */
+BCR_API extern int bcrT_1ERROR[9];
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
