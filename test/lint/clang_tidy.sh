@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# clang-tidy with the checks of .clang-tidy over the library and the daemon. Takes minutes, so ./check --all runs it.
+source "$(dirname "$0")/lint.sh"
+
+command -v clang-tidy >/dev/null || skip "clang-tidy is not installed"
+if [ "${BCR_TEST_FULL:-0}" = 0 ]; then
+    skip "clang-tidy takes minutes; ./check --all runs it"
+fi
+[ -f "${BCR_BUILD_DIR-}/compile_commands.json" ] || skip "no compile_commands.json in the build folder"
+
+# Only files that this build compiles: the others have no command line.
+tree_files '*.c' | grep -E '^(core|copydesc|transports|cells|handlers|enl|adapters)/' |
+    while IFS= read -r file; do
+        if grep -qF "\"$BCR_SOURCE_DIR/$file\"" "$BCR_BUILD_DIR/compile_commands.json"; then
+            echo "$file"
+        fi
+    done |
+    xargs -r -P "$(nproc)" -n 1 clang-tidy --quiet -p "$BCR_BUILD_DIR" --warnings-as-errors='*' 2>/dev/null ||
+    complain "clang-tidy found the above"
+
+finish
