@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs BCR into a folder, moves that folder, and builds and runs a program against it: with pkg-config (shared,
+# static, with tcmalloc), with CMake, and the examples with their Makefile. Under the installed enl, and directly.
+set -euo pipefail
+
+if [ -n "${BCR_SANITIZE-}" ]; then
+    echo "skip test_install: a consumer of a sanitized library would need the same sanitizer"
+    exit 77
+fi
+: "${BCR_SOURCE_DIR:?run by ctest}" "${BCR_BUILD_DIR:?run by ctest}" "${CC:=cc}" "${CMAKE:=cmake}"
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix="$scratch/moved here"
+source="$BCR_SOURCE_DIR/test/system/install/consumer"
+
+# What the caller's shell says about another BCR must not help.
+for name in $(compgen -v BCR_ | grep -vE '^BCR_(SOURCE|BUILD)_DIR$'); do unset "$name"; done
+unset LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+
+step() { echo "-- $*"; }
+
+fail() {
+    echo "FAIL test_install: $*"
+    exit 1
+}
+
+# The program and its arguments print the consumer's line.
+check_runs() {
+    local said
+    said=$("$@") || fail "ended with status $?: $*"
+    [[ $said == "a region of my own, BCR "* ]] || fail "said \"$said\": $*"
+}
+
+step "installing, then moving what was installed"
+"$CMAKE" --install "$BCR_BUILD_DIR" --prefix "$scratch/first" >"$scratch/log" || { cat "$scratch/log"; fail "cmake --install"; }
+mv "$scratch/first" "$prefix"
+lib=$(dirname "$(find "$prefix" -name libbcr.so)")
+for file in include/bcr.h include/bcr/types.h include/bcr/error.h bin/enl share/bcr/examples/Makefile; do
+    [ -e "$prefix/$file" ] || fail "$file is not installed"
+done
+[ -z "$(find "$prefix" -name bcri)" ] || fail "internal headers are installed"
+for page in man1/enl.1 man5/bcrrc.5 man3/bcr_put.3; do
+    [ -e "$prefix/share/man/$page" ] || fail "$page is not installed"
+done
+
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+# pkg-config quotes the space in the folder for the shell, hence eval.
+step "pkg-config, shared"
+eval "$CC -o '$scratch/shared' '$source/consumer.c' $(pkg-config --cflags --libs bcr)"
+LD_LIBRARY_PATH="$lib" check_runs "$scratch/shared"
+LD_LIBRARY_PATH="$lib" check_runs "$prefix/bin/enl" "$scratch/shared"
+version=$(pkg-config --modversion bcr)
+LD_LIBRARY_PATH="$lib" "$scratch/shared" | grep -qF "BCR $version" || fail "bcr.pc says $version"
+
+step "pkg-config, static"
+eval "$CC -o '$scratch/static' '$source/consumer.c' $(pkg-config --static --cflags --libs bcr | sed 's/-lbcr\b/-l:libbcr.a/')"
+check_runs "$prefix/bin/enl" "$scratch/static"
+
+if pkg-config --exists libtcmalloc_minimal; then
+    step "pkg-config, with tcmalloc"
+    eval "$CC -o '$scratch/tcmalloc' '$source/consumer.c' $(pkg-config --cflags --libs bcr-tcmalloc)"
+    readelf -d "$scratch/tcmalloc" | grep -q 'NEEDED.*libtcmalloc_minimal' || fail "tcmalloc is not linked"
+    LD_LIBRARY_PATH="$lib" check_runs "$prefix/bin/enl" "$scratch/tcmalloc"
+fi
+
+step "find_package"
+"$CMAKE" -S "$source" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" >"$scratch/log" 2>&1 &&
+    "$CMAKE" --build "$scratch/build" >>"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "a CMake project"; }
+check_runs "$prefix/bin/enl" "$scratch/build/consumer"
+check_runs "$prefix/bin/enl" "$scratch/build/consumer_static"
+
+if command -v make >/dev/null; then
+    step "the examples with their Makefile"
+    cp -r "$prefix/share/bcr/examples" "$scratch/examples"
+    make -s -C "$scratch/examples" CC="$CC" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "make in the examples"; }
+fi
+
+echo "ok test_install"
