@@ -3,8 +3,8 @@
 # Every error code of bcr/error.h stands in the manual, and some test provokes it.
 source "$(dirname "$0")/lint.sh"
 
-page=$(find docs/man -name 'bcr_errors.[1-8]' 2>/dev/null | head -n 1)
-[ -n "$page" ] || complain "docs/man: no page bcr_errors"
+page=$(find "${BCR_BUILD_DIR:-build}/docs" docs/man -name 'bcr_errors.[1-8]' 2>/dev/null | head -n 1)
+[ -n "$page" ] || complain "no page bcr_errors, neither in the build folder nor in docs/man"
 
 codes=$(grep -oE '^ *X\([A-Z0-9]+, *[0-9]+' core/include/bcr/error.h | sed -E 's/^ *X\(//; s/,.*//')
 [ -n "$codes" ] || complain "core/include/bcr/error.h: no BCR_ERROR_MAP found"

