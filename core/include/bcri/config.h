@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Configuration: the keywords of bcrrc(5), their values, and where each value came from.
+ *
+ * A later source overrides an earlier one, keyword by keyword:
+ *     the table below  <  /usr/lib/bcrrc  <  /etc/bcrrc  <  ~/.bcrrc  <  environment BCR_<KEYWORD>  <  bcri_config_set
+ *
+ * A line is `keyword value`; the value goes to the end of the line without the white space around it. # at the start
+ * of a line or after white space begins a comment. * is no value. Everything else is an error that names the place
+ * and what is allowed: a program that runs with a setting its user did not mean is worse than one that does not run.
+ * The files are read by bcr_init and enl as their user and name programs to be run, so ~/.bcrrc must be the user's
+ * (or root's), and none of the files may be writable by others. A set-user-ID program does not look at its environment.
+ *
+ * A new keyword is a new row of the table and a paragraph in docs/man/bcrrc.5 (a test compares the two).
+ *
+ * Source: BCR guide, "The BCRRC Options"; /etc/bcrrc, the environment, and from onfail on: this project. */
+#ifndef BCRI_CONFIG_H
+#define BCRI_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* X(keyword, KIND, default, allowed, about)
+ *   PROGRAM  const char *, NULL for *; see bcri_config_resolve for how it is found
+ *   FOLDER   const char *, absolute
+ *   SUFFIX   const char *, NULL for *; goes into host names
+ *   COUNT    int, in the range `allowed`
+ *   CHOICE   int, the place of the value among the words `allowed`, from 0 */
+#define BCRI_CONFIG_MAP(X)                                                                             \
+    X(xtermpath, PROGRAM, "/usr/bin/xterm", NULL, "program that opens a window")                       \
+    X(enlistpath, PROGRAM, "*", NULL, "the enl program; * looks beside the library, then on PATH")     \
+    X(rshpath, PROGRAM, "/usr/bin/ssh", NULL, "program that starts a process on another machine")      \
+    X(tempdir, FOLDER, "/tmp", NULL, "directory of the daemons' logs")                                 \
+    X(startscript, PROGRAM, "*", NULL, "program that each daemon runs when it starts")                 \
+    X(endscript, PROGRAM, "*", NULL, "program that each daemon runs just before it ends")              \
+    X(ifacesuffix, SUFFIX, "*", NULL, "string added to each machine name given to bcr_enlist")         \
+    X(packwords, COUNT, "4092", "64..16250", "most 4-byte payload words in a UDP packet")              \
+    X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails") \
+    X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets") \
+    X(output, CHOICE, "no", "no|yes", "whether the root shows what the other CCEs print")
+
+enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
+
+#define BCRI_CONFIG_FIELD_PROGRAM const char *
+#define BCRI_CONFIG_FIELD_FOLDER  const char *
+#define BCRI_CONFIG_FIELD_SUFFIX  const char *
+#define BCRI_CONFIG_FIELD_COUNT   int
+#define BCRI_CONFIG_FIELD_CHOICE  int
+
+enum bcri_config_idx {
+#define BCRI_CONFIG_ENUM(keyword, kind, fallback, allowed, about) BCRI_CONFIG_##keyword,
+    BCRI_CONFIG_MAP(BCRI_CONFIG_ENUM)
+#undef BCRI_CONFIG_ENUM
+        BCRI_CONFIG_COUNT
+};
+
+/* A value as it was written, and where: "default", "/etc/bcrrc:3", "BCR_TEMPDIR". */
+struct bcri_config_setting {
+    char *text;
+    char *origin;
+};
+
+/* One field per keyword, of its name: config.tempdir, config.packwords. The strings lie in `settings`. */
+struct bcri_config {
+#define BCRI_CONFIG_DECLARE(keyword, kind, fallback, allowed, about) BCRI_CONFIG_FIELD_##kind keyword;
+    BCRI_CONFIG_MAP(BCRI_CONFIG_DECLARE)
+#undef BCRI_CONFIG_DECLARE
+    char *home; /* the user's home directory, NULL if there is none */
+    struct bcri_config_setting settings[BCRI_CONFIG_COUNT];
+};
+
+/* Where to look. NULL members, or NULL for all of it, mean what a user expects. */
+struct bcri_config_paths {
+    const char *system_file;  /* /usr/lib/bcrrc */
+    const char *host_file;    /* /etc/bcrrc */
+    const char *home;         /* HOME of the environment if that is absolute, else the password file's */
+    char *const *environment; /* this process's */
+};
+
+/* bcri_config_load -- read all sources.
+ * Owns    : gives the caller a configuration, to be released with bcri_config_fini.
+ * Returns : 0; else negative, `error` holds a sentence, and the configuration is empty (fini does nothing):
+ *           -EINVAL a line, keyword or value; -EPERM a file that others could have written; -EFBIG; -ENOMEM; the
+ *           negative errno of a file that is there but cannot be read. */
+int bcri_config_load(struct bcri_config *config, const struct bcri_config_paths *paths, char *error,
+                     size_t error_size);
+
+/* Releases what load gave and empties the configuration. */
+void bcri_config_fini(struct bcri_config *config);
+
+/* bcri_config_set -- give one keyword a value from elsewhere, such as a command line option named by `origin`.
+ * Returns : 0; -EINVAL unknown keyword or bad value; -ENOMEM. On failure nothing has changed. */
+int bcri_config_set(struct bcri_config *config, const char *keyword, const char *value, const char *origin,
+                    char *error, size_t error_size);
+
+/* bcri_config_parse -- apply the text of a bcrrc file, any bytes at all. `name` stands in messages and origins.
+ * Returns : 0; -EINVAL, the lines before the bad one are applied; -ENOMEM. */
+int bcri_config_parse(struct bcri_config *config, const char *name, const char *bytes, size_t length,
+                      char *error, size_t error_size);
+
+/* bcri_config_resolve -- the path by which this host runs the PROGRAM `value`.
+ * Shape   : absolute: itself. Without a slash: itself, to be looked for on PATH. Else, or beginning with ~/, it is
+ *           relative to the home directory (as the guide's own default BCR/bin/enl is).
+ * Owns    : gives *path_out, to be freed.
+ * Returns : 0; -ENOENT there is no home directory; -ENOMEM. */
+int bcri_config_resolve(const struct bcri_config *config, const char *value, char **path_out);
+
+/* One keyword with all that is known about it; the strings are the configuration's or constant. */
+struct bcri_config_entry {
+    const char *keyword;
+    const char *value; /* "*" for none */
+    const char *origin;
+    const char *fallback;
+    const char *about;
+};
+
+/* bcri_config_at -- walk the keywords, idx from 0: false after the last one.
+ * With config NULL the table alone is shown. */
+bool bcri_config_at(const struct bcri_config *config, size_t idx, struct bcri_config_entry *entry_out);
+
+/* What keyword number `idx` accepts, as the end of "must be ...". */
+void bcri_config_allowed(size_t idx, char *text, size_t capacity);
+
+#endif

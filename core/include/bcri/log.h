@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* The log: one line per record, one write(2) per line.
+ *
+ *   2026-03-01T12:34:56.789Z warn  host/1234/7 text         in a daemon's file
+ *   bcr: warn: host/1234/7: text                            on stderr (bcri_log_attach)
+ *
+ * host/pid/cce is who the record is about; cce is - when it is no CCE. Everything that came from outside is escaped
+ * (bcri/escape.h), so no program output or peer can forge a line or drive a terminal. A line is at most
+ * BCRI_LOG_LINE_MAX bytes, which is what one write to a pipe keeps together; a longer text is cut and says by how much.
+ *
+ * Must not be given: keys, CCE identities, contents of regions. Nothing here can know what is secret.
+ *
+ * The log never stops the program: a line that cannot be written is counted, and the first one that can be is
+ * preceded by a record of how many were lost and why. A caller that may meet a file size limit or a closed pipe
+ * ignores SIGXFSZ and SIGPIPE. errno is left alone.
+ *
+ * A log is used by one thread at a time. A NULL log, or one that is not open, takes records and drops them. */
+#ifndef BCRI_LOG_H
+#define BCRI_LOG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BCRI_LOG_LINE_MAX 4096 /* bytes, the newline included */
+#define BCRI_LOG_HOST_MAX 64   /* bytes of a host name shown */
+
+/* In the order of the keyword loglevel's words (bcri/config.h). */
+enum bcri_log_level { BCRI_LOG_ERROR, BCRI_LOG_WARN, BCRI_LOG_INFO, BCRI_LOG_DEBUG };
+
+/* Whom a record is about. cce 0: no CCE. */
+struct bcri_log_who {
+    const char *host;
+    long pid;
+    int cce;
+};
+
+struct bcri_log {
+    int fd;                    /* -1: not open */
+    bool owned;                /* fd is ours to close */
+    bool torn;                 /* the sink ends in half a line */
+    enum bcri_log_level level; /* records above it are dropped */
+    char host[BCRI_LOG_HOST_MAX + 1];
+    long pid; /* host, pid and cce are the log's owner; a CCE sets cce once it knows its own */
+    int cce;
+    char *path;          /* NULL unless made by bcri_log_open */
+    int lost_errno;      /* why the last line was lost */
+    uint64_t lost_count; /* lines lost and not yet told about */
+    uint64_t lost_total;
+};
+
+#define BCRI_LOG_INIT \
+    {                 \
+        .fd = -1      \
+    }
+
+/* bcri_log_open -- create the log file of program `program` in `tempdir`: tempdir/bcr.<program>.log, mode 0600.
+ * Shape   : program: letters, digits, . _ and -, at most 200 bytes.
+ *           The file is new: nothing that stands there is ever written to, followed or waited for. A left-over of
+ *           the own user (the program's name came round again) is renamed to ….log.old; one that a running program
+ *           still holds (it keeps a flock) or that belongs to somebody else is an error.
+ * Owns    : copies its arguments. `log` need not be initialized before; it is BCRI_LOG_INIT after a failure.
+ * Returns : 0; -EINVAL program's name; -EEXIST; -ENOMEM; the negative errno of the directory or the file.
+ *           `error` gets a sentence that says what to do. */
+int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program, enum bcri_log_level level,
+                  const struct bcri_log_who *who, char *error, size_t error_size);
+
+/* Makes a log of a descriptor that stays the caller's (2, say), without times. */
+void bcri_log_attach(struct bcri_log *log, int fd, enum bcri_log_level level, const struct bcri_log_who *who);
+
+/* Tells about lost lines a last time if it can, and closes. Safe on BCRI_LOG_INIT, and twice. */
+void bcri_log_close(struct bcri_log *log);
+
+static inline bool bcri_log_wants(const struct bcri_log *log, enum bcri_log_level level)
+{
+    return log && log->fd >= 0 && level <= log->level;
+}
+
+/* A record about the log's owner. */
+void bcri_log_write(struct bcri_log *log, enum bcri_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A record about somebody else. */
+void bcri_log_about(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* A record whose text is `length` bytes of anything: what a CCE printed. One call is one line. */
+void bcri_log_bytes(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
+                    const char *text, size_t length);
+
+/* "error", "warn", "info", "debug". */
+const char *bcri_log_level_name(enum bcri_log_level level);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Creating a daemon's log file in a directory where everybody may write.
+ *
+ * The name can be foretold, so somebody may have put a file, a link or a FIFO there. Invariants: the descriptor that
+ * is returned is of a file that this call created; nothing that stood there before is written to, followed, read or
+ * waited for; the only thing ever done to such a file is to rename one that is a plain file of our own.
+ * Every step goes through one descriptor of the directory, so that a directory exchanged meanwhile changes nothing. */
+#include "bcri/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bcri/refuse.h"
+
+#define PROGRAM_MAX 200 /* with prefix and suffixes below NAME_MAX */
+#define NAME_SIZE   (sizeof "bcr..log.old" + PROGRAM_MAX)
+
+static bool program_ok(const char *program)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t length = strlen(program);
+
+    return length > 0 && length <= PROGRAM_MAX && strspn(program, allowed) == length;
+}
+
+/* Renames what stands in the way to `old_name`, if that is a plain file of our own that no program has in use. */
+static int set_aside(int dir, const char *name, const char *old_name, const char *path, char *error,
+                     size_t error_size)
+{
+    struct stat st;
+    int status = 0;
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    if (fd < 0) {
+        if (errno == ENOENT)
+            return 0;
+        return bcri_refuse(error, error_size, -EEXIST,
+                           "cannot create the log %s: %s stands there; remove it, or choose another tempdir",
+                           path, errno == ELOOP ? "a symbolic link" : "something that this user cannot open");
+    }
+    if (fstat(fd, &st) < 0)
+        status = bcri_refuse(error, error_size, -errno, "cannot look at %s: %s", path, strerror(errno));
+    else if (st.st_uid != geteuid())
+        status = bcri_refuse(
+            error, error_size, -EEXIST,
+            "cannot create the log %s: a file of user %lu stands there; remove it, or choose another "
+            "tempdir",
+            path, (unsigned long)st.st_uid);
+    else if (!S_ISREG(st.st_mode))
+        status = bcri_refuse(
+            error, error_size, -EEXIST,
+            "cannot create the log %s: what stands there is no plain file; remove it, or choose another "
+            "tempdir",
+            path);
+    else if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        status = bcri_refuse(error, error_size, -EEXIST,
+                             "cannot create the log %s: a running program writes it; choose another tempdir",
+                             path);
+    else if (renameat(dir, name, dir, old_name) < 0 && errno != ENOENT)
+        status = bcri_refuse(error, error_size, -errno,
+                             "cannot set the old log %s aside: %s; remove it, or choose another tempdir",
+                             path, strerror(errno));
+    close(fd);
+    return status;
+}
+
+/* Returns a descriptor of the new file, or a negative errno with its sentence. */
+static int create(int dir, const char *program, const char *path, char *error, size_t error_size)
+{
+    char name[NAME_SIZE], old_name[NAME_SIZE];
+
+    snprintf(name, sizeof name, "bcr.%s.log", program);
+    snprintf(old_name, sizeof old_name, "bcr.%s.log.old", program);
+    for (int attempt = 0;; attempt++) {
+        int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_NOCTTY | O_CLOEXEC,
+                        0600);
+
+        if (fd >= 0) {
+            /* Says that the log is in use. Some network file systems cannot; then nobody is told. */
+            (void)flock(fd, LOCK_EX | LOCK_NB);
+            return fd;
+        }
+        if (errno != EEXIST)
+            return bcri_refuse(
+                error, error_size, -errno,
+                "cannot create the log %s: %s; name a directory that you may write in by the keyword tempdir "
+                "of ~/.bcrrc or by BCR_TEMPDIR",
+                path, strerror(errno));
+        if (attempt == 3) /* both names are one file, or somebody puts it back each time */
+            return bcri_refuse(
+                error, error_size, -EEXIST,
+                "cannot create the log %s: what stands there cannot be renamed to .old; remove both, or choose another tempdir",
+                path);
+
+        int status = set_aside(dir, name, old_name, path, error, error_size);
+
+        if (status < 0)
+            return status;
+    }
+}
+
+int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program, enum bcri_log_level level,
+                  const struct bcri_log_who *who, char *error, size_t error_size)
+{
+    char *path;
+
+    *log = (struct bcri_log)BCRI_LOG_INIT;
+    if (!program_ok(program))
+        return bcri_refuse(
+            error, error_size, -EINVAL,
+            "the program's name cannot be used in a file name: it has to be 1 to %d letters, digits, dots, "
+            "underscores and hyphens",
+            PROGRAM_MAX);
+    if (asprintf(&path, "%s/bcr.%s.log", tempdir, program) < 0)
+        return bcri_refuse(error, error_size, -ENOMEM, "not enough memory to open the log");
+
+    int dir = open(tempdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = dir >= 0
+                 ? create(dir, program, path, error, error_size)
+                 : bcri_refuse(
+                       error, error_size, -errno,
+                       "cannot use the directory %s for the log: %s; name one that you may write in by the "
+                       "keyword tempdir of ~/.bcrrc or by BCR_TEMPDIR",
+                       tempdir, strerror(errno));
+
+    if (dir >= 0)
+        close(dir);
+    if (fd < 0) {
+        free(path);
+        return fd;
+    }
+    bcri_log_attach(log, fd, level, who);
+    log->owned = true;
+    log->path = path;
+    return 0;
+}
