@@ -628,8 +628,8 @@ BCR_API int bcr_wl2rl(void **rgid, int cce, int cell);
  *                         not 0, or offset is outside the region.
  *           bcrE_RGID     rgid is not the ID of a region held here.
  *           bcrE_PENDING  rgid is pending.
- *           bcrE_DESC     nesting is deeper than 64, or returns to itself, or leads outside; or there is
- *                         no bcrT_END within 65,536 triples; or a type is none.  Nothing was copied.
+ *           bcrE_DESC     the descriptor is malformed, as <bcr/types.h> says; nothing was copied, unless
+ *                         it was an adjust that led out of bounds on the way.
  *           bcrE_NOMEM    no memory for one more CCE ID.
  * Blocks  : no.
  * Crash   : nothing shared is changed.
@@ -652,8 +652,8 @@ BCR_API int bcr_copyfm(const int *copydesc, int repl, void **rgid, int offset, v
  *                         not 0, or offset is outside the region.
  *           bcrE_RGID     rgid is not the ID of a region held here.
  *           bcrE_PENDING  rgid is pending.
- *           bcrE_DESC     nesting is deeper than 64, or returns to itself, or leads outside; or there is
- *                         no bcrT_END within 65,536 triples; or a type is none.  Nothing was copied.
+ *           bcrE_DESC     the descriptor is malformed, as <bcr/types.h> says; nothing was copied, unless
+ *                         it was an adjust that led out of bounds on the way.
  *           bcrE_NOCCE    a bcrT_CCE holds an int that is no CCE ID here; nothing from it on was copied.
  *           bcrE_NOMEM    no room for a private copy of the region.
  * Blocks  : no.
