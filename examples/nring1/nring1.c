@@ -12,7 +12,7 @@
 #include "must.h"
 
 static const char USAGE[] = "usage: nring1 [nCCEs [passes]]     (4 CCEs, 1000 passes)\n"
-                            "Passes a region round a ring of CCEs, each of which adds its ordinal to it.\n";
+                            "Passes a region round a ring of CCEs, each of which adds its number to it.\n";
 
 enum { RING = 1, LAST = 2 }; /* every CCE's cells: the region's way round; the last CCE's ID, to the root */
 
@@ -56,12 +56,34 @@ static int take_id(void)
     return cce;
 }
 
+/* The root sends the region off, and keeps it when it has come back for the last time: what is in it then. */
+static long pass_round(bool root, int next, int passes)
+{
+    if (root) {
+        void **region = must_have(bcr_rgalloc(sizeof(long), 0), "allocate the region");
+        **(long **)region = 0;
+        must(bcr_enq(region, next, RING, bcr_FREE), "send the region off");
+    }
+    for (int pass = 1;; pass++) {
+        void **region = must_have(bcr_deq(bcr_cce, RING, bcr_BLOCK), "take the region");
+        must(bcr_rgmod(region), "make the region its own"); /* others might hold it too; here nobody does */
+        **(long **)region += bcr_cceord + 1;
+        const long sum = **(long **)region;
+        if (root && pass == passes)
+            must(bcr_rgfree(region), "free the region");
+        else
+            must(bcr_enq(region, next, RING, bcr_FREE), "pass the region on");
+        if (pass == passes)
+            return sum;
+    }
+}
+
 int main(int argc, char **argv)
 {
     args_check(argc, argv, 2, USAGE);
     const int cces = args_number(argc, argv, 1, "nCCEs", 4, 1, 10000);
-    struct task task = {.to_enlist = cces - 1,
-                        .passes = args_number(argc, argv, 2, "passes", 1000, 1, 1000000)};
+    const int passes = args_number(argc, argv, 2, "passes", 1000, 1, 1000000);
+    struct task task = {.to_enlist = cces - 1, .passes = passes};
 
     must_init(bcr_user_ca, argv[0]);
     const bool root = bcr_enlistor < 0;
@@ -76,24 +98,10 @@ int main(int argc, char **argv)
     else
         send_id(task.root);
 
-    const int next = root ? take_id() : bcr_enlistor;
+    const long sum = pass_round(root, root ? take_id() : bcr_enlistor, task.passes);
     if (root) {
-        void **region = must_have(bcr_rgalloc(sizeof(long), 0), "allocate the region");
-        **(long **)region = 0;
-        must(bcr_enq(region, next, RING, bcr_FREE), "send the region off");
-    }
-    for (int pass = 1; pass <= task.passes; pass++) {
-        void **region = must_have(bcr_deq(bcr_cce, RING, bcr_BLOCK), "take the region");
-        must(bcr_rgmod(region), "make the region its own");
-        **(long **)region += bcr_cceord;
-        if (root && pass == task.passes) {
-            const long sum = **(long **)region, want = (long)task.passes * cces * (cces - 1) / 2;
-            printf("nring1: %d CCEs, %d passes: the ordinals add up to %ld\n", cces, task.passes, sum);
-            must_hold(sum == want, "the region met every CCE once in each pass");
-            must(bcr_rgfree(region), "free the region");
-        } else {
-            must(bcr_enq(region, next, RING, bcr_FREE), "pass the region on");
-        }
+        printf("nring1: %d CCEs, %d passes: their numbers, from 1, add up to %ld\n", cces, passes, sum);
+        must_hold(sum == (long)passes * cces * (cces + 1) / 2, "the region met every CCE once in each pass");
     }
     return EXIT_SUCCESS;
 }

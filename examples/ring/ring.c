@@ -183,16 +183,18 @@ static void time_reductions(const struct ring *ring)
 
 static int ask(const char *question, int min, int max)
 {
-    char line[64];
-    int answer;
-    do {
+    for (;;) {
+        char line[64];
+        int answer;
         printf("%s (%d to %d): ", question, min, max);
         fflush(stdout);
         if (fgets(line, sizeof line, stdin) == NULL)
             exit(EXIT_USAGE);
         line[strcspn(line, "\n")] = '\0';
-    } while (!args_parse(line, min, max, &answer));
-    return answer;
+        if (args_parse(line, min, max, &answer))
+            return answer;
+        printf("That is not a number from %d to %d.\n", min, max);
+    }
 }
 
 static void ask_for_task(struct ring_task *task)
