@@ -46,7 +46,11 @@ struct check_test {
     static void test_name(void)
 
 /* Every argument is evaluated once. */
-#define CHECK(expr)                        ((expr) ? (void)0 : check_fail(__FILE__, __LINE__, "%s: wanted true, got false", #expr))
+#define CHECK(expr)                                                              \
+    do {                                                                         \
+        if (!(expr))                                                             \
+            check_fail(__FILE__, __LINE__, "%s: wanted true, got false", #expr); \
+    } while (0)
 #define CHECK_INT(got, want)               check_int(__FILE__, __LINE__, #got, (intmax_t)(got), (intmax_t)(want))
 #define CHECK_UINT(got, want)              check_uint(__FILE__, __LINE__, #got, (uintmax_t)(got), (uintmax_t)(want))
 #define CHECK_STR(got, want)               check_str(__FILE__, __LINE__, #got, (got), (want))

@@ -23,6 +23,7 @@ int main(void)
         fprintf(stderr, "consumer: not through the cell: %s\n", bcr_strerror(bcr_errno));
         return 1;
     }
-    printf("%s, BCR %d.%d.%d\n", (const char *)*region, BCR_VERSION_MAJOR, BCR_VERSION_MINOR, BCR_VERSION_PATCH);
+    printf("%s, BCR %d.%d.%d\n", (const char *)*region, BCR_VERSION_MAJOR, BCR_VERSION_MINOR,
+           BCR_VERSION_PATCH);
     return bcr_rgfree(region) < 0;
 }
