@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# clang-tidy with the checks of .clang-tidy over the library and the daemon. Takes minutes, so ./check --all runs it.
+# clang-tidy with the checks of .clang-tidy over the library and the daemon.
 source "$(dirname "$0")/lint.sh"
 
 command -v clang-tidy >/dev/null || skip "clang-tidy is not installed"
-if [ "${BCR_TEST_FULL:-0}" = 0 ]; then
-    skip "clang-tidy takes minutes; ./check --all runs it"
-fi
 [ -f "${BCR_BUILD_DIR-}/compile_commands.json" ] || skip "no compile_commands.json in the build folder"
 
 # Only files that this build compiles: the others have no command line.
