@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: MIT */
+/* Settings: which source wins, what each value may be, and each sentence that refuses a file, a line or a variable.
+ * The three files and the environment are the test's own; what this machine has in /etc is never looked at. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bcri/config.h"
+#include "bcri/log.h"
+#include "check.h"
+#include "scratch.h"
+
+static char *const empty[] = {NULL};
+
+/* Loads system, host and .bcrrc of the scratch directory and `environment`. */
+static int load(struct bcri_config *config, char *const *environment, char *error, size_t error_size)
+{
+    struct bcri_config_paths paths = {
+        .system_file = scratch_path("system"),
+        .host_file = scratch_path("host"),
+        .home = scratch(),
+        .environment = environment ? environment : empty,
+    };
+
+    return bcri_config_load(config, &paths, error, error_size);
+}
+
+static void loaded(struct bcri_config *config, char *const *environment)
+{
+    char error[512] = "";
+
+    if (load(config, environment, error, sizeof error) != 0)
+        FAIL("bcri_config_load: %s", error);
+}
+
+/* Loading is refused with `code` and a sentence that holds `part`; the configuration is empty then. */
+static void refused(char *const *environment, int code, const char *part)
+{
+    struct bcri_config config;
+    char error[512] = "";
+    static const struct bcri_config none;
+
+    CHECK_INT(load(&config, environment, error, sizeof error), code);
+    if (!strstr(error, part))
+        FAIL("wanted a sentence with \"%s\", got \"%s\"", part, error);
+    CHECK_MEM(&config, &none, sizeof none);
+    bcri_config_fini(&config);
+}
+
+static void parsed(struct bcri_config *config, const char *text, size_t length)
+{
+    char error[512] = "";
+
+    if (bcri_config_parse(config, "rc", text, length, error, sizeof error) != 0)
+        FAIL("bcri_config_parse: %s", error);
+}
+
+TEST(nothing_anywhere_gives_the_defaults)
+{
+    struct bcri_config config;
+
+    loaded(&config, NULL);
+    CHECK_STR(config.xtermpath, "/usr/bin/xterm");
+    CHECK_PTR(config.enlistpath, NULL);
+    CHECK_STR(config.rshpath, "/usr/bin/ssh");
+    CHECK_STR(config.tempdir, "/tmp");
+    CHECK_PTR(config.startscript, NULL);
+    CHECK_PTR(config.endscript, NULL);
+    CHECK_PTR(config.ifacesuffix, NULL);
+    CHECK_INT(config.packwords, 4092);
+    CHECK_INT(config.onfail, BCRI_ONFAIL_ABORT);
+    CHECK_INT(config.loglevel, BCRI_LOG_INFO);
+    CHECK_INT(config.output, 0);
+    CHECK_STR(config.home, scratch());
+    bcri_config_fini(&config);
+    bcri_config_fini(&config);
+}
+
+TEST(each_source_overrides_the_one_before_keyword_by_keyword)
+{
+    struct bcri_config config;
+    struct bcri_config_entry entry;
+    char *const environment[] = {"HOME=/nonexistent", "BCR_PACKWORDS=1004", NULL};
+    char want[300];
+
+    scratch_write("system", "packwords 1001\ntempdir /system\nrshpath /system/rsh\nxtermpath /system/xterm\n",
+                  0644);
+    scratch_write("host", "packwords 1002\ntempdir /host\nrshpath /host/rsh\n", 0644);
+    scratch_write(".bcrrc", "# mine\n\npackwords 1003\ntempdir /mine\n", 0600);
+    loaded(&config, environment);
+    CHECK_INT(config.packwords, 1004);
+    CHECK_STR(config.tempdir, "/mine");
+    CHECK_STR(config.rshpath, "/host/rsh");
+    CHECK_STR(config.xtermpath, "/system/xterm");
+    CHECK_STR(config.home, scratch()); /* the path given comes before the environment's HOME */
+
+    /* Each value remembers where it came from. */
+    CHECK(bcri_config_at(&config, BCRI_CONFIG_packwords, &entry));
+    CHECK_STR(entry.origin, "BCR_PACKWORDS");
+    CHECK(bcri_config_at(&config, BCRI_CONFIG_tempdir, &entry));
+    snprintf(want, sizeof want, "%s/.bcrrc:4", scratch());
+    CHECK_STR(entry.origin, want);
+    CHECK(bcri_config_at(&config, BCRI_CONFIG_rshpath, &entry));
+    snprintf(want, sizeof want, "%s/host:3", scratch());
+    CHECK_STR(entry.origin, want);
+    CHECK(bcri_config_at(&config, BCRI_CONFIG_xtermpath, &entry));
+    snprintf(want, sizeof want, "%s/system:4", scratch());
+    CHECK_STR(entry.origin, want);
+    CHECK(bcri_config_at(&config, BCRI_CONFIG_output, &entry));
+    CHECK_STR(entry.origin, "default");
+    bcri_config_fini(&config);
+}
+
+TEST(walking_the_keywords_shows_every_row)
+{
+    struct bcri_config config;
+    struct bcri_config_entry entry;
+    size_t count = 0;
+
+    loaded(&config, NULL);
+    for (; bcri_config_at(&config, count, &entry); count++) {
+        struct bcri_config_entry alone;
+
+        CHECK_STR(entry.value, entry.fallback);
+        CHECK_STR(entry.origin, "default");
+        CHECK(entry.about && *entry.about);
+        CHECK(bcri_config_at(NULL, count, &alone));
+        CHECK_STR(alone.keyword, entry.keyword);
+        CHECK_STR(alone.value, entry.fallback);
+    }
+    CHECK_UINT(count, BCRI_CONFIG_COUNT);
+    bcri_config_fini(&config);
+}
+
+TEST(the_words_of_a_choice_have_the_numbers_that_the_code_uses)
+{
+    struct bcri_config config = {0};
+
+    parsed(&config, "onfail abort", 12);
+    CHECK_INT(config.onfail, BCRI_ONFAIL_ABORT);
+    parsed(&config, "onfail isolate", 14);
+    CHECK_INT(config.onfail, BCRI_ONFAIL_ISOLATE);
+    parsed(&config, "output yes", 10);
+    CHECK_INT(config.output, 1);
+    parsed(&config, "output no", 9);
+    CHECK_INT(config.output, 0);
+    for (int level = BCRI_LOG_ERROR; level <= BCRI_LOG_DEBUG; level++) {
+        char error[128];
+
+        CHECK_INT(bcri_config_set(&config, "loglevel", bcri_log_level_name((enum bcri_log_level)level),
+                                  "test", error, sizeof error),
+                  0);
+        CHECK_INT(config.loglevel, level);
+    }
+    bcri_config_fini(&config);
+}
+
+#define TEXT(literal) literal, sizeof literal - 1
+
+TEST(what_people_write_is_understood)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+        const char *tempdir;
+        const char *why;
+    } cases[] = {
+        {TEXT("tempdir /a"), "/a", "no newline at the end"},
+        {TEXT("tempdir /a\n"), "/a", "one line"},
+        {TEXT("tempdir /a\r\n# c\r\n\r\n"), "/a", "lines that end as on Windows"},
+        {TEXT("\xef\xbb\xbftempdir /a\n"), "/a", "a byte order mark in front"},
+        {TEXT("  \ttempdir\t\t/a \t\n"), "/a", "white space around everything"},
+        {TEXT("tempdir /a b/c\n"), "/a b/c", "a space in the value"},
+        {TEXT("tempdir /a # why\n"), "/a", "a comment behind the value"},
+        {TEXT("tempdir /a#b\n"), "/a#b", "a # in the value"},
+        {TEXT("#tempdir /b\n  # tempdir /c\ntempdir /a\n#"), "/a", "lines of comment"},
+        {TEXT("tempdir /a\ntempdir /b\n"), "/b", "the last one counts"},
+        {TEXT("tempdir /\xc3\xa4\n"), "/\xc3\xa4", "UTF-8"},
+        {TEXT("tempdir /\xe4\n"), "/\xe4", "another character set: a path is bytes"},
+        {TEXT("# \x01\x02 \xff\ntempdir /a"), "/a", "anything in a comment"},
+        {TEXT(""), "/tmp", "an empty file"},
+        {TEXT("\n\n\n"), "/tmp", "blank lines"},
+        {TEXT("\xef\xbb\xbf"), "/tmp", "a byte order mark alone"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bcri_config config;
+
+        loaded(&config, NULL);
+        parsed(&config, cases[i].text, cases[i].length);
+        if (strcmp(config.tempdir, cases[i].tempdir) != 0)
+            FAIL("%s: wanted %s, got %s", cases[i].why, cases[i].tempdir, config.tempdir);
+        bcri_config_fini(&config);
+    }
+}
+
+TEST(values_of_each_kind_are_taken_as_written)
+{
+    struct bcri_config config;
+    static const char text[] =
+        "xtermpath *\nenlistpath BCR/bin/enl\nrshpath rsh\nstartscript ~/log script\n"
+        "endscript /e\nifacesuffix -ib0.example_1%eth0\npackwords 64\npackwords 16250\n";
+
+    loaded(&config, NULL);
+    parsed(&config, text, strlen(text));
+    CHECK_PTR(config.xtermpath, NULL);
+    CHECK_STR(config.enlistpath, "BCR/bin/enl");
+    CHECK_STR(config.rshpath, "rsh");
+    CHECK_STR(config.startscript, "~/log script");
+    CHECK_STR(config.endscript, "/e");
+    CHECK_STR(config.ifacesuffix, "-ib0.example_1%eth0");
+    CHECK_INT(config.packwords, 16250);
+    parsed(&config, TEXT("enlistpath *\nrshpath *\nstartscript *\nendscript *\nifacesuffix *\n"));
+    CHECK_PTR(config.enlistpath, NULL);
+    CHECK_PTR(config.rshpath, NULL);
+    CHECK_PTR(config.startscript, NULL);
+    CHECK_PTR(config.endscript, NULL);
+    CHECK_PTR(config.ifacesuffix, NULL);
+    bcri_config_fini(&config);
+}
+
+TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+        const char *sentence;
+    } cases[] = {
+        {TEXT("\n\ntempdri /a"), "rc:3: unknown keyword \"tempdri\"; did you mean \"tempdir\"?"},
+        {TEXT("TempDir /a"), "rc:1: unknown keyword \"TempDir\"; did you mean \"tempdir\"?"},
+        {TEXT("frobnicate 1"),
+         "rc:1: unknown keyword \"frobnicate\"; the keywords are xtermpath, enlistpath, rshpath, tempdir, "
+         "startscript, endscript, ifacesuffix, packwords, onfail, loglevel, output"},
+        {TEXT("tempdir=/a"),
+         "rc:1: unknown keyword \"tempdir=/a\"; a line is a keyword, a space and a value, without ="},
+        {TEXT("a\x1b[2J\n"), "rc:1: unknown keyword \"a\\x1b[2J\"; the keywords are"},
+        {TEXT("tempdir"), "rc:1: tempdir has no value; it must be the absolute path of a directory"},
+        {TEXT("tempdir # /a"), "rc:1: tempdir has no value"},
+        {TEXT("tempdir a"), "rc:1: tempdir must be the absolute path of a directory, not \"a\""},
+        {TEXT("tempdir *"), "rc:1: tempdir must be the absolute path of a directory, not \"*\""},
+        {TEXT("tempdir ~/a"), "rc:1: tempdir must be the absolute path of a directory, not \"~/a\""},
+        {TEXT("tempdir \"/a\""), "rc:1: tempdir must be the absolute path of a directory, not \"\"/a\"\""},
+        {TEXT("tempdir /a\tb"), "rc:1: tempdir must be the absolute path of a directory, not \"/a\\tb\""},
+        {TEXT("tempdir /a\x1b[1m"), "not \"/a\\x1b[1m\""},
+        {TEXT("tempdir /a\x7f"), "not \"/a\\x7f\""},
+        {TEXT("rshpath = /a"),
+         "rc:1: rshpath must be the path of a program, without quotes, or * for none, not \"= /a\""},
+        {TEXT("rshpath 'a b'"), "rc:1: rshpath must be the path of a program, without quotes"},
+        {TEXT("ifacesuffix a;b"),
+         "rc:1: ifacesuffix must be letters, digits and . - _ %, or * for none, not \"a;b\""},
+        {TEXT("ifacesuffix a b"), "rc:1: ifacesuffix must be letters"},
+        {TEXT("packwords 63"), "rc:1: packwords must be a whole number from 64 to 16250, not \"63\""},
+        {TEXT("packwords 16251"), "rc:1: packwords must be a whole number from 64 to 16250, not \"16251\""},
+        {TEXT("packwords -64"), "not \"-64\""},
+        {TEXT("packwords +64"), "not \"+64\""},
+        {TEXT("packwords 64k"), "not \"64k\""},
+        {TEXT("packwords 0x64"), "not \"0x64\""},
+        {TEXT("packwords 64 65"), "not \"64 65\""},
+        {TEXT("packwords *"), "not \"*\""},
+        {TEXT("packwords 4294967396"), "not \"4294967396\""},
+        {TEXT("packwords 99999999999999999999999999"), "not \"99999999999999999999999999\""},
+        {TEXT("onfail abrt"), "rc:1: onfail must be one of abort, isolate, not \"abrt\""},
+        {TEXT("onfail abort|isolate"), "not \"abort|isolate\""},
+        {TEXT("onfail abor"), "not \"abor\""},
+        {TEXT("onfail *"), "not \"*\""},
+        {TEXT("loglevel verbose"), "rc:1: loglevel must be one of error, warn, info, debug, not \"verbose\""},
+        {TEXT("output true"), "rc:1: output must be one of no, yes, not \"true\""},
+        {TEXT("output no\ntemp\0dir /a\n"), "rc:2: the line holds a NUL byte; is this a text file?"},
+        {TEXT("# \0"), "rc:1: the line holds a NUL byte"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bcri_config config = {0};
+        char error[512] = "";
+
+        CHECK_INT(bcri_config_parse(&config, "rc", cases[i].text, cases[i].length, error, sizeof error),
+                  -EINVAL);
+        if (!strstr(error, cases[i].sentence))
+            FAIL("wanted a sentence with \"%s\", got \"%s\"", cases[i].sentence, error);
+        bcri_config_fini(&config);
+    }
+}
+
+TEST(a_line_too_long_is_refused_and_the_longest_is_not)
+{
+    enum { LONGEST = 8192 };
+    struct bcri_config config;
+    char error[512], *text = malloc(LONGEST + 1);
+
+    loaded(&config, NULL);
+    memset(text, '#', LONGEST + 1);
+    CHECK_INT(bcri_config_parse(&config, "rc", text, LONGEST, error, sizeof error), 0);
+    CHECK_INT(bcri_config_parse(&config, "rc", text, LONGEST + 1, error, sizeof error), -EINVAL);
+    CHECK_STR(error, "rc:1: the line is longer than 8192 bytes");
+
+    /* A value that fills the line, and one as long as paths may be. */
+    memset(text, 'x', LONGEST);
+    memcpy(text, "tempdir /", 9);
+    CHECK_INT(bcri_config_parse(&config, "rc", text, LONGEST, error, sizeof error), -EINVAL);
+    CHECK(strstr(error, "tempdir must be the absolute path of a directory, not \"/xxx"));
+    CHECK(strstr(error, "xxx...\""));
+    CHECK_INT(bcri_config_parse(&config, "rc", text, 8 + 4095, error, sizeof error), 0);
+    CHECK_UINT(strlen(config.tempdir), 4095);
+    CHECK_INT(bcri_config_parse(&config, "rc", text, 8 + 4096, error, sizeof error), -EINVAL);
+    CHECK_UINT(strlen(config.tempdir), 4095);
+    free(text);
+    bcri_config_fini(&config);
+}
+
+TEST(a_bad_line_in_a_file_is_named_by_the_path)
+{
+    char want[300];
+
+    scratch_write("host", "output yes\nonfail maybe\n", 0644);
+    snprintf(want, sizeof want, "%s/host:2: onfail must be one of abort, isolate, not \"maybe\"", scratch());
+    refused(NULL, -EINVAL, want);
+}
+
+TEST(variables_are_checked_like_lines)
+{
+    char *const bad_value[] = {"A=b", "BCR_ONFAIL=maybe", NULL};
+    char *const control[] = {"BCR_TEMPDIR=/a\nb", NULL};
+    char *const slip[] = {"BCR_TMPDIR=/a", NULL};
+    char *const small[] = {"BCR_tempdir=/a", NULL};
+    char *const nothing[] = {"BCR_TEMPDIR=", "BCR_ONFAIL=", NULL};
+    char *const foreign[] = {"BCR_ROOT=/opt",
+                             "BCR_ENL=x",
+                             "BCR_BUILD_DIR=x",
+                             "BCR_",
+                             "BCR_=",
+                             "BCR_TEMPDIR",
+                             "BCR_AN_EXTREMELY_LONG_NAME_OF_A_VARIABLE=x",
+                             "XBCR_TEMPDIR=/a",
+                             NULL};
+    struct bcri_config config;
+
+    refused(bad_value, -EINVAL,
+            "environment variable BCR_ONFAIL: onfail must be one of abort, isolate, not \"maybe\"");
+    refused(control, -EINVAL, "not \"/a\\nb\"");
+    refused(slip, -EINVAL, "environment variable BCR_TMPDIR: is not known; did you mean BCR_TEMPDIR?");
+    refused(small, -EINVAL, "environment variable BCR_tempdir: is not known; did you mean BCR_TEMPDIR?");
+    scratch_write("host", "tempdir /host", 0644);
+    loaded(&config, nothing);
+    CHECK_STR(config.tempdir, "/host");
+    bcri_config_fini(&config);
+    loaded(&config, foreign);
+    CHECK_STR(config.tempdir, "/host");
+    bcri_config_fini(&config);
+}
+
+TEST(every_keyword_can_be_given_by_its_variable)
+{
+    struct bcri_config_entry entry;
+
+    for (size_t i = 0; bcri_config_at(NULL, i, &entry); i++) {
+        char variable[128];
+        char *environment[] = {variable, NULL};
+        struct bcri_config config;
+        size_t length =
+            (size_t)snprintf(variable, sizeof variable, "BCR_%s=%s", entry.keyword, entry.fallback);
+
+        for (size_t c = 4; c < length && variable[c] != '='; c++)
+            variable[c] = (char)(variable[c] - 'a' + 'A');
+        loaded(&config, environment);
+        CHECK(bcri_config_at(&config, i, &entry));
+        *strchr(variable, '=') = '\0';
+        CHECK_STR(entry.origin, variable);
+        bcri_config_fini(&config);
+    }
+}
+
+TEST(what_is_no_plain_file_is_refused_and_not_waited_for)
+{
+    CHECK_INT(mkdir(scratch_path("host"), 0755), 0);
+    refused(NULL, -EINVAL, "host: is not a plain file");
+    CHECK_INT(rmdir(scratch_path("host")), 0);
+    CHECK_INT(mkfifo(scratch_path("host"), 0644), 0);
+    refused(NULL, -EINVAL, "host: is not a plain file");
+    CHECK_INT(unlink(scratch_path("host")), 0);
+    CHECK_INT(symlink("/dev/zero", scratch_path("host")), 0);
+    refused(NULL, -EINVAL, "host: is not a plain file");
+}
+
+TEST(a_file_of_absurd_size_is_refused)
+{
+    scratch_write("host", "# \n", 0644);
+    CHECK_INT(truncate(scratch_path("host"), 1048577), 0);
+    refused(NULL, -EFBIG, "host: is larger than 1048576 bytes; is this the right file?");
+    CHECK_INT(truncate(scratch_path("host"), (off_t)1 << 40), 0);
+    refused(NULL, -EFBIG, "host: is larger than 1048576 bytes");
+    CHECK_INT(truncate(scratch_path("host"), 1048576), 0); /* as long as it may be, and full of NULs */
+    refused(NULL, -EINVAL, "host:2: the line holds a NUL byte");
+}
+
+TEST(a_file_that_is_larger_than_it_says_is_refused)
+{
+    struct stat st;
+    char buffer[65536];
+    size_t length = 0;
+    FILE *file = fopen("/proc/kallsyms", "r");
+
+    /* One of the files whose size is said to be 0. */
+    if (!file || fstat(fileno(file), &st) != 0 || st.st_size > 0)
+        SKIP("no /proc/kallsyms here");
+    for (size_t got; length <= 1048576 && (got = fread(buffer, 1, sizeof buffer, file)) > 0;)
+        length += got;
+    fclose(file);
+    if (length <= 1048576)
+        SKIP("/proc/kallsyms is small here");
+    CHECK_INT(symlink("/proc/kallsyms", scratch_path("host")), 0);
+    refused(NULL, -EFBIG, "host: is larger than 1048576 bytes");
+}
+
+TEST(a_file_that_cannot_be_read_is_an_error)
+{
+    CHECK_INT(symlink("/proc/self/mem", scratch_path("host")), 0);
+    refused(NULL, -EIO, "host: cannot be read: Input/output error");
+}
+
+TEST(a_file_that_cannot_be_opened_is_an_error)
+{
+    CHECK_INT(symlink(scratch_path("host"), scratch_path("host")), 0);
+    refused(NULL, -ELOOP,
+            "host: cannot be opened: Too many levels of symbolic links; make it readable or remove it");
+    CHECK_INT(unlink(scratch_path("host")), 0);
+
+    scratch_write(".bcrrc", "", 0000);
+    if (geteuid() == 0)
+        CHECK_INT(chown(scratch(), 65534, 65534) | chown(scratch_path(".bcrrc"), 65534, 65534), 0);
+
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (geteuid() == 0 && setuid(65534) != 0)
+            _exit(9);
+        refused(NULL, -EACCES, "make it readable or remove it, or set HOME to your own home directory");
+        _exit(0);
+    }
+    test_join(child, 0);
+}
+
+TEST(a_personal_file_of_somebody_else_is_refused)
+{
+    if (geteuid() != 0)
+        SKIP("only root can make a file of somebody else");
+    scratch_write(".bcrrc", "startscript /bin/evil", 0600);
+    CHECK_INT(chown(scratch_path(".bcrrc"), 65534, 65534), 0);
+    refused(NULL, -EPERM, ".bcrrc: belongs to user 65534 and not to you");
+}
+
+TEST(a_personal_file_of_root_is_accepted_by_others)
+{
+    if (geteuid() != 0)
+        SKIP("only root can make a file of root");
+    scratch_write(".bcrrc", "tempdir /a", 0644);
+    CHECK_INT(chmod(scratch(), 0755), 0);
+
+    pid_t child = fork();
+
+    if (child == 0) {
+        struct bcri_config config;
+
+        if (setuid(65534) != 0)
+            _exit(9);
+        loaded(&config, NULL);
+        CHECK_STR(config.tempdir, "/a");
+        _exit(0);
+    }
+    test_join(child, 0);
+}
+
+TEST(a_file_that_others_may_write_is_refused)
+{
+    static const char *const names[] = {"system", "host", ".bcrrc"};
+
+    for (size_t i = 0; i < 3; i++) {
+        char want[300];
+
+        snprintf(want, sizeof want,
+                 "may be written by others than its owner, so it is not trusted to name programs; "
+                 "run chmod go-w %s",
+                 scratch_path(names[i]));
+        scratch_write(names[i], "", 0602);
+        refused(NULL, -EPERM, want);
+        scratch_write(names[i], "", 0620);
+        refused(NULL, -EPERM, want);
+        scratch_write(names[i], "", 0644);
+    }
+    struct bcri_config config;
+
+    loaded(&config, NULL);
+    bcri_config_fini(&config);
+}
+
+TEST(files_that_are_not_there_are_passed_over)
+{
+    struct bcri_config config;
+    char *const environment[] = {"HOME=/dev/null", NULL};
+    struct bcri_config_paths paths = {.environment = environment};
+    char error[512] = "";
+
+    CHECK_INT(symlink("nothing", scratch_path("system")), 0);
+    scratch_write("file", "", 0644);
+    paths.system_file = scratch_path("system");
+    paths.host_file = scratch_path("file/host");
+    CHECK_INT(bcri_config_load(&config, &paths, error, sizeof error), 0);
+    CHECK_STR(config.home, "/dev/null");
+    bcri_config_fini(&config);
+}
+
+TEST(home_comes_from_the_environment_or_else_from_the_password_file)
+{
+    static char *const homes[] = {NULL, "HOME=", "HOME=relative"};
+    struct bcri_config config;
+    char variable[300], error[512] = "";
+    char *environment[] = {variable, NULL};
+    struct bcri_config_paths paths = {
+        .system_file = scratch_path("system"), .host_file = scratch_path("host"), .environment = environment};
+
+    snprintf(variable, sizeof variable, "HOME=%s", scratch());
+    scratch_write(".bcrrc", "tempdir /mine", 0644);
+    CHECK_INT(bcri_config_load(&config, &paths, error, sizeof error), 0);
+    CHECK_STR(config.tempdir, "/mine");
+    bcri_config_fini(&config);
+    for (size_t i = 0; i < 3; i++) {
+        environment[0] = homes[i];
+        /* The file there is this user's own business, so only where it was looked for is checked. */
+        if (bcri_config_load(&config, &paths, error, sizeof error) == 0 && config.home)
+            CHECK_INT(config.home[0], '/');
+        bcri_config_fini(&config);
+    }
+}
+
+TEST(a_user_without_a_home_has_settings_all_the_same)
+{
+    if (geteuid() != 0)
+        SKIP("only root can become a user that is in no password file");
+    CHECK_INT(chmod(scratch(), 0755), 0);
+
+    pid_t child = fork();
+
+    if (child == 0) {
+        struct bcri_config_paths paths = {
+            .system_file = scratch_path("system"), .host_file = scratch_path("host"), .environment = empty};
+        struct bcri_config config;
+        char error[512], *path;
+
+        if (setuid(3141592) != 0)
+            _exit(9);
+        CHECK_INT(bcri_config_load(&config, &paths, error, sizeof error), 0);
+        CHECK_PTR(config.home, NULL);
+        CHECK_INT(bcri_config_resolve(&config, "a/b", &path), -ENOENT);
+        CHECK_INT(bcri_config_resolve(&config, "~/b", &path), -ENOENT);
+        _exit(0);
+    }
+    test_join(child, 0);
+}
+
+TEST(the_usual_places_are_those_of_the_guide)
+{
+    /* Whatever this machine holds there, it is either taken or refused with its name. */
+    struct bcri_config config;
+    char error[512] = "";
+    int status = bcri_config_load(&config, NULL, error, sizeof error);
+
+    CHECK(status == 0 || strstr(error, "bcrrc") || strstr(error, "BCR_"));
+    bcri_config_fini(&config);
+}
+
+TEST(a_value_can_be_set_from_a_command_line)
+{
+    struct bcri_config config;
+    struct bcri_config_entry entry;
+    char error[512];
+
+    loaded(&config, NULL);
+    CHECK_INT(bcri_config_set(&config, "onfail", "isolate", "--onfail", error, sizeof error), 0);
+    CHECK_INT(config.onfail, BCRI_ONFAIL_ISOLATE);
+    CHECK(bcri_config_at(&config, BCRI_CONFIG_onfail, &entry));
+    CHECK_STR(entry.value, "isolate");
+    CHECK_STR(entry.origin, "--onfail");
+
+    /* What is refused changes nothing. */
+    CHECK_INT(bcri_config_set(&config, "onfail", "x", "--onfail", error, sizeof error), -EINVAL);
+    CHECK_STR(error, "--onfail: onfail must be one of abort, isolate, not \"x\"");
+    CHECK_INT(bcri_config_set(&config, "onfail", "", "--onfail", error, sizeof error), -EINVAL);
+    CHECK_INT(bcri_config_set(&config, "frob", "x", "--frob", error, sizeof error), -EINVAL);
+    CHECK_STR(error, "--frob: there is no keyword \"frob\"");
+    CHECK_INT(config.onfail, BCRI_ONFAIL_ISOLATE);
+
+    /* A value may be the one that it replaces. */
+    CHECK_INT(bcri_config_set(&config, "tempdir", config.tempdir, "again", error, sizeof error), 0);
+    CHECK_STR(config.tempdir, "/tmp");
+    bcri_config_fini(&config);
+}
+
+TEST(a_program_is_found_absolutely_on_path_or_from_home)
+{
+    static const struct {
+        const char *value, *path;
+    } cases[] = {{"/usr/bin/ssh", "/usr/bin/ssh"}, {"ssh", "ssh"},   {"BCR/bin/enl", "/home/u/BCR/bin/enl"},
+                 {"~/enl", "/home/u/enl"},         {"~enl", "~enl"}, {"./enl", "/home/u/./enl"}};
+    struct bcri_config config = {.home = "/home/u"};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *path;
+
+        CHECK_INT(bcri_config_resolve(&config, cases[i].value, &path), 0);
+        CHECK_STR(path, cases[i].path);
+        free(path);
+    }
+}
+
+TEST(a_sentence_is_cut_to_its_buffer)
+{
+    struct bcri_config config;
+    char error[8] = "";
+
+    scratch_write("host", "frobnicate 1", 0644);
+    CHECK_INT(load(&config, NULL, error, sizeof error), -EINVAL);
+    CHECK_UINT(strlen(error), 7);
+    CHECK_INT(load(&config, NULL, NULL, 0), -EINVAL);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+TEST(without_memory_nothing_changes_and_the_sentence_says_so)
+{
+#ifdef SANITIZED
+    SKIP("a sanitizer needs address space of its own");
+#endif
+    struct bcri_config config;
+    struct rlimit limit;
+    char error[128] = "", value[600];
+
+    loaded(&config, NULL);
+    scratch_write("host", "output yes", 0644);
+    memset(value, 'x', sizeof value);
+    value[0] = '/';
+    value[sizeof value - 1] = '\0';
+    scratch_path("host"); /* what load() needs is made before memory ends */
+
+    struct bcri_config_paths paths = {.system_file = "/nonexistent",
+                                      .host_file = scratch_path("host"),
+                                      .home = scratch(),
+                                      .environment = empty};
+    struct bcri_config other;
+
+    CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur = 1;
+    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    CHECK_INT(bcri_config_load(&other, &paths, error, sizeof error), -ENOMEM);
+    CHECK(strstr(error, "host: not enough memory to read it"));
+    for (size_t size = 4096; size >= 16; size /= 2)
+        while (malloc(size))
+            ;
+    CHECK_INT(bcri_config_set(&config, "tempdir", value, "test", error, sizeof error), -ENOMEM);
+    CHECK_STR(error, "test: not enough memory");
+    CHECK_STR(config.tempdir, "/tmp");
+    CHECK_INT(bcri_config_load(&other, &paths, error, sizeof error), -ENOMEM);
+    limit.rlim_cur = limit.rlim_max;
+    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    bcri_config_fini(&config);
+}
