@@ -51,6 +51,12 @@ for routine in $routines; do
         done >"$scratch/lacking"
     [ ! -s "$scratch/lacking" ] || fail "$(cat "$scratch/lacking")"
 done
+for routine in $routines; do
+    grep -qE "Xr $routine( |$)" "$source_dir/docs/man/bcr.7" || fail "bcr.7 does not list $routine"
+done
+for routine in $(grep -oE 'Xr bcr_[a-z0-9]+ 3' "$source_dir/docs/man/bcr.7" | cut -d ' ' -f 2 | sort -u); do
+    [ -s "$pages/$routine.3" ] || fail "bcr.7 refers to $routine(3), which is not there"
+done
 for code in $(sed -n 's/^ *X(\([A-Z]*\),.*/bcrE_\1/p' "$codes"); do
     grep -q "^\.BR $code " "$pages/bcr_errors.3" || fail "bcr_errors.3 lacks $code"
 done
