@@ -133,9 +133,14 @@ static bool suffix_ok(const char *text)
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_%") == length;
 }
 
-/* No control character, not even a tab: values are shown to people and passed to programs. */
+/* No control character, not even a tab: values are shown to people and passed to programs. No space at either end,
+ * which no file can give and nobody sees in a variable. */
 static bool printable(const char *text)
 {
+    size_t length = strlen(text);
+
+    if (length == 0 || text[0] == ' ' || text[length - 1] == ' ')
+        return false;
     for (; *text; text++)
         if ((unsigned char)*text < 0x20 || *text == 0x7f)
             return false;
@@ -144,7 +149,7 @@ static bool printable(const char *text)
 
 bool bcri_config_value_ok(const struct bcri_config_row *row, const char *text, int *number_out)
 {
-    if (!*text || !printable(text))
+    if (!printable(text))
         return false;
     switch (row->kind) {
     case BCRI_CONFIG_KIND_PROGRAM: return strlen(text) < PATH_MAX && !strchr("=\"'", text[0]);

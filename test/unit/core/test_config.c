@@ -324,6 +324,7 @@ TEST(variables_are_checked_like_lines)
 {
     char *const bad_value[] = {"A=b", "BCR_ONFAIL=maybe", NULL};
     char *const control[] = {"BCR_TEMPDIR=/a\nb", NULL};
+    char *const space[] = {"BCR_RSHPATH=ssh ", NULL};
     char *const slip[] = {"BCR_TMPDIR=/a", NULL};
     char *const small[] = {"BCR_tempdir=/a", NULL};
     char *const nothing[] = {"BCR_TEMPDIR=", "BCR_ONFAIL=", NULL};
@@ -341,6 +342,9 @@ TEST(variables_are_checked_like_lines)
     refused(bad_value, -EINVAL,
             "environment variable BCR_ONFAIL: onfail must be one of abort, isolate, not \"maybe\"");
     refused(control, -EINVAL, "not \"/a\\nb\"");
+    refused(space, -EINVAL,
+            "environment variable BCR_RSHPATH: rshpath must be the path of a program, without quotes, or "
+            "* for none, not \"ssh \"");
     refused(slip, -EINVAL, "environment variable BCR_TMPDIR: is not known; did you mean BCR_TEMPDIR?");
     refused(small, -EINVAL, "environment variable BCR_tempdir: is not known; did you mean BCR_TEMPDIR?");
     scratch_write("host", "tempdir /host", 0644);
