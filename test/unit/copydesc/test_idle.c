@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptors that do next to nothing an astronomical number of times: they end, with the right result. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include <bcr/error.h>
+#include <bcr/types.h>
+
+#include "check.h"
+#include "fixture.h"
+
+static uint8_t source[64];
+
+static struct bcri_copy_result try_to(const int *desc, int buflen)
+{
+    struct bcri_copy_region region = region_new(64);
+    struct bcri_copy_result result = copy_to(desc, INT_MAX, &region, source, buflen);
+    CHECK(untouched(region.data, 64));
+    return result;
+}
+
+TEST(empty_nested_lists_repeat_for_nothing)
+{
+    static const int desc[] = {0, (bcrT_NEST + 1) | bcrT_END, INT_MAX, 0, bcrT_CHAR | bcrT_END, 0};
+    CHECK_RESULT(try_to(desc, 64), 2 + 64, 0);
+}
+
+TEST(two_to_the_1984_empty_repeats_end)
+{
+    int desc[3 * 65];
+    for (int i = 0; i < 65; i++) {
+        desc[3 * i] = 0;
+        desc[3 * i + 1] = (i < 64 ? bcrT_NEST + 1 : bcrT_DOUBLE) | bcrT_END;
+        desc[3 * i + 2] = i < 64 ? INT_MAX : 0;
+    }
+    CHECK_RESULT(try_to(desc, 64), 2 + 64, 0);
+}
+
+/* `levels` lists, each of which nests the next one twice; the last does `adjust`, then skips `chars` chars. */
+static const int *doubling(int levels, int adjust, int chars)
+{
+    int *desc = malloc((size_t)(2 * levels + 1) * 3 * sizeof(int));
+    CHECK(desc != NULL);
+    for (int i = 0; i < levels; i++) {
+        int *two = desc + 6 * i;
+        two[0] = two[3] = 0;
+        two[1] = bcrT_NEST + 2;
+        two[4] = (bcrT_NEST + 1) | bcrT_END;
+        two[2] = two[5] = 1;
+    }
+    int *last = desc + 6 * levels;
+    last[0] = adjust;
+    last[1] = bcrT_CHAR | bcrT_SKIP_FM | bcrT_END;
+    last[2] = chars;
+    return desc;
+}
+
+TEST(two_to_the_64_ways_to_the_same_list_end)
+{
+    CHECK_RESULT(try_to(doubling(64, 0, 0), 64), 2 + 64, 0);
+}
+
+TEST(steps_that_cancel_out_repeat_for_nothing)
+{
+    static const int desc[] = {1, bcrT_CHAR | bcrT_SKIP_FM, 7, -8, bcrT_CHAR | bcrT_END, 0};
+    CHECK_RESULT(try_to(desc, 8), 2 + 8, 0);
+    CHECK_RESULT(try_to(desc, 7), 1, 0);
+}
+
+TEST(skips_that_creep_forward_find_the_end_of_the_source)
+{
+    /* Each repeat goes 63 forward and 62 back. */
+    static const int desc[] = {0, bcrT_CHAR | bcrT_SKIP_FM, 63, -62, bcrT_CHAR | bcrT_END, 0};
+    struct bcri_copy_region region = region_new(1);
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 64), 2 + 63, 0);
+    CHECK_RESULT(copy_to(desc, 2, &region, source, 64), 2 + 62, 0);
+    CHECK_RESULT(copy_to(desc, 3, &region, source, 64), 1, 0);
+    CHECK_RESULT(copy_to(desc, INT_MAX, &region, source, 64), 1, 0);
+}
+
+TEST(adjusts_that_creep_find_the_end_of_all_positions)
+{
+    static const int forward[] = {2, bcrT_CHAR, 0, -1, bcrT_CHAR | bcrT_END, 0};
+    struct bcri_copy_region region = region_new(1);
+    CHECK_RESULT(copy_to(forward, INT_MAX - 1, &region, source, 64), 2, 0);
+    CHECK_RESULT(copy_to(forward, INT_MAX, &region, source, 64), -2, bcrE_DESC);
+
+    static const int backward[] = {1000, bcrT_CHAR, 0, 0,  (bcrT_NEST + 1) | bcrT_END, INT_MAX,
+                                   1,    bcrT_CHAR, 0, -2, bcrT_CHAR | bcrT_END,       0};
+    CHECK_RESULT(copy_to(backward, 1, &region, source, 64), -2, bcrE_DESC);
+}
+
+TEST(alignment_decides_how_far_an_idle_list_moves)
+{
+    /* A skipped int, then 3 bytes back: from 0 to 1, and then 5, 9, ... as each int is aligned upward. */
+    static const int desc[] = {0, bcrT_INT | bcrT_SKIP_FM, 1, -3, bcrT_CHAR | bcrT_END, 0};
+    struct bcri_copy_region region = region_new(1);
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 64), 2 + 63, 0);
+    CHECK_RESULT(copy_to(desc, 2, &region, source, 64), 2 + 59, 0);
+    CHECK_RESULT(copy_to(desc, 16, &region, source, 64), 2 + 3, 0);
+    CHECK_RESULT(copy_to(desc, 17, &region, source, 64), 1, 0);
+}
+
+TEST(items_behind_an_idle_list_stand_where_it_left_the_position)
+{
+    static const int desc[] = {
+        0,  bcrT_NEST + 2,        INT_MAX, 3, bcrT_CHAR | bcrT_END, 1, 5, bcrT_CHAR | bcrT_SKIP_FM, 1,
+        -6, bcrT_CHAR | bcrT_END, 0};
+    struct bcri_copy_region region = region_new(1);
+    fill(source, 64);
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 64), 2 + 60, 0);
+    CHECK_MEM(region.data, source + 3, 1);
+}
+
+TEST(user_side_skips_are_idle_when_reading_a_region_too)
+{
+    static const int desc[] = {1, bcrT_CHAR | bcrT_SKIP_TO, 7, -8, bcrT_CHAR | bcrT_END, 0};
+    struct bcri_copy_region region = region_new(16);
+    uint8_t *buffer = guarded(8);
+    CHECK_RESULT(copy_from(desc, INT_MAX, &region, buffer, 8), 2 + 16, 0);
+    CHECK_RESULT(copy_from(desc, INT_MAX, &region, buffer, 7), -2 - 16, 0);
+    CHECK(untouched(buffer, 8));
+}
+
+TEST(huge_repeats_of_skips_on_both_sides_end_with_the_shorter_side)
+{
+    static const int desc[] = {0, bcrT_INT | bcrT_SKIP_FM | bcrT_SKIP_TO | bcrT_END, INT_MAX};
+    struct bcri_copy_region region = region_new(32);
+    CHECK_RESULT(copy_to(desc, INT_MAX, &region, source, 64), -2 - 32, 0);
+    CHECK_RESULT(copy_to(desc, INT_MAX, &region, source, 16), 1, 0);
+}
+
+TEST(a_list_that_moves_the_region_may_hold_idle_ones)
+{
+    /* Each repeat: 2^62 idle steps, then one char. */
+    static const int desc[] = {
+        0, bcrT_NEST + 2, INT_MAX, 0,  bcrT_CHAR | bcrT_END, 1, 0, (bcrT_NEST + 1) | bcrT_END, INT_MAX,
+        2, bcrT_CHAR,     0,       -2, bcrT_CHAR | bcrT_END, 0};
+    struct bcri_copy_region region = region_new(64);
+    fill(source, 64);
+    CHECK_RESULT(copy_to(desc, INT_MAX, &region, source, 64), 1, 0);
+    CHECK_MEM(region.data, source, 64);
+}
