@@ -186,8 +186,9 @@ BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *ob
  *           is taken.  Cell 0 belongs to every CCE from birth, so the search starts at 1.  An area
  *           without cells takes up one number.
  *
- *           nrgns bounds the regions that these cells hold together.  Regions that a get is waiting for
- *           never enter a cell; so with nrgns 0 a put succeeds by meeting a waiting get only.
+ *           nrgns bounds the regions that these cells hold together, not the gets and puts that wait there.
+ *           Regions that a get is waiting for never enter a cell; so with nrgns 0 a put succeeds by
+ *           meeting a waiting get only.
  *
  *           nbytes is an account of what this CCE allocates: each region counts from its allocation (or
  *           copy by bcr_rgmod) until nobody holds it, with max(length, 1) bytes rounded up to 64.  With
@@ -312,8 +313,8 @@ BCR_API int bcr_rglen(void **rgid, int *archtype);
 /* bcr_rgwait -- wait until a pending get has its region.
  * Shape   : rgid came from a get (or lock) with bcr_PENDING; an ordinary region is ready at once.  msec 0
  *           only looks.  failfree nonzero: when the time is up the get is withdrawn and the ID freed.  The
- *           cell decides between a region that comes and a time that ends, so this may take a little
- *           longer than msec.
+ *           cell decides which came first, the region or the end of the time, so this may take a little
+ *           longer than msec and return 1 after all.
  * Owns    : 1: gives the region.  0: with failfree the ID is dead and nothing was or will be taken from
  *           the cell; without it the get goes on.  -1: the ID is dead, unless it was none.
  * Returns : 1 if the region can be used; 0 if the time is up, bcr_errno unchanged; -1 with bcr_errno set
@@ -360,9 +361,10 @@ BCR_API int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree);
  *
  *           The region may have any length, 0 included.
  *
- *           A get that waits at the cell is handed the region directly: waiting reads ahead of the first
- *           waiting take get it too, then that take has it.  If only reads wait, it stays in the cell as
- *           well.
+ *           A get that waits at the cell is handed the region directly: the waiting reads ahead of the
+ *           first waiting take share it, then that take has it, and those behind it wait on.  If only reads
+ *           wait, all of them share it and it stays in the cell.  From then on no count includes it, and no
+ *           replacement or zap removes it.
  *
  *           Nothing is ever dropped to make room; an append to cells that hold their nrgns waits.  A
  *           replacement needs no room if its cell holds a region.
