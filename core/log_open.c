@@ -93,10 +93,10 @@ static int create(int dir, const char *program, const char *path, char *error, s
                 "of ~/.bcrrc or by BCR_TEMPDIR",
                 path, strerror(errno));
         if (attempt == 3) /* both names are one file, or somebody puts it back each time */
-            return bcri_refuse(
-                error, error_size, -EEXIST,
-                "cannot create the log %s: what stands there cannot be renamed to .old; remove both, or choose another tempdir",
-                path);
+            return bcri_refuse(error, error_size, -EEXIST,
+                               "cannot create the log %s: what stands there cannot be renamed to .old; "
+                               "remove both, or choose another tempdir",
+                               path);
 
         int status = set_aside(dir, name, old_name, path, error, error_size);
 

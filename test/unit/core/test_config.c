@@ -606,9 +606,13 @@ TEST(a_program_is_found_absolutely_on_path_or_from_home)
 {
     static const struct {
         const char *value, *path;
-    } cases[] = {{"/usr/bin/ssh", "/usr/bin/ssh"}, {"ssh", "ssh"},   {"BCR/bin/enl", "/home/u/BCR/bin/enl"},
-                 {"~/enl", "/home/u/enl"},         {"~enl", "~enl"}, {"./enl", "/home/u/./enl"}};
-    struct bcri_config config = {.home = "/home/u"};
+    } cases[] = {{"/usr/bin/ssh", "/usr/bin/ssh"},
+                 {"ssh", "ssh"},
+                 {"BCR/bin/enl", "/u/BCR/bin/enl"},
+                 {"~/enl", "/u/enl"},
+                 {"~enl", "~enl"},
+                 {"./enl", "/u/./enl"}};
+    struct bcri_config config = {.home = "/u"};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *path;
@@ -645,6 +649,7 @@ TEST(without_memory_nothing_changes_and_the_sentence_says_so)
 #endif
     struct bcri_config config;
     struct rlimit limit;
+    void **all = NULL;
     char error[128] = "", value[600];
 
     loaded(&config, NULL);
@@ -666,13 +671,17 @@ TEST(without_memory_nothing_changes_and_the_sentence_says_so)
     CHECK_INT(bcri_config_load(&other, &paths, error, sizeof error), -ENOMEM);
     CHECK(strstr(error, "host: not enough memory to read it"));
     for (size_t size = 4096; size >= 16; size /= 2)
-        while (malloc(size))
-            ;
+        for (void **block; (block = malloc(size)); all = block)
+            *block = all;
     CHECK_INT(bcri_config_set(&config, "tempdir", value, "test", error, sizeof error), -ENOMEM);
     CHECK_STR(error, "test: not enough memory");
     CHECK_STR(config.tempdir, "/tmp");
     CHECK_INT(bcri_config_load(&other, &paths, error, sizeof error), -ENOMEM);
     limit.rlim_cur = limit.rlim_max;
     CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    for (void **next; all; all = next) {
+        next = *all;
+        free(all);
+    }
     bcri_config_fini(&config);
 }
