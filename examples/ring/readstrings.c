@@ -50,8 +50,8 @@ int readstrings(const char *path, struct strings *strings_out)
         if (*text != '\0' && *text != '#')
             error = append(&strings, text);
     }
-    if (error == 0 && ferror(file))
-        error = EIO;
+    if (error == 0 && !feof(file))
+        error = errno; /* getline's */
     free(line);
     fclose(file);
 
