@@ -39,7 +39,7 @@ static inline int triple_read(const int *copydesc, int idx, struct triple *tripl
 {
     const int *words = copydesc + 3 * idx;
     int word = words[1], low = word & TRIPLE_LOW_MASK;
-    if (word < 0 || (word & ~(TRIPLE_FLAG_MASK | TRIPLE_LOW_MASK)) != 0 || words[2] < 0)
+    if ((word & ~(TRIPLE_FLAG_MASK | TRIPLE_LOW_MASK)) != 0 || words[2] < 0)
         return bcrE_DESC;
     struct triple triple = {
         .adjust = words[0],

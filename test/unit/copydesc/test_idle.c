@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptors that do next to nothing an astronomical number of times: they end, with the right result. */
 #include <limits.h>
-#include <stdlib.h>
 
 #include <bcr/error.h>
 #include <bcr/types.h>
@@ -36,28 +35,21 @@ TEST(two_to_the_1984_empty_repeats_end)
     CHECK_RESULT(try_to(desc, 64), 2 + 64, 0);
 }
 
-/* `levels` lists, each of which nests the next one twice; the last does `adjust`, then skips `chars` chars. */
-static const int *doubling(int levels, int adjust, int chars)
-{
-    int *desc = malloc((size_t)(2 * levels + 1) * 3 * sizeof(int));
-    CHECK(desc != NULL);
-    for (int i = 0; i < levels; i++) {
-        int *two = desc + 6 * i;
-        two[0] = two[3] = 0;
-        two[1] = bcrT_NEST + 2;
-        two[4] = (bcrT_NEST + 1) | bcrT_END;
-        two[2] = two[5] = 1;
-    }
-    int *last = desc + 6 * levels;
-    last[0] = adjust;
-    last[1] = bcrT_CHAR | bcrT_SKIP_FM | bcrT_END;
-    last[2] = chars;
-    return desc;
-}
-
 TEST(two_to_the_64_ways_to_the_same_list_end)
 {
-    CHECK_RESULT(try_to(doubling(64, 0, 0), 64), 2 + 64, 0);
+    /* 64 lists, each of which nests the next one twice; the last passes over `chars` chars. */
+    int desc[3 * 129];
+    for (int chars = 0; chars <= 1; chars++) {
+        for (int i = 0; i < 128; i++) {
+            desc[3 * i] = 0;
+            desc[3 * i + 1] = i % 2 == 0 ? bcrT_NEST + 2 : (bcrT_NEST + 1) | bcrT_END;
+            desc[3 * i + 2] = 1;
+        }
+        desc[3 * 128] = 0;
+        desc[3 * 128 + 1] = bcrT_CHAR | bcrT_SKIP_FM | bcrT_END;
+        desc[3 * 128 + 2] = chars;
+        CHECK_RESULT(try_to(desc, 64), chars ? 1 : 2 + 64, 0);
+    }
 }
 
 TEST(steps_that_cancel_out_repeat_for_nothing)
@@ -140,4 +132,22 @@ TEST(a_list_that_moves_the_region_may_hold_idle_ones)
     fill(source, 64);
     CHECK_RESULT(copy_to(desc, INT_MAX, &region, source, 64), 1, 0);
     CHECK_MEM(region.data, source, 64);
+}
+
+TEST(a_nest_with_repl_0_leaves_a_list_idle)
+{
+    static const int desc[] = {0, (bcrT_NEST + 1) | bcrT_END, INT_MAX, 0, (bcrT_NEST + 1) | bcrT_END, 0,
+                               0, bcrT_CHAR | bcrT_END,       1};
+    CHECK_RESULT(try_to(desc, 64), 2 + 64, 0);
+}
+
+TEST(idle_lists_may_not_pass_the_last_position_on_their_way)
+{
+    static const int desc[] = {8,           bcrT_NEST + 2, 1, -8,          bcrT_CHAR | bcrT_END, 0,
+                               INT_MAX - 7, bcrT_CHAR,     0, 7 - INT_MAX, bcrT_CHAR | bcrT_END, 0};
+    static const int just[] = {7,           bcrT_NEST + 2, 1, -7,          bcrT_CHAR | bcrT_END, 0,
+                               INT_MAX - 7, bcrT_CHAR,     0, 7 - INT_MAX, bcrT_CHAR | bcrT_END, 0};
+    struct bcri_copy_region region = region_new(1);
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 64), -2, bcrE_DESC);
+    CHECK_RESULT(copy_to(just, 1, &region, source, 64), 2 + 64, 0);
 }

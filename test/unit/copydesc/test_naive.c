@@ -231,7 +231,7 @@ static uint8_t *user, *region_data, *want;
 
 static int compare_once(int idle)
 {
-    int desc[3 * TRIPLES_MAX], to_region = below(2), repl = random_repl();
+    int desc[3 * TRIPLES_MAX] = {0}, to_region = below(2), repl = random_repl();
     int buflen = below(LENGTH_MAX + 1), length = below(LENGTH_MAX + 1), offset = below(length + 1);
     int count = random_descriptor(desc, idle ? (to_region ? bcrT_SKIP_FM : bcrT_SKIP_TO) : 0);
 

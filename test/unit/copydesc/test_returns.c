@@ -228,6 +228,11 @@ TEST(a_region_may_be_copied_into_itself)
     region.offset_bytes = 8;
     CHECK_RESULT(copy_to(bcrT_1CHAR, 8, &region, region.data, 8), 2, 0);
     CHECK_MEM(region.data, want, 16);
+
+    /* Also where source and destination of one item overlap. */
+    memmove(want + 8, want + 6, 8);
+    CHECK_RESULT(copy_to(bcrT_1LONGLONG, 1, &region, (uint8_t *)region.data + 6, 8), 2, 0);
+    CHECK_MEM(region.data, want, 16);
 }
 
 TEST(results_of_the_largest_sizes_do_not_overflow)
