@@ -126,3 +126,10 @@ uint64_t test_scale(uint64_t reduced, uint64_t full)
     const char *wish = getenv("BCR_TEST_FULL");
     return wish && *wish && strcmp(wish, "0") != 0 ? full : reduced;
 }
+
+bool test_is_instrumented(void)
+{
+    /* valgrind runs its part inside the program by way of LD_PRELOAD. */
+    const char *preloaded = getenv("LD_PRELOAD");
+    return CHECK_SANITIZED || (preloaded && strstr(preloaded, "/vgpreload_"));
+}

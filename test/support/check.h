@@ -80,6 +80,10 @@ uint64_t test_rand_below(uint64_t *state, uint64_t bound);
 /* The number of rounds to run: `reduced` usually, `full` where BCR_TEST_FULL is set (./check --all). */
 uint64_t test_scale(uint64_t reduced, uint64_t full);
 
+/* Whether a sanitizer or valgrind watches this test: it then has little address space of its own, and steps through
+ * instructions that are not the program's. For SKIP with that as the reason, never to check less. */
+bool test_is_instrumented(void);
+
 /* Behind the macros. */
 void check_register(struct check_test *test);
 _Noreturn void check_fail(const char *file, int line, const char *format, ...)

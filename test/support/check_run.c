@@ -21,17 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 enum { SANITIZER_TIME_FACTOR = 5 };
 
 struct check_shared *check_shared;
@@ -82,7 +71,7 @@ static uint64_t limit_ns(const struct check_test *test)
     uint64_t times = factor ? strtoull(factor, NULL, 10) : 0;
     if (times == 0)
         times = 1;
-    if (SANITIZED)
+    if (CHECK_SANITIZED)
         times *= SANITIZER_TIME_FACTOR;
     return test->timeout_s * times * 1000000000u;
 }

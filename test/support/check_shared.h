@@ -11,6 +11,18 @@ enum {
     CHECK_STATUS_SKIPPED = 77, /* what ctest and automake take for "skipped" */
 };
 
+/* Whether this build checks memory or threads with a sanitizer. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CHECK_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define CHECK_SANITIZED 1
+#endif
+#endif
+#ifndef CHECK_SANITIZED
+#define CHECK_SANITIZED 0
+#endif
+
 struct check_shared {
     atomic_bool failed;    /* any process of the test */
     atomic_bool skipped;   /* any process of the test, after writing the reason */

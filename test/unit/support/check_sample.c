@@ -111,3 +111,8 @@ TEST(uses_the_seed)
     uint64_t state = test_seed();
     printf("first %llu\n", (unsigned long long)test_rand(&state));
 }
+
+TEST(says_whether_it_is_instrumented)
+{
+    printf("instrumented: %s\n", test_is_instrumented() ? "yes" : "no");
+}

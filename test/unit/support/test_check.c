@@ -144,3 +144,11 @@ TEST(scale_follows_the_environment)
     setenv("BCR_TEST_FULL", "0", 1);
     CHECK_UINT(test_scale(3, 300), 3);
 }
+
+TEST(a_tool_is_noticed)
+{
+    CHECK_INT(run_sample("says_whether_it_is_instrumented"), 0);
+    check_says(test_is_instrumented() ? "instrumented: yes\n" : "instrumented: no\n");
+    setenv("LD_PRELOAD", "/no/such/folder/vgpreload_core-amd64-linux.so", 1);
+    CHECK(test_is_instrumented());
+}
