@@ -195,8 +195,10 @@ void bench_report_begin(struct bench_report *report_out, const struct bench_opti
            "rounds%s\n",
            options->core[0], options->core[1], options->round_count,
            options->tiny ? "; TINY RUN, FIGURES MEAN NOTHING" : "");
-    printf("%-26s %10s %-21s %-12s %-24s %10s %-21s %-9s %s\n", "figure", "value", "[quartiles]", "unit",
-           "floor", "", "ratio [quartiles]", "limit", "verdict");
+    printf("# F2: nanoseconds from one core to the other, before and after the figure's rounds\n"
+           "%-24s %10s %-19s %-12s %-20s %9s %-20s %-8s %-8s %s\n",
+           "figure", "value", "[quartiles]", "unit", "floor", "", "ratio [quartiles]", "limit", "verdict",
+           "F2");
     fflush(stdout);
     *report_out = report;
 }
@@ -216,7 +218,8 @@ static const char *verdict_on(const struct bench_figure *figure)
 
 void bench_report_add(struct bench_report *report, const struct bench_figure *figure)
 {
-    char limit[32] = "-", floor[32] = "-", ratio[32] = "-", spread[48], ratio_spread[64] = "";
+    char limit[32] = "-", floor[32] = "-", ratio[32] = "-", spread[48], ratio_spread[64] = "-",
+         probe[32] = "-";
     const char *verdict = verdict_on(figure);
 
     if (verdict != NULL)
@@ -232,9 +235,11 @@ void bench_report_add(struct bench_report *report, const struct bench_figure *fi
         snprintf(ratio_spread, sizeof ratio_spread, "%s [%.2f-%.2f]", ratio, figure->ratio.low,
                  figure->ratio.high);
     }
-    printf("%-26s %10.4g %-21s %-12s %-24s %10s %-21s %-9s %s%s\n", figure->name, figure->value.median,
+    if (figure->probe_ns[0] > 0)
+        snprintf(probe, sizeof probe, "%.0f %.0f", figure->probe_ns[0], figure->probe_ns[1]);
+    printf("%-24s %10.4g %-19s %-12s %-20s %9s %-20s %-8s %-8s %-8s%s\n", figure->name, figure->value.median,
            spread, unit_names[figure->unit], figure->floor_name != NULL ? figure->floor_name : "-", floor,
-           ratio_spread, limit, verdict, figure->disturbed_count > 0 ? " *" : "");
+           ratio_spread, limit, verdict, probe, figure->disturbed_count > 0 ? "*" : "");
     fflush(stdout);
     if (report->lines != NULL) {
         fprintf(report->lines, "%s %.6g %s %s %s %s %s\n", figure->name, figure->value.median,

@@ -41,6 +41,7 @@ struct bench_figure {
     struct bench_spread value, floor, ratio;
     enum bench_limit limit_kind;
     double limit;
+    double probe_ns[2];  /* F2 before and after the rounds: which state the machine was in; 0 unknown */
     int disturbed_count; /* rounds among those shown in which another process was given one of our cores */
 };
 

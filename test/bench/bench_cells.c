@@ -302,7 +302,9 @@ int main(int argc, char **argv)
 {
     struct bench_options options;
     struct bench_case table[CASE_COUNT];
-    struct bench_pair pair = {.cases = table, .case_count = CASE_COUNT};
+    /* Case 0 stands beside F2. */
+    struct bench_pair pair = {
+        .cases = table, .case_count = CASE_COUNT, .probe_idx = 0, .probe_is_floor = true};
 
     memcpy(table, cases, sizeof cases);
     bench_options_parse(&options, argc, argv);

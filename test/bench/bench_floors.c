@@ -103,7 +103,8 @@ int main(int argc, char **argv)
     struct bench_options options;
     struct bench_report report;
     struct bench_case table[CASE_COUNT];
-    struct bench_pair pair = {.cases = table, .case_count = CASE_COUNT};
+    /* Case 0 is F2. */
+    struct bench_pair pair = {.cases = table, .case_count = CASE_COUNT, .probe_idx = 0};
 
     bench_options_parse(&options, argc, argv);
     memcpy(table, cases, sizeof cases);

@@ -31,6 +31,7 @@ void cells_stream_items(struct bench_pair *pair, struct bench_turn *turn)
 void cells_stream_bulk(struct bench_pair *pair, struct bench_turn *turn)
 {
     const struct cells_user *user = cells_user(pair);
+    long lead = floor_bulk_lead(turn->count);
     uint64_t sum = 0;
 
     if (pair->side == 0) {
@@ -39,9 +40,12 @@ void cells_stream_bulk(struct bench_pair *pair, struct bench_turn *turn)
             cells_check(region != NULL, "bcr_rgalloc");
             floor_bulk_write(*region, turn->size_bytes, (uint64_t)i);
             cells_check(bcr_enq(region, user->other, CELL_BULK, bcr_FREE) == 0, "bcr_enq");
+            if (i + 1 == lead)
+                bench_pair_align(pair);
         }
         turn->op_count = turn->count;
     } else {
+        bench_pair_align(pair);
         for (long i = 0; i < turn->count; i++) {
             void **region = bcr_deq(user->own, CELL_BULK, bcr_BLOCK);
             cells_check(region != NULL, "bcr_deq");

@@ -72,10 +72,16 @@ uint64_t floor_bulk_read(const void *buffer, size_t size_bytes)
     return sum;
 }
 
+long floor_bulk_lead(long count)
+{
+    return count < FLOOR_BULK_COUNT - 2 ? count : FLOOR_BULK_COUNT - 2;
+}
+
 void floor_stream_bulk(struct bench_pair *pair, struct bench_turn *turn)
 {
     struct floor_area_shm *area = floor_area(pair);
     char *buffers = (char *)pair->area + FLOOR_BULK_OFFSET;
+    long lead = floor_bulk_lead(turn->count);
     uint64_t sum = 0;
 
     if (pair->side == 0) {
@@ -83,9 +89,12 @@ void floor_stream_bulk(struct bench_pair *pair, struct bench_turn *turn)
             uint64_t idx = i < FLOOR_BULK_COUNT ? (uint64_t)i : pop(&area->empty);
             floor_bulk_write(buffers + idx * FLOOR_BULK_BYTES, turn->size_bytes, (uint64_t)i);
             push(&area->full, idx);
+            if (i + 1 == lead)
+                bench_pair_align(pair);
         }
         turn->op_count = turn->count;
     } else {
+        bench_pair_align(pair);
         for (long i = 0; i < turn->count; i++) {
             uint64_t idx = pop(&area->full);
             sum += floor_bulk_read(buffers + idx * FLOOR_BULK_BYTES, turn->size_bytes);

@@ -233,6 +233,21 @@ static long calibrate(struct bench_pair *pair, int case_idx, bool is_floor,
     }
 }
 
+/*
+ * A virtual machine's cores may be moved between measurements, and everything between two cores then changes by
+ * up to five times; one cheap figure beside each other one shows it.
+ */
+static double probe(struct bench_pair *pair, const struct bench_options *options)
+{
+    enum { PROBE_COUNT = 20000, PROBE_ROUNDS = 5 };
+    double time_ns[PROBE_ROUNDS];
+    if (options->tiny || pair->core[0] == pair->core[1])
+        return 0;
+    for (int i = 0; i < PROBE_ROUNDS; i++)
+        time_ns[i] = lead_turn(pair, pair->probe_idx, pair->probe_is_floor, PROBE_COUNT).op_ns;
+    return bench_spread_of(time_ns, PROBE_ROUNDS).median;
+}
+
 static void measure_case(struct bench_pair *pair, int case_idx, const struct bench_options *options,
                          struct bench_report *report)
 {
@@ -242,6 +257,7 @@ static void measure_case(struct bench_pair *pair, int case_idx, const struct ben
     if (value == NULL)
         bench_fail("no memory for %d rounds", round_max);
     double *floor = value + round_max, *ratio = floor + round_max;
+    double probe_before_ns = probe(pair, options);
     long floor_count = item->floor != NULL ? calibrate(pair, case_idx, true, options) : 0;
     long subject_count = calibrate(pair, case_idx, false, options);
 
@@ -272,6 +288,7 @@ static void measure_case(struct bench_pair *pair, int case_idx, const struct ben
         .value = bench_spread_of(value, kept),
         .limit_kind = item->limit_kind,
         .limit = item->limit,
+        .probe_ns = {probe_before_ns, probe(pair, options)},
         .disturbed_count = disturbed_count,
     };
     if (item->floor != NULL) {

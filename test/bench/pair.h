@@ -87,6 +87,8 @@ struct bench_pair {
     int core[2];
     const struct bench_case *cases;
     int case_count;
+    int probe_idx; /* this case's subject or floor, in ns, tells the state that the machine is in */
+    bool probe_is_floor;
     void *user; /* for the steps of one program */
 
     struct bench_pair_shm *shm;
