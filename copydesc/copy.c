@@ -222,6 +222,15 @@ static struct bcri_copy_result result_of(const struct copy *copy, enum stop stop
     }
 }
 
+/* Would the copy write to the descriptor that it follows? What was surveyed must stay so. */
+static bool destination_holds_descriptor(const struct copy *copy)
+{
+    uintptr_t desc = (uintptr_t)copy->survey.copydesc, data = (uintptr_t)copy->destination_data;
+    uintptr_t desc_bytes = (uintptr_t)copy->survey.triple_count * 3 * sizeof(int);
+    uintptr_t data_bytes = (uintptr_t)copy->destination.length_bytes;
+    return data_bytes > 0 && desc < data + data_bytes && data < desc + desc_bytes;
+}
+
 /* The user side's address is in copy->source_data or copy->destination_data already, in `user` its length. */
 static struct bcri_copy_result run(struct copy *copy, const int *copydesc, int repl,
                                    const struct bcri_copy_region *region, bool to_region, int buflen)
@@ -240,7 +249,10 @@ static struct bcri_copy_result run(struct copy *copy, const int *copydesc, int r
         copy->source = to_region ? user : other;
         copy->destination = to_region ? other : user;
         copy->user = to_region ? &copy->source : &copy->destination;
-        result = result_of(copy, do_repeats(copy, &copy->survey.root, repl));
+        if (destination_holds_descriptor(copy))
+            result = failed(bcrE_ARG);
+        else
+            result = result_of(copy, do_repeats(copy, &copy->survey.root, repl));
     }
     survey_fini(&copy->survey);
     return result;

@@ -143,6 +143,8 @@ static int look_at_list(struct survey *survey, struct note *note, int level)
     for (int idx = note->first; !triple.end; idx++) {
         if (idx >= TRIPLE_COUNT_MAX || triple_read(survey->copydesc, idx, &triple) != 0)
             return bcrE_DESC;
+        if (survey->triple_count <= idx)
+            survey->triple_count = idx + 1;
         int skip = note->skip | triple.skip;
         if (!triple.nest) {
             idle = idle && (triple.repl == 0 || !moves_region(survey, skip));
@@ -166,6 +168,7 @@ int survey_init(struct survey *survey, const int *copydesc, bool to_region, cons
     survey->copydesc = copydesc;
     survey->user = user;
     survey->to_region = to_region;
+    survey->triple_count = 0;
     survey->nested = NULL;
     survey->nested_count = 0;
     survey->nested_capacity = 0;

@@ -29,7 +29,8 @@ struct note {
 struct survey {
     const int *copydesc;
     const struct layout *user;
-    bool to_region; /* the region is the destination */
+    bool to_region;   /* the region is the destination */
+    int triple_count; /* up to the last one that can be reached; a nested list may lie anywhere before */
     struct note root;
     struct note **nested; /* hash table, open addressing, at most half full; owned */
     size_t nested_count;

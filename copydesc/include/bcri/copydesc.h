@@ -41,7 +41,7 @@ struct bcri_copy_region {
  *    n >= 2   0          descriptor expended; n - 2 bytes of the source are left
  *    1        0          not expended: the source ran out
  *    0        bcrE_ARCH  the region's archtype is a good one, but not this machine's: nothing was copied
- *    -2       bcrE_ARG   an argument: nothing was copied
+ *    -2       bcrE_ARG   an argument, or the descriptor lies in the destination: nothing was copied
  *             bcrE_ARCH  `archtype` is none: nothing was copied
  *             bcrE_DESC  malformed descriptor: nothing was copied
  *             bcrE_NOMEM no memory for these notes: nothing was copied

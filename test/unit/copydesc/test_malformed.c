@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Every way in which a descriptor or an argument can be wrong: its code, and that nothing was copied. */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <bcr/error.h>
 #include <bcr/types.h>
@@ -205,6 +207,38 @@ TEST(bad_arguments_are_refused)
     CHECK(untouched(region.data, SIZE));
 }
 
+TEST(a_copy_onto_its_own_descriptor_is_refused)
+{
+    /* Were it followed while it changes, its END might vanish. */
+    static const int good[] = {0, bcrT_CHAR, 12, 0, (bcrT_NEST + 1) | bcrT_END, 1, 0, bcrT_CHAR | bcrT_END,
+                               24};
+    struct bcri_copy_region region = region_new(SIZE);
+    uint8_t *memory = guarded(100 + sizeof good), *desc_bytes = memory + 48;
+    int *desc = (int *)(void *)(memory + 48);
+    memcpy(desc, good, sizeof good);
+    static const struct {
+        int from, length;
+        bool refused;
+    } rows[] = {{0, 48, false}, {0, 49, true},  {48, 36, true}, {60, 4, true},
+                {60, 0, false}, {83, 48, true}, {84, 48, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bool refused = rows[i].refused;
+        struct bcri_copy_result result = copy_from(desc, 1, &region, memory + rows[i].from, rows[i].length);
+        CHECK_INT(result.error, refused ? bcrE_ARG : 0);
+        CHECK_INT(result.ret == -2, refused);
+        struct bcri_copy_region onto = region;
+        onto.data = memory + rows[i].from;
+        onto.length_bytes = rows[i].length;
+        result = copy_to(desc, 1, &onto, region.data, SIZE);
+        CHECK_INT(result.error, refused ? bcrE_ARG : 0);
+        CHECK_INT(result.ret == -2, refused);
+        CHECK_MEM(desc_bytes, good, sizeof good);
+    }
+    /* As the source it is like any other memory. */
+    CHECK_RESULT(copy_to(desc, 1, &region, desc, sizeof good), 2, 0);
+    CHECK_MEM(region.data, good, sizeof good);
+}
+
 TEST(null_buffer_of_no_length_is_an_empty_one)
 {
     struct bcri_copy_region region = region_new(4);
@@ -272,4 +306,47 @@ TEST(adjusts_whose_sum_overflows_stop_the_copy)
         CHECK_MEM(region.data, source, 1);
         CHECK(untouched((uint8_t *)region.data + 1, 3));
     }
+}
+
+/* From here on malloc gives nothing to this process. */
+static void use_up_all_memory(void)
+{
+    const struct rlimit none = {0, 0};
+    CHECK_INT(setrlimit(RLIMIT_AS, &none), 0);
+    for (size_t size = 1 << 16; size >= 16; size /= 2)
+        while (malloc(size))
+            ;
+}
+
+/* The stack cannot grow any more then either. */
+static void have_stack(void)
+{
+    volatile char pages[1 << 18];
+    for (size_t i = 0; i < sizeof pages; i += 512)
+        pages[i] = 0;
+}
+
+TEST(without_memory_only_flat_descriptors_are_copied)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    SKIP("the sanitizer's own malloc cannot be used up");
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    SKIP("the sanitizer's own malloc cannot be used up");
+#endif
+#endif
+    static const int flat[] = {0, bcrT_CHAR, 1, 0, bcrT_CHAR | bcrT_END, 1};
+    static const int nested[] = {0, bcrT_CHAR, 1, 0, (bcrT_NEST + 1) | bcrT_END, 1, 0, bcrT_CHAR | bcrT_END,
+                                 1};
+    static const int idle[] = {0, bcrT_CHAR | bcrT_SKIP_FM | bcrT_END, 1};
+    uint8_t source[2] = {1, 2};
+    struct bcri_copy_region region = region_new(2), flat_region = region_new(2);
+    have_stack();
+    use_up_all_memory();
+    CHECK_RESULT(copy_to(nested, 1, &region, source, 2), -2, bcrE_NOMEM);
+    CHECK_RESULT(copy_to(idle, 1, &region, source, 2), -2, bcrE_NOMEM);
+    CHECK_INT(bcri_copydesc_check(nested), bcrE_NOMEM);
+    CHECK(untouched(region.data, 2));
+    CHECK_RESULT(copy_to(flat, 1, &flat_region, source, 2), 2, 0);
+    CHECK_MEM(flat_region.data, source, 2);
 }
