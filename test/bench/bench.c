@@ -174,7 +174,7 @@ static void read_fact(const char *path, const char *key, char *text_out, size_t 
 void bench_report_begin(struct bench_report *report_out, const struct bench_options *options,
                         const char *title)
 {
-    struct bench_report report = {0};
+    struct bench_report report = {.silent = options->tiny};
     struct utsname system;
     char processor[128], flags[512], clock_source[64], load[64];
 
@@ -220,7 +220,7 @@ void bench_report_add(struct bench_report *report, const struct bench_figure *fi
 {
     char limit[32] = "-", floor[32] = "-", ratio[32] = "-", spread[48], ratio_spread[64] = "-",
          probe[32] = "-";
-    const char *verdict = verdict_on(figure);
+    const char *verdict = report->silent ? NULL : verdict_on(figure);
 
     if (verdict != NULL)
         snprintf(limit, sizeof limit, "%s%g%s",

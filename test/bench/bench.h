@@ -47,6 +47,7 @@ struct bench_figure {
 
 struct bench_report {
     FILE *lines;
+    bool silent; /* a tiny run: no verdicts */
     long figure_count, beyond_count, disturbed_count;
 };
 
