@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bcr/error.h"
+#include "bcri/cces.h"
 #include "bcri/lock.h"
 #include "bcri/segment.h"
 #include "bcri/slot.h"
@@ -72,6 +73,9 @@ static void link_first_slots(struct bcri_ctx *ctx)
 {
     ctx->slot_base[0] = ctx->record->slots;
     ctx->slot_count[0] = BCRI_FIRST_SLOTS;
+    bcri_ref record = bcri_record_ref(ctx, ctx->index);
+    ctx->slot_first = bcri_ref_make(bcri_ref_seg(record),
+                                    bcri_ref_offset(record) + offsetof(struct bcri_record_shm, slots));
     ctx->slot_chunks = 1;
     for (uint32_t i = BCRI_FIRST_SLOTS; i-- > 0;)
         if (bcri_load(&ctx->record->slots[i].word) == 0)
@@ -103,6 +107,9 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, const struc
     ctx->journal = &ctx->record->journal;
     ctx->bell = &ctx->record->bell;
     link_first_slots(ctx);
+    error = bcri_ids_init(ctx);
+    if (error != 0)
+        goto fail;
     return 0;
 
 fail:
@@ -112,6 +119,7 @@ fail:
 
 void bcri_ctx_fini(struct bcri_ctx *ctx)
 {
+    bcri_ids_fini(ctx);
     if (ctx->base != NULL) {
         if (ctx->map_size != NULL)
             bcri_segment_unmap_all(ctx);

@@ -173,7 +173,12 @@ int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_
     int error = index < BCRI_CCE_MAX ? record_room(host, index) : bcrE_NOMEM;
     if (error == 0) {
         struct bcri_record_shm *record = bcri_host_record(host, index);
+        /* The version and the event go on counting, so that nobody takes the new CCE for the old one. */
+        uint32_t version = (bcri_load(&record->id.version) + 2u) & ~1u;
+        uint32_t event = bcri_load(&record->bell.lock_event);
         memset((void *)record, 0, sizeof *record);
+        bcri_store(&record->id.version, version);
+        bcri_store(&record->bell.lock_event, event + 1);
         error = fill_identity(&record->id, index);
         record->id.index = index;
         record->id.ordinal = ordinal;

@@ -52,7 +52,7 @@ static bcri_ref chunk_ref(struct bcri_ctx *ctx, uint32_t index, struct bcri_reco
     return bcri_load_acquire(&record->slot_chunk[chunk - 1]);
 }
 
-bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+bcri_ref bcri_slot_ref_far(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
 {
     for (uint32_t chunk = 0; chunk < ctx->slot_chunks; chunk++) {
         uintptr_t offset = (uintptr_t)slot - (uintptr_t)ctx->slot_base[chunk];

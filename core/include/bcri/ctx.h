@@ -32,6 +32,19 @@ struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
 struct bcri_returns; /* returns.h: ways home for other CCEs' blocks */
 struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
 
+/* Private book-keeping of cells/area.c. */
+struct bcri_area_room {
+    struct bcri_area_room *next;
+    bcri_ref ref;
+    uint32_t cells, stride_bytes, nodes;
+};
+struct bcri_areas {
+    uint32_t seg; /* where the next area goes; 0: none yet */
+    uint32_t gen;
+    uint64_t seg_bytes, seg_used;
+    struct bcri_area_room *rooms; /* addresses of freed areas, for others of the same shape */
+};
+
 struct bcri_ctx {
     /* hot */
     struct bcri_record_shm *record;
@@ -43,6 +56,7 @@ struct bcri_ctx {
     bool full_fence; /* membarrier is missing: releases must fence (lock.h) */
     uint32_t trace_seq;
     uint64_t coarse_ns;
+    bcri_ref slot_first;             /* reference of slot 0 of the record */
     struct bcri_slot_shm *slot_free; /* stack of free IDs, linked through `next` as addresses */
     struct bcri_heap *heap;
     struct bcri_cellmap *cells;
@@ -66,6 +80,7 @@ struct bcri_ctx {
     int putwait_msec;
     int flags; /* of bcr_init */
     uint32_t enlistor;
+    struct bcri_areas areas;
     void *client; /* enl/client */
 };
 

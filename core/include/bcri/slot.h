@@ -66,7 +66,14 @@ static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *sl
 /* The slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's slots. */
 struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid);
 /* Where a slot of this CCE lies, for others. */
-bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot);
+bcri_ref bcri_slot_ref_far(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot);
+static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+{
+    uintptr_t offset = (uintptr_t)slot - (uintptr_t)ctx->record->slots;
+    if (bcri_likely(offset < sizeof ctx->record->slots))
+        return ctx->slot_first + offset / BCRI_REF_UNIT;
+    return bcri_slot_ref_far(ctx, slot);
+}
 
 /* Walks all slots of a record (enl, tools): calls `visit` for each that is not FREE. */
 void bcri_slot_each(struct bcri_ctx *ctx, uint32_t index,

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may do what with which kind of cell. Cell 0 is take-only, for its own CCE. */
+#include "bcr/error.h"
+#include "bcri/flow.h"
+
+int bcri_access(const struct bcri_place *place, enum bcri_use use)
+{
+    if (place->number == 0)
+        return place->own && use == BCRI_USE_TAKE ? 0 : bcrE_ACCESS;
+    if (place->own)
+        return 0;
+    switch (place->kind) {
+    case BCRI_CELL_PRIVATE: return bcrE_ACCESS;
+    case BCRI_CELL_IN: return use == BCRI_USE_ADD ? 0 : bcrE_ACCESS;
+    case BCRI_CELL_OUT: return use == BCRI_USE_TAKE ? 0 : bcrE_ACCESS;
+    case BCRI_CELL_INOUT: return 0;
+    }
+    return bcrE_ACCESS;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* What bcr_cagrow makes and bcr_cafree takes away: numbers, cells, nodes, and (through heap.h) room for regions.
+ *
+ * An area lies in a segment of kind CELLS: descriptor, cells, nodes, from a page boundary. Addresses that once held cells
+ * never hold anything but cells of the same shape: a process with an out-of-date place may still lock what it takes for
+ * a cell, and then finds another generation there. So freed areas are kept by shape for the next of the same shape, their
+ * pages given back; other shapes take new addresses.
+ *
+ * Journal of both: none. The owner's death closes all it has, whatever it was doing (repair.c): the list of areas hangs
+ * together at every instruction, and an area that was not yet linked in holds nothing. */
+#include "bcr/error.h"
+#include "bcri/heap.h"
+#include "bcri/lock.h"
+#include "bcri/putwait.h"
+#include "bcri/segment.h"
+#include "bcri/slow.h"
+#include "bcri/tx.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#define PAGE          4096u
+#define SEGMENT_BYTES (UINT64_C(4) << 20) /* address room, not memory */
+#define SPARE_NODES   16u
+#define NO_HEAP       UINT32_MAX
+#define CELLS_MAX     (1u << 26)
+
+struct shape {
+    uint32_t cells, stride_bytes, nodes;
+    uint64_t bytes;
+};
+
+static uint32_t ring_log2(uint64_t nrgns, uint64_t cells)
+{
+    /* Twice a cell's share of the bound, so that a ring rarely wraps onto itself. */
+    uint64_t want = cells != 0 ? 2 * nrgns / cells : 0;
+    uint32_t log2 = 3;
+    while ((1u << log2) < BCRI_RING_MAX && (UINT64_C(1) << log2) < want)
+        log2++;
+    return log2;
+}
+static_assert(BCRI_RING_MIN == 1u << 3, "ring_log2 begins there");
+
+static struct shape shape_of(uint32_t cells, uint32_t nrgns)
+{
+    struct shape shape = {.cells = cells};
+    shape.stride_bytes = (uint32_t)(sizeof(struct bcri_cell_shm) + ((size_t)8 << ring_log2(nrgns, cells)));
+    shape.nodes = cells != 0 ? nrgns + SPARE_NODES : 0;
+    uint64_t bytes = sizeof(struct bcri_area_shm) + (uint64_t)cells * shape.stride_bytes +
+                     (uint64_t)shape.nodes * sizeof(struct bcri_node_shm);
+    shape.bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    return shape;
+}
+
+/* Takes freed addresses of the same shape, or the next ones of the current segment, or of a new one. */
+static int find_room(struct bcri_ctx *ctx, const struct shape *shape, bcri_ref *ref_out)
+{
+    struct bcri_areas *areas = &ctx->areas;
+    for (struct bcri_area_room **at = &areas->rooms; *at != NULL; at = &(*at)->next) {
+        struct bcri_area_room *room = *at;
+        if (room->cells != shape->cells || room->stride_bytes != shape->stride_bytes ||
+            room->nodes != shape->nodes)
+            continue;
+        if (bcri_segment_extend(ctx, bcri_ref_seg(room->ref), bcri_ref_offset(room->ref), shape->bytes) != 0)
+            return bcrE_NOMEM;
+        *ref_out = room->ref;
+        *at = room->next;
+        free(room);
+        return 0;
+    }
+    if (areas->seg != 0 && shape->bytes <= areas->seg_bytes - areas->seg_used) {
+        if (bcri_segment_extend(ctx, areas->seg, areas->seg_used, shape->bytes) != 0)
+            return bcrE_NOMEM;
+        *ref_out = bcri_ref_make(areas->seg, areas->seg_used);
+        areas->seg_used += shape->bytes;
+        return 0;
+    }
+    uint64_t bytes = shape->bytes > SEGMENT_BYTES / 2 ? shape->bytes : SEGMENT_BYTES;
+    uint32_t seg;
+    int error = bcri_segment_new(ctx, BCRI_SEG_CELLS, bytes, shape->bytes, &seg);
+    if (error != 0)
+        return error;
+    *ref_out = bcri_ref_make(seg, 0);
+    if (areas->seg == 0 || bytes - shape->bytes > areas->seg_bytes - areas->seg_used) {
+        areas->seg = seg;
+        areas->seg_bytes = bytes;
+        areas->seg_used = shape->bytes;
+    }
+    return 0;
+}
+
+static void keep_room(struct bcri_ctx *ctx, bcri_ref ref, const struct shape *shape)
+{
+    bcri_segment_discard(ctx, bcri_ref_seg(ref), bcri_ref_offset(ref), shape->bytes);
+    struct bcri_area_room *room = malloc(sizeof *room);
+    if (room == NULL)
+        return; /* the addresses are lost to this CCE, not the memory */
+    *room = (struct bcri_area_room){
+        .ref = ref, .cells = shape->cells, .stride_bytes = shape->stride_bytes, .nodes = shape->nodes};
+    room->next = ctx->areas.rooms;
+    ctx->areas.rooms = room;
+}
+
+static uint32_t numbers_of(const struct bcri_area_shm *area)
+{
+    uint32_t cells = bcri_area_cells(area);
+    return cells != 0 ? cells : 1;
+}
+
+/* The list is sorted by base. Finds where `count` numbers are free: at `wanted` if they are, else the lowest from 1. */
+static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _Atomic uint64_t **link_out,
+                        uint32_t *base_out)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 0 && wanted == 0)
+            continue; /* 0 is always taken */
+        uint64_t base = pass == 0 ? wanted : 1;
+        _Atomic uint64_t *link = &ctx->record->id.first_area;
+        bool fits = true;
+        for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
+            struct bcri_area_shm *area = bcri_at(ctx, ref);
+            uint64_t end = (uint64_t)area->base + numbers_of(area);
+            if (base + count <= area->base)
+                break;
+            if (base < end) {
+                if (pass == 0) {
+                    fits = false;
+                    break;
+                }
+                base = end;
+            }
+            link = &area->next;
+        }
+        if (fits && base + count <= (uint64_t)INT_MAX) {
+            *link_out = link;
+            *base_out = (uint32_t)base;
+            return 0;
+        }
+    }
+    return bcrE_NOMEM;
+}
+
+static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_ref area_ref)
+{
+    uint64_t open = (uint64_t)area->gen << 32;
+    for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
+        struct bcri_cell_shm *cell =
+            bcri_at(ctx, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT));
+        /* The pages read as zero, and the lock words are left alone: somebody with an old place may hold one. */
+        cell->t.area = area_ref;
+        bcri_store_release(&cell->t.state, open);
+        bcri_store_release(&cell->h.state, open);
+    }
+}
+
+static void version_odd(struct bcri_ctx *ctx)
+{
+    atomic_fetch_add_explicit(&ctx->record->id.version, 1, memory_order_seq_cst);
+}
+
+static void version_even(struct bcri_ctx *ctx)
+{
+    atomic_fetch_add_explicit(&ctx->record->id.version, 1, memory_order_seq_cst);
+    if (bcri_load(&ctx->bell->lock_sleepers) != 0)
+        bcri_unlock_wake(ctx);
+}
+
+int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_t nrgns, uint64_t nbytes,
+                   int *base_out)
+{
+    uint64_t cells = (uint64_t)kinds[0] + kinds[1] + kinds[2] + kinds[3];
+    if (cells > CELLS_MAX)
+        return bcrE_NOMEM;
+    _Atomic uint64_t *link;
+    uint32_t number;
+    int error = find_numbers(ctx, (uint32_t)base, cells != 0 ? cells : 1, &link, &number);
+    if (error != 0)
+        return error;
+    uint32_t heap = NO_HEAP;
+    if (nbytes != 0 && (error = bcri_heap_add(ctx, nbytes, &heap)) != 0)
+        return error;
+    struct shape shape = shape_of((uint32_t)cells, nrgns);
+    bcri_ref ref;
+    error = find_room(ctx, &shape, &ref);
+    if (error != 0) {
+        if (heap != NO_HEAP)
+            bcri_heap_remove(ctx, heap);
+        return error;
+    }
+    struct bcri_area_shm *area = bcri_at(ctx, ref);
+    area->cells = ref + sizeof *area / BCRI_REF_UNIT;
+    area->base = number;
+    for (int i = 0; i < 4; i++)
+        area->kinds[i] = kinds[i];
+    area->nrgns = nrgns;
+    area->stride_bytes = shape.stride_bytes;
+    area->ring_log2 = ring_log2(nrgns, cells);
+    area->gen = ++ctx->areas.gen;
+    area->owner = ctx->index;
+    area->heap = heap;
+    area->nodes = area->cells + cells * (shape.stride_bytes / BCRI_REF_UNIT);
+    area->node_count = shape.nodes;
+    bcri_store(&area->node_fresh, 0);
+    bcri_store(&area->node_free, 0);
+    bcri_store(&area->pool, nrgns);
+    bcri_store(&area->next, bcri_load(link));
+    make_cells(ctx, area, ref);
+    version_odd(ctx);
+    bcri_store_release(link, ref);
+    version_even(ctx);
+    *base_out = (int)number;
+    return 0;
+}
+
+static struct bcri_area_shm *find_area(struct bcri_ctx *ctx, uint32_t base, _Atomic uint64_t **link_out)
+{
+    _Atomic uint64_t *link = &ctx->record->id.first_area;
+    for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
+        struct bcri_area_shm *area = bcri_at(ctx, ref);
+        if (area->base == base) {
+            *link_out = link;
+            return area;
+        }
+        link = &area->next;
+    }
+    return NULL;
+}
+
+static bool cell_at(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t i, struct bcri_place *place)
+{
+    bcri_ref ref = area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT);
+    if (bcri_place_at(ctx, ref, place) != 0)
+        return false;
+    bcri_store(&ctx->journal->cell, ref);
+    bcri_step();
+    return true;
+}
+
+/* Closes the cells [0, n) or, on the way back, opens them. Returns how many were empty and are closed now. */
+static uint32_t close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n)
+{
+    struct bcri_place place;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!cell_at(ctx, area, i, &place) || bcri_cell_enter(ctx, &place) != 0)
+            return i;
+        if (bcri_queue_length(&place) != 0) {
+            bcri_cell_leave(ctx, &place);
+            return i;
+        }
+        bcri_tx_begin(ctx);
+        bcri_tx_flags(ctx, &place, BCRI_CELL_CLOSED | (uint32_t)bcri_load(&place.cell->h.state));
+        bcri_tx_commit(ctx);
+        bcri_unlock(ctx, &place.cell->t.lock);
+        bcri_unlock(ctx, &place.cell->h.lock);
+    }
+    return n;
+}
+
+static void reopen_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n)
+{
+    struct bcri_place place;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!cell_at(ctx, area, i, &place))
+            continue;
+        bcri_lock(ctx, &place.cell->h.lock);
+        bcri_lock(ctx, &place.cell->t.lock);
+        uint32_t flags = (uint32_t)bcri_load(&place.cell->h.state);
+        bcri_tx_begin(ctx);
+        bcri_tx_flags(ctx, &place, flags & ~BCRI_CELL_CLOSED);
+        bcri_tx_commit(ctx);
+        bcri_cell_leave(ctx, &place);
+    }
+}
+
+static void fail_requests(struct bcri_ctx *ctx, struct bcri_area_shm *area, int code)
+{
+    struct bcri_place place;
+    for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
+        if (!cell_at(ctx, area, i, &place))
+            continue;
+        bcri_area_lock(ctx, &place);
+        bcri_lock(ctx, &place.cell->h.lock);
+        bcri_lock(ctx, &place.cell->t.lock);
+        bcri_cell_fail_waiters(ctx, &place, code);
+        bcri_unlock(ctx, &place.cell->t.lock);
+        bcri_unlock(ctx, &place.cell->h.lock);
+        bcri_putwait_fail(ctx, &place, code);
+        bcri_area_unlock(ctx, &place);
+    }
+}
+
+int bcri_area_free(struct bcri_ctx *ctx, int base)
+{
+    _Atomic uint64_t *link;
+    struct bcri_area_shm *area = base > 0 ? find_area(ctx, (uint32_t)base, &link) : NULL;
+    if (area == NULL)
+        return bcrE_NOCELL;
+    bcri_ref ref = bcri_load(link);
+    uint32_t cells = bcri_area_cells(area);
+    struct shape shape = shape_of(cells, area->nrgns);
+
+    bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
+    version_odd(ctx); /* others wait with their look-ups until it is decided */
+    uint32_t closed = close_cells(ctx, area, cells);
+    int error = closed < cells ? bcrE_BUSY : 0;
+    if (error == 0 && area->heap != NO_HEAP)
+        error = bcri_heap_remove(ctx, area->heap);
+    if (error != 0) {
+        reopen_cells(ctx, area, closed);
+        version_even(ctx);
+        bcri_journal_close(ctx);
+        return error;
+    }
+    fail_requests(ctx, area, bcrE_NOCELL);
+    bcri_store_release(link, bcri_load(&area->next));
+    keep_room(ctx, ref, &shape);
+    version_even(ctx);
+    bcri_journal_close(ctx);
+    return 0;
+}
+
+void bcri_areas_fini(struct bcri_ctx *ctx)
+{
+    for (struct bcri_area_room *room = ctx->areas.rooms; room != NULL;) {
+        struct bcri_area_room *next = room->next;
+        free(room);
+        room = next;
+    }
+    ctx->areas.rooms = NULL;
+}

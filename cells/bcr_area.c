@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_cagrow, bcr_cafree, bcr_celllen: this CCE's cells. bcr.h is their manual. */
+#include <bcr.h>
+
+#include <limits.h>
+
+#include "bcri/flow.h"
+#include "bcri/ids.h"
+#include "bcri/lock.h"
+#include "bcri/self.h"
+#include "bcri/slow.h"
+
+int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    const int wanted[] = {qbase, nprivqs, ninqs, noutqs, nioqs, nrgns, nbytes};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if (wanted[i] < 0)
+            return bcri_fail(bcrE_ARG);
+    if ((long long)nprivqs + ninqs + noutqs + nioqs >= INT_MAX)
+        return bcri_fail(bcrE_ARG);
+    const uint32_t kinds[4] = {(uint32_t)nprivqs, (uint32_t)ninqs, (uint32_t)noutqs, (uint32_t)nioqs};
+    int base;
+    int error = bcri_area_grow(ctx, qbase, kinds, (uint32_t)nrgns, (uint64_t)nbytes, &base);
+    return error == 0 ? base : bcri_fail(error);
+}
+
+int bcr_cafree(int qbase)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    int error = bcri_area_free(ctx, qbase);
+    return error == 0 ? 0 : bcri_fail(error);
+}
+
+int bcr_celllen(int cce, int cell)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_place *place;
+    int error = bcri_place_find(ctx, cce, cell, &place);
+    if (error != 0)
+        return bcri_fail(error);
+    if (!place->own && place->kind == BCRI_CELL_PRIVATE)
+        return bcri_fail(bcrE_ACCESS);
+    /* Both locks make it one instant; the count itself is a handful of loads. */
+    uint64_t length = 0;
+    for (;;) {
+        bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+        bcri_lock(ctx, &place->cell->h.lock);
+        bcri_lock(ctx, &place->cell->t.lock);
+        uint64_t state = bcri_load(&place->cell->h.state);
+        bool open = state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0;
+        length = bcri_queue_length(place);
+        bcri_unlock(ctx, &place->cell->t.lock);
+        bcri_unlock(ctx, &place->cell->h.lock);
+        bcri_journal_close(ctx);
+        if (open)
+            break;
+        bcri_place_forget(ctx, place);
+        error = bcri_place_find(ctx, cce, cell, &place);
+        if (error != 0)
+            return bcri_fail(error);
+    }
+    return length < INT_MAX ? (int)length : INT_MAX;
+}

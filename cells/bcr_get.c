@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_get, bcr_acqrl, bcr_acqwl, bcr_rgwait, bcr_rgwaitm: taking regions from cells, at once or later. bcr.h is their
+ * manual. */
+#include <bcr.h>
+
+#include <stdlib.h>
+
+#include "bcri/clock.h"
+#include "bcri/flow.h"
+#include "bcri/ids.h"
+#include "bcri/self.h"
+#include "bcri/trace.h"
+
+static int begin(struct bcri_ctx *ctx, enum bcri_want want, int cce, int cell, bool wait,
+                 struct bcri_slot_shm *slot)
+{
+    for (;;) {
+        struct bcri_place *place;
+        int error = bcri_place_find(ctx, cce, cell, &place);
+        if (bcri_unlikely(error != 0))
+            return error;
+        error = bcri_access(place, want == BCRI_WANT_LOCK ? BCRI_USE_LOCK : BCRI_USE_TAKE);
+        if (bcri_unlikely(error != 0))
+            return error;
+        if (want == BCRI_WANT_LOCK)
+            bcri_store(&slot->cell, place->ref); /* in case that it must go back (bcri_request_give_back) */
+        error = bcri_get_fast(ctx, place, want, wait, slot);
+        if (bcri_unlikely(error == BCRI_GO_SLOW))
+            error = bcri_get_slow(ctx, place, want, wait, slot);
+        if (bcri_likely(error != BCRI_STALE))
+            return error;
+        bcri_place_forget(ctx, place);
+    }
+}
+
+/* Waits until the request is served or time is up. 0: the slot is LIVE; else the slot is free again. */
+static int finish(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns)
+{
+    for (;;) {
+        int ready = bcri_wait_ready(ctx, &slot, 1, deadline_ns);
+        if (ready < 0 && bcri_request_withdraw(ctx, slot) == 0)
+            return bcrE_TIMEOUT;
+        int error = bcri_request_settle(ctx, slot);
+        if (error != BCRI_WAITS)
+            return error;
+    }
+}
+
+/* What a write lock adds: a private copy, or the region back at the head of its cell. */
+static int own_or_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    int error = bcri_region_own(ctx, slot);
+    if (error != 0)
+        bcri_request_give_back(ctx, slot);
+    return error;
+}
+
+static void note(struct bcri_ctx *ctx, enum bcri_want want, int cce, int cell,
+                 const struct bcri_slot_shm *slot)
+{
+    static const enum bcri_trace_op ops[] = {BCRI_TRACE_GET, BCRI_TRACE_READ, BCRI_TRACE_LOCK};
+    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    bcri_counted(ctx, want == BCRI_WANT_READ ? BCRI_COUNT_READ : BCRI_COUNT_GET);
+    bcri_trace(ctx, ops[want], 0, (uint32_t)cce, (uint32_t)cell, header->length, region);
+}
+
+static void **fail(struct bcri_ctx *ctx, int error)
+{
+    bcri_counted(ctx, error == bcrE_TIMEOUT ? BCRI_COUNT_TIMEOUT : BCRI_COUNT_FAILED);
+    bcri_set_errno(error);
+    return NULL;
+}
+
+static void **get(enum bcri_want want, int cce, int cell, int msec)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return NULL;
+    struct bcri_slot_shm *slot = bcri_slot_take(ctx);
+    if (bcri_unlikely(slot == NULL))
+        return fail(ctx, bcrE_NOMEM);
+    int error = begin(ctx, want, cce, cell, msec != 0, slot);
+    if (error == BCRI_WAITS) {
+        if (msec == bcr_PENDING)
+            return bcri_id_of(slot);
+        bcri_counted(ctx, BCRI_COUNT_WAIT);
+        error = finish(ctx, slot, bcri_deadline_after(msec));
+        if (error != 0)
+            return fail(ctx, error);
+    } else if (bcri_unlikely(error != 0)) {
+        bcri_slot_give(ctx, slot);
+        return fail(ctx, error);
+    }
+    if (want == BCRI_WANT_LOCK && (error = own_or_give_back(ctx, slot)) != 0)
+        return fail(ctx, error);
+    note(ctx, want, cce, cell, slot);
+    return bcri_id_of(slot);
+}
+
+void **bcr_get(int qlike, int cce, int cell, int msec)
+{
+    return get(qlike != 0 ? BCRI_WANT_TAKE : BCRI_WANT_READ, cce, cell, msec);
+}
+
+void **bcr_acqrl(int cce, int cell, int msec)
+{
+    return get(BCRI_WANT_READ, cce, cell, msec);
+}
+
+void **bcr_acqwl(int cce, int cell, int msec)
+{
+    return get(BCRI_WANT_LOCK, cce, cell, msec);
+}
+
+int bcr_rgwait(void **rgid, int msec, int failfree)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_slot_shm *slot;
+    int error = bcri_id_live(ctx, rgid, &slot);
+    if (error == 0)
+        return 1;
+    if (error != bcrE_PENDING)
+        return bcri_fail(error);
+    uint64_t deadline_ns = bcri_deadline_after(msec);
+    do {
+        if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0 &&
+            (!failfree || bcri_request_withdraw(ctx, slot) == 0))
+            return 0;
+        error = bcri_request_settle(ctx, slot);
+    } while (error == BCRI_WAITS);
+    if (error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
+        error = own_or_give_back(ctx, slot);
+    return error == 0 ? 1 : bcri_fail(error);
+}
+
+static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct bcri_slot_shm **slots)
+{
+    for (int i = 0; i < nids; i++) {
+        int error = bcri_id_live(ctx, rgids[i], &slots[i]);
+        if (error != 0 && error != bcrE_PENDING)
+            return error;
+    }
+    return 0;
+}
+
+/* Time is up: withdraws all, unless one was served meanwhile. Those that were withdrawn before it must not be lost to a
+ * caller who is told that one is ready, so first it is made sure that none is, and a get that is served between is
+ * settled and freed: nobody was told that it would be kept. */
+static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int nids)
+{
+    for (int i = 0; i < nids; i++)
+        if (bcri_request_ready(ctx, slots[i]))
+            return i + 1;
+    for (int i = 0; i < nids; i++)
+        if (bcri_request_withdraw(ctx, slots[i]) != 0) {
+            if (i == 0)
+                return 1;
+            while (bcri_request_settle(ctx, slots[i]) == BCRI_WAITS)
+                bcri_wait_ready(ctx, &slots[i], 1, BCRI_DEADLINE_NEVER);
+            if (bcri_slot_state(bcri_load(&slots[i]->word)) == BCRI_SLOT_LIVE)
+                bcri_request_give_back(ctx, slots[i]);
+        }
+    return 0;
+}
+
+int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    if (nids < 1 || rgids == NULL)
+        return bcri_fail(bcrE_ARG);
+    struct bcri_slot_shm **slots = malloc((size_t)nids * sizeof *slots);
+    if (slots == NULL)
+        return bcri_fail(bcrE_NOMEM);
+    int error = look_up(ctx, nids, rgids, slots);
+    if (error != 0) {
+        free(slots);
+        return bcri_fail(error);
+    }
+    int result = bcri_wait_ready(ctx, slots, nids, bcri_deadline_after(msec)) + 1;
+    if (result == 0 && failfree)
+        result = withdraw_all(ctx, slots, nids);
+    free(slots);
+    return result;
+}

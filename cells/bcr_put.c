@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_put, bcr_putm, bcr_zap, what the locks' releases are made of, bcr_putwait, bcr_putdone. bcr.h is their manual. */
+#include <bcr.h>
+
+#include <stdlib.h>
+
+#include "bcri/cces.h"
+#include "bcri/cell0.h"
+#include "bcri/clock.h"
+#include "bcri/flow.h"
+#include "bcri/ids.h"
+#include "bcri/self.h"
+#include "bcri/trace.h"
+
+static uint64_t deadline(const struct bcri_ctx *ctx)
+{
+    if (ctx->putwait_msec < 0)
+        return BCRI_DEADLINE_NEVER;
+    return bcri_deadline_after(ctx->putwait_msec);
+}
+
+static int find(struct bcri_ctx *ctx, int cce, int cell, enum bcri_use use, struct bcri_place **place_out)
+{
+    int error = bcri_place_find(ctx, cce, cell, place_out);
+    return bcri_likely(error == 0) ? bcri_access(*place_out, use) : error;
+}
+
+static int failed(struct bcri_ctx *ctx, int error)
+{
+    bcri_counted(ctx, error == bcrE_FULL ? BCRI_COUNT_FULL : BCRI_COUNT_FAILED);
+    return bcri_fail(error);
+}
+
+int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_slot_shm *slot;
+    struct bcri_place *place;
+    int error = bcri_id_live(ctx, rgid, &slot);
+    if (bcri_unlikely(error != 0) || bcri_unlikely((error = find(ctx, cce, cell, BCRI_USE_ADD, &place)) != 0))
+        return failed(ctx, error);
+    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    uint32_t length = ((struct bcri_region_shm *)bcri_at(ctx, region))->length;
+    error = bcri_put(ctx, qlike == 0, slot, place, nofree != 0, deadline(ctx));
+    if (bcri_unlikely(error != 0))
+        return failed(ctx, error);
+    bcri_counted(ctx, BCRI_COUNT_PUT);
+    bcri_trace(ctx, qlike != 0 ? BCRI_TRACE_PUT : BCRI_TRACE_WRITE, 0, (uint32_t)cce, (uint32_t)cell, length,
+               region);
+    return 0;
+}
+
+int bcr_rlsrl(void **rgid)
+{
+    return bcr_rgfree(rgid);
+}
+
+int bcr_rlswl(void **rgid, int cce, int cell)
+{
+    return bcr_put(0, rgid, cce, cell, bcr_FREE);
+}
+
+int bcr_wl2rl(void **rgid, int cce, int cell)
+{
+    return bcr_put(0, rgid, cce, cell, bcr_NOFREE);
+}
+
+int bcr_zap(int cce, int cell)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    for (;;) {
+        struct bcri_place *place;
+        int error = find(ctx, cce, cell, BCRI_USE_TAKE, &place);
+        if (error != 0)
+            return failed(ctx, error);
+        error = bcri_zap_slow(ctx, place);
+        if (error == BCRI_STALE) {
+            bcri_place_forget(ctx, place);
+            continue;
+        }
+        if (error != 0)
+            return failed(ctx, error);
+        bcri_counted(ctx, BCRI_COUNT_ZAP);
+        bcri_trace(ctx, BCRI_TRACE_ZAP, 0, (uint32_t)cce, (uint32_t)cell, 0, BCRI_REF_NONE);
+        return 0;
+    }
+}
+
+/* One of the cells of a putm. */
+struct target {
+    int cce, cell;
+    int error; /* BCRI_WAITS: `request` waits for room */
+    struct bcri_slot_shm *request;
+};
+
+static void put_now(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct target *target)
+{
+    struct bcri_place *place;
+    target->error = find(ctx, target->cce, target->cell, BCRI_USE_ADD, &place);
+    if (target->error == 0)
+        target->error = bcri_put(ctx, write, slot, place, true, BCRI_DEADLINE_PASSED);
+}
+
+static void put_waiting(struct bcri_ctx *ctx, bool write, bcri_ref region, struct target *target)
+{
+    struct bcri_place *place;
+    do {
+        target->error = find(ctx, target->cce, target->cell, BCRI_USE_ADD, &place);
+        if (target->error != 0)
+            return;
+        if (place->own) {
+            target->error = bcrE_FULL;
+            return;
+        }
+        target->error = bcri_putwait_begin(ctx, write, region, place, &target->request);
+        if (target->error == BCRI_STALE)
+            bcri_place_forget(ctx, place);
+    } while (target->error == BCRI_STALE);
+}
+
+/* Tells of a failure, if it was asked for, in this CCE's own cell 0. */
+static void tell(struct bcri_ctx *ctx, const struct target *target)
+{
+    uint8_t identity[BCRI_IDENTITY_BYTES] = {0};
+    if ((ctx->flags & bcr_errors) == 0)
+        return;
+    (void)bcri_cce_encode(ctx, target->cce, identity);
+    if (bcri_error_put(ctx, ctx->index, target->error, bcr_op_putm, identity, target->cell) != 0)
+        bcri_counted(ctx, BCRI_COUNT_UNTOLD);
+}
+
+int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_slot_shm *slot;
+    int error = bcri_id_live(ctx, rgid, &slot);
+    if (error == 0 && (ncells < 0 || (cells == NULL && ncells != 0)))
+        error = bcrE_ARG;
+    if (error != 0)
+        return failed(ctx, error);
+    struct target *targets = ncells != 0 ? malloc((size_t)ncells * sizeof *targets) : NULL;
+    if (targets == NULL && ncells != 0)
+        return failed(ctx, bcrE_NOMEM);
+    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    uint64_t deadline_ns = deadline(ctx);
+    for (int i = 0; i < ncells; i++) {
+        targets[i] = (struct target){.cce = cells[2 * i], .cell = cells[2 * i + 1]};
+        put_now(ctx, qlike == 0, slot, &targets[i]);
+    }
+    for (int i = 0; i < ncells; i++)
+        if (targets[i].error == bcrE_FULL && deadline_ns != BCRI_DEADLINE_PASSED)
+            put_waiting(ctx, qlike == 0, region, &targets[i]);
+    for (int i = 0; i < ncells; i++) {
+        if (targets[i].error == BCRI_WAITS)
+            targets[i].error = bcri_putwait_end(ctx, targets[i].request, deadline_ns);
+        if (targets[i].error == 0) {
+            bcri_counted(ctx, BCRI_COUNT_PUT);
+            continue;
+        }
+        tell(ctx, &targets[i]);
+        if (error == 0)
+            error = targets[i].error;
+    }
+    free(targets);
+    if (nofree == 0)
+        bcri_slot_drop(ctx, slot);
+    return error == 0 ? 0 : failed(ctx, error);
+}
+
+int bcr_putwait(int msec)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    if (msec == bcr_PENDING)
+        return bcri_fail(bcrE_ARG);
+    ctx->putwait_msec = msec;
+    return 0;
+}
+
+int bcr_putdone(int msec)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    return msec == bcr_PENDING ? bcri_fail(bcrE_ARG) : 1;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror: regions in this CCE's hands. bcr.h is their manual.
+ *
+ * Journal. ALLOC: region, slot; the block is the ID's once the ID is LIVE, until then repair sets its count to 0.
+ * MOD: region (the copy), old, slot; phase 1: about to make the ID name the copy; 2: about to drop the old one; 3: done.
+ * FREE: region, slot; decided by the count journal. */
+#include <bcr.h>
+
+#include <string.h>
+
+#include "bcri/archtype.h"
+#include "bcri/flow.h"
+#include "bcri/heap.h"
+#include "bcri/ids.h"
+#include "bcri/region.h"
+#include "bcri/self.h"
+#include "bcri/trace.h"
+
+static void name_region(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    bcri_store(&slot->data, bcri_region_data(ctx, ref));
+    bcri_step();
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, ref));
+    bcri_step();
+}
+
+void **bcr_rgalloc(int len, int archtype)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return NULL;
+    int error = len < 0 ? bcrE_ARG : 0;
+    if (archtype == 0)
+        archtype = bcri_archtype_native();
+    else if (error == 0 && !bcri_archtype_valid(archtype))
+        error = bcrE_ARCH;
+    struct bcri_slot_shm *slot = NULL;
+    bcri_ref ref = BCRI_REF_NONE;
+    struct bcri_region_shm *region = NULL;
+    if (error == 0)
+        error = bcri_heap_alloc(ctx, (uint32_t)len, (uint32_t)archtype, &ref, &region);
+    if (bcri_likely(error == 0)) {
+        slot = bcri_slot_take(ctx);
+        if (bcri_unlikely(slot == NULL)) {
+            bcri_heap_free(ctx, ref, region);
+            error = bcrE_NOMEM;
+        }
+    }
+    if (bcri_unlikely(error != 0)) {
+        bcri_set_errno(error);
+        return NULL;
+    }
+    bcri_journal_open(ctx, BCRI_OP_ALLOC, BCRI_REF_NONE, ref, bcri_slot_ref(ctx, slot));
+    bcri_store(&region->count, BCRI_COUNT_ONE);
+    bcri_step();
+    name_region(ctx, slot, ref);
+    bcri_journal_close(ctx);
+    bcri_counted(ctx, BCRI_COUNT_ALLOC);
+    return bcri_id_of(slot);
+}
+
+int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    bcri_ref old_ref = bcri_slot_region(bcri_load(&slot->word));
+    struct bcri_region_shm *old = bcri_at(ctx, old_ref);
+    if (bcri_load_acquire(&old->count) == BCRI_COUNT_ONE)
+        return 0;
+    bcri_ref ref;
+    struct bcri_region_shm *copy;
+    int error = bcri_heap_alloc(ctx, old->length, old->archtype, &ref, &copy);
+    if (error != 0)
+        return error;
+    copy->error = old->error;
+    memcpy((void *)bcri_region_data(ctx, ref), (const void *)bcri_region_data(ctx, old_ref), old->length);
+    bcri_journal_open(ctx, BCRI_OP_MOD, BCRI_REF_NONE, ref, bcri_slot_ref(ctx, slot));
+    bcri_store(&ctx->journal->old, old_ref);
+    bcri_journal_phase(ctx, 1);
+    bcri_store(&copy->count, BCRI_COUNT_ONE);
+    bcri_step();
+    name_region(ctx, slot, ref);
+    bcri_journal_phase(ctx, 2);
+    bcri_region_drop(ctx, old_ref);
+    bcri_journal_phase(ctx, 3);
+    bcri_count_settled(ctx);
+    bcri_journal_close(ctx);
+    bcri_counted(ctx, BCRI_COUNT_COPY);
+    return 0;
+}
+
+int bcr_rgmod(void **rgid)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_slot_shm *slot;
+    int error = bcri_id_live(ctx, rgid, &slot);
+    if (error == 0)
+        error = bcri_region_own(ctx, slot);
+    return error == 0 ? 0 : bcri_fail(error);
+}
+
+int bcr_rgfree(void **rgid)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_slot_shm *slot;
+    int error = bcri_id_live(ctx, rgid, &slot);
+    if (bcri_unlikely(error == bcrE_PENDING)) {
+        /* Withdrawn, or, if its cell was faster, taken and freed like any other; failed ones are just freed. */
+        error = 0;
+        if (bcri_request_withdraw(ctx, slot) == 0 || bcri_request_settle(ctx, slot) != 0)
+            return 0;
+    }
+    if (error != 0)
+        return bcri_fail(error);
+    bcri_slot_drop(ctx, slot);
+    bcri_counted(ctx, BCRI_COUNT_FREE);
+    return 0;
+}
+
+int bcr_rgrealloc(void **rgid, int newlen)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_slot_shm *slot;
+    int error = bcri_id_live(ctx, rgid, &slot);
+    if (error == 0 && newlen < 0)
+        error = bcrE_ARG;
+    if (error == 0) {
+        bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
+        struct bcri_region_shm *region = bcri_at(ctx, ref);
+        error = bcri_load_acquire(&region->count) == BCRI_COUNT_ONE
+                    ? bcri_heap_resize(ctx, ref, region, (uint32_t)newlen)
+                    : bcrE_BUSY;
+    }
+    return error == 0 ? 0 : bcri_fail(error);
+}
+
+/* The region behind an ID, or NULL with bcr_errno set. */
+static const struct bcri_region_shm *region_of(void **rgid)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return NULL;
+    struct bcri_slot_shm *slot;
+    int error = bcri_id_live(ctx, rgid, &slot);
+    if (error != 0) {
+        bcri_set_errno(error);
+        return NULL;
+    }
+    return bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
+}
+
+int bcr_rglen(void **rgid, int *archtype)
+{
+    const struct bcri_region_shm *region = region_of(rgid);
+    if (region == NULL)
+        return -1;
+    if (archtype != NULL)
+        *archtype = (int)region->archtype;
+    return (int)region->length;
+}
+
+int bcr_rgerror(void **rgid)
+{
+    const struct bcri_region_shm *region = region_of(rgid);
+    return region != NULL ? (int)region->error : -1;
+}

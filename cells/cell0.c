@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Cell 0: cell0.h. Its area is the first of each CCE's list and lies in the record, where floor 2 has its room. */
+#include "bcri/cell0.h"
+
+#include <string.h>
+
+#include "bcr/error.h"
+#include "bcri/archtype.h"
+#include "bcri/bell.h"
+#include "bcri/heap.h"
+#include "bcri/lock.h"
+#include "bcri/slow.h"
+
+#define RING_LOG2  3u
+#define GENERATION UINT32_MAX
+#define HEAP_STEP  (UINT64_C(64) << 10)
+
+struct floor2 {
+    struct bcri_area_shm area;
+    struct bcri_cell_shm cell;
+    /* the ring of 8 entries follows */
+};
+static_assert(sizeof(struct floor2) + (sizeof(uint64_t) << RING_LOG2) <= BCRI_FLOOR2_BYTES,
+              "docs/layout/record.md");
+static_assert(sizeof(struct bcri_area_shm) % BCRI_CACHELINE == 0, "cell 0 is aligned");
+
+static bcri_ref floor2_ref(struct bcri_ctx *ctx, uint32_t index)
+{
+    bcri_ref record = bcri_record_ref(ctx, index);
+    return record + offsetof(struct bcri_record_shm, floor2) / BCRI_REF_UNIT;
+}
+static_assert(offsetof(struct bcri_record_shm, floor2) % BCRI_CACHELINE == 0, "cell 0 is aligned");
+
+void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_record(enl, index);
+    struct floor2 *floor2 = (struct floor2 *)(void *)record->floor2;
+    bcri_ref ref = floor2_ref(enl, index);
+    floor2->area.cells = ref + sizeof floor2->area / BCRI_REF_UNIT;
+    floor2->area.kinds[BCRI_CELL_PRIVATE] = 1;
+    floor2->area.nrgns = BCRI_ERRORS_MAX;
+    floor2->area.stride_bytes = sizeof floor2->cell + (sizeof(uint64_t) << RING_LOG2);
+    floor2->area.ring_log2 = RING_LOG2;
+    floor2->area.gen = GENERATION;
+    floor2->area.owner = index;
+    floor2->area.heap = UINT32_MAX;
+    bcri_store(&floor2->cell.t.credits, BCRI_ERRORS_MAX);
+    floor2->cell.t.area = ref;
+    bcri_store_release(&floor2->cell.t.state, (uint64_t)GENERATION << 32);
+    bcri_store_release(&floor2->cell.h.state, (uint64_t)GENERATION << 32);
+    bcri_store_release(&record->id.first_area, ref);
+}
+
+static int put_region(struct bcri_ctx *ctx, uint32_t index, bcri_ref region)
+{
+    struct bcri_place place;
+    int error =
+        bcri_place_at(ctx, floor2_ref(ctx, index) + sizeof(struct bcri_area_shm) / BCRI_REF_UNIT, &place);
+    if (error != 0)
+        return error;
+    bcri_journal_open(ctx, BCRI_OP_PUT, place.ref, region, BCRI_REF_NONE);
+    /* The hold that the caller made passes to the cell: if this CCE dies before that, repair drops it. */
+    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD);
+    error = bcri_cell_enter(ctx, &place) == 0 ? 0 : bcrE_DEAD;
+    if (error == 0) {
+        error = bcri_queue_append(ctx, &place, region, BCRI_REF_NONE);
+        bcri_cell_leave(ctx, &place);
+    }
+    bcri_journal_close(ctx);
+    return error == BCRI_NO_ROOM ? bcrE_FULL : error;
+}
+
+/* A region of enl's own heap, which grows as it is used; in a CCE, of an area without numbers that only its own error
+ * regions use. */
+static int alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
+                 struct bcri_region_shm **region_out)
+{
+    int error = bcri_heap_alloc(ctx, length, archtype, ref_out, region_out);
+    if (error != bcrE_NOMEM)
+        return error;
+    uint32_t area;
+    error = bcri_heap_add(ctx, HEAP_STEP, &area);
+    return error != 0 ? error : bcri_heap_alloc(ctx, length, archtype, ref_out, region_out);
+}
+
+static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uint32_t code, const void *data,
+                    uint32_t length)
+{
+    bcri_ref ref;
+    struct bcri_region_shm *region;
+    int error = alloc(ctx, length, archtype, &ref, &region);
+    if (error != 0)
+        return error;
+    memcpy((void *)bcri_region_data(ctx, ref), data, length);
+    region->error = code;
+    bcri_store(&region->count, BCRI_COUNT_ONE);
+    error = put_region(ctx, index, ref);
+    if (error != 0) {
+        bcri_region_drop(ctx, ref);
+        bcri_count_settled(ctx);
+    }
+    return error;
+}
+
+int bcri_birth_put(struct bcri_ctx *enl, uint32_t index, uint32_t archtype, const void *data, uint32_t length)
+{
+    return put_copy(enl, index, archtype, 0, data, length);
+}
+
+int bcri_error_put(struct bcri_ctx *ctx, uint32_t index, int code, int op, const uint8_t *identity,
+                   int number)
+{
+    /* The layout of bcrT_1ERROR. */
+    struct {
+        int32_t code, op;
+        uint8_t identity[BCRI_IDENTITY_BYTES];
+        int32_t number;
+    } data = {.code = code, .op = op, .number = number};
+    if (identity != NULL)
+        memcpy(data.identity, identity, sizeof data.identity);
+    return put_copy(ctx, index, (uint32_t)bcri_archtype_native(), (uint32_t)code, &data, sizeof data);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* What a dead CCE leaves behind once its journal is closed: the IDs it held, its requests, its cells, the write locks it
+ * had taken, its heap. repair.h. */
+#include <stdlib.h>
+
+#include "bcr/error.h"
+#include "bcri/heap.h"
+#include "bcri/lock.h"
+#include "bcri/putwait.h"
+#include "bcri/region.h"
+#include "bcri/repair.h"
+#include "bcri/slow.h"
+#include "bcri/tx.h"
+
+/* A region that was handed to a request of the dead one and not taken. */
+struct untaken {
+    bcri_ref cell, region;
+    uint64_t key;
+    uint32_t sub;
+};
+
+struct walk {
+    struct bcri_ctx *enl;
+    struct untaken *untaken;
+    size_t count, room;
+};
+
+static void drop(struct bcri_ctx *enl, bcri_ref region)
+{
+    bcri_region_drop(enl, region);
+    bcri_count_settled(enl);
+}
+
+static void keep_untaken(struct walk *walk, bcri_ref cell, bcri_ref region, uint64_t key, uint32_t sub)
+{
+    if (walk->count == walk->room) {
+        size_t room = walk->room != 0 ? 2 * walk->room : 16;
+        struct untaken *list = realloc(walk->untaken, room * sizeof *list);
+        if (list == NULL) {
+            drop(walk->enl, region);
+            return;
+        }
+        walk->untaken = list;
+        walk->room = room;
+    }
+    walk->untaken[walk->count++] = (struct untaken){cell, region, key, sub};
+}
+
+/* A request that waits: withdrawn. By ticket and delivered already: its region is kept for giving back. */
+static void end_request(struct walk *walk, struct bcri_slot_shm *slot)
+{
+    struct bcri_ctx *enl = walk->enl;
+    struct bcri_place place;
+    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
+        return;
+    bcri_journal_open(enl, BCRI_OP_SLOW, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (bcri_cell_enter(enl, &place) == 0) {
+        uint64_t word = bcri_load(&slot->word);
+        if (bcri_slot_state(word) == BCRI_SLOT_LISTED) {
+            bcri_tx_begin(enl);
+            bcri_tx_unlist(enl, &place, slot);
+            bcri_tx_commit(enl);
+            bcri_store(&slot->word, 0);
+        } else if (bcri_slot_state(word) == BCRI_SLOT_TICKET) {
+            uint64_t ticket = bcri_load(&slot->key);
+            bcri_ref region = bcri_load(&place.cell->ring[ticket & place.mask]) & BCRI_REF_MASK;
+            keep_untaken(walk, place.ref, region, ticket + 1, 0);
+            bcri_store(&place.cell->h.waiter[ticket % BCRI_TICKETS], 0);
+            bcri_store(&slot->word, 0);
+        }
+        bcri_cell_leave(enl, &place);
+    }
+    bcri_journal_close(enl);
+}
+
+static void end_waiting_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    struct bcri_place place;
+    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
+        return;
+    bcri_journal_open(enl, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_area_lock(enl, &place);
+    if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_PUTWAIT)
+        bcri_putwait_unlist(enl, &place, slot, ref);
+    bcri_area_unlock(enl, &place);
+    bcri_journal_close(enl);
+}
+
+static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    struct walk *walk = arg;
+    enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
+    if (state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED) {
+        end_request(walk, slot);
+    } else if (state == BCRI_SLOT_PUTWAIT) {
+        end_waiting_put(walk->enl, slot, ref);
+    }
+    /* What a request has become by now, or the ID was from the start. */
+    uint64_t word = bcri_load(&slot->word);
+    bcri_ref region = bcri_slot_region(word);
+    if (bcri_slot_state(word) == BCRI_SLOT_SERVED)
+        keep_untaken(walk, bcri_load(&slot->cell), bcri_load(&slot->given), bcri_load(&slot->key),
+                     bcri_load(&slot->sub));
+    else if (region != BCRI_REF_NONE)
+        drop(walk->enl, region);
+    bcri_store_release(&slot->word, 0);
+}
+
+/* By cell, youngest first: they go back to the head one after the other. */
+static int untaken_order(const void *left, const void *right)
+{
+    const struct untaken *a = left, *b = right;
+    if (a->cell != b->cell)
+        return a->cell < b->cell ? -1 : 1;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    return a->sub > b->sub ? -1 : 1;
+}
+
+static void give_back(struct walk *walk)
+{
+    struct bcri_ctx *enl = walk->enl;
+    if (walk->count != 0)
+        qsort(walk->untaken, walk->count, sizeof walk->untaken[0], untaken_order);
+    for (size_t i = 0; i < walk->count;) {
+        bcri_ref cell = walk->untaken[i].cell;
+        struct bcri_place place;
+        bool open = bcri_place_at(enl, cell, &place) == 0;
+        bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
+        open = open && bcri_cell_enter(enl, &place) == 0;
+        for (; i < walk->count && walk->untaken[i].cell == cell; i++)
+            if (!open || bcri_queue_prepend(enl, &place, walk->untaken[i].region, BCRI_REF_NONE) != 0)
+                drop(enl, walk->untaken[i].region);
+        if (open)
+            bcri_cell_leave(enl, &place);
+        bcri_journal_close(enl);
+    }
+    free(walk->untaken);
+}
+
+static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
+{
+    bcri_journal_open(enl, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_area_lock(enl, place);
+    bcri_lock(enl, &place->cell->h.lock);
+    bcri_lock(enl, &place->cell->t.lock);
+    bcri_tickets_to_list(enl, place);
+    bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
+    if (bcri_queue_length(place) != 0)
+        bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_tx_begin(enl);
+    bcri_tx_flags(enl, place, BCRI_CELL_CLOSED);
+    bcri_tx_commit(enl);
+    bcri_unlock(enl, &place->cell->t.lock);
+    bcri_unlock(enl, &place->cell->h.lock);
+    bcri_putwait_fail(enl, place, bcrE_DEAD);
+    bcri_area_unlock(enl, place);
+    bcri_journal_close(enl);
+}
+
+static void each_cell(struct bcri_ctx *enl, uint32_t index,
+                      void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
+                      uint32_t tag)
+{
+    struct bcri_record_shm *record = bcri_record(enl, index);
+    for (bcri_ref ref = record != NULL ? bcri_load_acquire(&record->id.first_area) : BCRI_REF_NONE;
+         ref != BCRI_REF_NONE;) {
+        struct bcri_area_shm *area = bcri_at(enl, ref);
+        if (area == NULL)
+            return;
+        for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
+            struct bcri_place place;
+            if (bcri_place_at(enl, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT),
+                              &place) == 0)
+                visit(enl, &place, tag);
+        }
+        ref = bcri_load_acquire(&area->next);
+    }
+}
+
+static void visit_close(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag)
+{
+    (void)tag;
+    if ((bcri_load(&place->cell->h.state) & BCRI_CELL_CLOSED) == 0)
+        close_cell(enl, place);
+}
+
+/* The mark holds if nobody has put since: then the protected region is gone. */
+static void visit_mark(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    if (bcri_load(&h->taker) != tag)
+        return;
+    bcri_journal_open(enl, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (bcri_cell_enter(enl, place) == 0) {
+        if (bcri_load(&h->taker) == tag) {
+            bool outdated = bcri_load(&place->cell->t.tail) > bcri_load(&h->taker_tail);
+            uint32_t flags = (uint32_t)bcri_load(&h->state);
+            bcri_tx_begin(enl);
+            if (!outdated)
+                bcri_tx_flags(enl, place, flags | BCRI_CELL_SLOW | BCRI_CELL_OWNERDEAD);
+            BCRI_TX32(enl, place->ref, struct bcri_cell_shm, h.taker, 0);
+            bcri_tx_commit(enl);
+            if (!outdated)
+                bcri_cell_fail_waiters(enl, place, bcrE_OWNERDEAD);
+        }
+        bcri_cell_leave(enl, place);
+    }
+    bcri_journal_close(enl);
+}
+
+void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_record(enl, index);
+    struct walk walk = {.enl = enl};
+    enl->holder_died = bcri_journal_repair;
+    bcri_journal_repair(enl, index);
+    bcri_slot_each(enl, index, end_id, &walk);
+    give_back(&walk);
+    each_cell(enl, index, visit_close, 0);
+    if (bcri_load(&record->id.uses_locks) != 0) {
+        uint32_t records = bcri_load_acquire(&enl->host->record_count);
+        for (uint32_t other = 0; other < records; other++)
+            if (other != index)
+                each_cell(enl, other, visit_mark, BCRI_TAG(index));
+    }
+    atomic_fetch_or_explicit(&record->id.version, 1, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&record->id.version, 1, memory_order_seq_cst);
+    bcri_store_release(&record->id.state, BCRI_CCE_DEAD);
+    bcri_cce_wake_sleepers(record);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast gets: the head lock, the first entry, and no other line of the cell.
+ *
+ * Journal: TAKE; cell, slot, then under H region and ticket.
+ *   phase 0   nothing has happened, or: H is held
+ *   phase 1   about to take `ticket`: head = ticket + 1, slot word = LIVE. Done if and only if the slot is LIVE; else
+ *             repair sets head back (H is held, nobody else can have moved it).
+ *   phase 2   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
+ *             released the slot's own state (TICKET) says that it waits.
+ *   aux TAKER 1: a write lock; if done, repair makes sure of the taker's mark.
+ * READ; the same fields.
+ *   phase 1   about to count one more holder (cw_*), then slot word = LIVE. Counted and not LIVE: repair makes it LIVE, and
+ *             the walk over the dead one's IDs drops it. */
+#include "bcr/error.h"
+#include "bcri/flow.h"
+#include "bcri/lock.h"
+#include "bcri/region.h"
+
+static void make_live(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region)
+{
+    bcri_store(&slot->data, bcri_region_data(ctx, region));
+    bcri_step();
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
+    bcri_step();
+}
+
+/* The mark by which others learn that the protected region died with its taker. tail is read without its lock: a put that
+ * has returned is seen, one that runs at this moment may count as before or after. */
+void bcri_mark_taker(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t ticket)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    uint64_t tail = bcri_load(&place->cell->t.tail);
+    bcri_store(&ctx->record->id.uses_locks, 1);
+    bcri_store(&h->taker_tail, tail > ticket + 1 ? tail : ticket + 1);
+    bcri_store(&h->taker, ctx->tag);
+}
+
+static int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, uint64_t ticket,
+                      bcri_ref region, struct bcri_slot_shm *slot)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    bcri_store(&ctx->journal->region, region);
+    bcri_store(&ctx->journal->ticket, ticket);
+    bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], want == BCRI_WANT_LOCK);
+    bcri_journal_phase(ctx, 1);
+    bcri_store_release(&h->head, ticket + 1);
+    bcri_step();
+    make_live(ctx, slot, region);
+    if (want == BCRI_WANT_LOCK)
+        bcri_mark_taker(ctx, place, ticket);
+    return 0;
+}
+
+static int read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region, struct bcri_slot_shm *slot)
+{
+    bcri_store(&ctx->journal->region, region);
+    bcri_store(&ctx->journal->ticket, ticket);
+    bcri_journal_phase(ctx, 1);
+    int error = bcri_region_hold(ctx, region, 1);
+    if (error != 0)
+        return error;
+    make_live(ctx, slot, region);
+    bcri_count_settled(ctx);
+    return 0;
+}
+
+static int wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
+                          uint64_t ticket, struct bcri_slot_shm *slot)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    if (bcri_load(&h->waiter[ticket % BCRI_TICKETS]) != 0)
+        return BCRI_GO_SLOW;
+    bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
+    bcri_store(&ctx->journal->ticket, ticket);
+    bcri_journal_phase(ctx, 2);
+    bcri_store(&slot->cell, place->ref);
+    bcri_store(&slot->key, ticket);
+    bcri_store(&slot->kind, bcri_request_kind(ctx, want));
+    bcri_store(&slot->data, 0);
+    bcri_step();
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_TICKET, 0, 0));
+    bcri_step();
+    bcri_store(&h->waiter[ticket % BCRI_TICKETS], (ticket & 0xffffu) << 48 | slot_ref);
+    bcri_step();
+    bcri_store_release(&h->head, ticket + 1);
+    bcri_step();
+    return BCRI_WAITS;
+}
+
+static int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                      struct bcri_slot_shm *slot)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    uint64_t state = bcri_load(&h->state);
+    if (bcri_unlikely(state != place->open))
+        return state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_GO_SLOW
+                                                                                   : BCRI_STALE;
+    uint64_t ticket = bcri_load(&h->head);
+    uint64_t entry = bcri_load_acquire(&place->cell->ring[ticket & place->mask]);
+    bool full = bcri_entry_lap(entry) == bcri_lap(ticket, place->ring_log2);
+    if (bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0) && want != BCRI_WANT_READ)
+        return BCRI_GO_SLOW;
+    if (full) {
+        bcri_ref region = entry & BCRI_REF_MASK;
+        if (bcri_unlikely(bcri_at(ctx, region) == NULL))
+            return bcrE_NOMEM;
+        return want == BCRI_WANT_READ ? read_entry(ctx, ticket, region, slot)
+                                      : take_entry(ctx, place, want, ticket, region, slot);
+    }
+    if (!wait)
+        return bcri_load_acquire(&place->area->waitputs) != 0 ? BCRI_GO_SLOW : bcrE_TIMEOUT;
+    return want == BCRI_WANT_READ ? BCRI_GO_SLOW : wait_by_ticket(ctx, place, want, ticket, slot);
+}
+
+int bcri_get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                  struct bcri_slot_shm *slot)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    bcri_journal_open(ctx, want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, place->ref, BCRI_REF_NONE,
+                      bcri_slot_ref(ctx, slot));
+    bcri_lock(ctx, &h->lock);
+    int result = under_head(ctx, place, want, wait, slot);
+    bcri_unlock(ctx, &h->lock);
+    bcri_journal_close(ctx);
+    return result;
+}

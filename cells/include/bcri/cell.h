@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Cells and areas in shared memory, and the protocol by which regions move through them.
+ *
+ * A cell is three lines and a ring of entries (a power of two of them):
+ *
+ *   line H   head lock · state · head ticket · up to four waiters by ticket · mark of the write lock's taker
+ *   line T   tail lock · state · tail ticket · limit · credits
+ *   line C   cold: list of waiting requests · regions before the ring (`first`, `front`) and behind it (`back`)
+ *   ring     entries of 8 bytes:  63..56 lap tag · 55..48 putter's CPU · 47..0 region reference
+ *
+ * Tickets. Every put that goes through the ring has a ticket t = tail++, every take one t = head++; entry t % N carries
+ * the region of ticket t once its lap tag is that of t. head > tail: tickets that wait. The queue is
+ * `first`, `front`, ring [head, tail), `back`, in that order.
+ *
+ * Fast and slow. A cell whose H.state and T.state equal its generation with no flag set is fast:
+ *   put         under T: entry[tail] = region, tail++                                (needs tail < limit)
+ *   take        under H: entry[head] full: head++, the region is the taker's; else it may wait: waiter[t % 4] = its ID
+ *               slot, head++, and it polls the entry without any lock
+ *   read        under H: entry[head] full: one more holder
+ *   write       under H and T, when the queue is empty: like put
+ * Everything else sets flags (both lines, under both locks) that send all operations through both locks, H first, and
+ * through transactions (tx.h): reads that wait, more than four waiting takes, a queue longer than the ring, replacing,
+ * withdrawing, handing back, a dead holder of the write lock. When nothing of that is left the flags go.
+ *
+ * Who may write a ring entry: the holder of T, and only entry tail % N while tail < limit, where
+ *   limit = min(head, oldest uncollected ticket) + N, and <= head + credits unless tickets wait.
+ * A taker that found its entry full has read it under H before head moved; a taker that waited clears waiter[t % 4]
+ * after it has read its entry, and `limit` does not pass it before. `limit` is a cached bound: head, collected tickets and
+ * credits only grow while it is trusted; whoever lowers one of them holds both locks and sets limit = tail.
+ * A waiter that is about to sleep writes SLEEP | its slot into its entry, under T: the put that meets it rings.
+ *
+ * A waiter by ticket that sees its entry full looks at its own slot next: if somebody has moved it to the list meanwhile
+ * (under both locks, before that put), the entry is not for it.
+ *
+ * Deaths. Each operation below names its journal phases; repair.c holds the other half. In short: entry store (put), head
+ * store together with slot word (take), redo_state = committed (slow) are the points of no return.
+ * Model: test/spin/ticket.pml. */
+#ifndef BCRI_CELL_H
+#define BCRI_CELL_H
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/atomics.h"
+#include "bcri/ctx.h"
+#include "bcri/ref.h"
+#include "bcri/slot.h"
+
+#define BCRI_TICKETS 4u
+
+/* flags in H.state and T.state (low 32 bits; the generation is in the high 32) */
+#define BCRI_CELL_SLOW      1u /* both locks, transactions */
+#define BCRI_CELL_OWNERDEAD 2u /* the write lock died with its holder; nobody has put since */
+#define BCRI_CELL_CLOSED    4u /* cafree, or the owner has ended */
+
+struct bcri_head_shm {
+    _Atomic uint32_t lock;
+    _Atomic uint32_t taker; /* tag of the last CCE that took a write lock here */
+    _Atomic uint64_t state;
+    _Atomic uint64_t head;
+    _Atomic uint64_t waiter[BCRI_TICKETS]; /* 63..48 low bits of the ticket, 47..0 ID slot; 0: none */
+    _Atomic uint64_t taker_tail;           /* the taker's mark holds while tail <= this */
+};
+struct bcri_tail_shm {
+    _Atomic uint32_t lock;
+    _Atomic uint32_t spare;
+    _Atomic uint64_t state;
+    _Atomic uint64_t tail;
+    _Atomic uint64_t limit;
+    _Atomic uint64_t credits; /* how many queued regions this cell may hold of its area's bound */
+    uint64_t area;            /* never changes while the cell is open */
+    uint64_t pad[2];
+};
+struct bcri_cold_shm {
+    _Atomic uint64_t list_first; /* waiting requests, oldest first: ID slots */
+    _Atomic uint64_t list_last;
+    _Atomic uint64_t first; /* region at the very front */
+    _Atomic uint64_t front; /* chain of nodes: regions that were given back */
+    _Atomic uint64_t back_first;
+    _Atomic uint64_t back_last;
+    _Atomic uint32_t extra; /* regions in first, front, back */
+    _Atomic uint32_t takes; /* waiting requests in the list that take */
+    _Atomic uint32_t sub;   /* orders hand-overs of one tail */
+    uint32_t pad;
+};
+struct bcri_cell_shm {
+    struct bcri_head_shm h;
+    struct bcri_tail_shm t;
+    struct bcri_cold_shm c;
+    _Atomic uint64_t ring[];
+};
+static_assert(sizeof(struct bcri_head_shm) == 64, "docs/layout/cell.md");
+static_assert(sizeof(struct bcri_tail_shm) == 64, "docs/layout/cell.md");
+static_assert(sizeof(struct bcri_cold_shm) == 64, "docs/layout/cell.md");
+static_assert(offsetof(struct bcri_cell_shm, ring) == 192, "docs/layout/cell.md");
+
+#define BCRI_RING_MIN 8u
+#define BCRI_RING_MAX 4096u
+
+/* Entries. Lap tags run 0x80..0xff so that neither an untouched entry (0) nor a SLEEP mark is ever full. */
+#define BCRI_ENTRY_SLEEP UINT64_C(0x01)
+static inline uint64_t bcri_lap(uint64_t ticket, uint32_t ring_log2)
+{
+    return 0x80u | ((ticket >> ring_log2) & 0x7fu);
+}
+static inline uint64_t bcri_entry(uint64_t lap, uint32_t cpu, bcri_ref ref)
+{
+    return lap << 56 | (uint64_t)(cpu & 0xffu) << 48 | ref;
+}
+static inline uint64_t bcri_entry_lap(uint64_t entry)
+{
+    return entry >> 56;
+}
+
+/* Something behind or before the ring. Free nodes are linked at area.node_free. */
+struct bcri_node_shm {
+    _Atomic uint64_t next;
+    _Atomic uint64_t region;
+    uint64_t pad[2];
+};
+static_assert(sizeof(struct bcri_node_shm) == BCRI_REF_UNIT, "docs/layout/cell.md");
+
+/* What one bcr_cagrow made. Line 0 is written before the area is linked into its owner's list and never again. */
+struct bcri_area_shm {
+    _Atomic uint64_t next; /* the owner's next area; written by the owner, version odd */
+    uint64_t cells;        /* the first cell */
+    uint32_t base;         /* number of the first cell */
+    uint32_t kinds[4];     /* how many private, in, out, in/out */
+    uint32_t nrgns;
+    uint32_t stride_bytes;
+    uint32_t ring_log2;
+    uint32_t gen;
+    uint32_t owner; /* index */
+    uint32_t heap;  /* handle of heap.h, or UINT32_MAX */
+    uint32_t length_bytes;
+    /* line 1 */
+    _Atomic uint32_t lock;      /* put_first, put_last; taken before any cell's locks */
+    _Atomic uint32_t leaf;      /* pool, node_free; taken last */
+    _Atomic uint32_t waitputs;  /* puts that wait for room here */
+    _Atomic uint32_t pool;      /* credits that no cell has */
+    _Atomic uint64_t put_first; /* waiting puts, oldest first: ID slots of the putters */
+    _Atomic uint64_t put_last;
+    _Atomic uint64_t node_free;
+    uint64_t nodes;              /* node_count of them behind the cells */
+    _Atomic uint32_t node_fresh; /* how many of those have ever been used */
+    uint32_t node_count;
+    uint64_t pad;
+};
+static_assert(sizeof(struct bcri_area_shm) == 128, "docs/layout/area.md");
+static_assert(offsetof(struct bcri_area_shm, lock) == 64, "docs/layout/area.md");
+
+enum bcri_cell_kind { BCRI_CELL_PRIVATE, BCRI_CELL_IN, BCRI_CELL_OUT, BCRI_CELL_INOUT };
+
+static inline uint32_t bcri_area_cells(const struct bcri_area_shm *area)
+{
+    return area->kinds[0] + area->kinds[1] + area->kinds[2] + area->kinds[3];
+}
+
+/* Journal operations. */
+enum bcri_op {
+    BCRI_OP_NONE = 0,
+    BCRI_OP_ALLOC,
+    BCRI_OP_FREE,
+    BCRI_OP_PUT,
+    BCRI_OP_TAKE,
+    BCRI_OP_READ,
+    BCRI_OP_COLLECT,
+    BCRI_OP_SLOW,
+    BCRI_OP_ZAP,
+    BCRI_OP_MOD,
+};
+
+/* Where a cell lies, as this process knows it (place.c). Borrowed until the next lookup. */
+struct bcri_place {
+    int cce;
+    int number;
+    struct bcri_record_shm *record; /* of the owner */
+    struct bcri_cell_shm *cell;
+    struct bcri_area_shm *area;
+    bcri_ref ref;
+    bcri_ref area_ref;
+    uint64_t open; /* what H.state and T.state hold when the cell is fast */
+    uint32_t version;
+    uint32_t mask;
+    uint32_t ring_log2;
+    uint32_t owner;
+    enum bcri_cell_kind kind;
+    bool own;
+};
+
+/* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM (cannot be mapped). */
+int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out);
+void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place);
+/* A place for a cell that is known by reference (service, repair). Returns 0 or bcrE_NOMEM. */
+int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place_out);
+void bcri_places_fini(struct bcri_ctx *ctx);
+
+#endif

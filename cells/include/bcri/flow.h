@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What moves regions through cells, below the public routines. All of them leave the journal closed, return 0 or a
+ * bcrE_ code, and change nothing when they fail unless said otherwise. */
+#ifndef BCRI_FLOW_H
+#define BCRI_FLOW_H
+
+#include "bcri/cell.h"
+#include "bcri/region.h"
+
+/* Inner results, above every bcrE_ code. */
+enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS };
+
+/* Journal fields of flow operations. */
+enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_TAKER };
+/* aux HELD: whether the cell's own hold on a region that the putter keeps is counted. While it is being taken back, the
+ * count journal decides. */
+enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING };
+
+static inline void bcri_journal_open(struct bcri_ctx *ctx, enum bcri_op op, bcri_ref cell, bcri_ref region,
+                                     bcri_ref slot)
+{
+    struct bcri_journal_shm *j = ctx->journal;
+    bcri_store(&j->cell, cell);
+    bcri_store(&j->region, region);
+    bcri_store(&j->slot, slot);
+    bcri_store(&j->phase, 0);
+    bcri_store(&j->aux[BCRI_AUX_HELD], 0);
+    bcri_step();
+    bcri_store(&j->op, op);
+    bcri_step();
+}
+static inline void bcri_journal_phase(struct bcri_ctx *ctx, uint32_t phase)
+{
+    bcri_step();
+    bcri_store(&ctx->journal->phase, phase);
+    bcri_step();
+}
+static inline void bcri_journal_close(struct bcri_ctx *ctx)
+{
+    bcri_step();
+    bcri_store(&ctx->journal->op, BCRI_OP_NONE);
+    bcri_step();
+}
+
+/* put.c, get.c: the fast paths. They open and close the journal. Results: 0, BCRI_STALE (look the cell up again),
+ * BCRI_GO_SLOW, BCRI_NO_ROOM. */
+int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, struct bcri_slot_shm *slot,
+                  bool nofree);
+int bcri_write_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+                    struct bcri_slot_shm *slot, bool nofree);
+
+enum bcri_want { BCRI_WANT_TAKE, BCRI_WANT_READ, BCRI_WANT_LOCK };
+/* 0: `slot` is LIVE; BCRI_WAITS: `slot` waits by ticket; bcrE_TIMEOUT: empty, and `wait` was not asked for. */
+int bcri_get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                  struct bcri_slot_shm *slot);
+
+/* The kind word of a request: what it wants, and whose it is. */
+static inline uint32_t bcri_request_kind(const struct bcri_ctx *ctx, enum bcri_want want)
+{
+    return ctx->index << 8 | (uint32_t)want;
+}
+static inline enum bcri_want bcri_request_want(const struct bcri_slot_shm *slot)
+{
+    return (enum bcri_want)(bcri_load(&slot->kind) & 0xffu);
+}
+static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
+{
+    return bcri_load(&slot->kind) >> 8;
+}
+/* Where a region's data lies in this process. Its segment is mapped. */
+static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
+{
+    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    return (uintptr_t)ctx->base[bcri_ref_seg(region)] + (uintptr_t)((uint64_t)header->data_16 * 16);
+}
+/* Writes the mark of a write lock's taker, under the head lock. */
+void bcri_mark_taker(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t ticket);
+
+/* slow.c: both locks, transactions. Journal opened and closed by them. */
+int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bcri_ref region,
+                  struct bcri_slot_shm *slot, bool nofree);
+int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                  struct bcri_slot_shm *slot);
+int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place);
+
+/* request.c: what happens to a get that waits. `slot->cell` names the cell, so the place is found again from there.
+ * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; else the error, the slot is free again.
+ * withdraw: 0: withdrawn, the slot is free again; BCRI_WAITS: it was served after all, settle it. */
+int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* True once settle will not say BCRI_WAITS; loads only. */
+bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* Writes the SLEEP mark of a waiting ticket. False: it is served meanwhile (or moved to the list: then true). */
+bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* Hands the region of a LIVE slot, just taken from its cell, back to the head of that cell before anybody else is
+ * served; the slot is free again. */
+void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+
+/* wait.c: waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1. */
+int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
+
+/* putwait.c: puts with waiting for room. 0; bcrE_FULL; bcrE_NOCELL, bcrE_DEAD... */
+int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct bcri_place *place,
+             bool nofree, uint64_t deadline_ns);
+/* The two halves of a put that waits, for putting into many cells at once. begin: BCRI_WAITS and the request's slot.
+ * end: 0, bcrE_FULL (time is up), or why it failed. The region's hold of the caller is untouched by both. */
+int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
+                       struct bcri_slot_shm **request_out);
+int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns);
+/* Drops the region of a LIVE slot of this CCE; the slot is free then. Opens and closes the journal. */
+void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+
+/* access.c: 0 or bcrE_ACCESS. */
+enum bcri_use { BCRI_USE_ADD, BCRI_USE_TAKE, BCRI_USE_LOCK };
+int bcri_access(const struct bcri_place *place, enum bcri_use use);
+
+/* area.c */
+int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_t nrgns, uint64_t nbytes,
+                   int *base_out);
+int bcri_area_free(struct bcri_ctx *ctx, int base);
+void bcri_areas_fini(struct bcri_ctx *ctx);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* From a region ID of the program to its slot: the first look of every public routine that takes one. */
+#ifndef BCRI_IDS_H
+#define BCRI_IDS_H
+
+#include "bcr/error.h"
+#include "bcri/self.h"
+#include "bcri/slot.h"
+
+/* 0 and the slot, which is LIVE; bcrE_RGID; bcrE_PENDING (and the slot). */
+static inline int bcri_id_live(struct bcri_ctx *ctx, void **rgid, struct bcri_slot_shm **slot_out)
+{
+    struct bcri_slot_shm *slot = bcri_slot_of(ctx, rgid);
+    if (bcri_unlikely(slot == NULL))
+        return bcrE_RGID;
+    switch (bcri_slot_state(bcri_load_acquire(&slot->word))) {
+    case BCRI_SLOT_LIVE: *slot_out = slot; return 0;
+    case BCRI_SLOT_TICKET:
+    case BCRI_SLOT_LISTED:
+    case BCRI_SLOT_SERVED:
+    case BCRI_SLOT_FAILED: *slot_out = slot; return bcrE_PENDING;
+    default: /* free, or a request that the program never saw */ return bcrE_RGID;
+    }
+}
+
+static inline void **bcri_id_of(struct bcri_slot_shm *slot)
+{
+    return (void **)(void *)slot;
+}
+
+/* Sets bcr_errno and gives the failure value. */
+static inline int bcri_fail(int code)
+{
+    bcri_set_errno(code);
+    return -1;
+}
+
+/* bcr_rgmod, below the public routine: 0, bcrE_NOMEM. */
+int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+
+#endif

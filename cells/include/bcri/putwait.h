@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts that wait for room in their area.
+ *
+ * A waiting put is a request slot of the putter's (PUTWAIT, with a hold of its own on the region) in the area's list,
+ * oldest first. The list, and whether puts wait at all (`waitputs`), change only under the area's lock, which is taken
+ * before any cell's. Whoever frees room while waitputs is set gives it to the longest-waiting put before anybody else can
+ * have it; a get that finds its cell empty takes the region of the first put that waits for that very cell.
+ * Why no room is overlooked: the putter sets waitputs, and then looks at every cell of the area under its locks. A take
+ * that was earlier is seen by that look; one that is later sees waitputs under the head lock. */
+#ifndef BCRI_PUTWAIT_H
+#define BCRI_PUTWAIT_H
+
+#include "bcri/flow.h"
+
+void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place);
+void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
+
+/* Under the area's lock, no cell lock: serves waiting puts, oldest first, as long as there is room; `place` is a cell
+ * that may have spare credits. */
+void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place);
+
+/* Under the area's and the empty cell's locks: takes (or reads) the region of the first put that waits for this cell.
+ * 0; bcrE_TIMEOUT: none waits; bcrE_NOMEM. */
+int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
+                      struct bcri_slot_shm *slot);
+
+/* The puts that wait for a cell that is being closed end with `code`. Under the area's lock. */
+void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code);
+
+/* Takes a waiting put out of its list (time is up, or its CCE is dead). Under the area's lock. The slot is LIVE then. */
+void bcri_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                         bcri_ref slot_ref);
+
+/* In a transaction: the put that waits at `slot_ref` is done, failed (`given`: why) or withdrawn. */
+void bcri_tx_putwait_end(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref, uint64_t word,
+                         uint64_t given);
+
+#endif

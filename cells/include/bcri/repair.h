@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* After a death: what enl does so that the others go on. docs/crash.md tells it as a story. */
+#ifndef BCRI_REPAIR_H
+#define BCRI_REPAIR_H
+
+#include <stdint.h>
+
+#include "bcri/ctx.h"
+
+/* The process of CCE `index` is dead (state DYING, bcri_cce_dying): finishes or reverts what it was doing, frees its
+ * locks, gives back what it was handed but had not taken, withdraws its requests, drops its holds, closes its cells, and
+ * sets state DEAD. May wait for locks of living CCEs; never for the dead. One thread of enl, on enl's context. */
+void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index);
+
+/* Called by whichever thread of enl learns of the death, before the repair is queued: wakes everybody who sleeps on a
+ * lock of the dead one, the repairing thread itself included. */
+void bcri_cce_dying(struct bcri_record_shm *record);
+
+/* Wakes everybody who sleeps until the dead one lets go of something. */
+void bcri_cce_wake_sleepers(struct bcri_record_shm *record);
+
+/* Only the journal: locks and the open operation. Called by bcri_cce_repair, and when the repair of one CCE meets a
+ * lock of another dead one. */
+void bcri_journal_repair(struct bcri_ctx *enl, uint32_t index);
+
+#endif

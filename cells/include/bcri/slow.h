@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* A cell under both its locks. Used by the slow operations, by requests, by waiting puts, and by repair.
+ *
+ * Invariant when both locks are free: never are there both a queued region and a waiting request in the list. Whoever
+ * leaves a cell restores it (bcri_cell_settle), and enl does when the one inside has died. */
+#ifndef BCRI_SLOW_H
+#define BCRI_SLOW_H
+
+#include "bcri/flow.h"
+
+/* Names the cell in the journal as cell2 does for a second one; takes both locks; moves waiting tickets to the list.
+ * 0, or BCRI_STALE: the cell is closed or another's by now (nothing is held). */
+int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place);
+/* Serves requests while there are regions, moves regions into the ring, drops flags that have no reason any more, and
+ * releases. */
+void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place);
+/* The same without releasing. */
+void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place);
+void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place);
+
+enum bcri_source { BCRI_FROM_NOWHERE, BCRI_FROM_FIRST, BCRI_FROM_FRONT, BCRI_FROM_RING, BCRI_FROM_BACK };
+bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_place *place, enum bcri_source *from_out);
+uint64_t bcri_queue_length(const struct bcri_place *place);
+
+/* Between bcri_tx_begin and commit. `from` FRONT or BACK needs the leaf lock (bcri_leaf_lock). */
+void bcri_tx_unqueue(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_source from);
+void bcri_tx_flags(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t flags);
+void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot);
+void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase);
+
+void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place);
+void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
+
+/* Whether the bound has room for one more here; takes credits from the area's pool if need be. */
+bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place);
+/* Adds `region` at the end of the queue in one transaction that also sets the journal phase to 2, or, for the waiting put
+ * at slot `waiting`, ends that. 0, BCRI_NO_ROOM, bcrE_NOMEM. */
+int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting);
+void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting);
+/* Puts `region` before everything else. `slot`, an ID of its own or none, becomes free in the same transaction. */
+int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot);
+
+/* Drops, one by one, what the journal's junk fields of CCE `index` name; the cell's locks are held by it. */
+void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place);
+
+/* enl: the drop that CCE `index` had under way is done (its count journal says so); moves its cursor on. */
+void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index);
+
+/* Ends every waiting request of a closed cell with `code`. */
+void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code);
+/* Detaches the whole queue, puts `replacement` (or none) in its place, ends as bcri_queue_append does, and drops what was
+ * detached. */
+void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Transactions: many stores to words that are under locks held by this CCE, all or none of which survive its death.
+ *
+ * The stores are written into the redo log in the CCE's record first (redo_state 0), become one by setting
+ * redo_state = 1, and are then applied in order. Death before the commit: enl forgets the log. After: enl applies it again
+ * from the start. Applying twice is harmless because every word in it is under a lock that is still held: nobody has
+ * moved on from a value that was applied. (A request that was served learns of it from its slot, but touches nothing of
+ * the cell before it has held the head lock.) A count word is itself a lock and is released by its own store, so its
+ * entry applies only while the word still carries the holder's tag.
+ *
+ * Reads inside a transaction see the old values. */
+#ifndef BCRI_TX_H
+#define BCRI_TX_H
+
+#include <stdint.h>
+
+#include "bcri/ctx.h"
+
+enum bcri_redo_kind { BCRI_REDO_64 = 0, BCRI_REDO_32 = 1, BCRI_REDO_COUNT = 2 };
+
+void bcri_tx_begin(struct bcri_ctx *ctx);
+void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object, size_t offset_bytes,
+                 uint64_t value);
+void bcri_tx_commit(struct bcri_ctx *ctx);
+
+/* Stores of a field of the object that `ref` names, whose C type is `type`. */
+#define BCRI_TX64(ctx, ref, type, field, value) \
+    bcri_tx_add((ctx), BCRI_REDO_64, (ref), offsetof(type, field), (value))
+#define BCRI_TX32(ctx, ref, type, field, value) \
+    bcri_tx_add((ctx), BCRI_REDO_32, (ref), offsetof(type, field), (value))
+
+/* enl: applies the committed log of CCE `index` again, or forgets an uncommitted one. Returns whether it was committed. */
+bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Emptying a cell in one step, and dropping what was in it one region at a time.
+ *
+ * One transaction detaches the whole queue (and may put a replacement in its place); it also writes into the journal what
+ * was detached: junk_cell, the ring's tickets [junk_from, junk_to), the chains, the first region. The entries stay where
+ * they are, under both locks, until each has been dropped and its cursor moved on. enl goes on from the cursors. */
+#include "bcri/lock.h"
+#include "bcri/slow.h"
+#include "bcri/tx.h"
+
+#define CELL struct bcri_cell_shm
+#define NODE struct bcri_node_shm
+
+enum { JUNK_FIRST = 5, JUNK_BACK = 6 }; /* journal->aux */
+
+static void tx_journal(struct bcri_ctx *ctx, size_t field, uint64_t value)
+{
+    bcri_tx_add(ctx, BCRI_REDO_64, bcri_record_ref(ctx, ctx->index),
+                offsetof(struct bcri_record_shm, journal) + field, value);
+}
+#define TX_JOURNAL(ctx, field, value) tx_journal((ctx), offsetof(struct bcri_journal_shm, field), (value))
+
+void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting)
+{
+    CELL *cell = place->cell;
+    uint64_t tail = bcri_load(&cell->t.tail);
+    uint64_t head = bcri_load(&cell->h.head);
+    uint32_t flags = (uint32_t)bcri_load(&cell->h.state);
+    bcri_tx_begin(ctx);
+    TX_JOURNAL(ctx, junk_cell, place->ref);
+    TX_JOURNAL(ctx, junk_from, head);
+    TX_JOURNAL(ctx, junk_to, head < tail ? tail : head);
+    TX_JOURNAL(ctx, junk_chain, bcri_load(&cell->c.front));
+    TX_JOURNAL(ctx, aux[JUNK_BACK], bcri_load(&cell->c.back_first));
+    TX_JOURNAL(ctx, aux[JUNK_FIRST], bcri_load(&cell->c.first));
+    BCRI_TX64(ctx, place->ref, CELL, h.head, head < tail ? tail : head);
+    BCRI_TX64(ctx, place->ref, CELL, t.limit, tail);
+    BCRI_TX64(ctx, place->ref, CELL, c.first, replacement);
+    BCRI_TX64(ctx, place->ref, CELL, c.front, 0);
+    BCRI_TX64(ctx, place->ref, CELL, c.back_first, 0);
+    BCRI_TX64(ctx, place->ref, CELL, c.back_last, 0);
+    BCRI_TX32(ctx, place->ref, CELL, c.extra, replacement != 0);
+    if (replacement != 0) {
+        BCRI_TX32(ctx, place->ref, CELL, h.taker, 0);
+        flags = (flags & ~BCRI_CELL_OWNERDEAD) | BCRI_CELL_SLOW;
+    }
+    bcri_tx_flags(ctx, place, flags);
+    bcri_tx_finish(ctx, place, waiting);
+    bcri_tx_commit(ctx);
+    bcri_junk_drop(ctx, ctx->index, place);
+}
+
+/* Drops `region` and moves the dead or living one's cursor on. A death in between: the count journal says "done" and
+ * repair moves the cursor. */
+static void drop_and_step(struct bcri_ctx *ctx, bcri_ref region, _Atomic uint64_t *cursor, uint64_t next)
+{
+    bcri_region_drop(ctx, region);
+    bcri_step();
+    bcri_store(cursor, next);
+    bcri_step();
+    bcri_count_settled(ctx);
+}
+
+static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, _Atomic uint64_t *cursor)
+{
+    bcri_ref ref;
+    while ((ref = bcri_load(cursor)) != 0) {
+        NODE *node = bcri_at(ctx, ref);
+        bcri_ref next = bcri_load(&node->next);
+        bcri_ref region = bcri_load(&node->region);
+        /* The node goes back by plain stores under the leaf lock: until the cursor moves on it is only ours, and a
+         * death in between loses one node, no region. */
+        drop_and_step(ctx, region, cursor, next);
+        bcri_leaf_lock(ctx, place);
+        bcri_store(&node->next, bcri_load(&place->area->node_free));
+        bcri_step();
+        bcri_store(&place->area->node_free, ref);
+        bcri_leaf_unlock(ctx, place);
+    }
+}
+
+void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place)
+{
+    struct bcri_journal_shm *j = &bcri_record(ctx, index)->journal;
+    bcri_ref first = bcri_load(&j->aux[JUNK_FIRST]);
+    if (first != 0)
+        drop_and_step(ctx, first, &j->aux[JUNK_FIRST], 0);
+    for (uint64_t t; (t = bcri_load(&j->junk_from)) < bcri_load(&j->junk_to);)
+        drop_and_step(ctx, bcri_load_acquire(&place->cell->ring[t & place->mask]) & BCRI_REF_MASK,
+                      &j->junk_from, t + 1);
+    chain_drop(ctx, place, &j->junk_chain);
+    chain_drop(ctx, place, &j->aux[JUNK_BACK]);
+    bcri_step();
+    bcri_store(&j->junk_cell, 0);
+    bcri_step();
+}
+
+void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index)
+{
+    struct bcri_journal_shm *j = &bcri_record(ctx, index)->journal;
+    if (bcri_load(&j->aux[JUNK_FIRST]) != 0)
+        bcri_store(&j->aux[JUNK_FIRST], 0);
+    else if (bcri_load(&j->junk_from) < bcri_load(&j->junk_to))
+        bcri_store(&j->junk_from, bcri_load(&j->junk_from) + 1);
+    else {
+        _Atomic uint64_t *cursor = bcri_load(&j->junk_chain) != 0 ? &j->junk_chain : &j->aux[JUNK_BACK];
+        bcri_ref ref = bcri_load(cursor);
+        if (ref != 0)
+            bcri_store(cursor, bcri_load(&((NODE *)bcri_at(ctx, ref))->next));
+    }
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding cells: from (CCE, number) to where the cell lies in this process.
+ *
+ * The owner's areas form a list that hangs at its record; `version` is odd while the owner changes it. What was found is
+ * kept in a private table that is trusted while the version is the same: one load of a line that hardly ever changes.
+ * A place may still be out of date by the time its cell is locked; the cell's generation, compared under the lock,
+ * decides, and memory that once held cells never holds anything else, so that the look is harmless. */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcr/error.h"
+#include "bcri/cces.h"
+#include "bcri/cell.h"
+#include "bcri/lock.h"
+
+#define PLACES 256u
+
+struct bcri_cellmap {
+    struct bcri_place place[PLACES];
+};
+
+static struct bcri_place *place_slot(struct bcri_ctx *ctx, int cce, int number)
+{
+    uint32_t hash = (uint32_t)number * 0x9e3779b1u + (uint32_t)cce * 0x85ebca6bu;
+    return &ctx->cells->place[hash >> 24];
+}
+static_assert(PLACES == 256, "place_slot takes the top 8 bits");
+
+static bool version_is(const void *arg, uint32_t holder)
+{
+    const struct bcri_record_shm *record = arg;
+    (void)holder;
+    return (bcri_load(&record->id.version) & 1u) != 0 && bcri_load(&record->id.state) != BCRI_CCE_DEAD;
+}
+
+static uint32_t settled_version(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index)
+{
+    for (unsigned turn = 0;; turn++) {
+        uint32_t version = bcri_load_acquire(&record->id.version);
+        if ((version & 1u) == 0 || index == ctx->index ||
+            bcri_load_acquire(&record->id.state) == BCRI_CCE_DEAD)
+            return version;
+        bcri_wait_for_holder(ctx, BCRI_TAG(index), version_is, record, turn);
+    }
+}
+
+static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_place *place)
+{
+    struct bcri_area_shm *area = bcri_at(ctx, area_ref);
+    struct bcri_cell_shm *cell = bcri_at(ctx, cell_ref);
+    if (area == NULL || cell == NULL)
+        return bcrE_NOMEM;
+    place->record = bcri_record(ctx, area->owner);
+    if (place->record == NULL)
+        return bcrE_NOMEM;
+    uint64_t offset = bcri_ref_offset(cell_ref) - bcri_ref_offset(area->cells);
+    uint32_t nth = (uint32_t)(offset / area->stride_bytes);
+    place->cell = cell;
+    place->area = area;
+    place->ref = cell_ref;
+    place->area_ref = area_ref;
+    place->open = (uint64_t)area->gen << 32;
+    place->ring_log2 = area->ring_log2;
+    place->mask = (1u << area->ring_log2) - 1u;
+    place->owner = area->owner;
+    place->own = area->owner == ctx->index;
+    place->number = (int)(area->base + nth);
+    uint32_t kind = 0;
+    while (kind < BCRI_CELL_INOUT && nth >= area->kinds[kind])
+        nth -= area->kinds[kind++];
+    place->kind = (enum bcri_cell_kind)kind;
+    return 0;
+}
+
+int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place)
+{
+    struct bcri_cell_shm *cell = bcri_at(ctx, cell_ref);
+    if (cell == NULL)
+        return bcrE_NOMEM;
+    return cell->t.area != BCRI_REF_NONE ? place_fill(ctx, cell->t.area, cell_ref, place) : bcrE_NOCELL;
+}
+
+/* Looks through the owner's list. The list may change under us: whatever is read is memory that holds areas for ever,
+ * and the version is compared again afterwards. */
+static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t number,
+                         struct bcri_place *place)
+{
+    for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
+        struct bcri_area_shm *area = bcri_at(ctx, ref);
+        if (area == NULL)
+            return bcrE_NOMEM;
+        uint32_t nth = number - area->base;
+        if (nth < bcri_area_cells(area))
+            return place_fill(ctx, ref, area->cells + (uint64_t)nth * (area->stride_bytes / BCRI_REF_UNIT),
+                              place);
+        ref = bcri_load_acquire(&area->next);
+    }
+    return bcrE_NOCELL;
+}
+
+static int place_search(struct bcri_ctx *ctx, int id, int number, struct bcri_place *place)
+{
+    struct bcri_cce *cce = bcri_cce_lookup(ctx, id);
+    if (cce == NULL)
+        return bcrE_NOCCE;
+    for (;;) {
+        int error = bcri_cce_check(cce);
+        if (error != 0)
+            return error;
+        uint32_t version = settled_version(ctx, cce->record, cce->index);
+        error = number >= 0 ? find_in_areas(ctx, cce->record, (uint32_t)number, place) : bcrE_NOCELL;
+        atomic_thread_fence(memory_order_acquire);
+        if (bcri_load(&cce->record->id.version) != version)
+            continue;
+        if (error == bcrE_NOCELL) {
+            /* A CCE that is ending has no cells; say which of the two it is. */
+            int ended = bcri_cce_check(cce);
+            return ended != 0 ? ended : error;
+        }
+        place->version = version;
+        return error;
+    }
+}
+
+int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
+{
+    if (bcri_unlikely(ctx->cells == NULL)) {
+        ctx->cells = calloc(1, sizeof *ctx->cells);
+        if (ctx->cells == NULL)
+            return bcrE_NOMEM;
+    }
+    struct bcri_place *place = place_slot(ctx, cce, number);
+    if (bcri_likely(place->cce == cce && place->number == number && place->cell != NULL &&
+                    place->version == bcri_load_acquire(&place->record->id.version))) {
+        *place_out = place;
+        return 0;
+    }
+    place->cell = NULL;
+    int error = place_search(ctx, cce, number, place);
+    if (error != 0) {
+        place->cell = NULL;
+        return error;
+    }
+    place->cce = cce;
+    *place_out = place;
+    return 0;
+}
+
+void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    (void)ctx;
+    place->version = ~place->version;
+}
+
+void bcri_places_fini(struct bcri_ctx *ctx)
+{
+    free(ctx->cells);
+    ctx->cells = NULL;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts that wait for room: putwait.h. And bcri_put, which tries everything else first.
+ *
+ * Journal of a request: READ with the request's slot while its hold is counted (a death leaves a LIVE slot, which the
+ * walk drops); then PUT phase 0 with the area's lock. Serving: whatever operation is open, cell2 naming the cell that is
+ * served or asked for credits. */
+#include "bcri/putwait.h"
+
+#include "bcr/error.h"
+#include "bcri/bell.h"
+#include "bcri/clock.h"
+#include "bcri/lock.h"
+#include "bcri/slow.h"
+#include "bcri/tx.h"
+
+#define CELL struct bcri_cell_shm
+#define SLOT struct bcri_slot_shm
+#define AREA struct bcri_area_shm
+
+#define REQUEST_WRITE 0x80u /* in the kind word, beside enum bcri_want's place */
+
+/* A taker that is at work frees room within a microsecond; registering costs several. */
+enum { SPIN_FOR_ROOM = 1000 };
+
+void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_store(&ctx->journal->area, place->area_ref);
+    bcri_step();
+    bcri_lock(ctx, &place->area->lock);
+}
+
+void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_unlock(ctx, &place->area->lock);
+}
+
+void bcri_tx_putwait_end(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref, uint64_t word,
+                         uint64_t given)
+{
+    SLOT *slot = bcri_at(ctx, slot_ref);
+    bcri_ref next = bcri_load(&slot->next);
+    bcri_ref prev = bcri_load(&slot->prev);
+    if (prev != 0)
+        BCRI_TX64(ctx, prev, SLOT, next, next);
+    else
+        BCRI_TX64(ctx, place->area_ref, AREA, put_first, next);
+    if (next != 0)
+        BCRI_TX64(ctx, next, SLOT, prev, prev);
+    else
+        BCRI_TX64(ctx, place->area_ref, AREA, put_last, prev);
+    BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) - 1);
+    BCRI_TX64(ctx, slot_ref, SLOT, given, given);
+    BCRI_TX64(ctx, slot_ref, SLOT, word, word);
+}
+
+static void ring(struct bcri_ctx *ctx, uint32_t owner)
+{
+    struct bcri_record_shm *record = bcri_record(ctx, owner);
+    if (record != NULL)
+        bcri_bell_ring(record);
+    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
+}
+
+static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
+{
+    bcri_store(&ctx->journal->cell2, cell);
+    bcri_step();
+}
+
+/* Takes one unused credit from the cell at `place` into the area's pool. */
+static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    CELL *cell = place->cell;
+    if (bcri_load(&cell->t.credits) ==
+        0) /* whoever gives a cell credits holds the area's pool, which is empty */
+        return false;
+    name_second(ctx, place->ref);
+    if (bcri_cell_enter(ctx, place) != 0)
+        return false;
+    uint64_t credits = bcri_load(&cell->t.credits);
+    bool spare = credits > bcri_queue_length(place);
+    if (spare) {
+        bcri_leaf_lock(ctx, place);
+        bcri_tx_begin(ctx);
+        BCRI_TX64(ctx, place->ref, CELL, t.credits, credits - 1);
+        BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
+        BCRI_TX32(ctx, place->area_ref, AREA, pool, bcri_load(&place->area->pool) + 1);
+        bcri_tx_commit(ctx);
+        bcri_leaf_unlock(ctx, place);
+    }
+    bcri_cell_leave(ctx, place);
+    return spare;
+}
+
+static bool gather(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    if (spare_credit(ctx, place))
+        return true;
+    AREA *area = place->area;
+    for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
+        struct bcri_place other;
+        bcri_ref ref = area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT);
+        if (ref != place->ref && bcri_place_at(ctx, ref, &other) == 0 && spare_credit(ctx, &other))
+            return true;
+    }
+    return false;
+}
+
+/* Does the put that waits at `slot_ref`. 0, BCRI_NO_ROOM, or why it cannot be done now. */
+static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref)
+{
+    SLOT *slot = bcri_at(ctx, slot_ref);
+    struct bcri_place target;
+    if (slot == NULL || bcri_place_at(ctx, bcri_load(&slot->cell), &target) != 0)
+        return bcrE_NOMEM;
+    uint32_t owner = bcri_request_owner(slot);
+    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    bool write = (bcri_load(&slot->kind) & REQUEST_WRITE) != 0;
+    name_second(ctx, target.ref);
+    int error = bcri_cell_enter(ctx, &target);
+    if (error != 0)
+        return error;
+    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
+    if (write && bcri_queue_length(&target) != 0)
+        bcri_cell_empty(ctx, &target, region, slot_ref);
+    else
+        error = bcri_queue_append(ctx, &target, region, slot_ref);
+    bcri_cell_leave(ctx, &target);
+    if (error == 0)
+        ring(ctx, owner);
+    return error;
+}
+
+/* `everywhere`: look for credits in all cells, not only at `place`. */
+static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool everywhere)
+{
+    bcri_ref first;
+    while ((first = bcri_load(&place->area->put_first)) != 0) {
+        int error = serve(ctx, first);
+        if (error == BCRI_NO_ROOM && (everywhere ? gather(ctx, place) : spare_credit(ctx, place)))
+            continue;
+        if (error != 0)
+            return;
+    }
+}
+
+void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    serve_all(ctx, place, false);
+}
+
+int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
+                      struct bcri_slot_shm *slot)
+{
+    bcri_ref ref = bcri_load(&place->area->put_first);
+    SLOT *put = NULL;
+    while (ref != 0 && (put = bcri_at(ctx, ref)) != NULL && bcri_load(&put->cell) != place->ref)
+        ref = bcri_load(&put->next);
+    if (ref == 0 || put == NULL)
+        return bcrE_TIMEOUT;
+    bcri_ref region = bcri_slot_region(bcri_load(&put->word));
+    uint32_t owner = bcri_request_owner(put);
+    if (bcri_at(ctx, region) == NULL)
+        return bcrE_NOMEM;
+    bcri_store(&slot->data, bcri_region_data(ctx, region));
+    bool read = want == BCRI_WANT_READ;
+    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], read ? 0 : owner + 1);
+    uint32_t count = read ? bcri_count_lock(ctx, region) : 0;
+    bcri_tx_begin(ctx);
+    if (read) {
+        bcri_tx_add(ctx, BCRI_REDO_COUNT, region, offsetof(struct bcri_region_shm, count), count + 1);
+    } else {
+        bcri_tx_putwait_end(ctx, place, ref, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, 0), 0);
+        BCRI_TX32(ctx, place->ref, CELL, h.taker, want == BCRI_WANT_LOCK ? ctx->tag : 0);
+        BCRI_TX64(ctx, place->ref, CELL, h.taker_tail, bcri_load(&place->cell->t.tail));
+    }
+    BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
+    bcri_tx_phase(ctx, 2);
+    bcri_tx_commit(ctx);
+    if (read)
+        bcri_count_settled(ctx);
+    else
+        ring(ctx, owner);
+    return 0;
+}
+
+void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
+{
+    for (bcri_ref ref = bcri_load(&place->area->put_first); ref != 0;) {
+        SLOT *put = bcri_at(ctx, ref);
+        if (put == NULL)
+            return;
+        bcri_ref next = bcri_load(&put->next);
+        if (bcri_load(&put->cell) == place->ref) {
+            uint32_t owner = bcri_request_owner(put);
+            bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
+            bcri_tx_begin(ctx);
+            bcri_tx_putwait_end(ctx, place, ref,
+                                bcri_slot_word(BCRI_SLOT_FAILED, 0, bcri_slot_region(bcri_load(&put->word))),
+                                (uint64_t)code);
+            bcri_tx_commit(ctx);
+            ring(ctx, owner);
+        }
+        ref = next;
+    }
+}
+
+void bcri_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                         bcri_ref slot_ref)
+{
+    bcri_tx_begin(ctx);
+    bcri_tx_putwait_end(ctx, place, slot_ref,
+                        bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_slot_region(bcri_load(&slot->word))), 0);
+    bcri_tx_commit(ctx);
+}
+
+static int hold_for_request(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *request)
+{
+    bcri_journal_open(ctx, BCRI_OP_READ, BCRI_REF_NONE, region, bcri_slot_ref(ctx, request));
+    bcri_journal_phase(ctx, 1);
+    int error = bcri_region_hold(ctx, region, 1);
+    if (error == 0) {
+        bcri_step();
+        bcri_store(&request->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
+        bcri_step();
+        bcri_count_settled(ctx);
+    }
+    bcri_journal_close(ctx);
+    return error;
+}
+
+int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
+                       struct bcri_slot_shm **request_out)
+{
+    struct bcri_slot_shm *request = bcri_slot_take(ctx);
+    if (request == NULL)
+        return bcrE_NOMEM;
+    int error = hold_for_request(ctx, region, request);
+    if (error != 0) {
+        bcri_slot_give(ctx, request);
+        return error;
+    }
+    bcri_ref slot_ref = bcri_slot_ref(ctx, request);
+    bcri_store(&request->cell, place->ref);
+    bcri_store(&request->kind, bcri_request_kind(ctx, BCRI_WANT_TAKE) | (write ? REQUEST_WRITE : 0));
+    bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_area_lock(ctx, place);
+    uint64_t state = bcri_load_acquire(&place->cell->h.state);
+    if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
+        bcri_area_unlock(ctx, place);
+        bcri_journal_close(ctx);
+        bcri_slot_drop(ctx, request);
+        return BCRI_STALE;
+    }
+    bcri_ref last = bcri_load(&place->area->put_last);
+    bcri_tx_begin(ctx);
+    BCRI_TX64(ctx, slot_ref, SLOT, prev, last);
+    BCRI_TX64(ctx, slot_ref, SLOT, next, 0);
+    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_PUTWAIT, 0, region));
+    if (last != 0)
+        BCRI_TX64(ctx, last, SLOT, next, slot_ref);
+    else
+        BCRI_TX64(ctx, place->area_ref, AREA, put_first, slot_ref);
+    BCRI_TX64(ctx, place->area_ref, AREA, put_last, slot_ref);
+    BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) + 1);
+    bcri_tx_commit(ctx);
+    serve_all(ctx, place, true);
+    bcri_area_unlock(ctx, place);
+    bcri_journal_close(ctx);
+    *request_out = request;
+    return BCRI_WAITS;
+}
+
+int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns)
+{
+    struct bcri_place place;
+    bcri_wait_ready(ctx, &request, 1, deadline_ns);
+    if (bcri_place_at(ctx, bcri_load(&request->cell), &place) != 0)
+        return bcrE_NOMEM;
+    /* Under the area's lock: whoever ended the request has finished with the area. */
+    bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_area_lock(ctx, &place);
+    enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&request->word));
+    if (state == BCRI_SLOT_PUTWAIT)
+        bcri_putwait_unlist(ctx, &place, request, bcri_slot_ref(ctx, request));
+    else if (state == BCRI_SLOT_FAILED)
+        bcri_store(&request->word,
+                   bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_slot_region(bcri_load(&request->word))));
+    bcri_area_unlock(ctx, &place);
+    bcri_journal_close(ctx);
+    if (state == BCRI_SLOT_PUTDONE) {
+        bcri_store(&request->word, 0);
+        bcri_slot_give(ctx, request);
+        return 0;
+    }
+    int error = state == BCRI_SLOT_FAILED ? (int)bcri_load(&request->given) : bcrE_FULL;
+    bcri_slot_drop(ctx, request);
+    return error;
+}
+
+static bool may_fit(const struct bcri_place *place)
+{
+    uint64_t head = bcri_load_acquire(&place->cell->h.head);
+    uint64_t tail = bcri_load(&place->cell->t.tail);
+    return head > tail || tail - head < bcri_load(&place->cell->t.credits);
+}
+
+static int try_once(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_slot_shm *slot,
+                    struct bcri_place *place, bool nofree)
+{
+    int error = write ? bcri_write_fast(ctx, place, region, slot, nofree)
+                      : bcri_put_fast(ctx, place, region, slot, nofree);
+    if (error == BCRI_GO_SLOW || error == BCRI_NO_ROOM)
+        error = bcri_put_slow(ctx, place, write, region, slot, nofree);
+    return error;
+}
+
+static int wait_for_room(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_slot_shm *slot,
+                         struct bcri_place *place, bool nofree, uint64_t deadline_ns)
+{
+    if (bcri_load(&place->area->waitputs) == 0 && place->area->nrgns != 0)
+        for (int turn = 0; turn < SPIN_FOR_ROOM && ctx->cpus > 1; turn++) {
+            if (may_fit(place))
+                return BCRI_GO_SLOW;
+            bcri_cpu_pause();
+        }
+    struct bcri_slot_shm *request;
+    int error = bcri_putwait_begin(ctx, write, region, place, &request);
+    if (error == BCRI_WAITS)
+        error = bcri_putwait_end(ctx, request, deadline_ns);
+    if (error == 0 && !nofree)
+        bcri_slot_drop(ctx, slot);
+    return error;
+}
+
+int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct bcri_place *place,
+             bool nofree, uint64_t deadline_ns)
+{
+    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    for (;;) {
+        int error = try_once(ctx, write, region, slot, place, nofree);
+        if (bcri_likely(error == 0))
+            return 0;
+        if (error == BCRI_NO_ROOM) {
+            if (place->own || deadline_ns == BCRI_DEADLINE_PASSED)
+                return bcrE_FULL;
+            error = wait_for_room(ctx, write, region, slot, place, nofree, deadline_ns);
+            if (error == BCRI_GO_SLOW)
+                continue;
+        }
+        if (error != BCRI_STALE)
+            return error;
+        int cce = place->cce;
+        int number = place->number;
+        bcri_place_forget(ctx, place);
+        error = bcri_place_find(ctx, cce, number, &place);
+        if (error != 0)
+            return error;
+    }
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+/* A cell under both its locks: the queue's three parts, the list of waiting requests, and serving one with the other.
+ * slow.h says what holds; every change is one transaction (tx.h). */
+#include "bcr/error.h"
+#include "bcri/bell.h"
+#include "bcri/lock.h"
+#include "bcri/putwait.h"
+#include "bcri/segment.h"
+#include "bcri/slow.h"
+#include "bcri/tx.h"
+
+#define CELL struct bcri_cell_shm
+#define SLOT struct bcri_slot_shm
+#define NODE struct bcri_node_shm
+#define AREA struct bcri_area_shm
+
+#define GROW_NODES 1024u
+
+void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_store(&ctx->journal->area, place->area_ref);
+    bcri_step();
+    bcri_lock(ctx, &place->area->leaf);
+}
+
+void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_unlock(ctx, &place->area->leaf);
+}
+
+static uint32_t flags_of(const struct bcri_place *place)
+{
+    return (uint32_t)bcri_load(&place->cell->h.state);
+}
+
+void bcri_tx_flags(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t flags)
+{
+    BCRI_TX64(ctx, place->ref, CELL, h.state, place->open | flags);
+    BCRI_TX64(ctx, place->ref, CELL, t.state, place->open | flags);
+}
+
+void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase)
+{
+    bcri_tx_add(ctx, BCRI_REDO_32, bcri_record_ref(ctx, ctx->index),
+                offsetof(struct bcri_record_shm, journal) + offsetof(struct bcri_journal_shm, phase), phase);
+}
+
+uint64_t bcri_queue_length(const struct bcri_place *place)
+{
+    uint64_t head = bcri_load(&place->cell->h.head);
+    uint64_t tail = bcri_load(&place->cell->t.tail);
+    return (tail > head ? tail - head : 0) + bcri_load(&place->cell->c.extra);
+}
+
+bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_place *place, enum bcri_source *from_out)
+{
+    CELL *cell = place->cell;
+    uint64_t head = bcri_load(&cell->h.head);
+    bcri_ref ref;
+    if ((ref = bcri_load(&cell->c.first)) != 0) {
+        *from_out = BCRI_FROM_FIRST;
+        return ref;
+    }
+    if ((ref = bcri_load(&cell->c.front)) != 0) {
+        *from_out = BCRI_FROM_FRONT;
+        return bcri_load(&((NODE *)bcri_at(ctx, ref))->region);
+    }
+    if (head < bcri_load(&cell->t.tail)) {
+        *from_out = BCRI_FROM_RING;
+        return bcri_load_acquire(&cell->ring[head & place->mask]) & BCRI_REF_MASK;
+    }
+    if ((ref = bcri_load(&cell->c.back_first)) != 0) {
+        *from_out = BCRI_FROM_BACK;
+        return bcri_load(&((NODE *)bcri_at(ctx, ref))->region);
+    }
+    *from_out = BCRI_FROM_NOWHERE;
+    return BCRI_REF_NONE;
+}
+
+static void tx_free_node(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref node)
+{
+    BCRI_TX64(ctx, node, NODE, next, bcri_load(&place->area->node_free));
+    BCRI_TX64(ctx, place->area_ref, AREA, node_free, node);
+}
+
+void bcri_tx_unqueue(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_source from)
+{
+    CELL *cell = place->cell;
+    if (from == BCRI_FROM_RING) {
+        BCRI_TX64(ctx, place->ref, CELL, h.head, bcri_load(&cell->h.head) + 1);
+        return;
+    }
+    BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) - 1);
+    if (from == BCRI_FROM_FIRST) {
+        BCRI_TX64(ctx, place->ref, CELL, c.first, 0);
+        return;
+    }
+    bcri_ref node_ref = from == BCRI_FROM_FRONT ? bcri_load(&cell->c.front) : bcri_load(&cell->c.back_first);
+    bcri_ref next = bcri_load(&((NODE *)bcri_at(ctx, node_ref))->next);
+    if (from == BCRI_FROM_FRONT) {
+        BCRI_TX64(ctx, place->ref, CELL, c.front, next);
+    } else {
+        BCRI_TX64(ctx, place->ref, CELL, c.back_first, next);
+        if (next == 0)
+            BCRI_TX64(ctx, place->ref, CELL, c.back_last, 0);
+    }
+    tx_free_node(ctx, place, node_ref);
+}
+
+/* A node for the caller's transaction, under the leaf lock: what to store to take it out of the free ones is added
+ * to the transaction by tx_take_node. */
+static bcri_ref peek_node(struct bcri_place *place)
+{
+    AREA *area = place->area;
+    bcri_ref node = bcri_load(&area->node_free);
+    if (node != 0)
+        return node;
+    uint32_t fresh = bcri_load(&area->node_fresh);
+    return fresh < area->node_count ? area->nodes + fresh : BCRI_REF_NONE;
+}
+
+static void tx_take_node(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref node)
+{
+    if (node == bcri_load(&place->area->node_free))
+        BCRI_TX64(ctx, place->area_ref, AREA, node_free, bcri_load(&((NODE *)bcri_at(ctx, node))->next));
+    else
+        BCRI_TX32(ctx, place->area_ref, AREA, node_fresh, bcri_load(&place->area->node_fresh) + 1);
+}
+
+/* Regions that were given back may be more than nrgns: then whoever gives back adds nodes, in a segment of its own. */
+static int grow_nodes(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    uint32_t seg;
+    uint64_t bytes = (uint64_t)GROW_NODES * sizeof(NODE);
+    int error = bcri_segment_new(ctx, BCRI_SEG_CELLS, bytes, bytes, &seg);
+    if (error != 0)
+        return error;
+    NODE *node = ctx->base[seg];
+    for (uint32_t i = 0; i + 1 < GROW_NODES; i++)
+        bcri_store(&node[i].next, bcri_ref_make(seg, (uint64_t)(i + 1) * sizeof(NODE)));
+    bcri_store(&node[GROW_NODES - 1].next, bcri_load(&place->area->node_free));
+    bcri_step();
+    bcri_store_release(&place->area->node_free, bcri_ref_make(seg, 0));
+    return 0;
+}
+
+/* Takes unused credits out of the area's pool: about this cell's share at a time. Under both locks. */
+static bool credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    AREA *area = place->area;
+    if (bcri_load(&area->pool) == 0)
+        return false;
+    bcri_leaf_lock(ctx, place);
+    uint32_t pool = bcri_load(&area->pool);
+    uint32_t share = area->nrgns / bcri_area_cells(area);
+    if (share == 0)
+        share = 1;
+    if (share > pool)
+        share = pool;
+    if (share != 0) {
+        bcri_tx_begin(ctx);
+        BCRI_TX32(ctx, place->area_ref, AREA, pool, pool - share);
+        BCRI_TX64(ctx, place->ref, CELL, t.credits, bcri_load(&place->cell->t.credits) + share);
+        bcri_tx_commit(ctx);
+    }
+    bcri_leaf_unlock(ctx, place);
+    return share != 0;
+}
+
+bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    return bcri_queue_length(place) < bcri_load(&place->cell->t.credits) || credits_from_pool(ctx, place);
+}
+
+/* How far the ring may be filled: see cell.h. Both locks are held; waiting tickets are in the list. */
+static bool ring_has_room(const struct bcri_place *place)
+{
+    const struct bcri_head_shm *h = &place->cell->h;
+    uint64_t head = bcri_load(&h->head);
+    uint64_t low = head;
+    for (uint32_t i = 0; i < BCRI_TICKETS; i++) {
+        uint64_t waiter = bcri_load_acquire(&h->waiter[i]);
+        uint64_t ticket = head - 1 - ((head - 1 - (waiter >> 48)) & 0xffffu);
+        if (waiter != 0 && ticket < low)
+            low = ticket;
+    }
+    return bcri_load(&place->cell->t.tail) < low + place->mask + 1;
+}
+
+static void tx_ring_store(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
+{
+    uint64_t tail = bcri_load(&place->cell->t.tail);
+    bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, ring) + (tail & place->mask) * 8,
+                bcri_entry(bcri_lap(tail, place->ring_log2), bcri_current_cpu(), region));
+    BCRI_TX64(ctx, place->ref, CELL, t.tail, tail + 1);
+}
+
+static void tx_chain_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref node, bcri_ref region)
+{
+    bcri_ref last = bcri_load(&place->cell->c.back_last);
+    tx_take_node(ctx, place, node);
+    BCRI_TX64(ctx, node, NODE, region, region);
+    BCRI_TX64(ctx, node, NODE, next, 0);
+    if (last != 0)
+        BCRI_TX64(ctx, last, NODE, next, node);
+    else
+        BCRI_TX64(ctx, place->ref, CELL, c.back_first, node);
+    BCRI_TX64(ctx, place->ref, CELL, c.back_last, node);
+    BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&place->cell->c.extra) + 1);
+}
+
+/* A put ends what a dead holder of the write lock left: its mark and the flag. */
+static void tx_put_done(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t flags, bcri_ref waiting)
+{
+    bcri_tx_flags(ctx, place, flags & ~BCRI_CELL_OWNERDEAD);
+    BCRI_TX32(ctx, place->ref, CELL, h.taker, 0);
+    bcri_tx_finish(ctx, place, waiting);
+}
+
+void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting)
+{
+    if (waiting == BCRI_REF_NONE)
+        bcri_tx_phase(ctx, 2);
+    else
+        bcri_tx_putwait_end(ctx, place, waiting, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, 0), 0);
+}
+
+int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting)
+{
+    CELL *cell = place->cell;
+    if (bcri_load(&cell->c.list_first) != 0) {
+        /* The queue is empty. Put it in front; settling hands it on. */
+        if (bcri_load(&cell->c.takes) == 0 && !bcri_queue_room(ctx, place))
+            return BCRI_NO_ROOM;
+        bcri_tx_begin(ctx);
+        BCRI_TX64(ctx, place->ref, CELL, c.first, region);
+        BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
+        tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
+        bcri_tx_commit(ctx);
+        return 0;
+    }
+    if (!bcri_queue_room(ctx, place))
+        return BCRI_NO_ROOM;
+    if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(place)) {
+        bcri_tx_begin(ctx);
+        tx_ring_store(ctx, place, region);
+        tx_put_done(ctx, place, flags_of(place), waiting);
+        bcri_tx_commit(ctx);
+        return 0;
+    }
+    bcri_leaf_lock(ctx, place);
+    bcri_ref node = peek_node(place);
+    int error = 0;
+    if (node == BCRI_REF_NONE && (error = grow_nodes(ctx, place)) == 0)
+        node = peek_node(place);
+    if (error == 0) {
+        bcri_tx_begin(ctx);
+        tx_chain_back(ctx, place, node, region);
+        tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
+        bcri_tx_commit(ctx);
+    }
+    bcri_leaf_unlock(ctx, place);
+    return error;
+}
+
+int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot)
+{
+    CELL *cell = place->cell;
+    bcri_ref first = bcri_load(&cell->c.first);
+    bcri_ref node = BCRI_REF_NONE;
+    bcri_leaf_lock(ctx, place);
+    if (first != 0) {
+        node = peek_node(place);
+        int error = node == BCRI_REF_NONE ? grow_nodes(ctx, place) : 0;
+        if (error != 0) {
+            bcri_leaf_unlock(ctx, place);
+            return error;
+        }
+        node = peek_node(place);
+    }
+    bcri_tx_begin(ctx);
+    if (first != 0) {
+        tx_take_node(ctx, place, node);
+        BCRI_TX64(ctx, node, NODE, region, first);
+        BCRI_TX64(ctx, node, NODE, next, bcri_load(&cell->c.front));
+        BCRI_TX64(ctx, place->ref, CELL, c.front, node);
+    }
+    BCRI_TX64(ctx, place->ref, CELL, c.first, region);
+    BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
+    BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
+    bcri_tx_flags(ctx, place, flags_of(place) | BCRI_CELL_SLOW);
+    if (slot != BCRI_REF_NONE)
+        BCRI_TX64(ctx, slot, SLOT, word, 0);
+    bcri_tx_phase(ctx, 2);
+    bcri_tx_commit(ctx);
+    bcri_leaf_unlock(ctx, place);
+    return 0;
+}
+
+void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot)
+{
+    bcri_ref next = bcri_load(&slot->next);
+    bcri_ref prev = bcri_load(&slot->prev);
+    if (prev != 0)
+        BCRI_TX64(ctx, prev, SLOT, next, next);
+    else
+        BCRI_TX64(ctx, place->ref, CELL, c.list_first, next);
+    if (next != 0)
+        BCRI_TX64(ctx, next, SLOT, prev, prev);
+    else
+        BCRI_TX64(ctx, place->ref, CELL, c.list_last, prev);
+    if (bcri_request_want(slot) != BCRI_WANT_READ)
+        BCRI_TX32(ctx, place->ref, CELL, c.takes, bcri_load(&place->cell->c.takes) - 1);
+}
+
+void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    CELL *cell = place->cell;
+    uint64_t head = bcri_load(&cell->h.head);
+    uint64_t tail = bcri_load(&cell->t.tail);
+    if (head <= tail)
+        return;
+    bcri_ref before = 0;
+    bcri_tx_begin(ctx);
+    for (uint64_t t = tail; t < head; t++) {
+        bcri_ref slot = bcri_load(&cell->h.waiter[t % BCRI_TICKETS]) & BCRI_REF_MASK;
+        bcri_ref after =
+            t + 1 < head ? bcri_load(&cell->h.waiter[(t + 1) % BCRI_TICKETS]) & BCRI_REF_MASK : 0;
+        BCRI_TX64(ctx, slot, SLOT, prev, before);
+        BCRI_TX64(ctx, slot, SLOT, next, after);
+        BCRI_TX64(ctx, slot, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, 0));
+        bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, h.waiter) + (t % BCRI_TICKETS) * 8, 0);
+        if (before == 0)
+            BCRI_TX64(ctx, place->ref, CELL, c.list_first, slot);
+        before = slot;
+    }
+    BCRI_TX64(ctx, place->ref, CELL, c.list_last, before);
+    BCRI_TX32(ctx, place->ref, CELL, c.takes, (uint32_t)(head - tail));
+    BCRI_TX64(ctx, place->ref, CELL, h.head, tail);
+    BCRI_TX64(ctx, place->ref, CELL, t.limit, tail);
+    bcri_tx_flags(ctx, place, flags_of(place) | BCRI_CELL_SLOW);
+    bcri_tx_commit(ctx);
+}
+
+/* Ends the request at `slot_ref` in the running transaction. */
+static void tx_answer(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref,
+                      enum bcri_slot_state state, uint64_t given)
+{
+    uint32_t sub = bcri_load(&place->cell->c.sub) + 1;
+    BCRI_TX64(ctx, slot_ref, SLOT, given, given);
+    BCRI_TX64(ctx, slot_ref, SLOT, key, bcri_load(&place->cell->t.tail));
+    BCRI_TX32(ctx, slot_ref, SLOT, sub, sub);
+    BCRI_TX32(ctx, place->ref, CELL, c.sub, sub);
+    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(state, 0, 0));
+}
+
+static void ring_owner(struct bcri_ctx *ctx, uint32_t owner)
+{
+    struct bcri_record_shm *record = bcri_record(ctx, owner);
+    if (record != NULL)
+        bcri_bell_ring(record);
+    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
+}
+
+static void serve_one(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_ref slot_ref = bcri_load(&place->cell->c.list_first);
+    SLOT *slot = bcri_at(ctx, slot_ref);
+    uint32_t owner = bcri_request_owner(slot);
+    enum bcri_source from;
+    bcri_ref region = bcri_queue_first(ctx, place, &from);
+    bool read = bcri_request_want(slot) == BCRI_WANT_READ;
+    bool leaf = !read && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
+
+    if (leaf)
+        bcri_leaf_lock(ctx, place);
+    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
+    uint32_t count = read ? bcri_count_lock(ctx, region) : 0;
+    bcri_tx_begin(ctx);
+    if (read)
+        bcri_tx_add(ctx, BCRI_REDO_COUNT, region, offsetof(struct bcri_region_shm, count), count + 1);
+    else
+        bcri_tx_unqueue(ctx, place, from);
+    bcri_tx_unlist(ctx, place, slot);
+    tx_answer(ctx, place, slot_ref, BCRI_SLOT_SERVED, region);
+    bcri_tx_commit(ctx);
+    if (read)
+        bcri_count_settled(ctx);
+    if (leaf)
+        bcri_leaf_unlock(ctx, place);
+    ring_owner(ctx, owner);
+}
+
+/* Moves one region from `back` or `first` into an empty place of the ring. False: nothing to move, or no room. */
+static bool into_ring(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    CELL *cell = place->cell;
+    enum bcri_source from = BCRI_FROM_NOWHERE;
+    bool ring_empty = bcri_load(&cell->h.head) == bcri_load(&cell->t.tail);
+    bcri_ref region = BCRI_REF_NONE;
+    if (ring_empty)
+        region = bcri_queue_first(ctx, place, &from);
+    else if (bcri_load(&cell->c.back_first) != 0) {
+        from = BCRI_FROM_BACK;
+        region = bcri_load(&((NODE *)bcri_at(ctx, bcri_load(&cell->c.back_first)))->region);
+    }
+    if (from == BCRI_FROM_NOWHERE || !ring_has_room(place))
+        return false;
+    /* Only one region may come before others that stay outside the ring in front of it. */
+    if (ring_empty && from == BCRI_FROM_FIRST && bcri_load(&cell->c.front) != 0)
+        return false;
+    if (ring_empty && from == BCRI_FROM_FRONT &&
+        bcri_load(&((NODE *)bcri_at(ctx, bcri_load(&cell->c.front)))->next) != 0)
+        return false;
+    bool leaf = from != BCRI_FROM_FIRST;
+    if (leaf)
+        bcri_leaf_lock(ctx, place);
+    bcri_tx_begin(ctx);
+    bcri_tx_unqueue(ctx, place, from);
+    tx_ring_store(ctx, place, region);
+    bcri_tx_commit(ctx);
+    if (leaf)
+        bcri_leaf_unlock(ctx, place);
+    return true;
+}
+
+void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    CELL *cell = place->cell;
+    enum bcri_source from;
+    while (bcri_load(&cell->c.list_first) != 0 && bcri_queue_first(ctx, place, &from) != 0)
+        serve_one(ctx, place);
+    if (bcri_load(&cell->c.list_first) != 0)
+        return;
+    /* A batch at a time: half a ring, so that a long queue costs little per region. */
+    uint64_t in_ring = bcri_load(&cell->t.tail) - bcri_load(&cell->h.head);
+    if (bcri_load(&cell->c.extra) != 0 && in_ring <= (place->mask + 1) / 2)
+        while (into_ring(ctx, place))
+            continue;
+    if ((flags_of(place) & BCRI_CELL_SLOW) != 0 && bcri_load(&cell->c.extra) == 0) {
+        bcri_tx_begin(ctx);
+        BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
+        bcri_tx_flags(ctx, place, flags_of(place) & ~BCRI_CELL_SLOW);
+        bcri_tx_commit(ctx);
+    }
+}
+
+int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    CELL *cell = place->cell;
+    bcri_lock(ctx, &cell->h.lock);
+    bcri_lock(ctx, &cell->t.lock);
+    uint64_t state = bcri_load(&cell->h.state);
+    if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
+        bcri_unlock(ctx, &cell->t.lock);
+        bcri_unlock(ctx, &cell->h.lock);
+        return BCRI_STALE;
+    }
+    bcri_tickets_to_list(ctx, place);
+    return 0;
+}
+
+void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_cell_settle(ctx, place);
+    bcri_unlock(ctx, &place->cell->t.lock);
+    bcri_unlock(ctx, &place->cell->h.lock);
+}
+
+void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code)
+{
+    bcri_tickets_to_list(ctx, place);
+    bcri_ref ref;
+    while ((ref = bcri_load(&place->cell->c.list_first)) != 0) {
+        SLOT *slot = bcri_at(ctx, ref);
+        uint32_t owner = bcri_request_owner(slot);
+        bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
+        bcri_tx_begin(ctx);
+        bcri_tx_unlist(ctx, place, slot);
+        tx_answer(ctx, place, ref, BCRI_SLOT_FAILED, (uint64_t)code);
+        bcri_tx_commit(ctx);
+        ring_owner(ctx, owner);
+    }
+}

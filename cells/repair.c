@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* The journal of a dead CCE: repair.h. The phases are explained where the operations are (put.c, get.c, slow.c, request.c,
+ * tx.h, region.h); here is the other half.
+ *
+ * Order: the redo log first (it may hold anything else), then the count word, then the leaf lock (nothing of its
+ * transaction is open any more), then the operation, with the cells' locks taken over, then the area's lock.
+ * Everything here can be done again from the start. */
+#include "bcri/repair.h"
+
+#include "bcr/error.h"
+#include "bcri/bell.h"
+#include "bcri/lock.h"
+#include "bcri/putwait.h"
+#include "bcri/region.h"
+#include "bcri/returns.h"
+#include "bcri/slow.h"
+#include "bcri/tx.h"
+
+#define CELL struct bcri_cell_shm
+
+struct dead {
+    uint32_t index, tag;
+    struct bcri_record_shm *record;
+    struct bcri_journal_shm *journal;
+    bool counted; /* the count change that was open is done */
+};
+
+void bcri_cce_dying(struct bcri_record_shm *record)
+{
+    bcri_store_release(&record->id.state, BCRI_CCE_DYING);
+    atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
+    bcri_cce_wake_sleepers(record);
+}
+
+void bcri_cce_wake_sleepers(struct bcri_record_shm *record)
+{
+    atomic_fetch_add_explicit(&record->bell.lock_event, 1, memory_order_seq_cst);
+    bcri_futex_wake(&record->bell.lock_event, INT32_MAX);
+}
+
+static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
+{
+    return bcri_load_acquire(lock) == dead->tag;
+}
+
+/* The dead one's lock becomes ours. */
+static void take_over(struct bcri_ctx *enl, const struct dead *dead, _Atomic uint32_t *lock)
+{
+    if (holds(dead, lock))
+        bcri_store(lock, enl->tag);
+    else
+        bcri_lock(enl, lock);
+}
+
+static void let_go(const struct dead *dead, _Atomic uint32_t *lock)
+{
+    if (holds(dead, lock))
+        bcri_store_release(lock, 0);
+}
+
+static void free_slot(struct bcri_ctx *enl, bcri_ref ref)
+{
+    struct bcri_slot_shm *slot = ref != BCRI_REF_NONE ? bcri_at(enl, ref) : NULL;
+    if (slot != NULL)
+        bcri_store_release(&slot->word, 0);
+}
+
+static uint64_t slot_word(struct bcri_ctx *enl, bcri_ref ref)
+{
+    struct bcri_slot_shm *slot = ref != BCRI_REF_NONE ? bcri_at(enl, ref) : NULL;
+    return slot != NULL ? bcri_load(&slot->word) : 0;
+}
+
+static bool slot_is_live(struct bcri_ctx *enl, bcri_ref ref, bcri_ref region)
+{
+    return slot_word(enl, ref) == bcri_slot_word(BCRI_SLOT_LIVE, 0, region);
+}
+
+static void ring_index(struct bcri_ctx *enl, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_record(enl, index);
+    if (record != NULL)
+        bcri_bell_ring(record);
+}
+
+static void drop(struct bcri_ctx *enl, bcri_ref region)
+{
+    bcri_region_drop(enl, region);
+    bcri_count_settled(enl);
+}
+
+/* put.c phase 1: was the entry stored? Only while the tail lock is still the dead one's; afterwards the phase says. */
+static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
+{
+    struct bcri_journal_shm *j = dead->journal;
+    bcri_ref region = bcri_load(&j->region);
+    uint64_t ticket = bcri_load(&j->ticket);
+    bool done = bcri_load(&j->phase) == 2;
+    if (bcri_load(&j->phase) == 1 && place != NULL && holds(dead, &place->cell->t.lock)) {
+        uint64_t entry = bcri_load(&place->cell->ring[ticket & place->mask]);
+        done =
+            bcri_entry_lap(entry) == bcri_lap(ticket, place->ring_log2) && (entry & BCRI_REF_MASK) == region;
+        if (done)
+            bcri_store_release(&place->cell->t.tail, ticket + 1);
+        uint64_t old = bcri_load(&j->old);
+        if (done && bcri_entry_lap(old) == BCRI_ENTRY_SLEEP)
+            ring_index(enl, (uint32_t)old);
+    } else if (done && bcri_entry_lap(bcri_load(&j->old)) == BCRI_ENTRY_SLEEP) {
+        ring_index(enl, (uint32_t)bcri_load(&j->old));
+    }
+    uint64_t held = bcri_load(&j->aux[BCRI_AUX_HELD]);
+    bool hold = held == BCRI_HELD ? true : held == BCRI_HELD_DROPPING ? !dead->counted : dead->counted;
+    if (done)
+        free_slot(enl, bcri_load(&j->slot));
+    else if (hold && bcri_load(&j->junk_cell) == 0)
+        drop(enl, region);
+}
+
+/* get.c. The region of a take that was not finished goes back to the head: `head` itself may not be lowered, since a
+ * putter may already count on it. */
+static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
+{
+    struct bcri_journal_shm *j = dead->journal;
+    if (place == NULL || !holds(dead, &place->cell->h.lock))
+        return;
+    struct bcri_head_shm *h = &place->cell->h;
+    uint64_t ticket = bcri_load(&j->ticket);
+    bcri_ref slot = bcri_load(&j->slot);
+    bcri_ref region = bcri_load(&j->region);
+    uint32_t phase = bcri_load(&j->phase);
+    if (phase == 1 && slot_is_live(enl, slot, region)) {
+        if (bcri_load(&j->aux[BCRI_AUX_TAKER]) != 0) {
+            uint64_t tail = bcri_load(&place->cell->t.tail);
+            bcri_store(&h->taker_tail, tail > ticket + 1 ? tail : ticket + 1);
+            bcri_store(&h->taker, dead->tag);
+            bcri_store(&dead->record->id.uses_locks, 1);
+        }
+    } else if (phase == 1 && bcri_load(&h->head) == ticket + 1) {
+        take_over(enl, dead, &place->cell->t.lock);
+        bcri_store(&h->lock, enl->tag);
+        bcri_tickets_to_list(enl, place);
+        bcri_queue_prepend(enl, place, region, BCRI_REF_NONE);
+    } else if (phase == 2) {
+        _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
+        take_over(enl, dead, &place->cell->t.lock);
+        bcri_store(&h->lock, enl->tag);
+        if (bcri_load(&h->head) == ticket + 1)
+            bcri_store(&h->head, ticket);
+        if ((bcri_load(waiter) & BCRI_REF_MASK) == slot)
+            bcri_store(waiter, 0);
+        bcri_store(&place->cell->t.limit, bcri_load(&place->cell->t.tail));
+        free_slot(enl, slot);
+    }
+}
+
+static void finish_read(struct bcri_ctx *enl, const struct dead *dead)
+{
+    struct bcri_journal_shm *j = dead->journal;
+    bcri_ref region = bcri_load(&j->region);
+    struct bcri_slot_shm *slot = bcri_at(enl, bcri_load(&j->slot));
+    if (slot != NULL && bcri_load(&j->phase) == 1 && dead->counted && bcri_load(&slot->word) == 0)
+        bcri_store(&slot->word,
+                   bcri_slot_word(BCRI_SLOT_LIVE, 0, region)); /* the walk over the IDs drops it */
+}
+
+static void finish_collect(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
+{
+    struct bcri_journal_shm *j = dead->journal;
+    bcri_ref slot = bcri_load(&j->slot);
+    if (place == NULL || bcri_load(&j->phase) != 1 || !slot_is_live(enl, slot, bcri_load(&j->region)))
+        return;
+    uint64_t ticket = bcri_load(&j->ticket);
+    struct bcri_head_shm *h = &place->cell->h;
+    if (bcri_load(&j->aux[BCRI_AUX_TAKER]) != 0) {
+        uint64_t tail = bcri_load(&place->cell->t.tail);
+        take_over(enl, dead, &h->lock);
+        bcri_store(&h->taker_tail, tail > ticket + 1 ? tail : ticket + 1);
+        bcri_store(&h->taker, dead->tag);
+        bcri_unlock(enl, &h->lock);
+        bcri_store(&dead->record->id.uses_locks, 1);
+    }
+    _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
+    if ((bcri_load(waiter) & BCRI_REF_MASK) == slot)
+        bcri_store_release(waiter, 0);
+}
+
+static void finish_alloc(struct bcri_ctx *enl, const struct dead *dead)
+{
+    struct bcri_journal_shm *j = dead->journal;
+    bcri_ref region = bcri_load(&j->region);
+    struct bcri_region_shm *header = region != BCRI_REF_NONE ? bcri_at(enl, region) : NULL;
+    if (header != NULL && !slot_is_live(enl, bcri_load(&j->slot), region))
+        bcri_store(&header->count, 0);
+}
+
+/* rgmod: `region` is the copy, `old` the shared one. Phase 1: about to make the ID name the copy; 2: about to drop the
+ * old; 3: dropped. */
+static void finish_mod(struct bcri_ctx *enl, const struct dead *dead)
+{
+    struct bcri_journal_shm *j = dead->journal;
+    uint32_t phase = bcri_load(&j->phase);
+    if (phase == 1 && !slot_is_live(enl, bcri_load(&j->slot), bcri_load(&j->region)))
+        finish_alloc(enl, dead);
+    else if ((phase == 1 || phase == 2) && !dead->counted)
+        drop(enl, bcri_load(&j->old));
+}
+
+static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
+{
+    struct bcri_journal_shm *j = dead->journal;
+    switch ((enum bcri_op)bcri_load(&j->op)) {
+    case BCRI_OP_PUT: finish_put(enl, dead, place); break;
+    case BCRI_OP_TAKE: finish_take(enl, dead, place); break;
+    case BCRI_OP_READ: finish_read(enl, dead); break;
+    case BCRI_OP_COLLECT: finish_collect(enl, dead, place); break;
+    case BCRI_OP_FREE:
+        if (dead->counted)
+            free_slot(enl, bcri_load(&j->slot));
+        break;
+    case BCRI_OP_ALLOC: finish_alloc(enl, dead); break;
+    case BCRI_OP_MOD: finish_mod(enl, dead); break;
+    case BCRI_OP_SLOW:
+    case BCRI_OP_ZAP:
+    case BCRI_OP_NONE: break;
+    }
+}
+
+/* Leaves a cell of which the dead one held a lock, restoring what slow.h promises when it held both. */
+static void leave_cell(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
+{
+    struct bcri_cell_shm *cell = place->cell;
+    bool head = holds(dead, &cell->h.lock) || bcri_load(&cell->h.lock) == enl->tag;
+    bool tail = holds(dead, &cell->t.lock) || bcri_load(&cell->t.lock) == enl->tag;
+    if (head && tail) {
+        bcri_store(&cell->h.lock, enl->tag);
+        bcri_store(&cell->t.lock, enl->tag);
+        if (bcri_load(&dead->journal->junk_cell) == place->ref) {
+            if (dead->counted)
+                bcri_junk_step_over(enl, dead->index);
+            bcri_junk_drop(enl, dead->index, place);
+        }
+        uint64_t state = bcri_load(&cell->h.state);
+        if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0)
+            bcri_cell_settle(enl, place);
+    }
+    if (tail)
+        bcri_unlock(enl, &cell->t.lock);
+    if (head)
+        bcri_unlock(enl, &cell->h.lock);
+}
+
+static bool named_place(struct bcri_ctx *enl, _Atomic uint64_t *field, struct bcri_place *place)
+{
+    bcri_ref ref = bcri_load(field);
+    return ref != BCRI_REF_NONE && bcri_place_at(enl, ref, place) == 0;
+}
+
+/* A cell whose area was given back while the dead one was about to lock it: only its lock words are a cell's. */
+static void let_go_of_old(struct bcri_ctx *enl, const struct dead *dead, _Atomic uint64_t *field)
+{
+    struct bcri_cell_shm *cell = bcri_load(field) != BCRI_REF_NONE ? bcri_at(enl, bcri_load(field)) : NULL;
+    if (cell != NULL) {
+        let_go(dead, &cell->t.lock);
+        let_go(dead, &cell->h.lock);
+    }
+}
+
+/* The dead one may have freed room and not come to serving the puts that wait for it. */
+static void serve_area(struct bcri_ctx *enl, struct bcri_place *place)
+{
+    if (bcri_load_acquire(&place->area->waitputs) != 0) {
+        bcri_area_lock(enl, place);
+        bcri_putwait_serve(enl, place);
+        bcri_area_unlock(enl, place);
+    }
+}
+
+void bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
+{
+    struct dead dead = {.index = index, .tag = BCRI_TAG(index), .record = bcri_record(enl, index)};
+    struct bcri_place cell, second;
+    dead.journal = &dead.record->journal;
+    if (bcri_load_acquire(&dead.journal->op) == BCRI_OP_NONE)
+        return;
+    bcri_tx_repair(enl, index);
+    enum bcri_cw_state counted = bcri_count_repair(enl, index);
+    dead.counted = counted == BCRI_CW_COMMIT || counted == BCRI_CW_LAST;
+    if (counted == BCRI_CW_LAST)
+        bcri_returns_repair(enl, index);
+
+    struct bcri_area_shm *area =
+        bcri_load(&dead.journal->area) != BCRI_REF_NONE ? bcri_at(enl, bcri_load(&dead.journal->area)) : NULL;
+    if (area != NULL)
+        let_go(&dead, &area->leaf);
+    bool has_cell = named_place(enl, &dead.journal->cell, &cell);
+    bool has_second = named_place(enl, &dead.journal->cell2, &second);
+    finish_operation(enl, &dead, has_cell ? &cell : NULL);
+    if (has_cell)
+        leave_cell(enl, &dead, &cell);
+    else
+        let_go_of_old(enl, &dead, &dead.journal->cell);
+    if (has_second)
+        leave_cell(enl, &dead, &second);
+    else
+        let_go_of_old(enl, &dead, &dead.journal->cell2);
+    if (area != NULL)
+        let_go(&dead, &area->lock);
+    uint64_t ring = bcri_load(&dead.journal->aux[BCRI_AUX_RING]);
+    if (ring != 0)
+        ring_index(enl, (uint32_t)(ring - 1));
+    bcri_store(&dead.journal->cw_state, BCRI_CW_IDLE);
+    bcri_store(&dead.journal->aux[BCRI_AUX_RING], 0);
+    bcri_store_release(&dead.journal->op, BCRI_OP_NONE);
+    bcri_cce_wake_sleepers(dead.record);
+    if (has_cell)
+        serve_area(enl, &cell);
+    if (has_second)
+        serve_area(enl, &second);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* A get that waits: noticing that it was served, taking what it was given, taking the request back.
+ *
+ * Journal: COLLECT; cell, region, slot, ticket.
+ *   phase 0   the tail lock (for the SLEEP mark) or the head lock (for a served request) may be held; nothing else
+ *   phase 1   about to make the slot LIVE, then to clear waiter[ticket % 4]. Done if the slot is LIVE; repair clears the
+ *             waiter entry if it still names the slot.
+ *   aux TAKER 1: a write lock. */
+#include "bcr/error.h"
+#include "bcri/bell.h"
+#include "bcri/lock.h"
+#include "bcri/slow.h"
+#include "bcri/tx.h"
+
+#define CELL struct bcri_cell_shm
+#define SLOT struct bcri_slot_shm
+
+static enum bcri_slot_state state_of(const struct bcri_slot_shm *slot)
+{
+    return bcri_slot_state(bcri_load_acquire(&slot->word));
+}
+
+/* The entry of a waiting ticket if it is full for it, else 0. The entry is read first: if somebody has moved the request
+ * to the list, that was before any put that could fill this entry for another ticket. */
+static uint64_t full_entry(const struct bcri_place *place, const struct bcri_slot_shm *slot)
+{
+    uint64_t ticket = bcri_load(&slot->key);
+    uint64_t entry = bcri_load_acquire(&place->cell->ring[ticket & place->mask]);
+    if (bcri_entry_lap(entry) != bcri_lap(ticket, place->ring_log2) || state_of(slot) != BCRI_SLOT_TICKET)
+        return 0;
+    return entry;
+}
+
+bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    struct bcri_place place;
+    switch (state_of(slot)) {
+    case BCRI_SLOT_TICKET:
+        if (bcri_place_at(ctx, bcri_load(&slot->cell), &place) != 0)
+            return state_of(slot) != BCRI_SLOT_TICKET;
+        return full_entry(&place, slot) != 0;
+    case BCRI_SLOT_LISTED:
+    case BCRI_SLOT_PUTWAIT: return false;
+    default: return true;
+    }
+}
+
+static void open_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region)
+{
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, bcri_load(&slot->cell), region, bcri_slot_ref(ctx, slot));
+    bcri_store(&ctx->journal->ticket, bcri_load(&slot->key));
+    bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], bcri_request_want(slot) == BCRI_WANT_LOCK);
+}
+
+static void make_live(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region)
+{
+    bcri_store(&slot->data, bcri_at(ctx, region) != NULL ? bcri_region_data(ctx, region) : 0);
+    bcri_journal_phase(ctx, 1);
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
+    bcri_step();
+}
+
+/* A region that this process cannot map goes back where it came from. */
+static int unless_unmappable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    if (bcri_likely(bcri_load(&slot->data) != 0))
+        return 0;
+    bcri_request_give_back(ctx, slot);
+    return bcrE_NOMEM;
+}
+
+static int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                          uint64_t entry)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    uint64_t ticket = bcri_load(&slot->key);
+    bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
+    open_collect(ctx, slot, entry & BCRI_REF_MASK);
+    make_live(ctx, slot, entry & BCRI_REF_MASK);
+    if (lock) {
+        bcri_lock(ctx, &h->lock);
+        bcri_mark_taker(ctx, place, ticket);
+        bcri_unlock(ctx, &h->lock);
+        bcri_step();
+    }
+    bcri_store_release(&h->waiter[ticket % BCRI_TICKETS], 0);
+    bcri_journal_close(ctx);
+    ctx->last_cpu = (uint32_t)(entry >> 48) & 0xffu;
+    return unless_unmappable(ctx, slot);
+}
+
+/* Under the head lock: whoever served us has finished with the cell, or enl has in its place. */
+static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    CELL *cell = bcri_at(ctx, bcri_load(&slot->cell));
+    bool failed = state_of(slot) == BCRI_SLOT_FAILED;
+    uint64_t given = bcri_load(&slot->given);
+    open_collect(ctx, slot, failed ? BCRI_REF_NONE : given);
+    bcri_lock(ctx, &cell->h.lock);
+    if (failed) {
+        bcri_store(&slot->word, 0);
+    } else {
+        make_live(ctx, slot, given);
+        if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
+            bcri_store(&cell->h.taker_tail, bcri_load(&cell->t.tail));
+            bcri_store(&cell->h.taker, ctx->tag);
+            bcri_store(&ctx->record->id.uses_locks, 1);
+        }
+    }
+    bcri_unlock(ctx, &cell->h.lock);
+    bcri_journal_close(ctx);
+    ctx->last_cpu = 255;
+    if (!failed)
+        return unless_unmappable(ctx, slot);
+    bcri_slot_give(ctx, slot);
+    return (int)given;
+}
+
+int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    struct bcri_place place;
+    uint64_t entry;
+    switch (state_of(slot)) {
+    case BCRI_SLOT_TICKET:
+        if (bcri_place_at(ctx, bcri_load(&slot->cell), &place) != 0)
+            return BCRI_WAITS; /* being closed: the slot is FAILED in a moment */
+        entry = full_entry(&place, slot);
+        return entry != 0 ? collect_ticket(ctx, &place, slot, entry) : BCRI_WAITS;
+    case BCRI_SLOT_SERVED:
+    case BCRI_SLOT_FAILED: return collect_served(ctx, slot);
+    case BCRI_SLOT_LIVE: return 0;
+    default: return BCRI_WAITS;
+    }
+}
+
+bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    struct bcri_place place;
+    if (state_of(slot) != BCRI_SLOT_TICKET || bcri_place_at(ctx, bcri_load(&slot->cell), &place) != 0)
+        return !bcri_request_ready(ctx, slot);
+    struct bcri_tail_shm *t = &place.cell->t;
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_lock(ctx, &t->lock);
+    bool served = full_entry(&place, slot) != 0;
+    /* A ticket that is still one: the entry is of the lap before and nobody needs it any more (cell.h). */
+    if (!served && state_of(slot) == BCRI_SLOT_TICKET)
+        bcri_store(&place.cell->ring[bcri_load(&slot->key) & place.mask],
+                   BCRI_ENTRY_SLEEP << 56 | ctx->index);
+    bcri_unlock(ctx, &t->lock);
+    bcri_journal_close(ctx);
+    return !served;
+}
+
+int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    struct bcri_place place;
+    if (bcri_place_at(ctx, bcri_load(&slot->cell), &place) != 0)
+        return BCRI_WAITS;
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    int result = BCRI_WAITS;
+    if (bcri_cell_enter(ctx, &place) == 0) {
+        if (state_of(slot) == BCRI_SLOT_LISTED) {
+            bcri_tx_begin(ctx);
+            bcri_tx_unlist(ctx, &place, slot);
+            BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, 0);
+            bcri_tx_commit(ctx);
+            result = 0;
+        }
+        bcri_cell_leave(ctx, &place);
+    }
+    bcri_journal_close(ctx);
+    if (result == 0)
+        bcri_slot_give(ctx, slot);
+    return result;
+}
+
+void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    struct bcri_place place;
+    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
+    int error = bcri_place_at(ctx, bcri_load(&slot->cell), &place);
+    bcri_journal_open(ctx, BCRI_OP_PUT, bcri_load(&slot->cell), region, slot_ref);
+    if (error == 0 && (error = bcri_cell_enter(ctx, &place)) == 0) {
+        error = bcri_queue_prepend(ctx, &place, region, slot_ref);
+        if (bcri_load(&place.cell->h.taker) == ctx->tag)
+            bcri_store(&place.cell->h.taker, 0);
+        bcri_cell_leave(ctx, &place);
+    }
+    bcri_journal_close(ctx);
+    if (error != 0)
+        bcri_slot_drop(ctx,
+                       slot); /* the cell is gone, or no memory for a node: nobody can be given it any more */
+    else
+        bcri_slot_give(ctx, slot);
+}
+
+void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    bcri_journal_open(ctx, BCRI_OP_FREE, BCRI_REF_NONE, region, bcri_slot_ref(ctx, slot));
+    bcri_region_drop(ctx, region);
+    bcri_step();
+    bcri_store(&slot->word, 0);
+    bcri_step();
+    bcri_count_settled(ctx);
+    bcri_journal_close(ctx);
+    bcri_slot_give(ctx, slot);
+}

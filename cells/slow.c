@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* put, get, zap under both locks of the cell: slow.h, queue.c.
+ *
+ * Journal: PUT, TAKE, READ, ZAP as for the fast paths; phase 2 is set by the transaction that does it, so an operation is
+ * done if and only if the phase is 2 after enl has seen to the redo log. Phase 3 (gets): the request is in the list. */
+#include "bcri/slow.h"
+#include "bcr/error.h"
+#include "bcri/bell.h"
+#include "bcri/lock.h"
+#include "bcri/putwait.h"
+#include "bcri/tx.h"
+
+#define CELL struct bcri_cell_shm
+#define SLOT struct bcri_slot_shm
+
+static int put_under_locks(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bcri_ref region)
+{
+    if (write && bcri_queue_length(place) != 0) {
+        bcri_cell_empty(ctx, place, region, BCRI_REF_NONE);
+        return 0;
+    }
+    return bcri_queue_append(ctx, place, region, BCRI_REF_NONE);
+}
+
+int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bcri_ref region,
+                  struct bcri_slot_shm *slot, bool nofree)
+{
+    bcri_journal_open(ctx, BCRI_OP_PUT, place->ref, region,
+                      nofree ? BCRI_REF_NONE : bcri_slot_ref(ctx, slot));
+    int error = bcri_cell_enter(ctx, place);
+    if (error == 0) {
+        if (nofree && (error = bcri_region_hold(ctx, region, 1)) == 0) {
+            bcri_step();
+            bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD);
+            bcri_step();
+            bcri_count_settled(ctx);
+        }
+        if (error == 0 && (error = put_under_locks(ctx, place, write, region)) != 0 && nofree) {
+            bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPING);
+            bcri_step();
+            bcri_region_drop(ctx, region);
+            bcri_step();
+            bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_NOT);
+            bcri_step();
+            bcri_count_settled(ctx);
+        }
+        bcri_cell_leave(ctx, place);
+        if (error == 0 && write && bcri_load_acquire(&place->area->waitputs) != 0) {
+            bcri_area_lock(ctx, place);
+            bcri_putwait_serve(ctx, place);
+            bcri_area_unlock(ctx, place);
+        }
+    }
+    if (error == 0 && !nofree) {
+        bcri_store(&slot->word, 0);
+        bcri_slot_give(ctx, slot);
+    }
+    bcri_journal_close(ctx);
+    return error;
+}
+
+/* Takes or reads the first region of the queue. */
+static int get_queued(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bcri_ref region,
+                      enum bcri_source from, struct bcri_slot_shm *slot)
+{
+    if (bcri_at(ctx, region) == NULL)
+        return bcrE_NOMEM;
+    bool leaf = want != BCRI_WANT_READ && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
+    bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
+    bcri_store(&slot->data, bcri_region_data(ctx, region));
+    if (leaf)
+        bcri_leaf_lock(ctx, place);
+    uint32_t count = want == BCRI_WANT_READ ? bcri_count_lock(ctx, region) : 0;
+    bcri_tx_begin(ctx);
+    if (want == BCRI_WANT_READ)
+        bcri_tx_add(ctx, BCRI_REDO_COUNT, region, offsetof(struct bcri_region_shm, count), count + 1);
+    else
+        bcri_tx_unqueue(ctx, place, from);
+    if (want == BCRI_WANT_LOCK) {
+        BCRI_TX32(ctx, place->ref, CELL, h.taker, ctx->tag);
+        BCRI_TX64(ctx, place->ref, CELL, h.taker_tail, bcri_load(&place->cell->t.tail));
+    }
+    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
+    bcri_tx_phase(ctx, 2);
+    bcri_tx_commit(ctx);
+    if (want == BCRI_WANT_READ)
+        bcri_count_settled(ctx);
+    if (leaf)
+        bcri_leaf_unlock(ctx, place);
+    return 0;
+}
+
+static int join_list(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
+                     struct bcri_slot_shm *slot)
+{
+    bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
+    bcri_ref last = bcri_load(&place->cell->c.list_last);
+    bcri_store(&slot->cell, place->ref);
+    bcri_store(&slot->kind, bcri_request_kind(ctx, want));
+    bcri_store(&slot->data, 0);
+    bcri_tx_begin(ctx);
+    BCRI_TX64(ctx, slot_ref, SLOT, prev, last);
+    BCRI_TX64(ctx, slot_ref, SLOT, next, 0);
+    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, 0));
+    if (last != 0)
+        BCRI_TX64(ctx, last, SLOT, next, slot_ref);
+    else
+        BCRI_TX64(ctx, place->ref, CELL, c.list_first, slot_ref);
+    BCRI_TX64(ctx, place->ref, CELL, c.list_last, slot_ref);
+    if (want != BCRI_WANT_READ)
+        BCRI_TX32(ctx, place->ref, CELL, c.takes, bcri_load(&place->cell->c.takes) + 1);
+    bcri_tx_flags(ctx, place, (uint32_t)bcri_load(&place->cell->h.state) | BCRI_CELL_SLOW);
+    bcri_tx_phase(ctx, 3);
+    bcri_tx_commit(ctx);
+    return BCRI_WAITS;
+}
+
+static int get_under_locks(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                           bool area, struct bcri_slot_shm *slot)
+{
+    if ((bcri_load(&place->cell->h.state) & BCRI_CELL_OWNERDEAD) != 0)
+        return bcrE_OWNERDEAD;
+    enum bcri_source from;
+    bcri_ref region = bcri_queue_first(ctx, place, &from);
+    if (region != 0)
+        return get_queued(ctx, place, want, region, from, slot);
+    if (area && bcri_load(&place->cell->c.list_first) == 0) {
+        int error = bcri_putwait_take(ctx, place, want, slot);
+        if (error != bcrE_TIMEOUT)
+            return error;
+    }
+    return wait ? join_list(ctx, place, want, slot) : bcrE_TIMEOUT;
+}
+
+int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                  struct bcri_slot_shm *slot)
+{
+    if (want == BCRI_WANT_LOCK)
+        bcri_store(&ctx->record->id.uses_locks, 1);
+    bcri_journal_open(ctx, want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, place->ref, BCRI_REF_NONE,
+                      bcri_slot_ref(ctx, slot));
+    bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], 0); /* the transaction writes the mark */
+    int error;
+    bool area;
+    for (;;) {
+        /* With puts waiting for room the area's lock comes first. One that begins to wait after this look finds, when
+         * it comes to this cell, what we have left there. */
+        area = bcri_load_acquire(&place->area->waitputs) != 0;
+        if (area)
+            bcri_area_lock(ctx, place);
+        error = bcri_cell_enter(ctx, place);
+        if (error != 0 || area || bcri_load_acquire(&place->area->waitputs) == 0)
+            break;
+        bcri_cell_leave(ctx, place);
+    }
+    if (error == 0) {
+        error = get_under_locks(ctx, place, want, wait, area, slot);
+        bcri_cell_leave(ctx, place);
+    }
+    if (area) {
+        if (error == 0 && want != BCRI_WANT_READ)
+            bcri_putwait_serve(ctx, place);
+        bcri_area_unlock(ctx, place);
+    }
+    bcri_journal_close(ctx);
+    return error;
+}
+
+int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_journal_open(ctx, BCRI_OP_ZAP, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    int error = bcri_cell_enter(ctx, place);
+    if (error == 0) {
+        if (bcri_queue_length(place) != 0)
+            bcri_cell_empty(ctx, place, BCRI_REF_NONE, BCRI_REF_NONE);
+        bcri_cell_leave(ctx, place);
+    }
+    if (error == 0 && bcri_load_acquire(&place->area->waitputs) != 0) {
+        bcri_area_lock(ctx, place);
+        bcri_putwait_serve(ctx, place);
+        bcri_area_unlock(ctx, place);
+    }
+    bcri_journal_close(ctx);
+    return error;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Transactions by redo log: tx.h. */
+#include "bcri/tx.h"
+
+#include <assert.h>
+#include <stdbool.h>
+
+#include "bcri/region.h"
+
+#define KIND_SHIFT 60
+#define WHERE_MASK ((UINT64_C(1) << 53) - 1)
+
+void bcri_tx_begin(struct bcri_ctx *ctx)
+{
+    assert(bcri_load(&ctx->journal->redo_len) == 0);
+    bcri_store(&ctx->journal->redo_state, 0);
+}
+
+void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object, size_t offset_bytes,
+                 uint64_t value)
+{
+    uint32_t n = bcri_load(&ctx->journal->redo_len);
+    assert(n < BCRI_REDO_MAX);
+    bcri_store(&ctx->record->redo[n].where, (uint64_t)kind << KIND_SHIFT | ((object << 5) + offset_bytes));
+    bcri_store(&ctx->record->redo[n].value, value);
+    bcri_step();
+    bcri_store(&ctx->journal->redo_len, n + 1);
+    bcri_step();
+}
+
+static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint32_t tag)
+{
+    uint64_t byte = where & WHERE_MASK;
+    unsigned char *unit = bcri_at(ctx, byte >> 5);
+    assert(unit != NULL); /* whoever logged it had it mapped; enl maps what is registered */
+    void *word = unit + (byte & 31u);
+    switch ((enum bcri_redo_kind)(where >> KIND_SHIFT)) {
+    case BCRI_REDO_64: bcri_store_release((_Atomic uint64_t *)word, value); break;
+    case BCRI_REDO_32: bcri_store_release((_Atomic uint32_t *)word, (uint32_t)value); break;
+    case BCRI_REDO_COUNT:
+        if (BCRI_COUNT_OWNER(bcri_load((_Atomic uint64_t *)word)) == tag)
+            bcri_store_release((_Atomic uint64_t *)word, value);
+        break;
+    }
+}
+
+static void apply(struct bcri_ctx *ctx, struct bcri_record_shm *record)
+{
+    uint32_t n = bcri_load(&record->journal.redo_len);
+    for (uint32_t i = 0; i < n && i < BCRI_REDO_MAX; i++)
+        apply_one(ctx, bcri_load(&record->redo[i].where), bcri_load(&record->redo[i].value),
+                  BCRI_TAG(record->id.index));
+    bcri_step();
+    bcri_store(&record->journal.redo_len, 0);
+    bcri_step();
+    bcri_store(&record->journal.redo_state, 0);
+}
+
+void bcri_tx_commit(struct bcri_ctx *ctx)
+{
+    bcri_step();
+    bcri_store(&ctx->journal->redo_state, 1);
+    bcri_step();
+    apply(ctx, ctx->record);
+    bcri_step();
+}
+
+bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_record(enl, index);
+    bool committed = bcri_load_acquire(&record->journal.redo_state) == 1;
+    if (committed)
+        apply(enl, record);
+    else
+        bcri_store(&record->journal.redo_len, 0);
+    return committed;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* What is always recorded of a CCE: counters, and a ring of its last operations, in its record in shared memory, for enl
+ * and tools to read while it runs and after its death. A few plain stores to lines that only this CCE writes. */
+#ifndef BCRI_TRACE_H
+#define BCRI_TRACE_H
+
+#include <stdint.h>
+
+#include "bcri/clock.h"
+#include "bcri/ctx.h"
+
+enum bcri_counter {
+    BCRI_COUNT_ALLOC,
+    BCRI_COUNT_FREE,
+    BCRI_COUNT_PUT,
+    BCRI_COUNT_GET,
+    BCRI_COUNT_READ,
+    BCRI_COUNT_ZAP,
+    BCRI_COUNT_TIMEOUT, /* gets whose time ran out */
+    BCRI_COUNT_FULL,    /* puts that found no room in time */
+    BCRI_COUNT_COPY,    /* regions copied because they were shared */
+    BCRI_COUNT_WAIT,    /* operations that had to wait */
+    BCRI_COUNT_SLEEP,   /* times asleep */
+    BCRI_COUNT_FAILED,  /* operations that failed otherwise */
+    BCRI_COUNT_UNTOLD,  /* errors beyond those that cell 0 holds */
+};
+static_assert(BCRI_COUNT_UNTOLD < BCRI_COUNTERS, "counters of a record");
+
+enum bcri_trace_op {
+    BCRI_TRACE_PUT = 1,
+    BCRI_TRACE_WRITE,
+    BCRI_TRACE_GET,
+    BCRI_TRACE_READ,
+    BCRI_TRACE_LOCK,
+    BCRI_TRACE_ZAP,
+};
+
+static inline void bcri_counted(struct bcri_ctx *ctx, enum bcri_counter counter)
+{
+    _Atomic uint64_t *word = &ctx->record->counters[counter];
+    bcri_store(word, bcri_load(word) + 1);
+}
+
+/* Refreshes the coarse time now and then: reading it costs as much as a whole record. */
+#define BCRI_TRACE_CLOCK_EVERY 64u
+
+static inline void bcri_trace(struct bcri_ctx *ctx, enum bcri_trace_op op, int result, uint32_t peer,
+                              uint32_t cell, uint32_t bytes, bcri_ref region)
+{
+    uint32_t seq = ++ctx->trace_seq;
+    struct bcri_trace_shm *trace = &ctx->record->trace[seq % BCRI_TRACE_RECORDS];
+    if (bcri_unlikely(seq % BCRI_TRACE_CLOCK_EVERY == 0))
+        ctx->coarse_ns = bcri_clock_coarse_ns();
+    trace->op = (uint8_t)op;
+    trace->result = (uint8_t)result;
+    trace->peer = (uint16_t)peer;
+    trace->cell = cell;
+    trace->bytes = bytes;
+    trace->region = region;
+    trace->time_ns = ctx->coarse_ns;
+    bcri_store_release(&trace->seq, seq);
+}
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* See group.h. */
+#include "group.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcr/error.h"
+#include "bcri/cces.h"
+#include "bcri/cell0.h"
+#include "bcri/flow.h"
+#include "bcri/heap.h"
+#include "bcri/host.h"
+#include "bcri/repair.h"
+#include "bcri/returns.h"
+#include "bcri/self.h"
+
+struct group {
+    struct bcri_host *host;
+    pthread_t server;
+    pthread_mutex_t mutex;
+    int wake[2];  /* a byte: the set of sockets has changed, or it is over */
+    int *sockets; /* our ends, one per forked member */
+    uint32_t *owners;
+    size_t count, room;
+    int over;
+};
+
+struct member {
+    struct bcri_ctx ctx;
+    struct group *group; /* threads */
+    int socket;          /* processes */
+};
+
+struct request {
+    int32_t add;
+    uint32_t kind, seg;
+    uint64_t size_bytes;
+};
+struct reply {
+    int32_t error;
+    uint32_t seg;
+};
+
+static void die(const char *what)
+{
+    perror(what);
+    abort();
+}
+
+static ssize_t send_with_fd(int socket, const void *data, size_t size, int fd)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (fd >= 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        head->cmsg_level = SOL_SOCKET;
+        head->cmsg_type = SCM_RIGHTS;
+        head->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(head), &fd, sizeof fd);
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent;
+}
+
+static ssize_t receive_with_fd(int socket, void *data, size_t size, int *fd_out)
+{
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec part = {.iov_base = data, .iov_len = size};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    *fd_out = -1;
+    ssize_t got;
+    do
+        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (head != NULL && head->cmsg_type == SCM_RIGHTS)
+        memcpy(fd_out, CMSG_DATA(head), sizeof *fd_out);
+    return got;
+}
+
+static void serve(struct group *group, int socket, uint32_t owner)
+{
+    struct request request;
+    int fd;
+    if (receive_with_fd(socket, &request, sizeof request, &fd) != (ssize_t)sizeof request)
+        return;
+    struct reply reply = {0};
+    int answer = -1;
+    if (request.add) {
+        reply.error = bcri_host_segment_add(group->host, fd, request.size_bytes,
+                                            (enum bcri_seg_kind)request.kind, owner, &reply.seg);
+        if (reply.error != 0)
+            close(fd);
+    } else {
+        answer = bcri_host_segment_fd(group->host, request.seg);
+        reply.error = answer >= 0 ? 0 : bcrE_NOCELL;
+    }
+    send_with_fd(socket, &reply, sizeof reply, answer);
+}
+
+static void *server(void *arg)
+{
+    struct group *group = arg;
+    struct pollfd *polls = NULL;
+    for (;;) {
+        pthread_mutex_lock(&group->mutex);
+        size_t count = group->count;
+        int over = group->over;
+        polls = realloc(polls, (count + 1) * sizeof *polls);
+        if (polls == NULL)
+            die("realloc");
+        polls[0] = (struct pollfd){.fd = group->wake[0], .events = POLLIN};
+        for (size_t i = 0; i < count; i++)
+            polls[i + 1] = (struct pollfd){.fd = group->sockets[i], .events = POLLIN};
+        pthread_mutex_unlock(&group->mutex);
+        if (over)
+            break;
+        if (poll(polls, count + 1, -1) < 0 && errno != EINTR)
+            die("poll");
+        char byte;
+        if ((polls[0].revents & POLLIN) != 0 && read(group->wake[0], &byte, 1) != 1)
+            die("read");
+        for (size_t i = 0; i < count; i++) {
+            if ((polls[i + 1].revents & POLLIN) != 0) {
+                serve(group, polls[i + 1].fd, group->owners[i]);
+            } else if ((polls[i + 1].revents & (POLLHUP | POLLERR)) != 0) {
+                pthread_mutex_lock(&group->mutex);
+                if (group->sockets[i] >= 0)
+                    close(group->sockets[i]);
+                group->sockets[i] = -1; /* poll skips it from now on */
+                pthread_mutex_unlock(&group->mutex);
+            }
+        }
+    }
+    free(polls);
+    return NULL;
+}
+
+static void wake_server(struct group *group)
+{
+    if (write(group->wake[1], "", 1) != 1)
+        die("write");
+}
+
+static int thread_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
+                              uint32_t *seg_out)
+{
+    struct member *member = up;
+    return bcri_host_segment_add(member->group->host, fd, size_bytes, kind, member->ctx.index, seg_out);
+}
+static int thread_segment_fd(void *up, uint32_t seg)
+{
+    struct member *member = up;
+    int fd = bcri_host_segment_fd(member->group->host, seg);
+    int copy = fd >= 0 ? dup(fd) : -1;
+    return copy >= 0 ? copy : -bcrE_NOMEM;
+}
+static const struct bcri_upcalls thread_upcalls = {thread_segment_add, thread_segment_fd};
+
+static int process_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
+                               uint32_t *seg_out)
+{
+    struct member *member = up;
+    struct request request = {.add = 1, .kind = kind, .size_bytes = size_bytes};
+    struct reply reply;
+    int none;
+    if (send_with_fd(member->socket, &request, sizeof request, fd) < 0 ||
+        receive_with_fd(member->socket, &reply, sizeof reply, &none) != (ssize_t)sizeof reply)
+        return bcrE_INTERNAL;
+    if (reply.error == 0) {
+        close(fd);
+        *seg_out = reply.seg;
+    }
+    return reply.error;
+}
+static int process_segment_fd(void *up, uint32_t seg)
+{
+    struct member *member = up;
+    struct request request = {.seg = seg};
+    struct reply reply;
+    int fd;
+    if (send_with_fd(member->socket, &request, sizeof request, -1) < 0 ||
+        receive_with_fd(member->socket, &reply, sizeof reply, &fd) != (ssize_t)sizeof reply)
+        return -bcrE_INTERNAL;
+    return reply.error == 0 ? fd : -reply.error;
+}
+static const struct bcri_upcalls process_upcalls = {process_segment_add, process_segment_fd};
+
+struct group *group_open(void)
+{
+    struct group *group = calloc(1, sizeof *group);
+    if (group == NULL || bcri_host_init("test-1", &group->host) != 0 || pipe(group->wake) != 0)
+        die("group_open");
+    pthread_mutex_init(&group->mutex, NULL);
+    if (pthread_create(&group->server, NULL, server, group) != 0)
+        die("pthread_create");
+    return group;
+}
+
+void group_close(struct group *group)
+{
+    pthread_mutex_lock(&group->mutex);
+    group->over = 1;
+    pthread_mutex_unlock(&group->mutex);
+    wake_server(group);
+    pthread_join(group->server, NULL);
+    for (size_t i = 0; i < group->count; i++)
+        if (group->sockets[i] >= 0)
+            close(group->sockets[i]);
+    close(group->wake[0]);
+    close(group->wake[1]);
+    bcri_heap_fini(group_enl(group));
+    bcri_returns_fini(group_enl(group));
+    bcri_places_fini(group_enl(group));
+    bcri_host_fini(group->host);
+    free(group->sockets);
+    free(group->owners);
+    free(group);
+}
+
+struct bcri_ctx *group_enl(struct group *group)
+{
+    return bcri_host_ctx(group->host);
+}
+
+static uint32_t new_record(struct group *group)
+{
+    uint32_t index;
+    if (bcri_host_cce_add(group->host, 0, &index) != 0)
+        die("bcri_host_cce_add");
+    bcri_cell0_init(group_enl(group), index);
+    return index;
+}
+
+static void live(struct bcri_ctx *ctx)
+{
+    static const uint8_t nobody[BCRI_IDENTITY_BYTES];
+    if (bcri_ids_set_globals(ctx, nobody) != 0)
+        die("bcri_ids_set_globals");
+    bcri_store(&ctx->record->id.pid, (uint32_t)getpid());
+    bcri_store_release(&ctx->record->id.state, BCRI_CCE_ALIVE);
+}
+
+struct bcri_ctx *group_join(struct group *group)
+{
+    struct member *member = calloc(1, sizeof *member);
+    uint32_t index = new_record(group);
+    if (member == NULL)
+        die("calloc");
+    member->group = group;
+    if (bcri_ctx_init(&member->ctx, bcri_host_segment_fd(group->host, BCRI_HOST_SEG), index, &thread_upcalls,
+                      member) != 0)
+        die("bcri_ctx_init");
+    live(&member->ctx);
+    return &member->ctx;
+}
+
+static void free_private(struct bcri_ctx *ctx)
+{
+    bcri_heap_fini(ctx);
+    bcri_returns_fini(ctx);
+    bcri_places_fini(ctx);
+    bcri_areas_fini(ctx);
+    bcri_ctx_fini(ctx);
+}
+
+void group_leave(struct group *group, struct bcri_ctx *ctx)
+{
+    uint32_t index = ctx->index;
+    struct bcri_record_shm *record = bcri_host_record(group->host, index);
+    free_private(ctx);
+    free((struct member *)(void *)ctx); /* ctx is its first member */
+    bcri_cce_dying(record);
+    bcri_cce_repair(group_enl(group), index);
+}
+
+static void add_socket(struct group *group, int socket, uint32_t owner)
+{
+    pthread_mutex_lock(&group->mutex);
+    if (group->count == group->room) {
+        group->room = group->room != 0 ? 2 * group->room : 16;
+        group->sockets = realloc(group->sockets, group->room * sizeof *group->sockets);
+        group->owners = realloc(group->owners, group->room * sizeof *group->owners);
+        if (group->sockets == NULL || group->owners == NULL)
+            die("realloc");
+    }
+    group->sockets[group->count] = socket;
+    group->owners[group->count++] = owner;
+    pthread_mutex_unlock(&group->mutex);
+    wake_server(group);
+}
+
+pid_t group_fork(struct group *group, int (*body)(struct bcri_ctx *ctx, void *arg), void *arg,
+                 uint32_t *index_out)
+{
+    int ends[2];
+    uint32_t index = new_record(group);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        die("socketpair");
+    int host_fd = bcri_host_segment_fd(group->host, BCRI_HOST_SEG);
+    pid_t pid = fork();
+    if (pid < 0)
+        die("fork");
+    if (pid == 0) {
+        struct member member = {.socket = ends[1]};
+        close(ends[0]);
+        if (bcri_ctx_init(&member.ctx, host_fd, index, &process_upcalls, &member) != 0)
+            die("bcri_ctx_init");
+        live(&member.ctx);
+        bcri_self_set(&member.ctx);
+        _exit(body(&member.ctx, arg));
+    }
+    close(ends[1]);
+    add_socket(group, ends[0], index);
+    *index_out = index;
+    return pid;
+}
+
+int group_bury(struct group *group, pid_t pid, uint32_t index)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            die("waitpid");
+    bcri_cce_dying(bcri_host_record(group->host, index));
+    bcri_cce_repair(group_enl(group), index);
+    return status;
+}
+
+int group_name(struct bcri_ctx *ctx, uint32_t index)
+{
+    int id;
+    if (bcri_cce_id_of_index(ctx, index, &id) != 0)
+        die("bcri_cce_id_of_index");
+    return id;
+}
