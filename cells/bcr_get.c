@@ -146,23 +146,35 @@ static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct bcri_sl
     return 0;
 }
 
-/* Time is up: withdraws all, unless one was served meanwhile. Those that were withdrawn before it must not be lost to a
- * caller who is told that one is ready, so first it is made sure that none is, and a get that is served between is
- * settled and freed: nobody was told that it would be kept. */
+/* A request that its cell served before it could be withdrawn, while others of the same call were withdrawn already:
+ * undone, since the caller is told that nothing was taken. */
+static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    while (bcri_request_settle(ctx, slot) == BCRI_WAITS)
+        bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
+    if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_LIVE)
+        return;
+    if (bcri_request_want(slot) == BCRI_WANT_READ)
+        bcri_slot_drop(ctx, slot);
+    else
+        bcri_request_give_back(ctx, slot);
+}
+
+/* Time is up: 0 once all are withdrawn; the index, from 1, of one that is ready while none is withdrawn yet. */
 static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int nids)
 {
     for (int i = 0; i < nids; i++)
         if (bcri_request_ready(ctx, slots[i]))
             return i + 1;
-    for (int i = 0; i < nids; i++)
-        if (bcri_request_withdraw(ctx, slots[i]) != 0) {
-            if (i == 0)
-                return 1;
-            while (bcri_request_settle(ctx, slots[i]) == BCRI_WAITS)
-                bcri_wait_ready(ctx, &slots[i], 1, BCRI_DEADLINE_NEVER);
-            if (bcri_slot_state(bcri_load(&slots[i]->word)) == BCRI_SLOT_LIVE)
-                bcri_request_give_back(ctx, slots[i]);
-        }
+    for (int i = 0; i < nids; i++) {
+        if (bcri_slot_state(bcri_load_acquire(&slots[i]->word)) == BCRI_SLOT_FREE)
+            continue; /* named twice, withdrawn once */
+        if (bcri_request_withdraw(ctx, slots[i]) == 0)
+            continue;
+        if (i == 0)
+            return 1;
+        undo(ctx, slots[i]);
+    }
     return 0;
 }
 

@@ -51,22 +51,28 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
     bcri_store_release(&record->id.first_area, ref);
 }
 
-static int put_region(struct bcri_ctx *ctx, uint32_t index, bcri_ref region)
+/* The open journal says ALLOC (region counted once, nobody's yet); it becomes PUT with the hold already the cell's, so
+ * that a death at any point drops it or leaves it in the cell. */
+static int put_region(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
 {
-    struct bcri_place place;
-    int error =
-        bcri_place_at(ctx, floor2_ref(ctx, index) + sizeof(struct bcri_area_shm) / BCRI_REF_UNIT, &place);
-    if (error != 0)
-        return error;
-    bcri_journal_open(ctx, BCRI_OP_PUT, place.ref, region, BCRI_REF_NONE);
-    /* The hold that the caller made passes to the cell: if this CCE dies before that, repair drops it. */
     bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD);
-    error = bcri_cell_enter(ctx, &place) == 0 ? 0 : bcrE_DEAD;
+    bcri_step();
+    bcri_store(&ctx->journal->op, BCRI_OP_PUT);
+    bcri_step();
+    int error = bcri_cell_enter(ctx, place) == 0 ? 0 : bcrE_DEAD;
     if (error == 0) {
-        error = bcri_queue_append(ctx, &place, region, BCRI_REF_NONE);
-        bcri_cell_leave(ctx, &place);
+        error = bcri_queue_append(ctx, place, region, BCRI_REF_NONE);
+        bcri_cell_leave(ctx, place);
     }
-    bcri_journal_close(ctx);
+    if (error != 0) {
+        bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPING);
+        bcri_step();
+        bcri_region_drop(ctx, region);
+        bcri_step();
+        bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_NOT);
+        bcri_step();
+        bcri_count_settled(ctx);
+    }
     return error == BCRI_NO_ROOM ? bcrE_FULL : error;
 }
 
@@ -93,12 +99,16 @@ static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uin
         return error;
     memcpy((void *)bcri_region_data(ctx, ref), data, length);
     region->error = code;
-    bcri_store(&region->count, BCRI_COUNT_ONE);
-    error = put_region(ctx, index, ref);
+    struct bcri_place place;
+    error = bcri_place_at(ctx, floor2_ref(ctx, index) + sizeof(struct bcri_area_shm) / BCRI_REF_UNIT, &place);
     if (error != 0) {
-        bcri_region_drop(ctx, ref);
-        bcri_count_settled(ctx);
+        bcri_heap_free(ctx, ref, region);
+        return error;
     }
+    bcri_journal_open(ctx, BCRI_OP_ALLOC, place.ref, ref, BCRI_REF_NONE);
+    bcri_store(&region->count, BCRI_COUNT_ONE);
+    error = put_region(ctx, &place, ref);
+    bcri_journal_close(ctx);
     return error;
 }
 
