@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* cce.c -- how a CCE comes to life. Its end is in death.c. */
+#include "cce.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "bcri/archtype.h"
+#include "bcri/refuse.h"
+#include "conn.h"
+#include "death.h"
+#include "worker.h"
+
+struct enl_cce *enl_cce_at(struct enl_program *program, uint32_t index)
+{
+    return index < program->cce_room ? program->cces[index] : NULL;
+}
+
+const char *enl_cce_text(const struct enl_cce *cce, char *buffer, size_t size)
+{
+    pid_t pid = cce->pid != 0 ? cce->pid : cce->process;
+    if (pid != 0)
+        snprintf(buffer, size, "CCE %u (%s, pid %ld)", cce->ordinal, cce->object, (long)pid);
+    else
+        snprintf(buffer, size, "CCE %u (%s)", cce->ordinal, cce->object);
+    return buffer;
+}
+
+static bool room_at(struct enl_program *program, uint32_t index)
+{
+    if (index < program->cce_room)
+        return true;
+    size_t room = program->cce_room != 0 ? program->cce_room * 2 : 64;
+    while (room <= index)
+        room *= 2;
+    struct enl_cce **cces = realloc(program->cces, room * sizeof *cces);
+    if (cces == NULL)
+        return false;
+    memset(cces + program->cce_room, 0, (room - program->cce_room) * sizeof *cces);
+    program->cces = cces;
+    program->cce_room = room;
+    return true;
+}
+
+struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uint32_t ordinal,
+                            const struct enl_origin *origin, char *error, size_t error_size)
+{
+    uint32_t index;
+    struct enl_cce *cce = calloc(1, sizeof *cce);
+    if (cce == NULL || (cce->object = strdup(object)) == NULL ||
+        bcri_host_cce_add(program->host, ordinal, &index) != 0) {
+        bcri_refuse(error, error_size, 0, "no memory for one more CCE's record; free some, or end CCEs");
+        goto free_cce;
+    }
+    if (!room_at(program, index)) {
+        bcri_refuse(error, error_size, 0, "no memory for one more CCE");
+        bcri_host_cce_release(program->host, index);
+        goto free_cce;
+    }
+    cce->program = program;
+    cce->index = index;
+    cce->ordinal = ordinal;
+    cce->record = bcri_host_record(program->host, index);
+    cce->hang_up = -1;
+    cce->origin = *origin;
+    program->cces[index] = cce;
+    cce->previous = program->last;
+    if (program->last != NULL)
+        program->last->next = cce;
+    else
+        program->first = cce;
+    program->last = cce;
+    program->alive++;
+    return cce;
+
+free_cce:
+    if (cce != NULL)
+        free(cce->object);
+    free(cce);
+    return NULL;
+}
+
+struct enl_origin enl_origin_of(const struct enl_cce *enlistor)
+{
+    struct enl_origin origin = {.index = enlistor->index};
+    memcpy(origin.identity, enlistor->record->id.identity, sizeof origin.identity);
+    return origin;
+}
+
+/* The root's directory, or home where that is gone. NULL: the daemon's own, which is the root's. */
+static const char *folder_for(const struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    struct stat status;
+    if (program->folder == NULL || stat(program->folder, &status) == 0)
+        return NULL;
+    bcri_log_write(&program->log, BCRI_LOG_WARN, "directory %s is gone; %s starts in %s", program->folder,
+                   cce->object, program->config.home != NULL ? program->config.home : "/");
+    return program->config.home != NULL ? program->config.home : "/";
+}
+
+/* The standard files of a CCE that is not the root. Returns 0 or -errno. */
+static int open_files(struct enl_cce *cce, struct enl_spawn *spawn)
+{
+    int ends[2];
+    spawn->in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (spawn->in < 0)
+        return -errno;
+    int error = enl_output_open(cce, ends);
+    if (error != 0) {
+        close(spawn->in);
+        spawn->in = -1;
+        return error;
+    }
+    spawn->out = ends[0];
+    spawn->err = ends[1];
+    return 0;
+}
+
+static void close_files(const struct enl_spawn *spawn)
+{
+    if (spawn->in >= 0)
+        close(spawn->in);
+    if (spawn->out >= 0)
+        close(spawn->out);
+    if (spawn->err >= 0)
+        close(spawn->err);
+}
+
+int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
+                  size_t error_size)
+{
+    struct enl_program *program = cce->program;
+    bool root = cce->origin.index == BCRI_ENL_INDEX;
+    struct enl_spawn spawn = {.path = path,
+                              .argv = argv,
+                              .in = -1,
+                              .out = -1,
+                              .err = -1,
+                              .core = core,
+                              .own_group = !root,
+                              .die_with_parent = true,
+                              .folder = root ? NULL : folder_for(cce),
+                              .inherited = &program->inherited};
+    int pair[2];
+    int failed = bcri_channel_pair(pair);
+    if (failed != 0)
+        return bcri_refuse(error, error_size, -1, "no socket for it: %s", strerror(-failed));
+    spawn.keep = pair[1];
+    char number[16];
+    snprintf(number, sizeof number, "%d", pair[1]);
+    char **environment = enl_environment_with(program->environment, BCRI_CONTROL_ENV, number);
+    spawn.environment = environment;
+    failed = environment == NULL ? -ENOMEM : root ? 0 : open_files(cce, &spawn);
+    const char *step = "get its files";
+    pid_t pid = failed != 0 ? failed : enl_spawn(&spawn, &step);
+    free(environment);
+    close_files(&spawn);
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return bcri_refuse(error, error_size, -1, "%s could not %s: %s", path, step,
+                           pid == -ENOEXEC ? "it is neither a program nor a script that begins with #!"
+                                           : strerror(-pid));
+    }
+    cce->process = pid;
+    cce->own_group = !root;
+    cce->door = enl_conn_new(program, ENL_DOOR, pair[0], cce);
+    bcri_log_write(&program->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
+                   (long)pid);
+    return 0; /* without a door (no memory) it finds the connection closed, exits, and is reported */
+}
+
+bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int door)
+{
+    cce->process = process;
+    cce->door = enl_conn_new(cce->program, ENL_DOOR, door, cce);
+    return cce->door != NULL;
+}
+
+/* Field 22 of /proc/<pid>/stat, behind the last ')' since the name may hold anything; 0 if there is none. */
+static uint64_t start_time_of(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (got <= 0)
+        return 0;
+    text[got] = '\0';
+    char *at = strrchr(text, ')');
+    for (int field = 2; at != NULL && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+static void welcome(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        enl_conn_reply(cce->control, cce->hello_id, bcrE_NOMEM, "enl has no descriptors left");
+        enl_cce_fail(cce, "no descriptors left (%s); raise the limit of open files", strerror(errno));
+        return;
+    }
+    cce->hang_up = pair[0];
+    bcri_store(&cce->record->id.pid, (uint32_t)cce->pid);
+    bcri_store(&cce->record->id.start_time, start_time_of(cce->pid));
+    cce->life = ENL_ALIVE;
+    struct bcri_control message = {.type = BCRI_MSG_welcome,
+                                   .present = BCRI_HAS(id) | BCRI_HAS(index) | BCRI_HAS(enlistor) |
+                                              BCRI_HAS(program),
+                                   .id = cce->hello_id,
+                                   .index = cce->index,
+                                   .enlistor = {(const char *)cce->origin.identity, BCRI_IDENTITY_BYTES},
+                                   .program = bcri_view_of(program->name)};
+    int fds[2] = {bcri_host_segment_fd(program->host, BCRI_HOST_SEG), pair[1]};
+    enl_conn_send(cce->control, &message, fds, 2);
+    close(pair[1]);
+    bcri_log_write(&program->log, BCRI_LOG_DEBUG, "CCE %u is in: %s, pid %ld", cce->ordinal, cce->object,
+                   (long)cce->pid);
+}
+
+static void hold(struct enl_cce *cce)
+{
+    cce->life = ENL_HELD;
+    if (cce->born)
+        welcome(cce);
+}
+
+bool enl_cce_bear(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length)
+{
+    struct enl_work work = {.kind = ENL_WORK_BIRTH, .index = cce->index, .has_data = data != NULL};
+    if (data != NULL) {
+        work.archtype = archtype;
+        work.length = length;
+        memcpy(work.data, data, length);
+    }
+    return enl_worker_add(cce->program->worker, &work);
+}
+
+void enl_cce_born(struct enl_cce *cce)
+{
+    cce->born = true;
+    if (cce->life == ENL_HELD)
+        welcome(cce);
+}
+
+/* Watches a process that is not the daemon's own child. */
+static bool watch_pid(struct enl_cce *cce, pid_t pid)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (pidfd < 0)
+        return false;
+    fcntl(pidfd, F_SETFD, FD_CLOEXEC);
+    cce->pid_watch = enl_watch_start(cce->program, pidfd, enl_death_of_pid, cce);
+    return cce->pid_watch != NULL;
+}
+
+static void refuse(struct enl_cce *cce, int fd, uint32_t id, int status, const char *text)
+{
+    struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(text),
+                                 .id = id,
+                                 .status = (uint32_t)status,
+                                 .text = bcri_view_of(text)};
+    bcri_channel_send(fd, &reply, NULL, 0, false);
+    close(fd);
+    bcri_log_write(&cce->program->log, BCRI_LOG_WARN, "hello for CCE %u (%s) refused: %s", cce->ordinal,
+                   cce->object, text);
+}
+
+const char *enl_hello_wrong(const struct bcri_control *hello)
+{
+    if (hello->archtype != (uint32_t)bcri_archtype_native())
+        return "the program is of another architecture than this enl";
+    if (hello->layout != bcri_layout_signature())
+        return "the program and this enl come from different builds of BCR that lay out shared memory "
+               "differently; "
+               "link the program with the library of this enl";
+    return NULL;
+}
+
+void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_control *hello)
+{
+    const char *wrong = enl_hello_wrong(hello);
+    if (cce->life != ENL_STARTED) {
+        refuse(cce, fd, hello->id, bcrE_BUSY,
+               "another process has joined with the socket that both inherited");
+        return;
+    }
+    if (wrong != NULL || pid == 0 || (pid != cce->process && !watch_pid(cce, pid))) {
+        cce->refused = true;
+        enl_say(cce->program, BCRI_LOG_ERROR, "%s is refused: %s", cce->object,
+                wrong != NULL ? wrong : "its process cannot be watched (another pid namespace?)");
+        refuse(cce, fd, hello->id, bcrE_ENLIST, wrong != NULL ? wrong : "enl cannot watch this process");
+        return;
+    }
+    cce->pid = pid;
+    cce->flags = (int)hello->flags;
+    cce->hello_id = hello->id;
+    cce->control = enl_conn_new(cce->program, ENL_CONTROL, fd, cce);
+    if (cce->control != NULL)
+        hold(cce);
+}
+
+bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
+{
+    pid_t pid = conn->pid;
+    if (!watch_pid(cce, pid))
+        return false;
+    if (core >= 0) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET((size_t)core, &set);
+        sched_setaffinity(pid, sizeof set, &set);
+    }
+    cce->pid = pid;
+    cce->flags = (int)conn->flags;
+    cce->hello_id = conn->hello_id;
+    enl_conn_adopt(conn, cce);
+    hold(cce);
+    return true;
+}
+
+void enl_cce_signal(struct enl_cce *cce, int signal, bool group)
+{
+    if (cce->process != 0)
+        kill(cce->own_group && group ? -cce->process : cce->process, signal);
+    if (cce->pid_watch != NULL)
+        syscall(SYS_pidfd_send_signal, cce->pid_watch->fd, signal, NULL, 0);
+}

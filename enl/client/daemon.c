@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* daemon.c -- a program that was started directly: its first process becomes enl.
+ *
+ *   shell's child, pid P            fork           child, pid C
+ *     execs enl --root-socket=N  <---------------->  goes on in bcr_init, as the root CCE
+ *
+ * The original becomes the daemon, so that the shell waits for what stays until the end. What the program has written
+ * with stdio and not flushed is in both; exec forgets the original's, so it comes out once. A second thread would
+ * vanish from the child; hence none may be there. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "bcri/client.h"
+#include "bcri/config.h"
+
+static bool has_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    if (tasks == NULL)
+        return false;
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(tasks)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count > 1;
+}
+
+/* The search: the first place that has a program is kept in `found`, the places looked at before are listed. */
+struct search {
+    char found[PATH_MAX];
+    char looked[4096];
+    size_t looked_length;
+};
+
+static bool look(struct search *search, const char *path, const char *why)
+{
+    struct stat status;
+    if (search->found[0] != '\0')
+        return true;
+    if (strlen(path) < sizeof search->found && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+        access(path, X_OK) == 0) {
+        strcpy(search->found, path);
+        return true;
+    }
+    size_t room = sizeof search->looked - search->looked_length;
+    int length = snprintf(search->looked + search->looked_length, room, "\n       %s (%s)", path, why);
+    search->looked_length += (size_t)length < room ? (size_t)length : room - 1;
+    return false;
+}
+
+static void look_on_path(struct search *search, const char *name)
+{
+    const char *path = getenv("PATH");
+    if (path == NULL || *path == '\0')
+        path = "/usr/local/bin:/usr/bin:/bin";
+    while (search->found[0] == '\0') {
+        size_t length = strcspn(path, ":");
+        char place[PATH_MAX];
+        int used = length == 0 ? snprintf(place, sizeof place, "./%s", name)
+                               : snprintf(place, sizeof place, "%.*s/%s", (int)length, path, name);
+        if ((size_t)used < sizeof place)
+            look(search, place, "PATH");
+        if (path[length] == '\0')
+            return;
+        path += length + 1;
+    }
+}
+
+static void look_as_configured(struct search *search, const struct bcri_config *config)
+{
+    char *path;
+    if (config->enlistpath == NULL)
+        return;
+    if (strchr(config->enlistpath, '/') == NULL)
+        look_on_path(search, config->enlistpath);
+    else if (bcri_config_resolve(config, config->enlistpath, &path) == 0) {
+        look(search, path, config->settings[BCRI_CONFIG_enlistpath].origin);
+        free(path);
+    }
+}
+
+/* Where this code was loaded from: lib/libbcr.so has bin/enl as a cousin, also in lib/x86_64-linux-gnu; with the
+ * static library it is the program itself, which may lie in the same bin. */
+static void look_beside_library(struct search *search)
+{
+    static const char *const steps[] = {"../bin/enl", "../../bin/enl", "enl"};
+    Dl_info info;
+    char real[PATH_MAX];
+    if (dladdr((void *)(uintptr_t)&bcr_init, &info) != 0 && info.dli_fname != NULL &&
+        realpath(info.dli_fname, real) != NULL) {
+        char *slash = strrchr(real, '/');
+        for (size_t i = 0; slash != NULL && i < sizeof steps / sizeof steps[0]; i++) {
+            char place[PATH_MAX];
+            int used = snprintf(place, sizeof place, "%.*s/%s", (int)(slash - real), real, steps[i]);
+            if ((size_t)used < sizeof place)
+                look(search, place, "beside the library");
+        }
+    }
+    look(search, BCR_INSTALL_BINDIR "/enl", "where BCR is installed");
+}
+
+/* In the original process: turns it into the daemon. Returns only if that failed. */
+static void turn_into_enl(const char *path, int socket, pid_t root)
+{
+    char socket_option[48], pid_option[48];
+    snprintf(socket_option, sizeof socket_option, "--root-socket=%d", socket);
+    snprintf(pid_option, sizeof pid_option, "--root-pid=%ld", (long)root);
+    char *arguments[] = {(char *)(uintptr_t) "enl", socket_option,           pid_option,
+                         (char *)(uintptr_t) "--",  program_invocation_name, NULL};
+    int flags = fcntl(socket, F_GETFD);
+    fcntl(socket, F_SETFD, flags & ~FD_CLOEXEC);
+    execv(path, arguments);
+}
+
+int bcri_client_start_daemon(void)
+{
+    if (has_threads()) {
+        bcri_client_complain(
+            "this program has more than one thread, so bcr_init cannot fork; start it as: enl %s",
+            program_invocation_name);
+        return -bcrE_ENLIST;
+    }
+    struct bcri_config config;
+    char reason[512];
+    if (bcri_config_load(&config, NULL, reason, sizeof reason) != 0) {
+        bcri_client_complain("%s", reason);
+        return -bcrE_ENLIST;
+    }
+    struct search search = {.looked_length = 0};
+    look_as_configured(&search, &config);
+    if (search.found[0] == '\0')
+        look_beside_library(&search);
+    if (search.found[0] == '\0')
+        look_on_path(&search, "enl");
+    bcri_config_fini(&config);
+    if (search.found[0] == '\0') {
+        bcri_client_complain("no enl to run this program was found; looked for%s\n"
+                             "     install BCR, or name enl's path as enlistpath in ~/.bcrrc",
+                             search.looked);
+        exit(127);
+    }
+
+    int pair[2];
+    int error = bcri_channel_pair(pair);
+    if (error != 0) {
+        bcri_client_complain("no socket for enl: %s", strerror(-error));
+        return -bcrE_ENLIST;
+    }
+    pid_t child = fork();
+    if (child < 0) {
+        bcri_client_complain("cannot fork: %s", strerror(errno));
+        close(pair[0]);
+        close(pair[1]);
+        return -bcrE_ENLIST;
+    }
+    if (child == 0) {
+        close(pair[0]);
+        return pair[1];
+    }
+    close(pair[1]);
+    turn_into_enl(search.found, pair[0], child);
+    bcri_client_complain("cannot run %s: %s; name a working enl as enlistpath in ~/.bcrrc", search.found,
+                         strerror(errno));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    _exit(127);
+}

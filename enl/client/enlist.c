@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* enlist.c -- bcr_enlist and bcr_arch.
+ *
+ * The region is copied into the request: it has at most 64 bytes, and the daemon makes one of it for each new CCE.
+ * Region IDs are looked at through the public routines, so that bad ones get their codes from where all others do. */
+#include <limits.h>
+#include <string.h>
+
+#include <bcr.h>
+
+#include "bcri/cces.h"
+#include "bcri/client.h"
+#include "bcri/self.h"
+
+static int ask(struct bcri_client *client, struct bcri_control *request)
+{
+    struct bcri_incoming in;
+    int code = bcri_client_call(client, request, -1, &in);
+    if (code == bcrE_ARG) { /* longer than any path or host name, or more CCEs than a program can have */
+        bcri_client_complain("bcr_enlist: a name too long, or more than %u CCEs", BCRI_CCE_MAX);
+        return bcrE_ENLIST;
+    }
+    if (code != 0)
+        return code;
+    bcri_incoming_close(&in);
+    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_INTERNAL;
+}
+
+int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void **rgid, int nofree)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    int count = prcssr >= 0 ? 1 : prcssr == INT_MIN ? INT_MAX : -prcssr;
+    if (obj == NULL || obj[0] == '\0' || cceord1 < 0 || count - 1 > INT_MAX - cceord1) {
+        bcri_set_errno(bcrE_ARG);
+        return -1;
+    }
+    struct bcri_control request = {.type = BCRI_MSG_enlist,
+                                   .present = BCRI_HAS(machine) | BCRI_HAS(core) | BCRI_HAS(count) |
+                                              BCRI_HAS(ordinal) | BCRI_HAS(object),
+                                   .machine = bcri_view_of(mach != NULL ? mach : ""),
+                                   .core = prcssr >= 0 ? prcssr : -1,
+                                   .count = (uint32_t)count,
+                                   .ordinal = (uint32_t)cceord1,
+                                   .object = bcri_view_of(obj)};
+    if (rgid != NULL) {
+        int archtype;
+        int length = bcr_rglen(rgid, &archtype);
+        if (length < 0)
+            return -1;
+        if (length > (int)BCRI_BIRTH_BYTES_MAX) {
+            bcri_set_errno(bcrE_ARG);
+            return -1;
+        }
+        request.present |= BCRI_HAS(data) | BCRI_HAS(archtype);
+        request.data = (struct bcri_view){*rgid, (uint32_t)length};
+        request.archtype = (uint32_t)archtype;
+    }
+    int code = ask(ctx->client, &request);
+    if (code != 0) {
+        bcri_set_errno(code);
+        return -1;
+    }
+    if (rgid != NULL && nofree == bcr_FREE)
+        bcr_rgfree(rgid);
+    return 0;
+}
+
+int bcr_arch(int cceid)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    const struct bcri_cce *cce = bcri_cce_lookup(ctx, cceid);
+    if (cce == NULL || cce->record == NULL) {
+        bcri_set_errno(bcrE_NOCCE);
+        return -1;
+    }
+    return (int)cce->record->id.archtype;
+}

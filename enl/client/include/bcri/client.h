@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The CCE's side of the daemon: joining a program, and asking the daemon for things while it runs.
+ *
+ * A call sends one request and blocks for its answer; the daemon never sends anything unasked. Like every routine of
+ * a CCE it must not be called by two threads at once. When the daemon is gone, so is this process, in a moment: the
+ * hang-up socket sends it SIGKILL (join.c). */
+#ifndef BCRI_CLIENT_H
+#define BCRI_CLIENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bcri/channel.h"
+#include "bcri/ctx.h"
+
+struct bcri_client {
+    struct bcri_ctx ctx;
+    int fd;      /* the private socket */
+    int hang_up; /* never written to by anybody; its end is ours */
+    pid_t pid;
+    uint32_t last_id;
+    uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: this is the root */
+};
+
+extern const struct bcri_upcalls bcri_client_upcalls;
+
+/* Sends `request` (its id is set here) with `fd_out` beside it unless that is -1, and waits for the answer.
+ * Returns 0 with `in` filled: the caller closes what descriptors it does not take, and looks at in->message.status
+ * itself; bcrE_ARG: a value is too long for a message; bcrE_INTERNAL: the daemon does not answer. */
+int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
+                     struct bcri_incoming *in);
+
+/* Introduces this process on the inherited or connected socket `fd` (taken), and waits until it is enlisted: then the
+ * private socket, the hang-up socket and ctx are set up. Returns 0 or a bcrE_ code; what a person must know is on
+ * stderr. */
+int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *ccename);
+
+/* For a process that a shell started: forks, and makes the original process the daemon. Returns, in the child only,
+ * the socket to join by; -bcrE_ENLIST with the reason on stderr. Does not return when there is no daemon to be had. */
+int bcri_client_start_daemon(void);
+
+/* One line on stderr that begins with "bcr: " and the program's name. */
+void bcri_client_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

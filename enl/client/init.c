@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* init.c -- bcr_init: how a process becomes a CCE.
+ *
+ *   BCRI_SOCKET in the environment: started by enl, by bcr_enlist, or under enl --join: join by that socket
+ *   otherwise: started by a shell (or by a CCE, which took the variable away): start a daemon, then join it
+ *
+ * The exit status is recorded in shared memory by on_exit, since enl cannot ask for the status of a process that is
+ * not its child. Processes forked by the CCE run the same handler and must leave the record alone. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "bcri/cces.h"
+#include "bcri/client.h"
+#include "bcri/self.h"
+
+void bcri_client_complain(const char *format, ...)
+{
+    char text[1500];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "bcr: %s: %s\n", program_invocation_short_name, text);
+}
+
+/* The socket of the environment, taken out of it; -1 if there is none; -bcrE_ENLIST if it is no socket any more. */
+static int inherited_socket(void)
+{
+    const char *text = getenv(BCRI_CONTROL_ENV);
+    if (text == NULL)
+        return -1;
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    struct stat status;
+    bool usable = errno == 0 && end != text && *end == '\0' && number >= 0 && number < 1 << 24 &&
+                  fstat((int)number, &status) == 0 && S_ISSOCK(status.st_mode);
+    if (!usable)
+        bcri_client_complain(
+            "%s=%s names no socket; whatever runs between enl and this program must not close "
+            "descriptors that it does not know",
+            BCRI_CONTROL_ENV, text);
+    unsetenv(BCRI_CONTROL_ENV);
+    return usable ? (int)number : -bcrE_ENLIST;
+}
+
+static void record_exit(int status, void *data)
+{
+    struct bcri_client *client = data;
+    if (getpid() == client->pid)
+        bcri_store_release(&client->ctx.record->id.exit_status, 0x100u | ((uint32_t)status & 0xffu));
+}
+
+static int become_cce(struct bcri_client *client, int flags, const char *ccename)
+{
+    int fd = inherited_socket();
+    if (fd == -1)
+        fd = bcri_client_start_daemon();
+    if (fd < 0)
+        return -fd;
+    int code = bcri_client_join(client, fd, flags, ccename);
+    if (code != 0)
+        return code;
+    code = bcri_ids_set_globals(&client->ctx, client->enlistor);
+    if (code != 0 || on_exit(record_exit, client) != 0) {
+        bcri_ctx_fini(&client->ctx);
+        close(client->hang_up);
+        close(client->fd);
+        return bcrE_NOMEM;
+    }
+    return 0;
+}
+
+int bcr_init(int flags, const char *ccename)
+{
+    static _Atomic int begun;
+    int code = 0;
+    int not_yet = 0;
+    struct bcri_client *client = NULL;
+    if (bcri_self_is_fork())
+        code = bcrE_FORK;
+    else if (bcri_self() != NULL)
+        code = bcrE_BUSY;
+    else if (flags < 0)
+        code = bcrE_ARG;
+    else if (!atomic_compare_exchange_strong(&begun, &not_yet, 1))
+        code = bcrE_BUSY;
+    else if ((client = calloc(1, sizeof *client)) == NULL)
+        code = bcrE_NOMEM;
+    else
+        code = become_cce(client, flags, ccename);
+    if (code != 0) {
+        if (client != NULL || code == bcrE_NOMEM)
+            atomic_store(&begun, 0);
+        free(client);
+        bcri_set_errno(code);
+        return -1;
+    }
+    bcri_store_release(&client->ctx.record->id.state, BCRI_CCE_ALIVE);
+    bcri_self_set_process(&client->ctx);
+    return flags & ~bcr_implemented;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* join.c -- the handshake with the daemon, and the calls that follow it.
+ *
+ *   CCE                                            enl
+ *    | -- hello {layout, ...} + private socket -->  |   on the inherited socket; credentials name the process
+ *    |                                              |   waits until it is enlisted and its birth region is in cell 0
+ *    | <-- welcome {index, ...} + host segment,     |   on the private socket
+ *    |            hang-up socket                    |
+ *
+ * The hang-up socket is armed before anything else: from then on the daemon's death, by whatever signal, kills this
+ * process even if it only computes. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "bcri/archtype.h"
+#include "bcri/client.h"
+
+int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
+                     struct bcri_incoming *in)
+{
+    request->id = ++client->last_id;
+    request->present |= BCRI_HAS(id);
+    int error = bcri_channel_send(client->fd, request, &fd_out, fd_out >= 0 ? 1 : 0, true);
+    if (error == -EMSGSIZE)
+        return bcrE_ARG;
+    while (error == 0) {
+        if (bcri_channel_recv(client->fd, in, true) <= 0 || in->wrong != NULL)
+            return bcrE_INTERNAL;
+        if ((in->message.present & BCRI_HAS(id)) != 0 && in->message.id == request->id)
+            return 0;
+        bcri_incoming_close(in); /* an answer that a signal handler's longjmp has abandoned */
+    }
+    return bcrE_INTERNAL;
+}
+
+static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    struct bcri_control request = {.type = BCRI_MSG_segment_add,
+                                   .present = BCRI_HAS(size) | BCRI_HAS(kind),
+                                   .size = size_bytes,
+                                   .kind = (uint32_t)kind};
+    struct bcri_incoming in;
+    int code = bcri_client_call(up, &request, fd, &in);
+    if (code != 0)
+        return code;
+    bcri_incoming_close(&in);
+    if (in.message.type != BCRI_MSG_reply || in.message.status != 0)
+        return in.message.status != 0 ? (int)in.message.status : bcrE_INTERNAL;
+    *seg_out = in.message.seg;
+    close(fd);
+    return 0;
+}
+
+static int segment_fd(void *up, uint32_t seg)
+{
+    struct bcri_control request = {.type = BCRI_MSG_segment_fd, .present = BCRI_HAS(seg), .seg = seg};
+    struct bcri_incoming in;
+    int code = bcri_client_call(up, &request, -1, &in);
+    if (code != 0)
+        return -code;
+    int fd = bcri_incoming_take(&in, 0);
+    bcri_incoming_close(&in);
+    if (fd >= 0)
+        return fd;
+    return in.message.status != 0 ? -(int)in.message.status : -bcrE_NOMEM;
+}
+
+const struct bcri_upcalls bcri_client_upcalls = {segment_add, segment_fd};
+
+/* Asks for SIGKILL when the other end goes away. Any process that holds the description may ask; the kernel sends it
+ * to the process named here, which a fork of it is not. */
+static void arm_hang_up(struct bcri_client *client)
+{
+    struct pollfd look = {.fd = client->hang_up, .events = 0};
+    if (fcntl(client->hang_up, F_SETSIG, SIGKILL) != 0 || fcntl(client->hang_up, F_SETOWN, getpid()) != 0 ||
+        fcntl(client->hang_up, F_SETFL, O_NONBLOCK | O_ASYNC) != 0)
+        bcri_client_complain("cannot watch enl (%s); should enl be killed, this process will live on",
+                             strerror(errno));
+    if (poll(&look, 1, 0) == 1)
+        raise(SIGKILL); /* it went away before the signal was asked for */
+}
+
+static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int flags)
+{
+    const struct bcri_control *message = &in->message;
+    int host_fd = bcri_incoming_take(in, 0);
+    client->hang_up = bcri_incoming_take(in, 1);
+    if (host_fd < 0 || client->hang_up < 0 || message->enlistor.length != BCRI_IDENTITY_BYTES) {
+        bcri_client_complain(
+            "enl's welcome lacks a part; are this program and enl from the same installation?");
+        bcri_incoming_close(in);
+        if (host_fd >= 0)
+            close(host_fd);
+        return bcrE_ENLIST;
+    }
+    arm_hang_up(client);
+    int code = bcri_ctx_init(&client->ctx, host_fd, message->index, &bcri_client_upcalls, client);
+    close(host_fd);
+    if (code != 0) {
+        close(client->hang_up);
+        if (code != bcrE_ARG)
+            return code;
+        bcri_client_complain(
+            "enl lays out shared memory differently; link this program with enl's own library");
+        return bcrE_ENLIST;
+    }
+    memcpy(client->enlistor, message->enlistor.bytes, BCRI_IDENTITY_BYTES);
+    client->ctx.enlistor = (uint32_t)client->enlistor[2] << 8 | client->enlistor[3];
+    client->ctx.client = client;
+    client->ctx.flags = flags;
+    prctl(PR_SET_PTRACER, (unsigned long)client->ctx.host->enl_pid, 0, 0, 0);
+    return 0;
+}
+
+/* Why the daemon said no, for a person. */
+static int refused(const struct bcri_incoming *in)
+{
+    char text[1024];
+    bcri_view_copy(in->message.text, text, sizeof text);
+    int status = in->message.type == BCRI_MSG_reply ? (int)in->message.status : 0;
+    bcri_client_complain("enl does not take this process: %s", text[0] != '\0' ? text : "no reason given");
+    return status != 0 ? status : bcrE_ENLIST;
+}
+
+int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *ccename)
+{
+    char name[256];
+    if (ccename == NULL || ccename[0] == '\0')
+        ccename = program_invocation_short_name;
+    size_t length = strnlen(ccename, sizeof name - 1);
+    memcpy(name, ccename, length);
+    name[length] = '\0';
+
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        close(fd);
+        return bcrE_NOMEM;
+    }
+    client->pid = getpid();
+    client->fd = pair[1];
+    client->last_id = 1;
+    struct bcri_control hello = {.type = BCRI_MSG_hello,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(layout) | BCRI_HAS(archtype) |
+                                            BCRI_HAS(flags) | BCRI_HAS(ccename),
+                                 .id = 1,
+                                 .layout = bcri_layout_signature(),
+                                 .archtype = (uint32_t)bcri_archtype_native(),
+                                 .flags = (uint32_t)flags,
+                                 .ccename = bcri_view_of(name)};
+    int error = bcri_channel_send(fd, &hello, &pair[0], 1, true);
+    close(pair[0]);
+    close(fd);
+    struct bcri_incoming in;
+    int came = error == 0 ? bcri_channel_recv(client->fd, &in, true) : 0;
+    int code = bcrE_ENLIST;
+    if (came <= 0)
+        bcri_client_complain("the program has ended before it took this process");
+    else if (in.wrong != NULL)
+        bcri_client_complain("enl's answer makes no sense (%s)", in.wrong);
+    else if (in.message.type != BCRI_MSG_welcome)
+        code = refused(&in);
+    else
+        code = welcomed(client, &in, flags);
+    if (code != 0)
+        close(client->fd);
+    return code;
+}

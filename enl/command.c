@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* command.c -- enl ps, enl kill, enl --join, enl --show-config. */
+#include "command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bcri/channel.h"
+#include "bcri/config.h"
+#include "bcri/host.h"
+#include "object.h"
+#include "spawn.h"
+
+/* Calls `visit` for each program of this user, as the kernel's list of sockets has them; ends when it returns false. */
+static void each_program(bool (*visit)(void *data, const char *program), void *data)
+{
+    char prefix[64], line[512];
+    int length = bcri_channel_prefix(geteuid(), prefix, sizeof prefix);
+    FILE *file = fopen("/proc/net/unix", "re");
+    if (file == NULL)
+        return;
+    while (fgets(line, sizeof line, file) != NULL) {
+        unsigned long flags = 0;
+        line[strcspn(line, "\n")] = '\0';
+        char *at = strrchr(line, ' ');
+        if (at == NULL || at[1] != '@' || strncmp(at + 2, prefix, (size_t)length) != 0)
+            continue;
+        /* Num: RefCount Protocol Flags: only the listening one, not those of visitors. */
+        if (sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || (flags & 0x10000) == 0)
+            continue;
+        if (!visit(data, at + 2 + length))
+            break;
+    }
+    fclose(file);
+}
+
+static const char *state_name(uint32_t state)
+{
+    switch (state) {
+    case BCRI_CCE_STARTING: return "starting";
+    case BCRI_CCE_ALIVE: return "alive";
+    case BCRI_CCE_DYING: return "dying";
+    default: return "ended";
+    }
+}
+
+/* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the end. */
+static uint32_t show_row(int fd, uint32_t index, struct bcri_incoming *in)
+{
+    struct bcri_control request = {
+        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
+    if (bcri_channel_send(fd, &request, NULL, 0, true) != 0 || bcri_channel_recv(fd, in, true) != 1 ||
+        in->wrong != NULL)
+        return 0;
+    bcri_incoming_close(in);
+    const struct bcri_control *row = &in->message;
+    if (row->type != BCRI_MSG_row)
+        return 0;
+    printf("%-28.*s %7u %9u  %-9s %.*s\n", (int)row->program.length, row->program.bytes, row->ordinal,
+           row->pid, state_name(row->state), (int)row->ccename.length, row->ccename.bytes);
+    return row->index + 1;
+}
+
+static bool show_program(void *data, const char *program)
+{
+    static struct bcri_incoming in;
+    int *count = data;
+    int fd = bcri_channel_connect(program);
+    if (fd < 0)
+        return true; /* it has ended meanwhile */
+    if ((*count)++ == 0)
+        printf("%-28s %7s %9s  %-9s %s\n", "PROGRAM", "CCE", "PID", "STATE", "NAME");
+    for (uint32_t index = 1; index != 0;)
+        index = show_row(fd, index, &in);
+    close(fd);
+    return true;
+}
+
+int enl_command_ps(void)
+{
+    int count = 0;
+    each_program(show_program, &count);
+    if (count == 0)
+        fprintf(stderr, "enl: no BCR program of yours is running\n");
+    return 0;
+}
+
+struct names {
+    char first[BCRI_PROGRAM_NAME_MAX];
+    int count;
+};
+
+static bool count_program(void *data, const char *program)
+{
+    struct names *names = data;
+    if (names->count++ == 0)
+        snprintf(names->first, sizeof names->first, "%s", program);
+    else
+        fprintf(stderr, names->count == 2 ? "enl: which program?\n  %s\n  %s\n" : "  %s\n",
+                names->count == 2 ? names->first : program, program);
+    return true;
+}
+
+int enl_command_kill(const char *name)
+{
+    static struct bcri_incoming in;
+    struct names names = {.count = 0};
+    if (name == NULL) {
+        each_program(count_program, &names);
+        if (names.count == 0)
+            fprintf(stderr, "enl: no BCR program of yours is running\n");
+        if (names.count != 1)
+            return 1;
+        name = names.first;
+    }
+    int fd = bcri_channel_connect(name);
+    if (fd < 0) {
+        fprintf(stderr, "enl: program %s: %s\n", name,
+                fd == -ECONNREFUSED ? "no program of yours has that name; enl ps lists them" : strerror(-fd));
+        return 1;
+    }
+    struct bcri_control request = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 1};
+    int status = 1;
+    if (bcri_channel_send(fd, &request, NULL, 0, true) == 0)
+        while (bcri_channel_recv(fd, &in, true) == 1) { /* until the daemon itself has gone */
+            if (in.wrong == NULL && in.message.type == BCRI_MSG_reply)
+                status = (int)in.message.status;
+            bcri_incoming_close(&in);
+        }
+    close(fd);
+    if (status != 0)
+        fprintf(stderr, "enl: program %s did not answer; kill %s by hand\n", name, strrchr(name, '.') + 1);
+    return status;
+}
+
+int enl_command_join(const struct enl_options *options, char **argv)
+{
+    extern char **environ;
+    char path[PATH_MAX], reason[1024], number[16];
+    int status = enl_object_find(argv[0], path, reason, sizeof reason);
+    if (status != 0) {
+        fprintf(stderr, "enl: %s\n", reason);
+        return status;
+    }
+    int fd = bcri_channel_connect(options->join);
+    if (fd < 0) {
+        fprintf(stderr, "enl: program %s: %s\n", options->join,
+                fd == -ECONNREFUSED ? "no program of yours has that name; enl ps lists them" : strerror(-fd));
+        return 1;
+    }
+    snprintf(number, sizeof number, "%d", fd);
+    char **environment = enl_environment_with(environ, BCRI_CONTROL_ENV, number);
+    if (environment != NULL && fcntl(fd, F_SETFD, 0) == 0)
+        execve(path, argv, environment);
+    fprintf(stderr, "enl: %s could not be executed: %s\n", path, strerror(errno));
+    return 126;
+}
+
+int enl_command_show_config(const struct enl_options *options)
+{
+    struct bcri_config config;
+    char error[1024];
+    int failed = bcri_config_load(&config, NULL, error, sizeof error);
+    if (failed == 0 && options->onfail != NULL)
+        failed = bcri_config_set(&config, "onfail", options->onfail, "--onfail", error, sizeof error);
+    if (failed == 0 && options->loglevel != NULL)
+        failed = bcri_config_set(&config, "loglevel", options->loglevel, "--log-level", error, sizeof error);
+    if (failed == 0 && options->output != NULL)
+        failed = bcri_config_set(&config, "output", options->output, "--output", error, sizeof error);
+    if (failed != 0) {
+        fprintf(stderr, "enl: %s\n", error);
+        return 2;
+    }
+    struct bcri_config_entry entry;
+    for (size_t i = 0; bcri_config_at(&config, i, &entry); i++)
+        printf("%-12s %-24s # %s (%s)\n", entry.keyword, entry.value, entry.about, entry.origin);
+    bcri_config_fini(&config);
+    return 0;
+}

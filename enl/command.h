@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What enl does besides running a program. Each returns the exit status. */
+#ifndef ENL_COMMAND_H
+#define ENL_COMMAND_H
+
+#include "options.h"
+
+int enl_command_ps(void);
+/* `name` NULL: the only program that runs. */
+int enl_command_kill(const char *name);
+/* Connects to program options->join and becomes argv[0]; returns only if that failed. */
+int enl_command_join(const struct enl_options *options, char **argv);
+int enl_command_show_config(const struct enl_options *options);
+
+#endif

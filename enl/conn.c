@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* conn.c -- sockets coming, being read, and going. */
+#include "conn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "cce.h"
+#include "enlist.h"
+
+/* What the end of a connection means. */
+static void ended(struct enl_conn *conn)
+{
+    struct enl_cce *cce = conn->cce;
+    enum enl_conn_kind kind = conn->kind;
+    enl_conn_close(conn);
+    if (kind == ENL_DOOR && cce != NULL)
+        enl_cce_door_closed(cce);
+    else if (kind == ENL_CONTROL && cce != NULL)
+        enl_cce_cut(cce);
+}
+
+static void on_readable(void *data)
+{
+    static struct bcri_incoming in; /* the loop's thread alone */
+    struct enl_conn *conn = data;
+    int came = bcri_channel_recv(conn->watch->fd, &in, false);
+    if (came == -EAGAIN)
+        return;
+    if (came <= 0) {
+        ended(conn);
+        return;
+    }
+    const char *wrong = in.wrong;
+    if (wrong == NULL)
+        wrong = enl_request(conn, &in);
+    else if ((in.message.present & BCRI_HAS(id)) != 0)
+        enl_conn_reply(conn, in.message.id, bcrE_ENLIST, wrong);
+    bcri_incoming_close(&in);
+    if (wrong != NULL) {
+        static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE"};
+        bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
+                       "message of %s (pid %ld) not understood: %s; its connection is ended",
+                       kinds[conn->kind], (long)in.pid, wrong);
+        ended(conn);
+    }
+}
+
+struct enl_conn *enl_conn_new(struct enl_program *program, enum enl_conn_kind kind, int fd,
+                              struct enl_cce *cce)
+{
+    struct enl_conn *conn = calloc(1, sizeof *conn);
+    if (conn == NULL) {
+        close(fd);
+        return NULL;
+    }
+    conn->watch = enl_watch_start(program, fd, on_readable, conn);
+    if (conn->watch == NULL) {
+        free(conn);
+        return NULL;
+    }
+    conn->program = program;
+    conn->kind = kind;
+    conn->cce = cce;
+    conn->next = program->conns;
+    if (conn->next != NULL)
+        conn->next->previous = conn;
+    program->conns = conn;
+    return conn;
+}
+
+static void wait_no_more(struct enl_conn *conn)
+{
+    struct enl_program *program = conn->program;
+    if (conn->wait_next != NULL)
+        conn->wait_next->wait_prev = conn->wait_prev;
+    else
+        program->waiting_last = conn->wait_prev;
+    if (conn->wait_prev != NULL)
+        conn->wait_prev->wait_next = conn->wait_next;
+    else
+        program->waiting = conn->wait_next;
+}
+
+void enl_conn_wait(struct enl_program *program, int fd, pid_t pid, const struct bcri_control *hello)
+{
+    struct enl_conn *conn = enl_conn_new(program, ENL_WAITING, fd, NULL);
+    if (conn == NULL)
+        return;
+    conn->pid = pid;
+    conn->flags = hello->flags;
+    conn->hello_id = hello->id;
+    bcri_view_copy(hello->ccename, conn->ccename, sizeof conn->ccename);
+    conn->wait_prev = program->waiting_last;
+    if (conn->wait_prev != NULL)
+        conn->wait_prev->wait_next = conn;
+    else
+        program->waiting = conn;
+    program->waiting_last = conn;
+    bcri_log_write(&program->log, BCRI_LOG_INFO, "pid %ld waits to be enlisted as %s", (long)pid,
+                   conn->ccename);
+}
+
+void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce)
+{
+    wait_no_more(conn);
+    conn->kind = ENL_CONTROL;
+    conn->cce = cce;
+    cce->control = conn;
+}
+
+void enl_conn_close(struct enl_conn *conn)
+{
+    struct enl_program *program = conn->program;
+    if (conn->next != NULL)
+        conn->next->previous = conn->previous;
+    if (conn->previous != NULL)
+        conn->previous->next = conn->next;
+    else
+        program->conns = conn->next;
+    if (conn->kind == ENL_WAITING)
+        wait_no_more(conn);
+    if (conn->cce != NULL && conn->cce->door == conn)
+        conn->cce->door = NULL;
+    if (conn->cce != NULL && conn->cce->control == conn)
+        conn->cce->control = NULL;
+    enl_enlist_forget(program, conn);
+    enl_watch_stop(conn->watch);
+    free(conn);
+}
+
+void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, const int *fds,
+                   unsigned fd_count)
+{
+    int error = bcri_channel_send(conn->watch->fd, message, fds, fd_count, false);
+    if (error == 0 || error == -EPIPE || error == -ECONNRESET)
+        return; /* the end is read in a moment */
+    bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
+                   "%s for pid %ld cannot be sent (%s); its connection is ended",
+                   bcri_control_name(message->type), (long)(conn->cce != NULL ? conn->cce->pid : conn->pid),
+                   strerror(-error));
+    shutdown(conn->watch->fd, SHUT_RDWR); /* so the end is read in a moment, by nobody who uses conn now */
+}
+
+void enl_conn_reply(struct enl_conn *conn, uint32_t id, int status, const char *text)
+{
+    struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(status),
+                                 .id = id,
+                                 .status = (uint32_t)status};
+    if (text != NULL) {
+        reply.present |= BCRI_HAS(text);
+        reply.text = bcri_view_of(text);
+        if (reply.text.length > 1023)
+            reply.text.length = 1023;
+    }
+    enl_conn_send(conn, &reply, NULL, 0);
+}
+
+struct enl_conn *enl_conn_waiting(struct enl_program *program, const char *object)
+{
+    const char *slash = strrchr(object, '/');
+    for (struct enl_conn *conn = program->waiting; conn != NULL; conn = conn->wait_next)
+        if (strcmp(conn->ccename, object) == 0 || (slash != NULL && strcmp(conn->ccename, slash + 1) == 0))
+            return conn;
+    return NULL;
+}
+
+static void on_visit(void *data)
+{
+    struct enl_program *program = data;
+    int fd = accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0)
+        return;
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    int on = 1;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
+        (peer.uid != geteuid() && peer.uid != 0)) {
+        bcri_log_write(&program->log, BCRI_LOG_WARN, "a connection of user %ld (pid %ld) was refused",
+                       (long)peer.uid, (long)peer.pid);
+        close(fd);
+        return;
+    }
+    enl_conn_new(program, ENL_VISITOR, fd, NULL);
+}
+
+int enl_conn_listen(struct enl_program *program)
+{
+    struct sockaddr_un address;
+    socklen_t length = bcri_channel_address(&address, geteuid(), program->name);
+    int on = 1;
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    /* SO_PASSCRED is inherited by what is accepted, so a message sent before accept has its credentials too. */
+    if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
+        bind(fd, (struct sockaddr *)&address, length) != 0 || listen(fd, 64) != 0) {
+        int error = errno;
+        close(fd);
+        return -error;
+    }
+    program->listening = enl_watch_start(program, fd, on_visit, program);
+    return program->listening != NULL ? 0 : -ENOMEM;
+}

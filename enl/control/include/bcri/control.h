@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Control messages: what a CCE and its daemon, or a command and a daemon, say to each other.
+ *
+ * A message is one record of an AF_UNIX SOCK_SEQPACKET socket: a msgpack map from short names to values, with
+ * "v" (the protocol's version) and "t" (the message's type) in it, and descriptors beside it where the type says so.
+ * Every request carries an "id", and is answered by one message with that id.
+ *
+ *   type         from       keys (? optional)                                  descriptors         answer
+ *   hello        CCE        id layout archtype flags ccename                   its private socket  welcome or reply
+ *   welcome      daemon     id index enlistor program                          host seg, hang-up
+ *   segment_add  CCE        id size kind                                       the segment         reply: seg?
+ *   segment_fd   CCE        id seg                                                                 reply + descriptor
+ *   enlist       CCE        id machine core count ordinal object data? archtype?                   reply
+ *   ps           command    id index                                                               row or reply
+ *   kill         command    id                                                                     reply, then the end
+ *   row          daemon     id index ordinal pid state ccename program
+ *   reply        daemon     id status text? seg?
+ *
+ * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join), everything later on
+ * the private socket that hello brought: so two processes on one inherited socket cannot take each other's answers.
+ *
+ * Trust. The bytes come from another process. Reading takes no memory, believes no length before it has been compared
+ * with what is there, and copies nothing: strings and byte strings are views into the caller's buffer. Unknown keys
+ * are skipped, so later versions may add some; a key given twice, of the wrong type, out of range or missing, an
+ * unknown type, and bytes behind the map make the message malformed. Whoever gets such a one ends the connection and
+ * logs the reason.
+ *
+ * Source: msgpack specification; msgpack-c packs. Its unpacker allocates what a message claims to hold, so reading is
+ * done here. */
+#ifndef BCRI_CONTROL_H
+#define BCRI_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/record.h"
+
+#define BCRI_CONTROL_VERSION   1u
+#define BCRI_CONTROL_BYTES_MAX 8192u /* of one message */
+#define BCRI_CONTROL_FDS_MAX   2u
+#define BCRI_BIRTH_BYTES_MAX   64u /* the region that a new CCE finds in cell 0 */
+
+/* The environment variable that carries the number of the inherited socket. */
+#define BCRI_CONTROL_ENV "BCRI_SOCKET"
+
+/* X(key, KIND, limit): largest value of a number, largest length of a string. */
+#define BCRI_CONTROL_KEYS(X)              \
+    X(id, U32, UINT32_MAX)                \
+    X(status, U32, 255)                   \
+    X(text, STR, 1023)                    \
+    X(layout, U32, UINT32_MAX)            \
+    X(archtype, U32, INT32_MAX)           \
+    X(flags, U32, INT32_MAX)              \
+    X(ccename, STR, 255)                  \
+    X(index, U32, BCRI_CCE_MAX)           \
+    X(enlistor, BIN, BCRI_IDENTITY_BYTES) \
+    X(program, STR, 127)                  \
+    X(size, U64, UINT64_MAX)              \
+    X(kind, U32, 255)                     \
+    X(seg, U32, BCRI_SEG_MAX - 1)         \
+    X(machine, STR, 255)                  \
+    X(core, I32, INT32_MAX)               \
+    X(count, U32, BCRI_CCE_MAX)           \
+    X(ordinal, U32, INT32_MAX)            \
+    X(object, STR, 4095)                  \
+    X(data, BIN, BCRI_BIRTH_BYTES_MAX)    \
+    X(pid, U32, INT32_MAX)                \
+    X(state, U32, 255)
+
+/* X(type, required keys, optional keys, descriptors) */
+#define BCRI_CONTROL_TYPES(X)                                                                             \
+    X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program), 0, 2)                                         \
+    X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
+    X(segment_fd, K(id) | K(seg), 0, 0)                                                                   \
+    X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object), K(data) | K(archtype), 0) \
+    X(ps, K(id) | K(index), 0, 0)                                                                         \
+    X(kill, K(id), 0, 0)                                                                                  \
+    X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)             \
+    X(reply, K(id) | K(status), K(text) | K(seg), 1)
+
+enum bcri_control_key {
+#define BCRI_CONTROL_KEY(key, kind, limit) BCRI_KEY_##key,
+    BCRI_CONTROL_KEYS(BCRI_CONTROL_KEY)
+#undef BCRI_CONTROL_KEY
+        BCRI_KEY_COUNT
+};
+
+enum bcri_control_type {
+#define BCRI_CONTROL_TYPE(type, required, optional, fds) BCRI_MSG_##type,
+    BCRI_CONTROL_TYPES(BCRI_CONTROL_TYPE)
+#undef BCRI_CONTROL_TYPE
+        BCRI_MSG_COUNT
+};
+
+struct bcri_view {
+    const char *bytes; /* not NUL-terminated; a string has no NUL in it */
+    uint32_t length;
+};
+
+#define BCRI_FIELD_U32 uint32_t
+#define BCRI_FIELD_U64 uint64_t
+#define BCRI_FIELD_I32 int32_t
+#define BCRI_FIELD_STR struct bcri_view
+#define BCRI_FIELD_BIN struct bcri_view
+
+/* One message; fields whose bit is not in `present` are zero. Messages are made with designated initializers:
+ * BCRI_HAS(id) | BCRI_HAS(status) in `present`. */
+struct bcri_control {
+    enum bcri_control_type type;
+    uint32_t present;
+#define BCRI_CONTROL_FIELD(key, kind, limit) BCRI_FIELD_##kind key;
+    BCRI_CONTROL_KEYS(BCRI_CONTROL_FIELD)
+#undef BCRI_CONTROL_FIELD
+};
+
+#define BCRI_HAS(key) (UINT32_C(1) << BCRI_KEY_##key)
+
+_Static_assert(BCRI_KEY_COUNT <= 32, "the set of keys is a 32-bit word");
+
+struct bcri_view bcri_view_of(const char *string);
+/* Copies a view into `out` with a NUL; false (and "") if it has no room. */
+bool bcri_view_copy(struct bcri_view view, char *out, size_t capacity);
+
+const char *bcri_control_name(enum bcri_control_type type);
+/* How many descriptors may come with a message of that type. */
+unsigned bcri_control_fds(enum bcri_control_type type);
+
+/* Writes `message` into `out`. Returns its length; 0 if a required key is missing, a value is over its limit, or the
+ * capacity is too small (BCRI_CONTROL_BYTES_MAX always suffices). */
+size_t bcri_control_encode(const struct bcri_control *message, uint8_t *out, size_t capacity);
+
+/* Reads a message. Returns NULL, or why it is malformed: a constant sentence. On failure `id` alone may be set, so
+ * that the sender can be told. Views point into `bytes`. */
+const char *bcri_control_decode(const uint8_t *bytes, size_t length, struct bcri_control *message_out);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* death.c -- the end of a CCE: noticed, judged, repaired.
+ *
+ *   who tells                    when
+ *   wait (SIGCHLD)               the daemon's own children, and what they left to it as subreaper: with a status
+ *   a pidfd                      a CCE under a wrapper, or one that joined: no status but what the CCE recorded itself
+ *   the private socket's end     an exec, or a connection that was ended: the process has a second left
+ *
+ * What a dead one held is repaired by the worker; DYING is stored before, so that those who wait for one of its locks
+ * see what they wait for. When the whole program is ending nothing is repaired: nobody is left to care. */
+#include "death.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "bcri/repair.h"
+#include "cce.h"
+#include "conn.h"
+#include "worker.h"
+
+/* How a process ended. */
+struct end {
+    bool known;
+    bool signalled;
+    int number; /* status or signal */
+};
+
+static struct end end_of(const struct enl_cce *cce, bool waited, int wait_status)
+{
+    uint32_t recorded = bcri_load_acquire(&cce->record->id.exit_status);
+    if (waited && WIFSIGNALED(wait_status))
+        return (struct end){true, true, WTERMSIG(wait_status)};
+    if (waited && WIFEXITED(wait_status))
+        return (struct end){true, false, WEXITSTATUS(wait_status)};
+    if ((recorded & 0x100u) != 0)
+        return (struct end){true, false, (int)(recorded & 0xffu)};
+    return (struct end){.known = false};
+}
+
+static bool is_normal(struct end end)
+{
+    return end.known && !end.signalled && end.number == 0;
+}
+
+static int status_of(struct end end)
+{
+    return !end.known ? 1 : end.signalled ? 128 + end.number : end.number;
+}
+
+static const char *text_of(struct end end, char *buffer, size_t size)
+{
+    if (!end.known)
+        snprintf(buffer, size, "ended without exit()");
+    else if (end.signalled)
+        snprintf(buffer, size, "was killed by signal %d (%s)", end.number, strsignal(end.number));
+    else
+        snprintf(buffer, size, "exited with status %d", end.number);
+    return buffer;
+}
+
+/* Once both its processes are gone. */
+static void settle(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    if (cce->life != ENL_OVER || cce->process != 0 || cce->settled)
+        return;
+    cce->settled = true;
+    program->alive--;
+    enl_cce_release(cce);
+    enl_program_check_end(program);
+}
+
+static void finish(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    cce->never_alive = cce->life != ENL_ALIVE;
+    cce->life = ENL_OVER;
+    if (cce->control != NULL)
+        enl_conn_close(cce->control);
+    if (cce->hang_up >= 0)
+        close(cce->hang_up);
+    cce->hang_up = -1;
+    enl_watch_stop(cce->pid_watch);
+    cce->pid_watch = NULL;
+    bcri_store_release(&cce->record->id.state, BCRI_CCE_DYING);
+    bcri_cce_dying(cce->record);
+    if (program->phase != ENL_RUNNING)
+        return;
+    struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
+    cce->repairing = enl_worker_add(program->worker, &work);
+    if (!cce->repairing)
+        enl_say(program, BCRI_LOG_ERROR, "no memory to repair what CCE %u held; locks may stay held",
+                cce->ordinal);
+}
+
+void enl_cce_drop(struct enl_cce *cce)
+{
+    finish(cce);
+    settle(cce);
+}
+
+void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal)
+{
+    const struct enl_cce *enlistor = enl_cce_at(program, origin->index);
+    if (enlistor == NULL || enlistor->life != ENL_ALIVE || (enlistor->flags & bcr_errors) == 0 ||
+        memcmp(enlistor->record->id.identity, origin->identity, BCRI_IDENTITY_BYTES) != 0)
+        return;
+    struct enl_work work = {.kind = ENL_WORK_ERROR,
+                            .index = origin->index,
+                            .code = bcrE_ENLIST,
+                            .operation = bcr_op_enlist,
+                            .ordinal = (int32_t)ordinal};
+    enl_worker_add(program->worker, &work);
+}
+
+void enl_cce_fail(struct enl_cce *cce, const char *format, ...)
+{
+    struct enl_program *program = cce->program;
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    enl_output_drain(cce);
+    if (program->phase == ENL_RUNNING) {
+        enl_say(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s did not start: %s", cce->ordinal, cce->object,
+                program->hostname, text);
+        enl_output_show_tail(cce);
+        enl_cce_tell_failure(program, &cce->origin, cce->ordinal);
+    }
+    finish(cce);
+    settle(cce);
+}
+
+/* A process that the daemon started has ended, nobody holds its socket any more, and no hello came. */
+static void fail_without_hello(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    struct end end = end_of(cce, true, cce->wait_status);
+    char how[128];
+    text_of(end, how, sizeof how);
+    if (cce == program->root && !program->status_set) {
+        program->status = status_of(end) != 0 ? status_of(end) : 1;
+        program->status_set = true;
+    }
+    if (cce->refused)
+        enl_cce_fail(cce, "it was refused, and then %s", how);
+    else
+        enl_cce_fail(cce,
+                     "it %s and never called bcr_init; a program that is no CCE cannot be run by enl, start "
+                     "it without",
+                     how);
+}
+
+/* The CCE itself has ended. */
+static void ended(struct enl_cce *cce, bool waited, int wait_status)
+{
+    struct enl_program *program = cce->program;
+    struct end end = end_of(cce, waited, wait_status);
+    char who[512], how[128];
+    if (cce->life == ENL_HELD) {
+        enl_cce_fail(cce, "it %s while it waited in bcr_init", text_of(end, how, sizeof how));
+        return;
+    }
+    enl_output_drain(cce);
+    enl_cce_text(cce, who, sizeof who);
+    text_of(end, how, sizeof how);
+    bool blamed = !is_normal(end) && program->phase == ENL_RUNNING;
+    if (cce == program->root && !program->status_set)
+        program->status = status_of(end);
+    if (blamed) {
+        bool abort = program->config.onfail == BCRI_ONFAIL_ABORT;
+        enl_say(program, BCRI_LOG_ERROR, "%s on %s %s; %s", who, program->hostname, how,
+                abort ? "that ends the program (onfail abort)" : "the others go on (onfail isolate)");
+        enl_output_show_tail(cce);
+    } else {
+        bcri_log_write(&program->log, BCRI_LOG_INFO, "%s %s", who, how);
+    }
+    finish(cce);
+    cce->pid = 0;
+    if (blamed && program->config.onfail == BCRI_ONFAIL_ABORT)
+        enl_program_abort(program, status_of(end));
+    settle(cce);
+}
+
+void enl_death_of_pid(void *data)
+{
+    struct enl_cce *cce = data;
+    int wait_status = 0;
+    /* Its parent may have ended, and the daemon be its parent now. */
+    bool waited = waitpid(cce->pid, &wait_status, WNOHANG) == cce->pid;
+    ended(cce, waited, wait_status);
+}
+
+void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status)
+{
+    struct enl_cce *next;
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = next) {
+        next = cce->next;
+        if (cce->process != pid && cce->pid != pid)
+            continue;
+        bool was_cce = cce->pid == pid && cce->life != ENL_OVER;
+        if (cce->process == pid) {
+            cce->process = 0;
+            cce->wait_status = wait_status;
+        }
+        if (was_cce)
+            ended(cce, true, wait_status);
+        else if (cce->life == ENL_STARTED && cce->door == NULL)
+            fail_without_hello(cce);
+        else
+            settle(cce);
+        return;
+    }
+}
+
+void enl_cce_door_closed(struct enl_cce *cce)
+{
+    if (cce->life == ENL_STARTED && cce->process == 0)
+        fail_without_hello(cce);
+    else
+        enl_cce_release(cce);
+}
+
+void enl_cce_cut(struct enl_cce *cce)
+{
+    cce->cut = true;
+    uv_timer_t *timer = &cce->program->linger;
+    uv_timer_start(timer, (uv_timer_cb)timer->data, 1000, 0);
+}
+
+void enl_cce_kill_cut(struct enl_program *program)
+{
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next) {
+        if (!cce->cut || cce->life == ENL_OVER)
+            continue;
+        enl_say(program, BCRI_LOG_ERROR,
+                "CCE %u (%s, pid %ld) gave up its connection to enl and runs on (an exec?); it is killed",
+                cce->ordinal, cce->object, (long)cce->pid);
+        enl_cce_signal(cce, SIGKILL, false);
+    }
+}
+
+void enl_cce_repaired(struct enl_program *program, uint32_t index)
+{
+    struct enl_cce *cce = enl_cce_at(program, index);
+    if (cce == NULL)
+        return;
+    cce->repairing = false;
+    if (cce->never_alive)
+        bcri_host_cce_release(program->host, index); /* nobody has ever heard of it */
+    enl_cce_release(cce);
+}
+
+void enl_cce_release(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    if (!cce->settled || cce->repairing || !enl_output_ended(cce) || cce->door != NULL ||
+        cce == program->root)
+        return;
+    if (cce->next != NULL)
+        cce->next->previous = cce->previous;
+    else
+        program->last = cce->previous;
+    if (cce->previous != NULL)
+        cce->previous->next = cce->next;
+    else
+        program->first = cce->next;
+    program->cces[cce->index] = NULL;
+    enl_output_close(cce);
+    free(cce->object);
+    free(cce);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* enlist.c -- starting CCEs for a CCE.
+ *
+ *   known at once   no such machine, core or program, not executable, another architecture: an error to the caller
+ *   later           one of several could not be started (no process, no memory), or ended before it was a CCE: an
+ *                   error region to the caller, if it asked for them; a line in the log and on stderr in any case */
+#include "enlist.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <bcr.h>
+
+#include "bcri/refuse.h"
+#include "cce.h"
+#include "conn.h"
+#include "object.h"
+
+struct enl_job {
+    struct enl_job *next;
+    struct enl_conn *conn; /* NULL: nobody waits for the answer any more */
+    uint32_t id;
+    struct enl_origin origin;
+    uint32_t left, ordinal, started;
+    int core;
+    bool has_path; /* false: only processes that wait can be taken; `reason` says why */
+    char path[PATH_MAX];
+    char object[PATH_MAX];
+    bool has_data;
+    uint32_t archtype, length;
+    uint8_t data[BCRI_BIRTH_BYTES_MAX];
+    char reason[1024]; /* the last failure */
+    uint32_t failed_count;
+    uint32_t *failed; /* ordinals, told to the enlistor if others could be started */
+};
+
+static bool is_here(const struct enl_program *program, const char *machine)
+{
+    size_t length = strcspn(program->hostname, ".");
+    return machine[0] == '\0' || strcasecmp(machine, "localhost") == 0 ||
+           strcasecmp(machine, program->hostname) == 0 ||
+           (strlen(machine) == length && strncasecmp(machine, program->hostname, length) == 0);
+}
+
+static bool core_exists(int core)
+{
+    cpu_set_t set;
+    return core < CPU_SETSIZE && sched_getaffinity(0, sizeof set, &set) == 0 && CPU_ISSET((size_t)core, &set);
+}
+
+static void fill_job(struct enl_job *job, const struct enl_conn *conn, const struct bcri_control *request)
+{
+    job->id = request->id;
+    job->origin = enl_origin_of(conn->cce);
+    job->left = request->count;
+    job->ordinal = request->ordinal;
+    job->core = request->core;
+    job->has_data = (request->present & BCRI_HAS(data)) != 0;
+    job->archtype = request->archtype;
+    job->length = request->data.length;
+    if (job->length != 0)
+        memcpy(job->data, request->data.bytes, job->length);
+    bcri_view_copy(request->object, job->object, sizeof job->object);
+}
+
+static void answer(struct enl_program *program, struct enl_job *job)
+{
+    bool ok = job->started > 0;
+    if (job->conn != NULL)
+        enl_conn_reply(job->conn, job->id, ok ? 0 : bcrE_ENLIST, ok ? NULL : job->reason);
+    for (uint32_t i = 0; ok && i < job->failed_count; i++)
+        enl_cce_tell_failure(program, &job->origin, job->failed[i]);
+    free(job->failed);
+    free(job);
+}
+
+static void note_failure(struct enl_program *program, struct enl_job *job, uint32_t ordinal)
+{
+    enl_say(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", ordinal, job->object,
+            program->hostname, job->reason);
+    uint32_t *failed = realloc(job->failed, (job->failed_count + 1) * sizeof *failed);
+    if (failed == NULL)
+        return;
+    failed[job->failed_count++] = ordinal;
+    job->failed = failed;
+}
+
+/* One CCE of the job: a process that waits for it, or a new one. False: `reason` says why not. */
+static bool start_one(struct enl_program *program, struct enl_job *job)
+{
+    struct enl_conn *waiting;
+    struct enl_cce *cce =
+        enl_cce_new(program, job->object, job->ordinal, &job->origin, job->reason, sizeof job->reason);
+    if (cce == NULL)
+        return false;
+    if (!enl_cce_bear(cce, job->archtype, job->has_data ? job->data : NULL, job->length)) {
+        bcri_refuse(job->reason, sizeof job->reason, 0, "no memory");
+        enl_cce_drop(cce);
+        return false;
+    }
+    while ((waiting = enl_conn_waiting(program, job->object)) != NULL) {
+        if (enl_cce_take(cce, waiting, job->core))
+            return true;
+        enl_conn_close(waiting);
+    }
+    char *argv[] = {job->object, NULL};
+    if (job->has_path && enl_cce_start(cce, job->path, argv, job->core, job->reason, sizeof job->reason) == 0)
+        return true;
+    enl_cce_drop(cce);
+    return false;
+}
+
+static void on_turn(uv_idle_t *idle)
+{
+    struct enl_program *program = idle->data;
+    struct enl_job *job = program->jobs;
+    if (job == NULL) {
+        uv_idle_stop(idle);
+        return;
+    }
+    uint32_t ordinal = job->ordinal;
+    if (start_one(program, job))
+        job->started++;
+    else
+        note_failure(program, job, ordinal);
+    job->ordinal++;
+    if (--job->left > 0)
+        return;
+    program->jobs = job->next;
+    if (program->jobs == NULL)
+        program->jobs_last = NULL;
+    answer(program, job);
+}
+
+static const char *refuse(struct enl_conn *conn, const struct bcri_control *request, const char *reason)
+{
+    struct enl_program *program = conn->program;
+    char object[PATH_MAX];
+    bcri_view_copy(request->object, object, sizeof object);
+    enl_say(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
+            program->hostname, reason);
+    enl_conn_reply(conn, request->id, bcrE_ENLIST, reason);
+    return NULL;
+}
+
+const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request)
+{
+    struct enl_program *program = conn->program;
+    char machine[256], reason[1024];
+    if (request->count == 0 || request->object.length == 0 ||
+        request->ordinal > INT32_MAX - (request->count - 1))
+        return "enlist: no program, or ordinals that are none";
+    if (program->phase != ENL_RUNNING)
+        return refuse(conn, request, "the program is ending");
+    bcri_view_copy(request->machine, machine, sizeof machine);
+    if (!is_here(program, machine)) {
+        snprintf(reason, sizeof reason, "machine %s is not this one, and only this one can be used", machine);
+        return refuse(conn, request, reason);
+    }
+    if (request->core >= 0 && !core_exists(request->core)) {
+        snprintf(reason, sizeof reason, "there is no core %d that this program may use", request->core);
+        return refuse(conn, request, reason);
+    }
+    struct enl_job *job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return refuse(conn, request, "no memory");
+    fill_job(job, conn, request);
+    job->conn = conn;
+    job->has_path = enl_object_find(job->object, job->path, job->reason, sizeof job->reason) == 0;
+    if (!job->has_path && enl_conn_waiting(program, job->object) == NULL) {
+        refuse(conn, request, job->reason);
+        free(job);
+        return NULL;
+    }
+    if (program->jobs_last != NULL)
+        program->jobs_last->next = job;
+    else
+        program->jobs = job;
+    program->jobs_last = job;
+    program->starter.data = program;
+    uv_idle_start(&program->starter, on_turn);
+    return NULL;
+}
+
+void enl_enlist_forget(struct enl_program *program, const struct enl_conn *conn)
+{
+    for (struct enl_job *job = program->jobs; job != NULL; job = job->next)
+        if (job->conn == conn)
+            job->conn = NULL;
+}
+
+void enl_enlist_drop(struct enl_program *program)
+{
+    uv_idle_stop(&program->starter);
+    while (program->jobs != NULL) {
+        struct enl_job *job = program->jobs;
+        program->jobs = job->next;
+        free(job->failed);
+        free(job);
+    }
+    program->jobs_last = NULL;
+}

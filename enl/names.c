@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c -- see names.h. */
+#include "names.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void enl_host_name(char *out, size_t capacity)
+{
+    char name[256] = "";
+    if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0')
+        strcpy(name, "localhost");
+    size_t at = 0;
+    for (; name[at] != '\0' && at < capacity - 1; at++) {
+        bool good = (name[at] >= 'a' && name[at] <= 'z') || (name[at] >= 'A' && name[at] <= 'Z') ||
+                    (name[at] >= '0' && name[at] <= '9') || strchr("._-", name[at]) != NULL;
+        out[at] = good ? name[at] : '-';
+    }
+    out[at] = '\0';
+}
+
+void enl_host_address(char *out, size_t capacity)
+{
+    struct ifaddrs *all;
+    snprintf(out, capacity, "127.0.0.1");
+    if (getifaddrs(&all) != 0)
+        return;
+    bool found = false;
+    for (struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next) {
+        if (one->ifa_addr == NULL || one->ifa_addr->sa_family != AF_INET ||
+            (one->ifa_flags & IFF_LOOPBACK) != 0 || (one->ifa_flags & IFF_UP) == 0)
+            continue;
+        struct sockaddr_in address;
+        memcpy(&address, one->ifa_addr, sizeof address);
+        found = inet_ntop(AF_INET, &address.sin_addr, out, (socklen_t)capacity) != NULL;
+    }
+    for (struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next) {
+        if (one->ifa_addr == NULL || one->ifa_addr->sa_family != AF_INET6 ||
+            (one->ifa_flags & IFF_LOOPBACK) != 0)
+            continue;
+        struct sockaddr_in6 address;
+        memcpy(&address, one->ifa_addr, sizeof address);
+        found = !IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr) &&
+                inet_ntop(AF_INET6, &address.sin6_addr, out, (socklen_t)capacity) != NULL;
+    }
+    if (!found)
+        snprintf(out, capacity, "127.0.0.1");
+    freeifaddrs(all);
+}

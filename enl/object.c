@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* object.c -- finding a program and looking at its first bytes.
+ *
+ * What the kernel would run by an emulator is refused too: CCEs of another architecture are another group, with an enl
+ * of their own kind. */
+#include "object.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bcri/refuse.h"
+
+/* Class, byte order and machine from the beginning of an ELF file; false if it is none. */
+struct elf_kind {
+    uint8_t class, order;
+    uint16_t machine;
+};
+
+static bool read_elf(const char *path, struct elf_kind *kind_out)
+{
+    unsigned char head[EI_NIDENT + 4];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, head, sizeof head);
+    close(fd);
+    if (got != (ssize_t)sizeof head || memcmp(head, ELFMAG, SELFMAG) != 0)
+        return false;
+    const unsigned char *machine = head + EI_NIDENT + 2;
+    kind_out->class = head[EI_CLASS];
+    kind_out->order = head[EI_DATA];
+    kind_out->machine = kind_out->order == ELFDATA2MSB ? (uint16_t)(machine[0] << 8 | machine[1])
+                                                       : (uint16_t)(machine[1] << 8 | machine[0]);
+    return true;
+}
+
+static const char *machine_name(uint16_t machine)
+{
+    switch (machine) {
+    case EM_386: return "i386";
+    case EM_X86_64: return "x86-64";
+    case EM_AARCH64: return "AArch64";
+    case EM_ARM: return "Arm";
+    case EM_S390: return "s390";
+    case EM_PPC: return "PowerPC";
+    case EM_PPC64: return "PowerPC 64";
+    case EM_RISCV: return "RISC-V";
+    default: return "an unknown machine";
+    }
+}
+
+static int check(const char *path, const char *name, char *error, size_t error_size)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return bcri_refuse(error, error_size, 126, "%s cannot be looked at: %s", name, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return bcri_refuse(error, error_size, 126, "%s (%s) is not a program but a %s", name, path,
+                           S_ISDIR(status.st_mode) ? "directory" : "special file");
+    if (access(path, X_OK) != 0)
+        return bcri_refuse(error, error_size, 126, "%s (%s) is not executable; try chmod +x", name, path);
+    struct elf_kind own, other;
+    if (read_elf("/proc/self/exe", &own) && read_elf(path, &other) &&
+        (own.class != other.class || own.order != other.order || own.machine != other.machine))
+        return bcri_refuse(
+            error, error_size, 126,
+            "%s (%s) is built for %s (%d bits), this enl for %s (%d bits); use the enl of that "
+            "architecture, or build the program for this one",
+            name, path, machine_name(other.machine), other.class == ELFCLASS64 ? 64 : 32,
+            machine_name(own.machine), own.class == ELFCLASS64 ? 64 : 32);
+    return 0;
+}
+
+static bool there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* The first entry of PATH with a regular file of that name; an executable one is preferred, as shells do. */
+static bool find_on_path(const char *name, char *path_out)
+{
+    const char *list = getenv("PATH");
+    bool found = false;
+    if (list == NULL || *list == '\0')
+        list = "/usr/local/bin:/usr/bin:/bin";
+    for (;;) {
+        size_t length = strcspn(list, ":");
+        char place[PATH_MAX];
+        struct stat status;
+        int used =
+            snprintf(place, sizeof place, "%.*s%s%s", (int)length, list, length != 0 ? "/" : "./", name);
+        if ((size_t)used < sizeof place && stat(place, &status) == 0 && S_ISREG(status.st_mode) &&
+            (!found || access(place, X_OK) == 0)) {
+            strcpy(path_out, place);
+            found = true;
+            if (access(place, X_OK) == 0)
+                return true;
+        }
+        if (list[length] == '\0')
+            return found;
+        list += length + 1;
+    }
+}
+
+int enl_object_find(const char *name, char *path_out, char *error, size_t error_size)
+{
+    if (name[0] == '\0' || strlen(name) >= PATH_MAX)
+        return bcri_refuse(error, error_size, 127, "a program's name cannot be empty or that long");
+    char place[PATH_MAX];
+    if (there(name))
+        strcpy(place, name);
+    else if (name[0] == '/' || !find_on_path(name, place))
+        return bcri_refuse(error, error_size, 127, "there is no program %s%s", name,
+                           name[0] == '/' ? "; check the path" : " in the working directory or on PATH");
+    int status = check(place, name, error, error_size);
+    if (status != 0)
+        return status;
+    if (place[0] == '/') {
+        strcpy(path_out, place);
+        return 0;
+    }
+    char folder[PATH_MAX];
+    if (getcwd(folder, sizeof folder) == NULL || strlen(folder) + 1 + strlen(place) >= PATH_MAX) {
+        strcpy(path_out, place); /* relative, then; CCEs start in this directory */
+        return 0;
+    }
+    strcpy(path_out, folder);
+    strcat(path_out, "/");
+    strcat(path_out, place);
+    return 0;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* options.c -- reading the command line. Options end at the first word that is none: what follows is the program's. */
+#include "options.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/refuse.h"
+
+const char enl_help[] =
+    "usage: enl [options] PROGRAM [arguments]     run PROGRAM as the root CCE of a new BCR program\n"
+    "       enl --join NAME PROGRAM [arguments]   run PROGRAM and let it wait to be enlisted by the program "
+    "NAME\n"
+    "       enl ps                                list your running programs and their CCEs\n"
+    "       enl kill [NAME]                       end the program NAME, or the only one\n"
+    "\n"
+    "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
+    "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
+    "  --log-level LEVEL        error, warn, info (default) or debug\n"
+    "  --show-config            print all settings and where each comes from\n"
+    "  --help, --version\n"
+    "\n"
+    "A program named ps or kill is run as ./ps. Settings come from bcrrc(5) files; the manual is enl(1).\n";
+
+/* The value of `--name=value` or `--name value`; NULL if `word` is another option. */
+static const char *value_of(const char *word, const char *name, char **argv, int *at, bool *missing)
+{
+    size_t length = strlen(name);
+    if (strncmp(word, name, length) != 0)
+        return NULL;
+    if (word[length] == '=')
+        return word + length + 1;
+    if (word[length] != '\0')
+        return NULL;
+    if (argv[*at + 1] == NULL) {
+        *missing = true;
+        return "";
+    }
+    return argv[++*at];
+}
+
+static bool number_of(const char *text, long *number_out)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || number < 0 || number > INT_MAX)
+        return false;
+    *number_out = number;
+    return true;
+}
+
+static int parse_one(char **argv, int *at, struct enl_options *options, char *error, size_t error_size)
+{
+    const char *word = argv[*at], *value;
+    bool missing = false;
+    long number;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        options->action = ENL_HELP;
+    else if (strcmp(word, "--version") == 0)
+        options->action = ENL_VERSION;
+    else if (strcmp(word, "--show-config") == 0)
+        options->action = ENL_SHOW_CONFIG;
+    else if (strcmp(word, "--output") == 0)
+        options->output = "yes";
+    else if ((value = value_of(word, "--onfail", argv, at, &missing)) != NULL)
+        options->onfail = value;
+    else if ((value = value_of(word, "--log-level", argv, at, &missing)) != NULL)
+        options->loglevel = value;
+    else if ((value = value_of(word, "--join", argv, at, &missing)) != NULL)
+        options->join = value;
+    else if ((value = value_of(word, "--root-socket", argv, at, &missing)) != NULL &&
+             number_of(value, &number))
+        options->root_socket = (int)number;
+    else if ((value = value_of(word, "--root-pid", argv, at, &missing)) != NULL && number_of(value, &number))
+        options->root_pid = (pid_t)number;
+    else
+        return bcri_refuse(error, error_size, -1, "unknown option %s; enl --help lists them", word);
+    if (missing)
+        return bcri_refuse(error, error_size, -1, "option %s needs a value; see enl --help", word);
+    return 0;
+}
+
+int enl_options_parse(int argc, char **argv, struct enl_options *options_out, char *error, size_t error_size)
+{
+    struct enl_options options = {.action = ENL_RUN, .root_socket = -1};
+    int at = 1;
+    for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {
+        if (strcmp(argv[at], "--") == 0) {
+            at++;
+            break;
+        }
+        if (parse_one(argv, &at, &options, error, error_size) != 0)
+            return -1;
+        if (options.action == ENL_HELP || options.action == ENL_VERSION)
+            break;
+    }
+    options.first = at;
+    if ((options.root_socket < 0) != (options.root_pid == 0))
+        return bcri_refuse(error, error_size, -1,
+                           "--root-socket and --root-pid are bcr_init's, and come together");
+    if (options.action == ENL_RUN) {
+        bool command = at == 1 && options.root_pid == 0 && at < argc;
+        if (command && strcmp(argv[at], "ps") == 0)
+            options.action = ENL_PS;
+        else if (command && strcmp(argv[at], "kill") == 0)
+            options.action = ENL_KILL;
+        else if (at >= argc)
+            return bcri_refuse(error, error_size, -1,
+                               "which program? usage: enl [options] PROGRAM [arguments]");
+        else if (options.join != NULL)
+            options.action = ENL_JOIN;
+        if (options.action == ENL_PS || options.action == ENL_KILL)
+            options.first++;
+        if (options.action == ENL_PS ? options.first < argc
+                                     : options.action == ENL_KILL && options.first + 1 < argc)
+            return bcri_refuse(error, error_size, -1, "too many words after enl %s", argv[at]);
+    }
+    *options_out = options;
+    return 0;
+}

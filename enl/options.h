@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of enl. */
+#ifndef ENL_OPTIONS_H
+#define ENL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum enl_action {
+    ENL_RUN,         /* program and its arguments from argv[first] on */
+    ENL_JOIN,        /* the same, to wait for program `join` */
+    ENL_PS,          /* list this user's programs */
+    ENL_KILL,        /* end program argv[first], or the only one */
+    ENL_SHOW_CONFIG, /* the settings, and where each comes from */
+    ENL_HELP,
+    ENL_VERSION,
+};
+
+/* Settings that override those of the bcrrc files; NULL: not given. */
+struct enl_options {
+    enum enl_action action;
+    int first; /* index in argv of the first word that is no option; argc if there is none */
+    const char *join;
+    const char *onfail;
+    const char *loglevel;
+    const char *output;
+    int root_socket; /* a program became its own enl: the daemon's end of its socket, and its process; else -1, 0 */
+    pid_t root_pid;
+};
+
+/* Reads the command line. Returns 0, or -1 with a sentence in `error`. Nothing else is touched. */
+int enl_options_parse(int argc, char **argv, struct enl_options *options_out, char *error, size_t error_size);
+
+extern const char enl_help[];
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* program.c -- from the command line to the exit status. */
+#include "program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcri/channel.h"
+#include "cce.h"
+#include "conn.h"
+#include "enlist.h"
+#include "names.h"
+#include "object.h"
+#include "scripts.h"
+#include "signals.h"
+#include "sink.h"
+#include "worker.h"
+
+static char **root_argv;
+static char root_path[PATH_MAX];
+
+void enl_say(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "enl: %s\n", text);
+    bcri_log_write(&program->log, level, "%s", text);
+}
+
+/* Nothing lives any more, and the endscript is done: every handle is closed, so the loop ends. */
+static void close_all(struct enl_program *program)
+{
+    enl_signals_stop(program);
+    enl_watch_stop(program->listening);
+    program->listening = NULL;
+    while (program->conns != NULL)
+        enl_conn_close(program->conns);
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        enl_output_close(cce);
+    if (program->sink != NULL)
+        enl_sink_stop(program->sink);
+    program->sink = NULL;
+    if (enl_worker_stop(program->worker))
+        program->worker = NULL;
+    uv_close((uv_handle_t *)&program->starter, NULL);
+    uv_close((uv_handle_t *)&program->grace, NULL);
+    uv_close((uv_handle_t *)&program->linger, NULL);
+}
+
+static void end(struct enl_program *program)
+{
+    program->phase = ENL_ENDED;
+    uv_timer_stop(&program->grace);
+    uv_timer_stop(&program->linger);
+    enl_enlist_drop(program);
+    while (program->waiting != NULL)
+        enl_conn_close(program->waiting);
+    enl_script_run(program, program->config.endscript, 1, close_all);
+}
+
+void enl_program_check_end(struct enl_program *program)
+{
+    if (program->alive != 0 || program->jobs != NULL)
+        return;
+    if (program->phase == ENL_RUNNING) {
+        end(program);
+    } else if (program->phase == ENL_ENDING) {
+        /* What CCEs left behind has come to the daemon, their subreaper. SIGCHLD tells of the end of each. */
+        enl_signals_kill_children();
+        if (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD)
+            end(program);
+    }
+}
+
+void enl_program_abort(struct enl_program *program, int status)
+{
+    if (program->phase == ENL_ENDED)
+        return;
+    program->phase = ENL_ENDING;
+    if (!program->status_set)
+        program->status = status;
+    program->status_set = true;
+    enl_enlist_drop(program);
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        enl_cce_signal(cce, SIGKILL, true);
+    enl_program_check_end(program);
+}
+
+static void on_grace(uv_timer_t *timer)
+{
+    struct enl_program *program = (struct enl_program *)((char *)timer - offsetof(struct enl_program, grace));
+    enl_program_abort(program, program->status);
+}
+
+static void on_linger(uv_timer_t *timer)
+{
+    enl_cce_kill_cut((struct enl_program *)((char *)timer - offsetof(struct enl_program, linger)));
+}
+
+static void on_work_done(struct enl_program *program, const struct enl_work *work)
+{
+    struct enl_cce *cce = enl_cce_at(program, work->index);
+    if (work->kind == ENL_WORK_REPAIR) {
+        enl_cce_repaired(program, work->index);
+    } else if (work->kind == ENL_WORK_BIRTH && cce != NULL) {
+        if (work->code == 0)
+            enl_cce_born(cce);
+        else
+            enl_cce_fail(cce, "its birth region found no memory");
+    } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {
+        bcri_log_write(&program->log, BCRI_LOG_WARN,
+                       "an error region about CCE %d could not be given to its enlistor: code %d",
+                       work->ordinal, work->code);
+    }
+}
+
+static bool new_root(struct enl_program *program, char *reason, size_t reason_size)
+{
+    struct enl_origin nobody = {.index = BCRI_ENL_INDEX};
+    struct enl_cce *root = enl_cce_new(program, root_argv[0], 0, &nobody, reason, reason_size);
+    if (root == NULL)
+        return false;
+    program->root = root;
+    if (!enl_cce_bear(root, 0, NULL, 0))
+        snprintf(reason, reason_size, "no memory");
+    else if (program->options.root_pid != 0 &&
+             enl_cce_adopt_root(root, program->options.root_pid, program->options.root_socket))
+        return true;
+    else if (program->options.root_pid != 0)
+        snprintf(reason, reason_size, "no memory");
+    else if (enl_cce_start(root, root_path, root_argv, -1, reason, reason_size) == 0)
+        return true;
+    enl_cce_drop(root);
+    return false;
+}
+
+/* The startscript is done. */
+static void start_root(struct enl_program *program)
+{
+    char reason[1024] = "no memory";
+    if (program->phase != ENL_PREPARING)
+        return;
+    program->phase = ENL_RUNNING;
+    if (new_root(program, reason, sizeof reason))
+        return;
+    enl_say(program, BCRI_LOG_ERROR, "%s", reason);
+    enl_program_abort(program, 126);
+}
+
+static void raise_file_limit(struct enl_program *program)
+{
+    struct rlimit limit = program->inherited.files;
+    if (limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        bcri_log_write(&program->log, BCRI_LOG_WARN, "the limit of open files stays %llu: %s",
+                       (unsigned long long)program->inherited.files.rlim_cur, strerror(errno));
+}
+
+static int configure(struct enl_program *program, char *error, size_t error_size)
+{
+    const struct enl_options *options = &program->options;
+    int failed = bcri_config_load(&program->config, NULL, error, error_size);
+    if (failed == 0 && options->onfail != NULL)
+        failed = bcri_config_set(&program->config, "onfail", options->onfail, "--onfail", error, error_size);
+    if (failed == 0 && options->loglevel != NULL)
+        failed = bcri_config_set(&program->config, "loglevel", options->loglevel, "--log-level", error,
+                                 error_size);
+    if (failed == 0 && options->output != NULL)
+        failed = bcri_config_set(&program->config, "output", options->output, "--output", error, error_size);
+    return failed;
+}
+
+/* All that needs no loop. Returns 0, or the exit status with a sentence. */
+static int prepare(struct enl_program *program, char *error, size_t error_size)
+{
+    extern char **environ;
+    if (configure(program, error, error_size) != 0)
+        return 2;
+    int status = 0;
+    if (program->options.root_pid == 0)
+        status = enl_object_find(root_argv[0], root_path, error, error_size);
+    if (status != 0)
+        return status;
+    program->environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
+    program->folder = getcwd(NULL, 0);
+    enl_host_name(program->hostname, sizeof program->hostname);
+    enl_host_address(program->address, sizeof program->address);
+    snprintf(program->name, sizeof program->name, "%s.%ld", program->hostname, (long)getpid());
+    struct bcri_log_who self = {program->hostname, getpid(), 0};
+    if (bcri_log_open(&program->log, program->config.tempdir, program->name,
+                      (enum bcri_log_level)program->config.loglevel, &self, error, error_size) != 0)
+        return 1;
+    raise_file_limit(program);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (program->environment == NULL || bcri_host_init(program->name, &program->host) != 0) {
+        snprintf(error, error_size, "no memory for the program's host segment");
+        return 1;
+    }
+    return 0;
+}
+
+/* The loop and what hangs on it. Signals first: threads made later inherit that they are blocked. */
+static int open_all(struct enl_program *program, char *error, size_t error_size)
+{
+    uv_loop_t *loop = &program->loop;
+    if (uv_loop_init(loop) != 0) {
+        snprintf(error, error_size, "no event loop: out of memory or descriptors");
+        return 1;
+    }
+    uv_idle_init(loop, &program->starter);
+    uv_timer_init(loop, &program->grace);
+    uv_timer_init(loop, &program->linger);
+    program->grace.data = (void *)on_grace;
+    program->linger.data = (void *)on_linger;
+    int failed = enl_signals_start(program);
+    if (failed == 0)
+        failed = enl_conn_listen(program);
+    if (failed == 0 && (program->worker = enl_worker_start(program, on_work_done)) == NULL)
+        failed = -EAGAIN;
+    if (failed == 0 && program->config.output != 0 &&
+        (program->sink = enl_sink_start(program, enl_output_resume)) == NULL)
+        failed = -EAGAIN;
+    if (failed == 0)
+        return 0;
+    snprintf(error, error_size, "cannot start: %s", strerror(-failed));
+    return 1;
+}
+
+static void free_all(struct enl_program *program)
+{
+    while (program->first != NULL) {
+        struct enl_cce *cce = program->first;
+        program->first = cce->next;
+        free(cce->object);
+        free(cce);
+    }
+    free(program->cces);
+    if (program->worker == NULL) {
+        uv_loop_close(&program->loop);
+        bcri_host_fini(program->host);
+    }
+    bcri_log_close(&program->log);
+    bcri_config_fini(&program->config);
+    free(program->environment);
+    free(program->folder);
+}
+
+int enl_program_run(const struct enl_options *options, char **argv)
+{
+    static struct enl_program program; /* the worker may outlive this routine */
+    char error[2048];
+    program.options = *options;
+    program.log = (struct bcri_log)BCRI_LOG_INIT;
+    root_argv = argv;
+    enl_inherited_take(&program.inherited);
+    int status = prepare(&program, error, sizeof error);
+    if (status == 0)
+        status = open_all(&program, error, sizeof error);
+    if (status != 0) {
+        enl_say(&program, BCRI_LOG_ERROR, "%s", error);
+        return status;
+    }
+    bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: %s", program.name, argv[0]);
+    enl_script_run(&program, program.config.startscript, 0, start_root);
+    uv_run(&program.loop, UV_RUN_DEFAULT);
+    status = program.status;
+    bool worker_left = program.worker != NULL;
+    bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.name, status);
+    free_all(&program);
+    if (worker_left) { /* it waits for a lock that nobody will release any more */
+        fflush(NULL);
+        _exit(status);
+    }
+    return status;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* requests.c -- what each control message does. */
+#include <string.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "cce.h"
+#include "conn.h"
+#include "enlist.h"
+
+/* On a door: the started process introduces itself. */
+static const char *hello_at_door(struct enl_conn *conn, struct bcri_incoming *in)
+{
+    if (in->fds[0] < 0)
+        return "hello without a socket";
+    enl_cce_hello(conn->cce, in->pid, bcri_incoming_take(in, 0), &in->message);
+    return NULL;
+}
+
+/* At the abstract address: enl --join. The visit ends with it; the private socket waits. */
+static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming *in)
+{
+    struct enl_program *program = conn->program;
+    const char *wrong = enl_hello_wrong(&in->message);
+    if (in->fds[0] < 0)
+        return "hello without a socket";
+    if (program->phase != ENL_RUNNING && program->phase != ENL_PREPARING)
+        wrong = "the program is ending";
+    if (in->pid == 0)
+        wrong = "enl cannot watch this process (another pid namespace?)";
+    int fd = bcri_incoming_take(in, 0);
+    if (wrong == NULL) {
+        enl_conn_wait(program, fd, in->pid, &in->message);
+        return NULL;
+    }
+    struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(text),
+                                 .id = in->message.id,
+                                 .status = bcrE_ENLIST,
+                                 .text = bcri_view_of(wrong)};
+    bcri_channel_send(fd, &reply, NULL, 0, false);
+    close(fd);
+    return NULL;
+}
+
+static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
+{
+    const struct bcri_control *message = &in->message;
+    struct bcri_control reply = {
+        .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
+    if (in->fds[0] < 0 || message->kind < BCRI_SEG_CELLS || message->kind > BCRI_SEG_RETURNS)
+        return "segment_add without a descriptor, or of a kind that CCEs do not make";
+    int code = bcri_host_segment_add(conn->program->host, in->fds[0], message->size,
+                                     (enum bcri_seg_kind)message->kind, conn->cce->index, &reply.seg);
+    if (code == 0) {
+        bcri_incoming_take(in, 0);
+        reply.present |= BCRI_HAS(seg);
+    }
+    reply.status = (uint32_t)code;
+    enl_conn_send(conn, &reply, NULL, 0);
+    return NULL;
+}
+
+static const char *segment_fd(struct enl_conn *conn, const struct bcri_control *message)
+{
+    int fd = bcri_host_segment_fd(conn->program->host, message->seg);
+    struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(status),
+                                 .id = message->id,
+                                 .status = fd >= 0 ? 0 : bcrE_NOMEM};
+    enl_conn_send(conn, &reply, &fd, fd >= 0 ? 1 : 0);
+    return NULL;
+}
+
+/* One CCE a time: the first one with at least that index. So a list of any length needs no queue. */
+static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_program *program = conn->program;
+    for (uint32_t index = message->index; index < program->cce_room; index++) {
+        const struct enl_cce *cce = program->cces[index];
+        if (cce == NULL || cce->life == ENL_OVER)
+            continue;
+        struct bcri_control row = {.type = BCRI_MSG_row,
+                                   .present = BCRI_HAS(id) | BCRI_HAS(index) | BCRI_HAS(ordinal) |
+                                              BCRI_HAS(pid) | BCRI_HAS(state) | BCRI_HAS(ccename) |
+                                              BCRI_HAS(program),
+                                   .id = message->id,
+                                   .index = index,
+                                   .ordinal = cce->ordinal,
+                                   .pid = (uint32_t)(cce->pid != 0 ? cce->pid : cce->process),
+                                   .state = bcri_load(&cce->record->id.state),
+                                   .ccename = bcri_view_of(cce->object),
+                                   .program = bcri_view_of(program->name)};
+        if (row.ccename.length > 255) { /* the end of a long path tells more */
+            row.ccename.bytes += row.ccename.length - 255;
+            row.ccename.length = 255;
+        }
+        enl_conn_send(conn, &row, NULL, 0);
+        return NULL;
+    }
+    enl_conn_reply(conn, message->id, 0, NULL);
+    return NULL;
+}
+
+static const char *end_program(struct enl_conn *conn, const struct bcri_incoming *in)
+{
+    struct enl_program *program = conn->program;
+    enl_conn_reply(conn, in->message.id, 0, NULL);
+    if (program->phase == ENL_PREPARING || program->phase == ENL_RUNNING) {
+        enl_say(program, BCRI_LOG_WARN, "program %s is ended by enl kill (pid %ld)", program->name,
+                (long)in->pid);
+        enl_program_abort(program, 128 + 9);
+    }
+    return NULL;
+}
+
+const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
+{
+    const struct bcri_control *message = &in->message;
+    switch (conn->kind) {
+    case ENL_DOOR:
+        if (message->type == BCRI_MSG_hello)
+            return hello_at_door(conn, in);
+        break;
+    case ENL_VISITOR:
+        switch (message->type) {
+        case BCRI_MSG_hello: return hello_of_visitor(conn, in);
+        case BCRI_MSG_ps: return ps(conn, message);
+        case BCRI_MSG_kill: return end_program(conn, in);
+        default: break;
+        }
+        break;
+    case ENL_WAITING: return "a process that waits has nothing to say";
+    case ENL_CONTROL:
+        switch (message->type) {
+        case BCRI_MSG_segment_add: return segment_add(conn, in);
+        case BCRI_MSG_segment_fd: return segment_fd(conn, message);
+        case BCRI_MSG_enlist: return enl_enlist(conn, message);
+        default: break;
+        }
+        break;
+    }
+    return "not a message for this connection";
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* scripts.c -- the user's programs that every daemon runs when it starts and before it ends.
+ *
+ * A script that cannot be run, or fails, is a warning: a program should not be lost for want of its logs' mover. What a
+ * script prints goes to stderr. */
+#include "scripts.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "object.h"
+
+static pid_t start(struct enl_program *program, const char *path, int when)
+{
+    char first[2] = {(char)('0' + when), '\0'};
+    char last[] = "1"; /* the program was started on this host */
+    char *argv[] = {(char *)(uintptr_t)path, first, program->name, program->address, last, NULL};
+    struct enl_spawn spawn = {.path = path,
+                              .argv = argv,
+                              .environment = program->environment,
+                              .in = open("/dev/null", O_RDONLY | O_CLOEXEC),
+                              .out = fcntl(2, F_DUPFD_CLOEXEC, 3),
+                              .err = -1,
+                              .keep = -1,
+                              .core = -1,
+                              .own_group = true,
+                              .inherited = &program->inherited};
+    const char *step = "";
+    pid_t pid = enl_spawn(&spawn, &step);
+    if (pid < 0)
+        enl_say(program, BCRI_LOG_WARN, "%s %s could not %s: %s", when == 0 ? "startscript" : "endscript",
+                path, step, strerror(-pid));
+    if (spawn.in >= 0)
+        close(spawn.in);
+    if (spawn.out >= 0)
+        close(spawn.out);
+    return pid;
+}
+
+void enl_script_run(struct enl_program *program, const char *script, int when,
+                    void (*done)(struct enl_program *program))
+{
+    char *name = NULL;
+    char path[PATH_MAX], reason[1024];
+    pid_t pid = -1;
+    if (script != NULL && bcri_config_resolve(&program->config, script, &name) == 0) {
+        if (enl_object_find(name, path, reason, sizeof reason) == 0)
+            pid = start(program, path, when);
+        else
+            enl_say(program, BCRI_LOG_WARN, "%s: %s", when == 0 ? "startscript" : "endscript", reason);
+    }
+    free(name);
+    program->script_done = done;
+    if (pid > 0)
+        program->script = pid;
+    else
+        done(program);
+}

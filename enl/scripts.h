@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* startscript and endscript of bcrrc. */
+#ifndef ENL_SCRIPTS_H
+#define ENL_SCRIPTS_H
+
+#include "program.h"
+
+/* Runs `script` (as configured; NULL: none) with the guide's four arguments, the first being `when` (0 start, 1 end),
+ * and calls `done` on the loop when it has ended, or at once if there is nothing to run. */
+void enl_script_run(struct enl_program *program, const char *script, int when,
+                    void (*done)(struct enl_program *program));
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* signals.c -- a signalfd, and job control.
+ *
+ * The root is in the daemon's own process group, which is the one that the shell made and the terminal knows; all other
+ * CCEs lead groups of their own. So the terminal's keys reach the daemon and the root, pipelines and `fg` work as for any
+ * command, and
+ *
+ *   Ctrl-C, Ctrl-\, SIGTERM, SIGHUP   the daemon passes it on to all others, and after half a second SIGKILL
+ *   Ctrl-Z, SIGTTIN, SIGTTOU          it stops all others (SIGSTOP: nobody may object), then itself
+ *   fg, bg (SIGCONT)                  it lets all go on
+ *
+ * What is ignored when the daemon starts (nohup: SIGHUP) stays ignored, here and in the CCEs. */
+#include "signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cce.h"
+#include "enlist.h"
+
+#define GRACE_MSEC 500
+
+bool enl_signals_reap(struct enl_program *program)
+{
+    for (;;) {
+        int wait_status;
+        pid_t pid = waitpid(-1, &wait_status, WNOHANG);
+        if (pid < 0 && errno == EINTR)
+            continue;
+        if (pid <= 0)
+            return pid < 0;
+        if (pid == program->script) {
+            program->script = 0;
+            if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
+                bcri_log_write(&program->log, BCRI_LOG_DEBUG, "the script is done");
+            else
+                enl_say(program, BCRI_LOG_WARN, "the script ended with %s %d",
+                        WIFEXITED(wait_status) ? "status" : "signal",
+                        WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
+            program->script_done(program);
+        } else {
+            enl_cce_reaped(program, pid, wait_status);
+        }
+    }
+}
+
+void enl_signals_kill_children(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    for (long pid; fscanf(file, "%ld", &pid) == 1;)
+        kill((pid_t)pid, SIGKILL);
+    fclose(file);
+}
+
+/* Passes a signal on to all but, if it came from the terminal, the root, which has it already. */
+static void pass_on(struct enl_program *program, int signal, bool from_terminal)
+{
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        if (cce != program->root || !from_terminal)
+            enl_cce_signal(cce, signal, true);
+}
+
+static void end_by(struct enl_program *program, int signal, bool from_terminal)
+{
+    if (program->script != 0)
+        kill(-program->script, SIGTERM);
+    if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
+        return;
+    enl_say(program, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name, signal,
+            strsignal(signal));
+    enl_enlist_drop(program);
+    if (program->first == NULL) {
+        enl_program_abort(program, 128 + signal);
+        return;
+    }
+    program->phase = ENL_ENDING;
+    program->status = 128 + signal; /* unless the root ends with another */
+    pass_on(program, signal, from_terminal);
+    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data, GRACE_MSEC, 0);
+}
+
+static void stop_all(struct enl_program *program, int signal, bool from_terminal)
+{
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        if (cce != program->root || !from_terminal)
+            enl_cce_signal(cce, SIGSTOP, true);
+    /* The daemon stops as it would have without its handling; a group that no shell looks after is not stopped. */
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    raise(signal);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        enl_cce_signal(cce, SIGCONT, true);
+}
+
+static void on_signal(void *data)
+{
+    struct enl_program *program = data;
+    struct signalfd_siginfo info;
+    while (program->signals != NULL &&
+           read(program->signals->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        bool from_terminal = info.ssi_code == SI_KERNEL;
+        switch ((int)info.ssi_signo) {
+        case SIGCHLD:
+            if (enl_signals_reap(program) || program->phase == ENL_ENDING)
+                enl_program_check_end(program);
+            break;
+        case SIGTSTP:
+        case SIGTTIN:
+        case SIGTTOU: stop_all(program, (int)info.ssi_signo, from_terminal); break;
+        default: end_by(program, (int)info.ssi_signo, from_terminal); break;
+        }
+    }
+}
+
+int enl_signals_start(struct enl_program *program)
+{
+    static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL);
+    action.sa_handler =
+        SIG_DFL; /* an ignored SIGCHLD would reap by itself; stops of children are nobody's business */
+    action.sa_flags = SA_NOCLDSTOP;
+    sigaction(SIGCHLD, &action, NULL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
+        if (sigaction(watched[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(&set, watched[i]);
+    pthread_sigmask(SIG_SETMASK, &set, NULL);
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    program->signals = enl_watch_start(program, fd, on_signal, program);
+    return program->signals != NULL ? 0 : -ENOMEM;
+}
+
+void enl_signals_stop(struct enl_program *program)
+{
+    enl_watch_stop(program->signals);
+    program->signals = NULL;
+}

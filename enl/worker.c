@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* worker.c -- a thread with two queues: what is to be done, and what is done and not yet told. */
+#include "worker.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "bcri/cell0.h"
+#include "bcri/repair.h"
+
+struct queue {
+    struct enl_work *first, **end;
+};
+
+struct enl_worker {
+    struct enl_program *program;
+    void (*done)(struct enl_program *program, const struct enl_work *work);
+    uv_async_t bell; /* thread -> loop: something is done */
+    pthread_t thread;
+    pthread_mutex_t mutex; /* all below */
+    pthread_cond_t wake;
+    struct queue todo, finished;
+    bool stop, busy;
+};
+
+static void queue_init(struct queue *queue)
+{
+    queue->first = NULL;
+    queue->end = &queue->first;
+}
+
+static void queue_add(struct queue *queue, struct enl_work *work)
+{
+    work->next = NULL;
+    *queue->end = work;
+    queue->end = &work->next;
+}
+
+static struct enl_work *queue_take(struct queue *queue)
+{
+    struct enl_work *work = queue->first;
+    if (work == NULL)
+        return NULL;
+    queue->first = work->next;
+    if (queue->first == NULL)
+        queue->end = &queue->first;
+    return work;
+}
+
+static int perform(struct bcri_host *host, const struct enl_work *work)
+{
+    struct bcri_ctx *ctx = bcri_host_ctx(host);
+    switch (work->kind) {
+    case ENL_WORK_BIRTH:
+        bcri_cell0_init(ctx, work->index);
+        return work->has_data ? bcri_birth_put(ctx, work->index, work->archtype, work->data, work->length)
+                              : 0;
+    case ENL_WORK_ERROR:
+        return bcri_error_put(ctx, work->index, work->code, work->operation, NULL, work->ordinal);
+    case ENL_WORK_REPAIR: bcri_cce_repair(ctx, work->index); return 0;
+    }
+    return 0;
+}
+
+static void *work_on(void *data)
+{
+    struct enl_worker *worker = data;
+    pthread_mutex_lock(&worker->mutex);
+    while (!worker->stop) {
+        struct enl_work *work = queue_take(&worker->todo);
+        if (work == NULL) {
+            pthread_cond_wait(&worker->wake, &worker->mutex);
+            continue;
+        }
+        worker->busy = true;
+        pthread_mutex_unlock(&worker->mutex);
+        work->code = perform(worker->program->host, work);
+        pthread_mutex_lock(&worker->mutex);
+        worker->busy = false;
+        queue_add(&worker->finished, work);
+        uv_async_send(&worker->bell);
+    }
+    pthread_mutex_unlock(&worker->mutex);
+    return NULL;
+}
+
+static void on_bell(uv_async_t *bell)
+{
+    struct enl_worker *worker = bell->data;
+    for (;;) {
+        pthread_mutex_lock(&worker->mutex);
+        struct enl_work *work = queue_take(&worker->finished);
+        pthread_mutex_unlock(&worker->mutex);
+        if (work == NULL)
+            return;
+        worker->done(worker->program, work);
+        free(work);
+    }
+}
+
+struct enl_worker *enl_worker_start(struct enl_program *program,
+                                    void (*done)(struct enl_program *program, const struct enl_work *work))
+{
+    struct enl_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL)
+        return NULL;
+    worker->program = program;
+    worker->done = done;
+    worker->bell.data = worker;
+    queue_init(&worker->todo);
+    queue_init(&worker->finished);
+    pthread_mutex_init(&worker->mutex, NULL);
+    pthread_cond_init(&worker->wake, NULL);
+    if (uv_async_init(&program->loop, &worker->bell, on_bell) != 0) {
+        free(worker);
+        return NULL;
+    }
+    if (pthread_create(&worker->thread, NULL, work_on, worker) != 0) {
+        uv_close((uv_handle_t *)&worker->bell, NULL);
+        return NULL;
+    }
+    return worker;
+}
+
+bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work)
+{
+    struct enl_work *copy = malloc(sizeof *copy);
+    if (copy == NULL)
+        return false;
+    *copy = *work;
+    pthread_mutex_lock(&worker->mutex);
+    queue_add(&worker->todo, copy);
+    pthread_cond_signal(&worker->wake);
+    pthread_mutex_unlock(&worker->mutex);
+    return true;
+}
+
+static void on_bell_closed(uv_handle_t *handle)
+{
+    struct enl_worker *worker = handle->data;
+    struct enl_work *work;
+    while ((work = queue_take(&worker->todo)) != NULL || (work = queue_take(&worker->finished)) != NULL)
+        free(work);
+    pthread_mutex_destroy(&worker->mutex);
+    pthread_cond_destroy(&worker->wake);
+    free(worker);
+}
+
+bool enl_worker_stop(struct enl_worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    worker->stop = true;
+    bool busy = worker->busy;
+    pthread_cond_signal(&worker->wake);
+    pthread_mutex_unlock(&worker->mutex);
+    if (busy) {
+        uv_unref((uv_handle_t *)&worker->bell);
+        return false;
+    }
+    pthread_join(worker->thread, NULL);
+    uv_close((uv_handle_t *)&worker->bell, on_bell_closed);
+    return true;
+}

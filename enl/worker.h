@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon's own operations on cells: birth regions, error regions, and repair after a death.
+ *
+ * They may wait for a lock that a CCE holds, and that CCE may be waiting for the daemon's answer to a request; so they
+ * run in a thread of their own, one after the other, in the order given, on the daemon's context (bcri_host_ctx),
+ * which nobody else uses meanwhile. The loop hears of each one's end. */
+#ifndef ENL_WORKER_H
+#define ENL_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "program.h"
+
+/* BIRTH makes cell 0 of a new record, with the birth region in it if there is one. */
+enum enl_work_kind { ENL_WORK_BIRTH, ENL_WORK_ERROR, ENL_WORK_REPAIR };
+
+struct enl_work {
+    enum enl_work_kind kind;
+    uint32_t index; /* of the CCE whose cell 0, or end, it is */
+    bool has_data;  /* BIRTH */
+    uint32_t archtype, length;
+    uint8_t data[64];
+    int code; /* ERROR: what went wrong; afterwards, of all: what the operation returned */
+    int operation;
+    int32_t ordinal;
+    struct enl_work *next;
+};
+
+/* `done` is called on the loop for each piece of work when it is finished. NULL: no thread, no memory. */
+struct enl_worker *enl_worker_start(struct enl_program *program,
+                                    void (*done)(struct enl_program *program, const struct enl_work *work));
+/* Queues a copy. False: no memory. */
+bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
+/* Drops what is queued, and waits for the thread if it is not in the middle of something. True if the thread has
+ * ended; false if it still works (it may wait for a lock that nobody will release any more): then nothing that it
+ * uses may be freed. */
+bool enl_worker_stop(struct enl_worker *worker);
+
+#endif
