@@ -236,6 +236,15 @@ static bool cell_at(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t i
     return true;
 }
 
+/* A region that was handed to a waiting ticket lies in the ring until its waiter has it. */
+static bool uncollected(const struct bcri_place *place)
+{
+    for (uint32_t i = 0; i < BCRI_TICKETS; i++)
+        if (bcri_load_acquire(&place->cell->h.waiter[i]) != 0)
+            return true;
+    return false;
+}
+
 /* Closes the cells [0, n) or, on the way back, opens them. Returns how many were empty and are closed now. */
 static uint32_t close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n)
 {
@@ -243,7 +252,7 @@ static uint32_t close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, ui
     for (uint32_t i = 0; i < n; i++) {
         if (!cell_at(ctx, area, i, &place) || bcri_cell_enter(ctx, &place) != 0)
             return i;
-        if (bcri_queue_length(&place) != 0) {
+        if (bcri_queue_length(&place) != 0 || uncollected(&place)) {
             bcri_cell_leave(ctx, &place);
             return i;
         }
@@ -269,6 +278,12 @@ static void reopen_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint3
         bcri_tx_flags(ctx, &place, flags & ~BCRI_CELL_CLOSED);
         bcri_tx_commit(ctx);
         bcri_cell_leave(ctx, &place);
+    }
+    /* Whoever freed room meanwhile could not give it to a put that waits for a cell that was closed. */
+    if (n != 0 && bcri_load_acquire(&area->waitputs) != 0 && cell_at(ctx, area, 0, &place)) {
+        bcri_area_lock(ctx, &place);
+        bcri_putwait_serve_all(ctx, &place);
+        bcri_area_unlock(ctx, &place);
     }
 }
 

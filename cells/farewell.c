@@ -181,8 +181,8 @@ static void each_cell(struct bcri_ctx *enl, uint32_t index,
 static void visit_close(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag)
 {
     (void)tag;
-    if ((bcri_load(&place->cell->h.state) & BCRI_CELL_CLOSED) == 0)
-        close_cell(enl, place);
+    close_cell(enl,
+               place); /* again if the owner died while it was closing: its waiters may not have been told */
 }
 
 /* The mark holds if nobody has put since: then the protected region is gone. */

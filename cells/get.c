@@ -5,8 +5,8 @@
  *   phase 0   nothing has happened, or: H is held
  *   phase 1   about to take `ticket`: head = ticket + 1, slot word = LIVE. Done if and only if the slot is LIVE; else
  *             repair sets head back (H is held, nobody else can have moved it).
- *   phase 2   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
- *             released the slot's own state (TICKET) says that it waits.
+ *   phase 4   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
+ *             released the slot's own state (TICKET) says that it waits. (2 and 3 are slow.c's: done, listed.)
  *   aux TAKER 1: a write lock; if done, repair makes sure of the taker's mark.
  * READ; the same fields.
  *   phase 1   about to count one more holder (cw_*), then slot word = LIVE. Counted and not LIVE: repair makes it LIVE, and
@@ -72,7 +72,7 @@ static int wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum b
         return BCRI_GO_SLOW;
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
     bcri_store(&ctx->journal->ticket, ticket);
-    bcri_journal_phase(ctx, 2);
+    bcri_journal_phase(ctx, 4);
     bcri_store(&slot->cell, place->ref);
     bcri_store(&slot->key, ticket);
     bcri_store(&slot->kind, bcri_request_kind(ctx, want));
@@ -120,7 +120,10 @@ int bcri_get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
                       bcri_slot_ref(ctx, slot));
     bcri_lock(ctx, &h->lock);
     int result = under_head(ctx, place, want, wait, slot);
-    bcri_unlock(ctx, &h->lock);
+    if (bcri_unlikely(result == BCRI_STALE))
+        bcri_unlock_stale(ctx, &h->lock);
+    else
+        bcri_unlock(ctx, &h->lock);
     bcri_journal_close(ctx);
     return result;
 }

@@ -11,7 +11,21 @@
 #define CELL struct bcri_cell_shm
 #define NODE struct bcri_node_shm
 
-enum { JUNK_FIRST = 5, JUNK_BACK = 6 }; /* journal->aux */
+/* journal->aux: the cursors beside junk_from and junk_chain; and, before each drop, which cursor it is for and what that
+ * cursor was, so that a drop that is done moves its cursor exactly once. */
+enum { JUNK_WHICH = 3, JUNK_WAS = 4, JUNK_FIRST = 5, JUNK_BACK = 6 };
+enum which { WHICH_FIRST, WHICH_RING, WHICH_FRONT, WHICH_BACK };
+
+static _Atomic uint64_t *cursor_of(struct bcri_journal_shm *j, uint64_t which)
+{
+    switch ((enum which)which) {
+    case WHICH_FIRST: return &j->aux[JUNK_FIRST];
+    case WHICH_RING: return &j->junk_from;
+    case WHICH_FRONT: return &j->junk_chain;
+    case WHICH_BACK: break;
+    }
+    return &j->aux[JUNK_BACK];
+}
 
 static void tx_journal(struct bcri_ctx *ctx, size_t field, uint64_t value)
 {
@@ -50,10 +64,14 @@ void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref re
     bcri_junk_drop(ctx, ctx->index, place);
 }
 
-/* Drops `region` and moves the dead or living one's cursor on. A death in between: the count journal says "done" and
- * repair moves the cursor. */
-static void drop_and_step(struct bcri_ctx *ctx, bcri_ref region, _Atomic uint64_t *cursor, uint64_t next)
+/* Drops `region` and moves the cursor on, in the journal of whoever detached it. */
+static void drop_and_step(struct bcri_ctx *ctx, struct bcri_journal_shm *j, enum which which, bcri_ref region,
+                          uint64_t next)
 {
+    _Atomic uint64_t *cursor = cursor_of(j, which);
+    bcri_store(&j->aux[JUNK_WHICH], which);
+    bcri_store(&j->aux[JUNK_WAS], bcri_load(cursor));
+    bcri_step();
     bcri_region_drop(ctx, region);
     bcri_step();
     bcri_store(cursor, next);
@@ -61,16 +79,15 @@ static void drop_and_step(struct bcri_ctx *ctx, bcri_ref region, _Atomic uint64_
     bcri_count_settled(ctx);
 }
 
-static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, _Atomic uint64_t *cursor)
+static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_journal_shm *j,
+                       enum which which)
 {
     bcri_ref ref;
-    while ((ref = bcri_load(cursor)) != 0) {
+    while ((ref = bcri_load(cursor_of(j, which))) != 0) {
         NODE *node = bcri_at(ctx, ref);
-        bcri_ref next = bcri_load(&node->next);
-        bcri_ref region = bcri_load(&node->region);
-        /* The node goes back by plain stores under the leaf lock: until the cursor moves on it is only ours, and a
+        /* The node goes back by plain stores under the leaf lock: once the cursor has moved on it is only ours, and a
          * death in between loses one node, no region. */
-        drop_and_step(ctx, region, cursor, next);
+        drop_and_step(ctx, j, which, bcri_load(&node->region), bcri_load(&node->next));
         bcri_leaf_lock(ctx, place);
         bcri_store(&node->next, bcri_load(&place->area->node_free));
         bcri_step();
@@ -84,12 +101,12 @@ void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *pla
     struct bcri_journal_shm *j = &bcri_record(ctx, index)->journal;
     bcri_ref first = bcri_load(&j->aux[JUNK_FIRST]);
     if (first != 0)
-        drop_and_step(ctx, first, &j->aux[JUNK_FIRST], 0);
+        drop_and_step(ctx, j, WHICH_FIRST, first, 0);
     for (uint64_t t; (t = bcri_load(&j->junk_from)) < bcri_load(&j->junk_to);)
-        drop_and_step(ctx, bcri_load_acquire(&place->cell->ring[t & place->mask]) & BCRI_REF_MASK,
-                      &j->junk_from, t + 1);
-    chain_drop(ctx, place, &j->junk_chain);
-    chain_drop(ctx, place, &j->aux[JUNK_BACK]);
+        drop_and_step(ctx, j, WHICH_RING,
+                      bcri_load_acquire(&place->cell->ring[t & place->mask]) & BCRI_REF_MASK, t + 1);
+    chain_drop(ctx, place, j, WHICH_FRONT);
+    chain_drop(ctx, place, j, WHICH_BACK);
     bcri_step();
     bcri_store(&j->junk_cell, 0);
     bcri_step();
@@ -98,14 +115,15 @@ void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *pla
 void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index)
 {
     struct bcri_journal_shm *j = &bcri_record(ctx, index)->journal;
-    if (bcri_load(&j->aux[JUNK_FIRST]) != 0)
-        bcri_store(&j->aux[JUNK_FIRST], 0);
-    else if (bcri_load(&j->junk_from) < bcri_load(&j->junk_to))
-        bcri_store(&j->junk_from, bcri_load(&j->junk_from) + 1);
-    else {
-        _Atomic uint64_t *cursor = bcri_load(&j->junk_chain) != 0 ? &j->junk_chain : &j->aux[JUNK_BACK];
-        bcri_ref ref = bcri_load(cursor);
-        if (ref != 0)
-            bcri_store(cursor, bcri_load(&((NODE *)bcri_at(ctx, ref))->next));
-    }
+    uint64_t which = bcri_load(&j->aux[JUNK_WHICH]);
+    _Atomic uint64_t *cursor = cursor_of(j, which);
+    uint64_t was = bcri_load(&j->aux[JUNK_WAS]);
+    if (bcri_load(cursor) != was)
+        return; /* it had moved already */
+    if (which == WHICH_FIRST)
+        bcri_store(cursor, 0);
+    else if (which == WHICH_RING)
+        bcri_store(cursor, was + 1);
+    else
+        bcri_store(cursor, bcri_load(&((NODE *)bcri_at(ctx, was))->next));
 }

@@ -27,7 +27,8 @@ static uint64_t fresh_limit(const struct bcri_place *place)
         uint64_t waiter = bcri_load_acquire(&h->waiter[i]);
         if (waiter == 0)
             continue;
-        uint64_t ticket = head - 1 - ((head - 1 - (waiter >> 48)) & 0xffffu);
+        /* One that registers at this moment may have a ticket from `head` on. */
+        uint64_t ticket = head + BCRI_TICKETS - ((head + BCRI_TICKETS - (waiter >> 48)) & 0xffffu);
         if (ticket < low)
             low = ticket;
     }
@@ -94,6 +95,9 @@ static int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
         if (tail >= limit)
             return BCRI_NO_ROOM;
     }
+    /* Room, if there is any, belongs to the puts that wait for it; a waiting ticket needs none. */
+    if (bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0))
+        return BCRI_GO_SLOW;
     if (nofree) {
         int error = hold_for_cell(ctx, region);
         if (error != 0)
@@ -113,7 +117,10 @@ int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref regio
     bcri_lock(ctx, &t->lock);
     uint64_t old = 0;
     int result = under_tail(ctx, place, region, nofree, &old);
-    bcri_unlock(ctx, &t->lock);
+    if (bcri_unlikely(result == BCRI_STALE))
+        bcri_unlock_stale(ctx, &t->lock);
+    else
+        bcri_unlock(ctx, &t->lock);
     if (bcri_likely(result == 0)) {
         ring_sleeper(ctx, old);
         if (!nofree)
@@ -133,10 +140,15 @@ int bcri_write_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref reg
     bcri_lock(ctx, &cell->t.lock);
     uint64_t old = 0;
     int result = BCRI_GO_SLOW;
-    if (bcri_load(&cell->h.head) >= bcri_load(&cell->t.tail))
+    if (bcri_load(&cell->h.head) >= bcri_load(&cell->t.tail) || bcri_load(&cell->t.state) != place->open)
         result = under_tail(ctx, place, region, nofree, &old);
-    bcri_unlock(ctx, &cell->t.lock);
-    bcri_unlock(ctx, &cell->h.lock);
+    if (bcri_unlikely(result == BCRI_STALE)) {
+        bcri_unlock_stale(ctx, &cell->t.lock);
+        bcri_unlock_stale(ctx, &cell->h.lock);
+    } else {
+        bcri_unlock(ctx, &cell->t.lock);
+        bcri_unlock(ctx, &cell->h.lock);
+    }
     if (bcri_likely(result == 0)) {
         ring_sleeper(ctx, old);
         if (!nofree)

@@ -106,8 +106,9 @@ static bool gather(struct bcri_ctx *ctx, struct bcri_place *place)
     return false;
 }
 
-/* Does the put that waits at `slot_ref`. 0, BCRI_NO_ROOM, or why it cannot be done now. */
-static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref)
+/* Does the put that waits at `slot_ref`; `hand_over`: only if a waiting get takes it. 0, BCRI_NO_ROOM, or why it cannot be
+ * done now. */
+static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
     struct bcri_place target;
@@ -121,13 +122,18 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref)
     if (error != 0)
         return error;
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
-    if (write && bcri_queue_length(&target) != 0)
+    if (hand_over && bcri_load(&target.cell->c.takes) == 0)
+        error = BCRI_NO_ROOM;
+    else if (write && bcri_queue_length(&target) != 0)
         bcri_cell_empty(ctx, &target, region, slot_ref);
     else
         error = bcri_queue_append(ctx, &target, region, slot_ref);
-    bcri_cell_leave(ctx, &target);
+    /* Before anybody else is rung from here: the journal remembers one. */
     if (error == 0)
         ring(ctx, owner);
+    else
+        bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
+    bcri_cell_leave(ctx, &target);
     return error;
 }
 
@@ -136,7 +142,7 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool every
 {
     bcri_ref first;
     while ((first = bcri_load(&place->area->put_first)) != 0) {
-        int error = serve(ctx, first);
+        int error = serve(ctx, first, false);
         if (error == BCRI_NO_ROOM && (everywhere ? gather(ctx, place) : spare_credit(ctx, place)))
             continue;
         if (error != 0)
@@ -147,6 +153,11 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool every
 void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     serve_all(ctx, place, false);
+}
+
+void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    serve_all(ctx, place, true);
 }
 
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
@@ -264,7 +275,9 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     BCRI_TX64(ctx, place->area_ref, AREA, put_last, slot_ref);
     BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) + 1);
     bcri_tx_commit(ctx);
-    serve_all(ctx, place, true);
+    /* A get may have begun to wait at our cell just now, behind older puts that want other cells; it needs no room. */
+    if (serve(ctx, slot_ref, true) != 0)
+        serve_all(ctx, place, true);
     bcri_area_unlock(ctx, place);
     bcri_journal_close(ctx);
     *request_out = request;

@@ -180,7 +180,7 @@ static bool ring_has_room(const struct bcri_place *place)
     uint64_t low = head;
     for (uint32_t i = 0; i < BCRI_TICKETS; i++) {
         uint64_t waiter = bcri_load_acquire(&h->waiter[i]);
-        uint64_t ticket = head - 1 - ((head - 1 - (waiter >> 48)) & 0xffffu);
+        uint64_t ticket = head + BCRI_TICKETS - ((head + BCRI_TICKETS - (waiter >> 48)) & 0xffffu);
         if (waiter != 0 && ticket < low)
             low = ticket;
     }
@@ -225,12 +225,20 @@ void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref wai
         bcri_tx_putwait_end(ctx, place, waiting, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, 0), 0);
 }
 
+/* Room belongs to the puts that wait for it, oldest first: a new one does not overtake them. */
+static bool room_for(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting)
+{
+    if (waiting == BCRI_REF_NONE && bcri_load_acquire(&place->area->waitputs) != 0)
+        return false;
+    return bcri_queue_room(ctx, place);
+}
+
 int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting)
 {
     CELL *cell = place->cell;
     if (bcri_load(&cell->c.list_first) != 0) {
         /* The queue is empty. Put it in front; settling hands it on. */
-        if (bcri_load(&cell->c.takes) == 0 && !bcri_queue_room(ctx, place))
+        if (bcri_load(&cell->c.takes) == 0 && !room_for(ctx, place, waiting))
             return BCRI_NO_ROOM;
         bcri_tx_begin(ctx);
         BCRI_TX64(ctx, place->ref, CELL, c.first, region);
@@ -239,7 +247,7 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
         bcri_tx_commit(ctx);
         return 0;
     }
-    if (!bcri_queue_room(ctx, place))
+    if (!room_for(ctx, place, waiting))
         return BCRI_NO_ROOM;
     if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(place)) {
         bcri_tx_begin(ctx);
@@ -348,6 +356,7 @@ static void tx_answer(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref s
 {
     uint32_t sub = bcri_load(&place->cell->c.sub) + 1;
     BCRI_TX64(ctx, slot_ref, SLOT, given, given);
+    BCRI_TX64(ctx, slot_ref, SLOT, prev, place->open); /* which cell this memory was */
     BCRI_TX64(ctx, slot_ref, SLOT, key, bcri_load(&place->cell->t.tail));
     BCRI_TX32(ctx, slot_ref, SLOT, sub, sub);
     BCRI_TX32(ctx, place->ref, CELL, c.sub, sub);
@@ -452,8 +461,8 @@ int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_lock(ctx, &cell->t.lock);
     uint64_t state = bcri_load(&cell->h.state);
     if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
-        bcri_unlock(ctx, &cell->t.lock);
-        bcri_unlock(ctx, &cell->h.lock);
+        bcri_unlock_stale(ctx, &cell->t.lock);
+        bcri_unlock_stale(ctx, &cell->h.lock);
         return BCRI_STALE;
     }
     bcri_tickets_to_list(ctx, place);

@@ -23,6 +23,9 @@ struct dead {
     struct bcri_record_shm *record;
     struct bcri_journal_shm *journal;
     bool counted; /* the count change that was open is done */
+    /* Locks of journal.cell that this repair has taken, beside those that still carry the dead one's tag. Not to be
+     * confused with locks that enl holds for something else: this may run in the middle of that. */
+    bool head_taken, tail_taken;
 };
 
 void bcri_cce_dying(struct bcri_record_shm *record)
@@ -43,13 +46,16 @@ static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
     return bcri_load_acquire(lock) == dead->tag;
 }
 
-/* The dead one's lock becomes ours. */
-static void take_over(struct bcri_ctx *enl, const struct dead *dead, _Atomic uint32_t *lock)
+/* Both locks of the dead one's cell, whose head lock it held, become ours. */
+static void take_over(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
 {
-    if (holds(dead, lock))
-        bcri_store(lock, enl->tag);
+    if (holds(dead, &place->cell->t.lock))
+        bcri_store(&place->cell->t.lock, enl->tag);
     else
-        bcri_lock(enl, lock);
+        bcri_lock(enl, &place->cell->t.lock); /* whoever holds it does not wait for the head lock: slow.h */
+    bcri_store(&place->cell->h.lock, enl->tag);
+    dead->head_taken = true;
+    dead->tail_taken = true;
 }
 
 static void let_go(const struct dead *dead, _Atomic uint32_t *lock)
@@ -136,14 +142,12 @@ static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_pla
             bcri_store(&dead->record->id.uses_locks, 1);
         }
     } else if (phase == 1 && bcri_load(&h->head) == ticket + 1) {
-        take_over(enl, dead, &place->cell->t.lock);
-        bcri_store(&h->lock, enl->tag);
+        take_over(enl, dead, place);
         bcri_tickets_to_list(enl, place);
         bcri_queue_prepend(enl, place, region, BCRI_REF_NONE);
-    } else if (phase == 2) {
+    } else if (phase == 4) {
         _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
-        take_over(enl, dead, &place->cell->t.lock);
-        bcri_store(&h->lock, enl->tag);
+        take_over(enl, dead, place);
         if (bcri_load(&h->head) == ticket + 1)
             bcri_store(&h->head, ticket);
         if ((bcri_load(waiter) & BCRI_REF_MASK) == slot)
@@ -173,10 +177,14 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead, struct
     struct bcri_head_shm *h = &place->cell->h;
     if (bcri_load(&j->aux[BCRI_AUX_TAKER]) != 0) {
         uint64_t tail = bcri_load(&place->cell->t.tail);
-        take_over(enl, dead, &h->lock);
+        /* Taken or taken over, as long as it takes to write the mark. */
+        bool held = holds(dead, &h->lock);
+        if (!held)
+            bcri_lock(enl, &h->lock);
         bcri_store(&h->taker_tail, tail > ticket + 1 ? tail : ticket + 1);
         bcri_store(&h->taker, dead->tag);
-        bcri_unlock(enl, &h->lock);
+        if (!held)
+            bcri_unlock(enl, &h->lock);
         bcri_store(&dead->record->id.uses_locks, 1);
     }
     _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
@@ -226,11 +234,13 @@ static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
 }
 
 /* Leaves a cell of which the dead one held a lock, restoring what slow.h promises when it held both. */
-static void leave_cell(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
+static void leave_cell(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
 {
     struct bcri_cell_shm *cell = place->cell;
-    bool head = holds(dead, &cell->h.lock) || bcri_load(&cell->h.lock) == enl->tag;
-    bool tail = holds(dead, &cell->t.lock) || bcri_load(&cell->t.lock) == enl->tag;
+    bool head = dead->head_taken || holds(dead, &cell->h.lock);
+    bool tail = dead->tail_taken || holds(dead, &cell->t.lock);
+    dead->head_taken = false;
+    dead->tail_taken = false;
     if (head && tail) {
         bcri_store(&cell->h.lock, enl->tag);
         bcri_store(&cell->t.lock, enl->tag);

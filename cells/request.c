@@ -101,13 +101,14 @@ static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         bcri_store(&slot->word, 0);
     } else {
         make_live(ctx, slot, given);
-        if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
+        if (bcri_request_want(slot) == BCRI_WANT_LOCK &&
+            bcri_load(&cell->h.state) >> 32 == bcri_load(&slot->prev) >> 32) {
             bcri_store(&cell->h.taker_tail, bcri_load(&cell->t.tail));
             bcri_store(&cell->h.taker, ctx->tag);
             bcri_store(&ctx->record->id.uses_locks, 1);
         }
     }
-    bcri_unlock(ctx, &cell->h.lock);
+    bcri_unlock_stale(ctx, &cell->h.lock);
     bcri_journal_close(ctx);
     ctx->last_cpu = 255;
     if (!failed)

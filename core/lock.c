@@ -61,7 +61,7 @@ void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
             bcri_cpu_pause();
         return;
     }
-    if (turn < spins + YIELD_TURNS)
+    if (turn < spins + YIELD_TURNS || ctx->full_fence)
         sched_yield();
     else
         sleep_on_holder(ctx, holder, held, arg);

@@ -27,7 +27,7 @@
  * A taker that found its entry full has read it under H before head moved; a taker that waited clears waiter[t % 4]
  * after it has read its entry, and `limit` does not pass it before. `limit` is a cached bound: head, collected tickets and
  * credits only grow while it is trusted; whoever lowers one of them holds both locks and sets limit = tail.
- * A waiter that is about to sleep writes SLEEP | its slot into its entry, under T: the put that meets it rings.
+ * A waiter that is about to sleep writes SLEEP | its record's index into its entry, under T: the put that meets it rings.
  *
  * A waiter by ticket that sees its entry full looks at its own slot next: if somebody has moved it to the list meanwhile
  * (under both locks, before that put), the entry is not for it.

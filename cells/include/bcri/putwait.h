@@ -19,6 +19,9 @@ void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
  * that may have spare credits. */
 void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place);
 
+/* The same, looking for credits in every cell of the area. */
+void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place);
+
 /* Under the area's and the empty cell's locks: takes (or reads) the region of the first put that waits for this cell.
  * 0; bcrE_TIMEOUT: none waits; bcrE_NOMEM. */
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,

@@ -8,7 +8,7 @@
 
 #include "bcri/flow.h"
 
-/* Names the cell in the journal as cell2 does for a second one; takes both locks; moves waiting tickets to the list.
+/* Takes both locks and moves waiting tickets to the list. The caller has named the cell in its journal (cell or cell2).
  * 0, or BCRI_STALE: the cell is closed or another's by now (nothing is held). */
 int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place);
 /* Serves requests while there are regions, moves regions into the ring, drops flags that have no reason any more, and

@@ -13,7 +13,8 @@
  *   store is visible to the waiter's second look (it goes on), or the waiter's flag is visible to the release's load
  *   (it wakes). Whoever clears the flag counts up afterwards, and each waiter has read e before it set the flag, so a
  *   clear that swallows the flag of a second waiter also ends that one's sleep. Same holder again: its next release
- *   looks too. Where membarrier is missing, ctx->full_fence makes each release fence.
+ *   looks too. A process that the kernel refuses membarrier (ctx->full_fence) fences in each release, and as a waiter
+ *   yields instead of sleeping, since it cannot make others fence.
  *   Death of a waiter: a flag stays set, one needless wake. Death of the holder: enl repairs, stores 0, counts up, wakes.
  *   Stopped holder: the waiters sleep until it goes on.
  * Model: test/spin/lock.pml.
@@ -50,6 +51,17 @@ static inline void bcri_unlock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
         atomic_thread_fence(memory_order_seq_cst);
     bcri_step();
     if (bcri_unlikely(bcri_load(&ctx->bell->lock_sleepers)))
+        bcri_unlock_wake(ctx);
+}
+
+/* Releases a lock word that may not be there any more: its memory was given back and may hold another cell of the same
+ * shape by now, with a holder of its own (cells/area.c). */
+static inline void bcri_unlock_stale(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
+{
+    uint32_t mine = ctx->tag;
+    atomic_compare_exchange_strong_explicit(lock, &mine, 0, memory_order_release, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (bcri_load(&ctx->bell->lock_sleepers))
         bcri_unlock_wake(ctx);
 }
 
