@@ -12,10 +12,38 @@
 #ifndef BCRI_HEAP_H
 #define BCRI_HEAP_H
 
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "bcri/atomics.h"
 #include "bcri/ctx.h"
 #include "bcri/region.h"
+
+/* The first page of a heap segment: where its areas lie. Written by the owner only.
+ *
+ *   area:   | page table, one byte per data page, whole pages | data pages ... |
+ *
+ * A byte of the page table is 1 + the class of the span that begins at that page, else 0. `state` is stored last when an
+ * area is made, first when it is removed. Nothing else is needed to find every header (docs/layout/heap.md). */
+#define BCRI_HEAP_MAGIC 0x42435248u /* "BCRH" */
+#define BCRI_HEAP_AREAS 255u        /* to a segment */
+
+struct bcri_heap_area_shm {
+    _Atomic uint32_t state; /* 1: live */
+    _Atomic uint32_t first_page;
+    _Atomic uint32_t data_page;
+    _Atomic uint32_t end_page;
+};
+struct bcri_heap_dir_shm {
+    _Atomic uint32_t magic;
+    uint32_t owner;
+    uint32_t spare[2];
+    struct bcri_heap_area_shm area[BCRI_HEAP_AREAS];
+};
+static_assert(sizeof(struct bcri_heap_area_shm) == 16, "docs/layout/heap.md");
+static_assert(sizeof(struct bcri_heap_dir_shm) == 4096, "docs/layout/heap.md");
 
 /* Makes room for `nbytes` of regions. Returns 0 and the area's handle; bcrE_ARG; bcrE_NOMEM. */
 int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *area_out);
@@ -36,17 +64,25 @@ void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *
  * (for those only within the block's capacity, and charged when the block comes home). */
 int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region, uint32_t length);
 
-/* Collects what others have freed, returns empty spans, merges runs. */
+/* Collects all that others have freed, gives empty spans back, merges runs. */
 void bcri_heap_collect(struct bcri_ctx *ctx);
 
-void bcri_heap_fini(struct bcri_ctx *ctx); /* private parts only */
+/* Frees the private parts; what is shared stays as it is, for enl. Before bcri_ctx_fini. */
+void bcri_heap_fini(struct bcri_ctx *ctx);
+
+/* Units of 64 bytes that live blocks are charged with, all areas together. */
+uint64_t bcri_heap_charged(const struct bcri_ctx *ctx);
 
 /* Walks every block header of a heap segment (enl, audit, tools; any process): count may be 0. The owner may run
  * meanwhile; then what is seen is a snapshot of a moving thing. */
 void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
                     void (*visit)(void *arg, bcri_ref ref, struct bcri_region_shm *region), void *arg);
 
-/* True if the private lists, the shared span table and all headers agree (assert level 3, tests). */
-int bcri_heap_valid(struct bcri_ctx *ctx);
+/* enl: how many blocks of a heap segment are held. 0, its owner being dead: the segment may be dropped. Read
+ * orphan_frees before, and look again when it has changed. */
+uint64_t bcri_heap_held(struct bcri_ctx *ctx, uint32_t seg);
+
+/* True if the private lists, the shared page table and all headers agree (assert level 3, tests). */
+bool bcri_heap_valid(struct bcri_ctx *ctx);
 
 #endif

@@ -49,17 +49,23 @@ static_assert(offsetof(struct bcri_region_shm, data_16) == 16, "docs/layout/regi
 static_assert(offsetof(struct bcri_region_shm, home) == 24, "docs/layout/region.md");
 static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout/region.md");
 
-#define BCRI_COUNT_ONE         UINT64_C(1)
-#define BCRI_COUNT(word)       ((uint32_t)(word))
-#define BCRI_COUNT_OWNER(word) ((uint32_t)((word) >> 32))
+#define BCRI_COUNT_ONE              UINT64_C(1)
+#define BCRI_COUNT(word)            ((uint32_t)(word))
+#define BCRI_COUNT_OWNER(word)      ((uint32_t)((word) >> 32))
+#define BCRI_COUNT_WORD(count, tag) (((uint64_t)(tag) << 32) | (uint32_t)(count))
+
+/* A block whose way home could not be had for want of memory: count 0, and in place of the owner tag that of its freer
+ * with this bit. The owner looks for such words when its bell's `rescan` says so (heap_stray.c). */
+#define BCRI_COUNT_STRAY 0x80000000u
 
 /* States of the count journal (cw_state). cw_ref names the region.
  *   IDLE   -> TRY     about to lock the word                      repair: if it carries our tag, put {c, 0} back
  *   TRY    -> COMMIT  locked, cw_new is the new count             repair: if it carries our tag, put {cw_new, 0};
  *                                                                 the change is done
  *   COMMIT -> LAST    the new count is 0: the block is ours       repair: send it home (returns.h)
- *   IDLE   -> SOLE    {1, 0} was seen; about to store 0           repair: store 0, go on as LAST
- *   SOLE   -> LAST
+ *   IDLE   -> SOLE    {1, 0} was seen; about to store cw_new      repair: store {cw_new, 0}; the change is done
+ *   SOLE   -> COMMIT  stored, more than 0                         repair: nothing is left to do
+ *   SOLE   -> LAST    stored, 0
  *   any    -> IDLE    bcri_count_settled()
  * Repair leaves in cw_state whether the change is done (COMMIT, LAST: yes; IDLE: no) for the enclosing operation. */
 enum bcri_cw_state { BCRI_CW_IDLE = 0, BCRI_CW_TRY, BCRI_CW_COMMIT, BCRI_CW_SOLE, BCRI_CW_LAST };
@@ -73,6 +79,11 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more);
 
 /* Takes one hold away; frees the block when it was the last. Same journal rule as above. */
 void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref);
+
+/* Locks the count word of a region for a transaction (cells/tx.h), state TRY, and returns the count. It is released by
+ * the transaction's store {new count, 0}, or by bcri_count_unlock() with the count unchanged. */
+uint32_t bcri_count_lock(struct bcri_ctx *ctx, bcri_ref ref);
+void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count);
 
 /* enl: finishes or undoes the count change that CCE `index` had open when it died. Returns the final cw_state: IDLE
  * (nothing was changed), COMMIT or LAST (the change is done). The journal is left for the caller to close. */

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Areas of the comm heap: what an account of `nbytes` needs in memory, where areas lie in segments, making and removing
+ * them. Several areas share a segment: it is made larger than its first area needs, and only what an area uses is
+ * reserved. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bcr/error.h"
+#include "bcri/returns.h"
+#include "bcri/segment.h"
+#include "heap_private.h"
+
+/* data_16 reaches 64 GiB into a segment. */
+#define AREA_MAX_BYTES (UINT64_C(40) << 30)
+#define SLACK_BYTES    (UINT64_C(64) << 10)
+/* Address space is scarce where pointers have 32 bits: other CCEs map the whole segment. */
+#define SEG_ROOM_BYTES (sizeof(void *) == 8 ? UINT64_C(8) << 20 : UINT64_C(256) << 10)
+#define SEG_TWICE_MAX  (UINT64_C(256) << 20)
+
+static uint64_t pages_of(uint64_t bytes)
+{
+    return (bytes + BCRI_HEAP_PAGE - 1) / BCRI_HEAP_PAGE;
+}
+
+/* The smallest charge, in bytes, of a block of this class. */
+static uint64_t least_charge(uint32_t class)
+{
+    return class == 0 || class == BCRI_CLASS_SMALL ? 64
+                                                   : (uint64_t)bcri_heap_classes[class - 1].data_bytes + 64;
+}
+
+/* Pages for `count` page runs of `pages` each, headers included. */
+static uint64_t pages_for_runs(uint64_t count, uint64_t pages)
+{
+    const struct bcri_heap_class *headers = &bcri_heap_classes[BCRI_CLASS_HEADERS];
+    return count * pages + (count + headers->blocks - 1) / headers->blocks * headers->pages;
+}
+
+/* Any one size can be allocated in an empty area until the account is full. The most is asked for by the sizes that
+ * are charged least for their class: then all of `nbytes` becomes blocks of that class.
+ *   - 33..64 bytes: charged 64, lies in 32 + 64, and a span wastes up to a sixteenth: 1.53 times nbytes. The worst.
+ *   - the least size of a class above: 1.3 times at 128 bytes, under 1.25 from 512 bytes up;
+ *   - page runs of p pages: charged (p - 1) * 4096 + 64 at least: 1.065 times at p = 17, and less and less above.
+ * Spans and runs of one size leave no holes, since all pages of an empty area are one run once trimmed.
+ * Beyond that, room for the first span of every class that fits, as far as that is in proportion: it lets a small area
+ * serve a mix of sizes. */
+uint64_t bcri_heap_pages_for(uint64_t nbytes)
+{
+    uint64_t worst = 0;
+    uint64_t first_spans = 0;
+    for (uint32_t class = 0; class < BCRI_CLASS_HEADERS; class ++) {
+        const struct bcri_heap_class *geometry = &bcri_heap_classes[class];
+        uint64_t blocks = nbytes / least_charge(class);
+        if (blocks == 0)
+            continue;
+        uint64_t pages = (blocks + geometry->blocks - 1) / geometry->blocks * geometry->pages;
+        worst = pages > worst ? pages : worst;
+        first_spans += geometry->pages;
+    }
+    const uint64_t exact =
+        64; /* above, p / ((p - 1) * 4096 + 64) only falls: the bound for p = 65 holds for all */
+    for (uint64_t p = BCRI_HEAP_SPAN_MAX / BCRI_HEAP_PAGE + 1; p <= exact; p++) {
+        uint64_t pages = pages_for_runs(nbytes / ((p - 1) * BCRI_HEAP_PAGE + 64), p);
+        worst = pages > worst ? pages : worst;
+    }
+    uint64_t least = exact * BCRI_HEAP_PAGE + 64;
+    if (nbytes >= least) {
+        uint64_t pages = nbytes / least * (exact + 1) + nbytes % least * (exact + 1) / least + 2 +
+                         pages_for_runs(nbytes / least, 0);
+        worst = pages > worst ? pages : worst;
+    }
+    uint64_t slack = pages_of(nbytes / 4 + SLACK_BYTES);
+    return worst + (first_spans < slack ? first_spans : slack);
+}
+
+static void *page_array(uint64_t pages, size_t item_bytes)
+{
+    void *array = mmap(NULL, (size_t)pages * item_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return array == MAP_FAILED ? NULL : array;
+}
+
+static void free_seg(struct heap_seg *seg)
+{
+    if (seg->span_of != NULL)
+        munmap(seg->span_of, seg->pages * sizeof *seg->span_of);
+    if (seg->run != NULL)
+        munmap(seg->run, seg->pages * sizeof *seg->run);
+    free(seg);
+}
+
+static int room_for_seg(struct bcri_heap *heap, uint32_t seg)
+{
+    if (seg < heap->own_count)
+        return 0;
+    uint32_t count = heap->own_count * 2 > seg + 1 ? heap->own_count * 2 : seg + 1;
+    struct own_seg *own = realloc(heap->own, count * sizeof *own);
+    if (own == NULL)
+        return bcrE_NOMEM;
+    memset(own + heap->own_count, 0, (count - heap->own_count) * sizeof *own);
+    heap->own = own;
+    heap->own_count = count;
+    return 0;
+}
+
+/* Makes a segment in which `pages` from page `first` on are reserved, the directory too. */
+static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct heap_seg **seg_out)
+{
+    struct bcri_heap *heap = ctx->heap;
+    uint64_t bytes = (first + pages) * BCRI_HEAP_PAGE;
+    uint64_t size = bytes < SEG_TWICE_MAX ? bytes * 2 : bytes;
+    if (sizeof(void *) != 8)
+        size = bytes;
+    size = size < SEG_ROOM_BYTES ? SEG_ROOM_BYTES : size;
+    struct heap_seg *seg = calloc(1, sizeof *seg);
+    if (seg == NULL)
+        return bcrE_NOMEM;
+    seg->pages = (uint32_t)(size / BCRI_HEAP_PAGE);
+    seg->span_of = page_array(seg->pages, sizeof *seg->span_of);
+    seg->run = page_array(seg->pages, sizeof *seg->run);
+    int error = bcrE_NOMEM;
+    if (seg->span_of == NULL || seg->run == NULL)
+        goto fail;
+    error = bcri_segment_new(ctx, BCRI_SEG_HEAP, size, bytes, &seg->seg);
+    if (error != 0)
+        goto fail;
+    error = room_for_seg(heap, seg->seg);
+    if (error != 0) {
+        bcri_segment_discard(ctx, seg->seg, 0, size);
+        goto fail;
+    }
+    seg->base = bcri_segment_map(ctx, seg->seg);
+    seg->dir = (struct bcri_heap_dir_shm *)(void *)seg->base;
+    seg->dir->owner = ctx->index;
+    bcri_store_release(&seg->dir->magic, BCRI_HEAP_MAGIC);
+    heap->own[seg->seg] = (struct own_seg){seg->span_of, seg->pages};
+    seg->next = heap->segs;
+    heap->segs = seg;
+    *seg_out = seg;
+    return 0;
+
+fail:
+    free_seg(seg);
+    return error;
+}
+
+/* The system gives and takes pages of its own size. */
+static uint64_t page_step(void)
+{
+    long bytes = sysconf(_SC_PAGESIZE);
+    return bytes > (long)BCRI_HEAP_PAGE ? (uint64_t)bytes / BCRI_HEAP_PAGE : 1;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t step)
+{
+    return (value + step - 1) / step * step;
+}
+
+static uint32_t free_slot(const struct heap_seg *seg)
+{
+    uint32_t slot = 0;
+    while (slot < BCRI_HEAP_AREAS && bcri_load(&seg->dir->area[slot].state) != 0)
+        slot++;
+    return slot;
+}
+
+/* The lowest `pages` pages between the areas of a segment, or 0. */
+static uint64_t find_gap(const struct heap_seg *seg, uint64_t pages, uint64_t step)
+{
+    uint64_t at = step;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (uint32_t slot = 0; slot < BCRI_HEAP_AREAS; slot++) {
+            const struct bcri_heap_area_shm *area = &seg->dir->area[slot];
+            uint64_t end = round_up(bcri_load(&area->end_page), step);
+            if (bcri_load(&area->state) != 0 && at < end && at + pages > bcri_load(&area->first_page)) {
+                at = end;
+                moved = true;
+            }
+        }
+    }
+    return at + pages <= seg->pages ? at : 0;
+}
+
+/* Finds or makes room; on success its pages are reserved and read as zero. */
+static int place_area(struct bcri_ctx *ctx, uint64_t pages, struct heap_seg **seg_out, uint64_t *first_out)
+{
+    uint64_t step = page_step();
+    for (struct heap_seg *seg = ctx->heap->segs; seg != NULL; seg = seg->next) {
+        uint64_t first = free_slot(seg) < BCRI_HEAP_AREAS ? find_gap(seg, pages, step) : 0;
+        if (first == 0)
+            continue;
+        int error =
+            bcri_segment_extend(ctx, seg->seg, first * BCRI_HEAP_PAGE, (uint64_t)pages * BCRI_HEAP_PAGE);
+        if (error == 0) {
+            *seg_out = seg;
+            *first_out = first;
+        }
+        return error;
+    }
+    *first_out = step;
+    return new_seg(ctx, step, pages, seg_out);
+}
+
+static int ready_heap(struct bcri_ctx *ctx)
+{
+    if (ctx->heap == NULL)
+        ctx->heap = calloc(1, sizeof *ctx->heap);
+    return ctx->heap != NULL ? 0 : bcrE_NOMEM;
+}
+
+static void publish_area(struct bcri_heap_area *area)
+{
+    struct bcri_heap_area_shm *entry = &area->seg->dir->area[area->slot];
+    bcri_store(&entry->first_page, area->first_page);
+    bcri_store(&entry->data_page, area->data_page);
+    bcri_store(&entry->end_page, area->end_page);
+    bcri_store_release(&entry->state, 1);
+}
+
+int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *area_out)
+{
+    if (nbytes == 0)
+        return bcrE_ARG;
+    if (nbytes > AREA_MAX_BYTES || ready_heap(ctx) != 0)
+        return bcrE_NOMEM;
+    uint64_t data = bcri_heap_pages_for(nbytes);
+    uint64_t table = pages_of(data);
+    struct bcri_heap_area *area = calloc(1, sizeof *area);
+    if (area == NULL)
+        return bcrE_NOMEM;
+    uint64_t first;
+    int error = place_area(ctx, table + data, &area->seg, &first);
+    if (error != 0) {
+        free(area);
+        return error;
+    }
+    for (uint32_t class = 0; class < BCRI_HEAP_CLASSES; class ++)
+        area->current[class] = (struct bcri_span *)&bcri_span_none;
+    area->limit = nbytes / 64;
+    area->handle = ++ctx->heap->last_handle;
+    area->slot = free_slot(area->seg);
+    area->first_page = (uint32_t)first;
+    area->data_page = (uint32_t)(first + table);
+    area->end_page = (uint32_t)(first + table + data);
+    bcri_pages_give(area, area->data_page, (uint32_t)data);
+    publish_area(area);
+    area->next = ctx->heap->areas;
+    ctx->heap->areas = area;
+    ctx->heap->area = area;
+    *area_out = area->handle;
+    return 0;
+}
+
+void bcri_area_trim(struct bcri_heap_area *area)
+{
+    bcri_runs_cool(area);
+    bcri_spans_trim(area);
+}
+
+int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t handle)
+{
+    struct bcri_heap *heap = ctx->heap;
+    struct bcri_heap_area **link = heap != NULL ? &heap->areas : NULL;
+    while (link != NULL && *link != NULL && (*link)->handle != handle)
+        link = &(*link)->next;
+    if (link == NULL || *link == NULL)
+        return bcrE_ARG;
+    struct bcri_heap_area *area = *link;
+    bcri_heap_collect_all(ctx);
+    if (area->charged != 0)
+        return bcrE_BUSY;
+    bcri_area_trim(area);
+    *link = area->next;
+    if (heap->area == area)
+        heap->area = heap->areas;
+    struct heap_seg *seg = area->seg;
+    bcri_store_release(&seg->dir->area[area->slot].state, 0);
+    memset(seg->run + area->first_page, 0, (area->end_page - area->first_page) * sizeof *seg->run);
+    bcri_segment_discard(ctx, seg->seg, (uint64_t)area->first_page * BCRI_HEAP_PAGE,
+                         (uint64_t)(area->end_page - area->first_page) * BCRI_HEAP_PAGE);
+    free(area);
+    return 0;
+}
+
+static void free_spans(struct bcri_heap_area *area)
+{
+    struct bcri_span **span_of = area->seg->span_of;
+    for (uint32_t page = area->data_page; page < area->end_page;) {
+        struct bcri_span *span = span_of[page];
+        page += span != NULL ? bcri_heap_classes[span->class].pages : 1;
+        if (span != NULL)
+            free(span->run);
+        free(span);
+    }
+}
+
+void bcri_heap_fini(struct bcri_ctx *ctx)
+{
+    struct bcri_heap *heap = ctx->heap;
+    if (heap == NULL)
+        return;
+    while (heap->areas != NULL) {
+        struct bcri_heap_area *area = heap->areas;
+        heap->areas = area->next;
+        free_spans(area);
+        free(area);
+    }
+    while (heap->segs != NULL) {
+        struct heap_seg *seg = heap->segs;
+        heap->segs = seg->next;
+        free_seg(seg);
+    }
+    free(heap->own);
+    free(heap);
+    ctx->heap = NULL;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Spans: carving pages into blocks of one class, choosing the span to allocate from, giving empty ones back.
+ *
+ * Where a span is: the current one of its class; or in its area's list, having free blocks; or nowhere, being full. The
+ * list is first in, first out, so that spans which others empty have time to become whole. One empty span of each class
+ * is kept in the list, a further one goes back to the pages.
+ * Order for those who walk the headers: a span's entry in the page table is stored (release) when all its headers are
+ * written, and cleared before its pages can serve anything else. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heap_private.h"
+
+const struct bcri_span bcri_span_none;
+
+static _Atomic uint8_t *page_entry(const struct bcri_heap_area *area, uint32_t page)
+{
+    unsigned char *table = area->seg->base + (size_t)area->first_page * BCRI_HEAP_PAGE;
+    return (_Atomic uint8_t *)(void *)(table + (page - area->data_page));
+}
+
+static struct bcri_span *new_span(struct bcri_heap_area *area, uint32_t class, uint32_t page)
+{
+    const struct bcri_heap_class *geometry = &bcri_heap_classes[class];
+    uint32_t blocks = geometry->blocks;
+    struct bcri_span *span = malloc(sizeof *span + 2 * blocks * sizeof(uint16_t));
+    if (span == NULL)
+        return NULL;
+    memset(span, 0, sizeof *span);
+    if (class == BCRI_CLASS_HEADERS) {
+        span->run = calloc(blocks, sizeof *span->run);
+        if (span->run == NULL) {
+            free(span);
+            return NULL;
+        }
+    }
+    span->top = span->blocks = (uint16_t)blocks;
+    span->class = (uint8_t) class;
+    span->shift = (uint8_t)geometry->shift;
+    span->first_unit = page * PAGE_UNITS;
+    span->base = area->seg->base + (size_t)page * BCRI_HEAP_PAGE;
+    span->ref = bcri_ref_make(area->seg->seg, (uint64_t)page * BCRI_HEAP_PAGE);
+    span->area = area;
+    span->charge = span->stack + blocks;
+    for (uint32_t i = 0; i < blocks; i++) {
+        span->stack[i] = (uint16_t)(blocks - 1 - i); /* lowest address first */
+        span->charge[i] = 0;
+    }
+    return span;
+}
+
+static void write_headers(struct bcri_ctx *ctx, const struct bcri_span *span)
+{
+    const struct bcri_heap_class *geometry = &bcri_heap_classes[span->class];
+    uint64_t start = (uint64_t)span->first_unit * BCRI_REF_UNIT;
+    for (uint32_t i = 0; i < span->blocks; i++) {
+        struct bcri_region_shm *region = bcri_span_header(span, i);
+        bcri_store(&region->count, 0);
+        region->length = 0;
+        region->capacity = geometry->data_bytes;
+        region->data_16 = (uint32_t)((start + bcri_class_data(geometry, i)) / 16);
+        region->archtype = 0;
+        region->home = ctx->index;
+        region->error = 0;
+    }
+}
+
+static struct bcri_span *carve(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t class)
+{
+    uint32_t pages = bcri_heap_classes[class].pages;
+    uint32_t page = bcri_pages_take(area, pages);
+    if (page == 0)
+        return NULL;
+    struct bcri_span *span = new_span(area, class, page);
+    if (span == NULL) {
+        bcri_pages_give(area, page, pages);
+        return NULL;
+    }
+    write_headers(ctx, span);
+    for (uint32_t i = 0; i < pages; i++)
+        area->seg->span_of[page + i] = span;
+    bcri_store_release(page_entry(area, page), (uint8_t)(class + 1));
+    return span;
+}
+
+static void link_span(struct bcri_span *span)
+{
+    struct bcri_heap_area *area = span->area;
+    span->next = NULL;
+    span->prev = area->tail[span->class];
+    *(span->prev != NULL ? &span->prev->next : &area->head[span->class]) = span;
+    area->tail[span->class] = span;
+    span->listed = true;
+}
+
+static void unlink_span(struct bcri_span *span)
+{
+    struct bcri_heap_area *area = span->area;
+    *(span->prev != NULL ? &span->prev->next : &area->head[span->class]) = span->next;
+    *(span->next != NULL ? &span->next->prev : &area->tail[span->class]) = span->prev;
+    span->listed = false;
+    if (area->spare[span->class] == span)
+        area->spare[span->class] = NULL;
+}
+
+/* Gives an empty span back; it is in no list. */
+static void retire(struct bcri_span *span)
+{
+    struct bcri_heap_area *area = span->area;
+    uint32_t page = span->first_unit / PAGE_UNITS;
+    uint32_t pages = bcri_heap_classes[span->class].pages;
+    bcri_store_release(page_entry(area, page), 0);
+    for (uint32_t i = 0; i < pages; i++)
+        area->seg->span_of[page + i] = NULL;
+    bcri_pages_give(area, page, pages);
+    free(span->run);
+    free(span);
+}
+
+struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t class)
+{
+    struct bcri_span *span = area->current[class];
+    if (span->top != 0)
+        return span;
+    span = area->head[class];
+    if (span != NULL)
+        unlink_span(span);
+    else if ((span = carve(ctx, area, class)) == NULL)
+        return NULL;
+    area->current[class] = span;
+    return span;
+}
+
+void bcri_span_edge(struct bcri_span *span)
+{
+    struct bcri_heap_area *area = span->area;
+    if (span == area->current[span->class])
+        return;
+    if (!span->listed)
+        link_span(span);
+    if (span->top != span->blocks)
+        return;
+    if (area->spare[span->class] == NULL) {
+        area->spare[span->class] = span;
+    } else {
+        unlink_span(span);
+        retire(span);
+    }
+}
+
+void bcri_spans_trim(struct bcri_heap_area *area)
+{
+    for (uint32_t class = 0; class < BCRI_HEAP_CLASSES; class ++) {
+        struct bcri_span *span = area->spare[class];
+        if (span != NULL) {
+            unlink_span(span);
+            retire(span);
+        }
+        span = area->current[class];
+        if (span->blocks != 0 && span->top == span->blocks) {
+            area->current[class] = (struct bcri_span *)&bcri_span_none;
+            retire(span);
+        }
+    }
+}

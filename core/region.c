@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting the holders of a region: the protocol of region.h, and its repair.
+ *
+ * Invariant: between bcri_region_hold or bcri_region_drop and bcri_count_settled the journal says exactly whether the
+ * change is done, whatever others have done to the word since. */
+#include "bcri/region.h"
+
+#include "bcr/error.h"
+#include "bcri/ctx.h"
+#include "bcri/heap.h"
+#include "bcri/lock.h"
+#include "bcri/returns.h"
+
+static bool count_held(const void *arg, uint32_t holder)
+{
+    const struct bcri_region_shm *region = arg;
+    return BCRI_COUNT_OWNER(bcri_load(&region->count)) == holder;
+}
+
+/* {c, 0} -> {c, me}. Pairs with the release in unlock_word: who gets the word has seen all that earlier holders did. */
+static uint32_t lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region)
+{
+    for (unsigned turn = 0;;) {
+        uint64_t word = bcri_load(&region->count);
+        uint32_t owner = BCRI_COUNT_OWNER(word);
+        if (owner != 0) {
+            bcri_wait_for_holder(ctx, owner, count_held, region, turn++);
+            continue;
+        }
+        if (atomic_compare_exchange_weak_explicit(&region->count, &word, BCRI_COUNT_WORD(word, ctx->tag),
+                                                  memory_order_acquire, memory_order_relaxed))
+            return BCRI_COUNT(word);
+    }
+}
+
+static void unlock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t count)
+{
+    bcri_store_release(&region->count, BCRI_COUNT_WORD(count, 0));
+    if (bcri_unlikely(ctx->full_fence))
+        atomic_thread_fence(memory_order_seq_cst);
+    bcri_step();
+    if (bcri_unlikely(bcri_load(&ctx->bell->lock_sleepers)))
+        bcri_unlock_wake(ctx);
+}
+
+static void journal_open(struct bcri_journal_shm *journal, bcri_ref ref, enum bcri_cw_state state)
+{
+    bcri_store(&journal->cw_ref, ref);
+    bcri_step();
+    bcri_store(&journal->cw_state, state);
+    bcri_step();
+}
+
+static void journal_state(struct bcri_journal_shm *journal, enum bcri_cw_state state)
+{
+    bcri_store(&journal->cw_state, state);
+    bcri_step();
+}
+
+/* The word was seen as {1, 0}: it is ours alone, and stays so until the enclosing operation lets others have it. */
+static void change_alone(struct bcri_journal_shm *journal, bcri_ref ref, struct bcri_region_shm *region,
+                         uint32_t count)
+{
+    bcri_store(&journal->cw_new, count);
+    journal_open(journal, ref, BCRI_CW_SOLE);
+    bcri_store(&region->count, BCRI_COUNT_WORD(count, 0));
+    bcri_step();
+}
+
+static void change_locked(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t count)
+{
+    bcri_store(&ctx->journal->cw_new, count);
+    bcri_step();
+    journal_state(ctx->journal, BCRI_CW_COMMIT);
+    unlock_word(ctx, region, count);
+}
+
+int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
+{
+    struct bcri_region_shm *region = bcri_at(ctx, ref);
+    if (bcri_unlikely(region == NULL))
+        return bcrE_NOMEM;
+    if (bcri_likely(bcri_load_acquire(&region->count) == BCRI_COUNT_ONE && more != UINT32_MAX)) {
+        change_alone(ctx->journal, ref, region, 1 + more);
+        journal_state(ctx->journal, BCRI_CW_COMMIT);
+        return 0;
+    }
+    journal_open(ctx->journal, ref, BCRI_CW_TRY);
+    uint32_t count = lock_word(ctx, region);
+    if (more > UINT32_MAX - count) {
+        unlock_word(ctx, region, count);
+        bcri_count_settled(ctx);
+        return bcrE_NOMEM;
+    }
+    change_locked(ctx, region, count + more);
+    return 0;
+}
+
+void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    struct bcri_journal_shm *journal = ctx->journal;
+    struct bcri_region_shm *region = bcri_at(ctx, ref);
+    if (bcri_unlikely(region == NULL))
+        return; /* memory that cannot be mapped stays held: a leak is better than a guess */
+    /* Read before the count falls to 0: from then on the header may be the owner's again. */
+    uint32_t home = region->home;
+    if (home != ctx->index)
+        bcri_store(&journal->ret_entry, BCRI_RETURN_UNSENT); /* before any state that repair takes for LAST */
+    if (bcri_likely(bcri_load_acquire(&region->count) == BCRI_COUNT_ONE)) {
+        change_alone(journal, ref, region, 0);
+    } else {
+        journal_open(journal, ref, BCRI_CW_TRY);
+        uint32_t count = lock_word(ctx, region) - 1;
+        change_locked(ctx, region, count);
+        if (count != 0)
+            return;
+    }
+    journal_state(journal, BCRI_CW_LAST);
+    if (home == ctx->index)
+        bcri_heap_free(ctx, ref, region);
+    else
+        bcri_returns_send(ctx, home, ref);
+}
+
+uint32_t bcri_count_lock(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    struct bcri_region_shm *region = bcri_at(ctx, ref);
+    journal_open(ctx->journal, ref, BCRI_CW_TRY);
+    return region != NULL ? lock_word(ctx, region) : 0;
+}
+
+void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count)
+{
+    struct bcri_region_shm *region = bcri_at(ctx, ref);
+    if (region != NULL)
+        unlock_word(ctx, region, count);
+    bcri_count_settled(ctx);
+}
+
+void bcri_count_settled(struct bcri_ctx *ctx)
+{
+    bcri_step();
+    /* Release: the owner of a stray block reads this state from another process (heap_stray.c). */
+    bcri_store_release(&ctx->journal->cw_state, BCRI_CW_IDLE);
+    bcri_step();
+}
+
+enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_record(enl, index);
+    if (record == NULL)
+        return BCRI_CW_IDLE;
+    struct bcri_journal_shm *journal = &record->journal;
+    enum bcri_cw_state state = (enum bcri_cw_state)bcri_load_acquire(&journal->cw_state);
+    uint32_t count = bcri_load(&journal->cw_new);
+    struct bcri_region_shm *region = bcri_at(enl, bcri_load(&journal->cw_ref));
+    if (state == BCRI_CW_IDLE || region == NULL)
+        return state;
+    uint64_t word = bcri_load_acquire(&region->count);
+    bool carries = BCRI_COUNT_OWNER(word) == BCRI_TAG(index);
+    switch (state) {
+    case BCRI_CW_TRY:
+        if (carries)
+            bcri_store_release(&region->count, BCRI_COUNT_WORD(word, 0));
+        state = BCRI_CW_IDLE;
+        break;
+    case BCRI_CW_COMMIT:
+        if (carries)
+            bcri_store_release(&region->count, BCRI_COUNT_WORD(count, 0));
+        if (count == 0)
+            state = BCRI_CW_LAST;
+        break;
+    case BCRI_CW_SOLE:
+        bcri_store_release(&region->count, BCRI_COUNT_WORD(count, 0));
+        state = count == 0 ? BCRI_CW_LAST : BCRI_CW_COMMIT;
+        break;
+    case BCRI_CW_IDLE:
+    case BCRI_CW_LAST: break;
+    }
+    bcri_store(&journal->cw_state, state);
+    if (state == BCRI_CW_LAST)
+        bcri_returns_repair(enl, index);
+    return state;
+}

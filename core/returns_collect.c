@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* The owner's side of returns.h: finding the queues that lead here and reading them. */
+#include "bcri/returns.h"
+
+#include <stdlib.h>
+
+#include "returns_private.h"
+
+/* After so many looks in vain the freer's state is worth a cache line: a dead one's queue is closed. */
+enum { IDLE_LOOKS = 64 };
+
+static void enter_block(struct incoming *in, struct bcri_return_cell_shm *cell)
+{
+    in->cell = cell;
+    in->lap = bcri_load(&cell->lap);
+    in->entry = &cell->entry[0];
+    in->link = &cell->entry[BCRI_RETURN_ENTRIES];
+}
+
+static bool add_incoming(struct bcri_ctx *ctx, struct bcri_return_queue_shm *queue)
+{
+    struct bcri_returns *returns = ctx->returns;
+    if (returns->incoming_count == returns->incoming_room) {
+        uint32_t room = returns->incoming_room != 0 ? returns->incoming_room * 2 : 8;
+        struct incoming *list = realloc(returns->incoming, room * sizeof *list);
+        if (list == NULL)
+            return false;
+        returns->incoming = list;
+        returns->incoming_room = room;
+    }
+    struct bcri_return_cell_shm *cell = bcri_at(ctx, bcri_load(&queue->first));
+    if (cell == NULL)
+        return false;
+    struct incoming *in = &returns->incoming[returns->incoming_count++];
+    in->queue = queue;
+    in->idle = 0;
+    enter_block(in, cell);
+    return true;
+}
+
+/* Puts the queues pushed since the last look on the private list; all of them or, memory being short, none. */
+static void meet_queues(struct bcri_ctx *ctx, bcri_ref newest)
+{
+    struct bcri_returns *returns = bcri_returns_get(ctx);
+    if (returns == NULL)
+        return;
+    uint32_t before = returns->incoming_count;
+    for (bcri_ref ref = newest; ref != returns->newest && ref != BCRI_REF_NONE;) {
+        struct bcri_return_queue_shm *queue = bcri_at(ctx, ref);
+        if (queue == NULL || !add_incoming(ctx, queue)) {
+            returns->incoming_count = before;
+            return;
+        }
+        ref = bcri_load(&queue->next);
+    }
+    returns->newest = newest;
+}
+
+/* Goes on to the next block of the chain, if there is one. The freer uses the old one again after `consumed`. */
+static bool next_block(struct bcri_ctx *ctx, struct incoming *in)
+{
+    uint64_t value = bcri_load_acquire(in->link);
+    if (value >> BCRI_REF_BITS != in->lap)
+        return false;
+    struct bcri_return_cell_shm *cell = bcri_at(ctx, value & BCRI_REF_MASK);
+    if (cell == NULL)
+        return false;
+    bcri_store_release(&in->cell->consumed, in->lap);
+    enter_block(in, cell);
+    return true;
+}
+
+static uint32_t read_batch(struct bcri_ctx *ctx, struct incoming *in, bcri_ref *refs, uint32_t most)
+{
+    uint32_t count = 0;
+    while (count < most) {
+        if (in->entry == in->link && !next_block(ctx, in))
+            break;
+        /* Acquire: pairs with the freer's store; what it did with the block is over. */
+        uint64_t value = bcri_load_acquire(in->entry);
+        if (value >> BCRI_REF_BITS != in->lap)
+            break;
+        in->entry++;
+        bcri_ref ref = value & BCRI_REF_MASK;
+        unsigned char *base = ctx->base[bcri_ref_seg(ref)];
+        if (bcri_likely(base != NULL))
+            bcri_prefetch_write(base + bcri_ref_offset(ref));
+        refs[count++] = ref;
+    }
+    in->idle = count != 0 ? 0 : in->idle + 1;
+    return count;
+}
+
+/* True, and the queue is closed, if its freer is dead and repaired: nothing was there a moment ago, and what was
+ * stored before the state became DEAD would have been seen by the look that follows here. */
+static bool close_dead(struct bcri_ctx *ctx, struct incoming *in)
+{
+    struct bcri_record_shm *freer = bcri_record(ctx, in->queue->freer);
+    if (freer == NULL)
+        return false;
+    uint32_t state = bcri_load_acquire(&freer->id.state);
+    if (state != BCRI_CCE_DEAD && state != BCRI_CCE_FREE &&
+        bcri_identity_part(&freer->id) == in->queue->freer_id)
+        return false;
+    if (bcri_load_acquire(in->entry) >> BCRI_REF_BITS == in->lap)
+        return false;
+    bcri_store_release(&in->queue->state, BCRI_RETURN_DRAINED);
+    return true;
+}
+
+uint32_t bcri_returns_collect(struct bcri_ctx *ctx, uint32_t most,
+                              void (*take)(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count))
+{
+    bcri_ref newest = bcri_load_acquire(&ctx->record->returns);
+    struct bcri_returns *returns = ctx->returns;
+    if (newest != BCRI_REF_NONE && (returns == NULL || newest != returns->newest)) {
+        meet_queues(ctx, newest);
+        returns = ctx->returns;
+    }
+    if (returns == NULL || returns->incoming_count == 0)
+        return 0;
+    uint32_t looks = returns->incoming_count;
+    if (most != 0 && looks > BCRI_RETURN_POLLS)
+        looks = BCRI_RETURN_POLLS;
+    uint32_t total = 0;
+    for (; looks > 0 && (most == 0 || total < most); looks--) {
+        if (returns->next >= returns->incoming_count)
+            returns->next = 0;
+        struct incoming *in = &returns->incoming[returns->next];
+        bcri_ref refs[BCRI_RETURN_BATCH];
+        uint32_t count;
+        do {
+            uint32_t want = most != 0 && most - total < BCRI_RETURN_BATCH ? most - total : BCRI_RETURN_BATCH;
+            count = read_batch(ctx, in, refs, want);
+            if (count != 0)
+                take(ctx, refs, count);
+            total += count;
+        } while (count == BCRI_RETURN_BATCH && (most == 0 || total < most));
+        if (bcri_unlikely(count == 0 && (most == 0 || in->idle % IDLE_LOOKS == 0)) && close_dead(ctx, in))
+            *in = returns->incoming[--returns->incoming_count];
+        else
+            returns->next++;
+    }
+    return total;
+}
