@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* See cce.h. */
+#include "cce.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/cell.h"
+#include "bcri/self.h"
+#include "bcri/slot.h"
+
+struct group *group;
+struct bcri_ctx *one, *two;
+int two_of_one, one_of_two;
+
+enum { MEMBERS = 64 };
+static struct bcri_ctx *members[MEMBERS];
+static int member_count;
+
+struct bcri_ctx *join(void)
+{
+    CHECK(member_count < MEMBERS);
+    return members[member_count++] = group_join(group);
+}
+
+void as(struct bcri_ctx *ctx)
+{
+    bcri_self_set(ctx);
+}
+
+int name(struct bcri_ctx *from, struct bcri_ctx *to)
+{
+    return group_name(from, to->index);
+}
+
+void begin(void)
+{
+    group = group_open();
+    one = join();
+    two = join();
+    two_of_one = name(one, two);
+    one_of_two = name(two, one);
+    as(one);
+}
+
+void leave(struct bcri_ctx *ctx)
+{
+    if (bcri_self() == ctx)
+        as(NULL);
+    for (int i = 0; i < member_count; i++)
+        if (members[i] == ctx) {
+            members[i] = NULL;
+            group_leave(group, ctx);
+            return;
+        }
+    FAIL("not a member any more");
+}
+
+void end(void)
+{
+    as(NULL);
+    for (int i = 0; i < member_count; i++)
+        if (members[i] != NULL)
+            leave(members[i]);
+    group_close(group);
+}
+
+int grow(int cells, int nrgns, int nbytes)
+{
+    int base = bcr_cagrow(0, 0, 0, 0, cells, nrgns, nbytes);
+    CHECK(base >= 1);
+    return base;
+}
+
+void **filled(int length_bytes, int value)
+{
+    void **rgid = bcr_rgalloc(length_bytes, 0);
+    CHECK(rgid != NULL);
+    memset(*rgid, value, (size_t)length_bytes);
+    return rgid;
+}
+
+void **number(int value)
+{
+    void **rgid = bcr_rgalloc((int)sizeof value, 0);
+    CHECK(rgid != NULL);
+    **(int **)rgid = value;
+    return rgid;
+}
+
+int peek(void **rgid)
+{
+    CHECK(rgid != NULL);
+    CHECK_INT(bcr_rglen(rgid, NULL), sizeof(int));
+    return **(int **)rgid;
+}
+
+int value_of(void **rgid)
+{
+    int value = peek(rgid);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    return value;
+}
+
+int take(int cce, int cell)
+{
+    return value_of(bcr_deq(cce, cell, 0));
+}
+
+/* ---- calls that wait ---- */
+
+enum what { PUT, PUTM, GET, LOCK };
+
+struct later {
+    pthread_t thread;
+    struct bcri_ctx *ctx;
+    enum what what;
+    int qlike, value, cce, cell, msec, ncells;
+    const int *cells;
+    struct outcome outcome;
+    _Atomic int over;
+};
+
+static void put_it(struct later *later)
+{
+    struct outcome *outcome = &later->outcome;
+    void **rgid = number(later->value);
+    outcome->returned = later->what == PUT
+                            ? bcr_put(later->qlike, rgid, later->cce, later->cell, bcr_FREE)
+                            : bcr_putm(later->qlike, rgid, later->ncells, later->cells, bcr_FREE);
+    outcome->error = bcr_errno;
+    if (outcome->returned != 0 && later->what == PUT)
+        CHECK_INT(value_of(rgid), later->value); /* still held */
+}
+
+static void get_it(struct later *later)
+{
+    struct outcome *outcome = &later->outcome;
+    outcome->rgid = later->what == LOCK ? bcr_acqwl(later->cce, later->cell, later->msec)
+                                        : bcr_get(later->qlike, later->cce, later->cell, later->msec);
+    outcome->returned = outcome->rgid != NULL ? 0 : -1;
+    outcome->error = bcr_errno;
+    if (outcome->rgid != NULL)
+        outcome->value = later->what == LOCK ? peek(outcome->rgid) : value_of(outcome->rgid);
+}
+
+static void *run(void *arg)
+{
+    struct later *later = arg;
+    as(later->ctx);
+    bcr_errno = 0;
+    if (later->what == PUT || later->what == PUTM)
+        put_it(later);
+    else
+        get_it(later);
+    atomic_store(&later->over, 1);
+    return NULL;
+}
+
+static void count_waiting(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
+    (void)ref;
+    *(int *)arg += state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED;
+}
+
+static void count_pending(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
+    (void)ref;
+    *(int *)arg += state >= BCRI_SLOT_TICKET && state <= BCRI_SLOT_FAILED;
+}
+
+static int count(struct bcri_ctx *ctx, void (*visit)(void *, struct bcri_slot_shm *, bcri_ref))
+{
+    int found = 0;
+    bcri_slot_each(bcri_self(), ctx->index, visit, &found);
+    return found;
+}
+
+int pending_gets(struct bcri_ctx *ctx)
+{
+    return count(ctx, count_pending);
+}
+
+static struct bcri_area_shm *area_of(int cce, int cell)
+{
+    struct bcri_place *place;
+    CHECK_INT(bcri_place_find(bcri_self(), cce, cell, &place), 0);
+    return place->area;
+}
+
+int waiting_puts(int cell)
+{
+    return (int)bcri_load_acquire(&area_of(1, cell)->waitputs);
+}
+
+static struct later *start(struct later like)
+{
+    struct later *later = malloc(sizeof *later);
+    CHECK(later != NULL);
+    *later = like;
+    CHECK_INT(pthread_create(&later->thread, NULL, run, later), 0);
+    return later;
+}
+
+static struct later *start_get(struct later like)
+{
+    int before = count(like.ctx, count_waiting);
+    struct later *later = start(like);
+    while (!atomic_load(&later->over) && count(like.ctx, count_waiting) == before)
+        sched_yield();
+    return later;
+}
+
+/* The area is that of a cell as the putter names it; its lock is free again once the put has joined the others. */
+static struct later *start_put(struct later like, int cce, int cell)
+{
+    struct bcri_ctx *self = bcri_self();
+    as(like.ctx);
+    struct bcri_area_shm *area = area_of(cce, cell);
+    as(self);
+    uint32_t before = bcri_load_acquire(&area->waitputs);
+    struct later *later = start(like);
+    while (!atomic_load(&later->over) &&
+           (bcri_load_acquire(&area->waitputs) <= before || bcri_load_acquire(&area->lock) != 0))
+        sched_yield();
+    return later;
+}
+
+struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, int cce, int cell)
+{
+    return start_put(
+        (struct later){
+            .ctx = ctx, .what = PUT, .qlike = qlike, .value = value, .cce = cce, .cell = cell},
+        cce, cell);
+}
+
+struct later *later_putm(struct bcri_ctx *ctx, int value, int ncells, const int *cells)
+{
+    return start_put((struct later){.ctx = ctx,
+                                    .what = PUTM,
+                                    .qlike = 1,
+                                    .value = value,
+                                    .ncells = ncells,
+                                    .cells = cells},
+                     cells[0], cells[1]);
+}
+
+struct later *later_get(struct bcri_ctx *ctx, int qlike, int cce, int cell, int msec)
+{
+    return start_get((struct later){
+        .ctx = ctx, .what = GET, .qlike = qlike, .cce = cce, .cell = cell, .msec = msec});
+}
+
+struct later *later_acqwl(struct bcri_ctx *ctx, int cce, int cell, int msec)
+{
+    return start_get(
+        (struct later){.ctx = ctx, .what = LOCK, .cce = cce, .cell = cell, .msec = msec});
+}
+
+struct outcome result(struct later *later)
+{
+    CHECK_INT(pthread_join(later->thread, NULL), 0);
+    struct outcome outcome = later->outcome;
+    free(later);
+    return outcome;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Several CCEs in one test: the test's thread is one of them at a time (`as`), and others act on threads of their own
+ * when they must wait (`later_...`). Nothing is timed: who must wait first is seen waiting before anybody goes on. */
+#ifndef BCR_TEST_CELLS_CCE_H
+#define BCR_TEST_CELLS_CCE_H
+
+#include <bcr.h>
+
+#include "check.h"
+#include "group.h"
+
+extern struct group *group;
+extern struct bcri_ctx *one, *two; /* two CCEs that are always there */
+extern int two_of_one, one_of_two; /* how each calls the other */
+
+/* Opens the group with `one` and `two`, and makes the thread `one`. */
+void begin(void);
+/* Everybody leaves; nothing may be left that stops that. */
+void end(void);
+
+/* A further CCE; end() takes it away. */
+struct bcri_ctx *join(void);
+/* It ends, as a process that exits or is killed. Only once. */
+void leave(struct bcri_ctx *ctx);
+/* The calling thread becomes `ctx`. */
+void as(struct bcri_ctx *ctx);
+/* How `from` calls `to`. */
+int name(struct bcri_ctx *from, struct bcri_ctx *to);
+
+/* An area of `cells` in/out cells of the current CCE. */
+int grow(int cells, int nrgns, int nbytes);
+
+/* A region of this CCE that holds `value`, or holds `length` bytes of it. */
+void **number(int value);
+void **filled(int length_bytes, int value);
+/* What it holds; still held afterwards. */
+int peek(void **rgid);
+/* What it holds; freed. */
+int value_of(void **rgid);
+/* Takes the first region of a cell, which must be there. */
+int take(int cce, int cell);
+
+/* Whether a call failed with `code`: the value it returned, then bcr_errno, which is set to something else before. */
+#define FAILS(call, code)         \
+    do {                          \
+        bcr_errno = -77;          \
+        CHECK_INT((call), -1);    \
+        CHECK_INT(bcr_errno, code); \
+    } while (0)
+#define FAILS_NULL(call, code)    \
+    do {                          \
+        bcr_errno = -77;          \
+        CHECK_PTR((call), NULL);  \
+        CHECK_INT(bcr_errno, code); \
+    } while (0)
+
+/* A call made by `ctx` on a thread of its own. `later_...` returns when the call waits; `result` waits for its end. */
+struct later;
+struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, int cce, int cell);
+struct later *later_putm(struct bcri_ctx *ctx, int value, int ncells, const int *cells);
+struct later *later_get(struct bcri_ctx *ctx, int qlike, int cce, int cell, int msec);
+struct later *later_acqwl(struct bcri_ctx *ctx, int cce, int cell, int msec);
+struct outcome {
+    int returned; /* of a put; 0 if a get gave a region */
+    int error;    /* bcr_errno if it failed */
+    int value;    /* what the region held that a get gave; it is freed unless it is a lock */
+    void **rgid;  /* the lock */
+};
+struct outcome result(struct later *later);
+
+/* How many of `ctx`'s IDs are gets that wait for a region, or were given one and have not taken it. */
+int pending_gets(struct bcri_ctx *ctx);
+/* How many puts wait in the area of a cell of the current CCE. */
+int waiting_puts(int cell);
+
+#endif
