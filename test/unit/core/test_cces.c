@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* The ints by which a CCE names others, on a real host segment. */
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "bcri/cces.h"
+#include "bcri/host.h"
+#include "bcri/self.h"
+#include "check.h"
+
+static struct bcri_host *host;
+
+static int no_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    return bcri_host_segment_add(up, fd, size_bytes, kind, 1, seg_out);
+}
+static int dup_fd(void *up, uint32_t seg)
+{
+    int fd = dup(bcri_host_segment_fd(up, seg));
+    return fd >= 0 ? fd : -bcrE_NOMEM;
+}
+static const struct bcri_upcalls upcalls = {.segment_add = no_add, .segment_fd = dup_fd};
+
+static uint32_t new_record(uint32_t ordinal)
+{
+    uint32_t index;
+    if (host == NULL)
+        CHECK_INT(bcri_host_init("test.1", &host), 0);
+    CHECK_INT(bcri_host_cce_add(host, ordinal, &index), 0);
+    return index;
+}
+
+static void new_cce(struct bcri_ctx *ctx, uint32_t ordinal)
+{
+    uint32_t index = new_record(ordinal);
+    CHECK_INT(bcri_ctx_init(ctx, bcri_host_segment_fd(host, BCRI_HOST_SEG), index, &upcalls, host), 0);
+    bcri_store(&ctx->record->id.state, BCRI_CCE_ALIVE);
+}
+
+static struct bcri_ctx one, two;
+
+TEST(a_cce_is_1_to_itself)
+{
+    uint8_t none[BCRI_IDENTITY_BYTES] = {0};
+    int id;
+    new_cce(&one, 7);
+    CHECK_INT(bcri_ids_set_globals(&one, none), 0);
+    CHECK_INT(bcri_cce_id_of_index(&one, one.index, &id), 0);
+    CHECK_INT(id, 1);
+    bcri_self_set(&one);
+    CHECK_INT(bcr_cce, 1);
+    CHECK_INT(bcr_enlistor, -1);
+    CHECK_INT(bcr_cceord, 7);
+    CHECK(bcr_archtype > 0);
+}
+
+TEST(the_enlistor_is_named_by_its_identity)
+{
+    new_cce(&one, 0);
+    new_cce(&two, 3);
+    CHECK_INT(bcri_ids_set_globals(&two, one.record->id.identity), 0);
+    bcri_self_set(&two);
+    CHECK_INT(bcr_enlistor, 2);
+    CHECK_UINT(bcri_cce_lookup(&two, 2)->index, one.index);
+}
+
+TEST(an_identity_makes_the_round_trip_and_keeps_its_int)
+{
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    int id, again;
+    new_cce(&one, 0);
+    new_cce(&two, 1);
+    CHECK_INT(bcri_cce_encode(&two, 1, identity), 0);
+    CHECK_INT(bcri_cce_decode(&one, identity, &id), 0);
+    CHECK_INT(id, 2);
+    CHECK_INT(bcri_cce_decode(&one, identity, &again), 0);
+    CHECK_INT(again, 2);
+    struct bcri_cce *cce = bcri_cce_lookup(&one, id);
+    CHECK(cce->record != NULL);
+    CHECK_UINT(cce->index, two.index);
+    CHECK_INT(bcri_cce_check(cce), 0);
+}
+
+TEST(no_cce_is_minus_1_and_zeros)
+{
+    uint8_t identity[BCRI_IDENTITY_BYTES], zeros[BCRI_IDENTITY_BYTES] = {0};
+    int id;
+    new_cce(&one, 0);
+    CHECK_INT(bcri_cce_encode(&one, -1, identity), 0);
+    CHECK_MEM(identity, zeros, sizeof zeros);
+    CHECK_INT(bcri_cce_decode(&one, zeros, &id), 0);
+    CHECK_INT(id, -1);
+}
+
+TEST(ints_never_given_out_are_nobody)
+{
+    static const int never[] = {0, 2, -2, 1000, INT_MAX, INT_MIN};
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    new_cce(&one, 0);
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+        CHECK_PTR(bcri_cce_lookup(&one, never[i]), NULL);
+        CHECK_INT(bcri_cce_encode(&one, never[i], identity), bcrE_NOCCE);
+    }
+    CHECK_PTR(bcri_cce_lookup(&one, -1), NULL);
+}
+
+TEST(an_unknown_identity_gets_an_int_that_names_nobody_and_can_be_passed_on)
+{
+    uint8_t unknown[BCRI_IDENTITY_BYTES] = {0, 0, 0, 1, 9, 9, 9}, foreign[BCRI_IDENTITY_BYTES] = {1, 2, 3},
+            back[BCRI_IDENTITY_BYTES];
+    int id, other;
+    new_cce(&one, 0);
+    CHECK_INT(bcri_cce_decode(&one, unknown, &id), 0);
+    CHECK_INT(bcri_cce_decode(&one, foreign, &other), 0);
+    CHECK(id != other);
+    CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, id)), bcrE_NOCCE);
+    CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, other)), bcrE_NOCCE);
+    CHECK_INT(bcri_cce_encode(&one, id, back), 0);
+    CHECK_MEM(back, unknown, sizeof back);
+}
+
+TEST(an_index_that_was_never_given_out_is_nobody)
+{
+    int id;
+    new_cce(&one, 0);
+    CHECK_INT(bcri_cce_id_of_index(&one, 60000, &id), bcrE_NOCCE);
+    CHECK_INT(bcri_cce_id_of_index(&one, 40, &id), bcrE_NOCCE);
+}
+
+TEST(a_record_given_out_again_is_another_cce)
+{
+    int id, new_id;
+    new_cce(&one, 0);
+    uint32_t index = new_record(1);
+    CHECK_INT(bcri_cce_id_of_index(&one, index, &id), 0);
+    CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, id)), 0);
+    bcri_store(&bcri_host_record(host, index)->id.state, BCRI_CCE_DEAD);
+    CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, id)), bcrE_DEAD);
+    bcri_host_cce_release(host, index);
+    CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, id)), bcrE_DEAD);
+    CHECK_INT(bcri_cce_id_of_index(&one, index, &new_id), bcrE_NOCCE);
+    CHECK_UINT(new_record(2), index);
+    CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, id)), bcrE_DEAD);
+    CHECK_INT(bcri_cce_id_of_index(&one, index, &new_id), 0);
+    CHECK(new_id != id);
+    CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, new_id)), 0);
+}
+
+TEST(the_table_grows_and_every_int_keeps_its_meaning)
+{
+    enum { COUNT = 5000 };
+    static uint8_t identity[COUNT][BCRI_IDENTITY_BYTES];
+    static int id[COUNT];
+    uint64_t state = test_seed();
+    new_cce(&one, 0);
+    for (int i = 0; i < COUNT; i++) {
+        for (unsigned byte = 0; byte < BCRI_IDENTITY_BYTES; byte++)
+            identity[i][byte] = (uint8_t)test_rand(&state);
+        CHECK_INT(bcri_cce_decode(&one, identity[i], &id[i]), 0);
+        CHECK_INT(id[i], i + 2);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        uint8_t back[BCRI_IDENTITY_BYTES];
+        int again;
+        CHECK_INT(bcri_cce_decode(&one, identity[i], &again), 0);
+        CHECK_INT(again, id[i]);
+        CHECK_INT(bcri_cce_encode(&one, id[i], back), 0);
+        CHECK_MEM(back, identity[i], sizeof back);
+    }
+}

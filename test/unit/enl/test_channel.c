@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Control messages through real sockets, with descriptors and credentials. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bcri/channel.h"
+#include "check.h"
+
+static const struct bcri_control hello = {
+    .type = BCRI_MSG_hello,
+    .present = BCRI_HAS(id) | BCRI_HAS(layout) | BCRI_HAS(archtype) | BCRI_HAS(flags) | BCRI_HAS(ccename),
+    .id = 1,
+    .ccename = {"ring", 4},
+};
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+TEST(a_message_brings_its_descriptor_and_its_sender)
+{
+    static struct bcri_incoming in;
+    int pair[2], pipe_ends[2];
+    CHECK_INT(bcri_channel_pair(pair), 0);
+    CHECK_INT(pipe(pipe_ends), 0);
+    CHECK_INT(bcri_channel_send(pair[1], &hello, &pipe_ends[1], 1, true), 0);
+    close(pipe_ends[1]);
+    CHECK_INT(bcri_channel_recv(pair[0], &in, false), 1);
+    CHECK_STR(in.wrong, NULL);
+    CHECK_INT(in.pid, getpid());
+    CHECK_UINT(in.uid, getuid());
+    int fd = bcri_incoming_take(&in, 0);
+    CHECK(fd >= 0);
+    CHECK_INT(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    CHECK_INT(write(fd, "x", 1), 1);
+    char byte;
+    CHECK_INT(read(pipe_ends[0], &byte, 1), 1);
+    CHECK_INT(byte, 'x');
+}
+
+TEST(credentials_name_the_process_that_sent_not_the_one_that_made_the_socket)
+{
+    static struct bcri_incoming in;
+    int pair[2];
+    CHECK_INT(bcri_channel_pair(pair), 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(bcri_channel_send(pair[1], &hello, NULL, 0, true) == 0 ? 0 : 1);
+    CHECK_INT(bcri_channel_recv(pair[0], &in, true), 1);
+    CHECK_INT(in.pid, child);
+    test_join(child, 0);
+}
+
+TEST(more_descriptors_than_a_message_may_bring_are_closed)
+{
+    static struct bcri_incoming in;
+    int pair[2], fds[2];
+    struct bcri_control reply = {.type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = 1};
+    CHECK_INT(bcri_channel_pair(pair), 0);
+    CHECK_INT(pipe(fds), 0);
+    int next = dup(0); /* the number that the first received descriptor will get */
+    close(next);
+    CHECK_INT(bcri_channel_send(pair[1], &reply, fds, 2, true), 0);
+    CHECK_INT(bcri_channel_recv(pair[0], &in, false), 1);
+    CHECK_STR(in.wrong, "more descriptors than that message may bring");
+    CHECK(!is_open(next));
+    CHECK(!is_open(next + 1));
+}
+
+TEST(a_record_longer_than_a_message_is_malformed)
+{
+    static struct bcri_incoming in;
+    static char bytes[BCRI_CONTROL_BYTES_MAX + 1];
+    int pair[2];
+    CHECK_INT(bcri_channel_pair(pair), 0);
+    CHECK_INT(send(pair[1], bytes, sizeof bytes, 0), (ssize_t)sizeof bytes);
+    CHECK_INT(bcri_channel_recv(pair[0], &in, false), 1);
+    CHECK_STR(in.wrong, "longer than a message may be");
+}
+
+TEST(nothing_there_and_the_end_are_told_apart)
+{
+    static struct bcri_incoming in;
+    int pair[2];
+    CHECK_INT(bcri_channel_pair(pair), 0);
+    CHECK_INT(bcri_channel_recv(pair[0], &in, false), -EAGAIN);
+    close(pair[1]);
+    CHECK_INT(bcri_channel_recv(pair[0], &in, false), 0);
+    CHECK_INT(bcri_channel_send(pair[0], &hello, NULL, 0, true), -EPIPE);
+}
+
+TEST(a_full_socket_is_said_and_not_waited_for)
+{
+    int pair[2], error = 0;
+    CHECK_INT(bcri_channel_pair(pair), 0);
+    for (int i = 0; i < 100000 && error == 0; i++)
+        error = bcri_channel_send(pair[1], &hello, NULL, 0, false);
+    CHECK_INT(error, -EAGAIN);
+}
+
+TEST(a_program_that_does_not_run_cannot_be_reached)
+{
+    CHECK_INT(bcri_channel_connect("no.such.program.1"), -ECONNREFUSED);
+    char name[200];
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    CHECK_INT(bcri_channel_connect(name), -ECONNREFUSED);
+}

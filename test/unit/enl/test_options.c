@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* enl's command line. */
+#include <string.h>
+
+#include "check.h"
+#include "options.h"
+
+static struct enl_options options;
+static char error[256];
+
+#define PARSE(...) parse((char *[]){(char *)"enl", __VA_ARGS__, NULL})
+#define W(word)    ((char *)(uintptr_t)(word))
+
+static int parse(char **argv)
+{
+    int argc = 0;
+    while (argv[argc] != NULL)
+        argc++;
+    memset(&options, 0, sizeof options);
+    error[0] = '\0';
+    return enl_options_parse(argc, argv, &options, error, sizeof error);
+}
+
+TEST(the_program_takes_all_words_behind_it)
+{
+    CHECK_INT(PARSE(W("--output"), W("ring"), W("--onfail"), W("-x")), 0);
+    CHECK_INT(options.action, ENL_RUN);
+    CHECK_INT(options.first, 2);
+    CHECK_STR(options.output, "yes");
+    CHECK_STR(options.onfail, NULL);
+}
+
+TEST(values_follow_as_a_word_or_behind_an_equals_sign)
+{
+    CHECK_INT(PARSE(W("--onfail"), W("isolate"), W("--log-level=debug"), W("ring")), 0);
+    CHECK_STR(options.onfail, "isolate");
+    CHECK_STR(options.loglevel, "debug");
+    CHECK_INT(options.first, 4);
+}
+
+TEST(two_dashes_end_the_options)
+{
+    CHECK_INT(PARSE(W("--"), W("--ring")), 0);
+    CHECK_INT(options.first, 2);
+}
+
+TEST(ps_and_kill_are_commands_only_as_the_first_word)
+{
+    CHECK_INT(PARSE(W("ps")), 0);
+    CHECK_INT(options.action, ENL_PS);
+    CHECK_INT(PARSE(W("kill"), W("host.1")), 0);
+    CHECK_INT(options.action, ENL_KILL);
+    CHECK_INT(options.first, 2);
+    CHECK_INT(PARSE(W("--output"), W("ps")), 0);
+    CHECK_INT(options.action, ENL_RUN);
+    CHECK_INT(PARSE(W("./ps")), 0);
+    CHECK_INT(options.action, ENL_RUN);
+}
+
+TEST(joining_names_a_program)
+{
+    CHECK_INT(PARSE(W("--join"), W("host.1"), W("ring"), W("3")), 0);
+    CHECK_INT(options.action, ENL_JOIN);
+    CHECK_STR(options.join, "host.1");
+    CHECK_INT(options.first, 3);
+}
+
+TEST(what_is_wrong_is_said_and_nothing_is_changed)
+{
+    CHECK_INT(PARSE(W("--wrong"), W("ring")), -1);
+    CHECK(strstr(error, "--wrong") != NULL);
+    CHECK_INT(options.first, 0);
+    CHECK_INT(PARSE(W("--onfail")), -1);
+    CHECK(strstr(error, "needs a value") != NULL);
+    CHECK_INT(PARSE(W("--outputs"), W("ring")), -1);
+    CHECK_INT(PARSE(W("ps"), W("more")), -1);
+    CHECK_INT(PARSE(W("kill"), W("one"), W("two")), -1);
+    CHECK_INT(PARSE(W("--root-pid=7"), W("ring")), -1);
+    CHECK_INT(PARSE(W("--root-socket=x"), W("--root-pid=7"), W("ring")), -1);
+}
+
+TEST(no_program_is_an_error)
+{
+    CHECK_INT(PARSE(W("--output")), -1);
+    CHECK(strstr(error, "which program") != NULL);
+}
+
+TEST(help_and_version_need_no_program)
+{
+    CHECK_INT(PARSE(W("--help")), 0);
+    CHECK_INT(options.action, ENL_HELP);
+    CHECK_INT(PARSE(W("--version"), W("--wrong")), 0);
+    CHECK_INT(options.action, ENL_VERSION);
+    CHECK_INT(PARSE(W("--show-config")), 0);
+    CHECK_INT(options.action, ENL_SHOW_CONFIG);
+}
+
+TEST(a_program_that_made_this_daemon_names_its_socket_and_process)
+{
+    CHECK_INT(PARSE(W("--root-socket=5"), W("--root-pid=77"), W("--"), W("ps")), 0);
+    CHECK_INT(options.action, ENL_RUN);
+    CHECK_INT(options.root_socket, 5);
+    CHECK_INT(options.root_pid, 77);
+}
