@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* The comm heap: its geometry, its account, and that lists, page table and headers agree whatever was done. */
+#include "bcri/heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bcr/error.h"
+#include "bcri/heap_class.h"
+#include "bcri/returns.h"
+#include "check.h"
+
+static struct bcri_host *host;
+static struct bcri_ctx *ctx;
+
+static void open_host(void)
+{
+    CHECK_INT(bcri_host_init("heap", &host), 0);
+    ctx = bcri_host_ctx(host);
+}
+
+static void close_host(void)
+{
+    bcri_heap_fini(ctx);
+    bcri_returns_fini(ctx);
+    bcri_host_fini(host);
+}
+
+static uint64_t charge_of(uint32_t length)
+{
+    uint64_t least = length != 0 ? length : 1;
+    return (least + 63) / 64 * 64;
+}
+
+static unsigned char *data_of(bcri_ref ref, const struct bcri_region_shm *region)
+{
+    return (unsigned char *)ctx->base[bcri_ref_seg(ref)] + (uint64_t)region->data_16 * 16;
+}
+
+TEST(each_length_belongs_to_the_smallest_class_that_holds_it)
+{
+    for (uint32_t length = 0; length <= BCRI_HEAP_SPAN_MAX; length++) {
+        uint32_t class = bcri_class_of(length);
+        CHECK(class < BCRI_CLASS_HEADERS);
+        CHECK(bcri_heap_classes[class].data_bytes >= length);
+        if (class == BCRI_CLASS_SMALL)
+            CHECK(length <= BCRI_REGION_INLINE);
+        else
+            CHECK(length > (class == 0 ? BCRI_REGION_INLINE : bcri_heap_classes[class - 1].data_bytes));
+        CHECK_UINT((uint64_t)bcri_charge_units(length) * 64, charge_of(length));
+    }
+    CHECK_UINT(bcri_charge_units(UINT32_MAX), 1u << 26);
+}
+
+TEST(spans_follow_their_rule)
+{
+    for (uint32_t class = 0; class < BCRI_HEAP_CLASSES; class ++) {
+        const struct bcri_heap_class *row = &bcri_heap_classes[class];
+        uint64_t span = (uint64_t)row->pages * BCRI_HEAP_PAGE;
+        uint64_t last = bcri_class_data(row, row->blocks - 1u) + row->data_bytes;
+        uint64_t used = row->blocks * (BCRI_REGION_HEADER + (uint64_t)row->data_bytes);
+        CHECK(last <= span);
+        CHECK((span - used) * 16 <= span);
+        CHECK(row->blocks >= 16 || row->pages >= 4);
+        if (class < BCRI_DATA_CLASSES) {
+            CHECK_UINT(row->data_off % 64, 0);
+            CHECK_UINT(row->data_bytes % 64, 0);
+            CHECK(row->data_off >= row->blocks * BCRI_REGION_HEADER);
+        }
+    }
+}
+
+TEST(a_heap_without_an_area_refuses_everything)
+{
+    open_host();
+    bcri_ref ref = 7;
+    struct bcri_region_shm *region = NULL;
+    uint32_t area = 7;
+    CHECK_INT(bcri_heap_alloc(ctx, 1, 0, &ref, &region), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_add(ctx, 0, &area), bcrE_ARG);
+    CHECK_INT(bcri_heap_add(ctx, UINT64_MAX, &area), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_add(ctx, UINT64_C(1) << 60, &area), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_remove(ctx, 1), bcrE_ARG);
+    CHECK_UINT(area, 7);
+    CHECK_UINT(ref, 7);
+    close_host();
+}
+
+/* Allocates blocks of one length until the account is full, and checks that it was exactly that. */
+static void fill(uint64_t nbytes, uint32_t length)
+{
+    uint64_t want = nbytes / 64 * 64 / charge_of(length);
+    bcri_ref *refs = calloc(want + 1, sizeof *refs);
+    CHECK(refs != NULL);
+    struct bcri_region_shm *region;
+    for (uint64_t i = 0; i < want; i++) {
+        if (bcri_heap_alloc(ctx, length, 3, &refs[i], &region) != 0)
+            FAIL("block %llu of %llu, length %u, in an area of %llu, was refused", (unsigned long long)i,
+                 (unsigned long long)want, length, (unsigned long long)nbytes);
+        CHECK(region->capacity >= length);
+        CHECK_UINT(((uint64_t)region->data_16 * 16) % (length >= 64 ? 64 : 16), 0);
+    }
+    CHECK_INT(bcri_heap_alloc(ctx, length, 3, &refs[want], &region), bcrE_NOMEM);
+    CHECK_UINT(bcri_heap_charged(ctx) * 64, want * charge_of(length));
+    for (uint64_t i = 0; i < want; i++)
+        bcri_heap_free(ctx, refs[i], bcri_at(ctx, refs[i]));
+    CHECK_UINT(bcri_heap_charged(ctx), 0);
+    free(refs);
+}
+
+TEST_TIMEOUT(any_single_size_fills_the_account_to_the_last_block, 120)
+{
+    static const uint64_t nbytes[] = {64,     128,    192,    1000,    4096,    5000,     65536,   65600,
+                                      65601,  69632,  70000,  131072,  262144,  270000,   1000000, 1 << 20,
+                                      300033, 262208, 266304, 3000000, 5000000, 16 << 20, 64 << 20};
+    static const uint32_t lengths[] = {0,     1,     32,    33,    64,     65,     127,    128,    129,
+                                       512,   513,   577,   1024,  1025,   1089,   3841,   4096,   4097,
+                                       5633,  7681,  8193,  15361, 8192,   16385,  30721,  32769,  61441,
+                                       65535, 65536, 65537, 69632, 69633,  73729,  4160,   15000,  30000,
+                                       57345, 61440, 66000, 99999, 262144, 262145, 266241, 1 << 20};
+    open_host();
+    for (size_t n = 0; n < sizeof nbytes / sizeof nbytes[0]; n++) {
+        uint32_t area;
+        CHECK_INT(bcri_heap_add(ctx, nbytes[n], &area), 0);
+        for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+            if (charge_of(lengths[k]) <= nbytes[n] / 64 * 64)
+                fill(nbytes[n], lengths[k]);
+        CHECK(bcri_heap_valid(ctx));
+        CHECK_INT(bcri_heap_remove(ctx, area), 0);
+    }
+    close_host();
+}
+
+TEST(one_region_may_take_the_whole_account)
+{
+    uint64_t state = test_seed();
+    open_host();
+    for (unsigned round = 0; round < test_scale(300, 3000); round++) {
+        uint64_t nbytes = 64 + test_rand_below(&state, UINT64_C(1) << (7 + round % 17));
+        uint32_t area;
+        CHECK_INT(bcri_heap_add(ctx, nbytes, &area), 0);
+        fill(nbytes, (uint32_t)(nbytes / 64 * 64));
+        fill(nbytes, (uint32_t)(nbytes / 128 * 64));
+        fill(nbytes, (uint32_t)(nbytes / 192 * 64));
+        CHECK_INT(bcri_heap_remove(ctx, area), 0);
+    }
+    close_host();
+}
+
+struct block {
+    bcri_ref ref;
+    struct bcri_region_shm *region;
+    uint32_t length;
+    unsigned char mark;
+};
+
+static void mark(struct block *block, unsigned char value)
+{
+    block->mark = value;
+    memset(data_of(block->ref, block->region), value, block->length);
+}
+
+static void check_mark(const struct block *block)
+{
+    const unsigned char *data = data_of(block->ref, block->region);
+    CHECK_UINT(block->region->length, block->length);
+    CHECK_UINT(block->region->archtype, 9);
+    for (uint32_t i = 0; i < block->length; i += i + 257 < block->length ? 256 : 1)
+        CHECK_UINT(data[i], block->mark);
+}
+
+struct seen {
+    uint64_t live, headers;
+};
+static void look(void *arg, bcri_ref ref, struct bcri_region_shm *region)
+{
+    struct seen *seen = arg;
+    seen->headers++;
+    if (BCRI_COUNT(bcri_load(&region->count)) != 0) {
+        seen->live++;
+        CHECK_PTR(bcri_at(ctx, ref), region);
+        CHECK_UINT(region->home, ctx->index);
+    }
+}
+
+static uint64_t walk(void)
+{
+    struct seen seen = {0};
+    uint64_t held = 0;
+    uint32_t count = bcri_load(&ctx->host->segment_count);
+    for (uint32_t seg = 0; seg < count; seg++) {
+        bcri_heap_each(ctx, seg, look, &seen);
+        held += bcri_heap_held(ctx, seg);
+    }
+    CHECK_UINT(held, seen.live);
+    return seen.live;
+}
+
+static uint32_t random_length(uint64_t *state)
+{
+    switch (test_rand_below(state, 8)) {
+    case 0: return (uint32_t)test_rand_below(state, 3) * 31;
+    case 1: return (uint32_t)test_rand_below(state, 300000);
+    case 2: return 65530 + (uint32_t)test_rand_below(state, 20);
+    default: return (uint32_t)test_rand_below(state, UINT64_C(1) << (4 + test_rand_below(state, 12)));
+    }
+}
+
+TEST_TIMEOUT(random_work_keeps_lists_headers_and_account_in_step, 120)
+{
+    enum { BLOCKS = 600 };
+    static struct block blocks[BLOCKS];
+    uint64_t state = test_seed();
+    uint64_t charged = 0;
+    uint64_t live = 0;
+    uint32_t areas[3];
+    open_host();
+    CHECK_INT(bcri_heap_add(ctx, 3 << 20, &areas[0]), 0);
+    CHECK_INT(bcri_heap_add(ctx, 100000, &areas[1]), 0);
+    CHECK_INT(bcri_heap_add(ctx, 1 << 20, &areas[2]), 0);
+    for (unsigned turn = 0; turn < test_scale(100000, 1000000); turn++) {
+        struct block *block = &blocks[test_rand_below(&state, BLOCKS)];
+        if (block->region == NULL) {
+            uint32_t length = random_length(&state);
+            if (bcri_heap_alloc(ctx, length, 9, &block->ref, &block->region) != 0) {
+                block->region = NULL;
+                continue;
+            }
+            CHECK_UINT(bcri_load(&block->region->count), 0);
+            bcri_store(&block->region->count, BCRI_COUNT_ONE);
+            block->length = length;
+            mark(block, (unsigned char)turn);
+            charged += charge_of(length);
+            live++;
+        } else if (test_rand_below(&state, 4) == 0) {
+            uint32_t length = (uint32_t)test_rand_below(&state, 2 * (uint64_t)block->length + 40);
+            check_mark(block);
+            if (bcri_heap_resize(ctx, block->ref, block->region, length) == 0) {
+                CHECK(block->region->capacity >= length);
+                charged += charge_of(length) - charge_of(block->length);
+                block->length = length;
+                mark(block, (unsigned char)turn);
+            }
+            CHECK_UINT(block->region->length, block->length);
+        } else {
+            check_mark(block);
+            bcri_store(&block->region->count, 0);
+            bcri_heap_free(ctx, block->ref, block->region);
+            block->region = NULL;
+            charged -= charge_of(block->length);
+            live--;
+        }
+        CHECK_UINT(bcri_heap_charged(ctx) * 64, charged);
+        if (turn % 5000 == 0) {
+            CHECK(bcri_heap_valid(ctx));
+            CHECK_UINT(walk(), live);
+            if (turn % 20000 == 0)
+                bcri_heap_collect(ctx);
+        }
+    }
+    for (size_t i = 0; i < BLOCKS; i++)
+        if (blocks[i].region != NULL) {
+            bcri_store(&blocks[i].region->count, 0);
+            bcri_heap_free(ctx, blocks[i].ref, blocks[i].region);
+        }
+    CHECK(bcri_heap_valid(ctx));
+    CHECK_UINT(walk(), 0);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_INT(bcri_heap_remove(ctx, areas[i]), 0);
+    close_host();
+}
+
+static uint64_t stored_bytes(uint32_t seg)
+{
+    struct stat status;
+    CHECK_INT(fstat(bcri_host_segment_fd(host, seg), &status), 0);
+    return (uint64_t)status.st_blocks * 512;
+}
+
+TEST(an_area_in_use_stays_and_an_empty_one_gives_its_pages_back)
+{
+    open_host();
+    uint32_t area, small;
+    bcri_ref ref;
+    struct bcri_region_shm *region;
+    CHECK_INT(bcri_heap_add(ctx, 1 << 20, &area), 0);
+    CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
+    uint32_t seg = bcri_ref_seg(ref);
+    uint64_t before = stored_bytes(seg);
+    CHECK(before >= 1 << 20);
+    CHECK_INT(bcri_heap_remove(ctx, area), bcrE_BUSY);
+    CHECK(bcri_heap_valid(ctx));
+    CHECK_INT(bcri_heap_add(ctx, 64, &small), 0); /* of the same segment */
+    CHECK(stored_bytes(seg) > before);
+    bcri_heap_free(ctx, ref, region);
+    CHECK_INT(bcri_heap_remove(ctx, area), 0);
+    CHECK(stored_bytes(seg) < 64 << 10);
+    CHECK_INT(bcri_heap_remove(ctx, area), bcrE_ARG);
+    CHECK_INT(bcri_heap_remove(ctx, small), 0);
+    CHECK_INT(bcri_heap_add(ctx, 1 << 20, &area), 0); /* where the first was */
+    CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
+    CHECK_UINT(bcri_ref_seg(ref), seg);
+    CHECK(bcri_heap_valid(ctx));
+    close_host();
+}
+
+TEST(a_thousand_areas_live_in_few_segments)
+{
+    enum { AREAS = 1000 };
+    static uint32_t areas[AREAS];
+    static bcri_ref refs[AREAS];
+    struct bcri_region_shm *region;
+    open_host();
+    uint32_t segments = bcri_load(&ctx->host->segment_count);
+    for (size_t i = 0; i < AREAS; i++) {
+        CHECK_INT(bcri_heap_add(ctx, 64, &areas[i]), 0);
+        CHECK_INT(bcri_heap_alloc(ctx, 64, 0, &refs[i], &region), 0);
+    }
+    CHECK(bcri_load(&ctx->host->segment_count) - segments <= 4);
+    CHECK_INT(bcri_heap_alloc(ctx, 1, 0, &refs[0], &region), bcrE_NOMEM);
+    CHECK(bcri_heap_valid(ctx));
+    for (size_t i = AREAS; i-- > 0;) {
+        CHECK_INT(bcri_heap_remove(ctx, areas[i]), bcrE_BUSY);
+        bcri_heap_free(ctx, refs[i], bcri_at(ctx, refs[i]));
+        CHECK_INT(bcri_heap_remove(ctx, areas[i]), 0);
+    }
+    close_host();
+}
+
+TEST(a_block_grows_and_shrinks_where_it_lies)
+{
+    open_host();
+    uint32_t area;
+    bcri_ref ref, other;
+    struct bcri_region_shm *region, *second;
+    CHECK_INT(bcri_heap_add(ctx, 1 << 20, &area), 0);
+    CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 129), bcrE_NOMEM);
+    CHECK_UINT(region->length, 100);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 128), 0);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 0), 0);
+    CHECK_UINT(bcri_heap_charged(ctx), 1);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 128), 0);
+    bcri_heap_free(ctx, ref, region);
+
+    /* A page run gives its tail away and takes it back; the account is the limit. */
+    CHECK_INT(bcri_heap_alloc(ctx, 1 << 20, 0, &ref, &region), 0);
+    CHECK_INT(bcri_heap_alloc(ctx, 1, 0, &other, &second), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 100000), 0);
+    CHECK_INT(bcri_heap_alloc(ctx, (1 << 20) - 100032, 0, &other, &second), 0);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 100033), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_resize(ctx, other, second, 1), 0);
+    CHECK(bcri_heap_valid(ctx));
+    bcri_heap_free(ctx, other, second);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 1 << 20), 0);
+    CHECK(bcri_heap_valid(ctx));
+    bcri_heap_free(ctx, ref, region);
+    CHECK_INT(bcri_heap_remove(ctx, area), 0);
+    close_host();
+}
