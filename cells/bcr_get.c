@@ -113,6 +113,29 @@ void **bcr_acqwl(int cce, int cell, int msec)
     return get(BCRI_WANT_LOCK, cce, cell, msec);
 }
 
+/* A write lock that bcr_rgwaitm found ready: its region can be read; the private copy is bcr_rgwait's to make, since only
+ * that can say that there is no memory for it. */
+static bool locked_unowned(const struct bcri_slot_shm *slot)
+{
+    return (bcri_slot_flags(bcri_load(&slot->word)) & BCRI_SLOT_WRITE_LOCK) != 0;
+}
+
+static int own_locked(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_slot_region(bcri_load(&slot->word))));
+    return own_or_give_back(ctx, slot);
+}
+
+/* Makes a request that was served the program's region. One that failed is left for bcr_rgwait to tell. */
+static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
+    if ((state == BCRI_SLOT_TICKET || state == BCRI_SLOT_SERVED) && bcri_request_settle(ctx, slot) == 0 &&
+        bcri_request_want(slot) == BCRI_WANT_LOCK)
+        bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, BCRI_SLOT_WRITE_LOCK,
+                                               bcri_slot_region(bcri_load(&slot->word))));
+}
+
 int bcr_rgwait(void **rgid, int msec, int failfree)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
@@ -120,6 +143,8 @@ int bcr_rgwait(void **rgid, int msec, int failfree)
         return -1;
     struct bcri_slot_shm *slot;
     int error = bcri_id_live(ctx, rgid, &slot);
+    if (error == 0 && locked_unowned(slot))
+        error = own_locked(ctx, slot);
     if (error == 0)
         return 1;
     if (error != bcrE_PENDING)
@@ -196,6 +221,8 @@ int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
     int result = bcri_wait_ready(ctx, slots, nids, bcri_deadline_after(msec)) + 1;
     if (result == 0 && failfree)
         result = withdraw_all(ctx, slots, nids);
+    if (result > 0)
+        make_usable(ctx, slots[result - 1]);
     free(slots);
     return result;
 }
