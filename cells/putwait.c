@@ -288,18 +288,20 @@ int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64
 {
     struct bcri_place place;
     bcri_wait_ready(ctx, &request, 1, deadline_ns);
-    if (bcri_place_at(ctx, bcri_load(&request->cell), &place) != 0)
-        return bcrE_NOMEM;
-    /* Under the area's lock: whoever ended the request has finished with the area. */
+    /* Under the area's lock: whoever ended the request has finished with the area. Where the area is gone already, it has
+     * failed the request before. */
+    bool there = bcri_place_at(ctx, bcri_load(&request->cell), &place) == 0;
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    bcri_area_lock(ctx, &place);
+    if (there)
+        bcri_area_lock(ctx, &place);
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&request->word));
-    if (state == BCRI_SLOT_PUTWAIT)
+    if (there && state == BCRI_SLOT_PUTWAIT)
         bcri_putwait_unlist(ctx, &place, request, bcri_slot_ref(ctx, request));
     else if (state == BCRI_SLOT_FAILED)
         bcri_store(&request->word,
                    bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_slot_region(bcri_load(&request->word))));
-    bcri_area_unlock(ctx, &place);
+    if (there)
+        bcri_area_unlock(ctx, &place);
     bcri_journal_close(ctx);
     if (state == BCRI_SLOT_PUTDONE) {
         bcri_store(&request->word, 0);
@@ -346,6 +348,18 @@ static int wait_for_room(struct bcri_ctx *ctx, bool write, bcri_ref region, stru
     return error;
 }
 
+/* For a put that does not wait: whether a credit that another cell of the area does not use was put into the pool. Room is
+ * for the puts that wait, if any do. */
+static bool gather_now(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_area_lock(ctx, place);
+    bool found = bcri_load(&place->area->waitputs) == 0 && gather(ctx, place);
+    bcri_area_unlock(ctx, place);
+    bcri_journal_close(ctx);
+    return found;
+}
+
 int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct bcri_place *place,
              bool nofree, uint64_t deadline_ns)
 {
@@ -355,8 +369,11 @@ int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struc
         if (bcri_likely(error == 0))
             return 0;
         if (error == BCRI_NO_ROOM) {
-            if (place->own || deadline_ns == BCRI_DEADLINE_PASSED)
+            if (place->own || deadline_ns == BCRI_DEADLINE_PASSED) {
+                if (gather_now(ctx, place))
+                    continue;
                 return bcrE_FULL;
+            }
             error = wait_for_room(ctx, write, region, slot, place, nofree, deadline_ns);
             if (error == BCRI_GO_SLOW)
                 continue;
