@@ -19,10 +19,20 @@ enum { MEMBERS = 64 };
 static struct bcri_ctx *members[MEMBERS];
 static int member_count;
 
-struct bcri_ctx *join(void)
+static struct bcri_ctx *add_member(void)
 {
     CHECK(member_count < MEMBERS);
     return members[member_count++] = group_join(group);
+}
+
+struct bcri_ctx *join(void)
+{
+    struct bcri_ctx *self = bcri_self_find();
+    struct bcri_ctx *ctx = add_member();
+    bcri_self_set(ctx);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 16), 1);
+    bcri_self_set(self);
+    return ctx;
 }
 
 void as(struct bcri_ctx *ctx)
@@ -38,7 +48,7 @@ int name(struct bcri_ctx *from, struct bcri_ctx *to)
 void begin(void)
 {
     group = group_open();
-    one = join();
+    one = add_member();
     two = join();
     two_of_one = name(one, two);
     one_of_two = name(two, one);
@@ -233,32 +243,27 @@ static struct later *start_put(struct later like, int cce, int cell)
 struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, int cce, int cell)
 {
     return start_put(
-        (struct later){
-            .ctx = ctx, .what = PUT, .qlike = qlike, .value = value, .cce = cce, .cell = cell},
+        (struct later){.ctx = ctx, .what = PUT, .qlike = qlike, .value = value, .cce = cce, .cell = cell},
         cce, cell);
 }
 
 struct later *later_putm(struct bcri_ctx *ctx, int value, int ncells, const int *cells)
 {
-    return start_put((struct later){.ctx = ctx,
-                                    .what = PUTM,
-                                    .qlike = 1,
-                                    .value = value,
-                                    .ncells = ncells,
-                                    .cells = cells},
-                     cells[0], cells[1]);
+    return start_put(
+        (struct later){
+            .ctx = ctx, .what = PUTM, .qlike = 1, .value = value, .ncells = ncells, .cells = cells},
+        cells[0], cells[1]);
 }
 
 struct later *later_get(struct bcri_ctx *ctx, int qlike, int cce, int cell, int msec)
 {
-    return start_get((struct later){
-        .ctx = ctx, .what = GET, .qlike = qlike, .cce = cce, .cell = cell, .msec = msec});
+    return start_get(
+        (struct later){.ctx = ctx, .what = GET, .qlike = qlike, .cce = cce, .cell = cell, .msec = msec});
 }
 
 struct later *later_acqwl(struct bcri_ctx *ctx, int cce, int cell, int msec)
 {
-    return start_get(
-        (struct later){.ctx = ctx, .what = LOCK, .cce = cce, .cell = cell, .msec = msec});
+    return start_get((struct later){.ctx = ctx, .what = LOCK, .cce = cce, .cell = cell, .msec = msec});
 }
 
 struct outcome result(struct later *later)

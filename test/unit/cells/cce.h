@@ -13,12 +13,12 @@ extern struct group *group;
 extern struct bcri_ctx *one, *two; /* two CCEs that are always there */
 extern int two_of_one, one_of_two; /* how each calls the other */
 
-/* Opens the group with `one` and `two`, and makes the thread `one`. */
+/* Opens the group with `one`, who has no cells and no memory yet, and `two`; the thread becomes `one`. */
 void begin(void);
 /* Everybody leaves; nothing may be left that stops that. */
 void end(void);
 
-/* A further CCE; end() takes it away. */
+/* A further CCE with 64 KiB of memory; end() takes it away. */
 struct bcri_ctx *join(void);
 /* It ends, as a process that exits or is killed. Only once. */
 void leave(struct bcri_ctx *ctx);
@@ -41,16 +41,16 @@ int value_of(void **rgid);
 int take(int cce, int cell);
 
 /* Whether a call failed with `code`: the value it returned, then bcr_errno, which is set to something else before. */
-#define FAILS(call, code)         \
-    do {                          \
-        bcr_errno = -77;          \
-        CHECK_INT((call), -1);    \
+#define FAILS(call, code)           \
+    do {                            \
+        bcr_errno = -77;            \
+        CHECK_INT((call), -1);      \
         CHECK_INT(bcr_errno, code); \
     } while (0)
-#define FAILS_NULL(call, code)    \
-    do {                          \
-        bcr_errno = -77;          \
-        CHECK_PTR((call), NULL);  \
+#define FAILS_NULL(call, code)      \
+    do {                            \
+        bcr_errno = -77;            \
+        CHECK_PTR((call), NULL);    \
         CHECK_INT(bcr_errno, code); \
     } while (0)
 
