@@ -125,6 +125,7 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
     }
 }
 
+/* False: there is not even a record for it, and a sentence why. */
 static bool new_root(struct enl_program *program, char *reason, size_t reason_size)
 {
     struct enl_origin nobody = {.index = BCRI_ENL_INDEX};
@@ -141,8 +142,11 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
         snprintf(reason, reason_size, "no memory");
     else if (enl_cce_start(root, root_path, root_argv, -1, reason, reason_size) == 0)
         return true;
-    enl_cce_drop(root);
-    return false;
+    program->status = 126;
+    program->status_set = true;
+    enl_say(program, BCRI_LOG_ERROR, "%s", reason);
+    enl_cce_drop(root); /* which ends the program */
+    return true;
 }
 
 /* The startscript is done. */

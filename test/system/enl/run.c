@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* run.c -- see run.h. */
+#include "run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static char folder[64];
+static int tell_fd = -1, go_fd = -1;
+static pid_t owner;
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *at)
+{
+    (void)status;
+    (void)flag;
+    (void)at;
+    return remove(path);
+}
+
+static void remove_folder(void)
+{
+    if (getpid() == owner)
+        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static int make_fifo(const char *name, const char *variable)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    CHECK_INT(mkfifo(path, 0600), 0);
+    setenv(variable, path, 1);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0);
+    return fd;
+}
+
+const char *run_folder(void)
+{
+    if (folder[0] != '\0')
+        return folder;
+    strcpy(folder, "/tmp/bcr-sys-XXXXXX");
+    CHECK(mkdtemp(folder) != NULL);
+    CHECK_INT(chdir(folder), 0);
+    owner = getpid();
+    atexit(remove_folder);
+    setenv("BCR_TEMPDIR", folder, 1);
+    setenv("HOME", folder, 1);
+    tell_fd = make_fifo("tell", "SYS_TELL");
+    go_fd = make_fifo("go", "SYS_GO");
+    return folder;
+}
+
+static const char *of_environment(const char *name)
+{
+    const char *value = getenv(name);
+    if (value == NULL)
+        FAIL("%s is not set; run this test by ctest", name);
+    return value;
+}
+
+const char *run_enl(void)
+{
+    return of_environment("BCR_ENL");
+}
+
+const char *run_cce(void)
+{
+    return of_environment("SYS_CCE");
+}
+
+const char *run_plain(void)
+{
+    return of_environment("SYS_PLAIN");
+}
+
+void run_start(struct run *run, const char *word, ...)
+{
+    const char *words[64] = {word};
+    int count = 1, out[2], err[2];
+    va_list arguments;
+    va_start(arguments, word);
+    while (count < 63 && (words[count] = va_arg(arguments, const char *)) != NULL)
+        count++;
+    va_end(arguments);
+    run_folder();
+    CHECK_INT(pipe2(out, O_CLOEXEC), 0);
+    CHECK_INT(pipe2(err, O_CLOEXEC), 0);
+    run->pid = fork();
+    CHECK(run->pid >= 0);
+    if (run->pid == 0) {
+        dup2(out[1], 1);
+        dup2(err[1], 2);
+        execvp(word, (char *const *)(uintptr_t)words);
+        _exit(126);
+    }
+    close(out[1]);
+    close(err[1]);
+    run->out = out[0];
+    run->err = err[0];
+}
+
+/* Adds what is there to `text`; false at the end. */
+static bool take(int fd, char *text, size_t capacity, size_t *length)
+{
+    char rest[4096];
+    size_t room = capacity - 1 - *length;
+    ssize_t got = read(fd, room > 0 ? text + *length : rest, room > 0 ? room : sizeof rest);
+    if (got > 0 && room > 0)
+        *length += (size_t)got;
+    text[*length] = '\0';
+    return got > 0;
+}
+
+void run_end(struct run *run)
+{
+    struct pollfd look[2] = {{.fd = run->out, .events = POLLIN}, {.fd = run->err, .events = POLLIN}};
+    size_t length = 0, error_length = 0;
+    run->text[0] = run->error[0] = '\0';
+    while (look[0].fd >= 0 || look[1].fd >= 0) {
+        CHECK(poll(look, 2, -1) > 0);
+        if (look[0].revents != 0 && !take(run->out, run->text, sizeof run->text, &length))
+            look[0].fd = -1;
+        if (look[1].revents != 0 && !take(run->err, run->error, sizeof run->error, &error_length))
+            look[1].fd = -1;
+    }
+    close(run->out);
+    close(run->err);
+    int status;
+    CHECK_INT(waitpid(run->pid, &status, 0), run->pid);
+    run->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void run_check_error(const struct run *run, const char *part)
+{
+    if (part[0] == '\0' ? run->error[0] != '\0' : strstr(run->error, part) == NULL)
+        FAIL("wanted on stderr: %s\ngot: %s", part[0] != '\0' ? part : "nothing", run->error);
+}
+
+const char *run_told(void)
+{
+    static char line[1024];
+    size_t length = 0;
+    while (length < sizeof line - 1) {
+        CHECK_INT(read(tell_fd, line + length, 1), 1);
+        if (line[length] == '\n')
+            break;
+        length++;
+    }
+    line[length] = '\0';
+    return line;
+}
+
+pid_t run_told_pid(int *ordinal, pid_t *pid)
+{
+    int group;
+    const char *line = run_told();
+    if (sscanf(line, "%d %d %d", ordinal, pid, &group) != 3)
+        FAIL("wanted a line of tell, got: %s", line);
+    return group;
+}
+
+void run_go(void)
+{
+    CHECK_INT(write(go_fd, "g", 1), 1);
+}
+
+int run_watch(pid_t pid)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0)
+        FAIL("process %d cannot be watched: %s", (int)pid, strerror(errno));
+    return fd;
+}
+
+void run_gone(int pidfd)
+{
+    struct pollfd look = {.fd = pidfd, .events = POLLIN};
+    CHECK_INT(poll(&look, 1, -1), 1);
+    close(pidfd);
+}
+
+const char *run_file(const char *prefix, const char *suffix)
+{
+    static char path[512];
+    int found = 0;
+    DIR *entries = opendir(run_folder());
+    CHECK(entries != NULL);
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        size_t length = strlen(entry->d_name), end = strlen(suffix);
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || length < end ||
+            strcmp(entry->d_name + length - end, suffix) != 0)
+            continue;
+        found++;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    }
+    closedir(entries);
+    if (found != 1)
+        FAIL("wanted one file %s...%s, got %d", prefix, suffix, found);
+    return path;
+}
+
+size_t run_read_file(const char *path, char *text, size_t capacity)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    size_t length = 0;
+    while (take(fd, text, capacity, &length))
+        ;
+    close(fd);
+    return length;
+}
+
+void run_write_file(const char *name, const void *bytes, size_t length, mode_t mode)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", run_folder(), name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    CHECK(fd >= 0);
+    CHECK_INT(write(fd, bytes, length), (ssize_t)length);
+    CHECK_INT(fchmod(fd, mode), 0);
+    close(fd);
+}
+
+void run_wait_for_text(const char *prefix, const char *text)
+{
+    static char content[1 << 16];
+    char events[4096];
+    const char *path = run_file(prefix, "");
+    int watch = inotify_init1(IN_CLOEXEC);
+    CHECK(watch >= 0);
+    CHECK(inotify_add_watch(watch, path, IN_MODIFY) >= 0);
+    for (;;) {
+        run_read_file(path, content, sizeof content);
+        if (strstr(content, text) != NULL)
+            break;
+        CHECK(read(watch, events, sizeof events) > 0);
+    }
+    close(watch);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Running enl and its programs from a test, in a folder of its own, and knowing what they do without ever sleeping:
+ * programs tell by a fifo, are let on by another, and their end is seen through pidfds. */
+#ifndef SYS_RUN_H
+#define SYS_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct run {
+    pid_t pid;
+    int out, err; /* reading ends */
+    /* after run_end */
+    int status;          /* exit status, or 128 + signal */
+    char text[1 << 20];  /* stdout */
+    char error[1 << 16]; /* stderr */
+};
+
+/* The test's folder: the working directory, and where logs go. Made by the first call of anything here, taken away when
+ * the test process ends well. */
+const char *run_folder(void);
+/* The programs of this build. */
+const char *run_enl(void);
+const char *run_cce(void);
+const char *run_plain(void);
+
+/* Starts a command; the words end with NULL. Set environment variables before (they are this process's). */
+void run_start(struct run *run, const char *word, ...);
+/* Reads its output to the end and waits for it. */
+void run_end(struct run *run);
+/* Checks parts of what it printed; "" in case of nothing. */
+void run_check_error(const struct run *run, const char *part);
+
+/* The next line that a program told; without the newline. Valid until the next call. */
+const char *run_told(void);
+/* The same for a line of "tell": ordinal and pid; the group is returned. */
+pid_t run_told_pid(int *ordinal, pid_t *pid);
+/* Lets one "wait" go on. */
+void run_go(void);
+
+/* Opens a pidfd; run_gone waits for the process's end and closes it. */
+int run_watch(pid_t pid);
+void run_gone(int pidfd);
+
+/* Waits until a file of the folder that begins with `prefix` contains `text` (inotify). */
+void run_wait_for_text(const char *prefix, const char *text);
+/* The path of the folder's only file that begins with `prefix` and ends with `suffix`. Valid until the next call. */
+const char *run_file(const char *prefix, const char *suffix);
+void run_write_file(const char *name, const void *bytes, size_t length, mode_t mode);
+size_t run_read_file(const char *path, char *text, size_t capacity);
+
+#endif

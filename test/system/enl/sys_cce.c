@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* A CCE that does what it is told: the root by its arguments, the others by the words of $SYS_CHILD.
+ *
+ *   tell          writes "ordinal pid group" to the fifo $SYS_TELL: the test knows that it is there
+ *   about         writes what it was given: limits, mask, directory, and so on
+ *   wait          reads a byte from the fifo $SYS_GO
+ *   out T, err T  prints a line
+ *   flood N       prints N lines
+ *   enlist OBJ N  N CCEs (on core -N - 1 if N is negative); tells the result
+ *   again         calls bcr_init again; tells the result
+ *   fork-dies     forks a child that exits with status 9, which is nobody's business
+ *   exec P        becomes program P
+ *   exit N, kill N, pause, spin
+ *
+ * $SYS_THREAD: has a second thread when it calls bcr_init. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+static const char *own_name;
+
+__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, line, (size_t)length) != length)
+        _exit(99);
+    close(fd);
+}
+
+static void about(void)
+{
+    struct rlimit files;
+    char folder[512], input[64] = "";
+    mode_t mask = umask(0);
+    umask(mask);
+    getrlimit(RLIMIT_NOFILE, &files);
+    if (readlink("/proc/self/fd/0", input, sizeof input - 1) < 0)
+        input[0] = '\0';
+    tell("%d name=%s files=%lu mask=%03o folder=%s socket=%s input=%s hup=%s\n", bcr_cceord, own_name,
+         (unsigned long)files.rlim_cur, (unsigned)mask, getcwd(folder, sizeof folder),
+         getenv("BCRI_SOCKET") ? getenv("BCRI_SOCKET") : "none",
+         strncmp(input, "/dev/null", 9) == 0 ? "null" : "other",
+         signal(SIGHUP, SIG_IGN) == SIG_IGN ? "ignored" : "default");
+}
+
+static void *second_thread(void *data)
+{
+    pause();
+    return data;
+}
+
+static void enlist(const char *object, int count)
+{
+    int got = bcr_enlist(NULL, count < 0 ? -count - 1 : -count, 1, object, NULL, bcr_FREE);
+    tell("enlist %d %d\n", got, got < 0 ? bcr_errno : 0);
+}
+
+static void end_somehow(const char *word, int number)
+{
+    if (strcmp(word, "exit") == 0)
+        exit(number);
+    if (strcmp(word, "kill") == 0)
+        raise(number);
+    if (strcmp(word, "pause") == 0)
+        for (;;)
+            pause();
+    if (strcmp(word, "spin") == 0)
+        for (volatile int on = 1; on;)
+            ;
+}
+
+static int perform(char **words)
+{
+    const char *word = words[0], *value = words[1] ? words[1] : "",
+               *second = *value && words[2] ? words[2] : "";
+    if (strcmp(word, "tell") == 0)
+        return tell("%d %d %d\n", bcr_cceord, (int)getpid(), (int)getpgrp()), 1;
+    if (strcmp(word, "about") == 0)
+        return about(), 1;
+    if (strcmp(word, "wait") == 0) {
+        char byte;
+        int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
+        if (read(fd, &byte, 1) != 1)
+            _exit(98);
+        close(fd);
+        return 1;
+    }
+    if (strcmp(word, "out") == 0)
+        return printf("%s\n", value), fflush(stdout), 2;
+    if (strcmp(word, "err") == 0)
+        return fprintf(stderr, "%s\n", value), 2;
+    if (strcmp(word, "flood") == 0) {
+        for (int i = 0; i < atoi(value); i++)
+            printf("line %d\n", i);
+        return 2;
+    }
+    if (strcmp(word, "enlist") == 0)
+        return enlist(value, atoi(second)), 3;
+    if (strcmp(word, "again") == 0)
+        return bcr_init(0, NULL) < 0 ? tell("again %d\n", bcr_errno) : tell("again 0\n"), 1;
+    if (strcmp(word, "fork-dies") == 0) {
+        pid_t child = fork();
+        if (child == 0)
+            exit(9);
+        waitpid(child, NULL, 0);
+        return 1;
+    }
+    if (strcmp(word, "exec") == 0)
+        execl(value, value, (char *)NULL);
+    end_somehow(word, atoi(value));
+    return 2;
+}
+
+static void split(char *text, char **words, int most)
+{
+    int count = 0;
+    for (char *word = strtok(text, " "); word != NULL && count < most; word = strtok(NULL, " "))
+        words[count++] = word;
+    words[count] = NULL;
+}
+
+int main(int argc, char **argv)
+{
+    char *child_words[64];
+    pthread_t thread;
+    own_name = argv[0];
+    if (getenv("SYS_THREAD") != NULL)
+        pthread_create(&thread, NULL, second_thread, NULL);
+    if (bcr_init(bcr_errors, NULL) < 0) {
+        printf("init failed %d\n", bcr_errno);
+        return 77;
+    }
+    char **words = argv + 1;
+    if (bcr_cceord > 0 && getenv("SYS_CHILD") != NULL) {
+        split(getenv("SYS_CHILD"), child_words, 63);
+        words = child_words;
+    } else if (bcr_cceord > 0 && argc == 1) {
+        return 0;
+    }
+    while (*words != NULL)
+        words += perform(words);
+    return 0;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* The abstract address: enl ps, enl kill, enl --join. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run, command;
+
+/* host.pid, out of the log's name. */
+static const char *program_name(void)
+{
+    static char name[256];
+    const char *path = run_file("bcr.", ".log");
+    snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1 + strlen("bcr."));
+    name[strlen(name) - strlen(".log")] = '\0';
+    return name;
+}
+
+TEST(ps_lists_the_programs_cces)
+{
+    char want[512];
+    int ordinal;
+    pid_t root, child;
+    run_folder();
+    setenv("SYS_CHILD", "tell pause", 1);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "1", "pause", NULL);
+    run_told_pid(&ordinal, &root);
+    const char *line = run_told();
+    if (strncmp(line, "enlist", 6) == 0)
+        line = run_told();
+    CHECK_INT(sscanf(line, "1 %d", &child), 1);
+    run_start(&command, run_enl(), "ps", NULL);
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    snprintf(want, sizeof want, "%-28s %7d %9d  alive     %s\n", program_name(), 1, (int)child, run_cce());
+    if (strstr(command.text, want) == NULL)
+        FAIL("wanted %s, got %s", want, command.text);
+    run_start(&command, run_enl(), "kill", program_name(), NULL);
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGKILL);
+    run_check_error(&run, "is ended by enl kill");
+}
+
+TEST(kill_of_a_program_that_does_not_run_says_so)
+{
+    run_start(&command, run_enl(), "kill", "nowhere.1", NULL);
+    run_end(&command);
+    CHECK_INT(command.status, 1);
+    run_check_error(&command, "no program of yours has that name");
+}
+
+TEST(a_process_that_joins_is_enlisted_first_and_keeps_its_own_streams)
+{
+    int ordinal;
+    pid_t root;
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "far/away/sys_cce", "1", "wait", NULL);
+    run_told_pid(&ordinal, &root);
+    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "out", "joined", "tell", "wait",
+              NULL);
+    run_wait_for_text("bcr.", "waits to be enlisted as sys_cce");
+    run_go();
+    const char *line = run_told();
+    if (strncmp(line, "enlist", 6) == 0) {
+        CHECK_STR(line, "enlist 0 0");
+        line = run_told();
+    }
+    int pid, group;
+    CHECK_INT(sscanf(line, "%d %d %d", &ordinal, &pid, &group), 3);
+    CHECK_INT(ordinal, 1);
+    CHECK_INT(pid, command.pid);
+    run_go();
+    run_go();
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    CHECK_STR(command.text, "joined\n");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(a_process_that_waits_is_told_when_the_program_has_ended)
+{
+    char want[64];
+    int ordinal;
+    pid_t root;
+    snprintf(want, sizeof want, "init failed %d\n", bcrE_ENLIST);
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", NULL);
+    run_told_pid(&ordinal, &root);
+    run_start(&command, run_enl(), "--join", program_name(), run_cce(), NULL);
+    run_wait_for_text("bcr.", "waits to be enlisted");
+    run_go();
+    run_end(&run);
+    run_end(&command);
+    CHECK_STR(command.text, want);
+    run_check_error(&command, "the program has ended before it took this process");
+}
+
+TEST(a_joined_cce_that_is_killed_is_an_abnormal_end)
+{
+    int ordinal;
+    pid_t root;
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "sys_cce", "1", "pause", NULL);
+    run_told_pid(&ordinal, &root);
+    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "kill", "9", NULL);
+    run_wait_for_text("bcr.", "waits to be enlisted");
+    run_go();
+    run_end(&run);
+    run_end(&command);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "CCE 1 (sys_cce");
+    run_check_error(&run, "ended without exit()");
+}
+
+TEST(a_joined_cce_ends_when_enl_is_killed)
+{
+    int ordinal;
+    pid_t root, joined;
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "sys_cce", "1", "pause", NULL);
+    run_told_pid(&ordinal, &root);
+    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "tell", "spin", NULL);
+    run_wait_for_text("bcr.", "waits to be enlisted");
+    run_go();
+    const char *line = run_told();
+    if (strncmp(line, "enlist", 6) == 0)
+        line = run_told();
+    CHECK_INT(sscanf(line, "1 %d", &joined), 1);
+    CHECK_INT(kill(run.pid, SIGKILL), 0);
+    run_end(&command);
+    CHECK_INT(command.status, 128 + SIGKILL);
+    run_end(&run);
+}
+
+TEST(joining_a_program_that_does_not_run_says_so)
+{
+    run_start(&command, run_enl(), "--join", "nowhere.1", run_cce(), NULL);
+    run_end(&command);
+    CHECK_INT(command.status, 1);
+    run_check_error(&command, "no program of yours has that name");
+}

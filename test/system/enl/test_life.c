@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* What a program's CCEs print, how they end, and what is left. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+/* Waits until the root and `others` CCEs have told; watches all. */
+static void all_there(int others, int *watches)
+{
+    for (int seen = 0; seen < others + 1;) {
+        const char *line = run_told();
+        int ordinal, pid, group;
+        if (sscanf(line, "%d %d %d", &ordinal, &pid, &group) == 3)
+            watches[seen++] = run_watch(pid);
+    }
+}
+
+static void all_gone(int others, const int *watches)
+{
+    for (int i = 0; i < others + 1; i++)
+        run_gone(watches[i]);
+}
+
+TEST(abort_ends_all_and_says_who_died_how_with_the_last_it_printed)
+{
+    run_folder();
+    setenv("SYS_CHILD", "out last-words kill 9", 1);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1", "pause", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGKILL);
+    run_check_error(&run, "CCE 1 (");
+    run_check_error(&run, "was killed by signal 9 (Killed)");
+    run_check_error(&run, "[1] last-words");
+}
+
+TEST(abort_leaves_no_process_of_the_program)
+{
+    int watches[4];
+    run_folder();
+    setenv("SYS_CHILD", "tell pause", 1);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "3", "wait", "exit", "6", NULL);
+    all_there(3, watches);
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 6);
+    run_check_error(&run, "CCE 0 (");
+    run_check_error(&run, "exited with status 6; that ends the program");
+    all_gone(3, watches);
+}
+
+TEST(isolate_lets_the_others_go_on)
+{
+    run_folder();
+    setenv("SYS_CHILD", "exit 3", 1);
+    run_start(&run, run_enl(), "--onfail", "isolate", run_cce(), "enlist", run_cce(), "2", "wait", "out",
+              "on", NULL);
+    run_told();
+    run_wait_for_text("bcr.", "CCE 1 (");
+    run_wait_for_text("bcr.", "CCE 2 (");
+    run_wait_for_text("bcr.", "exited with status 3; the others go on");
+    run_go();
+    run_end(&run);
+    CHECK_STR(run.text, "on\n");
+    CHECK_INT(run.status, 0);
+}
+
+TEST(the_program_lasts_until_its_last_cce_has_ended_and_gives_the_roots_status)
+{
+    int pid = 0;
+    run_folder();
+    setenv("SYS_CHILD", "tell wait exit 0", 1);
+    run_start(&run, run_enl(), "--onfail=isolate", run_cce(), "enlist", run_cce(), "1", "exit", "5", NULL);
+    while (sscanf(run_told(), "1 %d", &pid) != 1)
+        ;
+    int watch = run_watch(pid);
+    run_wait_for_text("bcr.", "exited with status 5");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 5);
+    run_gone(watch);
+}
+
+TEST(output_shows_whole_lines_with_the_ordinal)
+{
+    run_folder();
+    setenv("SYS_CHILD", "out from-stdout err from-stderr", 1);
+    run_start(&run, run_enl(), "--output", run_cce(), "enlist", run_cce(), "2", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    CHECK(strstr(run.text, "[1] from-stdout\n") != NULL);
+    CHECK(strstr(run.text, "[2] from-stdout\n") != NULL);
+    run_check_error(&run, "[1] from-stderr\n");
+    run_check_error(&run, "[2] from-stderr\n");
+}
+
+TEST(without_output_what_others_print_is_in_the_log_only)
+{
+    char text[65536];
+    run_folder();
+    setenv("SYS_CHILD", "out for-the-log", 1);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1", NULL);
+    run_end(&run);
+    CHECK_STR(run.text, "");
+    run_check_error(&run, "");
+    run_read_file(run_file("bcr.", ".log"), text, sizeof text);
+    CHECK(strstr(text, "/1 for-the-log\n") != NULL);
+}
+
+TEST(much_output_arrives_whole_and_the_tail_is_bounded)
+{
+    run_folder();
+    setenv("SYS_CHILD", "flood 50000", 1);
+    run_start(&run, run_enl(), "--output", run_cce(), "enlist", run_cce(), "1", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    int lines = 0;
+    char want[64];
+    for (char *at = run.text; *at != '\0'; at = strchr(at, '\n') + 1) {
+        snprintf(want, sizeof want, "[1] line %d\n", lines++);
+        CHECK(strncmp(at, want, strlen(want)) == 0);
+    }
+    CHECK_INT(lines, 50000);
+    setenv("SYS_CHILD", "flood 50000 exit 1", 1);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1", "pause", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    CHECK(strlen(run.error) < 8192);
+    run_check_error(&run, "[1] line 49999\n");
+}
+
+TEST(a_fork_of_a_cce_that_exits_is_not_the_end_of_the_cce)
+{
+    run_start(&run, run_enl(), run_cce(), "fork-dies", "exit", "0", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "");
+}
+
+TEST(a_cce_under_a_wrapper_gives_the_status_that_it_recorded)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s exit 3; true", run_cce());
+    run_start(&run, run_enl(), "/bin/sh", "-c", command, NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 3);
+    run_check_error(&run, "exited with status 3");
+}
+
+TEST(a_cce_under_a_wrapper_that_is_killed_is_an_abnormal_end)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s kill 9; true", run_cce());
+    run_start(&run, run_enl(), "/bin/sh", "-c", command, NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "ended without exit()");
+}
+
+TEST(a_cce_that_executes_another_program_has_given_up_and_is_killed)
+{
+    run_write_file("forever", "#!/bin/sh\nexec sleep 1000\n", 26, 0700);
+    run_start(&run, run_enl(), run_cce(), "exec", "./forever", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGKILL);
+    run_check_error(&run, "gave up its connection");
+}
+
+TEST(killing_enl_ends_every_cce_even_one_that_only_computes)
+{
+    int watches[3];
+    run_folder();
+    setenv("SYS_CHILD", "tell spin", 1);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "2", "pause", NULL);
+    all_there(2, watches);
+    CHECK_INT(kill(run.pid, SIGKILL), 0);
+    all_gone(2, watches);
+    run_end(&run);
+}
+
+TEST(killing_enl_ends_a_cce_that_was_started_through_a_wrapper)
+{
+    char command[512];
+    int watches[1];
+    snprintf(command, sizeof command, "%s tell spin; true", run_cce());
+    run_start(&run, run_enl(), "/bin/sh", "-c", command, NULL);
+    all_there(0, watches);
+    CHECK_INT(kill(run.pid, SIGKILL), 0);
+    all_gone(0, watches);
+    run_end(&run);
+}
+
+TEST(killing_enl_ends_a_program_that_was_started_directly)
+{
+    int watches[2];
+    run_folder();
+    setenv("SYS_CHILD", "tell pause", 1);
+    run_start(&run, run_cce(), "tell", "enlist", run_cce(), "1", "spin", NULL);
+    all_there(1, watches);
+    CHECK_INT(kill(run.pid, SIGKILL), 0);
+    all_gone(1, watches);
+    run_end(&run);
+}
+
+TEST(what_a_cce_left_running_goes_with_an_aborted_program)
+{
+    int watches[2];
+    run_write_file("leave",
+                   "#!/bin/sh\nsetsid sh -c 'echo 9 $$ 0 > $SYS_TELL; exec sleep 1000' &\nexec \"$@\"\n", 80,
+                   0700);
+    run_start(&run, run_enl(), "./leave", run_cce(), "tell", "wait", "kill", "9", NULL);
+    all_there(1, watches);
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGKILL);
+    all_gone(1, watches);
+}
+
+TEST(a_signal_to_enl_ends_the_program_cleanly)
+{
+    int watches[2];
+    run_folder();
+    setenv("SYS_CHILD", "tell pause", 1);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "1", "spin", NULL);
+    all_there(1, watches);
+    CHECK_INT(kill(run.pid, SIGTERM), 0);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGTERM);
+    run_check_error(&run, "is ended by signal 15");
+    all_gone(1, watches);
+}
+
+TEST(an_ignored_hangup_stays_ignored)
+{
+    signal(SIGHUP, SIG_IGN);
+    run_start(&run, run_enl(), run_cce(), "about", "wait", "out", "alive", NULL);
+    CHECK(strstr(run_told(), "hup=ignored") != NULL);
+    CHECK_INT(kill(run.pid, SIGHUP), 0);
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    CHECK_STR(run.text, "alive\n");
+}
+
+TEST(a_hundred_cces_are_started_by_one_call)
+{
+    run_folder();
+    setenv("SYS_CHILD", "tell", 1);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "128", NULL);
+    int ordinals[129] = {0};
+    for (int seen = 0; seen < 129;) {
+        int ordinal, pid, group;
+        if (sscanf(run_told(), "%d %d %d", &ordinal, &pid, &group) != 3)
+            continue;
+        CHECK(ordinal >= 0 && ordinal <= 128);
+        CHECK_INT(ordinals[ordinal]++, 0);
+        seen++;
+    }
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}

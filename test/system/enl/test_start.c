@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting programs: by enl, by themselves, and not at all. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+TEST(the_root_has_enls_own_streams_and_gives_its_status)
+{
+    run_start(&run, run_enl(), run_cce(), "out", "hello", "err", "oops", NULL);
+    run_end(&run);
+    CHECK_STR(run.text, "hello\n");
+    CHECK_STR(run.error, "oops\n");
+    CHECK_INT(run.status, 0);
+}
+
+TEST(a_missing_program_is_said_with_status_127)
+{
+    run_start(&run, run_enl(), "no-such-program", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 127);
+    run_check_error(&run, "there is no program no-such-program");
+}
+
+TEST(a_file_that_is_not_executable_is_said_with_status_126)
+{
+    run_write_file("plain", "x", 1, 0600);
+    run_start(&run, run_enl(), "./plain", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 126);
+    run_check_error(&run, "not executable");
+}
+
+TEST(a_text_that_is_no_script_is_said_with_status_126)
+{
+    run_write_file("text", "just text\n", 10, 0700);
+    run_start(&run, run_enl(), "./text", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 126);
+    run_check_error(&run, "neither a program nor a script");
+}
+
+TEST(a_program_of_another_architecture_is_said_with_status_126)
+{
+    unsigned char head[64];
+    int fd = open(run_cce(), O_RDONLY | O_CLOEXEC);
+    CHECK_INT(read(fd, head, sizeof head), sizeof head);
+    close(fd);
+    head[4] = head[4] == 1 ? 2 : 1;
+    run_write_file("foreign", head, sizeof head, 0700);
+    run_start(&run, run_enl(), "./foreign", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 126);
+    run_check_error(&run, "is built for");
+}
+
+TEST(a_program_that_is_no_cce_is_reported_as_such)
+{
+    run_start(&run, run_enl(), run_plain(), NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    CHECK_STR(run.text, "plain\n");
+    run_check_error(&run, "never called bcr_init");
+    run_start(&run, run_enl(), run_plain(), "5", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 5);
+}
+
+TEST(a_wrong_command_line_or_setting_gives_status_2)
+{
+    run_start(&run, run_enl(), "--wrong", run_cce(), NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 2);
+    run_check_error(&run, "--wrong");
+    run_start(&run, run_enl(), "--onfail=maybe", run_cce(), NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 2);
+    run_check_error(&run, "--onfail");
+    run_write_file(".bcrrc", "nonsense 1\n", 11, 0600);
+    run_start(&run, run_enl(), run_cce(), NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 2);
+    run_check_error(&run, ".bcrrc:1");
+}
+
+TEST(a_program_started_directly_becomes_enl_and_goes_on_as_its_child)
+{
+    char path[64], name[32];
+    int ordinal;
+    pid_t root;
+    run_start(&run, run_cce(), "tell", "wait", "exit", "4", NULL);
+    run_told_pid(&ordinal, &root);
+    CHECK_INT(ordinal, 0);
+    CHECK(root != run.pid);
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)run.pid);
+    run_read_file(path, name, sizeof name);
+    CHECK_STR(name, "enl\n");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 4);
+}
+
+TEST(without_any_enl_every_place_looked_at_is_named)
+{
+    if (access(BCR_INSTALL_BINDIR "/enl", X_OK) == 0)
+        SKIP("an enl is installed where this library looks");
+    run_folder();
+    setenv("BCR_ENLISTPATH", "/no/such/enl", 1);
+    setenv("PATH", "/no/bin:/usr/no/bin", 1);
+    run_start(&run, run_cce(), NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 127);
+    run_check_error(&run, "/no/such/enl (BCR_ENLISTPATH)");
+    run_check_error(&run, "/no/bin/enl (PATH)");
+    run_check_error(&run, "/usr/no/bin/enl (PATH)");
+    run_check_error(&run, BCR_INSTALL_BINDIR "/enl");
+}
+
+TEST(a_program_with_two_threads_cannot_start_directly_and_is_told_how)
+{
+    setenv("SYS_THREAD", "1", 1);
+    run_start(&run, run_cce(), NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 77);
+    CHECK(strstr(run.text, "init failed 42") != NULL);
+    run_check_error(&run, "start it as: enl ");
+    run_start(&run, run_enl(), run_cce(), "exit", "3", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 3);
+}
+
+TEST(cces_have_the_roots_limits_mask_directory_and_not_enls_socket)
+{
+    char want[512];
+    struct rlimit files;
+    run_folder();
+    umask(027);
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = 321;
+    setrlimit(RLIMIT_NOFILE, &files);
+    setenv("SYS_CHILD", "about", 1);
+    run_start(&run, run_enl(), run_cce(), "about", "enlist", run_cce(), "1", NULL);
+    snprintf(want, sizeof want, "0 name=%s files=321 mask=027 folder=%s socket=none input=", run_cce(),
+             run_folder());
+    CHECK(strncmp(run_told(), want, strlen(want)) == 0);
+    want[0] = '1';
+    const char *line = run_told();
+    if (strncmp(line, "enlist", 6) == 0)
+        line = run_told();
+    if (strncmp(line, want, strlen(want)) != 0)
+        FAIL("wanted %s, got %s", want, line);
+    CHECK(strstr(line, "input=null") != NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(enl_raises_its_own_limit_and_closes_what_it_inherited)
+{
+    char path[64], link[512], text[8192];
+    struct rlimit files;
+    int ordinal;
+    pid_t root;
+    run_folder();
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = 64;
+    setrlimit(RLIMIT_NOFILE, &files);
+    run_write_file("marker", "", 0, 0600);
+    CHECK(dup2(open("marker", O_RDONLY), 50) == 50); /* not close-on-exec */
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", NULL);
+    run_told_pid(&ordinal, &root);
+    for (int process = 0; process < 2; process++) {
+        snprintf(path, sizeof path, "/proc/%d/fd/50", (int)(process == 0 ? run.pid : root));
+        ssize_t length = readlink(path, link, sizeof link - 1);
+        link[length > 0 ? length : 0] = '\0';
+        CHECK(strstr(link, "marker") == NULL);
+    }
+    snprintf(path, sizeof path, "/proc/%d/limits", (int)run.pid);
+    run_read_file(path, text, sizeof text);
+    unsigned long soft = 0, hard = 1;
+    CHECK_INT(sscanf(strstr(text, "Max open files"), "Max open files %lu %lu", &soft, &hard), 2);
+    CHECK_UINT(soft, hard);
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(a_script_starts_and_ends_each_program_with_four_arguments)
+{
+    static const char script[] = "#!/bin/sh\necho \"$@\" >> \"$HOME/called\"\n";
+    char text[512], name[128], want[512];
+    int ordinal;
+    pid_t root;
+    run_write_file("script", script, sizeof script - 1, 0700);
+    setenv("BCR_STARTSCRIPT", "~/script", 1);
+    setenv("BCR_ENDSCRIPT", "~/script", 1);
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", NULL);
+    run_told_pid(&ordinal, &root);
+    run_read_file(run_file("called", ""), text, sizeof text);
+    CHECK(strncmp(text, "0 ", 2) == 0);
+    CHECK_INT(sscanf(text, "0 %127s", name), 1);
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_read_file(run_file("called", ""), text, sizeof text);
+    snprintf(want, sizeof want, "\n1 %s ", name);
+    CHECK(strstr(text, want) != NULL);
+    CHECK_STR(text + strlen(text) - 3, " 1\n");
+    snprintf(want, sizeof want, "bcr.%s", name);
+    run_file(want, ".log");
+}
+
+TEST(a_script_that_fails_is_a_warning)
+{
+    run_folder();
+    setenv("BCR_STARTSCRIPT", "/no/such/script", 1);
+    setenv("BCR_ENDSCRIPT", "false", 1);
+    run_start(&run, run_enl(), run_cce(), "exit", "0", NULL);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "startscript: there is no program /no/such/script");
+    run_check_error(&run, "the script ended with status 1");
+}
+
+TEST(the_log_has_the_programs_name_and_is_the_users_own)
+{
+    char want[128];
+    struct stat status;
+    run_start(&run, run_enl(), run_cce(), NULL);
+    run_end(&run);
+    snprintf(want, sizeof want, ".%d.log", (int)run.pid);
+    const char *path = run_file("bcr.", want);
+    CHECK_INT(stat(path, &status), 0);
+    CHECK_INT(status.st_mode & 0777, 0600);
+}
+
+TEST(a_second_bcr_init_is_refused)
+{
+    char want[32];
+    snprintf(want, sizeof want, "again %d", bcrE_BUSY);
+    run_start(&run, run_enl(), run_cce(), "again", NULL);
+    CHECK_STR(run_told(), want);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(a_second_process_on_one_socket_is_refused)
+{
+    char command[1024], want[64];
+    int ordinal;
+    pid_t first;
+    run_folder();
+    CHECK_INT(mkfifo("second", 0600), 0);
+    snprintf(command, sizeof command, "%s tell wait & cat second; %s; wait", run_cce(), run_cce());
+    snprintf(want, sizeof want, "init failed %d\n", bcrE_BUSY);
+    run_start(&run, run_enl(), "/bin/sh", "-c", command, NULL);
+    run_told_pid(&ordinal, &first);
+    close(open("second", O_WRONLY)); /* waits for cat, and lets it end */
+    run_wait_for_text("bcr.", "refused: another process has joined");
+    run_go();
+    run_end(&run);
+    CHECK(strstr(run.text, want) != NULL);
+}
+
+TEST(what_cannot_be_enlisted_is_an_error_at_once_and_a_line_on_stderr)
+{
+    char want[32];
+    snprintf(want, sizeof want, "enlist -1 %d", bcrE_ENLIST);
+    run_write_file("plain", "x", 1, 0600);
+    run_start(&run, run_enl(), run_cce(), "enlist", "no-such-program", "1", "enlist", "./plain", "2",
+              "enlist", run_cce(), "-9999", NULL);
+    CHECK_STR(run_told(), want);
+    CHECK_STR(run_told(), want);
+    CHECK_STR(run_told(), want);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "CCE 1 (no-such-program) on ");
+    run_check_error(&run, "not executable");
+    run_check_error(&run, "there is no core 9998");
+}
+
+TEST(an_enlisted_program_that_is_no_cce_is_reported_and_ends_nothing)
+{
+    run_start(&run, run_enl(), run_cce(), "enlist", run_plain(), "1", "wait", NULL);
+    CHECK_STR(run_told(), "enlist 0 0");
+    run_wait_for_text("bcr.", "never called bcr_init");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "never called bcr_init");
+    run_check_error(&run, "[1] plain");
+}
