@@ -57,15 +57,11 @@ static bool from_area(struct bcri_ctx *ctx, struct bcri_heap_area *area, const s
     return true;
 }
 
-static bool from_any(struct bcri_ctx *ctx, const struct wanted *wanted, bool trim,
-                     struct bcri_span **span_out, uint32_t *i_out)
+static bool from_any(struct bcri_ctx *ctx, const struct wanted *wanted, struct bcri_span **span_out,
+                     uint32_t *i_out)
 {
     struct bcri_heap *heap = ctx->heap;
     for (struct bcri_heap_area *area = heap->areas; area != NULL; area = area->next) {
-        if (area->charged + wanted->charge > area->limit)
-            continue;
-        if (trim)
-            bcri_area_trim(area);
         if (from_area(ctx, area, wanted, span_out, i_out)) {
             heap->area = area;
             return true;
@@ -76,8 +72,8 @@ static bool from_any(struct bcri_ctx *ctx, const struct wanted *wanted, bool tri
 
 static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count);
 
-/* In the order of what it costs: the area at hand, with what has come home lately; any area; then everything that has
- * come home, and every area made whole. */
+/* In the order of what it costs: the area at hand, with what has come home lately; any area; then any, with all that
+ * has come home. */
 static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                       struct bcri_region_shm **region_out)
 {
@@ -92,9 +88,9 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
     else
         wanted.class = bcri_class_of(length);
     bcri_returns_collect(ctx, COLLECT_SOME, take_home);
-    if (!from_area(ctx, heap->area, &wanted, &span, &i) && !from_any(ctx, &wanted, false, &span, &i)) {
+    if (!from_area(ctx, heap->area, &wanted, &span, &i) && !from_any(ctx, &wanted, &span, &i)) {
         bcri_heap_collect_all(ctx);
-        if (!from_any(ctx, &wanted, true, &span, &i))
+        if (!from_any(ctx, &wanted, &span, &i))
             return bcrE_NOMEM;
     }
     hand_out(span, i, length, archtype, ref_out, region_out);

@@ -38,41 +38,63 @@ static uint64_t pages_for_runs(uint64_t count, uint64_t pages)
     return count * pages + (count + headers->blocks - 1) / headers->blocks * headers->pages;
 }
 
+/* Pages for `blocks` blocks of one class. From an empty area two spans may be left that lie anywhere, the current one and
+ * a spare; each may cost the others a hole of less than a span. */
+static uint64_t pages_for_class(const struct bcri_heap_class *class, uint64_t blocks)
+{
+    uint64_t spans = (blocks + class->blocks - 1) / class->blocks;
+    uint64_t holes = spans > 2 ? 2 : spans - 1;
+    return spans * class->pages + holes * (class->pages - 1u);
+}
+
+/* Any one size above BCRI_HEAP_SPAN_MAX: the most that `nbytes` of charge can ask for. */
+static uint64_t pages_for_any_run(uint64_t nbytes)
+{
+    const uint64_t exact = 64;
+    uint64_t worst = 0;
+    for (uint64_t p = BCRI_HEAP_SPAN_MAX / BCRI_HEAP_PAGE + 1; p <= exact; p++) {
+        uint64_t pages = pages_for_runs(nbytes / ((p - 1) * BCRI_HEAP_PAGE + 64), p);
+        worst = pages > worst ? pages : worst;
+    }
+    /* Above, p pages for a charge of (p - 1) * 4096 + 64 or more: the ratio falls with p, so that of 65 bounds them. */
+    uint64_t least = exact * BCRI_HEAP_PAGE + 64;
+    if (nbytes >= least) {
+        uint64_t count = nbytes / least;
+        uint64_t pages = count * (exact + 1) + nbytes % least * (exact + 1) / least + 2;
+        pages += pages_for_runs(count, 0);
+        worst = pages > worst ? pages : worst;
+    }
+    return worst;
+}
+
 /* Any one size can be allocated in an empty area until the account is full. The most is asked for by the sizes that
  * are charged least for their class: then all of `nbytes` becomes blocks of that class.
- *   - 33..64 bytes: charged 64, lies in 32 + 64, and a span wastes up to a sixteenth: 1.53 times nbytes. The worst.
- *   - the least size of a class above: 1.3 times at 128 bytes, under 1.25 from 512 bytes up;
+ *   - 33..64 bytes: charged 64, lies in 32 + 64, and a page holds 42: 1.53 times nbytes: the worst in a large area;
+ *   - the least size of a class above: 1.28 times at 65 bytes, under 1.19 from 129 bytes up;
  *   - page runs of p pages: charged (p - 1) * 4096 + 64 at least: 1.065 times at p = 17, and less and less above.
- * Spans and runs of one size leave no holes, since all pages of an empty area are one run once trimmed.
+ * In a small area it is the size of which just over a span's blocks fit, and two spans are needed. Runs of one size
+ * leave no holes, since an empty area is one run but for what pages_for_class accounts for.
  * Beyond that, room for the first span of every class that fits, as far as that is in proportion: it lets a small area
  * serve a mix of sizes. */
 uint64_t bcri_heap_pages_for(uint64_t nbytes)
 {
-    uint64_t worst = 0;
+    uint64_t worst = pages_for_any_run(nbytes);
+    uint64_t with_holes = worst;
     uint64_t first_spans = 0;
     for (uint32_t class = 0; class < BCRI_CLASS_HEADERS; class ++) {
         const struct bcri_heap_class *geometry = &bcri_heap_classes[class];
         uint64_t blocks = nbytes / least_charge(class);
         if (blocks == 0)
             continue;
-        uint64_t pages = (blocks + geometry->blocks - 1) / geometry->blocks * geometry->pages;
-        worst = pages > worst ? pages : worst;
+        uint64_t spans = (blocks + geometry->blocks - 1) / geometry->blocks;
+        uint64_t pages = pages_for_class(geometry, blocks);
+        worst = spans * geometry->pages > worst ? spans * geometry->pages : worst;
+        with_holes = pages > with_holes ? pages : with_holes;
         first_spans += geometry->pages;
     }
-    const uint64_t exact =
-        64; /* above, p / ((p - 1) * 4096 + 64) only falls: the bound for p = 65 holds for all */
-    for (uint64_t p = BCRI_HEAP_SPAN_MAX / BCRI_HEAP_PAGE + 1; p <= exact; p++) {
-        uint64_t pages = pages_for_runs(nbytes / ((p - 1) * BCRI_HEAP_PAGE + 64), p);
-        worst = pages > worst ? pages : worst;
-    }
-    uint64_t least = exact * BCRI_HEAP_PAGE + 64;
-    if (nbytes >= least) {
-        uint64_t pages = nbytes / least * (exact + 1) + nbytes % least * (exact + 1) / least + 2 +
-                         pages_for_runs(nbytes / least, 0);
-        worst = pages > worst ? pages : worst;
-    }
     uint64_t slack = pages_of(nbytes / 4 + SLACK_BYTES);
-    return worst + (first_spans < slack ? first_spans : slack);
+    uint64_t mixed = worst + (first_spans < slack ? first_spans : slack);
+    return mixed > with_holes ? mixed : with_holes;
 }
 
 static void *page_array(uint64_t pages, size_t item_bytes)

@@ -2,8 +2,8 @@
 /* Blocks above BCRI_HEAP_SPAN_MAX: a run of pages, and a header from a span of bare headers.
  *
  * The last few that were freed stay as they are, header and pages, and serve the next request for as many pages: their
- * memory is warm, and a loop over a few buffers touches no tree. Short of pages, they are cooled: merged with their
- * neighbours like any free run. */
+ * memory is warm, and a loop over a few buffers touches no tree. They are cooled, that is merged with their neighbours,
+ * before any pages are taken, and when the area is empty: then only a run that lies where the first one would lie stays. */
 #include "heap_private.h"
 
 static void set_block(struct bcri_span *span, uint32_t i, uint32_t first, uint32_t pages)
@@ -38,6 +38,7 @@ bool bcri_run_alloc(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t 
 {
     if (take_warm(area, pages, span_out, i_out))
         return true;
+    bcri_area_trim(area);
     struct bcri_span *span = bcri_span_get(ctx, area, BCRI_CLASS_HEADERS);
     uint32_t first = span != NULL ? bcri_pages_take(area, pages) : 0;
     if (first == 0)
@@ -81,6 +82,9 @@ bool bcri_run_free(struct bcri_span *span, uint32_t i)
     if (area->warm_count == WARM_RUNS)
         cool_oldest(area);
     area->warm[area->warm_count++] = (struct warm_run){span, i};
+    bool is_first = span->first_unit == area->data_page * PAGE_UNITS && run->first == area->data_page + 1;
+    if (area->charged == 0 && !(is_first && area->warm_count == 1))
+        bcri_runs_cool(area);
     return true;
 }
 

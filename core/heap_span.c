@@ -3,7 +3,8 @@
  *
  * Where a span is: the current one of its class; or in its area's list, having free blocks; or nowhere, being full. The
  * list is first in, first out, so that spans which others empty have time to become whole. One empty span of each class
- * is kept in the list, a further one goes back to the pages.
+ * is kept in the list, a further one goes back to the pages. Before pages are taken, everything idle is given back
+ * (bcri_area_trim), so that the best fit sees all there is: what bcri_heap_pages_for promises rests on that.
  * Order for those who walk the headers: a span's entry in the page table is stored (release) when all its headers are
  * written, and cleared before its pages can serve anything else. */
 #include <stdlib.h>
@@ -68,6 +69,7 @@ static void write_headers(struct bcri_ctx *ctx, const struct bcri_span *span)
 static struct bcri_span *carve(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t class)
 {
     uint32_t pages = bcri_heap_classes[class].pages;
+    bcri_area_trim(area);
     uint32_t page = bcri_pages_take(area, pages);
     if (page == 0)
         return NULL;
@@ -134,6 +136,9 @@ struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *are
 void bcri_span_edge(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;
+    /* An empty area begins anew without page runs that lie wherever they lay. (Not while these are being cooled.) */
+    if (area->charged == 0 && area->warm_count != 0 && span->class != BCRI_CLASS_HEADERS)
+        bcri_runs_cool(area);
     if (span == area->current[span->class])
         return;
     if (!span->listed)

@@ -271,6 +271,40 @@ TEST_TIMEOUT(random_work_keeps_lists_headers_and_account_in_step, 120)
     close_host();
 }
 
+TEST_TIMEOUT(an_area_that_is_empty_again_is_as_good_as_new, 120)
+{
+    enum { BLOCKS = 64 };
+    struct block blocks[BLOCKS];
+    uint64_t state = test_seed();
+    open_host();
+    for (unsigned round = 0; round < test_scale(60, 600); round++) {
+        uint64_t nbytes = 4096 + test_rand_below(&state, UINT64_C(1) << (12 + round % 12));
+        uint32_t area;
+        CHECK_INT(bcri_heap_add(ctx, nbytes, &area), 0);
+        for (unsigned use = 0; use < 20; use++) {
+            memset(blocks, 0, sizeof blocks);
+            for (unsigned turn = 0; turn < 300; turn++) {
+                struct block *block = &blocks[test_rand_below(&state, BLOCKS)];
+                if (block->region != NULL) {
+                    bcri_heap_free(ctx, block->ref, block->region);
+                    block->region = NULL;
+                } else if (bcri_heap_alloc(ctx, random_length(&state), 0, &block->ref, &block->region) != 0) {
+                    block->region = NULL;
+                }
+            }
+            for (size_t i = BLOCKS; i-- > 0;)
+                if (blocks[i].region != NULL)
+                    bcri_heap_free(ctx, blocks[i].ref, blocks[i].region);
+            CHECK(bcri_heap_valid(ctx));
+            uint32_t length = random_length(&state);
+            if (charge_of(length) <= nbytes / 64 * 64)
+                fill(nbytes, length);
+        }
+        CHECK_INT(bcri_heap_remove(ctx, area), 0);
+    }
+    close_host();
+}
+
 static uint64_t stored_bytes(uint32_t seg)
 {
     struct stat status;
