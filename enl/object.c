@@ -38,8 +38,9 @@ static bool read_elf(const char *path, struct elf_kind *kind_out)
     const unsigned char *machine = head + EI_NIDENT + 2;
     kind_out->class = head[EI_CLASS];
     kind_out->order = head[EI_DATA];
-    kind_out->machine = kind_out->order == ELFDATA2MSB ? (uint16_t)(machine[0] << 8 | machine[1])
-                                                       : (uint16_t)(machine[1] << 8 | machine[0]);
+    unsigned high = kind_out->order == ELFDATA2MSB ? machine[0] : machine[1];
+    unsigned low = kind_out->order == ELFDATA2MSB ? machine[1] : machine[0];
+    kind_out->machine = (uint16_t)(high << 8 | low);
     return true;
 }
 

@@ -115,6 +115,7 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
         free(worker);
         return NULL;
     }
+    bcri_repair_init(bcri_host_ctx(program->host));
     if (pthread_create(&worker->thread, NULL, work_on, worker) != 0) {
         uv_close((uv_handle_t *)&worker->bell, NULL);
         return NULL;
