@@ -12,7 +12,7 @@
 #include "bcri/trace.h"
 
 static int begin(struct bcri_ctx *ctx, enum bcri_want want, int cce, int cell, bool wait,
-                 struct bcri_slot_shm *slot)
+                 struct bcri_slot_shm *slot, uint32_t *owner_out)
 {
     for (;;) {
         struct bcri_place *place;
@@ -22,6 +22,7 @@ static int begin(struct bcri_ctx *ctx, enum bcri_want want, int cce, int cell, b
         error = bcri_access(place, want == BCRI_WANT_LOCK ? BCRI_USE_LOCK : BCRI_USE_TAKE);
         if (bcri_unlikely(error != 0))
             return error;
+        *owner_out = place->owner;
         if (want == BCRI_WANT_LOCK)
             bcri_store(&slot->cell, place->ref); /* in case that it must go back (bcri_request_give_back) */
         error = bcri_get_fast(ctx, place, want, wait, slot);
@@ -55,14 +56,14 @@ static int own_or_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return error;
 }
 
-static void note(struct bcri_ctx *ctx, enum bcri_want want, int cce, int cell,
+static void note(struct bcri_ctx *ctx, enum bcri_want want, uint32_t owner, int cell,
                  const struct bcri_slot_shm *slot)
 {
     static const enum bcri_trace_op ops[] = {BCRI_TRACE_GET, BCRI_TRACE_READ, BCRI_TRACE_LOCK};
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     const struct bcri_region_shm *header = bcri_at(ctx, region);
     bcri_counted(ctx, want == BCRI_WANT_READ ? BCRI_COUNT_READ : BCRI_COUNT_GET);
-    bcri_trace(ctx, ops[want], 0, (uint32_t)cce, (uint32_t)cell, header->length, region);
+    bcri_trace(ctx, ops[want], 0, owner, (uint32_t)cell, header->length, region);
 }
 
 static void **fail(struct bcri_ctx *ctx, int error)
@@ -80,7 +81,8 @@ static void **get(enum bcri_want want, int cce, int cell, int msec)
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (bcri_unlikely(slot == NULL))
         return fail(ctx, bcrE_NOMEM);
-    int error = begin(ctx, want, cce, cell, msec != 0, slot);
+    uint32_t owner = 0;
+    int error = begin(ctx, want, cce, cell, msec != 0, slot, &owner);
     if (error == BCRI_WAITS) {
         if (msec == bcr_PENDING)
             return bcri_id_of(slot);
@@ -94,7 +96,7 @@ static void **get(enum bcri_want want, int cce, int cell, int msec)
     }
     if (want == BCRI_WANT_LOCK && (error = own_or_give_back(ctx, slot)) != 0)
         return fail(ctx, error);
-    note(ctx, want, cce, cell, slot);
+    note(ctx, want, owner, cell, slot);
     return bcri_id_of(slot);
 }
 

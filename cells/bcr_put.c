@@ -43,12 +43,12 @@ int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree)
         return failed(ctx, error);
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     uint32_t length = ((struct bcri_region_shm *)bcri_at(ctx, region))->length;
+    uint32_t owner = place->owner;
     error = bcri_put(ctx, qlike == 0, slot, place, nofree != 0, deadline(ctx));
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     bcri_counted(ctx, BCRI_COUNT_PUT);
-    bcri_trace(ctx, qlike != 0 ? BCRI_TRACE_PUT : BCRI_TRACE_WRITE, 0, (uint32_t)cce, (uint32_t)cell, length,
-               region);
+    bcri_trace(ctx, qlike != 0 ? BCRI_TRACE_PUT : BCRI_TRACE_WRITE, 0, owner, (uint32_t)cell, length, region);
     return 0;
 }
 
@@ -85,7 +85,7 @@ int bcr_zap(int cce, int cell)
         if (error != 0)
             return failed(ctx, error);
         bcri_counted(ctx, BCRI_COUNT_ZAP);
-        bcri_trace(ctx, BCRI_TRACE_ZAP, 0, (uint32_t)cce, (uint32_t)cell, 0, BCRI_REF_NONE);
+        bcri_trace(ctx, BCRI_TRACE_ZAP, 0, place->owner, (uint32_t)cell, 0, BCRI_REF_NONE);
         return 0;
     }
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bcri/archtype.h"
+#include "bcri/clock.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/ids.h"
@@ -108,8 +109,13 @@ int bcr_rgfree(void **rgid)
     int error = bcri_id_live(ctx, rgid, &slot);
     if (bcri_unlikely(error == bcrE_PENDING)) {
         /* Withdrawn, or, if its cell was faster, taken and freed like any other; failed ones are just freed. */
-        error = 0;
-        if (bcri_request_withdraw(ctx, slot) == 0 || bcri_request_settle(ctx, slot) != 0)
+        do {
+            if (bcri_request_withdraw(ctx, slot) == 0)
+                return 0;
+            bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
+            error = bcri_request_settle(ctx, slot);
+        } while (error == BCRI_WAITS);
+        if (error != 0)
             return 0;
     }
     if (error != 0)

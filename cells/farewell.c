@@ -54,7 +54,14 @@ static void end_request(struct walk *walk, struct bcri_slot_shm *slot)
     if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
         return;
     bcri_journal_open(enl, BCRI_OP_SLOW, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (bcri_cell_enter(enl, &place) == 0) {
+    if (bcri_cell_enter(enl, &place) != 0) {
+        /* The cell was closed under a ticket that had been served: the region has nowhere to go back to. */
+        uint64_t ticket = bcri_load(&slot->key);
+        uint64_t entry = bcri_load_acquire(&place.cell->ring[ticket & place.mask]);
+        if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET &&
+            bcri_entry_lap(entry) == bcri_lap(ticket, place.ring_log2))
+            drop(enl, entry & BCRI_REF_MASK);
+    } else {
         uint64_t word = bcri_load(&slot->word);
         if (bcri_slot_state(word) == BCRI_SLOT_LISTED) {
             bcri_tx_begin(enl);
@@ -158,13 +165,11 @@ static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
     bcri_journal_close(enl);
 }
 
-static void each_cell(struct bcri_ctx *enl, uint32_t index,
-                      void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
-                      uint32_t tag)
+static void walk_cells(struct bcri_ctx *enl, const struct bcri_record_shm *record,
+                       void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
+                       uint32_t tag)
 {
-    struct bcri_record_shm *record = bcri_record(enl, index);
-    for (bcri_ref ref = record != NULL ? bcri_load_acquire(&record->id.first_area) : BCRI_REF_NONE;
-         ref != BCRI_REF_NONE;) {
+    for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
         struct bcri_area_shm *area = bcri_at(enl, ref);
         if (area == NULL)
             return;
@@ -176,6 +181,22 @@ static void each_cell(struct bcri_ctx *enl, uint32_t index,
         }
         ref = bcri_load_acquire(&area->next);
     }
+}
+
+/* A living owner may be changing its list meanwhile: then once more, until the list was the same all along. */
+static void each_cell(struct bcri_ctx *enl, uint32_t index,
+                      void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
+                      uint32_t tag)
+{
+    struct bcri_record_shm *record = bcri_record(enl, index);
+    uint32_t version;
+    if (record == NULL)
+        return;
+    do {
+        version = bcri_version_settled(enl, record, index);
+        walk_cells(enl, record, visit, tag);
+        atomic_thread_fence(memory_order_acquire);
+    } while (bcri_load(&record->id.version) != version);
 }
 
 static void visit_close(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag)
@@ -213,8 +234,8 @@ void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);
     struct walk walk = {.enl = enl};
-    enl->holder_died = bcri_journal_repair;
     bcri_journal_repair(enl, index);
+    bcri_repair_serve(enl);
     bcri_slot_each(enl, index, end_id, &walk);
     give_back(&walk);
     each_cell(enl, index, visit_close, 0);
@@ -228,4 +249,5 @@ void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
     atomic_fetch_add_explicit(&record->id.version, 1, memory_order_seq_cst);
     bcri_store_release(&record->id.state, BCRI_CCE_DEAD);
     bcri_cce_wake_sleepers(record);
+    bcri_repair_serve(enl); /* what nested repairs have left */
 }

@@ -13,6 +13,7 @@
  *             the walk over the dead one's IDs drops it. */
 #include "bcr/error.h"
 #include "bcri/flow.h"
+#include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/region.h"
 
@@ -24,15 +25,35 @@ static void make_live(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref
     bcri_step();
 }
 
-/* The mark by which others learn that the protected region died with its taker. tail is read without its lock: a put that
- * has returned is seen, one that runs at this moment may count as before or after. */
-void bcri_mark_taker(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t ticket)
+void bcri_mark_taker(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t tag, uint64_t upto)
 {
     struct bcri_head_shm *h = &place->cell->h;
-    uint64_t tail = bcri_load(&place->cell->t.tail);
-    bcri_store(&ctx->record->id.uses_locks, 1);
-    bcri_store(&h->taker_tail, tail > ticket + 1 ? tail : ticket + 1);
-    bcri_store(&h->taker, ctx->tag);
+    (void)ctx;
+    /* Somebody may have taken a later region before this one was collected. */
+    if (bcri_load(&h->taker) != 0 && bcri_load(&h->taker_tail) > upto)
+        return;
+    bcri_store(&h->taker_tail, upto);
+    bcri_store(&h->taker, tag);
+}
+
+/* Whether a private copy of `region` could be made now. Only this CCE allocates from its heap, so what is possible here
+ * is possible when bcri_region_own does it. */
+static bool copy_fits(struct bcri_ctx *ctx, bcri_ref region)
+{
+    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    if (bcri_load_acquire(&header->count) == BCRI_COUNT_ONE)
+        return true;
+    bcri_ref ref;
+    struct bcri_region_shm *copy;
+    if (bcri_heap_alloc(ctx, header->length, header->archtype, &ref, &copy) != 0)
+        return false;
+    bcri_heap_free(ctx, ref, copy);
+    return true;
+}
+
+bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region)
+{
+    return bcri_at(ctx, region) != NULL && (want != BCRI_WANT_LOCK || copy_fits(ctx, region));
 }
 
 static int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, uint64_t ticket,
@@ -42,12 +63,21 @@ static int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     bcri_store(&ctx->journal->region, region);
     bcri_store(&ctx->journal->ticket, ticket);
     bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], want == BCRI_WANT_LOCK);
+    uint64_t upto = 0;
+    if (want == BCRI_WANT_LOCK) {
+        /* The mark holds until the next put. tail is read without its lock: a put that has returned is seen, one that
+         * runs at this moment may count as before or after. */
+        uint64_t tail = bcri_load(&place->cell->t.tail);
+        upto = tail > ticket + 1 ? tail : ticket + 1;
+        bcri_store(&ctx->journal->aux[BCRI_AUX_UPTO], upto);
+        bcri_store(&ctx->record->id.uses_locks, 1);
+    }
     bcri_journal_phase(ctx, 1);
     bcri_store_release(&h->head, ticket + 1);
     bcri_step();
     make_live(ctx, slot, region);
     if (want == BCRI_WANT_LOCK)
-        bcri_mark_taker(ctx, place, ticket);
+        bcri_mark_taker(ctx, place, ctx->tag, upto);
     return 0;
 }
 
@@ -102,7 +132,7 @@ static int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
         return BCRI_GO_SLOW;
     if (full) {
         bcri_ref region = entry & BCRI_REF_MASK;
-        if (bcri_unlikely(bcri_at(ctx, region) == NULL))
+        if (bcri_unlikely(!bcri_take_allowed(ctx, want, region)))
             return bcrE_NOMEM;
         return want == BCRI_WANT_READ ? read_entry(ctx, ticket, region, slot)
                                       : take_entry(ctx, place, want, ticket, region, slot);

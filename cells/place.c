@@ -31,10 +31,11 @@ static bool version_is(const void *arg, uint32_t holder)
 {
     const struct bcri_record_shm *record = arg;
     (void)holder;
-    return (bcri_load(&record->id.version) & 1u) != 0 && bcri_load(&record->id.state) != BCRI_CCE_DEAD;
+    uint32_t state = bcri_load(&record->id.state);
+    return (bcri_load(&record->id.version) & 1u) != 0 && state != BCRI_CCE_DYING && state != BCRI_CCE_DEAD;
 }
 
-static uint32_t settled_version(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index)
+uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index)
 {
     for (unsigned turn = 0;; turn++) {
         uint32_t version = bcri_load_acquire(&record->id.version);
@@ -108,7 +109,7 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, struct bcri_pl
         int error = bcri_cce_check(cce);
         if (error != 0)
             return error;
-        uint32_t version = settled_version(ctx, cce->record, cce->index);
+        uint32_t version = bcri_version_settled(ctx, cce->record, cce->index);
         error = number >= 0 ? find_in_areas(ctx, cce->record, (uint32_t)number, place) : bcrE_NOCELL;
         atomic_thread_fence(memory_order_acquire);
         if (bcri_load(&cce->record->id.version) != version)

@@ -20,7 +20,7 @@
 #define REQUEST_WRITE 0x80u /* in the kind word, beside enum bcri_want's place */
 
 /* A taker that is at work frees room within a microsecond; registering costs several. */
-enum { SPIN_FOR_ROOM = 1000 };
+enum { SPIN_FOR_ROOM = 1000, SPINS_FOR_ROOM = 2 };
 
 void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
@@ -94,6 +94,9 @@ static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place)
 
 static bool gather(struct bcri_ctx *ctx, struct bcri_place *place)
 {
+    /* Whoever is giving a cell credits out of the pool does so under the leaf lock: from here on they are seen. */
+    bcri_leaf_lock(ctx, place);
+    bcri_leaf_unlock(ctx, place);
     if (spare_credit(ctx, place))
         return true;
     AREA *area = place->area;
@@ -122,9 +125,10 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     if (error != 0)
         return error;
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
-    if (hand_over && bcri_load(&target.cell->c.takes) == 0)
+    if (hand_over && bcri_load(&target.cell->c.takes) == 0) {
+        bcri_serve_reads(ctx, &target, region); /* they share it while it waits for room */
         error = BCRI_NO_ROOM;
-    else if (write && bcri_queue_length(&target) != 0)
+    } else if (write && bcri_queue_length(&target) != 0)
         bcri_cell_empty(ctx, &target, region, slot_ref);
     else
         error = bcri_queue_append(ctx, &target, region, slot_ref);
@@ -315,9 +319,8 @@ int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64
 
 static bool may_fit(const struct bcri_place *place)
 {
-    uint64_t head = bcri_load_acquire(&place->cell->h.head);
-    uint64_t tail = bcri_load(&place->cell->t.tail);
-    return head > tail || tail - head < bcri_load(&place->cell->t.credits);
+    return bcri_load_acquire(&place->cell->h.head) > bcri_load(&place->cell->t.tail) ||
+           bcri_queue_length(place) < bcri_load(&place->cell->t.credits);
 }
 
 static int try_once(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_slot_shm *slot,
@@ -330,16 +333,23 @@ static int try_once(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bc
     return error;
 }
 
+/* Looks for a while whether a taker makes room. */
+static bool spin_for_room(const struct bcri_ctx *ctx, const struct bcri_place *place)
+{
+    if (ctx->cpus < 2 || place->area->nrgns == 0)
+        return false;
+    for (int turn = 0; turn < SPIN_FOR_ROOM && bcri_load(&place->area->waitputs) == 0; turn++) {
+        if (may_fit(place))
+            return true;
+        bcri_cpu_pause();
+    }
+    return false;
+}
+
 static int wait_for_room(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_slot_shm *slot,
                          struct bcri_place *place, bool nofree, uint64_t deadline_ns)
 {
-    if (bcri_load(&place->area->waitputs) == 0 && place->area->nrgns != 0)
-        for (int turn = 0; turn < SPIN_FOR_ROOM && ctx->cpus > 1; turn++) {
-            if (may_fit(place))
-                return BCRI_GO_SLOW;
-            bcri_cpu_pause();
-        }
-    struct bcri_slot_shm *request;
+    struct bcri_slot_shm *request = NULL;
     int error = bcri_putwait_begin(ctx, write, region, place, &request);
     if (error == BCRI_WAITS)
         error = bcri_putwait_end(ctx, request, deadline_ns);
@@ -364,6 +374,7 @@ int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struc
              bool nofree, uint64_t deadline_ns)
 {
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    int spins = SPINS_FOR_ROOM;
     for (;;) {
         int error = try_once(ctx, write, region, slot, place, nofree);
         if (bcri_likely(error == 0))
@@ -374,9 +385,9 @@ int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struc
                     continue;
                 return bcrE_FULL;
             }
-            error = wait_for_room(ctx, write, region, slot, place, nofree, deadline_ns);
-            if (error == BCRI_GO_SLOW)
+            if (spins-- > 0 && spin_for_room(ctx, place))
                 continue;
+            error = wait_for_room(ctx, write, region, slot, place, nofree, deadline_ns);
         }
         if (error != BCRI_STALE)
             return error;

@@ -371,13 +371,13 @@ static void ring_owner(struct bcri_ctx *ctx, uint32_t owner)
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
 }
 
-static void serve_one(struct bcri_ctx *ctx, struct bcri_place *place)
+/* Answers the first request with `region`: a read gets a hold of its own, a take the one that is queued at `from`. */
+static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+                        enum bcri_source from)
 {
     bcri_ref slot_ref = bcri_load(&place->cell->c.list_first);
     SLOT *slot = bcri_at(ctx, slot_ref);
     uint32_t owner = bcri_request_owner(slot);
-    enum bcri_source from;
-    bcri_ref region = bcri_queue_first(ctx, place, &from);
     bool read = bcri_request_want(slot) == BCRI_WANT_READ;
     bool leaf = !read && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
 
@@ -398,6 +398,14 @@ static void serve_one(struct bcri_ctx *ctx, struct bcri_place *place)
     if (leaf)
         bcri_leaf_unlock(ctx, place);
     ring_owner(ctx, owner);
+}
+
+void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
+{
+    bcri_ref first;
+    while ((first = bcri_load(&place->cell->c.list_first)) != 0 &&
+           bcri_request_want(bcri_at(ctx, first)) == BCRI_WANT_READ)
+        serve_first(ctx, place, region, BCRI_FROM_NOWHERE);
 }
 
 /* Moves one region from `back` or `first` into an empty place of the ring. False: nothing to move, or no room. */
@@ -427,6 +435,10 @@ static bool into_ring(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_tx_begin(ctx);
     bcri_tx_unqueue(ctx, place, from);
     tx_ring_store(ctx, place, region);
+    /* The tail moves on without a put: that outdates no taker's mark. */
+    uint64_t taker_tail = bcri_load(&cell->h.taker_tail);
+    if (taker_tail >= bcri_load(&cell->t.tail))
+        BCRI_TX64(ctx, place->ref, CELL, h.taker_tail, taker_tail + 1);
     bcri_tx_commit(ctx);
     if (leaf)
         bcri_leaf_unlock(ctx, place);
@@ -437,8 +449,9 @@ void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     CELL *cell = place->cell;
     enum bcri_source from;
-    while (bcri_load(&cell->c.list_first) != 0 && bcri_queue_first(ctx, place, &from) != 0)
-        serve_one(ctx, place);
+    bcri_ref region;
+    while (bcri_load(&cell->c.list_first) != 0 && (region = bcri_queue_first(ctx, place, &from)) != 0)
+        serve_first(ctx, place, region, from);
     if (bcri_load(&cell->c.list_first) != 0)
         return;
     /* A batch at a time: half a ring, so that a long queue costs little per region. */

@@ -7,6 +7,8 @@
  * Everything here can be done again from the start. */
 #include "bcri/repair.h"
 
+#include <stdlib.h>
+
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/lock.h"
@@ -136,9 +138,7 @@ static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_pla
     uint32_t phase = bcri_load(&j->phase);
     if (phase == 1 && slot_is_live(enl, slot, region)) {
         if (bcri_load(&j->aux[BCRI_AUX_TAKER]) != 0) {
-            uint64_t tail = bcri_load(&place->cell->t.tail);
-            bcri_store(&h->taker_tail, tail > ticket + 1 ? tail : ticket + 1);
-            bcri_store(&h->taker, dead->tag);
+            bcri_mark_taker(enl, place, dead->tag, bcri_load(&j->aux[BCRI_AUX_UPTO]));
             bcri_store(&dead->record->id.uses_locks, 1);
         }
     } else if (phase == 1 && bcri_load(&h->head) == ticket + 1) {
@@ -176,13 +176,11 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead, struct
     uint64_t ticket = bcri_load(&j->ticket);
     struct bcri_head_shm *h = &place->cell->h;
     if (bcri_load(&j->aux[BCRI_AUX_TAKER]) != 0) {
-        uint64_t tail = bcri_load(&place->cell->t.tail);
         /* Taken or taken over, as long as it takes to write the mark. */
         bool held = holds(dead, &h->lock);
         if (!held)
             bcri_lock(enl, &h->lock);
-        bcri_store(&h->taker_tail, tail > ticket + 1 ? tail : ticket + 1);
-        bcri_store(&h->taker, dead->tag);
+        bcri_mark_taker(enl, place, dead->tag, bcri_load(&j->aux[BCRI_AUX_UPTO]));
         if (!held)
             bcri_unlock(enl, &h->lock);
         bcri_store(&dead->record->id.uses_locks, 1);
@@ -275,14 +273,42 @@ static void let_go_of_old(struct bcri_ctx *enl, const struct dead *dead, _Atomic
     }
 }
 
-/* The dead one may have freed room and not come to serving the puts that wait for it. */
-static void serve_area(struct bcri_ctx *enl, struct bcri_place *place)
+/* The dead one may have freed room and not come to serving the puts that wait for it. That takes the area's lock, which
+ * this repair's caller may hold: it is remembered for bcri_repair_serve(). Without memory for that, the next take in the
+ * area serves them. */
+static void serve_later(struct bcri_ctx *enl, const struct bcri_place *place)
 {
-    if (bcri_load_acquire(&place->area->waitputs) != 0) {
-        bcri_area_lock(enl, place);
-        bcri_putwait_serve(enl, place);
-        bcri_area_unlock(enl, place);
+    if (bcri_load_acquire(&place->area->waitputs) == 0)
+        return;
+    if (enl->unserved_count == enl->unserved_room) {
+        size_t room = enl->unserved_room != 0 ? 2 * enl->unserved_room : 8;
+        bcri_ref *list = realloc(enl->unserved, room * sizeof *list);
+        if (list == NULL)
+            return;
+        enl->unserved = list;
+        enl->unserved_room = room;
     }
+    enl->unserved[enl->unserved_count++] = place->ref;
+}
+
+void bcri_repair_serve(struct bcri_ctx *enl)
+{
+    while (enl->unserved_count != 0) {
+        struct bcri_place place;
+        bcri_ref ref = enl->unserved[--enl->unserved_count];
+        if (bcri_place_at(enl, ref, &place) != 0 || bcri_load_acquire(&place.area->waitputs) == 0)
+            continue;
+        bcri_journal_open(enl, BCRI_OP_SLOW, ref, BCRI_REF_NONE, BCRI_REF_NONE);
+        bcri_area_lock(enl, &place);
+        bcri_putwait_serve_all(enl, &place);
+        bcri_area_unlock(enl, &place);
+        bcri_journal_close(enl);
+    }
+}
+
+void bcri_repair_init(struct bcri_ctx *enl)
+{
+    enl->holder_died = bcri_journal_repair;
 }
 
 void bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
@@ -290,7 +316,8 @@ void bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
     struct dead dead = {.index = index, .tag = BCRI_TAG(index), .record = bcri_record(enl, index)};
     struct bcri_place cell, second;
     dead.journal = &dead.record->journal;
-    if (bcri_load_acquire(&dead.journal->op) == BCRI_OP_NONE)
+    if (bcri_load_acquire(&dead.journal->op) == BCRI_OP_NONE &&
+        bcri_load(&dead.journal->cw_state) == BCRI_CW_IDLE)
         return;
     bcri_tx_repair(enl, index);
     enum bcri_cw_state counted = bcri_count_repair(enl, index);
@@ -323,7 +350,7 @@ void bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
     bcri_store_release(&dead.journal->op, BCRI_OP_NONE);
     bcri_cce_wake_sleepers(dead.record);
     if (has_cell)
-        serve_area(enl, &cell);
+        serve_later(enl, &cell);
     if (has_second)
-        serve_area(enl, &second);
+        serve_later(enl, &second);
 }

@@ -50,6 +50,8 @@ static void open_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_
     bcri_journal_open(ctx, BCRI_OP_COLLECT, bcri_load(&slot->cell), region, bcri_slot_ref(ctx, slot));
     bcri_store(&ctx->journal->ticket, bcri_load(&slot->key));
     bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], bcri_request_want(slot) == BCRI_WANT_LOCK);
+    if (bcri_request_want(slot) == BCRI_WANT_LOCK)
+        bcri_store(&ctx->record->id.uses_locks, 1);
 }
 
 static void make_live(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region)
@@ -76,10 +78,11 @@ static int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct
     uint64_t ticket = bcri_load(&slot->key);
     bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
     open_collect(ctx, slot, entry & BCRI_REF_MASK);
+    bcri_store(&ctx->journal->aux[BCRI_AUX_UPTO], ticket + 1);
     make_live(ctx, slot, entry & BCRI_REF_MASK);
     if (lock) {
         bcri_lock(ctx, &h->lock);
-        bcri_mark_taker(ctx, place, ticket);
+        bcri_mark_taker(ctx, place, ctx->tag, ticket + 1);
         bcri_unlock(ctx, &h->lock);
         bcri_step();
     }
@@ -96,6 +99,7 @@ static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bool failed = state_of(slot) == BCRI_SLOT_FAILED;
     uint64_t given = bcri_load(&slot->given);
     open_collect(ctx, slot, failed ? BCRI_REF_NONE : given);
+    bcri_store(&ctx->journal->aux[BCRI_AUX_UPTO], bcri_load(&slot->key));
     bcri_lock(ctx, &cell->h.lock);
     if (failed) {
         bcri_store(&slot->word, 0);
@@ -103,9 +107,8 @@ static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         make_live(ctx, slot, given);
         if (bcri_request_want(slot) == BCRI_WANT_LOCK &&
             bcri_load(&cell->h.state) >> 32 == bcri_load(&slot->prev) >> 32) {
-            bcri_store(&cell->h.taker_tail, bcri_load(&cell->t.tail));
-            bcri_store(&cell->h.taker, ctx->tag);
-            bcri_store(&ctx->record->id.uses_locks, 1);
+            struct bcri_place place = {.cell = cell};
+            bcri_mark_taker(ctx, &place, ctx->tag, bcri_load(&slot->key));
         }
     }
     bcri_unlock_stale(ctx, &cell->h.lock);

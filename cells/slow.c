@@ -63,7 +63,7 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bc
 static int get_queued(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bcri_ref region,
                       enum bcri_source from, struct bcri_slot_shm *slot)
 {
-    if (bcri_at(ctx, region) == NULL)
+    if (!bcri_take_allowed(ctx, want, region))
         return bcrE_NOMEM;
     bool leaf = want != BCRI_WANT_READ && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);

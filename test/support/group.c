@@ -215,6 +215,7 @@ struct group *group_open(void)
     if (group == NULL || bcri_host_init("test-1", &group->host) != 0 || pipe(group->wake) != 0)
         die("group_open");
     pthread_mutex_init(&group->mutex, NULL);
+    bcri_repair_init(group_enl(group));
     if (pthread_create(&group->server, NULL, server, group) != 0)
         die("pthread_create");
     return group;

@@ -196,6 +196,8 @@ int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place
 void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place);
 /* A place for a cell that is known by reference (service, repair). Returns 0 or bcrE_NOMEM. */
 int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place_out);
+/* The version of CCE `index`'s list of areas, once its owner is not changing it (or is dying). */
+uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index);
 void bcri_places_fini(struct bcri_ctx *ctx);
 
 #endif

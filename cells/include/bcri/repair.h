@@ -19,6 +19,12 @@ void bcri_cce_dying(struct bcri_record_shm *record);
 /* Wakes everybody who sleeps until the dead one lets go of something. */
 void bcri_cce_wake_sleepers(struct bcri_record_shm *record);
 
+/* Once, before enl's context takes any lock that a CCE may hold. */
+void bcri_repair_init(struct bcri_ctx *enl);
+
+/* Serves the puts that wait in areas where the dead may have made room. Part of bcri_cce_repair. */
+void bcri_repair_serve(struct bcri_ctx *enl);
+
 /* Only the journal: locks and the open operation. Called by bcri_cce_repair, and when the repair of one CCE meets a
  * lock of another dead one. */
 void bcri_journal_repair(struct bcri_ctx *enl, uint32_t index);

@@ -18,6 +18,9 @@ void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place);
 
+/* Serves the reads at the front of the list with `region`, which stays where it is. */
+void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region);
+
 enum bcri_source { BCRI_FROM_NOWHERE, BCRI_FROM_FIRST, BCRI_FROM_FRONT, BCRI_FROM_RING, BCRI_FROM_BACK };
 bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_place *place, enum bcri_source *from_out);
 uint64_t bcri_queue_length(const struct bcri_place *place);

@@ -69,6 +69,9 @@ struct bcri_ctx {
     /* cold */
     /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. */
     void (*holder_died)(struct bcri_ctx *ctx, uint32_t index);
+    /* Cells of the dead whose areas' waiting puts are still to be looked at: not from within another repair. */
+    bcri_ref *unserved;
+    size_t unserved_count, unserved_room;
     struct bcri_host_shm *host;
     const struct bcri_upcalls *upcalls;
     void *up;

@@ -51,6 +51,9 @@ static inline void bcri_trace(struct bcri_ctx *ctx, enum bcri_trace_op op, int r
     struct bcri_trace_shm *trace = &ctx->record->trace[seq % BCRI_TRACE_RECORDS];
     if (bcri_unlikely(seq % BCRI_TRACE_CLOCK_EVERY == 0))
         ctx->coarse_ns = bcri_clock_coarse_ns();
+    /* A reader that finds 0, or another number after reading than before, has met us in the middle. */
+    bcri_store(&trace->seq, 0);
+    atomic_thread_fence(memory_order_release);
     trace->op = (uint8_t)op;
     trace->result = (uint8_t)result;
     trace->peer = (uint16_t)peer;
