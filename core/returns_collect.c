@@ -122,6 +122,9 @@ uint32_t bcri_returns_collect(struct bcri_ctx *ctx, uint32_t most,
     uint32_t looks = returns->incoming_count;
     if (most != 0 && looks > BCRI_RETURN_POLLS)
         looks = BCRI_RETURN_POLLS;
+    if (most == 0)
+        returns->next =
+            0; /* from the start without wrapping: a closed queue's place goes to one not yet looked at */
     uint32_t total = 0;
     for (; looks > 0 && (most == 0 || total < most); looks--) {
         if (returns->next >= returns->incoming_count)
