@@ -105,7 +105,9 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     /* What a request has become by now, or the ID was from the start. */
     uint64_t word = bcri_load(&slot->word);
     bcri_ref region = bcri_slot_region(word);
-    if (bcri_slot_state(word) == BCRI_SLOT_SERVED)
+    if (bcri_slot_state(word) == BCRI_SLOT_SERVED && bcri_request_want(slot) == BCRI_WANT_READ)
+        drop(walk->enl, bcri_load(&slot->given)); /* a hold of its own: the region itself stayed */
+    else if (bcri_slot_state(word) == BCRI_SLOT_SERVED)
         keep_untaken(walk, bcri_load(&slot->cell), bcri_load(&slot->given), bcri_load(&slot->key),
                      bcri_load(&slot->sub));
     else if (region != BCRI_REF_NONE)
@@ -215,7 +217,7 @@ static void visit_mark(struct bcri_ctx *enl, struct bcri_place *place, uint32_t 
     bcri_journal_open(enl, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
     if (bcri_cell_enter(enl, place) == 0) {
         if (bcri_load(&h->taker) == tag) {
-            bool outdated = bcri_load(&place->cell->t.tail) > bcri_load(&h->taker_tail);
+            bool outdated = bcri_epoch_past(bcri_epoch(place->cell), bcri_load(&h->taker_epoch));
             uint32_t flags = (uint32_t)bcri_load(&h->state);
             bcri_tx_begin(enl);
             if (!outdated)

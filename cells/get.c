@@ -4,7 +4,7 @@
  * Journal: TAKE; cell, slot, then under H region and ticket.
  *   phase 0   nothing has happened, or: H is held
  *   phase 1   about to take `ticket`: head = ticket + 1, slot word = LIVE. Done if and only if the slot is LIVE; else
- *             repair sets head back (H is held, nobody else can have moved it).
+ *             repair puts the region back in front (head itself may not be lowered: put.c's limit counts on it).
  *   phase 4   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
  *             released the slot's own state (TICKET) says that it waits. (2 and 3 are slow.c's: done, listed.)
  *   aux TAKER 1: a write lock; if done, repair makes sure of the taker's mark.
@@ -25,14 +25,14 @@ static void make_live(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref
     bcri_step();
 }
 
-void bcri_mark_taker(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t tag, uint64_t upto)
+void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch)
 {
     struct bcri_head_shm *h = &place->cell->h;
-    (void)ctx;
-    /* Somebody may have taken a later region before this one was collected. */
-    if (bcri_load(&h->taker) != 0 && bcri_load(&h->taker_tail) > upto)
+    /* Somebody may have put, or taken what was put later, before this region was collected. */
+    if (bcri_epoch_past(bcri_epoch(place->cell), epoch) ||
+        (bcri_load(&h->taker) != 0 && bcri_epoch_past((uint32_t)bcri_load(&h->taker_epoch), epoch)))
         return;
-    bcri_store(&h->taker_tail, upto);
+    bcri_store(&h->taker_epoch, epoch);
     bcri_store(&h->taker, tag);
 }
 
@@ -63,13 +63,10 @@ static int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     bcri_store(&ctx->journal->region, region);
     bcri_store(&ctx->journal->ticket, ticket);
     bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], want == BCRI_WANT_LOCK);
-    uint64_t upto = 0;
+    uint32_t epoch = 0;
     if (want == BCRI_WANT_LOCK) {
-        /* The mark holds until the next put. tail is read without its lock: a put that has returned is seen, one that
-         * runs at this moment may count as before or after. */
-        uint64_t tail = bcri_load(&place->cell->t.tail);
-        upto = tail > ticket + 1 ? tail : ticket + 1;
-        bcri_store(&ctx->journal->aux[BCRI_AUX_UPTO], upto);
+        epoch = bcri_epoch(place->cell);
+        bcri_store(&ctx->journal->aux[BCRI_AUX_EPOCH], epoch);
         bcri_store(&ctx->record->id.uses_locks, 1);
     }
     bcri_journal_phase(ctx, 1);
@@ -77,7 +74,7 @@ static int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     bcri_step();
     make_live(ctx, slot, region);
     if (want == BCRI_WANT_LOCK)
-        bcri_mark_taker(ctx, place, ctx->tag, upto);
+        bcri_mark_taker(place, ctx->tag, epoch);
     return 0;
 }
 
@@ -105,6 +102,8 @@ static int wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum b
     bcri_journal_phase(ctx, 4);
     bcri_store(&slot->cell, place->ref);
     bcri_store(&slot->key, ticket);
+    /* The epoch that the put of this ticket will make: a slow one would move the request to the list first. */
+    bcri_store(&slot->prev, (uint32_t)ticket + 1 + bcri_load(&place->cell->c.direct));
     bcri_store(&slot->kind, bcri_request_kind(ctx, want));
     bcri_store(&slot->data, 0);
     bcri_step();

@@ -13,7 +13,7 @@
 
 /* journal->aux: the cursors beside junk_from and junk_chain; and, before each drop, which cursor it is for and what that
  * cursor was, so that a drop that is done moves its cursor exactly once. */
-enum { JUNK_WHICH = BCRI_AUX_UPTO, JUNK_WAS = 4, JUNK_FIRST = 5, JUNK_BACK = 6 }; /* no get drops junk */
+enum { JUNK_WHICH = BCRI_AUX_EPOCH, JUNK_WAS = 4, JUNK_FIRST = 5, JUNK_BACK = 6 }; /* no get drops junk */
 enum which { WHICH_FIRST, WHICH_RING, WHICH_FRONT, WHICH_BACK };
 
 static _Atomic uint64_t *cursor_of(struct bcri_journal_shm *j, uint64_t which)
@@ -56,6 +56,7 @@ void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref re
     BCRI_TX32(ctx, place->ref, CELL, c.extra, replacement != 0);
     if (replacement != 0) {
         BCRI_TX32(ctx, place->ref, CELL, h.taker, 0);
+        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
         flags = (flags & ~BCRI_CELL_OWNERDEAD) | BCRI_CELL_SLOW;
     }
     bcri_tx_flags(ctx, place, flags);

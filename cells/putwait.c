@@ -187,7 +187,8 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     } else {
         bcri_tx_putwait_end(ctx, place, ref, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, 0), 0);
         BCRI_TX32(ctx, place->ref, CELL, h.taker, want == BCRI_WANT_LOCK ? ctx->tag : 0);
-        BCRI_TX64(ctx, place->ref, CELL, h.taker_tail, bcri_load(&place->cell->t.tail));
+        BCRI_TX64(ctx, place->ref, CELL, h.taker_epoch, bcri_epoch(place->cell) + 1);
+        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&place->cell->c.direct) + 1);
     }
     BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_tx_phase(ctx, 2);

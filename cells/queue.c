@@ -243,6 +243,7 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
         bcri_tx_begin(ctx);
         BCRI_TX64(ctx, place->ref, CELL, c.first, region);
         BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
+        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
         tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
         bcri_tx_commit(ctx);
         return 0;
@@ -264,6 +265,7 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     if (error == 0) {
         bcri_tx_begin(ctx);
         tx_chain_back(ctx, place, node, region);
+        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
         tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
         bcri_tx_commit(ctx);
     }
@@ -356,7 +358,7 @@ static void tx_answer(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref s
 {
     uint32_t sub = bcri_load(&place->cell->c.sub) + 1;
     BCRI_TX64(ctx, slot_ref, SLOT, given, given);
-    BCRI_TX64(ctx, slot_ref, SLOT, prev, place->open); /* which cell this memory was */
+    BCRI_TX64(ctx, slot_ref, SLOT, prev, place->open | bcri_epoch(place->cell)); /* which cell, and when */
     BCRI_TX64(ctx, slot_ref, SLOT, key, bcri_load(&place->cell->t.tail));
     BCRI_TX32(ctx, slot_ref, SLOT, sub, sub);
     BCRI_TX32(ctx, place->ref, CELL, c.sub, sub);
@@ -435,10 +437,8 @@ static bool into_ring(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_tx_begin(ctx);
     bcri_tx_unqueue(ctx, place, from);
     tx_ring_store(ctx, place, region);
-    /* The tail moves on without a put: that outdates no taker's mark. */
-    uint64_t taker_tail = bcri_load(&cell->h.taker_tail);
-    if (taker_tail >= bcri_load(&cell->t.tail))
-        BCRI_TX64(ctx, place->ref, CELL, h.taker_tail, taker_tail + 1);
+    /* The tail moves on without a put. */
+    BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) - 1);
     bcri_tx_commit(ctx);
     if (leaf)
         bcri_leaf_unlock(ctx, place);

@@ -138,7 +138,7 @@ static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_pla
     uint32_t phase = bcri_load(&j->phase);
     if (phase == 1 && slot_is_live(enl, slot, region)) {
         if (bcri_load(&j->aux[BCRI_AUX_TAKER]) != 0) {
-            bcri_mark_taker(enl, place, dead->tag, bcri_load(&j->aux[BCRI_AUX_UPTO]));
+            bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->aux[BCRI_AUX_EPOCH]));
             bcri_store(&dead->record->id.uses_locks, 1);
         }
     } else if (phase == 1 && bcri_load(&h->head) == ticket + 1) {
@@ -180,7 +180,7 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead, struct
         bool held = holds(dead, &h->lock);
         if (!held)
             bcri_lock(enl, &h->lock);
-        bcri_mark_taker(enl, place, dead->tag, bcri_load(&j->aux[BCRI_AUX_UPTO]));
+        bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->aux[BCRI_AUX_EPOCH]));
         if (!held)
             bcri_unlock(enl, &h->lock);
         bcri_store(&dead->record->id.uses_locks, 1);

@@ -78,11 +78,11 @@ static int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct
     uint64_t ticket = bcri_load(&slot->key);
     bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
     open_collect(ctx, slot, entry & BCRI_REF_MASK);
-    bcri_store(&ctx->journal->aux[BCRI_AUX_UPTO], ticket + 1);
+    bcri_store(&ctx->journal->aux[BCRI_AUX_EPOCH], bcri_load(&slot->prev));
     make_live(ctx, slot, entry & BCRI_REF_MASK);
     if (lock) {
         bcri_lock(ctx, &h->lock);
-        bcri_mark_taker(ctx, place, ctx->tag, ticket + 1);
+        bcri_mark_taker(place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
         bcri_unlock(ctx, &h->lock);
         bcri_step();
     }
@@ -99,7 +99,7 @@ static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bool failed = state_of(slot) == BCRI_SLOT_FAILED;
     uint64_t given = bcri_load(&slot->given);
     open_collect(ctx, slot, failed ? BCRI_REF_NONE : given);
-    bcri_store(&ctx->journal->aux[BCRI_AUX_UPTO], bcri_load(&slot->key));
+    bcri_store(&ctx->journal->aux[BCRI_AUX_EPOCH], (uint32_t)bcri_load(&slot->prev));
     bcri_lock(ctx, &cell->h.lock);
     if (failed) {
         bcri_store(&slot->word, 0);
@@ -108,7 +108,7 @@ static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         if (bcri_request_want(slot) == BCRI_WANT_LOCK &&
             bcri_load(&cell->h.state) >> 32 == bcri_load(&slot->prev) >> 32) {
             struct bcri_place place = {.cell = cell};
-            bcri_mark_taker(ctx, &place, ctx->tag, bcri_load(&slot->key));
+            bcri_mark_taker(&place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
         }
     }
     bcri_unlock_stale(ctx, &cell->h.lock);
@@ -150,7 +150,8 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     if (!served && state_of(slot) == BCRI_SLOT_TICKET)
         bcri_store(&place.cell->ring[bcri_load(&slot->key) & place.mask],
                    BCRI_ENTRY_SLEEP << 56 | ctx->index);
-    bcri_unlock(ctx, &t->lock);
+    bcri_unlock_stale(ctx,
+                      &t->lock); /* the cell may have been closed and given back since it was looked up */
     bcri_journal_close(ctx);
     return !served;
 }

@@ -78,7 +78,7 @@ static int get_queued(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
         bcri_tx_unqueue(ctx, place, from);
     if (want == BCRI_WANT_LOCK) {
         BCRI_TX32(ctx, place->ref, CELL, h.taker, ctx->tag);
-        BCRI_TX64(ctx, place->ref, CELL, h.taker_tail, bcri_load(&place->cell->t.tail));
+        BCRI_TX64(ctx, place->ref, CELL, h.taker_epoch, bcri_epoch(place->cell));
     }
     BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_tx_phase(ctx, 2);

@@ -62,7 +62,7 @@ struct bcri_head_shm {
     _Atomic uint64_t state;
     _Atomic uint64_t head;
     _Atomic uint64_t waiter[BCRI_TICKETS]; /* 63..48 low bits of the ticket, 47..0 ID slot; 0: none */
-    _Atomic uint64_t taker_tail;           /* the taker's mark holds while tail <= this */
+    _Atomic uint64_t taker_epoch; /* the taker's mark holds while the cell's epoch is not past this */
 };
 struct bcri_tail_shm {
     _Atomic uint32_t lock;
@@ -81,10 +81,10 @@ struct bcri_cold_shm {
     _Atomic uint64_t front; /* chain of nodes: regions that were given back */
     _Atomic uint64_t back_first;
     _Atomic uint64_t back_last;
-    _Atomic uint32_t extra; /* regions in first, front, back */
-    _Atomic uint32_t takes; /* waiting requests in the list that take */
-    _Atomic uint32_t sub;   /* orders hand-overs of one tail */
-    uint32_t pad;
+    _Atomic uint32_t extra;  /* regions in first, front, back */
+    _Atomic uint32_t takes;  /* waiting requests in the list that take */
+    _Atomic uint32_t sub;    /* orders hand-overs of one tail */
+    _Atomic uint32_t direct; /* puts that did not move the tail, less tail moves that were no puts */
 };
 struct bcri_cell_shm {
     struct bcri_head_shm h;
@@ -122,6 +122,17 @@ struct bcri_node_shm {
     uint64_t pad[2];
 };
 static_assert(sizeof(struct bcri_node_shm) == BCRI_REF_UNIT, "docs/layout/cell.md");
+
+/* How many puts there have been, modulo 2^32. Under the head lock: `direct` stands still, a fast put that runs at this
+ * moment may or may not be counted. */
+static inline uint32_t bcri_epoch(const struct bcri_cell_shm *cell)
+{
+    return (uint32_t)bcri_load(&cell->t.tail) + bcri_load(&cell->c.direct);
+}
+static inline bool bcri_epoch_past(uint32_t epoch, uint64_t mark)
+{
+    return (int32_t)(epoch - (uint32_t)mark) > 0;
+}
 
 /* What one bcr_cagrow made. Line 0 is written before the area is linked into its owner's list and never again. */
 struct bcri_area_shm {

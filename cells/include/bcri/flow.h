@@ -11,7 +11,7 @@
 enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS };
 
 /* Journal fields of flow operations. */
-enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_TAKER, BCRI_AUX_UPTO };
+enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_TAKER, BCRI_AUX_EPOCH };
 /* aux HELD: whether the cell's own hold on a region that the putter keeps is counted. While it is being taken back, the
  * count journal decides. */
 enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING };
@@ -73,9 +73,9 @@ static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
     const struct bcri_region_shm *header = bcri_at(ctx, region);
     return (uintptr_t)ctx->base[bcri_ref_seg(region)] + (uintptr_t)((uint64_t)header->data_16 * 16);
 }
-/* Writes the mark by which others learn that the protected region died with its taker, `tag`. It holds as long as the
- * cell's tail is at most `upto`. Under the head lock. */
-void bcri_mark_taker(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t tag, uint64_t upto);
+/* Writes the mark by which others learn that the protected region died with its taker, `tag`: it holds until the cell's
+ * epoch is past `epoch`, the one in which the region was put or taken. Under the head lock. */
+void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch);
 /* Whether this process can map the region and, for a write lock, has memory for a private copy. Under the head lock. */
 bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region);
 
