@@ -13,7 +13,6 @@
 
 #define RING_LOG2  3u
 #define GENERATION UINT32_MAX
-#define HEAP_STEP  (UINT64_C(64) << 10)
 
 struct floor2 {
     struct bcri_area_shm area;
@@ -76,25 +75,12 @@ static int put_region(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     return error == BCRI_NO_ROOM ? bcrE_FULL : error;
 }
 
-/* A region of enl's own heap, which grows as it is used; in a CCE, of an area without numbers that only its own error
- * regions use. */
-static int alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
-                 struct bcri_region_shm **region_out)
-{
-    int error = bcri_heap_alloc(ctx, length, archtype, ref_out, region_out);
-    if (error != bcrE_NOMEM)
-        return error;
-    uint32_t area;
-    error = bcri_heap_add(ctx, HEAP_STEP, &area);
-    return error != 0 ? error : bcri_heap_alloc(ctx, length, archtype, ref_out, region_out);
-}
-
 static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uint32_t code, const void *data,
                     uint32_t length)
 {
     bcri_ref ref;
     struct bcri_region_shm *region;
-    int error = alloc(ctx, length, archtype, &ref, &region);
+    int error = bcri_heap_alloc_reserve(ctx, length, archtype, &ref, &region);
     if (error != 0)
         return error;
     memcpy((void *)bcri_region_data(ctx, ref), data, length);

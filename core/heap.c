@@ -35,6 +35,7 @@ static inline uint32_t pop(struct bcri_heap_area *area, struct bcri_span *span, 
 /* What one request looks for. */
 struct wanted {
     uint32_t charge, class, pages; /* pages 0: of a class */
+    bool reserve;
 };
 
 static bool from_area(struct bcri_ctx *ctx, struct bcri_heap_area *area, const struct wanted *wanted,
@@ -62,8 +63,9 @@ static bool from_any(struct bcri_ctx *ctx, const struct wanted *wanted, struct b
 {
     struct bcri_heap *heap = ctx->heap;
     for (struct bcri_heap_area *area = heap->areas; area != NULL; area = area->next) {
-        if (from_area(ctx, area, wanted, span_out, i_out)) {
-            heap->area = area;
+        if (area->reserve == wanted->reserve && from_area(ctx, area, wanted, span_out, i_out)) {
+            if (!area->reserve)
+                heap->area = area;
             return true;
         }
     }
@@ -109,6 +111,26 @@ int bcri_heap_alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bc
     if (bcri_unlikely(span->top == 0 || area->charged + charge > area->limit))
         return alloc_slow(ctx, length, archtype, ref_out, region_out);
     hand_out(span, pop(area, span, charge), length, archtype, ref_out, region_out);
+    return 0;
+}
+
+int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
+                            struct bcri_region_shm **region_out)
+{
+    const struct wanted wanted = {
+        .charge = bcri_charge_units(length), .class = bcri_class_of(length), .reserve = true};
+    struct bcri_span *span;
+    uint32_t i;
+    if (ctx->heap != NULL)
+        bcri_heap_collect_all(ctx);
+    if (ctx->heap == NULL || !from_any(ctx, &wanted, &span, &i)) {
+        int error = bcri_heap_add_reserve(ctx);
+        if (error != 0)
+            return error;
+        if (!from_any(ctx, &wanted, &span, &i))
+            return bcrE_NOMEM;
+    }
+    hand_out(span, i, length, archtype, ref_out, region_out);
     return 0;
 }
 

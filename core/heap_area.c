@@ -15,6 +15,7 @@
 /* data_16 reaches 64 GiB into a segment. */
 #define AREA_MAX_BYTES (UINT64_C(40) << 30)
 #define SLACK_BYTES    (UINT64_C(64) << 10)
+#define RESERVE_BYTES  (UINT64_C(64) << 10)
 /* Address space is scarce where pointers have 32 bits: other CCEs map the whole segment. */
 #define SEG_ROOM_BYTES (sizeof(void *) == 8 ? UINT64_C(8) << 20 : UINT64_C(256) << 10)
 #define SEG_TWICE_MAX  (UINT64_C(256) << 20)
@@ -242,10 +243,8 @@ static void publish_area(struct bcri_heap_area *area)
     bcri_store_release(&entry->state, 1);
 }
 
-int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *area_out)
+static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, struct bcri_heap_area **area_out)
 {
-    if (nbytes == 0)
-        return bcrE_ARG;
     if (nbytes > AREA_MAX_BYTES || ready_heap(ctx) != 0)
         return bcrE_NOMEM;
     uint64_t data = bcri_heap_pages_for(nbytes);
@@ -271,9 +270,38 @@ int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *area_out)
     publish_area(area);
     area->next = ctx->heap->areas;
     ctx->heap->areas = area;
-    ctx->heap->area = area;
-    *area_out = area->handle;
+    *area_out = area;
     return 0;
+}
+
+int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *handle_out)
+{
+    if (nbytes == 0)
+        return bcrE_ARG;
+    struct bcri_heap_area *area;
+    int error = new_area(ctx, nbytes, &area);
+    if (error != 0)
+        return error;
+    ctx->heap->area = area;
+    *handle_out = area->handle;
+    return 0;
+}
+
+int bcri_heap_add_reserve(struct bcri_ctx *ctx)
+{
+    struct bcri_heap_area *area;
+    int error = new_area(ctx, RESERVE_BYTES, &area);
+    if (error == 0)
+        area->reserve = true;
+    return error;
+}
+
+static struct bcri_heap_area *first_of_program(const struct bcri_heap *heap)
+{
+    struct bcri_heap_area *area = heap->areas;
+    while (area != NULL && area->reserve)
+        area = area->next;
+    return area;
 }
 
 void bcri_area_trim(struct bcri_heap_area *area)
@@ -297,7 +325,7 @@ int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t handle)
     bcri_area_trim(area);
     *link = area->next;
     if (heap->area == area)
-        heap->area = heap->areas;
+        heap->area = first_of_program(heap);
     struct heap_seg *seg = area->seg;
     bcri_store_release(&seg->dir->area[area->slot].state, 0);
     memset(seg->run + area->first_page, 0, (area->end_page - area->first_page) * sizeof *seg->run);

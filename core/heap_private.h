@@ -55,6 +55,7 @@ struct bcri_heap_area {
     struct bcri_span *current[BCRI_HEAP_CLASSES];
     struct bcri_heap_area *next;
     struct heap_seg *seg;
+    bool reserve;          /* for bcri_heap_alloc_reserve only */
     uint32_t handle, slot; /* what the program names it by; its place in the directory */
     uint32_t first_page, data_page, end_page;
     uint32_t free_runs; /* root of the treap */
@@ -79,7 +80,7 @@ struct own_seg {
 };
 
 struct bcri_heap {
-    struct bcri_heap_area *area; /* where allocation begins */
+    struct bcri_heap_area *area; /* where allocation begins; never one of the reserve */
     struct own_seg *own;         /* by segment number */
     uint32_t own_count;
     uint32_t last_handle;
@@ -110,6 +111,7 @@ bool bcri_run_resize(struct bcri_span *span, uint32_t i, uint32_t pages);
 void bcri_runs_cool(struct bcri_heap_area *area);
 
 /* heap_area.c */
+int bcri_heap_add_reserve(struct bcri_ctx *ctx);
 uint64_t bcri_heap_pages_for(uint64_t nbytes);
 void bcri_area_trim(struct bcri_heap_area *area);
 

@@ -57,6 +57,11 @@ int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t area);
 int bcri_heap_alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                     struct bcri_region_shm **region_out);
 
+/* The same, out of memory that is no area of the program's: in no account, taken from the host as it is needed. For small
+ * regions that the library itself makes. */
+int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
+                            struct bcri_region_shm **region_out);
+
 /* Gives back a block of this CCE's own heap whose count is 0. */
 void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region);
 
