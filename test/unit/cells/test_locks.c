@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: MIT */
+/* Read and write locks: cells with one region in them. */
+#include "cce.h"
+
+#include <pthread.h>
+
+#include "bcri/clock.h"
+
+TEST(the_write_lock_keeps_everybody_out_until_the_region_is_back)
+{
+    begin();
+    int cell = grow(1, 1, 1024);
+    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+    void **lock = bcr_acqwl(bcr_cce, cell, bcr_BLOCK);
+    CHECK_INT(peek(lock), 1);
+    FAILS_NULL(bcr_acqrl(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    as(two);
+    FAILS_NULL(bcr_acqwl(one_of_two, cell, 0), bcrE_TIMEOUT);
+    FAILS_NULL(bcr_acqrl(one_of_two, cell, 1), bcrE_TIMEOUT);
+    as(one);
+    **(int **)lock = 2;
+    CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
+    FAILS(bcr_rgfree(lock), bcrE_RGID); /* given */
+    as(two);
+    lock = bcr_acqwl(one_of_two, cell, 0);
+    CHECK_INT(peek(lock), 2);
+    CHECK_INT(bcr_rlswl(lock, one_of_two, cell), 0);
+    as(one);
+    end();
+}
+
+TEST(readers_share_and_keep_what_they_read_while_a_writer_writes)
+{
+    begin();
+    int cell = grow(1, 1, 1024);
+    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+    void **mine = bcr_acqrl(bcr_cce, cell, 0);
+    as(two);
+    void **theirs = bcr_acqrl(one_of_two, cell, 0);
+    as(one);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
+    void **lock = bcr_acqwl(bcr_cce, cell, 0); /* readers do not stop a writer */
+    CHECK(*lock != *mine);                     /* which has a copy of its own */
+    CHECK_INT(peek(lock), 1);
+    **(int **)lock = 2;
+    CHECK_INT(peek(mine), 1);
+    CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
+    CHECK_INT(value_of(bcr_acqrl(bcr_cce, cell, 0)), 2);
+    CHECK_INT(bcr_rlsrl(mine), 0);
+    FAILS(bcr_rlsrl(mine), bcrE_RGID);
+    as(two);
+    CHECK_INT(value_of(theirs), 1);
+    as(one);
+    end();
+}
+
+TEST(a_lock_that_nobody_else_holds_is_not_copied)
+{
+    begin();
+    int cell = grow(1, 1, 64);
+    void **region = number(1);
+    void *data = *region;
+    CHECK_INT(bcr_write(region, bcr_cce, cell, bcr_FREE), 0);
+    for (int i = 0; i < 20; i++) { /* and there is no memory for a copy */
+        void **lock = bcr_acqwl(bcr_cce, cell, 0);
+        CHECK(lock != NULL);
+        CHECK_PTR(*lock, data);
+        CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
+    }
+    end();
+}
+
+TEST(wl2rl_puts_the_region_back_and_goes_on_reading)
+{
+    begin();
+    int cell = grow(1, 1, 1024);
+    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+    void **lock = bcr_acqwl(bcr_cce, cell, 0);
+    **(int **)lock = 2;
+    CHECK_INT(bcr_wl2rl(lock, bcr_cce, cell), 0);
+    CHECK_INT(peek(lock), 2);
+    as(two);
+    void **other = bcr_acqwl(one_of_two, cell, 0);
+    **(int **)other = 3;
+    CHECK_INT(bcr_rlswl(other, one_of_two, cell), 0);
+    as(one);
+    CHECK_INT(peek(lock), 2); /* still as it was */
+    CHECK_INT(bcr_rlsrl(lock), 0);
+    CHECK_INT(take(bcr_cce, cell), 3);
+    end();
+}
+
+TEST(a_release_that_fails_leaves_the_lock)
+{
+    begin();
+    int cell = grow(1, 1, 1024);
+    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+    void **lock = bcr_acqwl(bcr_cce, cell, 0);
+    FAILS(bcr_rlswl(lock, bcr_cce, 77), bcrE_NOCELL);
+    FAILS(bcr_rlswl(lock, 77, cell), bcrE_NOCCE);
+    FAILS(bcr_rlswl(lock, bcr_cce, 0), bcrE_ACCESS);
+    FAILS(bcr_wl2rl(lock, bcr_cce, 77), bcrE_NOCELL);
+    FAILS(bcr_wl2rl(lock, 77, cell), bcrE_NOCCE);
+    CHECK_INT(peek(lock), 1);
+    FAILS_NULL(bcr_acqrl(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
+    end();
+}
+
+TEST(waiting_locks_are_served_in_order_of_arrival)
+{
+    begin();
+    int cell = grow(1, 1, 1024);
+    CHECK_INT(bcr_write(number(0), bcr_cce, cell, bcr_FREE), 0);
+    void **lock = bcr_acqwl(bcr_cce, cell, 0);
+    /* writer, reader, reader, writer */
+    void **ids[4] = {bcr_acqwl(bcr_cce, cell, bcr_PENDING), bcr_acqrl(bcr_cce, cell, bcr_PENDING),
+                     bcr_acqrl(bcr_cce, cell, bcr_PENDING), bcr_acqwl(bcr_cce, cell, bcr_PENDING)};
+    **(int **)lock = 1;
+    CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
+    CHECK_INT(bcr_rgwaitm(4, ids, 0, 0), 1);
+    for (int i = 1; i < 4; i++)
+        CHECK_INT(bcr_rgwait(ids[i], 0, 0), 0);
+    CHECK_INT(bcr_rgwait(ids[0], 0, 0), 1);
+    CHECK_INT(peek(ids[0]), 1);
+    **(int **)ids[0] = 2;
+    CHECK_INT(bcr_rlswl(ids[0], bcr_cce, cell), 0);
+    for (int i = 1; i < 4; i++)
+        CHECK_INT(bcr_rgwait(ids[i], 0, 0), 1);
+    CHECK(*ids[3] != *ids[1]); /* rgwait has made the writer's copy */
+    **(int **)ids[3] = 3;
+    CHECK_INT(value_of(ids[1]), 2);
+    CHECK_INT(value_of(ids[2]), 2);
+    CHECK_INT(bcr_rlswl(ids[3], bcr_cce, cell), 0);
+    CHECK_INT(take(bcr_cce, cell), 3);
+    end();
+}
+
+TEST(the_copy_of_a_pending_lock_is_made_in_rgwait)
+{
+    begin();
+    int cell = grow(1, 1, 128);
+    as(two);
+    void **lock = bcr_acqwl(one_of_two, cell, bcr_PENDING);
+    as(one);
+    void **kept = number(1);
+    CHECK_INT(bcr_write(kept, bcr_cce, cell, bcr_NOFREE), 0);
+    void **other = number(2);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+    as(two);
+    CHECK_INT(bcr_rgwait(lock, 0, 0), 1); /* in this one's own memory */
+    **(int **)lock = 3;
+    as(one);
+    CHECK_INT(value_of(kept), 1);
+    CHECK_INT(value_of(other), 2);
+    end();
+}
+
+/* ---- no room for the copy ---- */
+
+/* Uses up `ctx`'s memory, so that it can copy nothing. */
+static void eat_memory(void)
+{
+    while (bcr_rgalloc(1024, 0) != NULL)
+        continue;
+    while (bcr_rgalloc(1, 0) != NULL)
+        continue;
+}
+
+TEST(without_room_for_a_copy_the_region_is_at_the_head_again)
+{
+    begin();
+    int cell = grow(1, 4, 1024);
+    void **kept = number(1);
+    CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
+    CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
+    as(two);
+    eat_memory();
+    for (int i = 0; i < 3; i++)
+        FAILS_NULL(bcr_acqwl(one_of_two, cell, i - 1), bcrE_NOMEM);
+    as(one);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
+    CHECK_INT(take(bcr_cce, cell), 1);
+    CHECK_INT(take(bcr_cce, cell), 2);
+    CHECK_INT(value_of(kept), 1);
+    end();
+}
+
+TEST(a_waiting_lock_without_room_for_a_copy_gives_back_before_anyone_else_is_served)
+{
+    begin();
+    int cell = grow(1, 4, 1024);
+    for (int listed = 0; listed < 2; listed++) {
+        struct bcri_ctx *poor = join();
+        as(poor);
+        eat_memory();
+        int owner = name(poor, one);
+        void **read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
+        void **lock = bcr_acqwl(owner, cell, bcr_PENDING);
+        as(one);
+        void **behind = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        void **kept = number(1);
+        CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
+        CHECK_INT(bcr_rgwait(behind, 0, 0), 0);
+        as(poor);
+        if (listed)
+            CHECK_INT(bcr_rgwait(read, 0, 0), 1);
+        FAILS(bcr_rgwait(lock, 0, 0), bcrE_NOMEM);
+        FAILS(bcr_rgwait(lock, 0, 0), bcrE_RGID); /* the ID is free */
+        as(one);
+        CHECK_INT(bcr_rgwait(behind, 0, 0), 1);
+        CHECK_INT(value_of(behind), 1);
+        CHECK_INT(value_of(kept), 1);
+        leave(poor);
+    }
+    end();
+}
+
+TEST(a_region_given_back_comes_before_those_that_were_put_meanwhile)
+{
+    begin();
+    int cell = grow(1, 2, 1024);
+    struct bcri_ctx *poor = join();
+    as(poor);
+    eat_memory();
+    void **lock = bcr_acqwl(name(poor, one), cell, bcr_PENDING);
+    as(one);
+    void **kept = number(1);
+    CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
+    CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0); /* nrgns is reached */
+    as(poor);
+    FAILS(bcr_rgwait(lock, 0, 0), bcrE_NOMEM);
+    as(one);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 3); /* even beyond it */
+    void **more = number(4);
+    FAILS(bcr_enq(more, bcr_cce, cell, bcr_FREE), bcrE_FULL);
+    for (int i = 1; i <= 3; i++)
+        CHECK_INT(take(bcr_cce, cell), i);
+    CHECK_INT(bcr_enq(more, bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_enq(number(5), bcr_cce, cell, bcr_FREE), 0);
+    more = number(6);
+    FAILS(bcr_enq(more, bcr_cce, cell, bcr_FREE), bcrE_FULL);
+    end();
+}
+
+TEST(several_given_back_are_in_their_old_order)
+{
+    begin();
+    int cell = grow(1, 8, 4096);
+    struct bcri_ctx *poor = join();
+    as(poor);
+    eat_memory();
+    void **locks[3];
+    for (int i = 0; i < 3; i++)
+        locks[i] = bcr_acqwl(name(poor, one), cell, bcr_PENDING);
+    as(one);
+    void **kept[4];
+    for (int i = 0; i < 4; i++) {
+        kept[i] = number(i);
+        CHECK_INT(bcr_enq(kept[i], bcr_cce, cell, bcr_NOFREE), 0);
+    }
+    as(poor);
+    for (int i = 3; i-- > 0;)
+        FAILS(bcr_rgwait(locks[i], 0, 0), bcrE_NOMEM);
+    as(one);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(take(bcr_cce, cell), i);
+    end();
+}
+
+/* ---- locks of the dead ---- */
+
+static void all_say_ownerdead(int cce, int cell)
+{
+    FAILS_NULL(bcr_deq(cce, cell, 0), bcrE_OWNERDEAD);
+    FAILS_NULL(bcr_read(cce, cell, bcr_BLOCK), bcrE_OWNERDEAD);
+    FAILS_NULL(bcr_acqwl(cce, cell, 100), bcrE_OWNERDEAD);
+    FAILS_NULL(bcr_acqrl(cce, cell, bcr_PENDING), bcrE_OWNERDEAD);
+    CHECK_INT(bcr_celllen(cce, cell), 0);
+}
+
+TEST(gets_say_OWNERDEAD_when_the_holder_of_the_write_lock_ended_until_somebody_puts)
+{
+    begin();
+    int cell = grow(1, 1, 1024);
+    for (int write = 0; write < 2; write++) {
+        struct bcri_ctx *holder = join();
+        CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+        as(holder);
+        CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
+        as(one);
+        leave(holder);
+        all_say_ownerdead(bcr_cce, cell);
+        as(two);
+        all_say_ownerdead(one_of_two, cell);
+        as(one);
+        CHECK_INT(bcr_zap(bcr_cce, cell), 0); /* no put */
+        all_say_ownerdead(bcr_cce, cell);
+        CHECK_INT(bcr_put(!write, number(2), bcr_cce, cell, bcr_FREE), 0);
+        void **lock = bcr_acqwl(bcr_cce, cell, 0);
+        CHECK_INT(peek(lock), 2);
+        CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
+        CHECK_INT(take(bcr_cce, cell), 2);
+    }
+    end();
+}
+
+TEST(gets_that_wait_for_a_dead_holder_say_OWNERDEAD)
+{
+    begin();
+    int cell = grow(1, 1, 1024);
+    struct bcri_ctx *holder = join(), *three = join();
+    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+    as(holder);
+    CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
+    as(one);
+    void **ids[4] = {bcr_deq(bcr_cce, cell, bcr_PENDING), bcr_acqwl(bcr_cce, cell, bcr_PENDING),
+                     bcr_read(bcr_cce, cell, bcr_PENDING), bcr_acqrl(bcr_cce, cell, bcr_PENDING)};
+    struct later *asleep = later_acqwl(three, name(three, one), cell, bcr_BLOCK);
+    leave(holder);
+    CHECK_INT(bcr_rgwaitm(4, ids, bcr_BLOCK, 0), 1);
+    for (int i = 0; i < 4; i++)
+        FAILS(bcr_rgwait(ids[i], bcr_BLOCK, 0), bcrE_OWNERDEAD);
+    struct outcome outcome = result(asleep);
+    CHECK_INT(outcome.returned, -1);
+    CHECK_INT(outcome.error, bcrE_OWNERDEAD);
+    CHECK_INT(bcr_write(number(2), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(take(bcr_cce, cell), 2);
+    end();
+}
+
+TEST(a_holder_that_has_put_the_region_back_leaves_no_mark)
+{
+    begin();
+    int cell = grow(2, 2, 1024);
+    struct bcri_ctx *holder = join();
+    int owner = name(holder, one);
+    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_write(number(1), bcr_cce, cell + 1, bcr_FREE), 0);
+    as(holder);
+    CHECK_INT(bcr_rlswl(bcr_acqwl(owner, cell, 0), owner, cell), 0);
+    void **lock = bcr_acqwl(owner, cell + 1, 0);
+    CHECK_INT(bcr_wl2rl(lock, owner, cell + 1), 0);
+    as(one);
+    leave(holder);
+    CHECK_INT(take(bcr_cce, cell), 1);
+    CHECK_INT(take(bcr_cce, cell + 1), 1);
+    FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    end();
+}
+
+TEST(a_put_by_anybody_outdates_the_mark_of_a_holder)
+{
+    begin();
+    int cell = grow(1, 2, 1024);
+    for (int write = 0; write < 2; write++) {
+        struct bcri_ctx *holder = join();
+        CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+        as(holder);
+        CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
+        as(two);
+        CHECK_INT(bcr_put(!write, number(2), one_of_two, cell, bcr_FREE), 0);
+        as(one);
+        leave(holder);
+        CHECK_INT(take(bcr_cce, cell), 2);
+    }
+    end();
+}
+
+TEST(a_put_that_was_handed_on_outdates_the_mark_too)
+{
+    begin();
+    int cell = grow(1, 2, 1024);
+    for (int listed = 0; listed < 2; listed++) {
+        struct bcri_ctx *holder = join();
+        CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+        as(holder);
+        CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
+        as(one);
+        void **read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
+        void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        as(two);
+        CHECK_INT(bcr_enq(number(2), one_of_two, cell, bcr_FREE), 0);
+        as(one);
+        leave(holder);
+        FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT); /* not OWNERDEAD */
+        CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
+        CHECK_INT(value_of(rgid), 2);
+        if (listed) {
+            CHECK_INT(bcr_rgwait(read, 0, 0), 1);
+            CHECK_INT(value_of(read), 2);
+        }
+    }
+    end();
+}
+
+/* The mark is registered with the request: what is put after the request was served outdates it, even if the region is
+ * collected later. */
+TEST(a_put_between_serving_a_lock_and_collecting_it_outdates_the_mark)
+{
+    begin();
+    int cell = grow(1, 2, 1024);
+    for (int listed = 0; listed < 2; listed++) {
+        struct bcri_ctx *holder = join();
+        int owner = name(holder, one);
+        as(holder);
+        void **read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
+        void **lock = bcr_acqwl(owner, cell, bcr_PENDING);
+        as(one);
+        CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
+        as(holder);
+        if (listed)
+            CHECK_INT(bcr_rgwait(read, 0, 0), 1);
+        CHECK_INT(bcr_rgwait(lock, 0, 0), 1);
+        CHECK_INT(peek(lock), 1);
+        as(one);
+        leave(holder);
+        CHECK_INT(take(bcr_cce, cell), 2);
+    }
+    end();
+}
+
+/* Two locks served one after the other and collected the other way round: the second holds what was put last. */
+TEST(the_mark_is_the_last_served_takers_whoever_collects_first)
+{
+    begin();
+    int cell = grow(1, 2, 1024);
+    for (int listed = 0; listed < 2; listed++) {
+        struct bcri_ctx *first = join(), *second = join();
+        as(first);
+        void **read = listed ? bcr_read(name(first, one), cell, bcr_PENDING) : NULL;
+        void **lock1 = bcr_acqwl(name(first, one), cell, bcr_PENDING);
+        as(second);
+        void **lock2 = bcr_acqwl(name(second, one), cell, bcr_PENDING);
+        as(one);
+        CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
+        as(second);
+        CHECK_INT(bcr_rgwait(lock2, 0, 0), 1);
+        CHECK_INT(peek(lock2), 2);
+        as(first);
+        if (listed)
+            CHECK_INT(bcr_rgwait(read, 0, 0), 1);
+        CHECK_INT(bcr_rgwait(lock1, 0, 0), 1);
+        as(one);
+        leave(first);
+        FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
+        leave(second);
+        all_say_ownerdead(bcr_cce, cell);
+        CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(take(bcr_cce, cell), 3);
+    }
+    end();
+}
+
+/* A taker that waited is marked like one that did not. */
+TEST(a_holder_that_waited_for_its_lock_leaves_OWNERDEAD)
+{
+    begin();
+    int cell = grow(1, 2, 1024);
+    for (int listed = 0; listed < 2; listed++) {
+        struct bcri_ctx *holder = join();
+        int owner = name(holder, one);
+        as(holder);
+        void **read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
+        void **lock = bcr_acqwl(owner, cell, bcr_PENDING);
+        as(one);
+        CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+        as(holder);
+        if (listed)
+            CHECK_INT(bcr_rgfree(read), 0);
+        CHECK_INT(bcr_rgwait(lock, 0, 0), 1);
+        as(one);
+        leave(holder);
+        all_say_ownerdead(bcr_cce, cell);
+        CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(take(bcr_cce, cell), 3);
+    }
+    end();
+}
+
+/* It belongs to the cell until the waiter has it. */
+TEST(a_lock_that_was_handed_to_a_dead_CCE_but_not_collected_is_free)
+{
+    begin();
+    int cell = grow(1, 2, 1024);
+    for (int listed = 0; listed < 2; listed++) {
+        struct bcri_ctx *holder = join();
+        int owner = name(holder, one);
+        as(holder);
+        CHECK(!listed || bcr_read(owner, cell, bcr_PENDING) != NULL);
+        CHECK(bcr_acqwl(owner, cell, bcr_PENDING) != NULL);
+        as(one);
+        CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+        leave(holder);
+        CHECK_INT(take(bcr_cce, cell), 1);
+        FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    }
+    end();
+}
+
+TEST(a_lock_given_back_for_want_of_memory_leaves_no_mark)
+{
+    begin();
+    int cell = grow(1, 4, 1024);
+    struct bcri_ctx *poor = join();
+    as(poor);
+    eat_memory();
+    as(one);
+    void **kept = number(1);
+    CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
+    as(poor);
+    FAILS_NULL(bcr_acqwl(name(poor, one), cell, 0), bcrE_NOMEM);
+    as(one);
+    CHECK_INT(take(bcr_cce, cell), 1);
+    leave(poor);
+    FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    end();
+}
+
+/* A plain take is no lock. */
+TEST(a_taker_without_a_lock_leaves_no_mark)
+{
+    begin();
+    int cell = grow(1, 1, 1024);
+    struct bcri_ctx *taker = join();
+    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
+    as(taker);
+    CHECK(bcr_deq(name(taker, one), cell, 0) != NULL);
+    as(one);
+    leave(taker);
+    FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    end();
+}
+
+/* ---- many at once ---- */
+
+struct worker {
+    struct bcri_ctx *ctx;
+    int cell, rounds;
+};
+
+static void *count_up(void *arg)
+{
+    struct worker *worker = arg;
+    as(worker->ctx);
+    int owner = name(worker->ctx, one);
+    for (int i = 0; i < worker->rounds; i++) {
+        void **lock = bcr_acqwl(owner, worker->cell, bcr_BLOCK);
+        CHECK(lock != NULL);
+        int *pair = *lock;
+        CHECK_INT(pair[0], pair[1]);
+        pair[0]++;
+        pair[1]++;
+        if (i % 3 == 0) {
+            CHECK_INT(bcr_wl2rl(lock, owner, worker->cell), 0);
+            CHECK_INT(((int *)*lock)[0], ((int *)*lock)[1]);
+            CHECK_INT(bcr_rlsrl(lock), 0);
+        } else {
+            CHECK_INT(bcr_rlswl(lock, owner, worker->cell), 0);
+        }
+        lock = bcr_acqrl(owner, worker->cell, bcr_BLOCK);
+        CHECK(lock != NULL);
+        pair = *lock;
+        CHECK_INT(pair[0], pair[1]);
+        CHECK_INT(bcr_rlsrl(lock), 0);
+    }
+    return NULL;
+}
+
+TEST_TIMEOUT(no_update_under_a_write_lock_is_lost, 120)
+{
+    begin();
+    enum { WORKERS = 4 };
+    struct worker workers[WORKERS];
+    pthread_t threads[WORKERS];
+    int rounds = (int)test_scale(1000, 50000);
+    int cell = grow(1, 1, 1 << 16);
+    void **region = filled(2 * sizeof(int), 0);
+    CHECK_INT(bcr_write(region, bcr_cce, cell, bcr_FREE), 0);
+    for (int i = 0; i < WORKERS; i++)
+        workers[i] = (struct worker){.ctx = join(), .cell = cell, .rounds = rounds};
+    for (int i = 0; i < WORKERS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, count_up, &workers[i]), 0);
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(threads[i], NULL);
+    region = bcr_deq(bcr_cce, cell, 0);
+    CHECK_INT(((int *)*region)[0], WORKERS * rounds);
+    CHECK_INT(bcr_rgfree(region), 0);
+    end();
+}
