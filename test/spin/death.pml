@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT */
+/* One process is killed at any step of put, take, wait, collect, withdraw, give back, read, free or zap; the daemon repairs
+ * from the journal as cells/repair.c and cells/farewell.c do, while a putter and a taker go on. The operations: cell.inc,
+ * with what the victim writes into its journal; a transaction (its journal phase with it) is one step.
+ *
+ * Checked: afterwards each region's count is the number of its holders (ID slots, queue), the locks are free, nobody is
+ * handed anything twice, no store hits an entry that is still needed, and the living taker is never left asleep with
+ * something to take.
+ *
+ * OP picks what the victim does (see victim()); PRE regions are in the cell before; CREDITS.
+ * Rules that can be broken: TAKE_SET_BACK (an unfinished take lowers head again), PHASE_CLASH (a slow take that is done
+ * leaves the phase of a wait by ticket), JUNK_TWICE (the cursor of a zap moves again after a drop that is done),
+ * NO_GIVE_BACK (a region handed over but not collected is dropped with its waiter), NO_REPAIR_RING,
+ * DROPPED_AS_NOT_HELD (a hold that was taken back looks like one not yet made). */
+#define RING 2
+#ifndef CREDITS
+#define CREDITS 4
+#endif
+#ifndef PRE
+#define PRE 1
+#endif
+#ifndef QPUTS
+#define QPUTS 2
+#endif
+#ifndef GETS
+#define GETS 1
+#endif
+#define PROCS 4
+#define VICTIM 0
+#define PUTTER 1
+#define TAKER 2
+#define ENL 3
+#define OWN 5 /* the region that the victim begins with */
+#define REGIONS 5
+
+#define OP_NONE 0
+#define OP_PUT 1
+#define OP_TAKE 2
+#define OP_READ 3
+#define OP_COLLECT 4
+#define OP_FREE 5
+#define OP_ZAP 6
+
+#define HELD 1
+#define DROPPING 2
+#ifdef DROPPED_AS_NOT_HELD
+#define DROPPED 0
+#else
+#define DROPPED 3
+#endif
+
+#define J(statement) if :: p == VICTIM -> statement :: else fi;
+#define OPEN(op, region, slot) d_step { j_op = op; j_region = region; j_slot = slot; j_phase = 0; j_held = 0 }
+#define CLOSE() j_op = OP_NONE
+
+#define HOLD(p, r, keep) \
+    if \
+    :: keep -> \
+        d_step { count[r]++; J(j_counted = true) skip }; \
+        d_step { J(j_held = HELD) skip }; \
+        d_step { J(j_counted = false) skip } \
+    :: else \
+    fi;
+#define UNHOLD(p, r, keep) \
+    if \
+    :: keep -> \
+        d_step { J(j_held = DROPPING) skip }; \
+        d_step { count[r]--; J(j_counted = true) skip }; \
+        d_step { J(j_held = DROPPED) skip }; \
+        d_step { J(j_counted = false) skip } \
+    :: else \
+    fi;
+
+/* The victim's journal. j_counted: its open count change is done (cw_state COMMIT or LAST). */
+byte j_op, j_region, j_phase, j_ticket, j_old_lap, j_old_reg, j_held, j_ring;
+bool j_slot, j_counted, j_junk;
+byte junk[4], n_junk, j_cursor, j_was;
+byte count[6];
+
+#include "cell.inc"
+
+bool killed, dead, gone, putter_done, taker_done;
+
+inline slot_free(p) { d_step { s_state[p] = FREE; s_reg[p] = 0; s_key[p] = 0 } }
+
+/* bcri_slot_drop */
+inline slot_drop(p)
+{
+    d_step { J(j_op = OP_FREE; j_region = s_reg[p]; j_slot = true; j_phase = 0; j_held = 0) skip };
+    d_step { count[s_reg[p]]--; J(j_counted = true) skip };
+    slot_free(p);
+    d_step { J(j_counted = false) skip };
+    d_step { J(j_op = OP_NONE) skip }
+}
+
+inline put(p, r, keep)
+{
+    d_step { J(j_op = OP_PUT; j_region = r; j_slot = !keep; j_phase = 0; j_held = 0) skip };
+    put_fast(p, r, keep);
+    if
+    :: res_ == DONE && !keep -> slot_free(p)
+    :: else
+    fi;
+    d_step { J(j_op = OP_NONE) skip };
+    if
+    :: res_ != DONE ->
+        d_step { J(j_op = OP_PUT; j_region = r; j_slot = !keep; j_phase = 0; j_held = 0; j_old_lap = 0) skip };
+        put_slow(p, r, keep);
+        if
+        :: res_ == DONE && !keep -> slot_free(p)
+        :: else
+        fi;
+        d_step { J(j_op = OP_NONE) skip }
+    :: else
+    fi
+}
+
+inline get(p, wait)
+{
+    d_step { J(j_op = OP_TAKE; j_region = 0; j_slot = true; j_phase = 0) skip };
+    get_fast(p, wait);
+    d_step { J(j_op = OP_NONE) skip };
+    if
+    :: res_ == GO_SLOW ->
+        d_step { J(j_op = OP_TAKE; j_region = 0; j_slot = true; j_phase = 0) skip };
+        get_slow(p, wait);
+        d_step { J(j_op = OP_NONE) skip }
+    :: else
+    fi
+}
+
+/* A read that finds a region, in the fast cell. */
+inline read(p)
+{
+    OPEN(OP_READ, 0, true);
+    lock(H, p);
+    if
+    :: !slow && e_lap[head % RING] == LAP(head) ->
+        d_step { r_ = e_reg[head % RING]; j_region = r_; j_phase = 1 };
+        d_step { count[r_]++; j_counted = true };
+        d_step { s_reg[p] = r_; s_state[p] = LIVE; r_ = 0 };
+        j_counted = false
+    :: else
+    fi;
+    unlock(H, p);
+    CLOSE()
+}
+
+inline junk_drop()
+{
+    do
+    :: j_cursor < n_junk ->
+        j_was = j_cursor;
+        d_step { count[junk[j_cursor]]--; j_counted = true };
+        j_cursor++;
+        j_counted = false
+    :: else -> break
+    od;
+    j_junk = false
+}
+
+inline zap(p)
+{
+    OPEN(OP_ZAP, 0, false);
+    cell_enter(p);
+    if
+    :: QLEN > 0 ->
+        d_step {
+            n_junk = 0;
+            j_cursor = 0;
+            do
+            :: QLEN > 0 -> q_first(); unqueue(); junk[n_junk] = r_; n_junk++
+            :: else -> break
+            od;
+            r_ = 0;
+            from_ = 0;
+            limit = tail;
+            j_junk = true;
+            j_phase = 2
+        };
+        junk_drop()
+    :: else
+    fi;
+    cell_leave(p);
+    CLOSE()
+}
+
+inline wait_then_free(p, once)
+{
+    do
+    :: collect(p);
+        if
+        :: ok_ -> break
+        :: else
+        fi;
+        bell[p] = false;
+        mark(p);
+        if
+        :: ok_
+        :: else ->
+            if
+            :: bell[p]
+            :: true -> /* time is up */
+                withdraw(p);
+                if
+                :: ok_ -> break
+                :: else
+                fi
+            fi
+        fi
+    od
+}
+
+/* What is done to the end by whoever is not killed. */
+proctype victim()
+{
+    LOCALS;
+    {
+#if OP == 0 /* put, the ID going with it */
+        put(VICTIM, OWN, false);
+        if
+        :: res_ != DONE -> slot_drop(VICTIM)
+        :: else
+        fi
+#elif OP == 1 /* put with nofree */
+        put(VICTIM, OWN, true);
+        slot_drop(VICTIM)
+#elif OP == 2 /* a get that waits, or not, or gives up */
+        get(VICTIM, true);
+        if
+        :: res_ == WAITS -> wait_then_free(VICTIM, false)
+        :: else
+        fi;
+        if
+        :: s_state[VICTIM] == LIVE -> slot_drop(VICTIM)
+        :: else
+        fi
+#elif OP == 3 /* a get, and giving back */
+        get(VICTIM, false);
+        if
+        :: s_state[VICTIM] == LIVE -> give_back(VICTIM)
+        :: else
+        fi
+#elif OP == 4
+        read(VICTIM);
+        if
+        :: s_state[VICTIM] == LIVE -> slot_drop(VICTIM)
+        :: else
+        fi
+#elif OP == 5
+        zap(VICTIM)
+#elif OP == 6 /* two takes: the second journal has the first one's ticket */
+        get(VICTIM, false);
+        if
+        :: s_state[VICTIM] == LIVE -> give_back(VICTIM); get(VICTIM, false)
+        :: else
+        fi;
+        if
+        :: s_state[VICTIM] == LIVE -> slot_drop(VICTIM)
+        :: else
+        fi
+#endif
+    } unless { killed -> dead = true };
+    if
+    :: dead
+    :: else -> gone = true
+    fi
+}
+
+proctype putter()
+{
+    LOCALS;
+    byte r = 3;
+    do
+    :: r < 3 + QPUTS ->
+        d_step { s_state[PUTTER] = LIVE; s_reg[PUTTER] = r; count[r] = 1 };
+        put(PUTTER, r, false);
+        if
+        :: res_ != DONE -> slot_drop(PUTTER) /* it is full */
+        :: else
+        fi;
+        r++
+    :: else -> break
+    od;
+    putter_done = true
+}
+
+#define OVER (gone && putter_done)
+
+/* Gives up only when nobody is left who could put: then nothing may be there for it. */
+proctype taker()
+{
+    LOCALS;
+    byte n;
+    do
+    :: n < GETS ->
+        get(TAKER, true);
+        if
+        :: res_ == WAITS ->
+            do
+            :: collect(TAKER);
+                if
+                :: ok_ -> break
+                :: else
+                fi;
+                bell[TAKER] = false;
+                mark(TAKER);
+                if
+                :: ok_
+                :: else ->
+                    if
+                    :: bell[TAKER]
+                    :: d_step { OVER && !bell[TAKER] ->
+                            assert(s_state[TAKER] != SERVED);
+                            assert(!(s_state[TAKER] == TICKET && e_lap[s_key[TAKER] % RING] == LAP(s_key[TAKER])));
+                            assert(QLEN == 0)
+                        };
+                        withdraw(TAKER);
+                        assert(ok_);
+                        goto done
+                    fi
+                fi
+            od
+        :: else
+        fi;
+        assert(s_state[TAKER] == LIVE);
+        slot_drop(TAKER);
+        n++
+    :: else -> break
+    od;
+done:
+    taker_done = true
+}
+
+inline take_over()
+{
+    if
+    :: d_step { T == TAG(VICTIM) -> T = TAG(ENL) }
+    :: atomic { T != TAG(VICTIM) -> lock(T, ENL) }
+    fi;
+    H = TAG(ENL);
+    both = true
+}
+
+inline finish_put()
+{
+    d_step {
+        done = j_phase == 2;
+        if
+        :: j_phase == 1 && T == TAG(VICTIM) ->
+            done = e_lap[j_ticket % RING] == LAP(j_ticket) && e_reg[j_ticket % RING] == j_region;
+            if
+            :: done -> tail = j_ticket + 1
+            :: else
+            fi
+        :: else
+        fi
+    };
+    if
+#ifndef NO_REPAIR_RING
+    :: done && j_old_lap == SLEEP -> bell[j_old_reg] = true
+#endif
+    :: else
+    fi;
+    d_step {
+        if
+        :: done && j_slot -> s_state[VICTIM] = FREE; s_reg[VICTIM] = 0
+        :: !done && (j_held == HELD || (j_held == DROPPING && !counted) || (j_held == 0 && counted)) -> count[j_region]--
+        :: else
+        fi
+    }
+}
+
+inline finish_take()
+{
+    if
+    :: H != TAG(VICTIM)
+    :: H == TAG(VICTIM) && j_phase == 1 && !(s_state[VICTIM] == LIVE && s_reg[VICTIM] == j_region) && head == j_ticket + 1 ->
+#ifdef TAKE_SET_BACK
+        d_step { head = j_ticket; needed[head % RING] = true }
+#else
+        take_over();
+        d_step { tickets_to_list(); prepend(j_region) }
+#endif
+    :: H == TAG(VICTIM) && j_phase == 4 ->
+        take_over();
+        d_step {
+            if
+            :: head == j_ticket + 1 -> head = j_ticket
+            :: else
+            fi;
+            if
+            :: w_slot[j_ticket % TICKETS] == VICTIM + 1 -> w_slot[j_ticket % TICKETS] = 0; w_ticket[j_ticket % TICKETS] = 0
+            :: else
+            fi;
+            limit = tail;
+            s_state[VICTIM] = FREE;
+            s_reg[VICTIM] = 0
+        }
+    :: else
+    fi
+}
+
+inline leave_cell()
+{
+    if
+    :: both || (H == TAG(VICTIM) && T == TAG(VICTIM)) ->
+        d_step { H = TAG(ENL); T = TAG(ENL); both = false };
+        if
+        :: j_junk ->
+            if
+#ifdef JUNK_TWICE
+            :: counted -> j_cursor++
+#else
+            :: counted && j_cursor == j_was -> j_cursor++
+#endif
+            :: else
+            fi;
+            junk_drop()
+        :: else
+        fi;
+        settle(ENL);
+        unlock(T, ENL);
+        unlock(H, ENL)
+    :: else ->
+        if
+        :: d_step { T == TAG(VICTIM) -> T = 0 }
+        :: else
+        fi;
+        if
+        :: d_step { H == TAG(VICTIM) -> H = 0 }
+        :: else
+        fi
+    fi
+}
+
+inline journal_repair()
+{
+    counted = j_counted;
+    if
+    :: j_op == OP_PUT -> finish_put()
+    :: j_op == OP_TAKE -> finish_take()
+    :: d_step { j_op == OP_READ && counted && j_phase == 1 && s_state[VICTIM] == FREE ->
+            s_state[VICTIM] = LIVE; s_reg[VICTIM] = j_region }
+    :: d_step { j_op == OP_COLLECT && j_phase == 1 && j_slot && s_state[VICTIM] == LIVE &&
+            w_slot[j_ticket % TICKETS] == VICTIM + 1 ->
+            w_slot[j_ticket % TICKETS] = 0; w_ticket[j_ticket % TICKETS] = 0 }
+    :: d_step { j_op == OP_FREE && counted -> s_state[VICTIM] = FREE; s_reg[VICTIM] = 0 }
+    :: else
+    fi;
+    leave_cell();
+    if
+    :: j_ring != 0 -> bell[j_ring - 1] = true
+    :: else
+    fi;
+    j_op = OP_NONE
+}
+
+/* farewell.c: the ID's request is withdrawn, what it holds is dropped, what it was handed is given back. */
+inline end_id()
+{
+    if
+    :: s_state[VICTIM] == TICKET || s_state[VICTIM] == LISTED ->
+        cell_enter(ENL);
+        d_step {
+            if
+            :: s_state[VICTIM] == LISTED -> unlist(VICTIM); s_state[VICTIM] = FREE
+            :: s_state[VICTIM] == TICKET ->
+                untaken = e_reg[s_key[VICTIM] % RING];
+                assert(e_lap[s_key[VICTIM] % RING] == LAP(s_key[VICTIM]));
+                needed[s_key[VICTIM] % RING] = false;
+                w_slot[s_key[VICTIM] % TICKETS] = 0;
+                w_ticket[s_key[VICTIM] % TICKETS] = 0;
+                s_state[VICTIM] = FREE
+            :: else
+            fi
+        };
+        cell_leave(ENL)
+    :: else
+    fi;
+    d_step {
+        if
+        :: s_state[VICTIM] == SERVED -> untaken = s_given[VICTIM]; s_given[VICTIM] = 0
+        :: s_state[VICTIM] == LIVE -> count[s_reg[VICTIM]]--
+        :: else
+        fi;
+        s_state[VICTIM] = FREE;
+        s_reg[VICTIM] = 0
+    };
+    if
+    :: untaken != 0 ->
+#ifdef NO_GIVE_BACK
+        skip
+#else
+        cell_enter(ENL);
+        d_step { prepend(untaken); untaken = 0 };
+        cell_leave(ENL)
+#endif
+    :: else
+    fi
+}
+
+proctype enl()
+{
+    LOCALS;
+    bool counted, done, both;
+    byte untaken;
+    if
+    :: dead ->
+        if
+        :: j_op != OP_NONE -> journal_repair()
+        :: else
+        fi;
+        end_id();
+        gone = true
+    :: gone
+    fi
+}
+
+init
+{
+    LOCALS;
+    byte i, r, held;
+    d_step {
+        r = 1;
+        do
+        :: r <= PRE -> count[r] = 1; store_ring(r); r++
+        :: else -> break
+        od;
+#if OP < 2
+        s_state[VICTIM] = LIVE;
+        s_reg[VICTIM] = OWN;
+        count[OWN] = 1
+#endif
+    };
+    atomic { run victim(); run putter(); run taker(); run enl() };
+    if
+    :: killed = true
+    :: skip
+    fi;
+    OVER && taker_done;
+    d_step {
+        assert(H == 0 && T == 0 && n_list == 0 && head <= tail && w_slot[0] == 0 && w_slot[1] == 0);
+        for (i : 0 .. PROCS - 1) { assert(s_state[i] == FREE) };
+        do
+        :: QLEN > 0 -> q_first(); unqueue(); count[r_]--
+        :: else -> break
+        od;
+        for (r : 1 .. REGIONS) { assert(count[r] == 0) }
+    }
+}
