@@ -62,12 +62,14 @@ int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, const voi
         return -2;
     struct bcri_slot_shm *slot;
     int error = bcri_id_live(ctx, rgid, &slot);
-    /* What cannot be copied must not cost the sharers their common copy. */
-    if (error == 0)
-        error = bcri_copydesc_check(copydesc);
     if (error != 0)
         return refuse(error);
     struct bcri_copy_region region = describe(ctx, slot, offset);
+    /* What cannot be copied must not cost the sharers their common copy. */
+    error = bcri_copy_arguments_good(copydesc, repl, &region, buffer, buflen) ? bcri_copydesc_check(copydesc)
+                                                                              : bcrE_ARG;
+    if (error != 0)
+        return refuse(error);
     if (region.archtype == bcri_archtype_native()) {
         error = bcri_region_own(ctx, slot);
         if (error != 0)

@@ -11,7 +11,7 @@
 #include "bcri/self.h"
 #include "bcri/trace.h"
 
-static int begin(struct bcri_ctx *ctx, enum bcri_want want, int cce, int cell, bool wait,
+static int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, int cce, int cell, bool wait,
                  struct bcri_slot_shm *slot, uint32_t *owner_out)
 {
     for (;;) {
@@ -19,7 +19,7 @@ static int begin(struct bcri_ctx *ctx, enum bcri_want want, int cce, int cell, b
         int error = bcri_place_find(ctx, cce, cell, &place);
         if (bcri_unlikely(error != 0))
             return error;
-        error = bcri_access(place, want == BCRI_WANT_LOCK ? BCRI_USE_LOCK : BCRI_USE_TAKE);
+        error = bcri_access(place, use);
         if (bcri_unlikely(error != 0))
             return error;
         *owner_out = place->owner;
@@ -73,7 +73,7 @@ static void **fail(struct bcri_ctx *ctx, int error)
     return NULL;
 }
 
-static void **get(enum bcri_want want, int cce, int cell, int msec)
+static void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int msec)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
@@ -82,7 +82,7 @@ static void **get(enum bcri_want want, int cce, int cell, int msec)
     if (bcri_unlikely(slot == NULL))
         return fail(ctx, bcrE_NOMEM);
     uint32_t owner = 0;
-    int error = begin(ctx, want, cce, cell, msec != 0, slot, &owner);
+    int error = begin(ctx, want, use, cce, cell, msec != 0, slot, &owner);
     if (error == BCRI_WAITS) {
         if (msec == bcr_PENDING)
             return bcri_id_of(slot);
@@ -102,17 +102,17 @@ static void **get(enum bcri_want want, int cce, int cell, int msec)
 
 void **bcr_get(int qlike, int cce, int cell, int msec)
 {
-    return get(qlike != 0 ? BCRI_WANT_TAKE : BCRI_WANT_READ, cce, cell, msec);
+    return get(qlike != 0 ? BCRI_WANT_TAKE : BCRI_WANT_READ, BCRI_USE_TAKE, cce, cell, msec);
 }
 
 void **bcr_acqrl(int cce, int cell, int msec)
 {
-    return get(BCRI_WANT_READ, cce, cell, msec);
+    return get(BCRI_WANT_READ, BCRI_USE_LOCK, cce, cell, msec);
 }
 
 void **bcr_acqwl(int cce, int cell, int msec)
 {
-    return get(BCRI_WANT_LOCK, cce, cell, msec);
+    return get(BCRI_WANT_LOCK, BCRI_USE_LOCK, cce, cell, msec);
 }
 
 /* A write lock that bcr_rgwaitm found ready: its region can be read; the private copy is bcr_rgwait's to make, since only

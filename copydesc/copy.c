@@ -258,8 +258,8 @@ static struct bcri_copy_result run(struct copy *copy, const int *copydesc, int r
     return result;
 }
 
-static bool arguments_good(const int *copydesc, int repl, const struct bcri_copy_region *region,
-                           const void *buffer, int buflen)
+bool bcri_copy_arguments_good(const int *copydesc, int repl, const struct bcri_copy_region *region,
+                              const void *buffer, int buflen)
 {
     return copydesc && repl >= 0 && buflen >= 0 && (buffer || buflen == 0) && region->length_bytes >= 0 &&
            (region->data || region->length_bytes == 0) && region->offset_bytes >= 0 &&
@@ -270,7 +270,7 @@ struct bcri_copy_result bcri_copy_to_region(const int *copydesc, int repl,
                                             const struct bcri_copy_region *region, const void *buffer,
                                             int buflen, const struct bcri_cce_codec *codec)
 {
-    if (!arguments_good(copydesc, repl, region, buffer, buflen))
+    if (!bcri_copy_arguments_good(copydesc, repl, region, buffer, buflen))
         return failed(bcrE_ARG);
     struct copy copy;
     copy.source_data = buffer;
@@ -283,7 +283,7 @@ struct bcri_copy_result bcri_copy_from_region(const int *copydesc, int repl,
                                               const struct bcri_copy_region *region, void *buffer, int buflen,
                                               const struct bcri_cce_codec *codec)
 {
-    if (!arguments_good(copydesc, repl, region, buffer, buflen))
+    if (!bcri_copy_arguments_good(copydesc, repl, region, buffer, buflen))
         return failed(bcrE_ARG);
     struct copy copy;
     copy.source_data = region->data;

@@ -539,7 +539,8 @@ BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int n
  * Shape   : bcr_get with qlike 0; msec as there, bcr_PENDING included.  Others can acquire the read lock
  *           too, and a write lock as well: this reader keeps the region as it was.
  * Owns    : gives the caller's share; release it with bcr_rlsrl.
- * Returns : the region ID; NULL with bcr_errno set, the codes being those of bcr_get.
+ * Returns : the region ID; NULL with bcr_errno set, the codes being those of bcr_get; bcrE_ACCESS also for
+ *           an out cell of another CCE and for cell 0.
  * Blocks  : until nobody has the write lock, up to msec.
  * Order   : as bcr_get.
  * Crash   : as bcr_get.
@@ -567,7 +568,7 @@ BCR_API int bcr_rlsrl(void **rgid);
  *           bcrE_NOCCE      no CCE is known here by that ID.
  *           bcrE_DEAD       that CCE has ended, or did while the call waited.
  *           bcrE_NOCELL     it has no such cell, or freed it while the call waited.
- *           bcrE_ACCESS     a cell of another CCE that is not in/out.
+ *           bcrE_ACCESS     a cell of another CCE that is not in/out, or any cell 0.
  *           bcrE_OWNERDEAD  the holder of the lock ended without a put there, and its region with it:
  *                           somebody must put one that says what holds now.
  *           bcrE_NOMEM      no room for a private copy; the region is at the head of the cell again

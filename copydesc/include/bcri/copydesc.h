@@ -16,6 +16,7 @@
 #ifndef BCRI_COPYDESC_H
 #define BCRI_COPYDESC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* How ints that name CCEs become identities that travel, and back. Each routine returns 0 or the positive bcrE_
@@ -71,5 +72,9 @@ struct bcri_copy_result bcri_copy_from_region(const int *copydesc, int repl,
 /* 0 if the descriptor is well formed, else bcrE_DESC; bcrE_ARG for NULL; bcrE_NOMEM. For callers that must know
  * before they change anything (a copy-on-write made in vain, say). */
 int bcri_copydesc_check(const int *copydesc);
+
+/* Whether the other arguments are acceptable (else both copies give bcrE_ARG), for the same callers. */
+bool bcri_copy_arguments_good(const int *copydesc, int repl, const struct bcri_copy_region *region,
+                              const void *buffer, int buflen);
 
 #endif
