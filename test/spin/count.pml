@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* core/region.c: the count word of one region, its journal (cw_*), the count as part of a transaction (cells/tx.h), the way
+ * home of a freed block, one death at any step, and the repair of all that.
+ *
+ * The region is in a cell or not, and in up to two ID slots of each process. Under the cell's head lock H it is read (one
+ * more holder), taken, or put with nofree; without a lock it is dropped. Waiting for a holder of the word is lock.pml's.
+ *
+ * Checked: when all have ended or are repaired the count is the number of holders, and the block has gone home once if that
+ * is 0, else not.
+ *
+ * Rules that can be broken: SETTLED_TOO_SOON (the count's journal is closed before the slot says so), COUNT_BEFORE_REDO
+ * (repair sees to the count word before the redo log), PLAIN_REDO (the log's count is stored whoever has the word),
+ * SOLE_WHEN_SHARED (the plain store also for 2). */
+#define PROCS 2
+#define VICTIM 0
+#define TAG(p) ((p) + 1)
+#define STEPS(p) (p == VICTIM -> 3 : 2) /* operations, one after the other */
+
+#define IDLE 0
+#define TRY 1
+#define COMMIT 2
+#define SOLE 3
+#define LAST 4
+
+#define OP_NONE 0
+#define OP_READ 1 /* one more holder, then the slot */
+#define OP_DROP 2
+#define OP_PUT 3  /* nofree: the cell's hold, then the cell */
+#define OP_TAKE 4
+#define OP_TX 5
+
+byte count = 1, owner;        /* the two halves of one word */
+bool in_cell = true;
+byte H;
+bool slot[PROCS * 2];
+byte home;                    /* how often the block came home */
+
+/* journals */
+byte op[PROCS], at[PROCS], cw_state[PROCS], cw_new[PROCS], redo[PROCS]; /* redo: 1 committed */
+byte redo_count[PROCS];
+bool held[PROCS], place[PROCS], came[PROCS]; /* place: ret_entry names one; came: what was stored there */
+bool killed, dead, over;
+
+#define HOLDERS (slot[0] + slot[1] + slot[2] + slot[3] + in_cell)
+
+inline lock_word(p) { d_step { owner == 0 -> owner = TAG(p); c_ = count } }
+
+inline change(p, more)
+{
+    /* bcri_region_hold or bcri_region_drop */
+    if
+#ifdef SOLE_WHEN_SHARED
+    :: d_step { owner == 0 && count <= 2 && (count == 1 || more == 1) -> cw_new[p] = count + more };
+#else
+    :: d_step { owner == 0 && count == 1 -> cw_new[p] = 1 + more };
+#endif
+        cw_state[p] = SOLE;
+        d_step { count = cw_new[p]; owner = 0 };
+        if
+        :: more == 1 -> cw_state[p] = COMMIT
+        :: else -> cw_state[p] = LAST; send(p)
+        fi
+    :: !(owner == 0 && count == 1) ->
+        cw_state[p] = TRY;
+        lock_word(p);
+        cw_new[p] = c_ + more;
+        cw_state[p] = COMMIT;
+        d_step { assert(owner == TAG(p)); count = cw_new[p]; owner = 0 };
+        if
+        :: cw_new[p] == 0 -> cw_state[p] = LAST; send(p)
+        :: else
+        fi
+    fi
+}
+
+/* bcri_returns_send: the place is journalled, then the reference stored there */
+inline send(p)
+{
+    place[p] = true;
+    d_step { assert(count == 0); came[p] = true }
+}
+
+inline settled(p) { d_step { cw_state[p] = IDLE; place[p] = false; home = home + came[p]; came[p] = false } }
+
+inline lock(p) { atomic { H == 0 -> H = TAG(p) } }
+
+proctype cce(byte p)
+{
+    byte n, c_, k;
+    {
+        do
+        :: n < STEPS(p) ->
+            n++;
+            k = p * 2 + (slot[p * 2] -> 1 : 0);
+            if
+            :: !slot[k] -> /* a read that finds it */
+                d_step { at[p] = k; op[p] = OP_READ };
+                lock(p);
+                if
+                :: in_cell ->
+                    change(p, 1);
+#ifdef SETTLED_TOO_SOON
+                    settled(p);
+#endif
+                    slot[k] = true;
+                    settled(p)
+                :: else
+                fi;
+                H = 0;
+                op[p] = OP_NONE
+            :: !slot[k] -> /* the same by a transaction: a waiting read is served */
+                d_step { at[p] = k; op[p] = OP_TX };
+                lock(p);
+                if
+                :: in_cell ->
+                    cw_state[p] = TRY;
+                    lock_word(p);
+                    redo_count[p] = c_ + 1;
+                    redo[p] = 1;
+                    d_step {
+                        if
+                        :: owner == TAG(p) -> count = redo_count[p]; owner = 0
+                        :: else
+                        fi
+                    };
+                    slot[k] = true;
+                    redo[p] = 0;
+                    settled(p)
+                :: else
+                fi;
+                H = 0;
+                op[p] = OP_NONE
+            :: !slot[k] -> /* a take: the cell's hold becomes ours, in one step (death.pml has more) */
+                op[p] = OP_TAKE;
+                lock(p);
+                d_step {
+                    if
+                    :: in_cell -> in_cell = false; slot[k] = true
+                    :: else
+                    fi
+                };
+                H = 0;
+                op[p] = OP_NONE
+            :: slot[p * 2] || slot[p * 2 + 1] -> /* rgfree */
+                k = (slot[p * 2] -> p * 2 : p * 2 + 1);
+                d_step { at[p] = k; op[p] = OP_DROP };
+                change(p, -1);
+#ifdef SETTLED_TOO_SOON
+                settled(p);
+#endif
+                slot[k] = false;
+                settled(p);
+                op[p] = OP_NONE
+            :: slot[p * 2] || slot[p * 2 + 1] -> /* put, nofree */
+                d_step { held[p] = false; op[p] = OP_PUT };
+                lock(p);
+                if
+                :: !in_cell ->
+                    change(p, 1);
+                    held[p] = true;
+                    settled(p);
+                    d_step { in_cell = true; held[p] = false; op[p] = OP_TAKE } /* the entry store: done */
+                :: else
+                fi;
+                H = 0;
+                op[p] = OP_NONE
+            fi
+        :: else -> break
+        od
+    } unless { p == VICTIM && killed -> dead = true };
+    if
+    :: p == VICTIM && !dead -> over = true
+    :: p == VICTIM && dead
+    :: p != VICTIM
+    fi
+}
+
+inline redo_repair()
+{
+    if
+    :: redo[VICTIM] == 1 ->
+        d_step {
+            if
+#ifdef PLAIN_REDO
+            :: true -> count = redo_count[VICTIM]; owner = 0
+#else
+            :: owner == TAG(VICTIM) -> count = redo_count[VICTIM]; owner = 0
+#endif
+            :: else
+            fi
+        };
+        slot[at[VICTIM]] = true;
+        redo[VICTIM] = 0
+    :: else
+    fi
+}
+
+/* bcri_count_repair */
+inline count_repair()
+{
+    if
+    :: cw_state[VICTIM] == TRY ->
+        d_step {
+            if
+            :: owner == TAG(VICTIM) -> owner = 0
+            :: else
+            fi
+        };
+        cw_state[VICTIM] = IDLE
+    :: cw_state[VICTIM] == COMMIT ->
+        d_step {
+            if
+            :: owner == TAG(VICTIM) -> count = cw_new[VICTIM]; owner = 0
+            :: else
+            fi
+        };
+        cw_state[VICTIM] = (cw_new[VICTIM] == 0 -> LAST : COMMIT)
+    :: cw_state[VICTIM] == SOLE ->
+        d_step { count = cw_new[VICTIM]; owner = 0 };
+        cw_state[VICTIM] = (cw_new[VICTIM] == 0 -> LAST : COMMIT)
+    :: else
+    fi;
+    if
+    :: cw_state[VICTIM] == LAST && place[VICTIM] -> came[VICTIM] = true /* the same value at the same place again */
+    :: cw_state[VICTIM] == LAST && !place[VICTIM] -> home++
+    :: else
+    fi;
+    d_step { home = home + came[VICTIM]; came[VICTIM] = false; place[VICTIM] = false }
+}
+
+inline drop_one()
+{
+    d_step {
+        owner == 0 -> assert(count > 0);
+        count--;
+        if
+        :: count == 0 -> home++
+        :: else
+        fi
+    }
+}
+
+proctype enl()
+{
+    bool counted;
+    if
+    :: dead ->
+        if
+        :: op[VICTIM] != OP_NONE ->
+#ifdef COUNT_BEFORE_REDO
+            count_repair();
+            redo_repair();
+#else
+            redo_repair();
+            count_repair();
+#endif
+            counted = cw_state[VICTIM] == COMMIT || cw_state[VICTIM] == LAST;
+            if
+            :: op[VICTIM] == OP_READ && counted -> slot[at[VICTIM]] = true
+            :: op[VICTIM] == OP_DROP && counted -> slot[at[VICTIM]] = false
+            :: op[VICTIM] == OP_PUT && (held[VICTIM] || counted) -> drop_one()
+            :: else
+            fi;
+            d_step {
+                if
+                :: H == TAG(VICTIM) -> H = 0
+                :: else
+                fi;
+                cw_state[VICTIM] = IDLE;
+                op[VICTIM] = OP_NONE
+            }
+        :: else
+        fi;
+        if
+        :: slot[0] -> drop_one(); slot[0] = false
+        :: else
+        fi;
+        if
+        :: slot[1] -> drop_one(); slot[1] = false
+        :: else
+        fi;
+        over = true
+    :: over
+    fi
+}
+
+init
+{
+    atomic { run cce(0); run cce(1); run enl() };
+    if
+    :: killed = true
+    :: skip
+    fi;
+    over && _nr_pr == 1; /* all have ended */
+    assert(owner == 0 && H == 0);
+    assert(count == HOLDERS);
+    assert(home == (count == 0))
+}
