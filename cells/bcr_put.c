@@ -31,20 +31,39 @@ static int failed(struct bcri_ctx *ctx, int error)
     return bcri_fail(error);
 }
 
+/* What the first, fast try has not done. */
+static int put_otherwise(struct bcri_ctx *ctx, int qlike, struct bcri_slot_shm *slot, int cce, int cell,
+                         int nofree)
+{
+    struct bcri_place *place;
+    int error = find(ctx, cce, cell, BCRI_USE_ADD, &place);
+    if (error == 0)
+        error = bcri_put(ctx, qlike == 0, slot, place, nofree != 0, deadline(ctx));
+    return error;
+}
+
 int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
-    if (ctx == NULL)
+    if (bcri_unlikely(ctx == NULL))
         return -1;
     struct bcri_slot_shm *slot;
-    struct bcri_place *place;
     int error = bcri_id_live(ctx, rgid, &slot);
-    if (bcri_unlikely(error != 0) || bcri_unlikely((error = find(ctx, cce, cell, BCRI_USE_ADD, &place)) != 0))
+    if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    uint32_t length = ((struct bcri_region_shm *)bcri_at(ctx, region))->length;
-    uint32_t owner = place->owner;
-    error = bcri_put(ctx, qlike == 0, slot, place, nofree != 0, deadline(ctx));
+    uint32_t length = ((const struct bcri_region_shm *)bcri_at(ctx, region))->length;
+    uint32_t owner = 0;
+    struct bcri_place *place;
+    error = bcri_place_find(ctx, cce, cell, &place);
+    if (bcri_likely(error == 0)) {
+        owner = place->owner;
+        error = bcri_unlikely(!place->may_add) ? bcrE_ACCESS
+                : qlike != 0                   ? bcri_put_fast(ctx, place, region, slot, nofree != 0)
+                                               : bcri_write_fast(ctx, place, region, slot, nofree != 0);
+        if (bcri_unlikely(error >= BCRI_STALE))
+            error = put_otherwise(ctx, qlike, slot, cce, cell, nofree);
+    }
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     bcri_counted(ctx, BCRI_COUNT_PUT);

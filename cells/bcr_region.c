@@ -17,9 +17,10 @@
 #include "bcri/self.h"
 #include "bcri/trace.h"
 
-static void name_region(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref)
+static inline void name_region(const struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref,
+                               const struct bcri_region_shm *region)
 {
-    bcri_store(&slot->data, bcri_region_data(ctx, ref));
+    bcri_store(&slot->data, bcri_header_data(ctx, ref, region));
     bcri_step();
     bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, ref));
     bcri_step();
@@ -54,7 +55,7 @@ void **bcr_rgalloc(int len, int archtype)
     bcri_journal_open(ctx, BCRI_OP_ALLOC, BCRI_REF_NONE, ref, bcri_slot_ref(ctx, slot));
     bcri_store(&region->count, BCRI_COUNT_ONE);
     bcri_step();
-    name_region(ctx, slot, ref);
+    name_region(ctx, slot, ref, region);
     bcri_journal_close(ctx);
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
     return bcri_id_of(slot);
@@ -78,7 +79,7 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_journal_phase(ctx, 1);
     bcri_store(&copy->count, BCRI_COUNT_ONE);
     bcri_step();
-    name_region(ctx, slot, ref);
+    name_region(ctx, slot, ref, copy);
     bcri_journal_phase(ctx, 2);
     bcri_region_drop(ctx, old_ref);
     bcri_journal_phase(ctx, 3);

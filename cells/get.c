@@ -17,9 +17,10 @@
 #include "bcri/lock.h"
 #include "bcri/region.h"
 
-static void make_live(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region)
+static inline void make_live(const struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region,
+                             const struct bcri_region_shm *header)
 {
-    bcri_store(&slot->data, bcri_region_data(ctx, region));
+    bcri_store(&slot->data, bcri_header_data(ctx, region, header));
     bcri_step();
     bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_step();
@@ -38,9 +39,8 @@ void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch)
 
 /* Whether a private copy of `region` could be made now. Only this CCE allocates from its heap, so what is possible here
  * is possible when bcri_region_own does it. */
-static bool copy_fits(struct bcri_ctx *ctx, bcri_ref region)
+static bool copy_fits(struct bcri_ctx *ctx, const struct bcri_region_shm *header)
 {
-    const struct bcri_region_shm *header = bcri_at(ctx, region);
     if (bcri_load_acquire(&header->count) == BCRI_COUNT_ONE)
         return true;
     bcri_ref ref;
@@ -53,11 +53,13 @@ static bool copy_fits(struct bcri_ctx *ctx, bcri_ref region)
 
 bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region)
 {
-    return bcri_at(ctx, region) != NULL && (want != BCRI_WANT_LOCK || copy_fits(ctx, region));
+    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    return header != NULL && (want != BCRI_WANT_LOCK || copy_fits(ctx, header));
 }
 
-static int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, uint64_t ticket,
-                      bcri_ref region, struct bcri_slot_shm *slot)
+static inline int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
+                             uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
+                             struct bcri_slot_shm *slot)
 {
     struct bcri_head_shm *h = &place->cell->h;
     bcri_store(&ctx->journal->region, region);
@@ -72,13 +74,14 @@ static int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     bcri_journal_phase(ctx, 1);
     bcri_store_release(&h->head, ticket + 1);
     bcri_step();
-    make_live(ctx, slot, region);
+    make_live(ctx, slot, region, header);
     if (want == BCRI_WANT_LOCK)
         bcri_mark_taker(place, ctx->tag, epoch);
     return 0;
 }
 
-static int read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region, struct bcri_slot_shm *slot)
+static int read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
+                      const struct bcri_region_shm *header, struct bcri_slot_shm *slot)
 {
     bcri_store(&ctx->journal->region, region);
     bcri_store(&ctx->journal->ticket, ticket);
@@ -86,7 +89,7 @@ static int read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region, st
     int error = bcri_region_hold(ctx, region, 1);
     if (error != 0)
         return error;
-    make_live(ctx, slot, region);
+    make_live(ctx, slot, region, header);
     bcri_count_settled(ctx);
     return 0;
 }
@@ -131,10 +134,11 @@ static int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
         return BCRI_GO_SLOW;
     if (full) {
         bcri_ref region = entry & BCRI_REF_MASK;
-        if (bcri_unlikely(!bcri_take_allowed(ctx, want, region)))
+        const struct bcri_region_shm *header = bcri_at(ctx, region);
+        if (bcri_unlikely(header == NULL) || (want == BCRI_WANT_LOCK && !copy_fits(ctx, header)))
             return bcrE_NOMEM;
-        return want == BCRI_WANT_READ ? read_entry(ctx, ticket, region, slot)
-                                      : take_entry(ctx, place, want, ticket, region, slot);
+        return want == BCRI_WANT_READ ? read_entry(ctx, ticket, region, header, slot)
+                                      : take_entry(ctx, place, want, ticket, region, header, slot);
     }
     if (!wait)
         return bcri_load_acquire(&place->area->waitputs) != 0 ? BCRI_GO_SLOW : bcrE_TIMEOUT;

@@ -11,21 +11,8 @@
 
 #include "bcr/error.h"
 #include "bcri/cces.h"
-#include "bcri/cell.h"
+#include "bcri/flow.h"
 #include "bcri/lock.h"
-
-#define PLACES 256u
-
-struct bcri_cellmap {
-    struct bcri_place place[PLACES];
-};
-
-static struct bcri_place *place_slot(struct bcri_ctx *ctx, int cce, int number)
-{
-    uint32_t hash = (uint32_t)number * 0x9e3779b1u + (uint32_t)cce * 0x85ebca6bu;
-    return &ctx->cells->place[hash >> 24];
-}
-static_assert(PLACES == 256, "place_slot takes the top 8 bits");
 
 static bool version_is(const void *arg, uint32_t holder)
 {
@@ -124,19 +111,16 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, struct bcri_pl
     }
 }
 
-int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
+int bcri_place_find_slow(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
 {
-    if (bcri_unlikely(ctx->cells == NULL)) {
-        ctx->cells = calloc(1, sizeof *ctx->cells);
-        if (ctx->cells == NULL)
+    if (ctx->cells == NULL) {
+        struct bcri_cellmap *map = aligned_alloc(BCRI_CACHELINE, sizeof *map);
+        if (map == NULL)
             return bcrE_NOMEM;
+        memset(map, 0, sizeof *map);
+        ctx->cells = map;
     }
-    struct bcri_place *place = place_slot(ctx, cce, number);
-    if (bcri_likely(place->cce == cce && place->number == number && place->cell != NULL &&
-                    place->version == bcri_load_acquire(&place->record->id.version))) {
-        *place_out = place;
-        return 0;
-    }
+    struct bcri_place *place = bcri_place_entry(ctx, bcri_place_key(cce, number));
     place->cell = NULL;
     int error = place_search(ctx, cce, number, place);
     if (error != 0) {
@@ -144,6 +128,9 @@ int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place
         return error;
     }
     place->cce = cce;
+    place->key = bcri_place_key(cce, number);
+    place->may_add = bcri_access(place, BCRI_USE_ADD) == 0;
+    place->may_take = bcri_access(place, BCRI_USE_TAKE) == 0;
     *place_out = place;
     return 0;
 }

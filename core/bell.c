@@ -5,7 +5,6 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <stddef.h>
-#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,16 +23,8 @@ void bcri_futex_wake(_Atomic uint32_t *word, int32_t most)
     syscall(SYS_futex, word, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
-uint32_t bcri_current_cpu(void)
+uint32_t bcri_current_cpu_slow(void)
 {
-    /* The C library registers a restartable-sequence area per thread, in which the kernel keeps the processor number. */
-    if (__rseq_size != 0) {
-        const struct rseq *area =
-            (const struct rseq *)(const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
-        uint32_t cpu = *(const volatile uint32_t *)&area->cpu_id;
-        if ((int32_t)cpu >= 0)
-            return cpu % 255;
-    }
     int cpu = sched_getcpu();
-    return cpu >= 0 ? (uint32_t)cpu % 255 : 0;
+    return cpu >= 0 ? (uint32_t)cpu & 0xffu : 0;
 }

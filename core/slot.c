@@ -31,7 +31,7 @@ struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx)
     return &base[0];
 }
 
-struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid)
+struct bcri_slot_shm *bcri_slot_of_far(struct bcri_ctx *ctx, void **rgid)
 {
     for (uint32_t chunk = 0; chunk < ctx->slot_chunks; chunk++) {
         uintptr_t offset = (uintptr_t)rgid - (uintptr_t)ctx->slot_base[chunk];

@@ -184,26 +184,62 @@ enum bcri_op {
     BCRI_OP_MOD,
 };
 
-/* Where a cell lies, as this process knows it (place.c). Borrowed until the next lookup. */
+/* Where a cell lies, as this process knows it (place.c). Borrowed until the next lookup. What the fast paths look at comes
+ * first. */
 struct bcri_place {
-    int cce;
-    int number;
+    uint64_t key;                   /* CCE and number, see bcri_place_key */
     struct bcri_record_shm *record; /* of the owner */
-    struct bcri_cell_shm *cell;
+    struct bcri_cell_shm *cell;     /* NULL: this entry names nothing */
     struct bcri_area_shm *area;
-    bcri_ref ref;
-    bcri_ref area_ref;
     uint64_t open; /* what H.state and T.state hold when the cell is fast */
+    bcri_ref ref;
     uint32_t version;
     uint32_t mask;
     uint32_t ring_log2;
     uint32_t owner;
+    bcri_ref area_ref;
+    int cce;
+    int number;
     enum bcri_cell_kind kind;
     bool own;
+    bool may_add, may_take; /* as far as fast puts and gets of this CCE go; the full rules are in access.c */
 };
 
+#define BCRI_PLACES_LOG2 8
+/* Entries are two lines apart. */
+union bcri_place_entry {
+    struct bcri_place place;
+    unsigned char lines[128];
+};
+static_assert(sizeof(struct bcri_place) <= 128, "a place has two lines");
+struct bcri_cellmap {
+    union bcri_place_entry entry[1u << BCRI_PLACES_LOG2];
+};
+
+static inline uint64_t bcri_place_key(int cce, int number)
+{
+    return (uint64_t)(uint32_t)cce << 32 | (uint32_t)number;
+}
+static inline struct bcri_place *bcri_place_entry(struct bcri_ctx *ctx, uint64_t key)
+{
+    return &ctx->cells->entry[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BCRI_PLACES_LOG2)].place;
+}
+
 /* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM (cannot be mapped). */
-int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out);
+int bcri_place_find_slow(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out);
+static inline int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
+{
+    if (bcri_likely(ctx->cells != NULL)) {
+        uint64_t key = bcri_place_key(cce, number);
+        struct bcri_place *place = bcri_place_entry(ctx, key);
+        if (bcri_likely(place->key == key && place->cell != NULL &&
+                        place->version == bcri_load_acquire(&place->record->id.version))) {
+            *place_out = place;
+            return 0;
+        }
+    }
+    return bcri_place_find_slow(ctx, cce, number, place_out);
+}
 void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place);
 /* A place for a cell that is known by reference (service, repair). Returns 0 or bcrE_NOMEM. */
 int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place_out);

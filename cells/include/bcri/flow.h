@@ -68,10 +68,14 @@ static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
     return bcri_load(&slot->kind) >> 8;
 }
 /* Where a region's data lies in this process. Its segment is mapped. */
+static inline uintptr_t bcri_header_data(const struct bcri_ctx *ctx, bcri_ref region,
+                                         const struct bcri_region_shm *header)
+{
+    return (uintptr_t)ctx->base[bcri_ref_seg(region)] + (uintptr_t)((uint64_t)header->data_16 * 16);
+}
 static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
 {
-    const struct bcri_region_shm *header = bcri_at(ctx, region);
-    return (uintptr_t)ctx->base[bcri_ref_seg(region)] + (uintptr_t)((uint64_t)header->data_16 * 16);
+    return bcri_header_data(ctx, region, bcri_at(ctx, region));
 }
 /* Writes the mark by which others learn that the protected region died with its taker, `tag`: it holds until the cell's
  * epoch is past `epoch`, the one in which the region was put or taken. Under the head lock. */

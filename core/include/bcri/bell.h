@@ -12,6 +12,7 @@
 #define BCRI_BELL_H
 
 #include <stdint.h>
+#include <sys/rseq.h>
 
 #include "bcri/ctx.h"
 
@@ -27,7 +28,19 @@ static inline void bcri_bell_ring(struct bcri_record_shm *record)
         bcri_futex_wake(&record->bell.bell, 1);
 }
 
-/* The processor this thread runs on, without a system call; some number below 255. */
-uint32_t bcri_current_cpu(void);
+/* The processor this thread runs on, modulo 256, without a system call: a hint. The C library registers a restartable-
+ * sequence area per thread, in which the kernel keeps the number. */
+uint32_t bcri_current_cpu_slow(void);
+static inline uint32_t bcri_current_cpu(void)
+{
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__s390x__)
+    const struct rseq *area =
+        (const struct rseq *)(const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
+    uint32_t cpu = *(const volatile uint32_t *)&area->cpu_id;
+    if (bcri_likely(__rseq_size != 0 && (int32_t)cpu >= 0))
+        return cpu & 0xffu;
+#endif
+    return bcri_current_cpu_slow();
+}
 
 #endif

@@ -64,7 +64,14 @@ static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *sl
     ctx->slot_free = slot;
 }
 /* The slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's slots. */
-struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid);
+struct bcri_slot_shm *bcri_slot_of_far(struct bcri_ctx *ctx, void **rgid);
+static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid)
+{
+    uintptr_t offset = (uintptr_t)rgid - (uintptr_t)ctx->record->slots;
+    if (bcri_likely(offset < sizeof ctx->record->slots && offset % sizeof(struct bcri_slot_shm) == 0))
+        return (struct bcri_slot_shm *)(void *)rgid;
+    return bcri_slot_of_far(ctx, rgid);
+}
 /* Where a slot of this CCE lies, for others. */
 bcri_ref bcri_slot_ref_far(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot);
 static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
