@@ -164,15 +164,33 @@ void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place)
     serve_all(ctx, place, true);
 }
 
+static bcri_ref first_for(struct bcri_ctx *ctx, const struct bcri_place *place)
+{
+    bcri_ref ref = bcri_load(&place->area->put_first);
+    for (SLOT *put; ref != 0; ref = bcri_load(&put->next)) {
+        put = bcri_at(ctx, ref);
+        if (put == NULL)
+            return BCRI_REF_NONE;
+        if (bcri_load(&put->cell) == place->ref)
+            break;
+    }
+    return ref;
+}
+
+void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_ref ref = first_for(ctx, place);
+    if (ref != BCRI_REF_NONE)
+        (void)serve(ctx, ref, true);
+}
+
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
                       struct bcri_slot_shm *slot)
 {
-    bcri_ref ref = bcri_load(&place->area->put_first);
-    SLOT *put = NULL;
-    while (ref != 0 && (put = bcri_at(ctx, ref)) != NULL && bcri_load(&put->cell) != place->ref)
-        ref = bcri_load(&put->next);
-    if (ref == 0 || put == NULL)
+    bcri_ref ref = first_for(ctx, place);
+    if (ref == BCRI_REF_NONE)
         return bcrE_TIMEOUT;
+    SLOT *put = bcri_at(ctx, ref);
     bcri_ref region = bcri_slot_region(bcri_load(&put->word));
     uint32_t owner = bcri_request_owner(put);
     if (bcri_at(ctx, region) == NULL)

@@ -160,6 +160,8 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
     if (area) {
         if (error == 0 && want != BCRI_WANT_READ)
             bcri_putwait_serve(ctx, place);
+        else if (error == BCRI_WAITS)
+            bcri_putwait_hand_over(ctx, place);
         bcri_area_unlock(ctx, place);
     }
     bcri_journal_close(ctx);

@@ -27,6 +27,10 @@ void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place);
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
                       struct bcri_slot_shm *slot);
 
+/* The first put that waits for this very cell is done if a get takes it: for a get that joined others in the list. Under the
+ * area's lock, no cell lock. */
+void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_place *place);
+
 /* The puts that wait for a cell that is being closed end with `code`. Under the area's lock. */
 void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code);
 
