@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* After the end of a CCE: what others are told, what lives on, and what comes back. How it ends inside an operation is
+ * tested in ../../crash. */
+#include "cce.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+/* Every routine that names a CCE says so, and the caller keeps what it holds. */
+static void all_say_dead(int cce, int cell)
+{
+    int cells[2] = {cce, cell};
+    void **rgid = number(1);
+    FAILS(bcr_enq(rgid, cce, cell, bcr_FREE), bcrE_DEAD);
+    FAILS(bcr_write(rgid, cce, cell, bcr_NOFREE), bcrE_DEAD);
+    FAILS(bcr_enqm(rgid, 1, cells, bcr_NOFREE), bcrE_DEAD);
+    FAILS(bcr_rlswl(rgid, cce, cell), bcrE_DEAD);
+    FAILS(bcr_wl2rl(rgid, cce, cell), bcrE_DEAD);
+    CHECK_INT(value_of(rgid), 1);
+    FAILS_NULL(bcr_deq(cce, cell, bcr_BLOCK), bcrE_DEAD);
+    FAILS_NULL(bcr_read(cce, cell, 0), bcrE_DEAD);
+    FAILS_NULL(bcr_deq(cce, cell, bcr_PENDING), bcrE_DEAD);
+    FAILS_NULL(bcr_acqwl(cce, cell, 10), bcrE_DEAD);
+    FAILS_NULL(bcr_acqrl(cce, cell, bcr_BLOCK), bcrE_DEAD);
+    FAILS(bcr_zap(cce, cell), bcrE_DEAD);
+    FAILS(bcr_celllen(cce, cell), bcrE_DEAD);
+}
+
+TEST(every_use_of_the_cells_of_an_ended_CCE_says_DEAD)
+{
+    begin();
+    grow(0, 0, 1024);
+    struct bcri_ctx *known = join(), *unknown = join();
+    as(known);
+    int cell = grow(2, 9, 0);
+    as(one);
+    int known_id = name(one, known), unknown_id = name(one, unknown);
+    CHECK_INT(bcr_enq(number(1), known_id, cell, bcr_FREE), 0);
+    leave(known);
+    leave(unknown);
+    all_say_dead(known_id, cell);       /* where we have been */
+    all_say_dead(known_id, cell + 1);   /* where we have not */
+    all_say_dead(known_id, cell + 100); /* where nobody could */
+    all_say_dead(known_id, 0);
+    all_say_dead(unknown_id, 1);
+    struct bcri_ctx *next = join(); /* another CCE, another ID */
+    int next_id = name(one, next);
+    CHECK(next_id != known_id && next_id != unknown_id);
+    all_say_dead(known_id, cell);
+    end();
+}
+
+TEST(gets_that_wait_at_an_ended_CCE_end_with_DEAD)
+{
+    begin();
+    struct bcri_ctx *owner = join(), *three = join();
+    as(owner);
+    int cell = grow(3, 9, 0);
+    as(one);
+    int id = name(one, owner);
+    void **ids[4] = {bcr_deq(id, cell, bcr_PENDING), bcr_read(id, cell + 1, bcr_PENDING),
+                     bcr_deq(id, cell + 1, bcr_PENDING), bcr_acqwl(id, cell + 2, bcr_PENDING)};
+    struct later *taker = later_get(three, 1, name(three, owner), cell, bcr_BLOCK);
+    struct bcri_ctx *four = join();
+    struct later *reader = later_get(four, 0, name(four, owner), cell + 2, bcr_BLOCK);
+    leave(owner);
+    CHECK_INT(bcr_rgwaitm(4, ids, bcr_BLOCK, 1), 1);
+    FAILS(bcr_rgwait(ids[0], bcr_BLOCK, 0), bcrE_DEAD);
+    FAILS(bcr_rgwait(ids[1], 0, 1), bcrE_DEAD);
+    FAILS(bcr_rgwait(ids[2], 1000000, 0), bcrE_DEAD);
+    CHECK_INT(bcr_rgfree(ids[3]), 0);
+    FAILS(bcr_rgwait(ids[0], bcr_BLOCK, 0), bcrE_RGID);
+    struct outcome outcome = result(taker);
+    CHECK_INT(outcome.returned, -1);
+    CHECK_INT(outcome.error, bcrE_DEAD);
+    outcome = result(reader);
+    CHECK_INT(outcome.returned, -1);
+    CHECK_INT(outcome.error, bcrE_DEAD);
+    end();
+}
+
+TEST(puts_that_wait_at_an_ended_CCE_end_with_DEAD)
+{
+    begin();
+    struct bcri_ctx *owner = join(), *three = join();
+    as(owner);
+    int cell = grow(2, 0, 0);
+    as(one);
+    struct later *puts[2] = {later_put(two, 1, 1, name(two, owner), cell),
+                             later_put(three, 0, 2, name(three, owner), cell + 1)};
+    leave(owner);
+    for (int i = 0; i < 2; i++) {
+        struct outcome outcome = result(puts[i]);
+        CHECK_INT(outcome.returned, -1);
+        CHECK_INT(outcome.error, bcrE_DEAD);
+    }
+    end();
+}
+
+TEST(what_an_ended_CCE_had_put_elsewhere_is_still_delivered)
+{
+    begin();
+    int cell = grow(1, 9, 0);
+    struct bcri_ctx *three = join();
+    as(three);
+    for (int i = 0; i < 9; i++)
+        CHECK_INT(bcr_enq(number(i), name(three, one), cell, bcr_FREE), 0);
+    as(one);
+    leave(three);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 9);
+    for (int i = 0; i < 9; i++)
+        CHECK_INT(take(bcr_cce, cell), i);
+    end();
+}
+
+TEST(the_regions_of_an_ended_CCE_live_on_while_they_are_held)
+{
+    begin();
+    int cell = grow(1, 9, 1024);
+    struct bcri_ctx *three = join();
+    as(three);
+    int far = grow(1, 9, 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, far, bcr_FREE), 0);
+    as(one);
+    void **held = bcr_deq(name(one, three), far, 0);
+    void **shared = bcr_read(name(one, three), far, 0);
+    leave(three);
+    CHECK_INT(peek(held), 0);
+    CHECK_INT(peek(shared), 1);
+    CHECK_INT(bcr_enq(held, bcr_cce, cell, bcr_NOFREE), 0);
+    as(two);
+    CHECK_INT(take(one_of_two, cell), 0); /* also by those who never met the dead */
+    as(one);
+    CHECK_INT(bcr_rgmod(shared), 0);
+    CHECK_INT(value_of(shared), 1);
+    CHECK_INT(value_of(held), 0);
+    end();
+}
+
+TEST(what_an_ended_CCE_held_is_free)
+{
+    begin();
+    int cell = grow(1, 9, 64);
+    for (int how = 0; how < 3; how++) {
+        struct bcri_ctx *three = join();
+        CHECK_INT(bcr_enq(number(how), bcr_cce, cell, bcr_FREE), 0);
+        as(three);
+        CHECK(bcr_get(how != 0, name(three, one), cell, 0) != NULL);
+        if (how == 2) /* in a cell of its own */
+            CHECK_INT(bcr_enq(bcr_rgalloc(0, 0), bcr_cce, grow(1, 1, 0), bcr_FREE), 0);
+        as(one);
+        if (how == 0)
+            CHECK_INT(bcr_zap(bcr_cce, cell), 0);
+        FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+        leave(three);
+        CHECK_INT(value_of(number(4)), 4);
+    }
+    end();
+}
+
+TEST(the_waiting_gets_of_an_ended_CCE_take_nothing)
+{
+    begin();
+    int cell = grow(1, 9, 1024);
+    for (int listed = 0; listed < 2; listed++) {
+        struct bcri_ctx *three = join();
+        int owner = name(three, one);
+        as(three);
+        CHECK(!listed || bcr_read(owner, cell, bcr_PENDING) != NULL);
+        CHECK(bcr_deq(owner, cell, bcr_PENDING) != NULL);
+        as(one);
+        void **mine = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        as(three);
+        CHECK(bcr_acqwl(owner, cell, bcr_PENDING) != NULL);
+        as(one);
+        leave(three);
+        CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(bcr_rgwait(mine, 0, 0), 1);
+        CHECK_INT(value_of(mine), 1);
+        CHECK_INT(take(bcr_cce, cell), 2);
+        FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    }
+    end();
+}
+
+TEST(what_was_handed_to_a_dead_waiter_is_at_the_head_again_in_the_old_order)
+{
+    begin();
+    int cell = grow(1, 2, 4096);
+    for (int count = 1; count <= 7; count++) {
+        struct bcri_ctx *three = join();
+        as(three);
+        for (int i = 0; i < count; i++)
+            CHECK(bcr_deq(name(three, one), cell, bcr_PENDING) != NULL);
+        as(one);
+        for (int i = 0; i < count + 2; i++) /* and two behind them: the cell is full */
+            CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
+        leave(three);
+        CHECK_INT(bcr_celllen(bcr_cce, cell), count + 2); /* even beyond nrgns */
+        void **more = number(9);
+        FAILS(bcr_enq(more, bcr_cce, cell, bcr_FREE), bcrE_FULL);
+        CHECK_INT(bcr_rgfree(more), 0);
+        for (int i = 0; i < count + 2; i++)
+            CHECK_INT(take(bcr_cce, cell), i);
+        CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
+    }
+    end();
+}
+
+TEST(what_was_handed_to_a_dead_waiter_goes_to_the_next_one)
+{
+    begin();
+    int cell = grow(1, 2, 4096);
+    for (int listed = 0; listed < 2; listed++) {
+        struct bcri_ctx *three = join();
+        void **read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
+        as(three);
+        CHECK(bcr_deq(name(three, one), cell, bcr_PENDING) != NULL);
+        as(one);
+        void **second = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        void **third = bcr_read(bcr_cce, cell, bcr_PENDING);
+        CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(bcr_rgwait(second, 0, 0), 0);
+        leave(three);
+        CHECK_INT(bcr_rgwait(second, 0, 0), 1);
+        CHECK_INT(value_of(second), 1);
+        CHECK_INT(bcr_rgwait(third, 0, 1), 0);
+        if (listed) {
+            CHECK_INT(bcr_rgwait(read, 0, 0), 1);
+            CHECK_INT(value_of(read), 1);
+        }
+    }
+    end();
+}
+
+TEST(a_read_that_a_dead_waiter_did_not_collect_gives_nothing_back)
+{
+    begin();
+    int cell = grow(1, 2, 64);
+    struct bcri_ctx *three = join();
+    as(three);
+    CHECK(bcr_read(name(three, one), cell, bcr_PENDING) != NULL);
+    CHECK(bcr_read(name(three, one), cell, bcr_PENDING) != NULL);
+    as(one);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    leave(three);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
+    CHECK_INT(take(bcr_cce, cell), 1);
+    CHECK_INT(value_of(number(2)), 2); /* and no hold is left */
+    end();
+}
+
+static int put_one(struct bcri_ctx *ctx, void *arg)
+{
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 4096) > 0);
+    CHECK_INT(bcr_enq(number(1), group_name(ctx, one->index), *(int *)arg, bcr_FREE), 0);
+    return 0;
+}
+
+TEST(the_waiting_put_of_an_ended_CCE_is_withdrawn)
+{
+    begin();
+    int cell = grow(1, 1, 1024);
+    uint32_t index;
+    CHECK_INT(bcr_enq(number(0), bcr_cce, cell, bcr_FREE), 0);
+    pid_t pid = group_fork(group, put_one, &cell, &index);
+    while (waiting_puts(cell) == 0)
+        sched_yield();
+    struct later *behind = later_put(two, 1, 2, one_of_two, cell);
+    CHECK_INT(kill(pid, SIGKILL), 0);
+    group_bury(group, pid, index);
+    CHECK_INT(waiting_puts(cell), 1);
+    CHECK_INT(take(bcr_cce, cell), 0);
+    CHECK_INT(result(behind).returned, 0);
+    CHECK_INT(take(bcr_cce, cell), 2);
+    FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    end();
+}
+
+/* ---- processes that are killed while they sleep, or between calls ---- */
+
+static int take_a_lock_and_sleep(struct bcri_ctx *ctx, void *arg)
+{
+    int owner = group_name(ctx, one->index), cell = *(int *)arg;
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 4096) > 0);
+    CHECK(bcr_acqwl(owner, cell, bcr_BLOCK) != NULL);
+    CHECK(bcr_deq(owner, cell + 1, bcr_PENDING) != NULL);
+    CHECK_INT(bcr_enq(number(1), owner, cell + 2, bcr_FREE), 0); /* ready */
+    CHECK(bcr_deq(owner, cell + 3, bcr_BLOCK) != NULL);
+    return 1;
+}
+
+TEST(a_process_that_is_killed_leaves_its_locks_and_waits_to_others)
+{
+    begin();
+    int cell = grow(4, 9, 1024);
+    CHECK_INT(bcr_enq(number(7), bcr_cce, cell, bcr_FREE), 0);
+    uint32_t index;
+    pid_t pid = group_fork(group, take_a_lock_and_sleep, &cell, &index);
+    CHECK_INT(value_of(bcr_deq(bcr_cce, cell + 2, bcr_BLOCK)), 1);
+    CHECK_INT(bcr_enq(number(8), bcr_cce, cell + 1, bcr_FREE), 0); /* handed over, never collected */
+    CHECK_INT(bcr_celllen(bcr_cce, cell + 1), 0);
+    CHECK_INT(kill(pid, SIGKILL), 0);
+    int status = group_bury(group, pid, index);
+    CHECK(WIFSIGNALED(status));
+    FAILS_NULL(bcr_acqrl(bcr_cce, cell, bcr_BLOCK), bcrE_OWNERDEAD);
+    CHECK_INT(take(bcr_cce, cell + 1), 8);
+    CHECK_INT(bcr_enq(number(9), bcr_cce, cell + 3, bcr_FREE), 0);
+    CHECK_INT(take(bcr_cce, cell + 3), 9);
+    end();
+}
+
+/* Many at once, some of whom die while others go on. */
+static int churn(struct bcri_ctx *ctx, void *arg)
+{
+    int owner = group_name(ctx, one->index), cell = *(int *)arg;
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 16) > 0);
+    for (int i = 0;; i++) {
+        CHECK_INT(bcr_enq(number(i), owner, cell, bcr_FREE), 0);
+        void **rgid = bcr_deq(owner, cell, bcr_BLOCK);
+        CHECK(rgid != NULL);
+        CHECK_INT(bcr_rgfree(rgid), 0);
+        void **lock = bcr_acqwl(owner, cell + 1, 0);
+        CHECK(lock != NULL || bcr_errno == bcrE_TIMEOUT || bcr_errno == bcrE_OWNERDEAD);
+        if (lock != NULL)
+            CHECK_INT(bcr_rlswl(lock, owner, cell + 1), 0);
+    }
+}
+
+TEST_TIMEOUT(processes_are_killed_at_work_and_the_others_go_on, 120)
+{
+    begin();
+    enum { AT_ONCE = 3 };
+    int cell = grow(2, 40, 1 << 16);
+    uint32_t index[AT_ONCE];
+    pid_t pid[AT_ONCE];
+    uint64_t seed = test_seed();
+    CHECK_INT(bcr_write(number(0), bcr_cce, cell + 1, bcr_FREE), 0);
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
+    for (int i = 0; i < AT_ONCE; i++)
+        pid[i] = group_fork(group, churn, &cell, &index[i]);
+    for (uint64_t round = 0; round < test_scale(20, 400); round++) {
+        int who = (int)(round % AT_ONCE);
+        for (uint64_t turns = test_rand_below(&seed, 2000); turns > 0; turns--)
+            bcr_celllen(bcr_cce, cell);
+        CHECK_INT(kill(pid[who], SIGKILL), 0);
+        group_bury(group, pid[who], index[who]);
+        pid[who] = group_fork(group, churn, &cell, &index[who]);
+        void **lock = bcr_acqrl(bcr_cce, cell + 1, bcr_BLOCK);
+        if (lock != NULL)
+            CHECK_INT(value_of(lock), 0);
+        else {
+            CHECK_INT(bcr_errno, bcrE_OWNERDEAD);
+            CHECK_INT(bcr_write(number(0), bcr_cce, cell + 1, bcr_FREE), 0);
+        }
+        while (bcr_celllen(bcr_cce, cell) < 10) /* the dead took some with them */
+            CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    }
+    for (int i = 0; i < AT_ONCE; i++) {
+        CHECK_INT(kill(pid[i], SIGKILL), 0);
+        group_bury(group, pid[i], index[i]);
+    }
+    end();
+}

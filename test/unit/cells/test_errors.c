@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* What is true of every routine: without a CCE, in a fork, with an ID of nobody, with a cell that nobody has. Each wrong
+ * argument shows its code, and that nothing changed. */
+#include "cce.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <unistd.h>
+
+/* Every routine fails with `code` for want of a CCE; `rgid` and `list` are what a CCE could use. */
+static void all_fail(int code, void **rgid, int cell)
+{
+    void **list[1] = {rgid};
+    int cells[2] = {1, cell};
+    int value = 0, archtype = 0;
+    FAILS(bcr_cagrow(0, 1, 1, 1, 1, 1, 64), code);
+    FAILS(bcr_cafree(cell), code);
+    FAILS(bcr_celllen(1, cell), code);
+    FAILS_NULL(bcr_rgalloc(4, 0), code);
+    FAILS(bcr_rgmod(rgid), code);
+    FAILS(bcr_rgfree(rgid), code);
+    FAILS(bcr_rgrealloc(rgid, 2), code);
+    FAILS(bcr_rglen(rgid, &archtype), code);
+    FAILS(bcr_rgwait(rgid, bcr_BLOCK, 0), code);
+    FAILS(bcr_rgwaitm(1, list, bcr_BLOCK, 1), code);
+    FAILS(bcr_rgerror(rgid), code);
+    FAILS(bcr_put(1, rgid, 1, cell, bcr_FREE), code);
+    FAILS(bcr_put(0, rgid, 1, cell, bcr_FREE), code);
+    FAILS(bcr_putm(1, rgid, 1, cells, bcr_FREE), code);
+    FAILS_NULL(bcr_get(0, 1, cell, 0), code);
+    FAILS_NULL(bcr_get(1, 1, cell, bcr_BLOCK), code);
+    FAILS_NULL(bcr_get(1, 1, cell, bcr_PENDING), code);
+    FAILS(bcr_zap(1, cell), code);
+    FAILS_NULL(bcr_acqrl(1, cell, 0), code);
+    FAILS_NULL(bcr_acqwl(1, cell, 0), code);
+    FAILS(bcr_rlsrl(rgid), code);
+    FAILS(bcr_rlswl(rgid, 1, cell), code);
+    FAILS(bcr_wl2rl(rgid, 1, cell), code);
+    FAILS(bcr_putwait(0), code);
+    FAILS(bcr_putdone(0), code);
+    bcr_errno = 0;
+    CHECK_INT(bcr_copyfm(bcrT_1INT, 1, rgid, 0, &value, sizeof value), -2);
+    CHECK_INT(bcr_errno, code);
+    bcr_errno = 0;
+    CHECK_INT(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), -2);
+    CHECK_INT(bcr_errno, code);
+    CHECK_INT(archtype, 0);
+}
+
+TEST(without_a_CCE_every_routine_says_NOINIT)
+{
+    CHECK_INT(bcr_cce, 0);
+    CHECK_INT(bcr_errno, bcrE_OK);
+    all_fail(bcrE_NOINIT, NULL, 1);
+    void *variable;
+    all_fail(bcrE_NOINIT, &variable, 1);
+}
+
+TEST(in_a_fork_every_routine_says_FORK_and_harms_nothing)
+{
+    begin();
+    int cell = grow(1, 9, 1024);
+    void **rgid = number(1);
+    CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        all_fail(bcrE_FORK, rgid, cell);
+        _exit(0);
+    }
+    test_join(pid, 0);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
+    CHECK_INT(value_of(rgid), 1);
+    CHECK_INT(take(bcr_cce, cell), 1);
+    end();
+}
+
+/* A call with a CCE ID or cell number that is none. */
+static void all_refuse(int cce, int cell, int code)
+{
+    int cells[2] = {cce, cell};
+    void **rgid = number(1);
+    void *data = *rgid;
+    FAILS(bcr_enq(rgid, cce, cell, bcr_FREE), code);
+    FAILS(bcr_write(rgid, cce, cell, bcr_FREE), code);
+    FAILS(bcr_enq(rgid, cce, cell, bcr_NOFREE), code);
+    FAILS(bcr_enqm(rgid, 1, cells, bcr_NOFREE), code);
+    FAILS(bcr_rlswl(rgid, cce, cell), code);
+    FAILS(bcr_wl2rl(rgid, cce, cell), code);
+    const int msecs[] = {0, 1, bcr_BLOCK, bcr_PENDING, INT_MIN, INT_MAX};
+    for (size_t i = 0; i < sizeof msecs / sizeof msecs[0]; i++) {
+        FAILS_NULL(bcr_deq(cce, cell, msecs[i]), code);
+        FAILS_NULL(bcr_read(cce, cell, msecs[i]), code);
+        FAILS_NULL(bcr_acqwl(cce, cell, msecs[i]), code);
+        FAILS_NULL(bcr_acqrl(cce, cell, msecs[i]), code);
+    }
+    FAILS(bcr_zap(cce, cell), code);
+    FAILS(bcr_celllen(cce, cell), code);
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    CHECK_PTR(*rgid, data); /* nobody else got a share */
+    CHECK_INT(value_of(rgid), 1);
+    CHECK_INT(pending_gets(one), 0);
+}
+
+TEST(an_ID_that_was_never_given_out_is_NOCCE)
+{
+    begin();
+    grow(1, 9, 1024);
+    const int never[] = {0, -1, -2, 3, 1000, INT_MAX, INT_MIN};
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
+        all_refuse(never[i], 1, bcrE_NOCCE);
+    end();
+}
+
+TEST(a_number_that_is_no_cell_is_NOCELL)
+{
+    begin();
+    int cell = grow(3, 9, 1024);
+    CHECK_INT(bcr_cagrow(100, 0, 0, 0, 2, 9, 0), 100);
+    const int none[] = {-1, INT_MIN, 4, 99, 102, INT_MAX};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        all_refuse(bcr_cce, none[i], bcrE_NOCELL);
+    as(two);
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        all_refuse(one_of_two, none[i], bcrE_NOCELL);
+    as(one);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(bcr_celllen(bcr_cce, cell + i), 0);
+    end();
+}
+
+TEST(msec_below_PENDING_is_for_ever)
+{
+    begin();
+    int cell = grow(1, 9, 1024);
+    struct later *waiting = later_get(two, 1, one_of_two, cell, -3);
+    CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(result(waiting).value, 3);
+    waiting = later_get(two, 1, one_of_two, cell, INT_MIN);
+    CHECK_INT(bcr_enq(number(4), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(result(waiting).value, 4);
+    end();
+}
+
+static void *another_thread(void *arg)
+{
+    as(arg);
+    CHECK_INT(bcr_errno, bcrE_OK);
+    bcr_errno = 55;
+    return NULL;
+}
+
+TEST(bcr_errno_is_each_threads_own)
+{
+    begin();
+    FAILS(bcr_zap(77, 1), bcrE_NOCCE);
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, another_thread, two), 0);
+    pthread_join(thread, NULL);
+    CHECK_INT(bcr_errno, bcrE_NOCCE);
+    end();
+}
+
+TEST(the_table_of_IDs_grows)
+{
+    begin();
+    int cell = grow(1, 9, 1024);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    for (int i = 0; i < 10000; i++) {
+        void **rgid = bcr_read(bcr_cce, cell, 0);
+        CHECK(rgid != NULL);
+    }
+    CHECK_INT(take(bcr_cce, cell), 1);
+    end();
+}
+
+TEST(the_globals_tell_of_the_calling_threads_CCE)
+{
+    begin();
+    CHECK_INT(bcr_cce, 1);
+    CHECK_INT(bcr_enlistor, -1);
+    CHECK_INT(bcr_cceord, 0);
+    CHECK(bcr_archtype > 0);
+    int mine = bcr_archtype;
+    as(two);
+    CHECK_INT(bcr_cce, 1); /* IDs are each CCE's own */
+    CHECK_INT(bcr_archtype, mine);
+    bcr_cce = 99; /* misleads nobody but the program */
+    int cell = grow(1, 1, 0);
+    CHECK_INT(bcr_celllen(1, cell), 0);
+    as(one);
+    CHECK_INT(bcr_cce, 1);
+    end();
+}
