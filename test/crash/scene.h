@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* One operation, killed after each of its instructions.
+ *
+ * A scene has an owner of two cells, a peer, and a victim. Owner and peer live in the test's process and survive; the
+ * victim is forked, prepares, and is then stepped through `run` and killed. Afterwards it is buried, the shared memory is
+ * audited, and what owner and peer see is compared with what a reader of the manual would expect: the operation is
+ * wholly there or not at all. Then both go on working, and all memory must come home.
+ *
+ * What they see is written down as a line of words:
+ *     T=5 R=- L=OWNERDEAD    the peer's waiting gets, reads and lock requests, in the order in which they were made: the
+ *                            value that came, - still waiting, or the error
+ *     P=in P=- P=DEAD        the peer's waiting puts
+ *     : 1 2 3                what is in the first cell, in order; or the error
+ *     ; 4                    what is in the second cell, if anything */
+#ifndef BCR_TEST_SCENE_H
+#define BCR_TEST_SCENE_H
+
+#include <bcr.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "check.h"
+#include "group.h"
+#include "trace.h"
+
+enum { SCENE_IDS = 8, SCENE_LINE = 256 };
+
+struct scene {
+    const struct scenario *scenario;
+    struct group *group;
+    struct bcri_ctx *owner, *peer;
+    int owner_home, peer_home; /* how each calls the CCE with the cells */
+    uint32_t home_index, owner_index, peer_index, victim_index;
+    pid_t victim;
+    void **waiter[SCENE_IDS];
+    int waiters;
+    struct bcri_slot_shm *put[SCENE_IDS];
+    int puts;
+    struct scene_shared *shared; /* with the processes that it forks */
+
+    /* of the victim, or of whom `as_...` has made the thread */
+    int home, cell, cell2;
+    void **id[SCENE_IDS];
+};
+
+struct scenario {
+    /* What there is before. */
+    bool own;            /* the cells are the victim's own */
+    int cells;           /* 0: 2; the more, the shorter the rings: 10 cells for 40 regions have rings of 8 */
+    int nrgns;           /* of all cells together; 0: 40; -1: none at all */
+    bool ownerdead;      /* somebody died with the first cell's write lock; excludes the others */
+    int queued;          /* regions 1, 2, ... in the first cell, made by owner and peer in turn */
+    int given_back;      /* regions 61, 62, ... that were taken and given back to its head */
+    const char *waiters; /* T, R, L: gets, reads, locks of the peer's that wait */
+    int puts;            /* puts of 51, 52, ... of the peer's that wait for room */
+    void (*prepare)(struct scene *scene); /* in the victim */
+    void (*arrange)(struct scene *scene); /* after that, by owner and peer */
+
+    bool cold; /* the victim has not mapped the segments of others; else it has */
+
+    bool (*run)(struct scene *scene); /* in the victim; false: it failed, which no scenario expects */
+
+    /* What somebody does once, when the victim comes to `help_at`. */
+    void (*help)(struct scene *scene);
+    enum trace_at help_at;
+
+    /* What must be seen: `before` if it is killed before its first instruction, `after` when it has done everything, and
+     * in between one of the two, or one of those that `also` lists, separated by |. */
+    const char *before, *after, *also;
+
+    /* Another process that does this to the cell all the time; then what is seen is not compared. */
+    void (*contender)(struct scene *scene);
+};
+
+void scene_test(const struct scenario *scenario);
+
+#define SCENARIO(name, ...)                                    \
+    TEST_TIMEOUT(name, 900)                                    \
+    {                                                          \
+        static const struct scenario scenario = {__VA_ARGS__}; \
+        scene_test(&scenario);                                 \
+    }
+
+/* For the hooks: the thread becomes owner or peer. */
+void as_owner(struct scene *scene);
+void as_peer(struct scene *scene);
+void **number(int value);
+/* A region of `length` bytes that begins with `value`. */
+void **large(int value, int length_bytes);
+/* What it holds; freed. */
+int value_of(void **rgid);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Stepping another process, one instruction at a time, and killing it wherever it stands.
+ *
+ * The victim is a fork of the tracer, so an address means the same in both. One thread does all the tracing. */
+#ifndef BCR_TEST_TRACE_H
+#define BCR_TEST_TRACE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Why this machine cannot step, or NULL. */
+const char *trace_missing(void);
+
+/* In the victim: the first instruction that counts comes after the return of trace_begin; what follows trace_end does
+ * not count. Both stop until the tracer says otherwise. */
+void trace_begin(void);
+void trace_end(void);
+
+/* Waits for the victim's trace_begin. False: it has ended instead. */
+bool trace_attach(pid_t victim);
+
+enum trace_at {
+    TRACE_AT_INSTRUCTION,
+    TRACE_AT_YIELD, /* the next instruction is the system call sched_yield */
+    TRACE_AT_SLEEP, /* ... is one that may sleep until somebody else does something */
+    TRACE_AT_END,   /* it has come to trace_end */
+    TRACE_GONE      /* it has ended by itself */
+};
+/* Executes one instruction. */
+enum trace_at trace_step(pid_t victim);
+
+/* At a yield: lets it do that and the following ones, `count` in all, together with what is between them. */
+void trace_pass_yields(pid_t victim, unsigned count);
+
+/* Where it stands, as an offset that addr2line(1) understands. */
+unsigned long trace_address(pid_t victim);
+
+/* Kills it where it stands and returns when it is dead; its status is still to be waited for. */
+void trace_kill(pid_t victim);
+
+#endif
