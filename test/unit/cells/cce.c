@@ -4,9 +4,11 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bcri/audit.h"
 #include "bcri/cell.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
@@ -68,12 +70,28 @@ void leave(struct bcri_ctx *ctx)
     FAIL("not a member any more");
 }
 
+static void print_finding(void *arg, const char *sentence)
+{
+    (void)arg;
+    printf("audit: %s\n", sentence);
+}
+
+uint64_t audit(void)
+{
+    struct bcri_audit audit = {.found = print_finding};
+    CHECK_INT(bcri_audit(group_enl(group), &audit), 0);
+    CHECK_UINT(audit.findings, 0);
+    return audit.regions;
+}
+
 void end(void)
 {
     as(NULL);
+    audit();
     for (int i = 0; i < member_count; i++)
         if (members[i] != NULL)
             leave(members[i]);
+    CHECK_UINT(audit(), 0); /* the ended leave nothing behind */
     group_close(group);
 }
 
@@ -183,6 +201,12 @@ static void count_pending(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     *(int *)arg += state >= BCRI_SLOT_TICKET && state <= BCRI_SLOT_FAILED;
 }
 
+static void count_waiting_puts(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    (void)ref;
+    *(int *)arg += bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_PUTWAIT;
+}
+
 static int count(struct bcri_ctx *ctx, void (*visit)(void *, struct bcri_slot_shm *, bcri_ref))
 {
     int found = 0;
@@ -225,34 +249,41 @@ static struct later *start_get(struct later like)
     return later;
 }
 
-/* The area is that of a cell as the putter names it; its lock is free again once the put has joined the others. */
-static struct later *start_put(struct later like, int cce, int cell)
+/* Each put that waits has an ID for its request; once the locks of the areas are free again it has taken its place. */
+static struct later *start_put(struct later like, int ncells, const int *cells, int waits)
 {
+    struct bcri_area_shm **areas = malloc((size_t)ncells * sizeof(struct bcri_area_shm *));
+    CHECK(areas != NULL);
     struct bcri_ctx *self = bcri_self();
     as(like.ctx);
-    struct bcri_area_shm *area = area_of(cce, cell);
+    for (int i = 0; i < ncells; i++)
+        areas[i] = area_of(cells[2 * i], cells[2 * i + 1]);
     as(self);
-    uint32_t before = bcri_load_acquire(&area->waitputs);
+    int before = count(like.ctx, count_waiting_puts);
     struct later *later = start(like);
-    while (!atomic_load(&later->over) &&
-           (bcri_load_acquire(&area->waitputs) <= before || bcri_load_acquire(&area->lock) != 0))
+    while (!atomic_load(&later->over) && count(like.ctx, count_waiting_puts) < before + waits)
         sched_yield();
+    for (int i = 0; i < ncells; i++)
+        while (bcri_load_acquire(&areas[i]->lock) != 0)
+            sched_yield();
+    free(areas);
     return later;
 }
 
 struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, int cce, int cell)
 {
+    const int cells[2] = {cce, cell};
     return start_put(
-        (struct later){.ctx = ctx, .what = PUT, .qlike = qlike, .value = value, .cce = cce, .cell = cell},
-        cce, cell);
+        (struct later){.ctx = ctx, .what = PUT, .qlike = qlike, .value = value, .cce = cce, .cell = cell}, 1,
+        cells, 1);
 }
 
-struct later *later_putm(struct bcri_ctx *ctx, int value, int ncells, const int *cells)
+struct later *later_putm(struct bcri_ctx *ctx, int qlike, int value, int ncells, const int *cells, int waits)
 {
     return start_put(
         (struct later){
-            .ctx = ctx, .what = PUTM, .qlike = 1, .value = value, .ncells = ncells, .cells = cells},
-        cells[0], cells[1]);
+            .ctx = ctx, .what = PUTM, .qlike = qlike, .value = value, .ncells = ncells, .cells = cells},
+        ncells, cells, waits);
 }
 
 struct later *later_get(struct bcri_ctx *ctx, int qlike, int cce, int cell, int msec)

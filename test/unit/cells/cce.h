@@ -15,8 +15,10 @@ extern int two_of_one, one_of_two; /* how each calls the other */
 
 /* Opens the group with `one`, who has no cells and no memory yet, and `two`; the thread becomes `one`. */
 void begin(void);
-/* Everybody leaves; nothing may be left that stops that. */
+/* Audits the shared structures, then everybody leaves. Nobody is inside a call, or all who are wait. */
 void end(void);
+/* All structures that are shared tell the same story (bcri/audit.h). Returns how many regions there are. */
+uint64_t audit(void);
 
 /* A further CCE with 64 KiB of memory; end() takes it away. */
 struct bcri_ctx *join(void);
@@ -57,7 +59,8 @@ int take(int cce, int cell);
 /* A call made by `ctx` on a thread of its own. `later_...` returns when the call waits; `result` waits for its end. */
 struct later;
 struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, int cce, int cell);
-struct later *later_putm(struct bcri_ctx *ctx, int value, int ncells, const int *cells);
+/* `waits`: how many of the cells it waits for. */
+struct later *later_putm(struct bcri_ctx *ctx, int qlike, int value, int ncells, const int *cells, int waits);
 struct later *later_get(struct bcri_ctx *ctx, int qlike, int cce, int cell, int msec);
 struct later *later_acqwl(struct bcri_ctx *ctx, int cce, int cell, int msec);
 struct outcome {

@@ -221,7 +221,7 @@ TEST(cells_with_room_are_served_at_once_and_the_others_waited_for)
     int roomy = grow(1, 9, 0);
     CHECK_INT(bcr_enq(number(0), bcr_cce, full, bcr_FREE), 0);
     const int cells[] = {one_of_two, full, one_of_two, roomy};
-    struct later *putm = later_putm(two, 7, 2, cells);
+    struct later *putm = later_putm(two, 1, 7, 2, cells, 1);
     CHECK_INT(waiting_puts(full), 1);
     CHECK_INT(take(bcr_cce, roomy), 7); /* there while the other waits */
     CHECK_INT(bcr_celllen(bcr_cce, full), 1);
@@ -241,9 +241,7 @@ TEST(several_full_cells_are_waited_for_together)
         CHECK_INT(bcr_enq(number(i), bcr_cce, cell[i], bcr_FREE), 0);
     }
     const int cells[] = {one_of_two, cell[2], one_of_two, cell[1], one_of_two, cell[0]};
-    struct later *putm = later_putm(two, 7, 3, cells);
-    while (waiting_puts(cell[0]) == 0)
-        continue; /* it is the last to be listed */
+    struct later *putm = later_putm(two, 1, 7, 3, cells, 3);
     for (int i = 0; i < 3; i++) {
         CHECK_INT(take(bcr_cce, cell[i]), i);
         CHECK_INT(take(bcr_cce, cell[i]), 7);
