@@ -204,7 +204,7 @@ static void share_a_cpu(void)
 {
     cpu_set_t mine;
     CHECK_INT(sched_getaffinity(0, sizeof all_cpus, &all_cpus), 0);
-    int cpu = sched_getcpu();
+    size_t cpu = (size_t)sched_getcpu();
     CPU_ZERO(&mine);
     CPU_SET(cpu, &mine);
     other_cpus = all_cpus;
