@@ -5,8 +5,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "bcri/cell.h"
 #include "bcri/cell0.h"
+#include "bcri/flow.h"
+#include "bcri/heap.h"
 #include "bcri/repair.h"
+#include "bcri/returns.h"
 
 struct queue {
     struct enl_work *first, **end;
@@ -159,6 +163,11 @@ bool enl_worker_stop(struct enl_worker *worker)
         return false;
     }
     pthread_join(worker->thread, NULL);
+    struct bcri_ctx *ctx = bcri_host_ctx(worker->program->host); /* what its operations have kept privately */
+    bcri_places_fini(ctx);
+    bcri_areas_fini(ctx);
+    bcri_returns_fini(ctx);
+    bcri_heap_fini(ctx);
     uv_close((uv_handle_t *)&worker->bell, on_bell_closed);
     return true;
 }

@@ -78,7 +78,9 @@ static bool pack_value(msgpack_packer *packer, const struct bcri_control_key_row
     case BCRI_KIND_U32:
         msgpack_pack_uint32(packer, *(const uint32_t *)field);
         return *(const uint32_t *)field <= row->limit;
-    case BCRI_KIND_U64: msgpack_pack_uint64(packer, *(const uint64_t *)field); return true;
+    case BCRI_KIND_U64:
+        msgpack_pack_uint64(packer, *(const uint64_t *)field);
+        return *(const uint64_t *)field <= row->limit;
     case BCRI_KIND_I32: msgpack_pack_int32(packer, *(const int32_t *)field); return true;
     case BCRI_KIND_STR:
         if (view->length > row->limit || memchr(view->bytes, 0, view->length) != NULL)

@@ -197,7 +197,9 @@ static bool store(const struct item *item, const struct bcri_control_key_row *ro
     case BCRI_KIND_U32:
         *(uint32_t *)field = (uint32_t)item->number;
         return item->class == CLASS_UINT && item->number <= row->limit;
-    case BCRI_KIND_U64: *(uint64_t *)field = item->number; return item->class == CLASS_UINT;
+    case BCRI_KIND_U64:
+        *(uint64_t *)field = item->number;
+        return item->class == CLASS_UINT && item->number <= row->limit;
     case BCRI_KIND_I32: return store_signed(item, field);
     case BCRI_KIND_STR: return store_view(item, CLASS_STR, row->limit, field);
     case BCRI_KIND_BIN: return store_view(item, CLASS_BIN, row->limit, field);

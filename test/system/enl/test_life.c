@@ -165,7 +165,8 @@ TEST(a_cce_under_a_wrapper_that_is_killed_is_an_abnormal_end)
 
 TEST(a_cce_that_executes_another_program_has_given_up_and_is_killed)
 {
-    run_write_file("forever", "#!/bin/sh\nexec sleep 1000\n", 26, 0700);
+    static const char forever[] = "#!/bin/sh\nexec sleep 1000\n";
+    run_write_file("forever", forever, sizeof forever - 1, 0700);
     run_start(&run, run_enl(), run_cce(), "exec", "./forever", NULL);
     run_end(&run);
     CHECK_INT(run.status, 128 + SIGKILL);
@@ -211,9 +212,9 @@ TEST(killing_enl_ends_a_program_that_was_started_directly)
 TEST(what_a_cce_left_running_goes_with_an_aborted_program)
 {
     int watches[2];
-    run_write_file("leave",
-                   "#!/bin/sh\nsetsid sh -c 'echo 9 $$ 0 > $SYS_TELL; exec sleep 1000' &\nexec \"$@\"\n", 80,
-                   0700);
+    static const char leave[] =
+        "#!/bin/sh\nsetsid sh -c 'echo 9 $$ 0 > $SYS_TELL; exec sleep 1000' &\nexec \"$@\"\n";
+    run_write_file("leave", leave, sizeof leave - 1, 0700);
     run_start(&run, run_enl(), "./leave", run_cce(), "tell", "wait", "kill", "9", NULL);
     all_there(1, watches);
     run_go();
