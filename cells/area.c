@@ -326,6 +326,7 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
         bcri_journal_close(ctx);
         return error;
     }
+    bcri_cell_fds_close(ctx, ref);
     fail_requests(ctx, area, bcrE_NOCELL);
     bcri_store_release(link, bcri_load(&area->next));
     keep_room(ctx, ref, &shape);

@@ -56,8 +56,8 @@ int bcr_celllen(int cce, int cell)
         uint64_t state = bcri_load(&place->cell->h.state);
         bool open = state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0;
         length = bcri_queue_length(place);
-        bcri_unlock(ctx, &place->cell->t.lock);
-        bcri_unlock(ctx, &place->cell->h.lock);
+        bcri_unlock_stale(ctx, &place->cell->t.lock);
+        bcri_unlock_stale(ctx, &place->cell->h.lock);
         bcri_journal_close(ctx);
         if (open)
             break;

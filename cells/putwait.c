@@ -31,7 +31,7 @@ void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 
 void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    bcri_unlock(ctx, &place->area->lock);
+    bcri_unlock_stale(ctx, &place->area->lock); /* the area may have been given back meanwhile */
 }
 
 void bcri_tx_putwait_end(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref, uint64_t word,

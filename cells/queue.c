@@ -25,7 +25,7 @@ void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    bcri_unlock(ctx, &place->area->leaf);
+    bcri_unlock_stale(ctx, &place->area->leaf); /* the area may have been given back meanwhile */
 }
 
 static uint32_t flags_of(const struct bcri_place *place)
@@ -445,6 +445,16 @@ static bool into_ring(struct bcri_ctx *ctx, struct bcri_place *place)
     return true;
 }
 
+/* Tells whoever waits with a descriptor, once. */
+static void tell_armed(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    if (ctx->fd_upcalls != NULL)
+        ctx->fd_upcalls->ring(ctx->up, place->ref);
+    bcri_tx_begin(ctx);
+    bcri_tx_flags(ctx, place, flags_of(place) & ~BCRI_CELL_ARMED);
+    bcri_tx_commit(ctx);
+}
+
 void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     CELL *cell = place->cell;
@@ -452,6 +462,8 @@ void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_ref region;
     while (bcri_load(&cell->c.list_first) != 0 && (region = bcri_queue_first(ctx, place, &from)) != 0)
         serve_first(ctx, place, region, from);
+    if (bcri_unlikely((flags_of(place) & BCRI_CELL_ARMED) != 0) && bcri_queue_length(place) != 0)
+        tell_armed(ctx, place);
     if (bcri_load(&cell->c.list_first) != 0)
         return;
     /* A batch at a time: half a ring, so that a long queue costs little per region. */

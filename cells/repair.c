@@ -30,11 +30,18 @@ struct dead {
     bool head_taken, tail_taken;
 };
 
-void bcri_cce_dying(struct bcri_record_shm *record)
+void bcri_cce_dying(struct bcri_host *host, uint32_t index)
 {
-    bcri_store_release(&record->id.state, BCRI_CCE_DYING);
+    struct bcri_record_shm *record = bcri_host_record(host, index);
+    const struct bcri_host_shm *shared = bcri_host_shared(host);
     atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
+    atomic_store_explicit(&record->id.state, BCRI_CCE_DYING, memory_order_seq_cst);
     bcri_cce_wake_sleepers(record);
+    /* A repair that waits for somebody who waits for this one: lock.c. */
+    uint32_t waits_on = atomic_load_explicit(&shared->enl_waits_on, memory_order_seq_cst);
+    struct bcri_record_shm *other = waits_on != 0 ? bcri_host_record(host, waits_on - 1) : NULL;
+    if (other != NULL)
+        bcri_cce_wake_sleepers(other);
 }
 
 void bcri_cce_wake_sleepers(struct bcri_record_shm *record)
@@ -144,7 +151,8 @@ static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_pla
     } else if (phase == 1 && bcri_load(&h->head) == ticket + 1) {
         take_over(enl, dead, place);
         bcri_tickets_to_list(enl, place);
-        bcri_queue_prepend(enl, place, region, BCRI_REF_NONE);
+        if (bcri_queue_prepend(enl, place, region, BCRI_REF_NONE) != 0)
+            drop(enl, region); /* no memory for a node: nobody can be given it any more */
     } else if (phase == 4) {
         _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
         take_over(enl, dead, place);
@@ -177,7 +185,7 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead, struct
     struct bcri_head_shm *h = &place->cell->h;
     if (bcri_load(&j->aux[BCRI_AUX_TAKER]) != 0) {
         /* Taken or taken over, as long as it takes to write the mark. */
-        bool held = holds(dead, &h->lock);
+        bool held = holds(dead, &h->lock) || bcri_load(&h->lock) == enl->tag;
         if (!held)
             bcri_lock(enl, &h->lock);
         bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->aux[BCRI_AUX_EPOCH]));

@@ -14,6 +14,7 @@
 #include "bcr/error.h"
 #include "bcri/archtype.h"
 #include "bcri/ctx.h"
+#include "bcri/eventfds.h"
 #include "bcri/segment.h"
 
 #define PAGE_BYTES       4096u
@@ -29,6 +30,7 @@ struct bcri_host {
     struct bcri_record_shm *records[1024];
     uint32_t *free_records;
     size_t free_count, free_room;
+    struct bcri_eventfds *eventfds;
 };
 
 static int up_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
@@ -42,6 +44,19 @@ static int up_segment_fd(void *up, uint32_t seg)
     return copy >= 0 ? copy : -bcrE_NOMEM;
 }
 static const struct bcri_upcalls own_upcalls = {up_segment_add, up_segment_fd};
+
+static int up_fd_set(void *up, bcri_ref cell, int fd)
+{
+    (void)up;
+    (void)cell;
+    (void)fd;
+    return bcrE_ACCESS; /* the daemon has no cells of its own */
+}
+static void up_fd_ring(void *up, bcri_ref cell)
+{
+    bcri_eventfds_ring(((struct bcri_host *)up)->eventfds, cell);
+}
+static const struct bcri_fd_upcalls own_fd_upcalls = {up_fd_set, up_fd_ring};
 
 static int room_for_number(struct bcri_host *host, uint32_t seg)
 {
@@ -221,6 +236,11 @@ struct bcri_record_shm *bcri_host_record(struct bcri_host *host, uint32_t index)
     return &host->records[index / BCRI_RECORDS_PER_SEG][index % BCRI_RECORDS_PER_SEG];
 }
 
+struct bcri_eventfds *bcri_host_eventfds(struct bcri_host *host)
+{
+    return host->eventfds;
+}
+
 struct bcri_ctx *bcri_host_ctx(struct bcri_host *host)
 {
     return &host->ctx;
@@ -271,7 +291,8 @@ int bcri_host_init(const char *program, struct bcri_host **host_out)
     if (host == NULL)
         return bcrE_NOMEM;
     pthread_mutex_init(&host->mutex, NULL);
-    int error = make_host_segment(host, program);
+    host->eventfds = bcri_eventfds_init();
+    int error = host->eventfds != NULL ? make_host_segment(host, program) : bcrE_NOMEM;
     uint32_t index;
     if (error == 0)
         error = bcri_host_cce_add(host, 0, &index);
@@ -281,6 +302,7 @@ int bcri_host_init(const char *program, struct bcri_host **host_out)
         bcri_host_fini(host);
         return error;
     }
+    host->ctx.fd_upcalls = &own_fd_upcalls;
     bcri_store(&host->ctx.record->id.pid, (uint32_t)getpid());
     bcri_store_release(&host->ctx.record->id.state, BCRI_CCE_ALIVE);
     *host_out = host;
@@ -300,6 +322,7 @@ void bcri_host_fini(struct bcri_host *host)
     for (size_t i = 0; i < host->fd_room; i++)
         if (host->fds[i] >= 0)
             close(host->fds[i]);
+    bcri_eventfds_fini(host->eventfds);
     free(host->fds);
     free(host->free_records);
     pthread_mutex_destroy(&host->mutex);

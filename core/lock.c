@@ -33,6 +33,22 @@ void bcri_unlock_wake(struct bcri_ctx *ctx)
     bcri_futex_wake(&ctx->bell->lock_event, INT32_MAX);
 }
 
+/* enl only: whoever holds what a repair waits for may itself wait for a lock of another dead one. So before it sleeps, enl
+ * repairs the journal of any CCE that is dying. False: there is none. */
+static bool repaired_one(struct bcri_ctx *ctx)
+{
+    uint32_t count = bcri_load_acquire(&ctx->host->record_count);
+    for (uint32_t index = 0; index < count; index++) {
+        struct bcri_record_shm *record = bcri_record(ctx, index);
+        if (record != NULL && bcri_load_acquire(&record->id.state) == BCRI_CCE_DYING &&
+            bcri_load_acquire(&record->journal.op) != 0) {
+            ctx->holder_died(ctx, index);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
                             bool (*held)(const void *arg, uint32_t holder), const void *arg)
 {
@@ -42,14 +58,23 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
         return;
     }
     uint32_t event = bcri_load_acquire(&record->bell.lock_event);
-    if (ctx->holder_died != NULL && bcri_load_acquire(&record->id.state) == BCRI_CCE_DYING) {
-        ctx->holder_died(ctx, holder - 1);
+    bool repairs = ctx->holder_died != NULL;
+    if (repairs) {
+        /* Whoever learns of a death stores DYING and then looks here: either we see it, or it wakes us. */
+        atomic_store_explicit(&ctx->host->enl_waits_on, holder, memory_order_seq_cst);
+        if (repaired_one(ctx))
+            return;
+    }
+    if (ctx->full_fence) {
+        sched_yield(); /* it cannot make others fence, so it must not sleep */
         return;
     }
     atomic_store_explicit(&record->bell.lock_sleepers, 1, memory_order_seq_cst);
     fence_everybody();
     if (held(arg, holder))
         bcri_futex_wait(&record->bell.lock_event, event, UINT64_MAX);
+    if (repairs)
+        bcri_store(&ctx->host->enl_waits_on, 0);
 }
 
 void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
@@ -61,7 +86,7 @@ void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
             bcri_cpu_pause();
         return;
     }
-    if (turn < spins + YIELD_TURNS || ctx->full_fence)
+    if (turn < spins + YIELD_TURNS)
         sched_yield();
     else
         sleep_on_holder(ctx, holder, held, arg);

@@ -20,6 +20,7 @@
 
 #include <bcr.h>
 
+#include "bcri/eventfds.h"
 #include "bcri/repair.h"
 #include "cce.h"
 #include "conn.h"
@@ -89,8 +90,8 @@ static void finish(struct enl_cce *cce)
     cce->hang_up = -1;
     enl_watch_stop(cce->pid_watch);
     cce->pid_watch = NULL;
-    bcri_store_release(&cce->record->id.state, BCRI_CCE_DYING);
-    bcri_cce_dying(cce->record);
+    bcri_eventfds_drop(bcri_host_eventfds(program->host), cce->index);
+    bcri_cce_dying(program->host, cce->index);
     if (program->phase != ENL_RUNNING)
         return;
     struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};

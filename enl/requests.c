@@ -5,6 +5,7 @@
 
 #include <bcr/error.h>
 
+#include "bcri/eventfds.h"
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
@@ -73,6 +74,23 @@ static const char *segment_fd(struct enl_conn *conn, const struct bcri_control *
     return NULL;
 }
 
+static const char *give_fd(struct enl_conn *conn, struct bcri_incoming *in)
+{
+    struct bcri_eventfds *eventfds = bcri_host_eventfds(conn->program->host);
+    int fd = in->fds[0];
+    int code = bcri_eventfds_set(eventfds, in->message.cell, conn->cce->index, fd);
+    if (code == 0 && fd >= 0)
+        bcri_incoming_take(in, 0);
+    enl_conn_reply(conn, in->message.id, code, NULL);
+    return NULL;
+}
+
+static const char *fd_ring(struct enl_conn *conn, const struct bcri_control *message)
+{
+    bcri_eventfds_ring(bcri_host_eventfds(conn->program->host), message->cell);
+    return NULL;
+}
+
 /* One CCE a time: the first one with at least that index. So a list of any length needs no queue. */
 static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
 {
@@ -136,6 +154,8 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         switch (message->type) {
         case BCRI_MSG_segment_add: return segment_add(conn, in);
         case BCRI_MSG_segment_fd: return segment_fd(conn, message);
+        case BCRI_MSG_fd_set: return give_fd(conn, in);
+        case BCRI_MSG_fd_ring: return fd_ring(conn, message);
         case BCRI_MSG_enlist: return enl_enlist(conn, message);
         default: break;
         }

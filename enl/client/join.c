@@ -75,6 +75,26 @@ static int segment_fd(void *up, uint32_t seg)
 
 const struct bcri_upcalls bcri_client_upcalls = {segment_add, segment_fd};
 
+static int fd_of_cell(void *up, bcri_ref cell, int fd)
+{
+    struct bcri_control request = {.type = BCRI_MSG_fd_set, .present = BCRI_HAS(cell), .cell = cell};
+    struct bcri_incoming in;
+    int code = bcri_client_call(up, &request, fd, &in);
+    if (code != 0)
+        return code;
+    bcri_incoming_close(&in);
+    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_INTERNAL;
+}
+
+static void ring_cell(void *up, bcri_ref cell)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_fd_ring, .present = BCRI_HAS(cell), .cell = cell};
+    /* If it cannot be sent the daemon is gone, and this process in a moment too. */
+    (void)bcri_channel_send(((struct bcri_client *)up)->fd, &message, NULL, 0, true);
+}
+
+static const struct bcri_fd_upcalls fd_upcalls = {fd_of_cell, ring_cell};
+
 /* Asks for SIGKILL when the other end goes away. Any process that holds the description may ask; the kernel sends it
  * to the process named here, which a fork of it is not. */
 static void arm_hang_up(struct bcri_client *client)
@@ -115,6 +135,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
     memcpy(client->enlistor, message->enlistor.bytes, BCRI_IDENTITY_BYTES);
     client->ctx.enlistor = (uint32_t)client->enlistor[2] << 8 | client->enlistor[3];
     client->ctx.client = client;
+    client->ctx.fd_upcalls = &fd_upcalls;
     client->ctx.flags = flags;
     prctl(PR_SET_PTRACER, (unsigned long)client->ctx.host->enl_pid, 0, 0, 0);
     return 0;

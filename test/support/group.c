@@ -15,6 +15,7 @@
 #include "bcr/error.h"
 #include "bcri/cces.h"
 #include "bcri/cell0.h"
+#include "bcri/eventfds.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/host.h"
@@ -180,6 +181,18 @@ static int thread_segment_fd(void *up, uint32_t seg)
 }
 static const struct bcri_upcalls thread_upcalls = {thread_segment_add, thread_segment_fd};
 
+static int thread_fd_set(void *up, bcri_ref cell, int fd)
+{
+    struct member *member = up;
+    return bcri_eventfds_set(bcri_host_eventfds(member->group->host), cell, member->ctx.index,
+                             fd >= 0 ? dup(fd) : -1);
+}
+static void thread_fd_ring(void *up, bcri_ref cell)
+{
+    bcri_eventfds_ring(bcri_host_eventfds(((struct member *)up)->group->host), cell);
+}
+static const struct bcri_fd_upcalls thread_fd_upcalls = {thread_fd_set, thread_fd_ring};
+
 static int process_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
                                uint32_t *seg_out)
 {
@@ -242,6 +255,11 @@ void group_close(struct group *group)
     free(group);
 }
 
+struct bcri_host *group_host(struct group *group)
+{
+    return group->host;
+}
+
 struct bcri_ctx *group_enl(struct group *group)
 {
     return bcri_host_ctx(group->host);
@@ -275,12 +293,14 @@ struct bcri_ctx *group_join(struct group *group)
     if (bcri_ctx_init(&member->ctx, bcri_host_segment_fd(group->host, BCRI_HOST_SEG), index, &thread_upcalls,
                       member) != 0)
         die("bcri_ctx_init");
+    member->ctx.fd_upcalls = &thread_fd_upcalls;
     live(&member->ctx);
     return &member->ctx;
 }
 
 static void free_private(struct bcri_ctx *ctx)
 {
+    bcri_cell_fds_close(ctx, BCRI_REF_NONE);
     bcri_heap_fini(ctx);
     bcri_returns_fini(ctx);
     bcri_places_fini(ctx);
@@ -291,10 +311,9 @@ static void free_private(struct bcri_ctx *ctx)
 void group_leave(struct group *group, struct bcri_ctx *ctx)
 {
     uint32_t index = ctx->index;
-    struct bcri_record_shm *record = bcri_host_record(group->host, index);
     free_private(ctx);
     free((struct member *)(void *)ctx); /* ctx is its first member */
-    bcri_cce_dying(record);
+    bcri_cce_dying(group->host, index);
     bcri_cce_repair(group_enl(group), index);
 }
 
@@ -346,7 +365,7 @@ int group_bury(struct group *group, pid_t pid, uint32_t index)
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             die("waitpid");
-    bcri_cce_dying(bcri_host_record(group->host, index));
+    bcri_cce_dying(group->host, index);
     bcri_cce_repair(group_enl(group), index);
     return status;
 }

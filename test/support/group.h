@@ -18,6 +18,8 @@ struct group *group_open(void);
 /* Ends the server thread, unmaps everything. Forked members must have been waited for. */
 void group_close(struct group *group);
 
+struct bcri_host *group_host(struct group *group);
+
 /* enl's context: for repair and audit. One thread at a time. */
 struct bcri_ctx *group_enl(struct group *group);
 

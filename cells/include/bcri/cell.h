@@ -54,6 +54,7 @@
 /* flags in H.state and T.state (low 32 bits; the generation is in the high 32) */
 #define BCRI_CELL_SLOW      1u /* both locks, transactions */
 #define BCRI_CELL_OWNERDEAD 2u /* the write lock died with its holder; nobody has put since */
+#define BCRI_CELL_ARMED     8u /* a descriptor waits for the next region (bcr_fd.c) */
 #define BCRI_CELL_CLOSED    4u /* cafree, or the owner has ended */
 
 struct bcri_head_shm {

@@ -117,6 +117,9 @@ int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64
 /* Drops the region of a LIVE slot of this CCE; the slot is free then. Opens and closes the journal. */
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
+/* bcr_fd.c: closes the descriptors of an area's cells, or of all (BCRI_REF_NONE, when the context ends). */
+void bcri_cell_fds_close(struct bcri_ctx *ctx, bcri_ref area);
+
 /* access.c: 0 or bcrE_ACCESS. */
 enum bcri_use { BCRI_USE_ADD, BCRI_USE_TAKE, BCRI_USE_LOCK };
 int bcri_access(const struct bcri_place *place, enum bcri_use use);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
+#include "bcri/host.h"
 
 /* The process of CCE `index` is dead (state DYING, bcri_cce_dying): finishes or reverts what it was doing, frees its
  * locks, gives back what it was handed but had not taken, withdraws its requests, drops its holds, closes its cells, and
@@ -14,7 +15,7 @@ void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index);
 
 /* Called by whichever thread of enl learns of the death, before the repair is queued: wakes everybody who sleeps on a
  * lock of the dead one, the repairing thread itself included. */
-void bcri_cce_dying(struct bcri_record_shm *record);
+void bcri_cce_dying(struct bcri_host *host, uint32_t index);
 
 /* Wakes everybody who sleeps until the dead one lets go of something. */
 void bcri_cce_wake_sleepers(struct bcri_record_shm *record);

@@ -27,6 +27,16 @@ struct bcri_upcalls {
     int (*segment_fd)(void *up, uint32_t seg);
 };
 
+/* The descriptors of armed cells (bcr_fd); NULL where there are none. */
+struct bcri_fd_upcalls {
+    /* Gives the daemon a descriptor (borrowed) for a cell of this CCE, or, with -1, takes it away. 0 or a bcrE_ code. */
+    int (*set)(void *up, bcri_ref cell, int fd);
+    /* Makes the descriptor of a cell, anybody's, readable. Does not wait for an answer. */
+    void (*ring)(void *up, bcri_ref cell);
+};
+
+struct bcri_cell_fd; /* cells/bcr_fd.c */
+
 struct bcri_heap;    /* heap.h: this CCE's allocator */
 struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
 struct bcri_returns; /* returns.h: ways home for other CCEs' blocks */
@@ -74,7 +84,9 @@ struct bcri_ctx {
     size_t unserved_count, unserved_room;
     struct bcri_host_shm *host;
     const struct bcri_upcalls *upcalls;
+    const struct bcri_fd_upcalls *fd_upcalls; /* set after bcri_ctx_init */
     void *up;
+    struct bcri_cell_fd *cell_fds;
     uint32_t slot_chunks;
     void *slot_base[24];
     size_t slot_count[24];

@@ -52,8 +52,8 @@ struct bcri_host_shm {
     uint32_t enl_pid;
     _Atomic uint32_t record_count; /* highest index given out + 1 */
     _Atomic uint32_t segment_count;
-    _Atomic uint32_t ending; /* the program is being ended */
-    uint32_t flags;          /* BCRI_HOST_* */
+    _Atomic uint32_t ending;       /* the program is being ended */
+    _Atomic uint32_t enl_waits_on; /* tag of the CCE whose lock enl's repairs wait for (lock.c) */
     char program[BCRI_PROGRAM_NAME_MAX];
     unsigned char pad[4096 - 32 - BCRI_PROGRAM_NAME_MAX];
     _Atomic uint32_t record_seg[1024];
@@ -64,6 +64,7 @@ static_assert(offsetof(struct bcri_host_shm, segments) == 8192, "docs/layout/hos
 static_assert(1024u * BCRI_RECORDS_PER_SEG >= BCRI_CCE_MAX, "record directory too small");
 
 struct bcri_ctx;
+struct bcri_eventfds;
 
 /* The daemon's side: the registry of one group. Used by enl and, in one process, by the tests' groups of threads. */
 struct bcri_host;
@@ -85,6 +86,9 @@ int bcri_host_segment_add(struct bcri_host *host, int fd, uint64_t size_bytes, e
 int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg);
 /* Closes the daemon's descriptor of a segment that nobody can reach any more, after giving its pages back. */
 void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg);
+
+/* The descriptors of armed cells, for the daemon's side of bcr_fd. Borrowed. */
+struct bcri_eventfds *bcri_host_eventfds(struct bcri_host *host);
 
 /* Gives out a record: state STARTING, new identity. Returns 0; bcrE_NOMEM. The time it takes does not depend on
  * how many there are. */

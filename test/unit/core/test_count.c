@@ -192,7 +192,8 @@ TEST(repair_finishes_or_undoes_by_the_state_of_the_journal)
         bcri_store(&dead->journal->cw_ref, ref);
         bcri_store(&dead->journal->cw_new, cases[i].count_new);
         bcri_store(&dead->journal->cw_state, cases[i].state);
-        bcri_cce_dying(dead_record(&index));
+        (void)dead_record(&index);
+        bcri_cce_dying(group_host(group), index);
         CHECK_INT(bcri_count_repair(group_enl(group), index), cases[i].want);
         CHECK_INT(bcri_count_repair(group_enl(group), index), cases[i].want); /* once more changes nothing */
         bcri_returns_repair(group_enl(group), index);
@@ -275,7 +276,7 @@ static void kill_everywhere(int holds, uint32_t count, uint32_t after)
         pid_t pid = group_fork(group, stepped, script, &index);
         bool inside = kill_after(pid, steps);
         CHECK_INT(waitpid(pid, NULL, 0), pid);
-        bcri_cce_dying(bcri_record(group_enl(group), index));
+        bcri_cce_dying(group_host(group), index);
         enum bcri_cw_state state = bcri_count_repair(group_enl(group), index);
         bool done = bcri_load(&script->done) != 0 || state != BCRI_CW_IDLE;
         CHECK_UINT(count_of(script->ref), done ? after : count);
@@ -353,7 +354,7 @@ static void bury_freer(struct lot *lot, unsigned me, pid_t pid, uint32_t index)
 {
     struct bcri_ctx *enl = group_enl(group);
     CHECK_INT(waitpid(pid, NULL, 0), pid);
-    bcri_cce_dying(bcri_record(enl, index));
+    bcri_cce_dying(group_host(group), index);
     enum bcri_cw_state state = bcri_count_repair(enl, index);
     bcri_cce_wake_sleepers(bcri_record(enl, index));
     uint32_t at_drop = bcri_load(&lot->freer[me].at);

@@ -372,7 +372,7 @@ TEST(a_freer_that_dies_with_a_marked_block_has_freed_it_once)
     struct bcri_upcalls refusing = {refuse_segment, freer->upcalls->segment_fd};
     freer->upcalls = &refusing;
     bcri_region_drop(freer, new_region(owner, 8));
-    bcri_cce_dying(bcri_record(group_enl(group), index));
+    bcri_cce_dying(group_host(group), index);
     CHECK_INT(bcri_count_repair(group_enl(group), index), BCRI_CW_LAST);
     bcri_heap_collect(owner);
     CHECK_UINT(bcri_heap_charged(owner), 1); /* the journal is open: not yet */
@@ -392,7 +392,7 @@ TEST(a_send_is_finished_by_storing_the_same_value_again)
     bcri_heap_collect(owner);
     CHECK_UINT(bcri_heap_charged(owner), 0);
     bcri_ref again = new_region(owner, 8); /* the block is in use again when enl repairs */
-    bcri_cce_dying(bcri_record(group_enl(group), index));
+    bcri_cce_dying(group_host(group), index);
     CHECK_INT(bcri_count_repair(group_enl(group), index), BCRI_CW_LAST);
     bcri_returns_repair(group_enl(group), index);
     bcri_heap_collect(owner);
@@ -419,4 +419,8 @@ TEST(references_that_name_no_live_block_are_refused)
     bcri_heap_collect(owner);
     CHECK_UINT(bcri_heap_charged(owner), 0);
     CHECK(!bcri_heap_valid(owner)); /* it has noticed */
+    CHECK_INT(bcri_heap_remove(owner, area), 0);
+    group_leave(group, freer);
+    group_leave(group, owner);
+    group_close(group);
 }

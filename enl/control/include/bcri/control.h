@@ -3,13 +3,15 @@
  *
  * A message is one record of an AF_UNIX SOCK_SEQPACKET socket: a msgpack map from short names to values, with
  * "v" (the protocol's version) and "t" (the message's type) in it, and descriptors beside it where the type says so.
- * Every request carries an "id", and is answered by one message with that id.
+ * Every request carries an "id", and is answered by one message with that id; fd_ring is none.
  *
  *   type         from       keys (? optional)                                  descriptors         answer
  *   hello        CCE        id layout archtype flags ccename                   its private socket  welcome or reply
  *   welcome      daemon     id index enlistor program                          host seg, hang-up
  *   segment_add  CCE        id size kind                                       the segment         reply: seg?
  *   segment_fd   CCE        id seg                                                                 reply + descriptor
+ *   fd_set       CCE        id cell                                            its eventfd?        reply
+ *   fd_ring      CCE        cell                                                                   none
  *   enlist       CCE        id machine core count ordinal object data? archtype?                   reply
  *   ps           command    id index                                                               row or reply
  *   kill         command    id                                                                     reply, then the end
@@ -65,6 +67,7 @@
     X(ordinal, U32, INT32_MAX)            \
     X(object, STR, 4095)                  \
     X(data, BIN, BCRI_BIRTH_BYTES_MAX)    \
+    X(cell, U64, BCRI_REF_MASK)           \
     X(pid, U32, INT32_MAX)                \
     X(state, U32, 255)
 
@@ -74,6 +77,8 @@
     X(welcome, K(id) | K(index) | K(enlistor) | K(program), 0, 2)                                         \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
     X(segment_fd, K(id) | K(seg), 0, 0)                                                                   \
+    X(fd_set, K(id) | K(cell), 0, 1)                                                                      \
+    X(fd_ring, K(cell), 0, 0)                                                                             \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object), K(data) | K(archtype), 0) \
     X(ps, K(id) | K(index), 0, 0)                                                                         \
     X(kill, K(id), 0, 0)                                                                                  \

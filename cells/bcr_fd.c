@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_fd: a descriptor for poll(2) that tells when an own cell has regions. bcr.h is its manual.
+ *
+ * An armed cell (flag ARMED) sends all operations through both locks; whoever leaves it with a region in it tells the
+ * daemon, which makes the descriptor readable, and takes the flag away: one message for one arming. The message goes
+ * before the flag, so a death in between costs a second message, not the news. */
+#include <bcr.h>
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bcri/flow.h"
+#include "bcri/ids.h"
+#include "bcri/self.h"
+#include "bcri/slow.h"
+#include "bcri/tx.h"
+
+/* This CCE's descriptors, by cell. */
+struct bcri_cell_fd {
+    struct bcri_cell_fd *next;
+    bcri_ref cell;
+    bcri_ref area;
+    int fd;
+};
+
+static struct bcri_cell_fd *find(struct bcri_ctx *ctx, bcri_ref cell)
+{
+    struct bcri_cell_fd *entry = ctx->cell_fds;
+    while (entry != NULL && entry->cell != cell)
+        entry = entry->next;
+    return entry;
+}
+
+static int make(struct bcri_ctx *ctx, const struct bcri_place *place, struct bcri_cell_fd **entry_out)
+{
+    struct bcri_cell_fd *entry = malloc(sizeof *entry);
+    int fd = entry != NULL ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+    if (fd < 0 || ctx->fd_upcalls == NULL || ctx->fd_upcalls->set(ctx->up, place->ref, fd) != 0) {
+        if (fd >= 0)
+            close(fd);
+        free(entry);
+        return bcrE_NOMEM;
+    }
+    *entry = (struct bcri_cell_fd){ctx->cell_fds, place->ref, place->area_ref, fd};
+    ctx->cell_fds = entry;
+    *entry_out = entry;
+    return 0;
+}
+
+static void arm(struct bcri_ctx *ctx, struct bcri_place *place, int fd)
+{
+    uint64_t count;
+    if (read(fd, &count, sizeof count) < 0)
+        count = 0; /* it was drained already */
+    bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (bcri_cell_enter(ctx, place) == 0) {
+        count = bcri_queue_length(place) != 0;
+        if (count == 0) {
+            bcri_tx_begin(ctx);
+            bcri_tx_flags(ctx, place, (uint32_t)bcri_load(&place->cell->h.state) | BCRI_CELL_ARMED);
+            bcri_tx_commit(ctx);
+        } else if (write(fd, &count, sizeof count) < 0) {
+            count = 0; /* cannot be: it was drained a moment ago, and it never blocks */
+        }
+        bcri_cell_leave(ctx, place);
+    }
+    bcri_journal_close(ctx);
+}
+
+int bcr_fd(int cell)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_place *place;
+    int error = bcri_place_find(ctx, 1, cell, &place); /* 1 is this CCE itself */
+    struct bcri_cell_fd *entry = error == 0 ? find(ctx, place->ref) : NULL;
+    if (error == 0 && entry == NULL)
+        error = make(ctx, place, &entry);
+    if (error != 0)
+        return bcri_fail(error);
+    arm(ctx, place, entry->fd);
+    return entry->fd;
+}
+
+void bcri_cell_fds_close(struct bcri_ctx *ctx, bcri_ref area)
+{
+    for (struct bcri_cell_fd **at = &ctx->cell_fds; *at != NULL;) {
+        struct bcri_cell_fd *entry = *at;
+        if (area != BCRI_REF_NONE && entry->area != area) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        if (area != BCRI_REF_NONE)
+            ctx->fd_upcalls->set(ctx->up, entry->cell, -1);
+        close(entry->fd);
+        free(entry);
+    }
+}

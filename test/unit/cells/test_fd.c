@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_fd: a descriptor that tells of regions in an own cell. */
+#include <bcr.h>
+
+#include <poll.h>
+#include <pthread.h>
+
+#include "bcri/self.h"
+#include "check.h"
+#include "group.h"
+
+static struct group *group;
+static struct bcri_ctx *one, *two;
+
+static void begin(void)
+{
+    group = group_open();
+    one = group_join(group);
+    two = group_join(group);
+    bcri_self_set(one);
+}
+
+static void end(void)
+{
+    bcri_self_set(NULL);
+    group_leave(group, two);
+    group_leave(group, one);
+    group_close(group);
+}
+
+static bool readable(int fd)
+{
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    return poll(&look, 1, 0) == 1;
+}
+
+TEST(a_cell_with_a_region_is_readable_at_once)
+{
+    begin();
+    int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
+    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), bcr_cce, cell, bcr_FREE), 0);
+    int fd = bcr_fd(cell);
+    CHECK(fd >= 0);
+    CHECK(readable(fd));
+    CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)), 0);
+    CHECK_INT(bcr_fd(cell), fd);
+    CHECK(!readable(fd));
+    CHECK_INT(bcr_cafree(cell), 0);
+    end();
+}
+
+TEST(a_put_by_another_makes_it_readable_once_per_arming)
+{
+    begin();
+    int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
+    int fd = bcr_fd(cell);
+    CHECK(!readable(fd));
+    bcri_self_set(two);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 4096), 1);
+    int peer = group_name(two, one->index);
+    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), peer, cell, bcr_FREE), 0);
+    CHECK(readable(fd));
+    bcri_self_set(one);
+    CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)), 0);
+    CHECK_INT(bcr_fd(cell), fd);
+    CHECK(!readable(fd));
+    bcri_self_set(two);
+    CHECK_INT(bcr_write(bcr_rgalloc(4, 0), peer, cell, bcr_FREE), 0);
+    CHECK(readable(fd));
+    end();
+}
+
+static void *put_one(void *arg)
+{
+    int *cell = arg;
+    bcri_self_set(two);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 4096), 1);
+    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), group_name(two, one->index), *cell, bcr_FREE), 0);
+    return NULL;
+}
+
+TEST(poll_wakes_when_a_region_comes)
+{
+    begin();
+    int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
+    struct pollfd look = {.fd = bcr_fd(cell), .events = POLLIN};
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, put_one, &cell), 0);
+    CHECK_INT(poll(&look, 1, -1), 1);
+    CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)), 0);
+    pthread_join(thread, NULL);
+    end();
+}
+
+TEST(a_get_that_waits_at_an_armed_cell_is_served_all_the_same)
+{
+    begin();
+    int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
+    CHECK(bcr_fd(cell) >= 0);
+    void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    CHECK(rgid != NULL);
+    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    end();
+}
+
+TEST(a_cell_that_is_not_there_has_no_descriptor)
+{
+    begin();
+    CHECK_INT(bcr_fd(7), -1);
+    CHECK_INT(bcr_errno, bcrE_NOCELL);
+    CHECK(bcr_fd(0) >= 0);
+    end();
+}
