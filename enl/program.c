@@ -284,7 +284,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     bool worker_left = program.worker != NULL;
     bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.name, status);
     free_all(&program);
-    if (worker_left) { /* it waits for a lock that nobody will release any more */
+    if (worker_left) { /* it will never be done */
         fflush(NULL);
         _exit(status);
     }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* spawn.c -- vfork and exec.
  *
- * vfork, since a daemon with many segments mapped would spend its time copying page tables, and because the child can
- * tell which step failed by storing it: it runs in the parent's memory while the parent stands still. Between vfork
- * and exec only system calls are made, and no variable but `failure` is changed. Where a tool replaces vfork by fork
- * the store is lost, but not the exit status, which is the errno then. */
+ * vfork, since a daemon with many segments mapped would spend its time copying page tables. Between vfork and exec
+ * only system calls are made, and no variable of the parent's is changed. A pipe that exec closes tells which step
+ * failed, and when exec is done, also where a tool has made vfork a fork. */
 #include "spawn.h"
 
 #include <errno.h>
@@ -26,6 +25,7 @@ void enl_inherited_take(struct enl_inherited *inherited_out)
     getrlimit(RLIMIT_NOFILE, &inherited_out->files);
 }
 
+/* What the pipe brings; `step` is the same address on both sides. */
 struct failure {
     const char *step;
     int error;
@@ -52,7 +52,7 @@ static int pin(int core)
 }
 
 /* In the child, until exec. */
-static _Noreturn void become(const struct enl_spawn *spawn, volatile struct failure *failure)
+static _Noreturn void become(const struct enl_spawn *spawn, int tell)
 {
     const struct enl_inherited *back = spawn->inherited;
     const char *step = "join its process group";
@@ -79,36 +79,44 @@ static _Noreturn void become(const struct enl_spawn *spawn, volatile struct fail
     step = "be executed";
     execve(spawn->path, spawn->argv, spawn->environment);
 failed:
-    failure->step = step;
-    failure->error = errno;
-    _exit(errno);
+    (void)!write(tell, &(struct failure){step, errno}, sizeof(struct failure));
+    _exit(127);
 }
 
-__attribute__((noinline)) static pid_t vfork_and_become(const struct enl_spawn *spawn,
-                                                        volatile struct failure *failure)
+__attribute__((noinline)) static pid_t vfork_and_become(const struct enl_spawn *spawn, int tell)
 {
     pid_t pid = vfork();
     if (pid == 0)
-        become(spawn, failure);
+        become(spawn, tell);
     return pid;
 }
 
 pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out)
 {
-    volatile struct failure failure = {NULL, 0};
-    pid_t pid = vfork_and_become(spawn, &failure);
-    if (pid < 0) {
-        *step_out = "be forked";
+    struct failure failure = {NULL, 0};
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0) {
+        *step_out = "get a pipe";
         return -errno;
     }
-    if (failure.step != NULL) {
-        int error = failure.error;
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-        *step_out = failure.step;
-        return error > 0 ? -error : -EINVAL;
+    pid_t pid = vfork_and_become(spawn, pair[1]);
+    int error = errno;
+    close(pair[1]);
+    ssize_t told = 0;
+    do
+        told = pid > 0 ? read(pair[0], &failure, sizeof failure) : 0;
+    while (told < 0 && errno == EINTR);
+    close(pair[0]);
+    if (pid < 0) {
+        *step_out = "be forked";
+        return -error;
     }
-    return pid;
+    if (told != (ssize_t)sizeof failure)
+        return pid;
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    *step_out = failure.step;
+    return -failure.error;
 }
 
 char **enl_environment_with(char *const *environment, const char *name, const char *value)

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
@@ -11,6 +12,9 @@
 #include "bcri/heap.h"
 #include "bcri/repair.h"
 #include "bcri/returns.h"
+
+/* Repair waits for nobody who is dead, and at the end everybody is; unless shared memory was damaged. */
+#define STOP_SECONDS 2
 
 struct queue {
     struct enl_work *first, **end;
@@ -24,7 +28,7 @@ struct enl_worker {
     pthread_mutex_t mutex; /* all below */
     pthread_cond_t wake;
     struct queue todo, finished;
-    bool stop, busy;
+    bool stop;
 };
 
 static void queue_init(struct queue *queue)
@@ -76,11 +80,9 @@ static void *work_on(void *data)
             pthread_cond_wait(&worker->wake, &worker->mutex);
             continue;
         }
-        worker->busy = true;
         pthread_mutex_unlock(&worker->mutex);
         work->code = perform(worker->program->host, work);
         pthread_mutex_lock(&worker->mutex);
-        worker->busy = false;
         queue_add(&worker->finished, work);
         uv_async_send(&worker->bell);
     }
@@ -155,14 +157,15 @@ bool enl_worker_stop(struct enl_worker *worker)
 {
     pthread_mutex_lock(&worker->mutex);
     worker->stop = true;
-    bool busy = worker->busy;
     pthread_cond_signal(&worker->wake);
     pthread_mutex_unlock(&worker->mutex);
-    if (busy) {
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += STOP_SECONDS;
+    if (pthread_timedjoin_np(worker->thread, NULL, &deadline) != 0) {
         uv_unref((uv_handle_t *)&worker->bell);
         return false;
     }
-    pthread_join(worker->thread, NULL);
     struct bcri_ctx *ctx = bcri_host_ctx(worker->program->host); /* what its operations have kept privately */
     bcri_places_fini(ctx);
     bcri_areas_fini(ctx);

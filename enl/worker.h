@@ -32,9 +32,8 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
                                     void (*done)(struct enl_program *program, const struct enl_work *work));
 /* Queues a copy. False: no memory. */
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
-/* Drops what is queued, and waits for the thread if it is not in the middle of something. True if the thread has
- * ended; false if it still works (it may wait for a lock that nobody will release any more): then nothing that it
- * uses may be freed. */
+/* Called when no CCE lives: drops what is queued and waits for what is being done. True if the thread has ended; false
+ * if it does not come to an end (damaged memory): then nothing that it uses may be freed. */
 bool enl_worker_stop(struct enl_worker *worker);
 
 #endif
