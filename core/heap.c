@@ -134,12 +134,22 @@ int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t arch
     return 0;
 }
 
-static inline bool free_block(struct bcri_span *span, bcri_ref ref)
+/* A block that is a page run, or none that is live. Out of line: the fast path stays short. */
+__attribute__((noinline)) static void free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
 {
-    uint32_t i = ((uint32_t)ref - span->first_unit) >> span->shift;
-    if (bcri_unlikely(span->class == BCRI_CLASS_HEADERS))
-        return bcri_run_free(span, i);
-    return bcri_span_give(span, i);
+    if (span->charge[i] != RUN_CHARGE || !bcri_run_free(span, i))
+        heap->bad_frees++;
+}
+
+static inline void free_block(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
+{
+    uint32_t charge = span->charge[i];
+    if (bcri_unlikely(charge - 1 >= BCRI_HEAP_SPAN_MAX / 64)) {
+        free_other(heap, span, i);
+        return;
+    }
+    span->area->charged -= charge;
+    bcri_span_push(span, i);
 }
 
 void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region)
@@ -147,32 +157,29 @@ void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *
     (void)region;
     struct bcri_heap *heap = ctx->heap;
     struct bcri_span *span = heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / PAGE_UNITS];
-    if (bcri_unlikely(!free_block(span, ref)))
-        heap->bad_frees++;
+    free_block(heap, span, ((uint32_t)ref - span->first_unit) >> span->shift);
 }
 
-/* The span of a live block that a reference from elsewhere names, or NULL: such references are looked at, not trusted. */
-static struct bcri_span *span_checked(const struct bcri_heap *heap, bcri_ref ref)
+/* References from elsewhere are looked at, not trusted. */
+static void free_checked(struct bcri_heap *heap, bcri_ref ref)
 {
     uint32_t seg = bcri_ref_seg(ref);
     uint32_t page = (uint32_t)ref / PAGE_UNITS;
-    if (seg >= heap->own_count || page >= heap->own[seg].pages)
-        return NULL;
-    struct bcri_span *span = heap->own[seg].span_of[page];
-    if (span == NULL)
-        return NULL;
-    uint32_t i = ((uint32_t)ref - span->first_unit) >> span->shift;
-    return i < span->blocks && bcri_span_ref(span, i) == ref ? span : NULL;
+    if (bcri_likely(seg < heap->own_count && page < heap->own[seg].pages)) {
+        struct bcri_span *span = heap->own[seg].span_of[page];
+        uint32_t i = span != NULL ? ((uint32_t)ref - span->first_unit) >> span->shift : 0;
+        if (bcri_likely(span != NULL && i < span->blocks && bcri_span_ref(span, i) == ref)) {
+            free_block(heap, span, i);
+            return;
+        }
+    }
+    heap->bad_frees++;
 }
 
 static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count)
 {
-    struct bcri_heap *heap = ctx->heap;
-    for (uint32_t k = 0; k < count; k++) {
-        struct bcri_span *span = span_checked(heap, refs[k]);
-        if (bcri_unlikely(span == NULL || !free_block(span, refs[k])))
-            heap->bad_frees++;
-    }
+    for (uint32_t k = 0; k < count; k++)
+        free_checked(ctx->heap, refs[k]);
 }
 
 void bcri_heap_take_home(struct bcri_ctx *ctx, bcri_ref ref)

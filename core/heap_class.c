@@ -30,3 +30,22 @@ const struct bcri_heap_class bcri_heap_classes[BCRI_HEAP_CLASSES] = {
     [BCRI_CLASS_SMALL] = {BCRI_REGION_INLINE, 1, 64, 1, BCRI_REGION_HEADER},
     [BCRI_CLASS_HEADERS] = {0, 1, 128, 0, 0},
 };
+
+/* Written by doubling: in the range (512 << k, 1024 << k] a class covers 64 << k bytes, that is 2 << k steps. */
+#define X2(c)       (c), (c)
+#define X4(c)       X2(c), X2(c)
+#define X8(c)       X4(c), X4(c)
+#define X16(c)      X8(c), X8(c)
+#define X32(c)      X16(c), X16(c)
+#define X64(c)      X32(c), X32(c)
+#define X128(c)     X64(c), X64(c)
+#define EIGHT(X, c) X(c), X((c) + 1), X((c) + 2), X((c) + 3), X((c) + 4), X((c) + 5), X((c) + 6), X((c) + 7)
+
+const uint8_t bcri_heap_class_of[BCRI_HEAP_SPAN_MAX / 32] = {
+    /* clang-format off */
+    BCRI_CLASS_SMALL, 0,                                     /* up to 64 */
+    X2(1), X2(2), X2(3), X2(4), X2(5), X2(6), X2(7),         /* up to 512 */
+    EIGHT(X2, 8), EIGHT(X4, 16), EIGHT(X8, 24), EIGHT(X16, 32),
+    EIGHT(X32, 40), EIGHT(X64, 48), EIGHT(X128, 56),
+    /* clang-format on */
+};

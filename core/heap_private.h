@@ -20,13 +20,17 @@ struct run {
 };
 
 /* A span: the blocks of one class in consecutive pages. `stack` holds the free ones, `charge` what each costs, 0 for the
- * free. In spans of HEADERS `run` tells what hangs on each header, and its charge is only 0 or 1. */
+ * free. In spans of HEADERS `run` tells what hangs on each header, and its charge is RUN_CHARGE. */
 struct bcri_span {
     uint16_t top; /* free blocks */
     uint16_t blocks;
     uint8_t class;
     uint8_t shift;
     bool listed; /* in the area's list of spans with free blocks */
+    /* A free that leaves top - quiet_from >= quiet blocks, unsigned, has work to do (bcri_span_edge): when the first or
+     * the last block comes back. Never for the current span. */
+    uint32_t quiet_from, quiet;
+    uint32_t stride; /* bytes from header to header */
     uint32_t first_unit;
     unsigned char *base;
     bcri_ref ref;
@@ -36,6 +40,9 @@ struct bcri_span {
     struct bcri_span *next, *prev;
     uint16_t stack[];
 };
+
+/* Out of the range of what a block of a class is charged: 1 to BCRI_HEAP_SPAN_MAX / 64. */
+#define RUN_CHARGE 0xffffu
 
 /* Free runs of one area: each known at its first and last page, and in a treap by (length, address). */
 struct run_page {
@@ -100,7 +107,7 @@ bool bcri_pages_valid(const struct bcri_heap_area *area, uint64_t *free_pages_ou
 
 /* heap_span.c */
 struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t class);
-void bcri_span_edge(struct bcri_span *span); /* after `top` has become 1 or `blocks` by a free */
+void bcri_span_edge(struct bcri_span *span); /* after a free, see `quiet` */
 void bcri_spans_trim(struct bcri_heap_area *area);
 
 /* heap_run.c: blocks that are page runs. */
@@ -124,27 +131,21 @@ void bcri_heap_find_strays(struct bcri_ctx *ctx);
 
 static inline struct bcri_region_shm *bcri_span_header(const struct bcri_span *span, uint32_t i)
 {
-    return (struct bcri_region_shm *)(void *)(span->base + ((size_t)i << (5 + span->shift)));
+    return (struct bcri_region_shm *)(void *)(span->base + (size_t)i * span->stride);
 }
 static inline bcri_ref bcri_span_ref(const struct bcri_span *span, uint32_t i)
 {
     return span->ref + ((uint64_t)i << span->shift);
 }
 
-/* Gives block `i` of a span back to its lists. False: it is not live. */
-static inline bool bcri_span_give(struct bcri_span *span, uint32_t i)
+static inline void bcri_span_push(struct bcri_span *span, uint32_t i)
 {
-    uint16_t charge = span->charge[i];
-    if (bcri_unlikely(charge == 0))
-        return false;
-    span->charge[i] = 0;
-    span->area->charged -= charge;
     uint32_t top = span->top;
+    span->charge[i] = 0;
     span->stack[top++] = (uint16_t)i;
     span->top = (uint16_t)top;
-    if (bcri_unlikely(top == 1 || top == span->blocks))
+    if (bcri_unlikely(top - span->quiet_from >= span->quiet))
         bcri_span_edge(span);
-    return true;
 }
 
 #endif

@@ -3,7 +3,7 @@
  *
  * The last few that were freed stay as they are, header and pages, and serve the next request for as many pages: their
  * memory is warm, and a loop over a few buffers touches no tree. They are cooled, that is merged with their neighbours,
- * before any pages are taken, and when the area is empty: then only a run that lies where the first one would lie stays. */
+ * before any pages are taken, and when the area is empty, unless the only one lies where a first one would lie. */
 #include "heap_private.h"
 
 static void set_block(struct bcri_span *span, uint32_t i, uint32_t first, uint32_t pages)
@@ -16,9 +16,18 @@ static void set_block(struct bcri_span *span, uint32_t i, uint32_t first, uint32
     span->run[i].pages = pages;
 }
 
+static bool lies_first(const struct bcri_heap_area *area, struct warm_run warm)
+{
+    return warm.span->first_unit == area->data_page * PAGE_UNITS &&
+           warm.span->run[warm.i].first == area->data_page + 1;
+}
+
 static bool take_warm(struct bcri_heap_area *area, uint32_t pages, struct bcri_span **span_out,
                       uint32_t *i_out)
 {
+    if (area->charged == 0 && area->warm_count != 0 &&
+        !(area->warm_count == 1 && lies_first(area, area->warm[0])))
+        bcri_runs_cool(area);
     for (uint32_t k = area->warm_count; k-- > 0;) {
         struct warm_run warm = area->warm[k];
         if (warm.span->run[warm.i].pages != pages)
@@ -44,7 +53,7 @@ bool bcri_run_alloc(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t 
     if (first == 0)
         return false;
     uint32_t i = span->stack[--span->top];
-    span->charge[i] = 1; /* not the account's: what the block costs stands in run[i] */
+    span->charge[i] = RUN_CHARGE;
     set_block(span, i, first, pages);
     *span_out = span;
     *i_out = i;
@@ -61,8 +70,7 @@ static void cool_oldest(struct bcri_heap_area *area)
     struct run *run = &warm.span->run[warm.i];
     bcri_pages_give(area, run->first, run->pages);
     run->pages = 0;
-    area->charged++; /* bcri_span_give takes the header's 1 off the account, where it never was */
-    bcri_span_give(warm.span, warm.i);
+    bcri_span_push(warm.span, warm.i);
 }
 
 void bcri_runs_cool(struct bcri_heap_area *area)
@@ -82,9 +90,6 @@ bool bcri_run_free(struct bcri_span *span, uint32_t i)
     if (area->warm_count == WARM_RUNS)
         cool_oldest(area);
     area->warm[area->warm_count++] = (struct warm_run){span, i};
-    bool is_first = span->first_unit == area->data_page * PAGE_UNITS && run->first == area->data_page + 1;
-    if (area->charged == 0 && !(is_first && area->warm_count == 1))
-        bcri_runs_cool(area);
     return true;
 }
 

@@ -38,6 +38,7 @@ static struct bcri_span *new_span(struct bcri_heap_area *area, uint32_t class, u
     span->top = span->blocks = (uint16_t)blocks;
     span->class = (uint8_t) class;
     span->shift = (uint8_t)geometry->shift;
+    span->stride = BCRI_REGION_HEADER << geometry->shift;
     span->first_unit = page * PAGE_UNITS;
     span->base = area->seg->base + (size_t)page * BCRI_HEAP_PAGE;
     span->ref = bcri_ref_make(area->seg->seg, (uint64_t)page * BCRI_HEAP_PAGE);
@@ -119,6 +120,18 @@ static void retire(struct bcri_span *span)
     free(span);
 }
 
+static void set_current(struct bcri_heap_area *area, struct bcri_span *span)
+{
+    struct bcri_span *old = area->current[span->class];
+    if (old != &bcri_span_none) {
+        old->quiet_from = 2;
+        old->quiet = old->blocks - 2u;
+    }
+    span->quiet_from = 0;
+    span->quiet = UINT32_MAX;
+    area->current[span->class] = span;
+}
+
 struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t class)
 {
     struct bcri_span *span = area->current[class];
@@ -129,18 +142,13 @@ struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *are
         unlink_span(span);
     else if ((span = carve(ctx, area, class)) == NULL)
         return NULL;
-    area->current[class] = span;
+    set_current(area, span);
     return span;
 }
 
 void bcri_span_edge(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;
-    /* An empty area begins anew without page runs that lie wherever they lay. (Not while these are being cooled.) */
-    if (area->charged == 0 && area->warm_count != 0 && span->class != BCRI_CLASS_HEADERS)
-        bcri_runs_cool(area);
-    if (span == area->current[span->class])
-        return;
     if (!span->listed)
         link_span(span);
     if (span->top != span->blocks)

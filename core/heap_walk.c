@@ -110,6 +110,8 @@ static bool span_valid(const struct bcri_ctx *ctx, const struct bcri_span *span,
         if (span->class != BCRI_CLASS_HEADERS) {
             *charged += span->charge[i];
         } else if (span->charge[i] != 0) {
+            if (span->charge[i] != RUN_CHARGE)
+                return false;
             *charged += span->run[i].charge;
             *run_pages += span->run[i].pages;
         }

@@ -27,21 +27,25 @@ struct bcri_heap_class {
 };
 extern const struct bcri_heap_class bcri_heap_classes[BCRI_HEAP_CLASSES];
 
+/* The class of each 32 bytes of length: bcri_class_of. */
+extern const uint8_t bcri_heap_class_of[BCRI_HEAP_SPAN_MAX / 32];
+
+/* Lengths are told apart by 32 bytes: 0..32, 33..64, 65..96, ... */
+static inline uint32_t bcri_length_step(uint32_t length_bytes)
+{
+    return (length_bytes - (length_bytes != 0)) >> 5;
+}
+
 /* What a live block is charged with, in units of 64 bytes: a region of length 0 costs one too. */
 static inline uint32_t bcri_charge_units(uint32_t length_bytes)
 {
-    return ((length_bytes - (length_bytes != 0)) >> 6) + 1;
+    return (bcri_length_step(length_bytes) >> 1) + 1;
 }
 
-/* The class for data of up to BCRI_HEAP_SPAN_MAX bytes. With u = units - 1 and e its highest bit, but at least 3, the
- * three bits below that bit tell the step within the doubling. */
+/* The class for data of up to BCRI_HEAP_SPAN_MAX bytes. */
 static inline uint32_t bcri_class_of(uint32_t length_bytes)
 {
-    if (length_bytes <= BCRI_REGION_INLINE)
-        return BCRI_CLASS_SMALL;
-    uint32_t u = (length_bytes - 1) >> 6;
-    uint32_t e = 31u - (uint32_t)__builtin_clz(u | 8u);
-    return ((e - 3) << 3) + (u >> (e - 3));
+    return bcri_heap_class_of[bcri_length_step(length_bytes)];
 }
 
 /* Where block `i` of a span keeps its data, from the start of the span. */
