@@ -7,6 +7,8 @@
  *   out T, err T  prints a line
  *   flood N       prints N lines
  *   enlist OBJ N  N CCEs (on core -N - 1 if N is negative); tells the result
+ *   birth OBJ N   the same with a birth region of 8 bytes "birthday"
+ *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
  *   again         calls bcr_init again; tells the result
  *   fork-dies     forks a child that exits with status 9, which is nobody's business
  *   exec P        becomes program P
@@ -56,6 +58,30 @@ static void about(void)
          getenv("BCRI_SOCKET") ? getenv("BCRI_SOCKET") : "none",
          strncmp(input, "/dev/null", 9) == 0 ? "null" : "other",
          signal(SIGHUP, SIG_IGN) == SIG_IGN ? "ignored" : "default");
+}
+
+static void birth(const char *object, int count)
+{
+    if (bcr_cagrow(1, 0, 0, 0, 0, 0, 4096) < 0)
+        _exit(97);
+    void **rgid = bcr_rgalloc(8, 0);
+    memcpy(*rgid, "birthday", 8);
+    int got = bcr_enlist("localhost", -count, 1, object, rgid, bcr_FREE);
+    tell("enlist %d %d\n", got, got < 0 ? bcr_errno : 0);
+    if (got == 0 && bcr_rgfree(rgid) == 0)
+        _exit(96); /* it should be gone */
+}
+
+static void cell0(void)
+{
+    int error[4];
+    void **rgid = bcr_deq(bcr_cce, 0, bcr_BLOCK);
+    if (rgid == NULL)
+        tell("nothing %d\n", bcr_errno);
+    else if (bcr_rgerror(rgid) > 0 && bcr_copyfm(bcrT_1ERROR, 1, rgid, 0, error, sizeof error) >= 2)
+        tell("error %d %d %d\n", error[0], error[1], error[3]);
+    else
+        tell("birth %.*s\n", bcr_rglen(rgid, NULL), (char *)*rgid);
 }
 
 static void *second_thread(void *data)
@@ -111,6 +137,10 @@ static int perform(char **words)
     }
     if (strcmp(word, "enlist") == 0)
         return enlist(value, atoi(second)), 3;
+    if (strcmp(word, "birth") == 0)
+        return birth(value, atoi(second)), 3;
+    if (strcmp(word, "cell0") == 0)
+        return cell0(), 1;
     if (strcmp(word, "again") == 0)
         return bcr_init(0, NULL) < 0 ? tell("again %d\n", bcr_errno) : tell("again 0\n"), 1;
     if (strcmp(word, "fork-dies") == 0) {

@@ -299,3 +299,30 @@ TEST(an_enlisted_program_that_is_no_cce_is_reported_and_ends_nothing)
     run_check_error(&run, "never called bcr_init");
     run_check_error(&run, "[1] plain");
 }
+
+TEST(every_cce_finds_its_birth_region_in_cell_0)
+{
+    int births = 0;
+    run_folder();
+    setenv("SYS_CHILD", "cell0", 1);
+    run_start(&run, run_enl(), run_cce(), "birth", run_cce(), "3", NULL);
+    for (int line = 0; line < 4; line++) {
+        const char *told = run_told();
+        births += strcmp(told, "birth birthday") == 0;
+        CHECK(strcmp(told, "birth birthday") == 0 || strcmp(told, "enlist 0 0") == 0);
+    }
+    CHECK_INT(births, 3);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(a_start_that_fails_later_is_an_error_region_in_the_enlistors_cell_0)
+{
+    char want[64];
+    run_start(&run, run_enl(), run_cce(), "enlist", run_plain(), "1", "cell0", NULL);
+    CHECK_STR(run_told(), "enlist 0 0");
+    snprintf(want, sizeof want, "error %d %d 1", bcrE_ENLIST, bcr_op_enlist);
+    CHECK_STR(run_told(), want);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
