@@ -30,7 +30,7 @@ spin "$@" -a "$name.pml" >spin.log || {
 grep -i "error" spin.log && exit 1
 # SAFETY: assertions and states in which everybody waits. No cycles are looked for.
 optimize=-O2
-[ $want = holds ] || optimize=-O1 # an error is soon found
+[ "$want" = holds ] || optimize=-O1 # an error is soon found
 "${CC:-cc}" $optimize -w -DSAFETY -DCOLLAPSE -DVECTORSZ=2048 -DMEMLIM="${SPIN_MEGABYTES:-2000}" -o pan pan.c
 ./pan -m"${SPIN_DEPTH:-200000}" -w22 -n >pan.log 2>&1 || true
 
@@ -51,7 +51,7 @@ else
 fi
 if [ $result = breaks ]; then
     grep -E '^pan:' pan.log | head -n 2
-    if [ $want = holds ] || [ -n "${SPIN_TRAIL:-}" ]; then
+    if [ "$want" = holds ] || [ -n "${SPIN_TRAIL:-}" ]; then
         spin "$@" -t -p "$name.pml" | grep -E '^ *[0-9]+:|assert|MSC:' | head -n "${SPIN_STEPS:-400}" || true
     fi
 fi
