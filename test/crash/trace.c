@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,10 +12,19 @@
 
 #include "check.h"
 
+extern const char __executable_start[];
+
+unsigned long trace_offset(uintptr_t place)
+{
+    return (unsigned long)(place - (uintptr_t)__executable_start);
+}
+
 #if defined(__x86_64__)
 #include <linux/futex.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
+
+#define BREAKPOINT 0xcc
 
 const char *trace_missing(void)
 {
@@ -28,7 +35,7 @@ void trace_begin(void)
 {
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
         perror("PTRACE_TRACEME");
-        _exit(77);
+        _exit(1);
     }
     raise(SIGSTOP);
 }
@@ -56,6 +63,12 @@ bool trace_attach(pid_t victim)
     return true;
 }
 
+uintptr_t trace_place(pid_t victim)
+{
+    struct user_regs_struct regs;
+    return ptrace(PTRACE_GETREGS, victim, NULL, &regs) == 0 ? (uintptr_t)regs.rip : 0;
+}
+
 static bool sleeps(const struct user_regs_struct *regs)
 {
     unsigned command = (unsigned)regs->rsi & (unsigned)FUTEX_CMD_MASK;
@@ -77,33 +90,59 @@ static enum trace_at look(pid_t victim)
                                        : TRACE_AT_INSTRUCTION;
 }
 
-enum trace_at trace_step(pid_t victim)
+static enum trace_at go(pid_t victim, int how)
 {
-    if (ptrace(PTRACE_SINGLESTEP, victim, NULL, NULL) != 0)
+    if (ptrace(how, victim, NULL, NULL) != 0)
         return TRACE_GONE;
     int status = wait_stop(victim);
     if (!WIFSTOPPED(status))
         return TRACE_GONE;
-    return WSTOPSIG(status) == SIGSTOP ? TRACE_AT_END : look(victim);
+    return WSTOPSIG(status) == SIGSTOP ? TRACE_AT_END : TRACE_AT_INSTRUCTION;
 }
 
-void trace_pass_yields(pid_t victim, unsigned count)
+enum trace_at trace_step(pid_t victim)
 {
-    for (unsigned i = 0; i < 2 * count; i++) { /* a stop where it enters, one where it leaves */
-        ptrace(PTRACE_SYSCALL, victim, NULL, NULL);
-        if (!WIFSTOPPED(wait_stop(victim)))
-            return;
-    }
+    enum trace_at at = go(victim, PTRACE_SINGLESTEP);
+    return at == TRACE_AT_INSTRUCTION ? look(victim) : at;
 }
 
-extern const char __executable_start[];
-
-unsigned long trace_address(pid_t victim)
+/* Runs to a breakpoint at `place`, where it does not stand, and takes it away again. */
+static enum trace_at run_to_breakpoint(pid_t victim, uintptr_t place)
 {
     struct user_regs_struct regs;
-    if (ptrace(PTRACE_GETREGS, victim, NULL, &regs) != 0)
-        return 0;
-    return (unsigned long)(regs.rip - (uintptr_t)__executable_start);
+    errno = 0;
+    long word = ptrace(PTRACE_PEEKTEXT, victim, (void *)place, NULL);
+    if (errno != 0)
+        FAIL("no instruction at %#lx: %s", (unsigned long)place, strerror(errno));
+    long trapped = (word & ~0xffL) | BREAKPOINT;
+    ptrace(PTRACE_POKETEXT, victim, (void *)place, (void *)trapped);
+    enum trace_at at = go(victim, PTRACE_CONT);
+    ptrace(PTRACE_POKETEXT, victim, (void *)place, (void *)word);
+    if (at != TRACE_AT_INSTRUCTION)
+        return at;
+    ptrace(PTRACE_GETREGS, victim, NULL, &regs);
+    if (regs.rip != place + 1)
+        FAIL("a stop at %#lx that nobody asked for", trace_offset((uintptr_t)regs.rip));
+    regs.rip = place;
+    ptrace(PTRACE_SETREGS, victim, NULL, &regs);
+    return at;
+}
+
+enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times)
+{
+    enum trace_at at = TRACE_AT_INSTRUCTION;
+    if (place == 0)
+        return go(victim, PTRACE_CONT);
+    while (times > 0 && at == TRACE_AT_INSTRUCTION) {
+        if (trace_place(victim) == place) {
+            at = go(victim, PTRACE_SINGLESTEP);
+            times -= at == TRACE_AT_INSTRUCTION && trace_place(victim) == place;
+        } else {
+            at = run_to_breakpoint(victim, place);
+            times--;
+        }
+    }
+    return at;
 }
 
 void trace_kill(pid_t victim)
@@ -127,19 +166,20 @@ bool trace_attach(pid_t victim)
     (void)victim;
     return false;
 }
+uintptr_t trace_place(pid_t victim)
+{
+    (void)victim;
+    return 0;
+}
 enum trace_at trace_step(pid_t victim)
 {
     (void)victim;
     return TRACE_GONE;
 }
-void trace_pass_yields(pid_t victim, unsigned count)
+enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times)
 {
-    (void)victim, (void)count;
-}
-unsigned long trace_address(pid_t victim)
-{
-    (void)victim;
-    return 0;
+    (void)victim, (void)place, (void)times;
+    return TRACE_GONE;
 }
 void trace_kill(pid_t victim)
 {

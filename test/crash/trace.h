@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Stepping another process, one instruction at a time, and killing it wherever it stands.
+/* Stepping another process, one instruction at a time, and stopping it later wherever it once stood.
  *
  * The victim is a fork of the tracer, so an address means the same in both. One thread does all the tracing. */
 #ifndef BCR_TEST_TRACE_H
 #define BCR_TEST_TRACE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Why this machine cannot step, or NULL. */
@@ -26,14 +27,19 @@ enum trace_at {
     TRACE_AT_END,   /* it has come to trace_end */
     TRACE_GONE      /* it has ended by itself */
 };
+
+/* Where it stands: the address of the next instruction. */
+uintptr_t trace_place(pid_t victim);
+
 /* Executes one instruction. */
 enum trace_at trace_step(pid_t victim);
 
-/* At a yield: lets it do that and the following ones, `count` in all, together with what is between them. */
-void trace_pass_yields(pid_t victim, unsigned count);
+/* Lets it run, at its own speed, until it comes to `place` for the `times`th time from here (being there already does not
+ * count). `place` 0: to trace_end. Returns what it came to: TRACE_AT_INSTRUCTION if the place. */
+enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times);
 
-/* Where it stands, as an offset that addr2line(1) understands. */
-unsigned long trace_address(pid_t victim);
+/* The same place as an offset that addr2line(1) understands. */
+unsigned long trace_offset(uintptr_t place);
 
 /* Kills it where it stands and returns when it is dead; its status is still to be waited for. */
 void trace_kill(pid_t victim);

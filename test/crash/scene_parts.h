@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a scene: setting it, killing, looking. scene*.c only. */
+#ifndef BCR_TEST_SCENE_PARTS_H
+#define BCR_TEST_SCENE_PARTS_H
+
+#include "scene.h"
+
+#include "bcri/audit.h"
+
+enum {
+    SCENE_BLOCKS = 48,     /* of the least size, in each survivor's heap */
+    SCENE_BLOCK_BYTES = 64 /* what one is charged */
+};
+
+struct scene_shared {
+    _Atomic uint32_t stop;
+};
+
+/* For every message: which kill it is about. */
+extern char scene_position[512];
+
+/* Tracer and victim take turns on one processor: that is faster than waking each other across two, and leaves the others
+ * to the contender. Once in a process. */
+void scene_share_cpu(void);
+
+/* Sets everything up; the victim stands at its first instruction. */
+void scene_open(struct scene *scene);
+pid_t scene_contend(struct scene *scene, uint32_t *index_out);
+void scene_close(struct scene *scene);
+
+struct line {
+    char text[SCENE_LINE];
+    size_t length;
+};
+void scene_see(struct scene *scene, struct line *line);
+bool scene_allows(const struct scenario *scenario, const char *line);
+/* The survivors still put and get. */
+void scene_go_on(struct scene *scene);
+/* Each block of the survivors' heaps is free again. */
+void scene_memory_is_home(struct scene *scene);
+/* Fails if there is a finding. */
+struct bcri_audit scene_audit(struct scene *scene, const char *when);
+
+#endif

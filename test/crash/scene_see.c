@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* What is left after the burial, as the survivors see it. */
+#include "scene_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bcri/flow.h"
+#include "bcri/self.h"
+
+static int peek(void **rgid)
+{
+    int value;
+    memcpy(&value, *rgid, sizeof value);
+    return value;
+}
+
+int value_of(void **rgid)
+{
+    int value = peek(rgid);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    return value;
+}
+
+static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct line *line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line->text + line->length, sizeof line->text - line->length, format, args);
+    va_end(args);
+    line->length += (size_t)n;
+    CHECK(line->length < sizeof line->text);
+}
+
+static const char *code_name(int code)
+{
+    switch (code) {
+    case bcrE_DEAD: return "DEAD";
+    case bcrE_OWNERDEAD: return "OWNERDEAD";
+    case bcrE_NOCELL: return "NOCELL";
+    case bcrE_FULL: return "FULL";
+    case bcrE_TIMEOUT: return "TIMEOUT";
+    default: return bcr_strerror(code);
+    }
+}
+
+static void see_waiters(struct scene *scene, struct line *line)
+{
+    as_peer(scene);
+    for (int i = 0; i < scene->waiters; i++) {
+        int ready = bcr_rgwait(scene->waiter[i], 0, 1);
+        add(line, "%c=", scene->scenario->waiters[i]);
+        if (ready == 1)
+            add(line, "%d ", value_of(scene->waiter[i]));
+        else
+            add(line, "%s ", ready == 0 ? "-" : code_name(bcr_errno));
+    }
+}
+
+static void see_puts(struct scene *scene, struct line *line)
+{
+    for (int i = 0; i < scene->puts; i++) {
+        enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&scene->put[i]->word));
+        if (state == BCRI_SLOT_FAILED)
+            add(line, "P=%s ", code_name((int)bcri_load(&scene->put[i]->given)));
+        else
+            add(line, "P=%s ", state == BCRI_SLOT_PUTDONE ? "in" : "-");
+    }
+}
+
+static void see_cell(struct scene *scene, struct line *line, int cell)
+{
+    void **rgid;
+    as_owner(scene);
+    while ((rgid = bcr_deq(scene->home, cell, 0)) != NULL)
+        add(line, " %d", value_of(rgid));
+    if (bcr_errno != bcrE_TIMEOUT)
+        add(line, " %s", code_name(bcr_errno));
+}
+
+static void end_puts(struct scene *scene)
+{
+    as_peer(scene);
+    for (int i = 0; i < scene->puts; i++)
+        (void)bcri_putwait_end(scene->peer, scene->put[i], 0);
+}
+
+void scene_see(struct scene *scene, struct line *line)
+{
+    see_waiters(scene, line);
+    see_puts(scene, line);
+    add(line, ":");
+    see_cell(scene, line, scene->cell);
+    struct line second = {.length = 0};
+    see_cell(scene, &second, scene->cell2);
+    if (second.length != 0 && !scene->scenario->own)
+        add(line, " ;%s", second.text);
+    end_puts(scene);
+}
+
+/* The survivors still put and get. */
+void scene_go_on(struct scene *scene)
+{
+    if (scene->scenario->own)
+        return;
+    for (int cell = scene->cell; cell <= scene->cell2; cell++) {
+        as_peer(scene);
+        void **early = bcr_deq(scene->home, cell, bcr_PENDING);
+        if (early == NULL && bcr_errno != bcrE_OWNERDEAD)
+            FAIL("%s: a get afterwards: %s", scene_position, bcr_strerror(bcr_errno));
+        as_owner(scene);
+        CHECK_INT(bcr_enq(number(7), scene->home, cell, bcr_FREE), 0);
+        as_peer(scene);
+        if (early != NULL)
+            CHECK_INT(bcr_rgwait(early, 0, 0), 1);
+        CHECK_INT(value_of(early != NULL ? early : bcr_deq(scene->home, cell, 0)), 7);
+        if (scene->scenario->nrgns < 0)
+            continue;
+        CHECK_INT(bcr_write(number(8), scene->home, cell, bcr_FREE), 0);
+        void **read = bcr_read(scene->home, cell, 0);
+        CHECK(read != NULL);
+        CHECK_INT(value_of(read), 8);
+        as_owner(scene);
+        CHECK_INT(value_of(bcr_deq(scene->home, cell, 0)), 8);
+        CHECK_INT(bcr_zap(scene->home, cell), 0);
+    }
+}
+
+/* Each block of a survivor's heap is free again. */
+static void memory_is_home(struct bcri_ctx *ctx)
+{
+    void **rgid[SCENE_BLOCKS + 1];
+    int count = 0;
+    bcri_self_set(ctx);
+    while (count <= SCENE_BLOCKS && (rgid[count] = bcr_rgalloc(8, 0)) != NULL)
+        count++;
+    if (count != SCENE_BLOCKS)
+        FAIL("%s: CCE %u can have %d of its %d blocks", scene_position, ctx->index, count, SCENE_BLOCKS);
+    while (count > 0)
+        CHECK_INT(bcr_rgfree(rgid[--count]), 0);
+}
+
+void scene_memory_is_home(struct scene *scene)
+{
+    memory_is_home(scene->owner);
+    memory_is_home(scene->peer);
+}
+
+static void print_finding(void *arg, const char *sentence)
+{
+    (void)arg;
+    printf("audit: %s\n", sentence);
+}
+
+struct bcri_audit scene_audit(struct scene *scene, const char *when)
+{
+    struct bcri_audit result = {.found = print_finding};
+    CHECK_INT(bcri_audit(group_enl(scene->group), &result), 0);
+    if (result.findings != 0)
+        FAIL("%s: %llu findings %s", scene_position, (unsigned long long)result.findings, when);
+    return result;
+}
+
+bool scene_allows(const struct scenario *s, const char *line)
+{
+    if (strcmp(line, s->before) == 0 || strcmp(line, s->after) == 0)
+        return true;
+    for (const char *at = s->also; at != NULL; at = strchr(at, '|') != NULL ? strchr(at, '|') + 1 : NULL)
+        if (strncmp(at, line, strlen(line)) == 0 && (at[strlen(line)] == '|' || at[strlen(line)] == '\0'))
+            return true;
+    return false;
+}
