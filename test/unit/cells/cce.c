@@ -92,6 +92,7 @@ void end(void)
         if (members[i] != NULL)
             leave(members[i]);
     CHECK_UINT(audit(), 0); /* the ended leave nothing behind */
+    member_count = 0;
     group_close(group);
 }
 
@@ -169,6 +170,7 @@ static void get_it(struct later *later)
     outcome->rgid = later->what == LOCK ? bcr_acqwl(later->cce, later->cell, later->msec)
                                         : bcr_get(later->qlike, later->cce, later->cell, later->msec);
     outcome->returned = outcome->rgid != NULL ? 0 : -1;
+    outcome->is_lock = later->what == LOCK;
     outcome->error = bcr_errno;
     if (outcome->rgid != NULL)
         outcome->value = later->what == LOCK ? peek(outcome->rgid) : value_of(outcome->rgid);
@@ -226,9 +228,14 @@ static struct bcri_area_shm *area_of(int cce, int cell)
     return place->area;
 }
 
+int waiting_puts_at(int cce, int cell)
+{
+    return (int)bcri_load_acquire(&area_of(cce, cell)->waitputs);
+}
+
 int waiting_puts(int cell)
 {
-    return (int)bcri_load_acquire(&area_of(1, cell)->waitputs);
+    return waiting_puts_at(1, cell);
 }
 
 static struct later *start(struct later like)

@@ -67,13 +67,15 @@ struct outcome {
     int returned; /* of a put; 0 if a get gave a region */
     int error;    /* bcr_errno if it failed */
     int value;    /* what the region held that a get gave; it is freed unless it is a lock */
-    void **rgid;  /* the lock */
+    int is_lock;
+    void **rgid; /* the lock */
 };
 struct outcome result(struct later *later);
 
 /* How many of `ctx`'s IDs are gets that wait for a region, or were given one and have not taken it. */
 int pending_gets(struct bcri_ctx *ctx);
-/* How many puts wait in the area of a cell of the current CCE. */
+/* How many puts wait in the area of a cell of the current CCE, or another's. */
 int waiting_puts(int cell);
+int waiting_puts_at(int cce, int cell);
 
 #endif
