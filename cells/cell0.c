@@ -68,7 +68,7 @@ static int put_region(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
         bcri_step();
         bcri_region_drop(ctx, region);
         bcri_step();
-        bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_NOT);
+        bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPED);
         bcri_step();
         bcri_count_settled(ctx);
     }

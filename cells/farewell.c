@@ -46,6 +46,19 @@ static void keep_untaken(struct walk *walk, bcri_ref cell, bcri_ref region, uint
     walk->untaken[walk->count++] = (struct untaken){cell, region, key, sub};
 }
 
+/* Enters the cell of a request. A cell that its living owner has closed in cafree is either failed with all its requests or
+ * opened again: until then this one stands in its list. False: it is closed for good. */
+static bool enter_or_ended(struct bcri_ctx *enl, struct bcri_place *place, const struct bcri_slot_shm *slot)
+{
+    while (bcri_cell_enter(enl, place) != 0) {
+        uint32_t owner = bcri_load_acquire(&place->record->id.state);
+        if (bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_LISTED || owner != BCRI_CCE_ALIVE)
+            return false;
+        (void)bcri_version_settled(enl, place->record, place->owner);
+    }
+    return true;
+}
+
 /* A request that waits: withdrawn. By ticket and delivered already: its region is kept for giving back. */
 static void end_request(struct walk *walk, struct bcri_slot_shm *slot)
 {
@@ -54,7 +67,7 @@ static void end_request(struct walk *walk, struct bcri_slot_shm *slot)
     if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
         return;
     bcri_journal_open(enl, BCRI_OP_SLOW, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (bcri_cell_enter(enl, &place) != 0) {
+    if (!enter_or_ended(enl, &place, slot)) {
         /* The cell was closed under a ticket that had been served: the region has nowhere to go back to. */
         uint64_t ticket = bcri_load(&slot->key);
         uint64_t entry = bcri_load_acquire(&place.cell->ring[ticket & place.mask]);

@@ -13,7 +13,7 @@
 
 /* journal->aux: the cursors beside junk_from and junk_chain; and, before each drop, which cursor it is for and what that
  * cursor was, so that a drop that is done moves its cursor exactly once. */
-enum { JUNK_WHICH = BCRI_AUX_EPOCH, JUNK_WAS = 4, JUNK_FIRST = 5, JUNK_BACK = 6 }; /* no get drops junk */
+enum { JUNK_WHICH = BCRI_AUX_EPOCH, JUNK_WAS = 4, JUNK_FIRST = 5, JUNK_BACK = 6 };
 enum which { WHICH_FIRST, WHICH_RING, WHICH_FRONT, WHICH_BACK };
 
 static _Atomic uint64_t *cursor_of(struct bcri_journal_shm *j, uint64_t which)

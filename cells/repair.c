@@ -104,6 +104,17 @@ static void drop(struct bcri_ctx *enl, bcri_ref region)
     bcri_count_settled(enl);
 }
 
+/* Whether the cell's own hold is counted for a put that was not done (flow.h, aux HELD). */
+static bool cell_holds(const struct dead *dead)
+{
+    switch (bcri_load(&dead->journal->aux[BCRI_AUX_HELD])) {
+    case BCRI_HELD_NOT: return dead->counted; /* counted, and not noted yet */
+    case BCRI_HELD: return true;
+    case BCRI_HELD_DROPPING: return !dead->counted;
+    default: return false;
+    }
+}
+
 /* put.c phase 1: was the entry stored? Only while the tail lock is still the dead one's; afterwards the phase says. */
 static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
 {
@@ -123,11 +134,9 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
     } else if (done && bcri_entry_lap(bcri_load(&j->old)) == BCRI_ENTRY_SLEEP) {
         ring_index(enl, (uint32_t)bcri_load(&j->old));
     }
-    uint64_t held = bcri_load(&j->aux[BCRI_AUX_HELD]);
-    bool hold = held == BCRI_HELD ? true : held == BCRI_HELD_DROPPING ? !dead->counted : dead->counted;
     if (done)
         free_slot(enl, bcri_load(&j->slot));
-    else if (hold && bcri_load(&j->junk_cell) == 0)
+    else if (cell_holds(dead) && bcri_load(&j->junk_cell) == 0)
         drop(enl, region);
 }
 

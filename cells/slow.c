@@ -40,7 +40,7 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bc
             bcri_step();
             bcri_region_drop(ctx, region);
             bcri_step();
-            bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_NOT);
+            bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPED);
             bcri_step();
             bcri_count_settled(ctx);
         }

@@ -14,7 +14,7 @@ enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS };
 enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_TAKER, BCRI_AUX_EPOCH };
 /* aux HELD: whether the cell's own hold on a region that the putter keeps is counted. While it is being taken back, the
  * count journal decides. */
-enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING };
+enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
 
 static inline void bcri_journal_open(struct bcri_ctx *ctx, enum bcri_op op, bcri_ref cell, bcri_ref region,
                                      bcri_ref slot)
