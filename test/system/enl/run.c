@@ -8,7 +8,6 @@
 #include <ftw.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,15 +87,9 @@ const char *run_plain(void)
     return of_environment("SYS_PLAIN");
 }
 
-void run_start(struct run *run, const char *word, ...)
+void run_start_words(struct run *run, const char *const *words)
 {
-    const char *words[64] = {word};
-    int count = 1, out[2], err[2];
-    va_list arguments;
-    va_start(arguments, word);
-    while (count < 63 && (words[count] = va_arg(arguments, const char *)) != NULL)
-        count++;
-    va_end(arguments);
+    int out[2], err[2];
     run_folder();
     CHECK_INT(pipe2(out, O_CLOEXEC), 0);
     CHECK_INT(pipe2(err, O_CLOEXEC), 0);
@@ -105,7 +98,7 @@ void run_start(struct run *run, const char *word, ...)
     if (run->pid == 0) {
         dup2(out[1], 1);
         dup2(err[1], 2);
-        execvp(word, (char *const *)(uintptr_t)words);
+        execvp(words[0], (char *const *)(uintptr_t)words);
         _exit(126);
     }
     close(out[1]);

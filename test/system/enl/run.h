@@ -25,8 +25,9 @@ const char *run_enl(void);
 const char *run_cce(void);
 const char *run_plain(void);
 
-/* Starts a command; the words end with NULL. Set environment variables before (they are this process's). */
-void run_start(struct run *run, const char *word, ...);
+/* Starts a command: run_start(&run, program, word, ...). Set environment variables before (they are this process's). */
+#define run_start(run, ...) run_start_words((run), (const char *const[]){__VA_ARGS__, NULL})
+void run_start_words(struct run *run, const char *const *words);
 /* Reads its output to the end and waits for it. */
 void run_end(struct run *run);
 /* Checks parts of what it printed; "" in case of nothing. */

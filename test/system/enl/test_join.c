@@ -30,19 +30,19 @@ TEST(ps_lists_the_programs_cces)
     pid_t root, child;
     run_folder();
     setenv("SYS_CHILD", "tell pause", 1);
-    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "1", "pause", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "1", "pause");
     run_told_pid(&ordinal, &root);
     const char *line = run_told();
     if (strncmp(line, "enlist", 6) == 0)
         line = run_told();
     CHECK_INT(sscanf(line, "1 %d", &child), 1);
-    run_start(&command, run_enl(), "ps", NULL);
+    run_start(&command, run_enl(), "ps");
     run_end(&command);
     CHECK_INT(command.status, 0);
     snprintf(want, sizeof want, "%-28s %7d %9d  alive     %s\n", program_name(), 1, (int)child, run_cce());
     if (strstr(command.text, want) == NULL)
         FAIL("wanted %s, got %s", want, command.text);
-    run_start(&command, run_enl(), "kill", program_name(), NULL);
+    run_start(&command, run_enl(), "kill", program_name());
     run_end(&command);
     CHECK_INT(command.status, 0);
     run_end(&run);
@@ -52,7 +52,7 @@ TEST(ps_lists_the_programs_cces)
 
 TEST(kill_of_a_program_that_does_not_run_says_so)
 {
-    run_start(&command, run_enl(), "kill", "nowhere.1", NULL);
+    run_start(&command, run_enl(), "kill", "nowhere.1");
     run_end(&command);
     CHECK_INT(command.status, 1);
     run_check_error(&command, "no program of yours has that name");
@@ -62,10 +62,9 @@ TEST(a_process_that_joins_is_enlisted_first_and_keeps_its_own_streams)
 {
     int ordinal;
     pid_t root;
-    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "far/away/sys_cce", "1", "wait", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "far/away/sys_cce", "1", "wait");
     run_told_pid(&ordinal, &root);
-    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "out", "joined", "tell", "wait",
-              NULL);
+    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "out", "joined", "tell", "wait");
     run_wait_for_text("bcr.", "waits to be enlisted as sys_cce");
     run_go();
     const char *line = run_told();
@@ -92,9 +91,9 @@ TEST(a_process_that_waits_is_told_when_the_program_has_ended)
     int ordinal;
     pid_t root;
     snprintf(want, sizeof want, "init failed %d\n", bcrE_ENLIST);
-    run_start(&run, run_enl(), run_cce(), "tell", "wait", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "wait");
     run_told_pid(&ordinal, &root);
-    run_start(&command, run_enl(), "--join", program_name(), run_cce(), NULL);
+    run_start(&command, run_enl(), "--join", program_name(), run_cce());
     run_wait_for_text("bcr.", "waits to be enlisted");
     run_go();
     run_end(&run);
@@ -107,9 +106,9 @@ TEST(a_joined_cce_that_is_killed_is_an_abnormal_end)
 {
     int ordinal;
     pid_t root;
-    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "sys_cce", "1", "pause", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "sys_cce", "1", "pause");
     run_told_pid(&ordinal, &root);
-    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "kill", "9", NULL);
+    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "kill", "9");
     run_wait_for_text("bcr.", "waits to be enlisted");
     run_go();
     run_end(&run);
@@ -123,9 +122,9 @@ TEST(a_joined_cce_ends_when_enl_is_killed)
 {
     int ordinal;
     pid_t root, joined;
-    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "sys_cce", "1", "pause", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "sys_cce", "1", "pause");
     run_told_pid(&ordinal, &root);
-    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "tell", "spin", NULL);
+    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "tell", "spin");
     run_wait_for_text("bcr.", "waits to be enlisted");
     run_go();
     const char *line = run_told();
@@ -140,7 +139,7 @@ TEST(a_joined_cce_ends_when_enl_is_killed)
 
 TEST(joining_a_program_that_does_not_run_says_so)
 {
-    run_start(&command, run_enl(), "--join", "nowhere.1", run_cce(), NULL);
+    run_start(&command, run_enl(), "--join", "nowhere.1", run_cce());
     run_end(&command);
     CHECK_INT(command.status, 1);
     run_check_error(&command, "no program of yours has that name");

@@ -32,7 +32,7 @@ TEST(abort_ends_all_and_says_who_died_how_with_the_last_it_printed)
 {
     run_folder();
     setenv("SYS_CHILD", "out last-words kill 9", 1);
-    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1", "pause", NULL);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1", "pause");
     run_end(&run);
     CHECK_INT(run.status, 128 + SIGKILL);
     run_check_error(&run, "CCE 1 (");
@@ -45,7 +45,7 @@ TEST(abort_leaves_no_process_of_the_program)
     int watches[4];
     run_folder();
     setenv("SYS_CHILD", "tell pause", 1);
-    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "3", "wait", "exit", "6", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "3", "wait", "exit", "6");
     all_there(3, watches);
     run_go();
     run_end(&run);
@@ -60,7 +60,7 @@ TEST(isolate_lets_the_others_go_on)
     run_folder();
     setenv("SYS_CHILD", "exit 3", 1);
     run_start(&run, run_enl(), "--onfail", "isolate", run_cce(), "enlist", run_cce(), "2", "wait", "out",
-              "on", NULL);
+              "on");
     run_told();
     run_wait_for_text("bcr.", "CCE 1 (");
     run_wait_for_text("bcr.", "CCE 2 (");
@@ -76,7 +76,7 @@ TEST(the_program_lasts_until_its_last_cce_has_ended_and_gives_the_roots_status)
     int pid = 0;
     run_folder();
     setenv("SYS_CHILD", "tell wait exit 0", 1);
-    run_start(&run, run_enl(), "--onfail=isolate", run_cce(), "enlist", run_cce(), "1", "exit", "5", NULL);
+    run_start(&run, run_enl(), "--onfail=isolate", run_cce(), "enlist", run_cce(), "1", "exit", "5");
     while (sscanf(run_told(), "1 %d", &pid) != 1)
         ;
     int watch = run_watch(pid);
@@ -91,7 +91,7 @@ TEST(output_shows_whole_lines_with_the_ordinal)
 {
     run_folder();
     setenv("SYS_CHILD", "out from-stdout err from-stderr", 1);
-    run_start(&run, run_enl(), "--output", run_cce(), "enlist", run_cce(), "2", NULL);
+    run_start(&run, run_enl(), "--output", run_cce(), "enlist", run_cce(), "2");
     run_end(&run);
     CHECK_INT(run.status, 0);
     CHECK(strstr(run.text, "[1] from-stdout\n") != NULL);
@@ -105,7 +105,7 @@ TEST(without_output_what_others_print_is_in_the_log_only)
     char text[65536];
     run_folder();
     setenv("SYS_CHILD", "out for-the-log", 1);
-    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1", NULL);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
     run_end(&run);
     CHECK_STR(run.text, "");
     run_check_error(&run, "");
@@ -117,7 +117,7 @@ TEST(much_output_arrives_whole_and_the_tail_is_bounded)
 {
     run_folder();
     setenv("SYS_CHILD", "flood 50000", 1);
-    run_start(&run, run_enl(), "--output", run_cce(), "enlist", run_cce(), "1", NULL);
+    run_start(&run, run_enl(), "--output", run_cce(), "enlist", run_cce(), "1");
     run_end(&run);
     CHECK_INT(run.status, 0);
     int lines = 0;
@@ -128,7 +128,7 @@ TEST(much_output_arrives_whole_and_the_tail_is_bounded)
     }
     CHECK_INT(lines, 50000);
     setenv("SYS_CHILD", "flood 50000 exit 1", 1);
-    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1", "pause", NULL);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1", "pause");
     run_end(&run);
     CHECK_INT(run.status, 1);
     CHECK(strlen(run.error) < 8192);
@@ -137,7 +137,7 @@ TEST(much_output_arrives_whole_and_the_tail_is_bounded)
 
 TEST(a_fork_of_a_cce_that_exits_is_not_the_end_of_the_cce)
 {
-    run_start(&run, run_enl(), run_cce(), "fork-dies", "exit", "0", NULL);
+    run_start(&run, run_enl(), run_cce(), "fork-dies", "exit", "0");
     run_end(&run);
     CHECK_INT(run.status, 0);
     run_check_error(&run, "");
@@ -147,7 +147,7 @@ TEST(a_cce_under_a_wrapper_gives_the_status_that_it_recorded)
 {
     char command[512];
     snprintf(command, sizeof command, "%s exit 3; true", run_cce());
-    run_start(&run, run_enl(), "/bin/sh", "-c", command, NULL);
+    run_start(&run, run_enl(), "/bin/sh", "-c", command);
     run_end(&run);
     CHECK_INT(run.status, 3);
     run_check_error(&run, "exited with status 3");
@@ -157,7 +157,7 @@ TEST(a_cce_under_a_wrapper_that_is_killed_is_an_abnormal_end)
 {
     char command[512];
     snprintf(command, sizeof command, "%s kill 9; true", run_cce());
-    run_start(&run, run_enl(), "/bin/sh", "-c", command, NULL);
+    run_start(&run, run_enl(), "/bin/sh", "-c", command);
     run_end(&run);
     CHECK_INT(run.status, 1);
     run_check_error(&run, "ended without exit()");
@@ -167,7 +167,7 @@ TEST(a_cce_that_executes_another_program_has_given_up_and_is_killed)
 {
     static const char forever[] = "#!/bin/sh\nexec sleep 1000\n";
     run_write_file("forever", forever, sizeof forever - 1, 0700);
-    run_start(&run, run_enl(), run_cce(), "exec", "./forever", NULL);
+    run_start(&run, run_enl(), run_cce(), "exec", "./forever");
     run_end(&run);
     CHECK_INT(run.status, 128 + SIGKILL);
     run_check_error(&run, "gave up its connection");
@@ -178,7 +178,7 @@ TEST(killing_enl_ends_every_cce_even_one_that_only_computes)
     int watches[3];
     run_folder();
     setenv("SYS_CHILD", "tell spin", 1);
-    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "2", "pause", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "2", "pause");
     all_there(2, watches);
     CHECK_INT(kill(run.pid, SIGKILL), 0);
     all_gone(2, watches);
@@ -190,7 +190,7 @@ TEST(killing_enl_ends_a_cce_that_was_started_through_a_wrapper)
     char command[512];
     int watches[1];
     snprintf(command, sizeof command, "%s tell spin; true", run_cce());
-    run_start(&run, run_enl(), "/bin/sh", "-c", command, NULL);
+    run_start(&run, run_enl(), "/bin/sh", "-c", command);
     all_there(0, watches);
     CHECK_INT(kill(run.pid, SIGKILL), 0);
     all_gone(0, watches);
@@ -202,7 +202,7 @@ TEST(killing_enl_ends_a_program_that_was_started_directly)
     int watches[2];
     run_folder();
     setenv("SYS_CHILD", "tell pause", 1);
-    run_start(&run, run_cce(), "tell", "enlist", run_cce(), "1", "spin", NULL);
+    run_start(&run, run_cce(), "tell", "enlist", run_cce(), "1", "spin");
     all_there(1, watches);
     CHECK_INT(kill(run.pid, SIGKILL), 0);
     all_gone(1, watches);
@@ -215,7 +215,7 @@ TEST(what_a_cce_left_running_goes_with_an_aborted_program)
     static const char leave[] =
         "#!/bin/sh\nsetsid sh -c 'echo 9 $$ 0 > $SYS_TELL; exec sleep 1000' &\nexec \"$@\"\n";
     run_write_file("leave", leave, sizeof leave - 1, 0700);
-    run_start(&run, run_enl(), "./leave", run_cce(), "tell", "wait", "kill", "9", NULL);
+    run_start(&run, run_enl(), "./leave", run_cce(), "tell", "wait", "kill", "9");
     all_there(1, watches);
     run_go();
     run_end(&run);
@@ -228,7 +228,7 @@ TEST(a_signal_to_enl_ends_the_program_cleanly)
     int watches[2];
     run_folder();
     setenv("SYS_CHILD", "tell pause", 1);
-    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "1", "spin", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "1", "spin");
     all_there(1, watches);
     CHECK_INT(kill(run.pid, SIGTERM), 0);
     run_end(&run);
@@ -240,7 +240,7 @@ TEST(a_signal_to_enl_ends_the_program_cleanly)
 TEST(an_ignored_hangup_stays_ignored)
 {
     signal(SIGHUP, SIG_IGN);
-    run_start(&run, run_enl(), run_cce(), "about", "wait", "out", "alive", NULL);
+    run_start(&run, run_enl(), run_cce(), "about", "wait", "out", "alive");
     CHECK(strstr(run_told(), "hup=ignored") != NULL);
     CHECK_INT(kill(run.pid, SIGHUP), 0);
     run_go();
@@ -253,7 +253,7 @@ TEST(a_hundred_cces_are_started_by_one_call)
 {
     run_folder();
     setenv("SYS_CHILD", "tell", 1);
-    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "128", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "128");
     int ordinals[129] = {0};
     for (int seen = 0; seen < 129;) {
         int ordinal, pid, group;

@@ -17,7 +17,7 @@ static struct run run;
 
 TEST(the_root_has_enls_own_streams_and_gives_its_status)
 {
-    run_start(&run, run_enl(), run_cce(), "out", "hello", "err", "oops", NULL);
+    run_start(&run, run_enl(), run_cce(), "out", "hello", "err", "oops");
     run_end(&run);
     CHECK_STR(run.text, "hello\n");
     CHECK_STR(run.error, "oops\n");
@@ -26,7 +26,7 @@ TEST(the_root_has_enls_own_streams_and_gives_its_status)
 
 TEST(a_missing_program_is_said_with_status_127)
 {
-    run_start(&run, run_enl(), "no-such-program", NULL);
+    run_start(&run, run_enl(), "no-such-program");
     run_end(&run);
     CHECK_INT(run.status, 127);
     run_check_error(&run, "there is no program no-such-program");
@@ -35,7 +35,7 @@ TEST(a_missing_program_is_said_with_status_127)
 TEST(a_file_that_is_not_executable_is_said_with_status_126)
 {
     run_write_file("plain", "x", 1, 0600);
-    run_start(&run, run_enl(), "./plain", NULL);
+    run_start(&run, run_enl(), "./plain");
     run_end(&run);
     CHECK_INT(run.status, 126);
     run_check_error(&run, "not executable");
@@ -44,7 +44,7 @@ TEST(a_file_that_is_not_executable_is_said_with_status_126)
 TEST(a_text_that_is_no_script_is_said_with_status_126)
 {
     run_write_file("text", "just text\n", 10, 0700);
-    run_start(&run, run_enl(), "./text", NULL);
+    run_start(&run, run_enl(), "./text");
     run_end(&run);
     CHECK_INT(run.status, 126);
     run_check_error(&run, "neither a program nor a script");
@@ -58,7 +58,7 @@ TEST(a_program_of_another_architecture_is_said_with_status_126)
     close(fd);
     head[4] = head[4] == 1 ? 2 : 1;
     run_write_file("foreign", head, sizeof head, 0700);
-    run_start(&run, run_enl(), "./foreign", NULL);
+    run_start(&run, run_enl(), "./foreign");
     run_end(&run);
     CHECK_INT(run.status, 126);
     run_check_error(&run, "is built for");
@@ -66,28 +66,28 @@ TEST(a_program_of_another_architecture_is_said_with_status_126)
 
 TEST(a_program_that_is_no_cce_is_reported_as_such)
 {
-    run_start(&run, run_enl(), run_plain(), NULL);
+    run_start(&run, run_enl(), run_plain());
     run_end(&run);
     CHECK_INT(run.status, 1);
     CHECK_STR(run.text, "plain\n");
     run_check_error(&run, "never called bcr_init");
-    run_start(&run, run_enl(), run_plain(), "5", NULL);
+    run_start(&run, run_enl(), run_plain(), "5");
     run_end(&run);
     CHECK_INT(run.status, 5);
 }
 
 TEST(a_wrong_command_line_or_setting_gives_status_2)
 {
-    run_start(&run, run_enl(), "--wrong", run_cce(), NULL);
+    run_start(&run, run_enl(), "--wrong", run_cce());
     run_end(&run);
     CHECK_INT(run.status, 2);
     run_check_error(&run, "--wrong");
-    run_start(&run, run_enl(), "--onfail=maybe", run_cce(), NULL);
+    run_start(&run, run_enl(), "--onfail=maybe", run_cce());
     run_end(&run);
     CHECK_INT(run.status, 2);
     run_check_error(&run, "--onfail");
     run_write_file(".bcrrc", "nonsense 1\n", 11, 0600);
-    run_start(&run, run_enl(), run_cce(), NULL);
+    run_start(&run, run_enl(), run_cce());
     run_end(&run);
     CHECK_INT(run.status, 2);
     run_check_error(&run, ".bcrrc:1");
@@ -98,7 +98,7 @@ TEST(a_program_started_directly_becomes_enl_and_goes_on_as_its_child)
     char path[64], name[32];
     int ordinal;
     pid_t root;
-    run_start(&run, run_cce(), "tell", "wait", "exit", "4", NULL);
+    run_start(&run, run_cce(), "tell", "wait", "exit", "4");
     run_told_pid(&ordinal, &root);
     CHECK_INT(ordinal, 0);
     CHECK(root != run.pid);
@@ -117,7 +117,7 @@ TEST(without_any_enl_every_place_looked_at_is_named)
     run_folder();
     setenv("BCR_ENLISTPATH", "/no/such/enl", 1);
     setenv("PATH", "/no/bin:/usr/no/bin", 1);
-    run_start(&run, run_cce(), NULL);
+    run_start(&run, run_cce());
     run_end(&run);
     CHECK_INT(run.status, 127);
     run_check_error(&run, "/no/such/enl (BCR_ENLISTPATH)");
@@ -129,12 +129,12 @@ TEST(without_any_enl_every_place_looked_at_is_named)
 TEST(a_program_with_two_threads_cannot_start_directly_and_is_told_how)
 {
     setenv("SYS_THREAD", "1", 1);
-    run_start(&run, run_cce(), NULL);
+    run_start(&run, run_cce());
     run_end(&run);
     CHECK_INT(run.status, 77);
     CHECK(strstr(run.text, "init failed 42") != NULL);
     run_check_error(&run, "start it as: enl ");
-    run_start(&run, run_enl(), run_cce(), "exit", "3", NULL);
+    run_start(&run, run_enl(), run_cce(), "exit", "3");
     run_end(&run);
     CHECK_INT(run.status, 3);
 }
@@ -149,7 +149,7 @@ TEST(cces_have_the_roots_limits_mask_directory_and_not_enls_socket)
     files.rlim_cur = 321;
     setrlimit(RLIMIT_NOFILE, &files);
     setenv("SYS_CHILD", "about", 1);
-    run_start(&run, run_enl(), run_cce(), "about", "enlist", run_cce(), "1", NULL);
+    run_start(&run, run_enl(), run_cce(), "about", "enlist", run_cce(), "1");
     snprintf(want, sizeof want, "0 name=%s files=321 mask=027 folder=%s socket=none input=", run_cce(),
              run_folder());
     CHECK(strncmp(run_told(), want, strlen(want)) == 0);
@@ -176,7 +176,7 @@ TEST(enl_raises_its_own_limit_and_closes_what_it_inherited)
     setrlimit(RLIMIT_NOFILE, &files);
     run_write_file("marker", "", 0, 0600);
     CHECK(dup2(open("marker", O_RDONLY), 50) == 50); /* not close-on-exec */
-    run_start(&run, run_enl(), run_cce(), "tell", "wait", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "wait");
     run_told_pid(&ordinal, &root);
     for (int process = 0; process < 2; process++) {
         snprintf(path, sizeof path, "/proc/%d/fd/50", (int)(process == 0 ? run.pid : root));
@@ -203,7 +203,7 @@ TEST(a_script_starts_and_ends_each_program_with_four_arguments)
     run_write_file("script", script, sizeof script - 1, 0700);
     setenv("BCR_STARTSCRIPT", "~/script", 1);
     setenv("BCR_ENDSCRIPT", "~/script", 1);
-    run_start(&run, run_enl(), run_cce(), "tell", "wait", NULL);
+    run_start(&run, run_enl(), run_cce(), "tell", "wait");
     run_told_pid(&ordinal, &root);
     run_read_file(run_file("called", ""), text, sizeof text);
     CHECK(strncmp(text, "0 ", 2) == 0);
@@ -224,7 +224,7 @@ TEST(a_script_that_fails_is_a_warning)
     run_folder();
     setenv("BCR_STARTSCRIPT", "/no/such/script", 1);
     setenv("BCR_ENDSCRIPT", "false", 1);
-    run_start(&run, run_enl(), run_cce(), "exit", "0", NULL);
+    run_start(&run, run_enl(), run_cce(), "exit", "0");
     run_end(&run);
     CHECK_INT(run.status, 0);
     run_check_error(&run, "startscript: there is no program /no/such/script");
@@ -235,7 +235,7 @@ TEST(the_log_has_the_programs_name_and_is_the_users_own)
 {
     char want[128];
     struct stat status;
-    run_start(&run, run_enl(), run_cce(), NULL);
+    run_start(&run, run_enl(), run_cce());
     run_end(&run);
     snprintf(want, sizeof want, ".%d.log", (int)run.pid);
     const char *path = run_file("bcr.", want);
@@ -247,7 +247,7 @@ TEST(a_second_bcr_init_is_refused)
 {
     char want[32];
     snprintf(want, sizeof want, "again %d", bcrE_BUSY);
-    run_start(&run, run_enl(), run_cce(), "again", NULL);
+    run_start(&run, run_enl(), run_cce(), "again");
     CHECK_STR(run_told(), want);
     run_end(&run);
     CHECK_INT(run.status, 0);
@@ -262,7 +262,7 @@ TEST(a_second_process_on_one_socket_is_refused)
     CHECK_INT(mkfifo("second", 0600), 0);
     snprintf(command, sizeof command, "%s tell wait & cat second; %s; wait", run_cce(), run_cce());
     snprintf(want, sizeof want, "init failed %d\n", bcrE_BUSY);
-    run_start(&run, run_enl(), "/bin/sh", "-c", command, NULL);
+    run_start(&run, run_enl(), "/bin/sh", "-c", command);
     run_told_pid(&ordinal, &first);
     close(open("second", O_WRONLY)); /* waits for cat, and lets it end */
     run_wait_for_text("bcr.", "refused: another process has joined");
@@ -277,7 +277,7 @@ TEST(what_cannot_be_enlisted_is_an_error_at_once_and_a_line_on_stderr)
     snprintf(want, sizeof want, "enlist -1 %d", bcrE_ENLIST);
     run_write_file("plain", "x", 1, 0600);
     run_start(&run, run_enl(), run_cce(), "enlist", "no-such-program", "1", "enlist", "./plain", "2",
-              "enlist", run_cce(), "-9999", NULL);
+              "enlist", run_cce(), "-9999");
     CHECK_STR(run_told(), want);
     CHECK_STR(run_told(), want);
     CHECK_STR(run_told(), want);
@@ -290,7 +290,7 @@ TEST(what_cannot_be_enlisted_is_an_error_at_once_and_a_line_on_stderr)
 
 TEST(an_enlisted_program_that_is_no_cce_is_reported_and_ends_nothing)
 {
-    run_start(&run, run_enl(), run_cce(), "enlist", run_plain(), "1", "wait", NULL);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_plain(), "1", "wait");
     CHECK_STR(run_told(), "enlist 0 0");
     run_wait_for_text("bcr.", "never called bcr_init");
     run_go();
@@ -305,7 +305,7 @@ TEST(every_cce_finds_its_birth_region_in_cell_0)
     int births = 0;
     run_folder();
     setenv("SYS_CHILD", "cell0", 1);
-    run_start(&run, run_enl(), run_cce(), "birth", run_cce(), "3", NULL);
+    run_start(&run, run_enl(), run_cce(), "birth", run_cce(), "3");
     for (int line = 0; line < 4; line++) {
         const char *told = run_told();
         births += strcmp(told, "birth birthday") == 0;
@@ -319,7 +319,7 @@ TEST(every_cce_finds_its_birth_region_in_cell_0)
 TEST(a_start_that_fails_later_is_an_error_region_in_the_enlistors_cell_0)
 {
     char want[64];
-    run_start(&run, run_enl(), run_cce(), "enlist", run_plain(), "1", "cell0", NULL);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_plain(), "1", "cell0");
     CHECK_STR(run_told(), "enlist 0 0");
     snprintf(want, sizeof want, "error %d %d 1", bcrE_ENLIST, bcr_op_enlist);
     CHECK_STR(run_told(), want);
