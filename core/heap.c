@@ -27,7 +27,7 @@ static inline void hand_out(struct bcri_span *span, uint32_t i, uint32_t length,
 static inline uint32_t pop(struct bcri_heap_area *area, struct bcri_span *span, uint32_t charge)
 {
     uint32_t i = span->stack[--span->top];
-    span->charge[i] = (uint16_t)charge;
+    span->charge[i] = charge;
     area->charged += charge;
     return i;
 }
@@ -222,7 +222,7 @@ static int resize_own(struct bcri_ctx *ctx, struct bcri_span *span, uint32_t i, 
             return bcrE_NOMEM;
         span->run[i].charge = charge;
     } else {
-        span->charge[i] = (uint16_t)charge;
+        span->charge[i] = charge;
     }
     area->charged = area->charged - charged + charge;
     return 0;

@@ -24,7 +24,7 @@ static struct bcri_span *new_span(struct bcri_heap_area *area, uint32_t class, u
 {
     const struct bcri_heap_class *geometry = &bcri_heap_classes[class];
     uint32_t blocks = geometry->blocks;
-    struct bcri_span *span = malloc(sizeof *span + 2 * blocks * sizeof(uint16_t));
+    struct bcri_span *span = malloc(sizeof *span + 2 * blocks * sizeof(uint32_t));
     if (span == NULL)
         return NULL;
     memset(span, 0, sizeof *span);
@@ -35,7 +35,7 @@ static struct bcri_span *new_span(struct bcri_heap_area *area, uint32_t class, u
             return NULL;
         }
     }
-    span->top = span->blocks = (uint16_t)blocks;
+    span->top = span->blocks = blocks;
     span->class = (uint8_t) class;
     span->shift = (uint8_t)geometry->shift;
     span->stride = BCRI_REGION_HEADER << geometry->shift;
@@ -45,7 +45,7 @@ static struct bcri_span *new_span(struct bcri_heap_area *area, uint32_t class, u
     span->area = area;
     span->charge = span->stack + blocks;
     for (uint32_t i = 0; i < blocks; i++) {
-        span->stack[i] = (uint16_t)(blocks - 1 - i); /* lowest address first */
+        span->stack[i] = blocks - 1 - i; /* lowest address first */
         span->charge[i] = 0;
     }
     return span;
@@ -125,7 +125,7 @@ static void set_current(struct bcri_heap_area *area, struct bcri_span *span)
     struct bcri_span *old = area->current[span->class];
     if (old != &bcri_span_none) {
         old->quiet_from = 2;
-        old->quiet = old->blocks - 2u;
+        old->quiet = old->blocks - 2;
     }
     span->quiet_from = 0;
     span->quiet = UINT32_MAX;
