@@ -146,7 +146,10 @@ static void *server(void *arg)
             die("read");
         for (size_t i = 0; i < count; i++) {
             if ((polls[i + 1].revents & POLLIN) != 0) {
-                serve(group, polls[i + 1].fd, group->owners[i]);
+                pthread_mutex_lock(&group->mutex);
+                uint32_t owner = group->owners[i];
+                pthread_mutex_unlock(&group->mutex);
+                serve(group, polls[i + 1].fd, owner);
             } else if ((polls[i + 1].revents & (POLLHUP | POLLERR)) != 0) {
                 pthread_mutex_lock(&group->mutex);
                 if (group->sockets[i] >= 0)
