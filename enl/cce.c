@@ -45,10 +45,10 @@ static bool room_at(struct enl_program *program, uint32_t index)
     size_t room = program->cce_room != 0 ? program->cce_room * 2 : 64;
     while (room <= index)
         room *= 2;
-    struct enl_cce **cces = realloc(program->cces, room * sizeof *cces);
+    struct enl_cce **cces = realloc(program->cces, room * sizeof(struct enl_cce *));
     if (cces == NULL)
         return false;
-    memset(cces + program->cce_room, 0, (room - program->cce_room) * sizeof *cces);
+    memset(cces + program->cce_room, 0, (room - program->cce_room) * sizeof(struct enl_cce *));
     program->cces = cces;
     program->cce_room = room;
     return true;

@@ -25,13 +25,13 @@ static void each_program(bool (*visit)(void *data, const char *program), void *d
     if (file == NULL)
         return;
     while (fgets(line, sizeof line, file) != NULL) {
-        unsigned long flags = 0;
+        char flags[24];
         line[strcspn(line, "\n")] = '\0';
         char *at = strrchr(line, ' ');
         if (at == NULL || at[1] != '@' || strncmp(at + 2, prefix, (size_t)length) != 0)
             continue;
         /* Num: RefCount Protocol Flags: only the listening one, not those of visitors. */
-        if (sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || (flags & 0x10000) == 0)
+        if (sscanf(line, "%*s %*s %*s %23s", flags) != 1 || (strtoul(flags, NULL, 16) & 0x10000) == 0)
             continue;
         if (!visit(data, at + 2 + length))
             break;

@@ -127,6 +127,7 @@ void enl_cce_fail(struct enl_cce *cce, const char *format, ...)
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     enl_output_drain(cce);

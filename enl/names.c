@@ -20,7 +20,9 @@ void enl_host_name(char *out, size_t capacity)
     for (; name[at] != '\0' && at < capacity - 1; at++) {
         bool good = (name[at] >= 'a' && name[at] <= 'z') || (name[at] >= 'A' && name[at] <= 'Z') ||
                     (name[at] >= '0' && name[at] <= '9') || strchr("._-", name[at]) != NULL;
-        out[at] = good ? name[at] : '-';
+        out[at] = '-';
+        if (good)
+            out[at] = name[at];
     }
     out[at] = '\0';
 }

@@ -76,7 +76,7 @@ static void end_stream(struct enl_stream *stream)
         return;
     enl_watch_stop(stream->watch);
     stream->watch = NULL;
-    if (stream->length != 0)
+    if (stream->line != NULL && stream->length != 0)
         put_line(stream, stream->line, stream->length);
     free(stream->line);
     stream->line = NULL;

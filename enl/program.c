@@ -32,6 +32,7 @@ void enl_say(struct enl_program *program, enum bcri_log_level level, const char 
     char text[2048];
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fprintf(stderr, "enl: %s\n", text);
@@ -133,14 +134,13 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
     if (root == NULL)
         return false;
     program->root = root;
-    if (!enl_cce_bear(root, 0, NULL, 0))
-        snprintf(reason, reason_size, "no memory");
-    else if (program->options.root_pid != 0 &&
-             enl_cce_adopt_root(root, program->options.root_pid, program->options.root_socket))
-        return true;
-    else if (program->options.root_pid != 0)
-        snprintf(reason, reason_size, "no memory");
-    else if (enl_cce_start(root, root_path, root_argv, -1, reason, reason_size) == 0)
+    snprintf(reason, reason_size, "no memory");
+    bool started = enl_cce_bear(root, 0, NULL, 0);
+    if (started && program->options.root_pid != 0)
+        started = enl_cce_adopt_root(root, program->options.root_pid, program->options.root_socket);
+    else if (started)
+        started = enl_cce_start(root, root_path, root_argv, -1, reason, reason_size) == 0;
+    if (started)
         return true;
     program->status = 126;
     program->status_set = true;

@@ -58,8 +58,12 @@ void enl_signals_kill_children(void)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return;
-    for (long pid; fscanf(file, "%ld", &pid) == 1;)
-        kill((pid_t)pid, SIGKILL);
+    char word[32];
+    while (fscanf(file, "%31s", word) == 1) {
+        long pid = strtol(word, NULL, 10);
+        if (pid > 1)
+            kill((pid_t)pid, SIGKILL);
+    }
     fclose(file);
 }
 

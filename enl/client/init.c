@@ -25,6 +25,7 @@ void bcri_client_complain(const char *format, ...)
     char text[1500];
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fprintf(stderr, "bcr: %s: %s\n", program_invocation_short_name, text);
@@ -86,11 +87,9 @@ int bcr_init(int flags, const char *ccename)
     struct bcri_client *client = NULL;
     if (bcri_self_is_fork())
         code = bcrE_FORK;
-    else if (bcri_self() != NULL)
-        code = bcrE_BUSY;
     else if (flags < 0)
         code = bcrE_ARG;
-    else if (!atomic_compare_exchange_strong(&begun, &not_yet, 1))
+    else if (bcri_self() != NULL || !atomic_compare_exchange_strong(&begun, &not_yet, 1))
         code = bcrE_BUSY;
     else if ((client = calloc(1, sizeof *client)) == NULL)
         code = bcrE_NOMEM;

@@ -36,11 +36,11 @@ socklen_t bcri_channel_address(struct sockaddr_un *address, uid_t uid, const cha
     address->sun_family = AF_UNIX;
     char *name = address->sun_path + 1;
     size_t capacity = sizeof address->sun_path - 1;
-    int length = bcri_channel_prefix(uid, name, capacity);
-    int more = snprintf(name + length, capacity - (size_t)length, "%s", program);
-    if ((size_t)(length + more) >= capacity)
+    size_t length = (size_t)bcri_channel_prefix(uid, name, capacity);
+    length += (size_t)snprintf(name + length, capacity - length, "%s", program);
+    if (length >= capacity)
         return 0;
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)(length + more));
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
 }
 
 int bcri_channel_connect(const char *program)

@@ -97,6 +97,7 @@ static bool pack_value(msgpack_packer *packer, const struct bcri_control_key_row
     return false;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the sink */
 size_t bcri_control_encode(const struct bcri_control *message, uint8_t *out, size_t capacity)
 {
     const struct bcri_control_type_row *type = &bcri_control_types[message->type];
