@@ -11,18 +11,17 @@
 #include "bcri/self.h"
 #include "bcri/trace.h"
 
-static int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, int cce, int cell, bool wait,
-                 struct bcri_slot_shm *slot, uint32_t *owner_out)
+static inline int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, int cce, int cell,
+                        bool wait, struct bcri_slot_shm *slot, struct bcri_place **place_out)
 {
     for (;;) {
         struct bcri_place *place;
         int error = bcri_place_find(ctx, cce, cell, &place);
         if (bcri_unlikely(error != 0))
             return error;
-        error = bcri_access(place, use);
-        if (bcri_unlikely(error != 0))
-            return error;
-        *owner_out = place->owner;
+        if (bcri_unlikely(use == BCRI_USE_LOCK ? !place->may_lock : !place->may_take))
+            return bcrE_ACCESS;
+        *place_out = place;
         if (want == BCRI_WANT_LOCK)
             bcri_store(&slot->cell, place->ref); /* in case that it must go back (bcri_request_give_back) */
         error = bcri_get_fast(ctx, place, want, wait, slot);
@@ -35,8 +34,14 @@ static int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, i
 }
 
 /* Waits until the request is served or time is up. 0: the slot is LIVE; else the slot is free again. */
-static int finish(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns)
+static int finish(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                  uint64_t deadline_ns)
 {
+    if (bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET) {
+        int error = bcri_ticket_spin(ctx, place, slot, deadline_ns);
+        if (bcri_likely(error != BCRI_WAITS))
+            return error;
+    }
     for (;;) {
         int ready = bcri_wait_ready(ctx, &slot, 1, deadline_ns);
         if (ready < 0 && bcri_request_withdraw(ctx, slot) == 0)
@@ -56,8 +61,8 @@ static int own_or_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return error;
 }
 
-static void note(struct bcri_ctx *ctx, enum bcri_want want, uint32_t owner, int cell,
-                 const struct bcri_slot_shm *slot)
+static inline void note(struct bcri_ctx *ctx, enum bcri_want want, uint32_t owner, int cell,
+                        const struct bcri_slot_shm *slot)
 {
     static const enum bcri_trace_op ops[] = {BCRI_TRACE_GET, BCRI_TRACE_READ, BCRI_TRACE_LOCK};
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
@@ -73,7 +78,7 @@ static void **fail(struct bcri_ctx *ctx, int error)
     return NULL;
 }
 
-static void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int msec)
+static inline void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int msec)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
@@ -81,13 +86,13 @@ static void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (bcri_unlikely(slot == NULL))
         return fail(ctx, bcrE_NOMEM);
-    uint32_t owner = 0;
-    int error = begin(ctx, want, use, cce, cell, msec != 0, slot, &owner);
+    struct bcri_place *place = NULL;
+    int error = begin(ctx, want, use, cce, cell, msec != 0, slot, &place);
     if (error == BCRI_WAITS) {
         if (msec == bcr_PENDING)
             return bcri_id_of(slot);
         bcri_counted(ctx, BCRI_COUNT_WAIT);
-        error = finish(ctx, slot, bcri_deadline_after(msec));
+        error = finish(ctx, place, slot, bcri_deadline_after(msec));
         if (error != 0)
             return fail(ctx, error);
     } else if (bcri_unlikely(error != 0)) {
@@ -96,7 +101,7 @@ static void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int
     }
     if (want == BCRI_WANT_LOCK && (error = own_or_give_back(ctx, slot)) != 0)
         return fail(ctx, error);
-    note(ctx, want, owner, cell, slot);
+    note(ctx, want, place->owner, cell, slot);
     return bcri_id_of(slot);
 }
 

@@ -69,7 +69,7 @@ static inline int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enu
     if (want == BCRI_WANT_LOCK) {
         epoch = bcri_epoch(place->cell);
         bcri_store(&ctx->journal->aux[BCRI_AUX_EPOCH], epoch);
-        bcri_store(&ctx->record->id.uses_locks, 1);
+        bcri_note_locks(ctx);
     }
     bcri_journal_phase(ctx, 1);
     bcri_store_release(&h->head, ticket + 1);
@@ -135,6 +135,9 @@ static int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     if (full) {
         bcri_ref region = entry & BCRI_REF_MASK;
         const struct bcri_region_shm *header = bcri_at(ctx, region);
+        /* Whoever takes a region will change its count or its data: claim the line at once, not first for reading. */
+        if (want != BCRI_WANT_READ)
+            bcri_prefetch_write(header);
         if (bcri_unlikely(header == NULL) || (want == BCRI_WANT_LOCK && !copy_fits(ctx, header)))
             return bcrE_NOMEM;
         return want == BCRI_WANT_READ ? read_entry(ctx, ticket, region, header, slot)

@@ -66,7 +66,7 @@ int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *pl
     struct bcri_cell_shm *cell = bcri_at(ctx, cell_ref);
     if (cell == NULL)
         return bcrE_NOMEM;
-    return cell->t.area != BCRI_REF_NONE ? place_fill(ctx, cell->t.area, cell_ref, place) : bcrE_NOCELL;
+    return cell->i.area != BCRI_REF_NONE ? place_fill(ctx, cell->i.area, cell_ref, place) : bcrE_NOCELL;
 }
 
 /* Looks through the owner's list. The list may change under us: whatever is read is memory that holds areas for ever,
@@ -130,6 +130,7 @@ int bcri_place_find_slow(struct bcri_ctx *ctx, int cce, int number, struct bcri_
     place->cce = cce;
     place->key = bcri_place_key(cce, number);
     place->may_add = bcri_access(place, BCRI_USE_ADD) == 0;
+    place->may_lock = bcri_access(place, BCRI_USE_LOCK) == 0;
     place->may_take = bcri_access(place, BCRI_USE_TAKE) == 0;
     *place_out = place;
     return 0;

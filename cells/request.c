@@ -8,6 +8,7 @@
  *   aux TAKER 1: a write lock. */
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/clock.h"
 #include "bcri/lock.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
@@ -51,7 +52,7 @@ static void open_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_
     bcri_store(&ctx->journal->ticket, bcri_load(&slot->key));
     bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], bcri_request_want(slot) == BCRI_WANT_LOCK);
     if (bcri_request_want(slot) == BCRI_WANT_LOCK)
-        bcri_store(&ctx->record->id.uses_locks, 1);
+        bcri_note_locks(ctx);
 }
 
 static void make_live(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region)
@@ -71,8 +72,8 @@ static int unless_unmappable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return bcrE_NOMEM;
 }
 
-static int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                          uint64_t entry)
+static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                                 uint64_t entry)
 {
     struct bcri_head_shm *h = &place->cell->h;
     uint64_t ticket = bcri_load(&slot->key);
@@ -90,6 +91,28 @@ static int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct
     bcri_journal_close(ctx);
     ctx->last_cpu = (uint32_t)(entry >> 48) & 0xffu;
     return unless_unmappable(ctx, slot);
+}
+
+int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                     uint64_t deadline_ns)
+{
+    enum { LOOK_AROUND = 64 }; /* turns; nothing but the entry's line is looked at in between */
+    uint64_t ticket = bcri_load(&slot->key);
+    const _Atomic uint64_t *at = &place->cell->ring[ticket & place->mask];
+    const uint64_t lap = bcri_lap(ticket, place->ring_log2);
+    const int turns = bcri_spin_turns(ctx);
+    for (int turn = 1; turn <= turns; turn++) {
+        uint64_t entry = bcri_load_acquire(at);
+        if (bcri_entry_lap(entry) == lap) {
+            bcri_prefetch_write(bcri_at(ctx, entry & BCRI_REF_MASK));
+            return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry) : BCRI_WAITS;
+        }
+        if (bcri_unlikely(turn % LOOK_AROUND == 0) &&
+            (state_of(slot) != BCRI_SLOT_TICKET ||
+             (deadline_ns != BCRI_DEADLINE_NEVER && bcri_clock_ns() >= deadline_ns)))
+            break;
+    }
+    return BCRI_WAITS;
 }
 
 /* Under the head lock: whoever served us has finished with the cell, or enl has in its place. */

@@ -136,7 +136,7 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
                   struct bcri_slot_shm *slot)
 {
     if (want == BCRI_WANT_LOCK)
-        bcri_store(&ctx->record->id.uses_locks, 1);
+        bcri_note_locks(ctx);
     bcri_journal_open(ctx, want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, place->ref, BCRI_REF_NONE,
                       bcri_slot_ref(ctx, slot));
     bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], 0); /* the transaction writes the mark */

@@ -57,10 +57,14 @@ static bool spin_on_one(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, int tu
     return false;
 }
 
+int bcri_spin_turns(const struct bcri_ctx *ctx)
+{
+    return ctx->cpus <= 1 || ctx->last_cpu == bcri_current_cpu() ? SPIN_NEAR : SPIN_FAR;
+}
+
 static int spin(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    bool near = ctx->cpus <= 1 || ctx->last_cpu == bcri_current_cpu();
-    int turns = near ? SPIN_NEAR : SPIN_FAR;
+    int turns = bcri_spin_turns(ctx);
     if (count == 1)
         return spin_on_one(ctx, slots[0], turns, deadline_ns) ? 0 : -1;
     for (int turn = 0; turn < turns; turn += count) {

@@ -27,6 +27,9 @@ static inline void hand_out(struct bcri_span *span, uint32_t i, uint32_t length,
 static inline uint32_t pop(struct bcri_heap_area *area, struct bcri_span *span, uint32_t charge)
 {
     uint32_t i = span->stack[--span->top];
+    /* The next one may lie in the cache of whoever freed it: have it here by then. */
+    if (bcri_likely(span->top != 0))
+        bcri_prefetch_write(bcri_span_header(span, span->stack[span->top - 1]));
     span->charge[i] = charge;
     area->charged += charge;
     return i;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells and areas in shared memory, and the protocol by which regions move through them.
  *
- * A cell is three lines and a ring of entries (a power of two of them):
+ * A cell is four lines and a ring of entries (a power of two of them):
  *
  *   line H   head lock · state · head ticket · up to four waiters by ticket · mark of the write lock's taker
  *   line T   tail lock · state · tail ticket · limit · credits
  *   line C   cold: list of waiting requests · regions before the ring (`first`, `front`) and behind it (`back`)
+ *   line I   never changes while the cell is open, so that it can stay in every cache: the area's reference
  *   ring     entries of 8 bytes:  63..56 lap tag · 55..48 putter's CPU · 47..0 region reference
  *
  * Tickets. Every put that goes through the ring has a ticket t = tail++, every take one t = head++; entry t % N carries
@@ -72,8 +73,7 @@ struct bcri_tail_shm {
     _Atomic uint64_t tail;
     _Atomic uint64_t limit;
     _Atomic uint64_t credits; /* how many queued regions this cell may hold of its area's bound */
-    uint64_t area;            /* never changes while the cell is open */
-    uint64_t pad[2];
+    uint64_t pad[3];
 };
 struct bcri_cold_shm {
     _Atomic uint64_t list_first; /* waiting requests, oldest first: ID slots */
@@ -87,16 +87,22 @@ struct bcri_cold_shm {
     _Atomic uint32_t sub;    /* orders hand-overs of one tail */
     _Atomic uint32_t direct; /* puts that did not move the tail, less tail moves that were no puts */
 };
+struct bcri_fixed_shm {
+    uint64_t area;
+    uint64_t pad[7];
+};
 struct bcri_cell_shm {
     struct bcri_head_shm h;
     struct bcri_tail_shm t;
     struct bcri_cold_shm c;
+    struct bcri_fixed_shm i;
     _Atomic uint64_t ring[];
 };
 static_assert(sizeof(struct bcri_head_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_tail_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_cold_shm) == 64, "docs/layout/cell.md");
-static_assert(offsetof(struct bcri_cell_shm, ring) == 192, "docs/layout/cell.md");
+static_assert(sizeof(struct bcri_fixed_shm) == 64, "docs/layout/cell.md");
+static_assert(offsetof(struct bcri_cell_shm, ring) == 256, "docs/layout/cell.md");
 
 #define BCRI_RING_MIN 8u
 #define BCRI_RING_MAX 4096u
@@ -203,7 +209,8 @@ struct bcri_place {
     int number;
     enum bcri_cell_kind kind;
     bool own;
-    bool may_add, may_take; /* as far as fast puts and gets of this CCE go; the full rules are in access.c */
+    bool may_add, may_take,
+        may_lock; /* as far as fast puts and gets of this CCE go; the full rules are in access.c */
 };
 
 #define BCRI_PLACES_LOG2 8

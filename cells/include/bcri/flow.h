@@ -77,6 +77,13 @@ static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
 {
     return bcri_header_data(ctx, region, bcri_at(ctx, region));
 }
+/* Remembers that this CCE takes write locks. Stored once: the line is in everybody's cache. */
+static inline void bcri_note_locks(struct bcri_ctx *ctx)
+{
+    if (bcri_unlikely(bcri_load(&ctx->record->id.uses_locks) == 0))
+        bcri_store(&ctx->record->id.uses_locks, 1);
+}
+
 /* Writes the mark by which others learn that the protected region died with its taker, `tag`: it holds until the cell's
  * epoch is past `epoch`, the one in which the region was put or taken. Under the head lock. */
 void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch);
@@ -103,6 +110,12 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
  * served; the slot is free again. */
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
+/* request.c: for a get that has just begun to wait by ticket at `place`: spins as long as an answer is likely, and takes it.
+ * 0: the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
+int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                     uint64_t deadline_ns);
+/* wait.c: how many turns a wait should spin. */
+int bcri_spin_turns(const struct bcri_ctx *ctx);
 /* wait.c: waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1. */
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 
