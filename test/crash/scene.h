@@ -43,6 +43,7 @@ struct scene {
     /* of the victim, or of whom `as_...` has made the thread */
     int home, cell, cell2;
     void **id[SCENE_IDS];
+    void **kept; /* of the peer: freed when the dead is buried */
 };
 
 struct scenario {
@@ -54,6 +55,7 @@ struct scenario {
     int queued;          /* regions 1, 2, ... in the first cell, made by owner and peer in turn */
     int given_back;      /* regions 61, 62, ... that were taken and given back to its head */
     const char *waiters; /* T, R, L: gets, reads, locks of the peer's that wait */
+    const char *late;    /* the same for those that `arrange` has made and added to scene->waiter */
     int puts;            /* puts of 51, 52, ... of the peer's that wait for room */
     void (*prepare)(struct scene *scene); /* in the victim */
     void (*arrange)(struct scene *scene); /* after that, by owner and peer */

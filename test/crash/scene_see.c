@@ -48,10 +48,11 @@ static const char *code_name(int code)
 
 static void see_waiters(struct scene *scene, struct line *line)
 {
+    const char *letters = scene->scenario->late != NULL ? scene->scenario->late : scene->scenario->waiters;
     as_peer(scene);
     for (int i = 0; i < scene->waiters; i++) {
         int ready = bcr_rgwait(scene->waiter[i], 0, 1);
-        add(line, "%c=", scene->scenario->waiters[i]);
+        add(line, "%c=", letters[i]);
         if (ready == 1)
             add(line, "%d ", value_of(scene->waiter[i]));
         else
@@ -98,6 +99,8 @@ void scene_see(struct scene *scene, struct line *line)
     if (second.length != 0 && !scene->scenario->own)
         add(line, " ;%s", second.text);
     end_puts(scene);
+    if (scene->kept != NULL)
+        CHECK_INT(bcr_rgfree(scene->kept), 0);
 }
 
 /* The survivors still put and get. */
@@ -115,7 +118,9 @@ void scene_go_on(struct scene *scene)
         as_peer(scene);
         if (early != NULL)
             CHECK_INT(bcr_rgwait(early, 0, 0), 1);
-        CHECK_INT(value_of(early != NULL ? early : bcr_deq(scene->home, cell, 0)), 7);
+        /* Behind a lock that died others may stand; now they can be had. */
+        while (value_of(early != NULL ? early : bcr_deq(scene->home, cell, 0)) != 7)
+            CHECK(early == NULL);
         if (scene->scenario->nrgns < 0)
             continue;
         CHECK_INT(bcr_write(number(8), scene->home, cell, bcr_FREE), 0);
