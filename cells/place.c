@@ -25,9 +25,10 @@ static bool version_is(const void *arg, uint32_t holder)
 uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index)
 {
     for (unsigned turn = 0;; turn++) {
+        /* The state first: from DYING on nobody changes the list, and an odd version stays odd until the repair ends. */
+        uint32_t state = bcri_load_acquire(&record->id.state);
         uint32_t version = bcri_load_acquire(&record->id.version);
-        if ((version & 1u) == 0 || index == ctx->index ||
-            bcri_load_acquire(&record->id.state) == BCRI_CCE_DEAD)
+        if ((version & 1u) == 0 || index == ctx->index || state == BCRI_CCE_DYING || state == BCRI_CCE_DEAD)
             return version;
         bcri_wait_for_holder(ctx, BCRI_TAG(index), version_is, record, turn);
     }
