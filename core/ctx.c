@@ -2,7 +2,6 @@
 /* Setting up and taking down the private side of a CCE: ctx.h. */
 #include "bcri/ctx.h"
 
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -45,12 +44,10 @@ static void *private_table(size_t bytes)
     return table == MAP_FAILED ? NULL : table;
 }
 
-static int usable_cpus(void)
+/* Processors that CCEs may run on at the same time. Not this one's affinity: it may be pinned to one, and the CCE that it
+ * waits for to another. Where that one runs is learnt from what it puts (cells/wait.c). */
+static int running_cpus(void)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return CPU_COUNT(&set);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
 }
@@ -62,7 +59,7 @@ static int ctx_prepare(struct bcri_ctx *ctx, const struct bcri_upcalls *upcalls,
     ctx->up = up;
     ctx->putwait_msec = -1;
     ctx->last_cpu = 255;
-    ctx->cpus = usable_cpus();
+    ctx->cpus = running_cpus();
     ctx->full_fence = !bcri_membarrier_register();
     ctx->base = private_table(BCRI_SEG_MAX * sizeof *ctx->base);
     ctx->map_size = private_table(BCRI_SEG_MAX * sizeof *ctx->map_size);
