@@ -18,7 +18,7 @@
 enum {
     HANG_SECONDS = 120,   /* for one kill */
     KILLS = 12,           /* of a scenario, unless all instructions are tried */
-    CONTENDED_KILLS = 60, /* of each path that was taken under contention */
+    CONTENDED_KILLS = 30, /* of each path that was taken under contention */
     CONTENDED_PATHS = 20,
     TURNS = 4 /* of a loop: this many of its first, and of its last */
 };
