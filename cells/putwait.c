@@ -109,8 +109,8 @@ static bool gather(struct bcri_ctx *ctx, struct bcri_place *place)
     return false;
 }
 
-/* Does the put that waits at `slot_ref`; `hand_over`: only if a waiting get takes it. 0, BCRI_NO_ROOM, or why it cannot be
- * done now. */
+/* Does the put that waits at `slot_ref`; `hand_over`: only if it needs no room, since a waiting get takes it, or it replaces
+ * what is there. 0, BCRI_NO_ROOM, or why it cannot be done now. */
 static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
@@ -125,10 +125,11 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     if (error != 0)
         return error;
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
-    if (hand_over && bcri_load(&target.cell->c.takes) == 0) {
+    bool replaces = write && bcri_queue_length(&target) != 0;
+    if (hand_over && !replaces && bcri_load(&target.cell->c.takes) == 0) {
         bcri_serve_reads(ctx, &target, region); /* they share it while it waits for room */
         error = BCRI_NO_ROOM;
-    } else if (write && bcri_queue_length(&target) != 0)
+    } else if (replaces)
         bcri_cell_empty(ctx, &target, region, slot_ref);
     else
         error = bcri_queue_append(ctx, &target, region, slot_ref);
@@ -299,8 +300,8 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) + 1);
     bcri_tx_commit(ctx);
     /* A get may have begun to wait at our cell just now, behind older puts that want other cells; it needs no room. */
-    if (serve(ctx, slot_ref, true) != 0)
-        serve_all(ctx, place, true);
+    (void)serve(ctx, slot_ref, true);
+    serve_all(ctx, place, true);
     bcri_area_unlock(ctx, place);
     bcri_journal_close(ctx);
     *request_out = request;

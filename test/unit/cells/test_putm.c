@@ -307,3 +307,24 @@ TEST(writem_replaces_everywhere_and_enqm_hands_to_waiting_gets)
     }
     end();
 }
+
+/* Found by ../../model. While the list is gone through, its own third cell makes room for somebody else's put to the
+ * second one; from then on that cell holds something to replace. */
+TEST(a_write_whose_cell_is_filled_meanwhile_replaces_that_at_once)
+{
+    begin();
+    int cell = grow(3, 2, 1024);
+    CHECK_INT(bcr_enq(number(0), bcr_cce, cell + 2, bcr_FREE), 0);
+    CHECK_INT(bcr_enq(number(0), bcr_cce, cell + 2, bcr_FREE), 0);
+    struct bcri_ctx *three = join();
+    struct later *write = later_put(three, 0, 1, name(three, one), cell + 1);
+    const int cells[] = {one_of_two, cell, one_of_two, cell + 1, one_of_two, cell + 2};
+    struct later *writem = later_putm(two, 0, 2, 3, cells, 1);
+    CHECK_INT(result(write).returned, 0);
+    CHECK_INT(waiting_puts(cell), 1); /* for the first, which is empty */
+    CHECK_INT(take(bcr_cce, cell + 1), 2);
+    CHECK_INT(result(writem).returned, 0);
+    CHECK_INT(take(bcr_cce, cell), 2);
+    CHECK_INT(take(bcr_cce, cell + 2), 2);
+    end();
+}
