@@ -20,10 +20,10 @@
 void bcri_audit_say(struct audit *audit, const char *format, ...)
 {
     char sentence[SENTENCE_MAX];
-    va_list args;
     audit->out->findings++;
     if (audit->out->found == NULL)
         return;
+    va_list args;
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);

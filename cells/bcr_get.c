@@ -88,14 +88,14 @@ static inline void **get(enum bcri_want want, enum bcri_use use, int cce, int ce
         return fail(ctx, bcrE_NOMEM);
     struct bcri_place *place = NULL;
     int error = begin(ctx, want, use, cce, cell, msec != 0, slot, &place);
-    if (error == BCRI_WAITS) {
+    if (error == BCRI_WAITS && place != NULL) {
         if (msec == bcr_PENDING)
             return bcri_id_of(slot);
         bcri_counted(ctx, BCRI_COUNT_WAIT);
         error = finish(ctx, place, slot, bcri_deadline_after(msec));
         if (error != 0)
             return fail(ctx, error);
-    } else if (bcri_unlikely(error != 0)) {
+    } else if (bcri_unlikely(error != 0 || place == NULL)) {
         bcri_slot_give(ctx, slot);
         return fail(ctx, error);
     }
@@ -217,7 +217,7 @@ int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
         return -1;
     if (nids < 1 || rgids == NULL)
         return bcri_fail(bcrE_ARG);
-    struct bcri_slot_shm **slots = malloc((size_t)nids * sizeof *slots);
+    struct bcri_slot_shm **slots = calloc((size_t)nids, sizeof(void *));
     if (slots == NULL)
         return bcri_fail(bcrE_NOMEM);
     int error = look_up(ctx, nids, rgids, slots);

@@ -159,7 +159,8 @@ static void grow_heap(bool tiny)
 static void be_partner(struct bench_pair *pair)
 {
     struct birth birth;
-    struct cells_user user = {.own = bcr_cce, .other = bcr_enlistor, .root = bcr_enlistor};
+    static struct cells_user user;
+    user = (struct cells_user){.own = bcr_cce, .other = bcr_enlistor, .root = bcr_enlistor};
     void **region = bcr_deq(bcr_cce, 0, bcr_BLOCK);
     cells_check(region != NULL, "bcr_deq of the birth region");
     memcpy(&birth, *region, sizeof birth);
