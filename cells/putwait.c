@@ -142,16 +142,20 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     return error;
 }
 
-/* `everywhere`: look for credits in all cells, not only at `place`. */
+/* `everywhere`: look for credits in all cells, not only at `place`; needed as soon as a write has replaced several regions
+ * somewhere. */
 static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool everywhere)
 {
     bcri_ref first;
     while ((first = bcri_load(&place->area->put_first)) != 0) {
+        const SLOT *slot = bcri_at(ctx, first);
+        bool write = slot != NULL && (bcri_load(&slot->kind) & REQUEST_WRITE) != 0;
         int error = serve(ctx, first, false);
         if (error == BCRI_NO_ROOM && (everywhere ? gather(ctx, place) : spare_credit(ctx, place)))
             continue;
         if (error != 0)
             return;
+        everywhere |= write;
     }
 }
 
@@ -319,9 +323,10 @@ int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64
     if (there)
         bcri_area_lock(ctx, &place);
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&request->word));
-    if (there && state == BCRI_SLOT_PUTWAIT)
+    if (there && state == BCRI_SLOT_PUTWAIT) {
         bcri_putwait_unlist(ctx, &place, request, bcri_slot_ref(ctx, request));
-    else if (state == BCRI_SLOT_FAILED)
+        serve_all(ctx, &place, false); /* a write behind it may need no room */
+    } else if (state == BCRI_SLOT_FAILED)
         bcri_store(&request->word,
                    bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_slot_region(bcri_load(&request->word))));
     if (there)

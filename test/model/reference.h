@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-enum { REF_CELLS = 8, REF_AREAS = 3, REF_QUEUE = 512, REF_WAITS = 64, REF_REQUESTS = 1 << 20 };
+enum { REF_CELLS = 8, REF_AREAS = 3, REF_QUEUE = 512, REF_WAITS = 64, REF_REQUESTS = 1 << 14 };
 enum ref_answer { REF_DONE, REF_FULL, REF_TIMEOUT, REF_WAITING };
 
 struct ref_list {

@@ -335,8 +335,24 @@ static void compare_cell(int cell)
     CHECK_INT(bcr_celllen(cce, cell_number[cell]), length);
 }
 
+static void trace_state(void)
+{
+    for (int cell = 0; cell < REF_CELLS; cell++)
+        TRACE(" %d", ref.cell[cell].length);
+    for (int area = 0; area < REF_AREAS; area++) {
+        TRACE(" | area %d:", area);
+        for (int i = 0; i < ref.area[area].puts.count; i++) {
+            int id = ref.area[area].puts.id[i];
+            TRACE(" %s%d to %d", ref.request[id].write ? "write " : "", ref.request[id].value,
+                  ref.request[id].cell);
+        }
+    }
+    TRACE("\n");
+}
+
 static void compare(void)
 {
+    trace_state();
     for (int i = 0; i < ACTORS; i++)
         if (actor[i].busy != NULL)
             collect(&actor[i]);
@@ -484,9 +500,9 @@ TEST_TIMEOUT(what_several_do_in_turn_is_what_the_reference_says, 1200)
 {
     uint64_t seed = test_seed();
     tracing = getenv("BCR_MODEL_TRACE") != NULL;
-    int runs = (int)test_scale(20, 1500);
+    int runs = (int)test_scale(20, 1000);
     for (int i = 0; i < runs; i++) {
         TRACE("run %d\n", i);
-        run(seed + (uint64_t)i, 500);
+        run(seed + (uint64_t)i, 1000); /* of at most eight requests each: REF_REQUESTS */
     }
 }

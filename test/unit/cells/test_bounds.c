@@ -253,6 +253,27 @@ TEST(zap_and_write_make_room_for_those_that_wait)
     end();
 }
 
+/* Found by ../../model: the room was in another cell than the one where it was looked for. */
+TEST(a_waiting_write_finds_its_cell_filled_by_those_before_it_and_makes_room)
+{
+    begin();
+    int cell = grow(3, 3, 1024);
+    CHECK_INT(bcr_enq(number(0), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_enq(number(0), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_enq(number(0), bcr_cce, cell, bcr_FREE), 0);
+    struct bcri_ctx *three = join(), *four = join(), *five = join();
+    struct later *puts[4] = {
+        later_put(two, 1, 1, one_of_two, cell + 1), later_put(three, 1, 2, name(three, one), cell + 1),
+        later_put(four, 0, 3, name(four, one), cell + 1), later_put(five, 1, 4, name(five, one), cell + 2)};
+    CHECK_INT(bcr_write(number(9), bcr_cce, cell, bcr_FREE), 0); /* room for two, then for one more */
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(result(puts[i]).returned, 0);
+    CHECK_INT(take(bcr_cce, cell + 1), 3);
+    CHECK_INT(take(bcr_cce, cell + 2), 4);
+    CHECK_INT(take(bcr_cce, cell), 9);
+    end();
+}
+
 TEST(a_get_on_an_empty_cell_takes_the_region_of_a_put_that_waits_for_it)
 {
     begin();
