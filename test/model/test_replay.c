@@ -46,7 +46,7 @@ static const int area_of_cell[REF_CELLS] = {0, 0, 0, 1, 1, 2, 2, 2};
 static const int owner_of_area[REF_AREAS] = {0, 0, 1};
 static uint64_t rng;
 static int next_value, next_id;
-static bool tracing;
+static bool tracing, long_queues;
 
 #define TRACE(...)               \
     do {                         \
@@ -147,7 +147,7 @@ static void do_put(struct actor *a, int cell, bool write)
 
 static void do_putm(struct actor *a)
 {
-    bool write = below(4) == 0;
+    bool write = below(long_queues ? 32 : 4) == 0;
     bool may_wait = below(2) && free_actors() > 1;
     int count = 1 + below(TARGETS), value = next_value++, error = 0, target[TARGETS];
     enum ref_answer answer[TARGETS];
@@ -382,12 +382,12 @@ static void step(void)
     while (a->busy != NULL);
     as(a->ctx);
     int cell = below(REF_CELLS);
-    switch (below(16)) {
+    switch (below(long_queues ? 14 : 16)) {
     case 0:
     case 1:
     case 2:
     case 3: do_put(a, cell, false); break;
-    case 4: do_put(a, cell, true); break;
+    case 4: do_put(a, cell, !long_queues || below(8) == 0); break;
     case 5: do_putm(a); break;
     case 6:
     case 7:
@@ -430,7 +430,8 @@ static void start(void)
             cells++;
         ref.area[area].nrgns = bounds[below(sizeof bounds / sizeof bounds[0])];
         as(actor[owner_of_area[area]].ctx);
-        int base = grow(cells, ref.area[area].nrgns, 1 << 17);
+        /* Cells that nobody uses make the others' rings short: queues go on behind them. */
+        int base = grow(cells + 15 * below(2), ref.area[area].nrgns, 1 << 17);
         for (int i = 0; i < cells; i++, cell++) {
             ref.cell[cell].area = area;
             cell_number[cell] = base + i;
@@ -487,6 +488,7 @@ static void finish(void)
 static void run(uint64_t seed, int steps)
 {
     rng = seed;
+    long_queues = below(2);
     start();
     for (int i = 0; i < steps; i++) {
         step();
