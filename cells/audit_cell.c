@@ -83,7 +83,12 @@ static uint64_t look_at_waiters(struct look *look)
         if (slot == NULL || ticket % BCRI_TICKETS != i ||
             bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_TICKET || bcri_load(&slot->key) != ticket ||
             bcri_load(&slot->cell) != look->ref) {
-            SAY(look, "waiter %u names no request with a ticket here", i);
+            SAY(look,
+                "waiter %u, ticket %llu of [%llu, %llu), names an ID in state %u with ticket %llu (owner %u)",
+                i, (unsigned long long)ticket, (unsigned long long)look->head, (unsigned long long)look->tail,
+                slot != NULL ? bcri_slot_state(bcri_load(&slot->word)) : 255,
+                slot != NULL ? (unsigned long long)bcri_load(&slot->key) : 0,
+                slot != NULL ? bcri_request_owner(slot) : 0);
             continue;
         }
         bcri_audit_meet(look->audit, &look->audit->requests, ref, look->ref);
