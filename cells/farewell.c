@@ -60,7 +60,7 @@ static bool enter_or_ended(struct bcri_ctx *enl, struct bcri_place *place, const
 }
 
 /* A request that waits: withdrawn. By ticket and delivered already: its region is kept for giving back. */
-static void end_request(struct walk *walk, struct bcri_slot_shm *slot)
+static void end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_ctx *enl = walk->enl;
     struct bcri_place place;
@@ -71,9 +71,12 @@ static void end_request(struct walk *walk, struct bcri_slot_shm *slot)
         /* The cell was closed under a ticket that had been served: the region has nowhere to go back to. */
         uint64_t ticket = bcri_load(&slot->key);
         uint64_t entry = bcri_load_acquire(&place.cell->ring[ticket & place.mask]);
+        _Atomic uint64_t *waiter = &place.cell->h.waiter[ticket % BCRI_TICKETS];
         if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET &&
             bcri_entry_lap(entry) == bcri_lap(ticket, place.ring_log2))
             drop(enl, entry & BCRI_REF_MASK);
+        if ((bcri_load(waiter) & BCRI_REF_MASK) == ref)
+            bcri_store_release(waiter, 0); /* that is what the cells' memory waits for (estate.h) */
     } else {
         uint64_t word = bcri_load(&slot->word);
         if (bcri_slot_state(word) == BCRI_SLOT_LISTED) {
@@ -111,7 +114,7 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     struct walk *walk = arg;
     enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
     if (state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED) {
-        end_request(walk, slot);
+        end_request(walk, slot, ref);
     } else if (state == BCRI_SLOT_PUTWAIT) {
         end_waiting_put(walk->enl, slot, ref);
     }

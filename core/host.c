@@ -39,11 +39,10 @@ static int up_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_k
 }
 static int up_segment_fd(void *up, uint32_t seg)
 {
-    int fd = bcri_host_segment_fd(up, seg);
-    int copy = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    int copy = bcri_host_segment_dup(up, seg);
     return copy >= 0 ? copy : -bcrE_NOMEM;
 }
-static const struct bcri_upcalls own_upcalls = {up_segment_add, up_segment_fd};
+static const struct bcri_upcalls own_upcalls = {up_segment_add, up_segment_fd, NULL};
 
 static int up_fd_set(void *up, bcri_ref cell, int fd)
 {
@@ -128,6 +127,15 @@ int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg)
     int fd = seg < host->fd_room ? host->fds[seg] : -1;
     pthread_mutex_unlock(&host->mutex);
     return fd;
+}
+
+int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg)
+{
+    pthread_mutex_lock(&host->mutex);
+    int fd = seg < host->fd_room ? host->fds[seg] : -1;
+    int copy = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    pthread_mutex_unlock(&host->mutex);
+    return copy;
 }
 
 void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg)

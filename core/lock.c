@@ -20,10 +20,11 @@ bool bcri_membarrier_register(void)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-static void fence_everybody(void)
+bool bcri_fence_everybody(const struct bcri_ctx *ctx)
 {
-    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+    long failed = syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
     atomic_thread_fence(memory_order_seq_cst);
+    return failed == 0 && !ctx->full_fence;
 }
 
 void bcri_unlock_wake(struct bcri_ctx *ctx)
@@ -70,7 +71,7 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
         return;
     }
     atomic_store_explicit(&record->bell.lock_sleepers, 1, memory_order_seq_cst);
-    fence_everybody();
+    bcri_fence_everybody(ctx);
     if (held(arg, holder))
         bcri_futex_wait(&record->bell.lock_event, event, UINT64_MAX);
     if (repairs)

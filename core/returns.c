@@ -2,7 +2,7 @@
 /* The freer's side of returns.h: sending, growing the chain, and the repair of a send. returns_collect.c is the owner's.
  *
  * Why nothing is lost when the home ends: the freer stores the count 0, then looks at the home's state; enl stores
- * DYING, calls membarrier(), then walks the heap. Either the freer sees DYING and counts orphan_frees up, or the walk
+ * DYING, calls membarrier(), then walks the heap. Either the freer sees DYING and counts `frees` up, or the walk
  * sees the count. (Without membarrier, ctx->full_fence makes the freer fence.) */
 #include "bcri/returns.h"
 
@@ -214,8 +214,7 @@ static bool ended(const struct bcri_identity_shm *id)
 
 static void count_orphan(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    struct bcri_segment_shm *segment = &ctx->host->segments[bcri_ref_seg(ref)];
-    atomic_fetch_add_explicit(&segment->orphan_frees, 1, memory_order_release);
+    bcri_segment_freed(ctx, bcri_ref_seg(ref));
 }
 
 /* No memory for a way: leave the block where it is and say so. The mark goes before the request to look for it. */
@@ -333,38 +332,33 @@ void bcri_returns_repair(struct bcri_ctx *enl, uint32_t index)
     bcri_store(&journal->ret_entry, BCRI_RETURN_DONE);
 }
 
-static bool queues_drained(struct bcri_ctx *enl, const struct bcri_return_cell_shm *cell)
+static uint32_t undrained(struct bcri_ctx *enl, const struct bcri_return_cell_shm *cell)
 {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < BCRI_RETURN_QUEUES; i++) {
         const struct bcri_return_queue_shm *queue = &cell->queue[i];
         if (bcri_load_acquire(&queue->state) != BCRI_RETURN_LISTED)
             continue;
         const struct bcri_record_shm *owner = bcri_record(enl, queue->owner);
         if (owner != NULL && !ended(&owner->id) && bcri_identity_part(&owner->id) == queue->owner_id)
-            return false;
+            count++;
     }
-    return true;
+    return count;
 }
 
-bool bcri_returns_drained(struct bcri_ctx *enl, uint32_t freer)
+uint32_t bcri_returns_undrained(struct bcri_ctx *enl, uint32_t seg)
 {
-    uint32_t count = bcri_load_acquire(&enl->host->segment_count);
-    for (uint32_t seg = 0; seg < count; seg++) {
-        const struct bcri_segment_shm *entry = &enl->host->segments[seg];
-        if (bcri_load_acquire(&entry->state) != BCRI_SEG_LIVE || entry->kind != BCRI_SEG_RETURNS ||
-            entry->owner != freer)
-            continue;
-        const struct bcri_return_cell_shm *cell = bcri_segment_map(enl, seg);
-        uint64_t cells = entry->size_bytes / BCRI_RETURN_CELL_BYTES;
-        for (uint64_t i = 0; cell != NULL && i < cells; i++) {
-            uint32_t kind = bcri_load_acquire(&cell[i].kind);
-            if (kind == BCRI_RETURN_UNUSED)
-                break;
-            if (kind == BCRI_RETURN_QUEUE_CELL && !queues_drained(enl, &cell[i]))
-                return false;
-        }
+    const struct bcri_return_cell_shm *cell = bcri_segment_map(enl, seg);
+    uint64_t cells = enl->host->segments[seg].size_bytes / BCRI_RETURN_CELL_BYTES;
+    uint32_t count = 0;
+    for (uint64_t i = 0; cell != NULL && i < cells; i++) {
+        uint32_t kind = bcri_load_acquire(&cell[i].kind);
+        if (kind == BCRI_RETURN_UNUSED)
+            break;
+        if (kind == BCRI_RETURN_QUEUE_CELL)
+            count += undrained(enl, &cell[i]);
     }
-    return true;
+    return count;
 }
 
 static void free_blocks(struct block *block)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "bcri/segment.h"
 #include "returns_private.h"
 
 /* After so many looks in vain the freer's state is worth a cache line: a dead one's queue is closed. */
@@ -17,7 +18,7 @@ static void enter_block(struct incoming *in, struct bcri_return_cell_shm *cell)
     in->link = &cell->entry[BCRI_RETURN_ENTRIES];
 }
 
-static bool add_incoming(struct bcri_ctx *ctx, struct bcri_return_queue_shm *queue)
+static bool add_incoming(struct bcri_ctx *ctx, struct bcri_return_queue_shm *queue, uint32_t seg)
 {
     struct bcri_returns *returns = ctx->returns;
     if (returns->incoming_count == returns->incoming_room) {
@@ -34,6 +35,7 @@ static bool add_incoming(struct bcri_ctx *ctx, struct bcri_return_queue_shm *que
     struct incoming *in = &returns->incoming[returns->incoming_count++];
     in->queue = queue;
     in->idle = 0;
+    in->seg = seg;
     enter_block(in, cell);
     return true;
 }
@@ -47,7 +49,7 @@ static void meet_queues(struct bcri_ctx *ctx, bcri_ref newest)
     uint32_t before = returns->incoming_count;
     for (bcri_ref ref = newest; ref != returns->newest && ref != BCRI_REF_NONE;) {
         struct bcri_return_queue_shm *queue = bcri_at(ctx, ref);
-        if (queue == NULL || !add_incoming(ctx, queue)) {
+        if (queue == NULL || !add_incoming(ctx, queue, bcri_ref_seg(ref))) {
             returns->incoming_count = before;
             return;
         }
@@ -105,6 +107,7 @@ static bool close_dead(struct bcri_ctx *ctx, struct incoming *in)
     if (bcri_load_acquire(in->entry) >> BCRI_REF_BITS == in->lap)
         return false;
     bcri_store_release(&in->queue->state, BCRI_RETURN_DRAINED);
+    bcri_segment_freed(ctx, in->seg);
     return true;
 }
 

@@ -31,6 +31,7 @@ struct incoming {
     struct bcri_return_cell_shm *cell;
     uint32_t lap;
     uint32_t idle; /* looks in a row that found nothing */
+    uint32_t seg;  /* where the queue's head lies */
     struct bcri_return_queue_shm *queue;
 };
 

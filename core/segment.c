@@ -188,6 +188,23 @@ void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_by
         madvise(base + offset_bytes, (size_t)length_bytes, MADV_REMOVE);
 }
 
+void bcri_segment_freed(struct bcri_ctx *ctx, uint32_t seg)
+{
+    struct bcri_segment_shm *entry = &ctx->host->segments[seg];
+    uint64_t before = atomic_fetch_add_explicit(&entry->frees, 1, memory_order_seq_cst);
+    uint32_t awaited = atomic_load_explicit(&entry->awaited, memory_order_seq_cst);
+    if ((uint32_t)(before + 1) == awaited && ctx->upcalls->segment_freed != NULL)
+        ctx->upcalls->segment_freed(ctx->up, seg);
+}
+
+void bcri_segment_unmap(struct bcri_ctx *ctx, uint32_t seg)
+{
+    if (ctx->base[seg] == NULL)
+        return;
+    munmap(ctx->base[seg], ctx->map_size[seg]);
+    ctx->base[seg] = NULL;
+}
+
 void bcri_segment_unmap_all(struct bcri_ctx *ctx)
 {
     for (uint32_t seg = 0; seg < BCRI_SEG_MAX; seg++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One CCE, from the moment that a record is given out for it to the moment that record can be given out again.
+/* One CCE, from the moment that a record is given out for it until its processes and their output have ended. The record may
+ * be another CCE's a little before or long after that (bcri/estate.h).
  *
  *   STARTED --hello--> HELD --its birth region is in cell 0--> ALIVE --it ends--> OVER
  *      |                 |                                                         ^
@@ -50,7 +51,6 @@ struct enl_cce {
     struct enl_conn *control; /* the private socket's other end */
     uint32_t hello_id;        /* to be answered by welcome */
     int hang_up;              /* closed, it kills the CCE; -1 before welcome */
-    bool never_alive;         /* OVER: it never was a CCE that anybody could know */
     bool refused;             /* hello came and was refused */
     bool cut;                 /* its connection ended while the process lives */
     bool settled;             /* it counts as alive no more */

@@ -81,7 +81,6 @@ static void settle(struct enl_cce *cce)
 static void finish(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
-    cce->never_alive = cce->life != ENL_ALIVE;
     cce->life = ENL_OVER;
     if (cce->control != NULL)
         enl_conn_close(cce->control);
@@ -256,8 +255,6 @@ void enl_cce_repaired(struct enl_program *program, uint32_t index)
     if (cce == NULL)
         return;
     cce->repairing = false;
-    if (cce->never_alive)
-        bcri_host_cce_release(program->host, index); /* nobody has ever heard of it */
     enl_cce_release(cce);
 }
 
@@ -275,7 +272,9 @@ void enl_cce_release(struct enl_cce *cce)
         cce->previous->next = cce->next;
     else
         program->first = cce->next;
-    program->cces[cce->index] = NULL;
+    if (program->cces[cce->index] ==
+        cce) /* its output may have gone on for longer than its record was needed */
+        program->cces[cce->index] = NULL;
     enl_output_close(cce);
     free(cce->object);
     free(cce);

@@ -9,6 +9,7 @@
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
+#include "worker.h"
 
 /* On a door: the started process introduces itself. */
 static const char *hello_at_door(struct enl_conn *conn, struct bcri_incoming *in)
@@ -65,12 +66,14 @@ static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
 
 static const char *segment_fd(struct enl_conn *conn, const struct bcri_control *message)
 {
-    int fd = bcri_host_segment_fd(conn->program->host, message->seg);
+    int fd = bcri_host_segment_dup(conn->program->host, message->seg); /* the worker may drop it meanwhile */
     struct bcri_control reply = {.type = BCRI_MSG_reply,
                                  .present = BCRI_HAS(id) | BCRI_HAS(status),
                                  .id = message->id,
                                  .status = fd >= 0 ? 0 : bcrE_NOMEM};
     enl_conn_send(conn, &reply, &fd, fd >= 0 ? 1 : 0);
+    if (fd >= 0)
+        close(fd);
     return NULL;
 }
 
@@ -154,6 +157,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         switch (message->type) {
         case BCRI_MSG_segment_add: return segment_add(conn, in);
         case BCRI_MSG_segment_fd: return segment_fd(conn, message);
+        case BCRI_MSG_segment_freed: enl_worker_look(conn->program->worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);
         case BCRI_MSG_fd_ring: return fd_ring(conn, message);
         case BCRI_MSG_enlist: return enl_enlist(conn, message);

@@ -8,6 +8,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
+#include "bcri/estate.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/repair.h"
@@ -29,6 +30,8 @@ struct enl_worker {
     pthread_cond_t wake;
     struct queue todo, finished;
     bool stop;
+    bool look_queued;           /* one look serves all who have told until it begins */
+    struct bcri_estate *estate; /* the thread's */
 };
 
 static void queue_init(struct queue *queue)
@@ -55,9 +58,30 @@ static struct enl_work *queue_take(struct queue *queue)
     return work;
 }
 
-static int perform(struct bcri_host *host, const struct enl_work *work)
+/* What can go, goes. Records are given out by the loop, which may still have one of them in use for what is in the queue
+ * of finished work. */
+static void look_at_estate(struct bcri_estate *estate, struct enl_work *work)
 {
-    struct bcri_ctx *ctx = bcri_host_ctx(host);
+    uint32_t index;
+    size_t room = 0;
+    bcri_estate_look(estate);
+    for (;;) {
+        if (work->free_count == room) {
+            room = room != 0 ? 2 * room : 16;
+            uint32_t *list = realloc(work->free_records, room * sizeof *list);
+            if (list == NULL)
+                return; /* the next look brings the rest */
+            work->free_records = list;
+        }
+        if (!bcri_estate_take(estate, &index))
+            return;
+        work->free_records[work->free_count++] = index;
+    }
+}
+
+static int perform(struct enl_worker *worker, struct enl_work *work)
+{
+    struct bcri_ctx *ctx = bcri_host_ctx(worker->program->host);
     switch (work->kind) {
     case ENL_WORK_BIRTH:
         bcri_cell0_init(ctx, work->index);
@@ -65,7 +89,12 @@ static int perform(struct bcri_host *host, const struct enl_work *work)
                               : 0;
     case ENL_WORK_ERROR:
         return bcri_error_put(ctx, work->index, work->code, work->operation, NULL, work->ordinal);
-    case ENL_WORK_REPAIR: bcri_cce_repair(ctx, work->index); return 0;
+    case ENL_WORK_REPAIR:
+        bcri_cce_repair(ctx, work->index);
+        bcri_estate_add(worker->estate, work->index);
+        look_at_estate(worker->estate, work);
+        return 0;
+    case ENL_WORK_LOOK: look_at_estate(worker->estate, work); return 0;
     }
     return 0;
 }
@@ -80,14 +109,22 @@ static void *work_on(void *data)
             pthread_cond_wait(&worker->wake, &worker->mutex);
             continue;
         }
+        if (work->kind == ENL_WORK_LOOK)
+            worker->look_queued = false;
         pthread_mutex_unlock(&worker->mutex);
-        work->code = perform(worker->program->host, work);
+        work->code = perform(worker, work);
         pthread_mutex_lock(&worker->mutex);
         queue_add(&worker->finished, work);
         uv_async_send(&worker->bell);
     }
     pthread_mutex_unlock(&worker->mutex);
     return NULL;
+}
+
+static void free_work(struct enl_work *work)
+{
+    free(work->free_records);
+    free(work);
 }
 
 static void on_bell(uv_async_t *bell)
@@ -100,7 +137,9 @@ static void on_bell(uv_async_t *bell)
         if (work == NULL)
             return;
         worker->done(worker->program, work);
-        free(work);
+        for (size_t i = 0; i < work->free_count; i++)
+            bcri_host_cce_release(worker->program->host, work->free_records[i]);
+        free_work(work);
     }
 }
 
@@ -117,7 +156,9 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
     queue_init(&worker->finished);
     pthread_mutex_init(&worker->mutex, NULL);
     pthread_cond_init(&worker->wake, NULL);
-    if (uv_async_init(&program->loop, &worker->bell, on_bell) != 0) {
+    worker->estate = bcri_estate_init(program->host);
+    if (worker->estate == NULL || uv_async_init(&program->loop, &worker->bell, on_bell) != 0) {
+        bcri_estate_fini(worker->estate);
         free(worker);
         return NULL;
     }
@@ -142,12 +183,23 @@ bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work)
     return true;
 }
 
+bool enl_worker_look(struct enl_worker *worker)
+{
+    struct enl_work work = {.kind = ENL_WORK_LOOK};
+    pthread_mutex_lock(&worker->mutex);
+    bool queued = worker->look_queued;
+    worker->look_queued = true;
+    pthread_mutex_unlock(&worker->mutex);
+    return queued || enl_worker_add(worker, &work);
+}
+
 static void on_bell_closed(uv_handle_t *handle)
 {
     struct enl_worker *worker = handle->data;
     struct enl_work *work;
     while ((work = queue_take(&worker->todo)) != NULL || (work = queue_take(&worker->finished)) != NULL)
-        free(work);
+        free_work(work);
+    bcri_estate_fini(worker->estate);
     pthread_mutex_destroy(&worker->mutex);
     pthread_cond_destroy(&worker->wake);
     free(worker);

@@ -13,7 +13,12 @@
 #include "program.h"
 
 /* BIRTH makes cell 0 of a new record, with the birth region in it if there is one. */
-enum enl_work_kind { ENL_WORK_BIRTH, ENL_WORK_ERROR, ENL_WORK_REPAIR };
+enum enl_work_kind {
+    ENL_WORK_BIRTH,
+    ENL_WORK_ERROR,
+    ENL_WORK_REPAIR,
+    ENL_WORK_LOOK, /* something of an ended CCE is free (bcri/estate.h) */
+};
 
 struct enl_work {
     enum enl_work_kind kind;
@@ -24,6 +29,10 @@ struct enl_work {
     int code; /* ERROR: what went wrong; afterwards, of all: what the operation returned */
     int operation;
     int32_t ordinal;
+    /* Afterwards: records that can be given out again, once the loop has heard of all work up to this. Taken by who frees
+     * the work. */
+    uint32_t *free_records;
+    size_t free_count;
     struct enl_work *next;
 };
 
@@ -32,6 +41,8 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
                                     void (*done)(struct enl_program *program, const struct enl_work *work));
 /* Queues a copy. False: no memory. */
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
+/* Queues a look at what ended CCEs have left, if none is queued. */
+bool enl_worker_look(struct enl_worker *worker);
 /* Called when no CCE lives: drops what is queued and waits for what is being done. True if the thread has ended; false
  * if it does not come to an end (damaged memory): then nothing that it uses may be freed. */
 bool enl_worker_stop(struct enl_worker *worker);

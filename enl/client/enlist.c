@@ -10,6 +10,7 @@
 
 #include "bcri/cces.h"
 #include "bcri/client.h"
+#include "bcri/heap.h"
 #include "bcri/self.h"
 
 static int ask(struct bcri_client *client, struct bcri_control *request)
@@ -57,6 +58,8 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void 
         request.data = (struct bcri_view){*rgid, (uint32_t)length};
         request.archtype = (uint32_t)archtype;
     }
+    /* What has come home from CCEs that have ended is kept for us until we have looked. */
+    bcri_heap_collect(ctx);
     int code = ask(ctx->client, &request);
     if (code != 0) {
         bcri_set_errno(code);

@@ -73,7 +73,14 @@ static int segment_fd(void *up, uint32_t seg)
     return in.message.status != 0 ? -(int)in.message.status : -bcrE_NOMEM;
 }
 
-const struct bcri_upcalls bcri_client_upcalls = {segment_add, segment_fd};
+static void segment_freed(void *up, uint32_t seg)
+{
+    const struct bcri_control message = {
+        .type = BCRI_MSG_segment_freed, .present = BCRI_HAS(seg), .seg = seg};
+    (void)bcri_channel_send(((struct bcri_client *)up)->fd, &message, NULL, 0, true);
+}
+
+const struct bcri_upcalls bcri_client_upcalls = {segment_add, segment_fd, segment_freed};
 
 static int fd_of_cell(void *up, bcri_ref cell, int fd)
 {

@@ -25,6 +25,9 @@ struct bcri_upcalls {
     int (*segment_add)(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
     /* Fetches a descriptor of a segment; the caller closes it. Returns it or a negative bcrE_ code. */
     int (*segment_fd)(void *up, uint32_t seg);
+    /* The daemon waits for this moment to look at a segment of an ended CCE again (bcri_segment_freed). Does not wait for an
+     * answer. NULL: whoever plays the daemon looks by itself. */
+    void (*segment_freed)(void *up, uint32_t seg);
 };
 
 /* The descriptors of armed cells (bcr_fd); NULL where there are none. */
@@ -74,7 +77,6 @@ struct bcri_ctx {
     struct bcri_ids *ids;
     /* waiting (bell.h) */
     uint32_t last_cpu; /* where the last putter that we waited for ran; 255: unknown */
-    uint32_t spin_turns;
     int cpus;
     /* cold */
     /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. */

@@ -83,8 +83,8 @@ uint64_t bcri_heap_charged(const struct bcri_ctx *ctx);
 void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
                     void (*visit)(void *arg, bcri_ref ref, struct bcri_region_shm *region), void *arg);
 
-/* enl: how many blocks of a heap segment are held. 0, its owner being dead: the segment may be dropped. Read
- * orphan_frees before, and look again when it has changed. */
+/* enl: how many blocks of a heap segment are held. 0, its owner being dead: the segment may be dropped. Each that
+ * is freed from then on counts the segment's `frees` up; so does some that was freed just before (estate.h). */
 uint64_t bcri_heap_held(struct bcri_ctx *ctx, uint32_t seg);
 
 /* True if the private lists, the shared page table and all headers agree (assert level 3, tests). */

@@ -38,10 +38,10 @@ enum bcri_seg_state { BCRI_SEG_UNUSED = 0, BCRI_SEG_LIVE, BCRI_SEG_GONE };
 struct bcri_segment_shm {
     _Atomic uint32_t state;
     uint32_t kind;
-    uint32_t owner; /* index of the CCE that made it */
-    uint32_t spare;
+    uint32_t owner;           /* index of the CCE that made it */
+    _Atomic uint32_t awaited; /* enl: tell it when the low half of `frees` is this (bcri_segment_freed) */
     uint64_t size_bytes;
-    _Atomic uint64_t orphan_frees; /* heaps of ended CCEs: counts frees since, so enl looks again (heap.c) */
+    _Atomic uint64_t frees; /* of an ended CCE: blocks freed, queues read to the end, since it ended */
 };
 static_assert(sizeof(struct bcri_segment_shm) == 32, "docs/layout/host.md");
 
@@ -82,9 +82,13 @@ const struct bcri_host_shm *bcri_host_shared(struct bcri_host *host);
  * the descriptor may come from another process. Returns 0; bcrE_ARG; bcrE_NOMEM (numbers or descriptors used up). */
 int bcri_host_segment_add(struct bcri_host *host, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
                           uint32_t owner, uint32_t *seg_out);
-/* The daemon's descriptor of a segment, borrowed; -1 if there is none. */
+/* The daemon's descriptor of a segment, borrowed; -1 if there is none. Not to be used while another thread may drop the
+ * segment. */
 int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg);
-/* Closes the daemon's descriptor of a segment that nobody can reach any more, after giving its pages back. */
+/* A copy of it, which the caller closes; -1 if there is none. */
+int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg);
+/* Closes the daemon's descriptor of a segment that nobody needs any more, after giving its pages back. Who has it mapped
+ * may go on touching it: it reads as zero. */
 void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg);
 
 /* The descriptors of armed cells, for the daemon's side of bcr_fd. Borrowed. */

@@ -70,6 +70,9 @@ static inline void bcri_unlock_stale(struct bcri_ctx *ctx, _Atomic uint32_t *loc
 void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
                           bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn);
 
+/* When it returns true, every other CCE has passed a full fence since the call. False: the kernel has no such thing. */
+bool bcri_fence_everybody(const struct bcri_ctx *ctx);
+
 /* Asks the kernel once whether releases may go without a fence. Called by bcri_ctx_init. */
 bool bcri_membarrier_register(void);
 

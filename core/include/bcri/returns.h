@@ -75,7 +75,7 @@ static_assert(offsetof(struct bcri_return_cell_shm, entry) == 64, "docs/layout/r
 static_assert(sizeof(struct bcri_return_cell_shm) == BCRI_RETURN_CELL_BYTES, "docs/layout/returns.md");
 
 /* Sends block `ref` (count 0) home to CCE `home`. Called from bcri_region_drop with the count journal in state
- * BCRI_CW_LAST and ret_entry BCRI_RETURN_UNSENT. If the home has ended, the segment's orphan_frees counts up instead.
+ * BCRI_CW_LAST and ret_entry BCRI_RETURN_UNSENT. If the home has ended, the segment's `frees` counts up instead.
  * If memory for a queue is refused, the block stays where it is, marked, and the owner is told to look for it.
  * May ask the daemon for a segment, the first time and when the queue grows. */
 void bcri_returns_send(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref);
@@ -89,9 +89,10 @@ uint32_t bcri_returns_collect(struct bcri_ctx *ctx, uint32_t most,
  * nothing. */
 void bcri_returns_repair(struct bcri_ctx *enl, uint32_t index);
 
-/* enl: true if every queue that CCE `freer`, dead and repaired, has filled is read to the end, or leads to an owner
- * that has ended: then its BCRI_SEG_RETURNS segments may be dropped. */
-bool bcri_returns_drained(struct bcri_ctx *enl, uint32_t freer);
+/* enl: how many queues in a segment of a freer that is dead and repaired living owners have not read to the end yet. Each
+ * that they read to the end counts the segment's `frees` up. 0 in all RETURNS segments of that freer: they may be
+ * dropped. */
+uint32_t bcri_returns_undrained(struct bcri_ctx *enl, uint32_t seg);
 
 void bcri_returns_fini(struct bcri_ctx *ctx);
 

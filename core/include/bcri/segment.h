@@ -33,6 +33,14 @@ int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_byte
 /* Gives the pages of a range back at once; the range reads as zero afterwards and is no longer reserved. */
 void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes);
 
+/* One thing less is needed in a segment whose maker has ended: counts `frees` up, and tells the daemon if this is what it
+ * waits for. The daemon stores what it waits for, then looks at the count; this counts, then looks at what is waited for:
+ * one of both sees the other. Whoever dies in between is looked after, and all such segments with it (cells/estate.h). */
+void bcri_segment_freed(struct bcri_ctx *ctx, uint32_t seg);
+
+/* Takes the mapping away of a segment that nothing in this process names any more. */
+void bcri_segment_unmap(struct bcri_ctx *ctx, uint32_t seg);
+
 /* Maps segment `seg`, if it is not mapped yet, asking the daemon for it. Returns its base, or NULL when there is no
  * such segment, no room, or no daemon. */
 void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg);

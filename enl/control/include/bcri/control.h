@@ -3,13 +3,14 @@
  *
  * A message is one record of an AF_UNIX SOCK_SEQPACKET socket: a msgpack map from short names to values, with
  * "v" (the protocol's version) and "t" (the message's type) in it, and descriptors beside it where the type says so.
- * Every request carries an "id", and is answered by one message with that id; fd_ring is none.
+ * Every request carries an "id", and is answered by one message with that id; fd_ring and segment_freed are none.
  *
  *   type         from       keys (? optional)                                  descriptors         answer
  *   hello        CCE        id layout archtype flags ccename                   its private socket  welcome or reply
  *   welcome      daemon     id index enlistor program                          host seg, hang-up
  *   segment_add  CCE        id size kind                                       the segment         reply: seg?
  *   segment_fd   CCE        id seg                                                                 reply + descriptor
+ *   segment_freed CCE       seg                                                                    none
  *   fd_set       CCE        id cell                                            its eventfd?        reply
  *   fd_ring      CCE        cell                                                                   none
  *   enlist       CCE        id machine core count ordinal object data? archtype?                   reply
@@ -77,6 +78,7 @@
     X(welcome, K(id) | K(index) | K(enlistor) | K(program), 0, 2)                                         \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
     X(segment_fd, K(id) | K(seg), 0, 0)                                                                   \
+    X(segment_freed, K(seg), 0, 0)                                                                        \
     X(fd_set, K(id) | K(cell), 0, 1)                                                                      \
     X(fd_ring, K(cell), 0, 0)                                                                             \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object), K(data) | K(archtype), 0) \

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* What ended CCEs leave: estate.h.
+ *
+ *   added --all its segments are gone--> fading --its turn--> parting --everybody was seen outside--> free --> taken
+ *
+ * Parting goes in groups, as grace periods do elsewhere: those who were inside an operation when the group began are
+ * looked at until each was seen outside once; who ends meanwhile among the fading waits for the next group.
+ * Source: P. E. McKenney, J. D. Slingwine, "Read-Copy Update: Using Execution History to Solve Concurrency Problems", 1998. */
+#include "bcri/estate.h"
+
+#include <stdlib.h>
+
+#include "bcri/cell.h"
+#include "bcri/heap.h"
+#include "bcri/lock.h"
+#include "bcri/region.h"
+#include "bcri/returns.h"
+#include "bcri/segment.h"
+
+struct left_segment {
+    uint32_t seg;
+    enum bcri_seg_kind kind;
+    bool told; /* `awaited` is set: until then there is no need to look */
+    bool gone;
+};
+
+/* What one CCE left. */
+struct left {
+    struct left *next;
+    uint32_t index;
+    uint32_t count;
+    struct left_segment segment[];
+};
+
+struct bcri_estate {
+    struct bcri_host *host;
+    struct bcri_ctx *enl;
+    struct left *added, *fading, *parting, *free;
+    uint32_t *inside; /* who has not been seen outside since the parting group began */
+    size_t inside_count, inside_room;
+};
+
+struct bcri_estate *bcri_estate_init(struct bcri_host *host)
+{
+    struct bcri_estate *estate = calloc(1, sizeof *estate);
+    if (estate != NULL) {
+        estate->host = host;
+        estate->enl = bcri_host_ctx(host);
+    }
+    return estate;
+}
+
+static void free_list(struct left *left)
+{
+    while (left != NULL) {
+        struct left *next = left->next;
+        free(left);
+        left = next;
+    }
+}
+
+void bcri_estate_fini(struct bcri_estate *estate)
+{
+    if (estate == NULL)
+        return;
+    free_list(estate->added);
+    free_list(estate->fading);
+    free_list(estate->parting);
+    free_list(estate->free);
+    free(estate->inside);
+    free(estate);
+}
+
+static bool is_left(const struct bcri_segment_shm *entry, uint32_t index)
+{
+    return bcri_load_acquire(&entry->state) == BCRI_SEG_LIVE && entry->owner == index &&
+           entry->kind >= BCRI_SEG_CELLS;
+}
+
+bool bcri_estate_add(struct bcri_estate *estate, uint32_t index)
+{
+    const struct bcri_host_shm *host = estate->enl->host;
+    uint32_t segments = bcri_load_acquire(&host->segment_count), count = 0;
+    for (uint32_t seg = 0; seg < segments; seg++)
+        count += is_left(&host->segments[seg], index);
+    struct left *left = calloc(1, sizeof *left + count * sizeof left->segment[0]);
+    if (left == NULL)
+        return false;
+    left->index = index;
+    for (uint32_t seg = 0; seg < segments && left->count < count; seg++)
+        if (is_left(&host->segments[seg], index))
+            left->segment[left->count++] =
+                (struct left_segment){.seg = seg, .kind = (enum bcri_seg_kind)host->segments[seg].kind};
+    left->next = estate->added;
+    estate->added = left;
+    /* From here on whoever frees one of its blocks sees that it has ended, or has been counted by nobody: returns.c. */
+    bcri_fence_everybody(estate->enl);
+    return true;
+}
+
+/* True if nothing is left in the segment. Else the last to free something will tell. */
+static bool is_empty(struct bcri_estate *estate, struct left_segment *left)
+{
+    struct bcri_segment_shm *entry = &estate->enl->host->segments[left->seg];
+    for (;;) {
+        uint64_t frees = atomic_load_explicit(&entry->frees, memory_order_seq_cst);
+        uint64_t held = left->kind == BCRI_SEG_HEAP ? bcri_heap_held(estate->enl, left->seg)
+                                                    : bcri_returns_undrained(estate->enl, left->seg);
+        if (held == 0)
+            return true;
+        atomic_store_explicit(&entry->awaited, (uint32_t)(frees + held), memory_order_seq_cst);
+        left->told = true;
+        if (atomic_load_explicit(&entry->frees, memory_order_seq_cst) < frees + held)
+            return false;
+    }
+}
+
+/* Whether what was waited for has come. */
+static bool is_due(const struct bcri_estate *estate, const struct left_segment *left)
+{
+    const struct bcri_segment_shm *entry = &estate->enl->host->segments[left->seg];
+    uint32_t frees = (uint32_t)atomic_load_explicit(&entry->frees, memory_order_seq_cst);
+    return !left->told || (int32_t)(frees - bcri_load(&entry->awaited)) >= 0;
+}
+
+static void drop(struct bcri_estate *estate, struct left_segment *left)
+{
+    bcri_host_segment_drop(estate->host, left->seg);
+    left->gone = true;
+}
+
+static void drop_kind(struct bcri_estate *estate, struct left *left, enum bcri_seg_kind kind)
+{
+    for (uint32_t i = 0; i < left->count; i++)
+        if (left->segment[i].kind == kind && !left->segment[i].gone)
+            drop(estate, &left->segment[i]);
+}
+
+static void look_at_heaps(struct bcri_estate *estate, struct left *left)
+{
+    for (uint32_t i = 0; i < left->count; i++) {
+        struct left_segment *segment = &left->segment[i];
+        if (segment->kind == BCRI_SEG_HEAP && !segment->gone && is_due(estate, segment) &&
+            is_empty(estate, segment))
+            drop(estate, segment);
+    }
+}
+
+/* Queues and the blocks that they are made of lie in any of the freer's segments: they go together. */
+static void look_at_returns(struct bcri_estate *estate, struct left *left)
+{
+    bool empty = true;
+    for (uint32_t i = 0; i < left->count; i++)
+        if (left->segment[i].kind == BCRI_SEG_RETURNS && !left->segment[i].gone)
+            empty = is_empty(estate, &left->segment[i]) && empty;
+    if (empty)
+        drop_kind(estate, left, BCRI_SEG_RETURNS);
+}
+
+static bool has_uncollected(struct bcri_ctx *enl, const struct bcri_area_shm *area)
+{
+    for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
+        const struct bcri_cell_shm *cell =
+            bcri_at(enl, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT));
+        for (uint32_t k = 0; cell != NULL && k < BCRI_TICKETS; k++)
+            if (bcri_load_acquire(&cell->h.waiter[k]) != 0)
+                return true;
+    }
+    return false;
+}
+
+/* The cells are closed; a ticket that was served before that is still in its entry until its CCE has read it. */
+static void look_at_cells(struct bcri_estate *estate, struct left *left)
+{
+    struct bcri_ctx *enl = estate->enl;
+    struct bcri_record_shm *record = bcri_record(enl, left->index);
+    bool any = false;
+    for (uint32_t i = 0; i < left->count; i++)
+        any |= left->segment[i].kind == BCRI_SEG_CELLS && !left->segment[i].gone;
+    if (!any)
+        return;
+    /* Area 0 and its cell lie in the record itself. */
+    bcri_ref own = bcri_load(&record->id.first_area);
+    struct bcri_area_shm *first = own != BCRI_REF_NONE ? bcri_at(enl, own) : NULL;
+    for (bcri_ref ref = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE; ref != BCRI_REF_NONE;) {
+        struct bcri_area_shm *area = bcri_at(enl, ref);
+        if (area == NULL || has_uncollected(enl, area))
+            return;
+        ref = bcri_load(&area->next);
+    }
+    if (first != NULL)
+        bcri_store_release(&first->next, BCRI_REF_NONE);
+    atomic_fetch_add_explicit(&record->id.version, 2,
+                              memory_order_seq_cst); /* who is looking through it starts anew */
+    drop_kind(estate, left, BCRI_SEG_CELLS);
+}
+
+static void look_at_slots(struct bcri_estate *estate, struct left *left)
+{
+    struct bcri_record_shm *record = bcri_record(estate->enl, left->index);
+    for (size_t i = 0; i < sizeof record->slot_chunk / sizeof record->slot_chunk[0]; i++)
+        bcri_store(&record->slot_chunk[i], BCRI_REF_NONE);
+    drop_kind(estate, left, BCRI_SEG_SLOTS);
+}
+
+static bool all_gone(const struct left *left)
+{
+    for (uint32_t i = 0; i < left->count; i++)
+        if (!left->segment[i].gone)
+            return false;
+    return true;
+}
+
+static void look_at_added(struct bcri_estate *estate)
+{
+    for (struct left **at = &estate->added; *at != NULL;) {
+        struct left *left = *at;
+        look_at_slots(estate, left);
+        look_at_heaps(estate, left);
+        look_at_returns(estate, left);
+        look_at_cells(estate, left);
+        if (!all_gone(left)) {
+            at = &left->next;
+            continue;
+        }
+        *at = left->next;
+        left->next = estate->fading;
+        estate->fading = left;
+    }
+}
+
+static bool is_inside(struct bcri_ctx *enl, uint32_t index)
+{
+    const struct bcri_record_shm *record = bcri_record(enl, index);
+    return record != NULL && (bcri_load_acquire(&record->journal.op) != 0 ||
+                              bcri_load_acquire(&record->journal.cw_state) != BCRI_CW_IDLE);
+}
+
+/* False: no memory to remember who is inside. */
+static bool begin_parting(struct bcri_estate *estate)
+{
+    uint32_t records = bcri_load_acquire(&estate->enl->host->record_count);
+    /* Who began before has its journal open where we see it; who begins later sees what is gone. */
+    if (!bcri_fence_everybody(estate->enl))
+        return false;
+    estate->inside_count = 0;
+    for (uint32_t index = 0; index < records; index++) {
+        if (!is_inside(estate->enl, index))
+            continue;
+        if (estate->inside_count == estate->inside_room) {
+            size_t room = estate->inside_room != 0 ? 2 * estate->inside_room : 64;
+            uint32_t *list = realloc(estate->inside, room * sizeof *list);
+            if (list == NULL)
+                return false;
+            estate->inside = list;
+            estate->inside_room = room;
+        }
+        estate->inside[estate->inside_count++] = index;
+    }
+    estate->parting = estate->fading;
+    estate->fading = NULL;
+    return true;
+}
+
+static bool nobody_inside(struct bcri_estate *estate)
+{
+    for (size_t i = 0; i < estate->inside_count;)
+        if (is_inside(estate->enl, estate->inside[i]))
+            i++;
+        else
+            estate->inside[i] = estate->inside[--estate->inside_count];
+    return estate->inside_count == 0;
+}
+
+static void let_part(struct bcri_estate *estate)
+{
+    while (estate->parting != NULL) {
+        struct left *left = estate->parting;
+        estate->parting = left->next;
+        for (uint32_t i = 0; i < left->count; i++)
+            bcri_segment_unmap(estate->enl, left->segment[i].seg);
+        left->next = estate->free;
+        estate->free = left;
+    }
+}
+
+void bcri_estate_look(struct bcri_estate *estate)
+{
+    bcri_heap_collect(
+        estate->enl); /* the daemon's own regions; and it is an owner who reads queues like any other */
+    look_at_added(estate);
+    while (estate->parting != NULL || estate->fading != NULL) {
+        if (estate->parting == NULL && !begin_parting(estate))
+            return;
+        if (!nobody_inside(estate))
+            return;
+        let_part(estate);
+    }
+}
+
+bool bcri_estate_take(struct bcri_estate *estate, uint32_t *index_out)
+{
+    struct left *left = estate->free;
+    if (left == NULL)
+        return false;
+    estate->free = left->next;
+    *index_out = left->index;
+    free(left);
+    return true;
+}

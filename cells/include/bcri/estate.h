@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What ended CCEs leave, and when it can go: the daemon gives their memory back as soon as nobody needs it, and their
+ * records out again. So a program that enlists and ends CCEs for ever does not grow.
+ *
+ *   segment   goes when                                                   who tells
+ *   SLOTS     the CCE is repaired: no ID is left                          -
+ *   HEAP      no block is held                                            whoever frees the last block (`awaited`)
+ *   RETURNS   every queue in it is read to the end, or leads to one who   whoever reads one to the end (`awaited`);
+ *             has ended                                                   deaths
+ *   CELLS     no ticket is left that was served and not collected         deaths, and whatever else is told
+ *
+ *   record    all its segments are gone, and since then every CCE has been seen outside all operations: until then one of
+ *             them may have found the index, a slot or a count of the dead one and not used it yet
+ *
+ * Nothing is polled. `awaited` in a segment's entry is the count at which it may be free: what was counted when the
+ * daemon looked, and one for each thing that it saw held. Things may be freed between the two looks and counted for
+ * nothing; then the daemon is told early and looks again.
+ *
+ * What is punched may still be touched through a mapping: by who takes a lock at an out-of-date place, and by a transaction
+ * that is being done again. It reads as zero, which is nobody's generation; a store brings one page back, until the last
+ * mapping goes. Other processes keep their mappings, addresses and no memory. Numbers of segments are never given out again:
+ * a program has 65,536 of them in its life.
+ *
+ * One thread of the daemon, the one that repairs. */
+#ifndef BCRI_ESTATE_H
+#define BCRI_ESTATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/host.h"
+
+struct bcri_estate;
+
+/* NULL: no memory. */
+struct bcri_estate *bcri_estate_init(struct bcri_host *host);
+void bcri_estate_fini(struct bcri_estate *estate);
+
+/* CCE `index` is DEAD and repaired. False: no memory, then what it left stays until the program ends. */
+bool bcri_estate_add(struct bcri_estate *estate, uint32_t index);
+
+/* Something may be free by now: drops what is. After each bcri_estate_add, and when a CCE has told. */
+void bcri_estate_look(struct bcri_estate *estate);
+
+/* One record that can be given out again, if there is one: bcri_host_cce_release is the caller's to call. */
+bool bcri_estate_take(struct bcri_estate *estate, uint32_t *index_out);
+
+#endif

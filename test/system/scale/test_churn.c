@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that enlists and ends CCEs for ever does not grow: neither its memory files nor its daemon's descriptors. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../enl/run.h"
+#include "check.h"
+
+/* What each round may leave: entries of the table of segments, whose numbers are never given out again. */
+enum { ENTRY_BYTES = 32, SEGMENTS_MAX = 6, SLACK_BYTES = 64 << 10, SLACK_FDS = 8 };
+
+static struct run run;
+
+static void churn(const char *end)
+{
+    unsigned long long before, after;
+    int fds_before, fds_after;
+    int rounds = (int)test_scale(150, 1000);
+    char text[16];
+    run_folder();
+    setenv("CHURN_END", end, 1);
+    snprintf(text, sizeof text, "%d", rounds);
+    run_start(&run, run_enl(), "--onfail=isolate", getenv("CHURN_CCE"), text);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    CHECK_INT(sscanf(run.text, "%llu %d %llu %d", &before, &fds_before, &after, &fds_after), 4);
+    printf("  after 20 rounds %llu bytes, %d descriptors; after %d: %llu, %d\n", before, fds_before, rounds,
+           after, fds_after);
+    if (after > before + SLACK_BYTES + (unsigned long long)rounds * SEGMENTS_MAX * ENTRY_BYTES)
+        FAIL("memory files have grown from %llu to %llu bytes", before, after);
+    if (fds_after > fds_before + SLACK_FDS)
+        FAIL("descriptors have grown from %d to %d", fds_before, fds_after);
+}
+
+TEST_TIMEOUT(cces_coming_and_going_leave_nothing, 120)
+{
+    churn("exit");
+}
+
+TEST_TIMEOUT(cces_that_are_killed_leave_nothing, 120)
+{
+    churn("kill");
+}
