@@ -12,6 +12,7 @@
 
 #include "bcri/channel.h"
 #include "bcri/config.h"
+#include "bcri/escape.h"
 #include "bcri/host.h"
 #include "object.h"
 #include "spawn.h"
@@ -61,8 +62,10 @@ static uint32_t show_row(int fd, uint32_t index, struct bcri_incoming *in)
     const struct bcri_control *row = &in->message;
     if (row->type != BCRI_MSG_row)
         return 0;
-    printf("%-28.*s %7u %9u  %-9s %.*s\n", (int)row->program.length, row->program.bytes, row->ordinal,
-           row->pid, state_name(row->state), (int)row->ccename.length, row->ccename.bytes);
+    char ccename[1024]; /* of the CCE's own choice */
+    bcri_escape(row->ccename.bytes, row->ccename.length, ccename, sizeof ccename, NULL);
+    printf("%-28.*s %7u %9u  %-9s %s\n", (int)row->program.length, row->program.bytes, row->ordinal, row->pid,
+           state_name(row->state), ccename);
     return row->index + 1;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bcri/channel.h"
+#include "bcri/escape.h"
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
@@ -35,7 +36,9 @@ void enl_say(struct enl_program *program, enum bcri_log_level level, const char 
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "enl: %s\n", text);
+    char shown[4 * sizeof text]; /* names of programs and machines are in it, which their users chose */
+    bcri_escape(text, strlen(text), shown, sizeof shown, NULL);
+    fprintf(stderr, "enl: %s\n", shown);
     bcri_log_write(&program->log, level, "%s", text);
 }
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,6 +167,8 @@ int bcri_client_start_daemon(void)
         return -bcrE_ENLIST;
     }
     if (child == 0) {
+        /* Ends with enl even if the program closes every descriptor, enl's sockets among them. */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(pair[0]);
         return pair[1];
     }

@@ -12,6 +12,7 @@
  *   again         calls bcr_init again; tells the result
  *   fork-dies     forks a child that exits with status 9, which is nobody's business
  *   exec P        becomes program P
+ *   shut          closes every descriptor above 2, as daemons do
  *   exit N, kill N, pause, spin
  *
  * $SYS_THREAD: has a second thread when it calls bcr_init. */
@@ -150,6 +151,8 @@ static int perform(char **words)
         waitpid(child, NULL, 0);
         return 1;
     }
+    if (strcmp(word, "shut") == 0)
+        return close_range(3, ~0u, 0), 1;
     if (strcmp(word, "exec") == 0)
         execl(value, value, (char *)NULL);
     end_somehow(word, atoi(value));

@@ -209,6 +209,16 @@ TEST(killing_enl_ends_a_program_that_was_started_directly)
     run_end(&run);
 }
 
+TEST(killing_enl_ends_a_directly_started_root_that_has_closed_all_its_descriptors)
+{
+    int watches[1];
+    run_start(&run, run_cce(), "shut", "tell", "spin");
+    all_there(0, watches);
+    CHECK_INT(kill(run.pid, SIGKILL), 0);
+    all_gone(0, watches);
+    run_end(&run);
+}
+
 TEST(what_a_cce_left_running_goes_with_an_aborted_program)
 {
     int watches[2];

@@ -288,6 +288,14 @@ TEST(what_cannot_be_enlisted_is_an_error_at_once_and_a_line_on_stderr)
     run_check_error(&run, "there is no core 9998");
 }
 
+TEST(names_in_enls_messages_cannot_command_a_terminal)
+{
+    run_start(&run, run_enl(), run_cce(), "enlist", "no\n\033[2Jprogram", "1");
+    run_told();
+    run_end(&run);
+    run_check_error(&run, "CCE 1 (no\\n\\x1b[2Jprogram) on ");
+}
+
 TEST(an_enlisted_program_that_is_no_cce_is_reported_and_ends_nothing)
 {
     run_start(&run, run_enl(), run_cce(), "enlist", run_plain(), "1", "wait");
