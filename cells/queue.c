@@ -169,7 +169,11 @@ static bool credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place)
 
 bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    return bcri_queue_length(place) < bcri_load(&place->cell->t.credits) || credits_from_pool(ctx, place);
+    /* More than once where regions that were given back lie here without a credit. */
+    while (bcri_queue_length(place) >= bcri_load(&place->cell->t.credits))
+        if (!credits_from_pool(ctx, place))
+            return false;
+    return true;
 }
 
 /* How far the ring may be filled: see cell.h. Both locks are held; waiting tickets are in the list. */

@@ -211,6 +211,29 @@ TEST(what_was_handed_to_a_dead_waiter_is_at_the_head_again_in_the_old_order)
     end();
 }
 
+/* Found by ../../model. */
+TEST(a_cell_that_was_given_back_beyond_the_bound_gets_no_more_before_there_is_room)
+{
+    begin();
+    int cell = grow(2, 3, 4096);
+    struct bcri_ctx *three = join();
+    as(three);
+    CHECK(bcr_deq(name(three, one), cell + 1, bcr_PENDING) != NULL);
+    as(one);
+    CHECK_INT(bcr_enq(number(7), bcr_cce, cell + 1, bcr_FREE), 0); /* handed over */
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
+    leave(three);
+    CHECK_INT(bcr_celllen(bcr_cce, cell + 1), 1); /* four where three may be */
+    CHECK_INT(take(bcr_cce, cell), 0);
+    void **more = number(9);
+    FAILS(bcr_enq(more, bcr_cce, cell + 1, bcr_FREE), bcrE_FULL);
+    FAILS(bcr_enq(more, bcr_cce, cell, bcr_FREE), bcrE_FULL);
+    CHECK_INT(take(bcr_cce, cell + 1), 7);
+    CHECK_INT(bcr_enq(more, bcr_cce, cell + 1, bcr_FREE), 0);
+    end();
+}
+
 TEST(what_was_handed_to_a_dead_waiter_goes_to_the_next_one)
 {
     begin();
