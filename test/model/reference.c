@@ -42,6 +42,7 @@ static bool serve_gets(struct reference *ref, int cell, int value)
     while (gets->count != 0) {
         int id = gets->id[0];
         ref->request[id].value = value;
+        ref->request[id].served = ++ref->clock;
         ref->request[id].done = true;
         list_remove(gets, id);
         if (!ref->request[id].read)
@@ -122,4 +123,18 @@ void ref_zap(struct reference *ref, int cell)
 {
     ref->cell[cell].length = 0;
     serve_puts(ref, ref->cell[cell].area);
+}
+
+void ref_give_back(struct reference *ref, int id)
+{
+    int cell = ref->request[id].cell, *queue = ref->cell[cell].queue;
+    memmove(queue + 1, queue, (size_t)ref->cell[cell].length++ * sizeof(int));
+    queue[0] = ref->request[id].value;
+}
+
+void ref_settle(struct reference *ref, int cell)
+{
+    while (ref->cell[cell].length != 0 && ref->cell[cell].gets.count != 0)
+        if (serve_gets(ref, cell, ref->cell[cell].queue[0]))
+            (void)shift(ref, cell);
 }

@@ -25,14 +25,19 @@ struct reference {
         struct ref_list puts;
     } area[REF_AREAS];
     struct {
-        int cell, value;
+        int cell, value, served; /* when, counted */
         bool read, write, done;
     } request[REF_REQUESTS];
+    int clock;
 };
 
 enum ref_answer ref_put(struct reference *ref, int id, int cell, int value, bool write, bool may_wait);
 enum ref_answer ref_get(struct reference *ref, int id, int cell, bool read, bool may_wait);
 void ref_withdraw(struct reference *ref, int id);
 void ref_zap(struct reference *ref, int cell);
+/* What a take was handed is at the head again: of several the one served last is given back first. Then those who wait
+ * are served. */
+void ref_give_back(struct reference *ref, int id);
+void ref_settle(struct reference *ref, int cell);
 
 #endif

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bcri/flow.h"
 #include "cce.h"
 #include "queue.h"
 #include "reference.h"
 
-enum { ACTORS = 4, HELD = 6, PENDING = 6, TARGETS = 4 };
+enum { ACTORS = 4, HELD = 6, PENDING = 6, TARGETS = 4, ENDS = 40, PLENTY = 500 };
 enum want { TAKE, READ, LOCK, READ_LOCK };
 
 struct held {
@@ -23,6 +24,7 @@ struct held {
 struct pending {
     void **rgid;
     int id;
+    bool collected; /* by bcr_rgwaitm */
 };
 struct actor {
     struct bcri_ctx *ctx;
@@ -45,7 +47,7 @@ static int cell_number[REF_CELLS];
 static const int area_of_cell[REF_CELLS] = {0, 0, 0, 1, 1, 2, 2, 2};
 static const int owner_of_area[REF_AREAS] = {0, 0, 1};
 static uint64_t rng;
-static int next_value, next_id;
+static int next_value, next_id, ends;
 static bool tracing, long_queues;
 
 #define TRACE(...)               \
@@ -192,6 +194,8 @@ static void do_get(struct actor *a, int cell)
 {
     static const int msecs[] = {0, bcr_BLOCK, bcr_PENDING, 1000000};
     enum want want = (enum want)below(4);
+    if (want == LOCK && a == &actor[ACTORS - 1])
+        want = TAKE;
     int msec = msecs[below(4)], id = next_id++, cce = a->cce[owner_of(cell)];
     if (a->pending_count == PENDING && msec == bcr_PENDING)
         msec = 0;
@@ -217,7 +221,7 @@ static void do_get(struct actor *a, int cell)
     }
     CHECK(rgid != NULL);
     if (answer == REF_WAITING) {
-        a->pending[a->pending_count++] = (struct pending){rgid, id};
+        a->pending[a->pending_count++] = (struct pending){.rgid = rgid, .id = id};
         return;
     }
     if (msec == bcr_PENDING)
@@ -265,6 +269,8 @@ static void do_rgwaitm(struct actor *a)
     }
     TRACE("%td: rgwaitm of %d, failfree %d: %d\n", a - actor, a->pending_count, failfree, first);
     CHECK_INT(bcr_rgwaitm(a->pending_count, ids, first != 0 ? bcr_BLOCK : 0, failfree), first);
+    if (first != 0)
+        a->pending[first - 1].collected = true;
     if (first == 0 && failfree)
         for (; a->pending_count > 0; a->pending_count--)
             ref_withdraw(&ref, a->pending[a->pending_count - 1].id);
@@ -301,6 +307,49 @@ static void do_zap(struct actor *a, int cell)
     CHECK_INT(bcr_zap(a->cce[owner_of(cell)], cell_number[cell]), 0);
 }
 
+/* What is given back may be beyond the bound: only where there is plenty is it certain what room is left then. */
+static bool may_end(const struct actor *a)
+{
+    for (int i = 0; i < a->pending_count; i++) {
+        int id = a->pending[i].id;
+        if (ref.request[id].done && ref.area[area_of_cell[ref.request[id].cell]].nrgns != PLENTY)
+            return false;
+    }
+    return true;
+}
+
+/* One that never takes a write lock ends, and another takes its place. What it was handed and has not collected goes
+ * back; what it held is free. */
+static void do_end(struct actor *a)
+{
+    TRACE("%td: ends\n", a - actor);
+    as(NULL);
+    leave(a->ctx);
+    for (int i = 0; i < a->pending_count; i++)
+        if (!ref.request[a->pending[i].id].done)
+            ref_withdraw(&ref, a->pending[i].id);
+    for (;;) {
+        int last = -1;
+        for (int i = 0; i < a->pending_count; i++) {
+            int id = a->pending[i].id;
+            if (ref.request[id].done && !ref.request[id].read && !a->pending[i].collected &&
+                (last < 0 || ref.request[id].served > ref.request[last].served))
+                last = id;
+        }
+        if (last < 0)
+            break;
+        ref_give_back(&ref, last);
+        ref.request[last].done = false;
+    }
+    for (int cell = 0; cell < REF_CELLS; cell++)
+        ref_settle(&ref, cell);
+    a->pending_count = a->held_count = 0;
+    a->ctx = join();
+    a->cce[0] = name(a->ctx, one);
+    a->cce[1] = name(a->ctx, two);
+    ends++;
+}
+
 /* ---- comparing ---- */
 
 static void collect(struct actor *a)
@@ -333,6 +382,12 @@ static void compare_cell(int cell)
         CHECK_INT(values[i], ref.cell[cell].queue[i]);
     as(watcher);
     CHECK_INT(bcr_celllen(cce, cell_number[cell]), length);
+}
+
+/* Without collecting it. */
+static bool is_ready(const struct actor *a, const struct pending *pending)
+{
+    return bcri_request_ready(a->ctx, (struct bcri_slot_shm *)(void *)pending->rgid);
 }
 
 static void trace_state(void)
@@ -370,7 +425,7 @@ static void compare(void)
             continue;
         as(a->ctx);
         for (int k = 0; k < a->pending_count; k++)
-            CHECK_INT(bcr_rgwaitm(1, &a->pending[k].rgid, 0, 0), ref.request[a->pending[k].id].done);
+            CHECK_INT(is_ready(a, &a->pending[k]), ref.request[a->pending[k].id].done);
     }
 }
 
@@ -402,20 +457,25 @@ static void step(void)
         if (below(4) == 0)
             do_zap(a, cell);
     }
+    if (a == &actor[ACTORS - 1] && a->busy == NULL && ends < ENDS && below(8) == 0) {
+        compare();
+        if (may_end(a))
+            do_end(a);
+    }
 }
 
 /* ---- runs ---- */
 
 static void start(void)
 {
-    static const int bounds[] = {0, 1, 2, 3, 9, 20, 60};
+    static const int bounds[] = {0, 1, 2, 3, 9, 20, PLENTY, PLENTY};
     begin();
     watcher = join();
     watcher_cce[0] = name(watcher, one);
     watcher_cce[1] = name(watcher, two);
     memset(&ref, 0, sizeof ref);
     memset(actor, 0, sizeof actor);
-    next_value = next_id = 0;
+    next_value = next_id = ends = 0;
     actor[0].ctx = one;
     actor[1].ctx = two;
     for (int i = 2; i < ACTORS; i++)
