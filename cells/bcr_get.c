@@ -11,8 +11,8 @@
 #include "bcri/self.h"
 #include "bcri/trace.h"
 
-static inline int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, int cce, int cell,
-                        bool wait, struct bcri_slot_shm *slot, struct bcri_place **place_out)
+BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, int cce, int cell,
+                      bool wait, struct bcri_slot_shm *slot, struct bcri_place **place_out)
 {
     for (;;) {
         struct bcri_place *place;
@@ -34,8 +34,8 @@ static inline int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use
 }
 
 /* Waits until the request is served or time is up. 0: the slot is LIVE; else the slot is free again. */
-static int finish(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                  uint64_t deadline_ns)
+static __attribute__((noinline)) int finish(struct bcri_ctx *ctx, struct bcri_place *place,
+                                            struct bcri_slot_shm *slot, uint64_t deadline_ns)
 {
     if (bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET) {
         int error = bcri_ticket_spin(ctx, place, slot, deadline_ns);
@@ -61,8 +61,8 @@ static int own_or_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return error;
 }
 
-static inline void note(struct bcri_ctx *ctx, enum bcri_want want, uint32_t owner, int cell,
-                        const struct bcri_slot_shm *slot)
+BCRI_INLINE void note(struct bcri_ctx *ctx, enum bcri_want want, uint32_t owner, int cell,
+                      const struct bcri_slot_shm *slot)
 {
     static const enum bcri_trace_op ops[] = {BCRI_TRACE_GET, BCRI_TRACE_READ, BCRI_TRACE_LOCK};
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
@@ -71,14 +71,14 @@ static inline void note(struct bcri_ctx *ctx, enum bcri_want want, uint32_t owne
     bcri_trace(ctx, ops[want], 0, owner, (uint32_t)cell, header->length, region);
 }
 
-static void **fail(struct bcri_ctx *ctx, int error)
+static __attribute__((noinline)) void **fail(struct bcri_ctx *ctx, int error)
 {
     bcri_counted(ctx, error == bcrE_TIMEOUT ? BCRI_COUNT_TIMEOUT : BCRI_COUNT_FAILED);
     bcri_set_errno(error);
     return NULL;
 }
 
-static inline void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int msec)
+BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int msec)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
@@ -107,7 +107,8 @@ static inline void **get(enum bcri_want want, enum bcri_use use, int cce, int ce
 
 void **bcr_get(int qlike, int cce, int cell, int msec)
 {
-    return get(qlike != 0 ? BCRI_WANT_TAKE : BCRI_WANT_READ, BCRI_USE_TAKE, cce, cell, msec);
+    return qlike != 0 ? get(BCRI_WANT_TAKE, BCRI_USE_TAKE, cce, cell, msec)
+                      : get(BCRI_WANT_READ, BCRI_USE_TAKE, cce, cell, msec);
 }
 
 void **bcr_acqrl(int cce, int cell, int msec)

@@ -57,9 +57,9 @@ bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref regio
     return header != NULL && (want != BCRI_WANT_LOCK || copy_fits(ctx, header));
 }
 
-static inline int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                             uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
-                             struct bcri_slot_shm *slot)
+BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
+                           uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
+                           struct bcri_slot_shm *slot)
 {
     struct bcri_head_shm *h = &place->cell->h;
     bcri_store(&ctx->journal->region, region);
@@ -94,8 +94,9 @@ static int read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
     return 0;
 }
 
-static int wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                          uint64_t ticket, struct bcri_slot_shm *slot)
+static __attribute__((noinline)) int wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
+                                                    enum bcri_want want, uint64_t ticket,
+                                                    struct bcri_slot_shm *slot)
 {
     struct bcri_head_shm *h = &place->cell->h;
     if (bcri_load(&h->waiter[ticket % BCRI_TICKETS]) != 0)
@@ -119,8 +120,8 @@ static int wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum b
     return BCRI_WAITS;
 }
 
-static int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
-                      struct bcri_slot_shm *slot)
+BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                           struct bcri_slot_shm *slot)
 {
     struct bcri_head_shm *h = &place->cell->h;
     uint64_t state = bcri_load(&h->state);
@@ -148,8 +149,8 @@ static int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     return want == BCRI_WANT_READ ? BCRI_GO_SLOW : wait_by_ticket(ctx, place, want, ticket, slot);
 }
 
-int bcri_get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
-                  struct bcri_slot_shm *slot)
+BCRI_INLINE int get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                         struct bcri_slot_shm *slot)
 {
     struct bcri_head_shm *h = &place->cell->h;
     bcri_journal_open(ctx, want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, place->ref, BCRI_REF_NONE,
@@ -162,4 +163,15 @@ int bcri_get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
         bcri_unlock(ctx, &h->lock);
     bcri_journal_close(ctx);
     return result;
+}
+
+int bcri_get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                  struct bcri_slot_shm *slot)
+{
+    switch (want) {
+    case BCRI_WANT_READ: return get_fast(ctx, place, BCRI_WANT_READ, wait, slot);
+    case BCRI_WANT_LOCK: return get_fast(ctx, place, BCRI_WANT_LOCK, wait, slot);
+    case BCRI_WANT_TAKE: break;
+    }
+    return get_fast(ctx, place, BCRI_WANT_TAKE, wait, slot);
 }

@@ -18,7 +18,7 @@
 
 /* How far the tail may go, from what the takers have left behind. Under T.
  * head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected. */
-static uint64_t fresh_limit(const struct bcri_place *place)
+static __attribute__((noinline)) uint64_t fresh_limit(const struct bcri_place *place)
 {
     const struct bcri_head_shm *h = &place->cell->h;
     uint64_t head = bcri_load_acquire(&h->head);
@@ -44,7 +44,7 @@ static void release_id(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 }
 
 /* Counts the cell's own hold when the caller keeps its. */
-static int hold_for_cell(struct bcri_ctx *ctx, bcri_ref region)
+static __attribute__((noinline)) int hold_for_cell(struct bcri_ctx *ctx, bcri_ref region)
 {
     int error = bcri_region_hold(ctx, region, 1);
     if (error != 0)
@@ -57,7 +57,7 @@ static int hold_for_cell(struct bcri_ctx *ctx, bcri_ref region)
 }
 
 /* Stores region at ticket `t`, with the tail lock held. Returns the old entry. */
-static uint64_t store_entry(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t t, bcri_ref region)
+BCRI_INLINE uint64_t store_entry(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t t, bcri_ref region)
 {
     _Atomic uint64_t *entry = &place->cell->ring[t & place->mask];
     uint64_t old = bcri_load(entry);
@@ -80,8 +80,8 @@ static void ring_sleeper(struct bcri_ctx *ctx, uint64_t old)
     }
 }
 
-static int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool nofree,
-                      uint64_t *old_out)
+BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool nofree,
+                           uint64_t *old_out)
 {
     struct bcri_tail_shm *t = &place->cell->t;
     uint64_t state = bcri_load(&t->state);

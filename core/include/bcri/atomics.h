@@ -36,6 +36,9 @@ static inline void bcri_cpu_pause(void)
 #endif
 }
 
+/* For the few routines on the fast paths whose callers pass constants that decide most of their branches. */
+#define BCRI_INLINE static inline __attribute__((always_inline))
+
 #define bcri_likely(x)         __builtin_expect(!!(x), 1)
 #define bcri_unlikely(x)       __builtin_expect(!!(x), 0)
 #define bcri_prefetch(p)       __builtin_prefetch((p), 0, 3)

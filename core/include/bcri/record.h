@@ -132,9 +132,7 @@ static_assert(offsetof(struct bcri_slot_shm, word) == 8, "docs/layout/record.md"
 /* One operation, as tools see it. `seq` is written last. */
 struct bcri_trace_shm {
     _Atomic uint32_t seq;
-    uint8_t op;
-    uint8_t result;
-    uint16_t peer; /* index of the other CCE's record */
+    uint32_t what; /* operation | result << 8 | index of the other CCE's record << 16 */
     uint32_t cell;
     uint32_t bytes;
     uint64_t region;

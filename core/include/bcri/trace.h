@@ -54,9 +54,7 @@ static inline void bcri_trace(struct bcri_ctx *ctx, enum bcri_trace_op op, int r
     /* A reader that finds 0, or another number after reading than before, has met us in the middle. */
     bcri_store(&trace->seq, 0);
     atomic_thread_fence(memory_order_release);
-    trace->op = (uint8_t)op;
-    trace->result = (uint8_t)result;
-    trace->peer = (uint16_t)peer;
+    trace->what = (uint32_t)op | (uint32_t)result << 8 | peer << 16;
     trace->cell = cell;
     trace->bytes = bytes;
     trace->region = region;
