@@ -108,7 +108,7 @@ static void *page_array(uint64_t pages, size_t item_bytes)
 static void free_seg(struct heap_seg *seg)
 {
     if (seg->span_of != NULL)
-        munmap(seg->span_of, seg->pages * sizeof *seg->span_of);
+        munmap(seg->span_of, seg->pages * sizeof(void *));
     if (seg->run != NULL)
         munmap(seg->run, seg->pages * sizeof *seg->run);
     free(seg);
@@ -141,7 +141,7 @@ static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct 
     if (seg == NULL)
         return bcrE_NOMEM;
     seg->pages = (uint32_t)(size / BCRI_HEAP_PAGE);
-    seg->span_of = page_array(seg->pages, sizeof *seg->span_of);
+    seg->span_of = page_array(seg->pages, sizeof(void *));
     seg->run = page_array(seg->pages, sizeof *seg->run);
     int error = bcrE_NOMEM;
     if (seg->span_of == NULL || seg->run == NULL)
