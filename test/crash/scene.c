@@ -104,6 +104,9 @@ static void fill(struct scene *scene)
     as_peer(scene);
     for (int i = s->given_back; i-- > 0;)
         bcri_request_give_back(scene->peer, (struct bcri_slot_shm *)(void *)taken[i]);
+    if (s->sleeper != 0)
+        scene_fall_asleep(scene);
+    as_peer(scene);
     for (const char *w = s->waiters; w != NULL && *w != '\0'; w++) {
         void **id = *w == 'L' ? bcr_acqwl(scene->home, scene->cell, bcr_PENDING)
                               : bcr_get(*w == 'T', scene->home, scene->cell, bcr_PENDING);
@@ -184,7 +187,7 @@ pid_t scene_contend(struct scene *scene, uint32_t *index_out)
     return group_fork(scene->group, contend, scene, index_out);
 }
 
-static struct bcri_ctx *survivor(struct group *group)
+struct bcri_ctx *scene_survivor(struct group *group)
 {
     struct bcri_ctx *ctx = group_join(group);
     bcri_self_set(ctx);
@@ -198,8 +201,8 @@ void scene_open(struct scene *scene)
 {
     const struct scenario *s = scene->scenario;
     scene->group = group_open();
-    scene->owner = survivor(scene->group);
-    scene->peer = survivor(scene->group);
+    scene->owner = scene_survivor(scene->group);
+    scene->peer = scene_survivor(scene->group);
     scene->owner_index = scene->owner->index;
     scene->peer_index = scene->peer->index;
     if (!s->own) {

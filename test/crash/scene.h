@@ -10,6 +10,8 @@
  *     T=5 R=- L=OWNERDEAD    the peer's waiting gets, reads and lock requests, in the order in which they were made: the
  *                            value that came, - still waiting, or the error
  *     P=in P=- P=DEAD        the peer's waiting puts
+ *     S=5 S=in S=- S=DEAD    what the sleeper's call returned, or that nothing was owed to it (it is woken by a put of 99,
+ *                            or, in a put, by a zap, before the rest is looked at)
  *     : 1 2 3                what is in the first cell, in order; or the error
  *     ; 4                    what is in the second cell, if anything */
 #ifndef BCR_TEST_SCENE_H
@@ -38,6 +40,8 @@ struct scene {
     int waiters;
     struct bcri_slot_shm *put[SCENE_IDS];
     int puts;
+    struct sleeper *sleeper;
+    bool sleeps_on;
     struct scene_shared *shared; /* with the processes that it forks */
 
     /* of the victim, or of whom `as_...` has made the thread */
@@ -54,6 +58,7 @@ struct scenario {
     bool ownerdead;      /* somebody died with the first cell's write lock; excludes the others */
     int queued;          /* regions 1, 2, ... in the first cell, made by owner and peer in turn */
     int given_back;      /* regions 61, 62, ... that were taken and given back to its head */
+    char sleeper;        /* T, R, P: somebody sleeps in a get, a read, or a put (of 99) that waits for room */
     const char *waiters; /* T, R, L: gets, reads, locks of the peer's that wait */
     const char *late;    /* the same for those that `arrange` has made and added to scene->waiter */
     int puts;            /* puts of 51, 52, ... of the peer's that wait for room */

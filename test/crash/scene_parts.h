@@ -8,6 +8,7 @@
 #include "bcri/audit.h"
 
 enum {
+    SCENE_SLEEPERS_PUT = 99,
     SCENE_BLOCKS = 48,     /* of the least size, in each survivor's heap */
     SCENE_BLOCK_BYTES = 64 /* what one is charged */
 };
@@ -28,11 +29,18 @@ void scene_open(struct scene *scene);
 pid_t scene_contend(struct scene *scene, uint32_t *index_out);
 void scene_close(struct scene *scene);
 
+/* A CCE of the test's process with a small heap, whose thread the calling one becomes. */
+struct bcri_ctx *scene_survivor(struct group *group);
+
 struct line {
     char text[SCENE_LINE];
     size_t length;
 };
+void scene_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *scene_code_name(int code);
 void scene_see(struct scene *scene, struct line *line);
+void scene_fall_asleep(struct scene *scene);
+void scene_wake_up(struct scene *scene, struct line *line);
 bool scene_allows(const struct scenario *scenario, const char *line);
 /* The survivors still put and get. */
 void scene_go_on(struct scene *scene);

@@ -23,8 +23,7 @@ int value_of(void **rgid)
     return value;
 }
 
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct line *line, const char *format, ...)
+void scene_add(struct line *line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -34,7 +33,7 @@ static void add(struct line *line, const char *format, ...)
     CHECK(line->length < sizeof line->text);
 }
 
-static const char *code_name(int code)
+const char *scene_code_name(int code)
 {
     switch (code) {
     case bcrE_DEAD: return "DEAD";
@@ -52,11 +51,11 @@ static void see_waiters(struct scene *scene, struct line *line)
     as_peer(scene);
     for (int i = 0; i < scene->waiters; i++) {
         int ready = bcr_rgwait(scene->waiter[i], 0, 1);
-        add(line, "%c=", letters[i]);
+        scene_add(line, "%c=", letters[i]);
         if (ready == 1)
-            add(line, "%d ", value_of(scene->waiter[i]));
+            scene_add(line, "%d ", value_of(scene->waiter[i]));
         else
-            add(line, "%s ", ready == 0 ? "-" : code_name(bcr_errno));
+            scene_add(line, "%s ", ready == 0 ? "-" : scene_code_name(bcr_errno));
     }
 }
 
@@ -65,9 +64,9 @@ static void see_puts(struct scene *scene, struct line *line)
     for (int i = 0; i < scene->puts; i++) {
         enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&scene->put[i]->word));
         if (state == BCRI_SLOT_FAILED)
-            add(line, "P=%s ", code_name((int)bcri_load(&scene->put[i]->given)));
+            scene_add(line, "P=%s ", scene_code_name((int)bcri_load(&scene->put[i]->given)));
         else
-            add(line, "P=%s ", state == BCRI_SLOT_PUTDONE ? "in" : "-");
+            scene_add(line, "P=%s ", state == BCRI_SLOT_PUTDONE ? "in" : "-");
     }
 }
 
@@ -76,9 +75,9 @@ static void see_cell(struct scene *scene, struct line *line, int cell)
     void **rgid;
     as_owner(scene);
     while ((rgid = bcr_deq(scene->home, cell, 0)) != NULL)
-        add(line, " %d", value_of(rgid));
+        scene_add(line, " %d", value_of(rgid));
     if (bcr_errno != bcrE_TIMEOUT)
-        add(line, " %s", code_name(bcr_errno));
+        scene_add(line, " %s", scene_code_name(bcr_errno));
 }
 
 static void end_puts(struct scene *scene)
@@ -92,12 +91,12 @@ void scene_see(struct scene *scene, struct line *line)
 {
     see_waiters(scene, line);
     see_puts(scene, line);
-    add(line, ":");
+    scene_add(line, ":");
     see_cell(scene, line, scene->cell);
     struct line second = {.length = 0};
     see_cell(scene, &second, scene->cell2);
     if (second.length != 0 && !scene->scenario->own)
-        add(line, " ;%s", second.text);
+        scene_add(line, " ;%s", second.text);
     end_puts(scene);
     if (scene->kept != NULL)
         CHECK_INT(bcr_rgfree(scene->kept), 0);
