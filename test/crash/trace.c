@@ -90,7 +90,7 @@ static enum trace_at look(pid_t victim)
                                        : TRACE_AT_INSTRUCTION;
 }
 
-static enum trace_at go(pid_t victim, int how)
+static enum trace_at go(pid_t victim, enum __ptrace_request how)
 {
     if (ptrace(how, victim, NULL, NULL) != 0)
         return TRACE_GONE;
