@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bcr/error.h"
@@ -18,6 +20,22 @@
 /* Reservations below this are not worth reading /proc for: fallocate itself refuses when memory is really out. */
 #define ASK_FROM_BYTES (UINT64_C(256) << 10)
 
+/* A file size limit (ulimit -f) holds for memory files too, and going beyond it raises a signal: that is to be an
+ * error of one call, not the end of the process. The signal comes to this thread, before ftruncate returns. */
+static int set_size(int fd, uint64_t size_bytes)
+{
+    sigset_t beyond, before;
+    sigemptyset(&beyond);
+    sigaddset(&beyond, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &beyond, &before);
+    int rc = ftruncate(fd, (off_t)size_bytes);
+    if (rc != 0 && errno == EFBIG && !sigismember(&before, SIGXFSZ))
+        while (sigtimedwait(&beyond, NULL, &(struct timespec){0}) < 0 && errno == EINTR)
+            ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
 int bcri_segment_create(uint64_t size_bytes)
 {
     if (size_bytes == 0 || size_bytes > (UINT64_C(1) << 32) * BCRI_REF_UNIT ||
@@ -26,7 +44,7 @@ int bcri_segment_create(uint64_t size_bytes)
     int fd = memfd_create("bcr", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -bcrE_NOMEM;
-    if (ftruncate(fd, (off_t)size_bytes) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
+    if (set_size(fd, size_bytes) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
         close(fd);
         return -bcrE_NOMEM;
     }

@@ -199,7 +199,7 @@ BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *ob
  * Returns : the number of the first cell, at least 1; -1 with bcr_errno set.
  *           bcrE_ARG    an argument is negative, or the cells' numbers would pass INT_MAX.
  *           bcrE_NOMEM  the host, or the control group that the program runs in, does not have that much
- *                       memory to give.
+ *                       memory to give, or the process's file size limit (ulimit -f) is lower.
  * Blocks  : while enl makes the memory; never for another CCE.
  * Order   : grow before you tell anybody your ID: others can use the cells once they know it.
  * Crash   : the area is there wholly or not at all.

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 TEST(cells_are_numbered_upwards_from_what_cagrow_returns)
@@ -96,6 +97,18 @@ TEST(memory_that_the_machine_does_not_have_is_refused_at_once)
     FAILS(bcr_celllen(bcr_cce, 1), bcrE_NOCELL);
     FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM); /* nor were the bytes given */
     CHECK_INT(grow(1, 1, 64), 1);
+    end();
+}
+
+TEST(a_file_size_limit_refuses_an_area_and_does_not_kill)
+{
+    begin();
+    struct rlimit limit = {1 << 20, RLIM_INFINITY};
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    FAILS(bcr_cagrow(0, 0, 0, 0, 1, 1, 100 << 20), bcrE_NOMEM);
+    limit.rlim_cur = RLIM_INFINITY;
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 1, 1, 100 << 20), 1);
     end();
 }
 
