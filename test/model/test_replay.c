@@ -95,8 +95,10 @@ static void hold(struct actor *a, void **rgid, int value)
 
 static struct held pick_held(struct actor *a)
 {
-    if (a->held_count == 0 || below(3) == 0)
-        return (struct held){number(next_value), next_value++};
+    if (a->held_count == 0 || below(3) == 0) {
+        int value = next_value++;
+        return (struct held){number(value), value};
+    }
     int i = below(a->held_count);
     struct held held = a->held[i];
     a->held[i] = a->held[--a->held_count];
