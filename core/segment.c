@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,36 @@ static uint64_t kernel_number(const char *path, const char *key)
     return end == at + strlen(key) ? UINT64_MAX : value;
 }
 
-/* What the control group that this process is in may still take (version 2, or the memory controller of version 1). */
+/* A memory controller, of version 2 or 1 of the control groups. */
+struct memory_controller {
+    const char *mount, *limit, *used;
+};
+static const struct memory_controller unified = {"/sys/fs/cgroup", "memory.max", "memory.current"};
+static const struct memory_controller legacy = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                                "memory.usage_in_bytes"};
+
+/* What the group at `group` and all above it may still take. Cuts `group` short. */
+static uint64_t group_left(const struct memory_controller *controller, char *group)
+{
+    uint64_t left = UINT64_MAX;
+    for (;;) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s%s/%s", controller->mount, group, controller->limit);
+        uint64_t limit = kernel_number(path, "");
+        snprintf(path, sizeof path, "%s%s/%s", controller->mount, group, controller->used);
+        uint64_t used = kernel_number(path, "");
+        if (limit != UINT64_MAX && used != UINT64_MAX) {
+            uint64_t room = limit > used ? limit - used : 0;
+            left = room < left ? room : left;
+        }
+        char *parent = strrchr(group, '/');
+        if (parent == NULL || *group == '\0')
+            return left;
+        *parent = '\0';
+    }
+}
+
+/* What the control groups that this process is in may still take. */
 static uint64_t cgroup_left(void)
 {
     char line[4096];
@@ -81,31 +111,19 @@ static uint64_t cgroup_left(void)
     if (file == NULL)
         return left;
     while (fgets(line, sizeof line, file) != NULL) {
-        char path[4200];
-        const char *limit_name = NULL;
-        const char *used_name = NULL;
-        const char *mount = NULL;
         char *group = strchr(line, ':');
         group = group != NULL ? strchr(group + 1, ':') : NULL;
         if (group == NULL)
             continue;
-        group[strcspn(group, "\n")] = '\0';
-        if (strncmp(line, "0::", 3) == 0) {
-            mount = "/sys/fs/cgroup", limit_name = "memory.max", used_name = "memory.current";
-        } else if (strstr(line, ":memory:") != NULL) {
-            mount = "/sys/fs/cgroup/memory", limit_name = "memory.limit_in_bytes",
-            used_name = "memory.usage_in_bytes";
-        } else {
+        bool is_unified = strncmp(line, "0::", 3) == 0;
+        if (!is_unified && strstr(line, ":memory:") == NULL)
             continue;
-        }
-        snprintf(path, sizeof path, "%s%s/%s", mount, group + 1, limit_name);
-        uint64_t limit = kernel_number(path, "");
-        snprintf(path, sizeof path, "%s%s/%s", mount, group + 1, used_name);
-        uint64_t used = kernel_number(path, "");
-        if (limit != UINT64_MAX && used != UINT64_MAX) {
-            uint64_t room = limit > used ? limit - used : 0;
-            left = room < left ? room : left;
-        }
+        group++;
+        group[strcspn(group, "\n")] = '\0';
+        if (strcmp(group, "/") == 0)
+            *group = '\0';
+        uint64_t room = group_left(is_unified ? &unified : &legacy, group);
+        left = room < left ? room : left;
     }
     fclose(file);
     return left;
