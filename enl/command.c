@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "bcri/channel.h"
@@ -51,12 +53,16 @@ static const char *state_name(uint32_t state)
 }
 
 /* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the end. */
-static uint32_t show_row(int fd, uint32_t index, struct bcri_incoming *in)
+static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcri_incoming *in)
 {
     struct bcri_control request = {
         .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
-    if (bcri_channel_send(fd, &request, NULL, 0, true) != 0 || bcri_channel_recv(fd, in, true) != 1 ||
-        in->wrong != NULL)
+    int got = bcri_channel_send(fd, &request, NULL, 0, true);
+    if (got == 0)
+        got = bcri_channel_recv(fd, in, true);
+    if (got == -EAGAIN)
+        printf("%-28s does not answer; it may be stopped: fg or enl kill ends that\n", program);
+    if (got != 1 || in->wrong != NULL)
         return 0;
     bcri_incoming_close(in);
     const struct bcri_control *row = &in->message;
@@ -75,11 +81,13 @@ static bool show_program(void *data, const char *program)
     int *count = data;
     int fd = bcri_channel_connect(program);
     if (fd < 0)
-        return true; /* it has ended meanwhile */
+        return true;                         /* it has ended meanwhile */
+    struct timeval patience = {.tv_sec = 1}; /* a stopped one must not hide those behind it */
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if ((*count)++ == 0)
         printf("%-28s %7s %9s  %-9s %s\n", "PROGRAM", "CCE", "PID", "STATE", "NAME");
     for (uint32_t index = 1; index != 0;)
-        index = show_row(fd, index, &in);
+        index = show_row(fd, program, index, &in);
     close(fd);
     return true;
 }
@@ -128,8 +136,13 @@ int enl_command_kill(const char *name)
         return 1;
     }
     struct bcri_control request = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 1};
+    struct ucred daemon;
+    socklen_t length = sizeof daemon;
     int status = 1;
-    if (bcri_channel_send(fd, &request, NULL, 0, true) == 0)
+    bool sent = bcri_channel_send(fd, &request, NULL, 0, true) == 0;
+    if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0)
+        kill(daemon.pid, SIGCONT); /* it may be stopped with all its program */
+    if (sent)
         while (bcri_channel_recv(fd, &in, true) == 1) { /* until the daemon itself has gone */
             if (in.wrong == NULL && in.message.type == BCRI_MSG_reply)
                 status = (int)in.message.status;

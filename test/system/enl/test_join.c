@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bcr.h>
@@ -48,6 +49,26 @@ TEST(ps_lists_the_programs_cces)
     run_end(&run);
     CHECK_INT(run.status, 128 + SIGKILL);
     run_check_error(&run, "is ended by enl kill");
+}
+
+TEST(a_stopped_program_is_listed_as_such_and_can_be_killed)
+{
+    int ordinal, status;
+    pid_t root;
+    run_start(&run, run_enl(), run_cce(), "tell", "pause");
+    run_told_pid(&ordinal, &root);
+    CHECK_INT(kill(run.pid, SIGSTOP), 0);
+    CHECK_INT(waitpid(run.pid, &status, WUNTRACED), run.pid);
+    CHECK(WIFSTOPPED(status));
+    run_start(&command, run_enl(), "ps");
+    run_end(&command);
+    CHECK(strstr(command.text, program_name()) != NULL);
+    CHECK(strstr(command.text, "does not answer") != NULL);
+    run_start(&command, run_enl(), "kill", program_name());
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGKILL);
 }
 
 TEST(kill_of_a_program_that_does_not_run_says_so)
