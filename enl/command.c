@@ -117,24 +117,32 @@ static bool count_program(void *data, const char *program)
     return true;
 }
 
+/* Connects to program `*name`, or, if that is NULL, to the only one, whose name is kept in `names`. Returns the socket, or
+ * -1 after having said what is wrong. */
+static int connect_to(const char **name, struct names *names)
+{
+    if (*name == NULL) {
+        each_program(count_program, names);
+        if (names->count == 0)
+            fprintf(stderr, "enl: no BCR program of yours is running\n");
+        if (names->count != 1)
+            return -1;
+        *name = names->first;
+    }
+    int fd = bcri_channel_connect(*name);
+    if (fd < 0)
+        fprintf(stderr, "enl: program %s: %s\n", *name,
+                fd == -ECONNREFUSED ? "no program of yours has that name; enl ps lists them" : strerror(-fd));
+    return fd < 0 ? -1 : fd;
+}
+
 int enl_command_kill(const char *name)
 {
     static struct bcri_incoming in;
     struct names names = {.count = 0};
-    if (name == NULL) {
-        each_program(count_program, &names);
-        if (names.count == 0)
-            fprintf(stderr, "enl: no BCR program of yours is running\n");
-        if (names.count != 1)
-            return 1;
-        name = names.first;
-    }
-    int fd = bcri_channel_connect(name);
-    if (fd < 0) {
-        fprintf(stderr, "enl: program %s: %s\n", name,
-                fd == -ECONNREFUSED ? "no program of yours has that name; enl ps lists them" : strerror(-fd));
+    int fd = connect_to(&name, &names);
+    if (fd < 0)
         return 1;
-    }
     struct bcri_control request = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 1};
     struct ucred daemon;
     socklen_t length = sizeof daemon;
@@ -151,6 +159,30 @@ int enl_command_kill(const char *name)
     close(fd);
     if (status != 0)
         fprintf(stderr, "enl: program %s did not answer; kill %s by hand\n", name, strrchr(name, '.') + 1);
+    return status;
+}
+
+int enl_command_audit(const char *name)
+{
+    static struct bcri_incoming in;
+    struct names names = {.count = 0};
+    int fd = connect_to(&name, &names);
+    if (fd < 0)
+        return 2;
+    struct bcri_control request = {.type = BCRI_MSG_audit, .present = BCRI_HAS(id), .id = 1};
+    int status = 2;
+    if (bcri_channel_send(fd, &request, NULL, 0, true) == 0)
+        while (status == 2 && bcri_channel_recv(fd, &in, true) == 1 && in.wrong == NULL) {
+            const struct bcri_control *answer = &in.message;
+            bool last = answer->type == BCRI_MSG_reply;
+            printf(last ? "%.*s\n" : "  %.*s\n", (int)answer->text.length, answer->text.bytes);
+            if (last)
+                status = answer->status == 0 ? 0 : 1;
+            bcri_incoming_close(&in);
+        }
+    close(fd);
+    if (status == 2)
+        fprintf(stderr, "enl: program %s ended before it was looked through\n", name);
     return status;
 }
 

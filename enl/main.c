@@ -47,6 +47,7 @@ int main(int argc, char **argv)
         return 0;
     case ENL_PS: return enl_command_ps();
     case ENL_KILL: return enl_command_kill(options.first < argc ? argv[options.first] : NULL);
+    case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);
     case ENL_RUN: break;

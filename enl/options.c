@@ -14,6 +14,9 @@ const char enl_help[] =
     "NAME\n"
     "       enl ps                                list your running programs and their CCEs\n"
     "       enl kill [NAME]                       end the program NAME, or the only one\n"
+    "       enl audit [NAME]                      check the shared memory of the program NAME, or of the "
+    "only "
+    "one\n"
     "\n"
     "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
     "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
@@ -21,7 +24,8 @@ const char enl_help[] =
     "  --show-config            print all settings and where each comes from\n"
     "  --help, --version\n"
     "\n"
-    "A program named ps or kill is run as ./ps. Settings come from bcrrc(5) files; the manual is enl(1).\n";
+    "A program named ps, kill or audit is run as ./ps. Settings come from bcrrc(5) files; the manual is "
+    "enl(1).\n";
 
 /* The value of `--name=value` or `--name value`; NULL if `word` is another option. */
 static const char *value_of(const char *word, const char *name, char **argv, int *at, bool *missing)
@@ -105,15 +109,17 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
             options.action = ENL_PS;
         else if (command && strcmp(argv[at], "kill") == 0)
             options.action = ENL_KILL;
+        else if (command && strcmp(argv[at], "audit") == 0)
+            options.action = ENL_AUDIT;
         else if (at >= argc)
             return bcri_refuse(error, error_size, -1,
                                "which program? usage: enl [options] PROGRAM [arguments]");
         else if (options.join != NULL)
             options.action = ENL_JOIN;
-        if (options.action == ENL_PS || options.action == ENL_KILL)
-            options.first++;
-        if (options.action == ENL_PS ? options.first < argc
-                                     : options.action == ENL_KILL && options.first + 1 < argc)
+        int names = options.action == ENL_KILL || options.action == ENL_AUDIT;
+        bool no_program = names != 0 || options.action == ENL_PS;
+        options.first += no_program;
+        if (no_program && options.first + names < argc)
             return bcri_refuse(error, error_size, -1, "too many words after enl %s", argv[at]);
     }
     *options_out = options;

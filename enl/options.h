@@ -12,6 +12,7 @@ enum enl_action {
     ENL_JOIN,        /* the same, to wait for program `join` */
     ENL_PS,          /* list this user's programs */
     ENL_KILL,        /* end program argv[first], or the only one */
+    ENL_AUDIT,       /* check the shared structures of program argv[first], or of the only one */
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
     ENL_HELP,
     ENL_VERSION,

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "audit.h"
 #include "bcri/channel.h"
 #include "bcri/escape.h"
 #include "cce.h"
@@ -122,6 +123,8 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
             enl_cce_born(cce);
         else
             enl_cce_fail(cce, "its birth region found no memory");
+    } else if (work->kind == ENL_WORK_AUDIT) {
+        enl_audit_answer(program, work->audit, work->code);
     } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {
         bcri_log_write(&program->log, BCRI_LOG_WARN,
                        "an error region about CCE %d could not be given to its enlistor: code %d",

@@ -5,6 +5,7 @@
 
 #include <bcr/error.h>
 
+#include "audit.h"
 #include "bcri/eventfds.h"
 #include "cce.h"
 #include "conn.h"
@@ -148,6 +149,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         switch (message->type) {
         case BCRI_MSG_hello: return hello_of_visitor(conn, in);
         case BCRI_MSG_ps: return ps(conn, message);
+        case BCRI_MSG_audit: return enl_audit_ask(conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
         default: break;
         }

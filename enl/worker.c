@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "audit.h"
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/estate.h"
@@ -94,6 +95,7 @@ static int perform(struct enl_worker *worker, struct enl_work *work)
         bcri_estate_add(worker->estate, work->index);
         look_at_estate(worker->estate, work);
         return 0;
+    case ENL_WORK_AUDIT: return enl_audit_perform(work->audit, ctx);
     case ENL_WORK_LOOK: look_at_estate(worker->estate, work); return 0;
     }
     return 0;
@@ -124,6 +126,7 @@ static void *work_on(void *data)
 static void free_work(struct enl_work *work)
 {
     free(work->free_records);
+    free(work->audit);
     free(work);
 }
 

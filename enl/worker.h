@@ -17,6 +17,7 @@ enum enl_work_kind {
     ENL_WORK_BIRTH,
     ENL_WORK_ERROR,
     ENL_WORK_REPAIR,
+    ENL_WORK_AUDIT,
     ENL_WORK_LOOK, /* something of an ended CCE is free (bcri/estate.h) */
 };
 
@@ -33,6 +34,7 @@ struct enl_work {
      * the work. */
     uint32_t *free_records;
     size_t free_count;
+    struct enl_audit *audit; /* AUDIT: taken on success of enl_worker_add */
     struct enl_work *next;
 };
 

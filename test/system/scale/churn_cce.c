@@ -4,17 +4,16 @@
  * The root prints two lines "bytes descriptors", of what its daemon holds in memory files after a few rounds and after
  * all of them. A CCE that has ended is out of the way by the second enlisting after its end (bcri/estate.h says why);
  * both lines are printed in the same situation, so nothing here depends on time. */
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bcr.h>
+
+#include "held.h"
 
 enum { FROM_CHILD = 1, OWN_CELL = 2, UNTIL_THE_END = 3, REGIONS = 100, BYTES = 2000, WARM_UP = 20 };
 
@@ -52,28 +51,6 @@ static int child(const char *how)
     return 0;
 }
 
-static void say_what_is_held(void)
-{
-    char path[64];
-    struct stat status;
-    unsigned long long bytes = 0;
-    int count = 0;
-    snprintf(path, sizeof path, "/proc/%ld/fd", (long)getppid());
-    int folder = open(path, O_RDONLY | O_DIRECTORY);
-    DIR *list = folder >= 0 ? fdopendir(folder) : NULL;
-    must(list != NULL, "the daemon's descriptors");
-    for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
-        char target[64] = "";
-        if (readlinkat(folder, entry->d_name, target, sizeof target - 1) < 0)
-            continue;
-        count++;
-        if (strncmp(target, "/memfd:bcr", 10) == 0 && fstatat(folder, entry->d_name, &status, 0) == 0)
-            bytes += (unsigned long long)status.st_blocks * 512;
-    }
-    closedir(list);
-    printf("%llu %d\n", bytes, count);
-}
-
 static int root(char **argv)
 {
     int rounds = atoi(argv[1]);
@@ -89,8 +66,10 @@ static int root(char **argv)
         void **last = bcr_get(1, bcr_cce, FROM_CHILD, bcr_BLOCK);
         must(region != NULL && last != NULL, "regions of the child");
         must(bcr_copyfm(bcrT_1CCE, 1, last, 0, &cce, sizeof cce) >= 1, "copyfm");
-        if (round == WARM_UP || round == rounds)
-            say_what_is_held();
+        if (round == WARM_UP || round == rounds) {
+            struct held held = held_by_daemon();
+            printf("%llu %d\n", held.bytes, held.descriptors);
+        }
         /* Each child's region outlives it by a round: it is freed when its home is gone. */
         must(from_last == NULL || bcr_rgfree(from_last) == 0, "rgfree");
         from_last = region;

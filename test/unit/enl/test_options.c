@@ -44,13 +44,17 @@ TEST(two_dashes_end_the_options)
     CHECK_INT(options.first, 2);
 }
 
-TEST(ps_and_kill_are_commands_only_as_the_first_word)
+TEST(ps_kill_and_audit_are_commands_only_as_the_first_word)
 {
     CHECK_INT(PARSE(W("ps")), 0);
     CHECK_INT(options.action, ENL_PS);
     CHECK_INT(PARSE(W("kill"), W("host.1")), 0);
     CHECK_INT(options.action, ENL_KILL);
     CHECK_INT(options.first, 2);
+    CHECK_INT(PARSE(W("audit"), W("host.1")), 0);
+    CHECK_INT(options.action, ENL_AUDIT);
+    CHECK_INT(options.first, 2);
+    CHECK_INT(PARSE(W("audit")), 0);
     CHECK_INT(PARSE(W("--output"), W("ps")), 0);
     CHECK_INT(options.action, ENL_RUN);
     CHECK_INT(PARSE(W("./ps")), 0);
@@ -75,6 +79,7 @@ TEST(what_is_wrong_is_said_and_nothing_is_changed)
     CHECK_INT(PARSE(W("--outputs"), W("ring")), -1);
     CHECK_INT(PARSE(W("ps"), W("more")), -1);
     CHECK_INT(PARSE(W("kill"), W("one"), W("two")), -1);
+    CHECK_INT(PARSE(W("audit"), W("one"), W("two")), -1);
     CHECK_INT(PARSE(W("--root-pid=7"), W("ring")), -1);
     CHECK_INT(PARSE(W("--root-socket=x"), W("--root-pid=7"), W("ring")), -1);
 }

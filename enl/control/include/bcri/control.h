@@ -16,7 +16,9 @@
  *   enlist       CCE        id machine core count ordinal object data? archtype?                   reply
  *   ps           command    id index                                                               row or reply
  *   kill         command    id                                                                     reply, then the end
+ *   audit        command    id                                                                     finding ..., reply
  *   row          daemon     id index ordinal pid state ccename program
+ *   finding      daemon     id text
  *   reply        daemon     id status text? seg?
  *
  * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join), everything later on
@@ -84,6 +86,8 @@
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object), K(data) | K(archtype), 0) \
     X(ps, K(id) | K(index), 0, 0)                                                                         \
     X(kill, K(id), 0, 0)                                                                                  \
+    X(audit, K(id), 0, 0)                                                                                 \
+    X(finding, K(id) | K(text), 0, 0)                                                                     \
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)             \
     X(reply, K(id) | K(status), K(text) | K(seg), 1)
 
