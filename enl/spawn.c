@@ -3,12 +3,17 @@
  *
  * vfork, since a daemon with many segments mapped would spend its time copying page tables. Between vfork and exec
  * only system calls are made, and no variable of the parent's is changed. A pipe that exec closes tells which step
- * failed, and when exec is done, also where a tool has made vfork a fork. */
+ * failed, and when exec is done, also where a tool has made vfork a fork.
+ *
+ * A daemon of 1,000 CCEs has 10,000 descriptors; copying them all for the child and closing them again in exec takes ten
+ * times as long as all the rest. So from some number on the child shares the table, until it takes a copy of its low
+ * end alone (close_range with CLOSE_RANGE_UNSHARE). What it needs is lent numbers there, which are kept for that. */
 #include "spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,15 +98,77 @@ __attribute__((noinline)) static pid_t vfork_and_become(const struct enl_spawn *
     return pid;
 }
 
+/* Descriptors that stand at low numbers for as long as the daemon runs: /dev/null, and what was lent to a child. */
+enum { LENT_NULL, LENT_IN, LENT_OUT, LENT_ERR, LENT_KEEP, LENT_TELL, LENT_COUNT };
+enum { MANY_DESCRIPTORS = 256, STACK_BYTES = 64 << 10 };
+static int lent[LENT_COUNT];
+static bool lent_tried, lent_ready; /* not ready: every child gets a copy of all, as ever */
+
+static void lent_init(void)
+{
+    lent_tried = true;
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    bool ready = fd >= 0;
+    for (int i = 0; i < LENT_COUNT; i++) {
+        lent[i] = i == LENT_NULL ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        ready = ready && lent[i] >= 0 && lent[i] < MANY_DESCRIPTORS;
+    }
+    lent_ready = ready;
+}
+
+static bool lend(int which, int fd)
+{
+    return fd < 0 || dup3(fd, lent[which], O_CLOEXEC) >= 0;
+}
+
+static void take_back(void)
+{
+    for (int i = LENT_IN; i < LENT_COUNT; i++)
+        dup3(lent[LENT_NULL], lent[i], O_CLOEXEC);
+}
+
+/* The child, on a stack of its own, in the daemon's memory and with its descriptors. */
+static int become_sharing(void *arg)
+{
+    struct enl_spawn spawn = *(const struct enl_spawn *)arg;
+    const char *step = "leave the daemon's descriptors behind";
+    if (close_range(MANY_DESCRIPTORS, ~0u, CLOSE_RANGE_UNSHARE) != 0 ||
+        (spawn.keep >= 0 && dup2(lent[LENT_KEEP], spawn.keep) < 0)) {
+        (void)!write(lent[LENT_TELL], &(struct failure){step, errno}, sizeof(struct failure));
+        _exit(127);
+    }
+    spawn.in = spawn.in >= 0 ? lent[LENT_IN] : -1;
+    spawn.out = spawn.out >= 0 ? lent[LENT_OUT] : -1;
+    spawn.err = spawn.err >= 0 ? lent[LENT_ERR] : -1;
+    become(&spawn, lent[LENT_TELL]);
+}
+
+static pid_t share_and_become(const struct enl_spawn *spawn, int tell)
+{
+    static _Alignas(16) char stack[STACK_BYTES];
+    pid_t pid = -1;
+    if (lend(LENT_IN, spawn->in) && lend(LENT_OUT, spawn->out) && lend(LENT_ERR, spawn->err) &&
+        lend(LENT_KEEP, spawn->keep) && lend(LENT_TELL, tell))
+        pid = clone(become_sharing, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD,
+                    (void *)(uintptr_t)spawn);
+    int error = errno;
+    take_back();
+    errno = error;
+    return pid;
+}
+
 pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out)
 {
     struct failure failure = {NULL, 0};
     int pair[2];
+    if (!lent_tried)
+        lent_init();
     if (pipe2(pair, O_CLOEXEC) != 0) {
         *step_out = "get a pipe";
         return -errno;
     }
-    pid_t pid = vfork_and_become(spawn, pair[1]);
+    pid_t pid = lent_ready && pair[1] >= MANY_DESCRIPTORS ? share_and_become(spawn, pair[1])
+                                                          : vfork_and_become(spawn, pair[1]);
     int error = errno;
     close(pair[1]);
     ssize_t told = 0;
