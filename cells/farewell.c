@@ -103,8 +103,10 @@ static void end_waiting_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bc
         return;
     bcri_journal_open(enl, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     bcri_area_lock(enl, &place);
-    if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_PUTWAIT)
+    if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_PUTWAIT) {
         bcri_putwait_unlist(enl, &place, slot, ref);
+        bcri_putwait_serve_all(enl, &place); /* those behind it may need no room */
+    }
     bcri_area_unlock(enl, &place);
     bcri_journal_close(enl);
 }

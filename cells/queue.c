@@ -282,6 +282,7 @@ int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref 
     CELL *cell = place->cell;
     bcri_ref first = bcri_load(&cell->c.first);
     bcri_ref node = BCRI_REF_NONE;
+    (void)bcri_queue_room(ctx, place); /* a credit if there is one; it goes back also without */
     bcri_leaf_lock(ctx, place);
     if (first != 0) {
         node = peek_node(place);
