@@ -98,6 +98,14 @@ __attribute__((noinline)) static pid_t vfork_and_become(const struct enl_spawn *
     return pid;
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+#define BCR_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BCR_SANITIZED
+#endif
+#endif
+
 /* Descriptors that stand at low numbers for as long as the daemon runs: /dev/null, and what was lent to a child. */
 enum { LENT_NULL, LENT_IN, LENT_OUT, LENT_ERR, LENT_KEEP, LENT_TELL, LENT_COUNT };
 enum { MANY_DESCRIPTORS = 256, STACK_BYTES = 64 << 10 };
@@ -113,6 +121,9 @@ static void lent_init(void)
         lent[i] = i == LENT_NULL ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 3);
         ready = ready && lent[i] >= 0 && lent[i] < MANY_DESCRIPTORS;
     }
+#ifdef BCR_SANITIZED
+    ready = false; /* AddressSanitizer remembers the frames of a child that has left its stack by exec */
+#endif
     lent_ready = ready;
 }
 
