@@ -73,11 +73,8 @@ BCRI_INLINE uint64_t store_entry(struct bcri_ctx *ctx, struct bcri_place *place,
 
 static void ring_sleeper(struct bcri_ctx *ctx, uint64_t old)
 {
-    if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP)) {
-        struct bcri_record_shm *sleeper = bcri_record(ctx, (uint32_t)old);
-        if (sleeper != NULL)
-            bcri_bell_ring(sleeper);
-    }
+    if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
+        bcri_bell_ring_index(ctx, (uint32_t)old);
 }
 
 BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool nofree,

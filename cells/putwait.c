@@ -53,14 +53,6 @@ void bcri_tx_putwait_end(struct bcri_ctx *ctx, struct bcri_place *place, bcri_re
     BCRI_TX64(ctx, slot_ref, SLOT, word, word);
 }
 
-static void ring(struct bcri_ctx *ctx, uint32_t owner)
-{
-    struct bcri_record_shm *record = bcri_record(ctx, owner);
-    if (record != NULL)
-        bcri_bell_ring(record);
-    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
-}
-
 static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
 {
     bcri_store(&ctx->journal->cell2, cell);
@@ -135,7 +127,7 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
         error = bcri_queue_append(ctx, &target, region, slot_ref);
     /* Before anybody else is rung from here: the journal remembers one. */
     if (error == 0)
-        ring(ctx, owner);
+        bcri_ring_noted(ctx, owner);
     else
         bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
     bcri_cell_leave(ctx, &target);
@@ -219,7 +211,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     if (read)
         bcri_count_settled(ctx);
     else
-        ring(ctx, owner);
+        bcri_ring_noted(ctx, owner);
     return 0;
 }
 
@@ -238,7 +230,7 @@ void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
                                 bcri_slot_word(BCRI_SLOT_FAILED, 0, bcri_slot_region(bcri_load(&put->word))),
                                 (uint64_t)code);
             bcri_tx_commit(ctx);
-            ring(ctx, owner);
+            bcri_ring_noted(ctx, owner);
         }
         ref = next;
     }

@@ -370,11 +370,9 @@ static void tx_answer(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref s
     BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(state, 0, 0));
 }
 
-static void ring_owner(struct bcri_ctx *ctx, uint32_t owner)
+void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner)
 {
-    struct bcri_record_shm *record = bcri_record(ctx, owner);
-    if (record != NULL)
-        bcri_bell_ring(record);
+    bcri_bell_ring_index(ctx, owner);
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
 }
 
@@ -404,7 +402,7 @@ static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
         bcri_count_settled(ctx);
     if (leaf)
         bcri_leaf_unlock(ctx, place);
-    ring_owner(ctx, owner);
+    bcri_ring_noted(ctx, owner);
 }
 
 void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
@@ -518,6 +516,6 @@ void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int 
         bcri_tx_unlist(ctx, place, slot);
         tx_answer(ctx, place, ref, BCRI_SLOT_FAILED, (uint64_t)code);
         bcri_tx_commit(ctx);
-        ring_owner(ctx, owner);
+        bcri_ring_noted(ctx, owner);
     }
 }

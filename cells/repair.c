@@ -91,13 +91,6 @@ static bool slot_is_live(struct bcri_ctx *enl, bcri_ref ref, bcri_ref region)
     return slot_word(enl, ref) == bcri_slot_word(BCRI_SLOT_LIVE, 0, region);
 }
 
-static void ring_index(struct bcri_ctx *enl, uint32_t index)
-{
-    struct bcri_record_shm *record = bcri_record(enl, index);
-    if (record != NULL)
-        bcri_bell_ring(record);
-}
-
 static void drop(struct bcri_ctx *enl, bcri_ref region)
 {
     bcri_region_drop(enl, region);
@@ -130,9 +123,9 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
             bcri_store_release(&place->cell->t.tail, ticket + 1);
         uint64_t old = bcri_load(&j->old);
         if (done && bcri_entry_lap(old) == BCRI_ENTRY_SLEEP)
-            ring_index(enl, (uint32_t)old);
+            bcri_bell_ring_index(enl, (uint32_t)old);
     } else if (done && bcri_entry_lap(bcri_load(&j->old)) == BCRI_ENTRY_SLEEP) {
-        ring_index(enl, (uint32_t)bcri_load(&j->old));
+        bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old));
     }
     if (done)
         free_slot(enl, bcri_load(&j->slot));
@@ -361,7 +354,7 @@ void bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
         let_go(&dead, &area->lock);
     uint64_t ring = bcri_load(&dead.journal->aux[BCRI_AUX_RING]);
     if (ring != 0)
-        ring_index(enl, (uint32_t)(ring - 1));
+        bcri_bell_ring_index(enl, (uint32_t)(ring - 1));
     bcri_store(&dead.journal->cw_state, BCRI_CW_IDLE);
     bcri_store(&dead.journal->aux[BCRI_AUX_RING], 0);
     bcri_store_release(&dead.journal->op, BCRI_OP_NONE);

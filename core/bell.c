@@ -23,6 +23,13 @@ void bcri_futex_wake(_Atomic uint32_t *word, int32_t most)
     syscall(SYS_futex, word, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
+void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_record(ctx, index);
+    if (record != NULL)
+        bcri_bell_ring(record);
+}
+
 uint32_t bcri_current_cpu_slow(void)
 {
     int cpu = sched_getcpu();

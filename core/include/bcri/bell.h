@@ -28,6 +28,9 @@ static inline void bcri_bell_ring(struct bcri_record_shm *record)
         bcri_futex_wake(&record->bell.bell, 1);
 }
 
+/* The same for the CCE of record `index`, if there is one. */
+void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index);
+
 /* The processor this thread runs on, modulo 256, without a system call: a hint. The C library registers a restartable-
  * sequence area per thread, in which the kernel keeps the number. */
 uint32_t bcri_current_cpu_slow(void);
