@@ -63,15 +63,8 @@ static int put_region(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
         error = bcri_queue_append(ctx, place, region, BCRI_REF_NONE);
         bcri_cell_leave(ctx, place);
     }
-    if (error != 0) {
-        bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPING);
-        bcri_step();
-        bcri_region_drop(ctx, region);
-        bcri_step();
-        bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPED);
-        bcri_step();
-        bcri_count_settled(ctx);
-    }
+    if (error != 0)
+        bcri_cell_unhold(ctx, region);
     return error == BCRI_NO_ROOM ? bcrE_FULL : error;
 }
 

@@ -43,8 +43,7 @@ static void release_id(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_slot_give(ctx, slot);
 }
 
-/* Counts the cell's own hold when the caller keeps its. */
-static __attribute__((noinline)) int hold_for_cell(struct bcri_ctx *ctx, bcri_ref region)
+int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region)
 {
     int error = bcri_region_hold(ctx, region, 1);
     if (error != 0)
@@ -54,6 +53,17 @@ static __attribute__((noinline)) int hold_for_cell(struct bcri_ctx *ctx, bcri_re
     bcri_step();
     bcri_count_settled(ctx);
     return 0;
+}
+
+void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region)
+{
+    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPING);
+    bcri_step();
+    bcri_region_drop(ctx, region);
+    bcri_step();
+    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPED);
+    bcri_step();
+    bcri_count_settled(ctx);
 }
 
 /* Stores region at ticket `t`, with the tail lock held. Returns the old entry. */
@@ -96,7 +106,7 @@ BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_
     if (bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0))
         return BCRI_GO_SLOW;
     if (nofree) {
-        int error = hold_for_cell(ctx, region);
+        int error = bcri_cell_hold(ctx, region);
         if (error != 0)
             return error;
     }

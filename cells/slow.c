@@ -29,21 +29,10 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bc
                       nofree ? BCRI_REF_NONE : bcri_slot_ref(ctx, slot));
     int error = bcri_cell_enter(ctx, place);
     if (error == 0) {
-        if (nofree && (error = bcri_region_hold(ctx, region, 1)) == 0) {
-            bcri_step();
-            bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD);
-            bcri_step();
-            bcri_count_settled(ctx);
-        }
-        if (error == 0 && (error = put_under_locks(ctx, place, write, region)) != 0 && nofree) {
-            bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPING);
-            bcri_step();
-            bcri_region_drop(ctx, region);
-            bcri_step();
-            bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPED);
-            bcri_step();
-            bcri_count_settled(ctx);
-        }
+        if (nofree)
+            error = bcri_cell_hold(ctx, region);
+        if (error == 0 && (error = put_under_locks(ctx, place, write, region)) != 0 && nofree)
+            bcri_cell_unhold(ctx, region);
         bcri_cell_leave(ctx, place);
         if (error == 0 && write && bcri_load_acquire(&place->area->waitputs) != 0) {
             bcri_area_lock(ctx, place);

@@ -49,6 +49,11 @@ int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref regio
 int bcri_write_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
                     struct bcri_slot_shm *slot, bool nofree);
 
+/* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or takes it back, with
+ * aux HELD telling repair at every point which of the two is done. hold: 0 or bcrE_NOMEM. */
+int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
+void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region);
+
 enum bcri_want { BCRI_WANT_TAKE, BCRI_WANT_READ, BCRI_WANT_LOCK };
 /* 0: `slot` is LIVE; BCRI_WAITS: `slot` waits by ticket; bcrE_TIMEOUT: empty, and `wait` was not asked for. */
 int bcri_get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,

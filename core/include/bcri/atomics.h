@@ -41,7 +41,6 @@ static inline void bcri_cpu_pause(void)
 
 #define bcri_likely(x)         __builtin_expect(!!(x), 1)
 #define bcri_unlikely(x)       __builtin_expect(!!(x), 0)
-#define bcri_prefetch(p)       __builtin_prefetch((p), 0, 3)
 #define bcri_prefetch_write(p) __builtin_prefetch((p), 1, 3)
 
 #endif
