@@ -15,10 +15,13 @@
 #include "bcri/flow.h"
 #include "bcri/lock.h"
 #include "bcri/region.h"
+#include "bcri/slow.h"
 
 /* How far the tail may go, from what the takers have left behind. Under T.
- * head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected. */
-static __attribute__((noinline)) uint64_t fresh_limit(const struct bcri_place *place)
+ * head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected.
+ * A cell that has not had its share of the area's credits takes it now: without credits every put would come here, and
+ * carry the takers' line back and forth. */
+static __attribute__((noinline)) uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     const struct bcri_head_shm *h = &place->cell->h;
     uint64_t head = bcri_load_acquire(&h->head);
@@ -33,8 +36,10 @@ static __attribute__((noinline)) uint64_t fresh_limit(const struct bcri_place *p
             low = ticket;
     }
     uint64_t by_ring = low + place->mask + 1;
-    uint64_t by_bound = head + bcri_load(&place->cell->t.credits);
-    return by_ring < by_bound ? by_ring : by_bound;
+    uint64_t credits = bcri_load(&place->cell->t.credits);
+    if (head + credits < by_ring && credits < bcri_credits_share(place) && bcri_credits_from_pool(ctx, place))
+        credits = bcri_load(&place->cell->t.credits);
+    return by_ring < head + credits ? by_ring : head + credits;
 }
 
 static void release_id(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
@@ -97,7 +102,7 @@ BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_
                                                                                    : BCRI_STALE;
     uint64_t tail = bcri_load(&t->tail);
     if (bcri_unlikely(tail >= bcri_load(&t->limit))) {
-        uint64_t limit = fresh_limit(place);
+        uint64_t limit = fresh_limit(ctx, place);
         bcri_store(&t->limit, limit);
         if (tail >= limit)
             return BCRI_NO_ROOM;

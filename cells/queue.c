@@ -144,17 +144,20 @@ static int grow_nodes(struct bcri_ctx *ctx, struct bcri_place *place)
     return 0;
 }
 
-/* Takes unused credits out of the area's pool: about this cell's share at a time. Under both locks. */
-static bool credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place)
+uint32_t bcri_credits_share(const struct bcri_place *place)
+{
+    uint32_t share = place->area->nrgns / bcri_area_cells(place->area);
+    return share != 0 ? share : 1;
+}
+
+bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     AREA *area = place->area;
     if (bcri_load(&area->pool) == 0)
         return false;
     bcri_leaf_lock(ctx, place);
     uint32_t pool = bcri_load(&area->pool);
-    uint32_t share = area->nrgns / bcri_area_cells(area);
-    if (share == 0)
-        share = 1;
+    uint32_t share = bcri_credits_share(place);
     if (share > pool)
         share = pool;
     if (share != 0) {
@@ -171,7 +174,7 @@ bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     /* More than once where regions that were given back lie here without a credit. */
     while (bcri_queue_length(place) >= bcri_load(&place->cell->t.credits))
-        if (!credits_from_pool(ctx, place))
+        if (!bcri_credits_from_pool(ctx, place))
             return false;
     return true;
 }

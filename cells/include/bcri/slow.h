@@ -34,6 +34,11 @@ void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase);
 void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
 
+/* Credits: how many queued regions a cell may hold of its area's bound. A cell's share, and taking one out of the pool of
+ * credits that no cell has: under the tail lock at least, since credits only grow without the head lock. False: none left. */
+uint32_t bcri_credits_share(const struct bcri_place *place);
+bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place);
+
 /* Whether the bound has room for one more here; takes credits from the area's pool if need be. */
 bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place);
 /* Adds `region` at the end of the queue in one transaction that also sets the journal phase to 2, or, for the waiting put
