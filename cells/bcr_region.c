@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror: regions in this CCE's hands. bcr.h is their manual.
  *
- * Journal. ALLOC: region, slot; the block is the ID's once the ID is LIVE, until then repair sets its count to 0.
- * MOD: region (the copy), old, slot; phase 1: about to make the ID name the copy; 2: about to drop the old one; 3: done.
- * FREE: region, slot; decided by the count journal. */
+ * Journal. MOD: region (the copy), old, slot; phase 1: about to make the ID name the copy; 2: about to drop the old one; 3: done. rgalloc and rgfree of
+ * own blocks need none (drop.h). */
 #include <bcr.h>
 
 #include <string.h>
 
 #include "bcri/archtype.h"
 #include "bcri/clock.h"
+#include "bcri/drop.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/ids.h"
@@ -26,39 +26,51 @@ static inline void name_region(const struct bcri_ctx *ctx, struct bcri_slot_shm 
     bcri_step();
 }
 
-void **bcr_rgalloc(int len, int archtype)
+/* The ID names the region before the region counts it: see drop.h. */
+static inline void **name_new(const struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref,
+                              struct bcri_region_shm *region)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
-    if (ctx == NULL)
-        return NULL;
-    int error = len < 0 ? bcrE_ARG : 0;
-    if (archtype == 0)
-        archtype = bcri_archtype_native();
-    else if (error == 0 && !bcri_archtype_valid(archtype))
-        error = bcrE_ARCH;
-    struct bcri_slot_shm *slot = NULL;
+    name_region(ctx, slot, ref, region);
+    bcri_store(&region->count, BCRI_COUNT_ONE);
+    bcri_step();
+    return bcri_id_of(slot);
+}
+
+/* What goes beyond a block at hand for a length and archtype that need no look. */
+static __attribute__((noinline)) void **alloc_otherwise(struct bcri_ctx *ctx, int len, int archtype)
+{
     bcri_ref ref = BCRI_REF_NONE;
     struct bcri_region_shm *region = NULL;
+    int error = len < 0 ? bcrE_ARG : archtype != 0 && !bcri_archtype_valid(archtype) ? bcrE_ARCH : 0;
     if (error == 0)
-        error = bcri_heap_alloc(ctx, (uint32_t)len, (uint32_t)archtype, &ref, &region);
-    if (bcri_likely(error == 0)) {
-        slot = bcri_slot_take(ctx);
-        if (bcri_unlikely(slot == NULL)) {
-            bcri_heap_free(ctx, ref, region);
-            error = bcrE_NOMEM;
-        }
+        error = bcri_heap_alloc(ctx, (uint32_t)len, archtype != 0 ? (uint32_t)archtype : ctx->archtype, &ref,
+                                &region);
+    struct bcri_slot_shm *slot = error == 0 ? bcri_slot_take(ctx) : NULL;
+    if (error == 0 && slot == NULL) {
+        bcri_heap_free(ctx, ref, region);
+        error = bcrE_NOMEM;
     }
-    if (bcri_unlikely(error != 0)) {
+    if (error != 0) {
         bcri_set_errno(error);
         return NULL;
     }
-    bcri_journal_open(ctx, BCRI_OP_ALLOC, BCRI_REF_NONE, ref, bcri_slot_ref(ctx, slot));
-    bcri_store(&region->count, BCRI_COUNT_ONE);
-    bcri_step();
-    name_region(ctx, slot, ref, region);
-    bcri_journal_close(ctx);
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
-    return bcri_id_of(slot);
+    return name_new(ctx, slot, ref, region);
+}
+
+void **bcr_rgalloc(int len, int archtype)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (bcri_unlikely(ctx == NULL))
+        return NULL;
+    bcri_ref ref;
+    struct bcri_region_shm *region;
+    /* A negative length is more than any block has. */
+    if (bcri_unlikely(archtype != 0 || ctx->slot_free == NULL ||
+                      !bcri_heap_alloc_fast(ctx, (uint32_t)len, ctx->archtype, &ref, &region)))
+        return alloc_otherwise(ctx, len, archtype);
+    bcri_counted(ctx, BCRI_COUNT_ALLOC);
+    return name_new(ctx, bcri_slot_take(ctx), ref, region);
 }
 
 int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
@@ -101,15 +113,12 @@ int bcr_rgmod(void **rgid)
     return error == 0 ? 0 : bcri_fail(error);
 }
 
-int bcr_rgfree(void **rgid)
+/* A pending request is withdrawn, or, if its cell was faster, taken and freed like any other; a failed one is just freed. */
+static __attribute__((noinline)) int free_otherwise(struct bcri_ctx *ctx, void **rgid)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
-    if (ctx == NULL)
-        return -1;
     struct bcri_slot_shm *slot;
     int error = bcri_id_live(ctx, rgid, &slot);
-    if (bcri_unlikely(error == bcrE_PENDING)) {
-        /* Withdrawn, or, if its cell was faster, taken and freed like any other; failed ones are just freed. */
+    if (error == bcrE_PENDING) {
         do {
             if (bcri_request_withdraw(ctx, slot) == 0)
                 return 0;
@@ -122,6 +131,19 @@ int bcr_rgfree(void **rgid)
     if (error != 0)
         return bcri_fail(error);
     bcri_slot_drop(ctx, slot);
+    bcri_counted(ctx, BCRI_COUNT_FREE);
+    return 0;
+}
+
+int bcr_rgfree(void **rgid)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (bcri_unlikely(ctx == NULL))
+        return -1;
+    struct bcri_slot_shm *slot;
+    if (bcri_unlikely(bcri_id_live(ctx, rgid, &slot) != 0 ||
+                      !bcri_drop_alone(ctx, slot, bcri_load(&slot->word))))
+        return free_otherwise(ctx, rgid);
     bcri_counted(ctx, BCRI_COUNT_FREE);
     return 0;
 }

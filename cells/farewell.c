@@ -111,6 +111,13 @@ static void end_waiting_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bc
     bcri_journal_close(enl);
 }
 
+/* A region whose ID is there and whose count is 0 was being allocated or freed by its only holder (drop.h). */
+static bool counts_somebody(struct bcri_ctx *enl, bcri_ref region)
+{
+    const struct bcri_region_shm *header = bcri_at(enl, region);
+    return header != NULL && bcri_load_acquire(&header->count) != 0;
+}
+
 static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct walk *walk = arg;
@@ -128,7 +135,7 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     else if (bcri_slot_state(word) == BCRI_SLOT_SERVED)
         keep_untaken(walk, bcri_load(&slot->cell), bcri_load(&slot->given), bcri_load(&slot->key),
                      bcri_load(&slot->sub));
-    else if (region != BCRI_REF_NONE)
+    else if (region != BCRI_REF_NONE && counts_somebody(walk->enl, region))
         drop(walk->enl, region);
     bcri_store_release(&slot->word, 0);
 }

@@ -200,6 +200,17 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead, struct
         bcri_store_release(waiter, 0);
 }
 
+/* The ID still names the region: it may not have been sent. */
+static void finish_send(struct bcri_ctx *enl, const struct dead *dead)
+{
+    bcri_ref slot = bcri_load(&dead->journal->slot);
+    uint64_t word = slot_word(enl, slot);
+    if (bcri_slot_state(word) != BCRI_SLOT_LIVE)
+        return;
+    bcri_returns_repair_alone(enl, dead->index, bcri_slot_region(word));
+    free_slot(enl, slot);
+}
+
 static void finish_alloc(struct bcri_ctx *enl, const struct dead *dead)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -233,6 +244,7 @@ static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
         if (dead->counted)
             free_slot(enl, bcri_load(&j->slot));
         break;
+    case BCRI_OP_SEND: finish_send(enl, dead); break;
     case BCRI_OP_ALLOC: finish_alloc(enl, dead); break;
     case BCRI_OP_MOD: finish_mod(enl, dead); break;
     case BCRI_OP_SLOW:

@@ -222,16 +222,3 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     else
         bcri_slot_give(ctx, slot);
 }
-
-void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
-{
-    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    bcri_journal_open(ctx, BCRI_OP_FREE, BCRI_REF_NONE, region, bcri_slot_ref(ctx, slot));
-    bcri_region_drop(ctx, region);
-    bcri_step();
-    bcri_store(&slot->word, 0);
-    bcri_step();
-    bcri_count_settled(ctx);
-    bcri_journal_close(ctx);
-    bcri_slot_give(ctx, slot);
-}

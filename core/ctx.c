@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bcr/error.h"
+#include "bcri/archtype.h"
 #include "bcri/cces.h"
 #include "bcri/lock.h"
 #include "bcri/segment.h"
@@ -97,6 +98,7 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, const struc
         goto fail;
     ctx->index = index;
     ctx->tag = BCRI_TAG(index);
+    ctx->archtype = (uint32_t)bcri_archtype_native();
     ctx->record = bcri_record(ctx, index);
     error = bcrE_NOMEM;
     if (ctx->record == NULL)

@@ -13,28 +13,6 @@
 /* How many blocks to bring home when a list has run dry. */
 enum { COLLECT_SOME = 128 };
 
-static inline void hand_out(struct bcri_span *span, uint32_t i, uint32_t length, uint32_t archtype,
-                            bcri_ref *ref_out, struct bcri_region_shm **region_out)
-{
-    struct bcri_region_shm *region = bcri_span_header(span, i);
-    region->length = length;
-    region->archtype = archtype;
-    region->error = 0;
-    *ref_out = bcri_span_ref(span, i);
-    *region_out = region;
-}
-
-static inline uint32_t pop(struct bcri_heap_area *area, struct bcri_span *span, uint32_t charge)
-{
-    uint32_t i = span->stack[--span->top];
-    /* The next one may lie in the cache of whoever freed it: have it here by then. */
-    if (bcri_likely(span->top != 0))
-        bcri_prefetch_write(bcri_span_header(span, span->stack[span->top - 1]));
-    span->charge[i] = charge;
-    area->charged += charge;
-    return i;
-}
-
 /* What one request looks for. */
 struct wanted {
     uint32_t charge, class, pages; /* pages 0: of a class */
@@ -57,7 +35,7 @@ static bool from_area(struct bcri_ctx *ctx, struct bcri_heap_area *area, const s
     if (span == NULL)
         return false;
     *span_out = span;
-    *i_out = pop(area, span, wanted->charge);
+    *i_out = bcri_span_pop(area, span, wanted->charge);
     return true;
 }
 
@@ -98,23 +76,16 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
         if (!from_any(ctx, &wanted, &span, &i))
             return bcrE_NOMEM;
     }
-    hand_out(span, i, length, archtype, ref_out, region_out);
+    bcri_span_hand_out(span, i, length, archtype, ref_out, region_out);
     return 0;
 }
 
 int bcri_heap_alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                     struct bcri_region_shm **region_out)
 {
-    struct bcri_heap *heap = ctx->heap;
-    if (bcri_unlikely(heap == NULL || heap->area == NULL || length > BCRI_HEAP_SPAN_MAX))
-        return alloc_slow(ctx, length, archtype, ref_out, region_out);
-    struct bcri_heap_area *area = heap->area;
-    struct bcri_span *span = area->current[bcri_class_of(length)];
-    uint32_t charge = bcri_charge_units(length);
-    if (bcri_unlikely(span->top == 0 || area->charged + charge > area->limit))
-        return alloc_slow(ctx, length, archtype, ref_out, region_out);
-    hand_out(span, pop(area, span, charge), length, archtype, ref_out, region_out);
-    return 0;
+    if (bcri_likely(bcri_heap_alloc_fast(ctx, length, archtype, ref_out, region_out)))
+        return 0;
+    return alloc_slow(ctx, length, archtype, ref_out, region_out);
 }
 
 int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
@@ -133,46 +104,33 @@ int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t arch
         if (!from_any(ctx, &wanted, &span, &i))
             return bcrE_NOMEM;
     }
-    hand_out(span, i, length, archtype, ref_out, region_out);
+    bcri_span_hand_out(span, i, length, archtype, ref_out, region_out);
     return 0;
 }
 
-/* A block that is a page run, or none that is live. Out of line: the fast path stays short. */
-__attribute__((noinline)) static void free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
+/* A block that is a page run, or none that is live. */
+void bcri_heap_free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
 {
-    if (span->charge[i] != RUN_CHARGE || !bcri_run_free(span, i))
+    if (span->charge[i] != BCRI_RUN_CHARGE || !bcri_run_free(span, i))
         heap->bad_frees++;
-}
-
-static inline void free_block(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
-{
-    uint32_t charge = span->charge[i];
-    if (bcri_unlikely(charge - 1 >= BCRI_HEAP_SPAN_MAX / 64)) {
-        free_other(heap, span, i);
-        return;
-    }
-    span->area->charged -= charge;
-    bcri_span_push(span, i);
 }
 
 void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region)
 {
     (void)region;
-    struct bcri_heap *heap = ctx->heap;
-    struct bcri_span *span = heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / PAGE_UNITS];
-    free_block(heap, span, ((uint32_t)ref - span->first_unit) >> span->shift);
+    bcri_heap_free_fast(ctx, ref);
 }
 
 /* References from elsewhere are looked at, not trusted. */
 static void free_checked(struct bcri_heap *heap, bcri_ref ref)
 {
     uint32_t seg = bcri_ref_seg(ref);
-    uint32_t page = (uint32_t)ref / PAGE_UNITS;
+    uint32_t page = (uint32_t)ref / BCRI_PAGE_UNITS;
     if (bcri_likely(seg < heap->own_count && page < heap->own[seg].pages)) {
         struct bcri_span *span = heap->own[seg].span_of[page];
         uint32_t i = span != NULL ? ((uint32_t)ref - span->first_unit) >> span->shift : 0;
         if (bcri_likely(span != NULL && i < span->blocks && bcri_span_ref(span, i) == ref)) {
-            free_block(heap, span, i);
+            bcri_heap_free_block(heap, span, i);
             return;
         }
     }
@@ -237,7 +195,7 @@ int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm 
         if (length > region->capacity)
             return bcrE_NOMEM;
     } else {
-        struct bcri_span *span = ctx->heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / PAGE_UNITS];
+        struct bcri_span *span = ctx->heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / BCRI_PAGE_UNITS];
         int error = resize_own(ctx, span, ((uint32_t)ref - span->first_unit) >> span->shift, length);
         if (error != 0)
             return error;

@@ -105,7 +105,7 @@ static void *page_array(uint64_t pages, size_t item_bytes)
     return array == MAP_FAILED ? NULL : array;
 }
 
-static void free_seg(struct heap_seg *seg)
+static void free_seg(struct bcri_heap_seg *seg)
 {
     if (seg->span_of != NULL)
         munmap(seg->span_of, seg->pages * sizeof(void *));
@@ -119,7 +119,7 @@ static int room_for_seg(struct bcri_heap *heap, uint32_t seg)
     if (seg < heap->own_count)
         return 0;
     uint32_t count = heap->own_count * 2 > seg + 1 ? heap->own_count * 2 : seg + 1;
-    struct own_seg *own = realloc(heap->own, count * sizeof *own);
+    struct bcri_own_seg *own = realloc(heap->own, count * sizeof *own);
     if (own == NULL)
         return bcrE_NOMEM;
     memset(own + heap->own_count, 0, (count - heap->own_count) * sizeof *own);
@@ -129,7 +129,7 @@ static int room_for_seg(struct bcri_heap *heap, uint32_t seg)
 }
 
 /* Makes a segment in which `pages` from page `first` on are reserved, the directory too. */
-static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct heap_seg **seg_out)
+static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct bcri_heap_seg **seg_out)
 {
     struct bcri_heap *heap = ctx->heap;
     uint64_t bytes = (first + pages) * BCRI_HEAP_PAGE;
@@ -137,7 +137,7 @@ static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct 
     if (sizeof(void *) != 8)
         size = bytes;
     size = size < SEG_ROOM_BYTES ? SEG_ROOM_BYTES : size;
-    struct heap_seg *seg = calloc(1, sizeof *seg);
+    struct bcri_heap_seg *seg = calloc(1, sizeof *seg);
     if (seg == NULL)
         return bcrE_NOMEM;
     seg->pages = (uint32_t)(size / BCRI_HEAP_PAGE);
@@ -158,7 +158,7 @@ static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct 
     seg->dir = (struct bcri_heap_dir_shm *)(void *)seg->base;
     seg->dir->owner = ctx->index;
     bcri_store_release(&seg->dir->magic, BCRI_HEAP_MAGIC);
-    heap->own[seg->seg] = (struct own_seg){seg->span_of, seg->pages};
+    heap->own[seg->seg] = (struct bcri_own_seg){seg->span_of, seg->pages};
     seg->next = heap->segs;
     heap->segs = seg;
     *seg_out = seg;
@@ -181,7 +181,7 @@ static uint64_t round_up(uint64_t value, uint64_t step)
     return (value + step - 1) / step * step;
 }
 
-static uint32_t free_slot(const struct heap_seg *seg)
+static uint32_t free_slot(const struct bcri_heap_seg *seg)
 {
     uint32_t slot = 0;
     while (slot < BCRI_HEAP_AREAS && bcri_load(&seg->dir->area[slot].state) != 0)
@@ -190,7 +190,7 @@ static uint32_t free_slot(const struct heap_seg *seg)
 }
 
 /* The lowest `pages` pages between the areas of a segment, or 0. */
-static uint64_t find_gap(const struct heap_seg *seg, uint64_t pages, uint64_t step)
+static uint64_t find_gap(const struct bcri_heap_seg *seg, uint64_t pages, uint64_t step)
 {
     uint64_t at = step;
     for (bool moved = true; moved;) {
@@ -208,10 +208,11 @@ static uint64_t find_gap(const struct heap_seg *seg, uint64_t pages, uint64_t st
 }
 
 /* Finds or makes room; on success its pages are reserved and read as zero. */
-static int place_area(struct bcri_ctx *ctx, uint64_t pages, struct heap_seg **seg_out, uint64_t *first_out)
+static int place_area(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg **seg_out,
+                      uint64_t *first_out)
 {
     uint64_t step = page_step();
-    for (struct heap_seg *seg = ctx->heap->segs; seg != NULL; seg = seg->next) {
+    for (struct bcri_heap_seg *seg = ctx->heap->segs; seg != NULL; seg = seg->next) {
         uint64_t first = free_slot(seg) < BCRI_HEAP_AREAS ? find_gap(seg, pages, step) : 0;
         if (first == 0)
             continue;
@@ -326,7 +327,7 @@ int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t handle)
     *link = area->next;
     if (heap->area == area)
         heap->area = first_of_program(heap);
-    struct heap_seg *seg = area->seg;
+    struct bcri_heap_seg *seg = area->seg;
     bcri_store_release(&seg->dir->area[area->slot].state, 0);
     memset(seg->run + area->first_page, 0, (area->end_page - area->first_page) * sizeof *seg->run);
     bcri_segment_discard(ctx, seg->seg, (uint64_t)area->first_page * BCRI_HEAP_PAGE,
@@ -359,7 +360,7 @@ void bcri_heap_fini(struct bcri_ctx *ctx)
         free(area);
     }
     while (heap->segs != NULL) {
-        struct heap_seg *seg = heap->segs;
+        struct bcri_heap_seg *seg = heap->segs;
         heap->segs = seg->next;
         free_seg(seg);
     }

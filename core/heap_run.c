@@ -16,9 +16,9 @@ static void set_block(struct bcri_span *span, uint32_t i, uint32_t first, uint32
     span->run[i].pages = pages;
 }
 
-static bool lies_first(const struct bcri_heap_area *area, struct warm_run warm)
+static bool lies_first(const struct bcri_heap_area *area, struct bcri_warm_run warm)
 {
-    return warm.span->first_unit == area->data_page * PAGE_UNITS &&
+    return warm.span->first_unit == area->data_page * BCRI_PAGE_UNITS &&
            warm.span->run[warm.i].first == area->data_page + 1;
 }
 
@@ -29,7 +29,7 @@ static bool take_warm(struct bcri_heap_area *area, uint32_t pages, struct bcri_s
         !(area->warm_count == 1 && lies_first(area, area->warm[0])))
         bcri_runs_cool(area);
     for (uint32_t k = area->warm_count; k-- > 0;) {
-        struct warm_run warm = area->warm[k];
+        struct bcri_warm_run warm = area->warm[k];
         if (warm.span->run[warm.i].pages != pages)
             continue;
         area->warm_count--;
@@ -53,7 +53,7 @@ bool bcri_run_alloc(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t 
     if (first == 0)
         return false;
     uint32_t i = span->stack[--span->top];
-    span->charge[i] = RUN_CHARGE;
+    span->charge[i] = BCRI_RUN_CHARGE;
     set_block(span, i, first, pages);
     *span_out = span;
     *i_out = i;
@@ -63,11 +63,11 @@ bool bcri_run_alloc(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t 
 /* Merges the oldest warm run with its neighbours and frees its header. */
 static void cool_oldest(struct bcri_heap_area *area)
 {
-    struct warm_run warm = area->warm[0];
+    struct bcri_warm_run warm = area->warm[0];
     area->warm_count--;
     for (uint32_t j = 0; j < area->warm_count; j++)
         area->warm[j] = area->warm[j + 1];
-    struct run *run = &warm.span->run[warm.i];
+    struct bcri_run *run = &warm.span->run[warm.i];
     bcri_pages_give(area, run->first, run->pages);
     run->pages = 0;
     bcri_span_push(warm.span, warm.i);
@@ -82,21 +82,21 @@ void bcri_runs_cool(struct bcri_heap_area *area)
 bool bcri_run_free(struct bcri_span *span, uint32_t i)
 {
     struct bcri_heap_area *area = span->area;
-    struct run *run = &span->run[i];
+    struct bcri_run *run = &span->run[i];
     if (run->charge == 0)
         return false;
     area->charged -= run->charge;
     run->charge = 0;
-    if (area->warm_count == WARM_RUNS)
+    if (area->warm_count == BCRI_WARM_RUNS)
         cool_oldest(area);
-    area->warm[area->warm_count++] = (struct warm_run){span, i};
+    area->warm[area->warm_count++] = (struct bcri_warm_run){span, i};
     return true;
 }
 
 bool bcri_run_resize(struct bcri_span *span, uint32_t i, uint32_t pages)
 {
     struct bcri_heap_area *area = span->area;
-    struct run *run = &span->run[i];
+    struct bcri_run *run = &span->run[i];
     if (pages < run->pages) {
         bcri_pages_give(area, run->first + pages, run->pages - pages);
     } else if (pages > run->pages) {

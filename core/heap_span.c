@@ -39,7 +39,7 @@ static struct bcri_span *new_span(struct bcri_heap_area *area, uint32_t class, u
     span->class = (uint8_t) class;
     span->shift = (uint8_t)geometry->shift;
     span->stride = BCRI_REGION_HEADER << geometry->shift;
-    span->first_unit = page * PAGE_UNITS;
+    span->first_unit = page * BCRI_PAGE_UNITS;
     span->base = area->seg->base + (size_t)page * BCRI_HEAP_PAGE;
     span->ref = bcri_ref_make(area->seg->seg, (uint64_t)page * BCRI_HEAP_PAGE);
     span->area = area;
@@ -110,7 +110,7 @@ static void unlink_span(struct bcri_span *span)
 static void retire(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;
-    uint32_t page = span->first_unit / PAGE_UNITS;
+    uint32_t page = span->first_unit / BCRI_PAGE_UNITS;
     uint32_t pages = bcri_heap_classes[span->class].pages;
     bcri_store_release(page_entry(area, page), 0);
     for (uint32_t i = 0; i < pages; i++)

@@ -110,7 +110,7 @@ static bool span_valid(const struct bcri_ctx *ctx, const struct bcri_span *span,
         if (span->class != BCRI_CLASS_HEADERS) {
             *charged += span->charge[i];
         } else if (span->charge[i] != 0) {
-            if (span->charge[i] != RUN_CHARGE)
+            if (span->charge[i] != BCRI_RUN_CHARGE)
                 return false;
             *charged += span->run[i].charge;
             *run_pages += span->run[i].pages;
@@ -147,7 +147,7 @@ static bool area_valid(const struct bcri_ctx *ctx, const struct bcri_heap_area *
             page++;
             continue;
         }
-        if (span->area != area || span->first_unit != page * PAGE_UNITS || entry != span->class + 1u ||
+        if (span->area != area || span->first_unit != page * BCRI_PAGE_UNITS || entry != span->class + 1u ||
             !span_valid(ctx, span, &charged, &pages))
             return false;
         uint32_t end = page + bcri_heap_classes[span->class].pages;

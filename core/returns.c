@@ -265,21 +265,87 @@ static inline void send_on(struct bcri_ctx *ctx, struct way *way, bcri_ref ref)
     way->where += sizeof(uint64_t);
 }
 
-void bcri_returns_send(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
+/* The way to `home` if it has room for one more, else NULL. Whether it is still that home's the caller asks (still_home) when
+ * the count is 0. */
+static inline struct way *way_at_hand(const struct bcri_returns *returns, uint32_t home)
 {
-    struct bcri_returns *returns = ctx->returns;
+    if (bcri_unlikely(returns == NULL || home >= returns->way_count))
+        return NULL;
+    struct way *way = returns->way[home];
+    return bcri_likely(way != NULL && way->entry != way->link) ? way : NULL;
+}
+
+static inline bool still_home(const struct way *way)
+{
+    return !ended(way->home) && way->home_id == bcri_identity_part(way->home);
+}
+
+static inline void fence_if_must(const struct bcri_ctx *ctx)
+{
     if (bcri_unlikely(ctx->full_fence))
         atomic_thread_fence(memory_order_seq_cst);
     bcri_step();
-    if (bcri_likely(returns != NULL && home < returns->way_count)) {
-        struct way *way = returns->way[home];
-        if (bcri_likely(way != NULL && way->entry != way->link && !ended(way->home) &&
-                        way->home_id == bcri_identity_part(way->home))) {
-            send_on(ctx, way, ref);
-            return;
-        }
-    }
+}
+
+void bcri_returns_send(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
+{
+    fence_if_must(ctx);
+    struct way *way = way_at_hand(ctx->returns, home);
+    if (bcri_likely(way != NULL && still_home(way)))
+        send_on(ctx, way, ref);
+    else
+        send_slow(ctx, home, ref);
+}
+
+/* The home has ended between the looks: on as bcri_region_drop goes on from its last step. Whatever stands in ret_entry, the
+ * journal says at each store here that the block is still to be sent. */
+static __attribute__((noinline)) void free_alone_otherwise(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
+{
+    struct bcri_journal_shm *j = ctx->journal;
+    bcri_store(&j->ret_entry, BCRI_RETURN_UNSENT);
+    bcri_store(&j->cw_ref, ref);
+    bcri_store(&j->cw_new, 0);
+    bcri_step();
+    bcri_store(&j->cw_state, BCRI_CW_LAST);
+    bcri_step();
+    bcri_store(&j->op, BCRI_OP_FREE);
+    bcri_step();
     send_slow(ctx, home, ref);
+}
+
+bool bcri_returns_free_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
+                             bcri_ref ref, struct bcri_region_shm *region)
+{
+    uint32_t home = region->home;
+    struct way *way = way_at_hand(ctx->returns, home);
+    if (bcri_unlikely(way == NULL))
+        return false;
+    struct bcri_journal_shm *j = ctx->journal;
+    uint64_t value = way->lap | ref;
+    bcri_store(&j->slot, slot_ref);
+    bcri_store(&j->ret_value, value);
+    bcri_store(&j->ret_entry, way->where);
+    bcri_step();
+    bcri_store(&j->op, BCRI_OP_SEND);
+    bcri_step();
+    bcri_store(&region->count, 0);
+    fence_if_must(ctx);
+    if (bcri_likely(still_home(way))) {
+        /* Release: the owner may write the header as soon as it reads this. */
+        bcri_store_release(way->entry, value);
+        way->entry++;
+        way->where += sizeof(uint64_t);
+    } else {
+        free_alone_otherwise(ctx, home, ref);
+    }
+    bcri_step();
+    bcri_store(&slot->word, 0);
+    bcri_step();
+    if (bcri_unlikely(bcri_load(&j->cw_state) != BCRI_CW_IDLE))
+        bcri_count_settled(ctx);
+    bcri_store(&j->op, BCRI_OP_NONE);
+    bcri_step();
+    return true;
 }
 
 static void send_slow(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
@@ -299,28 +365,25 @@ static void send_slow(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
         leave_stray(ctx, record, ref);
 }
 
-void bcri_returns_repair(struct bcri_ctx *enl, uint32_t index)
+static _Atomic uint64_t *place_at(struct bcri_ctx *ctx, uint64_t where)
 {
-    struct bcri_record_shm *record = bcri_record(enl, index);
-    if (record == NULL)
-        return;
-    struct bcri_journal_shm *journal = &record->journal;
-    if (bcri_load_acquire(&journal->cw_state) != BCRI_CW_LAST)
-        return;
-    bcri_ref ref = bcri_load(&journal->cw_ref);
+    unsigned char *unit = bcri_at(ctx, where >> 5);
+    return unit != NULL ? (_Atomic uint64_t *)(void *)(unit + (where & 31u)) : NULL;
+}
+
+/* Sends block `ref`, whose count is 0, in place of CCE `index`, which has died over it. */
+static void finish_send(struct bcri_ctx *enl, struct bcri_journal_shm *journal, uint32_t index, bcri_ref ref)
+{
     uint64_t where = bcri_load(&journal->ret_entry);
     /* From the table: the header may have been given back to the system since. */
     uint32_t home = enl->host->segments[bcri_ref_seg(ref)].owner;
     struct bcri_record_shm *owner = bcri_record(enl, home);
-    if (where == BCRI_RETURN_DONE)
-        return;
     if (home == index || owner == NULL || ended(&owner->id)) {
         count_orphan(enl, ref);
     } else if (where != BCRI_RETURN_UNSENT) {
-        unsigned char *unit = bcri_at(enl, where >> 5);
-        if (unit != NULL)
-            bcri_store_release((_Atomic uint64_t *)(void *)(unit + (where & 31u)),
-                               bcri_load(&journal->ret_value));
+        _Atomic uint64_t *entry = place_at(enl, where);
+        if (entry != NULL)
+            bcri_store_release(entry, bcri_load(&journal->ret_value));
     } else {
         struct bcri_region_shm *region = bcri_at(enl, ref);
         uint32_t mark = BCRI_TAG(index) | BCRI_COUNT_STRAY;
@@ -330,6 +393,36 @@ void bcri_returns_repair(struct bcri_ctx *enl, uint32_t index)
             bcri_returns_send(enl, home, ref);
     }
     bcri_store(&journal->ret_entry, BCRI_RETURN_DONE);
+}
+
+void bcri_returns_repair(struct bcri_ctx *enl, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_record(enl, index);
+    if (record == NULL)
+        return;
+    struct bcri_journal_shm *journal = &record->journal;
+    if (bcri_load_acquire(&journal->cw_state) == BCRI_CW_LAST &&
+        bcri_load(&journal->ret_entry) != BCRI_RETURN_DONE)
+        finish_send(enl, journal, index, bcri_load(&journal->cw_ref));
+}
+
+void bcri_returns_repair_alone(struct bcri_ctx *enl, uint32_t index, bcri_ref ref)
+{
+    struct bcri_journal_shm *journal = &bcri_record(enl, index)->journal;
+    uint64_t where = bcri_load(&journal->ret_entry);
+    if (where == BCRI_RETURN_DONE)
+        return; /* bcri_count_repair has seen to it */
+    if (where != BCRI_RETURN_UNSENT) {
+        /* The dead one writes no further lap: what stands there tells whether it was sent, and once it was, the count
+         * is no longer ours. */
+        _Atomic uint64_t *entry = place_at(enl, where);
+        if (entry == NULL || bcri_load(entry) == bcri_load(&journal->ret_value))
+            return;
+    }
+    struct bcri_region_shm *region = bcri_at(enl, ref);
+    if (region != NULL)
+        bcri_store(&region->count, 0);
+    finish_send(enl, journal, index, ref);
 }
 
 static uint32_t undrained(struct bcri_ctx *enl, const struct bcri_return_cell_shm *cell)

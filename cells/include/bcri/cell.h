@@ -177,20 +177,6 @@ static inline uint32_t bcri_area_cells(const struct bcri_area_shm *area)
     return area->kinds[0] + area->kinds[1] + area->kinds[2] + area->kinds[3];
 }
 
-/* Journal operations. */
-enum bcri_op {
-    BCRI_OP_NONE = 0,
-    BCRI_OP_ALLOC,
-    BCRI_OP_FREE,
-    BCRI_OP_PUT,
-    BCRI_OP_TAKE,
-    BCRI_OP_READ,
-    BCRI_OP_COLLECT,
-    BCRI_OP_SLOW,
-    BCRI_OP_ZAP,
-    BCRI_OP_MOD,
-};
-
 /* Where a cell lies, as this process knows it (place.c). Borrowed until the next lookup. What the fast paths look at comes
  * first. */
 struct bcri_place {

@@ -68,6 +68,7 @@ struct bcri_ctx {
     uint32_t index;
     bool full_fence; /* membarrier is missing: releases must fence (lock.h) */
     uint32_t trace_seq;
+    uint32_t archtype; /* of this program */
     uint64_t coarse_ns;
     bcri_ref slot_first;             /* reference of slot 0 of the record */
     struct bcri_slot_shm *slot_free; /* stack of free IDs, linked through `next` as addresses */

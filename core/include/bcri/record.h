@@ -67,9 +67,23 @@ struct bcri_bell_shm {
 };
 static_assert(sizeof(struct bcri_bell_shm) == 64, "docs/layout/record.md");
 
+enum bcri_op {
+    BCRI_OP_NONE = 0,
+    BCRI_OP_ALLOC, /* a region that the library makes for a cell */
+    BCRI_OP_FREE,
+    BCRI_OP_PUT,
+    BCRI_OP_TAKE,
+    BCRI_OP_READ,
+    BCRI_OP_COLLECT,
+    BCRI_OP_SLOW,
+    BCRI_OP_ZAP,
+    BCRI_OP_MOD,
+    BCRI_OP_SEND, /* the last hold on another's block goes with the ID (returns.c) */
+};
+
 /* What the CCE is about to do. Written before it is done; op 0 means that nothing is open.
  * The meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in region.h,
- * of ret_* in heap/returns. */
+ * of ret_* in returns.h. */
 struct bcri_journal_shm {
     _Atomic uint32_t op;
     _Atomic uint32_t phase;

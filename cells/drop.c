@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Ending an ID whose region others hold too, or whose way home is not at hand: drop.h.
+ *
+ * Journal: FREE; region, slot; decided by the count journal. */
+#include "bcri/drop.h"
+
+void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    uint64_t word = bcri_load(&slot->word);
+    if (bcri_drop_alone(ctx, slot, word))
+        return;
+    bcri_ref region = bcri_slot_region(word);
+    bcri_journal_open(ctx, BCRI_OP_FREE, BCRI_REF_NONE, region, bcri_slot_ref(ctx, slot));
+    bcri_region_drop(ctx, region);
+    bcri_step();
+    bcri_store(&slot->word, 0);
+    bcri_step();
+    bcri_count_settled(ctx);
+    bcri_journal_close(ctx);
+    bcri_slot_give(ctx, slot);
+}

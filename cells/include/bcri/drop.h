@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Ending an ID together with its hold on a region: rgfree, and whatever gives a hold up.
+ *
+ * The only holder needs no count journal. A block of this CCE's own heap needs none at all: its count becomes 0, then the ID
+ * is freed; who dies in between leaves a LIVE ID whose region counts nobody, and the walk over its IDs knows what that
+ * means (farewell.c). rgalloc goes the other way round, with the same in-between. Another's block goes home by returns.c. */
+#ifndef BCRI_DROP_H
+#define BCRI_DROP_H
+
+#include "bcri/flow.h"
+#include "bcri/heap_fast.h"
+#include "bcri/returns.h"
+
+/* bcri_slot_drop when this ID is the region's only holder; `word` is the slot's. False: it is not, or there is more to it
+ * than a few stores; nothing has happened. */
+BCRI_INLINE bool bcri_drop_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t word)
+{
+    bcri_ref ref = bcri_slot_region(word);
+    struct bcri_region_shm *region = bcri_at(ctx, ref);
+    if (bcri_unlikely(region == NULL || bcri_load_acquire(&region->count) != BCRI_COUNT_ONE))
+        return false;
+    if (region->home == ctx->index) {
+        bcri_store(&region->count, 0);
+        bcri_step();
+        bcri_store(&slot->word, 0);
+        bcri_step();
+        bcri_heap_free_fast(ctx, ref);
+    } else if (!bcri_returns_free_alone(ctx, slot, bcri_slot_ref(ctx, slot), ref, region)) {
+        return false;
+    }
+    bcri_slot_give(ctx, slot);
+    return true;
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocating and freeing when nothing stands in the way: what the owner's heap looks like, as far as that goes, inline in the
+ * public routines. Everything else is in heap*.c, whose private side (heap_private.h) is built on this.
+ *
+ * Pages are numbered within their segment; page 0 holds the directory, so that 0 can mean "none". */
+#ifndef BCRI_HEAP_FAST_H
+#define BCRI_HEAP_FAST_H
+
+#include "bcri/heap.h"
+#include "bcri/heap_class.h"
+
+#define BCRI_PAGE_UNITS (BCRI_HEAP_PAGE / BCRI_REF_UNIT)
+
+struct bcri_heap_seg; /* heap_private.h */
+struct bcri_run;
+
+/* A span: the blocks of one class in consecutive pages. `stack` holds the free ones, `charge` what each costs, 0 for the
+ * free; words of 32 bits, since a load behind a narrower store to the same place is slow on some processors (EPYC: 3 ns a
+ * pair). In spans of HEADERS `run` tells what hangs on each header, and its charge is BCRI_RUN_CHARGE. */
+struct bcri_span {
+    uint32_t top; /* free blocks */
+    uint32_t blocks;
+    uint8_t class;
+    uint8_t shift;
+    bool listed; /* in the area's list of spans with free blocks */
+    /* A free that leaves top - quiet_from >= quiet blocks, unsigned, has work to do (bcri_span_edge): when the first or
+     * the last block comes back. Never for the current span. */
+    uint32_t quiet_from, quiet;
+    uint32_t stride; /* bytes from header to header */
+    uint32_t first_unit;
+    unsigned char *base;
+    bcri_ref ref;
+    struct bcri_heap_area *area;
+    uint32_t *charge;
+    struct bcri_run *run;
+    struct bcri_span *next, *prev;
+    uint32_t stack[];
+};
+
+/* Out of the range of what a block of a class is charged: 1 to BCRI_HEAP_SPAN_MAX / 64. */
+#define BCRI_RUN_CHARGE UINT32_MAX
+
+/* A freed page run that still has its header. */
+struct bcri_warm_run {
+    struct bcri_span *span; /* the header's */
+    uint32_t i;
+};
+#define BCRI_WARM_RUNS 8
+
+struct bcri_heap_area {
+    /* hot */
+    uint64_t charged, limit; /* units of 64 bytes */
+    struct bcri_span *current[BCRI_HEAP_CLASSES];
+    struct bcri_heap_area *next;
+    struct bcri_heap_seg *seg;
+    bool reserve;          /* for bcri_heap_alloc_reserve only */
+    uint32_t handle, slot; /* what the program names it by; its place in the directory */
+    uint32_t first_page, data_page, end_page;
+    uint32_t free_runs; /* root of the treap */
+    uint32_t warm_count;
+    struct bcri_warm_run
+        warm[BCRI_WARM_RUNS]; /* freed page runs that still have their headers; the oldest first */
+    struct bcri_span *head[BCRI_HEAP_CLASSES], *tail[BCRI_HEAP_CLASSES];
+    struct bcri_span *spare[BCRI_HEAP_CLASSES]; /* the one empty span that is kept in the list */
+};
+
+struct bcri_own_seg {
+    struct bcri_span **span_of;
+    uint32_t pages;
+};
+
+struct bcri_heap {
+    struct bcri_heap_area *area; /* where allocation begins; never one of the reserve */
+    struct bcri_own_seg *own;    /* by segment number */
+    uint32_t own_count;
+    uint32_t last_handle;
+    struct bcri_heap_area *areas;
+    struct bcri_heap_seg *segs;
+    uint64_t bad_frees; /* references that came home and name no live block */
+};
+
+/* Stands for "no current span", so that the fast path need not ask; never written. */
+extern const struct bcri_span bcri_span_none;
+
+void bcri_span_edge(struct bcri_span *span); /* heap_span.c: after a free, see `quiet` */
+
+static inline struct bcri_region_shm *bcri_span_header(const struct bcri_span *span, uint32_t i)
+{
+    return (struct bcri_region_shm *)(void *)(span->base + (size_t)i * span->stride);
+}
+static inline bcri_ref bcri_span_ref(const struct bcri_span *span, uint32_t i)
+{
+    return span->ref + ((uint64_t)i << span->shift);
+}
+
+static inline uint32_t bcri_span_pop(struct bcri_heap_area *area, struct bcri_span *span, uint32_t charge)
+{
+    uint32_t top = span->top - 1;
+    uint32_t i = span->stack[top];
+    span->top = top;
+    /* The next one may lie in the cache of whoever freed it: have it here by then. */
+    if (bcri_likely(top != 0))
+        bcri_prefetch_write(bcri_span_header(span, span->stack[top - 1]));
+    span->charge[i] = charge;
+    area->charged += charge;
+    return i;
+}
+
+static inline void bcri_span_hand_out(struct bcri_span *span, uint32_t i, uint32_t length, uint32_t archtype,
+                                      bcri_ref *ref_out, struct bcri_region_shm **region_out)
+{
+    struct bcri_region_shm *region = bcri_span_header(span, i);
+    region->length = length;
+    region->archtype = archtype;
+    region->error = 0;
+    *ref_out = bcri_span_ref(span, i);
+    *region_out = region;
+}
+
+static inline void bcri_span_push(struct bcri_span *span, uint32_t i)
+{
+    uint32_t top = span->top;
+    span->charge[i] = 0;
+    span->stack[top++] = i;
+    span->top = top;
+    if (bcri_unlikely(top - span->quiet_from >= span->quiet))
+        bcri_span_edge(span);
+}
+
+/* A block of up to BCRI_HEAP_SPAN_MAX bytes from the span at hand. False, and nothing has happened: there is none, or the
+ * account has no room (bcri_heap_alloc looks further). The rest as bcri_heap_alloc. */
+static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype,
+                                        bcri_ref *ref_out, struct bcri_region_shm **region_out)
+{
+    const struct bcri_heap *heap = ctx->heap;
+    if (bcri_unlikely(heap == NULL || heap->area == NULL || length > BCRI_HEAP_SPAN_MAX))
+        return false;
+    struct bcri_heap_area *area = heap->area;
+    struct bcri_span *span = area->current[bcri_class_of(length)];
+    uint32_t charge = bcri_charge_units(length);
+    if (bcri_unlikely(span->top == 0 || area->charged + charge > area->limit))
+        return false;
+    bcri_span_hand_out(span, bcri_span_pop(area, span, charge), length, archtype, ref_out, region_out);
+    return true;
+}
+
+void bcri_heap_free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_t i);
+
+/* bcri_heap_free, inline. */
+static inline void bcri_heap_free_block(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
+{
+    uint32_t charge = span->charge[i];
+    if (bcri_unlikely(charge - 1 >= BCRI_HEAP_SPAN_MAX / 64)) {
+        bcri_heap_free_other(heap, span, i);
+        return;
+    }
+    span->area->charged -= charge;
+    bcri_span_push(span, i);
+}
+static inline void bcri_heap_free_fast(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    struct bcri_heap *heap = ctx->heap;
+    struct bcri_span *span = heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / BCRI_PAGE_UNITS];
+    bcri_heap_free_block(heap, span, ((uint32_t)ref - span->first_unit) >> span->shift);
+}
+
+#endif
