@@ -11,6 +11,7 @@
 #include "bcri/ids.h"
 #include "bcri/self.h"
 #include "bcri/trace.h"
+#include "put_fast.h"
 
 static uint64_t deadline(const struct bcri_ctx *ctx)
 {
@@ -25,24 +26,24 @@ static int find(struct bcri_ctx *ctx, int cce, int cell, enum bcri_use use, stru
     return bcri_likely(error == 0) ? bcri_access(*place_out, use) : error;
 }
 
-static int failed(struct bcri_ctx *ctx, int error)
+static __attribute__((noinline)) int failed(struct bcri_ctx *ctx, int error)
 {
     bcri_counted(ctx, error == bcrE_FULL ? BCRI_COUNT_FULL : BCRI_COUNT_FAILED);
     return bcri_fail(error);
 }
 
 /* What the first, fast try has not done. */
-static int put_otherwise(struct bcri_ctx *ctx, int qlike, struct bcri_slot_shm *slot, int cce, int cell,
-                         int nofree)
+static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, bool write,
+                                                   struct bcri_slot_shm *slot, int cce, int cell, bool nofree)
 {
     struct bcri_place *place;
     int error = find(ctx, cce, cell, BCRI_USE_ADD, &place);
     if (error == 0)
-        error = bcri_put(ctx, qlike == 0, slot, place, nofree != 0, deadline(ctx));
+        error = bcri_put(ctx, write, slot, place, nofree, deadline(ctx));
     return error;
 }
 
-int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree)
+BCRI_INLINE int put(void **rgid, int cce, int cell, bool write, bool nofree)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
@@ -58,17 +59,40 @@ int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree)
     error = bcri_place_find(ctx, cce, cell, &place);
     if (bcri_likely(error == 0)) {
         owner = place->owner;
-        error = bcri_unlikely(!place->may_add) ? bcrE_ACCESS
-                : qlike != 0                   ? bcri_put_fast(ctx, place, region, slot, nofree != 0)
-                                               : bcri_write_fast(ctx, place, region, slot, nofree != 0);
+        error = bcri_likely(place->may_add) ? put_fast(ctx, place, region, slot, write, nofree) : bcrE_ACCESS;
         if (bcri_unlikely(error >= BCRI_STALE))
-            error = put_otherwise(ctx, qlike, slot, cce, cell, nofree);
+            error = put_otherwise(ctx, write, slot, cce, cell, nofree);
     }
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     bcri_counted(ctx, BCRI_COUNT_PUT);
-    bcri_trace(ctx, qlike != 0 ? BCRI_TRACE_PUT : BCRI_TRACE_WRITE, 0, owner, (uint32_t)cell, length, region);
+    bcri_trace(ctx, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, owner, (uint32_t)cell, length, region);
     return 0;
+}
+
+/* A copy for each kind: what they are decides most of the branches. */
+static __attribute__((noinline)) int put_giving(void **rgid, int cce, int cell)
+{
+    return put(rgid, cce, cell, false, false);
+}
+static __attribute__((noinline)) int put_keeping(void **rgid, int cce, int cell)
+{
+    return put(rgid, cce, cell, false, true);
+}
+static __attribute__((noinline)) int write_giving(void **rgid, int cce, int cell)
+{
+    return put(rgid, cce, cell, true, false);
+}
+static __attribute__((noinline)) int write_keeping(void **rgid, int cce, int cell)
+{
+    return put(rgid, cce, cell, true, true);
+}
+
+int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree)
+{
+    if (bcri_likely(nofree == 0))
+        return qlike != 0 ? put_giving(rgid, cce, cell) : write_giving(rgid, cce, cell);
+    return qlike != 0 ? put_keeping(rgid, cce, cell) : write_keeping(rgid, cce, cell);
 }
 
 int bcr_rlsrl(void **rgid)
@@ -78,12 +102,12 @@ int bcr_rlsrl(void **rgid)
 
 int bcr_rlswl(void **rgid, int cce, int cell)
 {
-    return bcr_put(0, rgid, cce, cell, bcr_FREE);
+    return write_giving(rgid, cce, cell);
 }
 
 int bcr_wl2rl(void **rgid, int cce, int cell)
 {
-    return bcr_put(0, rgid, cce, cell, bcr_NOFREE);
+    return write_keeping(rgid, cce, cell);
 }
 
 int bcr_zap(int cce, int cell)

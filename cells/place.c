@@ -112,6 +112,16 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, struct bcri_pl
     }
 }
 
+/* Never equal to the version of a place. */
+static const _Atomic uint32_t no_version = 1;
+
+void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    (void)ctx;
+    place->version_at = &no_version;
+    place->version = 0;
+}
+
 int bcri_place_find_slow(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
 {
     if (ctx->cells == NULL) {
@@ -119,28 +129,23 @@ int bcri_place_find_slow(struct bcri_ctx *ctx, int cce, int number, struct bcri_
         if (map == NULL)
             return bcrE_NOMEM;
         memset(map, 0, sizeof *map);
+        for (size_t i = 0; i < sizeof map->entry / sizeof map->entry[0]; i++)
+            bcri_place_forget(ctx, &map->entry[i].place);
         ctx->cells = map;
     }
     struct bcri_place *place = bcri_place_entry(ctx, bcri_place_key(cce, number));
-    place->cell = NULL;
+    bcri_place_forget(ctx, place);
     int error = place_search(ctx, cce, number, place);
-    if (error != 0) {
-        place->cell = NULL;
+    if (error != 0)
         return error;
-    }
     place->cce = cce;
     place->key = bcri_place_key(cce, number);
+    place->version_at = &place->record->id.version;
     place->may_add = bcri_access(place, BCRI_USE_ADD) == 0;
     place->may_lock = bcri_access(place, BCRI_USE_LOCK) == 0;
     place->may_take = bcri_access(place, BCRI_USE_TAKE) == 0;
     *place_out = place;
     return 0;
-}
-
-void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    (void)ctx;
-    place->version = ~place->version;
 }
 
 void bcri_places_fini(struct bcri_ctx *ctx)

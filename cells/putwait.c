@@ -343,8 +343,7 @@ static bool may_fit(const struct bcri_place *place)
 static int try_once(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_slot_shm *slot,
                     struct bcri_place *place, bool nofree)
 {
-    int error = write ? bcri_write_fast(ctx, place, region, slot, nofree)
-                      : bcri_put_fast(ctx, place, region, slot, nofree);
+    int error = bcri_put_fast(ctx, place, region, slot, write, nofree);
     if (error == BCRI_GO_SLOW || error == BCRI_NO_ROOM)
         error = bcri_put_slow(ctx, place, write, region, slot, nofree);
     return error;

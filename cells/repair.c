@@ -108,29 +108,33 @@ static bool cell_holds(const struct dead *dead)
     }
 }
 
-/* put.c phase 1: was the entry stored? Only while the tail lock is still the dead one's; afterwards the phase says. */
+/* put_fast.h phase 1: was the entry stored? The lock tells, while it is the dead one's the entry does. Phase 2 is slow.c's. */
+static bool put_is_done(struct dead *dead, struct bcri_place *place, bcri_ref region)
+{
+    struct bcri_journal_shm *j = dead->journal;
+    uint32_t phase = BCRI_PHASE(bcri_load(&j->phase));
+    if (phase != 1 || place == NULL || !holds(dead, &place->cell->t.lock))
+        return phase != 0;
+    uint64_t ticket = bcri_load(&j->ticket);
+    uint64_t entry = bcri_load(&place->cell->ring[ticket & place->mask]);
+    if (bcri_entry_lap(entry) != bcri_lap(ticket, place->ring_log2) || (entry & BCRI_REF_MASK) != region)
+        return false;
+    bcri_store_release(&place->cell->t.tail, ticket + 1);
+    return true;
+}
+
 static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
 {
     struct bcri_journal_shm *j = dead->journal;
     bcri_ref region = bcri_load(&j->region);
-    uint64_t ticket = bcri_load(&j->ticket);
-    bool done = bcri_load(&j->phase) == 2;
-    if (bcri_load(&j->phase) == 1 && place != NULL && holds(dead, &place->cell->t.lock)) {
-        uint64_t entry = bcri_load(&place->cell->ring[ticket & place->mask]);
-        done =
-            bcri_entry_lap(entry) == bcri_lap(ticket, place->ring_log2) && (entry & BCRI_REF_MASK) == region;
-        if (done)
-            bcri_store_release(&place->cell->t.tail, ticket + 1);
-        uint64_t old = bcri_load(&j->old);
-        if (done && bcri_entry_lap(old) == BCRI_ENTRY_SLEEP)
-            bcri_bell_ring_index(enl, (uint32_t)old);
-    } else if (done && bcri_entry_lap(bcri_load(&j->old)) == BCRI_ENTRY_SLEEP) {
-        bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old));
-    }
-    if (done)
+    uint32_t flags = bcri_load(&j->phase);
+    if (put_is_done(dead, place, region)) {
+        if ((flags & BCRI_PHASE_RINGS) != 0)
+            bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old));
         free_slot(enl, bcri_load(&j->slot));
-    else if (cell_holds(dead) && bcri_load(&j->junk_cell) == 0)
+    } else if ((flags & BCRI_PHASE_GIVES) == 0 && cell_holds(dead) && bcri_load(&j->junk_cell) == 0) {
         drop(enl, region);
+    }
 }
 
 /* get.c. The region of a take that was not finished goes back to the head: `head` itself may not be lowered, since a

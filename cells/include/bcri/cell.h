@@ -180,9 +180,10 @@ static inline uint32_t bcri_area_cells(const struct bcri_area_shm *area)
 /* Where a cell lies, as this process knows it (place.c). Borrowed until the next lookup. What the fast paths look at comes
  * first. */
 struct bcri_place {
-    uint64_t key;                   /* CCE and number, see bcri_place_key */
-    struct bcri_record_shm *record; /* of the owner */
-    struct bcri_cell_shm *cell;     /* NULL: this entry names nothing */
+    uint64_t key; /* CCE and number, see bcri_place_key */
+    const _Atomic uint32_t
+        *version_at; /* of the owner's list of areas; of nobody's in a place that names nothing */
+    struct bcri_cell_shm *cell;
     struct bcri_area_shm *area;
     uint64_t open; /* what H.state and T.state hold when the cell is fast */
     bcri_ref ref;
@@ -190,6 +191,7 @@ struct bcri_place {
     uint32_t mask;
     uint32_t ring_log2;
     uint32_t owner;
+    struct bcri_record_shm *record; /* of the owner */
     bcri_ref area_ref;
     int cce;
     int number;
@@ -226,8 +228,7 @@ static inline int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, str
     if (bcri_likely(ctx->cells != NULL)) {
         uint64_t key = bcri_place_key(cce, number);
         struct bcri_place *place = bcri_place_entry(ctx, key);
-        if (bcri_likely(place->key == key && place->cell != NULL &&
-                        place->version == bcri_load_acquire(&place->record->id.version))) {
+        if (bcri_likely(place->key == key && place->version == bcri_load_acquire(place->version_at))) {
             *place_out = place;
             return 0;
         }

@@ -16,6 +16,22 @@ enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_TAKER, BCRI_AUX_EPOCH };
  * count journal decides. */
 enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
 
+/* Flags beside a phase. */
+#define BCRI_PHASE_GIVES \
+    0x100u /* PUT: the ID's hold goes to the cell; no hold of the cell's own is counted */
+#define BCRI_PHASE_RINGS 0x200u /* PUT: `old` is the mark of a sleeper */
+#define BCRI_PHASE(word) ((word)&0xffu)
+
+/* Operation and phase in one store. */
+static inline uint64_t bcri_doing(enum bcri_op op, uint32_t phase)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return (uint64_t)op << 32 | phase;
+#else
+    return (uint64_t)phase << 32 | op;
+#endif
+}
+
 static inline void bcri_journal_open(struct bcri_ctx *ctx, enum bcri_op op, bcri_ref cell, bcri_ref region,
                                      bcri_ref slot)
 {
@@ -23,10 +39,9 @@ static inline void bcri_journal_open(struct bcri_ctx *ctx, enum bcri_op op, bcri
     bcri_store(&j->cell, cell);
     bcri_store(&j->region, region);
     bcri_store(&j->slot, slot);
-    bcri_store(&j->phase, 0);
-    bcri_store(&j->aux[BCRI_AUX_HELD], 0);
+    bcri_store(&j->aux[BCRI_AUX_HELD], BCRI_HELD_NOT);
     bcri_step();
-    bcri_store(&j->op, op);
+    bcri_store(&j->doing, bcri_doing(op, 0));
     bcri_step();
 }
 static inline void bcri_journal_phase(struct bcri_ctx *ctx, uint32_t phase)
@@ -45,9 +60,7 @@ static inline void bcri_journal_close(struct bcri_ctx *ctx)
 /* put.c, get.c: the fast paths. They open and close the journal. Results: 0, BCRI_STALE (look the cell up again),
  * BCRI_GO_SLOW, BCRI_NO_ROOM. */
 int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, struct bcri_slot_shm *slot,
-                  bool nofree);
-int bcri_write_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
-                    struct bcri_slot_shm *slot, bool nofree);
+                  bool write, bool nofree);
 
 /* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or takes it back, with
  * aux HELD telling repair at every point which of the two is done. hold: 0 or bcrE_NOMEM. */

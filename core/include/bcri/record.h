@@ -85,8 +85,13 @@ enum bcri_op {
  * The meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in region.h,
  * of ret_* in returns.h. */
 struct bcri_journal_shm {
-    _Atomic uint32_t op;
-    _Atomic uint32_t phase;
+    union {
+        struct {
+            _Atomic uint32_t op;
+            _Atomic uint32_t phase;
+        };
+        _Atomic uint64_t doing; /* both, stored at once when an operation begins */
+    };
     _Atomic uint64_t cell;
     _Atomic uint64_t region;
     _Atomic uint64_t slot;
@@ -109,6 +114,7 @@ struct bcri_journal_shm {
     _Atomic uint32_t redo_state; /* 0 being written, 1 committed */
     _Atomic uint64_t aux[7];
 };
+static_assert(offsetof(struct bcri_journal_shm, phase) == 4, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_journal_shm, cell2) == 64, "docs/layout/record.md");
 static_assert(sizeof(struct bcri_journal_shm) == 192, "docs/layout/record.md");
 
@@ -143,10 +149,12 @@ struct bcri_slot_shm {
 static_assert(sizeof(struct bcri_slot_shm) == 64, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_slot_shm, word) == 8, "docs/layout/record.md");
 
-/* One operation, as tools see it. `seq` is written last. */
+/* One operation, as tools see it. `head` is written last. A record is only overwritten once its neighbour before it is: who
+ * has read the one of sequence number s, and then finds that the place before it does not hold s + BCRI_TRACE_RECORDS - 1
+ * yet, has read it whole. */
 struct bcri_trace_shm {
-    _Atomic uint32_t seq;
-    uint32_t what; /* operation | result << 8 | index of the other CCE's record << 16 */
+    _Atomic uint64_t
+        head; /* sequence number | operation << 32 | result << 40 | index of the other CCE's record << 48 */
     uint32_t cell;
     uint32_t bytes;
     uint64_t region;

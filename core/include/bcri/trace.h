@@ -41,6 +41,11 @@ static inline void bcri_counted(struct bcri_ctx *ctx, enum bcri_counter counter)
     bcri_store(word, bcri_load(word) + 1);
 }
 
+static inline uint64_t bcri_trace_head(uint32_t seq, uint32_t what)
+{
+    return (uint64_t)what << 32 | seq;
+}
+
 /* Refreshes the coarse time now and then: reading it costs as much as a whole record. */
 #define BCRI_TRACE_CLOCK_EVERY 64u
 
@@ -51,15 +56,11 @@ static inline void bcri_trace(struct bcri_ctx *ctx, enum bcri_trace_op op, int r
     struct bcri_trace_shm *trace = &ctx->record->trace[seq % BCRI_TRACE_RECORDS];
     if (bcri_unlikely(seq % BCRI_TRACE_CLOCK_EVERY == 0))
         ctx->coarse_ns = bcri_clock_coarse_ns();
-    /* A reader that finds 0, or another number after reading than before, has met us in the middle. */
-    bcri_store(&trace->seq, 0);
-    atomic_thread_fence(memory_order_release);
-    trace->what = (uint32_t)op | (uint32_t)result << 8 | peer << 16;
     trace->cell = cell;
     trace->bytes = bytes;
     trace->region = region;
     trace->time_ns = ctx->coarse_ns;
-    bcri_store_release(&trace->seq, seq);
+    bcri_store_release(&trace->head, bcri_trace_head(seq, (uint32_t)op | (uint32_t)result << 8 | peer << 16));
 }
 
 #endif

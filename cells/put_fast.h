@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast puts: one lock, a handful of stores, no atomic instruction but the lock's. Inline, since the public routine is
+ * little else.
+ *
+ * Journal: PUT; cell, region, slot (the ID that ends with the put; none with nofree).
+ *   phase 0   nothing has happened, or: the tail lock is held; with nofree the cell's own hold may be counted (aux HELD)
+ *   phase 1   ticket is written down; about to store the entry. Done if the tail lock is no longer ours, or else if the
+ *             entry carries the ticket's lap tag and the region: nobody else can have stored it, and what stood there was of
+ *             the lap before. Left, once done: the tail, release, ring a sleeper that `old` names, free the ID.
+ * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper).
+ *
+ * A write of an empty queue is a put. The tail lock is enough to know that it stays empty: nobody else adds, and takers only
+ * move on; a cell with regions anywhere but in its ring is not fast.
+ *
+ * Line transfers of a hand-over to a waiting taker: the entry's line (claimed here, fetched there) and the region's own;
+ * T stays with the putters, H with the takers. */
+#ifndef BCR_PUT_FAST_H
+#define BCR_PUT_FAST_H
+
+#include "bcri/bell.h"
+#include "bcri/flow.h"
+#include "bcri/lock.h"
+#include "bcri/region.h"
+
+/* put.c: how far the tail may go, from what the takers have left behind. Under T. */
+uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place);
+
+/* Stores region at ticket `t`, with the tail lock held. Returns the old entry. */
+BCRI_INLINE uint64_t store_entry(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t t, bcri_ref region,
+                                 bool nofree)
+{
+    struct bcri_journal_shm *j = ctx->journal;
+    _Atomic uint64_t *entry = &place->cell->ring[t & place->mask];
+    uint64_t old = bcri_load(entry);
+    uint32_t phase = nofree ? 1 : 1 | BCRI_PHASE_GIVES;
+    if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP)) {
+        bcri_store(&j->old, old);
+        phase |= BCRI_PHASE_RINGS;
+    }
+    bcri_store(&j->ticket, t);
+    bcri_step();
+    bcri_store(&j->phase, phase);
+    bcri_step();
+    bcri_store_release(entry, bcri_entry(bcri_lap(t, place->ring_log2), bcri_current_cpu(), region));
+    bcri_step();
+    bcri_store_release(&place->cell->t.tail, t + 1);
+    return old;
+}
+
+BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
+                           bool nofree, uint64_t *old_out)
+{
+    struct bcri_tail_shm *t = &place->cell->t;
+    uint64_t state = bcri_load(&t->state);
+    if (bcri_unlikely(state != place->open))
+        return state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_GO_SLOW
+                                                                                   : BCRI_STALE;
+    uint64_t tail = bcri_load(&t->tail);
+    if (write && bcri_unlikely(bcri_load_acquire(&place->cell->h.head) < tail))
+        return BCRI_GO_SLOW;
+    if (bcri_unlikely(tail >= bcri_load(&t->limit))) {
+        uint64_t limit = bcri_fresh_limit(ctx, place);
+        bcri_store(&t->limit, limit);
+        if (tail >= limit)
+            return BCRI_NO_ROOM;
+    }
+    /* Room, if there is any, belongs to the puts that wait for it; a waiting ticket needs none. */
+    if (bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0))
+        return BCRI_GO_SLOW;
+    if (nofree) {
+        int error = bcri_cell_hold(ctx, region);
+        if (error != 0)
+            return error;
+    }
+    *old_out = store_entry(ctx, place, tail, region, nofree);
+    return 0;
+}
+
+BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+                         struct bcri_slot_shm *slot, bool write, bool nofree)
+{
+    struct bcri_tail_shm *t = &place->cell->t;
+    struct bcri_journal_shm *j = ctx->journal;
+    bcri_prefetch_write(&place->cell->ring[bcri_load(&t->tail) & place->mask]);
+    bcri_store(&j->cell, place->ref);
+    bcri_store(&j->region, region);
+    if (nofree) {
+        bcri_store(&j->slot, BCRI_REF_NONE);
+        bcri_store(&j->aux[BCRI_AUX_HELD], BCRI_HELD_NOT);
+    } else {
+        bcri_store(&j->slot, bcri_slot_ref(ctx, slot));
+    }
+    bcri_step();
+    bcri_store(&j->doing, bcri_doing(BCRI_OP_PUT, nofree ? 0 : BCRI_PHASE_GIVES));
+    bcri_step();
+    bcri_lock(ctx, &t->lock);
+    uint64_t old = 0;
+    int result = under_tail(ctx, place, region, write, nofree, &old);
+    if (bcri_unlikely(result == BCRI_STALE))
+        bcri_unlock_stale(ctx, &t->lock);
+    else
+        bcri_unlock(ctx, &t->lock);
+    if (bcri_likely(result == 0)) {
+        if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
+            bcri_bell_ring_index(ctx, (uint32_t)old);
+        if (!nofree) {
+            bcri_store(&slot->word, 0);
+            bcri_slot_give(ctx, slot);
+        }
+    }
+    bcri_journal_close(ctx);
+    return result;
+}
+
+#endif
