@@ -10,6 +10,7 @@
 #include "bcri/ids.h"
 #include "bcri/self.h"
 #include "bcri/trace.h"
+#include "get_fast.h"
 
 BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, int cce, int cell,
                       bool wait, struct bcri_slot_shm *slot, struct bcri_place **place_out)
@@ -24,7 +25,7 @@ BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use u
         *place_out = place;
         if (want == BCRI_WANT_LOCK)
             bcri_store(&slot->cell, place->ref); /* in case that it must go back (bcri_request_give_back) */
-        error = bcri_get_fast(ctx, place, want, wait, slot);
+        error = get_fast(ctx, place, want, wait, slot);
         if (bcri_unlikely(error == BCRI_GO_SLOW))
             error = bcri_get_slow(ctx, place, want, wait, slot);
         if (bcri_likely(error != BCRI_STALE))

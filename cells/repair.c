@@ -148,9 +148,9 @@ static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_pla
     uint64_t ticket = bcri_load(&j->ticket);
     bcri_ref slot = bcri_load(&j->slot);
     bcri_ref region = bcri_load(&j->region);
-    uint32_t phase = bcri_load(&j->phase);
+    uint32_t phase = BCRI_PHASE(bcri_load(&j->phase));
     if (phase == 1 && slot_is_live(enl, slot, region)) {
-        if (bcri_load(&j->aux[BCRI_AUX_TAKER]) != 0) {
+        if ((bcri_load(&j->phase) & BCRI_PHASE_LOCKS) != 0) {
             bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->aux[BCRI_AUX_EPOCH]));
             bcri_store(&dead->record->id.uses_locks, 1);
         }
@@ -181,26 +181,29 @@ static void finish_read(struct bcri_ctx *enl, const struct dead *dead)
                    bcri_slot_word(BCRI_SLOT_LIVE, 0, region)); /* the walk over the IDs drops it */
 }
 
-static void finish_collect(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
+static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
 {
     struct bcri_journal_shm *j = dead->journal;
-    bcri_ref slot = bcri_load(&j->slot);
-    if (place == NULL || bcri_load(&j->phase) != 1 || !slot_is_live(enl, slot, bcri_load(&j->region)))
+    bcri_ref slot_ref = bcri_load(&j->slot);
+    struct bcri_place place;
+    if (bcri_load(&j->phase) != 1 || bcri_slot_state(slot_word(enl, slot_ref)) != BCRI_SLOT_LIVE)
         return;
-    uint64_t ticket = bcri_load(&j->ticket);
-    struct bcri_head_shm *h = &place->cell->h;
-    if (bcri_load(&j->aux[BCRI_AUX_TAKER]) != 0) {
+    const struct bcri_slot_shm *slot = bcri_at(enl, slot_ref);
+    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
+        return;
+    struct bcri_head_shm *h = &place.cell->h;
+    if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
         /* Taken or taken over, as long as it takes to write the mark. */
         bool held = holds(dead, &h->lock) || bcri_load(&h->lock) == enl->tag;
         if (!held)
             bcri_lock(enl, &h->lock);
-        bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->aux[BCRI_AUX_EPOCH]));
+        bcri_mark_taker(&place, dead->tag, (uint32_t)bcri_load(&slot->prev));
         if (!held)
             bcri_unlock(enl, &h->lock);
         bcri_store(&dead->record->id.uses_locks, 1);
     }
-    _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
-    if ((bcri_load(waiter) & BCRI_REF_MASK) == slot)
+    _Atomic uint64_t *waiter = &h->waiter[bcri_load(&slot->key) % BCRI_TICKETS];
+    if ((bcri_load(waiter) & BCRI_REF_MASK) == slot_ref)
         bcri_store_release(waiter, 0);
 }
 
@@ -243,7 +246,7 @@ static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
     case BCRI_OP_PUT: finish_put(enl, dead, place); break;
     case BCRI_OP_TAKE: finish_take(enl, dead, place); break;
     case BCRI_OP_READ: finish_read(enl, dead); break;
-    case BCRI_OP_COLLECT: finish_collect(enl, dead, place); break;
+    case BCRI_OP_COLLECT: finish_collect(enl, dead); break;
     case BCRI_OP_FREE:
         if (dead->counted)
             free_slot(enl, bcri_load(&j->slot));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A get that waits: noticing that it was served, taking what it was given, taking the request back.
  *
- * Journal: COLLECT; cell, region, slot, ticket.
+ * Journal: COLLECT; cell, where a lock of it is taken; slot, whose own fields say the rest: cell, ticket (`key`), whether it is
+ * a write lock (`kind`), and the region's epoch (`prev`).
  *   phase 0   the tail lock (for the SLEEP mark) or the head lock (for a served request) may be held; nothing else
- *   phase 1   about to make the slot LIVE, then to clear waiter[ticket % 4]. Done if the slot is LIVE; repair clears the
- *             waiter entry if it still names the slot.
- *   aux TAKER 1: a write lock. */
+ *   phase 1   about to make the slot LIVE, then to mark the taker of a write lock and to clear waiter[ticket % 4]. Done if the
+ *             slot is LIVE; repair marks, and clears the waiter entry if it still names the slot. */
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/clock.h"
@@ -46,51 +46,53 @@ bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     }
 }
 
-static void open_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region)
+/* A region that this process cannot map goes back where it came from. */
+static __attribute__((noinline)) int unmappable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    bcri_journal_open(ctx, BCRI_OP_COLLECT, bcri_load(&slot->cell), region, bcri_slot_ref(ctx, slot));
-    bcri_store(&ctx->journal->ticket, bcri_load(&slot->key));
-    bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], bcri_request_want(slot) == BCRI_WANT_LOCK);
-    if (bcri_request_want(slot) == BCRI_WANT_LOCK)
-        bcri_note_locks(ctx);
+    bcri_request_give_back(ctx, slot);
+    return bcrE_NOMEM;
 }
 
-static void make_live(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region)
+static void make_live(struct bcri_slot_shm *slot, bcri_ref region, uintptr_t data)
 {
-    bcri_store(&slot->data, bcri_at(ctx, region) != NULL ? bcri_region_data(ctx, region) : 0);
-    bcri_journal_phase(ctx, 1);
+    bcri_store(&slot->data, data);
+    bcri_step();
     bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_step();
 }
 
-/* A region that this process cannot map goes back where it came from. */
-static int unless_unmappable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+static void mark_taken(struct bcri_ctx *ctx, struct bcri_place *place, const struct bcri_slot_shm *slot)
 {
-    if (bcri_likely(bcri_load(&slot->data) != 0))
-        return 0;
-    bcri_request_give_back(ctx, slot);
-    return bcrE_NOMEM;
+    bcri_lock(ctx, &place->cell->h.lock);
+    bcri_mark_taker(place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
+    bcri_unlock(ctx, &place->cell->h.lock);
+    bcri_step();
 }
 
 static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                                  uint64_t entry)
 {
-    struct bcri_head_shm *h = &place->cell->h;
-    uint64_t ticket = bcri_load(&slot->key);
+    struct bcri_journal_shm *j = ctx->journal;
+    bcri_ref region = entry & BCRI_REF_MASK;
+    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    /* It will be freed or written: have the line at once, not first for reading. */
+    bcri_prefetch_write(header);
     bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
-    open_collect(ctx, slot, entry & BCRI_REF_MASK);
-    bcri_store(&ctx->journal->aux[BCRI_AUX_EPOCH], bcri_load(&slot->prev));
-    make_live(ctx, slot, entry & BCRI_REF_MASK);
+    bcri_store(&j->slot, bcri_slot_ref(ctx, slot));
     if (lock) {
-        bcri_lock(ctx, &h->lock);
-        bcri_mark_taker(place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
-        bcri_unlock(ctx, &h->lock);
-        bcri_step();
+        bcri_store(&j->cell, place->ref);
+        bcri_note_locks(ctx);
     }
-    bcri_store_release(&h->waiter[ticket % BCRI_TICKETS], 0);
+    bcri_step();
+    bcri_store(&j->doing, bcri_doing(BCRI_OP_COLLECT, 1));
+    bcri_step();
+    make_live(slot, region, bcri_likely(header != NULL) ? bcri_header_data(ctx, region, header) : 0);
+    if (lock)
+        mark_taken(ctx, place, slot);
+    bcri_store_release(&place->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS], 0);
     bcri_journal_close(ctx);
     ctx->last_cpu = (uint32_t)(entry >> 48) & 0xffu;
-    return unless_unmappable(ctx, slot);
+    return bcri_likely(header != NULL) ? 0 : unmappable(ctx, slot);
 }
 
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
@@ -104,7 +106,6 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri
     for (int turn = 1; turn <= turns; turn++) {
         uint64_t entry = bcri_load_acquire(at);
         if (bcri_entry_lap(entry) == lap) {
-            bcri_prefetch_write(bcri_at(ctx, entry & BCRI_REF_MASK));
             return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry) : BCRI_WAITS;
         }
         if (bcri_unlikely(turn % LOOK_AROUND == 0) &&
@@ -120,16 +121,19 @@ static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     CELL *cell = bcri_at(ctx, bcri_load(&slot->cell));
     bool failed = state_of(slot) == BCRI_SLOT_FAILED;
+    bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
     uint64_t given = bcri_load(&slot->given);
-    open_collect(ctx, slot, failed ? BCRI_REF_NONE : given);
-    bcri_store(&ctx->journal->aux[BCRI_AUX_EPOCH], (uint32_t)bcri_load(&slot->prev));
+    uintptr_t data = !failed && bcri_at(ctx, given) != NULL ? bcri_region_data(ctx, given) : 0;
+    if (lock)
+        bcri_note_locks(ctx);
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, bcri_load(&slot->cell), BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
     bcri_lock(ctx, &cell->h.lock);
     if (failed) {
         bcri_store(&slot->word, 0);
     } else {
-        make_live(ctx, slot, given);
-        if (bcri_request_want(slot) == BCRI_WANT_LOCK &&
-            bcri_load(&cell->h.state) >> 32 == bcri_load(&slot->prev) >> 32) {
+        bcri_journal_phase(ctx, 1);
+        make_live(slot, given, data);
+        if (lock && bcri_load(&cell->h.state) >> 32 == bcri_load(&slot->prev) >> 32) {
             struct bcri_place place = {.cell = cell};
             bcri_mark_taker(&place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
         }
@@ -138,7 +142,7 @@ static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_journal_close(ctx);
     ctx->last_cpu = 255;
     if (!failed)
-        return unless_unmappable(ctx, slot);
+        return data != 0 ? 0 : unmappable(ctx, slot);
     bcri_slot_give(ctx, slot);
     return (int)given;
 }

@@ -128,7 +128,6 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
         bcri_note_locks(ctx);
     bcri_journal_open(ctx, want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, place->ref, BCRI_REF_NONE,
                       bcri_slot_ref(ctx, slot));
-    bcri_store(&ctx->journal->aux[BCRI_AUX_TAKER], 0); /* the transaction writes the mark */
     int error;
     bool area;
     for (;;) {

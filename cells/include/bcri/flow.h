@@ -11,7 +11,7 @@
 enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS };
 
 /* Journal fields of flow operations. */
-enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_TAKER, BCRI_AUX_EPOCH };
+enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_EPOCH = 3 };
 /* aux HELD: whether the cell's own hold on a region that the putter keeps is counted. While it is being taken back, the
  * count journal decides. */
 enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
@@ -20,6 +20,7 @@ enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
 #define BCRI_PHASE_GIVES \
     0x100u /* PUT: the ID's hold goes to the cell; no hold of the cell's own is counted */
 #define BCRI_PHASE_RINGS 0x200u /* PUT: `old` is the mark of a sleeper */
+#define BCRI_PHASE_LOCKS 0x400u /* TAKE: a write lock */
 #define BCRI_PHASE(word) ((word)&0xffu)
 
 /* Operation and phase in one store. */
@@ -68,9 +69,7 @@ int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
 void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region);
 
 enum bcri_want { BCRI_WANT_TAKE, BCRI_WANT_READ, BCRI_WANT_LOCK };
-/* 0: `slot` is LIVE; BCRI_WAITS: `slot` waits by ticket; bcrE_TIMEOUT: empty, and `wait` was not asked for. */
-int bcri_get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
-                  struct bcri_slot_shm *slot);
+/* get_fast.h: 0: `slot` is LIVE; BCRI_WAITS: `slot` waits by ticket; bcrE_TIMEOUT: empty, and `wait` was not asked for. */
 
 /* The kind word of a request: what it wants, and whose it is. */
 static inline uint32_t bcri_request_kind(const struct bcri_ctx *ctx, enum bcri_want want)

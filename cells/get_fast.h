@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The fast gets: the head lock, the first entry, and no other line of the cell. Inline, as put_fast.h.
+ *
+ * Journal: TAKE; cell, slot, then under H region and ticket.
+ *   phase 0   nothing has happened, or: H is held
+ *   phase 1   about to take `ticket`: head = ticket + 1, slot word = LIVE. Done if and only if the slot is LIVE; else
+ *             repair puts the region back in front (head itself may not be lowered: put_fast.h's limit counts on it).
+ *   phase 4   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
+ *             released the slot's own state (TICKET) says that it waits. (2 and 3 are slow.c's: done, listed.)
+ *   Flag beside the phase: LOCKS, a write lock; if done, repair makes sure of the taker's mark (aux EPOCH).
+ * READ; the same fields.
+ *   phase 1   about to count one more holder (cw_*), then slot word = LIVE. Counted and not LIVE: repair makes it LIVE, and
+ *             the walk over the dead one's IDs drops it. */
+#ifndef BCR_GET_FAST_H
+#define BCR_GET_FAST_H
+
+#include "bcr/error.h"
+#include "bcri/flow.h"
+#include "bcri/lock.h"
+#include "bcri/region.h"
+
+/* get.c. Whether a private copy of the region could be made now: under H, before a write lock takes it. */
+bool bcri_copy_fits(struct bcri_ctx *ctx, const struct bcri_region_shm *header);
+int bcri_read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
+                    const struct bcri_region_shm *header, struct bcri_slot_shm *slot);
+int bcri_wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, uint64_t ticket,
+                        struct bcri_slot_shm *slot);
+
+BCRI_INLINE void make_live(const struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region,
+                           const struct bcri_region_shm *header)
+{
+    bcri_store(&slot->data, bcri_header_data(ctx, region, header));
+    bcri_step();
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
+    bcri_step();
+}
+
+BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
+                           uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
+                           struct bcri_slot_shm *slot)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    struct bcri_journal_shm *j = ctx->journal;
+    bcri_store(&j->region, region);
+    bcri_store(&j->ticket, ticket);
+    uint32_t epoch = 0;
+    if (want == BCRI_WANT_LOCK) {
+        epoch = bcri_epoch(place->cell);
+        bcri_store(&j->aux[BCRI_AUX_EPOCH], epoch);
+        bcri_note_locks(ctx);
+    }
+    bcri_step();
+    bcri_store(&j->phase, want == BCRI_WANT_LOCK ? 1 | BCRI_PHASE_LOCKS : 1);
+    bcri_step();
+    bcri_store_release(&h->head, ticket + 1);
+    bcri_step();
+    make_live(ctx, slot, region, header);
+    if (want == BCRI_WANT_LOCK)
+        bcri_mark_taker(place, ctx->tag, epoch);
+    return 0;
+}
+
+BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                           struct bcri_slot_shm *slot)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    uint64_t state = bcri_load(&h->state);
+    if (bcri_unlikely(state != place->open))
+        return state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_GO_SLOW
+                                                                                   : BCRI_STALE;
+    uint64_t ticket = bcri_load(&h->head);
+    uint64_t entry = bcri_load_acquire(&place->cell->ring[ticket & place->mask]);
+    bool full = bcri_entry_lap(entry) == bcri_lap(ticket, place->ring_log2);
+    if (bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0) && want != BCRI_WANT_READ)
+        return BCRI_GO_SLOW;
+    if (full) {
+        bcri_ref region = entry & BCRI_REF_MASK;
+        const struct bcri_region_shm *header = bcri_at(ctx, region);
+        /* Whoever takes a region will change its count or its data: claim the line at once, not first for reading. */
+        if (want != BCRI_WANT_READ)
+            bcri_prefetch_write(header);
+        if (bcri_unlikely(header == NULL) || (want == BCRI_WANT_LOCK && !bcri_copy_fits(ctx, header)))
+            return bcrE_NOMEM;
+        return want == BCRI_WANT_READ ? bcri_read_entry(ctx, ticket, region, header, slot)
+                                      : take_entry(ctx, place, want, ticket, region, header, slot);
+    }
+    if (!wait)
+        return bcri_load_acquire(&place->area->waitputs) != 0 ? BCRI_GO_SLOW : bcrE_TIMEOUT;
+    return want == BCRI_WANT_READ ? BCRI_GO_SLOW : bcri_wait_by_ticket(ctx, place, want, ticket, slot);
+}
+
+/* flow.h says what it returns. */
+BCRI_INLINE int get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                         struct bcri_slot_shm *slot)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    struct bcri_journal_shm *j = ctx->journal;
+    bcri_store(&j->cell, place->ref);
+    bcri_store(&j->slot, bcri_slot_ref(ctx, slot));
+    bcri_step();
+    bcri_store(&j->doing, bcri_doing(want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, 0));
+    bcri_step();
+    bcri_lock(ctx, &h->lock);
+    int result = under_head(ctx, place, want, wait, slot);
+    if (bcri_unlikely(result == BCRI_STALE))
+        bcri_unlock_stale(ctx, &h->lock);
+    else
+        bcri_unlock(ctx, &h->lock);
+    bcri_journal_close(ctx);
+    return result;
+}
+
+#endif
