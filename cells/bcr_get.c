@@ -12,12 +12,12 @@
 #include "bcri/trace.h"
 #include "get_fast.h"
 
-BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, int cce, int cell,
-                      bool wait, struct bcri_slot_shm *slot, struct bcri_place **place_out)
+BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, uint64_t key, bool wait,
+                      struct bcri_slot_shm *slot, struct bcri_place **place_out)
 {
     for (;;) {
         struct bcri_place *place;
-        int error = bcri_place_find(ctx, cce, cell, &place);
+        int error = bcri_place_find_key(ctx, key, &place);
         if (bcri_unlikely(error != 0))
             return error;
         if (bcri_unlikely(use == BCRI_USE_LOCK ? !place->may_lock : !place->may_take))
@@ -54,7 +54,7 @@ static __attribute__((noinline)) int finish(struct bcri_ctx *ctx, struct bcri_pl
 }
 
 /* What a write lock adds: a private copy, or the region back at the head of its cell. */
-static int own_or_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+static __attribute__((noinline)) int own_or_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     int error = bcri_region_own(ctx, slot);
     if (error != 0)
@@ -62,14 +62,12 @@ static int own_or_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return error;
 }
 
-BCRI_INLINE void note(struct bcri_ctx *ctx, enum bcri_want want, uint32_t owner, int cell,
-                      const struct bcri_slot_shm *slot)
+BCRI_INLINE void note(struct bcri_ctx *ctx, enum bcri_want want, uint32_t owner, uint32_t cell,
+                      bcri_ref region, const struct bcri_region_shm *header)
 {
     static const enum bcri_trace_op ops[] = {BCRI_TRACE_GET, BCRI_TRACE_READ, BCRI_TRACE_LOCK};
-    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    const struct bcri_region_shm *header = bcri_at(ctx, region);
     bcri_counted(ctx, want == BCRI_WANT_READ ? BCRI_COUNT_READ : BCRI_COUNT_GET);
-    bcri_trace(ctx, ops[want], 0, owner, (uint32_t)cell, header->length, region);
+    bcri_trace(ctx, ops[want], 0, owner, cell, header->length, region);
 }
 
 static __attribute__((noinline)) void **fail(struct bcri_ctx *ctx, int error)
@@ -81,14 +79,15 @@ static __attribute__((noinline)) void **fail(struct bcri_ctx *ctx, int error)
 
 BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int msec)
 {
+    const uint64_t key = bcri_place_key(cce, cell);
     struct bcri_ctx *ctx = bcri_self_or_error();
-    if (ctx == NULL)
+    if (bcri_unlikely(ctx == NULL))
         return NULL;
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (bcri_unlikely(slot == NULL))
         return fail(ctx, bcrE_NOMEM);
     struct bcri_place *place = NULL;
-    int error = begin(ctx, want, use, cce, cell, msec != 0, slot, &place);
+    int error = begin(ctx, want, use, key, msec != 0, slot, &place);
     if (error == BCRI_WAITS && place != NULL) {
         if (msec == bcr_PENDING)
             return bcri_id_of(slot);
@@ -100,9 +99,15 @@ BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell
         bcri_slot_give(ctx, slot);
         return fail(ctx, error);
     }
-    if (want == BCRI_WANT_LOCK && (error = own_or_give_back(ctx, slot)) != 0)
-        return fail(ctx, error);
-    note(ctx, want, place->owner, cell, slot);
+    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    if (want == BCRI_WANT_LOCK && bcri_unlikely(bcri_load_acquire(&header->count) != BCRI_COUNT_ONE)) {
+        if ((error = own_or_give_back(ctx, slot)) != 0)
+            return fail(ctx, error);
+        region = bcri_slot_region(bcri_load(&slot->word));
+        header = bcri_at(ctx, region);
+    }
+    note(ctx, want, place->owner, (uint32_t)key, region, header);
     return bcri_id_of(slot);
 }
 

@@ -34,10 +34,10 @@ static __attribute__((noinline)) int failed(struct bcri_ctx *ctx, int error)
 
 /* What the first, fast try has not done. */
 static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, bool write,
-                                                   struct bcri_slot_shm *slot, int cce, int cell, bool nofree)
+                                                   struct bcri_slot_shm *slot, uint64_t key, bool nofree)
 {
     struct bcri_place *place;
-    int error = find(ctx, cce, cell, BCRI_USE_ADD, &place);
+    int error = find(ctx, (int)(uint32_t)(key >> 32), (int)(uint32_t)key, BCRI_USE_ADD, &place);
     if (error == 0)
         error = bcri_put(ctx, write, slot, place, nofree, deadline(ctx));
     return error;
@@ -45,6 +45,7 @@ static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, bool wr
 
 BCRI_INLINE int put(void **rgid, int cce, int cell, bool write, bool nofree)
 {
+    const uint64_t key = bcri_place_key(cce, cell);
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
         return -1;
@@ -56,17 +57,17 @@ BCRI_INLINE int put(void **rgid, int cce, int cell, bool write, bool nofree)
     uint32_t length = ((const struct bcri_region_shm *)bcri_at(ctx, region))->length;
     uint32_t owner = 0;
     struct bcri_place *place;
-    error = bcri_place_find(ctx, cce, cell, &place);
+    error = bcri_place_find_key(ctx, key, &place);
     if (bcri_likely(error == 0)) {
         owner = place->owner;
         error = bcri_likely(place->may_add) ? put_fast(ctx, place, region, slot, write, nofree) : bcrE_ACCESS;
         if (bcri_unlikely(error >= BCRI_STALE))
-            error = put_otherwise(ctx, write, slot, cce, cell, nofree);
+            error = put_otherwise(ctx, write, slot, key, nofree);
     }
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     bcri_counted(ctx, BCRI_COUNT_PUT);
-    bcri_trace(ctx, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, owner, (uint32_t)cell, length, region);
+    bcri_trace(ctx, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, owner, (uint32_t)key, length, region);
     return 0;
 }
 

@@ -113,23 +113,20 @@ int bcr_rgmod(void **rgid)
     return error == 0 ? 0 : bcri_fail(error);
 }
 
-/* A pending request is withdrawn, or, if its cell was faster, taken and freed like any other; a failed one is just freed. */
-static __attribute__((noinline)) int free_otherwise(struct bcri_ctx *ctx, void **rgid)
+/* A pending request is withdrawn, or, if its cell was faster, taken and freed like any other; a failed one is just freed.
+ * `error`: what bcri_id_live has said. */
+static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, int error)
 {
-    struct bcri_slot_shm *slot;
-    int error = bcri_id_live(ctx, rgid, &slot);
-    if (error == bcrE_PENDING) {
-        do {
-            if (bcri_request_withdraw(ctx, slot) == 0)
-                return 0;
-            bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
-            error = bcri_request_settle(ctx, slot);
-        } while (error == BCRI_WAITS);
-        if (error != 0)
-            return 0;
-    }
-    if (error != 0)
+    if (error != bcrE_PENDING)
         return bcri_fail(error);
+    do {
+        if (bcri_request_withdraw(ctx, slot) == 0)
+            return 0;
+        bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
+        error = bcri_request_settle(ctx, slot);
+    } while (error == BCRI_WAITS);
+    if (error != 0)
+        return 0;
     bcri_slot_drop(ctx, slot);
     bcri_counted(ctx, BCRI_COUNT_FREE);
     return 0;
@@ -140,11 +137,13 @@ int bcr_rgfree(void **rgid)
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
         return -1;
-    struct bcri_slot_shm *slot;
-    if (bcri_unlikely(bcri_id_live(ctx, rgid, &slot) != 0 ||
-                      !bcri_drop_alone(ctx, slot, bcri_load(&slot->word))))
-        return free_otherwise(ctx, rgid);
+    struct bcri_slot_shm *slot = NULL;
+    int error = bcri_id_live(ctx, rgid, &slot);
+    if (bcri_unlikely(error != 0))
+        return free_unusual(ctx, slot, error);
     bcri_counted(ctx, BCRI_COUNT_FREE);
+    if (bcri_unlikely(!bcri_drop_alone(ctx, slot, bcri_load(&slot->word))))
+        bcri_drop_shared(ctx, slot);
     return 0;
 }
 

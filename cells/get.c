@@ -19,8 +19,6 @@ void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch)
  * is possible when bcri_region_own does it. */
 bool bcri_copy_fits(struct bcri_ctx *ctx, const struct bcri_region_shm *header)
 {
-    if (bcri_load_acquire(&header->count) == BCRI_COUNT_ONE)
-        return true;
     bcri_ref ref;
     struct bcri_region_shm *copy;
     if (bcri_heap_alloc(ctx, header->length, header->archtype, &ref, &copy) != 0)
@@ -32,7 +30,8 @@ bool bcri_copy_fits(struct bcri_ctx *ctx, const struct bcri_region_shm *header)
 bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region)
 {
     const struct bcri_region_shm *header = bcri_at(ctx, region);
-    return header != NULL && (want != BCRI_WANT_LOCK || bcri_copy_fits(ctx, header));
+    return header != NULL && (want != BCRI_WANT_LOCK || bcri_load_acquire(&header->count) == BCRI_COUNT_ONE ||
+                              bcri_copy_fits(ctx, header));
 }
 
 int bcri_read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,

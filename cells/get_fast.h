@@ -35,12 +35,31 @@ BCRI_INLINE void make_live(const struct bcri_ctx *ctx, struct bcri_slot_shm *slo
     bcri_step();
 }
 
+/* Whoever takes the first region of a line of entries will probably take the others: have their headers come meanwhile. */
+BCRI_INLINE void look_ahead(struct bcri_ctx *ctx, const struct bcri_place *place, uint64_t ticket)
+{
+    const uint64_t per_line = BCRI_CACHELINE / sizeof(uint64_t);
+    if (bcri_likely(ticket % per_line != 0))
+        return;
+    const _Atomic uint64_t *entry = &place->cell->ring[ticket & place->mask];
+    uint64_t lap = bcri_lap(ticket, place->ring_log2);
+    for (unsigned i = 1; i < per_line; i++) {
+        uint64_t next = bcri_load(&entry[i]);
+        unsigned char *base = ctx->base[bcri_ref_seg(next)];
+        if (bcri_entry_lap(next) != lap)
+            break;
+        if (base != NULL)
+            bcri_prefetch_write(base + bcri_ref_offset(next));
+    }
+}
+
 BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
                            uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
                            struct bcri_slot_shm *slot)
 {
     struct bcri_head_shm *h = &place->cell->h;
     struct bcri_journal_shm *j = ctx->journal;
+    look_ahead(ctx, place, ticket);
     bcri_store(&j->region, region);
     bcri_store(&j->ticket, ticket);
     uint32_t epoch = 0;
@@ -55,8 +74,11 @@ BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum 
     bcri_store_release(&h->head, ticket + 1);
     bcri_step();
     make_live(ctx, slot, region, header);
-    if (want == BCRI_WANT_LOCK)
-        bcri_mark_taker(place, ctx->tag, epoch);
+    if (want == BCRI_WANT_LOCK) {
+        /* Nobody has taken what was put later: no mark is newer than this one. */
+        bcri_store(&h->taker_epoch, epoch);
+        bcri_store(&h->taker, ctx->tag);
+    }
     return 0;
 }
 
@@ -79,7 +101,9 @@ BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum 
         /* Whoever takes a region will change its count or its data: claim the line at once, not first for reading. */
         if (want != BCRI_WANT_READ)
             bcri_prefetch_write(header);
-        if (bcri_unlikely(header == NULL) || (want == BCRI_WANT_LOCK && !bcri_copy_fits(ctx, header)))
+        if (bcri_unlikely(header == NULL) ||
+            (want == BCRI_WANT_LOCK && bcri_load_acquire(&header->count) != BCRI_COUNT_ONE &&
+             !bcri_copy_fits(ctx, header)))
             return bcrE_NOMEM;
         return want == BCRI_WANT_READ ? bcri_read_entry(ctx, ticket, region, header, slot)
                                       : take_entry(ctx, place, want, ticket, region, header, slot);

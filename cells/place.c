@@ -122,8 +122,10 @@ void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place)
     place->version = 0;
 }
 
-int bcri_place_find_slow(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
+int bcri_place_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_place **place_out)
 {
+    const int cce = (int)(uint32_t)(key >> 32);
+    const int number = (int)(uint32_t)key;
     if (ctx->cells == NULL) {
         struct bcri_cellmap *map = aligned_alloc(BCRI_CACHELINE, sizeof *map);
         if (map == NULL)
@@ -133,13 +135,13 @@ int bcri_place_find_slow(struct bcri_ctx *ctx, int cce, int number, struct bcri_
             bcri_place_forget(ctx, &map->entry[i].place);
         ctx->cells = map;
     }
-    struct bcri_place *place = bcri_place_entry(ctx, bcri_place_key(cce, number));
+    struct bcri_place *place = bcri_place_entry(ctx, key);
     bcri_place_forget(ctx, place);
     int error = place_search(ctx, cce, number, place);
     if (error != 0)
         return error;
     place->cce = cce;
-    place->key = bcri_place_key(cce, number);
+    place->key = key;
     place->version_at = &place->record->id.version;
     place->may_add = bcri_access(place, BCRI_USE_ADD) == 0;
     place->may_lock = bcri_access(place, BCRI_USE_LOCK) == 0;

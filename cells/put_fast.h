@@ -101,6 +101,7 @@ BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_re
     else
         bcri_unlock(ctx, &t->lock);
     if (bcri_likely(result == 0)) {
+        ctx->waits_in_row = 0;
         if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
             bcri_bell_ring_index(ctx, (uint32_t)old);
         if (!nofree) {

@@ -20,7 +20,7 @@
 #define REQUEST_WRITE 0x80u /* in the kind word, beside enum bcri_want's place */
 
 /* A taker that is at work frees room within a microsecond; registering costs several. */
-enum { SPIN_FOR_ROOM = 1000, SPINS_FOR_ROOM = 2 };
+enum { SPIN_FOR_ROOM = 1000, SPINS_FOR_ROOM = 2, ROOM_AT_ONCE = 8, LOOK_EVERY = 8 };
 
 void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
@@ -334,32 +334,32 @@ int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64
     return error;
 }
 
-static bool may_fit(const struct bcri_place *place)
+/* For how many more puts there is room, as far as that can be seen without a lock. */
+static uint64_t room_seen(const struct bcri_place *place)
 {
-    return bcri_load_acquire(&place->cell->h.head) > bcri_load(&place->cell->t.tail) ||
-           bcri_queue_length(place) < bcri_load(&place->cell->t.credits);
+    uint64_t head = bcri_load_acquire(&place->cell->h.head);
+    uint64_t tail = bcri_load(&place->cell->t.tail);
+    uint64_t credits = bcri_load(&place->cell->t.credits);
+    uint64_t most = credits < place->mask + 1 ? credits : place->mask + 1;
+    if (head > tail)
+        return head - tail;
+    return tail - head < most ? most - (tail - head) : 0;
 }
 
-static int try_once(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_slot_shm *slot,
-                    struct bcri_place *place, bool nofree)
-{
-    int error = bcri_put_fast(ctx, place, region, slot, write, nofree);
-    if (error == BCRI_GO_SLOW || error == BCRI_NO_ROOM)
-        error = bcri_put_slow(ctx, place, write, region, slot, nofree);
-    return error;
-}
-
-/* Looks for a while whether a taker makes room. */
+/* Looks for a while whether a taker makes room: for some puts at once, since whoever fills each place as it becomes free
+ * carries the takers' line back and forth with every put. */
 static bool spin_for_room(const struct bcri_ctx *ctx, const struct bcri_place *place)
 {
+    uint64_t credits = bcri_load(&place->cell->t.credits);
+    uint64_t wanted = credits / 2 < ROOM_AT_ONCE ? credits / 2 + 1 : ROOM_AT_ONCE;
     if (ctx->cpus < 2 || place->area->nrgns == 0)
         return false;
     for (int turn = 0; turn < SPIN_FOR_ROOM && bcri_load(&place->area->waitputs) == 0; turn++) {
-        if (may_fit(place))
+        if (turn % LOOK_EVERY == 0 && room_seen(place) >= wanted)
             return true;
         bcri_cpu_pause();
     }
-    return false;
+    return room_seen(place) != 0;
 }
 
 static int wait_for_room(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_slot_shm *slot,
@@ -390,21 +390,23 @@ int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struc
              bool nofree, uint64_t deadline_ns)
 {
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    int spins = SPINS_FOR_ROOM;
+    const bool waits = !place->own && deadline_ns != BCRI_DEADLINE_PASSED;
+    int spins = waits ? SPINS_FOR_ROOM : 0;
     for (;;) {
-        int error = try_once(ctx, write, region, slot, place, nofree);
+        int error = bcri_put_fast(ctx, place, region, slot, write, nofree);
+        if (error == BCRI_NO_ROOM && spins-- > 0 && spin_for_room(ctx, place))
+            continue;
+        if (error == BCRI_GO_SLOW || error == BCRI_NO_ROOM)
+            error = bcri_put_slow(ctx, place, write, region, slot, nofree);
         if (bcri_likely(error == 0))
             return 0;
-        if (error == BCRI_NO_ROOM) {
-            if (place->own || deadline_ns == BCRI_DEADLINE_PASSED) {
-                if (gather_now(ctx, place))
-                    continue;
-                return bcrE_FULL;
-            }
-            if (spins-- > 0 && spin_for_room(ctx, place))
+        if (error == BCRI_NO_ROOM && !waits) {
+            if (gather_now(ctx, place))
                 continue;
-            error = wait_for_room(ctx, write, region, slot, place, nofree, deadline_ns);
+            return bcrE_FULL;
         }
+        if (error == BCRI_NO_ROOM)
+            error = wait_for_room(ctx, write, region, slot, place, nofree, deadline_ns);
         if (error != BCRI_STALE)
             return error;
         int cce = place->cce;

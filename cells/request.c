@@ -95,6 +95,11 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
     return bcri_likely(header != NULL) ? 0 : unmappable(ctx, slot);
 }
 
+/* A consumer that is faster than its producer waits for each region, and the line of entries goes back and forth with every
+ * one. So one that has waited for so many in a row without putting anything itself, and whom therefore nobody can be waiting
+ * for, lets the producer get ahead before it looks. */
+enum { FOLLOWING = 8, LEAD_PAUSES = 16, LEAD_ROOM = 16 };
+
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns)
 {
@@ -103,6 +108,9 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri
     const _Atomic uint64_t *at = &place->cell->ring[ticket & place->mask];
     const uint64_t lap = bcri_lap(ticket, place->ring_log2);
     const int turns = bcri_spin_turns(ctx);
+    if (++ctx->waits_in_row > FOLLOWING && place->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
+        for (int i = 0; i < LEAD_PAUSES; i++)
+            bcri_cpu_pause();
     for (int turn = 1; turn <= turns; turn++) {
         uint64_t entry = bcri_load_acquire(at);
         if (bcri_entry_lap(entry) == lap) {

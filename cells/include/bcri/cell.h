@@ -221,19 +221,24 @@ static inline struct bcri_place *bcri_place_entry(struct bcri_ctx *ctx, uint64_t
     return &ctx->cells->entry[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BCRI_PLACES_LOG2)].place;
 }
 
-/* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM (cannot be mapped). */
-int bcri_place_find_slow(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out);
-static inline int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
+/* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM (cannot be mapped).
+ * Public routines make the key first thing and keep no halves of it: a word that was saved in halves and is loaded as a whole
+ * waits for every store before it. */
+int bcri_place_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_place **place_out);
+static inline int bcri_place_find_key(struct bcri_ctx *ctx, uint64_t key, struct bcri_place **place_out)
 {
     if (bcri_likely(ctx->cells != NULL)) {
-        uint64_t key = bcri_place_key(cce, number);
         struct bcri_place *place = bcri_place_entry(ctx, key);
         if (bcri_likely(place->key == key && place->version == bcri_load_acquire(place->version_at))) {
             *place_out = place;
             return 0;
         }
     }
-    return bcri_place_find_slow(ctx, cce, number, place_out);
+    return bcri_place_find_slow(ctx, key, place_out);
+}
+static inline int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
+{
+    return bcri_place_find_key(ctx, bcri_place_key(cce, number), place_out);
 }
 void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place);
 /* A place for a cell that is known by reference (service, repair). Returns 0 or bcrE_NOMEM. */

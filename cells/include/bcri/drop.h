@@ -11,6 +11,9 @@
 #include "bcri/heap_fast.h"
 #include "bcri/returns.h"
 
+/* drop.c: the general case. */
+void bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+
 /* bcri_slot_drop when this ID is the region's only holder; `word` is the slot's. False: it is not, or there is more to it
  * than a few stores; nothing has happened. */
 BCRI_INLINE bool bcri_drop_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t word)

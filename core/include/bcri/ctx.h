@@ -79,6 +79,7 @@ struct bcri_ctx {
     /* waiting (bell.h) */
     uint32_t last_cpu; /* where the last putter that we waited for ran; 255: unknown */
     int cpus;
+    uint32_t waits_in_row; /* gets that had to wait since the last put */
     /* cold */
     /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. */
     void (*holder_died)(struct bcri_ctx *ctx, uint32_t index);
