@@ -10,7 +10,9 @@
  *   Flag beside the phase: LOCKS, a write lock; if done, repair makes sure of the taker's mark (aux EPOCH).
  * READ; the same fields.
  *   phase 1   about to count one more holder (cw_*), then slot word = LIVE. Counted and not LIVE: repair makes it LIVE, and
- *             the walk over the dead one's IDs drops it. */
+ *             the walk over the dead one's IDs drops it.
+ *   Flag SOLE: the cell alone held it. Then nobody else changes the count as long as H is held, the new one is 2, and it needs
+ *             no journal of its own: not LIVE, and H still held: repair stores it (again) and makes the slot LIVE. */
 #ifndef BCR_GET_FAST_H
 #define BCR_GET_FAST_H
 
@@ -82,6 +84,19 @@ BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum 
     return 0;
 }
 
+BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_region_shm *header,
+                            struct bcri_slot_shm *slot)
+{
+    struct bcri_journal_shm *j = ctx->journal;
+    bcri_store(&j->region, region);
+    bcri_step();
+    bcri_store(&j->phase, 1 | BCRI_PHASE_SOLE);
+    bcri_step();
+    bcri_store(&header->count, BCRI_COUNT_WORD(2, 0));
+    bcri_step();
+    make_live(ctx, slot, region, header);
+}
+
 BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
                            struct bcri_slot_shm *slot)
 {
@@ -97,7 +112,7 @@ BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum 
         return BCRI_GO_SLOW;
     if (full) {
         bcri_ref region = entry & BCRI_REF_MASK;
-        const struct bcri_region_shm *header = bcri_at(ctx, region);
+        struct bcri_region_shm *header = bcri_at(ctx, region);
         /* Whoever takes a region will change its count or its data: claim the line at once, not first for reading. */
         if (want != BCRI_WANT_READ)
             bcri_prefetch_write(header);
@@ -105,8 +120,12 @@ BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum 
             (want == BCRI_WANT_LOCK && bcri_load_acquire(&header->count) != BCRI_COUNT_ONE &&
              !bcri_copy_fits(ctx, header)))
             return bcrE_NOMEM;
-        return want == BCRI_WANT_READ ? bcri_read_entry(ctx, ticket, region, header, slot)
-                                      : take_entry(ctx, place, want, ticket, region, header, slot);
+        if (want != BCRI_WANT_READ)
+            return take_entry(ctx, place, want, ticket, region, header, slot);
+        if (bcri_unlikely(bcri_load_acquire(&header->count) != BCRI_COUNT_ONE))
+            return bcri_read_entry(ctx, ticket, region, header, slot);
+        read_alone(ctx, region, header, slot);
+        return 0;
     }
     if (!wait)
         return bcri_load_acquire(&place->area->waitputs) != 0 ? BCRI_GO_SLOW : bcrE_TIMEOUT;

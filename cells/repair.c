@@ -171,12 +171,22 @@ static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_pla
     }
 }
 
-static void finish_read(struct bcri_ctx *enl, const struct dead *dead)
+static void finish_read(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
 {
     struct bcri_journal_shm *j = dead->journal;
     bcri_ref region = bcri_load(&j->region);
+    uint32_t phase = bcri_load(&j->phase);
     struct bcri_slot_shm *slot = bcri_at(enl, bcri_load(&j->slot));
-    if (slot != NULL && bcri_load(&j->phase) == 1 && dead->counted && bcri_load(&slot->word) == 0)
+    bool counted = dead->counted;
+    if (slot == NULL || BCRI_PHASE(phase) != 1 || bcri_load(&slot->word) != 0)
+        return;
+    if ((phase & BCRI_PHASE_SOLE) != 0) {
+        struct bcri_region_shm *header = bcri_at(enl, region);
+        counted = header != NULL && place != NULL && holds(dead, &place->cell->h.lock);
+        if (counted)
+            bcri_store(&header->count, BCRI_COUNT_WORD(2, 0));
+    }
+    if (counted)
         bcri_store(&slot->word,
                    bcri_slot_word(BCRI_SLOT_LIVE, 0, region)); /* the walk over the IDs drops it */
 }
@@ -245,7 +255,7 @@ static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
     switch ((enum bcri_op)bcri_load(&j->op)) {
     case BCRI_OP_PUT: finish_put(enl, dead, place); break;
     case BCRI_OP_TAKE: finish_take(enl, dead, place); break;
-    case BCRI_OP_READ: finish_read(enl, dead); break;
+    case BCRI_OP_READ: finish_read(enl, dead, place); break;
     case BCRI_OP_COLLECT: finish_collect(enl, dead); break;
     case BCRI_OP_FREE:
         if (dead->counted)

@@ -277,7 +277,8 @@ static inline struct way *way_at_hand(const struct bcri_returns *returns, uint32
 
 static inline bool still_home(const struct way *way)
 {
-    return !ended(way->home) && way->home_id == bcri_identity_part(way->home);
+    return bcri_load_acquire(&way->home->state) == BCRI_CCE_ALIVE &&
+           way->home_id == bcri_identity_part(way->home);
 }
 
 static inline void fence_if_must(const struct bcri_ctx *ctx)

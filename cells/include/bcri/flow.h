@@ -21,6 +21,7 @@ enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
     0x100u /* PUT: the ID's hold goes to the cell; no hold of the cell's own is counted */
 #define BCRI_PHASE_RINGS 0x200u /* PUT: `old` is the mark of a sleeper */
 #define BCRI_PHASE_LOCKS 0x400u /* TAKE: a write lock */
+#define BCRI_PHASE_SOLE  0x800u /* READ: the cell was the only holder */
 #define BCRI_PHASE(word) ((word)&0xffu)
 
 /* Operation and phase in one store. */
