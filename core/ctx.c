@@ -13,30 +13,6 @@
 #include "bcri/segment.h"
 #include "bcri/slot.h"
 
-uint32_t bcri_layout_signature(void)
-{
-    /* FNV-1a over everything that must be equal; the byte order is in the archtype, which is compared by itself. */
-    const uint32_t parts[] = {BCRI_LAYOUT_VERSION,
-                              BCRI_CACHELINE,
-                              BCRI_REF_UNIT,
-                              BCRI_RECORD_BYTES,
-                              BCRI_RECORDS_PER_SEG,
-                              BCRI_FIRST_SLOTS,
-                              BCRI_TRACE_RECORDS,
-                              BCRI_REDO_MAX,
-                              BCRI_COUNTERS,
-                              BCRI_FLOOR2_BYTES,
-                              BCRI_SEG_MAX,
-                              (uint32_t)sizeof(void *),
-                              (uint32_t)sizeof(struct bcri_record_shm),
-                              (uint32_t)sizeof(struct bcri_host_shm)};
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        for (int byte = 0; byte < 4; byte++)
-            hash = (hash ^ ((parts[i] >> (8 * byte)) & 0xffu)) * 16777619u;
-    return hash;
-}
-
 static void *private_table(size_t bytes)
 {
     void *table =
@@ -79,8 +55,8 @@ static void link_first_slots(struct bcri_ctx *ctx)
             bcri_slot_give(ctx, &ctx->record->slots[i]);
 }
 
-int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, const struct bcri_upcalls *upcalls,
-                  void *up)
+int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t layout,
+                  const struct bcri_upcalls *upcalls, void *up)
 {
     struct stat status;
     if (fstat(host_fd, &status) != 0 || (uint64_t)status.st_size != sizeof(struct bcri_host_shm))
@@ -93,7 +69,7 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, const struc
     if (ctx->host == NULL)
         goto fail;
     error = bcrE_ARG;
-    if (ctx->host->magic != BCRI_HOST_MAGIC || ctx->host->layout != bcri_layout_signature())
+    if (ctx->host->magic != BCRI_HOST_MAGIC || ctx->host->layout != layout)
         goto fail;
     ctx->index = index;
     ctx->tag = BCRI_TAG(index);

@@ -19,6 +19,7 @@
 
 #include "bcri/archtype.h"
 #include "bcri/refuse.h"
+#include "bcri/signature.h"
 #include "conn.h"
 #include "death.h"
 #include "worker.h"

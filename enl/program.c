@@ -16,6 +16,7 @@
 #include "audit.h"
 #include "bcri/channel.h"
 #include "bcri/escape.h"
+#include "bcri/signature.h"
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
@@ -215,7 +216,8 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return 1;
     raise_file_limit(program);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (program->environment == NULL || bcri_host_init(program->name, &program->host) != 0) {
+    if (program->environment == NULL ||
+        bcri_host_init(program->name, bcri_layout_signature(), &program->host) != 0) {
         snprintf(error, error_size, "no memory for the program's host segment");
         return 1;
     }

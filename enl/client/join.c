@@ -22,6 +22,7 @@
 
 #include "bcri/archtype.h"
 #include "bcri/client.h"
+#include "bcri/signature.h"
 
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
                      struct bcri_incoming *in)
@@ -129,7 +130,8 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
         return bcrE_ENLIST;
     }
     arm_hang_up(client);
-    int code = bcri_ctx_init(&client->ctx, host_fd, message->index, &bcri_client_upcalls, client);
+    int code = bcri_ctx_init(&client->ctx, host_fd, message->index, bcri_layout_signature(),
+                             &bcri_client_upcalls, client);
     close(host_fd);
     if (code != 0) {
         close(client->hang_up);

@@ -22,6 +22,7 @@
 #include "bcri/repair.h"
 #include "bcri/returns.h"
 #include "bcri/self.h"
+#include "bcri/signature.h"
 
 struct group {
     struct bcri_host *host;
@@ -228,7 +229,8 @@ static const struct bcri_upcalls process_upcalls = {process_segment_add, process
 struct group *group_open(void)
 {
     struct group *group = calloc(1, sizeof *group);
-    if (group == NULL || bcri_host_init("test-1", &group->host) != 0 || pipe(group->wake) != 0)
+    if (group == NULL || bcri_host_init("test-1", bcri_layout_signature(), &group->host) != 0 ||
+        pipe(group->wake) != 0)
         die("group_open");
     pthread_mutex_init(&group->mutex, NULL);
     bcri_repair_init(group_enl(group));
@@ -293,8 +295,8 @@ struct bcri_ctx *group_join(struct group *group)
     if (member == NULL)
         die("calloc");
     member->group = group;
-    if (bcri_ctx_init(&member->ctx, bcri_host_segment_fd(group->host, BCRI_HOST_SEG), index, &thread_upcalls,
-                      member) != 0)
+    if (bcri_ctx_init(&member->ctx, bcri_host_segment_fd(group->host, BCRI_HOST_SEG), index,
+                      bcri_layout_signature(), &thread_upcalls, member) != 0)
         die("bcri_ctx_init");
     member->ctx.fd_upcalls = &thread_fd_upcalls;
     live(&member->ctx);
@@ -350,7 +352,8 @@ pid_t group_fork(struct group *group, int (*body)(struct bcri_ctx *ctx, void *ar
     if (pid == 0) {
         struct member member = {.socket = ends[1]};
         close(ends[0]);
-        if (bcri_ctx_init(&member.ctx, host_fd, index, &process_upcalls, &member) != 0)
+        if (bcri_ctx_init(&member.ctx, host_fd, index, bcri_layout_signature(), &process_upcalls, &member) !=
+            0)
             die("bcri_ctx_init");
         live(&member.ctx);
         bcri_self_set(&member.ctx);

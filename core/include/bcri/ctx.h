@@ -111,10 +111,11 @@ static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
     return bcri_at_slow(ctx, ref);
 }
 
-/* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic and layout.
+/* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic and layout: `layout` is
+ * what the highest floor in this process says (layout.h).
  * Returns 0; bcrE_ARG (not a host segment, or one of another layout); bcrE_NOMEM. */
-int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, const struct bcri_upcalls *upcalls,
-                  void *up);
+int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t layout,
+                  const struct bcri_upcalls *upcalls, void *up);
 /* Unmaps everything and frees the private parts. Shared state is left as it is: ending is the daemon's work. */
 void bcri_ctx_fini(struct bcri_ctx *ctx);
 

@@ -8,6 +8,7 @@
 
 #include "bcr/error.h"
 #include "bcri/heap_class.h"
+#include "bcri/layout.h"
 #include "bcri/returns.h"
 #include "check.h"
 
@@ -16,7 +17,7 @@ static struct bcri_ctx *ctx;
 
 static void open_host(void)
 {
-    CHECK_INT(bcri_host_init("heap", &host), 0);
+    CHECK_INT(bcri_host_init("heap", bcri_core_layout(), &host), 0);
     ctx = bcri_host_ctx(host);
 }
 
