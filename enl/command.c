@@ -42,6 +42,13 @@ static void each_program(bool (*visit)(void *data, const char *program), void *d
     fclose(file);
 }
 
+/* How long an answer may take; 0: for ever. */
+static void set_patience(int fd, time_t seconds)
+{
+    struct timeval patience = {.tv_sec = seconds};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+}
+
 static const char *state_name(uint32_t state)
 {
     switch (state) {
@@ -81,9 +88,8 @@ static bool show_program(void *data, const char *program)
     int *count = data;
     int fd = bcri_channel_connect(program);
     if (fd < 0)
-        return true;                         /* it has ended meanwhile */
-    struct timeval patience = {.tv_sec = 1}; /* a stopped one must not hide those behind it */
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        return true;     /* it has ended meanwhile */
+    set_patience(fd, 1); /* a stopped one must not hide those behind it */
     if ((*count)++ == 0)
         printf("%-28s %7s %9s  %-9s %s\n", "PROGRAM", "CCE", "PID", "STATE", "NAME");
     for (uint32_t index = 1; index != 0;)
@@ -144,21 +150,23 @@ int enl_command_kill(const char *name)
     if (fd < 0)
         return 1;
     struct bcri_control request = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 1};
-    struct ucred daemon;
+    struct ucred daemon = {.pid = 0};
     socklen_t length = sizeof daemon;
     int status = 1;
     bool sent = bcri_channel_send(fd, &request, NULL, 0, true) == 0;
     if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0)
         kill(daemon.pid, SIGCONT); /* it may be stopped with all its program */
-    if (sent)
-        while (bcri_channel_recv(fd, &in, true) == 1) { /* until the daemon itself has gone */
-            if (in.wrong == NULL && in.message.type == BCRI_MSG_reply)
-                status = (int)in.message.status;
-            bcri_incoming_close(&in);
-        }
+    set_patience(fd, 10);          /* a daemon answers at once, unless something is very wrong with it */
+    while (sent && bcri_channel_recv(fd, &in, true) == 1) { /* until the daemon itself has gone */
+        if (in.wrong == NULL && in.message.type == BCRI_MSG_reply)
+            status = (int)in.message.status;
+        bcri_incoming_close(&in);
+        set_patience(fd, 0);
+    }
     close(fd);
     if (status != 0)
-        fprintf(stderr, "enl: program %s did not answer; kill %s by hand\n", name, strrchr(name, '.') + 1);
+        fprintf(stderr, "enl: program %s did not answer; kill process %ld by hand: kill -9 %ld\n", name,
+                (long)daemon.pid, (long)daemon.pid);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 
 #include "audit.h"
 #include "bcri/channel.h"
-#include "bcri/escape.h"
 #include "bcri/signature.h"
 #include "cce.h"
 #include "conn.h"
@@ -24,27 +22,13 @@
 #include "object.h"
 #include "scripts.h"
 #include "signals.h"
-#include "sink.h"
 #include "worker.h"
 
 static char **root_argv;
 static char root_path[PATH_MAX];
+static bool thread_left; /* one that will not end: the process must, by _exit */
 
-void enl_say(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
-{
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    char shown[4 * sizeof text]; /* names of programs and machines are in it, which their users chose */
-    bcri_escape(text, strlen(text), shown, sizeof shown, NULL);
-    fprintf(stderr, "enl: %s\n", shown);
-    bcri_log_write(&program->log, level, "%s", text);
-}
-
-/* Nothing lives any more, and the endscript is done: every handle is closed, so the loop ends. */
+/* Nothing lives any more, the endscript is done, all is said: every handle is closed, so the loop ends. */
 static void close_all(struct enl_program *program)
 {
     enl_signals_stop(program);
@@ -52,16 +36,23 @@ static void close_all(struct enl_program *program)
     program->listening = NULL;
     while (program->conns != NULL)
         enl_conn_close(program->conns);
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        enl_output_close(cce);
-    if (program->sink != NULL)
-        enl_sink_stop(program->sink);
-    program->sink = NULL;
+    if (!enl_say_stop(program))
+        thread_left = true;
     if (enl_worker_stop(program->worker))
         program->worker = NULL;
+    else
+        thread_left = true;
     uv_close((uv_handle_t *)&program->starter, NULL);
     uv_close((uv_handle_t *)&program->grace, NULL);
     uv_close((uv_handle_t *)&program->linger, NULL);
+}
+
+static void endscript_done(struct enl_program *program)
+{
+    /* What CCEs have left running in the background may print for ever. */
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        enl_output_close(cce);
+    enl_say_flush(program, close_all);
 }
 
 static void end(struct enl_program *program)
@@ -72,7 +63,7 @@ static void end(struct enl_program *program)
     enl_enlist_drop(program);
     while (program->waiting != NULL)
         enl_conn_close(program->waiting);
-    enl_script_run(program, program->config.endscript, 1, close_all);
+    enl_script_run(program, program->config.endscript, 1, endscript_done);
 }
 
 void enl_program_check_end(struct enl_program *program)
@@ -242,9 +233,8 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
         failed = enl_conn_listen(program);
     if (failed == 0 && (program->worker = enl_worker_start(program, on_work_done)) == NULL)
         failed = -EAGAIN;
-    if (failed == 0 && program->config.output != 0 &&
-        (program->sink = enl_sink_start(program, enl_output_resume)) == NULL)
-        failed = -EAGAIN;
+    if (failed == 0)
+        failed = enl_say_start(program);
     if (failed == 0)
         return 0;
     snprintf(error, error_size, "cannot start: %s", strerror(-failed));
@@ -289,12 +279,9 @@ int enl_program_run(const struct enl_options *options, char **argv)
     enl_script_run(&program, program.config.startscript, 0, start_root);
     uv_run(&program.loop, UV_RUN_DEFAULT);
     status = program.status;
-    bool worker_left = program.worker != NULL;
     bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.name, status);
     free_all(&program);
-    if (worker_left) { /* it will never be done */
-        fflush(NULL);
+    if (thread_left)
         _exit(status);
-    }
     return status;
 }

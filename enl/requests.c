@@ -134,6 +134,7 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
                 (long)in->pid);
         enl_program_abort(program, 128 + 9);
     }
+    enl_say_hurry(program);
     return NULL;
 }
 

@@ -79,6 +79,7 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
 {
     if (program->script != 0)
         kill(-program->script, SIGTERM);
+    enl_say_hurry(program);
     if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
         return;
     enl_say(program, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name, signal,

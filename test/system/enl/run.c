@@ -207,6 +207,15 @@ const char *run_file(const char *prefix, const char *suffix)
     return path;
 }
 
+const char *run_program(void)
+{
+    static char name[256];
+    const char *path = run_file("bcr.", ".log");
+    snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1 + strlen("bcr."));
+    name[strlen(name) - strlen(".log")] = '\0';
+    return name;
+}
+
 size_t run_read_file(const char *path, char *text, size_t capacity)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -48,6 +48,8 @@ void run_gone(int pidfd);
 void run_wait_for_text(const char *prefix, const char *text);
 /* The path of the folder's only file that begins with `prefix` and ends with `suffix`. Valid until the next call. */
 const char *run_file(const char *prefix, const char *suffix);
+/* host.pid, out of the name of the only log. Valid until the next call. */
+const char *run_program(void);
 void run_write_file(const char *name, const void *bytes, size_t length, mode_t mode);
 size_t run_read_file(const char *path, char *text, size_t capacity);
 

@@ -8,6 +8,7 @@
  *   flood N       prints N lines
  *   enlist OBJ N  N CCEs (on core -N - 1 if N is negative); tells the result
  *   birth OBJ N   the same with a birth region of 8 bytes "birthday"
+ *   hopeless N    N calls of bcr_enlist, one after the other, for a program that is not there
  *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
  *   again         calls bcr_init again; tells the result
  *   fork-dies     forks a child that exits with status 9, which is nobody's business
@@ -97,6 +98,13 @@ static void enlist(const char *object, int count)
     tell("enlist %d %d\n", got, got < 0 ? bcr_errno : 0);
 }
 
+static void hopeless(int count)
+{
+    for (int i = 0; i < count; i++)
+        if (bcr_enlist(NULL, -1, 1, "/there/is/no/such/program", NULL, bcr_FREE) == 0)
+            _exit(95);
+}
+
 static void end_somehow(const char *word, int number)
 {
     if (strcmp(word, "exit") == 0)
@@ -138,6 +146,8 @@ static int perform(char **words)
     }
     if (strcmp(word, "enlist") == 0)
         return enlist(value, atoi(second)), 3;
+    if (strcmp(word, "hopeless") == 0)
+        return hopeless(atoi(value)), 2;
     if (strcmp(word, "birth") == 0)
         return birth(value, atoi(second)), 3;
     if (strcmp(word, "cell0") == 0)
