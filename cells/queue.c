@@ -194,7 +194,7 @@ static bool ring_has_room(const struct bcri_place *place)
 static void tx_ring_store(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
 {
     uint64_t tail = bcri_load(&place->cell->t.tail);
-    bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, ring) + (tail & place->mask) * 8,
+    bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, ring) + (size_t)(tail & place->mask) * 8,
                 bcri_entry(bcri_lap(tail, place->ring_log2), bcri_current_cpu(), region));
     BCRI_TX64(ctx, place->ref, CELL, t.tail, tail + 1);
 }
@@ -344,7 +344,8 @@ void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place)
         BCRI_TX64(ctx, slot, SLOT, prev, before);
         BCRI_TX64(ctx, slot, SLOT, next, after);
         BCRI_TX64(ctx, slot, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, 0));
-        bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, h.waiter) + (t % BCRI_TICKETS) * 8, 0);
+        bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, h.waiter) + (size_t)(t % BCRI_TICKETS) * 8,
+                    0);
         if (before == 0)
             BCRI_TX64(ctx, place->ref, CELL, c.list_first, slot);
         before = slot;
