@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments: see segment.h. Linux only: memfd_create(2), file seals, fallocate(2), MADV_REMOVE. */
+/* Segments: see segment.h. Linux only: memfd_create(2), file seals, fallocate(2). */
 #include "bcri/segment.h"
 
 #include <errno.h>
@@ -219,9 +219,20 @@ int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_byte
 
 void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes)
 {
-    unsigned char *base = bcri_segment_map(ctx, seg);
-    if (base != NULL && length_bytes != 0)
-        madvise(base + offset_bytes, (size_t)length_bytes, MADV_REMOVE);
+    if (length_bytes == 0)
+        return;
+    /* MADV_REMOVE needs no descriptor, but refuses memory that is locked, and qemu-user says yes and does nothing. */
+    int fd = ctx->upcalls->segment_fd(ctx->up, seg), rc = -1;
+    if (fd >= 0) {
+        do
+            rc = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset_bytes,
+                           (off_t)length_bytes);
+        while (rc != 0 && errno == EINTR);
+        close(fd);
+    }
+    unsigned char *base = rc != 0 ? bcri_segment_map(ctx, seg) : NULL;
+    if (base != NULL)
+        memset(base + offset_bytes, 0, (size_t)length_bytes);
 }
 
 void bcri_segment_freed(struct bcri_ctx *ctx, uint32_t seg)

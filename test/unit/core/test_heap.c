@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "bcr/error.h"
@@ -338,6 +339,26 @@ TEST(an_area_in_use_stays_and_an_empty_one_gives_its_pages_back)
     CHECK_INT(bcri_heap_add(ctx, nbytes, &area), 0); /* where the first was */
     CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
     CHECK_UINT(bcri_ref_seg(ref), seg);
+    CHECK(bcri_heap_valid(ctx));
+    close_host();
+}
+
+TEST(an_area_that_a_program_has_locked_in_memory_gives_its_pages_back)
+{
+    open_host();
+    uint32_t area;
+    bcri_ref ref;
+    struct bcri_region_shm *region;
+    CHECK_INT(bcri_heap_add(ctx, 4096, &area), 0);
+    CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
+    uint32_t seg = bcri_ref_seg(ref);
+    if (mlock(ctx->base[seg], 64 << 10) != 0)
+        SKIP("64 KiB cannot be locked in memory here");
+    uint64_t before = stored_bytes(seg);
+    bcri_heap_free(ctx, ref, region);
+    CHECK_INT(bcri_heap_remove(ctx, area), 0);
+    CHECK(stored_bytes(seg) < before);
+    CHECK_INT(bcri_heap_add(ctx, 4096, &area), 0);
     CHECK(bcri_heap_valid(ctx));
     close_host();
 }
