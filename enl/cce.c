@@ -140,6 +140,16 @@ static void close_files(const struct enl_spawn *spawn)
         close(spawn->err);
 }
 
+static const char *text_of(int error)
+{
+    switch (error) {
+    case EMFILE:
+        return "enl has no descriptors left; raise the limit of open files (ulimit -n), enl(1) says how much";
+    case ENOEXEC: return "it is neither a program nor a script that begins with #!";
+    default: return strerror(error);
+    }
+}
+
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size)
 {
@@ -158,7 +168,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     int pair[2];
     int failed = bcri_channel_pair(pair);
     if (failed != 0)
-        return bcri_refuse(error, error_size, -1, "no socket for it: %s", strerror(-failed));
+        return bcri_refuse(error, error_size, -1, "no socket for it: %s", text_of(-failed));
     spawn.keep = pair[1];
     char number[16];
     snprintf(number, sizeof number, "%d", pair[1]);
@@ -172,9 +182,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
-        return bcri_refuse(error, error_size, -1, "%s could not %s: %s", path, step,
-                           pid == -ENOEXEC ? "it is neither a program nor a script that begins with #!"
-                                           : strerror(-pid));
+        return bcri_refuse(error, error_size, -1, "%s could not %s: %s", path, step, text_of(-pid));
     }
     cce->process = pid;
     cce->own_group = !root;
@@ -215,8 +223,9 @@ static void welcome(struct enl_cce *cce)
     struct enl_program *program = cce->program;
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        int error = errno;
         enl_conn_reply(cce->control, cce->hello_id, bcrE_NOMEM, "enl has no descriptors left");
-        enl_cce_fail(cce, "no descriptors left (%s); raise the limit of open files", strerror(errno));
+        enl_cce_fail(cce, "%s", text_of(error));
         return;
     }
     cce->hang_up = pair[0];

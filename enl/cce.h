@@ -52,6 +52,7 @@ struct enl_cce {
     uint32_t hello_id;        /* to be answered by welcome */
     int hang_up;              /* closed, it kills the CCE; -1 before welcome */
     bool refused;             /* hello came and was refused */
+    bool ran_enl;             /* `process` was an enl at its end */
     bool cut;                 /* its connection ended while the process lives */
     bool settled;             /* it counts as alive no more */
     bool repairing;
@@ -85,6 +86,8 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core);
 void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_control *hello);
 /* Its birth region is where it must be, or there is none. */
 void enl_cce_born(struct enl_cce *cce);
+/* A child with this pid has ended and is still in the process table. */
+void enl_cce_look_at_dead(struct enl_program *program, pid_t pid);
 /* A child with this pid has ended; it may be nobody's that is known. */
 void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status);
 /* Its inherited socket has ended: nobody holds it any more. */

@@ -14,6 +14,7 @@
 
 #include "audit.h"
 #include "bcri/channel.h"
+#include "bcri/refuse.h"
 #include "bcri/signature.h"
 #include "cce.h"
 #include "conn.h"
@@ -160,15 +161,25 @@ static void start_root(struct enl_program *program)
     enl_program_abort(program, 126);
 }
 
-static void raise_file_limit(struct enl_program *program)
+/* Of open files: what the daemon and a root need, and what each further CCE does, segments for its cells and heap among
+ * them. docs/man/enl.1 has the second number. */
+enum { FILES_AT_LEAST = 32, FILES_PER_CCE = 10 };
+
+/* Everything that is opened comes after this. */
+static int raise_file_limit(const struct enl_program *program, char *error, size_t error_size)
 {
     struct rlimit limit = program->inherited.files;
-    if (limit.rlim_cur == limit.rlim_max)
-        return;
+    if (limit.rlim_max < FILES_AT_LEAST)
+        return bcri_refuse(
+            error, error_size, 1,
+            "enl needs %d open files, and about %d more for each CCE; the limit here is %llu: raise it "
+            "by ulimit -n, or as root in /etc/security/limits.conf",
+            FILES_AT_LEAST, FILES_PER_CCE, (unsigned long long)limit.rlim_max);
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "the limit of open files stays %llu: %s",
-                       (unsigned long long)program->inherited.files.rlim_cur, strerror(errno));
+        return bcri_refuse(error, error_size, 1, "the limit of open files cannot be raised: %s",
+                           strerror(errno));
+    return 0;
 }
 
 static int configure(struct enl_program *program, char *error, size_t error_size)
@@ -189,9 +200,11 @@ static int configure(struct enl_program *program, char *error, size_t error_size
 static int prepare(struct enl_program *program, char *error, size_t error_size)
 {
     extern char **environ;
+    int status = raise_file_limit(program, error, error_size);
+    if (status != 0)
+        return status;
     if (configure(program, error, error_size) != 0)
         return 2;
-    int status = 0;
     if (program->options.root_pid == 0)
         status = enl_object_find(root_argv[0], root_path, error, error_size);
     if (status != 0)
@@ -205,7 +218,6 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     if (bcri_log_open(&program->log, program->config.tempdir, program->name,
                       (enum bcri_log_level)program->config.loglevel, &self, error, error_size) != 0)
         return 1;
-    raise_file_limit(program);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (program->environment == NULL ||
         bcri_host_init(program->name, bcri_layout_signature(), &program->host) != 0) {

@@ -12,7 +12,6 @@
  * What is ignored when the daemon starts (nohup: SIGHUP) stays ignored, here and in the CCEs. */
 #include "signals.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,12 +29,15 @@
 bool enl_signals_reap(struct enl_program *program)
 {
     for (;;) {
-        int wait_status;
-        pid_t pid = waitpid(-1, &wait_status, WNOHANG);
-        if (pid < 0 && errno == EINTR)
-            continue;
-        if (pid <= 0)
-            return pid < 0;
+        siginfo_t info = {0};
+        int wait_status = 0;
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+            return true;
+        pid_t pid = info.si_pid;
+        if (pid == 0)
+            return false;
+        enl_cce_look_at_dead(program, pid);
+        waitpid(pid, &wait_status, 0);
         if (pid == program->script) {
             program->script = 0;
             if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)

@@ -118,8 +118,9 @@ BCR_API int *bcr_errno_location(void);
  *           (found by enlistpath of bcrrc(5), else under the library's own install prefix, else on PATH)
  *           and the child, with a new process ID, goes on as the root.
  * Returns : The flags asked for that are not available, so 0 if all are: bcr_handlers, and bits not
- *           listed above.  -1 with bcr_errno set on failure.  Does not return where no enl can be started:
- *           a message names every place looked at, and the process exits with status 127.
+ *           listed above.  -1 with bcr_errno set on failure.  Does not return where no enl can be started,
+ *           or what was started is none: a message says where it was looked for, and the process exits
+ *           with status 127.
  *           bcrE_ARG     flags is negative.
  *           bcrE_BUSY    this process is a CCE already, or another process has joined with the same
  *                        inherited socket.

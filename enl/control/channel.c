@@ -143,6 +143,7 @@ int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait)
     if (length < 0)
         return errno == EWOULDBLOCK ? -EAGAIN : -errno;
     bool too_many = take_side(&record, in);
+    bool lost = (record.msg_flags & MSG_CTRUNC) != 0 && in->fds[BCRI_CONTROL_FDS_MAX - 1] < 0;
     if (length == 0) {
         bcri_incoming_close(in);
         return 0; /* the end, or an empty record, which nobody sends */
@@ -154,7 +155,10 @@ int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait)
     for (unsigned i = allowed; i < BCRI_CONTROL_FDS_MAX; i++)
         too_many = too_many || in->fds[i] >= 0;
     if (too_many && in->wrong == NULL)
-        in->wrong = "more descriptors than that message may bring";
+        in->wrong =
+            lost
+                ? "this process has no descriptors left for those that it brings; raise the limit (ulimit -n)"
+                : "more descriptors than that message may bring";
     if (in->wrong != NULL)
         bcri_incoming_close(in);
     return 1;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -53,6 +54,20 @@ TEST(credentials_name_the_process_that_sent_not_the_one_that_made_the_socket)
     CHECK_INT(bcri_channel_recv(pair[0], &in, true), 1);
     CHECK_INT(in.pid, child);
     test_join(child, 0);
+}
+
+TEST(descriptors_lost_for_want_of_room_are_told_from_too_many)
+{
+    static struct bcri_incoming in;
+    struct rlimit files;
+    int pair[2];
+    CHECK_INT(bcri_channel_pair(pair), 0);
+    CHECK_INT(bcri_channel_send(pair[1], &hello, &pair[1], 1, true), 0);
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = 0; /* whatever is open stays open */
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &files), 0);
+    CHECK_INT(bcri_channel_recv(pair[0], &in, false), 1);
+    CHECK(in.wrong != NULL && strstr(in.wrong, "no descriptors left") != NULL);
 }
 
 TEST(more_descriptors_than_a_message_may_bring_are_closed)
