@@ -15,6 +15,7 @@
 #include "bcr/error.h"
 #include "bcri/cces.h"
 #include "bcri/cell0.h"
+#include "bcri/copying.h"
 #include "bcri/eventfds.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
@@ -310,6 +311,7 @@ static void free_private(struct bcri_ctx *ctx)
     bcri_returns_fini(ctx);
     bcri_places_fini(ctx);
     bcri_areas_fini(ctx);
+    bcri_copier_fini(ctx);
     bcri_ctx_fini(ctx);
 }
 

@@ -42,6 +42,7 @@ struct bcri_cell_fd; /* cells/bcr_fd.c */
 
 struct bcri_heap;    /* heap.h: this CCE's allocator */
 struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
+struct bcri_copier;  /* copydesc.h: the copy descriptors that this CCE has used */
 struct bcri_returns; /* returns.h: ways home for other CCEs' blocks */
 struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
 
@@ -75,6 +76,7 @@ struct bcri_ctx {
     struct bcri_cellmap *cells;
     struct bcri_returns *returns;
     struct bcri_ids *ids;
+    struct bcri_copier *copier; /* made at the first copy */
     /* waiting (bell.h) */
     uint32_t last_cpu; /* where the last putter that we waited for ran; 255: unknown */
     int cpus;
