@@ -57,7 +57,6 @@ static int find(const char *name, const char *expect)
 TEST(a_program_is_found_here_before_on_path)
 {
     in_new_folder();
-    /* No program of the machine's own: it may be of another architecture than this one. */
     CHECK_INT(mkdir("bin", 0700), 0);
     CHECK_INT(setenv("PATH", bin, 1), 0);
     make_file("bin/sh", "#!/bin/true\n", 12, 0700);
@@ -99,6 +98,11 @@ TEST(a_program_of_another_architecture_is_refused_with_both_names)
     make_file("bits", head, sizeof head, 0700);
     CHECK_INT(find("./bits", "built for"), 126);
     remove_folder();
+}
+
+TEST(a_program_of_the_machine_is_found_by_an_enl_of_any_kind)
+{
+    CHECK_INT(find("/bin/sh", "/bin/sh"), 0);
 }
 
 static struct enl_inherited inherited;
