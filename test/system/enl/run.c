@@ -172,9 +172,14 @@ void run_go(void)
     CHECK_INT(write(go_fd, "g", 1), 1);
 }
 
+int run_try_watch(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
 int run_watch(pid_t pid)
 {
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    int fd = run_try_watch(pid);
     if (fd < 0)
         FAIL("process %d cannot be watched: %s", (int)pid, strerror(errno));
     return fd;

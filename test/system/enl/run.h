@@ -42,6 +42,8 @@ void run_go(void);
 
 /* Opens a pidfd; run_gone waits for the process's end and closes it. */
 int run_watch(pid_t pid);
+/* -1: it has gone already. */
+int run_try_watch(pid_t pid);
 void run_gone(int pidfd);
 
 /* Waits until a file of the folder that begins with `prefix` contains `text` (inotify). */
