@@ -35,6 +35,7 @@ static void close_all(struct enl_program *program)
     enl_signals_stop(program);
     enl_watch_stop(program->listening);
     program->listening = NULL;
+    close(program->spare_fd);
     while (program->conns != NULL)
         enl_conn_close(program->conns);
     if (!enl_say_stop(program))

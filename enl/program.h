@@ -62,13 +62,15 @@ struct enl_program {
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;
     struct enl_watch *listening;
+    int spare_fd;       /* given up when there is no other (conn.c) */
+    unsigned visitors;  /* connections of that kind */
+    uint64_t strangers; /* connections of other users, refused */
 
     struct enl_worker *worker;
     struct enl_sink *out, *err; /* one and the same if stdout and stderr are one file, or without --output */
     bool hurry;                 /* somebody wants it to end */
     void (*flushed)(struct enl_program *program);
     struct enl_watch *signals;
-    int signal_fd;
     pid_t script; /* running now, or 0 */
     void (*script_done)(struct enl_program *program);
     uv_timer_t grace;    /* from a signal to SIGKILL */

@@ -9,6 +9,8 @@
  *   enlist OBJ N  N CCEs (on core -N - 1 if N is negative); tells the result
  *   birth OBJ N   the same with a birth region of 8 bytes "birthday"
  *   hopeless N    N calls of bcr_enlist, one after the other, for a program that is not there
+ *   grow N        an area of N bytes at cell 2; tells the result
+ *   grow-on N     one after the other, until one is refused; fills each with a region, and tells how many
  *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
  *   again         calls bcr_init again; tells the result
  *   fork-dies     forks a child that exits with status 9, which is nobody's business
@@ -98,6 +100,19 @@ static void enlist(const char *object, int count)
     tell("enlist %d %d\n", got, got < 0 ? bcr_errno : 0);
 }
 
+static void grow_on(int nbytes)
+{
+    int count = 0, cell;
+    while ((cell = bcr_cagrow(1, 1, 0, 0, 0, 1, nbytes)) > 0) {
+        void **rgid = bcr_rgalloc(nbytes, 0);
+        if (rgid == NULL)
+            _exit(94);
+        memset(*rgid, 1, (size_t)nbytes);
+        count++;
+    }
+    tell("grew %d, then %d %d\n", count, cell, bcr_errno);
+}
+
 static void hopeless(int count)
 {
     for (int i = 0; i < count; i++)
@@ -146,6 +161,12 @@ static int perform(char **words)
     }
     if (strcmp(word, "enlist") == 0)
         return enlist(value, atoi(second)), 3;
+    if (strcmp(word, "grow") == 0) {
+        int cell = bcr_cagrow(2, 1, 0, 0, 0, 1, atoi(value));
+        return tell("grow %d %d\n", cell, cell < 0 ? bcr_errno : 0), 2;
+    }
+    if (strcmp(word, "grow-on") == 0)
+        return grow_on(atoi(value)), 2;
     if (strcmp(word, "hopeless") == 0)
         return hopeless(atoi(value)), 2;
     if (strcmp(word, "birth") == 0)
