@@ -75,6 +75,7 @@ struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uin
     cce->ordinal = ordinal;
     cce->record = bcri_host_record(program->host, index);
     cce->hang_up = -1;
+    cce->core = -1;
     cce->origin = *origin;
     program->cces[index] = cce;
     cce->previous = program->last;
@@ -140,6 +141,33 @@ static void close_files(const struct enl_spawn *spawn)
         close(spawn->err);
 }
 
+/* Field `number` of /proc/<pid>/stat, counted behind the last ')' since the name may hold anything; 0 if there is none. */
+enum { STAT_START_TIME = 22, STAT_CORE = 39 };
+static uint64_t stat_of(pid_t pid, int number)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (got <= 0)
+        return 0;
+    text[got] = '\0';
+    char *at = strrchr(text, ')');
+    for (int field = 2; at != NULL && field < number; field++)
+        at = strchr(at + 1, ' ');
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+static int choose_core(struct enl_program *program)
+{
+    if (!program->cores.begun)
+        enl_cores_begin(&program->cores, (int)stat_of(program->root->pid, STAT_CORE));
+    return enl_cores_choose(&program->cores);
+}
+
 static const char *text_of(int error)
 {
     switch (error) {
@@ -160,7 +188,8 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
                               .in = -1,
                               .out = -1,
                               .err = -1,
-                              .core = core,
+                              .core = core >= 0 || root ? core : choose_core(program),
+                              .core_is_wanted = core >= 0,
                               .own_group = !root,
                               .die_with_parent = true,
                               .folder = root ? NULL : folder_for(cce),
@@ -186,6 +215,8 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     }
     cce->process = pid;
     cce->own_group = !root;
+    cce->core = spawn.core;
+    enl_cores_take(&program->cores, cce->core);
     cce->door = enl_conn_new(program, ENL_DOOR, pair[0], cce);
     bcri_log_write(&program->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
                    (long)pid);
@@ -197,25 +228,6 @@ bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int door)
     cce->process = process;
     cce->door = enl_conn_new(cce->program, ENL_DOOR, door, cce);
     return cce->door != NULL;
-}
-
-/* Field 22 of /proc/<pid>/stat, behind the last ')' since the name may hold anything; 0 if there is none. */
-static uint64_t start_time_of(pid_t pid)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (got <= 0)
-        return 0;
-    text[got] = '\0';
-    char *at = strrchr(text, ')');
-    for (int field = 2; at != NULL && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
 static void welcome(struct enl_cce *cce)
@@ -230,7 +242,7 @@ static void welcome(struct enl_cce *cce)
     }
     cce->hang_up = pair[0];
     bcri_store(&cce->record->id.pid, (uint32_t)cce->pid);
-    bcri_store(&cce->record->id.start_time, start_time_of(cce->pid));
+    bcri_store(&cce->record->id.start_time, stat_of(cce->pid, STAT_START_TIME));
     cce->life = ENL_ALIVE;
     struct bcri_control message = {.type = BCRI_MSG_welcome,
                                    .present = BCRI_HAS(id) | BCRI_HAS(index) | BCRI_HAS(enlistor) |
@@ -339,6 +351,8 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
         CPU_ZERO(&set);
         CPU_SET((size_t)core, &set);
         sched_setaffinity(pid, sizeof set, &set);
+        cce->core = core;
+        enl_cores_take(&cce->program->cores, core);
     }
     cce->pid = pid;
     cce->flags = (int)conn->flags;

@@ -91,6 +91,7 @@ static void settle(struct enl_cce *cce)
         return;
     cce->settled = true;
     program->alive--;
+    enl_cores_give(&program->cores, cce->core);
     enl_cce_release(cce);
     enl_program_check_end(program);
 }

@@ -21,6 +21,7 @@
 #include "bcri/config.h"
 #include "bcri/host.h"
 #include "bcri/log.h"
+#include "cores.h"
 #include "options.h"
 #include "spawn.h"
 
@@ -46,6 +47,8 @@ struct enl_program {
     char hostname[BCRI_LOG_HOST_MAX + 1];
     char address[64]; /* of this host, for the scripts */
     char *folder;     /* the root's working directory; NULL: unknown */
+
+    struct enl_cores cores;
 
     enum enl_phase phase;
     int status;      /* that enl will exit with */

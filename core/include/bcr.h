@@ -139,13 +139,15 @@ BCR_API int bcr_init(int flags, const char *ccename);
 /* bcr_enlist -- start new CCEs, or take in processes that wait to join.
  * Shape   : mach is the machine; NULL, "" and "localhost" are this one.
  *
- *           prcssr >= 0 starts one CCE pinned to that core; prcssr < 0 starts |prcssr| CCEs, spread over
- *           the cores in turn.  Their ordinals (bcr_cceord) are cceord1, cceord1 + 1 and so on; cceord1
- *           is not negative.
+ *           prcssr >= 0 starts one CCE pinned to that core; prcssr < 0 starts |prcssr| CCEs, each pinned
+ *           to the next of the cores that the program may use, in turn.  A CCE with threads of its own
+ *           gives itself more cores by sched_setaffinity(2).  Their ordinals (bcr_cceord) are cceord1,
+ *           cceord1 + 1 and so on; cceord1 is not negative.
  *
  *           obj is the program, looked up from the root's working directory, then on PATH.  A process
  *           that waits under enl --join for this program goes first if its ccename equals obj or the last
- *           component of obj; it keeps its own directory, environment and standard files.
+ *           component of obj; it keeps its own directory, environment and standard files, and with
+ *           prcssr < 0 its cores.
  *
  *           A started CCE has obj as argv[0], no other arguments, and the root's environment (without the
  *           variables that BCR passes on), umask and soft limits; the root's working directory, or the

@@ -3,6 +3,7 @@
  *
  *   tell          writes "ordinal pid group" to the fifo $SYS_TELL: the test knows that it is there
  *   about         writes what it was given: limits, mask, directory, and so on
+ *   cores         writes "cores ORDINAL COUNT FIRST": how many cores it may run on, and the first of them
  *   wait          reads a byte from the fifo $SYS_GO
  *   out T, err T  prints a line
  *   flood N       prints N lines
@@ -21,6 +22,7 @@
  * $SYS_THREAD: has a second thread when it calls bcr_init. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,6 +64,17 @@ static void about(void)
          getenv("BCRI_SOCKET") ? getenv("BCRI_SOCKET") : "none",
          strncmp(input, "/dev/null", 9) == 0 ? "null" : "other",
          signal(SIGHUP, SIG_IGN) == SIG_IGN ? "ignored" : "default");
+}
+
+static void cores(void)
+{
+    cpu_set_t set;
+    int first = 0;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    while (first < CPU_SETSIZE && !CPU_ISSET((size_t)first, &set))
+        first++;
+    tell("cores %d %d %d\n", bcr_cceord, CPU_COUNT(&set), first);
 }
 
 static void birth(const char *object, int count)
@@ -142,6 +155,8 @@ static int perform(char **words)
         return tell("%d %d %d\n", bcr_cceord, (int)getpid(), (int)getpgrp()), 1;
     if (strcmp(word, "about") == 0)
         return about(), 1;
+    if (strcmp(word, "cores") == 0)
+        return cores(), 1;
     if (strcmp(word, "wait") == 0) {
         char byte;
         int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
