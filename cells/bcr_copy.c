@@ -28,13 +28,19 @@ int bcr_copyfm(const int *copydesc, int repl, void **rgid, int offset, void *buf
     return bcri_copy_finish(bcri_copy_out(ctx, copydesc, repl, &region, buffer, buflen));
 }
 
-/* Makes a region that is to be written to the caller's alone. What cannot be copied must not cost the sharers their
- * common copy, so a descriptor that would be refused is refused here. */
-static int own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, const int *copydesc)
+static bool is_own(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
 {
     const struct bcri_region_shm *header = bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
-    if (bcri_likely(bcri_load_acquire(&header->count) == BCRI_COUNT_ONE))
+    return bcri_load_acquire(&header->count) == BCRI_COUNT_ONE;
+}
+
+/* Makes a region that is to be written to the caller's alone. What cannot be copied must not cost the sharers their
+ * common copy, so a descriptor that would be refused is refused here; the other arguments are good. */
+static int own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, const int *copydesc)
+{
+    if (is_own(ctx, slot))
         return 0;
+    const struct bcri_region_shm *header = bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
     if (!bcri_archtype_valid((int)header->archtype))
         return 0; /* nothing will be written */
     struct bcri_copier *copier = bcri_copier_of(ctx);
@@ -52,11 +58,13 @@ int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, const voi
     if (bcri_unlikely(error != 0))
         return refuse(error);
     struct bcri_copy_region region = bcri_copy_describe(ctx, slot, offset);
-    error = bcri_copy_arguments_good(copydesc, repl, &region, buffer, buflen) ? own(ctx, slot, copydesc)
-                                                                              : bcrE_ARG;
-    if (bcri_unlikely(error != 0))
-        return refuse(error);
-    region = bcri_copy_describe(ctx, slot, offset);
+    if (bcri_unlikely(!is_own(ctx, slot))) {
+        error = bcri_copy_arguments_good(copydesc, repl, &region, buffer, buflen) ? own(ctx, slot, copydesc)
+                                                                                  : bcrE_ARG;
+        if (error != 0)
+            return refuse(error);
+        region = bcri_copy_describe(ctx, slot, offset);
+    }
     return bcri_copy_finish(bcri_copy_in(ctx, copydesc, repl, &region, buffer, buflen));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copier.c -- finds recipes by content, makes those that are missing, and gives up what has not been used for longest.
+ * copier.c -- makes recipes that are missing, and gives up what has not been used for longest.
  *
  * One CCE uses it, one call at a time (threads that share a CCE never call at once), so there are no locks.
  */
@@ -10,15 +10,6 @@
 #include <string.h>
 
 #include <bcr/error.h>
-
-enum { BUCKETS = 2 * BCRI_COPIER_RECIPES, RECIPE_BYTES_MAX = BCRI_COPIER_BYTES / 8 };
-
-struct bcri_copier {
-    struct recipe *bucket[BUCKETS];
-    struct recipe *newest, *oldest;
-    const struct bcri_reverse *reverse;
-    struct bcri_copier_state state;
-};
 
 struct bcri_copier *bcri_copier_create(const struct bcri_reverse *reverse)
 {
@@ -44,11 +35,6 @@ struct bcri_copier_state bcri_copier_state(const struct bcri_copier *copier)
     return copier->state;
 }
 
-const struct bcri_reverse *copier_reverse(const struct bcri_copier *copier)
-{
-    return copier->reverse;
-}
-
 /* ---- by last use ---- */
 
 static void unlink_use(struct bcri_copier *copier, struct recipe *recipe)
@@ -67,7 +53,7 @@ static void link_use(struct bcri_copier *copier, struct recipe *recipe)
 
 static void give_up(struct bcri_copier *copier, struct recipe *recipe)
 {
-    struct recipe **link = &copier->bucket[recipe->hash % BUCKETS];
+    struct recipe **link = &copier->bucket[recipe->hash % COPIER_BUCKETS];
     while (*link != recipe)
         link = &(*link)->next;
     *link = recipe->next;
@@ -79,8 +65,8 @@ static void give_up(struct bcri_copier *copier, struct recipe *recipe)
 
 static void keep(struct bcri_copier *copier, struct recipe *recipe)
 {
-    recipe->next = copier->bucket[recipe->hash % BUCKETS];
-    copier->bucket[recipe->hash % BUCKETS] = recipe;
+    recipe->next = copier->bucket[recipe->hash % COPIER_BUCKETS];
+    copier->bucket[recipe->hash % COPIER_BUCKETS] = recipe;
     link_use(copier, recipe);
     copier->state.recipe_count++;
     copier->state.size_bytes += recipe->size_bytes;
@@ -89,52 +75,29 @@ static void keep(struct bcri_copier *copier, struct recipe *recipe)
         give_up(copier, copier->oldest);
 }
 
-/* ---- by content ---- */
-
-static uint32_t mix(uint32_t hash, const struct shape *shape)
+void copier_renew(struct bcri_copier *copier, struct recipe *recipe)
 {
-    uint32_t phases = (uint32_t)shape->source_phase << 8 | shape->destination_phase;
-    hash ^= (uint32_t)shape->source_archtype * UINT32_C(0x85ebca6b) ^
-            (uint32_t)shape->destination_archtype * UINT32_C(0xc2b2ae35) ^ phases * UINT32_C(0x9e3779b1);
-    return hash ^ hash >> 15;
+    unlink_use(copier, recipe);
+    link_use(copier, recipe);
 }
 
-static bool same_shape(const struct shape *a, const struct shape *b)
-{
-    return a->source_archtype == b->source_archtype && a->destination_archtype == b->destination_archtype &&
-           a->source_phase == b->source_phase && a->destination_phase == b->destination_phase;
-}
+/* ---- those that are missing ---- */
 
-int copier_find(struct bcri_copier *copier, const int *copydesc, const struct shape *shape,
+int copier_make(struct bcri_copier *copier, const int *copydesc, uint64_t hash, const struct shape *shape,
                 struct recipe **recipe_out)
 {
-    uint32_t hash = mix(key_hash(copydesc), shape);
-    struct recipe *recipe = copier->bucket[hash % BUCKETS];
-    for (; recipe; recipe = recipe->next)
-        if (recipe->hash == hash && same_shape(&recipe->shape, shape) && key_equals(&recipe->key, copydesc))
-            break;
-    if (recipe) {
-        copier->state.found_count++;
-        if (recipe != copier->newest) {
-            unlink_use(copier, recipe);
-            link_use(copier, recipe);
-        }
-        *recipe_out = recipe;
-        return 0;
-    }
+    struct recipe *recipe;
     int error = recipe_make(&recipe, copydesc, hash, shape);
     if (error)
         return error;
     copier->state.made_count++;
-    if (recipe->size_bytes <= RECIPE_BYTES_MAX)
+    if (recipe->size_bytes <= COPIER_RECIPE_BYTES_MAX)
         keep(copier, recipe);
     *recipe_out = recipe;
     return 0;
 }
 
-void copier_done(struct bcri_copier *copier, struct recipe *recipe)
+void copier_give_up(struct recipe *recipe)
 {
-    (void)copier;
-    if (recipe->size_bytes > RECIPE_BYTES_MAX)
-        recipe_free(recipe);
+    recipe_free(recipe);
 }

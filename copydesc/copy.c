@@ -10,6 +10,7 @@
 
 #include <bcr/error.h>
 #include <bcri/archtype.h>
+#include <bcri/atomics.h>
 
 #include "copier.h"
 #include "walk.h"
@@ -48,9 +49,12 @@ static struct bcri_copy_result result_of(const struct walk *walk, enum stop stop
     }
 }
 
-static struct walk walk_of(const struct job *job, struct recipe *recipe, const struct op_tools *tools)
+/* Where it is not obvious that all of it fits, or there is no plan. */
+static __attribute__((noinline)) struct bcri_copy_result copy_by_walking(const struct job *job,
+                                                                         struct recipe *recipe,
+                                                                         const struct op_tools *tools)
 {
-    return (struct walk){
+    struct walk walk = {
         .survey = &recipe->survey,
         .plan = recipe->planned ? &recipe->plan : NULL,
         .source_data = job->source_data,
@@ -59,10 +63,13 @@ static struct walk walk_of(const struct job *job, struct recipe *recipe, const s
         .destination = {job->room.destination_pos, job->room.destination_length},
         .tools = *tools,
     };
+    enum stop stop = walk_run(&walk, job->repl);
+    return result_of(&walk, stop);
 }
 
-static struct bcri_copy_result copy(const struct job *job, struct recipe *recipe,
-                                    const struct op_tools *tools)
+static inline __attribute__((always_inline)) struct bcri_copy_result copy(const struct job *job,
+                                                                          struct recipe *recipe,
+                                                                          const struct op_tools *tools)
 {
     int64_t source_end, destination_end;
     if (recipe_fits(recipe, job->repl, &job->room, &source_end, &destination_end)) {
@@ -72,9 +79,7 @@ static struct bcri_copy_result copy(const struct job *job, struct recipe *recipe
             return failed(-2, error);
         return (struct bcri_copy_result){.ret = bytes_left(source_end, job->room.source_length) + 2};
     }
-    struct walk walk = walk_of(job, recipe, tools);
-    enum stop stop = walk_run(&walk, job->repl);
-    return result_of(&walk, stop);
+    return copy_by_walking(job, recipe, tools);
 }
 
 static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
@@ -85,8 +90,9 @@ static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_byt
 }
 
 /* The copy that is made if the two areas overlap. */
-static struct bcri_copy_result copy_set_aside(struct job *job, struct recipe *recipe,
-                                              const struct op_tools *tools)
+static __attribute__((noinline)) struct bcri_copy_result copy_set_aside(struct job *job,
+                                                                        struct recipe *recipe,
+                                                                        const struct op_tools *tools)
 {
     uint8_t *aside = malloc((size_t)job->room.source_length);
     if (!aside)
@@ -98,13 +104,14 @@ static struct bcri_copy_result copy_set_aside(struct job *job, struct recipe *re
     return result;
 }
 
-static struct bcri_copy_result run(struct bcri_copier *copier, struct job *job)
+static inline __attribute__((always_inline)) struct bcri_copy_result run(struct bcri_copier *copier,
+                                                                         struct job *job)
 {
     struct recipe *recipe;
     int error = copier_find(copier, job->copydesc, &job->shape, &recipe);
-    if (error)
-        return failed(-2, error);
-    const struct op_tools tools = {copier_reverse(copier), job->codec};
+    if (bcri_unlikely(error != 0))
+        return failed(error == bcrE_ARCH ? 0 : -2, error);
+    const struct op_tools tools = {copier->reverse, job->codec};
     struct bcri_copy_result result;
     if (overlap(job->copydesc, (int64_t)recipe->key.triple_count * 3 * (int64_t)sizeof(int),
                 job->destination_data, job->room.destination_length))
@@ -114,7 +121,7 @@ static struct bcri_copy_result run(struct bcri_copier *copier, struct job *job)
         result = copy_set_aside(job, recipe, &tools);
     else
         result = copy(job, recipe, &tools);
-    copier_done(copier, recipe);
+    copier_done(recipe);
     return result;
 }
 
@@ -126,34 +133,35 @@ static bool region_good(const struct bcri_copy_region *region)
            region->offset_bytes >= 0 && region->offset_bytes <= region->length_bytes;
 }
 
+static inline bool arguments_good(const int *copydesc, int repl, const struct bcri_copy_region *region,
+                                  const void *buffer, int buflen)
+{
+    return copydesc && (repl | buflen) >= 0 && (buffer || buflen == 0) && region_good(region);
+}
+
 bool bcri_copy_arguments_good(const int *copydesc, int repl, const struct bcri_copy_region *region,
                               const void *buffer, int buflen)
 {
-    return copydesc && repl >= 0 && buflen >= 0 && (buffer || buflen == 0) && region_good(region);
+    return arguments_good(copydesc, repl, region, buffer, buflen);
 }
 
-static uint8_t phase_of(int pos)
-{
-    return (uint8_t)(pos & (LAYOUT_PHASES - 1));
-}
-
-/* Between this program's own layout and one for which there is no translation. */
-static struct bcri_copy_result untranslated(struct bcri_copier *copier, const int *copydesc)
+/* What is said to an archtype that no recipe can be made for: nothing was copied. */
+static struct bcri_copy_result untranslated(struct bcri_copier *copier, const int *copydesc, int bad)
 {
     int error = bcri_copydesc_check(copier, copydesc);
-    return error ? failed(-2, error) : failed(0, bcrE_ARCH);
+    return error ? failed(bad, error) : failed(0, bcrE_ARCH);
 }
 
 struct bcri_copy_result bcri_copy_to_region(struct bcri_copier *copier, const int *copydesc, int repl,
                                             const struct bcri_copy_region *region, const void *buffer,
                                             int buflen, const struct bcri_cce_codec *codec)
 {
-    if (!bcri_copy_arguments_good(copydesc, repl, region, buffer, buflen))
+    if (bcri_unlikely(!arguments_good(copydesc, repl, region, buffer, buflen)))
         return failed(-2, bcrE_ARG);
-    if (!bcri_archtype_valid(region->archtype))
-        return untranslated(copier, copydesc);
+    if (bcri_unlikely(region->archtype <= 0))
+        return untranslated(copier, copydesc, -2);
     struct job job = {
-        copydesc, repl,         {LAYOUT_USER, region->archtype, 0, phase_of(region->offset_bytes)},
+        copydesc, repl,         shape_of(LAYOUT_USER, 0, region->archtype, region->offset_bytes),
         buffer,   region->data, {0, buflen, region->offset_bytes, region->length_bytes},
         codec};
     return run(copier, &job);
@@ -163,14 +171,13 @@ struct bcri_copy_result bcri_copy_from_region(struct bcri_copier *copier, const 
                                               const struct bcri_copy_region *region, void *buffer, int buflen,
                                               const struct bcri_cce_codec *codec)
 {
-    if (!bcri_copy_arguments_good(copydesc, repl, region, buffer, buflen))
+    if (bcri_unlikely(!arguments_good(copydesc, repl, region, buffer, buflen)))
         return failed(-2, bcrE_ARG);
-    if (!bcri_archtype_valid(region->archtype))
-        return untranslated(copier, copydesc);
-    struct job job = {
-        copydesc,     repl,   {region->archtype, LAYOUT_USER, phase_of(region->offset_bytes), 0},
-        region->data, buffer, {region->offset_bytes, region->length_bytes, 0, buflen},
-        codec};
+    if (bcri_unlikely(region->archtype <= 0))
+        return untranslated(copier, copydesc, -2);
+    struct job job = {copydesc,     repl,   shape_of(region->archtype, region->offset_bytes, LAYOUT_USER, 0),
+                      region->data, buffer, {region->offset_bytes, region->length_bytes, 0, buflen},
+                      codec};
     return run(copier, &job);
 }
 
@@ -180,15 +187,11 @@ struct bcri_copy_result bcri_copy_between(struct bcri_copier *copier, const int 
 {
     if (!copydesc || repl < 0 || !region_good(to) || !region_good(from))
         return failed(-2, bcrE_ARG);
-    if (!bcri_archtype_valid(to->archtype) || !bcri_archtype_valid(from->archtype))
-        return untranslated(copier, copydesc);
+    if (to->archtype <= 0 || from->archtype <= 0)
+        return untranslated(copier, copydesc, -2);
     struct job job = {
-        copydesc,
-        repl,
-        {from->archtype, to->archtype, phase_of(from->offset_bytes), phase_of(to->offset_bytes)},
-        from->data,
-        to->data,
-        {from->offset_bytes, from->length_bytes, to->offset_bytes, to->length_bytes},
+        copydesc,   repl,     shape_of(from->archtype, from->offset_bytes, to->archtype, to->offset_bytes),
+        from->data, to->data, {from->offset_bytes, from->length_bytes, to->offset_bytes, to->length_bytes},
         NULL};
     return run(copier, &job);
 }
@@ -198,15 +201,13 @@ struct bcri_copy_result bcri_copy_size(struct bcri_copier *copier, const int *co
 {
     if (!copydesc || repl < 0 || offset < 0 || buflen < 0)
         return failed(-1, bcrE_ARG);
-    if (!bcri_archtype_valid(archtype)) {
-        int error = bcri_copydesc_check(copier, copydesc);
-        return error ? failed(-1, error) : failed(0, bcrE_ARCH);
-    }
-    const struct shape shape = {LAYOUT_USER, archtype, 0, phase_of(offset)};
+    if (archtype <= 0)
+        return untranslated(copier, copydesc, -1);
+    const struct shape shape = shape_of(LAYOUT_USER, 0, archtype, offset);
     struct recipe *recipe;
     int error = copier_find(copier, copydesc, &shape, &recipe);
     if (error)
-        return failed(-1, error);
+        return failed(error == bcrE_ARCH ? 0 : -1, error);
     const struct room room = {0, buflen, offset, INT_MAX};
     int64_t source_end, end;
     enum stop stop = GO_ON;
@@ -217,7 +218,7 @@ struct bcri_copy_result bcri_copy_size(struct bcri_copier *copier, const int *co
         end = walk.destination.pos;
         error = walk.error;
     }
-    copier_done(copier, recipe);
+    copier_done(recipe);
     if (stop == STOP_ERROR)
         return failed(-1, error);
     if (stop == STOP_DESTINATION || end > INT_MAX - 2)
@@ -229,10 +230,10 @@ int bcri_copydesc_check(struct bcri_copier *copier, const int *copydesc)
 {
     if (!copydesc)
         return bcrE_ARG;
-    const struct shape shape = {LAYOUT_USER, bcri_archtype_native(), 0, 0};
+    const struct shape shape = shape_of(LAYOUT_USER, 0, bcri_archtype_native(), 0);
     struct recipe *recipe;
     int error = copier_find(copier, copydesc, &shape, &recipe);
     if (!error)
-        copier_done(copier, recipe);
+        copier_done(recipe);
     return error;
 }

@@ -9,10 +9,6 @@
 
 #include <bcr/error.h>
 
-#include "triple.h"
-
-enum { HASHED_MAX = 16 };
-
 /* ---- reading ---- */
 
 struct reader {
@@ -133,9 +129,9 @@ void key_free(struct key *key)
 
 /* ---- comparing ---- */
 
-bool key_equals(const struct key *key, const int *copydesc)
+bool key_rest_equals(const struct key *key, const int *copydesc, int first_span)
 {
-    for (int i = 0; i < key->span_count; i++) {
+    for (int i = first_span; i < key->span_count; i++) {
         const struct span *span = &key->spans[i];
         const int *want = key->triples + 3 * span->first, *got = copydesc + 3 * span->first;
         for (int k = 0; k < span->count; k++, want += 3, got += 3)
@@ -143,20 +139,4 @@ bool key_equals(const struct key *key, const int *copydesc)
                 return false;
     }
     return true;
-}
-
-uint32_t key_hash(const int *copydesc)
-{
-    uint64_t hash = 0;
-    for (int idx = 0; idx < HASHED_MAX; idx++) {
-        const int *words = copydesc + 3 * idx;
-        if (!triple_good(words, idx))
-            break;
-        uint64_t word = (uint64_t)(uint32_t)words[1] << 32 | (uint32_t)words[2];
-        word = (word ^ (uint64_t)(uint32_t)words[0] << 20) * UINT64_C(0x9e3779b97f4a7c15);
-        hash = (hash << 7 | hash >> 57) ^ word;
-        if (words[1] & bcrT_END)
-            break;
-    }
-    return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
 }

@@ -216,6 +216,15 @@ void plan_forget(struct survey *survey)
             forget(survey->nested[i]);
 }
 
+static void mark_quick(struct oplist *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        struct op *op = &list->ops[i];
+        bool short_run = op->items <= 16 && (op->items & (op->items - 1)) == 0;
+        op->quick = op->kind == OP_COPY && op->blocks == 1 && short_run ? (uint8_t)op->items : 0;
+    }
+}
+
 /* The result of find_rounds, with copies of what it borrowed. */
 static int keep(struct plan *plan, const struct rounds *rounds)
 {
@@ -239,6 +248,9 @@ static int keep(struct plan *plan, const struct rounds *rounds)
         error = join_round(rounds, &plan->round);
     if (error)
         return error;
+    for (int i = 0; i < plan->count; i++)
+        mark_quick(&plan->first[i]);
+    mark_quick(&plan->round);
     plan->source_step = rounds->at[rounds->count].source - rounds->at[rounds->lead].source;
     plan->destination_step = rounds->at[rounds->count].destination - rounds->at[rounds->lead].destination;
     plan->whole = oplist_turns(&plan->round, plan->source_step, plan->destination_step);

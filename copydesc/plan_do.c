@@ -8,6 +8,7 @@
 #include "plan.h"
 
 #include <limits.h>
+#include <string.h>
 
 enum { COLUMN_BYTES = 8192, COLUMN_TURNS_MIN = 16 };
 
@@ -58,16 +59,28 @@ static int do_loop(const struct op *loop, const struct op *body, const uint8_t *
 static int do_ops(const struct op *ops, int count, const uint8_t *source, uint8_t *destination,
                   const struct op_tools *tools)
 {
-    int error = 0;
-    for (int i = 0; i < count && !error; i++) {
-        if (ops[i].kind == OP_LOOP) {
-            error = do_loop(&ops[i], &ops[i + 1], source, destination, tools);
-            i += ops[i].items;
-        } else {
-            error = op_do(&ops[i], source, destination, tools);
+    for (const struct op *op = ops, *end = ops + count; op < end; op++) {
+        const uint8_t *from = source + op->source_off;
+        uint8_t *to = destination + op->destination_off;
+        int error = 0;
+        switch (op->quick) { /* short runs, of which structs are made, take no call */
+        case 1: *to = *from; continue;
+        case 2: memcpy(to, from, 2); continue;
+        case 4: memcpy(to, from, 4); continue;
+        case 8: memcpy(to, from, 8); continue;
+        case 16: memcpy(to, from, 16); continue;
+        default: break;
         }
+        if (op->kind == OP_LOOP) {
+            error = do_loop(op, op + 1, source, destination, tools);
+            op += op->items;
+        } else {
+            error = op_do(op, source, destination, tools);
+        }
+        if (error)
+            return error;
     }
-    return error;
+    return 0;
 }
 
 /* The rounds, `turns` of them. */
@@ -91,6 +104,8 @@ static int do_rounds(const struct plan *plan, int turns, const uint8_t *source, 
 int plan_do(const struct plan *plan, int repl, const uint8_t *source, uint8_t *destination,
             const struct op_tools *tools)
 {
+    if (repl == 1) /* most often; there is nothing to divide */
+        return do_ops(plan->first[0].ops, plan->first[0].count, source, destination, tools);
     int error = 0, alone = repl < plan->lead ? repl : plan->lead;
     for (int i = 0; i < alone && !error; i++)
         error = do_ops(plan->first[i].ops, plan->first[i].count, source + plan->source_at[i],
@@ -98,7 +113,7 @@ int plan_do(const struct plan *plan, int repl, const uint8_t *source, uint8_t *d
     repl -= alone;
     if (repl == 0 || error)
         return error;
-    int turns = repl / plan->period, rest = repl % plan->period;
+    int turns = plan->period == 1 ? repl : repl / plan->period, rest = repl - turns * plan->period;
     source += plan->source_at[plan->lead];
     destination += plan->destination_at[plan->lead];
     if (turns > 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recipe.c -- making recipes, and the quick answer to whether all of a copy fits.
+ * recipe.c -- making recipes.
  */
 #include "recipe.h"
 
@@ -32,11 +32,11 @@ static void add_plan(struct recipe *recipe)
 {
     struct note *root = &recipe->survey.root;
     const struct shape *shape = &recipe->shape;
-    if (!root->copies || !extents_of(&root->source, shape->source_phase, recipe->source) ||
-        !extents_of(&root->destination, shape->destination_phase, recipe->destination))
+    if (!root->copies || !extents_of(&root->source, shape_source_phase(shape), recipe->source) ||
+        !extents_of(&root->destination, shape_destination_phase(shape), recipe->destination))
         return;
-    recipe->planned =
-        plan_make(&recipe->plan, &recipe->survey, root, shape->source_phase, shape->destination_phase) == 0;
+    recipe->planned = plan_make(&recipe->plan, &recipe->survey, root, shape_source_phase(shape),
+                                shape_destination_phase(shape)) == 0;
     plan_forget(&recipe->survey);
     recipe->steady = recipe->planned && recipe->plan.period == 1 && recipe->plan.lead <= 1 &&
                      recipe->plan.source_step >= 0 && recipe->plan.destination_step >= 0;
@@ -50,7 +50,12 @@ static size_t plan_bytes(const struct plan *plan)
     return ops * sizeof(struct op) + (size_t)plan->count * (sizeof(struct oplist) + 2 * sizeof(int64_t));
 }
 
-int recipe_make(struct recipe **recipe_out, const int *copydesc, uint32_t hash, const struct shape *shape)
+static bool known(int archtype)
+{
+    return archtype == LAYOUT_USER || bcri_archtype_valid(archtype);
+}
+
+int recipe_make(struct recipe **recipe_out, const int *copydesc, uint64_t hash, const struct shape *shape)
 {
     struct recipe *recipe = calloc(1, sizeof *recipe);
     if (!recipe)
@@ -60,11 +65,17 @@ int recipe_make(struct recipe **recipe_out, const int *copydesc, uint32_t hash, 
     int error = key_read(&recipe->key, copydesc);
     if (error)
         goto free_recipe;
-    const struct layout source = layout_of(shape->source_archtype);
-    const struct layout destination = layout_of(shape->destination_archtype);
+    int from = shape_source_archtype(shape), to = shape_destination_archtype(shape);
+    bool translatable = known(from) && known(to);
+    const struct layout source = layout_of(translatable ? from : LAYOUT_USER);
+    const struct layout destination = layout_of(translatable ? to : LAYOUT_USER);
     error = survey_init(&recipe->survey, recipe->key.triples, &source, &destination);
     if (error)
         goto free_key;
+    if (!translatable) { /* said only of descriptors that are good */
+        error = bcrE_ARCH;
+        goto fini_survey;
+    }
     add_plan(recipe); /* without a plan it goes slower */
     recipe->size_bytes = sizeof *recipe + (size_t)recipe->key.triple_count * 3 * sizeof(int) +
                          (size_t)recipe->key.span_count * sizeof(struct span) + recipe->survey.size_bytes +
@@ -72,6 +83,8 @@ int recipe_make(struct recipe **recipe_out, const int *copydesc, uint32_t hash, 
     *recipe_out = recipe;
     return 0;
 
+fini_survey:
+    survey_fini(&recipe->survey);
 free_key:
     key_free(&recipe->key);
 free_recipe:
@@ -85,28 +98,4 @@ void recipe_free(struct recipe *recipe)
     survey_fini(&recipe->survey);
     key_free(&recipe->key);
     free(recipe);
-}
-
-/* `beyond` is by how much the last of the repeats is further than the last that `extent` counts. */
-static inline bool side_fits(const struct extent *extent, int64_t beyond, int64_t pos, int64_t length)
-{
-    return pos + extent->lowest >= 0 && pos + extent->highest + beyond <= INT_MAX &&
-           pos + extent->reach + beyond <= length;
-}
-
-bool recipe_fits(const struct recipe *recipe, int repl, const struct room *room, int64_t *source_end_out,
-                 int64_t *destination_end_out)
-{
-    if (!recipe->planned || repl < 1 || (repl > 2 && !recipe->steady))
-        return false;
-    int counted = repl > 1, more = repl - 1 - counted;
-    int64_t source_beyond = more * recipe->plan.source_step;
-    int64_t destination_beyond = more * recipe->plan.destination_step;
-    const struct extent *source = &recipe->source[counted], *destination = &recipe->destination[counted];
-    if (!side_fits(source, source_beyond, room->source_pos, room->source_length) ||
-        !side_fits(destination, destination_beyond, room->destination_pos, room->destination_length))
-        return false;
-    *source_end_out = room->source_pos + source->end + source_beyond;
-    *destination_end_out = room->destination_pos + destination->end + destination_beyond;
-    return true;
 }
