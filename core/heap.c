@@ -155,28 +155,36 @@ static inline void free_block(struct bcri_heap *heap, struct bcri_span *span, ui
     bcri_span_push(span, i);
 }
 
-void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region)
-{
-    (void)region;
-    struct bcri_heap *heap = ctx->heap;
-    struct bcri_span *span = heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / PAGE_UNITS];
-    free_block(heap, span, ((uint32_t)ref - span->first_unit) >> span->shift);
-}
-
-/* References from elsewhere are looked at, not trusted. */
-static void free_checked(struct bcri_heap *heap, bcri_ref ref)
+/* References are looked at, not trusted: they come from elsewhere, or from words that others can write. */
+static inline struct bcri_span *span_of(const struct bcri_heap *heap, bcri_ref ref, uint32_t *i_out)
 {
     uint32_t seg = bcri_ref_seg(ref);
     uint32_t page = (uint32_t)ref / PAGE_UNITS;
-    if (bcri_likely(seg < heap->own_count && page < heap->own[seg].pages)) {
-        struct bcri_span *span = heap->own[seg].span_of[page];
-        uint32_t i = span != NULL ? ((uint32_t)ref - span->first_unit) >> span->shift : 0;
-        if (bcri_likely(span != NULL && i < span->blocks && bcri_span_ref(span, i) == ref)) {
-            free_block(heap, span, i);
-            return;
-        }
-    }
-    heap->bad_frees++;
+    if (bcri_unlikely(seg >= heap->own_count || page >= heap->own[seg].pages))
+        return NULL;
+    struct bcri_span *span = heap->own[seg].span_of[page];
+    uint32_t i = span != NULL ? ((uint32_t)ref - span->first_unit) >> span->shift : 0;
+    if (bcri_unlikely(span == NULL || i >= span->blocks || bcri_span_ref(span, i) != ref))
+        return NULL;
+    *i_out = i;
+    return span;
+}
+
+static inline void free_checked(struct bcri_heap *heap, bcri_ref ref)
+{
+    uint32_t i;
+    struct bcri_span *span = span_of(heap, ref, &i);
+    if (bcri_likely(span != NULL))
+        free_block(heap, span, i);
+    else
+        heap->bad_frees++;
+}
+
+void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region)
+{
+    (void)region;
+    if (bcri_likely(ctx->heap != NULL))
+        free_checked(ctx->heap, ref);
 }
 
 static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count)
@@ -237,8 +245,10 @@ int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm 
         if (length > region->capacity)
             return bcrE_NOMEM;
     } else {
-        struct bcri_span *span = ctx->heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / PAGE_UNITS];
-        int error = resize_own(ctx, span, ((uint32_t)ref - span->first_unit) >> span->shift, length);
+        uint32_t i;
+        struct bcri_span *span = ctx->heap != NULL ? span_of(ctx->heap, ref, &i) : NULL;
+        ctx->damaged |= span == NULL;
+        int error = span != NULL ? resize_own(ctx, span, i, length) : bcrE_NOMEM;
         if (error != 0)
             return error;
     }

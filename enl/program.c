@@ -111,6 +111,11 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
 {
     struct enl_cce *cce = enl_cce_at(program, work->index);
     if (work->kind == ENL_WORK_REPAIR) {
+        if (work->code != 0)
+            enl_say(
+                program, BCRI_LOG_ERROR,
+                "shared memory is damaged: what CCE %u held could not all be put right; enl audit says where",
+                work->index);
         enl_cce_repaired(program, work->index);
     } else if (work->kind == ENL_WORK_BIRTH && cce != NULL) {
         if (work->code == 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "audit.h"
+#include "bcr/error.h"
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/estate.h"
@@ -61,7 +62,10 @@ static int do_work(struct enl_worker *worker, struct enl_work *work)
         bcri_cce_repair(ctx, work->index);
         bcri_estate_add(worker->estate, work->index);
         look_at_estate(worker->estate, work);
-        return 0;
+        if (!ctx->damaged)
+            return 0;
+        ctx->damaged = false;
+        return bcrE_INTERNAL;
     case ENL_WORK_AUDIT: return enl_audit_perform(work->audit, ctx);
     case ENL_WORK_LOOK:
         atomic_store(&worker->look_queued, false);

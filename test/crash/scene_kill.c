@@ -194,6 +194,7 @@ static void play(const struct scenario *scenario, struct path *path, uint64_t k,
     scene_go_on(&scene);
     scene_memory_is_home(&scene);
     CHECK_UINT(scene_audit(&scene, "in the end").regions, 0);
+    CHECK(!scene.owner->damaged && !scene.peer->damaged && !group_enl(scene.group)->damaged);
     scene_close(&scene);
     munmap(scene.shared, sizeof *scene.shared);
     alarm(0);

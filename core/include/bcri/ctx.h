@@ -59,12 +59,18 @@ struct bcri_areas {
     struct bcri_area_room *rooms; /* addresses of freed areas, for others of the same shape */
 };
 
+/* Where this process has mapped a segment. Not mapped: {NULL, 0}. */
+struct bcri_mapping {
+    unsigned char *base;
+    uint64_t units; /* of BCRI_REF_UNIT */
+};
+
 struct bcri_ctx {
     /* hot */
     struct bcri_record_shm *record;
     struct bcri_journal_shm *journal;
     struct bcri_bell_shm *bell;
-    void **base; /* by segment number; NULL: not mapped here yet */
+    struct bcri_mapping *map; /* by segment number */
     uint32_t tag;
     uint32_t index;
     bool full_fence; /* membarrier is missing: releases must fence (lock.h) */
@@ -94,8 +100,8 @@ struct bcri_ctx {
     uint32_t slot_chunks;
     void *slot_base[24];
     size_t slot_count[24];
-    size_t *map_size; /* by segment number */
-    int error;        /* bcr_errno of a CCE that is no thread of its own */
+    bool damaged; /* a reference that no CCE writes was met: bcrE_INTERNAL takes the place of bcrE_NOMEM */
+    int error;    /* bcr_errno of a CCE that is no thread of its own */
     int putwait_msec;
     int flags; /* of bcr_init */
     uint32_t enlistor;
@@ -103,15 +109,21 @@ struct bcri_ctx {
     void *client; /* enl/client */
 };
 
-/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped. */
+/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped, or if there is no such
+ * place: then ctx->damaged is set. */
 void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref);
 static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    unsigned char *base = ctx->base[bcri_ref_seg(ref)];
-    if (bcri_likely(base != NULL))
-        return base + bcri_ref_offset(ref);
+    const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(ref)];
+    if (bcri_likely((uint32_t)ref < map->units))
+        return map->base + bcri_ref_offset(ref);
     return bcri_at_slow(ctx, ref);
 }
+/* The same for whoever is in the midst of a change and cannot turn back: never NULL. What has no place is a private page of
+ * zeroes. */
+void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref);
+/* Whether `bytes` from `ref` on lie in one segment, which this process has mapped or can map. */
+bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes);
 
 /* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic and layout: `layout` is
  * what the highest floor in this process says (layout.h).

@@ -37,7 +37,7 @@ static uint64_t charge_of(uint32_t length)
 
 static unsigned char *data_of(bcri_ref ref, const struct bcri_region_shm *region)
 {
-    return (unsigned char *)ctx->base[bcri_ref_seg(ref)] + (uint64_t)region->data_16 * 16;
+    return ctx->map[bcri_ref_seg(ref)].base + (uint64_t)region->data_16 * 16;
 }
 
 TEST(each_length_belongs_to_the_smallest_class_that_holds_it)
@@ -352,7 +352,7 @@ TEST(an_area_that_a_program_has_locked_in_memory_gives_its_pages_back)
     CHECK_INT(bcri_heap_add(ctx, 4096, &area), 0);
     CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
     uint32_t seg = bcri_ref_seg(ref);
-    if (mlock(ctx->base[seg], 64 << 10) != 0)
+    if (mlock(ctx->map[seg].base, 64 << 10) != 0)
         SKIP("64 KiB cannot be locked in memory here");
     uint64_t before = stored_bytes(seg);
     bcri_heap_free(ctx, ref, region);

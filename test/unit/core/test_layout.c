@@ -53,7 +53,7 @@ static int init_with(struct bcri_host *host, uint32_t layout)
     struct bcri_ctx ctx;
     int error = bcri_ctx_init(&ctx, bcri_host_segment_fd(host, BCRI_HOST_SEG), 0, layout, &upcalls, NULL);
     if (error != 0)
-        CHECK_PTR(ctx.base, NULL); /* nothing is left mapped */
+        CHECK_PTR(ctx.map, NULL); /* nothing is left mapped */
     return error;
 }
 

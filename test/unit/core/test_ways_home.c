@@ -153,8 +153,7 @@ static int free_stream(struct bcri_ctx *ctx, void *arg)
     for (uint64_t i = 0; i < stream->count; i++) {
         bcri_ref ref = ring_get(&stream->ring, i);
         const struct bcri_region_shm *region = bcri_at(ctx, ref);
-        const unsigned char *data =
-            (const unsigned char *)ctx->base[bcri_ref_seg(ref)] + (uint64_t)region->data_16 * 16;
+        const unsigned char *data = ctx->map[bcri_ref_seg(ref)].base + (uint64_t)region->data_16 * 16;
         for (uint32_t k = 0; k < region->length; k++)
             if (data[k] != (unsigned char)i)
                 return 1;
@@ -181,8 +180,7 @@ static void feed(struct stream *streams, unsigned freers, uint64_t count)
             struct bcri_region_shm *region;
             while (bcri_heap_alloc(owner, length, 1, &ref, &region) != 0)
                 sched_yield();
-            memset((unsigned char *)owner->base[bcri_ref_seg(ref)] + (uint64_t)region->data_16 * 16, (int)i,
-                   length);
+            memset(owner->map[bcri_ref_seg(ref)].base + (uint64_t)region->data_16 * 16, (int)i, length);
             bcri_store_release(&region->count, BCRI_COUNT_ONE);
             ring_put(&streams[k].ring, i, ref);
         }
