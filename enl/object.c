@@ -94,9 +94,11 @@ static int check(const char *path, const char *name, char *error, size_t error_s
     return 0;
 }
 
-static bool there(const char *path)
+/* A name without a slash means no directory: the program of that name is on PATH, as a shell finds it. */
+static bool is_here(const char *name)
 {
-    return access(path, F_OK) == 0;
+    struct stat status;
+    return stat(name, &status) == 0 && (!S_ISDIR(status.st_mode) || strchr(name, '/') != NULL);
 }
 
 /* The first entry of PATH with a regular file of that name; an executable one is preferred, as shells do. */
@@ -130,7 +132,7 @@ int enl_object_find(const char *name, char *path_out, char *error, size_t error_
     if (name[0] == '\0' || strlen(name) >= PATH_MAX)
         return bcri_refuse(error, error_size, 127, "a program's name cannot be empty or that long");
     char place[PATH_MAX];
-    if (there(name))
+    if (is_here(name))
         strcpy(place, name);
     else if (name[0] == '/' || !find_on_path(name, place))
         return bcri_refuse(error, error_size, 127, "there is no program %s%s", name,

@@ -76,8 +76,9 @@ void enl_program_check_end(struct enl_program *program)
         end(program);
     } else if (program->phase == ENL_ENDING) {
         /* What CCEs left behind has come to the daemon, their subreaper. SIGCHLD tells of the end of each. */
-        enl_signals_kill_children();
-        if (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD)
+        bool known = enl_signals_kill_children();
+        if (!known ||
+            (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD))
             end(program);
     }
 }
@@ -99,6 +100,8 @@ void enl_program_abort(struct enl_program *program, int status)
 static void on_grace(uv_timer_t *timer)
 {
     struct enl_program *program = (struct enl_program *)((char *)timer - offsetof(struct enl_program, grace));
+    if (program->script != 0)
+        kill(-program->script, SIGKILL);
     enl_program_abort(program, program->status);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* requests.c -- what each control message does. */
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -144,6 +145,8 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
                 (long)in->pid);
         enl_program_abort(program, 128 + 9);
     }
+    if (program->script != 0)
+        kill(-program->script, SIGKILL);
     enl_say_hurry(program);
     return NULL;
 }

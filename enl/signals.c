@@ -53,13 +53,13 @@ bool enl_signals_reap(struct enl_program *program)
     }
 }
 
-void enl_signals_kill_children(void)
+bool enl_signals_kill_children(void)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return;
+        return false;
     char word[32];
     while (fscanf(file, "%31s", word) == 1) {
         long pid = strtol(word, NULL, 10);
@@ -67,6 +67,7 @@ void enl_signals_kill_children(void)
             kill((pid_t)pid, SIGKILL);
     }
     fclose(file);
+    return true;
 }
 
 /* Passes a signal on to all but, if it came from the terminal, the root, which has it already. */
@@ -77,10 +78,18 @@ static void pass_on(struct enl_program *program, int signal, bool from_terminal)
             enl_cce_signal(cce, signal, true);
 }
 
+/* Until SIGKILL, for all that does not heed the signal. */
+static void start_grace(struct enl_program *program)
+{
+    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data, GRACE_MSEC, 0);
+}
+
 static void end_by(struct enl_program *program, int signal, bool from_terminal)
 {
-    if (program->script != 0)
+    if (program->script != 0) {
         kill(-program->script, SIGTERM);
+        start_grace(program);
+    }
     enl_say_hurry(program);
     if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
         return;
@@ -94,7 +103,7 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
     program->phase = ENL_ENDING;
     program->status = 128 + signal; /* unless the root ends with another */
     pass_on(program, signal, from_terminal);
-    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data, GRACE_MSEC, 0);
+    start_grace(program);
 }
 
 static void stop_all(struct enl_program *program, int signal, bool from_terminal)

@@ -53,7 +53,7 @@ static void answers_and_ends(void)
 
 static int visit(void)
 {
-    int fd = bcri_channel_connect(program);
+    int fd = bcri_channel_connect(program, 10000);
     if (fd < 0)
         FAIL("no connection to %s: %s", program, strerror(-fd));
     return fd;
@@ -266,5 +266,49 @@ TEST(a_process_that_waits_and_dies_is_forgotten)
     run_end(&command);
     while (descriptors() != before)
         sched_yield();
+    answers_and_ends();
+}
+
+/* Somebody's own socket at such an address, with so many waiting before it that one more has to wait too. */
+static int fill(const char *name)
+{
+    struct sockaddr_un address;
+    socklen_t length = bcri_channel_address(&address, geteuid(), name);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    CHECK_INT(bind(fd, (struct sockaddr *)&address, length), 0);
+    CHECK_INT(listen(fd, 0), 0);
+    for (int error = 0; error == 0;) {
+        int one = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        error = connect(one, (struct sockaddr *)&address, length);
+    }
+    CHECK_INT(errno, EAGAIN);
+    return fd;
+}
+
+TEST(an_address_where_nobody_is_let_in_holds_up_no_command)
+{
+    char name[64];
+    start(0);
+    snprintf(name, sizeof name, "full.%d", (int)getpid());
+    int fd = fill(name);
+    run_start(&command, run_enl(), "ps");
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    CHECK(strstr(command.text, name) != NULL);
+    CHECK(strstr(command.text, "does not answer") != NULL);
+    close(fd);
+    answers_and_ends();
+}
+
+TEST(a_name_that_is_none_of_a_daemons_is_not_shown)
+{
+    char name[64];
+    start(0);
+    snprintf(name, sizeof name, "odd\033[2J.%d", (int)getpid());
+    int fd = fill(name);
+    run_start(&command, run_enl(), "ps");
+    run_end(&command);
+    CHECK(strstr(command.text, "odd") == NULL);
+    close(fd);
     answers_and_ends();
 }

@@ -125,9 +125,9 @@ TEST(a_full_socket_is_said_and_not_waited_for)
 
 TEST(a_program_that_does_not_run_cannot_be_reached)
 {
-    CHECK_INT(bcri_channel_connect("no.such.program.1"), -ECONNREFUSED);
+    CHECK_INT(bcri_channel_connect("no.such.program.1", 1000), -ECONNREFUSED);
     char name[200];
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
-    CHECK_INT(bcri_channel_connect(name), -ECONNREFUSED);
+    CHECK_INT(bcri_channel_connect(name, 1000), -ECONNREFUSED);
 }
