@@ -12,6 +12,7 @@
 #include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
+#include "bcri/sane.h"
 #include "bcri/segment.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
@@ -118,7 +119,9 @@ static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _
         _Atomic uint64_t *link = &ctx->record->id.first_area;
         bool fits = true;
         for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
-            struct bcri_area_shm *area = bcri_at(ctx, ref);
+            struct bcri_area_shm *area = bcri_area_at(ctx, ref);
+            if (area == NULL)
+                return bcrE_NOMEM;
             uint64_t end = (uint64_t)area->base + numbers_of(area);
             if (base + count <= area->base)
                 break;
@@ -216,7 +219,9 @@ static struct bcri_area_shm *find_area(struct bcri_ctx *ctx, uint32_t base, _Ato
 {
     _Atomic uint64_t *link = &ctx->record->id.first_area;
     for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
-        struct bcri_area_shm *area = bcri_at(ctx, ref);
+        struct bcri_area_shm *area = bcri_area_at(ctx, ref);
+        if (area == NULL)
+            return NULL;
         if (area->base == base) {
             *link_out = link;
             return area;

@@ -11,6 +11,7 @@
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/region.h"
+#include "bcri/sane.h"
 #include "bcri/slot.h"
 
 #include "audit_private.h"
@@ -186,9 +187,10 @@ static void look_at_areas(struct audit *audit, struct bcri_record_shm *record)
         bcri_audit_say(audit, "CCE %u is changing its areas", audit->cce);
     look_at_journal(audit, record);
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_at(audit->ctx, ref);
-        if (area == NULL) {
-            bcri_audit_say(audit, "an area of CCE %u lies nowhere", audit->cce);
+        struct bcri_area_shm *area = bcri_area_at(audit->ctx, ref);
+        if (area == NULL || bcri_audit_meet(audit, &audit->nodes, ref, BCRI_REF_NONE) > 1) {
+            bcri_audit_say(audit, "an area of CCE %u %s", audit->cce,
+                           area == NULL ? "lies nowhere, or its cells do" : "stands twice in its list");
             return;
         }
         bcri_audit_area(audit, ref);

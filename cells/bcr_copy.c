@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_copyto, bcr_copyfm: regions on one side, copydesc's interpreter on the other. bcr.h is their manual. */
+/* bcr_copyto, bcr_copyfm, bcr_copytofm, bcr_copytosz, bcr_descshow: regions on one side or both, copydesc between them.
+ * bcr.h is their manual. */
 #include <bcr.h>
 
 #include "bcri/archtype.h"
-#include "bcri/cces.h"
-#include "bcri/copydesc.h"
-#include "bcri/flow.h"
+#include "bcri/copying.h"
 #include "bcri/ids.h"
+#include "bcri/region.h"
+#include "bcri/sane.h"
 #include "bcri/self.h"
-
-static int encode(void *ctx, int id, uint8_t out[16])
-{
-    return bcri_cce_encode(ctx, id, out);
-}
-static int decode(void *ctx, const uint8_t in[16], int *id_out)
-{
-    return bcri_cce_decode(ctx, in, id_out);
-}
 
 static int refuse(int code)
 {
@@ -24,58 +16,112 @@ static int refuse(int code)
     return -2;
 }
 
-static int finish(struct bcri_copy_result result)
+/* As bcri_id_live, for a region whose data are about to be read or written: they lie in its segment, or bcrE_INTERNAL. */
+static int data_live(struct bcri_ctx *ctx, void **rgid, struct bcri_slot_shm **slot_out)
 {
-    if (result.error != 0)
-        bcri_set_errno(result.error);
-    return result.ret;
-}
-
-static struct bcri_copy_region describe(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, int offset)
-{
-    bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
-    const struct bcri_region_shm *header = bcri_at(ctx, ref);
-    return (struct bcri_copy_region){.data = (void *)bcri_region_data(ctx, ref),
-                                     .length_bytes = (int)header->length,
-                                     .offset_bytes = offset,
-                                     .archtype = (int)header->archtype};
+    int error = bcri_id_live(ctx, rgid, slot_out);
+    if (bcri_unlikely(error != 0))
+        return error;
+    bcri_ref ref = bcri_slot_region(bcri_load(&(*slot_out)->word));
+    const struct bcri_region_shm *region = bcri_at(ctx, ref);
+    return bcri_likely(region != NULL && bcri_region_sane(ctx, ref, region)) ? 0 : bcrE_NOMEM;
 }
 
 int bcr_copyfm(const int *copydesc, int repl, void **rgid, int offset, void *buffer, int buflen)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
-    if (ctx == NULL)
+    if (bcri_unlikely(ctx == NULL))
         return -2;
     struct bcri_slot_shm *slot;
-    int error = bcri_id_live(ctx, rgid, &slot);
-    if (error != 0)
+    int error = data_live(ctx, rgid, &slot);
+    if (bcri_unlikely(error != 0))
         return refuse(error);
-    const struct bcri_copy_region region = describe(ctx, slot, offset);
-    const struct bcri_cce_codec codec = {ctx, encode, decode};
-    return finish(bcri_copy_from_region(copydesc, repl, &region, buffer, buflen, &codec));
+    const struct bcri_copy_region region = bcri_copy_describe(ctx, slot, offset);
+    return bcri_copy_finish(bcri_copy_out(ctx, copydesc, repl, &region, buffer, buflen));
+}
+
+static bool is_own(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+{
+    const struct bcri_region_shm *header = bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
+    return bcri_load_acquire(&header->count) == BCRI_COUNT_ONE;
+}
+
+/* Makes a region that is to be written to the caller's alone. What cannot be copied must not cost the sharers their
+ * common copy, so a descriptor that would be refused is refused here; the other arguments are good. */
+static int own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, const int *copydesc)
+{
+    if (is_own(ctx, slot))
+        return 0;
+    const struct bcri_region_shm *header = bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
+    if (!bcri_archtype_valid((int)header->archtype))
+        return 0; /* nothing will be written */
+    struct bcri_copier *copier = bcri_copier_of(ctx);
+    int error = copier ? bcri_copydesc_check(copier, copydesc) : bcrE_NOMEM;
+    return error != 0 ? error : bcri_region_own(ctx, slot);
 }
 
 int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, const void *buffer, int buflen)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
-    if (ctx == NULL)
+    if (bcri_unlikely(ctx == NULL))
         return -2;
     struct bcri_slot_shm *slot;
-    int error = bcri_id_live(ctx, rgid, &slot);
-    if (error != 0)
+    int error = data_live(ctx, rgid, &slot);
+    if (bcri_unlikely(error != 0))
         return refuse(error);
-    struct bcri_copy_region region = describe(ctx, slot, offset);
-    /* What cannot be copied must not cost the sharers their common copy. */
-    error = bcri_copy_arguments_good(copydesc, repl, &region, buffer, buflen) ? bcri_copydesc_check(copydesc)
-                                                                              : bcrE_ARG;
-    if (error != 0)
-        return refuse(error);
-    if (region.archtype == bcri_archtype_native()) {
-        error = bcri_region_own(ctx, slot);
+    struct bcri_copy_region region = bcri_copy_describe(ctx, slot, offset);
+    if (bcri_unlikely(!is_own(ctx, slot))) {
+        error = bcri_copy_arguments_good(copydesc, repl, &region, buffer, buflen) ? own(ctx, slot, copydesc)
+                                                                                  : bcrE_ARG;
         if (error != 0)
             return refuse(error);
-        region = describe(ctx, slot, offset);
+        region = bcri_copy_describe(ctx, slot, offset);
     }
-    const struct bcri_cce_codec codec = {ctx, encode, decode};
-    return finish(bcri_copy_to_region(copydesc, repl, &region, buffer, buflen, &codec));
+    return bcri_copy_finish(bcri_copy_in(ctx, copydesc, repl, &region, buffer, buflen));
+}
+
+int bcr_copytofm(const int *copydesc, int repl, void **rgid_to, int off_to, void **rgid_fm, int off_fm)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -2;
+    struct bcri_slot_shm *slot_to, *slot_fm;
+    int error = data_live(ctx, rgid_to, &slot_to);
+    if (error == 0)
+        error = data_live(ctx, rgid_fm, &slot_fm);
+    if (error != 0)
+        return refuse(error);
+    struct bcri_copy_region to = bcri_copy_describe(ctx, slot_to, off_to);
+    struct bcri_copy_region from = bcri_copy_describe(ctx, slot_fm, off_fm);
+    if (!bcri_copy_arguments_good(copydesc, repl, &to, NULL, 0) ||
+        !bcri_copy_arguments_good(copydesc, repl, &from, NULL, 0))
+        return refuse(bcrE_ARG);
+    error = bcri_archtype_valid(from.archtype) ? own(ctx, slot_to, copydesc) : 0;
+    struct bcri_copier *copier = bcri_copier_of(ctx);
+    if (error == 0 && copier == NULL)
+        error = bcrE_NOMEM;
+    if (error != 0)
+        return refuse(error);
+    to = bcri_copy_describe(ctx, slot_to, off_to); /* it may have moved, and `from` with it */
+    from = bcri_copy_describe(ctx, slot_fm, off_fm);
+    return bcri_copy_finish(bcri_copy_between(copier, copydesc, repl, &to, &from));
+}
+
+int bcr_copytosz(const int *copydesc, int repl, int archtype, int offset, const void *buffer, int buflen)
+{
+    (void)buffer; /* alignment counts from its start, wherever that is */
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_copier *copier = bcri_copier_of(ctx);
+    if (copier == NULL)
+        return bcri_fail(bcrE_NOMEM);
+    return bcri_copy_finish(bcri_copy_size(
+        copier, copydesc, repl, archtype != 0 ? archtype : bcri_archtype_native(), offset, buflen));
+}
+
+int bcr_descshow(const int *copydesc, int archtype, char *text, int size)
+{
+    int length = bcri_copydesc_show(copydesc, archtype != 0 ? archtype : bcri_archtype_native(), text, size);
+    return length >= 0 ? length : bcri_fail(-length);
 }

@@ -45,8 +45,9 @@ static __attribute__((noinline)) int finish(struct bcri_ctx *ctx, struct bcri_pl
     }
     for (;;) {
         int ready = bcri_wait_ready(ctx, &slot, 1, deadline_ns);
-        if (ready < 0 && bcri_request_withdraw(ctx, slot) == 0)
-            return bcrE_TIMEOUT;
+        int withdrawn = ready < 0 ? bcri_request_withdraw(ctx, slot) : BCRI_WAITS;
+        if (withdrawn != BCRI_WAITS)
+            return withdrawn == 0 ? bcrE_TIMEOUT : withdrawn;
         int error = bcri_request_settle(ctx, slot);
         if (error != BCRI_WAITS)
             return error;
@@ -100,12 +101,12 @@ BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell
         return fail(ctx, error);
     }
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    const struct bcri_region_shm *header = bcri_at_sure(ctx, region);
     if (want == BCRI_WANT_LOCK && bcri_unlikely(bcri_load_acquire(&header->count) != BCRI_COUNT_ONE)) {
         if ((error = own_or_give_back(ctx, slot)) != 0)
             return fail(ctx, error);
         region = bcri_slot_region(bcri_load(&slot->word));
-        header = bcri_at(ctx, region);
+        header = bcri_at_sure(ctx, region);
     }
     note(ctx, want, place->owner, (uint32_t)key, region, header);
     return bcri_id_of(slot);
@@ -165,9 +166,11 @@ int bcr_rgwait(void **rgid, int msec, int failfree)
         return bcri_fail(error);
     uint64_t deadline_ns = bcri_deadline_after(msec);
     do {
-        if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0 &&
-            (!failfree || bcri_request_withdraw(ctx, slot) == 0))
-            return 0;
+        if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0) {
+            int withdrawn = failfree ? bcri_request_withdraw(ctx, slot) : 0;
+            if (withdrawn != BCRI_WAITS)
+                return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
+        }
         error = bcri_request_settle(ctx, slot);
     } while (error == BCRI_WAITS);
     if (error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
@@ -208,8 +211,11 @@ static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int 
     for (int i = 0; i < nids; i++) {
         if (bcri_slot_state(bcri_load_acquire(&slots[i]->word)) == BCRI_SLOT_FREE)
             continue; /* named twice, withdrawn once */
-        if (bcri_request_withdraw(ctx, slots[i]) == 0)
+        int withdrawn = bcri_request_withdraw(ctx, slots[i]);
+        if (withdrawn == 0)
             continue;
+        if (withdrawn == bcrE_INTERNAL)
+            return bcri_fail(withdrawn);
         if (i == 0)
             return 1;
         undo(ctx, slots[i]);

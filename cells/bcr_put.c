@@ -54,7 +54,10 @@ BCRI_INLINE int put(void **rgid, int cce, int cell, bool write, bool nofree)
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    uint32_t length = ((const struct bcri_region_shm *)bcri_at(ctx, region))->length;
+    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    if (bcri_unlikely(header == NULL))
+        return failed(ctx, bcrE_NOMEM);
+    uint32_t length = header->length;
     uint32_t owner = 0;
     struct bcri_place *place;
     error = bcri_place_find_key(ctx, key, &place);

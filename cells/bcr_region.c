@@ -14,6 +14,7 @@
 #include "bcri/heap.h"
 #include "bcri/ids.h"
 #include "bcri/region.h"
+#include "bcri/sane.h"
 #include "bcri/self.h"
 #include "bcri/trace.h"
 
@@ -77,6 +78,8 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     bcri_ref old_ref = bcri_slot_region(bcri_load(&slot->word));
     struct bcri_region_shm *old = bcri_at(ctx, old_ref);
+    if (bcri_unlikely(old == NULL || !bcri_region_sane(ctx, old_ref, old)))
+        return bcrE_NOMEM;
     if (bcri_load_acquire(&old->count) == BCRI_COUNT_ONE)
         return 0;
     bcri_ref ref;
@@ -120,8 +123,9 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
     if (error != bcrE_PENDING)
         return bcri_fail(error);
     do {
-        if (bcri_request_withdraw(ctx, slot) == 0)
-            return 0;
+        int withdrawn = bcri_request_withdraw(ctx, slot);
+        if (withdrawn != BCRI_WAITS)
+            return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
         bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
         error = bcri_request_settle(ctx, slot);
     } while (error == BCRI_WAITS);
@@ -159,9 +163,12 @@ int bcr_rgrealloc(void **rgid, int newlen)
     if (error == 0) {
         bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
         struct bcri_region_shm *region = bcri_at(ctx, ref);
-        error = bcri_load_acquire(&region->count) == BCRI_COUNT_ONE
-                    ? bcri_heap_resize(ctx, ref, region, (uint32_t)newlen)
-                    : bcrE_BUSY;
+        if (region == NULL)
+            error = bcrE_NOMEM;
+        else
+            error = bcri_load_acquire(&region->count) == BCRI_COUNT_ONE
+                        ? bcri_heap_resize(ctx, ref, region, (uint32_t)newlen)
+                        : bcrE_BUSY;
     }
     return error == 0 ? 0 : bcri_fail(error);
 }
@@ -178,7 +185,10 @@ static const struct bcri_region_shm *region_of(void **rgid)
         bcri_set_errno(error);
         return NULL;
     }
-    return bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
+    const struct bcri_region_shm *region = bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
+    if (region == NULL)
+        bcri_set_errno(bcrE_NOMEM);
+    return region;
 }
 
 int bcr_rglen(void **rgid, int *archtype)

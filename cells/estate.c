@@ -15,6 +15,7 @@
 #include "bcri/lock.h"
 #include "bcri/region.h"
 #include "bcri/returns.h"
+#include "bcri/sane.h"
 #include "bcri/segment.h"
 
 struct left_segment {
@@ -183,7 +184,7 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
     bcri_ref own = bcri_load(&record->id.first_area);
     struct bcri_area_shm *first = own != BCRI_REF_NONE ? bcri_at(enl, own) : NULL;
     for (bcri_ref ref = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE; ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_at(enl, ref);
+        struct bcri_area_shm *area = bcri_area_at(enl, ref);
         if (area == NULL || has_uncollected(enl, area))
             return;
         ref = bcri_load(&area->next);

@@ -9,6 +9,7 @@
 #include "bcri/putwait.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
+#include "bcri/sane.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
 
@@ -50,7 +51,10 @@ static void keep_untaken(struct walk *walk, bcri_ref cell, bcri_ref region, uint
  * opened again: until then this one stands in its list. False: it is closed for good. */
 static bool enter_or_ended(struct bcri_ctx *enl, struct bcri_place *place, const struct bcri_slot_shm *slot)
 {
-    while (bcri_cell_enter(enl, place) != 0) {
+    int error;
+    while ((error = bcri_cell_enter(enl, place)) != 0) {
+        if (error != BCRI_STALE || bcri_cell_lost(enl, place, slot))
+            return false;
         uint32_t owner = bcri_load_acquire(&place->record->id.state);
         if (bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_LISTED || owner != BCRI_CCE_ALIVE)
             return false;
@@ -178,10 +182,12 @@ static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
     bcri_area_lock(enl, place);
     bcri_lock(enl, &place->cell->h.lock);
     bcri_lock(enl, &place->cell->t.lock);
-    bcri_tickets_to_list(enl, place);
-    bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
-    if (bcri_queue_length(place) != 0)
-        bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
+    /* What a stray store has damaged is closed as it is: what its chains lead to stays held. */
+    if (bcri_cell_sane(enl, place)) {
+        bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
+        if (bcri_queue_length(place) != 0)
+            bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
+    }
     bcri_tx_begin(enl);
     bcri_tx_flags(enl, place, BCRI_CELL_CLOSED);
     bcri_tx_commit(enl);
@@ -197,7 +203,7 @@ static void walk_cells(struct bcri_ctx *enl, const struct bcri_record_shm *recor
                        uint32_t tag)
 {
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_at(enl, ref);
+        struct bcri_area_shm *area = bcri_area_at(enl, ref);
         if (area == NULL)
             return;
         for (uint32_t i = 0; i < bcri_area_cells(area); i++) {

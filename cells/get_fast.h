@@ -47,11 +47,11 @@ BCRI_INLINE void look_ahead(struct bcri_ctx *ctx, const struct bcri_place *place
     uint64_t lap = bcri_lap(ticket, place->ring_log2);
     for (unsigned i = 1; i < per_line; i++) {
         uint64_t next = bcri_load(&entry[i]);
-        unsigned char *base = ctx->base[bcri_ref_seg(next)];
+        const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(next)];
         if (bcri_entry_lap(next) != lap)
             break;
-        if (base != NULL)
-            bcri_prefetch_write(base + bcri_ref_offset(next));
+        if (bcri_likely((uint32_t)next < map->units))
+            bcri_prefetch_write(map->base + bcri_ref_offset(next));
     }
 }
 

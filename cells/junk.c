@@ -85,7 +85,7 @@ static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bc
 {
     bcri_ref ref;
     while ((ref = bcri_load(cursor_of(j, which))) != 0) {
-        NODE *node = bcri_at(ctx, ref);
+        NODE *node = bcri_at_sure(ctx, ref);
         /* The node goes back by plain stores under the leaf lock: once the cursor has moved on it is only ours, and a
          * death in between loses one node, no region. */
         drop_and_step(ctx, j, which, bcri_load(&node->region), bcri_load(&node->next));
@@ -126,5 +126,5 @@ void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index)
     else if (which == WHICH_RING)
         bcri_store(cursor, was + 1);
     else
-        bcri_store(cursor, bcri_load(&((NODE *)bcri_at(ctx, was))->next));
+        bcri_store(cursor, bcri_load(&((NODE *)bcri_at_sure(ctx, was))->next));
 }

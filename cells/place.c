@@ -13,6 +13,7 @@
 #include "bcri/cces.h"
 #include "bcri/flow.h"
 #include "bcri/lock.h"
+#include "bcri/sane.h"
 
 static bool version_is(const void *arg, uint32_t holder)
 {
@@ -36,7 +37,7 @@ uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *reco
 
 static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_place *place)
 {
-    struct bcri_area_shm *area = bcri_at(ctx, area_ref);
+    struct bcri_area_shm *area = bcri_area_at(ctx, area_ref);
     struct bcri_cell_shm *cell = bcri_at(ctx, cell_ref);
     if (area == NULL || cell == NULL)
         return bcrE_NOMEM;
@@ -44,6 +45,11 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     if (place->record == NULL)
         return bcrE_NOMEM;
     uint64_t offset = bcri_ref_offset(cell_ref) - bcri_ref_offset(area->cells);
+    if (cell->i.area != area_ref || bcri_ref_seg(cell_ref) != bcri_ref_seg(area->cells) ||
+        offset >= (uint64_t)bcri_area_cells(area) * area->stride_bytes || offset % area->stride_bytes != 0) {
+        ctx->damaged = true;
+        return bcrE_NOMEM;
+    }
     uint32_t nth = (uint32_t)(offset / area->stride_bytes);
     place->cell = cell;
     place->area = area;
@@ -75,10 +81,15 @@ int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *pl
 static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t number,
                          struct bcri_place *place)
 {
+    uint32_t steps = 0;
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_at(ctx, ref);
+        struct bcri_area_shm *area = bcri_area_at(ctx, ref);
         if (area == NULL)
             return bcrE_NOMEM;
+        if (++steps == BCRI_STEPS_MAX) {
+            ctx->damaged = true;
+            return bcrE_NOMEM;
+        }
         uint32_t nth = number - area->base;
         if (nth < bcri_area_cells(area))
             return place_fill(ctx, ref, area->cells + (uint64_t)nth * (area->stride_bytes / BCRI_REF_UNIT),
@@ -99,6 +110,7 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, struct bcri_pl
             return error;
         uint32_t version = bcri_version_settled(ctx, cce->record, cce->index);
         error = number >= 0 ? find_in_areas(ctx, cce->record, (uint32_t)number, place) : bcrE_NOCELL;
+        bool open = error != 0 || bcri_cell_open(place);
         atomic_thread_fence(memory_order_acquire);
         if (bcri_load(&cce->record->id.version) != version)
             continue;
@@ -106,6 +118,11 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, struct bcri_pl
             /* A CCE that is ending has no cells; say which of the two it is. */
             int ended = bcri_cce_check(cce);
             return ended != 0 ? ended : error;
+        }
+        /* A cell that is in the list is open, unless its owner is ending. */
+        if (!open && (error = bcri_cce_check(cce)) == 0) {
+            ctx->damaged = true;
+            error = bcrE_NOMEM;
         }
         place->version = version;
         return error;

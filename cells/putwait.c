@@ -37,7 +37,7 @@ void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
 void bcri_tx_putwait_end(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref, uint64_t word,
                          uint64_t given)
 {
-    SLOT *slot = bcri_at(ctx, slot_ref);
+    SLOT *slot = bcri_at_sure(ctx, slot_ref);
     bcri_ref next = bcri_load(&slot->next);
     bcri_ref prev = bcri_load(&slot->prev);
     if (prev != 0)
@@ -187,7 +187,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     bcri_ref ref = first_for(ctx, place);
     if (ref == BCRI_REF_NONE)
         return bcrE_TIMEOUT;
-    SLOT *put = bcri_at(ctx, ref);
+    SLOT *put = bcri_at_sure(ctx, ref);
     bcri_ref region = bcri_slot_region(bcri_load(&put->word));
     uint32_t owner = bcri_request_owner(put);
     if (bcri_at(ctx, region) == NULL)

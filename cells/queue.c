@@ -5,6 +5,7 @@
 #include "bcri/bell.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
+#include "bcri/sane.h"
 #include "bcri/segment.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
@@ -63,7 +64,7 @@ bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_place *place, 
     }
     if ((ref = bcri_load(&cell->c.front)) != 0) {
         *from_out = BCRI_FROM_FRONT;
-        return bcri_load(&((NODE *)bcri_at(ctx, ref))->region);
+        return bcri_load(&((NODE *)bcri_at_sure(ctx, ref))->region);
     }
     if (head < bcri_load(&cell->t.tail)) {
         *from_out = BCRI_FROM_RING;
@@ -71,7 +72,7 @@ bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_place *place, 
     }
     if ((ref = bcri_load(&cell->c.back_first)) != 0) {
         *from_out = BCRI_FROM_BACK;
-        return bcri_load(&((NODE *)bcri_at(ctx, ref))->region);
+        return bcri_load(&((NODE *)bcri_at_sure(ctx, ref))->region);
     }
     *from_out = BCRI_FROM_NOWHERE;
     return BCRI_REF_NONE;
@@ -96,7 +97,7 @@ void bcri_tx_unqueue(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_s
         return;
     }
     bcri_ref node_ref = from == BCRI_FROM_FRONT ? bcri_load(&cell->c.front) : bcri_load(&cell->c.back_first);
-    bcri_ref next = bcri_load(&((NODE *)bcri_at(ctx, node_ref))->next);
+    bcri_ref next = bcri_load(&((NODE *)bcri_at_sure(ctx, node_ref))->next);
     if (from == BCRI_FROM_FRONT) {
         BCRI_TX64(ctx, place->ref, CELL, c.front, next);
     } else {
@@ -122,7 +123,7 @@ static bcri_ref peek_node(struct bcri_place *place)
 static void tx_take_node(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref node)
 {
     if (node == bcri_load(&place->area->node_free))
-        BCRI_TX64(ctx, place->area_ref, AREA, node_free, bcri_load(&((NODE *)bcri_at(ctx, node))->next));
+        BCRI_TX64(ctx, place->area_ref, AREA, node_free, bcri_load(&((NODE *)bcri_at_sure(ctx, node))->next));
     else
         BCRI_TX32(ctx, place->area_ref, AREA, node_fresh, bcri_load(&place->area->node_fresh) + 1);
 }
@@ -135,7 +136,7 @@ static int grow_nodes(struct bcri_ctx *ctx, struct bcri_place *place)
     int error = bcri_segment_new(ctx, BCRI_SEG_CELLS, bytes, bytes, &seg);
     if (error != 0)
         return error;
-    NODE *node = ctx->base[seg];
+    NODE *node = (NODE *)(void *)ctx->map[seg].base;
     for (uint32_t i = 0; i + 1 < GROW_NODES; i++)
         bcri_store(&node[i].next, bcri_ref_make(seg, (uint64_t)(i + 1) * sizeof(NODE)));
     bcri_store(&node[GROW_NODES - 1].next, bcri_load(&place->area->node_free));
@@ -146,7 +147,8 @@ static int grow_nodes(struct bcri_ctx *ctx, struct bcri_place *place)
 
 uint32_t bcri_credits_share(const struct bcri_place *place)
 {
-    uint32_t share = place->area->nrgns / bcri_area_cells(place->area);
+    uint32_t cells = bcri_area_cells(place->area);
+    uint32_t share = cells != 0 ? place->area->nrgns / cells : 0;
     return share != 0 ? share : 1;
 }
 
@@ -197,7 +199,7 @@ static bool ring_has_room(const struct bcri_place *place)
 static void tx_ring_store(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
 {
     uint64_t tail = bcri_load(&place->cell->t.tail);
-    bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, ring) + (tail & place->mask) * 8,
+    bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, ring) + (size_t)(tail & place->mask) * 8,
                 bcri_entry(bcri_lap(tail, place->ring_log2), bcri_current_cpu(), region));
     BCRI_TX64(ctx, place->ref, CELL, t.tail, tail + 1);
 }
@@ -336,7 +338,7 @@ void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place)
     CELL *cell = place->cell;
     uint64_t head = bcri_load(&cell->h.head);
     uint64_t tail = bcri_load(&cell->t.tail);
-    if (head <= tail)
+    if (head <= tail || head - tail > BCRI_TICKETS)
         return;
     bcri_ref before = 0;
     bcri_tx_begin(ctx);
@@ -347,7 +349,8 @@ void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place)
         BCRI_TX64(ctx, slot, SLOT, prev, before);
         BCRI_TX64(ctx, slot, SLOT, next, after);
         BCRI_TX64(ctx, slot, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, 0));
-        bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, h.waiter) + (t % BCRI_TICKETS) * 8, 0);
+        bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, h.waiter) + (size_t)(t % BCRI_TICKETS) * 8,
+                    0);
         if (before == 0)
             BCRI_TX64(ctx, place->ref, CELL, c.list_first, slot);
         before = slot;
@@ -379,16 +382,26 @@ void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner)
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
 }
 
+/* The first of a list has none before it, whatever its slot says. */
+static void begin_list(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    if (bcri_unlikely(bcri_load(&slot->prev) != 0)) {
+        ctx->damaged = true;
+        bcri_store(&slot->prev, 0);
+    }
+}
+
 /* Answers the first request with `region`: a read gets a hold of its own, a take the one that is queued at `from`. */
 static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
                         enum bcri_source from)
 {
     bcri_ref slot_ref = bcri_load(&place->cell->c.list_first);
-    SLOT *slot = bcri_at(ctx, slot_ref);
+    SLOT *slot = bcri_at_sure(ctx, slot_ref);
     uint32_t owner = bcri_request_owner(slot);
     bool read = bcri_request_want(slot) == BCRI_WANT_READ;
     bool leaf = !read && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
 
+    begin_list(ctx, slot);
     if (leaf)
         bcri_leaf_lock(ctx, place);
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
@@ -412,7 +425,7 @@ void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
 {
     bcri_ref first;
     while ((first = bcri_load(&place->cell->c.list_first)) != 0 &&
-           bcri_request_want(bcri_at(ctx, first)) == BCRI_WANT_READ)
+           bcri_request_want(bcri_at_sure(ctx, first)) == BCRI_WANT_READ)
         serve_first(ctx, place, region, BCRI_FROM_NOWHERE);
 }
 
@@ -427,7 +440,7 @@ static bool into_ring(struct bcri_ctx *ctx, struct bcri_place *place)
         region = bcri_queue_first(ctx, place, &from);
     else if (bcri_load(&cell->c.back_first) != 0) {
         from = BCRI_FROM_BACK;
-        region = bcri_load(&((NODE *)bcri_at(ctx, bcri_load(&cell->c.back_first)))->region);
+        region = bcri_load(&((NODE *)bcri_at_sure(ctx, bcri_load(&cell->c.back_first)))->region);
     }
     if (from == BCRI_FROM_NOWHERE || !ring_has_room(place))
         return false;
@@ -435,7 +448,7 @@ static bool into_ring(struct bcri_ctx *ctx, struct bcri_place *place)
     if (ring_empty && from == BCRI_FROM_FIRST && bcri_load(&cell->c.front) != 0)
         return false;
     if (ring_empty && from == BCRI_FROM_FRONT &&
-        bcri_load(&((NODE *)bcri_at(ctx, bcri_load(&cell->c.front)))->next) != 0)
+        bcri_load(&((NODE *)bcri_at_sure(ctx, bcri_load(&cell->c.front)))->next) != 0)
         return false;
     bool leaf = from != BCRI_FROM_FIRST;
     if (leaf)
@@ -496,6 +509,11 @@ int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place)
         bcri_unlock_stale(ctx, &cell->h.lock);
         return BCRI_STALE;
     }
+    if (!bcri_cell_sane(ctx, place)) {
+        bcri_unlock(ctx, &cell->t.lock);
+        bcri_unlock(ctx, &cell->h.lock);
+        return bcrE_INTERNAL;
+    }
     bcri_tickets_to_list(ctx, place);
     return 0;
 }
@@ -512,8 +530,9 @@ void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int 
     bcri_tickets_to_list(ctx, place);
     bcri_ref ref;
     while ((ref = bcri_load(&place->cell->c.list_first)) != 0) {
-        SLOT *slot = bcri_at(ctx, ref);
+        SLOT *slot = bcri_at_sure(ctx, ref);
         uint32_t owner = bcri_request_owner(slot);
+        begin_list(ctx, slot);
         bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
         bcri_tx_begin(ctx);
         bcri_tx_unlist(ctx, place, slot);

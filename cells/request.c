@@ -10,6 +10,7 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/lock.h"
+#include "bcri/sane.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
 
@@ -127,7 +128,7 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri
 /* Under the head lock: whoever served us has finished with the cell, or enl has in its place. */
 static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    CELL *cell = bcri_at(ctx, bcri_load(&slot->cell));
+    CELL *cell = bcri_at_sure(ctx, bcri_load(&slot->cell));
     bool failed = state_of(slot) == BCRI_SLOT_FAILED;
     bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
     uint64_t given = bcri_load(&slot->given);
@@ -194,21 +195,31 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_place place;
-    if (bcri_place_at(ctx, bcri_load(&slot->cell), &place) != 0)
-        return BCRI_WAITS;
+    int found = bcri_place_at(ctx, bcri_load(&slot->cell), &place);
+    if (bcri_unlikely(found != 0)) {
+        /* Cells go when nobody waits there any more. */
+        bool waits = state_of(slot) == BCRI_SLOT_TICKET || state_of(slot) == BCRI_SLOT_LISTED;
+        return ctx->damaged || (found == bcrE_NOCELL && waits) ? bcrE_INTERNAL : BCRI_WAITS;
+    }
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     int result = BCRI_WAITS;
-    if (bcri_cell_enter(ctx, &place) == 0) {
+    int entered = bcri_cell_enter(ctx, &place);
+    if (entered == 0) {
         if (state_of(slot) == BCRI_SLOT_LISTED) {
             bcri_tx_begin(ctx);
             bcri_tx_unlist(ctx, &place, slot);
             BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, 0);
             bcri_tx_commit(ctx);
             result = 0;
+        } else if (state_of(slot) == BCRI_SLOT_TICKET && full_entry(&place, slot) == 0) {
+            result =
+                bcrE_INTERNAL; /* with both locks held a ticket has either been moved to the list or been served */
         }
         bcri_cell_leave(ctx, &place);
     }
     bcri_journal_close(ctx);
+    if (bcri_unlikely(entered == bcrE_INTERNAL || (entered != 0 && bcri_cell_lost(ctx, &place, slot))))
+        return bcrE_INTERNAL;
     if (result == 0)
         bcri_slot_give(ctx, slot);
     return result;

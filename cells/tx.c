@@ -2,7 +2,6 @@
 /* Transactions by redo log: tx.h. */
 #include "bcri/tx.h"
 
-#include <assert.h>
 #include <stdbool.h>
 
 #include "bcri/region.h"
@@ -12,7 +11,7 @@
 
 void bcri_tx_begin(struct bcri_ctx *ctx)
 {
-    assert(bcri_load(&ctx->journal->redo_len) == 0);
+    bcri_store(&ctx->journal->redo_len, 0);
     bcri_store(&ctx->journal->redo_state, 0);
 }
 
@@ -20,7 +19,10 @@ void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object
                  uint64_t value)
 {
     uint32_t n = bcri_load(&ctx->journal->redo_len);
-    assert(n < BCRI_REDO_MAX);
+    if (n >= BCRI_REDO_MAX) { /* no operation writes so many */
+        ctx->damaged = true;
+        return;
+    }
     bcri_store(&ctx->record->redo[n].where, (uint64_t)kind << KIND_SHIFT | ((object << 5) + offset_bytes));
     bcri_store(&ctx->record->redo[n].value, value);
     bcri_step();
@@ -31,8 +33,7 @@ void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object
 static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint32_t tag)
 {
     uint64_t byte = where & WHERE_MASK;
-    unsigned char *unit = bcri_at(ctx, byte >> 5);
-    assert(unit != NULL); /* whoever logged it had it mapped; enl maps what is registered */
+    unsigned char *unit = bcri_at_sure(ctx, byte >> 5);
     void *word = unit + (byte & 31u);
     switch ((enum bcri_redo_kind)(where >> KIND_SHIFT)) {
     case BCRI_REDO_64: bcri_store_release((_Atomic uint64_t *)word, value); break;

@@ -10,6 +10,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 target_compile_definitions(bcr_flags INTERFACE
     _GNU_SOURCE
+    _FILE_OFFSET_BITS=64 # 32-bit machines: files beyond 2 GiB, and times beyond 2038
+    _TIME_BITS=64
     BCR_ASSERT_LEVEL=${BCR_ASSERT_LEVEL}
     BCR_INSTALL_BINDIR="${CMAKE_INSTALL_FULL_BINDIR}")
 target_compile_options(bcr_flags INTERFACE

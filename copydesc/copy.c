@@ -1,305 +1,239 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy.c -- the interpreter: does what a descriptor says, item by item.
- *
- * Slow and obvious on purpose; it is what faster ways are compared with. Two sides, each with a position that is
- * relative to its first byte; a position is aligned, checked against the side's length, and only then used. Its
- * running time is bounded by the descriptor's size times the bytes of the region: lists that move nothing there
- * are passed in closed form (glide.h).
- *
- * Other processes may change the region meanwhile (a program's bug, but not to be made worse): each item is read
- * once, and no length or position is taken from the region.
+ * copy.c -- one call: its arguments, the recipe, the quick way where all of it fits, and the result.
  */
 #include <bcri/copydesc.h>
 
 #include <limits.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <bcr/error.h>
-#include <bcr/types.h>
 #include <bcri/archtype.h>
+#include <bcri/atomics.h>
 
-#include "glide.h"
-#include "layout.h"
-#include "survey.h"
-#include "triple.h"
+#include "copier.h"
+#include "walk.h"
 
-struct side {
-    int64_t pos;
-    int64_t length_bytes;
-    const struct layout *layout;
-};
-
-struct copy {
-    struct survey survey;
+/* A copy as far as it does not matter which side is whose. */
+struct job {
+    const int *copydesc;
+    int repl;
+    struct shape shape;
     const uint8_t *source_data;
     uint8_t *destination_data;
-    struct side source;
-    struct side destination;
-    struct side *user; /* one of the two */
+    struct room room;
     const struct bcri_cce_codec *codec;
-    int error; /* with STOP_ERROR */
 };
 
-enum stop {
-    GO_ON,
-    STOP_SOURCE,      /* the source ran out */
-    STOP_DESTINATION, /* the destination is full */
-    STOP_ERROR,
-};
-
-/* ---- items ---- */
-
-static const uint8_t no_cce[BCRI_CCE_SIZE_BYTES]; /* how -1 travels */
-
-static int encode_cce(const struct bcri_cce_codec *codec, const uint8_t *user_bytes, uint8_t *region_bytes)
+static struct bcri_copy_result failed(int ret, int error)
 {
-    int id;
-    uint8_t identity[BCRI_CCE_SIZE_BYTES] = {0};
-    memcpy(&id, user_bytes, sizeof id);
-    if (id != -1) {
-        int error = codec ? codec->encode(codec->ctx, id, identity) : bcrE_NOCCE;
-        if (error)
-            return error;
-    }
-    memcpy(region_bytes, identity, sizeof identity);
-    return 0;
+    return (struct bcri_copy_result){.ret = ret, .error = error};
 }
 
-static int decode_cce(const struct bcri_cce_codec *codec, const uint8_t *region_bytes, uint8_t *user_bytes)
+/* What is left of the source, from `pos` on. */
+static int bytes_left(int64_t pos, int64_t length)
 {
-    int id = -1;
-    uint8_t identity[BCRI_CCE_SIZE_BYTES];
-    memcpy(identity, region_bytes, sizeof identity);
-    if (memcmp(identity, no_cce, sizeof identity) != 0) {
-        int error = codec ? codec->decode(codec->ctx, identity, &id) : bcrE_NOCCE;
-        if (error)
-            return error;
-    }
-    memcpy(user_bytes, &id, sizeof id);
-    return 0;
+    int64_t left = length - pos;
+    return left < 0 ? 0 : left > INT_MAX - 2 ? INT_MAX - 2 : (int)left;
 }
 
-/* Both sides have the same archtype, so everything but a CCE is the same bytes on both. */
-static int copy_item(const struct copy *copy, int type, const uint8_t *from, uint8_t *to)
+static struct bcri_copy_result result_of(const struct walk *walk, enum stop stop)
 {
-    if (type != bcrT_CCE) {
-        memmove(to, from,
-                copy->source.layout->size_bytes[type]); /* a program may name its region as buffer */
-        return 0;
-    }
-    return copy->user == &copy->source ? encode_cce(copy->codec, from, to)
-                                       : decode_cce(copy->codec, from, to);
-}
-
-static int64_t align(const struct side *side, int type)
-{
-    return layout_align_up(side->pos, side->layout->align_bytes[type]);
-}
-
-/* How many items of this type come next before the side's end, at most `limit`. */
-static int count_that_fit(const struct side *side, int type, int limit)
-{
-    int64_t room = side->length_bytes - align(side, type);
-    int64_t count = room > 0 ? room / side->layout->size_bytes[type] : 0;
-    return count < limit ? (int)count : limit;
-}
-
-static void advance(struct side *side, int type, int count)
-{
-    if (count > 0)
-        side->pos = align(side, type) + (int64_t)count * side->layout->size_bytes[type];
-}
-
-static enum stop do_items(struct copy *copy, int type, int skip, int repl)
-{
-    struct side *source = &copy->source, *destination = &copy->destination;
-    bool moves_source = skip_moves_source(skip), moves_destination = skip_moves_destination(skip);
-    int there = moves_source ? count_that_fit(source, type, repl) : repl;
-    int room = moves_destination ? count_that_fit(destination, type, repl) : repl;
-    int count = there < room ? there : room;
-
-    for (int i = 0; skip == 0 && i < count; i++) {
-        copy->error = copy_item(copy, type, copy->source_data + align(source, type),
-                                copy->destination_data + align(destination, type));
-        if (copy->error)
-            return STOP_ERROR;
-        advance(source, type, 1);
-        advance(destination, type, 1);
-    }
-    if (skip != 0 && moves_source)
-        advance(source, type, count);
-    if (skip != 0 && moves_destination)
-        advance(destination, type, count);
-    if (count == repl)
-        return GO_ON;
-    return there == count ? STOP_SOURCE : STOP_DESTINATION;
-}
-
-/* ---- lists ---- */
-
-static enum stop do_repeats(struct copy *copy, const struct note *note, int repl);
-
-static enum stop do_list(struct copy *copy, const struct note *note)
-{
-    struct triple triple = {.end = false};
-    for (int idx = note->first; !triple.end; idx++) {
-        copy->error = triple_read(copy->survey.copydesc, idx, &triple);
-        if (copy->error)
-            return STOP_ERROR;
-        copy->user->pos += triple.adjust;
-        if (copy->user->pos < 0 || copy->user->pos > INT_MAX) {
-            copy->error = bcrE_DESC;
-            return STOP_ERROR;
-        }
-        int skip = note->skip | triple.skip;
-        enum stop stop = GO_ON;
-        if (!triple.nest)
-            stop = do_items(copy, triple.type, skip, triple.repl);
-        else if (triple.repl > 0)
-            stop = do_repeats(copy, survey_nested(&copy->survey, triple.target, skip), triple.repl);
-        if (stop)
-            return stop;
-    }
-    return GO_ON;
-}
-
-/* What `repl` repeats of an idle list do to the user position where it is now. */
-static struct glide glide_from(const struct copy *copy, const struct note *note, int repl)
-{
-    struct glide glide = glide_nothing(copy->user->pos & (LAYOUT_PHASES - 1));
-    glide_append_repeats(&glide, note->idle, repl);
-    return glide;
-}
-
-/* Passes as many repeats of an idle list as stay inside; returns their number. */
-static int pass_idle(struct copy *copy, const struct note *note, int repl)
-{
-    struct side *user = copy->user;
-    int passed = 0, excess = repl, attempt = repl; /* the answer lies from passed to excess */
-    while (passed < excess) {
-        struct glide glide = glide_from(copy, note, attempt);
-        if (glide_fits(&glide, user->pos, user->length_bytes))
-            passed = attempt;
-        else
-            excess = attempt - 1;
-        attempt = passed + (excess - passed + 1) / 2;
-    }
-    struct glide glide = glide_from(copy, note, passed);
-    user->pos += glide.end - glide.start;
-    return passed;
-}
-
-static enum stop do_repeats(struct copy *copy, const struct note *note, int repl)
-{
-    enum stop stop = GO_ON;
-    /* If an idle list cannot be passed to the end, the next repeat finds out where it stops, and why. */
-    for (int i = note->idle ? pass_idle(copy, note, repl) : 0; i < repl && !stop; i++)
-        stop = do_list(copy, note);
-    return stop;
-}
-
-/* ---- calls ---- */
-
-static struct bcri_copy_result failed(int error)
-{
-    return (struct bcri_copy_result){.ret = -2, .error = error};
-}
-
-static struct bcri_copy_result result_of(const struct copy *copy, enum stop stop)
-{
-    int64_t left = copy->source.length_bytes - copy->source.pos;
-    if (left < 0)
-        left = 0;
-    if (left > INT_MAX - 2)
-        left = INT_MAX - 2;
+    int left = bytes_left(walk->source.pos, walk->source.length_bytes);
     switch (stop) {
-    case GO_ON: return (struct bcri_copy_result){.ret = (int)left + 2};
-    case STOP_DESTINATION: return (struct bcri_copy_result){.ret = left > 0 ? -(int)left - 2 : 1};
+    case GO_ON: return (struct bcri_copy_result){.ret = left + 2};
+    case STOP_DESTINATION: return (struct bcri_copy_result){.ret = left > 0 ? -left - 2 : 1};
     case STOP_SOURCE: return (struct bcri_copy_result){.ret = 1};
-    default: return failed(copy->error);
+    default: return failed(-2, walk->error);
     }
 }
 
-/* Would the copy write to the descriptor that it follows? What was surveyed must stay so. */
-static bool destination_holds_descriptor(const struct copy *copy)
+/* Where it is not obvious that all of it fits, or there is no plan. */
+static __attribute__((noinline)) struct bcri_copy_result copy_by_walking(const struct job *job,
+                                                                         struct recipe *recipe,
+                                                                         const struct op_tools *tools)
 {
-    uintptr_t desc = (uintptr_t)copy->survey.copydesc, data = (uintptr_t)copy->destination_data;
-    uintptr_t desc_bytes = (uintptr_t)copy->survey.triple_count * 3 * sizeof(int);
-    uintptr_t data_bytes = (uintptr_t)copy->destination.length_bytes;
-    return data_bytes > 0 && desc < data + data_bytes && data < desc + desc_bytes;
+    struct walk walk = {
+        .survey = &recipe->survey,
+        .plan = recipe->planned ? &recipe->plan : NULL,
+        .source_data = job->source_data,
+        .destination_data = job->destination_data,
+        .source = {job->room.source_pos, job->room.source_length},
+        .destination = {job->room.destination_pos, job->room.destination_length},
+        .tools = *tools,
+    };
+    enum stop stop = walk_run(&walk, job->repl);
+    return result_of(&walk, stop);
 }
 
-/* The user side's address is in copy->source_data or copy->destination_data already, in `user` its length. */
-static struct bcri_copy_result run(struct copy *copy, const int *copydesc, int repl,
-                                   const struct bcri_copy_region *region, bool to_region, int buflen)
+static inline __attribute__((always_inline)) struct bcri_copy_result copy(const struct job *job,
+                                                                          struct recipe *recipe,
+                                                                          const struct op_tools *tools)
 {
-    if (!bcri_archtype_valid(region->archtype))
-        return failed(bcrE_ARCH);
-    const struct layout user_layout = layout_of_user(), region_layout = layout_of_region(region->archtype);
-    int error = survey_init(&copy->survey, copydesc, to_region, &user_layout);
-    if (error)
-        return failed(error);
-
-    struct bcri_copy_result result = {.ret = 0, .error = bcrE_ARCH};
-    if (region->archtype == bcri_archtype_native()) {
-        struct side user = {0, buflen, &user_layout};
-        struct side other = {region->offset_bytes, region->length_bytes, &region_layout};
-        copy->source = to_region ? user : other;
-        copy->destination = to_region ? other : user;
-        copy->user = to_region ? &copy->source : &copy->destination;
-        if (destination_holds_descriptor(copy))
-            result = failed(bcrE_ARG);
-        else
-            result = result_of(copy, do_repeats(copy, &copy->survey.root, repl));
+    int64_t source_end, destination_end;
+    if (recipe_fits(recipe, job->repl, &job->room, &source_end, &destination_end)) {
+        int error = plan_do(&recipe->plan, job->repl, job->source_data + job->room.source_pos,
+                            job->destination_data + job->room.destination_pos, tools);
+        if (error)
+            return failed(-2, error);
+        return (struct bcri_copy_result){.ret = bytes_left(source_end, job->room.source_length) + 2};
     }
-    survey_fini(&copy->survey);
+    return copy_by_walking(job, recipe, tools);
+}
+
+static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
+{
+    uintptr_t a_first = (uintptr_t)a, b_first = (uintptr_t)b;
+    return a_bytes > 0 && b_bytes > 0 && a_first < b_first + (uintptr_t)b_bytes &&
+           b_first < a_first + (uintptr_t)a_bytes;
+}
+
+/* The copy that is made if the two areas overlap. */
+static __attribute__((noinline)) struct bcri_copy_result copy_set_aside(struct job *job,
+                                                                        struct recipe *recipe,
+                                                                        const struct op_tools *tools)
+{
+    uint8_t *aside = malloc((size_t)job->room.source_length);
+    if (!aside)
+        return failed(-2, bcrE_NOMEM);
+    memcpy(aside, job->source_data, (size_t)job->room.source_length);
+    job->source_data = aside;
+    struct bcri_copy_result result = copy(job, recipe, tools);
+    free(aside);
     return result;
+}
+
+static inline __attribute__((always_inline)) struct bcri_copy_result run(struct bcri_copier *copier,
+                                                                         struct job *job)
+{
+    struct recipe *recipe;
+    int error = copier_find(copier, job->copydesc, &job->shape, &recipe);
+    if (bcri_unlikely(error != 0))
+        return failed(error == bcrE_ARCH ? 0 : -2, error);
+    const struct op_tools tools = {copier->reverse, job->codec};
+    struct bcri_copy_result result;
+    if (overlap(job->copydesc, (int64_t)recipe->key.triple_count * 3 * (int64_t)sizeof(int),
+                job->destination_data, job->room.destination_length))
+        result = failed(-2, bcrE_ARG); /* the program would not know its own descriptor any more */
+    else if (overlap(job->source_data, job->room.source_length, job->destination_data,
+                     job->room.destination_length))
+        result = copy_set_aside(job, recipe, &tools);
+    else
+        result = copy(job, recipe, &tools);
+    copier_done(recipe);
+    return result;
+}
+
+/* ---- arguments ---- */
+
+static bool region_good(const struct bcri_copy_region *region)
+{
+    return region->length_bytes >= 0 && (region->data || region->length_bytes == 0) &&
+           region->offset_bytes >= 0 && region->offset_bytes <= region->length_bytes;
+}
+
+static inline bool arguments_good(const int *copydesc, int repl, const struct bcri_copy_region *region,
+                                  const void *buffer, int buflen)
+{
+    return copydesc && (repl | buflen) >= 0 && (buffer || buflen == 0) && region_good(region);
 }
 
 bool bcri_copy_arguments_good(const int *copydesc, int repl, const struct bcri_copy_region *region,
                               const void *buffer, int buflen)
 {
-    return copydesc && repl >= 0 && buflen >= 0 && (buffer || buflen == 0) && region->length_bytes >= 0 &&
-           (region->data || region->length_bytes == 0) && region->offset_bytes >= 0 &&
-           region->offset_bytes <= region->length_bytes;
+    return arguments_good(copydesc, repl, region, buffer, buflen);
 }
 
-struct bcri_copy_result bcri_copy_to_region(const int *copydesc, int repl,
+/* What is said to an archtype that no recipe can be made for: nothing was copied. */
+static struct bcri_copy_result untranslated(struct bcri_copier *copier, const int *copydesc, int bad)
+{
+    int error = bcri_copydesc_check(copier, copydesc);
+    return error ? failed(bad, error) : failed(0, bcrE_ARCH);
+}
+
+struct bcri_copy_result bcri_copy_to_region(struct bcri_copier *copier, const int *copydesc, int repl,
                                             const struct bcri_copy_region *region, const void *buffer,
                                             int buflen, const struct bcri_cce_codec *codec)
 {
-    if (!bcri_copy_arguments_good(copydesc, repl, region, buffer, buflen))
-        return failed(bcrE_ARG);
-    struct copy copy;
-    copy.source_data = buffer;
-    copy.destination_data = region->data;
-    copy.codec = codec;
-    return run(&copy, copydesc, repl, region, true, buflen);
+    if (bcri_unlikely(!arguments_good(copydesc, repl, region, buffer, buflen)))
+        return failed(-2, bcrE_ARG);
+    if (bcri_unlikely(region->archtype <= 0))
+        return untranslated(copier, copydesc, -2);
+    struct job job = {
+        copydesc, repl,         shape_of(LAYOUT_USER, 0, region->archtype, region->offset_bytes),
+        buffer,   region->data, {0, buflen, region->offset_bytes, region->length_bytes},
+        codec};
+    return run(copier, &job);
 }
 
-struct bcri_copy_result bcri_copy_from_region(const int *copydesc, int repl,
+struct bcri_copy_result bcri_copy_from_region(struct bcri_copier *copier, const int *copydesc, int repl,
                                               const struct bcri_copy_region *region, void *buffer, int buflen,
                                               const struct bcri_cce_codec *codec)
 {
-    if (!bcri_copy_arguments_good(copydesc, repl, region, buffer, buflen))
-        return failed(bcrE_ARG);
-    struct copy copy;
-    copy.source_data = region->data;
-    copy.destination_data = buffer;
-    copy.codec = codec;
-    return run(&copy, copydesc, repl, region, false, buflen);
+    if (bcri_unlikely(!arguments_good(copydesc, repl, region, buffer, buflen)))
+        return failed(-2, bcrE_ARG);
+    if (bcri_unlikely(region->archtype <= 0))
+        return untranslated(copier, copydesc, -2);
+    struct job job = {copydesc,     repl,   shape_of(region->archtype, region->offset_bytes, LAYOUT_USER, 0),
+                      region->data, buffer, {region->offset_bytes, region->length_bytes, 0, buflen},
+                      codec};
+    return run(copier, &job);
 }
 
-int bcri_copydesc_check(const int *copydesc)
+struct bcri_copy_result bcri_copy_between(struct bcri_copier *copier, const int *copydesc, int repl,
+                                          const struct bcri_copy_region *to,
+                                          const struct bcri_copy_region *from)
+{
+    if (!copydesc || repl < 0 || !region_good(to) || !region_good(from))
+        return failed(-2, bcrE_ARG);
+    if (to->archtype <= 0 || from->archtype <= 0)
+        return untranslated(copier, copydesc, -2);
+    struct job job = {
+        copydesc,   repl,     shape_of(from->archtype, from->offset_bytes, to->archtype, to->offset_bytes),
+        from->data, to->data, {from->offset_bytes, from->length_bytes, to->offset_bytes, to->length_bytes},
+        NULL};
+    return run(copier, &job);
+}
+
+struct bcri_copy_result bcri_copy_size(struct bcri_copier *copier, const int *copydesc, int repl,
+                                       int archtype, int offset, int buflen)
+{
+    if (!copydesc || repl < 0 || offset < 0 || buflen < 0)
+        return failed(-1, bcrE_ARG);
+    if (archtype <= 0)
+        return untranslated(copier, copydesc, -1);
+    const struct shape shape = shape_of(LAYOUT_USER, 0, archtype, offset);
+    struct recipe *recipe;
+    int error = copier_find(copier, copydesc, &shape, &recipe);
+    if (error)
+        return failed(error == bcrE_ARCH ? 0 : -1, error);
+    const struct room room = {0, buflen, offset, INT_MAX};
+    int64_t source_end, end;
+    enum stop stop = GO_ON;
+    if (!recipe_fits(recipe, repl, &room, &source_end, &end)) {
+        struct walk walk = {
+            .survey = &recipe->survey, .source = {0, buflen}, .destination = {offset, INT_MAX}, .dry = true};
+        stop = walk_run(&walk, repl);
+        end = walk.destination.pos;
+        error = walk.error;
+    }
+    copier_done(recipe);
+    if (stop == STOP_ERROR)
+        return failed(-1, error);
+    if (stop == STOP_DESTINATION || end > INT_MAX - 2)
+        return failed(-1, bcrE_ARG);
+    return (struct bcri_copy_result){.ret = stop == GO_ON ? (int)end + 2 : -(int)end - 2};
+}
+
+int bcri_copydesc_check(struct bcri_copier *copier, const int *copydesc)
 {
     if (!copydesc)
         return bcrE_ARG;
-    const struct layout user_layout = layout_of_user();
-    struct survey survey;
-    int error = survey_init(&survey, copydesc, true, &user_layout);
+    const struct shape shape = shape_of(LAYOUT_USER, 0, bcri_archtype_native(), 0);
+    struct recipe *recipe;
+    int error = copier_find(copier, copydesc, &shape, &recipe);
     if (!error)
-        survey_fini(&survey);
+        copier_done(recipe);
     return error;
 }

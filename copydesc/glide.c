@@ -15,11 +15,6 @@ struct glide glide_nothing(int64_t phase)
         .start = phase, .end = phase, .lowest = phase, .highest = phase, .reach = GLIDE_NO_REACH};
 }
 
-int glide_end_phase(const struct glide *glide)
-{
-    return (int)(glide->end & (LAYOUT_PHASES - 1));
-}
-
 /* Moves the end, noting how far it has been. */
 static void move_to(struct glide *glide, int64_t pos)
 {
@@ -61,14 +56,20 @@ void glide_append(struct glide *glide, const struct glide *next)
         glide->reach = next->reach + shift;
 }
 
-void glide_append_repeats(struct glide *glide, const struct glide once[LAYOUT_PHASES], int repl)
+/* What the list does next. */
+static const struct glide *next_of(const struct glide *glide, const struct glide *once, int phases)
+{
+    return &once[glide->end & (phases - 1)];
+}
+
+void glide_append_repeats(struct glide *glide, const struct glide *once, int phases, int repl)
 {
     int met_at[LAYOUT_PHASES]; /* after how many repeats the end had this phase first */
     memset(met_at, -1, sizeof met_at);
 
     int done = 0;
     while (done < repl && !glide->wild) {
-        int phase = glide_end_phase(glide);
+        int phase = (int)(glide->end & (phases - 1));
         if (met_at[phase] < 0) {
             met_at[phase] = done++;
             glide_append(glide, &once[phase]);
@@ -81,7 +82,7 @@ void glide_append_repeats(struct glide *glide, const struct glide once[LAYOUT_PH
         int rounds = (repl - done) / period, rest = (repl - done) % period;
         struct glide round = glide_nothing(phase);
         for (int i = 0; i < period; i++)
-            glide_append(&round, &once[glide_end_phase(&round)]);
+            glide_append(&round, next_of(&round, once, phases));
         int64_t step = round.end - round.start;
         if (rounds > 0)
             glide_append(glide, &round);
@@ -90,7 +91,7 @@ void glide_append_repeats(struct glide *glide, const struct glide once[LAYOUT_PH
             glide_append(glide, &round);
         }
         for (int i = 0; i < rest && !glide->wild; i++)
-            glide_append(glide, &once[glide_end_phase(glide)]);
+            glide_append(glide, next_of(glide, once, phases));
         return;
     }
 }

@@ -27,7 +27,7 @@ static struct note **slot_of(struct note **table, size_t capacity, int first, in
     }
 }
 
-const struct note *survey_nested(const struct survey *survey, int first, int skip)
+struct note *survey_nested(const struct survey *survey, int first, int skip)
 {
     if (survey->nested_capacity == 0)
         return NULL;
@@ -46,6 +46,7 @@ static int table_grow(struct survey *survey)
             *slot_of(table, capacity, note->first, note->skip) = note;
     }
     free(survey->nested);
+    survey->size_bytes += (capacity - survey->nested_capacity) * sizeof(struct note *);
     survey->nested = table;
     survey->nested_capacity = capacity;
     return 0;
@@ -63,39 +64,47 @@ static int table_add(struct survey *survey, struct note *note)
 
 static void note_free(struct note *note)
 {
-    if (note)
-        free(note->idle);
-    free(note);
+    free(note->source.once);
+    free(note->destination.once);
 }
 
 /* ---- the descent ---- */
 
-/* What the idle list `note`, all of whose nested ones are noted, does once from `phase`. */
-static struct glide glide_of_list(const struct survey *survey, const struct note *note, int phase)
+/* What the list `note`, all of whose nested ones are noted, does to one side once from `phase`. */
+static struct glide glide_of_list(const struct survey *survey, const struct note *note, bool is_source,
+                                  int phase)
 {
+    const struct layout *layout = is_source ? &survey->source : &survey->destination;
     struct glide glide = glide_nothing(phase);
     struct triple triple = {.end = false};
     for (int idx = note->first; !triple.end; idx++) {
-        if (triple_read(survey->copydesc, idx, &triple) != 0)
-            break; /* was well formed when it was looked at */
-        glide_adjust(&glide, triple.adjust);
-        if (!triple.nest)
-            glide_items(&glide, survey->user->size_bytes[triple.type], survey->user->align_bytes[triple.type],
+        triple = triple_known(survey->triples, idx);
+        int skip = note->skip | triple.skip;
+        if (layout->user)
+            glide_adjust(&glide, triple.adjust);
+        if (triple.repl == 0)
+            continue;
+        if (triple.nest) {
+            const struct note *below = survey_nested(survey, triple.target, skip);
+            const struct trip *trip = is_source ? &below->source : &below->destination;
+            glide_append_repeats(&glide, trip->once, trip->phases, triple.repl);
+        } else if (is_source ? skip_moves_source(skip) : skip_moves_destination(skip)) {
+            glide_items(&glide, layout->size_bytes[triple.type], layout->align_bytes[triple.type],
                         triple.repl);
-        else if (triple.repl > 0)
-            glide_append_repeats(&glide, survey_nested(survey, triple.target, note->skip | triple.skip)->idle,
-                                 triple.repl);
+        }
     }
     return glide;
 }
 
-static int note_glides(const struct survey *survey, struct note *note)
+static int note_trip(struct survey *survey, struct note *note, bool is_source)
 {
-    note->idle = malloc(LAYOUT_PHASES * sizeof(struct glide));
-    if (!note->idle)
+    struct trip *trip = is_source ? &note->source : &note->destination;
+    trip->once = malloc((size_t)trip->phases * sizeof(struct glide));
+    if (!trip->once)
         return bcrE_NOMEM;
-    for (int phase = 0; phase < LAYOUT_PHASES; phase++)
-        note->idle[phase] = glide_of_list(survey, note, phase);
+    survey->size_bytes += (size_t)trip->phases * sizeof(struct glide);
+    for (int phase = 0; phase < trip->phases; phase++)
+        trip->once[phase] = glide_of_list(survey, note, is_source, phase);
     return 0;
 }
 
@@ -112,6 +121,7 @@ static int look_at_nested(struct survey *survey, int first, int skip, int level,
     struct note *note = calloc(1, sizeof *note);
     if (!note)
         return bcrE_NOMEM;
+    survey->size_bytes += sizeof *note;
     note->first = first;
     note->skip = skip;
     int error = look_at_list(survey, note, level);
@@ -119,15 +129,25 @@ static int look_at_nested(struct survey *survey, int first, int skip, int level,
         error = table_add(survey, note);
     if (error) {
         note_free(note);
+        free(note);
         return error;
     }
     *note_out = note;
     return 0;
 }
 
-static bool moves_region(const struct survey *survey, int skip)
+static int larger(int a, int b)
 {
-    return survey->to_region ? skip_moves_destination(skip) : skip_moves_source(skip);
+    return a > b ? a : b;
+}
+
+static void note_items(const struct survey *survey, struct note *note, int type, int skip)
+{
+    if (skip_moves_source(skip))
+        note->source.phases = larger(note->source.phases, survey->source.align_bytes[type]);
+    if (skip_moves_destination(skip))
+        note->destination.phases = larger(note->destination.phases, survey->destination.align_bytes[type]);
+    note->copies = note->copies || skip == 0;
 }
 
 /* Looks at the list `note->first` under `note->skip`, `level` NESTs below the descriptor itself, and completes
@@ -137,17 +157,16 @@ static int look_at_list(struct survey *survey, struct note *note, int level)
     if (level > SURVEY_DEPTH_MAX)
         return bcrE_DESC;
     note->height = 0;
-    bool idle = true;
+    note->copies = false;
+    note->source.phases = note->destination.phases = 1;
 
     struct triple triple = {.end = false};
     for (int idx = note->first; !triple.end; idx++) {
-        if (idx >= TRIPLE_COUNT_MAX || triple_read(survey->copydesc, idx, &triple) != 0)
-            return bcrE_DESC;
-        if (survey->triple_count <= idx)
-            survey->triple_count = idx + 1;
+        triple = triple_known(survey->triples, idx);
         int skip = note->skip | triple.skip;
         if (!triple.nest) {
-            idle = idle && (triple.repl == 0 || !moves_region(survey, skip));
+            if (triple.repl > 0)
+                note_items(survey, note, triple.type, skip);
             continue;
         }
         const struct note *below;
@@ -156,23 +175,21 @@ static int look_at_list(struct survey *survey, struct note *note, int level)
             return error;
         if (level + 1 + below->height > SURVEY_DEPTH_MAX)
             return bcrE_DESC;
-        if (note->height < below->height + 1)
-            note->height = below->height + 1;
-        idle = idle && (triple.repl == 0 || below->idle);
+        note->height = larger(note->height, below->height + 1);
+        if (triple.repl == 0)
+            continue;
+        note->copies = note->copies || below->copies;
+        note->source.phases = larger(note->source.phases, below->source.phases);
+        note->destination.phases = larger(note->destination.phases, below->destination.phases);
     }
-    return idle ? note_glides(survey, note) : 0;
+    int error = note_trip(survey, note, true);
+    return error ? error : note_trip(survey, note, false);
 }
 
-int survey_init(struct survey *survey, const int *copydesc, bool to_region, const struct layout *user)
+int survey_init(struct survey *survey, const int *triples, const struct layout *source,
+                const struct layout *destination)
 {
-    survey->copydesc = copydesc;
-    survey->user = user;
-    survey->to_region = to_region;
-    survey->triple_count = 0;
-    survey->nested = NULL;
-    survey->nested_count = 0;
-    survey->nested_capacity = 0;
-    survey->root = (struct note){.first = 0, .skip = 0};
+    *survey = (struct survey){.triples = triples, .source = *source, .destination = *destination};
     int error = look_at_list(survey, &survey->root, 0);
     if (error)
         survey_fini(survey);
@@ -181,10 +198,40 @@ int survey_init(struct survey *survey, const int *copydesc, bool to_region, cons
 
 void survey_fini(struct survey *survey)
 {
-    for (size_t i = 0; i < survey->nested_capacity; i++)
-        note_free(survey->nested[i]);
+    for (size_t i = 0; i < survey->nested_capacity; i++) {
+        if (survey->nested[i])
+            note_free(survey->nested[i]);
+        free(survey->nested[i]);
+    }
     free(survey->nested);
-    free(survey->root.idle);
+    note_free(&survey->root);
     survey->nested = NULL;
     survey->nested_capacity = 0;
+    survey->root.source.once = survey->root.destination.once = NULL;
+}
+
+/* ---- what it is good for ---- */
+
+struct glide survey_glide(const struct trip *trip, int64_t pos, int repl)
+{
+    struct glide glide = glide_nothing(pos & (trip->phases - 1));
+    glide_append_repeats(&glide, trip->once, trip->phases, repl);
+    return glide;
+}
+
+int survey_that_fit(const struct note *note, int repl, int64_t source_pos, int64_t source_length,
+                    int64_t destination_pos, int64_t destination_length)
+{
+    int sure = 0, excess = repl, attempt = repl; /* the answer lies from sure to excess */
+    while (sure < excess) {
+        struct glide source = survey_glide(&note->source, source_pos, attempt);
+        struct glide destination = survey_glide(&note->destination, destination_pos, attempt);
+        if (glide_fits(&source, source_pos, source_length) &&
+            glide_fits(&destination, destination_pos, destination_length))
+            sure = attempt;
+        else
+            excess = attempt - 1;
+        attempt = sure + (excess - sure + 1) / 2;
+    }
+    return sure;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * survey.h -- looks at every triple that can be reached from a descriptor, before anything is copied.
+ * survey.h -- looks at every list that can be reached from a descriptor, before anything is copied.
  *
- * A survey finds the descriptor well formed or not, and notes of each list under each set of inherited skip flags
- * whether it is idle (glide.h), and if so what it does to the user position. Each list is looked at once, however
- * many NESTs lead to it, so the time is bounded by the descriptor's size, not by what it expands to.
+ * A survey finds the descriptor well formed or not, and notes of each list, under each set of inherited skip flags,
+ * whether anything in it is copied and what it does to the position on each side (glide.h). Each list is looked at
+ * once, however many NESTs lead to it, so the time is bounded by the descriptor's size, not by what it expands to.
  */
 #ifndef COPYDESC_SURVEY_H
 #define COPYDESC_SURVEY_H
@@ -17,31 +17,49 @@
 
 enum { SURVEY_DEPTH_MAX = 64 };
 
+struct oplist; /* plan.h */
+
+/* What a list does on one side. */
+struct trip {
+    int phases;         /* the largest alignment met: 1, 2, 4 or 8 */
+    struct glide *once; /* what the list does once, for each of these phases */
+};
+
 /* What is known of the list that begins at triple `first`, under the flags `skip` of the NESTs that led there. */
 struct note {
     int first;
     int skip;
     int height; /* levels of nesting below */
-    struct glide *
-        idle; /* what it does once, for each of LAYOUT_PHASES phases; NULL if it moves the region's position */
+    bool
+        copies; /* something in it is copied; then each repeat uses up at least a byte of each side's items */
+    struct trip source, destination;
+    struct oplist *compiled; /* by phases, source * 8 + destination; NULL until needed (compile.c) */
 };
 
 struct survey {
-    const int *copydesc;
-    const struct layout *user;
-    bool to_region;   /* the region is the destination */
-    int triple_count; /* up to the last one that can be reached; a nested list may lie anywhere before */
+    const int *triples; /* borrowed */
+    struct layout source, destination;
     struct note root;
     struct note **nested; /* hash table, open addressing, at most half full; owned */
     size_t nested_count;
     size_t nested_capacity; /* 0 or a power of two */
+    size_t size_bytes;      /* memory that it takes */
 };
 
-/* 0, bcrE_DESC or bcrE_NOMEM. Borrows copydesc and user until survey_fini, which is due after a success only. */
-int survey_init(struct survey *survey, const int *copydesc, bool to_region, const struct layout *user);
+/* 0, bcrE_DESC or bcrE_NOMEM. Every triple that can be reached has been read and is good by itself (key.h). Borrows
+ * the triples until survey_fini, which is due after a success only. */
+int survey_init(struct survey *survey, const int *triples, const struct layout *source,
+                const struct layout *destination);
 void survey_fini(struct survey *survey);
 
 /* The note of a list nested in a well-formed descriptor. */
-const struct note *survey_nested(const struct survey *survey, int first, int skip);
+struct note *survey_nested(const struct survey *survey, int first, int skip);
+
+/* What `repl` repeats of a list do to a position, from `pos`. */
+struct glide survey_glide(const struct trip *trip, int64_t pos, int repl);
+
+/* How many of `repl` repeats of a list, from these positions, stay within both sides' lengths. */
+int survey_that_fit(const struct note *note, int repl, int64_t source_pos, int64_t source_length,
+                    int64_t destination_pos, int64_t destination_length);
 
 #endif

@@ -10,6 +10,7 @@
 #define COPYDESC_TRIPLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <bcr/error.h>
 #include <bcr/types.h>
@@ -34,14 +35,12 @@ struct triple {
     int target; /* first triple of the nested list, if nest */
 };
 
-/* Takes triple `idx` (below TRIPLE_COUNT_MAX) apart. bcrE_DESC if it is malformed. */
-static inline int triple_read(const int *copydesc, int idx, struct triple *triple_out)
+/* Takes triple `idx` apart, which is known to be good. */
+static inline struct triple triple_known(const int *triples, int idx)
 {
-    const int *words = copydesc + 3 * idx;
+    const int *words = triples + 3 * idx;
     int word = words[1], low = word & TRIPLE_LOW_MASK;
-    if ((word & ~(TRIPLE_FLAG_MASK | TRIPLE_LOW_MASK)) != 0 || words[2] < 0)
-        return bcrE_DESC;
-    struct triple triple = {
+    return (struct triple){
         .adjust = words[0],
         .repl = words[2],
         .skip = word & TRIPLE_SKIP_MASK,
@@ -50,11 +49,25 @@ static inline int triple_read(const int *copydesc, int idx, struct triple *tripl
         .type = low,
         .target = idx + low - TRIPLE_NEST_BIAS,
     };
-    if (triple.nest ? triple.target < 0 || triple.target >= TRIPLE_COUNT_MAX
-                    : low < bcrT_CHAR || low > bcrT_CCE)
-        return bcrE_DESC;
-    *triple_out = triple;
-    return 0;
+}
+
+/* Is triple `idx` (below TRIPLE_COUNT_MAX), whose words these are, good by itself? */
+static inline bool triple_good(const int words[3], int idx)
+{
+    int word = words[1], low = word & TRIPLE_LOW_MASK;
+    if ((word & ~(TRIPLE_FLAG_MASK | TRIPLE_LOW_MASK)) != 0 || words[2] < 0)
+        return false;
+    if ((word & TRIPLE_NEST_FLAG) == 0)
+        return bcrT_CHAR <= low && low <= bcrT_CCE;
+    int target = idx + low - TRIPLE_NEST_BIAS;
+    return 0 <= target && target < TRIPLE_COUNT_MAX;
+}
+
+/* The same, told at once for most of the good ones: items of an atomic type. */
+static inline bool triple_good_fast(const int words[3], int idx)
+{
+    uint32_t type = (uint32_t)words[1] & ~(uint32_t)(TRIPLE_SKIP_MASK | bcrT_END);
+    return (type - bcrT_CHAR <= bcrT_CCE - bcrT_CHAR && words[2] >= 0) || triple_good(words, idx);
 }
 
 /* What an item under these flags does to the two positions. */

@@ -9,18 +9,25 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Where times have more bits than a machine word the kernel has another call for them. */
+#ifdef SYS_futex_time64
+#define FUTEX_CALL (sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex)
+#else
+#define FUTEX_CALL SYS_futex
+#endif
+
 void bcri_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns)
 {
     struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
                              .tv_nsec = (long)(deadline_ns % 1000000000u)};
     /* FUTEX_WAIT_BITSET takes an absolute time of the monotonic clock. */
-    syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, deadline_ns != UINT64_MAX ? &until : NULL, NULL,
+    syscall(FUTEX_CALL, word, FUTEX_WAIT_BITSET, expected, deadline_ns != UINT64_MAX ? &until : NULL, NULL,
             FUTEX_BITSET_MATCH_ANY);
 }
 
 void bcri_futex_wake(_Atomic uint32_t *word, int32_t most)
 {
-    syscall(SYS_futex, word, FUTEX_WAKE, most, NULL, NULL, 0);
+    syscall(FUTEX_CALL, word, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
 void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index)

@@ -2,6 +2,7 @@
 /* Setting up and taking down the private side of a CCE: ctx.h. */
 #include "bcri/ctx.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,29 +15,8 @@
 #include "bcri/segment.h"
 #include "bcri/slot.h"
 
-uint32_t bcri_layout_signature(void)
-{
-    /* FNV-1a over everything that must be equal; the byte order is in the archtype, which is compared by itself. */
-    const uint32_t parts[] = {BCRI_LAYOUT_VERSION,
-                              BCRI_CACHELINE,
-                              BCRI_REF_UNIT,
-                              BCRI_RECORD_BYTES,
-                              BCRI_RECORDS_PER_SEG,
-                              BCRI_FIRST_SLOTS,
-                              BCRI_TRACE_RECORDS,
-                              BCRI_REDO_MAX,
-                              BCRI_COUNTERS,
-                              BCRI_FLOOR2_BYTES,
-                              BCRI_SEG_MAX,
-                              (uint32_t)sizeof(void *),
-                              (uint32_t)sizeof(struct bcri_record_shm),
-                              (uint32_t)sizeof(struct bcri_host_shm)};
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        for (int byte = 0; byte < 4; byte++)
-            hash = (hash ^ ((parts[i] >> (8 * byte)) & 0xffu)) * 16777619u;
-    return hash;
-}
+#define MAP_BYTES     (BCRI_SEG_MAX * sizeof(struct bcri_mapping) + NOWHERE_BYTES)
+#define NOWHERE_BYTES 65536u
 
 static void *private_table(size_t bytes)
 {
@@ -62,9 +42,8 @@ static int ctx_prepare(struct bcri_ctx *ctx, const struct bcri_upcalls *upcalls,
     ctx->last_cpu = 255;
     ctx->cpus = running_cpus();
     ctx->full_fence = !bcri_membarrier_register();
-    ctx->base = private_table(BCRI_SEG_MAX * sizeof *ctx->base);
-    ctx->map_size = private_table(BCRI_SEG_MAX * sizeof *ctx->map_size);
-    return ctx->base != NULL && ctx->map_size != NULL ? 0 : bcrE_NOMEM;
+    ctx->map = private_table(MAP_BYTES);
+    return ctx->map != NULL ? 0 : bcrE_NOMEM;
 }
 
 static void link_first_slots(struct bcri_ctx *ctx)
@@ -80,8 +59,8 @@ static void link_first_slots(struct bcri_ctx *ctx)
             bcri_slot_give(ctx, &ctx->record->slots[i]);
 }
 
-int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, const struct bcri_upcalls *upcalls,
-                  void *up)
+int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t layout,
+                  const struct bcri_upcalls *upcalls, void *up)
 {
     struct stat status;
     if (fstat(host_fd, &status) != 0 || (uint64_t)status.st_size != sizeof(struct bcri_host_shm))
@@ -94,7 +73,7 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, const struc
     if (ctx->host == NULL)
         goto fail;
     error = bcrE_ARG;
-    if (ctx->host->magic != BCRI_HOST_MAGIC || ctx->host->layout != bcri_layout_signature())
+    if (ctx->host->magic != BCRI_HOST_MAGIC || ctx->host->layout != layout)
         goto fail;
     ctx->index = index;
     ctx->tag = BCRI_TAG(index);
@@ -119,20 +98,47 @@ fail:
 void bcri_ctx_fini(struct bcri_ctx *ctx)
 {
     bcri_ids_fini(ctx);
-    if (ctx->base != NULL) {
-        if (ctx->map_size != NULL)
-            bcri_segment_unmap_all(ctx);
-        munmap(ctx->base, BCRI_SEG_MAX * sizeof *ctx->base);
+    free(ctx->unserved);
+    if (ctx->map != NULL) {
+        bcri_segment_unmap_all(ctx);
+        munmap(ctx->map, MAP_BYTES);
     }
-    if (ctx->map_size != NULL)
-        munmap(ctx->map_size, BCRI_SEG_MAX * sizeof *ctx->map_size);
     memset(ctx, 0, sizeof *ctx);
+}
+
+/* One that cannot be mapped may be there, or have been there. */
+static bool segment_never_was(const struct bcri_ctx *ctx, uint32_t seg)
+{
+    return seg >= bcri_load_acquire(&ctx->host->segment_count) ||
+           bcri_load_acquire(&ctx->host->segments[seg].state) == BCRI_SEG_UNUSED;
 }
 
 void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    unsigned char *base = bcri_segment_map(ctx, bcri_ref_seg(ref));
-    return base != NULL ? base + bcri_ref_offset(ref) : NULL;
+    uint32_t seg = bcri_ref_seg(ref);
+    unsigned char *base = bcri_segment_map(ctx, seg);
+    if (base != NULL && (uint32_t)ref < ctx->map[seg].units)
+        return base + bcri_ref_offset(ref);
+    if (base != NULL || segment_never_was(ctx, seg))
+        ctx->damaged = true;
+    return NULL;
+}
+
+void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    void *at = bcri_at(ctx, ref);
+    if (bcri_likely(at != NULL))
+        return at;
+    return memset((unsigned char *)(void *)ctx->map + MAP_BYTES - NOWHERE_BYTES, 0, 256);
+}
+
+bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
+{
+    if (bcri_at(ctx, ref) == NULL)
+        return false;
+    bool has = (ctx->map[bcri_ref_seg(ref)].units - (uint32_t)ref) * BCRI_REF_UNIT >= bytes;
+    ctx->damaged |= !has;
+    return has;
 }
 
 bcri_ref bcri_record_ref(struct bcri_ctx *ctx, uint32_t index)

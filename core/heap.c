@@ -121,26 +121,10 @@ void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *
     bcri_heap_free_fast(ctx, ref);
 }
 
-/* References from elsewhere are looked at, not trusted. */
-static void free_checked(struct bcri_heap *heap, bcri_ref ref)
-{
-    uint32_t seg = bcri_ref_seg(ref);
-    uint32_t page = (uint32_t)ref / BCRI_PAGE_UNITS;
-    if (bcri_likely(seg < heap->own_count && page < heap->own[seg].pages)) {
-        struct bcri_span *span = heap->own[seg].span_of[page];
-        uint32_t i = span != NULL ? ((uint32_t)ref - span->first_unit) >> span->shift : 0;
-        if (bcri_likely(span != NULL && i < span->blocks && bcri_span_ref(span, i) == ref)) {
-            bcri_heap_free_block(heap, span, i);
-            return;
-        }
-    }
-    heap->bad_frees++;
-}
-
 static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++)
-        free_checked(ctx->heap, refs[k]);
+        bcri_heap_free_fast(ctx, refs[k]);
 }
 
 void bcri_heap_take_home(struct bcri_ctx *ctx, bcri_ref ref)
@@ -195,8 +179,10 @@ int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm 
         if (length > region->capacity)
             return bcrE_NOMEM;
     } else {
-        struct bcri_span *span = ctx->heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / BCRI_PAGE_UNITS];
-        int error = resize_own(ctx, span, ((uint32_t)ref - span->first_unit) >> span->shift, length);
+        uint32_t i;
+        struct bcri_span *span = ctx->heap != NULL ? bcri_span_of(ctx->heap, ref, &i) : NULL;
+        ctx->damaged |= span == NULL;
+        int error = span != NULL ? resize_own(ctx, span, i, length) : bcrE_NOMEM;
         if (error != 0)
             return error;
     }

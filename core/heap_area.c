@@ -16,8 +16,7 @@
 #define AREA_MAX_BYTES (UINT64_C(40) << 30)
 #define SLACK_BYTES    (UINT64_C(64) << 10)
 #define RESERVE_BYTES  (UINT64_C(64) << 10)
-/* Address space is scarce where pointers have 32 bits: other CCEs map the whole segment. */
-#define SEG_ROOM_BYTES (sizeof(void *) == 8 ? UINT64_C(8) << 20 : UINT64_C(256) << 10)
+#define SEG_ROOM_BYTES (UINT64_C(8) << 20)
 #define SEG_TWICE_MAX  (UINT64_C(256) << 20)
 
 static uint64_t pages_of(uint64_t bytes)
@@ -128,15 +127,27 @@ static int room_for_seg(struct bcri_heap *heap, uint32_t seg)
     return 0;
 }
 
+/* How large to make a segment that needs `bytes` now. Address space is scarce where pointers have 32 bits, and other CCEs
+ * map the whole segment: there the first is small, and each has twice the room of the one before. */
+static uint64_t seg_size(const struct bcri_heap *heap, uint64_t bytes)
+{
+    uint64_t room = SEG_ROOM_BYTES, size = bytes < SEG_TWICE_MAX ? bytes * 2 : bytes;
+    if (sizeof(void *) != 8) {
+        room = SEG_ROOM_BYTES >> 5;
+        for (const struct bcri_heap_seg *seg = heap->segs; seg != NULL && room < SEG_ROOM_BYTES;
+             seg = seg->next)
+            room *= 2;
+        size = bytes;
+    }
+    return size < room ? room : size;
+}
+
 /* Makes a segment in which `pages` from page `first` on are reserved, the directory too. */
 static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct bcri_heap_seg **seg_out)
 {
     struct bcri_heap *heap = ctx->heap;
     uint64_t bytes = (first + pages) * BCRI_HEAP_PAGE;
-    uint64_t size = bytes < SEG_TWICE_MAX ? bytes * 2 : bytes;
-    if (sizeof(void *) != 8)
-        size = bytes;
-    size = size < SEG_ROOM_BYTES ? SEG_ROOM_BYTES : size;
+    uint64_t size = seg_size(heap, bytes);
     struct bcri_heap_seg *seg = calloc(1, sizeof *seg);
     if (seg == NULL)
         return bcrE_NOMEM;

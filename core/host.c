@@ -259,7 +259,7 @@ const struct bcri_host_shm *bcri_host_shared(struct bcri_host *host)
 }
 
 /* Segment 0, and entry 0 of the table in it. */
-static int make_host_segment(struct bcri_host *host, const char *program)
+static int make_host_segment(struct bcri_host *host, const char *program, uint32_t layout)
 {
     uint64_t first = (offsetof(struct bcri_host_shm, segments) + PAGE_BYTES);
     int fd = bcri_segment_create(sizeof(struct bcri_host_shm));
@@ -283,7 +283,7 @@ static int make_host_segment(struct bcri_host *host, const char *program)
     for (size_t i = 0; i < host->fd_room; i++)
         host->fds[i] = -1;
     host->shared->magic = BCRI_HOST_MAGIC;
-    host->shared->layout = bcri_layout_signature();
+    host->shared->layout = layout;
     host->shared->archtype = (uint32_t)bcri_archtype_native();
     host->shared->enl_pid = (uint32_t)getpid();
     strcpy(host->shared->program, program);
@@ -291,7 +291,7 @@ static int make_host_segment(struct bcri_host *host, const char *program)
     return 0;
 }
 
-int bcri_host_init(const char *program, struct bcri_host **host_out)
+int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host_out)
 {
     if (strlen(program) >= BCRI_PROGRAM_NAME_MAX)
         return bcrE_ARG;
@@ -300,12 +300,12 @@ int bcri_host_init(const char *program, struct bcri_host **host_out)
         return bcrE_NOMEM;
     pthread_mutex_init(&host->mutex, NULL);
     host->eventfds = bcri_eventfds_init();
-    int error = host->eventfds != NULL ? make_host_segment(host, program) : bcrE_NOMEM;
+    int error = host->eventfds != NULL ? make_host_segment(host, program, layout) : bcrE_NOMEM;
     uint32_t index;
     if (error == 0)
         error = bcri_host_cce_add(host, 0, &index);
     if (error == 0)
-        error = bcri_ctx_init(&host->ctx, host->fds[BCRI_HOST_SEG], index, &own_upcalls, host);
+        error = bcri_ctx_init(&host->ctx, host->fds[BCRI_HOST_SEG], index, layout, &own_upcalls, host);
     if (error != 0) {
         bcri_host_fini(host);
         return error;

@@ -93,6 +93,19 @@ void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
         sleep_on_holder(ctx, holder, held, arg);
 }
 
+bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder, unsigned turn)
+{
+    if (turn != SPIN_TURNS) /* one look in each wait, when it has become a long one */
+        return false;
+    struct bcri_record_shm *record = NULL;
+    if (holder != ctx->tag && holder - 1 < bcri_load_acquire(&ctx->host->record_count))
+        record = bcri_record(ctx, holder - 1);
+    uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;
+    bool nobody = state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD;
+    ctx->damaged |= nobody;
+    return nobody;
+}
+
 static bool lock_held(const void *arg, uint32_t holder)
 {
     return bcri_load((const _Atomic uint32_t *)arg) == holder;
@@ -107,6 +120,10 @@ void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
                 return;
             continue;
         }
+        if (bcri_unlikely(bcri_holder_is_nobody(ctx, holder, turn)) &&
+            atomic_compare_exchange_strong_explicit(lock, &holder, ctx->tag, memory_order_acquire,
+                                                    memory_order_relaxed))
+            return;
         bcri_wait_for_holder(ctx, holder, lock_held, (const void *)lock, turn);
     }
 }

@@ -23,7 +23,7 @@ static uint32_t lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region)
     for (unsigned turn = 0;;) {
         uint64_t word = bcri_load(&region->count);
         uint32_t owner = BCRI_COUNT_OWNER(word);
-        if (owner != 0) {
+        if (owner != 0 && !bcri_holder_is_nobody(ctx, owner, turn)) {
             bcri_wait_for_holder(ctx, owner, count_held, region, turn++);
             continue;
         }
@@ -104,6 +104,10 @@ void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref)
         return; /* memory that cannot be mapped stays held: a leak is better than a guess */
     /* Read before the count falls to 0: from then on the header may be the owner's again. */
     uint32_t home = region->home;
+    if (bcri_unlikely(home >= BCRI_CCE_MAX)) {
+        ctx->damaged = true;
+        return;
+    }
     if (home != ctx->index)
         bcri_store(&journal->ret_entry, BCRI_RETURN_UNSENT); /* before any state that repair takes for LAST */
     if (bcri_likely(bcri_load_acquire(&region->count) == BCRI_COUNT_ONE)) {
@@ -126,7 +130,8 @@ uint32_t bcri_count_lock(struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_region_shm *region = bcri_at(ctx, ref);
     journal_open(ctx->journal, ref, BCRI_CW_TRY);
-    return region != NULL ? lock_word(ctx, region) : 0;
+    return region != NULL ? lock_word(ctx, region)
+                          : 0; /* no such region: a transaction's store goes nowhere too */
 }
 
 void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count)

@@ -84,9 +84,9 @@ static uint32_t read_batch(struct bcri_ctx *ctx, struct incoming *in, bcri_ref *
             break;
         in->entry++;
         bcri_ref ref = value & BCRI_REF_MASK;
-        unsigned char *base = ctx->base[bcri_ref_seg(ref)];
-        if (bcri_likely(base != NULL))
-            bcri_prefetch_write(base + bcri_ref_offset(ref));
+        const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(ref)];
+        if (bcri_likely(map->base != NULL))
+            bcri_prefetch_write(map->base + bcri_ref_offset(ref));
         refs[count++] = ref;
     }
     in->idle = count != 0 ? 0 : in->idle + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments: see segment.h. Linux only: memfd_create(2), file seals, fallocate(2), MADV_REMOVE. */
+/* Segments: see segment.h. Linux only: memfd_create(2), file seals, fallocate(2). */
 #include "bcri/segment.h"
 
 #include <errno.h>
@@ -147,6 +147,11 @@ int bcri_segment_reserve(int fd, uint64_t offset_bytes, uint64_t length_bytes)
     return rc == 0 ? 0 : bcrE_NOMEM;
 }
 
+static void mapped(struct bcri_ctx *ctx, uint32_t seg, void *base, uint64_t size_bytes)
+{
+    ctx->map[seg] = (struct bcri_mapping){base, size_bytes / BCRI_REF_UNIT};
+}
+
 void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t size_bytes)
 {
     if (size_bytes == 0 || size_bytes > SIZE_MAX)
@@ -154,8 +159,7 @@ void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t s
     void *base = mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED)
         return NULL;
-    ctx->base[seg] = base;
-    ctx->map_size[seg] = (size_t)size_bytes;
+    mapped(ctx, seg, base, size_bytes);
     return base;
 }
 
@@ -163,8 +167,8 @@ void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg)
 {
     if (seg >= BCRI_SEG_MAX)
         return NULL;
-    if (ctx->base[seg] != NULL)
-        return ctx->base[seg];
+    if (ctx->map[seg].base != NULL)
+        return ctx->map[seg].base;
     const struct bcri_segment_shm *entry = &ctx->host->segments[seg];
     if (seg >= bcri_load_acquire(&ctx->host->segment_count) ||
         bcri_load_acquire(&entry->state) != BCRI_SEG_LIVE)
@@ -195,8 +199,7 @@ int bcri_segment_new(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t siz
     error = ctx->upcalls->segment_add(ctx->up, fd, size_bytes, kind, &seg);
     if (error != 0)
         goto unmap;
-    ctx->base[seg] = base;
-    ctx->map_size[seg] = (size_t)size_bytes;
+    mapped(ctx, seg, base, size_bytes);
     *seg_out = seg;
     return 0;
 
@@ -219,9 +222,20 @@ int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_byte
 
 void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes)
 {
-    unsigned char *base = bcri_segment_map(ctx, seg);
-    if (base != NULL && length_bytes != 0)
-        madvise(base + offset_bytes, (size_t)length_bytes, MADV_REMOVE);
+    if (length_bytes == 0)
+        return;
+    /* MADV_REMOVE needs no descriptor, but refuses memory that is locked, and qemu-user says yes and does nothing. */
+    int fd = ctx->upcalls->segment_fd(ctx->up, seg), rc = -1;
+    if (fd >= 0) {
+        do
+            rc = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset_bytes,
+                           (off_t)length_bytes);
+        while (rc != 0 && errno == EINTR);
+        close(fd);
+    }
+    unsigned char *base = rc != 0 ? bcri_segment_map(ctx, seg) : NULL;
+    if (base != NULL)
+        memset(base + offset_bytes, 0, (size_t)length_bytes);
 }
 
 void bcri_segment_freed(struct bcri_ctx *ctx, uint32_t seg)
@@ -235,17 +249,15 @@ void bcri_segment_freed(struct bcri_ctx *ctx, uint32_t seg)
 
 void bcri_segment_unmap(struct bcri_ctx *ctx, uint32_t seg)
 {
-    if (ctx->base[seg] == NULL)
+    struct bcri_mapping *map = &ctx->map[seg];
+    if (map->base == NULL)
         return;
-    munmap(ctx->base[seg], ctx->map_size[seg]);
-    ctx->base[seg] = NULL;
+    munmap(map->base, (size_t)(map->units * BCRI_REF_UNIT));
+    *map = (struct bcri_mapping){NULL, 0};
 }
 
 void bcri_segment_unmap_all(struct bcri_ctx *ctx)
 {
     for (uint32_t seg = 0; seg < BCRI_SEG_MAX; seg++)
-        if (ctx->base[seg] != NULL) {
-            munmap(ctx->base[seg], ctx->map_size[seg]);
-            ctx->base[seg] = NULL;
-        }
+        bcri_segment_unmap(ctx, seg);
 }

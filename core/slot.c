@@ -21,7 +21,7 @@ struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx)
     uint32_t seg;
     if (bcri_segment_new(ctx, BCRI_SEG_SLOTS, slots * SLOT_BYTES, slots * SLOT_BYTES, &seg) != 0)
         return NULL;
-    struct bcri_slot_shm *base = ctx->base[seg];
+    struct bcri_slot_shm *base = (struct bcri_slot_shm *)(void *)ctx->map[seg].base;
     ctx->slot_base[chunk] = base;
     ctx->slot_count[chunk] = slots;
     ctx->slot_chunks = chunk + 1;

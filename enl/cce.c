@@ -19,6 +19,7 @@
 
 #include "bcri/archtype.h"
 #include "bcri/refuse.h"
+#include "bcri/signature.h"
 #include "conn.h"
 #include "death.h"
 #include "worker.h"
@@ -74,6 +75,7 @@ struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uin
     cce->ordinal = ordinal;
     cce->record = bcri_host_record(program->host, index);
     cce->hang_up = -1;
+    cce->core = -1;
     cce->origin = *origin;
     program->cces[index] = cce;
     cce->previous = program->last;
@@ -139,6 +141,43 @@ static void close_files(const struct enl_spawn *spawn)
         close(spawn->err);
 }
 
+/* Field `number` of /proc/<pid>/stat, counted behind the last ')' since the name may hold anything; 0 if there is none. */
+enum { STAT_START_TIME = 22, STAT_CORE = 39 };
+static uint64_t stat_of(pid_t pid, int number)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t got = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (got <= 0)
+        return 0;
+    text[got] = '\0';
+    char *at = strrchr(text, ')');
+    for (int field = 2; at != NULL && field < number; field++)
+        at = strchr(at + 1, ' ');
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+static int choose_core(struct enl_program *program)
+{
+    if (!program->cores.begun)
+        enl_cores_begin(&program->cores, (int)stat_of(program->root->pid, STAT_CORE));
+    return enl_cores_choose(&program->cores);
+}
+
+static const char *text_of(int error)
+{
+    switch (error) {
+    case EMFILE:
+        return "enl has no descriptors left; raise the limit of open files (ulimit -n), enl(1) says how much";
+    case ENOEXEC: return "it is neither a program nor a script that begins with #!";
+    default: return strerror(error);
+    }
+}
+
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size)
 {
@@ -149,7 +188,8 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
                               .in = -1,
                               .out = -1,
                               .err = -1,
-                              .core = core,
+                              .core = core >= 0 || root ? core : choose_core(program),
+                              .core_is_wanted = core >= 0,
                               .own_group = !root,
                               .die_with_parent = true,
                               .folder = root ? NULL : folder_for(cce),
@@ -157,7 +197,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     int pair[2];
     int failed = bcri_channel_pair(pair);
     if (failed != 0)
-        return bcri_refuse(error, error_size, -1, "no socket for it: %s", strerror(-failed));
+        return bcri_refuse(error, error_size, -1, "no socket for it: %s", text_of(-failed));
     spawn.keep = pair[1];
     char number[16];
     snprintf(number, sizeof number, "%d", pair[1]);
@@ -171,12 +211,12 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
-        return bcri_refuse(error, error_size, -1, "%s could not %s: %s", path, step,
-                           pid == -ENOEXEC ? "it is neither a program nor a script that begins with #!"
-                                           : strerror(-pid));
+        return bcri_refuse(error, error_size, -1, "%s could not %s: %s", path, step, text_of(-pid));
     }
     cce->process = pid;
     cce->own_group = !root;
+    cce->core = spawn.core;
+    enl_cores_take(&program->cores, cce->core);
     cce->door = enl_conn_new(program, ENL_DOOR, pair[0], cce);
     bcri_log_write(&program->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
                    (long)pid);
@@ -190,37 +230,19 @@ bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int door)
     return cce->door != NULL;
 }
 
-/* Field 22 of /proc/<pid>/stat, behind the last ')' since the name may hold anything; 0 if there is none. */
-static uint64_t start_time_of(pid_t pid)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (got <= 0)
-        return 0;
-    text[got] = '\0';
-    char *at = strrchr(text, ')');
-    for (int field = 2; at != NULL && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at != NULL ? strtoull(at, NULL, 10) : 0;
-}
-
 static void welcome(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        int error = errno;
         enl_conn_reply(cce->control, cce->hello_id, bcrE_NOMEM, "enl has no descriptors left");
-        enl_cce_fail(cce, "no descriptors left (%s); raise the limit of open files", strerror(errno));
+        enl_cce_fail(cce, "%s", text_of(error));
         return;
     }
     cce->hang_up = pair[0];
     bcri_store(&cce->record->id.pid, (uint32_t)cce->pid);
-    bcri_store(&cce->record->id.start_time, start_time_of(cce->pid));
+    bcri_store(&cce->record->id.start_time, stat_of(cce->pid, STAT_START_TIME));
     cce->life = ENL_ALIVE;
     struct bcri_control message = {.type = BCRI_MSG_welcome,
                                    .present = BCRI_HAS(id) | BCRI_HAS(index) | BCRI_HAS(enlistor) |
@@ -329,6 +351,8 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
         CPU_ZERO(&set);
         CPU_SET((size_t)core, &set);
         sched_setaffinity(pid, sizeof set, &set);
+        cce->core = core;
+        enl_cores_take(&cce->program->cores, core);
     }
     cce->pid = pid;
     cce->flags = (int)conn->flags;

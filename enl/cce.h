@@ -42,6 +42,7 @@ struct enl_cce {
     int flags; /* of its bcr_init */
 
     pid_t process;               /* started by the daemon, its child, not reaped; 0: none (any more) */
+    int core;                    /* that it is pinned to, or -1 */
     bool own_group;              /* `process` leads a process group */
     int wait_status;             /* how `process` ended */
     pid_t pid;                   /* the CCE; 0 before hello and after its end */
@@ -52,6 +53,7 @@ struct enl_cce {
     uint32_t hello_id;        /* to be answered by welcome */
     int hang_up;              /* closed, it kills the CCE; -1 before welcome */
     bool refused;             /* hello came and was refused */
+    bool ran_enl;             /* `process` was an enl at its end */
     bool cut;                 /* its connection ended while the process lives */
     bool settled;             /* it counts as alive no more */
     bool repairing;
@@ -72,19 +74,23 @@ void enl_cce_fail(struct enl_cce *cce, const char *format, ...) __attribute__((f
 /* Has its cell 0 made, with `data` in it if that is not NULL; then enl_cce_born is called. False: no memory. */
 bool enl_cce_bear(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length);
 
-/* Starts `path` for it. Returns 0, or a sentence in `error`. The root gets the daemon's own standard files. */
+/* Starts `path` for it, on that core, or with -1 on one that is chosen. Returns 0, or a sentence in `error`. The root gets
+ * the daemon's own standard files, and is not pinned. */
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size);
 /* The process is there already: it made this daemon, and `door` is the end of its socket. */
 bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int door);
 
-/* A process that waited is enlisted as this CCE: `conn` becomes its private socket. False: it is gone. */
+/* A process that waited is enlisted as this CCE: `conn` becomes its private socket. With core -1 it stays where it may run.
+ * False: it is gone. */
 bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core);
 
 /* hello has come from process `pid`, with the private socket `fd` (taken). */
 void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_control *hello);
 /* Its birth region is where it must be, or there is none. */
 void enl_cce_born(struct enl_cce *cce);
+/* A child with this pid has ended and is still in the process table. */
+void enl_cce_look_at_dead(struct enl_program *program, pid_t pid);
 /* A child with this pid has ended; it may be nobody's that is known. */
 void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status);
 /* Its inherited socket has ended: nobody holds it any more. */

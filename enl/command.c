@@ -19,6 +19,14 @@
 #include "object.h"
 #include "spawn.h"
 
+/* host.pid, as daemons name themselves: what anybody else may have bound there is not shown to a terminal. */
+static bool is_name(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+}
+
 /* Calls `visit` for each program of this user, as the kernel's list of sockets has them; ends when it returns false. */
 static void each_program(bool (*visit)(void *data, const char *program), void *data)
 {
@@ -36,10 +44,17 @@ static void each_program(bool (*visit)(void *data, const char *program), void *d
         /* Num: RefCount Protocol Flags: only the listening one, not those of visitors. */
         if (sscanf(line, "%*s %*s %*s %23s", flags) != 1 || (strtoul(flags, NULL, 16) & 0x10000) == 0)
             continue;
-        if (!visit(data, at + 2 + length))
+        if (is_name(at + 2 + length) && !visit(data, at + 2 + length))
             break;
     }
     fclose(file);
+}
+
+/* How long an answer may take; 0: for ever. */
+static void set_patience(int fd, time_t seconds)
+{
+    struct timeval patience = {.tv_sec = seconds};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 }
 
 static const char *state_name(uint32_t state)
@@ -52,6 +67,11 @@ static const char *state_name(uint32_t state)
     }
 }
 
+static void show_silence(const char *program)
+{
+    printf("%-28s does not answer; it may be stopped: fg or enl kill ends that\n", program);
+}
+
 /* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the end. */
 static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcri_incoming *in)
 {
@@ -61,7 +81,7 @@ static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcr
     if (got == 0)
         got = bcri_channel_recv(fd, in, true);
     if (got == -EAGAIN)
-        printf("%-28s does not answer; it may be stopped: fg or enl kill ends that\n", program);
+        show_silence(program);
     if (got != 1 || in->wrong != NULL)
         return 0;
     bcri_incoming_close(in);
@@ -79,13 +99,16 @@ static bool show_program(void *data, const char *program)
 {
     static struct bcri_incoming in;
     int *count = data;
-    int fd = bcri_channel_connect(program);
-    if (fd < 0)
-        return true;                         /* it has ended meanwhile */
-    struct timeval patience = {.tv_sec = 1}; /* a stopped one must not hide those behind it */
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    int fd = bcri_channel_connect(program, 200);
+    if (fd < 0 && fd != -EAGAIN)
+        return true; /* it has ended meanwhile, or is not of this user */
     if ((*count)++ == 0)
         printf("%-28s %7s %9s  %-9s %s\n", "PROGRAM", "CCE", "PID", "STATE", "NAME");
+    if (fd < 0) {
+        show_silence(program);
+        return true;
+    }
+    set_patience(fd, 1); /* a stopped one must not hide those behind it */
     for (uint32_t index = 1; index != 0;)
         index = show_row(fd, program, index, &in);
     close(fd);
@@ -109,12 +132,25 @@ struct names {
 static bool count_program(void *data, const char *program)
 {
     struct names *names = data;
+    int fd = bcri_channel_connect(program, 200);
+    if (fd < 0)
+        return true; /* anybody may have made such an address */
+    close(fd);
     if (names->count++ == 0)
         snprintf(names->first, sizeof names->first, "%s", program);
     else
         fprintf(stderr, names->count == 2 ? "enl: which program?\n  %s\n  %s\n" : "  %s\n",
                 names->count == 2 ? names->first : program, program);
     return true;
+}
+
+static const char *why_not(int error)
+{
+    switch (error) {
+    case -ECONNREFUSED: return "no program of yours has that name; enl ps lists them";
+    case -EAGAIN: return "it does not answer; it may be stopped";
+    default: return strerror(-error);
+    }
 }
 
 /* Connects to program `*name`, or, if that is NULL, to the only one, whose name is kept in `names`. Returns the socket, or
@@ -129,10 +165,9 @@ static int connect_to(const char **name, struct names *names)
             return -1;
         *name = names->first;
     }
-    int fd = bcri_channel_connect(*name);
+    int fd = bcri_channel_connect(*name, 10000);
     if (fd < 0)
-        fprintf(stderr, "enl: program %s: %s\n", *name,
-                fd == -ECONNREFUSED ? "no program of yours has that name; enl ps lists them" : strerror(-fd));
+        fprintf(stderr, "enl: program %s: %s\n", *name, why_not(fd));
     return fd < 0 ? -1 : fd;
 }
 
@@ -144,21 +179,23 @@ int enl_command_kill(const char *name)
     if (fd < 0)
         return 1;
     struct bcri_control request = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 1};
-    struct ucred daemon;
+    struct ucred daemon = {.pid = 0};
     socklen_t length = sizeof daemon;
     int status = 1;
     bool sent = bcri_channel_send(fd, &request, NULL, 0, true) == 0;
     if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0)
         kill(daemon.pid, SIGCONT); /* it may be stopped with all its program */
-    if (sent)
-        while (bcri_channel_recv(fd, &in, true) == 1) { /* until the daemon itself has gone */
-            if (in.wrong == NULL && in.message.type == BCRI_MSG_reply)
-                status = (int)in.message.status;
-            bcri_incoming_close(&in);
-        }
+    set_patience(fd, 10);          /* a daemon answers at once, unless something is very wrong with it */
+    while (sent && bcri_channel_recv(fd, &in, true) == 1) { /* until the daemon itself has gone */
+        if (in.wrong == NULL && in.message.type == BCRI_MSG_reply)
+            status = (int)in.message.status;
+        bcri_incoming_close(&in);
+        set_patience(fd, 0);
+    }
     close(fd);
     if (status != 0)
-        fprintf(stderr, "enl: program %s did not answer; kill %s by hand\n", name, strrchr(name, '.') + 1);
+        fprintf(stderr, "enl: program %s did not answer; kill process %ld by hand: kill -9 %ld\n", name,
+                (long)daemon.pid, (long)daemon.pid);
     return status;
 }
 
@@ -195,10 +232,9 @@ int enl_command_join(const struct enl_options *options, char **argv)
         fprintf(stderr, "enl: %s\n", reason);
         return status;
     }
-    int fd = bcri_channel_connect(options->join);
+    int fd = bcri_channel_connect(options->join, 10000);
     if (fd < 0) {
-        fprintf(stderr, "enl: program %s: %s\n", options->join,
-                fd == -ECONNREFUSED ? "no program of yours has that name; enl ps lists them" : strerror(-fd));
+        fprintf(stderr, "enl: program %s: %s\n", options->join, why_not(fd));
         return 1;
     }
     snprintf(number, sizeof number, "%d", fd);

@@ -3,6 +3,7 @@
 #include "conn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +13,9 @@
 
 #include "cce.h"
 #include "enlist.h"
+
+/* At the abstract address at a time. A command says what it wants at once, and leaves when it has its answer. */
+enum { VISITORS_MAX = 64 };
 
 /* What the end of a connection means. */
 static void ended(struct enl_conn *conn)
@@ -37,6 +41,7 @@ static void on_readable(void *data)
         return;
     }
     const char *wrong = in.wrong;
+    conn->spoke = wrong == NULL;
     if (wrong == NULL)
         wrong = enl_request(conn, &in);
     else if ((in.message.present & BCRI_HAS(id)) != 0)
@@ -67,6 +72,7 @@ struct enl_conn *enl_conn_new(struct enl_program *program, enum enl_conn_kind ki
     conn->program = program;
     conn->kind = kind;
     conn->cce = cce;
+    program->visitors += kind == ENL_VISITOR;
     conn->next = program->conns;
     if (conn->next != NULL)
         conn->next->previous = conn;
@@ -125,6 +131,7 @@ void enl_conn_close(struct enl_conn *conn)
         program->conns = conn->next;
     if (conn->kind == ENL_WAITING)
         wait_no_more(conn);
+    program->visitors -= conn->kind == ENL_VISITOR;
     if (conn->cce != NULL && conn->cce->door == conn)
         conn->cce->door = NULL;
     if (conn->cce != NULL && conn->cce->control == conn)
@@ -171,20 +178,75 @@ struct enl_conn *enl_conn_waiting(struct enl_program *program, const char *objec
     return NULL;
 }
 
+/* Has said nothing, and no message of its waits to be read. */
+static bool is_silent(const struct enl_conn *conn)
+{
+    char byte;
+    return conn->kind == ENL_VISITOR && !conn->spoke &&
+           recv(conn->watch->fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) <= 0;
+}
+
+/* Ends the oldest visit of a silent one. False: there is none. */
+static bool show_out(struct enl_program *program)
+{
+    struct enl_conn *silent = NULL;
+    for (struct enl_conn *conn = program->conns; conn != NULL; conn = conn->next)
+        if (is_silent(conn))
+            silent = conn;
+    if (silent == NULL)
+        return false;
+    bcri_log_write(&program->log, BCRI_LOG_WARN, "a visitor that says nothing has to make room for another");
+    enl_conn_close(silent);
+    return true;
+}
+
+/* Without a descriptor for it the next connection would stay where it is, and be reported for ever: so one is kept that
+ * is given up to accept it and close it. */
+static int accept_visitor(struct enl_program *program)
+{
+    int fd = accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd >= 0 || (errno != EMFILE && errno != ENFILE))
+        return fd;
+    if (show_out(program))
+        return accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
+    close(program->spare_fd);
+    fd = accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    program->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bcri_log_write(&program->log, BCRI_LOG_WARN, "a visitor was turned away: enl has no descriptors left");
+    return -1;
+}
+
+/* Another user can do this as often as he likes, and shall not fill the disk with it: the 1st, 2nd, 4th, 8th ... time. */
+static void log_stranger(struct enl_program *program, const struct ucred *peer)
+{
+    uint64_t count = ++program->strangers;
+    if ((count & (count - 1)) == 0)
+        bcri_log_write(&program->log, BCRI_LOG_WARN,
+                       "a connection of user %ld (pid %ld) was refused, the %llu. of another user's",
+                       (long)peer->uid, (long)peer->pid, (unsigned long long)count);
+}
+
 static void on_visit(void *data)
 {
     struct enl_program *program = data;
-    int fd = accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    int on = 1, fd = accept_visitor(program);
     if (fd < 0)
         return;
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    int on = 1;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
-        (peer.uid != geteuid() && peer.uid != 0)) {
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "a connection of user %ld (pid %ld) was refused",
-                       (long)peer.uid, (long)peer.pid);
+        setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
+        close(fd);
+        return;
+    }
+    if (peer.uid != geteuid() && peer.uid != 0) {
+        log_stranger(program, &peer);
+        close(fd);
+        return;
+    }
+    if (program->visitors >= VISITORS_MAX && !show_out(program)) {
         close(fd);
         return;
     }
@@ -206,6 +268,7 @@ int enl_conn_listen(struct enl_program *program)
         close(fd);
         return -error;
     }
+    program->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     program->listening = enl_watch_start(program, fd, on_visit, program);
     return program->listening != NULL ? 0 : -ENOMEM;
 }

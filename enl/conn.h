@@ -29,6 +29,7 @@ struct enl_conn {
     pid_t pid;
     uint32_t flags, hello_id;
     char ccename[256];
+    bool spoke;              /* its last message was understood */
     struct enl_audit *audit; /* VISITOR: what it has asked for is being looked at */
 };
 

@@ -10,6 +10,7 @@
  * see what they wait for. When the whole program is ending nothing is repaired: nobody is left to care. */
 #include "death.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,6 +33,22 @@ struct end {
     bool signalled;
     int number; /* status or signal */
 };
+
+void enl_cce_look_at_dead(struct enl_program *program, pid_t pid)
+{
+    struct enl_cce *cce = program->first;
+    while (cce != NULL && cce->process != pid)
+        cce = cce->next;
+    if (cce == NULL || cce->life != ENL_STARTED)
+        return;
+    char path[64], name[16] = "";
+    snprintf(path, sizeof path, "/proc/%ld/comm", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    cce->ran_enl = read(fd, name, sizeof name - 1) > 0 && strcmp(name, "enl\n") == 0;
+    close(fd);
+}
 
 static struct end end_of(const struct enl_cce *cce, bool waited, int wait_status)
 {
@@ -74,6 +91,7 @@ static void settle(struct enl_cce *cce)
         return;
     cce->settled = true;
     program->alive--;
+    enl_cores_give(&program->cores, cce->core);
     enl_cce_release(cce);
     enl_program_check_end(program);
 }
@@ -153,6 +171,17 @@ static void fail_without_hello(struct enl_cce *cce)
     }
     if (cce->refused)
         enl_cce_fail(cce, "it was refused, and then %s", how);
+    else if (cce->ran_enl)
+        enl_cce_fail(cce,
+                     "it became an enl of its own, which %s: the variable " BCRI_CONTROL_ENV
+                     " did not reach bcr_init (env -i, sudo and clearenv take it away), or it is enl itself",
+                     how);
+    else if (end.known && !end.signalled && end.number == 127)
+        enl_cce_fail(
+            cce,
+            "it %s before bcr_init: something was not found, and what it printed says what: a shared library "
+            "(ldd lists them, LD_LIBRARY_PATH or ldconfig say where to look), a script's command, an enl",
+            how);
     else
         enl_cce_fail(cce,
                      "it %s and never called bcr_init; a program that is no CCE cannot be run by enl, start "

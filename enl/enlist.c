@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,12 +44,6 @@ static bool is_here(const struct enl_program *program, const char *machine)
     return machine[0] == '\0' || strcasecmp(machine, "localhost") == 0 ||
            strcasecmp(machine, program->hostname) == 0 ||
            (strlen(machine) == length && strncasecmp(machine, program->hostname, length) == 0);
-}
-
-static bool core_exists(int core)
-{
-    cpu_set_t set;
-    return core < CPU_SETSIZE && sched_getaffinity(0, sizeof set, &set) == 0 && CPU_ISSET((size_t)core, &set);
 }
 
 static void fill_job(struct enl_job *job, const struct enl_conn *conn, const struct bcri_control *request)
@@ -162,7 +155,7 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
         snprintf(reason, sizeof reason, "machine %s is not this one, and only this one can be used", machine);
         return refuse(conn, request, reason);
     }
-    if (request->core >= 0 && !core_exists(request->core)) {
+    if (request->core >= 0 && !enl_cores_has(&program->cores, request->core)) {
         snprintf(reason, sizeof reason, "there is no core %d that this program may use", request->core);
         return refuse(conn, request, reason);
     }

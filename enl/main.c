@@ -2,15 +2,37 @@
 /* main.c -- enl: the daemon that holds a BCR program together, and the command that speaks to it. */
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bcr.h>
 
+#include "bcri/control.h"
 #include "command.h"
 #include "options.h"
 #include "program.h"
+
+/* bcr_init makes the pair of sockets in the process that becomes this daemon, and forks the root from it. Anybody else who
+ * uses those options would have it wait for a process that is not its child, and send signals there. */
+static bool is_of_bcr_init(const struct enl_options *options)
+{
+    int type = 0, domain = 0;
+    struct ucred maker;
+    socklen_t size = sizeof type;
+    if (getsockopt(options->root_socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET ||
+        getsockopt(options->root_socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX)
+        return false;
+    size = sizeof maker;
+    if (getsockopt(options->root_socket, SOL_SOCKET, SO_PEERCRED, &maker, &size) != 0 ||
+        maker.pid != getpid())
+        return false;
+    siginfo_t info;
+    return waitid(P_PID, (id_t)options->root_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
 
 /* The daemon has nothing to do with what its starter had open; and 0, 1, 2 must be taken, lest a socket of its own
  * become somebody's standard output. */
@@ -36,6 +58,7 @@ int main(int argc, char **argv)
 {
     struct enl_options options;
     char error[512];
+    unsetenv(BCRI_BECOMES_ENL_ENV);
     if (enl_options_parse(argc, argv, &options, error, sizeof error) != 0) {
         fprintf(stderr, "enl: %s\n", error);
         return 2;
@@ -51,6 +74,12 @@ int main(int argc, char **argv)
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);
     case ENL_RUN: break;
+    }
+    if (options.root_pid != 0 && !is_of_bcr_init(&options)) {
+        fprintf(stderr,
+                "enl: --root-socket and --root-pid are bcr_init's, which passes a socket and a child of its "
+                "own; run a program by: enl PROGRAM\n");
+        return 2;
     }
     tidy_descriptors(options.root_socket);
     return enl_program_run(&options, argv + options.first);

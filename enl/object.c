@@ -2,7 +2,8 @@
 /* object.c -- finding a program and looking at its first bytes.
  *
  * What the kernel would run by an emulator is refused too: CCEs of another architecture are another group, with an enl
- * of their own kind. */
+ * of their own kind. But the machine's own programs are started by an enl of any kind, since they may be wrappers or
+ * scripts' helpers (gdb, sh, a terminal); if it is a CCE after all, bcr_init refuses it. */
 #include "object.h"
 
 #include <elf.h>
@@ -44,6 +45,18 @@ static bool read_elf(const char *path, struct elf_kind *kind_out)
     return true;
 }
 
+static bool same_kind(const struct elf_kind *one, const struct elf_kind *other)
+{
+    return one->class == other->class && one->order == other->order && one->machine == other->machine;
+}
+
+/* Is that the kind of the machine's own programs? Its shell is one of them. */
+static bool is_machines_own(const struct elf_kind *kind)
+{
+    struct elf_kind shell;
+    return read_elf("/bin/sh", &shell) && same_kind(kind, &shell);
+}
+
 static const char *machine_name(uint16_t machine)
 {
     switch (machine) {
@@ -70,8 +83,8 @@ static int check(const char *path, const char *name, char *error, size_t error_s
     if (access(path, X_OK) != 0)
         return bcri_refuse(error, error_size, 126, "%s (%s) is not executable; try chmod +x", name, path);
     struct elf_kind own, other;
-    if (read_elf("/proc/self/exe", &own) && read_elf(path, &other) &&
-        (own.class != other.class || own.order != other.order || own.machine != other.machine))
+    if (read_elf("/proc/self/exe", &own) && read_elf(path, &other) && !same_kind(&own, &other) &&
+        !is_machines_own(&other))
         return bcri_refuse(
             error, error_size, 126,
             "%s (%s) is built for %s (%d bits), this enl for %s (%d bits); use the enl of that "
@@ -81,9 +94,11 @@ static int check(const char *path, const char *name, char *error, size_t error_s
     return 0;
 }
 
-static bool there(const char *path)
+/* A name without a slash means no directory: the program of that name is on PATH, as a shell finds it. */
+static bool is_here(const char *name)
 {
-    return access(path, F_OK) == 0;
+    struct stat status;
+    return stat(name, &status) == 0 && (!S_ISDIR(status.st_mode) || strchr(name, '/') != NULL);
 }
 
 /* The first entry of PATH with a regular file of that name; an executable one is preferred, as shells do. */
@@ -117,7 +132,7 @@ int enl_object_find(const char *name, char *path_out, char *error, size_t error_
     if (name[0] == '\0' || strlen(name) >= PATH_MAX)
         return bcri_refuse(error, error_size, 127, "a program's name cannot be empty or that long");
     char place[PATH_MAX];
-    if (there(name))
+    if (is_here(name))
         strcpy(place, name);
     else if (name[0] == '/' || !find_on_path(name, place))
         return bcri_refuse(error, error_size, 127, "there is no program %s%s", name,

@@ -39,12 +39,12 @@ static void put_line(struct enl_stream *stream, const char *text, size_t length)
     bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, text, length);
     keep_tail(&cce->output, text, length);
     keep_tail(&cce->output, "\n", 1);
-    if (program->sink != NULL) {
+    if (program->config.output != 0) {
         char shown[ENL_LINE_BYTES + 32];
         int prefix = snprintf(shown, sizeof shown, "[%u] ", cce->ordinal);
         memcpy(shown + prefix, text, length);
         shown[(size_t)prefix + length] = '\n';
-        enl_sink_write(program->sink, stream->fd, shown, (size_t)prefix + length + 1);
+        enl_sink_line(stream->fd == 1 ? program->out : program->err, shown, (size_t)prefix + length + 1);
     }
 }
 
@@ -107,7 +107,8 @@ static void on_readable(void *data)
 {
     struct enl_stream *stream = data;
     struct enl_cce *cce = stream->cce;
-    if (cce->program->sink != NULL && enl_sink_full(cce->program->sink)) {
+    struct enl_program *program = cce->program;
+    if (program->config.output != 0 && enl_sink_full(stream->fd == 1 ? program->out : program->err)) {
         enl_watch_pause(stream->watch, true);
         return;
     }
@@ -161,13 +162,13 @@ void enl_output_show_tail(struct enl_cce *cce)
         const char *newline = memchr(text, '\n', length - 1);
         at = newline != NULL ? (size_t)(newline - text) + 1 : 0;
     }
-    fprintf(stderr, "enl: the last it printed:\n");
+    enl_say_shown(cce->program, "enl: the last it printed:\n");
     while (at < length) {
         const char *newline = memchr(text + at, '\n', length - at);
         size_t line = newline != NULL ? (size_t)(newline - text) - at : length - at;
         char shown[4 * ENL_TAIL_BYTES + 1];
         bcri_escape(text + at, line, shown, sizeof shown, NULL);
-        fprintf(stderr, "  [%u] %s\n", cce->ordinal, shown);
+        enl_say_shown(cce->program, "  [%u] %s\n", cce->ordinal, shown);
         at += line + 1;
     }
 }

@@ -31,11 +31,11 @@ struct enl_output {
 int enl_output_open(struct enl_cce *cce, int ends_out[2]);
 /* Reads what is there now: after the CCE's end, before its tail is shown. */
 void enl_output_drain(struct enl_cce *cce);
-/* Prints the last lines on stderr. */
+/* Says the last lines on stderr. */
 void enl_output_show_tail(struct enl_cce *cce);
 bool enl_output_ended(const struct enl_cce *cce);
 void enl_output_close(struct enl_cce *cce);
-/* The root's stdout has room again. */
+/* stdout or stderr has room again. */
 void enl_output_resume(struct enl_program *program);
 
 #endif

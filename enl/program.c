@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,8 @@
 
 #include "audit.h"
 #include "bcri/channel.h"
-#include "bcri/escape.h"
+#include "bcri/refuse.h"
+#include "bcri/signature.h"
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
@@ -23,44 +23,38 @@
 #include "object.h"
 #include "scripts.h"
 #include "signals.h"
-#include "sink.h"
 #include "worker.h"
 
 static char **root_argv;
 static char root_path[PATH_MAX];
+static bool thread_left; /* one that will not end: the process must, by _exit */
 
-void enl_say(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
-{
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    char shown[4 * sizeof text]; /* names of programs and machines are in it, which their users chose */
-    bcri_escape(text, strlen(text), shown, sizeof shown, NULL);
-    fprintf(stderr, "enl: %s\n", shown);
-    bcri_log_write(&program->log, level, "%s", text);
-}
-
-/* Nothing lives any more, and the endscript is done: every handle is closed, so the loop ends. */
+/* Nothing lives any more, the endscript is done, all is said: every handle is closed, so the loop ends. */
 static void close_all(struct enl_program *program)
 {
     enl_signals_stop(program);
     enl_watch_stop(program->listening);
     program->listening = NULL;
+    close(program->spare_fd);
     while (program->conns != NULL)
         enl_conn_close(program->conns);
-    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        enl_output_close(cce);
-    if (program->sink != NULL)
-        enl_sink_stop(program->sink);
-    program->sink = NULL;
+    if (!enl_say_stop(program))
+        thread_left = true;
     if (enl_worker_stop(program->worker))
         program->worker = NULL;
+    else
+        thread_left = true;
     uv_close((uv_handle_t *)&program->starter, NULL);
     uv_close((uv_handle_t *)&program->grace, NULL);
     uv_close((uv_handle_t *)&program->linger, NULL);
+}
+
+static void endscript_done(struct enl_program *program)
+{
+    /* What CCEs have left running in the background may print for ever. */
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        enl_output_close(cce);
+    enl_say_flush(program, close_all);
 }
 
 static void end(struct enl_program *program)
@@ -71,7 +65,7 @@ static void end(struct enl_program *program)
     enl_enlist_drop(program);
     while (program->waiting != NULL)
         enl_conn_close(program->waiting);
-    enl_script_run(program, program->config.endscript, 1, close_all);
+    enl_script_run(program, program->config.endscript, 1, endscript_done);
 }
 
 void enl_program_check_end(struct enl_program *program)
@@ -82,8 +76,9 @@ void enl_program_check_end(struct enl_program *program)
         end(program);
     } else if (program->phase == ENL_ENDING) {
         /* What CCEs left behind has come to the daemon, their subreaper. SIGCHLD tells of the end of each. */
-        enl_signals_kill_children();
-        if (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD)
+        bool known = enl_signals_kill_children();
+        if (!known ||
+            (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD))
             end(program);
     }
 }
@@ -105,6 +100,8 @@ void enl_program_abort(struct enl_program *program, int status)
 static void on_grace(uv_timer_t *timer)
 {
     struct enl_program *program = (struct enl_program *)((char *)timer - offsetof(struct enl_program, grace));
+    if (program->script != 0)
+        kill(-program->script, SIGKILL);
     enl_program_abort(program, program->status);
 }
 
@@ -117,6 +114,11 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
 {
     struct enl_cce *cce = enl_cce_at(program, work->index);
     if (work->kind == ENL_WORK_REPAIR) {
+        if (work->code != 0)
+            enl_say(
+                program, BCRI_LOG_ERROR,
+                "shared memory is damaged: what CCE %u held could not all be put right; enl audit says where",
+                work->index);
         enl_cce_repaired(program, work->index);
     } else if (work->kind == ENL_WORK_BIRTH && cce != NULL) {
         if (work->code == 0)
@@ -168,15 +170,25 @@ static void start_root(struct enl_program *program)
     enl_program_abort(program, 126);
 }
 
-static void raise_file_limit(struct enl_program *program)
+/* Of open files: what the daemon and a root need, and what each further CCE does, segments for its cells and heap among
+ * them. docs/man/enl.1 has the second number. */
+enum { FILES_AT_LEAST = 32, FILES_PER_CCE = 10 };
+
+/* Everything that is opened comes after this. */
+static int raise_file_limit(const struct enl_program *program, char *error, size_t error_size)
 {
     struct rlimit limit = program->inherited.files;
-    if (limit.rlim_cur == limit.rlim_max)
-        return;
+    if (limit.rlim_max < FILES_AT_LEAST)
+        return bcri_refuse(
+            error, error_size, 1,
+            "enl needs %d open files, and about %d more for each CCE; the limit here is %llu: raise it "
+            "by ulimit -n, or as root in /etc/security/limits.conf",
+            FILES_AT_LEAST, FILES_PER_CCE, (unsigned long long)limit.rlim_max);
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        bcri_log_write(&program->log, BCRI_LOG_WARN, "the limit of open files stays %llu: %s",
-                       (unsigned long long)program->inherited.files.rlim_cur, strerror(errno));
+        return bcri_refuse(error, error_size, 1, "the limit of open files cannot be raised: %s",
+                           strerror(errno));
+    return 0;
 }
 
 static int configure(struct enl_program *program, char *error, size_t error_size)
@@ -197,9 +209,11 @@ static int configure(struct enl_program *program, char *error, size_t error_size
 static int prepare(struct enl_program *program, char *error, size_t error_size)
 {
     extern char **environ;
+    int status = raise_file_limit(program, error, error_size);
+    if (status != 0)
+        return status;
     if (configure(program, error, error_size) != 0)
         return 2;
-    int status = 0;
     if (program->options.root_pid == 0)
         status = enl_object_find(root_argv[0], root_path, error, error_size);
     if (status != 0)
@@ -213,9 +227,10 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     if (bcri_log_open(&program->log, program->config.tempdir, program->name,
                       (enum bcri_log_level)program->config.loglevel, &self, error, error_size) != 0)
         return 1;
-    raise_file_limit(program);
+    enl_cores_init(&program->cores);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (program->environment == NULL || bcri_host_init(program->name, &program->host) != 0) {
+    if (program->environment == NULL ||
+        bcri_host_init(program->name, bcri_layout_signature(), &program->host) != 0) {
         snprintf(error, error_size, "no memory for the program's host segment");
         return 1;
     }
@@ -240,9 +255,8 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
         failed = enl_conn_listen(program);
     if (failed == 0 && (program->worker = enl_worker_start(program, on_work_done)) == NULL)
         failed = -EAGAIN;
-    if (failed == 0 && program->config.output != 0 &&
-        (program->sink = enl_sink_start(program, enl_output_resume)) == NULL)
-        failed = -EAGAIN;
+    if (failed == 0)
+        failed = enl_say_start(program);
     if (failed == 0)
         return 0;
     snprintf(error, error_size, "cannot start: %s", strerror(-failed));
@@ -287,12 +301,9 @@ int enl_program_run(const struct enl_options *options, char **argv)
     enl_script_run(&program, program.config.startscript, 0, start_root);
     uv_run(&program.loop, UV_RUN_DEFAULT);
     status = program.status;
-    bool worker_left = program.worker != NULL;
     bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.name, status);
     free_all(&program);
-    if (worker_left) { /* it will never be done */
-        fflush(NULL);
+    if (thread_left)
         _exit(status);
-    }
     return status;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The program that a daemon runs: the one structure that everything in the daemon hangs on.
  *
- * One thread, the loop's, owns all of it. Two helpers have threads of their own and are talked to through queues:
- * worker.h (what may block on shared memory) and sink.h (what may block on a terminal).
+ * One thread, the loop's, owns all of it. What may block has a helper (helper.h), a thread that is talked to through
+ * queues: worker.h (shared memory) and sink.h (a terminal or pipe that nobody reads).
  *
  *   PREPARING --> RUNNING --> ENDING --> ENDED
- *   startscript   the root     everything   nothing lives any more: endscript, then the loop stops
- *   runs          was started  is killed
+ *   startscript   the root     everything   nothing lives any more: endscript, then what is left to say is
+ *   runs          was started  is killed    written (say.c), then the loop stops
  *
  * RUNNING goes straight to ENDED when the last CCE ends by itself. */
 #ifndef ENL_PROGRAM_H
@@ -21,6 +21,7 @@
 #include "bcri/config.h"
 #include "bcri/host.h"
 #include "bcri/log.h"
+#include "cores.h"
 #include "options.h"
 #include "spawn.h"
 
@@ -47,6 +48,8 @@ struct enl_program {
     char address[64]; /* of this host, for the scripts */
     char *folder;     /* the root's working directory; NULL: unknown */
 
+    struct enl_cores cores;
+
     enum enl_phase phase;
     int status;      /* that enl will exit with */
     bool status_set; /* decided by what ended the program, not by the root */
@@ -62,15 +65,20 @@ struct enl_program {
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;
     struct enl_watch *listening;
+    int spare_fd;       /* given up when there is no other (conn.c) */
+    unsigned visitors;  /* connections of that kind */
+    uint64_t strangers; /* connections of other users, refused */
 
     struct enl_worker *worker;
-    struct enl_sink *sink;
+    struct enl_sink *out, *err; /* one and the same if stdout and stderr are one file, or without --output */
+    bool hurry;                 /* somebody wants it to end */
+    void (*flushed)(struct enl_program *program);
     struct enl_watch *signals;
-    int signal_fd;
     pid_t script; /* running now, or 0 */
     void (*script_done)(struct enl_program *program);
-    uv_timer_t grace;  /* from a signal to SIGKILL */
-    uv_timer_t linger; /* from the end of a CCE's connection to SIGKILL, should it not have exited */
+    uv_timer_t grace;    /* from a signal to SIGKILL */
+    uv_timer_t linger;   /* from the end of a CCE's connection to SIGKILL, should it not have exited */
+    uv_timer_t patience; /* with readers of what is left to say at the end */
 };
 
 /* Runs argv[0..] as `options` say, until the program has ended. Returns the exit status. */
@@ -82,9 +90,21 @@ void enl_program_check_end(struct enl_program *program);
 /* Kills all that lives; `status` is what enl will exit with (the first caller's wins). */
 void enl_program_abort(struct enl_program *program, int status);
 
-/* A sentence on stderr ("enl: ...") and in the log, at that level. */
+/* A sentence on stderr ("enl: ...") and in the log, at that level. Waits for nobody: what is not read in time is dropped
+ * and counted (sink.h), on stderr only. */
 void enl_say(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Text on stderr as it stands: escaped by the caller, with its newline, and not in the log. */
+void enl_say_shown(struct enl_program *program, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Returns 0 or -errno: no thread. Until then, what is said is written at once. */
+int enl_say_start(struct enl_program *program);
+/* Calls `done` once all is written that is waited for (say.c). */
+void enl_say_flush(struct enl_program *program, void (*done)(struct enl_program *program));
+/* Somebody wants the program to end: lines of CCEs that nobody reads are not waited for either. */
+void enl_say_hurry(struct enl_program *program);
+/* False: a thread is stuck in a write, and the process must end by _exit. */
+bool enl_say_stop(struct enl_program *program);
 
 /* A descriptor that the loop looks at. */
 struct enl_watch {

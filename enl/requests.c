@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* requests.c -- what each control message does. */
+#include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <bcr/error.h>
@@ -12,10 +14,19 @@
 #include "enlist.h"
 #include "worker.h"
 
+/* What hello brings may be anything: only a socket of this kind can be watched and answered without waiting. */
+static bool is_private_socket(int fd)
+{
+    int type = 0, domain = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET &&
+           getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+}
+
 /* On a door: the started process introduces itself. */
 static const char *hello_at_door(struct enl_conn *conn, struct bcri_incoming *in)
 {
-    if (in->fds[0] < 0)
+    if (!is_private_socket(in->fds[0]))
         return "hello without a socket";
     enl_cce_hello(conn->cce, in->pid, bcri_incoming_take(in, 0), &in->message);
     return NULL;
@@ -26,7 +37,7 @@ static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming 
 {
     struct enl_program *program = conn->program;
     const char *wrong = enl_hello_wrong(&in->message);
-    if (in->fds[0] < 0)
+    if (!is_private_socket(in->fds[0]))
         return "hello without a socket";
     if (program->phase != ENL_RUNNING && program->phase != ENL_PREPARING)
         wrong = "the program is ending";
@@ -134,6 +145,9 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
                 (long)in->pid);
         enl_program_abort(program, 128 + 9);
     }
+    if (program->script != 0)
+        kill(-program->script, SIGKILL);
+    enl_say_hurry(program);
     return NULL;
 }
 

@@ -12,7 +12,6 @@
  * What is ignored when the daemon starts (nohup: SIGHUP) stays ignored, here and in the CCEs. */
 #include "signals.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,12 +29,15 @@
 bool enl_signals_reap(struct enl_program *program)
 {
     for (;;) {
-        int wait_status;
-        pid_t pid = waitpid(-1, &wait_status, WNOHANG);
-        if (pid < 0 && errno == EINTR)
-            continue;
-        if (pid <= 0)
-            return pid < 0;
+        siginfo_t info = {0};
+        int wait_status = 0;
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+            return true;
+        pid_t pid = info.si_pid;
+        if (pid == 0)
+            return false;
+        enl_cce_look_at_dead(program, pid);
+        waitpid(pid, &wait_status, 0);
         if (pid == program->script) {
             program->script = 0;
             if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
@@ -51,13 +53,13 @@ bool enl_signals_reap(struct enl_program *program)
     }
 }
 
-void enl_signals_kill_children(void)
+bool enl_signals_kill_children(void)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return;
+        return false;
     char word[32];
     while (fscanf(file, "%31s", word) == 1) {
         long pid = strtol(word, NULL, 10);
@@ -65,6 +67,7 @@ void enl_signals_kill_children(void)
             kill((pid_t)pid, SIGKILL);
     }
     fclose(file);
+    return true;
 }
 
 /* Passes a signal on to all but, if it came from the terminal, the root, which has it already. */
@@ -75,10 +78,19 @@ static void pass_on(struct enl_program *program, int signal, bool from_terminal)
             enl_cce_signal(cce, signal, true);
 }
 
+/* Until SIGKILL, for all that does not heed the signal. */
+static void start_grace(struct enl_program *program)
+{
+    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data, GRACE_MSEC, 0);
+}
+
 static void end_by(struct enl_program *program, int signal, bool from_terminal)
 {
-    if (program->script != 0)
+    if (program->script != 0) {
         kill(-program->script, SIGTERM);
+        start_grace(program);
+    }
+    enl_say_hurry(program);
     if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
         return;
     enl_say(program, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name, signal,
@@ -91,7 +103,7 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
     program->phase = ENL_ENDING;
     program->status = 128 + signal; /* unless the root ends with another */
     pass_on(program, signal, from_terminal);
-    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data, GRACE_MSEC, 0);
+    start_grace(program);
 }
 
 static void stop_all(struct enl_program *program, int signal, bool from_terminal)

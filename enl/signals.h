@@ -9,8 +9,8 @@
 int enl_signals_start(struct enl_program *program);
 void enl_signals_stop(struct enl_program *program);
 
-/* Kills every process that the daemon is the parent of, CCEs or not. */
-void enl_signals_kill_children(void);
+/* Kills every process that the daemon is the parent of, CCEs or not. False: this kernel does not say which they are. */
+bool enl_signals_kill_children(void);
 /* Waits for all children that have ended. True if none is left. */
 bool enl_signals_reap(struct enl_program *program);
 

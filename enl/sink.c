@@ -1,163 +1,148 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.c -- a thread that writes what it is given. One buffer is filled while the other is written. */
+/* sink.c -- a helper that writes; all bookkeeping is the loop's alone. */
 #include "sink.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A stretch of the buffer that goes to one descriptor: {fd, length} and the bytes. */
-struct piece {
-    int fd;
-    size_t length;
-};
+#include "helper.h"
 
-struct buffer {
-    char *bytes;
-    size_t length, capacity;
+/* For a thread with nothing to write to see that it shall end. */
+#define STOP_MSEC 2000u
+
+struct piece {
+    struct enl_task task;
+    bool line;
+    size_t length;
+    char bytes[];
 };
 
 struct enl_sink {
     struct enl_program *program;
-    void (*room)(struct enl_program *program);
-    uv_async_t bell;
-    pthread_t thread;
-    pthread_mutex_t mutex; /* all below */
-    pthread_cond_t wake;
-    struct buffer filling, writing; /* `writing` is the thread's alone */
-    bool stop, was_full;
+    void (*changed)(struct enl_program *program);
+    struct enl_helper *helper;
+    int fd;
+    size_t left, lines_left;    /* bytes added and not written */
+    unsigned long long dropped; /* messages, since the last one that was added */
 };
 
-static void write_all(int fd, const char *bytes, size_t length)
+/* Somebody else may have made the descriptor non-blocking: it is shared with whoever started enl. */
+static bool wait_for_room(int fd)
 {
-    while (length > 0) {
-        ssize_t written = write(fd, bytes, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
+    struct pollfd look = {.fd = fd, .events = POLLOUT};
+    return poll(&look, 1, -1) >= 0 || errno == EINTR;
+}
+
+static void write_piece(void *owner, struct enl_task *task)
+{
+    const struct enl_sink *sink = owner;
+    const struct piece *piece = (const struct piece *)task;
+    for (size_t at = 0; at < piece->length;) {
+        ssize_t written = write(sink->fd, piece->bytes + at, piece->length - at);
+        if (written >= 0)
+            at += (size_t)written;
+        else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(sink->fd)))
             return; /* nobody reads it any more; the log has it */
-        bytes += written;
-        length -= (size_t)written;
     }
 }
 
-static void write_out(const struct buffer *buffer)
+static void add(struct enl_sink *sink, bool line, const char *bytes, size_t length)
 {
-    for (size_t at = 0; at < buffer->length;) {
-        struct piece piece;
-        memcpy(&piece, buffer->bytes + at, sizeof piece);
-        at += sizeof piece;
-        write_all(piece.fd, buffer->bytes + at, piece.length);
-        at += piece.length;
+    struct piece *piece = malloc(sizeof *piece + length);
+    if (piece == NULL) {
+        sink->dropped++;
+        return;
     }
+    piece->line = line;
+    piece->length = length;
+    memcpy(piece->bytes, bytes, length);
+    sink->left += length;
+    sink->lines_left += line ? length : 0;
+    enl_helper_add(sink->helper, &piece->task);
 }
 
-static void *write_on(void *data)
+static void tell_dropped(struct enl_sink *sink)
 {
-    struct enl_sink *sink = data;
-    pthread_mutex_lock(&sink->mutex);
-    for (;;) {
-        while (sink->filling.length == 0 && !sink->stop)
-            pthread_cond_wait(&sink->wake, &sink->mutex);
-        if (sink->filling.length == 0)
-            break;
-        struct buffer full = sink->filling;
-        sink->filling = sink->writing;
-        sink->filling.length = 0;
-        sink->writing = full;
-        bool was_full = sink->was_full;
-        sink->was_full = false;
-        pthread_mutex_unlock(&sink->mutex);
-        write_out(&sink->writing);
-        if (was_full)
-            uv_async_send(&sink->bell);
-        pthread_mutex_lock(&sink->mutex);
-    }
-    pthread_mutex_unlock(&sink->mutex);
-    return NULL;
+    char text[160];
+    int length =
+        snprintf(text, sizeof text,
+                 "enl: %llu messages are not shown here, since nobody read them; they are in the log\n",
+                 sink->dropped);
+    sink->dropped = 0;
+    add(sink, false, text, (size_t)length);
 }
 
-static void on_bell(uv_async_t *bell)
+static void drop(void *owner, struct enl_task *task)
 {
-    struct enl_sink *sink = bell->data;
-    sink->room(sink->program);
+    struct enl_sink *sink = owner;
+    struct piece *piece = (struct piece *)task;
+    sink->left -= piece->length;
+    sink->lines_left -= piece->line ? piece->length : 0;
+    free(piece);
 }
 
-struct enl_sink *enl_sink_start(struct enl_program *program, void (*room)(struct enl_program *program))
+static void written(void *owner, struct enl_task *task)
 {
+    struct enl_sink *sink = owner;
+    bool was_full = enl_sink_full(sink);
+    drop(owner, task);
+    /* Not at once: else a slow reader would get every other message, and a count of one between them. */
+    if (sink->dropped != 0 && sink->left < ENL_SINK_FULL_BYTES / 2)
+        tell_dropped(sink);
+    if (sink->left == 0 || (was_full && !enl_sink_full(sink)))
+        sink->changed(sink->program);
+}
+
+struct enl_sink *enl_sink_start(struct enl_program *program, int fd,
+                                void (*changed)(struct enl_program *program))
+{
+    static const struct enl_helper_ops ops = {write_piece, written, drop};
     struct enl_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return NULL;
     sink->program = program;
-    sink->room = room;
-    sink->bell.data = sink;
-    pthread_mutex_init(&sink->mutex, NULL);
-    pthread_cond_init(&sink->wake, NULL);
-    if (uv_async_init(&program->loop, &sink->bell, on_bell) != 0) {
-        free(sink);
-        return NULL;
-    }
-    if (pthread_create(&sink->thread, NULL, write_on, sink) != 0) {
-        uv_close((uv_handle_t *)&sink->bell, NULL);
-        return NULL;
-    }
-    return sink;
+    sink->fd = fd;
+    sink->changed = changed;
+    sink->helper = enl_helper_start(&program->loop, &ops, sink);
+    if (sink->helper != NULL)
+        return sink;
+    free(sink);
+    return NULL;
 }
 
-static bool make_room(struct buffer *buffer, size_t more)
+void enl_sink_line(struct enl_sink *sink, const char *bytes, size_t length)
 {
-    if (buffer->capacity - buffer->length >= more)
-        return true;
-    size_t capacity = buffer->capacity != 0 ? buffer->capacity : 4096;
-    while (capacity - buffer->length < more)
-        capacity *= 2;
-    char *bytes = realloc(buffer->bytes, capacity);
-    if (bytes == NULL)
+    add(sink, true, bytes, length);
+}
+
+void enl_sink_say(struct enl_sink *sink, const char *bytes, size_t length)
+{
+    if (sink->dropped != 0 || enl_sink_full(sink))
+        sink->dropped++;
+    else
+        add(sink, false, bytes, length);
+}
+
+bool enl_sink_full(const struct enl_sink *sink)
+{
+    return sink->left >= ENL_SINK_FULL_BYTES;
+}
+
+size_t enl_sink_left(const struct enl_sink *sink, size_t *lines_out)
+{
+    if (lines_out != NULL)
+        *lines_out = sink->lines_left;
+    return sink->left;
+}
+
+bool enl_sink_stop(struct enl_sink *sink)
+{
+    if (!enl_helper_stop(sink->helper, sink->left == 0 ? STOP_MSEC : 0))
         return false;
-    buffer->bytes = bytes;
-    buffer->capacity = capacity;
+    free(sink);
     return true;
-}
-
-void enl_sink_write(struct enl_sink *sink, int fd, const char *bytes, size_t length)
-{
-    struct piece piece = {fd, length};
-    pthread_mutex_lock(&sink->mutex);
-    if (make_room(&sink->filling, sizeof piece + length)) {
-        memcpy(sink->filling.bytes + sink->filling.length, &piece, sizeof piece);
-        memcpy(sink->filling.bytes + sink->filling.length + sizeof piece, bytes, length);
-        sink->filling.length += sizeof piece + length;
-        sink->was_full = sink->was_full || sink->filling.length >= ENL_SINK_FULL_BYTES;
-        pthread_cond_signal(&sink->wake);
-    }
-    pthread_mutex_unlock(&sink->mutex);
-}
-
-bool enl_sink_full(struct enl_sink *sink)
-{
-    pthread_mutex_lock(&sink->mutex);
-    bool full = sink->filling.length >= ENL_SINK_FULL_BYTES;
-    pthread_mutex_unlock(&sink->mutex);
-    return full;
-}
-
-static void on_bell_closed(uv_handle_t *handle)
-{
-    free(handle->data);
-}
-
-void enl_sink_stop(struct enl_sink *sink)
-{
-    pthread_mutex_lock(&sink->mutex);
-    sink->stop = true;
-    pthread_cond_signal(&sink->wake);
-    pthread_mutex_unlock(&sink->mutex);
-    pthread_join(sink->thread, NULL);
-    free(sink->filling.bytes);
-    free(sink->writing.bytes);
-    pthread_mutex_destroy(&sink->mutex);
-    pthread_cond_destroy(&sink->wake);
-    uv_close((uv_handle_t *)&sink->bell, on_bell_closed);
 }

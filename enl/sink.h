@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the other CCEs print, on its way to the root's stdout and stderr (--output).
+/* What goes to the root's stdout or stderr: what enl has to say, and what the other CCEs print (--output).
  *
- * A terminal or pipe may take its time, and the daemon must not wait for it: lines go into a bounded buffer that a
- * thread writes out. When it is full the daemon stops reading what CCEs print, until there is room: so a CCE that
- * prints faster than somebody reads is slowed down, as it would be without BCR. */
+ * A terminal or pipe may take its time, or for ever (Ctrl-S, a pager), and the daemon's loop must wait for neither. So a
+ * thread writes, and what it has not written yet is bounded in two ways:
+ *
+ *   a line of a CCE    is never dropped; while the sink is full the daemon does not read what CCEs print, so that one
+ *                      that prints faster than somebody reads is slowed down, as it would be without BCR
+ *   enl's own message  is dropped while the sink is full, and counted; the log has it. The count is told as soon as
+ *                      there is room */
 #ifndef ENL_SINK_H
 #define ENL_SINK_H
 
@@ -14,12 +18,18 @@
 
 #define ENL_SINK_FULL_BYTES (256u << 10)
 
-/* `room` is called on the loop when there is room again after enl_sink_full() was true. NULL: no thread, no memory. */
-struct enl_sink *enl_sink_start(struct enl_program *program, void (*room)(struct enl_program *program));
-/* Adds bytes for descriptor 1 or 2; in order per descriptor and between them. */
-void enl_sink_write(struct enl_sink *sink, int fd, const char *bytes, size_t length);
-bool enl_sink_full(struct enl_sink *sink);
-/* Writes out what is left, and ends the thread. */
-void enl_sink_stop(struct enl_sink *sink);
+/* For descriptor `fd`. `changed` is called on the loop when there is room again, and when all is written. NULL: no
+ * thread, no memory. */
+struct enl_sink *enl_sink_start(struct enl_program *program, int fd,
+                                void (*changed)(struct enl_program *program));
+/* Adds a line that must not be lost. */
+void enl_sink_line(struct enl_sink *sink, const char *bytes, size_t length);
+/* Adds a message of enl's own, a newline at its end. */
+void enl_sink_say(struct enl_sink *sink, const char *bytes, size_t length);
+bool enl_sink_full(const struct enl_sink *sink);
+/* How much is not written yet; `lines_out`, unless NULL: of that, lines that must not be lost. */
+size_t enl_sink_left(const struct enl_sink *sink, size_t *lines_out);
+/* Ends the thread and drops what is left. True: the sink is gone; false: the thread is stuck in its write, and stays. */
+bool enl_sink_stop(struct enl_sink *sink);
 
 #endif

@@ -74,7 +74,7 @@ static _Noreturn void become(const struct enl_spawn *spawn, int tell)
     if (spawn->folder != NULL && chdir(spawn->folder) != 0)
         goto failed;
     step = "run on that core";
-    if (pin(spawn->core) != 0)
+    if (pin(spawn->core) != 0 && spawn->core_is_wanted)
         goto failed;
     setrlimit(RLIMIT_NOFILE, &back->files);
     sigaction(SIGPIPE, &back->pipe, NULL);

@@ -25,6 +25,7 @@ struct enl_spawn {
     int in, out, err;     /* become 0, 1, 2; -1: inherited */
     int keep;             /* a close-on-exec descriptor that the child keeps, or -1 */
     int core;             /* the only core it may run on, or -1 */
+    bool core_is_wanted;  /* it must not start if it cannot run there */
     bool own_group;       /* leads a process group of its own */
     bool die_with_parent; /* SIGKILL when the daemon ends */
     const struct enl_inherited *inherited;

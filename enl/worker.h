@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "helper.h"
 #include "program.h"
 
 /* BIRTH makes cell 0 of a new record, with the birth region in it if there is one. */
@@ -22,6 +23,7 @@ enum enl_work_kind {
 };
 
 struct enl_work {
+    struct enl_task task;
     enum enl_work_kind kind;
     uint32_t index; /* of the CCE whose cell 0, or end, it is */
     bool has_data;  /* BIRTH */
@@ -35,12 +37,12 @@ struct enl_work {
     uint32_t *free_records;
     size_t free_count;
     struct enl_audit *audit; /* AUDIT: taken on success of enl_worker_add */
-    struct enl_work *next;
 };
 
-/* `done` is called on the loop for each piece of work when it is finished. NULL: no thread, no memory. */
+/* `when_done` is called on the loop for each piece of work when it is finished. NULL: no thread, no memory. */
 struct enl_worker *enl_worker_start(struct enl_program *program,
-                                    void (*done)(struct enl_program *program, const struct enl_work *work));
+                                    void (*when_done)(struct enl_program *program,
+                                                      const struct enl_work *work));
 /* Queues a copy. False: no memory. */
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
 /* Queues a look at what ended CCEs have left, if none is queued. */

@@ -34,6 +34,7 @@
 #ifndef BCR_H
 #define BCR_H
 
+#include <bcr/desc.h>
 #include <bcr/error.h>
 #include <bcr/types.h>
 
@@ -118,8 +119,9 @@ BCR_API int *bcr_errno_location(void);
  *           (found by enlistpath of bcrrc(5), else under the library's own install prefix, else on PATH)
  *           and the child, with a new process ID, goes on as the root.
  * Returns : The flags asked for that are not available, so 0 if all are: bcr_handlers, and bits not
- *           listed above.  -1 with bcr_errno set on failure.  Does not return where no enl can be started:
- *           a message names every place looked at, and the process exits with status 127.
+ *           listed above.  -1 with bcr_errno set on failure.  Does not return where no enl can be started,
+ *           or what was started is none: a message says where it was looked for, and the process exits
+ *           with status 127.
  *           bcrE_ARG     flags is negative.
  *           bcrE_BUSY    this process is a CCE already, or another process has joined with the same
  *                        inherited socket.
@@ -137,13 +139,15 @@ BCR_API int bcr_init(int flags, const char *ccename);
 /* bcr_enlist -- start new CCEs, or take in processes that wait to join.
  * Shape   : mach is the machine; NULL, "" and "localhost" are this one.
  *
- *           prcssr >= 0 starts one CCE pinned to that core; prcssr < 0 starts |prcssr| CCEs, spread over
- *           the cores in turn.  Their ordinals (bcr_cceord) are cceord1, cceord1 + 1 and so on; cceord1
- *           is not negative.
+ *           prcssr >= 0 starts one CCE pinned to that core; prcssr < 0 starts |prcssr| CCEs, each pinned
+ *           to the next of the cores that the program may use, in turn.  A CCE with threads of its own
+ *           gives itself more cores by sched_setaffinity(2).  Their ordinals (bcr_cceord) are cceord1,
+ *           cceord1 + 1 and so on; cceord1 is not negative.
  *
  *           obj is the program, looked up from the root's working directory, then on PATH.  A process
  *           that waits under enl --join for this program goes first if its ccename equals obj or the last
- *           component of obj; it keeps its own directory, environment and standard files.
+ *           component of obj; it keeps its own directory, environment and standard files, and with
+ *           prcssr < 0 its cores.
  *
  *           A started CCE has obj as argv[0], no other arguments, and the root's environment (without the
  *           variables that BCR passes on), umask and soft limits; the root's working directory, or the
@@ -609,9 +613,22 @@ BCR_API int bcr_wl2rl(void **rgid, int cce, int cell);
 
 /* ------------------------------------------------------------------------------------------ copying --- */
 /*
- * A copy descriptor is an array of triples (adjust, type, repl); see <bcr/types.h>.  The buffer side follows
- * the C layout of the calling CCE, the region side that of the region's archtype: each item is aligned, on
- * its side, as that side aligns its type, counted from the start of the buffer or region.
+ * A copy descriptor is an array of triples (adjust, type, repl); see <bcr/types.h>, and <bcr/desc.h> for a
+ * way to have them made from C structs.  The buffer side follows the C layout of the calling CCE, the region
+ * side that of the region's archtype: each item is aligned, on its side, as that side aligns its type, counted
+ * from the start of the buffer or region.
+ *
+ * Between different archtypes, bytes are reversed and numbers change their size.  Integers keep their value and
+ * sign; a bcrT_CHAR is signed whatever this machine's char is.  Floats keep their value where they get wider and
+ * are rounded to the nearest where they get narrower.  A number that does not fit on the other side (an integer
+ * outside its range, a finite float that would become infinite) stops the copy with bcrE_RANGE; what came before
+ * it has been copied, and nothing after it is written.
+ *
+ * What was found out about a descriptor is kept with the CCE, so that using it again is fast.  Descriptors are
+ * known by their content: programs may change them, or free and reuse their memory, between calls.
+ *
+ * If the buffer overlaps the region, or two regions are one, the copy is made as if its source had been set aside
+ * first.  If the descriptor itself lies where a copy would write, the call fails with bcrE_ARG.
  */
 
 /* bcr_copyfm -- copy data out of a region.
@@ -624,16 +641,17 @@ BCR_API int bcr_wl2rl(void **rgid, int cce, int cell);
  *           1: the region ended before the descriptor did.
  *           n <= -3: the buffer was full before the descriptor ended, -n - 2 bytes of the region are
  *           left.
- *           0 and -2 are failures and set bcr_errno; bcrE_NOMEM alone can come after part of the data has
- *           been copied.
+ *           0 and -2 are failures and set bcr_errno; bcrE_RANGE and bcrE_NOMEM can come after part of the
+ *           data has been copied.
  *           bcrE_ARCH     (returns 0) there is no translation from the region's archtype.
  *           bcrE_ARG      copydesc is NULL, repl or buflen is negative, buffer is NULL though buflen is
- *                         not 0, or offset is outside the region.
+ *                         not 0, offset is outside the region, or copydesc lies in the buffer.
  *           bcrE_RGID     rgid is not the ID of a region held here.
  *           bcrE_PENDING  rgid is pending.
  *           bcrE_DESC     the descriptor is malformed, as <bcr/types.h> says; nothing was copied, unless
  *                         it was an adjust that led out of bounds on the way.
- *           bcrE_NOMEM    no memory for one more CCE ID.
+ *           bcrE_RANGE    a number does not fit into this CCE's type; nothing from it on was copied.
+ *           bcrE_NOMEM    no memory for what is kept of the descriptor, or for one more CCE ID.
  * Blocks  : no.
  * Crash   : nothing shared is changed.
  * Source  : BCR guide, Copying/Translation Operations.
@@ -649,22 +667,130 @@ BCR_API int bcr_copyfm(const int *copydesc, int repl, void **rgid, int offset, v
  *           1: the buffer ended before the descriptor did.
  *           n <= -3: the region was full before the descriptor ended, -n - 2 bytes of the buffer are
  *           left.
- *           0 and -2 are failures and set bcr_errno; bcrE_NOCCE alone leaves what was copied before it.
+ *           0 and -2 are failures and set bcr_errno; bcrE_NOCCE and bcrE_RANGE leave what was copied before
+ *           them.
  *           bcrE_ARCH     (returns 0) there is no translation to the region's archtype.
  *           bcrE_ARG      copydesc is NULL, repl or buflen is negative, buffer is NULL though buflen is
- *                         not 0, or offset is outside the region.
+ *                         not 0, offset is outside the region, or copydesc lies in the region.
  *           bcrE_RGID     rgid is not the ID of a region held here.
  *           bcrE_PENDING  rgid is pending.
  *           bcrE_DESC     the descriptor is malformed, as <bcr/types.h> says; nothing was copied, unless
  *                         it was an adjust that led out of bounds on the way.
+ *           bcrE_RANGE    a number does not fit into the region's type; nothing from it on was copied.
  *           bcrE_NOCCE    a bcrT_CCE holds an int that is no CCE ID here; nothing from it on was copied.
- *           bcrE_NOMEM    no room for a private copy of the region.
+ *           bcrE_NOMEM    no room for a private copy of the region, or no memory for what is kept of the
+ *                         descriptor.
  * Blocks  : no.
  * Crash   : nobody else sees the region before it is put.
  * Source  : BCR guide, Copying/Translation Operations.
  */
 BCR_API int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, const void *buffer,
                        int buflen);
+
+/* bcr_copytofm -- copy data from one region to another.
+ * Shape   : copies from byte off_fm of region rgid_fm to byte off_to of region rgid_to, as copydesc says, repl
+ *           times over (0 or more), each region in its own archtype.  It implies bcr_rgmod of rgid_to, so
+ *           *rgid_to may change; the two may be the same region.  No side is the program's own memory: adjusts
+ *           move nothing, and a bcrT_CCE is copied as it stands in a region.  So a descriptor that wrote a
+ *           region with bcr_copyto copies it on with bcr_copytofm.
+ * Owns    : borrows both; afterwards nobody else holds rgid_to.
+ * Returns : n >= 2: done, n - 2 bytes of rgid_fm after the last item read are left.
+ *           1: rgid_fm ended before the descriptor did.
+ *           n <= -3: rgid_to was full before the descriptor ended, -n - 2 bytes of rgid_fm are left.
+ *           0 and -2 are failures and set bcr_errno; bcrE_RANGE leaves what was copied before it.
+ *           bcrE_ARCH     (returns 0) there is no translation between the archtypes.
+ *           bcrE_ARG      copydesc is NULL, repl is negative, or an offset is outside its region.
+ *           bcrE_RGID     rgid_to or rgid_fm is not the ID of a region held here.
+ *           bcrE_PENDING  one of them is pending.
+ *           bcrE_DESC     the descriptor is malformed, as <bcr/types.h> says; nothing was copied.
+ *           bcrE_RANGE    a number does not fit into the type of rgid_to; nothing from it on was copied.
+ *           bcrE_NOMEM    no room for a private copy of rgid_to, or no memory for what is kept of the
+ *                         descriptor.
+ * Blocks  : no.
+ * Crash   : nobody else sees rgid_to before it is put.
+ * Source  : BCR guide, The CDS Approach, names the routine; its arguments, and that adjusts move nothing, are
+ *           this project's.
+ */
+BCR_API int bcr_copytofm(const int *copydesc, int repl, void **rgid_to, int off_to, void **rgid_fm,
+                         int off_fm);
+
+/* bcr_copytosz -- tell how much of a region a bcr_copyto would use.
+ * Shape   : as bcr_copyto into a region of this archtype (0: this CCE's own) that never gets full, from byte
+ *           offset on; but nothing is copied.  Only buflen matters of the buffer, which may be NULL.
+ * Returns : n >= 2: the descriptor would be done, n - 2 bytes of the region would be used, offset included.
+ *           n <= -2: the buffer would end before the descriptor, with -n - 2 bytes of the region used.
+ *           0 and -1 are failures and set bcr_errno.
+ *           bcrE_ARCH   (returns 0) there is no translation to such an archtype.
+ *           bcrE_ARG    copydesc is NULL, repl, offset or buflen is negative, or it would be more than a
+ *                       region can hold.
+ *           bcrE_DESC   the descriptor is malformed, or an adjust would lead out of bounds.
+ *           bcrE_NOMEM  no memory for what is kept of the descriptor.
+ * Blocks  : no.
+ * Crash   : nothing is changed, so nothing is left.
+ * Source  : BCR guide, Copying/Translation Operations; alignment counts from the buffer's start, so that its
+ *           address has no effect.
+ */
+BCR_API int bcr_copytosz(const int *copydesc, int repl, int archtype, int offset, const void *buffer,
+                         int buflen);
+
+/* -------------------------------------------------------------------------------- message passing --- */
+
+/* bcr_send -- copy data into a new region and put that into a cell.
+ * Shape   : bcr_copytosz, bcr_rgalloc, bcr_copyto and bcr_put in one: the len bytes at buffer, as buftype says,
+ *           repl times over, in a region of just the size that they take, of this archtype (0: this CCE's own);
+ *           cce, cell and qlike are those of bcr_put.  If the buffer ends before the descriptor, what it holds
+ *           is sent.
+ * Owns    : nothing; on failure the region is freed.
+ * Returns : n >= 1 as bcr_copyto: n - 2 bytes of the buffer are left, or 1: the buffer ended before the
+ *           descriptor did.  -1: no region could be allocated; -2: any other failure; both set bcr_errno.
+ *           bcrE_ARG     buftype is NULL, repl or len is negative, or buffer is NULL though len is not 0.
+ *           bcrE_ARCH    there is no translation to such an archtype.
+ *           bcrE_DESC    the descriptor is malformed, or an adjust led out of bounds.
+ *           bcrE_RANGE   a number does not fit into the type of that archtype.
+ *           bcrE_NOCCE   a bcrT_CCE holds an int that is no CCE ID here; or cce is none.
+ *           bcrE_NOMEM   (returns -1) no room in the comm heap; (returns -2) no memory.
+ *           bcrE_DEAD    that CCE has ended, or did while the call waited.
+ *           bcrE_NOCELL  it has no such cell.
+ *           bcrE_ACCESS  a private or out cell of another CCE, or any cell 0.
+ *           bcrE_FULL    no room in the cells came in time (bcr_putwait), or the cell is full and the
+ *                        caller's own.
+ * Blocks  : as bcr_put.
+ * Order   : as bcr_put.
+ * Crash   : the region is put wholly or not at all; what a dead caller held is freed.
+ * Source  : BCR guide, Message Passing.
+ */
+BCR_API int bcr_send(const void *buffer, int len, const int *buftype, int repl, int cce, int cell, int qlike,
+                     int archtype);
+
+/* bcr_sendm -- copy data into a new region and put that into several cells.
+ * Shape   : bcr_send with bcr_putm for bcr_put; ncells and cells, a list of (CCE, cell) pairs, are as there.
+ * Owns    : nothing; the region is freed, except where it was put.
+ * Returns : n >= 1 as bcr_send.  -1: no region could be allocated.  -2: any other failure; some cells may have
+ *           the region then, as with bcr_putm.  Both set bcr_errno, the codes being those of bcr_send and
+ *           bcr_putm.
+ * Blocks  : as bcr_putm.
+ * Order   : as bcr_putm.
+ * Crash   : as bcr_putm.
+ * Source  : BCR guide, Message Passing.
+ */
+BCR_API int bcr_sendm(const void *buffer, int len, const int *buftype, int repl, int ncells, const int *cells,
+                      int qlike, int archtype);
+
+/* bcr_recv -- get a region from a cell and copy its data out.
+ * Shape   : bcr_get, bcr_copyfm and bcr_rgfree in one: cce, cell, qlike and msec are those of bcr_get, but msec
+ *           is not bcr_PENDING; buftype, repl and the len bytes at buffer those of bcr_copyfm.  Arguments and
+ *           descriptor are checked first: if they are refused, no region is taken.
+ * Owns    : nothing; with qlike not 0 the region is taken out of the cell and freed, also if it could not be
+ *           copied.
+ * Returns : -1 with bcr_errno set if no region came, else what bcr_copyfm returns, with its codes.
+ *           bcrE_ARG  (returns -1) msec is bcr_PENDING; the codes of bcr_get and bcr_copyfm besides.
+ * Blocks  : as bcr_get.
+ * Order   : as bcr_get.
+ * Crash   : as bcr_get; a region that a dead caller held is freed.
+ * Source  : BCR guide, Message Passing.
+ */
+BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, int cce, int cell, int qlike,
+                     int msec);
 
 /* ---------------------------------------------------------------------------- additions to the guide --- */
 
@@ -678,6 +804,22 @@ BCR_API int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, c
  * Source  : this project.
  */
 BCR_API const char *bcr_strerror(int code);
+
+/* bcr_descshow -- write a copy descriptor readably.
+ * Shape   : what copydesc says, triple by triple, with where its items lie in this CCE's memory and in a region of
+ *           this archtype (0: this CCE's own) when it is copied into one once, from the start of both.  At most
+ *           size bytes go to text, the last of them a zero; text may be NULL if size is 0.  Works before bcr_init.
+ *           For reading, not for programs: the form may change.
+ * Returns : the length of the whole text without the zero, whether it had room or not; -1 with bcr_errno set.
+ *           bcrE_ARG    copydesc is NULL, size is negative, or text is NULL though size is not 0.
+ *           bcrE_ARCH   there is no translation to such an archtype.
+ *           bcrE_DESC   the descriptor is malformed.
+ *           bcrE_NOMEM  no memory.
+ * Blocks  : no.
+ * Crash   : nothing is changed, so nothing is left.
+ * Source  : this project.
+ */
+BCR_API int bcr_descshow(const int *copydesc, int archtype, char *text, int size);
 
 /* bcr_rgerror -- tell an error region from an ordinary one.
  * Shape   : Error regions come to cell 0 under the flag bcr_errors of bcr_init, when something fails that

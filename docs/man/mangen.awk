@@ -66,7 +66,7 @@ file_nr == 1 && state == "block" {
     sub(/^ \* +/, "", rest)
     if (current == "Returns" && errors > 0 && indent > 14)
         error_text[errors] = error_text[errors] " " rest
-    else if (rest ~ /^(n [<>]=|1:|0 and -2)/)
+    else if (rest ~ /^(n [<>]=|1:|-1: |0 and -[12])/)
         text[current] = text[current] "\n" rest
     else
         text[current] = text[current] " " rest

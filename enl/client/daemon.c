@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -122,11 +121,26 @@ static void turn_into_enl(const char *path, int socket, pid_t root)
                          (char *)(uintptr_t) "--",  program_invocation_name, NULL};
     int flags = fcntl(socket, F_GETFD);
     fcntl(socket, F_SETFD, flags & ~FD_CLOEXEC);
+    setenv(BCRI_BECOMES_ENL_ENV, path, 1);
     execv(path, arguments);
+}
+
+/* enlistpath may name a BCR program by mistake: that would take itself for one started by a shell, and so on for ever. */
+static void refuse_to_be_enl(void)
+{
+    const char *path = getenv(BCRI_BECOMES_ENL_ENV);
+    if (path == NULL)
+        return;
+    bcri_client_complain(
+        "%s was started as enl, but it is (or runs) this BCR program; enlistpath must name enl itself: "
+        "see enl --show-config",
+        path);
+    exit(127);
 }
 
 int bcri_client_start_daemon(void)
 {
+    refuse_to_be_enl();
     if (has_threads()) {
         bcri_client_complain(
             "this program has more than one thread, so bcr_init cannot fork; start it as: enl %s",
@@ -167,8 +181,6 @@ int bcri_client_start_daemon(void)
         return -bcrE_ENLIST;
     }
     if (child == 0) {
-        /* Ends with enl even if the program closes every descriptor, enl's sockets among them. */
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(pair[0]);
         return pair[1];
     }

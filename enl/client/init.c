@@ -62,7 +62,8 @@ static void record_exit(int status, void *data)
 static int become_cce(struct bcri_client *client, int flags, const char *ccename)
 {
     int fd = inherited_socket();
-    if (fd == -1)
+    client->direct = fd == -1;
+    if (client->direct)
         fd = bcri_client_start_daemon();
     if (fd < 0)
         return -fd;

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -22,6 +23,7 @@
 
 #include "bcri/archtype.h"
 #include "bcri/client.h"
+#include "bcri/signature.h"
 
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
                      struct bcri_incoming *in)
@@ -129,7 +131,11 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
         return bcrE_ENLIST;
     }
     arm_hang_up(client);
-    int code = bcri_ctx_init(&client->ctx, host_fd, message->index, &bcri_client_upcalls, client);
+    if (client
+            ->direct) /* it ends with enl even if the program closes every descriptor, enl's sockets among them */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int code = bcri_ctx_init(&client->ctx, host_fd, message->index, bcri_layout_signature(),
+                             &bcri_client_upcalls, client);
     close(host_fd);
     if (code != 0) {
         close(client->hang_up);
@@ -189,6 +195,12 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
     struct bcri_incoming in;
     int came = error == 0 ? bcri_channel_recv(client->fd, &in, true) : 0;
     int code = bcrE_ENLIST;
+    if (came <= 0 && client->direct) {
+        bcri_client_complain(
+            "enl ended before this program was its root; unless it has said why, see whether "
+            "enlistpath names an enl (enl --show-config)");
+        exit(127);
+    }
     if (came <= 0)
         bcri_client_complain("the program has ended before it took this process");
     else if (in.wrong != NULL)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 int bcri_channel_pair(int fds_out[2])
@@ -43,7 +44,7 @@ socklen_t bcri_channel_address(struct sockaddr_un *address, uid_t uid, const cha
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
 }
 
-int bcri_channel_connect(const char *program)
+int bcri_channel_connect(const char *program, unsigned patience_ms)
 {
     struct sockaddr_un address;
     socklen_t length = bcri_channel_address(&address, geteuid(), program);
@@ -55,13 +56,19 @@ int bcri_channel_connect(const char *program)
     int error = 0;
     struct ucred peer;
     socklen_t size = sizeof peer;
+    struct timeval patience = {.tv_sec = (time_t)(patience_ms / 1000),
+                               .tv_usec = (long)(patience_ms % 1000) * 1000};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(fd, (struct sockaddr *)&address, length) != 0 ||
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         error = errno;
     else if (peer.uid != geteuid() && peer.uid != 0)
         error = EPERM; /* somebody else took the name: abstract addresses belong to nobody */
-    if (error == 0)
+    if (error == 0) {
+        patience = (struct timeval){0};
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
         return fd;
+    }
     close(fd);
     return -error;
 }
@@ -143,6 +150,7 @@ int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait)
     if (length < 0)
         return errno == EWOULDBLOCK ? -EAGAIN : -errno;
     bool too_many = take_side(&record, in);
+    bool lost = (record.msg_flags & MSG_CTRUNC) != 0 && in->fds[BCRI_CONTROL_FDS_MAX - 1] < 0;
     if (length == 0) {
         bcri_incoming_close(in);
         return 0; /* the end, or an empty record, which nobody sends */
@@ -154,7 +162,10 @@ int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait)
     for (unsigned i = allowed; i < BCRI_CONTROL_FDS_MAX; i++)
         too_many = too_many || in->fds[i] >= 0;
     if (too_many && in->wrong == NULL)
-        in->wrong = "more descriptors than that message may bring";
+        in->wrong =
+            lost
+                ? "this process has no descriptors left for those that it brings; raise the limit (ulimit -n)"
+                : "more descriptors than that message may bring";
     if (in->wrong != NULL)
         bcri_incoming_close(in);
     return 1;

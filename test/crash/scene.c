@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -125,9 +126,18 @@ static void map_all(struct bcri_ctx *ctx, const struct scene *scene)
     CHECK(bcr_celllen(scene->home, scene->cell) >= 0 && bcr_celllen(scene->home, scene->cell2) >= 0);
 }
 
-static int body(struct bcri_ctx *ctx, void *arg)
+/* malloc, too, has to go the same way each time: to a block of that size which was freed before, whatever the test's
+ * process, of which the victim is a copy, has done until now. */
+static void settle_malloc(void)
 {
-    struct scene *scene = arg;
+    for (size_t size = 16; size <= 512; size += 16) {
+        void *volatile block = malloc(size);
+        free(block);
+    }
+}
+
+static int victim(struct bcri_ctx *ctx, struct scene *scene, bool (*run)(struct scene *scene))
+{
     ctx->cpus = 1; /* it sleeps early: every turn of spinning is stepped through */
     if (scene->scenario->own) {
         scene->home = bcr_cce;
@@ -141,8 +151,9 @@ static int body(struct bcri_ctx *ctx, void *arg)
         scene->scenario->prepare(scene);
     if (!scene->scenario->cold)
         map_all(ctx, scene);
+    settle_malloc();
     trace_begin();
-    bool good = scene->scenario->run(scene);
+    bool good = run(scene);
     if (!good) {
         printf("run failed: %s\n", bcr_strerror(bcr_errno));
         fflush(stdout);
@@ -150,6 +161,15 @@ static int body(struct bcri_ctx *ctx, void *arg)
     }
     trace_end();
     _exit(0);
+}
+
+static int first_victim(struct bcri_ctx *ctx, void *arg)
+{
+    return victim(ctx, arg, ((struct scene *)arg)->scenario->run);
+}
+static int second_victim(struct bcri_ctx *ctx, void *arg)
+{
+    return victim(ctx, arg, ((struct scene *)arg)->scenario->second);
 }
 
 /* Tracer and victim take turns: on one processor that is several times faster than waking each other across two. The
@@ -212,9 +232,14 @@ void scene_open(struct scene *scene)
         scene->peer_home = group_name(scene->peer, scene->home_index);
         scene->cell = grow_cells(s);
         fill(scene);
+        if (s->armed) {
+            as_owner(scene);
+            scene->fd = bcr_fd(scene->cell);
+            CHECK(scene->fd >= 0);
+        }
     }
     bcri_self_set(NULL);
-    scene->victim = group_fork(scene->group, body, scene, &scene->victim_index);
+    scene->victim = group_fork(scene->group, first_victim, scene, &scene->victim_index);
     if (!trace_attach(scene->victim))
         FAIL("the victim ended while it prepared");
     if (s->own) {
@@ -229,6 +254,14 @@ void scene_open(struct scene *scene)
         as_owner(scene);
         s->arrange(scene);
     }
+}
+
+void scene_open_second(struct scene *scene, struct scene_second *second_out)
+{
+    bcri_self_set(NULL);
+    second_out->pid = group_fork(scene->group, second_victim, scene, &second_out->index);
+    if (!trace_attach(second_out->pid))
+        FAIL("the second victim ended while it prepared");
 }
 
 void scene_close(struct scene *scene)

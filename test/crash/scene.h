@@ -12,6 +12,7 @@
  *     P=in P=- P=DEAD        the peer's waiting puts
  *     S=5 S=in S=- S=DEAD    what the sleeper's call returned, or that nothing was owed to it (it is woken by a put of 99,
  *                            or, in a put, by a zap, before the rest is looked at)
+ *     fd                     the first cell's descriptor is readable
  *     : 1 2 3                what is in the first cell, in order; or the error
  *     ; 4                    what is in the second cell, if anything */
 #ifndef BCR_TEST_SCENE_H
@@ -41,6 +42,7 @@ struct scene {
     struct bcri_slot_shm *put[SCENE_IDS];
     int puts;
     struct sleeper *sleeper;
+    int fd;
     bool sleeps_on;
     struct scene_shared *shared; /* with the processes that it forks */
 
@@ -62,6 +64,7 @@ struct scenario {
     const char *waiters; /* T, R, L: gets, reads, locks of the peer's that wait */
     const char *late;    /* the same for those that `arrange` has made and added to scene->waiter */
     int puts;            /* puts of 51, 52, ... of the peer's that wait for room */
+    bool armed;          /* the owner has a descriptor of the first cell; only where it is empty */
     void (*prepare)(struct scene *scene); /* in the victim */
     void (*arrange)(struct scene *scene); /* after that, by owner and peer */
 
@@ -76,6 +79,9 @@ struct scenario {
     /* What must be seen: `before` if it is killed before its first instruction, `after` when it has done everything, and
      * in between one of the two, or one of those that `also` lists, separated by |. */
     const char *before, *after, *also;
+
+    /* What a second victim does, prepared in the same way (test_two.c). */
+    bool (*second)(struct scene *scene);
 
     /* Another process that does this to the cell all the time; then what is seen is not compared. */
     void (*contender)(struct scene *scene);

@@ -52,7 +52,7 @@ static void path_add(struct path *path, uintptr_t place)
         return; /* a turn of a repeated string instruction */
     if (path->count == path->room) {
         path->room = path->room != 0 ? 2 * path->room : 4096;
-        path->stand = realloc(path->stand, path->room * sizeof *path->stand);
+        path->stand = realloc(path->stand, (size_t)path->room * sizeof *path->stand);
         CHECK(path->stand != NULL);
     }
     path->stand[path->count++] = (struct stand){.place = place};
@@ -194,6 +194,7 @@ static void play(const struct scenario *scenario, struct path *path, uint64_t k,
     scene_go_on(&scene);
     scene_memory_is_home(&scene);
     CHECK_UINT(scene_audit(&scene, "in the end").regions, 0);
+    CHECK(!scene.owner->damaged && !scene.peer->damaged && !group_enl(scene.group)->damaged);
     scene_close(&scene);
     munmap(scene.shared, sizeof *scene.shared);
     alarm(0);
@@ -205,7 +206,7 @@ static void play_alone(const struct scenario *scenario, struct path *path, uint6
     play(scenario, path, UINT64_MAX, tally);
     path_count(path);
     uint64_t last = path->ended ? path->count : path->count - 1;
-    uint64_t *wanted = calloc(last + 1, sizeof *wanted), count = 0;
+    uint64_t *wanted = calloc((size_t)last + 1, sizeof *wanted), count = 0;
     CHECK(wanted != NULL);
     for (uint64_t k = 0; k <= last; k++)
         if (k == path->count || path->stand[k].before < TURNS || path->stand[k].after < TURNS)

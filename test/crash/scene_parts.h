@@ -26,6 +26,12 @@ void scene_share_cpu(void);
 
 /* Sets everything up; the victim stands at its first instruction. */
 void scene_open(struct scene *scene);
+struct scene_second {
+    pid_t pid;
+    uint32_t index;
+};
+/* A second victim, at its first instruction too. */
+void scene_open_second(struct scene *scene, struct scene_second *second_out);
 pid_t scene_contend(struct scene *scene, uint32_t *index_out);
 void scene_close(struct scene *scene);
 

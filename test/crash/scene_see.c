@@ -2,12 +2,15 @@
 /* What is left after the burial, as the survivors see it. */
 #include "scene_parts.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bcri/flow.h"
 #include "bcri/self.h"
+
+enum { FD_MSEC = 20000 }; /* until a descriptor that is owed counts as forgotten */
 
 static int peek(void **rgid)
 {
@@ -87,10 +90,22 @@ static void end_puts(struct scene *scene)
         (void)bcri_putwait_end(scene->peer, scene->put[i], 0);
 }
 
+/* What somebody has told the daemon is on its way: as long as it is owed, it is waited for. */
+static void see_fd(struct scene *scene, struct line *line)
+{
+    struct pollfd fd = {.fd = scene->fd, .events = POLLIN};
+    as_owner(scene);
+    bool owed = bcr_celllen(scene->home, scene->cell) > 0;
+    if (poll(&fd, 1, owed ? FD_MSEC : 0) == 1)
+        scene_add(line, "fd ");
+}
+
 void scene_see(struct scene *scene, struct line *line)
 {
     see_waiters(scene, line);
     see_puts(scene, line);
+    if (scene->scenario->armed)
+        see_fd(scene, line);
     scene_add(line, ":");
     see_cell(scene, line, scene->cell);
     struct line second = {.length = 0};

@@ -329,6 +329,7 @@ static struct bcri_audit audit(struct killer *killer, const char *when)
 {
     struct bcri_audit result = {.found = print_finding};
     CHECK_INT(bcri_audit(group_enl(killer->group), &result), 0);
+    CHECK(!group_enl(killer->group)->damaged);
     if (result.findings != 0)
         FAIL("%llu findings %s", (unsigned long long)result.findings, when);
     return result;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Killed while it puts: the region is in the cell, or handed on, or it never was there. */
+#include "bcri/cell.h"
+#include "bcri/self.h"
 #include "scene.h"
 
 static void one_region(struct scene *scene)
@@ -24,6 +26,20 @@ static void will_wait_a_little(struct scene *scene)
 {
     one_region(scene);
     CHECK_INT(bcr_putwait(1), 0);
+}
+static void asks_for_errors(struct scene *scene)
+{
+    will_not_wait(scene);
+    bcri_self()->flags |= bcr_errors;
+}
+/* As if every node of the area had been lost by deaths: the next one that is needed is made. */
+static void no_node_left(struct scene *scene)
+{
+    struct bcri_place *place;
+    as_owner(scene);
+    CHECK_INT(bcri_place_find(scene->owner, scene->home, scene->cell, &place), 0);
+    CHECK_UINT(bcri_load(&place->area->node_free), 0);
+    bcri_store(&place->area->node_fresh, place->area->node_count);
 }
 
 static bool enq(struct scene *scene)
@@ -64,6 +80,11 @@ static bool enqm_full(struct scene *scene)
 {
     const int cells[] = {scene->home, scene->cell, scene->home, scene->cell2};
     return bcr_enqm(scene->id[0], 2, cells, bcr_FREE) == -1 && bcr_errno == bcrE_FULL;
+}
+static bool enqm_with_none(struct scene *scene)
+{
+    const int cells[] = {scene->home, scene->cell, scene->home, 77};
+    return bcr_enqm(scene->id[0], 2, cells, bcr_FREE) == -1 && bcr_errno == bcrE_NOCELL;
 }
 static bool writem(struct scene *scene)
 {
@@ -163,5 +184,11 @@ SCENARIO(enqm_that_finds_room_for_one, .nrgns = 2, .queued = 1, .prepare = will_
 SCENARIO(enqm_that_waits_for_room, .nrgns = 2, .queued = 1, .prepare = one_region, .run = enqm,
          .help = somebody_takes_one, .help_at = TRACE_AT_YIELD, .before = ": 1", .after = ": 100 ; 100",
          .also = ": 1 100|: 100")
+SCENARIO(enqm_that_tells_of_a_cell_that_is_none, .prepare = asks_for_errors, .run = enqm_with_none,
+         .before = ":", .after = ": 100")
+SCENARIO(enqm_that_tells_of_two_cells_without_room, .nrgns = 1, .queued = 1, .prepare = asks_for_errors,
+         .run = enqm_full, .before = ": 1", .after = ": 1")
+SCENARIO(enq_that_makes_nodes, .cells = 10, .queued = 12, .prepare = one_region, .arrange = no_node_left,
+         .run = enq, .before = ": 1 2 3 4 5 6 7 8 9 10 11 12", .after = ": 1 2 3 4 5 6 7 8 9 10 11 12 100")
 SCENARIO(writem_into_two_cells, .queued = 2, .prepare = one_region, .run = writem, .before = ": 1 2",
          .after = ": 100 ; 100", .also = ": 100")

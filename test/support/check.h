@@ -16,6 +16,8 @@
  * stand in helpers, in threads, and in processes that the test forks; a test that forks must look at how its child
  * ended (test_join).
  *
+ * A test that BCR_TEST_EXCEPTIONS excepts on this machine (test/foreign/exceptions) is not run, and counted as skipped.
+ *
  * Command line: [--list] [name...]. One line per test: "ok name", "FAIL name", "skip name: reason"; then the last
  * line "N passed, N failed, N skipped". Status 0, 1 if a test failed, 77 if every one was skipped, 2 for a bad call.
  */

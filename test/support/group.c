@@ -15,6 +15,7 @@
 #include "bcr/error.h"
 #include "bcri/cces.h"
 #include "bcri/cell0.h"
+#include "bcri/copying.h"
 #include "bcri/eventfds.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
@@ -22,6 +23,7 @@
 #include "bcri/repair.h"
 #include "bcri/returns.h"
 #include "bcri/self.h"
+#include "bcri/signature.h"
 
 struct group {
     struct bcri_host *host;
@@ -40,10 +42,12 @@ struct member {
     int socket;          /* processes */
 };
 
+enum { WANTS_SEGMENT, ADDS_SEGMENT, SETS_FD, RINGS_FD };
 struct request {
-    int32_t add;
+    int32_t what;
     uint32_t kind, seg;
     uint64_t size_bytes;
+    uint64_t cell;
 };
 struct reply {
     int32_t error;
@@ -110,7 +114,15 @@ static void serve(struct group *group, int socket, uint32_t owner)
         return;
     struct reply reply = {0};
     int answer = -1;
-    if (request.add) {
+    if (request.what == RINGS_FD) {
+        bcri_eventfds_ring(bcri_host_eventfds(group->host), request.cell);
+        return;
+    }
+    if (request.what == SETS_FD) {
+        reply.error = bcri_eventfds_set(bcri_host_eventfds(group->host), request.cell, owner, fd);
+        if (reply.error != 0)
+            close(fd);
+    } else if (request.what == ADDS_SEGMENT) {
         reply.error = bcri_host_segment_add(group->host, fd, request.size_bytes,
                                             (enum bcri_seg_kind)request.kind, owner, &reply.seg);
         if (reply.error != 0)
@@ -200,7 +212,7 @@ static int process_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_
                                uint32_t *seg_out)
 {
     struct member *member = up;
-    struct request request = {.add = 1, .kind = kind, .size_bytes = size_bytes};
+    struct request request = {.what = ADDS_SEGMENT, .kind = kind, .size_bytes = size_bytes};
     struct reply reply;
     int none;
     if (send_with_fd(member->socket, &request, sizeof request, fd) < 0 ||
@@ -215,7 +227,7 @@ static int process_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_
 static int process_segment_fd(void *up, uint32_t seg)
 {
     struct member *member = up;
-    struct request request = {.seg = seg};
+    struct request request = {.what = WANTS_SEGMENT, .seg = seg};
     struct reply reply;
     int fd;
     if (send_with_fd(member->socket, &request, sizeof request, -1) < 0 ||
@@ -225,10 +237,29 @@ static int process_segment_fd(void *up, uint32_t seg)
 }
 static const struct bcri_upcalls process_upcalls = {process_segment_add, process_segment_fd, NULL};
 
+static int process_fd_set(void *up, bcri_ref cell, int fd)
+{
+    struct member *member = up;
+    struct request request = {.what = SETS_FD, .cell = cell};
+    struct reply reply;
+    int none;
+    if (send_with_fd(member->socket, &request, sizeof request, fd) < 0 ||
+        receive_with_fd(member->socket, &reply, sizeof reply, &none) != (ssize_t)sizeof reply)
+        return bcrE_INTERNAL;
+    return reply.error;
+}
+static void process_fd_ring(void *up, bcri_ref cell)
+{
+    struct request request = {.what = RINGS_FD, .cell = cell};
+    send_with_fd(((struct member *)up)->socket, &request, sizeof request, -1);
+}
+static const struct bcri_fd_upcalls process_fd_upcalls = {process_fd_set, process_fd_ring};
+
 struct group *group_open(void)
 {
     struct group *group = calloc(1, sizeof *group);
-    if (group == NULL || bcri_host_init("test-1", &group->host) != 0 || pipe(group->wake) != 0)
+    if (group == NULL || bcri_host_init("test-1", bcri_layout_signature(), &group->host) != 0 ||
+        pipe(group->wake) != 0)
         die("group_open");
     pthread_mutex_init(&group->mutex, NULL);
     bcri_repair_init(group_enl(group));
@@ -293,8 +324,8 @@ struct bcri_ctx *group_join(struct group *group)
     if (member == NULL)
         die("calloc");
     member->group = group;
-    if (bcri_ctx_init(&member->ctx, bcri_host_segment_fd(group->host, BCRI_HOST_SEG), index, &thread_upcalls,
-                      member) != 0)
+    if (bcri_ctx_init(&member->ctx, bcri_host_segment_fd(group->host, BCRI_HOST_SEG), index,
+                      bcri_layout_signature(), &thread_upcalls, member) != 0)
         die("bcri_ctx_init");
     member->ctx.fd_upcalls = &thread_fd_upcalls;
     live(&member->ctx);
@@ -308,6 +339,7 @@ static void free_private(struct bcri_ctx *ctx)
     bcri_returns_fini(ctx);
     bcri_places_fini(ctx);
     bcri_areas_fini(ctx);
+    bcri_copier_fini(ctx);
     bcri_ctx_fini(ctx);
 }
 
@@ -350,8 +382,10 @@ pid_t group_fork(struct group *group, int (*body)(struct bcri_ctx *ctx, void *ar
     if (pid == 0) {
         struct member member = {.socket = ends[1]};
         close(ends[0]);
-        if (bcri_ctx_init(&member.ctx, host_fd, index, &process_upcalls, &member) != 0)
+        if (bcri_ctx_init(&member.ctx, host_fd, index, bcri_layout_signature(), &process_upcalls, &member) !=
+            0)
             die("bcri_ctx_init");
+        member.ctx.fd_upcalls = &process_fd_upcalls;
         live(&member.ctx);
         bcri_self_set(&member.ctx);
         _exit(body(&member.ctx, arg));
@@ -368,6 +402,7 @@ int group_bury(struct group *group, pid_t pid, uint32_t index)
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             die("waitpid");
+    bcri_eventfds_drop(bcri_host_eventfds(group->host), index);
     bcri_cce_dying(group->host, index);
     bcri_cce_repair(group_enl(group), index);
     return status;

@@ -89,7 +89,7 @@ static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
 static inline uintptr_t bcri_header_data(const struct bcri_ctx *ctx, bcri_ref region,
                                          const struct bcri_region_shm *header)
 {
-    return (uintptr_t)ctx->base[bcri_ref_seg(region)] + (uintptr_t)((uint64_t)header->data_16 * 16);
+    return (uintptr_t)ctx->map[bcri_ref_seg(region)].base + (uintptr_t)((uint64_t)header->data_16 * 16);
 }
 static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
 {
@@ -117,7 +117,8 @@ int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* request.c: what happens to a get that waits. `slot->cell` names the cell, so the place is found again from there.
  * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; else the error, the slot is free again.
- * withdraw: 0: withdrawn, the slot is free again; BCRI_WAITS: it was served after all, settle it. */
+ * withdraw: 0: withdrawn, the slot is free again; BCRI_WAITS: it was served after all, settle it; bcrE_INTERNAL: the cell is
+ * damaged, and the request stays what it is. */
 int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* True once settle will not say BCRI_WAITS; loads only. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copydesc.h -- copying between user memory and a region as a copy descriptor says.
+ * copydesc.h -- copying between user memory and regions as a copy descriptor says.
  *
- * Pure: no I/O, no locks, no state kept between calls; nothing outside the buffer and the region is touched.
- * Memory is taken, for the length of the call, only for notes on nested descriptors and on those that move nothing
- * in the region.
+ * No I/O and no locks; nothing outside the buffer and the region is touched. What was found out about a descriptor is
+ * kept in a bcri_copier, one for each CCE and used by it alone, so nothing there is shared between threads. It knows
+ * descriptors by their content: the program may change, free and reuse its arrays between calls as it likes.
  *
  * The caller decides everything that concerns cells: that the region is held, that it is its only holder before
- * bcri_copy_to_region (bcr_rgmod), and what an int naming a CCE means (struct bcri_cce_codec).
+ * something is copied into it (bcr_rgmod), and what an int naming a CCE means (struct bcri_cce_codec).
  *
  * What a descriptor means stands in <bcr/types.h>.
  *
@@ -17,7 +17,10 @@
 #define BCRI_COPYDESC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include <bcri/reverse.h>
 
 /* How ints that name CCEs become identities that travel, and back. Each routine returns 0 or the positive bcrE_
  * code at which the copy stops (encode: bcrE_NOCCE for an int never given out), and writes its result only with 0.
@@ -28,7 +31,23 @@ struct bcri_cce_codec {
     int (*decode)(void *ctx, const uint8_t in[16], int *id_out);
 };
 
-/* A region as the caller looked it up, borrowed for the call. bcri_copy_from_region does not write to it. */
+/* What a CCE knows about the descriptors that it has used. At most BCRI_COPIER_RECIPES of them and
+ * BCRI_COPIER_BYTES in all; what has not been used for longest goes first. */
+enum { BCRI_COPIER_RECIPES = 256, BCRI_COPIER_BYTES = 2 << 20 };
+struct bcri_copier;
+
+/* NULL if there is no memory. `reverse` is bcri_reverse_best(), or another for tests. */
+struct bcri_copier *bcri_copier_create(const struct bcri_reverse *reverse);
+void bcri_copier_destroy(struct bcri_copier *copier); /* NULL is allowed */
+
+/* For tests: how many descriptors are known, and how often one was found or had to be made. */
+struct bcri_copier_state {
+    size_t recipe_count, size_bytes;
+    uint64_t found_count, made_count;
+};
+struct bcri_copier_state bcri_copier_state(const struct bcri_copier *copier);
+
+/* A region as the caller looked it up, borrowed for the call. One that is copied from is not written to. */
 struct bcri_copy_region {
     void *data;
     int length_bytes;
@@ -36,45 +55,69 @@ struct bcri_copy_region {
     int archtype;
 };
 
-/* What bcr_copyto and bcr_copyfm return, and what belongs into bcr_errno (0: leave it).
+/* What bcr_copyto, bcr_copyfm and bcr_copytofm return, and what belongs into bcr_errno (0: leave it).
  *
  *    ret      error
  *    n >= 2   0          descriptor expended; n - 2 bytes of the source are left
  *    1        0          not expended: the source ran out
- *    0        bcrE_ARCH  the region's archtype is a good one, but not this machine's: nothing was copied
+ *    0        bcrE_ARCH  there is no translation for a region's archtype: nothing was copied
  *    -2       bcrE_ARG   an argument, or the descriptor lies in the destination: nothing was copied
- *             bcrE_ARCH  `archtype` is none: nothing was copied
  *             bcrE_DESC  malformed descriptor: nothing was copied
- *             bcrE_NOMEM no memory for these notes: nothing was copied
+ *             bcrE_NOMEM no memory for what is to be known of the descriptor: nothing was copied
  *             bcrE_DESC  an adjust led before the buffer or beyond INT_MAX: copied up to there
+ *             bcrE_RANGE a number does not fit on the other side: copied up to that item
  *             other      the codec's code: copied up to that item
  *    n < -2   0          not expended: the destination is full; -n - 2 bytes of the source are left
  *
  * What was copied before a stop is exactly a prefix of what would have been. Bytes left count from the end of the
  * last item (with the adjusts made since, without the padding before an item that did not come to pass), at least
  * 0, at most INT_MAX - 2. If both sides are too short for an item, or the destination is full when nothing is left
- * of the source, the source ran out. */
+ * of the source, the source ran out.
+ *
+ * If the two areas overlap, the copy is made as if the source had been set aside first. */
 struct bcri_copy_result {
     int ret;
     int error;
 };
 
 /* Copies from `buffer` into the region, the descriptor processed `repl` times. */
-struct bcri_copy_result bcri_copy_to_region(const int *copydesc, int repl,
+struct bcri_copy_result bcri_copy_to_region(struct bcri_copier *copier, const int *copydesc, int repl,
                                             const struct bcri_copy_region *region, const void *buffer,
                                             int buflen, const struct bcri_cce_codec *codec);
 
 /* Copies from the region into `buffer`, the descriptor processed `repl` times. */
-struct bcri_copy_result bcri_copy_from_region(const int *copydesc, int repl,
+struct bcri_copy_result bcri_copy_from_region(struct bcri_copier *copier, const int *copydesc, int repl,
                                               const struct bcri_copy_region *region, void *buffer, int buflen,
                                               const struct bcri_cce_codec *codec);
 
-/* 0 if the descriptor is well formed, else bcrE_DESC; bcrE_ARG for NULL; bcrE_NOMEM. For callers that must know
- * before they change anything (a copy-on-write made in vain, say). */
-int bcri_copydesc_check(const int *copydesc);
+/* Copies from one region into another, each in its own archtype. There is no user side: adjusts move nothing, and a
+ * CCE is its identity on both sides. */
+struct bcri_copy_result bcri_copy_between(struct bcri_copier *copier, const int *copydesc, int repl,
+                                          const struct bcri_copy_region *to,
+                                          const struct bcri_copy_region *from);
 
-/* Whether the other arguments are acceptable (else both copies give bcrE_ARG), for the same callers. */
+/* What bcr_copytosz returns: how much of a region of this archtype a copy into it, from `offset` on and from a buffer of
+ * `buflen` bytes, would use.
+ *
+ *    ret      error
+ *    n >= 2   0          descriptor expended, n - 2 bytes used, the offset included
+ *    0        bcrE_ARCH  there is no translation for the archtype
+ *    -1       bcrE_ARG   an argument; or it would use more than INT_MAX - 2 bytes
+ *             bcrE_DESC, bcrE_NOMEM  as above
+ *    n <= -2  0          the source ran out, with -n - 2 bytes used */
+struct bcri_copy_result bcri_copy_size(struct bcri_copier *copier, const int *copydesc, int repl,
+                                       int archtype, int offset, int buflen);
+
+/* 0 if bcri_copy_to_region and _from_region would not refuse the descriptor, else bcrE_DESC, bcrE_ARG (NULL) or
+ * bcrE_NOMEM. For callers that must know before they change anything (a copy-on-write made in vain, say). */
+int bcri_copydesc_check(struct bcri_copier *copier, const int *copydesc);
+
+/* Whether the other arguments are acceptable (else the copies give bcrE_ARG), for the same callers. */
 bool bcri_copy_arguments_good(const int *copydesc, int repl, const struct bcri_copy_region *region,
                               const void *buffer, int buflen);
+
+/* Writes what a descriptor says, readably, with where everything lies on both sides, into the `size` bytes at `text`: as
+ * much as fits, always ended by a zero if size > 0. Returns the length of all of it, or a negative bcrE_ code. */
+int bcri_copydesc_show(const int *copydesc, int archtype, char *text, int size);
 
 #endif

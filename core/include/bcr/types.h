@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bcr/types.h -- copy descriptors: what bcr_copyto and bcr_copyfm understand.
+ * bcr/types.h -- copy descriptors: what the copy routines understand.  bcr/desc.h makes them from structs.
  *
  * A copy descriptor says which items a copy moves between memory of the program's own (the user side, laid
  * out as this CCE's C compiler does) and a region (laid out as the region's archtype says).  It is an
@@ -35,6 +35,8 @@
  *     bcrT_SKIP_FM | bcrT_SKIP_TO   both move; nothing is copied
  *
  * On a nested descriptor the two flags apply to everything in it, in addition to the flags found there.
+ *
+ * Between two regions (bcr_copytofm) no side is the user's: adjusts move nothing there.
  *
  * Nesting.  bcrT_NEST + k, with k in triples, inserts repl times the descriptor that begins k triples after
  * this triple, in the same array.  Nested descriptors usually stand behind the END of the one that uses

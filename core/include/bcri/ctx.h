@@ -42,6 +42,7 @@ struct bcri_cell_fd; /* cells/bcr_fd.c */
 
 struct bcri_heap;    /* heap.h: this CCE's allocator */
 struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
+struct bcri_copier;  /* copydesc.h: the copy descriptors that this CCE has used */
 struct bcri_returns; /* returns.h: ways home for other CCEs' blocks */
 struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
 
@@ -58,12 +59,18 @@ struct bcri_areas {
     struct bcri_area_room *rooms; /* addresses of freed areas, for others of the same shape */
 };
 
+/* Where this process has mapped a segment. Not mapped: {NULL, 0}. */
+struct bcri_mapping {
+    unsigned char *base;
+    uint64_t units; /* of BCRI_REF_UNIT */
+};
+
 struct bcri_ctx {
     /* hot */
     struct bcri_record_shm *record;
     struct bcri_journal_shm *journal;
     struct bcri_bell_shm *bell;
-    void **base; /* by segment number; NULL: not mapped here yet */
+    struct bcri_mapping *map; /* by segment number */
     uint32_t tag;
     uint32_t index;
     bool full_fence; /* membarrier is missing: releases must fence (lock.h) */
@@ -76,6 +83,7 @@ struct bcri_ctx {
     struct bcri_cellmap *cells;
     struct bcri_returns *returns;
     struct bcri_ids *ids;
+    struct bcri_copier *copier; /* made at the first copy */
     /* waiting (bell.h) */
     uint32_t last_cpu; /* where the last putter that we waited for ran; 255: unknown */
     int cpus;
@@ -94,8 +102,8 @@ struct bcri_ctx {
     uint32_t slot_chunks;
     void *slot_base[24];
     size_t slot_count[24];
-    size_t *map_size; /* by segment number */
-    int error;        /* bcr_errno of a CCE that is no thread of its own */
+    bool damaged; /* a reference that no CCE writes was met: bcrE_INTERNAL takes the place of bcrE_NOMEM */
+    int error;    /* bcr_errno of a CCE that is no thread of its own */
     int putwait_msec;
     int flags; /* of bcr_init */
     uint32_t enlistor;
@@ -103,20 +111,27 @@ struct bcri_ctx {
     void *client; /* enl/client */
 };
 
-/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped. */
+/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped, or if there is no such
+ * place: then ctx->damaged is set. */
 void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref);
 static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    unsigned char *base = ctx->base[bcri_ref_seg(ref)];
-    if (bcri_likely(base != NULL))
-        return base + bcri_ref_offset(ref);
+    const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(ref)];
+    if (bcri_likely((uint32_t)ref < map->units))
+        return map->base + bcri_ref_offset(ref);
     return bcri_at_slow(ctx, ref);
 }
+/* The same for whoever is in the midst of a change and cannot turn back: never NULL. What has no place is a private page of
+ * zeroes. */
+void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref);
+/* Whether `bytes` from `ref` on lie in one segment, which this process has mapped or can map. */
+bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes);
 
-/* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic and layout.
+/* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic and layout: `layout` is
+ * what the highest floor in this process says (layout.h).
  * Returns 0; bcrE_ARG (not a host segment, or one of another layout); bcrE_NOMEM. */
-int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, const struct bcri_upcalls *upcalls,
-                  void *up);
+int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t layout,
+                  const struct bcri_upcalls *upcalls, void *up);
 /* Unmaps everything and frees the private parts. Shared state is left as it is: ending is the daemon's work. */
 void bcri_ctx_fini(struct bcri_ctx *ctx);
 

@@ -47,7 +47,7 @@ static_assert(sizeof(struct bcri_segment_shm) == 32, "docs/layout/host.md");
 
 struct bcri_host_shm {
     uint32_t magic;
-    uint32_t layout; /* bcri_layout_signature() of the daemon */
+    uint32_t layout; /* the daemon's layout signature (layout.h) */
     uint32_t archtype;
     uint32_t enl_pid;
     _Atomic uint32_t record_count; /* highest index given out + 1 */
@@ -69,9 +69,9 @@ struct bcri_eventfds;
 /* The daemon's side: the registry of one group. Used by enl and, in one process, by the tests' groups of threads. */
 struct bcri_host;
 
-/* Makes the host segment and record 0 (the daemon's own). `*host_out` is given; bcri_host_fini() releases it.
+/* Makes the host segment, with the layout signature that its CCEs must have, and record 0 (the daemon's own). `*host_out` is given; bcri_host_fini() releases it.
  * Returns 0, bcrE_ARG (name too long) or bcrE_NOMEM. */
-int bcri_host_init(const char *program, struct bcri_host **host_out);
+int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host_out);
 void bcri_host_fini(struct bcri_host *host);
 
 /* The daemon's own context (index 0), usable for cell and region operations on its thread. Borrowed. */
@@ -101,8 +101,5 @@ int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_
 void bcri_host_cce_release(struct bcri_host *host, uint32_t index);
 /* The record of a CCE, or NULL if `index` was never given out. */
 struct bcri_record_shm *bcri_host_record(struct bcri_host *host, uint32_t index);
-
-/* One number for all sizes, offsets and options that two processes must agree on to share memory. */
-uint32_t bcri_layout_signature(void);
 
 #endif

@@ -30,7 +30,8 @@ int bcri_segment_new(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t siz
 /* Reserves more of a segment that this CCE made. Returns 0 or bcrE_NOMEM. */
 int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes);
 
-/* Gives the pages of a range back at once; the range reads as zero afterwards and is no longer reserved. */
+/* Gives the pages of a range back at once; the range reads as zero afterwards and is no longer reserved. Without a
+ * daemon to ask for the descriptor it still reads as zero, but keeps its pages. */
 void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes);
 
 /* One thing less is needed in a segment whose maker has ended: counts `frees` up, and tells the daemon if this is what it

@@ -12,6 +12,7 @@
 #ifndef BCRI_SELF_H
 #define BCRI_SELF_H
 
+#include "bcr/error.h"
 #include "bcri/atomics.h"
 #include "bcri/ctx.h"
 
@@ -38,9 +39,12 @@ static inline struct bcri_ctx *bcri_self_or_error(void)
     return bcri_likely(ctx != NULL) ? ctx : bcri_self_missing();
 }
 
+/* Where memory could not be had since a reference leads nowhere (ctx->damaged), that is bcrE_INTERNAL, once. */
+int bcri_self_code(int code);
+
 static inline void bcri_set_errno(int code)
 {
-    bcri_self_errno = code;
+    bcri_self_errno = bcri_likely(code != bcrE_NOMEM) ? code : bcri_self_code(code);
 }
 
 /* Makes `ctx` the calling thread's, for tests; NULL: the process's own again, if there is one. */

@@ -172,9 +172,14 @@ void run_go(void)
     CHECK_INT(write(go_fd, "g", 1), 1);
 }
 
+int run_try_watch(pid_t pid)
+{
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
 int run_watch(pid_t pid)
 {
-    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    int fd = run_try_watch(pid);
     if (fd < 0)
         FAIL("process %d cannot be watched: %s", (int)pid, strerror(errno));
     return fd;
@@ -205,6 +210,15 @@ const char *run_file(const char *prefix, const char *suffix)
     if (found != 1)
         FAIL("wanted one file %s...%s, got %d", prefix, suffix, found);
     return path;
+}
+
+const char *run_program(void)
+{
+    static char name[256];
+    const char *path = run_file("bcr.", ".log");
+    snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1 + strlen("bcr."));
+    name[strlen(name) - strlen(".log")] = '\0';
+    return name;
 }
 
 size_t run_read_file(const char *path, char *text, size_t capacity)

@@ -42,12 +42,16 @@ void run_go(void);
 
 /* Opens a pidfd; run_gone waits for the process's end and closes it. */
 int run_watch(pid_t pid);
+/* -1: it has gone already. */
+int run_try_watch(pid_t pid);
 void run_gone(int pidfd);
 
 /* Waits until a file of the folder that begins with `prefix` contains `text` (inotify). */
 void run_wait_for_text(const char *prefix, const char *text);
 /* The path of the folder's only file that begins with `prefix` and ends with `suffix`. Valid until the next call. */
 const char *run_file(const char *prefix, const char *suffix);
+/* host.pid, out of the name of the only log. Valid until the next call. */
+const char *run_program(void);
 void run_write_file(const char *name, const void *bytes, size_t length, mode_t mode);
 size_t run_read_file(const char *path, char *text, size_t capacity);
 

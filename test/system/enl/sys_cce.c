@@ -3,11 +3,15 @@
  *
  *   tell          writes "ordinal pid group" to the fifo $SYS_TELL: the test knows that it is there
  *   about         writes what it was given: limits, mask, directory, and so on
+ *   cores         writes "cores ORDINAL COUNT FIRST": how many cores it may run on, and the first of them
  *   wait          reads a byte from the fifo $SYS_GO
  *   out T, err T  prints a line
  *   flood N       prints N lines
  *   enlist OBJ N  N CCEs (on core -N - 1 if N is negative); tells the result
  *   birth OBJ N   the same with a birth region of 8 bytes "birthday"
+ *   hopeless N    N calls of bcr_enlist, one after the other, for a program that is not there
+ *   grow N        an area of N bytes at cell 2; tells the result
+ *   grow-on N     one after the other, until one is refused; fills each with a region, and tells how many
  *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
  *   again         calls bcr_init again; tells the result
  *   fork-dies     forks a child that exits with status 9, which is nobody's business
@@ -18,6 +22,7 @@
  * $SYS_THREAD: has a second thread when it calls bcr_init. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,6 +66,17 @@ static void about(void)
          signal(SIGHUP, SIG_IGN) == SIG_IGN ? "ignored" : "default");
 }
 
+static void cores(void)
+{
+    cpu_set_t set;
+    int first = 0;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    while (first < CPU_SETSIZE && !CPU_ISSET((size_t)first, &set))
+        first++;
+    tell("cores %d %d %d\n", bcr_cceord, CPU_COUNT(&set), first);
+}
+
 static void birth(const char *object, int count)
 {
     if (bcr_cagrow(1, 0, 0, 0, 0, 0, 4096) < 0)
@@ -97,6 +113,26 @@ static void enlist(const char *object, int count)
     tell("enlist %d %d\n", got, got < 0 ? bcr_errno : 0);
 }
 
+static void grow_on(int nbytes)
+{
+    int count = 0, cell;
+    while ((cell = bcr_cagrow(1, 1, 0, 0, 0, 1, nbytes)) > 0) {
+        void **rgid = bcr_rgalloc(nbytes, 0);
+        if (rgid == NULL)
+            _exit(94);
+        memset(*rgid, 1, (size_t)nbytes);
+        count++;
+    }
+    tell("grew %d, then %d %d\n", count, cell, bcr_errno);
+}
+
+static void hopeless(int count)
+{
+    for (int i = 0; i < count; i++)
+        if (bcr_enlist(NULL, -1, 1, "/there/is/no/such/program", NULL, bcr_FREE) == 0)
+            _exit(95);
+}
+
 static void end_somehow(const char *word, int number)
 {
     if (strcmp(word, "exit") == 0)
@@ -119,6 +155,8 @@ static int perform(char **words)
         return tell("%d %d %d\n", bcr_cceord, (int)getpid(), (int)getpgrp()), 1;
     if (strcmp(word, "about") == 0)
         return about(), 1;
+    if (strcmp(word, "cores") == 0)
+        return cores(), 1;
     if (strcmp(word, "wait") == 0) {
         char byte;
         int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
@@ -138,6 +176,14 @@ static int perform(char **words)
     }
     if (strcmp(word, "enlist") == 0)
         return enlist(value, atoi(second)), 3;
+    if (strcmp(word, "grow") == 0) {
+        int cell = bcr_cagrow(2, 1, 0, 0, 0, 1, atoi(value));
+        return tell("grow %d %d\n", cell, cell < 0 ? bcr_errno : 0), 2;
+    }
+    if (strcmp(word, "grow-on") == 0)
+        return grow_on(atoi(value)), 2;
+    if (strcmp(word, "hopeless") == 0)
+        return hopeless(atoi(value)), 2;
     if (strcmp(word, "birth") == 0)
         return birth(value, atoi(second)), 3;
     if (strcmp(word, "cell0") == 0)

@@ -14,16 +14,6 @@
 
 static struct run run, command;
 
-/* host.pid, out of the log's name. */
-static const char *program_name(void)
-{
-    static char name[256];
-    const char *path = run_file("bcr.", ".log");
-    snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1 + strlen("bcr."));
-    name[strlen(name) - strlen(".log")] = '\0';
-    return name;
-}
-
 TEST(ps_lists_the_programs_cces)
 {
     char want[512];
@@ -40,10 +30,10 @@ TEST(ps_lists_the_programs_cces)
     run_start(&command, run_enl(), "ps");
     run_end(&command);
     CHECK_INT(command.status, 0);
-    snprintf(want, sizeof want, "%-28s %7d %9d  alive     %s\n", program_name(), 1, (int)child, run_cce());
+    snprintf(want, sizeof want, "%-28s %7d %9d  alive     %s\n", run_program(), 1, (int)child, run_cce());
     if (strstr(command.text, want) == NULL)
         FAIL("wanted %s, got %s", want, command.text);
-    run_start(&command, run_enl(), "kill", program_name());
+    run_start(&command, run_enl(), "kill", run_program());
     run_end(&command);
     CHECK_INT(command.status, 0);
     run_end(&run);
@@ -62,9 +52,9 @@ TEST(a_stopped_program_is_listed_as_such_and_can_be_killed)
     CHECK(WIFSTOPPED(status));
     run_start(&command, run_enl(), "ps");
     run_end(&command);
-    CHECK(strstr(command.text, program_name()) != NULL);
+    CHECK(strstr(command.text, run_program()) != NULL);
     CHECK(strstr(command.text, "does not answer") != NULL);
-    run_start(&command, run_enl(), "kill", program_name());
+    run_start(&command, run_enl(), "kill", run_program());
     run_end(&command);
     CHECK_INT(command.status, 0);
     run_end(&run);
@@ -85,7 +75,7 @@ TEST(a_process_that_joins_is_enlisted_first_and_keeps_its_own_streams)
     pid_t root;
     run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "far/away/sys_cce", "1", "wait");
     run_told_pid(&ordinal, &root);
-    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "out", "joined", "tell", "wait");
+    run_start(&command, run_enl(), "--join", run_program(), run_cce(), "out", "joined", "tell", "wait");
     run_wait_for_text("bcr.", "waits to be enlisted as sys_cce");
     run_go();
     const char *line = run_told();
@@ -114,7 +104,7 @@ TEST(a_process_that_waits_is_told_when_the_program_has_ended)
     snprintf(want, sizeof want, "init failed %d\n", bcrE_ENLIST);
     run_start(&run, run_enl(), run_cce(), "tell", "wait");
     run_told_pid(&ordinal, &root);
-    run_start(&command, run_enl(), "--join", program_name(), run_cce());
+    run_start(&command, run_enl(), "--join", run_program(), run_cce());
     run_wait_for_text("bcr.", "waits to be enlisted");
     run_go();
     run_end(&run);
@@ -129,7 +119,7 @@ TEST(a_joined_cce_that_is_killed_is_an_abnormal_end)
     pid_t root;
     run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "sys_cce", "1", "pause");
     run_told_pid(&ordinal, &root);
-    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "kill", "9");
+    run_start(&command, run_enl(), "--join", run_program(), run_cce(), "kill", "9");
     run_wait_for_text("bcr.", "waits to be enlisted");
     run_go();
     run_end(&run);
@@ -145,7 +135,7 @@ TEST(a_joined_cce_ends_when_enl_is_killed)
     pid_t root, joined;
     run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "sys_cce", "1", "pause");
     run_told_pid(&ordinal, &root);
-    run_start(&command, run_enl(), "--join", program_name(), run_cce(), "tell", "spin");
+    run_start(&command, run_enl(), "--join", run_program(), run_cce(), "tell", "spin");
     run_wait_for_text("bcr.", "waits to be enlisted");
     run_go();
     const char *line = run_told();

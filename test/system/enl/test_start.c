@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting programs: by enl, by themselves, and not at all. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "check.h"
 #include "run.h"
 
-static struct run run;
+static struct run run, killer;
 
 TEST(the_root_has_enls_own_streams_and_gives_its_status)
 {
@@ -39,6 +40,19 @@ TEST(a_file_that_is_not_executable_is_said_with_status_126)
     run_end(&run);
     CHECK_INT(run.status, 126);
     run_check_error(&run, "not executable");
+}
+
+TEST(a_directory_does_not_hide_a_program_on_path)
+{
+    run_folder();
+    CHECK_INT(mkdir("true", 0700), 0);
+    run_start(&run, run_enl(), "true");
+    run_end(&run);
+    run_check_error(&run, "never called bcr_init"); /* it ran */
+    run_start(&run, run_enl(), "./true");
+    run_end(&run);
+    CHECK_INT(run.status, 126);
+    run_check_error(&run, "is not a program but a directory");
 }
 
 TEST(a_text_that_is_no_script_is_said_with_status_126)
@@ -229,6 +243,36 @@ TEST(a_script_that_fails_is_a_warning)
     CHECK_INT(run.status, 0);
     run_check_error(&run, "startscript: there is no program /no/such/script");
     run_check_error(&run, "the script ended with status 1");
+}
+
+static const char hang[] = "#!/bin/sh\ntrap '' TERM\necho script > $SYS_TELL\nsleep 1000\n";
+
+TEST(an_endscript_that_hangs_is_ended_by_a_signal)
+{
+    run_write_file("hang", hang, sizeof hang - 1, 0700);
+    setenv("BCR_ENDSCRIPT", "./hang", 1);
+    run_start(&run, run_enl(), run_cce(), "exit", "3");
+    CHECK_STR(run_told(), "script");
+    CHECK_INT(kill(run.pid, SIGTERM), 0);
+    run_end(&run);
+    CHECK_INT(run.status, 3);
+}
+
+TEST(scripts_that_hang_are_ended_by_enl_kill)
+{
+    run_write_file("hang", hang, sizeof hang - 1, 0700);
+    for (int end = 0; end < 2; end++) {
+        unsetenv("BCR_STARTSCRIPT");
+        setenv(end ? "BCR_ENDSCRIPT" : "BCR_STARTSCRIPT", "./hang", 1);
+        run_start(&run, run_enl(), run_cce(), "exit", "3");
+        CHECK_STR(run_told(), "script");
+        run_start(&killer, run_enl(), "kill", run_program());
+        run_end(&killer);
+        CHECK_INT(killer.status, 0);
+        run_end(&run);
+        CHECK_INT(run.status, end ? 3 : 128 + SIGKILL);
+        remove(run_file("bcr.", ".log"));
+    }
 }
 
 TEST(the_log_has_the_programs_name_and_is_the_users_own)

@@ -58,7 +58,7 @@ static void word_to(int cce, int cell)
 /* Returns who sent it. */
 static int wait_for_word(int cell)
 {
-    int ord;
+    int ord = 0;
     void **region = bcr_deq(bcr_cce, cell, bcr_BLOCK);
     must(region != NULL && bcr_copyfm(bcrT_1INT, 1, region, 0, &ord, sizeof ord) >= 1, "wait for a word");
     must(bcr_rgfree(region) == 0, "rgfree");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_copyto and bcr_copyfm on regions: sharing, CCE IDs, archtypes. What descriptors mean is tested in ../copydesc. */
+#include "bcri/region.h"
+#include "bcri/slot.h"
 #include "cce.h"
 
 #include <limits.h>
@@ -151,20 +153,173 @@ TEST(wrong_arguments_are_refused_and_change_nothing)
     end();
 }
 
-TEST(a_foreign_archtype_is_said_to_have_no_translation)
+enum { MIRRORED = 0x03faffa5 ^ 0x02faffa5 }; /* the bit of the byte order */
+
+TEST(a_region_of_another_archtype_is_translated_both_ways)
+{
+    begin();
+    grow(1, 9, 1024);
+    void **rgid = bcr_rgalloc(64, bcr_archtype ^ MIRRORED);
+    struct sample in = {.d = -1.5, .i = 0x01020304, .s = -2, .c = 5}, out;
+    CHECK_INT(bcr_copyto(sample_desc, 1, rgid, 0, &in, sizeof in), 2);
+    const unsigned char *data = *rgid;
+    for (size_t i = 0; i < 4; i++)
+        CHECK_INT(data[8 + i], ((unsigned char *)&in.i)[3 - i]);
+    memset(&out, 0, sizeof out);
+    CHECK_INT(bcr_copyfm(sample_desc, 1, rgid, 0, &out, sizeof out), 2 + 64 - 15);
+    CHECK(out.d == in.d && out.i == in.i && out.s == in.s && out.c == in.c);
+    int archtype = 0;
+    CHECK_INT(bcr_rglen(rgid, &archtype), 64);
+    CHECK_INT(archtype, bcr_archtype ^ MIRRORED);
+    end();
+}
+
+TEST(a_number_that_does_not_fit_stops_the_copy_where_it_stands)
+{
+    begin();
+    grow(1, 9, 1024);
+    /* An int of two bytes: allowed by C, and by archtypes. */
+    int small = (bcr_archtype & ~0xf0) | 0x50;
+    void **rgid = bcr_rgalloc(6, small);
+    CHECK(rgid != NULL);
+    memset(*rgid, 0xee, 6);
+    int values[3] = {-32768, 32768, 7};
+    COPY_FAILS(bcr_copyto(bcrT_1INT, 3, rgid, 0, values, sizeof values), -2, bcrE_RANGE);
+    CHECK_MEM((char *)*rgid + 2, "\xee\xee\xee\xee", 4);
+    int back = 0;
+    CHECK_INT(bcr_copyfm(bcrT_1INT, 1, rgid, 0, &back, sizeof back), 2 + 4);
+    CHECK_INT(back, -32768);
+    end();
+}
+
+/* An archtype that a later version of BCR may give out: a float format that this one does not know. */
+TEST(an_archtype_that_nobody_here_knows_has_no_translation)
 {
     begin();
     int cell = grow(1, 9, 1024);
-    void **rgid = bcr_rgalloc(4, 0x03faffa5);
-    memcpy(*rgid, "\0\0\0\1", 4);
+    void **rgid = number(1), **native = number(2);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
+    struct bcri_region_shm *header =
+        bcri_at(one, bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word)));
+    uint32_t archtype = header->archtype;
+    header->archtype ^= 3u << 25;
     int value = 7;
     COPY_FAILS(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), 0, bcrE_ARCH);
     COPY_FAILS(bcr_copyfm(bcrT_1INT, 1, rgid, 0, &value, sizeof value), 0, bcrE_ARCH);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, rgid, 0, native, 0), 0, bcrE_ARCH);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, native, 0, rgid, 0), 0, bcrE_ARCH);
+    COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, (int)header->archtype, 0, &value, sizeof value), 0, bcrE_ARCH);
+    COPY_FAILS(bcr_descshow(bcrT_1INT, (int)header->archtype, NULL, 0), -1, bcrE_ARCH);
+    header->archtype = archtype;
     CHECK_INT(value, 7);
     CHECK_PTR(*rgid, data);
-    CHECK_MEM(*rgid, "\0\0\0\1", 4);
+    CHECK_INT(value_of(native), 2);
+    CHECK_INT(peek(rgid), 1);
+    end();
+}
+
+TEST(copytofm_copies_from_one_archtype_into_another)
+{
+    begin();
+    int cell = grow(1, 9, 4096);
+    void **from = bcr_rgalloc(64, 0), **to = bcr_rgalloc(64, bcr_archtype ^ MIRRORED);
+    struct sample in = {.d = 2.5, .i = -3, .s = 4, .c = -5}, out;
+    CHECK_INT(bcr_copyto(sample_desc, 1, from, 0, &in, sizeof in), 2);
+    CHECK_INT(bcr_enq(to, bcr_cce, cell, bcr_NOFREE), 0);
+    void *old = *to;
+    memset(old, 0, 64);
+    CHECK_INT(bcr_copytofm(sample_desc, 1, to, 16, from, 0), 2 + 64 - 15);
+    CHECK(*to != old); /* it was shared */
+    memset(&out, 0, sizeof out);
+    CHECK_INT(bcr_copyfm(sample_desc, 1, to, 16, &out, sizeof out), 2 + 48 - 15);
+    CHECK(out.d == in.d && out.i == in.i && out.s == in.s && out.c == in.c);
+    void **shared = bcr_deq(bcr_cce, cell, 0);
+    for (int i = 0; i < 64; i++)
+        CHECK_INT(((char *)*shared)[i], 0);
+    end();
+}
+
+TEST(copytofm_moves_CCE_IDs_and_data_within_one_region)
+{
+    begin();
+    grow(1, 9, 4096);
+    void **rgid = bcr_rgalloc(80, 0);
+    int ids[3] = {bcr_cce, -1, two_of_one}, met[3] = {0};
+    CHECK_INT(bcr_copyto(bcrT_1CCE, 3, rgid, 0, ids, sizeof ids), 2);
+    CHECK_INT(bcr_copytofm(bcrT_1CCE, 3, rgid, 16, rgid, 0), 2 + 80 - 48);
+    CHECK_INT(bcr_copyfm(bcrT_1CCE, 3, rgid, 16, met, sizeof met), 2 + 80 - 64);
+    CHECK_MEM(met, ids, sizeof ids);
+    CHECK_INT(bcr_copytofm(bcrT_1CCE, 5, rgid, 16, rgid, 0), -2 - 16);
+    CHECK_INT(bcr_copytofm(bcrT_1CCE, 5, rgid, 0, rgid, 16), 1);
+    end();
+}
+
+TEST(copytofm_with_wrong_arguments_changes_nothing)
+{
+    begin();
+    int cell = grow(1, 9, 4096);
+    void **to = number(1), **from = number(2);
+    CHECK_INT(bcr_enq(to, bcr_cce, cell, bcr_NOFREE), 0);
+    void *data = *to, **gone = number(3);
+    static const int loop[] = {0, bcrT_NEST | bcrT_END, 1};
+    CHECK_INT(bcr_rgfree(gone), 0);
+    COPY_FAILS(bcr_copytofm(NULL, 1, to, 0, from, 0), -2, bcrE_ARG);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, -1, to, 0, from, 0), -2, bcrE_ARG);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, to, 5, from, 0), -2, bcrE_ARG);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, to, 0, from, -1), -2, bcrE_ARG);
+    COPY_FAILS(bcr_copytofm(loop, 1, to, 0, from, 0), -2, bcrE_DESC);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, gone, 0, from, 0), -2, bcrE_RGID);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, to, 0, NULL, 0), -2, bcrE_RGID);
+    void **pending = bcr_deq(bcr_cce, cell, bcr_PENDING), **waits = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, waits, 0, from, 0), -2, bcrE_PENDING);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, from, 0, waits, 0), -2, bcrE_PENDING);
+    CHECK_INT(bcr_rgfree(waits), 0);
+    CHECK_INT(bcr_rgfree(pending), 0);
+    CHECK_PTR(*to, data);
+    CHECK_INT(peek(to), 1);
+    CHECK_INT(peek(from), 2);
+    end();
+}
+
+TEST(copytosz_tells_what_copyto_uses)
+{
+    begin();
+    grow(1, 9, 4096);
+    struct sample in[3];
+    memset(in, 0, sizeof in);
+    for (int repl = 0; repl <= 3; repl++)
+        for (int offset = 0; offset <= 9; offset++) {
+            int size = bcr_copytosz(sample_desc, repl, 0, offset, in, sizeof in);
+            CHECK(size >= 2 + offset);
+            void **rgid = bcr_rgalloc(size - 2, 0);
+            CHECK_INT(bcr_copyto(sample_desc, repl, rgid, offset, in, sizeof in),
+                      2 + (int)sizeof in - 16 * repl);
+            if (repl > 0) { /* and no less would do */
+                void **less = bcr_rgalloc(size - 3, 0);
+                CHECK(bcr_copyto(sample_desc, repl, less, offset, in, sizeof in) < -2);
+                CHECK_INT(bcr_rgfree(less), 0);
+            }
+            CHECK_INT(bcr_rgfree(rgid), 0);
+        }
+    CHECK_INT(bcr_copytosz(bcrT_1CCE, 2, bcr_archtype ^ MIRRORED, 0, NULL, 8), 2 + 32);
+    CHECK_INT(bcr_copytosz(bcrT_1CCE, 2, 0, 0, NULL, 4), -2 - 16);
+    COPY_FAILS(bcr_copytosz(NULL, 1, 0, 0, NULL, 4), -1, bcrE_ARG);
+    COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, 0, -1, NULL, 4), -1, bcrE_ARG);
+    COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, 77, 0, NULL, 4), 0, bcrE_ARCH);
+    end();
+}
+
+TEST(regions_of_senseless_archtypes_cannot_be_made)
+{
+    begin();
+    grow(1, 9, 4096);
+    const int senseless[] = {1, 2, -1, 77, INT_MAX, INT_MIN, 0x00faffa5, 0x12faffa5, 0x02fffff0, 0x02faffa9};
+    for (size_t i = 0; i < sizeof senseless / sizeof senseless[0]; i++) {
+        bcr_errno = 0;
+        CHECK_PTR(bcr_rgalloc(4, senseless[i]), NULL);
+        CHECK_INT(bcr_errno, bcrE_ARCH);
+    }
     end();
 }
 

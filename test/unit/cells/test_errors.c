@@ -44,6 +44,17 @@ static void all_fail(int code, void **rgid, int cell)
     bcr_errno = 0;
     CHECK_INT(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), -2);
     CHECK_INT(bcr_errno, code);
+    FAILS(bcr_copytosz(bcrT_1INT, 1, 0, 0, &value, sizeof value), code);
+    FAILS(bcr_recv(&value, sizeof value, bcrT_1INT, 1, 1, cell, 1, bcr_BLOCK), code);
+    bcr_errno = 0;
+    CHECK_INT(bcr_copytofm(bcrT_1INT, 1, rgid, 0, rgid, 0), -2);
+    CHECK_INT(bcr_errno, code);
+    bcr_errno = 0;
+    CHECK_INT(bcr_send(&value, sizeof value, bcrT_1INT, 1, 1, cell, 1, 0), -2);
+    CHECK_INT(bcr_errno, code);
+    bcr_errno = 0;
+    CHECK_INT(bcr_sendm(&value, sizeof value, bcrT_1INT, 1, 1, cells, 1, 0), -2);
+    CHECK_INT(bcr_errno, code);
     CHECK_INT(archtype, 0);
 }
 

@@ -76,14 +76,23 @@ static int decode(void *ctx, const uint8_t in[16], int *id_out)
 
 const struct bcri_cce_codec codec = {NULL, encode, decode};
 
+struct bcri_copier *the_copier(void)
+{
+    static struct bcri_copier *copier;
+    if (copier == NULL)
+        copier = bcri_copier_create(bcri_reverse_best());
+    CHECK(copier != NULL);
+    return copier;
+}
+
 struct bcri_copy_result copy_to(const int *desc, int repl, const struct bcri_copy_region *region,
                                 const void *buffer, int buflen)
 {
-    return bcri_copy_to_region(desc, repl, region, buffer, buflen, &codec);
+    return bcri_copy_to_region(the_copier(), desc, repl, region, buffer, buflen, &codec);
 }
 
 struct bcri_copy_result copy_from(const int *desc, int repl, const struct bcri_copy_region *region,
                                   void *buffer, int buflen)
 {
-    return bcri_copy_from_region(desc, repl, region, buffer, buflen, &codec);
+    return bcri_copy_from_region(the_copier(), desc, repl, region, buffer, buflen, &codec);
 }

@@ -27,7 +27,10 @@ struct bcri_copy_region region_new(int length_bytes);
 /* Knows the IDs 1 to 99: their identity is sixteen bytes of the ID's value. Others do not exist. */
 extern const struct bcri_cce_codec codec;
 
-/* The two copies with that codec. */
+/* One for each test. */
+struct bcri_copier *the_copier(void);
+
+/* The two copies with that codec and copier. */
 struct bcri_copy_result copy_to(const int *desc, int repl, const struct bcri_copy_region *region,
                                 const void *buffer, int buflen);
 struct bcri_copy_result copy_from(const int *desc, int repl, const struct bcri_copy_region *region,

@@ -45,24 +45,74 @@ TEST(repl_0_copies_nothing_and_leaves_all_of_the_source)
     CHECK(untouched(buffer, 8));
 }
 
-TEST(foreign_archtype_returns_0_and_copies_nothing)
+TEST(untranslatable_archtype_returns_0_and_copies_nothing)
 {
     uint8_t *buffer = guarded(8), source[8] = {0};
-    struct bcri_copy_region region = region_new(8);
-    region.archtype = bcri_archtype_native() ^ 1 << 24; /* the other byte order */
-    CHECK_RESULT(copy_to(bcrT_1INT, 1, &region, source, 8), 0, bcrE_ARCH);
-    CHECK_RESULT(copy_from(bcrT_1INT, 1, &region, buffer, 8), 0, bcrE_ARCH);
+    struct bcri_copy_region region = region_new(8), native = region_new(8);
+    const int archtypes[] = {bcri_archtype_native() ^ 3 << 25 /* no float format known here */, 0, 1, -1,
+                             INT_MAX};
+    for (size_t i = 0; i < sizeof archtypes / sizeof archtypes[0]; i++) {
+        region.archtype = archtypes[i];
+        CHECK_RESULT(copy_to(bcrT_1INT, 1, &region, source, 8), 0, bcrE_ARCH);
+        CHECK_RESULT(copy_from(bcrT_1INT, 1, &region, buffer, 8), 0, bcrE_ARCH);
+        CHECK_RESULT(bcri_copy_between(the_copier(), bcrT_1INT, 1, &region, &native), 0, bcrE_ARCH);
+        CHECK_RESULT(bcri_copy_between(the_copier(), bcrT_1INT, 1, &native, &region), 0, bcrE_ARCH);
+        CHECK_RESULT(bcri_copy_size(the_copier(), bcrT_1INT, 1, archtypes[i], 0, 8), 0, bcrE_ARCH);
+    }
     CHECK(untouched(region.data, 8));
+    CHECK(untouched(native.data, 8));
     CHECK(untouched(buffer, 8));
 }
 
-TEST(malformed_descriptor_is_reported_before_a_foreign_archtype)
+TEST(malformed_descriptor_is_reported_before_an_untranslatable_archtype)
 {
     static const int desc[] = {0, bcrT_END, 1};
     uint8_t source[8] = {0};
     struct bcri_copy_region region = region_new(8);
-    region.archtype = bcri_archtype_native() ^ 1 << 24;
+    region.archtype = 1;
     CHECK_RESULT(copy_to(desc, 1, &region, source, 8), -2, bcrE_DESC);
+    CHECK_RESULT(bcri_copy_size(the_copier(), desc, 1, 1, 0, 8), -1, bcrE_DESC);
+}
+
+TEST(size_of_a_copy_counts_what_it_would_use)
+{
+    static const int desc[] = {0, bcrT_CHAR, 1, 0, bcrT_INT, 1, 0, bcrT_CHAR | bcrT_END, 1};
+    const int own = bcri_archtype_native(),
+              no_gaps = 1 | 2 << 4 | 3 << 8 | 3 << 12 | 2 << 16 | 3 << 20 | 1 << 25;
+    CHECK(bcri_archtype_valid(no_gaps));
+    static const struct {
+        int repl, offset, length, ret;
+    } rows[] = {{1, 0, 9, 2 + 9},  {1, 3, 9, 2 + 9},    {1, 4, 100, 2 + 13}, {0, 7, 0, 2 + 7},
+                {0, 0, 5, 2},      {1, 0, 8, -2 - 8},   {1, 0, 7, -2 - 1},   {1, 0, 0, -2},
+                {1, 5, 0, -2 - 5}, {2, 0, 16, -2 - 16}, {2, 0, 20, 2 + 17},  {3, 0, 12, -2 - 10}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CHECK_RESULT(bcri_copy_size(the_copier(), desc, rows[i].repl, own, rows[i].offset, rows[i].length),
+                     rows[i].ret, 0);
+    CHECK_RESULT(bcri_copy_size(the_copier(), desc, 1, no_gaps, 3, 9), 2 + 9, 0);
+    CHECK_RESULT(bcri_copy_size(the_copier(), desc, 3, no_gaps, 1, 1000), 2 + 19, 0);
+    CHECK_RESULT(bcri_copy_size(the_copier(), bcrT_1CCE, 2, own, 1, 8), 2 + 36, 0);
+}
+
+TEST(size_of_a_copy_beyond_all_regions_is_refused)
+{
+    static const int skip[] = {0, bcrT_CHAR | bcrT_SKIP_TO | bcrT_END, INT_MAX - 2};
+    CHECK_RESULT(bcri_copy_size(the_copier(), skip, 1, bcri_archtype_native(), 0, 0), INT_MAX, 0);
+    CHECK_RESULT(bcri_copy_size(the_copier(), skip, 1, bcri_archtype_native(), 1, 0), -1, bcrE_ARG);
+    CHECK_RESULT(bcri_copy_size(the_copier(), skip, 2, bcri_archtype_native(), 0, 0), -1, bcrE_ARG);
+    CHECK_RESULT(bcri_copy_size(the_copier(), skip, INT_MAX, bcri_archtype_native(), 0, 0), -1, bcrE_ARG);
+    CHECK_RESULT(bcri_copy_size(the_copier(), bcrT_1CCE, INT_MAX, bcri_archtype_native(), 0, INT_MAX), -1,
+                 bcrE_ARG);
+}
+
+TEST(size_of_a_copy_with_wrong_arguments_is_refused)
+{
+    const int own = bcri_archtype_native();
+    CHECK_RESULT(bcri_copy_size(the_copier(), NULL, 1, own, 0, 8), -1, bcrE_ARG);
+    CHECK_RESULT(bcri_copy_size(the_copier(), bcrT_1INT, -1, own, 0, 8), -1, bcrE_ARG);
+    CHECK_RESULT(bcri_copy_size(the_copier(), bcrT_1INT, 1, own, -1, 8), -1, bcrE_ARG);
+    CHECK_RESULT(bcri_copy_size(the_copier(), bcrT_1INT, 1, own, 0, -1), -1, bcrE_ARG);
+    static const int before[] = {-1, bcrT_CHAR | bcrT_END, 1};
+    CHECK_RESULT(bcri_copy_size(the_copier(), before, 1, own, 0, 8), -1, bcrE_DESC);
 }
 
 /* Bytes of the source that `length` of them let through: whole items only. */
@@ -210,10 +260,10 @@ TEST(without_a_codec_only_no_cce_can_travel)
 {
     static const int source[2] = {-1, 5};
     struct bcri_copy_region region = region_new(32);
-    CHECK_RESULT(bcri_copy_to_region(bcrT_1CCE, 2, &region, source, 8, NULL), -2, bcrE_NOCCE);
+    CHECK_RESULT(bcri_copy_to_region(the_copier(), bcrT_1CCE, 2, &region, source, 8, NULL), -2, bcrE_NOCCE);
     CHECK(untouched((uint8_t *)region.data + 16, 16));
     int back[2] = {9, 9};
-    CHECK_RESULT(bcri_copy_from_region(bcrT_1CCE, 2, &region, back, 8, NULL), -2, bcrE_NOCCE);
+    CHECK_RESULT(bcri_copy_from_region(the_copier(), bcrT_1CCE, 2, &region, back, 8, NULL), -2, bcrE_NOCCE);
     CHECK_INT(back[0], -1);
     CHECK_INT(back[1], 9);
 }

@@ -8,6 +8,7 @@
 
 #include "bcri/cces.h"
 #include "bcri/host.h"
+#include "bcri/layout.h"
 #include "bcri/self.h"
 #include "check.h"
 
@@ -28,7 +29,7 @@ static uint32_t new_record(uint32_t ordinal)
 {
     uint32_t index;
     if (host == NULL)
-        CHECK_INT(bcri_host_init("test.1", &host), 0);
+        CHECK_INT(bcri_host_init("test.1", bcri_core_layout(), &host), 0);
     CHECK_INT(bcri_host_cce_add(host, ordinal, &index), 0);
     return index;
 }
@@ -36,7 +37,9 @@ static uint32_t new_record(uint32_t ordinal)
 static void new_cce(struct bcri_ctx *ctx, uint32_t ordinal)
 {
     uint32_t index = new_record(ordinal);
-    CHECK_INT(bcri_ctx_init(ctx, bcri_host_segment_fd(host, BCRI_HOST_SEG), index, &upcalls, host), 0);
+    CHECK_INT(bcri_ctx_init(ctx, bcri_host_segment_fd(host, BCRI_HOST_SEG), index, bcri_core_layout(),
+                            &upcalls, host),
+              0);
     bcri_store(&ctx->record->id.state, BCRI_CCE_ALIVE);
 }
 

@@ -78,7 +78,7 @@ TEST(no_bytes_whatever_yield_a_control_character)
 
     for (int round = 0; round < 20000; round++) {
         char text[24], out[4 * sizeof text + 1];
-        size_t length = test_rand_below(&seed, sizeof text + 1), taken;
+        size_t length = (size_t)test_rand_below(&seed, sizeof text + 1), taken;
 
         for (size_t i = 0; i < length; i++)
             text[i] = (char)test_rand(&seed);

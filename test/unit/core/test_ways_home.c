@@ -12,6 +12,7 @@
 
 #include "bcr/error.h"
 #include "bcri/heap.h"
+#include "bcri/layout.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
 #include "check.h"
@@ -152,8 +153,7 @@ static int free_stream(struct bcri_ctx *ctx, void *arg)
     for (uint64_t i = 0; i < stream->count; i++) {
         bcri_ref ref = ring_get(&stream->ring, i);
         const struct bcri_region_shm *region = bcri_at(ctx, ref);
-        const unsigned char *data =
-            (const unsigned char *)ctx->base[bcri_ref_seg(ref)] + (uint64_t)region->data_16 * 16;
+        const unsigned char *data = ctx->map[bcri_ref_seg(ref)].base + (uint64_t)region->data_16 * 16;
         for (uint32_t k = 0; k < region->length; k++)
             if (data[k] != (unsigned char)i)
                 return 1;
@@ -180,8 +180,7 @@ static void feed(struct stream *streams, unsigned freers, uint64_t count)
             struct bcri_region_shm *region;
             while (bcri_heap_alloc(owner, length, 1, &ref, &region) != 0)
                 sched_yield();
-            memset((unsigned char *)owner->base[bcri_ref_seg(ref)] + (uint64_t)region->data_16 * 16, (int)i,
-                   length);
+            memset(owner->map[bcri_ref_seg(ref)].base + (uint64_t)region->data_16 * 16, (int)i, length);
             bcri_store_release(&region->count, BCRI_COUNT_ONE);
             ring_put(&streams[k].ring, i, ref);
         }
@@ -308,14 +307,16 @@ TEST(a_record_used_again_gets_a_way_of_its_own)
 {
     static const struct bcri_upcalls upcalls = {own_segment_add, own_segment_fd, NULL};
     struct bcri_host *host;
-    CHECK_INT(bcri_host_init("returns", &host), 0);
+    CHECK_INT(bcri_host_init("returns", bcri_core_layout(), &host), 0);
     struct bcri_ctx *freer = bcri_host_ctx(host);
     for (unsigned use = 0; use < 3; use++) {
         struct bcri_ctx home;
         uint32_t index, there;
         CHECK_INT(bcri_host_cce_add(host, 0, &index), 0);
         CHECK_UINT(index, 1); /* the same record each time, for another CCE */
-        CHECK_INT(bcri_ctx_init(&home, bcri_host_segment_fd(host, BCRI_HOST_SEG), index, &upcalls, host), 0);
+        CHECK_INT(bcri_ctx_init(&home, bcri_host_segment_fd(host, BCRI_HOST_SEG), index, bcri_core_layout(),
+                                &upcalls, host),
+                  0);
         bcri_store_release(&home.record->id.state, BCRI_CCE_ALIVE);
         CHECK_INT(bcri_heap_add(&home, 4096, &there), 0);
         drop(freer, new_region(&home, 8));

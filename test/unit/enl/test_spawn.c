@@ -17,18 +17,21 @@
 extern char **environ;
 
 static char folder[] = "/tmp/bcr-test-XXXXXX";
+static char bin[sizeof folder + sizeof "/bin"];
 
 static void in_new_folder(void)
 {
     CHECK(mkdtemp(folder) != NULL);
     CHECK_INT(chdir(folder), 0);
+    snprintf(bin, sizeof bin, "%s/bin", folder);
 }
 
 static void remove_folder(void)
 {
-    static const char *const names[] = {"sh", "plain", "same", "other", "bits", "text"};
+    static const char *const names[] = {"bin/sh", "sh", "plain", "same", "other", "bits", "text"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         unlink(names[i]);
+    rmdir("bin");
     CHECK_INT(rmdir(folder), 0);
 }
 
@@ -54,9 +57,14 @@ static int find(const char *name, const char *expect)
 TEST(a_program_is_found_here_before_on_path)
 {
     in_new_folder();
-    CHECK_INT(find("sh", "/bin/sh"), 0);
+    CHECK_INT(mkdir("bin", 0700), 0);
+    CHECK_INT(setenv("PATH", bin, 1), 0);
+    make_file("bin/sh", "#!/bin/true\n", 12, 0700);
+    CHECK_INT(find("sh", bin), 0);
     make_file("sh", "#!/bin/true\n", 12, 0700);
-    CHECK_INT(find("sh", folder), 0);
+    char here[sizeof folder + sizeof "/sh"];
+    snprintf(here, sizeof here, "%s/sh", folder);
+    CHECK_INT(find("sh", here), 0);
     CHECK_INT(find("./sh", folder), 0);
     remove_folder();
 }
@@ -90,6 +98,11 @@ TEST(a_program_of_another_architecture_is_refused_with_both_names)
     make_file("bits", head, sizeof head, 0700);
     CHECK_INT(find("./bits", "built for"), 126);
     remove_folder();
+}
+
+TEST(a_program_of_the_machine_is_found_by_an_enl_of_any_kind)
+{
+    CHECK_INT(find("/bin/sh", "/bin/sh"), 0);
 }
 
 static struct enl_inherited inherited;

@@ -7,6 +7,7 @@
 #ifndef BCRI_CLIENT_H
 #define BCRI_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,6 +20,7 @@ struct bcri_client {
     int fd;      /* the private socket */
     int hang_up; /* never written to by anybody; its end is ours */
     pid_t pid;
+    bool direct; /* started by a shell: enl is this process's parent, which made it */
     uint32_t last_id;
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: this is the root */
 };
@@ -33,7 +35,7 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
 
 /* Introduces this process on the inherited or connected socket `fd` (taken), and waits until it is enlisted: then the
  * private socket, the hang-up socket and ctx are set up. Returns 0 or a bcrE_ code; what a person must know is on
- * stderr. */
+ * stderr. Does not return if this process made its daemon, and that has ended. */
 int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *ccename);
 
 /* For a process that a shell started: forks, and makes the original process the daemon. Returns, in the child only,

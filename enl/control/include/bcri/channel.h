@@ -29,9 +29,10 @@ socklen_t bcri_channel_address(struct sockaddr_un *address, uid_t uid, const cha
 /* The beginning that all addresses of that user's programs have, without the leading NUL, as /proc/net/unix shows it. */
 int bcri_channel_prefix(uid_t uid, char *out, size_t capacity);
 
-/* Connects to a program's daemon and checks that it runs under this user (or root). Returns the descriptor,
- * -ECONNREFUSED when there is no such program, or another -errno. */
-int bcri_channel_connect(const char *program);
+/* Connects to a program's daemon and checks that it runs under this user (or root). Waits that long (not 0) where many others
+ * wait to be let in, as before a daemon that is stopped. Returns the descriptor, -ECONNREFUSED when there is no such
+ * program, -EAGAIN when time is up, or another -errno. */
+int bcri_channel_connect(const char *program, unsigned patience_ms);
 
 /* Sends `message` with `fd_count` descriptors (borrowed). With `wait` it blocks while the socket is full. Returns 0;
  * -EMSGSIZE the message cannot be encoded; -EPIPE or another -errno. EINTR is never returned, SIGPIPE never raised. */

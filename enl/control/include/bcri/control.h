@@ -48,6 +48,9 @@
 
 /* The environment variable that carries the number of the inherited socket. */
 #define BCRI_CONTROL_ENV "BCRI_SOCKET"
+/* The one that bcr_init sets in a process that it turns into enl, which removes it. Where it is still there in bcr_init,
+ * that was no enl. */
+#define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"
 
 /* X(key, KIND, limit): largest value of a number, largest length of a string. */
 #define BCRI_CONTROL_KEYS(X)              \

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_send, bcr_sendm, bcr_recv: copying and communication in one. bcr.h is their manual.
+ *
+ * Data goes straight from the buffer into the region that will stand in the cell, and straight out of it: there is no
+ * buffer in between. */
+#include <bcr.h>
+
+#include "bcri/archtype.h"
+#include "bcri/copying.h"
+#include "bcri/ids.h"
+#include "bcri/self.h"
+
+static int refuse(int code)
+{
+    bcri_set_errno(code);
+    return -2;
+}
+
+/* Gives up a region after a failure, whose code stays. */
+static void give_up(void **rgid)
+{
+    int code = bcr_errno;
+    (void)bcr_rgfree(rgid);
+    bcri_set_errno(code);
+}
+
+/* A region of just the size that the data take, with them in it. Returns what the copy returned, or less than 1: nothing
+ * is held then. */
+static int pack(struct bcri_ctx *ctx, const void *buffer, int len, const int *buftype, int repl, int archtype,
+                void ***rgid_out)
+{
+    if (buffer == NULL && len != 0)
+        return refuse(bcrE_ARG);
+    if (archtype == 0)
+        archtype = bcri_archtype_native();
+    struct bcri_copier *copier = bcri_copier_of(ctx);
+    if (copier == NULL)
+        return refuse(bcrE_NOMEM);
+    struct bcri_copy_result size = bcri_copy_size(copier, buftype, repl, archtype, 0, len);
+    if (size.error != 0)
+        return refuse(size.error);
+    void **rgid = bcr_rgalloc((size.ret < 0 ? -size.ret : size.ret) - 2, archtype);
+    if (rgid == NULL)
+        return -1;
+    struct bcri_slot_shm *slot;
+    int error = bcri_id_live(ctx, rgid, &slot);
+    if (error != 0)
+        return refuse(error);
+    const struct bcri_copy_region region = bcri_copy_describe(ctx, slot, 0);
+    int ret = bcri_copy_finish(bcri_copy_in(ctx, buftype, repl, &region, buffer, len));
+    if (ret < 1)
+        give_up(rgid);
+    else
+        *rgid_out = rgid;
+    return ret;
+}
+
+int bcr_send(const void *buffer, int len, const int *buftype, int repl, int cce, int cell, int qlike,
+             int archtype)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -2;
+    void **rgid = NULL;
+    int ret = pack(ctx, buffer, len, buftype, repl, archtype, &rgid);
+    if (ret < 1)
+        return ret;
+    if (bcr_put(qlike, rgid, cce, cell, bcr_FREE) != 0) {
+        give_up(rgid);
+        return -2;
+    }
+    return ret;
+}
+
+int bcr_sendm(const void *buffer, int len, const int *buftype, int repl, int ncells, const int *cells,
+              int qlike, int archtype)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -2;
+    if (ncells < 0 || (cells == NULL && ncells != 0))
+        return refuse(bcrE_ARG);
+    void **rgid = NULL;
+    int ret = pack(ctx, buffer, len, buftype, repl, archtype, &rgid);
+    if (ret < 1)
+        return ret;
+    /* bcr_NOFREE, since bcr_putm keeps the region after some failures and frees it after others. */
+    int failed = bcr_putm(qlike, rgid, ncells, cells, bcr_NOFREE);
+    give_up(rgid);
+    return failed != 0 ? -2 : ret;
+}
+
+int bcr_recv(void *buffer, int len, const int *buftype, int repl, int cce, int cell, int qlike, int msec)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    if (msec == bcr_PENDING)
+        return bcri_fail(bcrE_ARG);
+    /* What cannot be copied must not cost a region. */
+    const struct bcri_copy_region none = {.data = NULL};
+    if (!bcri_copy_arguments_good(buftype, repl, &none, buffer, len))
+        return refuse(bcrE_ARG);
+    struct bcri_copier *copier = bcri_copier_of(ctx);
+    int error = copier != NULL ? bcri_copydesc_check(copier, buftype) : bcrE_NOMEM;
+    if (error != 0)
+        return refuse(error);
+    void **rgid = bcr_get(qlike, cce, cell, msec);
+    if (rgid == NULL)
+        return -1;
+    struct bcri_slot_shm *slot;
+    error = bcri_id_live(ctx, rgid, &slot);
+    if (error != 0)
+        return refuse(error);
+    const struct bcri_copy_region region = bcri_copy_describe(ctx, slot, 0);
+    int ret = bcri_copy_finish(bcri_copy_out(ctx, buftype, repl, &region, buffer, len));
+    give_up(rgid);
+    return ret;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Where copying meets regions: what the routines that copy share. */
+#ifndef BCRI_COPYING_H
+#define BCRI_COPYING_H
+
+#include "bcri/atomics.h"
+#include "bcri/copydesc.h"
+#include "bcri/ctx.h"
+#include "bcri/slot.h"
+
+/* The CCE's copier, made when it is needed first; NULL if there is no memory. */
+struct bcri_copier *bcri_copier_make(struct bcri_ctx *ctx);
+static inline struct bcri_copier *bcri_copier_of(struct bcri_ctx *ctx)
+{
+    return bcri_likely(ctx->copier != NULL) ? ctx->copier : bcri_copier_make(ctx);
+}
+void bcri_copier_fini(struct bcri_ctx *ctx);
+
+/* The region of a LIVE slot as copydesc wants it. */
+struct bcri_copy_region bcri_copy_describe(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot,
+                                           int offset);
+
+/* Copies into the region of a slot that nobody else holds, and out of one. */
+struct bcri_copy_result bcri_copy_in(struct bcri_ctx *ctx, const int *copydesc, int repl,
+                                     const struct bcri_copy_region *region, const void *buffer, int buflen);
+struct bcri_copy_result bcri_copy_out(struct bcri_ctx *ctx, const int *copydesc, int repl,
+                                      const struct bcri_copy_region *region, void *buffer, int buflen);
+
+/* Sets bcr_errno if there is a code, and gives the value to return. */
+int bcri_copy_finish(struct bcri_copy_result result);
+
+#endif

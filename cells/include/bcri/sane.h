@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What a stray store may have done to cells and areas: bounded looks before anybody follows what stands there. Off the fast
+ * paths: when a cell is looked up, and when both its locks are taken. What fails is bcrE_INTERNAL; nothing is changed.
+ *
+ * Why the fast paths need none: places are private copies, a ring index is masked, and a reference is compared with the
+ * end of its segment as it becomes an address (bcri_at). */
+#ifndef BCRI_SANE_H
+#define BCRI_SANE_H
+
+#include <stdbool.h>
+
+#include "bcri/cell.h"
+#include "bcri/region.h"
+
+/* No list of IDs, nodes or areas is longer than this: whoever has gone so far goes in circles. */
+#define BCRI_STEPS_MAX (1u << 24)
+
+/* The area at `ref`, all of it and its cells within its segment; else NULL. Also NULL without damage: cannot be mapped. */
+struct bcri_area_shm *bcri_area_at(struct bcri_ctx *ctx, bcri_ref ref);
+
+/* Under both locks: whether counters, chains and lists begin as they may. */
+bool bcri_cell_sane(struct bcri_ctx *ctx, const struct bcri_place *place);
+
+/* For a request that still waits at a cell which was found closed, or another's: whether that is for good, so that nobody
+ * will ever answer. A living owner that is closing its cells ends their requests, or opens them again. */
+bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_place *place, const struct bcri_slot_shm *slot);
+
+/* Whether a cell that is in its owner's list is what such a cell must be: open. */
+bool bcri_cell_open(const struct bcri_place *place);
+
+/* Whether a region's data lies in its segment. */
+bool bcri_region_sane(struct bcri_ctx *ctx, bcri_ref ref, const struct bcri_region_shm *region);
+
+#endif

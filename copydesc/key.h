@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * key.h -- the triples that can be reached from a descriptor: reading them, once, and comparing with what was read.
+ *
+ * A descriptor is known by its content, never by its address. No triple of the program's array is read before one that
+ * leads to it was found good (or equal to a good one): so nothing behind a malformed triple or an END is ever touched.
+ */
+#ifndef COPYDESC_KEY_H
+#define COPYDESC_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <bcri/atomics.h>
+
+#include "triple.h"
+
+/* Triples that follow each other. */
+struct span {
+    int first, count;
+};
+
+struct key {
+    int *triples;     /* a copy, each at its own number; those that cannot be reached are 0; owned */
+    int triple_count; /* up to the last one that can be reached */
+    struct span
+        *spans; /* those that can be reached, each once, each only after one that leads to it; owned */
+    int span_count;
+};
+
+/* 0; bcrE_DESC if a triple is malformed or a list has no END (cycles and depth are the survey's business); bcrE_NOMEM. */
+int key_read(struct key *key_out, const int *copydesc);
+void key_free(struct key *key);
+
+/* Does the array hold what was read, from span `first_span` on? All before it are known to be equal. */
+bool key_rest_equals(const struct key *key, const int *copydesc, int first_span);
+
+enum { KEY_LOOKED_AT_MAX = 16 };
+
+/* What a first look at a descriptor's first list finds. */
+struct key_look {
+    uint64_t hash; /* the same for arrays that key_equals would call equal */
+    int count;     /* triples in the list; 0 if there are more than KEY_LOOKED_AT_MAX, or it is malformed */
+};
+
+static inline struct key_look key_look(const int *copydesc)
+{
+    struct key_look look = {0, 0};
+    for (int idx = 0; idx < KEY_LOOKED_AT_MAX; idx++) {
+        const int *words = copydesc + 3 * idx;
+        if (bcri_unlikely(!triple_good_fast(words, idx)))
+            return look;
+        uint64_t front, back;
+        memcpy(&front, words, sizeof front); /* adjust and type; then type and repl */
+        memcpy(&back, words + 1, sizeof back);
+        look.hash = (look.hash << 9 | look.hash >> 55) ^ (front + (back << 17 | back >> 47));
+        if (words[1] & bcrT_END) {
+            look.count = idx + 1;
+            break;
+        }
+    }
+    return look;
+}
+
+/* Does the array, at which a look was had, hold what was read? */
+static inline bool key_equals(const struct key *key, const int *copydesc, const struct key_look *look)
+{
+    if (bcri_unlikely(look->count == 0 || key->spans[0].count != look->count))
+        return key_rest_equals(key, copydesc, 0);
+    return memcmp(key->triples, copydesc, (size_t)look->count * 3 * sizeof(int)) == 0 &&
+           (key->span_count == 1 || key_rest_equals(key, copydesc, 1));
+}
+
+#endif

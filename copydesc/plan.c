@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.c -- from a surveyed descriptor to a plan.
+ *
+ * Each list is compiled once for each pair of phases in which it is met, however many NESTs lead there, and what it came
+ * to is then added as a whole: so what lies together is joined across triples, repeats and nesting, and the work is
+ * bounded by steps, not by what they expand to. All of it is counted, and a descriptor that takes too much is declined.
+ */
+#include "plan.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bcr/error.h>
+
+#include "triple.h"
+
+/* A pair of phases that a list can begin with; at most these many. */
+enum { PAIRS = LAYOUT_PHASES * LAYOUT_PHASES };
+
+struct compiler {
+    const struct survey *survey;
+    int work;
+};
+
+/* Where the next step goes, relative to where the list that is compiled begins; the phases there. */
+struct place {
+    int64_t source, destination;
+    int source_phase, destination_phase;
+};
+
+static int pair_of(const struct note *note, const struct place *at)
+{
+    int64_t source = (at->source + at->source_phase) & (note->source.phases - 1);
+    int64_t destination = (at->destination + at->destination_phase) & (note->destination.phases - 1);
+    return (int)(source * LAYOUT_PHASES + destination);
+}
+
+/* Moves on by repeats of a list. PLAN_DECLINED if that leads too far. */
+static int move_on(const struct note *note, struct place *at, int repl)
+{
+    struct glide source = survey_glide(&note->source, at->source + at->source_phase, repl);
+    struct glide destination =
+        survey_glide(&note->destination, at->destination + at->destination_phase, repl);
+    if (source.wild || destination.wild)
+        return PLAN_DECLINED;
+    at->source += source.end - source.start;
+    at->destination += destination.end - destination.start;
+    return 0;
+}
+
+static int spend(struct compiler *compiler, int work)
+{
+    compiler->work += work;
+    return compiler->work > PLAN_WORK_MAX ? PLAN_DECLINED : 0;
+}
+
+static int compile(struct compiler *compiler, struct note *note, int pair, struct oplist **list_out);
+
+/* What repeats of a list do until the phases come back, or there are no more: the list compiled for each. */
+struct rounds {
+    struct oplist *turn[PAIRS];
+    struct place at[PAIRS + 1];
+    int count, lead;
+};
+
+static int find_rounds(struct compiler *compiler, struct note *note, struct place start, int repl,
+                       struct rounds *rounds)
+{
+    int met_at[PAIRS];
+    memset(met_at, -1, sizeof met_at);
+    rounds->at[0] = start;
+    rounds->count = 0;
+    for (;;) {
+        struct place *at = &rounds->at[rounds->count];
+        int pair = pair_of(note, at);
+        rounds->lead = met_at[pair] < 0 ? rounds->count : met_at[pair];
+        if (met_at[pair] >= 0 || rounds->count == repl)
+            return 0;
+        met_at[pair] = rounds->count;
+        int error = compile(compiler, note, pair, &rounds->turn[rounds->count]);
+        at[1] = at[0];
+        if (!error)
+            error = move_on(note, &at[1], 1);
+        if (error)
+            return error;
+        rounds->count++;
+    }
+}
+
+/* One round as a list that begins where the round does. */
+static int join_round(const struct rounds *rounds, struct oplist *round)
+{
+    const struct place *start = &rounds->at[rounds->lead];
+    int error = 0;
+    for (int i = rounds->lead; i < rounds->count && !error; i++)
+        error = oplist_append(round, rounds->turn[i], rounds->at[i].source - start->source,
+                              rounds->at[i].destination - start->destination);
+    return error;
+}
+
+/* Adds repeats of a list to another, and moves on. */
+static int add_repeats(struct compiler *compiler, struct oplist *list, struct note *note, struct place *at,
+                       int repl)
+{
+    struct rounds *rounds = malloc(sizeof *rounds);
+    if (!rounds)
+        return bcrE_NOMEM;
+    struct oplist round = {NULL, 0, 0, 0};
+    int error = find_rounds(compiler, note, *at, repl, rounds);
+    for (int i = 0; !error && i < rounds->lead; i++)
+        error = oplist_append(list, rounds->turn[i], rounds->at[i].source, rounds->at[i].destination);
+    int period = error ? 0 : rounds->count - rounds->lead;
+    if (period > 0) {
+        const struct place *start = &rounds->at[rounds->lead], *end = &rounds->at[rounds->count];
+        int64_t source_step = end->source - start->source,
+                destination_step = end->destination - start->destination;
+        int turns = (repl - rounds->lead) / period, rest = (repl - rounds->lead) % period;
+        error = join_round(rounds, &round);
+        if (!error)
+            error = oplist_add_turns(list, &round, turns, start->source, start->destination, source_step,
+                                     destination_step);
+        for (int i = 0; !error && i < rest; i++)
+            error = oplist_append(list, rounds->turn[rounds->lead + i],
+                                  rounds->at[rounds->lead + i].source + turns * source_step,
+                                  rounds->at[rounds->lead + i].destination + turns * destination_step);
+        if (!error)
+            error = spend(compiler, round.count);
+    }
+    oplist_free(&round);
+    free(rounds);
+    return error ? error : move_on(note, at, repl);
+}
+
+/* Items of an atomic type: a step if they are copied, and the way past them. */
+static int add_items(struct compiler *compiler, struct oplist *list, const struct triple *triple, int skip,
+                     struct place *at)
+{
+    const struct layout *source = &compiler->survey->source, *destination = &compiler->survey->destination;
+    int type = triple->type;
+    int64_t from =
+        layout_align_up(at->source + at->source_phase, source->align_bytes[type]) - at->source_phase;
+    int64_t to = layout_align_up(at->destination + at->destination_phase, destination->align_bytes[type]) -
+                 at->destination_phase;
+    if (skip_moves_source(skip))
+        at->source = from + (int64_t)triple->repl * source->size_bytes[type];
+    if (skip_moves_destination(skip))
+        at->destination = to + (int64_t)triple->repl * destination->size_bytes[type];
+    if (at->source > INT_MAX || at->destination > INT_MAX)
+        return PLAN_DECLINED;
+    if (skip != 0)
+        return 0;
+    struct op op = op_for(source, destination, type, triple->repl, from, to);
+    return oplist_add(list, &op);
+}
+
+static int compile_list(struct compiler *compiler, struct note *note, struct place at, struct oplist *list)
+{
+    struct triple triple = {.end = false};
+    int error = 0;
+    for (int idx = note->first; !triple.end && !error; idx++) {
+        triple = triple_known(compiler->survey->triples, idx);
+        int skip = note->skip | triple.skip;
+        if (compiler->survey->source.user)
+            at.source += triple.adjust;
+        if (compiler->survey->destination.user)
+            at.destination += triple.adjust;
+        error = spend(compiler, 1 + list->count / 8);
+        if (error || triple.repl == 0)
+            continue;
+        if (!triple.nest) {
+            error = add_items(compiler, list, &triple, skip, &at);
+        } else {
+            struct note *below = survey_nested(compiler->survey, triple.target, skip);
+            error = below->copies ? add_repeats(compiler, list, below, &at, triple.repl)
+                                  : move_on(below, &at, triple.repl);
+        }
+        if (!error && list->count > PLAN_OPS_MAX)
+            error = PLAN_DECLINED;
+    }
+    return error;
+}
+
+/* The steps of a list for a pair of phases, found or made. */
+static int compile(struct compiler *compiler, struct note *note, int pair, struct oplist **list_out)
+{
+    if (!note->compiled)
+        note->compiled = calloc(PAIRS, sizeof *note->compiled);
+    if (!note->compiled)
+        return bcrE_NOMEM;
+    struct oplist *list = &note->compiled[pair];
+    *list_out = list;
+    if (list->count > 0) /* never 0: something in it is copied */
+        return 0;
+    struct place start = {.source_phase = pair / LAYOUT_PHASES, .destination_phase = pair % LAYOUT_PHASES};
+    int error = compile_list(compiler, note, start, list);
+    if (error)
+        oplist_free(list);
+    return error;
+}
+
+static void forget(struct note *note)
+{
+    for (int pair = 0; note->compiled && pair < PAIRS; pair++)
+        oplist_free(&note->compiled[pair]);
+    free(note->compiled);
+    note->compiled = NULL;
+}
+
+void plan_forget(struct survey *survey)
+{
+    forget(&survey->root);
+    for (size_t i = 0; i < survey->nested_capacity; i++)
+        if (survey->nested[i])
+            forget(survey->nested[i]);
+}
+
+static void mark_quick(struct oplist *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        struct op *op = &list->ops[i];
+        bool short_run = op->items <= 16 && (op->items & (op->items - 1)) == 0;
+        op->quick = op->kind == OP_COPY && op->blocks == 1 && short_run ? (uint8_t)op->items : 0;
+    }
+}
+
+/* The result of find_rounds, with copies of what it borrowed. */
+static int keep(struct plan *plan, const struct rounds *rounds)
+{
+    size_t count = (size_t)rounds->count;
+    plan->first = calloc(count, sizeof *plan->first);
+    plan->source_at = calloc(count + 1, sizeof *plan->source_at);
+    plan->destination_at = calloc(count + 1, sizeof *plan->destination_at);
+    if (!plan->first || !plan->source_at || !plan->destination_at)
+        return bcrE_NOMEM;
+    plan->count = rounds->count;
+    plan->lead = rounds->lead;
+    plan->period = rounds->count - rounds->lead;
+    int error = 0;
+    for (int i = 0; i <= rounds->count && !error; i++) {
+        plan->source_at[i] = rounds->at[i].source;
+        plan->destination_at[i] = rounds->at[i].destination;
+        if (i < rounds->count)
+            error = oplist_append(&plan->first[i], rounds->turn[i], 0, 0);
+    }
+    if (!error)
+        error = join_round(rounds, &plan->round);
+    if (error)
+        return error;
+    for (int i = 0; i < plan->count; i++)
+        mark_quick(&plan->first[i]);
+    mark_quick(&plan->round);
+    plan->source_step = rounds->at[rounds->count].source - rounds->at[rounds->lead].source;
+    plan->destination_step = rounds->at[rounds->count].destination - rounds->at[rounds->lead].destination;
+    plan->whole = oplist_turns(&plan->round, plan->source_step, plan->destination_step);
+    plan->lengthens = plan->whole.kind != OP_LOOP &&
+                      plan->source_step == (int64_t)plan->whole.items * plan->whole.source_size &&
+                      plan->destination_step == (int64_t)plan->whole.items * plan->whole.destination_size;
+    return 0;
+}
+
+int plan_make(struct plan *plan_out, const struct survey *survey, struct note *note, int source_phase,
+              int destination_phase)
+{
+    struct compiler compiler = {.survey = survey};
+    struct place start = {.source_phase = source_phase, .destination_phase = destination_phase};
+    struct rounds *rounds = malloc(sizeof *rounds);
+    if (!rounds)
+        return bcrE_NOMEM;
+    struct plan plan = {.first = NULL};
+    int error = find_rounds(&compiler, note, start, INT_MAX, rounds);
+    if (!error)
+        error = keep(&plan, rounds);
+    free(rounds);
+    if (error)
+        plan_free(&plan);
+    else
+        *plan_out = plan;
+    return error;
+}
+
+void plan_free(struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++)
+        oplist_free(&plan->first[i]);
+    oplist_free(&plan->round);
+    free(plan->first);
+    free(plan->source_at);
+    free(plan->destination_at);
+    *plan = (struct plan){.first = NULL};
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recipe.c -- making recipes.
+ */
+#include "recipe.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include <bcr/error.h>
+
+static struct extent extent_of(const struct glide *glide)
+{
+    return (struct extent){.end = glide->end - glide->start,
+                           .lowest = glide->lowest - glide->start,
+                           .highest = glide->highest - glide->start,
+                           .reach = glide->reach == GLIDE_NO_REACH ? 0 : glide->reach - glide->start};
+}
+
+static bool extents_of(const struct trip *trip, int phase, struct extent extents[2])
+{
+    for (int repl = 1; repl <= 2; repl++) {
+        struct glide glide = survey_glide(trip, phase, repl);
+        if (glide.wild)
+            return false;
+        extents[repl - 1] = extent_of(&glide);
+    }
+    return true;
+}
+
+static void add_plan(struct recipe *recipe)
+{
+    struct note *root = &recipe->survey.root;
+    const struct shape *shape = &recipe->shape;
+    if (!root->copies || !extents_of(&root->source, shape_source_phase(shape), recipe->source) ||
+        !extents_of(&root->destination, shape_destination_phase(shape), recipe->destination))
+        return;
+    recipe->planned = plan_make(&recipe->plan, &recipe->survey, root, shape_source_phase(shape),
+                                shape_destination_phase(shape)) == 0;
+    plan_forget(&recipe->survey);
+    recipe->steady = recipe->planned && recipe->plan.period == 1 && recipe->plan.lead <= 1 &&
+                     recipe->plan.source_step >= 0 && recipe->plan.destination_step >= 0;
+}
+
+static size_t plan_bytes(const struct plan *plan)
+{
+    size_t ops = (size_t)plan->round.capacity;
+    for (int i = 0; i < plan->count; i++)
+        ops += (size_t)plan->first[i].capacity;
+    return ops * sizeof(struct op) + (size_t)plan->count * (sizeof(struct oplist) + 2 * sizeof(int64_t));
+}
+
+static bool known(int archtype)
+{
+    return archtype == LAYOUT_USER || bcri_archtype_valid(archtype);
+}
+
+int recipe_make(struct recipe **recipe_out, const int *copydesc, uint64_t hash, const struct shape *shape)
+{
+    struct recipe *recipe = calloc(1, sizeof *recipe);
+    if (!recipe)
+        return bcrE_NOMEM;
+    recipe->hash = hash;
+    recipe->shape = *shape;
+    int error = key_read(&recipe->key, copydesc);
+    if (error)
+        goto free_recipe;
+    int from = shape_source_archtype(shape), to = shape_destination_archtype(shape);
+    bool translatable = known(from) && known(to);
+    const struct layout source = layout_of(translatable ? from : LAYOUT_USER);
+    const struct layout destination = layout_of(translatable ? to : LAYOUT_USER);
+    error = survey_init(&recipe->survey, recipe->key.triples, &source, &destination);
+    if (error)
+        goto free_key;
+    if (!translatable) { /* said only of descriptors that are good */
+        error = bcrE_ARCH;
+        goto fini_survey;
+    }
+    add_plan(recipe); /* without a plan it goes slower */
+    recipe->size_bytes = sizeof *recipe + (size_t)recipe->key.triple_count * 3 * sizeof(int) +
+                         (size_t)recipe->key.span_count * sizeof(struct span) + recipe->survey.size_bytes +
+                         plan_bytes(&recipe->plan);
+    *recipe_out = recipe;
+    return 0;
+
+fini_survey:
+    survey_fini(&recipe->survey);
+free_key:
+    key_free(&recipe->key);
+free_recipe:
+    free(recipe);
+    return error;
+}
+
+void recipe_free(struct recipe *recipe)
+{
+    plan_free(&recipe->plan);
+    survey_fini(&recipe->survey);
+    key_free(&recipe->key);
+    free(recipe);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recipe.h -- everything that is known of one descriptor for one pair of layouts and phases: what a call needs to copy
+ * without looking at the descriptor again. Recipes are made, kept and given up by a bcri_copier (copier.c).
+ */
+#ifndef COPYDESC_RECIPE_H
+#define COPYDESC_RECIPE_H
+
+#include <limits.h>
+
+#include "key.h"
+#include "plan.h"
+#include "survey.h"
+
+/* What a recipe depends on beside the descriptor's content: the archtypes, LAYOUT_USER being the user side, and the
+ * phases of the first positions, modulo LAYOUT_PHASES. */
+struct shape {
+    uint64_t archtypes;
+    uint32_t phases;
+};
+
+static inline struct shape shape_of(int source_archtype, int source_pos, int destination_archtype,
+                                    int destination_pos)
+{
+    return (struct shape){
+        (uint64_t)(uint32_t)source_archtype << 32 | (uint32_t)destination_archtype,
+        ((uint32_t)source_pos % LAYOUT_PHASES) << 8 | ((uint32_t)destination_pos % LAYOUT_PHASES),
+    };
+}
+static inline int shape_source_archtype(const struct shape *shape)
+{
+    return (int)(shape->archtypes >> 32);
+}
+static inline int shape_destination_archtype(const struct shape *shape)
+{
+    return (int)(uint32_t)shape->archtypes;
+}
+static inline int shape_source_phase(const struct shape *shape)
+{
+    return (int)(shape->phases >> 8);
+}
+static inline int shape_destination_phase(const struct shape *shape)
+{
+    return (int)(shape->phases & 0xff);
+}
+
+/* What one repeat, or two, do to one side's position; all relative to the first position. */
+struct extent {
+    int64_t end, lowest, highest, reach;
+};
+
+struct recipe {
+    /* hot */
+    uint64_t hash;
+    struct shape shape;
+    struct recipe *next; /* in the same bucket */
+    struct key key;
+    bool planned; /* plan and what follows are good */
+    bool steady;  /* from the second repeat on, each does the same a step further, never backwards */
+    struct plan plan;
+    struct extent source[2], destination[2]; /* of one repeat; of two */
+    /* cold */
+    struct recipe *older, *newer; /* by last use */
+    struct survey survey;
+    size_t size_bytes;
+};
+
+/* A position on each side, and where the sides end. */
+struct room {
+    int64_t source_pos, source_length;
+    int64_t destination_pos, destination_length;
+};
+
+/* 0; bcrE_DESC; bcrE_ARCH if one of the archtypes is none that is known; bcrE_NOMEM. */
+int recipe_make(struct recipe **recipe_out, const int *copydesc, uint64_t hash, const struct shape *shape);
+void recipe_free(struct recipe *recipe);
+
+/* `beyond` is by how much the last of the repeats is further than the last that `extent` counts. */
+static inline bool recipe_side_fits(const struct extent *extent, int64_t beyond, int64_t pos, int64_t length)
+{
+    return pos + extent->lowest >= 0 && pos + extent->highest + beyond <= INT_MAX &&
+           pos + extent->reach + beyond <= length;
+}
+
+/* Does all of `repl` repeats fit? Then the positions behind them. A quick look: false may also mean that it is not
+ * obvious. */
+static inline bool recipe_fits(const struct recipe *recipe, int repl, const struct room *room,
+                               int64_t *source_end_out, int64_t *destination_end_out)
+{
+    if (bcri_unlikely(!recipe->planned || repl < 1 || (repl > 2 && !recipe->steady)))
+        return false;
+    int counted = repl > 1, more = repl - 1 - counted;
+    int64_t source_beyond = more * recipe->plan.source_step;
+    int64_t destination_beyond = more * recipe->plan.destination_step;
+    const struct extent *source = &recipe->source[counted], *destination = &recipe->destination[counted];
+    if (!recipe_side_fits(source, source_beyond, room->source_pos, room->source_length) ||
+        !recipe_side_fits(destination, destination_beyond, room->destination_pos, room->destination_length))
+        return false;
+    *source_end_out = room->source_pos + source->end + source_beyond;
+    *destination_end_out = room->destination_pos + destination->end + destination_beyond;
+    return true;
+}
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walk.c -- follows a descriptor triple by triple (walk.h).
+ *
+ * Two sides, each with a position; a position is aligned, checked against the side's length, and only then used. Of each
+ * nested list as many repeats as fit are done at once, and only the one that does not fit is descended into: so the time
+ * is bounded by the descriptor's size for what is passed, and by the bytes for what is copied.
+ *
+ * Other processes may change the region meanwhile (a program's bug, but not to be made worse): no length or position is
+ * taken from it.
+ */
+#include "walk.h"
+
+#include <limits.h>
+
+#include <bcr/error.h>
+
+#include "triple.h"
+
+/* Fewer repeats than these are not worth a plan of their own. */
+enum { PLAN_REPEATS_MIN = 8 };
+
+static int64_t align(const struct side *side, const struct layout *layout, int type)
+{
+    return layout_align_up(side->pos, layout->align_bytes[type]);
+}
+
+/* How many items of this type come next before the side's end, at most `limit`. */
+static int count_that_fit(const struct side *side, const struct layout *layout, int type, int limit)
+{
+    int64_t room = side->length_bytes - align(side, layout, type);
+    int64_t count = room > 0 ? room / layout->size_bytes[type] : 0;
+    return count < limit ? (int)count : limit;
+}
+
+static void advance(struct side *side, const struct layout *layout, int type, int count)
+{
+    if (count > 0)
+        side->pos = align(side, layout, type) + (int64_t)count * layout->size_bytes[type];
+}
+
+static enum stop do_items(struct walk *walk, int type, int skip, int repl)
+{
+    struct side *source = &walk->source, *destination = &walk->destination;
+    const struct layout *from = &walk->survey->source, *to = &walk->survey->destination;
+    bool moves_source = skip_moves_source(skip), moves_destination = skip_moves_destination(skip);
+    int there = moves_source ? count_that_fit(source, from, type, repl) : repl;
+    int room = moves_destination ? count_that_fit(destination, to, type, repl) : repl;
+    int count = there < room ? there : room;
+
+    if (skip == 0 && count > 0 && !walk->dry) {
+        struct op op = op_for(from, to, type, count, align(source, from, type), align(destination, to, type));
+        walk->error = op_do(&op, walk->source_data, walk->destination_data, &walk->tools);
+        if (walk->error)
+            return STOP_ERROR;
+    }
+    if (moves_source)
+        advance(source, from, type, count);
+    if (moves_destination)
+        advance(destination, to, type, count);
+    if (count == repl)
+        return GO_ON;
+    return there == count ? STOP_SOURCE : STOP_DESTINATION;
+}
+
+static enum stop do_repeats(struct walk *walk, struct note *note, int repl);
+
+static enum stop do_list(struct walk *walk, const struct note *note)
+{
+    struct side *user = walk->survey->source.user        ? &walk->source
+                        : walk->survey->destination.user ? &walk->destination
+                                                         : NULL;
+    struct triple triple = {.end = false};
+    for (int idx = note->first; !triple.end; idx++) {
+        triple = triple_known(walk->survey->triples, idx);
+        if (user) {
+            user->pos += triple.adjust;
+            if (user->pos < 0 || user->pos > INT_MAX) {
+                walk->error = bcrE_DESC;
+                return STOP_ERROR;
+            }
+        }
+        int skip = note->skip | triple.skip;
+        enum stop stop = GO_ON;
+        if (!triple.nest)
+            stop = do_items(walk, triple.type, skip, triple.repl);
+        else if (triple.repl > 0)
+            stop = do_repeats(walk, survey_nested(walk->survey, triple.target, skip), triple.repl);
+        if (stop)
+            return stop;
+    }
+    return GO_ON;
+}
+
+/* Passes repeats that are known to fit. */
+static void pass(struct walk *walk, const struct note *note, int repl)
+{
+    struct glide source = survey_glide(&note->source, walk->source.pos, repl);
+    struct glide destination = survey_glide(&note->destination, walk->destination.pos, repl);
+    walk->source.pos += source.end - source.start;
+    walk->destination.pos += destination.end - destination.start;
+}
+
+/* Does repeats that are known to fit by a plan. PLAN_DECLINED if there is none. */
+static int do_planned(struct walk *walk, const struct plan *plan, const struct note *note, int repl)
+{
+    int error = plan_do(plan, repl, walk->source_data + walk->source.pos,
+                        walk->destination_data + walk->destination.pos, &walk->tools);
+    if (!error)
+        pass(walk, note, repl);
+    return error;
+}
+
+static int do_with_own_plan(struct walk *walk, struct note *note, int repl)
+{
+    struct plan plan;
+    if (repl < PLAN_REPEATS_MIN)
+        return PLAN_DECLINED;
+    int error = plan_make(&plan, walk->survey, note, (int)(walk->source.pos & (LAYOUT_PHASES - 1)),
+                          (int)(walk->destination.pos & (LAYOUT_PHASES - 1)));
+    plan_forget(walk->survey);
+    if (error) /* without memory it goes on, item by item */
+        return PLAN_DECLINED;
+    error = do_planned(walk, &plan, note, repl);
+    plan_free(&plan);
+    return error;
+}
+
+/* Does repeats that are known to fit. */
+static enum stop do_whole(struct walk *walk, struct note *note, int repl)
+{
+    if (walk->dry || !note->copies) {
+        pass(walk, note, repl);
+        return GO_ON;
+    }
+    const struct plan *plan = walk->plan;
+    walk->plan = NULL;
+    walk->error = plan ? do_planned(walk, plan, note, repl) : do_with_own_plan(walk, note, repl);
+    if (walk->error != PLAN_DECLINED)
+        return walk->error ? STOP_ERROR : GO_ON;
+    enum stop stop = GO_ON;
+    for (int i = 0; i < repl && !stop; i++)
+        stop = do_list(walk, note);
+    return stop;
+}
+
+static enum stop do_repeats(struct walk *walk, struct note *note, int repl)
+{
+    enum stop stop = GO_ON;
+    int whole = survey_that_fit(note, repl, walk->source.pos, walk->source.length_bytes,
+                                walk->destination.pos, walk->destination.length_bytes);
+    if (whole > 0)
+        stop = do_whole(walk, note, whole);
+    walk->plan = NULL;
+    /* The next repeat finds out where it stops, and why. */
+    if (!stop && whole < repl)
+        stop = do_list(walk, note);
+    return stop;
+}
+
+enum stop walk_run(struct walk *walk, int repl)
+{
+    walk->error = 0;
+    return do_repeats(walk, &walk->survey->root, repl);
+}

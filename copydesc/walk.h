@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walk.h -- a copy that follows the descriptor itself and knows at each item how much room there is.
+ *
+ * For copies that end before the descriptor does: it finds the item at which they stop, and why. What fits as a whole it
+ * leaves to plans, or passes in closed form where nothing is copied.
+ */
+#ifndef COPYDESC_WALK_H
+#define COPYDESC_WALK_H
+
+#include "op.h"
+#include "plan.h"
+#include "survey.h"
+
+enum stop {
+    GO_ON,            /* not stopped: the descriptor is expended */
+    STOP_SOURCE,      /* the source ran out */
+    STOP_DESTINATION, /* the destination is full */
+    STOP_ERROR,
+};
+
+/* One side: a position relative to its first byte, and where it ends. */
+struct side {
+    int64_t pos;
+    int64_t length_bytes;
+};
+
+struct walk {
+    struct survey *survey;
+    const struct plan *plan; /* of the descriptor itself at the first position; NULL: none */
+    const uint8_t *source_data;
+    uint8_t *destination_data;
+    struct side source, destination;
+    struct op_tools tools;
+    bool dry;  /* nothing is copied, only the positions count */
+    int error; /* with STOP_ERROR */
+};
+
+/* Does the descriptor `repl` times. */
+enum stop walk_run(struct walk *walk, int repl);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* say.c -- what enl says to a person, and how long it waits at the end until it has been read.
+ *
+ *   what is left at the end          waits
+ *   lines of CCEs (--output)         until they are read, as any program does that prints; after a signal or enl kill,
+ *                                    FLUSH_MSEC
+ *   only enl's own messages          FLUSH_MSEC: they are in the log too
+ *
+ * stdout and stderr have a sink each, so that a reader of one (a pager) does not hold up the other; where both are the
+ * same file there is one, and the order between them is kept. */
+#include "program.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bcri/escape.h"
+#include "output.h"
+#include "sink.h"
+
+#define FLUSH_MSEC 1000u
+
+static void look_whether_written(struct enl_program *program);
+
+static void on_changed(struct enl_program *program)
+{
+    enl_output_resume(program);
+    look_whether_written(program);
+}
+
+static bool same_file(int one, int other)
+{
+    struct stat a, b;
+    return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int enl_say_start(struct enl_program *program)
+{
+    uv_timer_init(&program->loop, &program->patience);
+    program->err = enl_sink_start(program, 2, on_changed);
+    program->out = program->err;
+    if (program->config.output != 0 && !same_file(1, 2))
+        program->out = enl_sink_start(program, 1, on_changed);
+    return program->err != NULL && program->out != NULL ? 0 : -EAGAIN;
+}
+
+void enl_say_shown(struct enl_program *program, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    if (program->err != NULL)
+        enl_sink_say(program->err, text, (size_t)length);
+    else /* before there is a loop, nobody else waits */
+        fwrite(text, 1, (size_t)length, stderr);
+    free(text);
+}
+
+void enl_say(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char shown[4 * sizeof text]; /* names of programs and machines are in it, which their users chose */
+    bcri_escape(text, strlen(text), shown, sizeof shown, NULL);
+    enl_say_shown(program, "enl: %s\n", shown);
+    bcri_log_write(&program->log, level, "%s", text);
+}
+
+static size_t left(const struct enl_program *program, size_t *lines_out)
+{
+    size_t lines, bytes = enl_sink_left(program->err, lines_out);
+    if (program->out == program->err)
+        return bytes;
+    bytes += enl_sink_left(program->out, &lines);
+    *lines_out += lines;
+    return bytes;
+}
+
+static void finish(struct enl_program *program)
+{
+    void (*done)(struct enl_program * program) = program->flushed;
+    program->flushed = NULL;
+    uv_timer_stop(&program->patience);
+    done(program);
+}
+
+static void on_patience(uv_timer_t *timer)
+{
+    struct enl_program *program =
+        (struct enl_program *)((char *)timer - offsetof(struct enl_program, patience));
+    size_t lines;
+    bcri_log_write(&program->log, BCRI_LOG_WARN, "nobody read the last %zu bytes for stdout and stderr",
+                   left(program, &lines));
+    finish(program);
+}
+
+static void look_whether_written(struct enl_program *program)
+{
+    size_t lines;
+    if (program->flushed == NULL)
+        return;
+    if (left(program, &lines) == 0)
+        finish(program);
+    else if ((lines == 0 || program->hurry) && uv_is_active((uv_handle_t *)&program->patience) == 0)
+        uv_timer_start(&program->patience, on_patience, FLUSH_MSEC, 0);
+}
+
+void enl_say_flush(struct enl_program *program, void (*done)(struct enl_program *program))
+{
+    program->flushed = done;
+    look_whether_written(program);
+}
+
+void enl_say_hurry(struct enl_program *program)
+{
+    program->hurry = true;
+    look_whether_written(program);
+}
+
+bool enl_say_stop(struct enl_program *program)
+{
+    bool other = program->out != program->err;
+    bool ended = enl_sink_stop(program->err);
+    if (other && !enl_sink_stop(program->out))
+        ended = false;
+    program->out = program->err = NULL;
+    uv_close((uv_handle_t *)&program->patience, NULL);
+    return ended;
+}

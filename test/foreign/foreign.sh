@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# foreign.sh build MACHINE REAPER         configures and builds all of BCR for MACHINE, i386 or s390x
+# foreign.sh test MACHINE KIND            runs its tests of one label, but for those that `exceptions` names
+# foreign.sh golden MACHINE NATIVE-GOLDEN golden bytes, made and read by both machines (golden.c)
+#
+# Run by ctest in the native build, whose folder is BCR_BUILD_DIR. BCR_TEST_FULL runs all tests, else a short selection;
+# their sizes are the reduced ones always, an emulator is slow. Each test reports as skipped (77) only if the compiler,
+# the libraries or the emulator are missing, which prepare.sh brings.
+set -euo pipefail
+
+what=$1
+machine=$2
+third=$3
+here=$(dirname "$(readlink -f "$0")")
+home=${BCR_BUILD_DIR:?ctest sets it}/foreign
+sysroot=$home/sysroot-$machine
+build=$home/$machine
+log=$home/$machine.log
+
+case $machine in
+i386) compiler=i686-linux-gnu-gcc ;;
+s390x) compiler=s390x-linux-gnu-gcc ;;
+*) echo "foreign.sh: no machine is called $machine" >&2; exit 2 ;;
+esac
+
+skip() {
+    echo "skip foreign_${machine}_$what: $*; test/foreign/prepare.sh $home brings it where it can"
+    exit 77
+}
+
+command -v $compiler >/dev/null || skip "no $compiler"
+[ -d "$sysroot" ] || skip "no $machine libraries"
+if [ "$machine" = s390x ] && [ ! -f /proc/sys/fs/binfmt_misc/qemu-s390x ]; then
+    skip "the kernel runs no s390x programs"
+fi
+
+# The exceptions of this machine, "NAME: REASON" on a line.
+exceptions() {
+    awk -v machine="$machine" '
+        /^[ \t]*(#|$)/ { next }
+        /^[^ \t]/ { split($0, half, ": "); holds = half[1] == machine; reason = substr($0, length(half[1]) + 3); next }
+        holds { print $1 ": " reason }' "$here/exceptions"
+}
+
+build() {
+    local reaper=$1
+    : >"$log"
+    if ! cmake -S "$here/../.." -B "$build" --preset dev -DBCR_STRICT=ON -DBCR_SYSROOT="$sysroot" \
+        -DCMAKE_TOOLCHAIN_FILE="$here/toolchains/$machine.cmake" -DBCR_TEST_WRAPPER="$reaper" >>"$log" 2>&1; then
+        cat "$log"
+        exit 1
+    fi
+    if ! cmake --build "$build" --parallel 2 >>"$log" 2>&1; then
+        grep -v '^\[' "$log" | tail -n 80
+        exit 1
+    fi
+}
+
+# What takes an emulated machine minutes is left to ./check --all.
+short_selection() {
+    case $machine-$1 in
+    s390x-unit) echo 'test_(malformed|naive|idle|heap|count|check|flow|log|config)' ;;
+    s390x-system) echo 'test_enl_.*|test_churn|test_scale|test_install|example_(refuses|.*_help|.*_direct).*' ;;
+    i386-system) echo 'test_scale|test_install' ;;
+    esac
+}
+
+run_tests() {
+    local kind=$1 left_out names status=0
+    exceptions >"$build/exceptions"
+    while IFS=': ' read -r name _; do
+        grep -rqwF "$name" "$here/.." --include='*.c' --include=CMakeLists.txt ||
+            { echo "test/foreign/exceptions names $name, and there is no such test"; exit 1; }
+    done <"$build/exceptions"
+    names=$(sed 's/:.*//' "$build/exceptions" | paste -sd '|')
+    left_out="^(${names:-none}"
+    if [ -z "${BCR_TEST_FULL:-}" ]; then
+        left_out+="|$(short_selection "$kind")"
+    fi
+    left_out+=")\$"
+    unset BCR_TEST_FULL
+    export BCR_TEST_EXCEPTIONS=$build/exceptions
+    [ "$machine" = i386 ] || export BCR_TEST_TIME_FACTOR=10
+    nice ctest --test-dir "$build" --parallel 1 --output-on-failure --no-tests=error -L "^$kind\$" -E "$left_out" ||
+        status=$?
+    # What was left out inside of programs, and as a whole.
+    sed -n 's/^skip /skip '"$machine"' /p' "$build/Testing/Temporary/LastTest.log"
+    ctest --test-dir "$build" -N -L "^$kind\$" | sed -n 's/^ *Test *#[0-9]*: //p' | while IFS= read -r test; do
+        sed -n "s/^$test: /skip $machine $test: /p" "$build/exceptions"
+    done
+    exit $status
+}
+
+case $what in
+build) build "$third" ;;
+test) run_tests "$third" ;;
+golden) exec "$here/golden.sh" "$third" "$build/test/foreign/golden" "$home/golden-$machine" ;;
+*) echo "foreign.sh: cannot $what" >&2; exit 2 ;;
+esac

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# 32-bit x86: runs on any x86-64 kernel. Doubles and long longs in structs are aligned to 4.
+set(foreign_processor i686)
+set(foreign_tuple i686-linux-gnu)
+set(foreign_library_arch i386-linux-gnu)
+set(foreign_loader /lib/ld-linux.so.2)
+include("${CMAKE_CURRENT_LIST_DIR}/toolchain.cmake")

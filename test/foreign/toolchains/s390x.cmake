@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# IBM Z: 64 bits, most significant byte first, unsigned char. Runs under qemu-user, by binfmt_misc (emulator.sh).
+set(foreign_processor s390x)
+set(foreign_tuple s390x-linux-gnu)
+set(foreign_library_arch s390x-linux-gnu)
+set(foreign_loader /lib/ld64.so.1)
+include("${CMAKE_CURRENT_LIST_DIR}/toolchain.cmake")

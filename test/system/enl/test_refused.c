@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Starts that cannot work: each ends, with a status and a sentence that says what to do. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+/* The test itself needs more than that. */
+static void run_limited(const char *limits, const char *command)
+{
+    char line[2048];
+    snprintf(line, sizeof line, "%s; exec %s", limits, command);
+    run_start(&run, "/bin/sh", "-c", line);
+}
+
+static void refused_as_not_of_bcr_init(const char *socket_option, const char *pid_option)
+{
+    run_start(&run, run_enl(), socket_option, pid_option, "--", "x");
+    run_end(&run);
+    CHECK_INT(run.status, 2);
+    run_check_error(&run, "run a program by: enl PROGRAM");
+}
+
+TEST(the_options_of_bcr_init_are_nobody_elses)
+{
+    char socket_option[64], pid_option[64];
+    int pair[2];
+    refused_as_not_of_bcr_init("--root-socket=99", "--root-pid=1"); /* not open */
+    refused_as_not_of_bcr_init("--root-socket=0", "--root-pid=1");  /* no socket */
+
+    CHECK_INT(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0); /* the right kind, and another process's */
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        for (;;)
+            pause();
+    snprintf(socket_option, sizeof socket_option, "--root-socket=%d", pair[0]);
+    snprintf(pid_option, sizeof pid_option, "--root-pid=%d", (int)child);
+    refused_as_not_of_bcr_init(socket_option, pid_option);
+    CHECK_INT(kill(child, SIGKILL), 0);
+}
+
+TEST(the_root_that_bcr_init_names_must_be_a_child_of_the_daemon)
+{
+    char socket_option[64];
+    int pair[2];
+    run_folder();
+    CHECK_INT(pipe2(pair, O_CLOEXEC), 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) { /* its own socket, as it must be, but a stranger's pid */
+        int fds[2];
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds) != 0)
+            _exit(99);
+        snprintf(socket_option, sizeof socket_option, "--root-socket=%d", fds[0]);
+        dup2(pair[1], 2);
+        execl(run_enl(), "enl", socket_option, "--root-pid=1", "--", "x", (char *)NULL);
+        _exit(98);
+    }
+    close(pair[1]);
+    test_join(child, 2);
+}
+
+TEST(enlistpath_that_names_a_bcr_program_is_said)
+{
+    run_folder();
+    setenv("BCR_ENLISTPATH", run_cce(), 1);
+    run_start(&run, run_cce());
+    run_end(&run);
+    CHECK_INT(run.status, 127);
+    run_check_error(&run, "was started as enl, but it is (or runs) this BCR program");
+}
+
+TEST(enlistpath_that_names_a_script_which_runs_a_bcr_program_is_said)
+{
+    char script[512];
+    snprintf(script, sizeof script, "#!/bin/sh\n%s\n", run_cce());
+    run_write_file("not-enl", script, strlen(script), 0700);
+    setenv("BCR_ENLISTPATH", "./not-enl", 1);
+    run_start(&run, run_cce());
+    run_end(&run);
+    CHECK_INT(run.status, 127);
+    run_check_error(&run, "was started as enl, but it is (or runs) this BCR program");
+}
+
+TEST(enlistpath_that_names_another_program_is_said)
+{
+    run_folder();
+    setenv("BCR_ENLISTPATH", "/bin/true", 1);
+    run_start(&run, run_cce());
+    run_end(&run);
+    CHECK_STR(run.text, ""); /* the program does not go on */
+    run_check_error(&run, "enl ended before this program was its root");
+}
+
+TEST(too_few_open_files_are_said_with_how_many_are_needed)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s %s", run_enl(), run_cce());
+    run_limited("ulimit -n 8", command);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "enl needs 32 open files, and about 10 more for each CCE; the limit here is 8");
+    run_limited("ulimit -n 8", run_cce());
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "enl needs 32 open files");
+}
+
+TEST(the_least_number_of_open_files_suffices_for_a_root)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s %s", run_enl(), run_cce());
+    run_limited("ulimit -Hn 32; ulimit -Sn 8", command); /* the soft limit is what the root has */
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_limited("ulimit -Hn 32; ulimit -Sn 8", run_cce());
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(cces_for_whom_enl_has_no_descriptors_are_said_and_the_others_live)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "%s %s enlist %s 20 exit 3", run_enl(), run_cce(), run_cce());
+    run_folder();
+    setenv("SYS_CHILD", "pause", 1);
+    run_limited("ulimit -n 64", command);
+    CHECK_STR(run_told(), "enlist 0 0");
+    run_end(&run);
+    CHECK_INT(run.status, 3);
+    run_check_error(&run, "raise the limit of open files (ulimit -n)");
+}
+
+TEST(a_library_that_is_missing_is_not_taken_for_a_program_that_is_no_cce)
+{
+    static char bytes[4 << 20];
+    size_t length = run_read_file(run_plain(), bytes, sizeof bytes);
+    char *name = memmem(bytes, length, "libc.so.6", 9);
+    CHECK(name != NULL);
+    memcpy(name, "libX.so.6", 9);
+    run_write_file("unloadable", bytes, length, 0700);
+    run_start(&run, run_enl(), "./unloadable");
+    run_end(&run);
+    CHECK_INT(run.status, 127);
+    run_check_error(&run, "libX.so.6");
+    run_check_error(&run, "something was not found");
+    run_check_error(&run, "ldd");
+    /* Of one that is enlisted, what the loader said is shown. */
+    run_start(&run, run_enl(), run_cce(), "enlist", "./unloadable", "1", "cell0");
+    run_end(&run);
+    run_check_error(&run, "something was not found");
+    run_check_error(&run, "[1] ./unloadable: error while loading shared libraries: libX.so.6");
+}
+
+TEST(a_socket_lost_on_the_way_is_told_from_a_program_that_is_no_cce)
+{
+    char command[512];
+    snprintf(command, sizeof command, "unset BCRI_SOCKET; exec %s out alone", run_cce());
+    run_start(&run, run_enl(), "/bin/sh", "-c", command);
+    run_end(&run);
+    CHECK_STR(run.text, "alone\n"); /* it was a program of its own */
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "it became an enl of its own");
+    run_check_error(&run, "BCRI_SOCKET");
+}

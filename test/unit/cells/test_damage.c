@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared memory that a stray store has damaged. Each word of the structures that lead somewhere is overwritten, one at a
+ * time, through a mapping of the test's own, with what strays write: nothing, everything, a little more or less, a
+ * reference to beyond the end of a segment, into another, to one that was never there. Then the routines are called that
+ * meet it, the dead are repaired, and the audit is run, each in a process of its own, which must end, and not by a signal:
+ * no load or store outside of segments, no loop without end. What a routine says of it is bcrE_INTERNAL, unless what was
+ * written might be true. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcri/audit.h"
+#include "bcri/cell.h"
+#include "bcri/heap.h"
+#include "bcri/region.h"
+#include "bcri/repair.h"
+#include "cce.h"
+
+enum { FREE_IDS = 3, HANG_SECONDS = 10 };
+
+/* What there is before the damage. */
+static struct scene {
+    int cell; /* of one's: 0 holds three regions, 1 is waited for by ticket, 2 by a read in its list, 3 is locked by two,
+               * 4 holds more than its ring, and a put waits for its room */
+    void **held, **shared, **pending, **listed, **lock;
+    struct bcri_place place[5];
+} scene;
+
+static void set_scene(void)
+{
+    begin();
+    scene.cell = bcr_cagrow(0, 0, 0, 0, 12, 60, 65536); /* rings of 8 */
+    CHECK(scene.cell > 0);
+    for (int i = 1; i <= 3; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, scene.cell, bcr_FREE), 0);
+    CHECK_INT(bcr_enq(number(7), bcr_cce, scene.cell + 3, bcr_FREE), 0);
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, scene.cell + 4, bcr_FREE), 0);
+    as(two);
+    CHECK_INT(bcr_cagrow(50, 0, 0, 0, 1, 4, 4096), 50);
+    scene.held = number(11);
+    scene.shared = number(12);
+    CHECK_INT(bcr_enq(scene.shared, one_of_two, scene.cell, bcr_NOFREE), 0);
+    scene.pending = bcr_deq(one_of_two, scene.cell + 1, bcr_PENDING);
+    scene.listed = bcr_read(one_of_two, scene.cell + 2, bcr_PENDING);
+    scene.lock = bcr_acqwl(one_of_two, scene.cell + 3, 0);
+    CHECK(scene.pending != NULL && scene.listed != NULL && scene.lock != NULL);
+    for (int i = 0; i < 5; i++) {
+        struct bcri_place *place;
+        CHECK_INT(bcri_place_find(two, one_of_two, scene.cell + i, &place), 0);
+        scene.place[i] = *place;
+    }
+    as(one);
+}
+
+/* What may be damaged: where it begins, in two's mapping, and how long it is. */
+struct target {
+    const char *name;
+    void *(*where)(void);
+    size_t bytes;
+};
+static void *cell_0(void)
+{
+    return scene.place[0].cell;
+}
+static void *cell_1(void)
+{
+    return scene.place[1].cell;
+}
+static void *cell_2(void)
+{
+    return scene.place[2].cell;
+}
+static void *cell_4(void)
+{
+    return scene.place[4].cell;
+}
+static void *node(void)
+{
+    bcri_ref ref = bcri_load(&scene.place[4].cell->c.back_first);
+    CHECK(ref != BCRI_REF_NONE);
+    return bcri_at(two, ref);
+}
+static void *area(void)
+{
+    return scene.place[0].area;
+}
+static bcri_ref region_of(void **rgid)
+{
+    return bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
+}
+static void *held_region(void)
+{
+    return bcri_at(two, region_of(scene.held));
+}
+static void *queued_region(void)
+{
+    return bcri_at(two, bcri_load(&scene.place[0].cell->ring[0]) & BCRI_REF_MASK);
+}
+static void *shared_region(void)
+{
+    return bcri_at(two, region_of(scene.shared));
+}
+static void *held_id(void)
+{
+    return scene.held;
+}
+static void *pending_id(void)
+{
+    return scene.pending;
+}
+static void *listed_id(void)
+{
+    return scene.listed;
+}
+static void *journal(void)
+{
+    return two->journal;
+}
+static void *redo(void)
+{
+    return two->record->redo;
+}
+static void *identity(void)
+{
+    return &two->record->id;
+}
+static void *heap_directory(void)
+{
+    return two->map[bcri_ref_seg(region_of(scene.held))].base;
+}
+static void *ways_home(void)
+{
+    return &two->record->returns;
+}
+
+static const struct target targets[] = {
+    {"a cell with regions", cell_0, sizeof(struct bcri_cell_shm) + 64},
+    {"a cell with a waiting ticket", cell_1, sizeof(struct bcri_cell_shm) + 64},
+    {"a cell with a waiting read", cell_2, sizeof(struct bcri_cell_shm) + 64},
+    {"a cell with more than its ring holds", cell_4, sizeof(struct bcri_cell_shm) + 64},
+    {"a node", node, sizeof(struct bcri_node_shm)},
+    {"an area", area, sizeof(struct bcri_area_shm)},
+    {"the header of a held region", held_region, sizeof(struct bcri_region_shm)},
+    {"the header of a queued region", queued_region, sizeof(struct bcri_region_shm)},
+    {"the header of a shared region", shared_region, sizeof(struct bcri_region_shm)},
+    {"an ID", held_id, sizeof(struct bcri_slot_shm)},
+    {"a pending ID", pending_id, sizeof(struct bcri_slot_shm)},
+    {"a listed ID", listed_id, sizeof(struct bcri_slot_shm)},
+    {"a journal", journal, sizeof(struct bcri_journal_shm)},
+    {"a redo log", redo, 4 * sizeof(struct bcri_redo_shm)},
+    {"a record's identity", identity, sizeof(struct bcri_identity_shm)},
+    {"a heap's directory", heap_directory, 64},
+    {"the list of return queues", ways_home, 8},
+};
+
+/* What strays write. */
+enum { VALUES = 11 };
+static uint64_t stray(uint64_t was, int which)
+{
+    switch (which) {
+    case 0: return 0;
+    case 1: return UINT64_MAX;
+    case 2: return was + 1;
+    case 3: return was - 1;
+    case 4: return was ^ UINT64_C(1) << 31;
+    case 5: return was ^ UINT64_C(1) << 63;
+    case 6: return was | 0xffffffffu; /* beyond the end of the same segment */
+    case 7: return (was & ~BCRI_REF_MASK) | UINT64_C(0xfffe) << 32 | 7; /* a segment that was never there */
+    case 8: return (was & ~BCRI_REF_MASK) | 1;                          /* the host segment */
+    case 9: return was ^ UINT64_C(1) << 40;
+    default: return (was & ~UINT64_C(0xffffffff)) | 0x01234567;
+    }
+}
+
+/* How a case ends: the child's exit status. */
+enum { QUIET = 0, TOLD = 3, FOUND = 4 };
+
+static int told;
+static void look(int failed)
+{
+    told |= failed && bcr_errno == bcrE_INTERNAL;
+}
+
+static void calls_of_one(void)
+{
+    as(one);
+    bcr_putwait(0);
+    for (int i = 0; i < 5; i++) {
+        int cell = scene.cell + i;
+        look(bcr_celllen(bcr_cce, cell) < 0);
+        void **rgid = bcr_read(bcr_cce, cell, 0);
+        look(rgid == NULL);
+        if (rgid != NULL)
+            look(bcr_rgfree(rgid) < 0);
+        rgid = number(5);
+        look(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE) < 0);
+        look(bcr_rgfree(rgid) < 0);
+        rgid = bcr_deq(bcr_cce, cell, 0);
+        look(rgid == NULL);
+        if (rgid != NULL) {
+            look(bcr_rgmod(rgid) < 0);
+            look(bcr_write(rgid, bcr_cce, cell, bcr_FREE) < 0);
+        }
+    }
+}
+
+static void calls_of_two(void)
+{
+    int archtype;
+    as(two);
+    bcr_putwait(0);
+    look(bcr_rglen(scene.held, &archtype) < 0);
+    look(bcr_rgrealloc(scene.held, 3) < 0);
+    look(bcr_enq(scene.held, one_of_two, scene.cell, bcr_NOFREE) < 0);
+    look(bcr_rgmod(scene.held) < 0);
+    look(bcr_rgmod(scene.shared) < 0);
+    look(bcr_rgfree(scene.shared) < 0);
+    look(bcr_rgwait(scene.pending, 0, 0) < 0);
+    look(bcr_rgwait(scene.listed, 0, 1) < 0);
+    look(bcr_rlswl(scene.lock, one_of_two, scene.cell + 3) < 0);
+    for (int i = 0; i < 5; i++) {
+        void **rgid = bcr_deq(one_of_two, scene.cell + i, 0);
+        look(rgid == NULL);
+        if (rgid != NULL)
+            look(bcr_rgfree(rgid) < 0);
+        rgid = bcr_acqwl(one_of_two, scene.cell + i, 0);
+        look(rgid == NULL);
+        if (rgid != NULL)
+            look(bcr_rlswl(rgid, one_of_two, scene.cell + i) < 0);
+    }
+    for (int i = 0; i < FREE_IDS; i++)
+        look(bcr_rgalloc(64, 0) == NULL);
+    look(bcr_rgfree(scene.held) < 0);
+    look(bcr_rgfree(scene.pending) < 0);
+    for (int i = 0; i < 5; i++)
+        look(bcr_zap(one_of_two, scene.cell + i) < 0);
+    look(bcr_cafree(50) < 0);
+    as(one);
+    look(bcr_cafree(scene.cell) < 0);
+}
+
+static void run_calls(void)
+{
+    calls_of_one();
+    calls_of_two();
+    _exit(told ? TOLD : QUIET);
+}
+
+static void run_repair(void)
+{
+    bcri_cce_dying(group_host(group), two->index);
+    bcri_cce_repair(group_enl(group), two->index);
+    bcri_cce_dying(group_host(group), one->index);
+    bcri_cce_repair(group_enl(group), one->index);
+    _exit(QUIET);
+}
+
+static void run_audit(void)
+{
+    struct bcri_audit audit = {.found = NULL};
+    _exit(bcri_audit(group_enl(group), &audit) == 0 && audit.findings != 0 ? FOUND : QUIET);
+}
+
+/* A lock word, or the owner's half of a count, that names a CCE which lives and does not hold it: whoever needs it sleeps, as
+ * for one that is stopped; only the audit can tell. */
+static bool names_the_living(const struct target *target, size_t word, uint64_t is)
+{
+    const uint32_t tags = 3; /* enl, one, two */
+    uint32_t low = (uint32_t)is, high = (uint32_t)(is >> 32);
+    if (target->bytes == sizeof(struct bcri_region_shm))
+        return word == 0 && high >= 1 && high <= tags;
+    if (target->bytes == sizeof(struct bcri_area_shm))
+        return word == 8 && ((low >= 1 && low <= tags) || (high >= 1 && high <= tags));
+    return target->bytes > sizeof(struct bcri_cell_shm) && (word == 0 || word == 8) && low >= 1 &&
+           low <= tags;
+}
+
+/* One case: the scene, the damage, what meets it. Returns how it ended; -1: it did not, or by a signal. */
+static int one_case(const struct target *target, size_t word, int value, void (*body)(void), int *signal_out)
+{
+    int status;
+    fflush(stdout);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        set_scene();
+        uint64_t *at = (uint64_t *)target->where() + word;
+        uint64_t was = *at, is = stray(was, value);
+        if (is == was || names_the_living(target, word, is))
+            _exit(QUIET);
+        alarm(HANG_SECONDS * (test_is_instrumented() ? 10 : 1));
+        *(volatile uint64_t *)at = is;
+        body();
+    }
+    while (waitpid(pid, &status, 0) < 0)
+        CHECK_INT(errno, EINTR);
+    *signal_out = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Each word of what has that name, or, at the reduced size, some of them. */
+static void damage(const char *name)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } bodies[] = {{"calls", run_calls}, {"repair", run_repair}, {"audit", run_audit}};
+    const struct target *target = targets;
+    while (strcmp(target->name, name) != 0)
+        target++;
+    uint64_t random = test_seed();
+    uint64_t stride = test_scale(12, 1);
+    int bad = 0, cases = 0;
+    for (size_t word = 0; word < target->bytes / 8; word++)
+        for (int value = 0; value < VALUES; value++)
+            for (size_t b = 0; b < sizeof bodies / sizeof bodies[0]; b++) {
+                int signal;
+                if (stride > 1 && test_rand_below(&random, stride) != 0)
+                    continue;
+                int got = one_case(target, word, value, bodies[b].run, &signal);
+                cases++;
+                if (got == QUIET || got == TOLD || got == FOUND)
+                    continue;
+                printf("%s, word at %zu, stray %d: %s ended by signal %d (status %d)\n", target->name,
+                       8 * word, value, bodies[b].name, signal, got);
+                bad++;
+            }
+    printf("%s: %d cases\n", target->name, cases);
+    CHECK_INT(bad, 0);
+}
+
+TEST_TIMEOUT(a_damaged_cell_ends_no_process, 600)
+{
+    damage("a cell with regions");
+    damage("a cell with a waiting ticket");
+    damage("a cell with a waiting read");
+    damage("a cell with more than its ring holds");
+}
+
+TEST_TIMEOUT(a_damaged_area_ends_no_process, 600)
+{
+    damage("an area");
+    damage("a node");
+}
+
+TEST_TIMEOUT(a_damaged_region_ends_no_process, 600)
+{
+    damage("the header of a held region");
+    damage("the header of a queued region");
+    damage("the header of a shared region");
+}
+
+TEST_TIMEOUT(a_damaged_ID_ends_no_process, 600)
+{
+    damage("an ID");
+    damage("a pending ID");
+    damage("a listed ID");
+}
+
+TEST_TIMEOUT(a_damaged_record_ends_no_process, 600)
+{
+    damage("a journal");
+    damage("a redo log");
+    damage("a record's identity");
+    damage("a heap's directory");
+    damage("the list of return queues");
+}
+
+/* What is said of it. */
+static char said[4096];
+static void note(void *arg, const char *sentence)
+{
+    (void)arg;
+    size_t length = strlen(said);
+    snprintf(said + length, sizeof said - length, "%s\n", sentence);
+}
+
+static void audit_names(const char *part)
+{
+    struct bcri_audit audit = {.found = note};
+    said[0] = '\0';
+    CHECK_INT(bcri_audit(group_enl(group), &audit), 0);
+    CHECK(audit.findings != 0);
+    if (strstr(said, part) == NULL)
+        FAIL("wanted \"%s\" in \"%s\"", part, said);
+}
+
+static void store_64(void *where, uint64_t value)
+{
+    *(volatile uint64_t *)where = value;
+}
+static void store_32(void *where, uint32_t value)
+{
+    *(volatile uint32_t *)where = value;
+}
+
+TEST(a_ring_entry_that_leads_nowhere_is_INTERNAL_to_takers_and_readers_and_the_audit_names_it)
+{
+    set_scene();
+    struct bcri_cell_shm *cell = scene.place[0].cell;
+    uint64_t was = bcri_load(&cell->ring[0]);
+    store_64(&cell->ring[0], was | 0xffffffffu);
+    FAILS_NULL(bcr_deq(bcr_cce, scene.cell, 0), bcrE_INTERNAL);
+    FAILS_NULL(bcr_read(bcr_cce, scene.cell, 0), bcrE_INTERNAL);
+    FAILS_NULL(bcr_acqwl(bcr_cce, scene.cell, 0), bcrE_INTERNAL);
+    CHECK_INT(bcr_celllen(bcr_cce, scene.cell), 4); /* it is still there */
+    audit_names("lies in no heap");
+    store_64(&cell->ring[0], was);
+    CHECK_INT(take(bcr_cce, scene.cell), 1);
+}
+
+TEST(counters_that_cannot_be_are_INTERNAL_and_the_audit_names_them)
+{
+    set_scene();
+    struct bcri_cell_shm *cell = scene.place[0].cell;
+    uint64_t was = bcri_load(&cell->h.head);
+    store_64(&cell->h.head, was + 1000);
+    FAILS(bcr_zap(bcr_cce, scene.cell), bcrE_INTERNAL);
+    FAILS_NULL(bcr_read(bcr_cce, scene.cell, bcr_BLOCK), bcrE_INTERNAL);
+    audit_names("tickets wait");
+    store_64(&cell->h.head, was);
+    store_32(&cell->c.extra, 7);
+    FAILS(bcr_zap(bcr_cce, scene.cell), bcrE_INTERNAL);
+    audit_names("regions outside the ring, counted 7");
+    store_32(&cell->c.extra, 0);
+    CHECK_INT(take(bcr_cce, scene.cell), 1);
+}
+
+TEST(a_cell_of_another_generation_than_its_area_is_INTERNAL)
+{
+    set_scene();
+    struct bcri_cell_shm *cell = scene.place[0].cell;
+    uint64_t was = bcri_load(&cell->h.state);
+    store_64(&cell->h.state, was ^ UINT64_C(1) << 40);
+    FAILS_NULL(bcr_deq(bcr_cce, scene.cell, 0), bcrE_INTERNAL);
+    FAILS(bcr_zap(bcr_cce, scene.cell), bcrE_INTERNAL);
+    void **rgid = number(1);
+    store_64(&cell->t.state, was ^ UINT64_C(1) << 40);
+    FAILS(bcr_enq(rgid, bcr_cce, scene.cell, bcr_FREE), bcrE_INTERNAL);
+    CHECK_INT(value_of(rgid), 1);
+    audit_names("it is of generation");
+}
+
+TEST(a_request_at_a_damaged_cell_ends_with_INTERNAL_instead_of_waiting_for_ever)
+{
+    set_scene();
+    struct bcri_cell_shm *cell = scene.place[1].cell;
+    store_64(&cell->h.state, bcri_load(&cell->h.state) ^ UINT64_C(1) << 40);
+    as(two);
+    FAILS(bcr_rgwait(scene.pending, 0, 1), bcrE_INTERNAL);
+    FAILS(bcr_rgfree(scene.pending), bcrE_INTERNAL);
+    store_64(&scene.place[2].cell->i.area, 0);
+    FAILS(bcr_rgwait(scene.listed, 0, 1), bcrE_INTERNAL);
+    audit_names("it does not know its area");
+}
+
+TEST(an_area_whose_cells_do_not_lie_in_its_segment_is_INTERNAL)
+{
+    set_scene();
+    struct bcri_ctx *three = join();
+    int one_of_three = name(three, one);
+    as(three);
+    struct bcri_area_shm *area = scene.place[0].area;
+    uint32_t was = area->stride_bytes;
+    store_32(&area->stride_bytes, 0);
+    FAILS(bcr_celllen(one_of_three, scene.cell), bcrE_INTERNAL);
+    audit_names("lies nowhere");
+    store_32(&area->stride_bytes, was);
+    store_32(&area->kinds[1], UINT32_MAX / 2);
+    FAILS(bcr_celllen(one_of_three, scene.cell), bcrE_INTERNAL);
+    store_32(&area->kinds[1], 0);
+    CHECK_INT(bcr_celllen(one_of_three, scene.cell), 4);
+}
+
+TEST(an_ID_that_names_no_region_is_INTERNAL)
+{
+    set_scene();
+    as(two);
+    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)scene.held;
+    uint64_t was = bcri_load(&slot->word);
+    store_64(&slot->word, was | 0xffffffffu);
+    FAILS(bcr_rglen(scene.held, NULL), bcrE_INTERNAL);
+    FAILS(bcr_rgmod(scene.held), bcrE_INTERNAL);
+    FAILS(bcr_rgrealloc(scene.held, 2), bcrE_INTERNAL);
+    FAILS(bcr_enq(scene.held, one_of_two, scene.cell, bcr_FREE), bcrE_INTERNAL);
+    audit_names("lies in no heap");
+    store_64(&slot->word, was);
+    CHECK_INT(value_of(scene.held), 11);
+}
+
+TEST(data_beyond_the_segment_are_not_copied)
+{
+    set_scene();
+    as(two);
+    struct bcri_region_shm *region = shared_region();
+    int value = 5;
+    store_32(&region->length, UINT32_MAX - 3);
+    FAILS(bcr_rgmod(scene.shared), bcrE_INTERNAL);
+    bcr_errno = 0;
+    CHECK_INT(bcr_copyfm(bcrT_1INT, 1, scene.shared, 0, &value, sizeof value), -2);
+    CHECK_INT(bcr_errno, bcrE_INTERNAL);
+    CHECK_INT(value, 5);
+    store_32(&region->length, 4);
+    CHECK_INT(bcr_rgmod(scene.shared), 0);
+}
+
+TEST(a_lock_of_nobody_is_taken_over_and_the_audit_names_it)
+{
+    set_scene();
+    struct bcri_cell_shm *cell = scene.place[0].cell;
+    store_32(&cell->h.lock, 60000);
+    store_32(&cell->t.lock, one->tag); /* its own, which it does not hold */
+    audit_names("locks held by tags 60000,");
+    CHECK_INT(take(bcr_cce, scene.cell), 1);
+    CHECK_INT(bcr_enq(number(9), bcr_cce, scene.cell, bcr_FREE), 0);
+    CHECK_INT(bcr_celllen(bcr_cce, scene.cell), 4);
+}
+
+TEST(a_count_locked_by_nobody_is_taken_over_and_the_audit_names_it)
+{
+    set_scene();
+    as(two);
+    struct bcri_region_shm *region = shared_region();
+    store_64(&region->count, BCRI_COUNT_WORD(2, 50000));
+    audit_names("is locked by CCE 49999");
+    CHECK_INT(value_of(scene.shared), 12);
+    CHECK_UINT(bcri_load(&region->count), 1);
+}
