@@ -320,13 +320,8 @@ static void have_stack(void)
 
 TEST(without_memory_only_known_descriptors_are_copied)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    SKIP("the sanitizer's own malloc cannot be used up");
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    SKIP("the sanitizer's own malloc cannot be used up");
-#endif
-#endif
+    if (test_is_instrumented())
+        SKIP("the tool's own memory cannot be used up");
     static const int known[] = {0, bcrT_CHAR, 1, 0, (bcrT_NEST + 1) | bcrT_END, 1, 0, bcrT_CHAR | bcrT_END,
                                 1};
     static const int unknown[] = {0, bcrT_CHAR, 1, 0, bcrT_CHAR | bcrT_END, 1};

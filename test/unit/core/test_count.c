@@ -373,7 +373,7 @@ TEST_TIMEOUT(freers_killed_at_random_lose_no_block_and_free_none_twice, 240)
     CHECK(lot != MAP_FAILED);
     uint64_t state = test_seed();
     open_group(LOT * 64);
-    for (unsigned round = 0; round < test_scale(300, 3000); round++) {
+    for (unsigned round = 0; round < test_scale(300, test_is_instrumented() ? 300 : 3000); round++) {
         memset((void *)lot, 0, sizeof *lot);
         for (uint32_t i = 0; i < LOT; i++)
             lot->ref[i] = new_region(32, 2);
