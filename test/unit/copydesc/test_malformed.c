@@ -21,6 +21,9 @@ static void check_refused(const int *desc, int error)
     struct bcri_copy_region region = region_new(SIZE);
     fill(filled, SIZE);
     CHECK_INT(bcri_copydesc_check(the_copier(), desc), error);
+    struct bcri_copy_region other = region_new(SIZE);
+    CHECK_RESULT(bcri_copy_between(the_copier(), desc, 1, &region, &other), -2, error);
+    CHECK_RESULT(bcri_copy_size(the_copier(), desc, 1, region.archtype, 0, SIZE), -1, error);
     for (int repl = 0; repl <= 1; repl++)
         CHECK_RESULT(copy_to(desc, repl, &region, filled, SIZE), -2, error);
     CHECK(untouched(region.data, SIZE));
