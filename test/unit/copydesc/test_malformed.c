@@ -307,7 +307,7 @@ static void use_up_all_memory(void)
     const struct rlimit none = {0, 0};
     CHECK_INT(setrlimit(RLIMIT_AS, &none), 0);
     void *volatile taken; /* keeps the compiler from leaving malloc out */
-    for (size_t size = 1 << 16; size >= 16; size /= 2)
+    for (size_t size = 1 << 16; size > 0; size /= 2)
         do
             taken = malloc(size);
         while (taken);
