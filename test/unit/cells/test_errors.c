@@ -16,6 +16,7 @@ static void all_fail(int code, void **rgid, int cell)
     FAILS(bcr_cagrow(0, 1, 1, 1, 1, 1, 64), code);
     FAILS(bcr_cafree(cell), code);
     FAILS(bcr_celllen(1, cell), code);
+    FAILS(bcr_fd(cell), code);
     FAILS_NULL(bcr_rgalloc(4, 0), code);
     FAILS(bcr_rgmod(rgid), code);
     FAILS(bcr_rgfree(rgid), code);
