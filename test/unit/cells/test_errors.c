@@ -68,6 +68,15 @@ TEST(without_a_CCE_every_routine_says_NOINIT)
     all_fail(bcrE_NOINIT, &variable, 1);
 }
 
+TEST(without_a_CCE_descriptors_can_be_shown_and_codes_explained)
+{
+    char text[1024];
+    CHECK(bcr_descshow(bcrT_1INT, 0, text, sizeof text) > 0);
+    FAILS(bcr_descshow(NULL, 0, text, sizeof text), bcrE_ARG);
+    FAILS(bcr_descshow(bcrT_1INT, 5, text, sizeof text), bcrE_ARCH);
+    CHECK(bcr_strerror(bcrE_ARCH) != NULL);
+}
+
 TEST(in_a_fork_every_routine_says_FORK_and_harms_nothing)
 {
     begin();
