@@ -61,7 +61,7 @@ swap() { # two names, where they are declared
 }
 
 change "two fields of a region's header" core/include/bcri/region.h "$(swap archtype error)"
-change "two fields of a trace record" core/include/bcri/record.h "$(swap seq bytes)"
+change "two fields of a trace record" core/include/bcri/record.h "$(swap what bytes)"
 change "two fields of the record's bell" core/include/bcri/record.h "$(swap sleeping lock_sleepers)"
 change "a field of a segment's entry, narrower" core/include/bcri/host.h 's/^    _Atomic uint64_t frees;/    _Atomic uint32_t frees;\n    uint32_t more;/'
 change "a new field in place of padding" core/include/bcri/returns.h 's/^    uint32_t spare\[5\];/    uint32_t fresh;\n    uint32_t spare[4];/'
