@@ -131,7 +131,7 @@ function(bcr_set_test_properties name labels timeout serial)
     if(NOT timeout)
         set(timeout 300)
     endif()
-    if(BCR_TEST_WRAPPER)
+    if(BCR_TEST_WRAPPER OR BCR_SANITIZE)
         math(EXPR timeout "${timeout} * 10")
     endif()
     set_tests_properties(${name} PROPERTIES

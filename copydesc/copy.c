@@ -89,11 +89,25 @@ static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_byt
            b_first < a_first + (uintptr_t)a_bytes;
 }
 
+/* The areas overlap; do the bytes that are used? Between regions positions only grow, so that is easily told. */
+static bool used_bytes_overlap(const struct job *job, const struct recipe *recipe)
+{
+    const struct room *room = &job->room;
+    int64_t source_end, destination_end;
+    if (recipe->survey.source.user || recipe->survey.destination.user ||
+        !recipe_fits(recipe, job->repl, room, &source_end, &destination_end))
+        return true;
+    return overlap(job->source_data + room->source_pos, source_end - room->source_pos,
+                   job->destination_data + room->destination_pos, destination_end - room->destination_pos);
+}
+
 /* The copy that is made if the two areas overlap. */
 static __attribute__((noinline)) struct bcri_copy_result copy_set_aside(struct job *job,
                                                                         struct recipe *recipe,
                                                                         const struct op_tools *tools)
 {
+    if (!used_bytes_overlap(job, recipe))
+        return copy(job, recipe, tools);
     uint8_t *aside = malloc((size_t)job->room.source_length);
     if (!aside)
         return failed(-2, bcrE_NOMEM);

@@ -47,21 +47,18 @@ struct key_look {
 
 static inline struct key_look key_look(const int *copydesc)
 {
-    struct key_look look = {0, 0};
-    for (int idx = 0; idx < KEY_LOOKED_AT_MAX; idx++) {
-        const int *words = copydesc + 3 * idx;
+    uint64_t hash = 0;
+    const int *words = copydesc;
+    for (int idx = 0; idx < KEY_LOOKED_AT_MAX; idx++, words += 3) {
         if (bcri_unlikely(!triple_good_fast(words, idx)))
-            return look;
-        uint64_t front, back;
-        memcpy(&front, words, sizeof front); /* adjust and type; then type and repl */
-        memcpy(&back, words + 1, sizeof back);
-        look.hash = (look.hash << 9 | look.hash >> 55) ^ (front + (back << 17 | back >> 47));
-        if (words[1] & bcrT_END) {
-            look.count = idx + 1;
             break;
-        }
+        uint64_t front; /* adjust and type */
+        memcpy(&front, words, sizeof front);
+        hash = (hash << 9 | hash >> 55) + (front ^ (uint64_t)(uint32_t)words[2] << 20);
+        if (words[1] & bcrT_END)
+            return (struct key_look){hash, idx + 1};
     }
-    return look;
+    return (struct key_look){hash, 0};
 }
 
 /* Does the array, at which a look was had, hold what was read? */

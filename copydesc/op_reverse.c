@@ -67,9 +67,10 @@ ALWAYS void block(const uint8_t *from, uint8_t *to, int size, int first, int sec
 
 /* Blocks of `first` + `second` bytes, each part a word of its own; `second` may be 0. One after the other, four in a
  * turn. */
-ALWAYS void column(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second)
+ALWAYS void stepped(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second,
+                    int64_t source_step, int64_t destination_step)
 {
-    int64_t source_step = op->source_step, destination_step = op->destination_step, i = 0;
+    int64_t i = 0;
     for (; i + 4 <= op->blocks; i += 4, from += 4 * source_step, to += 4 * destination_step) {
         block(from, to, size, first, second);
         block(from + source_step, to + destination_step, size, first, second);
@@ -78,6 +79,26 @@ ALWAYS void column(const struct op *op, const uint8_t *from, uint8_t *to, int si
     }
     for (; i < op->blocks; i++, from += source_step, to += destination_step)
         block(from, to, size, first, second);
+}
+
+/* The same, with steps that the compiler knows; plain, since that is what the processor foresees best in long arrays. */
+ALWAYS void plain(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second,
+                  int64_t source_step, int64_t destination_step)
+{
+    for (int64_t i = 0; i < op->blocks; i++, from += source_step, to += destination_step)
+        block(from, to, size, first, second);
+}
+
+/* Every other block from or to a dense array is what is met most often beside structs. */
+ALWAYS void column(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second)
+{
+    int64_t bytes = first + second;
+    if (op->source_step == 2 * bytes && op->destination_step == bytes)
+        plain(op, from, to, size, first, second, 2 * bytes, bytes);
+    else if (op->source_step == bytes && op->destination_step == 2 * bytes)
+        plain(op, from, to, size, first, second, bytes, 2 * bytes);
+    else
+        stepped(op, from, to, size, first, second, op->source_step, op->destination_step);
 }
 
 /* Small blocks: false if this one is not. */

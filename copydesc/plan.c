@@ -228,10 +228,10 @@ static void mark_quick(struct oplist *list)
 /* The result of find_rounds, with copies of what it borrowed. */
 static int keep(struct plan *plan, const struct rounds *rounds)
 {
-    size_t count = (size_t)rounds->count;
-    plan->first = calloc(count, sizeof *plan->first);
-    plan->source_at = calloc(count + 1, sizeof *plan->source_at);
-    plan->destination_at = calloc(count + 1, sizeof *plan->destination_at);
+    size_t room = (size_t)rounds->count + 1;
+    plan->first = calloc(room, sizeof *plan->first);
+    plan->source_at = calloc(room, sizeof *plan->source_at);
+    plan->destination_at = calloc(room, sizeof *plan->destination_at);
     if (!plan->first || !plan->source_at || !plan->destination_at)
         return bcrE_NOMEM;
     plan->count = rounds->count;

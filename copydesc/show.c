@@ -46,9 +46,10 @@ static __attribute__((format(printf, 2, 3))) void say(struct text *text, const c
 /* "from-to" of items, "-" where there are none. */
 static void say_place(struct text *text, bool moves, int64_t from, int64_t bytes)
 {
+    const int64_t end = from + bytes;
     char place[48];
     if (moves)
-        snprintf(place, sizeof place, "%lld-%lld", (long long)from, (long long)(from + bytes));
+        snprintf(place, sizeof place, "%lld-%lld", (long long)from, (long long)end);
     else
         snprintf(place, sizeof place, "-");
     say(text, "  %-17s", place);
@@ -152,7 +153,8 @@ int bcri_copydesc_show(const int *copydesc, int archtype, char *text, int size)
     int error = key_read(&key, copydesc);
     if (error)
         return -error;
-    struct shower shower = {.text = {text, size, 0}};
+    struct shower shower = {.text = {.size = size}};
+    shower.text.bytes = text;
     const struct layout user = layout_of_user(), region = layout_of_region(archtype);
     error = survey_init(&shower.survey, key.triples, &user, &region);
     if (error)

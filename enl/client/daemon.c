@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,8 +26,11 @@
 #include "bcri/client.h"
 #include "bcri/config.h"
 
+/* An emulator's own threads count as the program's in /proc; the C library knows whether it has made one. */
 static bool has_threads(void)
 {
+    if (__libc_single_threaded)
+        return false;
     DIR *tasks = opendir("/proc/self/task");
     if (tasks == NULL)
         return false;

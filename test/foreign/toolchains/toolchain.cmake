@@ -31,9 +31,9 @@ string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -Wl,--dynamic-linker=${BCR_SYSROOT}$
 
 set(CMAKE_FIND_ROOT_PATH "${BCR_SYSROOT}" "/usr/${foreign_tuple}")
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-foreach(kind LIBRARY INCLUDE PACKAGE)
-    set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
-endforeach()
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH) # BCR itself may be installed anywhere
 
 set(ENV{PKG_CONFIG_LIBDIR} "${foreign_usr_lib}/pkgconfig")
 set(ENV{PKG_CONFIG_SYSROOT_DIR} "${BCR_SYSROOT}")

@@ -197,3 +197,31 @@ TEST(a_program_started_directly_obeys_the_terminal_too)
     CHECK_INT(shell_says(), 'e');
     CHECK_INT((unsigned char)shell_says(), 128 + SIGINT);
 }
+
+TEST(a_terminal_stopped_by_control_s_holds_up_nothing)
+{
+    int ordinal;
+    pid_t root;
+    char *words[] = {(char *)(uintptr_t)run_enl(),
+                     (char *)(uintptr_t)run_cce(),
+                     (char *)"tell",
+                     (char *)"wait",
+                     (char *)"hopeless",
+                     (char *)"9000",
+                     (char *)"tell",
+                     (char *)"pause",
+                     NULL};
+    start_on_terminal(words);
+    pid_t group = run_told_pid(&ordinal, &root);
+    press(19);
+    run_go();
+    run_told_pid(&ordinal, &root); /* each of its 9000 messages was answered */
+    press(26);                     /* the keys are heard too */
+    CHECK_INT(shell_says(), 's');
+    CHECK_INT(write(hears[1], "f", 1), 1);
+    while (tcgetpgrp(master) != group)
+        sched_yield();
+    CHECK_INT(kill(group, SIGTERM), 0); /* enl leads it */
+    CHECK_INT(shell_says(), 'e');
+    CHECK_INT((unsigned char)shell_says(), 128 + SIGTERM);
+}

@@ -66,7 +66,8 @@ if pkg-config --exists libtcmalloc_minimal; then
 fi
 
 step "find_package"
-"$CMAKE" -S "$source" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" >"$scratch/log" 2>&1 &&
+# shellcheck disable=SC2086
+"$CMAKE" -S "$source" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" ${TOOLCHAIN-} >"$scratch/log" 2>&1 &&
     "$CMAKE" --build "$scratch/build" >>"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "a CMake project"; }
 check_runs "$prefix/bin/enl" "$scratch/build/consumer"
 check_runs "$prefix/bin/enl" "$scratch/build/consumer_static"

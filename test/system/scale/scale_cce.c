@@ -176,7 +176,7 @@ static void births(const struct plan *plan, const char *program, struct cry *cry
         must(birth != NULL && bcr_copyto(bcrT_1INT, 3, birth, 0, plan, sizeof *plan) >= 1, "copyto");
         must(bcr_enlist(NULL, -lot, done + 1, program, birth, bcr_FREE) == 0, "enlist");
         for (int i = 0; i < lot; i++) {
-            struct cry one;
+            struct cry one = {0};
             void **region = bcr_deq(bcr_cce, TO_ROOT, bcr_BLOCK);
             must(region != NULL && bcr_copyfm(CRY, 1, region, 0, &one, sizeof one) >= 1, "birthcry");
             must(bcr_rgfree(region) == 0, "rgfree");

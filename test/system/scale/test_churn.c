@@ -16,7 +16,7 @@ static void churn(const char *end)
 {
     unsigned long long before, after;
     int fds_before, fds_after;
-    int rounds = (int)test_scale(150, 1000);
+    int rounds = (int)test_scale(150, test_is_instrumented() ? 150 : 1000);
     char text[16];
     run_folder();
     setenv("CHURN_END", end, 1);

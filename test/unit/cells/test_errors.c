@@ -16,6 +16,7 @@ static void all_fail(int code, void **rgid, int cell)
     FAILS(bcr_cagrow(0, 1, 1, 1, 1, 1, 64), code);
     FAILS(bcr_cafree(cell), code);
     FAILS(bcr_celllen(1, cell), code);
+    FAILS(bcr_fd(cell), code);
     FAILS_NULL(bcr_rgalloc(4, 0), code);
     FAILS(bcr_rgmod(rgid), code);
     FAILS(bcr_rgfree(rgid), code);
@@ -65,6 +66,15 @@ TEST(without_a_CCE_every_routine_says_NOINIT)
     all_fail(bcrE_NOINIT, NULL, 1);
     void *variable;
     all_fail(bcrE_NOINIT, &variable, 1);
+}
+
+TEST(without_a_CCE_descriptors_can_be_shown_and_codes_explained)
+{
+    char text[1024];
+    CHECK(bcr_descshow(bcrT_1INT, 0, text, sizeof text) > 0);
+    FAILS(bcr_descshow(NULL, 0, text, sizeof text), bcrE_ARG);
+    FAILS(bcr_descshow(bcrT_1INT, 5, text, sizeof text), bcrE_ARCH);
+    CHECK(bcr_strerror(bcrE_ARCH) != NULL);
 }
 
 TEST(in_a_fork_every_routine_says_FORK_and_harms_nothing)

@@ -1,32 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_fd: a descriptor that tells of regions in an own cell. */
-#include <bcr.h>
+#include "cce.h"
 
 #include <poll.h>
 #include <pthread.h>
-
-#include "bcri/self.h"
-#include "check.h"
-#include "group.h"
-
-static struct group *group;
-static struct bcri_ctx *one, *two;
-
-static void begin(void)
-{
-    group = group_open();
-    one = group_join(group);
-    two = group_join(group);
-    bcri_self_set(one);
-}
-
-static void end(void)
-{
-    bcri_self_set(NULL);
-    group_leave(group, two);
-    group_leave(group, one);
-    group_close(group);
-}
+#include <sys/resource.h>
 
 static bool readable(int fd)
 {
@@ -55,17 +33,15 @@ TEST(a_put_by_another_makes_it_readable_once_per_arming)
     int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
     int fd = bcr_fd(cell);
     CHECK(!readable(fd));
-    bcri_self_set(two);
-    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 4096), 1);
-    int peer = group_name(two, one->index);
-    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), peer, cell, bcr_FREE), 0);
+    as(two);
+    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), one_of_two, cell, bcr_FREE), 0);
     CHECK(readable(fd));
-    bcri_self_set(one);
+    as(one);
     CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)), 0);
     CHECK_INT(bcr_fd(cell), fd);
     CHECK(!readable(fd));
-    bcri_self_set(two);
-    CHECK_INT(bcr_write(bcr_rgalloc(4, 0), peer, cell, bcr_FREE), 0);
+    as(two);
+    CHECK_INT(bcr_write(bcr_rgalloc(4, 0), one_of_two, cell, bcr_FREE), 0);
     CHECK(readable(fd));
     end();
 }
@@ -73,9 +49,8 @@ TEST(a_put_by_another_makes_it_readable_once_per_arming)
 static void *put_one(void *arg)
 {
     int *cell = arg;
-    bcri_self_set(two);
-    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 4096), 1);
-    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), group_name(two, one->index), *cell, bcr_FREE), 0);
+    as(two);
+    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), one_of_two, *cell, bcr_FREE), 0);
     return NULL;
 }
 
@@ -108,8 +83,27 @@ TEST(a_get_that_waits_at_an_armed_cell_is_served_all_the_same)
 TEST(a_cell_that_is_not_there_has_no_descriptor)
 {
     begin();
-    CHECK_INT(bcr_fd(7), -1);
-    CHECK_INT(bcr_errno, bcrE_NOCELL);
+    const int none[] = {7, -1, 1000000};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        FAILS(bcr_fd(none[i]), bcrE_NOCELL);
     CHECK(bcr_fd(0) >= 0);
+    end();
+}
+
+TEST(without_descriptors_a_cell_is_not_armed)
+{
+    struct rlimit limit, none;
+    begin();
+    int cell = grow(1, 4, 4096);
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+    FAILS(bcr_fd(cell), bcrE_NOMEM);
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    int fd = bcr_fd(cell);
+    CHECK(fd >= 0 && readable(fd));
+    CHECK_INT(take(bcr_cce, cell), 1);
     end();
 }

@@ -455,25 +455,37 @@ TEST(the_mark_is_the_last_served_takers_whoever_collects_first)
     end();
 }
 
+/* A CCE that waits for the lock, by ticket or, behind a read, in the list; then a region comes. */
+struct waiter {
+    struct bcri_ctx *ctx;
+    void **read, **lock;
+};
+static struct waiter served_after_waiting(int cell, bool listed)
+{
+    struct waiter waiter = {.ctx = join()};
+    int owner = name(waiter.ctx, one);
+    as(waiter.ctx);
+    waiter.read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
+    waiter.lock = bcr_acqwl(owner, cell, bcr_PENDING);
+    CHECK(waiter.lock != NULL && (waiter.read != NULL) == listed);
+    as(one);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    return waiter;
+}
+
 /* A taker that waited is marked like one that did not. */
 TEST(a_holder_that_waited_for_its_lock_leaves_OWNERDEAD)
 {
     begin();
     int cell = grow(1, 2, 1024);
     for (int listed = 0; listed < 2; listed++) {
-        struct bcri_ctx *holder = join();
-        int owner = name(holder, one);
-        as(holder);
-        void **read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
-        void **lock = bcr_acqwl(owner, cell, bcr_PENDING);
-        as(one);
-        CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-        as(holder);
+        struct waiter holder = served_after_waiting(cell, listed);
+        as(holder.ctx);
         if (listed)
-            CHECK_INT(bcr_rgfree(read), 0);
-        CHECK_INT(bcr_rgwait(lock, 0, 0), 1);
+            CHECK_INT(bcr_rgfree(holder.read), 0);
+        CHECK_INT(bcr_rgwait(holder.lock, 0, 0), 1);
         as(one);
-        leave(holder);
+        leave(holder.ctx);
         all_say_ownerdead(bcr_cce, cell);
         CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0);
         CHECK_INT(take(bcr_cce, cell), 3);
@@ -487,14 +499,7 @@ TEST(a_lock_that_was_handed_to_a_dead_CCE_but_not_collected_is_free)
     begin();
     int cell = grow(1, 2, 1024);
     for (int listed = 0; listed < 2; listed++) {
-        struct bcri_ctx *holder = join();
-        int owner = name(holder, one);
-        as(holder);
-        CHECK(!listed || bcr_read(owner, cell, bcr_PENDING) != NULL);
-        CHECK(bcr_acqwl(owner, cell, bcr_PENDING) != NULL);
-        as(one);
-        CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-        leave(holder);
+        leave(served_after_waiting(cell, listed).ctx);
         CHECK_INT(take(bcr_cce, cell), 1);
         FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
     }

@@ -309,3 +309,23 @@ TEST(results_of_the_largest_sizes_do_not_overflow)
     CHECK_RESULT(copy_from(all, 1, &region, buffer, 4), 2, 0);
     CHECK_RESULT(copy_from(all, 2, &region, buffer, 4), 1, 0);
 }
+
+TEST(parts_of_one_region_are_copied_onto_others_as_if_set_aside_first)
+{
+    /* Every distance, also none: as the whole source was before. */
+    for (int from = 0; from <= 24; from++)
+        for (int to = 0; to <= 24; to++) {
+            struct bcri_copy_region source = region_new(32);
+            fill(source.data, 32);
+            uint8_t want[32];
+            memcpy(want, source.data, sizeof want);
+            for (int i = 0; i < 4; i++)
+                memcpy(want + (to + 1) / 2 * 2 + 2 * i, (uint8_t *)source.data + (from + 1) / 2 * 2 + 2 * i,
+                       2);
+            struct bcri_copy_region destination = source;
+            source.offset_bytes = from;
+            destination.offset_bytes = to;
+            CHECK_INT(bcri_copy_between(the_copier(), bcrT_1SHORT, 4, &destination, &source).error, 0);
+            CHECK_MEM(source.data, want, sizeof want);
+        }
+}

@@ -3,7 +3,8 @@
 # layout_changes.sh COMPILER AWK -- that a change of what lies in shared memory changes the layout signature: the sources
 # are copied, one of them is changed, the signature is made again.
 set -euo pipefail
-cc=$1 awk=$2
+awk=$2
+read -ra cc <<<"$1" # a cross compiler comes with flags
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failures=0
@@ -32,7 +33,7 @@ signature() {
 #include "bcri/signature.h"
 int main(void) { printf("%08x\n", (unsigned)bcri_layout_signature()); return 0; }
 C
-    (cd "$scratch/tree" && "$cc" -std=gnu11 -o "$scratch/signature" -I"$scratch" -Icore/include -Icells/include \
+    (cd "$scratch/tree" && "${cc[@]}" -std=gnu11 -o "$scratch/signature" -I"$scratch" -Icore/include -Icells/include \
         -DBCR_ASSERT_LEVEL=0 "$scratch/main.c" core/layout.c core/heap_class.c cells/signature.c) >&2 &&
         "$scratch/signature"
 }

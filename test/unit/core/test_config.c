@@ -634,19 +634,10 @@ TEST(a_sentence_is_cut_to_its_buffer)
     CHECK_INT(load(&config, NULL, NULL, 0), -EINVAL);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 TEST(without_memory_nothing_changes_and_the_sentence_says_so)
 {
-#ifdef SANITIZED
-    SKIP("a sanitizer needs address space of its own");
-#endif
+    if (test_is_instrumented())
+        SKIP("the tool needs address space of its own");
     struct bcri_config config;
     struct rlimit limit;
     void **all = NULL;

@@ -19,38 +19,7 @@
 #include "bcri/repair.h"
 #include "bcri/returns.h"
 #include "check.h"
-#include "group.h"
-
-static struct group *group;
-static struct bcri_ctx *owner;
-static uint32_t area;
-
-static void open_group(uint64_t nbytes)
-{
-    group = group_open();
-    owner = group_join(group);
-    CHECK_INT(bcri_heap_add(owner, nbytes, &area), 0);
-}
-
-/* Nothing is held, nothing was freed twice, nothing got lost on its way home. */
-static void close_group(void)
-{
-    bcri_heap_collect(owner);
-    CHECK(bcri_heap_valid(owner));
-    CHECK_UINT(bcri_heap_charged(owner), 0);
-    CHECK_INT(bcri_heap_remove(owner, area), 0);
-    group_leave(group, owner);
-    group_close(group);
-}
-
-static bcri_ref new_region(uint32_t length, uint32_t count)
-{
-    bcri_ref ref;
-    struct bcri_region_shm *region;
-    CHECK_INT(bcri_heap_alloc(owner, length, 1, &ref, &region), 0);
-    bcri_store_release(&region->count, BCRI_COUNT_WORD(count, 0));
-    return ref;
-}
+#include "owner.h"
 
 static struct bcri_region_shm *at(bcri_ref ref)
 {
@@ -62,16 +31,10 @@ static uint64_t count_of(bcri_ref ref)
     return bcri_load(&at(ref)->count);
 }
 
-static void drop(struct bcri_ctx *ctx, bcri_ref ref)
-{
-    bcri_region_drop(ctx, ref);
-    bcri_count_settled(ctx);
-}
-
 TEST(a_hold_counts_up_and_a_drop_down_to_the_block_itself)
 {
     open_group(1 << 16);
-    bcri_ref ref = new_region(100, 1);
+    bcri_ref ref = new_region(owner, 100, 1);
     CHECK_INT(bcri_region_hold(owner, ref, 1), 0);
     CHECK_UINT(bcri_load(&owner->journal->cw_state), BCRI_CW_COMMIT);
     bcri_count_settled(owner);
@@ -92,7 +55,7 @@ TEST(a_hold_counts_up_and_a_drop_down_to_the_block_itself)
 TEST(a_count_that_would_overflow_is_refused_and_stays)
 {
     open_group(1 << 16);
-    bcri_ref ref = new_region(100, UINT32_MAX - 1);
+    bcri_ref ref = new_region(owner, 100, UINT32_MAX - 1);
     CHECK_INT(bcri_region_hold(owner, ref, 2), bcrE_NOMEM);
     CHECK_UINT(count_of(ref), UINT32_MAX - 1);
     CHECK_UINT(bcri_load(&owner->journal->cw_state), BCRI_CW_IDLE);
@@ -109,7 +72,7 @@ TEST(a_count_that_would_overflow_is_refused_and_stays)
 TEST(a_transaction_may_lock_the_word_and_let_it_go)
 {
     open_group(1 << 16);
-    bcri_ref ref = new_region(100, 3);
+    bcri_ref ref = new_region(owner, 100, 3);
     CHECK_UINT(bcri_count_lock(owner, ref), 3);
     CHECK_UINT(BCRI_COUNT_OWNER(count_of(ref)), owner->tag);
     CHECK_UINT(bcri_load(&owner->journal->cw_state), BCRI_CW_TRY);
@@ -143,7 +106,7 @@ static int hold_and_drop(struct bcri_ctx *ctx, void *arg)
 TEST_TIMEOUT(two_processes_count_one_word_exactly, 60)
 {
     open_group(1 << 16);
-    struct contest contest = {new_region(8, 3), test_scale(20000, 1000000)};
+    struct contest contest = {new_region(owner, 8, 3), test_scale(20000, 1000000)};
     uint32_t index[2];
     pid_t pid[2];
     for (unsigned i = 0; i < 2; i++)
@@ -186,7 +149,7 @@ TEST(repair_finishes_or_undoes_by_the_state_of_the_journal)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct bcri_ctx *dead = group_join(group);
         uint32_t index = dead->index;
-        bcri_ref ref = new_region(8, cases[i].count);
+        bcri_ref ref = new_region(owner, 8, cases[i].count);
         bcri_store(&at(ref)->count, BCRI_COUNT_WORD(cases[i].count, cases[i].tagged ? dead->tag : 0));
         bcri_store(&dead->journal->ret_entry, BCRI_RETURN_UNSENT);
         bcri_store(&dead->journal->cw_ref, ref);
@@ -270,8 +233,8 @@ static void kill_everywhere(int holds, uint32_t count, uint32_t after)
     for (unsigned steps = 0;; steps += stride) {
         uint32_t index;
         script->holds = holds;
-        script->warm = new_region(8, 1);
-        script->ref = new_region(8, count);
+        script->warm = new_region(owner, 8, 1);
+        script->ref = new_region(owner, 8, count);
         bcri_store(&script->done, 0);
         pid_t pid = group_fork(group, stepped, script, &index);
         bool inside = kill_after(pid, steps);
@@ -373,10 +336,10 @@ TEST_TIMEOUT(freers_killed_at_random_lose_no_block_and_free_none_twice, 240)
     CHECK(lot != MAP_FAILED);
     uint64_t state = test_seed();
     open_group(LOT * 64);
-    for (unsigned round = 0; round < test_scale(300, 3000); round++) {
+    for (unsigned round = 0; round < test_scale(300, test_is_instrumented() ? 300 : 3000); round++) {
         memset((void *)lot, 0, sizeof *lot);
         for (uint32_t i = 0; i < LOT; i++)
-            lot->ref[i] = new_region(32, 2);
+            lot->ref[i] = new_region(owner, 32, 2);
         struct freer freers[2] = {{lot, 0}, {lot, 1}};
         pid_t pid[2];
         uint32_t index[2];

@@ -16,43 +16,7 @@
 #include "bcri/region.h"
 #include "bcri/repair.h"
 #include "check.h"
-#include "group.h"
-
-static struct group *group;
-static struct bcri_ctx *owner;
-static uint32_t area;
-
-static void open_group(uint64_t nbytes)
-{
-    group = group_open();
-    owner = group_join(group);
-    CHECK_INT(bcri_heap_add(owner, nbytes, &area), 0);
-}
-
-static void close_group(void)
-{
-    bcri_heap_collect(owner);
-    CHECK(bcri_heap_valid(owner));
-    CHECK_UINT(bcri_heap_charged(owner), 0);
-    CHECK_INT(bcri_heap_remove(owner, area), 0);
-    group_leave(group, owner);
-    group_close(group);
-}
-
-static bcri_ref new_region(struct bcri_ctx *ctx, uint32_t length)
-{
-    bcri_ref ref;
-    struct bcri_region_shm *region;
-    CHECK_INT(bcri_heap_alloc(ctx, length, 1, &ref, &region), 0);
-    bcri_store_release(&region->count, BCRI_COUNT_ONE);
-    return ref;
-}
-
-static void drop(struct bcri_ctx *ctx, bcri_ref ref)
-{
-    bcri_region_drop(ctx, ref);
-    bcri_count_settled(ctx);
-}
+#include "owner.h"
 
 static uint32_t segments_of(enum bcri_seg_kind kind)
 {
@@ -67,13 +31,13 @@ TEST(a_block_freed_by_another_serves_again_when_the_account_is_full)
 {
     open_group(64);
     struct bcri_ctx *freer = group_join(group);
-    bcri_ref ref = new_region(owner, 8);
+    bcri_ref ref = new_region(owner, 8, 1);
     struct bcri_region_shm *region;
     bcri_ref refused;
     for (unsigned i = 0; i < 1000; i++) {
         CHECK_INT(bcri_heap_alloc(owner, 8, 1, &refused, &region), bcrE_NOMEM);
         drop(freer, ref);
-        ref = new_region(owner, 8);
+        ref = new_region(owner, 8, 1);
     }
     drop(owner, ref);
     group_leave(group, freer);
@@ -86,7 +50,7 @@ TEST(what_came_home_counts_when_an_area_is_removed)
     struct bcri_ctx *freer = group_join(group);
     static const uint32_t lengths[] = {0, 32, 33, 64, 5000, 65536, 65537, 300000};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        bcri_ref ref = new_region(owner, lengths[i]);
+        bcri_ref ref = new_region(owner, lengths[i], 1);
         CHECK_INT(bcri_heap_remove(owner, area), bcrE_BUSY);
         drop(freer, ref);
         CHECK_INT(bcri_heap_remove(owner, area), 0);
@@ -106,7 +70,7 @@ TEST(a_flood_grows_the_queue_and_afterwards_its_blocks_circulate)
     uint32_t made = 0;
     for (unsigned round = 0; round < 20; round++) {
         for (uint32_t i = 0; i < MANY; i++)
-            refs[i] = new_region(owner, 8);
+            refs[i] = new_region(owner, 8, 1);
         for (uint32_t i = 0; i < MANY; i++)
             drop(freer, refs[i]);
         bcri_heap_collect(owner);
@@ -243,7 +207,7 @@ TEST(a_dead_freers_queue_is_read_to_the_end_and_then_given_up)
     struct bcri_ctx *freer = group_join(group);
     uint32_t index = freer->index;
     for (unsigned i = 0; i < 500; i++)
-        drop(freer, new_region(owner, 8));
+        drop(freer, new_region(owner, 8, 1));
     CHECK(undrained(index) != 0);
     group_leave(group, freer);
     CHECK(undrained(index) != 0);
@@ -262,7 +226,7 @@ TEST(a_dead_freers_queue_to_an_ended_owner_holds_nothing_back)
     uint32_t index = freer->index;
     uint32_t there;
     CHECK_INT(bcri_heap_add(other, 4096, &there), 0);
-    drop(freer, new_region(other, 8));
+    drop(freer, new_region(other, 8, 1));
     group_leave(group, freer);
     CHECK(undrained(index) != 0);
     group_leave(group, other);
@@ -276,10 +240,10 @@ TEST(blocks_of_an_ended_owner_are_counted_where_enl_looks)
     struct bcri_ctx *other = group_join(group);
     uint32_t there;
     CHECK_INT(bcri_heap_add(other, 4096, &there), 0);
-    bcri_ref early = new_region(other, 8);
+    bcri_ref early = new_region(other, 8, 1);
     bcri_ref ref[3];
     for (unsigned i = 0; i < 3; i++)
-        ref[i] = new_region(other, 8);
+        ref[i] = new_region(other, 8, 1);
     uint32_t seg = bcri_ref_seg(ref[0]);
     drop(owner, early);
     CHECK_UINT(bcri_load(&owner->host->segments[seg].frees), 0);
@@ -319,7 +283,7 @@ TEST(a_record_used_again_gets_a_way_of_its_own)
                   0);
         bcri_store_release(&home.record->id.state, BCRI_CCE_ALIVE);
         CHECK_INT(bcri_heap_add(&home, 4096, &there), 0);
-        drop(freer, new_region(&home, 8));
+        drop(freer, new_region(&home, 8, 1));
         bcri_heap_collect(&home);
         CHECK_UINT(bcri_heap_charged(&home), 0);
         CHECK_INT(bcri_heap_remove(&home, there), 0);
@@ -348,7 +312,7 @@ TEST(a_block_that_finds_no_way_home_is_found_where_it_lies)
     struct bcri_upcalls refusing = {refuse_segment, upcalls->segment_fd, NULL};
     bcri_ref ref[3];
     for (unsigned i = 0; i < 3; i++)
-        ref[i] = new_region(owner, i == 2 ? 100000 : 8);
+        ref[i] = new_region(owner, i == 2 ? 100000 : 8, 1);
     freer->upcalls = &refusing;
     drop(freer, ref[0]);
     drop(freer, ref[2]);
@@ -370,7 +334,7 @@ TEST(a_block_that_finds_no_way_home_is_found_where_it_lies)
     CHECK(bcri_heap_valid(owner));
 
     freer->upcalls = upcalls;
-    drop(freer, new_region(owner, 8)); /* memory is there again: the usual way */
+    drop(freer, new_region(owner, 8, 1)); /* memory is there again: the usual way */
     CHECK_UINT(bcri_load(&owner->bell->rescan), 0);
     group_leave(group, freer);
     close_group();
@@ -383,7 +347,7 @@ TEST(a_freer_that_dies_with_a_marked_block_has_freed_it_once)
     uint32_t index = freer->index;
     struct bcri_upcalls refusing = {refuse_segment, freer->upcalls->segment_fd, NULL};
     freer->upcalls = &refusing;
-    bcri_region_drop(freer, new_region(owner, 8));
+    bcri_region_drop(freer, new_region(owner, 8, 1));
     bcri_cce_dying(group_host(group), index);
     CHECK_INT(bcri_count_repair(group_enl(group), index), BCRI_CW_LAST);
     bcri_heap_collect(owner);
@@ -400,10 +364,10 @@ TEST(a_send_is_finished_by_storing_the_same_value_again)
     open_group(1 << 20);
     struct bcri_ctx *freer = group_join(group);
     uint32_t index = freer->index;
-    bcri_region_drop(freer, new_region(owner, 8)); /* sent; the journal still open */
+    bcri_region_drop(freer, new_region(owner, 8, 1)); /* sent; the journal still open */
     bcri_heap_collect(owner);
     CHECK_UINT(bcri_heap_charged(owner), 0);
-    bcri_ref again = new_region(owner, 8); /* the block is in use again when enl repairs */
+    bcri_ref again = new_region(owner, 8, 1); /* the block is in use again when enl repairs */
     bcri_cce_dying(group_host(group), index);
     CHECK_INT(bcri_count_repair(group_enl(group), index), BCRI_CW_LAST);
     bcri_returns_repair(group_enl(group), index);
@@ -421,7 +385,7 @@ TEST(references_that_name_no_live_block_are_refused)
 {
     open_group(1 << 20);
     struct bcri_ctx *freer = group_join(group);
-    bcri_ref ref = new_region(owner, 8);
+    bcri_ref ref = new_region(owner, 8, 1);
     uint32_t seg = bcri_ref_seg(ref);
     const bcri_ref wrong[] = {ref + 1, bcri_ref_make(seg, 0), bcri_ref_make(seg, UINT64_C(1) << 36),
                               bcri_ref_make(65535, 64), ref + 2};

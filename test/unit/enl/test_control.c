@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The control messages: what is written is read back, on every machine as the same bytes, and nothing else is. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,137 @@ TEST(every_field_of_a_message_is_read_back)
     CHECK_UINT(got.data.length, 3);
     CHECK_MEM(got.data.bytes, "a\0b", 3);
     CHECK_UINT(got.archtype, 0x02faffa5);
+}
+
+/* What each type must and may have, from the same list as the code's; the table of control.h is compared by eye. */
+static const struct {
+    const char *name;
+    uint32_t required, optional;
+    unsigned fds;
+} types[] = {
+#define K(key)                              BCRI_HAS(key)
+#define TYPE(type, required, optional, fds) {#type, (required), (optional), (fds)},
+    BCRI_CONTROL_TYPES(TYPE)
+#undef TYPE
+#undef K
+};
+
+/* Every field at its largest: text as long as it may be, numbers at their limit. */
+static void fill(struct bcri_control *message)
+{
+    static char longest[4096];
+    memset(longest, 'x', sizeof longest);
+#define LARGEST_U32(key, limit)   message->key = (uint32_t)(limit);
+#define LARGEST_U64(key, limit)   message->key = (limit);
+#define LARGEST_I32(key, limit)   message->key = (int32_t)(limit);
+#define LARGEST_STR(key, limit)   message->key = (struct bcri_view){longest, (limit)};
+#define LARGEST_BIN(key, limit)   message->key = (struct bcri_view){longest, (limit)};
+#define LARGEST(key, kind, limit) LARGEST_##kind(key, limit)
+    BCRI_CONTROL_KEYS(LARGEST)
+}
+
+#define SAME_U32(key) CHECK_UINT(got.key, sent.key);
+#define SAME_U64(key) CHECK_UINT(got.key, sent.key);
+#define SAME_I32(key) CHECK_INT(got.key, sent.key);
+#define SAME_STR(key)                            \
+    CHECK_UINT(got.key.length, sent.key.length); \
+    CHECK_MEM(got.key.bytes, sent.key.bytes, sent.key.length);
+#define SAME_BIN(key) SAME_STR(key)
+#define SAME(key, kind, limit)                 \
+    if ((sent.present & BCRI_HAS(key)) != 0) { \
+        SAME_##kind(key)                       \
+    }
+
+TEST(every_type_is_read_back_with_all_that_it_may_have)
+{
+    for (int type = 0; type < BCRI_MSG_COUNT; type++) {
+        uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
+        struct bcri_control got, sent = {.type = (enum bcri_control_type)type};
+        sent.present = types[type].required | types[type].optional;
+        fill(&sent);
+        size_t length = bcri_control_encode(&sent, bytes, sizeof bytes);
+        CHECK(length > 0);
+        CHECK_STR(decode(bytes, length, &got), NULL);
+        CHECK_INT(got.type, type);
+        CHECK_UINT(got.present, sent.present);
+        BCRI_CONTROL_KEYS(SAME)
+        CHECK_STR(bcri_control_name(got.type), types[type].name);
+        CHECK_UINT(bcri_control_fds(got.type), types[type].fds);
+        for (size_t cut = 0; cut < length; cut += 1 + length / 100)
+            CHECK(decode(bytes, cut, &got) != NULL);
+    }
+}
+
+TEST(no_type_is_written_or_read_without_each_of_its_required_keys)
+{
+    for (int type = 0; type < BCRI_MSG_COUNT; type++)
+        for (uint32_t bit = 1; bit != 0; bit <<= 1) {
+            uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
+            struct bcri_control got, message = {.type = (enum bcri_control_type)type};
+            if ((types[type].required & bit) == 0)
+                continue;
+            fill(&message);
+            message.present = types[type].required;
+            size_t length = bcri_control_encode(&message, bytes, sizeof bytes);
+            message.present = types[type].required & ~bit;
+            CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), 0);
+            /* As another sender might: the key under a name that nobody knows. */
+            message.present = types[type].required;
+            CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), length);
+            static const char *const names[] = {
+#define NAME(key, kind, limit) #key,
+                BCRI_CONTROL_KEYS(NAME)};
+            const char *name = names[__builtin_ctz(bit)];
+            size_t size = strlen(name);
+            for (size_t at = 0; at + 1 + size <= length; at++)
+                if (bytes[at] == (0xa0u | size) && memcmp(bytes + at + 1, name, size) == 0) {
+                    bytes[at + 1] = '?';
+                    break;
+                }
+            CHECK_STR(decode(bytes, length, &got), "a required key is missing");
+        }
+}
+
+/* A seed for each type, so that libFuzzer has not to find their names. */
+TEST(every_type_has_a_message_in_the_fuzzers_corpus)
+{
+    for (int type = 0; type < BCRI_MSG_COUNT; type++) {
+        char path[4096];
+        uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
+        struct bcri_control got;
+        snprintf(path, sizeof path, "%s/test/fuzz/corpus/control/%s", getenv("BCR_SOURCE_DIR"),
+                 types[type].name);
+        FILE *file = fopen(path, "rb");
+        if (file == NULL)
+            FAIL("no %s", path);
+        size_t length = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        CHECK_STR(decode(bytes, length, &got), NULL);
+        CHECK_INT(got.type, type);
+    }
+}
+
+TEST(the_messages_of_armed_cells_are_the_same_bytes_on_every_machine)
+{
+    static const uint8_t set[] = "\x84\xa1v\x01\xa1t\xa6"
+                                 "fd_set\xa2id\x07\xa4"
+                                 "cell\xcf\x00\x00\x00\x05\x00\x00\x00\x09";
+    static const uint8_t ring[] = "\x83\xa1v\x01\xa1t\xa7"
+                                  "fd_ring\xa4"
+                                  "cell\xcf\x00\x00\x00\x05\x00\x00\x00\x09";
+    struct bcri_control message = {.type = BCRI_MSG_fd_set,
+                                   .present = BCRI_HAS(id) | BCRI_HAS(cell),
+                                   .id = 7,
+                                   .cell = UINT64_C(0x500000009)};
+    uint8_t bytes[64];
+    CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), sizeof set - 1);
+    CHECK_MEM(bytes, set, sizeof set - 1);
+    message.type = BCRI_MSG_fd_ring;
+    message.present = BCRI_HAS(cell);
+    CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), sizeof ring - 1);
+    CHECK_MEM(bytes, ring, sizeof ring - 1);
+    message.cell = BCRI_REF_MASK + 1; /* no reference */
+    CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), 0);
 }
 
 TEST(a_message_is_the_same_bytes_on_every_machine)

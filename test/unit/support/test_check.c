@@ -147,8 +147,11 @@ TEST(scale_follows_the_environment)
 
 TEST(a_tool_is_noticed)
 {
+    /* valgrind does not follow into the sample. */
+    const char *preloaded = getenv("LD_PRELOAD");
+    bool here_alone = preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL;
     CHECK_INT(run_sample("says_whether_it_is_instrumented"), 0);
-    check_says(test_is_instrumented() ? "instrumented: yes\n" : "instrumented: no\n");
+    check_says(test_is_instrumented() && !here_alone ? "instrumented: yes\n" : "instrumented: no\n");
     setenv("LD_PRELOAD", "/no/such/folder/vgpreload_core-amd64-linux.so", 1);
     CHECK(test_is_instrumented());
 }
