@@ -183,8 +183,17 @@ static inline void free_checked(struct bcri_heap *heap, bcri_ref ref)
 void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region)
 {
     (void)region;
-    if (bcri_likely(ctx->heap != NULL))
-        free_checked(ctx->heap, ref);
+    const struct bcri_heap *heap = ctx->heap;
+    uint32_t seg = bcri_ref_seg(ref), page = (uint32_t)ref / PAGE_UNITS;
+    /* The reference and the header stand where others can write: they must not lead out of the tables. */
+    if (bcri_unlikely(heap == NULL || seg >= heap->own_count || page >= heap->own[seg].pages))
+        return;
+    struct bcri_span *span = heap->own[seg].span_of[page];
+    if (bcri_unlikely(span == NULL))
+        return;
+    uint32_t i = ((uint32_t)ref - span->first_unit) >> span->shift;
+    if (bcri_likely(i < span->blocks))
+        free_block(ctx->heap, span, i);
 }
 
 static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count)
