@@ -46,6 +46,11 @@ static int make_room(struct reader *reader, int idx)
     if (!seen)
         return bcrE_NOMEM;
     reader->seen = seen;
+    bool *starts = realloc(reader->key.starts, (size_t)room * sizeof(bool));
+    if (!starts)
+        return bcrE_NOMEM;
+    reader->key.starts = starts;
+    memset(starts + old, 0, (size_t)(room - old) * sizeof(bool));
     memset(triples + 3 * old, 0, (size_t)(room - old) * 3 * sizeof(int));
     memset(seen + old, 0, (size_t)(room - old) * sizeof(bool));
     reader->room = room;
@@ -54,6 +59,12 @@ static int make_room(struct reader *reader, int idx)
 
 static int add_target(struct reader *reader, int target)
 {
+    int error = make_room(reader, target);
+    if (error)
+        return error;
+    if (reader->key.starts[target])
+        return 0;
+    reader->key.starts[target] = true;
     if (reader->target_count == reader->target_room) {
         int *targets = grow(reader->targets, &reader->target_room, reader->target_count + 1, sizeof *targets);
         if (!targets)
@@ -124,6 +135,7 @@ int key_read(struct key *key_out, const int *copydesc)
 void key_free(struct key *key)
 {
     free(key->triples);
+    free(key->starts);
     free(key->spans);
 }
 

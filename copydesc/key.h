@@ -25,8 +25,9 @@ struct span {
 struct key {
     int *triples;     /* a copy, each at its own number; those that cannot be reached are 0; owned */
     int triple_count; /* up to the last one that can be reached */
-    struct span
-        *spans; /* those that can be reached, each once, each only after one that leads to it; owned */
+    bool *starts;     /* by triple: does a nested list begin there? owned */
+    /* Those that can be reached, each once, each only after one that leads to it; owned. */
+    struct span *spans;
     int span_count;
 };
 

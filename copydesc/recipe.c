@@ -69,7 +69,7 @@ int recipe_make(struct recipe **recipe_out, const int *copydesc, uint64_t hash, 
     bool translatable = known(from) && known(to);
     const struct layout source = layout_of(translatable ? from : LAYOUT_USER);
     const struct layout destination = layout_of(translatable ? to : LAYOUT_USER);
-    error = survey_init(&recipe->survey, recipe->key.triples, &source, &destination);
+    error = survey_init(&recipe->survey, &recipe->key, &source, &destination);
     if (error)
         goto free_key;
     if (!translatable) { /* said only of descriptors that are good */

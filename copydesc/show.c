@@ -156,7 +156,7 @@ int bcri_copydesc_show(const int *copydesc, int archtype, char *text, int size)
     struct shower shower = {.text = {.size = size}};
     shower.text.bytes = text;
     const struct layout user = layout_of_user(), region = layout_of_region(archtype);
-    error = survey_init(&shower.survey, key.triples, &user, &region);
+    error = survey_init(&shower.survey, &key, &user, &region);
     if (error)
         goto free_key;
     shower.shown = calloc((size_t)key.triple_count, sizeof(bool));

@@ -62,10 +62,28 @@ static int table_add(struct survey *survey, struct note *note)
     return 0;
 }
 
-static void note_free(struct note *note)
+static struct note *new_note(struct survey *survey, int first, int skip)
+{
+    struct note *note = calloc(1, sizeof *note);
+    if (note) {
+        survey->size_bytes += sizeof *note;
+        note->first = first;
+        note->skip = skip;
+    }
+    return note;
+}
+
+static void trips_free(struct note *note)
 {
     free(note->source.once);
     free(note->destination.once);
+}
+
+static void note_free(struct note *note)
+{
+    if (note)
+        trips_free(note);
+    free(note);
 }
 
 /* ---- the descent ---- */
@@ -76,9 +94,8 @@ static struct glide glide_of_list(const struct survey *survey, const struct note
 {
     const struct layout *layout = is_source ? &survey->source : &survey->destination;
     struct glide glide = glide_nothing(phase);
-    struct triple triple = {.end = false};
-    for (int idx = note->first; !triple.end; idx++) {
-        triple = triple_known(survey->triples, idx);
+    for (int idx = note->first; idx < note->first + note->own_count; idx++) {
+        const struct triple triple = triple_known(survey->triples, idx);
         int skip = note->skip | triple.skip;
         if (layout->user)
             glide_adjust(&glide, triple.adjust);
@@ -92,6 +109,10 @@ static struct glide glide_of_list(const struct survey *survey, const struct note
             glide_items(&glide, layout->size_bytes[triple.type], layout->align_bytes[triple.type],
                         triple.repl);
         }
+    }
+    if (note->tail) {
+        const struct trip *trip = is_source ? &note->tail->source : &note->tail->destination;
+        glide_append_repeats(&glide, trip->once, trip->phases, 1);
     }
     return glide;
 }
@@ -118,18 +139,14 @@ static int look_at_nested(struct survey *survey, int first, int skip, int level,
         *note_out = known;
         return 0;
     }
-    struct note *note = calloc(1, sizeof *note);
+    struct note *note = new_note(survey, first, skip);
     if (!note)
         return bcrE_NOMEM;
-    survey->size_bytes += sizeof *note;
-    note->first = first;
-    note->skip = skip;
     int error = look_at_list(survey, note, level);
     if (!error)
         error = table_add(survey, note);
     if (error) {
         note_free(note);
-        free(note);
         return error;
     }
     *note_out = note;
@@ -150,19 +167,26 @@ static void note_items(const struct survey *survey, struct note *note, int type,
     note->copies = note->copies || skip == 0;
 }
 
-/* Looks at the list `note->first` under `note->skip`, `level` NESTs below the descriptor itself, and completes
- * the note. */
-static int look_at_list(struct survey *survey, struct note *note, int level)
+/* What a nested list, or the tail, adds to a note. */
+static void note_other(struct note *note, const struct note *other)
 {
-    if (level > SURVEY_DEPTH_MAX)
-        return bcrE_DESC;
-    note->height = 0;
+    note->copies = note->copies || other->copies;
+    note->source.phases = larger(note->source.phases, other->source.phases);
+    note->destination.phases = larger(note->destination.phases, other->destination.phases);
+}
+
+/* Completes a note whose tail is complete, `level` NESTs below the descriptor itself. */
+static int complete(struct survey *survey, struct note *note, int level)
+{
+    note->height = note->tail ? note->tail->height : 0;
     note->copies = false;
     note->source.phases = note->destination.phases = 1;
-
-    struct triple triple = {.end = false};
-    for (int idx = note->first; !triple.end; idx++) {
-        triple = triple_known(survey->triples, idx);
+    if (level + note->height > SURVEY_DEPTH_MAX)
+        return bcrE_DESC;
+    if (note->tail)
+        note_other(note, note->tail);
+    for (int idx = note->first; idx < note->first + note->own_count; idx++) {
+        const struct triple triple = triple_known(survey->triples, idx);
         int skip = note->skip | triple.skip;
         if (!triple.nest) {
             if (triple.repl > 0)
@@ -176,20 +200,67 @@ static int look_at_list(struct survey *survey, struct note *note, int level)
         if (level + 1 + below->height > SURVEY_DEPTH_MAX)
             return bcrE_DESC;
         note->height = larger(note->height, below->height + 1);
-        if (triple.repl == 0)
-            continue;
-        note->copies = note->copies || below->copies;
-        note->source.phases = larger(note->source.phases, below->source.phases);
-        note->destination.phases = larger(note->destination.phases, below->destination.phases);
+        if (triple.repl > 0)
+            note_other(note, below);
     }
     int error = note_trip(survey, note, true);
     return error ? error : note_trip(survey, note, false);
 }
 
-int survey_init(struct survey *survey, const int *triples, const struct layout *source,
+/* Finds out where a list ends or runs into another one, and makes a note of that one unless there is one: `*made_out`,
+ * else NULL. */
+static int find_tail(struct survey *survey, struct note *note, struct note **made_out)
+{
+    *made_out = NULL;
+    for (int idx = note->first;; idx++) {
+        if (idx > note->first && survey->starts[idx]) {
+            note->own_count = idx - note->first;
+            note->tail = survey_nested(survey, idx, note->skip);
+            if (note->tail)
+                return 0;
+            *made_out = note->tail = new_note(survey, idx, note->skip);
+            return note->tail ? 0 : bcrE_NOMEM;
+        }
+        if (triple_known(survey->triples, idx).end) {
+            note->own_count = idx + 1 - note->first;
+            return 0;
+        }
+    }
+}
+
+/* Looks at the list `note->first` under `note->skip`, and at those that it runs into, and completes the notes, the last
+ * one first. */
+static int look_at_list(struct survey *survey, struct note *note, int level)
+{
+    struct note *last = note, *made;
+    if (level > SURVEY_DEPTH_MAX)
+        return bcrE_DESC;
+    int error = find_tail(survey, last, &made);
+    while (!error && made) {
+        made->before = last;
+        last = made;
+        error = find_tail(survey, last, &made);
+    }
+    while (last) {
+        struct note *before = last->before;
+        if (!error)
+            error = complete(survey, last, level);
+        if (last != note) {
+            if (!error)
+                error = table_add(survey, last);
+            if (error)
+                note_free(last);
+        }
+        last = last == note ? NULL : before;
+    }
+    return error;
+}
+
+int survey_init(struct survey *survey, const struct key *key, const struct layout *source,
                 const struct layout *destination)
 {
-    *survey = (struct survey){.triples = triples, .source = *source, .destination = *destination};
+    *survey = (struct survey){
+        .triples = key->triples, .starts = key->starts, .source = *source, .destination = *destination};
     int error = look_at_list(survey, &survey->root, 0);
     if (error)
         survey_fini(survey);
@@ -198,13 +269,10 @@ int survey_init(struct survey *survey, const int *triples, const struct layout *
 
 void survey_fini(struct survey *survey)
 {
-    for (size_t i = 0; i < survey->nested_capacity; i++) {
-        if (survey->nested[i])
-            note_free(survey->nested[i]);
-        free(survey->nested[i]);
-    }
+    for (size_t i = 0; i < survey->nested_capacity; i++)
+        note_free(survey->nested[i]);
     free(survey->nested);
-    note_free(&survey->root);
+    trips_free(&survey->root);
     survey->nested = NULL;
     survey->nested_capacity = 0;
     survey->root.source.once = survey->root.destination.once = NULL;

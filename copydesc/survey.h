@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "glide.h"
+#include "key.h"
 #include "layout.h"
 
 enum { SURVEY_DEPTH_MAX = 64 };
@@ -25,9 +26,13 @@ struct trip {
     struct glide *once; /* what the list does once, for each of these phases */
 };
 
-/* What is known of the list that begins at triple `first`, under the flags `skip` of the NESTs that led there. */
+/* What is known of the list that begins at triple `first`, under the flags `skip` of the NESTs that led there. A list
+ * that runs into the beginning of another one is that other one from there on, so each triple is looked at once. */
 struct note {
     int first;
+    int own_count; /* triples up to its END, or to the first that belongs to `tail` */
+    struct note *tail;
+    struct note *before; /* while they are being noted: whose tail this is */
     int skip;
     int height; /* levels of nesting below */
     bool
@@ -37,7 +42,8 @@ struct note {
 };
 
 struct survey {
-    const int *triples; /* borrowed */
+    const int *triples; /* borrowed, like starts */
+    const bool *starts; /* by triple: does a nested list begin there? */
     struct layout source, destination;
     struct note root;
     struct note **nested; /* hash table, open addressing, at most half full; owned */
@@ -47,8 +53,8 @@ struct survey {
 };
 
 /* 0, bcrE_DESC or bcrE_NOMEM. Every triple that can be reached has been read and is good by itself (key.h). Borrows
- * the triples until survey_fini, which is due after a success only. */
-int survey_init(struct survey *survey, const int *triples, const struct layout *source,
+ * the key until survey_fini, which is due after a success only. */
+int survey_init(struct survey *survey, const struct key *key, const struct layout *source,
                 const struct layout *destination);
 void survey_fini(struct survey *survey);
 

@@ -123,8 +123,15 @@ void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *
 
 static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count)
 {
-    for (uint32_t k = 0; k < count; k++)
-        bcri_heap_free_fast(ctx, refs[k]);
+    struct bcri_heap *heap = ctx->heap;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t i;
+        struct bcri_span *span = bcri_span_of(heap, refs[k], &i);
+        if (bcri_likely(span != NULL && bcri_span_ref(span, i) == refs[k]))
+            bcri_heap_free_block(heap, span, i);
+        else
+            heap->bad_frees++;
+    }
 }
 
 void bcri_heap_take_home(struct bcri_ctx *ctx, bcri_ref ref)

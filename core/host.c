@@ -37,12 +37,20 @@ static int up_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_k
 {
     return bcri_host_segment_add(up, fd, size_bytes, kind, BCRI_ENL_INDEX, seg_out);
 }
+/* Lent, not copied: the daemon must be able to repair when it has no descriptor to spare. Only the worker's thread, which asks
+ * here, drops segments. */
 static int up_segment_fd(void *up, uint32_t seg)
 {
-    int copy = bcri_host_segment_dup(up, seg);
-    return copy >= 0 ? copy : -bcrE_NOMEM;
+    int fd = bcri_host_segment_fd(up, seg);
+    return fd >= 0 ? fd : -bcrE_NOMEM;
 }
-static const struct bcri_upcalls own_upcalls = {up_segment_add, up_segment_fd, NULL};
+static void up_segment_fd_back(void *up, int fd)
+{
+    (void)up;
+    (void)fd;
+}
+static const struct bcri_upcalls own_upcalls = {
+    .segment_add = up_segment_add, .segment_fd = up_segment_fd, .segment_fd_back = up_segment_fd_back};
 
 static int up_fd_set(void *up, bcri_ref cell, int fd)
 {

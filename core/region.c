@@ -104,12 +104,13 @@ void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref)
         return; /* memory that cannot be mapped stays held: a leak is better than a guess */
     /* Read before the count falls to 0: from then on the header may be the owner's again. */
     uint32_t home = region->home;
-    if (bcri_unlikely(home >= BCRI_CCE_MAX)) {
-        ctx->damaged = true;
-        return;
-    }
-    if (home != ctx->index)
+    if (home != ctx->index) {
+        if (bcri_unlikely(home >= BCRI_CCE_MAX)) {
+            ctx->damaged = true;
+            return;
+        }
         bcri_store(&journal->ret_entry, BCRI_RETURN_UNSENT); /* before any state that repair takes for LAST */
+    }
     if (bcri_likely(bcri_load_acquire(&region->count) == BCRI_COUNT_ONE)) {
         change_alone(journal, ref, region, 0);
     } else {

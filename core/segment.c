@@ -163,6 +163,14 @@ void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t s
     return base;
 }
 
+static void give_back(struct bcri_ctx *ctx, int fd)
+{
+    if (ctx->upcalls->segment_fd_back != NULL)
+        ctx->upcalls->segment_fd_back(ctx->up, fd);
+    else
+        close(fd);
+}
+
 void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg)
 {
     if (seg >= BCRI_SEG_MAX)
@@ -177,7 +185,7 @@ void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg)
     if (fd < 0)
         return NULL;
     void *base = bcri_segment_map_fd(ctx, seg, fd, entry->size_bytes);
-    close(fd);
+    give_back(ctx, fd);
     return base;
 }
 
@@ -216,7 +224,7 @@ int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_byte
     if (fd < 0)
         return bcrE_NOMEM;
     int error = bcri_segment_reserve(fd, offset_bytes, length_bytes);
-    close(fd);
+    give_back(ctx, fd);
     return error;
 }
 
@@ -231,7 +239,7 @@ void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_by
             rc = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset_bytes,
                            (off_t)length_bytes);
         while (rc != 0 && errno == EINTR);
-        close(fd);
+        give_back(ctx, fd);
     }
     unsigned char *base = rc != 0 ? bcri_segment_map(ctx, seg) : NULL;
     if (base != NULL)

@@ -44,7 +44,11 @@ int enl_say_start(struct enl_program *program)
     program->out = program->err;
     if (program->config.output != 0 && !same_file(1, 2))
         program->out = enl_sink_start(program, 1, on_changed);
-    return program->err != NULL && program->out != NULL ? 0 : -EAGAIN;
+    if (program->err != NULL && program->out != NULL)
+        return 0;
+    program->err = program->out =
+        NULL; /* what is said of this failure must be written before the process ends */
+    return -EAGAIN;
 }
 
 void enl_say_shown(struct enl_program *program, const char *format, ...)

@@ -53,6 +53,8 @@ static int do_work(struct enl_worker *worker, struct enl_work *work)
     struct bcri_ctx *ctx = bcri_host_ctx(worker->program->host);
     switch (work->kind) {
     case ENL_WORK_BIRTH:
+        if (bcri_record(ctx, work->index) == NULL)
+            return bcrE_NOMEM;
         bcri_cell0_init(ctx, work->index);
         return work->has_data ? bcri_birth_put(ctx, work->index, work->archtype, work->data, work->length)
                               : 0;

@@ -82,7 +82,8 @@ static void segment_freed(void *up, uint32_t seg)
     (void)bcri_channel_send(((struct bcri_client *)up)->fd, &message, NULL, 0, true);
 }
 
-const struct bcri_upcalls bcri_client_upcalls = {segment_add, segment_fd, segment_freed};
+const struct bcri_upcalls bcri_client_upcalls = {
+    .segment_add = segment_add, .segment_fd = segment_fd, .segment_freed = segment_freed};
 
 static int fd_of_cell(void *up, bcri_ref cell, int fd)
 {

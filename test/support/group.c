@@ -194,7 +194,8 @@ static int thread_segment_fd(void *up, uint32_t seg)
     int copy = fd >= 0 ? dup(fd) : -1;
     return copy >= 0 ? copy : -bcrE_NOMEM;
 }
-static const struct bcri_upcalls thread_upcalls = {thread_segment_add, thread_segment_fd, NULL};
+static const struct bcri_upcalls thread_upcalls = {.segment_add = thread_segment_add,
+                                                   .segment_fd = thread_segment_fd};
 
 static int thread_fd_set(void *up, bcri_ref cell, int fd)
 {
@@ -235,7 +236,8 @@ static int process_segment_fd(void *up, uint32_t seg)
         return -bcrE_INTERNAL;
     return reply.error == 0 ? fd : -reply.error;
 }
-static const struct bcri_upcalls process_upcalls = {process_segment_add, process_segment_fd, NULL};
+static const struct bcri_upcalls process_upcalls = {.segment_add = process_segment_add,
+                                                    .segment_fd = process_segment_fd};
 
 static int process_fd_set(void *up, bcri_ref cell, int fd)
 {

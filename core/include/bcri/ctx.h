@@ -23,11 +23,13 @@
 struct bcri_upcalls {
     /* Registers a new segment; takes `fd` on success. Returns 0 or a bcrE_ code. */
     int (*segment_add)(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
-    /* Fetches a descriptor of a segment; the caller closes it. Returns it or a negative bcrE_ code. */
+    /* Fetches a descriptor of a segment; the caller gives it back. Returns it or a negative bcrE_ code. */
     int (*segment_fd)(void *up, uint32_t seg);
     /* The daemon waits for this moment to look at a segment of an ended CCE again (bcri_segment_freed). Does not wait for an
      * answer. NULL: whoever plays the daemon looks by itself. */
     void (*segment_freed)(void *up, uint32_t seg);
+    /* Gives back what segment_fd has fetched. NULL: it is closed. */
+    void (*segment_fd_back)(void *up, int fd);
 };
 
 /* The descriptors of armed cells (bcr_fd); NULL where there are none. */

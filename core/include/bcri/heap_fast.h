@@ -157,7 +157,8 @@ static inline void bcri_heap_free_block(struct bcri_heap *heap, struct bcri_span
     span->area->charged -= charge;
     bcri_span_push(span, i);
 }
-/* The span of a reference, which is looked at, not trusted: it comes from elsewhere, or from words that others can write. */
+/* The span of a reference, and which of its blocks that is. References stand where others can write: they must not lead out of
+ * the tables. */
 static inline struct bcri_span *bcri_span_of(const struct bcri_heap *heap, bcri_ref ref, uint32_t *i_out)
 {
     uint32_t seg = bcri_ref_seg(ref);
@@ -165,23 +166,18 @@ static inline struct bcri_span *bcri_span_of(const struct bcri_heap *heap, bcri_
     if (bcri_unlikely(seg >= heap->own_count || page >= heap->own[seg].pages))
         return NULL;
     struct bcri_span *span = heap->own[seg].span_of[page];
-    uint32_t i = span != NULL ? ((uint32_t)ref - span->first_unit) >> span->shift : 0;
-    if (bcri_unlikely(span == NULL || i >= span->blocks || bcri_span_ref(span, i) != ref))
+    if (bcri_unlikely(span == NULL))
         return NULL;
-    *i_out = i;
-    return span;
+    *i_out = ((uint32_t)ref - span->first_unit) >> span->shift;
+    return bcri_likely(*i_out < span->blocks) ? span : NULL;
 }
 static inline void bcri_heap_free_fast(struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_heap *heap = ctx->heap;
     uint32_t i;
-    if (bcri_unlikely(heap == NULL))
-        return;
-    struct bcri_span *span = bcri_span_of(heap, ref, &i);
+    struct bcri_span *span = bcri_likely(heap != NULL) ? bcri_span_of(heap, ref, &i) : NULL;
     if (bcri_likely(span != NULL))
         bcri_heap_free_block(heap, span, i);
-    else
-        heap->bad_frees++;
 }
 
 #endif

@@ -143,6 +143,18 @@ TEST(cces_for_whom_enl_has_no_descriptors_are_said_and_the_others_live)
     run_check_error(&run, "raise the limit of open files (ulimit -n)");
 }
 
+TEST(hundreds_of_cces_for_whom_there_is_no_room_harm_nobody)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "%s %s enlist %s 1000 exit 3", run_enl(), run_cce(), run_cce());
+    run_folder();
+    setenv("SYS_CHILD", "pause", 1);
+    run_limited("ulimit -n 64", command);
+    CHECK_STR(run_told(), "enlist 0 0");
+    run_end(&run);
+    CHECK_INT(run.status, 3);
+}
+
 TEST(a_library_that_is_missing_is_not_taken_for_a_program_that_is_no_cce)
 {
     static char bytes[4 << 20];

@@ -151,3 +151,39 @@ TEST(idle_lists_may_not_pass_the_last_position_on_their_way)
     CHECK_RESULT(copy_to(desc, 1, &region, source, 64), -2, bcrE_DESC);
     CHECK_RESULT(copy_to(just, 1, &region, source, 64), 2 + 64, 0);
 }
+
+TEST(lists_that_end_alike_are_looked_at_once)
+{
+    /* As many NESTs as there are places in a long list to begin at: a billion triples, if each were looked at. */
+    enum { COUNT = 32768 };
+    static int desc[2 * COUNT * 3];
+    for (int i = 0; i < 2 * COUNT; i++) {
+        desc[3 * i + 1] = i < COUNT ? bcrT_NEST + COUNT : bcrT_DOUBLE | bcrT_SKIP_FM | bcrT_SKIP_TO;
+        desc[3 * i + 2] = 1;
+    }
+    desc[3 * (COUNT - 1) + 1] |= bcrT_END;
+    desc[3 * (2 * COUNT - 1) + 1] = bcrT_DOUBLE | bcrT_END;
+    static double data[COUNT + 3];
+    for (int i = 0; i < COUNT + 3; i++)
+        data[i] = i;
+    struct bcri_copy_region region = region_new((int)sizeof data);
+    /* The first NEST takes COUNT items, of which the last is copied; the second has no room for its last. */
+    CHECK_RESULT(copy_to(desc, 1, &region, data, sizeof data), 1, 0);
+    CHECK(untouched(region.data, (COUNT - 1) * sizeof(double)));
+    CHECK_MEM((uint8_t *)region.data + (COUNT - 1) * sizeof(double), &data[COUNT - 1], sizeof(double));
+    CHECK(untouched((uint8_t *)region.data + COUNT * sizeof(double), 3 * sizeof(double)));
+}
+
+TEST(a_list_may_run_into_another_that_is_nested_too)
+{
+    /* 0: nest 2, nest 3 (end); 2: char, 3: short, char (end) */
+    static const int desc[] = {0, bcrT_NEST + 2, 2, 0, (bcrT_NEST + 2) | bcrT_END, 2, 0, bcrT_CHAR, 1,
+                               0, bcrT_SHORT,    1, 0, bcrT_CHAR | bcrT_END,       1};
+    uint8_t bytes[18];
+    fill(bytes, sizeof bytes);
+    struct bcri_copy_region region = region_new(18);
+    CHECK_RESULT(copy_to(desc, 1, &region, bytes, 18), 2 + 1, 0);
+    static const uint8_t copied[18] = {1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0};
+    for (int i = 0; i < 17; i++)
+        CHECK_INT(((uint8_t *)region.data)[i], copied[i] ? bytes[i] : 0xa5);
+}

@@ -54,7 +54,15 @@ static int random_repl(void)
     return below(bounds[below(6)]);
 }
 
-/* A few lists of a few triples; each nests only later ones. In idle cases items move nothing in the region. */
+/* The beginning of a later list, or somewhere within one. */
+static int random_target(const int *starts, int lists, int list, int count)
+{
+    if (below(4) == 0)
+        return starts[list + 1] + below(count - starts[list + 1]);
+    return starts[list + 1 + below(lists - list - 1)];
+}
+
+/* A few lists of a few triples; each nests only later ones, or ends of them. In idle cases items move nothing in the region. */
 static int random_descriptor(int *desc, int user_skip)
 {
     int lists = 1 + below(5), starts[5], count = 0;
@@ -68,7 +76,7 @@ static int random_descriptor(int *desc, int user_skip)
         int end = list + 1 < lists ? starts[list + 1] - 1 : count - 1;
         int type;
         if (list + 1 < lists && below(3) == 0)
-            type = bcrT_NEST + starts[list + 1 + below(lists - list - 1)] - at;
+            type = bcrT_NEST + random_target(starts, lists, list, count) - at;
         else
             type = 1 + below(8);
         int skip = below(4) == 0 ? below(4) * bcrT_SKIP_FM : 0;

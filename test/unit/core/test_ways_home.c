@@ -269,7 +269,7 @@ static int own_segment_fd(void *up, uint32_t seg)
 
 TEST(a_record_used_again_gets_a_way_of_its_own)
 {
-    static const struct bcri_upcalls upcalls = {own_segment_add, own_segment_fd, NULL};
+    static const struct bcri_upcalls upcalls = {.segment_add = own_segment_add, .segment_fd = own_segment_fd};
     struct bcri_host *host;
     CHECK_INT(bcri_host_init("returns", bcri_core_layout(), &host), 0);
     struct bcri_ctx *freer = bcri_host_ctx(host);
@@ -309,7 +309,7 @@ TEST(a_block_that_finds_no_way_home_is_found_where_it_lies)
     open_group(1 << 20);
     struct bcri_ctx *freer = group_join(group);
     const struct bcri_upcalls *upcalls = freer->upcalls;
-    struct bcri_upcalls refusing = {refuse_segment, upcalls->segment_fd, NULL};
+    struct bcri_upcalls refusing = {.segment_add = refuse_segment, .segment_fd = upcalls->segment_fd};
     bcri_ref ref[3];
     for (unsigned i = 0; i < 3; i++)
         ref[i] = new_region(owner, i == 2 ? 100000 : 8, 1);
@@ -345,7 +345,7 @@ TEST(a_freer_that_dies_with_a_marked_block_has_freed_it_once)
     open_group(1 << 20);
     struct bcri_ctx *freer = group_join(group);
     uint32_t index = freer->index;
-    struct bcri_upcalls refusing = {refuse_segment, freer->upcalls->segment_fd, NULL};
+    struct bcri_upcalls refusing = {.segment_add = refuse_segment, .segment_fd = freer->upcalls->segment_fd};
     freer->upcalls = &refusing;
     bcri_region_drop(freer, new_region(owner, 8, 1));
     bcri_cce_dying(group_host(group), index);
