@@ -3,7 +3,7 @@
  * op_copy.c -- bytes as they are: one run, or blocks of them.
  *
  * Small blocks are what structs are made of, so each small size has a loop of its own in which a block is one load and
- * one store, or two of each that overlap. No byte between blocks is read or written.
+ * one store, or two of each that overlap. No byte between blocks is written.
  */
 #include "op.h"
 
@@ -26,14 +26,16 @@ ALWAYS void copy_block(const uint8_t *from, uint8_t *to, size_t half, size_t sec
 /* Blocks one after the other, four in a turn. */
 ALWAYS void copy_blocks(const struct op *op, const uint8_t *from, uint8_t *to, size_t half, size_t second)
 {
-    int64_t source_step = op->source_step, destination_step = op->destination_step, i = 0;
-    for (; i + 4 <= op->blocks; i += 4, from += 4 * source_step, to += 4 * destination_step) {
+    /* Stores to `to` could change these, for all that the compiler knows. */
+    const int64_t source_step = op->source_step, destination_step = op->destination_step, blocks = op->blocks;
+    int64_t i = 0;
+    for (; i + 4 <= blocks; i += 4, from += 4 * source_step, to += 4 * destination_step) {
         copy_block(from, to, half, second);
         copy_block(from + source_step, to + destination_step, half, second);
         copy_block(from + 2 * source_step, to + 2 * destination_step, half, second);
         copy_block(from + 3 * source_step, to + 3 * destination_step, half, second);
     }
-    for (; i < op->blocks; i++, from += source_step, to += destination_step)
+    for (; i < blocks; i++, from += source_step, to += destination_step)
         copy_block(from, to, half, second);
 }
 
@@ -54,24 +56,23 @@ static void copy_large(const struct op *op, const uint8_t *from, uint8_t *to)
         memcpy(to + i * op->destination_step, from + i * op->source_step, (size_t)op->items);
 }
 
-/* Every other item, to where they follow each other: two with each vector. The gaps in between are read. */
-#define GATHER(bits, name)                                                     \
-    typedef uint##bits##_t name##_pair __attribute__((vector_size(bits / 4))); \
-    static void name(const uint8_t *from, uint8_t *to, int64_t count)          \
-    {                                                                          \
-        const size_t size = (bits) / 8;                                        \
-        int64_t i = 0;                                                         \
-        for (; i + 3 <= count; i += 2, from += 4 * size, to += 2 * size) {     \
-            name##_pair a, b;                                                  \
-            memcpy(&a, from, sizeof a);                                        \
-            memcpy(&b, from + 2 * size, sizeof b);                             \
-            a[1] = b[0];                                                       \
-            memcpy(to, &a, sizeof a);                                          \
-        }                                                                      \
-        for (; i < count; i++, from += 2 * size, to += size)                   \
-            memcpy(to, from, size);                                            \
+/* Every other one of items of eight bytes, to where they follow each other: two with each vector, so the gaps between
+ * them are read, too. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+
+static void gather(const uint8_t *from, uint8_t *to, int64_t count)
+{
+    int64_t i = 0;
+    for (; i + 3 <= count; i += 2, from += 32, to += 16) {
+        pair first, second;
+        memcpy(&first, from, sizeof first);
+        memcpy(&second, from + 16, sizeof second);
+        first[1] = second[0];
+        memcpy(to, &first, sizeof first);
     }
-GATHER(64, gather_64)
+    for (; i < count; i++, from += 16, to += 8)
+        memcpy(to, from, 8);
+}
 
 void op_copy(const struct op *op, const uint8_t *source, uint8_t *destination)
 {
@@ -80,7 +81,7 @@ void op_copy(const struct op *op, const uint8_t *source, uint8_t *destination)
         return;
     }
     if (op->items == 8 && op->source_step == 16 && op->destination_step == 8) {
-        gather_64(source, destination, op->blocks);
+        gather(source, destination, op->blocks);
         return;
     }
     switch (op->items) {

@@ -58,14 +58,15 @@ ALWAYS uint64_t extend(uint64_t value, int size)
 ALWAYS int integers(const struct op *op, const uint8_t *source, uint8_t *destination, int from_size,
                     int to_size)
 {
-    for (int64_t block = 0; block < op->blocks; block++) {
-        const uint8_t *from = source + block * op->source_step;
-        uint8_t *to = destination + block * op->destination_step;
-        for (int32_t i = 0; i < op->items; i++, from += from_size, to += to_size) {
-            uint64_t value = extend(load(from, from_size, op->source_swapped), from_size);
+    const struct op its = *op; /* stores to `to` could change it, for all that the compiler knows */
+    for (int64_t block = 0; block < its.blocks; block++) {
+        const uint8_t *from = source + block * its.source_step;
+        uint8_t *to = destination + block * its.destination_step;
+        for (int32_t i = 0; i < its.items; i++, from += from_size, to += to_size) {
+            uint64_t value = extend(load(from, from_size, its.source_swapped), from_size);
             if (to_size < from_size && extend(value, to_size) != value)
                 return bcrE_RANGE;
-            store(to, value, to_size, op->destination_swapped);
+            store(to, value, to_size, its.destination_swapped);
         }
     }
     return 0;

@@ -70,14 +70,16 @@ ALWAYS void block(const uint8_t *from, uint8_t *to, int size, int first, int sec
 ALWAYS void stepped(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second,
                     int64_t source_step, int64_t destination_step)
 {
+    const int64_t blocks =
+        op->blocks; /* which stores to `to` could change, for all that the compiler knows */
     int64_t i = 0;
-    for (; i + 4 <= op->blocks; i += 4, from += 4 * source_step, to += 4 * destination_step) {
+    for (; i + 4 <= blocks; i += 4, from += 4 * source_step, to += 4 * destination_step) {
         block(from, to, size, first, second);
         block(from + source_step, to + destination_step, size, first, second);
         block(from + 2 * source_step, to + 2 * destination_step, size, first, second);
         block(from + 3 * source_step, to + 3 * destination_step, size, first, second);
     }
-    for (; i < op->blocks; i++, from += source_step, to += destination_step)
+    for (; i < blocks; i++, from += source_step, to += destination_step)
         block(from, to, size, first, second);
 }
 
@@ -85,7 +87,8 @@ ALWAYS void stepped(const struct op *op, const uint8_t *from, uint8_t *to, int s
 ALWAYS void plain(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second,
                   int64_t source_step, int64_t destination_step)
 {
-    for (int64_t i = 0; i < op->blocks; i++, from += source_step, to += destination_step)
+    const int64_t blocks = op->blocks;
+    for (int64_t i = 0; i < blocks; i++, from += source_step, to += destination_step)
         block(from, to, size, first, second);
 }
 

@@ -15,12 +15,6 @@
 #include "check.h"
 #include "run.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 static struct run run;
 static char mark[64];
 
@@ -120,19 +114,24 @@ static void other_under(const char *format)
     kill_and_look(2);
 }
 
-static bool is_installed(const char *name)
+/* Whether that tool can run a program of this build at all: it may not be installed, or be for another machine. */
+static void need(const char *tool, const char *command)
 {
-    char command[128];
-    snprintf(command, sizeof command, "command -v %s >/dev/null", name);
-    return system(command) == 0; /* NOLINT: a constant name */
+    static char line[1024], reason[128];
+    snprintf(line, sizeof line, "%s %s 2>&1 | grep -qx plain", command, run_plain());
+    snprintf(reason, sizeof reason, "%s is not installed, or cannot run programs of this build", tool);
+    if (system(line) != 0) /* NOLINT: no words of anybody else */
+        SKIP(reason);
 }
 
-static void need(const char *name)
+static void need_gdb(void)
 {
-    static char reason[128];
-    snprintf(reason, sizeof reason, "%s is not installed", name);
-    if (!is_installed(name))
-        SKIP(reason);
+    need("gdb", "gdb --batch -nx -ex run");
+}
+
+static void need_valgrind(void)
+{
+    need("valgrind", "valgrind -q --vgdb=no");
 }
 
 TEST(nothing_is_left_of_a_root_under_a_shell)
@@ -154,14 +153,14 @@ TEST(nothing_is_left_of_a_root_in_a_session_of_its_own)
 
 TEST_TIMEOUT(nothing_is_left_of_a_root_under_gdb, 120)
 {
-    need("gdb");
+    need_gdb();
     ROOT_UNDER("gdb", "--batch", "-nx", "-ex", "run", "--args", run_cce(), "tell", "spin");
 }
 
 TEST_TIMEOUT(nothing_is_left_of_a_root_that_gdb_has_stopped, 120)
 {
     int pair[2];
-    need("gdb");
+    need_gdb();
     CHECK_INT(pipe(pair), 0);
     dup2(pair[0], 0); /* gdb waits at its prompt */
     ROOT_UNDER("gdb", "-q", "-nx", "-ex", "handle SIGUSR1 stop nopass", "-ex", "run", "-ex",
@@ -170,9 +169,7 @@ TEST_TIMEOUT(nothing_is_left_of_a_root_that_gdb_has_stopped, 120)
 
 TEST_TIMEOUT(nothing_is_left_of_a_root_under_valgrind, 120)
 {
-    if (SANITIZED)
-        SKIP("valgrind does not run programs with sanitizers");
-    need("valgrind");
+    need_valgrind();
     /* Killed, it leaves its own pipes for gdb in TMPDIR, whatever it runs. */
     ROOT_UNDER("valgrind", "-q", "--vgdb=no", run_cce(), "tell", "spin");
 }
@@ -189,20 +186,18 @@ TEST(nothing_is_left_of_an_enlisted_cce_that_its_shell_has_left_in_the_backgroun
 
 TEST_TIMEOUT(nothing_is_left_of_an_enlisted_cce_under_gdb, 120)
 {
-    need("gdb");
+    need_gdb();
     other_under("#!/bin/sh\nexec gdb --batch -nx -ex run %s\n");
 }
 
 TEST_TIMEOUT(nothing_is_left_of_an_enlisted_cce_under_gdb_under_a_shell, 120)
 {
-    need("gdb");
+    need_gdb();
     other_under("#!/bin/sh\ngdb --batch -nx -ex run %s\n");
 }
 
 TEST_TIMEOUT(nothing_is_left_of_an_enlisted_cce_under_valgrind, 120)
 {
-    if (SANITIZED)
-        SKIP("valgrind does not run programs with sanitizers");
-    need("valgrind");
+    need_valgrind();
     other_under("#!/bin/sh\nexec valgrind -q --vgdb=no %s\n");
 }
