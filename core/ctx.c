@@ -124,11 +124,8 @@ void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref)
     return NULL;
 }
 
-void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref)
+void *bcri_nowhere(struct bcri_ctx *ctx)
 {
-    void *at = bcri_at(ctx, ref);
-    if (bcri_likely(at != NULL))
-        return at;
     return memset((unsigned char *)(void *)ctx->map + MAP_BYTES - NOWHERE_BYTES, 0, 256);
 }
 

@@ -125,7 +125,12 @@ static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
 }
 /* The same for whoever is in the midst of a change and cannot turn back: never NULL. What has no place is a private page of
  * zeroes. */
-void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref);
+void *bcri_nowhere(struct bcri_ctx *ctx);
+static inline void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    void *at = bcri_at(ctx, ref);
+    return bcri_likely(at != NULL) ? at : bcri_nowhere(ctx);
+}
 /* Whether `bytes` from `ref` on lie in one segment, which this process has mapped or can map. */
 bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes);
 
