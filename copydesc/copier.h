@@ -37,18 +37,23 @@ static inline uint64_t copier_hash(const struct key_look *look, const struct sha
 static inline int copier_find(struct bcri_copier *copier, const int *copydesc, const struct shape *shape,
                               struct recipe **recipe_out)
 {
+    struct recipe *newest = copier->newest; /* most often it is the one used last */
+    if (newest && shape_equals(&newest->shape, shape) && key_equals_unseen(&newest->key, copydesc)) {
+        copier->state.found_count++;
+        *recipe_out = newest;
+        return 0;
+    }
     const struct key_look look = key_look(copydesc);
     uint64_t hash = copier_hash(&look, shape);
     struct recipe *recipe = copier->bucket[hash % COPIER_BUCKETS];
     for (; recipe; recipe = recipe->next)
-        if (recipe->hash == hash && recipe->shape.archtypes == shape->archtypes &&
-            recipe->shape.phases == shape->phases && key_equals(&recipe->key, copydesc, &look))
+        if (recipe->hash == hash && shape_equals(&recipe->shape, shape) &&
+            key_equals(&recipe->key, copydesc, &look))
             break;
     if (bcri_unlikely(!recipe))
         return copier_make(copier, copydesc, hash, shape, recipe_out);
     copier->state.found_count++;
-    if (recipe != copier->newest)
-        copier_renew(copier, recipe);
+    copier_renew(copier, recipe); /* it is not the newest */
     *recipe_out = recipe;
     return 0;
 }

@@ -62,6 +62,20 @@ static inline struct key_look key_look(const int *copydesc)
     return (struct key_look){hash, 0};
 }
 
+/* Does the array, at which no look was had, hold what was read? */
+static inline bool key_equals_unseen(const struct key *key, const int *copydesc)
+{
+    const int *want = key->triples, *got = copydesc, *end = want + (ptrdiff_t)3 * key->spans[0].count;
+    for (; want < end; want += 3, got += 3) {
+        uint64_t a, b;
+        memcpy(&a, want, sizeof a);
+        memcpy(&b, got, sizeof b);
+        if (((a ^ b) | (uint32_t)(want[2] ^ got[2])) != 0)
+            return false; /* what follows may not be there */
+    }
+    return key->span_count == 1 || key_rest_equals(key, copydesc, 1);
+}
+
 /* Does the array, at which a look was had, hold what was read? */
 static inline bool key_equals(const struct key *key, const int *copydesc, const struct key_look *look)
 {

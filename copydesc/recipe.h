@@ -27,6 +27,10 @@ static inline struct shape shape_of(int source_archtype, int source_pos, int des
         ((uint32_t)source_pos % LAYOUT_PHASES) << 8 | ((uint32_t)destination_pos % LAYOUT_PHASES),
     };
 }
+static inline bool shape_equals(const struct shape *a, const struct shape *b)
+{
+    return a->archtypes == b->archtypes && a->phases == b->phases;
+}
 static inline int shape_source_archtype(const struct shape *shape)
 {
     return (int)(shape->archtypes >> 32);

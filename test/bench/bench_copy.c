@@ -96,9 +96,10 @@ static void measure(const struct copy_case *copy, const struct bench_options *op
     long subject_count = calibrate(copy_by_descriptor, &bed, options->turn_ns);
     long floor_count = calibrate(copy_by_hand, &bed, options->turn_ns);
     size_t rounds = (size_t)options->round_count;
-    double *values = calloc(3 * rounds, sizeof *values), *floors = values + rounds, *ratios = floors + rounds;
+    double *values = calloc(3 * rounds, sizeof *values);
     if (values == NULL)
         bench_fail("no memory");
+    double *floors = values + rounds, *ratios = floors + rounds;
     for (size_t i = 0; i < rounds; i++) {
         floors[i] =
             bench_convert(copy->unit, time_of(copy_by_hand, &bed, floor_count), (size_t)copy->user_bytes);

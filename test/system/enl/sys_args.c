@@ -94,8 +94,12 @@ static void enlists(void)
     MUST(bcr_cagrow(0, 0, 0, 0, 1, 4, 4096) == 1);
     void **fine = bcr_rgalloc(64, 0), **large = bcr_rgalloc(65, 0), **freed = bcr_rgalloc(8, 0);
     void **pending = bcr_deq(bcr_cce, 1, bcr_PENDING);
-    void *variable = NULL, *data = *fine;
-    MUST(fine != NULL && large != NULL && pending != NULL && bcr_rgfree(freed) == 0);
+    void *variable = NULL;
+    if (fine == NULL || large == NULL || pending == NULL || bcr_rgfree(freed) != 0) {
+        must(0, "that there is memory");
+        return;
+    }
+    void *data = *fine;
 
     enlist_fails("obj NULL", NULL, -1, 1, NULL, fine, bcrE_ARG);
     enlist_fails("obj empty", NULL, -1, 1, "", fine, bcrE_ARG);

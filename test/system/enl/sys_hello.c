@@ -26,7 +26,7 @@ int main(int argc, char **argv)
         .layout = bcri_layout_signature() ^ (strcmp(wrong, "layout") == 0),
         .archtype = (uint32_t)bcri_archtype_native() ^ (strcmp(wrong, "archtype") == 0),
         .ccename = bcri_view_of("hello")};
-    if (bcri_channel_send(atoi(number), &hello, &pair[0], 1, true) != 0)
+    if (bcri_channel_send((int)strtol(number, NULL, 10), &hello, &pair[0], 1, true) != 0)
         return 2;
     close(pair[0]);
     if (bcri_channel_recv(pair[1], &in, true) != 1 || in.wrong != NULL)

@@ -83,6 +83,27 @@ TEST(a_longer_list_is_another_one)
     CHECK(was_known());
 }
 
+TEST(no_more_of_an_array_is_read_than_it_has_though_longer_ones_are_known)
+{
+    static const int known[] = {0, bcrT_CHAR, 1, 0, (bcrT_NEST + 2) | bcrT_END, 1, 7, bcrT_CHAR | bcrT_END, 1,
+                                0, bcrT_CHAR, 1, 0, bcrT_CHAR | bcrT_END,       1};
+    uint8_t source[8] = {1, 2, 3};
+    struct bcri_copy_region region = region_new(8);
+    for (int twice = 0; twice < 2; twice++)
+        for (int count = 1; count <= 5; count++) {
+            int *array = (int *)(void *)guarded((size_t)count * 3 * sizeof(int));
+            memcpy(array, known, (size_t)count * 3 * sizeof(int));
+            array[3 * count - 2] |= bcrT_END;
+            CHECK_RESULT(copy_to(known, 1, &region, source, 8), 2 + 5, 0); /* the one used last */
+            if (count == 1)
+                CHECK_RESULT(copy_to(array, 1, &region, source, 8), 2 + 7, 0);
+            else if (count == 4)
+                CHECK_RESULT(copy_to(array, 1, &region, source, 8), 2 + 6, 0);
+            else if (count == 5)
+                CHECK_RESULT(copy_to(array, 1, &region, source, 8), 2 + 5, 0);
+        }
+}
+
 TEST(archtypes_phases_and_directions_are_kept_apart)
 {
     static const int desc[] = {0, bcrT_CHAR, 1, 0, bcrT_INT | bcrT_END, 1};
