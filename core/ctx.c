@@ -50,9 +50,6 @@ static void link_first_slots(struct bcri_ctx *ctx)
 {
     ctx->slot_base[0] = ctx->record->slots;
     ctx->slot_count[0] = BCRI_FIRST_SLOTS;
-    bcri_ref record = bcri_record_ref(ctx, ctx->index);
-    ctx->slot_first = bcri_ref_make(bcri_ref_seg(record),
-                                    bcri_ref_offset(record) + offsetof(struct bcri_record_shm, slots));
     ctx->slot_chunks = 1;
     for (uint32_t i = BCRI_FIRST_SLOTS; i-- > 0;)
         if (bcri_load(&ctx->record->slots[i].word) == 0)

@@ -31,16 +31,6 @@ struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx)
     return &base[0];
 }
 
-struct bcri_slot_shm *bcri_slot_of_far(struct bcri_ctx *ctx, void **rgid)
-{
-    for (uint32_t chunk = 0; chunk < ctx->slot_chunks; chunk++) {
-        uintptr_t offset = (uintptr_t)rgid - (uintptr_t)ctx->slot_base[chunk];
-        if (offset < ctx->slot_count[chunk] * SLOT_BYTES)
-            return offset % SLOT_BYTES == 0 ? (struct bcri_slot_shm *)(void *)rgid : NULL;
-    }
-    return NULL;
-}
-
 static bcri_ref chunk_ref(struct bcri_ctx *ctx, uint32_t index, struct bcri_record_shm *record,
                           uint32_t chunk)
 {
@@ -52,14 +42,34 @@ static bcri_ref chunk_ref(struct bcri_ctx *ctx, uint32_t index, struct bcri_reco
     return bcri_load_acquire(&record->slot_chunk[chunk - 1]);
 }
 
-bcri_ref bcri_slot_ref_far(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+/* Makes the chunk in which `address` lies the near one. False: none of this CCE's. */
+static bool come_near(struct bcri_ctx *ctx, uintptr_t address)
 {
     for (uint32_t chunk = 0; chunk < ctx->slot_chunks; chunk++) {
-        uintptr_t offset = (uintptr_t)slot - (uintptr_t)ctx->slot_base[chunk];
-        if (offset < ctx->slot_count[chunk] * SLOT_BYTES)
-            return chunk_ref(ctx, ctx->index, ctx->record, chunk) + offset / BCRI_REF_UNIT;
+        uintptr_t base = (uintptr_t)ctx->slot_base[chunk];
+        if (address - base >= ctx->slot_count[chunk] * SLOT_BYTES)
+            continue;
+        ctx->slot_near = base;
+        ctx->slot_near_bytes = ctx->slot_count[chunk] * SLOT_BYTES;
+        ctx->slot_near_ref = chunk_ref(ctx, ctx->index, ctx->record, chunk);
+        return true;
     }
-    return BCRI_REF_NONE;
+    return false;
+}
+
+struct bcri_slot_shm *bcri_slot_of_far(struct bcri_ctx *ctx, void **rgid)
+{
+    uintptr_t address = (uintptr_t)rgid;
+    return come_near(ctx, address) && (address - ctx->slot_near) % SLOT_BYTES == 0
+               ? (struct bcri_slot_shm *)(void *)rgid
+               : NULL;
+}
+
+bcri_ref bcri_slot_ref_far(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+{
+    uintptr_t address = (uintptr_t)slot;
+    return come_near(ctx, address) ? ctx->slot_near_ref + (address - ctx->slot_near) / BCRI_REF_UNIT
+                                   : BCRI_REF_NONE;
 }
 
 void bcri_slot_each(struct bcri_ctx *ctx, uint32_t index,

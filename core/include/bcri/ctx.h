@@ -79,7 +79,9 @@ struct bcri_ctx {
     uint32_t trace_seq;
     uint32_t archtype; /* of this program */
     uint64_t coarse_ns;
-    bcri_ref slot_first;             /* reference of slot 0 of the record */
+    /* The chunk of IDs in which one was looked up last: most are in the one where the last was (slot.h). */
+    uintptr_t slot_near, slot_near_bytes;
+    bcri_ref slot_near_ref;
     struct bcri_slot_shm *slot_free; /* stack of free IDs, linked through `next` as addresses */
     struct bcri_heap *heap;
     struct bcri_cellmap *cells;

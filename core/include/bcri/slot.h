@@ -63,12 +63,13 @@ static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *sl
     bcri_store(&slot->next, (uint64_t)(uintptr_t)ctx->slot_free);
     ctx->slot_free = slot;
 }
-/* The slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's slots. */
+/* Those of the chunk looked into last are found inline, others by going through the chunks.
+ * The slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's slots. */
 struct bcri_slot_shm *bcri_slot_of_far(struct bcri_ctx *ctx, void **rgid);
 static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid)
 {
-    uintptr_t offset = (uintptr_t)rgid - (uintptr_t)ctx->record->slots;
-    if (bcri_likely(offset < sizeof ctx->record->slots && offset % sizeof(struct bcri_slot_shm) == 0))
+    uintptr_t offset = (uintptr_t)rgid - ctx->slot_near;
+    if (bcri_likely(offset < ctx->slot_near_bytes && offset % sizeof(struct bcri_slot_shm) == 0))
         return (struct bcri_slot_shm *)(void *)rgid;
     return bcri_slot_of_far(ctx, rgid);
 }
@@ -76,9 +77,9 @@ static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rg
 bcri_ref bcri_slot_ref_far(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot);
 static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
 {
-    uintptr_t offset = (uintptr_t)slot - (uintptr_t)ctx->record->slots;
-    if (bcri_likely(offset < sizeof ctx->record->slots))
-        return ctx->slot_first + offset / BCRI_REF_UNIT;
+    uintptr_t offset = (uintptr_t)slot - ctx->slot_near;
+    if (bcri_likely(offset < ctx->slot_near_bytes))
+        return ctx->slot_near_ref + offset / BCRI_REF_UNIT;
     return bcri_slot_ref_far(ctx, slot);
 }
 
