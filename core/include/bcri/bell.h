@@ -40,7 +40,7 @@ static inline uint32_t bcri_current_cpu(void)
     const struct rseq *area =
         (const struct rseq *)(const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
     uint32_t cpu = *(const volatile uint32_t *)&area->cpu_id;
-    if (bcri_likely(__rseq_size != 0 && (int32_t)cpu >= 0))
+    if (bcri_likely((int32_t)cpu >= 0)) /* negative where the kernel does not keep it */
         return cpu & 0xffu;
 #endif
     return bcri_current_cpu_slow();

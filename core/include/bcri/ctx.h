@@ -121,8 +121,12 @@ void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref);
 static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
 {
     const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(ref)];
-    if (bcri_likely((uint32_t)ref < map->units))
-        return map->base + bcri_ref_offset(ref);
+    if (bcri_likely((uint32_t)ref < map->units)) {
+        unsigned char *at = map->base + bcri_ref_offset(ref);
+        if (at == NULL)
+            __builtin_unreachable(); /* what is not mapped has no units; so callers' tests cost nothing here */
+        return at;
+    }
     return bcri_at_slow(ctx, ref);
 }
 /* The same for whoever is in the midst of a change and cannot turn back: never NULL. What has no place is a private page of
