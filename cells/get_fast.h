@@ -66,7 +66,7 @@ BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum 
     bcri_store(&j->ticket, ticket);
     uint32_t epoch = 0;
     if (want == BCRI_WANT_LOCK) {
-        epoch = bcri_epoch(place->cell);
+        epoch = bcri_epoch_taking(place->cell, ticket);
         bcri_store(&j->aux[BCRI_AUX_EPOCH], epoch);
         bcri_note_locks(ctx);
     }

@@ -136,6 +136,13 @@ static inline uint32_t bcri_epoch(const struct bcri_cell_shm *cell)
 {
     return (uint32_t)bcri_load(&cell->t.tail) + bcri_load(&cell->c.direct);
 }
+/* The epoch in which a write lock takes ticket `ticket` under the head lock: its own put counts, also if that has stored
+ * the entry and is yet to move the tail. */
+static inline uint32_t bcri_epoch_taking(const struct bcri_cell_shm *cell, uint64_t ticket)
+{
+    uint64_t tail = bcri_load(&cell->t.tail);
+    return (uint32_t)(tail > ticket ? tail : ticket + 1) + bcri_load(&cell->c.direct);
+}
 static inline bool bcri_epoch_past(uint32_t epoch, uint64_t mark)
 {
     return (int32_t)(epoch - (uint32_t)mark) > 0;

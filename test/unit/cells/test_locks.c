@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "bcri/cell.h"
 #include "bcri/clock.h"
 
 TEST(the_write_lock_keeps_everybody_out_until_the_region_is_back)
@@ -303,6 +304,26 @@ TEST(gets_say_OWNERDEAD_when_the_holder_of_the_write_lock_ended_until_somebody_p
         CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
         CHECK_INT(take(bcr_cce, cell), 2);
     }
+    end();
+}
+
+/* The putter has stored the entry, and moves the tail on only when the taker has been there. */
+TEST(a_lock_taken_before_its_put_has_moved_the_tail_leaves_OWNERDEAD)
+{
+    begin();
+    int cell = grow(1, 2, 1024);
+    struct bcri_ctx *holder = join();
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    struct bcri_place *place;
+    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
+    uint64_t tail = bcri_load(&place->cell->t.tail);
+    bcri_store(&place->cell->t.tail, tail - 1);
+    as(holder);
+    CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
+    as(one);
+    bcri_store(&place->cell->t.tail, tail);
+    leave(holder);
+    all_say_ownerdead(bcr_cce, cell);
     end();
 }
 
