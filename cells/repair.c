@@ -28,6 +28,7 @@ struct dead {
     /* Locks of journal.cell that this repair has taken, beside those that still carry the dead one's tag. Not to be
      * confused with locks that enl holds for something else: this may run in the middle of that. */
     bool head_taken, tail_taken;
+    const struct dead *outer; /* whose repair has come to wait for somebody dead */
 };
 
 void bcri_cce_dying(struct bcri_host *host, uint32_t index)
@@ -202,7 +203,10 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
     if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
         return;
     struct bcri_head_shm *h = &place.cell->h;
-    if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
+    /* One that was served from the list knows of which cell: its place may hold another by now. A ticket's is there. */
+    uint64_t of = bcri_load(&slot->prev) >> 32;
+    bool same = of == 0 || of == bcri_load(&h->state) >> 32;
+    if (same && bcri_request_want(slot) == BCRI_WANT_LOCK) {
         /* Taken or taken over, as long as it takes to write the mark. */
         bool held = holds(dead, &h->lock) || bcri_load(&h->lock) == enl->tag;
         if (!held)
@@ -345,51 +349,64 @@ void bcri_repair_serve(struct bcri_ctx *enl)
     }
 }
 
-void bcri_repair_init(struct bcri_ctx *enl)
+static void repair_open(struct bcri_ctx *enl, struct dead *dead)
 {
-    enl->holder_died = bcri_journal_repair;
-}
-
-void bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
-{
-    struct dead dead = {.index = index, .tag = BCRI_TAG(index), .record = bcri_record(enl, index)};
     struct bcri_place cell, second;
-    dead.journal = &dead.record->journal;
-    if (bcri_load_acquire(&dead.journal->op) == BCRI_OP_NONE &&
-        bcri_load(&dead.journal->cw_state) == BCRI_CW_IDLE)
-        return;
-    bcri_tx_repair(enl, index);
-    enum bcri_cw_state counted = bcri_count_repair(enl, index);
-    dead.counted = counted == BCRI_CW_COMMIT || counted == BCRI_CW_LAST;
+    bcri_tx_repair(enl, dead->index);
+    enum bcri_cw_state counted = bcri_count_repair(enl, dead->index);
+    dead->counted = counted == BCRI_CW_COMMIT || counted == BCRI_CW_LAST;
     if (counted == BCRI_CW_LAST)
-        bcri_returns_repair(enl, index);
+        bcri_returns_repair(enl, dead->index);
 
-    struct bcri_area_shm *area =
-        bcri_load(&dead.journal->area) != BCRI_REF_NONE ? bcri_at(enl, bcri_load(&dead.journal->area)) : NULL;
+    struct bcri_area_shm *area = bcri_load(&dead->journal->area) != BCRI_REF_NONE
+                                     ? bcri_at(enl, bcri_load(&dead->journal->area))
+                                     : NULL;
     if (area != NULL)
-        let_go(&dead, &area->leaf);
-    bool has_cell = named_place(enl, &dead.journal->cell, &cell);
-    bool has_second = named_place(enl, &dead.journal->cell2, &second);
-    finish_operation(enl, &dead, has_cell ? &cell : NULL);
+        let_go(dead, &area->leaf);
+    bool has_cell = named_place(enl, &dead->journal->cell, &cell);
+    bool has_second = named_place(enl, &dead->journal->cell2, &second);
+    finish_operation(enl, dead, has_cell ? &cell : NULL);
     if (has_cell)
-        leave_cell(enl, &dead, &cell);
+        leave_cell(enl, dead, &cell);
     else
-        let_go_of_old(enl, &dead, &dead.journal->cell);
+        let_go_of_old(enl, dead, &dead->journal->cell);
     if (has_second)
-        leave_cell(enl, &dead, &second);
+        leave_cell(enl, dead, &second);
     else
-        let_go_of_old(enl, &dead, &dead.journal->cell2);
+        let_go_of_old(enl, dead, &dead->journal->cell2);
     if (area != NULL)
-        let_go(&dead, &area->lock);
-    uint64_t ring = bcri_load(&dead.journal->aux[BCRI_AUX_RING]);
+        let_go(dead, &area->lock);
+    uint64_t ring = bcri_load(&dead->journal->aux[BCRI_AUX_RING]);
     if (ring != 0)
         bcri_bell_ring_index(enl, (uint32_t)(ring - 1));
-    bcri_store(&dead.journal->cw_state, BCRI_CW_IDLE);
-    bcri_store(&dead.journal->aux[BCRI_AUX_RING], 0);
-    bcri_store_release(&dead.journal->op, BCRI_OP_NONE);
-    bcri_cce_wake_sleepers(dead.record);
+    bcri_store(&dead->journal->cw_state, BCRI_CW_IDLE);
+    bcri_store(&dead->journal->aux[BCRI_AUX_RING], 0);
+    bcri_store_release(&dead->journal->op, BCRI_OP_NONE);
+    bcri_cce_wake_sleepers(dead->record);
     if (has_cell)
         serve_later(enl, &cell);
     if (has_second)
         serve_later(enl, &second);
+}
+
+bool bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
+{
+    struct dead dead = {.index = index, .tag = BCRI_TAG(index), .record = bcri_record(enl, index)};
+    dead.outer = enl->repairing;
+    dead.journal = &dead.record->journal;
+    for (const struct dead *outer = dead.outer; outer != NULL; outer = outer->outer)
+        if (outer->index == index)
+            return false;
+    if (bcri_load_acquire(&dead.journal->op) == BCRI_OP_NONE &&
+        bcri_load(&dead.journal->cw_state) == BCRI_CW_IDLE)
+        return true;
+    enl->repairing = &dead;
+    repair_open(enl, &dead);
+    enl->repairing = dead.outer;
+    return true;
+}
+
+void bcri_repair_init(struct bcri_ctx *enl)
+{
+    enl->holder_died = bcri_journal_repair;
 }

@@ -42,10 +42,8 @@ static bool repaired_one(struct bcri_ctx *ctx)
     for (uint32_t index = 0; index < count; index++) {
         struct bcri_record_shm *record = bcri_record(ctx, index);
         if (record != NULL && bcri_load_acquire(&record->id.state) == BCRI_CCE_DYING &&
-            bcri_load_acquire(&record->journal.op) != 0) {
-            ctx->holder_died(ctx, index);
+            bcri_load_acquire(&record->journal.op) != 0 && ctx->holder_died(ctx, index))
             return true;
-        }
     }
     return false;
 }

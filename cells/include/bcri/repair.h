@@ -3,6 +3,7 @@
 #ifndef BCRI_REPAIR_H
 #define BCRI_REPAIR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bcri/ctx.h"
@@ -27,7 +28,7 @@ void bcri_repair_init(struct bcri_ctx *enl);
 void bcri_repair_serve(struct bcri_ctx *enl);
 
 /* Only the journal: locks and the open operation. Called by bcri_cce_repair, and when the repair of one CCE meets a
- * lock of another dead one. */
-void bcri_journal_repair(struct bcri_ctx *enl, uint32_t index);
+ * lock of another dead one. False, and nothing is done: that repair itself has come here, by way of others'. */
+bool bcri_journal_repair(struct bcri_ctx *enl, uint32_t index);
 
 #endif

@@ -93,8 +93,10 @@ struct bcri_ctx {
     int cpus;
     uint32_t waits_in_row; /* gets that had to wait since the last put */
     /* cold */
-    /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. */
-    void (*holder_died)(struct bcri_ctx *ctx, uint32_t index);
+    /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. False: it is
+     * at that one already, further out. */
+    bool (*holder_died)(struct bcri_ctx *ctx, uint32_t index);
+    const void *repairing; /* the repair that is under way, the innermost one */
     /* Cells of the dead whose areas' waiting puts are still to be looked at: not from within another repair. */
     bcri_ref *unserved;
     size_t unserved_count, unserved_room;

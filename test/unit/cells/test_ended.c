@@ -7,6 +7,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "bcri/flow.h"
+#include "bcri/lock.h"
+#include "bcri/repair.h"
+
 /* Every routine that names a CCE says so, and the caller keeps what it holds. */
 static void all_say_dead(int cce, int cell)
 {
@@ -334,6 +338,45 @@ TEST(a_process_that_is_killed_leaves_its_locks_and_waits_to_others)
     CHECK_INT(take(bcr_cce, cell + 1), 8);
     CHECK_INT(bcr_enq(number(9), bcr_cce, cell + 3, bcr_FREE), 0);
     CHECK_INT(take(bcr_cce, cell + 3), 9);
+    end();
+}
+
+/* One has moved the head and not named the region yet, the other holds the tail lock. */
+static void die_in_a_take(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    uint64_t ticket = bcri_load(&place->cell->h.head);
+    struct bcri_slot_shm *slot = bcri_slot_take(ctx);
+    bcri_journal_open(ctx, BCRI_OP_TAKE, place->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
+    bcri_lock(ctx, &place->cell->h.lock);
+    bcri_store(&ctx->journal->region, bcri_load(&place->cell->ring[ticket & place->mask]) & BCRI_REF_MASK);
+    bcri_store(&ctx->journal->ticket, ticket);
+    bcri_journal_phase(ctx, 1);
+    bcri_store(&place->cell->h.head, ticket + 1);
+}
+static void die_before_a_put(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_journal_open(ctx, BCRI_OP_PUT, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_lock(ctx, &place->cell->t.lock);
+}
+
+TEST(a_repair_that_waits_for_another_dead_one_repairs_that_one_and_not_itself)
+{
+    begin();
+    for (int turn = 0; turn < 2; turn++) {
+        int cell = grow(1, 2, 1024);
+        struct bcri_place *place;
+        struct bcri_ctx *dead[2] = {join(), join()};
+        CHECK_INT(bcr_enq(number(7), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
+        die_in_a_take(dead[turn], place);
+        die_before_a_put(dead[!turn], place);
+        bcri_cce_dying(group_host(group), dead[!turn]->index);
+        leave(dead[turn]);
+        leave(dead[!turn]);
+        CHECK_INT(take(bcr_cce, cell), 7);
+        CHECK_INT(bcr_enq(number(8), bcr_cce, cell, bcr_FREE), 0);
+        CHECK_INT(take(bcr_cce, cell), 8);
+    }
     end();
 }
 
