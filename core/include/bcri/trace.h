@@ -56,6 +56,8 @@ static inline void bcri_trace(struct bcri_ctx *ctx, enum bcri_trace_op op, int r
     struct bcri_trace_shm *trace = &ctx->record->trace[seq % BCRI_TRACE_RECORDS];
     if (bcri_unlikely(seq % BCRI_TRACE_CLOCK_EVERY == 0))
         ctx->coarse_ns = bcri_clock_coarse_ns();
+    /* What is overwritten from here on was behind the neighbour's head: who sees any of it sees that, too. */
+    atomic_thread_fence(memory_order_release);
     trace->cell = cell;
     trace->bytes = bytes;
     trace->region = region;
