@@ -61,6 +61,12 @@ static void somebody_puts(struct scene *scene)
     as_peer(scene);
     CHECK_INT(bcr_enq(number(9), scene->home, scene->cell, bcr_FREE), 0);
 }
+static void somebody_reads_along(struct scene *scene)
+{
+    as_peer(scene);
+    scene->kept = bcr_read(scene->home, scene->cell, 0);
+    CHECK(scene->kept != NULL);
+}
 static void somebody_puts_two(struct scene *scene)
 {
     somebody_puts(scene);
@@ -86,6 +92,8 @@ SCENARIO(deq_of_its_own_that_lets_a_waiting_put_in, .own = true, .nrgns = 2, .qu
          .run = deq, .before = "P=DEAD P=DEAD : DEAD", .after = "P=in P=DEAD : DEAD")
 
 SCENARIO(read_of_the_only_one, .queued = 1, .run = read_first, .before = ": 1", .after = ": 1")
+SCENARIO(read_of_one_that_others_hold_too, .queued = 2, .arrange = somebody_reads_along, .run = read_first,
+         .before = ": 1 2", .after = ": 1 2")
 SCENARIO(read_of_the_first, .queued = 3, .run = read_first, .before = ": 1 2 3", .after = ": 1 2 3")
 SCENARIO(read_of_one_given_back, .queued = 1, .given_back = 2, .run = read_first, .before = ": 61 62 1",
          .after = ": 61 62 1")

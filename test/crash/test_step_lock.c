@@ -30,6 +30,13 @@ static void somebody_puts(struct scene *scene)
     CHECK_INT(bcr_enq(number(9), scene->home, scene->cell, bcr_FREE), 0);
 }
 
+static void somebody_puts_and_keeps(struct scene *scene)
+{
+    as_peer(scene);
+    scene->kept = number(9);
+    CHECK_INT(bcr_enq(scene->kept, scene->home, scene->cell, bcr_NOFREE), 0);
+}
+
 static bool acqwl(struct scene *scene)
 {
     return bcr_acqwl(scene->home, scene->cell, bcr_BLOCK) != NULL;
@@ -77,6 +84,8 @@ SCENARIO(acqwl_that_waits_in_vain, .run = acqwl_in_vain, .before = ":", .after =
 SCENARIO(acqwl_that_begins_to_wait, .run = acqwl_later, .before = ":", .after = ":")
 SCENARIO(acqwl_that_is_served, .run = acqwl, .help = somebody_puts, .help_at = TRACE_AT_YIELD, .before = ":",
          .after = ": OWNERDEAD", .also = ": 9")
+SCENARIO(acqwl_that_is_served_what_others_hold_too, .run = acqwl, .help = somebody_puts_and_keeps,
+         .help_at = TRACE_AT_YIELD, .before = ":", .after = ": OWNERDEAD", .also = ": 9")
 SCENARIO(acqwl_that_is_woken, .run = acqwl, .help = somebody_puts, .help_at = TRACE_AT_SLEEP, .before = ":",
          .after = ": OWNERDEAD", .also = ": 9")
 SCENARIO(acqwl_behind_a_read, .waiters = "R", .run = acqwl, .help = somebody_puts, .help_at = TRACE_AT_YIELD,

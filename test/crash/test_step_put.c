@@ -109,6 +109,8 @@ SCENARIO(enq_of_anothers_region, .queued = 2, .prepare = anothers_region, .run =
          .after = ": 2 1")
 SCENARIO(enq_that_keeps_its_region, .queued = 1, .prepare = one_region, .run = enq_nofree, .before = ": 1",
          .after = ": 1 100")
+SCENARIO(enq_that_keeps_its_region_and_takes_the_cells_share, .nrgns = 3, .prepare = one_region,
+         .run = enq_nofree, .before = ":", .after = ": 100")
 SCENARIO(enq_that_keeps_anothers_region, .queued = 1, .prepare = anothers_region, .run = enq_nofree,
          .before = ":", .after = ": 1")
 SCENARIO(enq_to_a_waiting_taker, .waiters = "T", .prepare = one_region, .run = enq,
@@ -156,6 +158,12 @@ SCENARIO(enq_into_its_own_cell_to_readers, .own = true, .waiters = "RR", .prepar
          .before = "R=DEAD R=DEAD : DEAD", .after = "R=100 R=100 : DEAD")
 
 SCENARIO(write_into_an_empty_cell, .prepare = one_region, .run = write_free, .before = ":", .after = ": 100")
+SCENARIO(write_to_a_waiting_taker, .waiters = "TT", .prepare = one_region, .run = write_free,
+         .before = "T=- T=- :", .after = "T=100 T=- :")
+SCENARIO(write_that_keeps_its_region_to_a_waiting_lock, .waiters = "L", .prepare = one_region,
+         .run = write_nofree, .before = "L=- :", .after = "L=100 :")
+SCENARIO(write_that_keeps_its_region_into_an_empty_cell, .prepare = one_region, .run = write_nofree,
+         .before = ":", .after = ": 100")
 SCENARIO(write_over_one, .queued = 1, .prepare = one_region, .run = write_free, .before = ": 1",
          .after = ": 100")
 SCENARIO(write_over_three, .queued = 3, .prepare = one_region, .run = write_free, .before = ": 1 2 3",
