@@ -56,10 +56,22 @@ static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
     return bcri_load_acquire(lock) == dead->tag;
 }
 
+/* Whether `lock` is held by somebody dead whose repair has come to wait, further out. Nobody but this thread can do anything
+ * under it until then, and a repair that waits has nothing half done under a lock: it may wait for a lower one only, and
+ * this one would wait for ever. */
+static bool waits_for_us(const struct bcri_ctx *enl, _Atomic uint32_t *lock)
+{
+    uint32_t holder = bcri_load_acquire(lock);
+    for (const struct dead *outer = enl->repairing; outer != NULL; outer = outer->outer)
+        if (outer->tag == holder)
+            return true;
+    return false;
+}
+
 /* Both locks of the dead one's cell, whose head lock it held, become ours. */
 static void take_over(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
 {
-    if (holds(dead, &place->cell->t.lock))
+    if (waits_for_us(enl, &place->cell->t.lock))
         bcri_store(&place->cell->t.lock, enl->tag);
     else
         bcri_lock(enl, &place->cell->t.lock); /* whoever holds it does not wait for the head lock: slow.h */
@@ -208,7 +220,7 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
     bool same = of == 0 || of == bcri_load(&h->state) >> 32;
     if (same && bcri_request_want(slot) == BCRI_WANT_LOCK) {
         /* Taken or taken over, as long as it takes to write the mark. */
-        bool held = holds(dead, &h->lock) || bcri_load(&h->lock) == enl->tag;
+        bool held = waits_for_us(enl, &h->lock) || bcri_load(&h->lock) == enl->tag;
         if (!held)
             bcri_lock(enl, &h->lock);
         bcri_mark_taker(&place, dead->tag, (uint32_t)bcri_load(&slot->prev));

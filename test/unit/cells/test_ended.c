@@ -359,6 +359,41 @@ static void die_before_a_put(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_lock(ctx, &place->cell->t.lock);
 }
 
+/* It has its write lock, and is about to leave its mark: somebody has put since. */
+static void die_in_a_collect(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    as(ctx);
+    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)number(5);
+    as(one);
+    bcri_store(&slot->cell, place->ref);
+    bcri_store(&slot->key, 0);
+    bcri_store(&slot->prev, bcri_epoch(place->cell) - 1u);
+    bcri_store(&slot->kind, bcri_request_kind(ctx, BCRI_WANT_LOCK));
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, place->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
+    bcri_journal_phase(ctx, 1);
+}
+
+TEST(a_repair_that_is_met_on_the_way_does_not_wait_for_the_one_that_waits_for_it)
+{
+    begin();
+    int cell = grow(1, 2, 1024);
+    struct bcri_place *place;
+    struct bcri_ctx *dead[3] = {join(), join(), join()};
+    CHECK_INT(bcr_enq(number(7), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
+    die_in_a_take(dead[0], place);
+    die_in_a_collect(dead[1], place);
+    die_before_a_put(dead[2], place);
+    bcri_cce_dying(group_host(group), dead[1]->index);
+    bcri_cce_dying(group_host(group), dead[2]->index);
+    for (int i = 0; i < 3; i++)
+        leave(dead[i]);
+    CHECK_INT(take(bcr_cce, cell), 7);
+    CHECK_INT(bcr_enq(number(8), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(take(bcr_cce, cell), 8);
+    end();
+}
+
 TEST(a_repair_that_waits_for_another_dead_one_repairs_that_one_and_not_itself)
 {
     begin();
