@@ -23,7 +23,8 @@ uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
     }
     uint64_t by_ring = low + place->mask + 1;
     uint64_t credits = bcri_load(&place->cell->t.credits);
-    if (head + credits < by_ring && credits < bcri_credits_share(place) && bcri_credits_from_pool(ctx, place))
+    if (head + credits < by_ring && credits < bcri_credits_share(place) &&
+        bcri_credits_from_pool(ctx, place, true))
         credits = bcri_load(&place->cell->t.credits);
     return by_ring < head + credits ? by_ring : head + credits;
 }

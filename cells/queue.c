@@ -152,7 +152,7 @@ uint32_t bcri_credits_share(const struct bcri_place *place)
     return share != 0 ? share : 1;
 }
 
-bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place, bool in_advance)
 {
     AREA *area = place->area;
     if (bcri_load(&area->pool) == 0)
@@ -162,6 +162,9 @@ bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place)
     uint32_t share = bcri_credits_share(place);
     if (share > pool)
         share = pool;
+    /* Under the leaf lock: if a credit in the pool was gathered for a put that waits, that one is seen. */
+    if (in_advance && bcri_load(&area->waitputs) != 0)
+        share = 0;
     if (share != 0) {
         bcri_tx_begin(ctx);
         BCRI_TX32(ctx, place->area_ref, AREA, pool, pool - share);
@@ -176,7 +179,7 @@ bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     /* More than once where regions that were given back lie here without a credit. */
     while (bcri_queue_length(place) >= bcri_load(&place->cell->t.credits))
-        if (!bcri_credits_from_pool(ctx, place))
+        if (!bcri_credits_from_pool(ctx, place, false))
             return false;
     return true;
 }

@@ -35,9 +35,11 @@ void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* Credits: how many queued regions a cell may hold of its area's bound. A cell's share, and taking one out of the pool of
- * credits that no cell has: under the tail lock at least, since credits only grow without the head lock. False: none left. */
+ * credits that no cell has: under the tail lock at least, since credits only grow without the head lock. In advance: for whoever
+ * may not use them after all; then none while puts wait, for whom they were gathered and who would not learn of them. False:
+ * none left. */
 uint32_t bcri_credits_share(const struct bcri_place *place);
-bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place);
+bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place, bool in_advance);
 
 /* Whether the bound has room for one more here; takes credits from the area's pool if need be. */
 bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place);

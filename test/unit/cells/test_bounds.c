@@ -2,6 +2,8 @@
 /* nrgns, bcr_putwait, and puts that wait: how many regions an area holds, and who gets room that becomes free. */
 #include "cce.h"
 
+#include "bcri/cell.h"
+
 #include <stdlib.h>
 
 #include "bcri/clock.h"
@@ -401,6 +403,35 @@ TEST(a_put_that_waits_keeps_its_region_alive_and_its_order)
     as(two);
     CHECK_INT(bcr_enq(number(3), one_of_two, cell, bcr_FREE), 0);
     as(one);
+    CHECK_INT(take(bcr_cce, cell), 2);
+    CHECK_INT(take(bcr_cce, cell), 3);
+    end();
+}
+
+/* Somebody who serves a put that waits has just gathered a credit for it: a put elsewhere in the area that has none itself
+ * leaves it there. */
+TEST(a_put_takes_no_credit_that_was_gathered_for_one_that_waits)
+{
+    begin();
+    int cell = grow(2, 2, 1024);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
+    struct later *put = later_put(two, 1, 3, one_of_two, cell);
+    struct bcri_place *place;
+    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
+    struct bcri_area_shm *area = place->area;
+    struct bcri_tail_shm *t = &place->cell->t;
+    CHECK_UINT(bcri_load(&t->credits), 2);
+    bcri_store(&t->credits, 1);
+    bcri_store(&area->pool, 1);
+    void **rgid = number(4);
+    FAILS(bcr_enq(rgid, bcr_cce, cell + 1, bcr_FREE), bcrE_FULL);
+    CHECK_UINT(bcri_load(&area->pool), 1);
+    bcri_store(&area->pool, 0);
+    bcri_store(&t->credits, 2);
+    CHECK_INT(value_of(rgid), 4);
+    CHECK_INT(take(bcr_cce, cell), 1);
+    CHECK_INT(result(put).returned, 0);
     CHECK_INT(take(bcr_cce, cell), 2);
     CHECK_INT(take(bcr_cce, cell), 3);
     end();
