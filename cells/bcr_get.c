@@ -38,13 +38,15 @@ BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use u
 static __attribute__((noinline)) int finish(struct bcri_ctx *ctx, struct bcri_place *place,
                                             struct bcri_slot_shm *slot, uint64_t deadline_ns)
 {
-    if (bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET) {
+    bool spun = bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
+    if (spun) {
         int error = bcri_ticket_spin(ctx, place, slot, deadline_ns);
         if (bcri_likely(error != BCRI_WAITS))
             return error;
     }
-    for (;;) {
-        int ready = bcri_wait_ready(ctx, &slot, 1, deadline_ns);
+    for (;; spun = false) {
+        int ready =
+            spun ? bcri_wait_spun(ctx, &slot, 1, deadline_ns) : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
         int withdrawn = ready < 0 ? bcri_request_withdraw(ctx, slot) : BCRI_WAITS;
         if (withdrawn != BCRI_WAITS)
             return withdrawn == 0 ? bcrE_TIMEOUT : withdrawn;

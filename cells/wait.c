@@ -102,6 +102,12 @@ int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int coun
     if (ready >= 0 || passed(deadline_ns))
         return ready;
     ready = spin(ctx, slots, count, deadline_ns);
+    return ready >= 0 ? ready : bcri_wait_spun(ctx, slots, count, deadline_ns);
+}
+
+int bcri_wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
+{
+    int ready = -1;
     for (int i = 0; i < YIELDS && ready < 0 && !passed(deadline_ns); i++) {
         sched_yield();
         ready = first_ready(ctx, slots, count);

@@ -137,6 +137,8 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri
 int bcri_spin_turns(const struct bcri_ctx *ctx);
 /* wait.c: waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1. */
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
+/* The same for whoever has spun already. */
+int bcri_wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 
 /* putwait.c: puts with waiting for room. 0; bcrE_FULL; bcrE_NOCELL, bcrE_DEAD... */
 int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct bcri_place *place,
