@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror: regions in this CCE's hands. bcr.h is their manual.
  *
- * Journal. MOD: region (the copy), old, slot; phase 1: about to make the ID name the copy; 2: about to drop the old one; 3: done. rgalloc and rgfree of
- * own blocks need none (drop.h). */
+ * Journal. MOD: region (the copy), old, slot; phase 1: about to make the ID name the copy; 2: about to drop the old one;
+ * 3: done. rgalloc and rgfree of own blocks need none (drop.h). */
 #include <bcr.h>
 
 #include <string.h>
