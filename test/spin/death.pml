@@ -11,7 +11,10 @@
  * Rules that can be broken: TAKE_SET_BACK (an unfinished take lowers head again), PHASE_CLASH (a slow take that is done
  * leaves the phase of a wait by ticket), JUNK_TWICE (the cursor of a zap moves again after a drop that is done),
  * NO_GIVE_BACK (a region handed over but not collected is dropped with its waiter), NO_REPAIR_RING,
- * DROPPED_AS_NOT_HELD (a hold that was taken back looks like one not yet made). */
+ * DROPPED_AS_NOT_HELD (a hold that was taken back looks like one not yet made), PHASE_1_IS_DONE (repair takes a fast put for
+ * done whose entry it has not looked for), SOLE_NOT_STORED (a read of the only holder is made LIVE with the count as it is),
+ * NO_COLLECT_REPAIR (the waiter's entry stays), DROP_UNCOUNTED (the walk over the IDs drops a region of count 0),
+ * COUNT_BEFORE_ID, FREE_ID_FIRST (rgalloc and rgfree of own blocks in the other order). */
 #define RING 2
 #ifndef CREDITS
 #define CREDITS 4
@@ -40,6 +43,7 @@
 #define OP_COLLECT 4
 #define OP_FREE 5
 #define OP_ZAP 6
+#define OP_SEND 7
 
 #define HELD 1
 #define DROPPING 2
@@ -72,8 +76,10 @@
     fi;
 
 /* The victim's journal. j_counted: its open count change is done (cw_state COMMIT or LAST). */
-byte j_op, j_region, j_phase, j_ticket, j_old_lap, j_old_reg, j_held, j_ring;
+byte j_op, j_region, j_phase, j_ticket, j_old_reg, j_held, j_ring;
 bool j_slot, j_counted, j_junk;
+bool j_gives, j_rings, j_sole; /* flags beside the phase, stored with it */
+bool j_sent;                   /* the entry of ret_entry carries ret_value */
 byte junk[4], n_junk, j_cursor, j_was;
 byte count[6];
 
@@ -86,17 +92,35 @@ inline slot_free(p) { d_step { s_state[p] = FREE; s_reg[p] = 0; s_key[p] = 0 } }
 /* bcri_slot_drop */
 inline slot_drop(p)
 {
-    d_step { J(j_op = OP_FREE; j_region = s_reg[p]; j_slot = true; j_phase = 0; j_held = 0) skip };
-    d_step { count[s_reg[p]]--; J(j_counted = true) skip };
-    slot_free(p);
-    d_step { J(j_counted = false) skip };
-    d_step { J(j_op = OP_NONE) skip }
+    if
+    :: count[s_reg[p]] == 1 && s_reg[p] == OWN -> /* drop.h: a block of its own heap, no journal */
+#ifdef FREE_ID_FIRST
+        t_ = s_reg[p];
+        slot_free(p);
+        d_step { count[t_] = 0; t_ = 0 }
+#else
+        count[s_reg[p]] = 0;
+        slot_free(p)
+#endif
+    :: count[s_reg[p]] == 1 && s_reg[p] != OWN -> /* bcri_returns_free_alone: count.pml has it whole */
+        d_step { J(j_op = OP_SEND; j_sent = false) skip };
+        count[s_reg[p]] = 0;
+        d_step { J(j_sent = true) skip };
+        slot_free(p);
+        d_step { J(j_op = OP_NONE) skip }
+    :: else ->
+        d_step { J(j_op = OP_FREE; j_region = s_reg[p]; j_slot = true; j_phase = 0; j_held = 0) skip };
+        d_step { count[s_reg[p]]--; J(j_counted = true) skip };
+        slot_free(p);
+        d_step { J(j_counted = false) skip };
+        d_step { J(j_op = OP_NONE) skip }
+    fi
 }
 
 inline put(p, r, keep)
 {
-    d_step { J(j_op = OP_PUT; j_region = r; j_slot = !keep; j_phase = 0; j_held = 0) skip };
-    put_fast(p, r, keep);
+    d_step { J(j_op = OP_PUT; j_region = r; j_slot = !keep; j_phase = 0; j_held = 0; j_gives = !keep; j_rings = false) skip };
+    put_fast(p, r, keep, false);
     if
     :: res_ == DONE && !keep -> slot_free(p)
     :: else
@@ -104,7 +128,7 @@ inline put(p, r, keep)
     d_step { J(j_op = OP_NONE) skip };
     if
     :: res_ != DONE ->
-        d_step { J(j_op = OP_PUT; j_region = r; j_slot = !keep; j_phase = 0; j_held = 0; j_old_lap = 0) skip };
+        d_step { J(j_op = OP_PUT; j_region = r; j_slot = !keep; j_phase = 0; j_held = 0; j_gives = false; j_rings = false) skip };
         put_slow(p, r, keep);
         if
         :: res_ == DONE && !keep -> slot_free(p)
@@ -136,10 +160,18 @@ inline read(p)
     lock(H, p);
     if
     :: !slow && e_lap[head % RING] == LAP(head) ->
-        d_step { r_ = e_reg[head % RING]; j_region = r_; j_phase = 1 };
-        d_step { count[r_]++; j_counted = true };
-        d_step { s_reg[p] = r_; s_state[p] = LIVE; r_ = 0 };
-        j_counted = false
+        r_ = e_reg[head % RING];
+        if
+        :: count[r_] == 1 -> /* read_alone */
+            d_step { j_region = r_; j_phase = 1; j_sole = true };
+            count[r_] = 2;
+            d_step { s_reg[p] = r_; s_state[p] = LIVE; r_ = 0 }
+        :: else ->
+            d_step { j_region = r_; j_phase = 1; j_sole = false };
+            d_step { count[r_]++; j_counted = true };
+            d_step { s_reg[p] = r_; s_state[p] = LIVE; r_ = 0 };
+            j_counted = false
+        fi
     :: else
     fi;
     unlock(H, p);
@@ -247,6 +279,15 @@ proctype victim()
         :: s_state[VICTIM] == LIVE -> slot_drop(VICTIM)
         :: else
         fi
+#elif OP == 7 /* rgalloc, rgfree */
+#ifdef COUNT_BEFORE_ID
+        count[OWN] = 1;
+        d_step { s_reg[VICTIM] = OWN; s_state[VICTIM] = LIVE };
+#else
+        d_step { s_reg[VICTIM] = OWN; s_state[VICTIM] = LIVE };
+        count[OWN] = 1;
+#endif
+        slot_drop(VICTIM)
 #elif OP == 5
         zap(VICTIM)
 #elif OP == 6 /* two takes: the second journal has the first one's ticket */
@@ -344,10 +385,14 @@ inline take_over()
 
 inline finish_put()
 {
-    d_step {
-        done = j_phase == 2;
+    d_step { /* put_is_done; phase 2 is a slow put's */
+        done = j_phase != 0;
         if
+#ifdef PHASE_1_IS_DONE
+        :: false ->
+#else
         :: j_phase == 1 && T == TAG(VICTIM) ->
+#endif
             done = e_lap[j_ticket % RING] == LAP(j_ticket) && e_reg[j_ticket % RING] == j_region;
             if
             :: done -> tail = j_ticket + 1
@@ -358,14 +403,14 @@ inline finish_put()
     };
     if
 #ifndef NO_REPAIR_RING
-    :: done && j_old_lap == SLEEP -> bell[j_old_reg] = true
+    :: done && j_rings -> bell[j_old_reg] = true
 #endif
     :: else
     fi;
     d_step {
         if
         :: done && j_slot -> s_state[VICTIM] = FREE; s_reg[VICTIM] = 0
-        :: !done && (j_held == HELD || (j_held == DROPPING && !counted) || (j_held == 0 && counted)) -> count[j_region]--
+        :: !done && !j_gives && (j_held == HELD || (j_held == DROPPING && !counted) || (j_held == 0 && counted)) -> count[j_region]--
         :: else
         fi
     }
@@ -440,11 +485,24 @@ inline journal_repair()
     if
     :: j_op == OP_PUT -> finish_put()
     :: j_op == OP_TAKE -> finish_take()
-    :: d_step { j_op == OP_READ && counted && j_phase == 1 && s_state[VICTIM] == FREE ->
-            s_state[VICTIM] = LIVE; s_reg[VICTIM] = j_region }
+    :: d_step { j_op == OP_READ && (counted || (j_sole && H == TAG(VICTIM))) && j_phase == 1 && s_state[VICTIM] == FREE ->
+#ifndef SOLE_NOT_STORED
+            count[j_region] = (j_sole -> 2 : count[j_region]);
+#endif
+            s_state[VICTIM] = LIVE;
+            s_reg[VICTIM] = j_region }
+#ifndef NO_COLLECT_REPAIR
     :: d_step { j_op == OP_COLLECT && j_phase == 1 && j_slot && s_state[VICTIM] == LIVE &&
-            w_slot[j_ticket % TICKETS] == VICTIM + 1 ->
-            w_slot[j_ticket % TICKETS] = 0; w_ticket[j_ticket % TICKETS] = 0 }
+            w_slot[s_key[VICTIM] % TICKETS] == VICTIM + 1 -> /* the slot's own `key` */
+            w_slot[s_key[VICTIM] % TICKETS] = 0; w_ticket[s_key[VICTIM] % TICKETS] = 0 }
+#endif
+    :: d_step { j_op == OP_SEND && s_state[VICTIM] == LIVE ->
+            if
+            :: !j_sent -> count[s_reg[VICTIM]] = 0
+            :: else
+            fi;
+            s_state[VICTIM] = FREE;
+            s_reg[VICTIM] = 0 }
     :: d_step { j_op == OP_FREE && counted -> s_state[VICTIM] = FREE; s_reg[VICTIM] = 0 }
     :: else
     fi;
@@ -481,7 +539,11 @@ inline end_id()
     d_step {
         if
         :: s_state[VICTIM] == SERVED -> untaken = s_given[VICTIM]; s_given[VICTIM] = 0
+#ifdef DROP_UNCOUNTED
         :: s_state[VICTIM] == LIVE -> count[s_reg[VICTIM]]--
+#else
+        :: s_state[VICTIM] == LIVE && count[s_reg[VICTIM]] != 0 -> count[s_reg[VICTIM]]--
+#endif
         :: else
         fi;
         s_state[VICTIM] = FREE;
@@ -527,6 +589,9 @@ init
         :: r <= PRE -> count[r] = 1; store_ring(r); r++
         :: else -> break
         od;
+#ifdef SHARED
+        count[1] = 2; /* somebody else holds it too */
+#endif
 #if OP < 2
         s_state[VICTIM] = LIVE;
         s_reg[VICTIM] = OWN;
@@ -546,6 +611,9 @@ init
         :: QLEN > 0 -> q_first(); unqueue(); count[r_]--
         :: else -> break
         od;
+#ifdef SHARED
+        count[1]--;
+#endif
         for (r : 1 .. REGIONS) { assert(count[r] == 0) }
     }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cells/putwait.c: puts that wait for room in an area of two cells, gets that wait at them, credits that move between the
- * cells through the pool. What happens under a cell's two locks is one step here; the area's lock is a lock.
+ * cells through the pool. What happens under a cell's two locks is one step here; the area's lock is a lock. A fast put holds
+ * its cell's tail lock T over several steps, in which it may take credits from the pool, under the leaf lock
+ * (bcri_fresh_limit).
  *
  * Three putters (to cells 0, 1, 1) and three getters (at 0, 1, 1), all willing to wait for ever. Nobody may be left waiting
  * when all are at rest, whatever NRGNS is: with as many gets as puts at each cell everything comes to an end.
@@ -9,7 +11,9 @@
  * list). ORDER 2: nobody takes from cell 1 before a put there has returned (with NRGNS 1: with a credit that cell 0 had).
  *
  * Rules that can be broken: NO_HAND_OVER (a put that joins the list tries only the oldest), NO_CHECK_INSIDE (a get does not
- * look for waiting puts again once it has the cell), NO_GATHER (spare credits of other cells are not looked for). */
+ * look for waiting puts again once it has the cell), NO_GATHER (spare credits of other cells are not looked for), POOL_WITHOUT_LEAF
+ * (fresh credits come without the leaf lock), NO_LEAF_IN_GATHER (who looks for spare credits does not wait for those that are
+ * on their way out of the pool). */
 #ifndef NRGNS
 #define NRGNS 1
 #endif
@@ -17,7 +21,8 @@
 #define ORDER 0
 #endif
 
-byte area_lock, waitputs, pool = NRGNS;
+byte area_lock, waitputs, leaf, pool = NRGNS;
+bool T[2]; /* held by a fast put; who has both locks of a cell needs it too, for its one step */
 byte queued[2], credits[2], waiting[2]; /* regions, and gets in the list, of each cell */
 byte put_at[3], n_puts;                 /* the area's list: putter + 1, oldest first */
 byte put_cell[3];
@@ -25,6 +30,7 @@ bool put_done[3];
 byte got;
 bool put_returned; /* one at cell 1 */
 
+#define POOL_FREE (pool == 0 || !leaf) /* that there is nothing in it is seen without the leaf lock */
 #define ROOM(c) (queued[c] < credits[c] || pool > 0)
 
 /* Within one step: a region into cell c, handed on if a get waits there. */
@@ -57,8 +63,9 @@ inline put_unlist(i)
 /* serve() of the i-th waiting put. res_: done */
 inline serve(i, hand_over)
 {
+    c_ = put_cell[put_at[i] - 1];
     d_step {
-        c_ = put_cell[put_at[i] - 1];
+        !T[c_] && POOL_FREE ->
         if
         :: waiting[c_] > 0 || (!(hand_over) && ROOM(c_)) ->
             deliver(c_);
@@ -74,12 +81,15 @@ inline serve(i, hand_over)
 /* spare_credit(): one unused credit of cell c into the pool */
 inline spare(c)
 {
-    d_step {
-        if
-        :: credits[c] > queued[c] -> credits[c]--; pool++; res_ = true
-        :: else -> res_ = false
-        fi
-    }
+    if
+    :: credits[c] == 0 -> res_ = false /* without a lock */
+    :: d_step { credits[c] != 0 && !T[c] && !leaf ->
+            if
+            :: credits[c] > queued[c] -> credits[c]--; pool++; res_ = true
+            :: else -> res_ = false
+            fi
+        }
+    fi
 }
 
 inline serve_all(c, everywhere)
@@ -90,6 +100,12 @@ inline serve_all(c, everywhere)
         if
         :: res_
         :: else ->
+#ifndef NO_LEAF_IN_GATHER
+            if
+            :: everywhere -> !leaf /* what was on its way out of the pool is where it goes */
+            :: else
+            fi;
+#endif
             spare(c);
 #ifndef NO_GATHER
             if
@@ -112,10 +128,35 @@ proctype putter(byte me, cell)
     byte k_, c_;
     bool res_;
     put_cell[me] = cell;
+    /* put_fast.h: the limit says what room the cell's own credits leave; nobody waits in the list of a fast cell */
+    atomic { !T[cell] -> T[cell] = true };
+    if
+    :: waiting[cell] == 0 ->
+        if
+        :: queued[cell] >= credits[cell] && pool > 0 -> /* bcri_credits_from_pool */
+#ifndef POOL_WITHOUT_LEAF
+            atomic { leaf == 0 -> leaf = 1 };
+#endif
+            k_ = pool;
+            if
+            :: k_ > 0 -> pool = k_ - 1; credits[cell]++
+            :: else
+            fi;
+            d_step { leaf = 0; k_ = 0 }
+        :: else
+        fi;
+        if
+        :: waitputs == 0 && queued[cell] < credits[cell] -> d_step { queued[cell]++; res_ = true }
+        :: else
+        fi
+    :: else
+    fi;
+    T[cell] = false;
     /* put_slow: a hand-over, or room that nobody waits for */
     if
-    :: d_step { waiting[cell] > 0 || (waitputs == 0 && ROOM(cell)) -> deliver(cell) }
-    :: else ->
+    :: res_
+    :: d_step { !res_ && !T[cell] && POOL_FREE && waiting[cell] > 0 || !res_ && !T[cell] && POOL_FREE && waitputs == 0 && ROOM(cell) -> deliver(cell) }
+    :: d_step { !res_ && !T[cell] && POOL_FREE && !(waiting[cell] > 0 || (waitputs == 0 && ROOM(cell))) -> skip };
         atomic { area_lock == 0 -> area_lock = 1 };
         d_step { put_at[n_puts] = me + 1; n_puts++; waitputs++ };
 #ifndef NO_HAND_OVER
@@ -147,6 +188,7 @@ proctype getter(byte cell)
         :: else
         fi;
         atomic { /* under both locks of the cell */
+            !T[cell] ->
             if
 #ifndef NO_CHECK_INSIDE
             :: !area && waitputs != 0 -> goto again

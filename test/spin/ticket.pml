@@ -7,8 +7,9 @@
  * has withdrawn is given nothing; everybody who can be served is served and awake (else: "invalid end state").
  *
  * Configurations: PUTS_0, PUTS_1, GETS_0 (wait for ever), GETS_1, TIMEOUTS (the second taker may give up at any moment),
- * GIVE_BACK (it hands its first region back), CREDITS.
- * Rules that can be broken: NO_WAITERS_IN_LIMIT, STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one). */
+ * GIVE_BACK (it hands its first region back), WRITER (the second putter writes: its fast puts must find an empty queue, which
+ * is looked at under T alone), CREDITS.
+ * Rules that can be broken: WRITE_LOOKS_FIRST (before it has T), NO_WAITERS_IN_LIMIT, STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one). */
 #ifndef RING
 #define RING 2
 #endif
@@ -37,6 +38,12 @@
 #define SLEEPS(p) ((p) == 0) /* the other one spins */
 #endif
 
+#ifdef WRITER
+#define WRITES(p) ((p) == 3) /* where the queue is not empty it puts */
+#else
+#define WRITES(p) false
+#endif
+
 #include "cell.inc"
 
 byte finished;
@@ -61,7 +68,7 @@ proctype putter(byte me, from, to)
     byte r = from;
     do
     :: r <= to ->
-        put_fast(me, r, false);
+        put_fast(me, r, false, WRITES(me));
         if
         :: res_ != DONE -> put_slow(me, r, false)
         :: else

@@ -18,7 +18,7 @@
  *   take        under H: entry[head] full: head++, the region is the taker's; else it may wait: waiter[t % 4] = its ID
  *               slot, head++, and it polls the entry without any lock
  *   read        under H: entry[head] full: one more holder
- *   write       under H and T, when the queue is empty: like put
+ *   write       under T, when the queue is empty (head >= tail): like put
  * Everything else sets flags (both lines, under both locks) that send all operations through both locks, H first, and
  * through transactions (tx.h): reads that wait, more than four waiting takes, a queue longer than the ring, replacing,
  * withdrawing, handing back, a dead holder of the write lock. When nothing of that is left the flags go.
