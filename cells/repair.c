@@ -215,9 +215,12 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
     if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
         return;
     struct bcri_head_shm *h = &place.cell->h;
-    /* One that was served from the list knows of which cell: its place may hold another by now. A ticket's is there. */
+    _Atomic uint64_t *waiter = &h->waiter[bcri_load(&slot->key) % BCRI_TICKETS];
+    bool waits = (bcri_load(waiter) & BCRI_REF_MASK) == slot_ref;
+    /* One that was served from the list knows of which cell: its place may hold another by now. A ticket's is there as long
+     * as the waiter entry names the slot; once that does not, the mark is made. */
     uint64_t of = bcri_load(&slot->prev) >> 32;
-    bool same = of == 0 || of == bcri_load(&h->state) >> 32;
+    bool same = of == 0 ? waits : of == bcri_load(&h->state) >> 32;
     if (same && bcri_request_want(slot) == BCRI_WANT_LOCK) {
         /* Taken or taken over, as long as it takes to write the mark. */
         bool held = waits_for_us(enl, &h->lock) || bcri_load(&h->lock) == enl->tag;
@@ -228,8 +231,7 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
             bcri_unlock(enl, &h->lock);
         bcri_store(&dead->record->id.uses_locks, 1);
     }
-    _Atomic uint64_t *waiter = &h->waiter[bcri_load(&slot->key) % BCRI_TICKETS];
-    if ((bcri_load(waiter) & BCRI_REF_MASK) == slot_ref)
+    if (waits)
         bcri_store_release(waiter, 0);
 }
 

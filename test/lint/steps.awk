@@ -82,7 +82,7 @@ END {
     body = substr(text, RSTART + RLENGTH)
     if (match(body, /\n\}/))
         body = substr(body, 1, RSTART)
-    while (match(body, /(BCRI_TX(64|32)|bcri_[a-z_]+|atomic_[a-z_]+|tx_[a-z_]+|journal_[a-z]+|(un)?lock_word|make_live|release_id|ring_sleeper|store_entry|take_entry|read_entry|wait_by_ticket|collect_ticket|name_region|mark_taken|read_alone|send_on|finish_send|serve|take_over|free_slot|let_go|name_second|drop)\(/)) {
+    while (match(body, /(BCRI_TX(64|32)|bcri_[a-z_]+|atomic_[a-z_]+|tx_[a-z_]+|journal_[a-z]+|(un)?lock_word|make_live|release_id|ring_sleeper|store_entry|take_entry|read_entry|wait_by_ticket|collect_ticket|name_region|mark_taken|read_alone|send_on|finish_send|serve|take_over|repair_open|waits_for_us|free_slot|let_go|name_second|drop)\(/)) {
         call = substr(body, RSTART, RLENGTH - 1)
         body = substr(body, RSTART + RLENGTH)
         if (call !~ /^bcri_(load|at|ref|step|likely|unlikely|prefetch|slot_(word|state|region|ref|take)|entry|lap|epoch|clock|current|cpu|request_(want|owner|kind|ready)|place_at|header|region_data|queue_(first|length|room)|doing|credits_share|id_of|area_cells|record$|record_ref|spin)/)

@@ -506,6 +506,8 @@ inline journal_repair()
     :: d_step { j_op == OP_FREE && counted -> s_state[VICTIM] = FREE; s_reg[VICTIM] = 0 }
     :: else
     fi;
+    /* Only rgalloc and rgfree without a journal leave an ID whose region counts nobody. */
+    assert(s_state[VICTIM] != LIVE || count[s_reg[VICTIM]] > 0);
     leave_cell();
     if
     :: j_ring != 0 -> bell[j_ring - 1] = true

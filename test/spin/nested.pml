@@ -4,6 +4,9 @@
  * lock 0 and waits for lock 1, which A holds. A dies, or B, or both, at any step: then the worker must repair that one's
  * journal on the spot, or wait for ever for somebody who waits for the dead.
  *
+ * A's repair needs a lock that C holds, as a dead taker's repair needs the tail lock of a dead putter: met from within C's
+ * repair, which waits further out, it takes the lock over (waits_for_us). C's own repair does not begin again from there.
+ *
  * Waiting is sleeping on the holder's event word. That no wake-up is lost between a plain-store release and a sleeper is
  * lock.pml's; here each release counts the event up.
  *
@@ -11,7 +14,8 @@
  *
  * Rules that can be broken: NO_WAITS_ON (bcri_cce_dying does not wake whoever sleeps where the repair waits), LOOK_FIRST
  * (the worker looks for the dying before it says on whom it waits), NO_NESTED (the worker repairs nobody while it waits),
- * REPAIR_TWICE (a journal that was repaired from within a wait is repaired again by the worker's queue). */
+ * REPAIR_TWICE (a journal that was repaired from within a wait is repaired again by the worker's queue),
+ * WAIT_FOR_OUTER (a nested repair waits for the lock of one whose repair waits for it). */
 #define A 0
 #define B 1
 #define ENL 2
@@ -21,6 +25,7 @@
 byte L[2];                /* lock words: 0 or a tag */
 byte event[3], asleep_on[3] = NOBODY;
 byte waits_on;            /* host->enl_waits_on */
+bool by_c = true;         /* a lock that C held when it died */
 bool opened[2], dying[2], noticed[2];
 byte repairs[2];
 bool doomed[2];           /* the killer's choice */
@@ -54,6 +59,15 @@ inline repair(d)
     if
     :: true ->
 #endif
+        if
+        :: d == A ->
+#ifdef WAIT_FOR_OUTER
+            !by_c
+#else
+            by_c = false /* take_over: as it would be once C's repair went on */
+#endif
+        :: d == B
+        fi;
         d_step {
             repairs[d]++;
             assert(repairs[d] == 1);
@@ -166,6 +180,7 @@ proctype worker()
         fi;
         waits_on = 0
     od;
+    by_c = false;
     L[0] = 0;
     wake(ENL);
     do /* its queue */
