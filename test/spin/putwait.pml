@@ -139,7 +139,7 @@ proctype putter(byte me, cell)
 #endif
             k_ = pool;
             if
-            :: k_ > 0 -> pool = k_ - 1; credits[cell]++
+            :: k_ > 0 && waitputs == 0 -> pool = k_ - 1; credits[cell]++ /* none that was gathered for one that waits */
             :: else
             fi;
             d_step { leaf = 0; k_ = 0 }
