@@ -103,8 +103,7 @@ BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum 
     struct bcri_head_shm *h = &place->cell->h;
     uint64_t state = bcri_load(&h->state);
     if (bcri_unlikely(state != place->open))
-        return state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_GO_SLOW
-                                                                                   : BCRI_STALE;
+        return bcri_why_not_fast(place, state);
     uint64_t ticket = bcri_load(&h->head);
     uint64_t entry = bcri_load_acquire(&place->cell->ring[ticket & place->mask]);
     bool full = bcri_entry_lap(entry) == bcri_lap(ticket, place->ring_log2);

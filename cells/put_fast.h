@@ -53,8 +53,7 @@ BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_
     struct bcri_tail_shm *t = &place->cell->t;
     uint64_t state = bcri_load(&t->state);
     if (bcri_unlikely(state != place->open))
-        return state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_GO_SLOW
-                                                                                   : BCRI_STALE;
+        return bcri_why_not_fast(place, state);
     uint64_t tail = bcri_load(&t->tail);
     if (write && bcri_unlikely(bcri_load_acquire(&place->cell->h.head) < tail))
         return BCRI_GO_SLOW;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bcri/flow.h"
 #include "bcri/self.h"
@@ -190,4 +191,14 @@ bool scene_allows(const struct scenario *s, const char *line)
         if (strncmp(at, line, strlen(line)) == 0 && (at[strlen(line)] == '|' || at[strlen(line)] == '\0'))
             return true;
     return false;
+}
+
+void scene_end(struct scene *scene)
+{
+    scene_go_on(scene);
+    scene_memory_is_home(scene);
+    CHECK_UINT(scene_audit(scene, "in the end").regions, 0);
+    CHECK(!scene->owner->damaged && !scene->peer->damaged && !group_enl(scene->group)->damaged);
+    scene_close(scene);
+    munmap(scene->shared, sizeof *scene->shared);
 }

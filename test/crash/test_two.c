@@ -163,12 +163,7 @@ static void play(const struct scenario *scenario, uint64_t *first, uint64_t *sec
     struct line line = {.length = 0};
     scene_audit(&scene, "after the burials");
     scene_see(&scene, &line);
-    scene_go_on(&scene);
-    scene_memory_is_home(&scene);
-    CHECK_UINT(scene_audit(&scene, "in the end").regions, 0);
-    CHECK(!scene.owner->damaged && !scene.peer->damaged && !group_enl(scene.group)->damaged);
-    scene_close(&scene);
-    munmap(scene.shared, sizeof *scene.shared);
+    scene_end(&scene);
     alarm(0);
 }
 

@@ -59,6 +59,12 @@ static inline void bcri_journal_close(struct bcri_ctx *ctx)
     bcri_step();
 }
 
+/* Under a lock of a cell whose state there is not place->open: whether the place is out of date or the cell just not fast. */
+static inline int bcri_why_not_fast(const struct bcri_place *place, uint64_t state)
+{
+    return state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_GO_SLOW : BCRI_STALE;
+}
+
 /* put.c, get.c: the fast paths. They open and close the journal. Results: 0, BCRI_STALE (look the cell up again),
  * BCRI_GO_SLOW, BCRI_NO_ROOM. */
 int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, struct bcri_slot_shm *slot,
