@@ -145,7 +145,7 @@ static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _
 
 static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_ref area_ref)
 {
-    uint64_t open = (uint64_t)area->gen << 32;
+    uint64_t open = (uint64_t)bcri_load(&area->gen) << 32;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
         struct bcri_cell_shm *cell =
             bcri_at(ctx, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT));
@@ -198,7 +198,6 @@ int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint
     area->nrgns = nrgns;
     area->stride_bytes = shape.stride_bytes;
     area->ring_log2 = ring_log2(nrgns, cells);
-    area->gen = ++ctx->areas.gen;
     area->owner = ctx->index;
     area->heap = heap;
     area->nodes = area->cells + cells * (shape.stride_bytes / BCRI_REF_UNIT);
@@ -207,6 +206,9 @@ int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint
     bcri_store(&area->node_free, 0);
     bcri_store(&area->pool, nrgns);
     bcri_store(&area->next, bcri_load(link));
+    if (++ctx->areas.gen == 0)
+        ctx->areas.gen++;
+    bcri_store_release(&area->gen, ctx->areas.gen);
     make_cells(ctx, area, ref);
     version_odd(ctx);
     bcri_store_release(link, ref);
@@ -334,6 +336,7 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
     bcri_cell_fds_close(ctx, ref);
     fail_requests(ctx, area, bcrE_NOCELL);
     bcri_store_release(link, bcri_load(&area->next));
+    bcri_store_release(&area->gen, 0);
     keep_room(ctx, ref, &shape);
     version_even(ctx);
     bcri_journal_close(ctx);

@@ -139,9 +139,9 @@ static void look_at_flags(struct look *look, uint64_t queued)
     if (bcri_load(&cell->h.state) != bcri_load(&cell->t.state))
         SAY(look, "its two states differ: %#llx, %#llx", (unsigned long long)bcri_load(&cell->h.state),
             (unsigned long long)bcri_load(&cell->t.state));
-    if (bcri_load(&cell->h.state) >> 32 != look->area->gen)
+    if (bcri_load(&cell->h.state) >> 32 != bcri_load(&look->area->gen))
         SAY(look, "it is of generation %u, its area of %u", (uint32_t)(bcri_load(&cell->h.state) >> 32),
-            look->area->gen);
+            bcri_load(&look->area->gen));
     if (!slow && (list || look->outside != 0))
         SAY(look, "requests (%u) or regions (%llu) outside the fast path, and no flag", list,
             (unsigned long long)look->outside);

@@ -40,7 +40,7 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
     floor2->area.nrgns = BCRI_ERRORS_MAX;
     floor2->area.stride_bytes = sizeof floor2->cell + (sizeof(uint64_t) << RING_LOG2);
     floor2->area.ring_log2 = RING_LOG2;
-    floor2->area.gen = GENERATION;
+    bcri_store(&floor2->area.gen, GENERATION);
     floor2->area.owner = index;
     floor2->area.heap = UINT32_MAX;
     bcri_store(&floor2->cell.t.credits, BCRI_ERRORS_MAX);

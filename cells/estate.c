@@ -189,10 +189,16 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
             return;
         ref = bcri_load(&area->next);
     }
+    const bcri_ref list = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE;
     if (first != NULL)
         bcri_store_release(&first->next, BCRI_REF_NONE);
     atomic_fetch_add_explicit(&record->id.version, 2,
                               memory_order_seq_cst); /* who is looking through it starts anew */
+    for (bcri_ref ref = list; ref != BCRI_REF_NONE;) {
+        struct bcri_area_shm *area = bcri_at_sure(enl, ref);
+        ref = bcri_load(&area->next);
+        bcri_store_release(&area->gen, 0); /* before its memory goes: cell.h */
+    }
     drop_kind(estate, left, BCRI_SEG_CELLS);
 }
 

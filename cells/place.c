@@ -37,25 +37,26 @@ uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *reco
 
 static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_place *place)
 {
-    struct bcri_area_shm *area = bcri_area_at(ctx, area_ref);
+    struct bcri_area_shm *area = bcri_area_look(ctx, area_ref);
     struct bcri_cell_shm *cell = bcri_at(ctx, cell_ref);
     if (area == NULL || cell == NULL)
-        return bcrE_NOMEM;
+        return cell != NULL && bcri_at(ctx, area_ref) != NULL ? bcrE_NOCELL : bcrE_NOMEM;
+    const uint32_t gen = bcri_load_acquire(&area->gen);
     place->record = bcri_record(ctx, area->owner);
     if (place->record == NULL)
         return bcrE_NOMEM;
     uint64_t offset = bcri_ref_offset(cell_ref) - bcri_ref_offset(area->cells);
     if (cell->i.area != area_ref || bcri_ref_seg(cell_ref) != bcri_ref_seg(area->cells) ||
         offset >= (uint64_t)bcri_area_cells(area) * area->stride_bytes || offset % area->stride_bytes != 0) {
-        ctx->damaged = true;
-        return bcrE_NOMEM;
+        bcri_area_damaged(ctx, area, gen);
+        return bcrE_NOCELL;
     }
     uint32_t nth = (uint32_t)(offset / area->stride_bytes);
     place->cell = cell;
     place->area = area;
     place->ref = cell_ref;
     place->area_ref = area_ref;
-    place->open = (uint64_t)area->gen << 32;
+    place->open = (uint64_t)gen << 32;
     place->ring_log2 = area->ring_log2;
     place->mask = (1u << area->ring_log2) - 1u;
     place->owner = area->owner;
@@ -65,7 +66,8 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     while (kind < BCRI_CELL_INOUT && nth >= area->kinds[kind])
         nth -= area->kinds[kind++];
     place->kind = (enum bcri_cell_kind)kind;
-    return 0;
+    atomic_thread_fence(memory_order_acquire);
+    return bcri_load(&area->gen) == gen ? 0 : bcrE_NOCELL;
 }
 
 int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place)
@@ -77,23 +79,23 @@ int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *pl
 }
 
 /* Looks through the owner's list. The list may change under us: whatever is read is memory that holds areas for ever,
- * and the version is compared again afterwards. */
+ * and the version is compared again afterwards. bcrE_INTERNAL: unless it has changed, no CCE has written that list. */
 static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t number,
                          struct bcri_place *place)
 {
     uint32_t steps = 0;
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_area_at(ctx, ref);
+        struct bcri_area_shm *area = bcri_area_look(ctx, ref);
         if (area == NULL)
-            return bcrE_NOMEM;
-        if (++steps == BCRI_STEPS_MAX) {
-            ctx->damaged = true;
-            return bcrE_NOMEM;
-        }
+            return bcri_at(ctx, ref) != NULL ? bcrE_INTERNAL : bcrE_NOMEM;
+        if (++steps == BCRI_STEPS_MAX)
+            return bcrE_INTERNAL;
         uint32_t nth = number - area->base;
-        if (nth < bcri_area_cells(area))
-            return place_fill(ctx, ref, area->cells + (uint64_t)nth * (area->stride_bytes / BCRI_REF_UNIT),
-                              place);
+        if (nth < bcri_area_cells(area)) {
+            bcri_ref cell = area->cells + (uint64_t)nth * (area->stride_bytes / BCRI_REF_UNIT);
+            int error = place_fill(ctx, ref, cell, place);
+            return error != bcrE_NOCELL ? error : bcrE_INTERNAL;
+        }
         ref = bcri_load_acquire(&area->next);
     }
     return bcrE_NOCELL;
@@ -109,23 +111,25 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, struct bcri_pl
         if (error != 0)
             return error;
         uint32_t version = bcri_version_settled(ctx, cce->record, cce->index);
+        const bool before = ctx->damaged;
         error = number >= 0 ? find_in_areas(ctx, cce->record, (uint32_t)number, place) : bcrE_NOCELL;
+        const bool damaged = ctx->damaged;
+        ctx->damaged = before; /* until it is known that nothing has changed under the look */
         bool open = error != 0 || bcri_cell_open(place);
         atomic_thread_fence(memory_order_acquire);
         if (bcri_load(&cce->record->id.version) != version)
             continue;
-        if (error == bcrE_NOCELL) {
-            /* A CCE that is ending has no cells; say which of the two it is. */
-            int ended = bcri_cce_check(cce);
-            return ended != 0 ? ended : error;
-        }
-        /* A cell that is in the list is open, unless its owner is ending. */
-        if (!open && (error = bcri_cce_check(cce)) == 0) {
-            ctx->damaged = true;
-            error = bcrE_NOMEM;
-        }
         place->version = version;
-        return error;
+        if (error == 0 && open)
+            return 0;
+        /* A CCE that is ending has no cells; say which of the two it is. */
+        int ended = bcri_cce_check(cce);
+        if (ended != 0)
+            return ended;
+        /* A cell that is in the list of a living one is open. */
+        bool is_odd = error == 0 || error == bcrE_INTERNAL;
+        ctx->damaged |= damaged || is_odd;
+        return is_odd ? bcrE_NOMEM : error;
     }
 }
 

@@ -22,6 +22,17 @@ static enum bcri_slot_state state_of(const struct bcri_slot_shm *slot)
     return bcri_slot_state(bcri_load_acquire(&slot->word));
 }
 
+/* The cell at which a request of ours waits. Requests end before their cell goes. */
+static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, struct bcri_place *place)
+{
+    int error = bcri_place_at(ctx, bcri_load(&slot->cell), place);
+    if (bcri_unlikely(error == bcrE_NOCELL)) {
+        enum bcri_slot_state state = state_of(slot);
+        ctx->damaged |= state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED;
+    }
+    return error;
+}
+
 /* The entry of a waiting ticket if it is full for it, else 0. The entry is read first: if somebody has moved the request
  * to the list, that was before any put that could fill this entry for another ticket. */
 static uint64_t full_entry(const struct bcri_place *place, const struct bcri_slot_shm *slot)
@@ -38,7 +49,7 @@ bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     struct bcri_place place;
     switch (state_of(slot)) {
     case BCRI_SLOT_TICKET:
-        if (bcri_place_at(ctx, bcri_load(&slot->cell), &place) != 0)
+        if (waits_at(ctx, slot, &place) != 0)
             return state_of(slot) != BCRI_SLOT_TICKET;
         return full_entry(&place, slot) != 0;
     case BCRI_SLOT_LISTED:
@@ -162,7 +173,7 @@ int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     uint64_t entry;
     switch (state_of(slot)) {
     case BCRI_SLOT_TICKET:
-        if (bcri_place_at(ctx, bcri_load(&slot->cell), &place) != 0)
+        if (waits_at(ctx, slot, &place) != 0)
             return BCRI_WAITS; /* being closed: the slot is FAILED in a moment */
         entry = full_entry(&place, slot);
         return entry != 0 ? collect_ticket(ctx, &place, slot, entry) : BCRI_WAITS;
@@ -176,7 +187,7 @@ int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_place place;
-    if (state_of(slot) != BCRI_SLOT_TICKET || bcri_place_at(ctx, bcri_load(&slot->cell), &place) != 0)
+    if (state_of(slot) != BCRI_SLOT_TICKET || waits_at(ctx, slot, &place) != 0)
         return !bcri_request_ready(ctx, slot);
     struct bcri_tail_shm *t = &place.cell->t;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
@@ -195,12 +206,8 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_place place;
-    int found = bcri_place_at(ctx, bcri_load(&slot->cell), &place);
-    if (bcri_unlikely(found != 0)) {
-        /* Cells go when nobody waits there any more. */
-        bool waits = state_of(slot) == BCRI_SLOT_TICKET || state_of(slot) == BCRI_SLOT_LISTED;
-        return ctx->damaged || (found == bcrE_NOCELL && waits) ? bcrE_INTERNAL : BCRI_WAITS;
-    }
+    if (bcri_unlikely(waits_at(ctx, slot, &place) != 0))
+        return ctx->damaged ? bcrE_INTERNAL : BCRI_WAITS;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     int result = BCRI_WAITS;
     int entered = bcri_cell_enter(ctx, &place);

@@ -8,11 +8,15 @@ static bool damaged(struct bcri_ctx *ctx)
     return false;
 }
 
-struct bcri_area_shm *bcri_area_at(struct bcri_ctx *ctx, bcri_ref ref)
+struct bcri_area_shm *bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref)
 {
     if (!bcri_at_has(ctx, ref, sizeof(struct bcri_area_shm)))
         return NULL;
     struct bcri_area_shm *area = bcri_at(ctx, ref);
+    const bool before = ctx->damaged;
+    uint32_t gen = bcri_load_acquire(&area->gen);
+    if (gen == 0)
+        return NULL;
     uint64_t cells = (uint64_t)area->kinds[0] + area->kinds[1] + area->kinds[2] + area->kinds[3];
     uint64_t stride = area->stride_bytes;
     bool sane = area->ring_log2 < 32 && 1u << area->ring_log2 >= BCRI_RING_MIN &&
@@ -22,8 +26,26 @@ struct bcri_area_shm *bcri_area_at(struct bcri_ctx *ctx, bcri_ref ref)
     if (!sane || (cells != 0 && !bcri_at_has(ctx, area->cells, cells * stride)) ||
         (area->node_count != 0 &&
          !bcri_at_has(ctx, area->nodes, (uint64_t)area->node_count * BCRI_REF_UNIT))) {
-        damaged(ctx);
+        ctx->damaged = before;
+        bcri_area_damaged(ctx, area, gen);
         return NULL;
+    }
+    return area;
+}
+
+void bcri_area_damaged(struct bcri_ctx *ctx, const struct bcri_area_shm *area, uint32_t gen)
+{
+    atomic_thread_fence(memory_order_acquire);
+    if (bcri_load(&area->gen) == gen)
+        damaged(ctx);
+}
+
+struct bcri_area_shm *bcri_area_at(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    struct bcri_area_shm *area = bcri_area_look(ctx, ref);
+    if (area == NULL && (area = bcri_at(ctx, ref)) != NULL) {
+        bcri_area_damaged(ctx, area, 0);
+        area = NULL;
     }
     return area;
 }

@@ -91,7 +91,8 @@ void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
         sleep_on_holder(ctx, holder, held, arg);
 }
 
-bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder, unsigned turn)
+bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder,
+                           bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn)
 {
     if (turn != SPIN_TURNS) /* one look in each wait, when it has become a long one */
         return false;
@@ -99,7 +100,8 @@ bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder, unsigned turn)
     if (holder != ctx->tag && holder - 1 < bcri_load_acquire(&ctx->host->record_count))
         record = bcri_record(ctx, holder - 1);
     uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;
-    bool nobody = state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD;
+    /* What it held was given up before it was called DEAD: look again. */
+    bool nobody = (state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD) && held(arg, holder);
     ctx->damaged |= nobody;
     return nobody;
 }
@@ -118,7 +120,7 @@ void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
                 return;
             continue;
         }
-        if (bcri_unlikely(bcri_holder_is_nobody(ctx, holder, turn)) &&
+        if (bcri_unlikely(bcri_holder_is_nobody(ctx, holder, lock_held, (const void *)lock, turn)) &&
             atomic_compare_exchange_strong_explicit(lock, &holder, ctx->tag, memory_order_acquire,
                                                     memory_order_relaxed))
             return;

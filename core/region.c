@@ -23,7 +23,7 @@ static uint32_t lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region)
     for (unsigned turn = 0;;) {
         uint64_t word = bcri_load(&region->count);
         uint32_t owner = BCRI_COUNT_OWNER(word);
-        if (owner != 0 && !bcri_holder_is_nobody(ctx, owner, turn)) {
+        if (owner != 0 && !bcri_holder_is_nobody(ctx, owner, count_held, region, turn)) {
             bcri_wait_for_holder(ctx, owner, count_held, region, turn++);
             continue;
         }

@@ -157,7 +157,8 @@ struct bcri_area_shm {
     uint32_t nrgns;
     uint32_t stride_bytes;
     uint32_t ring_log2;
-    uint32_t gen;
+    _Atomic uint32_t
+        gen; /* of this use of the memory; 0: there is no area here. Stored last, and first when it goes */
     uint32_t owner; /* index */
     uint32_t heap;  /* handle of heap.h, or UINT32_MAX */
     uint32_t length_bytes;
@@ -248,7 +249,8 @@ static inline int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, str
     return bcri_place_find_key(ctx, bcri_place_key(cce, number), place_out);
 }
 void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place);
-/* A place for a cell that is known by reference (service, repair). Returns 0 or bcrE_NOMEM. */
+/* A place for a cell that is known by reference (service, repair). Returns 0, bcrE_NOMEM (it cannot be mapped) or bcrE_NOCELL
+ * (there is none any more, or its memory is damaged). */
 int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place_out);
 /* The version of CCE `index`'s list of areas, once its owner is not changing it (or is dying). */
 uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index);

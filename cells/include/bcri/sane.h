@@ -15,8 +15,16 @@
 /* No list of IDs, nodes or areas is longer than this: whoever has gone so far goes in circles. */
 #define BCRI_STEPS_MAX (1u << 24)
 
-/* The area at `ref`, all of it and its cells within its segment; else NULL. Also NULL without damage: cannot be mapped. */
+/* The area at `ref`, all of it and its cells within its segment; else NULL. Also NULL without damage: cannot be mapped. For
+ * those whom nobody takes the area away from: its owner, and enl when that has ended. */
 struct bcri_area_shm *bcri_area_at(struct bcri_ctx *ctx, bcri_ref ref);
+
+/* The same for everybody else: NULL without damage also if there is no area any more. */
+struct bcri_area_shm *bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref);
+
+/* What was read of an area, which had generation `gen` at that time, makes no sense: that is damage, unless the area has
+ * gone meanwhile. */
+void bcri_area_damaged(struct bcri_ctx *ctx, const struct bcri_area_shm *area, uint32_t gen);
 
 /* Under both locks: whether counters, chains and lists begin as they may. */
 bool bcri_cell_sane(struct bcri_ctx *ctx, const struct bcri_place *place);

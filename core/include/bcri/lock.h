@@ -73,7 +73,8 @@ void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
 /* Whether nobody can be behind the tag `holder`, after `turn` turns of waiting for it: none of the program's CCEs, one that
  * has ended and is repaired, the asker itself. Then a stray store has written it (ctx->damaged), and whoever waits may take
  * its place. No record is given out again while anybody waits in an operation. */
-bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder, unsigned turn);
+bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder,
+                           bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn);
 
 /* When it returns true, every other CCE has passed a full fence since the call. False: the kernel has no such thing. */
 bool bcri_fence_everybody(const struct bcri_ctx *ctx);

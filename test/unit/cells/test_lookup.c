@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Cells are looked for in lists that their owners change, and in memory that goes when an owner has ended, without a lock:
+ * whoever looks finds the cell, or that there is none, or that its owner has ended, and never takes what it has seen halfway
+ * for damaged memory. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "bcri/cell.h"
+#include "bcri/estate.h"
+#include "bcri/self.h"
+#include "cce.h"
+
+enum { AREAS = 3, CELLS = 4, FIRST = 2 };
+
+struct looker {
+    struct bcri_ctx *ctx;
+    int cce;
+    atomic_bool stop;
+    int unexpected; /* the first code that no lookup may give */
+    bool damaged;
+    unsigned long found, missed, dead;
+};
+
+static void *look(void *arg)
+{
+    struct looker *looker = arg;
+    as(looker->ctx);
+    for (int n = 0; !atomic_load(&looker->stop) && looker->unexpected == 0; n++) {
+        /* Not by the table of what was found before. */
+        struct bcri_place *place;
+        int error = bcri_place_find_slow(looker->ctx,
+                                         bcri_place_key(looker->cce, FIRST + n % (AREAS * CELLS)), &place);
+        switch (error) {
+        case 0: looker->found++; break;
+        case bcrE_NOCELL: looker->missed++; break;
+        case bcrE_DEAD: looker->dead++; break;
+        default: looker->unexpected = error;
+        }
+    }
+    looker->damaged = looker->ctx->damaged;
+    return NULL;
+}
+
+static void start(struct looker *looker, pthread_t *thread, struct bcri_ctx *at)
+{
+    looker->ctx = one;
+    looker->cce = name(one, at);
+    CHECK_INT(pthread_create(thread, NULL, look, looker), 0);
+}
+
+static void stop(struct looker *looker, pthread_t thread)
+{
+    atomic_store(&looker->stop, true);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK_INT(looker->unexpected, 0);
+    CHECK(!looker->damaged);
+}
+
+TEST_TIMEOUT(who_looks_while_areas_come_and_go_finds_cells_or_none, 120)
+{
+    struct looker looker = {0};
+    pthread_t thread;
+    begin();
+    start(&looker, &thread, two);
+    as(two);
+    for (uint64_t turn = 0, turns = test_scale(10000, 100000); turn < turns; turn++) {
+        int base[AREAS];
+        /* Of several shapes, so that memory serves areas of other numbers in turn. */
+        for (int i = 0; i < AREAS; i++)
+            base[i] = bcr_cagrow(FIRST + CELLS * (int)(((uint64_t)i + turn) % AREAS), 0, 0, 0, CELLS,
+                                 4 << (int)(turn % 3), 0);
+        for (int i = 0; i < AREAS; i++)
+            CHECK_INT(bcr_cafree(base[i]), 0);
+    }
+    stop(&looker, thread);
+    printf("  found %lu times, not found %lu times\n", looker.found, looker.missed);
+    as(one);
+    end();
+}
+
+TEST_TIMEOUT(who_looks_while_the_owner_ends_and_its_memory_goes_finds_cells_or_that_it_is_DEAD, 120)
+{
+    unsigned long found = 0, dead = 0;
+    begin();
+    struct bcri_estate *estate = bcri_estate_init(group_host(group));
+    CHECK(estate != NULL);
+    for (uint64_t turn = 0, turns = test_scale(1500, 15000); turn < turns; turn++) {
+        struct looker looker = {0};
+        pthread_t thread;
+        struct bcri_ctx *owner = group_join(group);
+        const uint32_t index = owner->index;
+        as(owner);
+        for (int i = 0; i < AREAS; i++)
+            CHECK(bcr_cagrow(FIRST + CELLS * i, 0, 0, 0, CELLS, 4, 0) > 0);
+        start(&looker, &thread, owner);
+        as(one);
+        group_leave(group, owner);
+        CHECK(bcri_estate_add(estate, index));
+        bcri_estate_look(estate);
+        stop(&looker, thread);
+        found += looker.found;
+        dead += looker.dead;
+        CHECK_UINT(looker.missed, 0);
+    }
+    printf("  found %lu times, dead %lu times\n", found, dead);
+    bcri_estate_fini(estate);
+    as(one);
+    end();
+}
