@@ -7,7 +7,6 @@
  */
 #include "bench_cells.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,11 +17,6 @@
 #define MIB             (1024 * 1024)
 #define HEAP_BYTES      (3 * 64 * MIB + 2 * FLOOR_BULK_COUNT * MIB + 16 * MIB)
 #define HEAP_BYTES_TINY (2 * FLOOR_BULK_COUNT * MIB + 4 * MIB)
-
-/* The birth region of the partner; both run the same executable. */
-struct birth {
-    int32_t pid, fd, core[2], tiny;
-};
 
 static struct floor_heap tcmalloc, foreign_heap;
 
@@ -113,41 +107,6 @@ static const struct bench_case cases[] = {
 
 #define CASE_COUNT ((int)(sizeof cases / sizeof cases[0]))
 
-void cells_check(bool good, const char *what)
-{
-    if (good)
-        return;
-    errno = 0;
-    bench_fail("%s: %s", what, bcr_strerror(bcr_errno));
-}
-
-void cells_grow(int cell, int region_max, int heap_bytes)
-{
-    int base = bcr_cagrow(cell, 0, 0, 0, 1, region_max, heap_bytes);
-    cells_check(base >= 0, "bcr_cagrow");
-    if (base != cell)
-        bench_fail("asked for cell %d, was given %d", cell, base);
-}
-
-void cells_birthcry(int cce, int cell)
-{
-    int self = bcr_cce;
-    void **region = bcr_rgalloc(16, 0);
-    cells_check(region != NULL, "bcr_rgalloc");
-    cells_check(bcr_copyto(bcrT_1CCE, 1, region, 0, &self, sizeof self) >= 2, "bcr_copyto");
-    cells_check(bcr_enq(region, cce, cell, bcr_FREE) == 0, "bcr_enq");
-}
-
-int cells_hear_birthcry(int cell)
-{
-    int other = 0;
-    void **region = bcr_deq(bcr_cce, cell, bcr_BLOCK);
-    cells_check(region != NULL, "bcr_deq");
-    cells_check(bcr_copyfm(bcrT_1CCE, 1, region, 0, &other, sizeof other) >= 2, "bcr_copyfm");
-    cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");
-    return other;
-}
-
 static void grow_heap(bool tiny)
 {
     cells_check(bcr_cagrow(HEAP_AREA, 0, 0, 0, 0, 0, tiny ? HEAP_BYTES_TINY : HEAP_BYTES) == HEAP_AREA,
@@ -158,47 +117,13 @@ static void grow_heap(bool tiny)
 /* Side 1, until the root has had enough. */
 static void be_partner(struct bench_pair *pair)
 {
-    struct birth birth;
     static struct cells_user user;
-    user = (struct cells_user){.own = bcr_cce, .other = bcr_enlistor, .root = bcr_enlistor};
-    void **region = bcr_deq(bcr_cce, 0, bcr_BLOCK);
-    cells_check(region != NULL, "bcr_deq of the birth region");
-    memcpy(&birth, *region, sizeof birth);
-    cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");
-
-    pair->core[0] = birth.core[0];
-    pair->core[1] = birth.core[1];
-    pair->user = &user;
-    bench_pair_join(pair, birth.pid, birth.fd, FLOOR_AREA_BYTES, sizeof(struct floor_area_shm));
-    grow_heap(birth.tiny != 0);
+    grow_heap(cells_be_partner(pair, &user));
     cells_grow(CELL_ITEMS, ITEMS_IN_CELL_MAX, 0);
     cells_grow(CELL_BULK, BULK_IN_CELL_MAX, 0);
     cells_grow(CELL_BATCH, FLOOR_BATCH_COUNT, 0);
     cells_birthcry(bcr_enlistor, CELL_CRY);
     bench_pair_serve(pair);
-}
-
-static void enlist_partner(struct bench_pair *pair, const struct bench_options *options,
-                           struct cells_user *user)
-{
-    int fd = bench_pair_create(pair, FLOOR_AREA_BYTES, sizeof(struct floor_area_shm));
-    struct birth birth = {.pid = getpid(), .fd = fd, .core = {pair->core[0], pair->core[1]}};
-    birth.tiny = options->tiny;
-
-    grow_heap(options->tiny);
-    cells_grow(CELL_LOCK, 1, 0);
-    cells_grow(CELL_CRY, FLOOR_SPAWN_COUNT, 0);
-    cells_check(bcr_enq(cells_new(64, 0), bcr_cce, CELL_LOCK, bcr_FREE) == 0, "bcr_enq");
-
-    void **region = bcr_rgalloc(sizeof birth, 0);
-    cells_check(region != NULL, "bcr_rgalloc");
-    memcpy(*region, &birth, sizeof birth);
-    cells_check(bcr_enlist("", pair->core[1], ORDINAL_PARTNER, user->executable, region, bcr_FREE) == 0,
-                "bcr_enlist");
-    user->own = user->root = bcr_cce;
-    user->other = cells_hear_birthcry(CELL_CRY);
-    pair->user = user;
-    close(fd);
 }
 
 /* Allocators that are missing, and sizes that a tiny run does not need. */
@@ -286,9 +211,11 @@ static void be_root(struct bench_pair *pair, struct bench_case *table, const str
     if (options->tiny)
         floor_spawn_count = 4;
     adapt_cases(table, options);
-    pair->core[0] = options->core[0];
-    pair->core[1] = options->core[1];
-    enlist_partner(pair, options, &user);
+    grow_heap(options->tiny);
+    cells_grow(CELL_LOCK, 1, 0);
+    cells_grow(CELL_CRY, FLOOR_SPAWN_COUNT, 0);
+    cells_check(bcr_enq(cells_new(64, 0), bcr_cce, CELL_LOCK, bcr_FREE) == 0, "bcr_enq");
+    cells_enlist_partner(pair, options, &user);
     bench_report_begin(&report, options, "BCR on one host, each figure beside its floor");
     bench_pair_measure(pair, options, &report);
     count_instructions(table, options, &report, &user);

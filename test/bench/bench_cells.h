@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_cells.h -- what the parts of bench_cells share: who the two CCEs are, and which cells they use.
+ * bench_cells.h -- what the parts of bench_cells and bench_handlers share: who the two CCEs are, and which cells
+ * they use.
  *
  * The root is side 0; it enlists its own executable as side 1 and then, for one figure, many times more.  All of
  * it goes through bcr.h alone, as in any other program.
@@ -41,6 +42,13 @@ static inline const struct cells_user *cells_user(const struct bench_pair *pair)
     return pair->user;
 }
 
+/* cells_meet.c */
+/* Side 0: enlists user->executable as side 1 and hears its birthcry in CELL_CRY; fills the rest of user. */
+void cells_enlist_partner(struct bench_pair *pair, const struct bench_options *options,
+                          struct cells_user *user);
+/* Side 1: joins the pair, whose shared page the birth region names.  Its cells and its birthcry are left to the
+ * caller.  Whether this is a tiny run. */
+bool cells_be_partner(struct bench_pair *pair, struct cells_user *user);
 /* Ends the program with bcr_errno's sentence unless good. */
 void cells_check(bool good, const char *what);
 /* An in/out cell with exactly this number, in an area of its own. */
