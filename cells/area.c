@@ -117,11 +117,13 @@ static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _
             continue; /* 0 is always taken */
         uint64_t base = pass == 0 ? wanted : 1;
         _Atomic uint64_t *link = &ctx->record->id.first_area;
+        const struct bcri_area_shm *before = NULL;
         bool fits = true;
         for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
-            struct bcri_area_shm *area = bcri_area_at(ctx, ref);
+            struct bcri_area_shm *area = bcri_area_next(ctx, ref, before);
             if (area == NULL)
                 return bcrE_NOMEM;
+            before = area;
             uint64_t end = (uint64_t)area->base + numbers_of(area);
             if (base + count <= area->base)
                 break;
@@ -143,9 +145,9 @@ static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _
     return bcrE_NOMEM;
 }
 
-static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_ref area_ref)
+static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_ref area_ref, uint32_t gen)
 {
-    uint64_t open = (uint64_t)bcri_load(&area->gen) << 32;
+    uint64_t open = (uint64_t)gen << 32;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
         struct bcri_cell_shm *cell =
             bcri_at(ctx, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT));
@@ -208,8 +210,8 @@ int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint
     bcri_store(&area->next, bcri_load(link));
     if (++ctx->areas.gen == 0)
         ctx->areas.gen++;
+    make_cells(ctx, area, ref, ctx->areas.gen);
     bcri_store_release(&area->gen, ctx->areas.gen);
-    make_cells(ctx, area, ref);
     version_odd(ctx);
     bcri_store_release(link, ref);
     version_even(ctx);
@@ -217,20 +219,24 @@ int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint
     return 0;
 }
 
-static struct bcri_area_shm *find_area(struct bcri_ctx *ctx, uint32_t base, _Atomic uint64_t **link_out)
+static int find_area(struct bcri_ctx *ctx, uint32_t base, _Atomic uint64_t **link_out,
+                     struct bcri_area_shm **area_out)
 {
     _Atomic uint64_t *link = &ctx->record->id.first_area;
+    const struct bcri_area_shm *before = NULL;
     for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
-        struct bcri_area_shm *area = bcri_area_at(ctx, ref);
+        struct bcri_area_shm *area = bcri_area_next(ctx, ref, before);
         if (area == NULL)
-            return NULL;
+            return bcrE_NOMEM;
+        before = area;
         if (area->base == base) {
             *link_out = link;
-            return area;
+            *area_out = area;
+            return 0;
         }
         link = &area->next;
     }
-    return NULL;
+    return bcrE_NOCELL;
 }
 
 static bool cell_at(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t i, struct bcri_place *place)
@@ -314,9 +320,10 @@ static void fail_requests(struct bcri_ctx *ctx, struct bcri_area_shm *area, int 
 int bcri_area_free(struct bcri_ctx *ctx, int base)
 {
     _Atomic uint64_t *link;
-    struct bcri_area_shm *area = base > 0 ? find_area(ctx, (uint32_t)base, &link) : NULL;
-    if (area == NULL)
-        return bcrE_NOCELL;
+    struct bcri_area_shm *area;
+    int error = base > 0 ? find_area(ctx, (uint32_t)base, &link, &area) : bcrE_NOCELL;
+    if (error != 0)
+        return error;
     bcri_ref ref = bcri_load(link);
     uint32_t cells = bcri_area_cells(area);
     struct shape shape = shape_of(cells, area->nrgns);
@@ -324,7 +331,7 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     version_odd(ctx); /* others wait with their look-ups until it is decided */
     uint32_t closed = close_cells(ctx, area, cells);
-    int error = closed < cells ? bcrE_BUSY : 0;
+    error = closed < cells ? bcrE_BUSY : 0;
     if (error == 0 && area->heap != NO_HEAP)
         error = bcri_heap_remove(ctx, area->heap);
     if (error != 0) {

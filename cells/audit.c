@@ -252,11 +252,14 @@ static void look_at_heaps(struct audit *audit)
 int bcri_audit(struct bcri_ctx *enl, struct bcri_audit *out)
 {
     struct audit audit = {.ctx = enl, .out = out};
+    /* It tells what it finds. A running program changes what it looks at, and a repair must not be blamed for that. */
+    const bool damaged = enl->damaged;
     out->findings = out->regions = out->queued = out->beyond = 0;
     out->waiting_gets = out->waiting_puts = out->lost_nodes = 0;
     each_record(&audit, look_at_areas);
     each_record(&audit, look_at_ids);
     look_at_heaps(&audit);
+    enl->damaged = damaged;
     free(audit.regions.entry);
     free(audit.nodes.entry);
     free(audit.requests.entry);

@@ -183,10 +183,12 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
     /* Area 0 and its cell lie in the record itself. */
     bcri_ref own = bcri_load(&record->id.first_area);
     struct bcri_area_shm *first = own != BCRI_REF_NONE ? bcri_at(enl, own) : NULL;
+    const struct bcri_area_shm *before = NULL;
     for (bcri_ref ref = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE; ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_area_at(enl, ref);
+        struct bcri_area_shm *area = bcri_area_next(enl, ref, before);
         if (area == NULL || has_uncollected(enl, area))
             return;
+        before = area;
         ref = bcri_load(&area->next);
     }
     const bcri_ref list = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE;

@@ -198,22 +198,51 @@ static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
     bcri_journal_close(enl);
 }
 
-static void walk_cells(struct bcri_ctx *enl, const struct bcri_record_shm *record,
+/* A look at what a living owner may be changing. What it makes of enl->damaged is for the caller to judge, once it is known
+ * whether the list was the same all along. */
+struct glance {
+    bool before, odd;
+};
+static struct glance glance_begin(struct bcri_ctx *enl)
+{
+    struct glance glance = {.before = enl->damaged};
+    enl->damaged = false;
+    return glance;
+}
+static void glance_end(struct bcri_ctx *enl, struct glance *glance)
+{
+    glance->odd |= enl->damaged;
+    enl->damaged = glance->before;
+}
+
+/* True: something in the list makes no sense; the rest of it was left out. */
+static bool walk_cells(struct bcri_ctx *enl, const struct bcri_record_shm *record,
                        void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
                        uint32_t tag)
 {
-    for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_area_at(enl, ref);
+    bool odd = false;
+    const struct bcri_area_shm *before = NULL;
+    for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE && !odd;) {
+        struct glance glance = glance_begin(enl);
+        const struct bcri_area_shm *area = bcri_area_next(enl, ref, before);
+        glance_end(enl, &glance);
+        odd |= glance.odd;
         if (area == NULL)
-            return;
+            break;
         for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
             struct bcri_place place;
-            if (bcri_place_at(enl, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT),
-                              &place) == 0)
+            glance = glance_begin(enl);
+            int error =
+                bcri_place_at(enl, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT), &place);
+            glance_end(enl, &glance);
+            odd |= glance.odd || error == bcrE_NOCELL;
+            if (error == 0)
                 visit(enl, &place, tag);
         }
+        before = area;
         ref = bcri_load_acquire(&area->next);
     }
+    return odd;
 }
 
 /* A living owner may be changing its list meanwhile: then once more, until the list was the same all along. */
@@ -223,13 +252,15 @@ static void each_cell(struct bcri_ctx *enl, uint32_t index,
 {
     struct bcri_record_shm *record = bcri_record(enl, index);
     uint32_t version;
+    bool odd;
     if (record == NULL)
         return;
     do {
         version = bcri_version_settled(enl, record, index);
-        walk_cells(enl, record, visit, tag);
+        odd = walk_cells(enl, record, visit, tag);
         atomic_thread_fence(memory_order_acquire);
     } while (bcri_load(&record->id.version) != version);
+    enl->damaged |= odd;
 }
 
 static void visit_close(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag)

@@ -37,11 +37,11 @@ uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *reco
 
 static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_place *place)
 {
-    struct bcri_area_shm *area = bcri_area_look(ctx, area_ref);
+    uint32_t gen;
+    struct bcri_area_shm *area = bcri_area_look(ctx, area_ref, &gen);
     struct bcri_cell_shm *cell = bcri_at(ctx, cell_ref);
     if (area == NULL || cell == NULL)
         return cell != NULL && bcri_at(ctx, area_ref) != NULL ? bcrE_NOCELL : bcrE_NOMEM;
-    const uint32_t gen = bcri_load_acquire(&area->gen);
     place->record = bcri_record(ctx, area->owner);
     if (place->record == NULL)
         return bcrE_NOMEM;
@@ -83,13 +83,15 @@ int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *pl
 static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t number,
                          struct bcri_place *place)
 {
-    uint32_t steps = 0;
+    const struct bcri_area_shm *before = NULL;
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_area_look(ctx, ref);
+        uint32_t gen;
+        const struct bcri_area_shm *area = bcri_area_look(ctx, ref, &gen);
         if (area == NULL)
             return bcri_at(ctx, ref) != NULL ? bcrE_INTERNAL : bcrE_NOMEM;
-        if (++steps == BCRI_STEPS_MAX)
-            return bcrE_INTERNAL;
+        if (before != NULL && area->base <= before->base)
+            return bcrE_INTERNAL; /* it would go in circles */
+        before = area;
         uint32_t nth = number - area->base;
         if (nth < bcri_area_cells(area)) {
             bcri_ref cell = area->cells + (uint64_t)nth * (area->stride_bytes / BCRI_REF_UNIT);

@@ -206,8 +206,13 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_place place;
-    if (bcri_unlikely(waits_at(ctx, slot, &place) != 0))
-        return ctx->damaged ? bcrE_INTERNAL : BCRI_WAITS;
+    const bool before = ctx->damaged;
+    ctx->damaged = false; /* what was met earlier says nothing about this request */
+    int found = waits_at(ctx, slot, &place);
+    const bool lost = ctx->damaged;
+    ctx->damaged |= before;
+    if (bcri_unlikely(found != 0))
+        return lost ? bcrE_INTERNAL : BCRI_WAITS;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     int result = BCRI_WAITS;
     int entered = bcri_cell_enter(ctx, &place);

@@ -8,7 +8,7 @@ static bool damaged(struct bcri_ctx *ctx)
     return false;
 }
 
-struct bcri_area_shm *bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref)
+struct bcri_area_shm *bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *gen_out)
 {
     if (!bcri_at_has(ctx, ref, sizeof(struct bcri_area_shm)))
         return NULL;
@@ -30,6 +30,7 @@ struct bcri_area_shm *bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref)
         bcri_area_damaged(ctx, area, gen);
         return NULL;
     }
+    *gen_out = gen;
     return area;
 }
 
@@ -42,9 +43,20 @@ void bcri_area_damaged(struct bcri_ctx *ctx, const struct bcri_area_shm *area, u
 
 struct bcri_area_shm *bcri_area_at(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    struct bcri_area_shm *area = bcri_area_look(ctx, ref);
+    uint32_t gen;
+    struct bcri_area_shm *area = bcri_area_look(ctx, ref, &gen);
     if (area == NULL && (area = bcri_at(ctx, ref)) != NULL) {
         bcri_area_damaged(ctx, area, 0);
+        area = NULL;
+    }
+    return area;
+}
+
+struct bcri_area_shm *bcri_area_next(struct bcri_ctx *ctx, bcri_ref ref, const struct bcri_area_shm *before)
+{
+    struct bcri_area_shm *area = bcri_area_at(ctx, ref);
+    if (area != NULL && before != NULL && area->base <= before->base) {
+        damaged(ctx);
         area = NULL;
     }
     return area;
@@ -114,9 +126,10 @@ bool bcri_cell_open(const struct bcri_place *place)
 bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_place *place, const struct bcri_slot_shm *slot)
 {
     uint32_t version = bcri_version_settled(ctx, place->record, place->owner);
-    bool alive = bcri_load_acquire(&place->record->id.state) == BCRI_CCE_ALIVE;
     bool open = bcri_cell_open(place);
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
+    /* Last: a cell that enl has closed is one of a CCE that was called DYING before. */
+    bool alive = bcri_load_acquire(&place->record->id.state) == BCRI_CCE_ALIVE;
     atomic_thread_fence(memory_order_acquire);
     if (!alive || open || (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_LISTED) ||
         bcri_load(&place->record->id.version) != version)

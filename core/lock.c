@@ -76,10 +76,15 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
         bcri_store(&ctx->host->enl_waits_on, 0);
 }
 
+static unsigned spin_turns(const struct bcri_ctx *ctx)
+{
+    return ctx->cpus > 1 ? SPIN_TURNS : 0;
+}
+
 void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
                           bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn)
 {
-    unsigned spins = ctx->cpus > 1 ? SPIN_TURNS : 0;
+    const unsigned spins = spin_turns(ctx);
     if (turn < spins) {
         if (turn >= 16)
             bcri_cpu_pause();
@@ -94,7 +99,8 @@ void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
 bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder,
                            bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn)
 {
-    if (turn != SPIN_TURNS) /* one look in each wait, when it has become a long one */
+    /* One look in each wait, when it has become a long one: before the first sleep, from which nobody may wake us. */
+    if (turn != spin_turns(ctx) + YIELD_TURNS)
         return false;
     struct bcri_record_shm *record = NULL;
     if (holder != ctx->tag && holder - 1 < bcri_load_acquire(&ctx->host->record_count))

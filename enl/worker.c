@@ -61,13 +61,11 @@ static int do_work(struct enl_worker *worker, struct enl_work *work)
     case ENL_WORK_ERROR:
         return bcri_error_put(ctx, work->index, work->code, work->operation, NULL, work->ordinal);
     case ENL_WORK_REPAIR:
+        ctx->damaged = false;
         bcri_cce_repair(ctx, work->index);
         bcri_estate_add(worker->estate, work->index);
         look_at_estate(worker->estate, work);
-        if (!ctx->damaged)
-            return 0;
-        ctx->damaged = false;
-        return bcrE_INTERNAL;
+        return ctx->damaged ? bcrE_INTERNAL : 0;
     case ENL_WORK_AUDIT: return enl_audit_perform(work->audit, ctx);
     case ENL_WORK_LOOK:
         atomic_store(&worker->look_queued, false);

@@ -12,15 +12,16 @@
 #include "bcri/cell.h"
 #include "bcri/region.h"
 
-/* No list of IDs, nodes or areas is longer than this: whoever has gone so far goes in circles. */
-#define BCRI_STEPS_MAX (1u << 24)
-
 /* The area at `ref`, all of it and its cells within its segment; else NULL. Also NULL without damage: cannot be mapped. For
  * those whom nobody takes the area away from: its owner, and enl when that has ended. */
 struct bcri_area_shm *bcri_area_at(struct bcri_ctx *ctx, bcri_ref ref);
 
-/* The same for everybody else: NULL without damage also if there is no area any more. */
-struct bcri_area_shm *bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref);
+/* The same for the area behind `before` (NULL: none) in its list: their numbers ascend, so no list that may be goes in circles. */
+struct bcri_area_shm *bcri_area_next(struct bcri_ctx *ctx, bcri_ref ref, const struct bcri_area_shm *before);
+
+/* The same for everybody else: NULL without damage also if there is no area any more. `*gen_out`: the generation that was
+ * looked at, not 0. */
+struct bcri_area_shm *bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *gen_out);
 
 /* What was read of an area, which had generation `gen` at that time, makes no sense: that is damage, unless the area has
  * gone meanwhile. */

@@ -533,3 +533,28 @@ TEST(a_count_locked_by_nobody_is_taken_over_and_the_audit_names_it)
     CHECK_INT(value_of(scene.shared), 12);
     CHECK_UINT(bcri_load(&region->count), 1);
 }
+
+TEST(a_lock_of_somebody_who_has_ended_is_taken_over_where_nobody_spins)
+{
+    set_scene();
+    struct bcri_ctx *three = group_join(group);
+    const uint32_t tag = three->tag;
+    group_leave(group, three);
+    one->cpus = 1;
+    store_32(&scene.place[0].cell->h.lock, tag);
+    CHECK_INT(take(bcr_cce, scene.cell), 101);
+}
+
+TEST(a_list_of_areas_that_goes_in_circles_is_INTERNAL)
+{
+    set_scene();
+    struct bcri_area_shm *area = scene.place[0].area;
+    store_64((void *)&area->next, scene.place[0].area_ref);
+    FAILS(bcr_celllen(bcr_cce, scene.cell + 1000), bcrE_INTERNAL);
+    FAILS(bcr_cagrow(0, 0, 0, 0, 1, 1, 0), bcrE_INTERNAL);
+    FAILS(bcr_cafree(scene.cell + 1000), bcrE_INTERNAL);
+    audit_names("stands twice in its list");
+    bcri_cce_dying(group_host(group), one->index);
+    bcri_cce_repair(group_enl(group), one->index);
+    CHECK(group_enl(group)->damaged);
+}

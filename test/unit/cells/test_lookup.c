@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "bcri/audit.h"
 #include "bcri/cell.h"
 #include "bcri/estate.h"
 #include "bcri/self.h"
@@ -104,6 +105,161 @@ TEST_TIMEOUT(who_looks_while_the_owner_ends_and_its_memory_goes_finds_cells_or_t
         CHECK_UINT(looker.missed, 0);
     }
     printf("  found %lu times, dead %lu times\n", found, dead);
+    bcri_estate_fini(estate);
+    as(one);
+    end();
+}
+
+/* `two` makes and gives back areas as fast as it can. */
+struct changer {
+    struct bcri_ctx *ctx;
+    atomic_bool stop;
+    unsigned long turns;
+};
+
+static void *change(void *arg)
+{
+    struct changer *changer = arg;
+    as(changer->ctx);
+    for (; !atomic_load(&changer->stop); changer->turns++) {
+        int base[AREAS];
+        for (int i = 0; i < AREAS; i++)
+            base[i] = bcr_cagrow(FIRST + CELLS * (int)(((unsigned)i + changer->turns) % AREAS), 0, 0, 0,
+                                 CELLS, 4 << (int)(changer->turns % 3), 0);
+        for (int i = 0; i < AREAS; i++)
+            CHECK_INT(bcr_cafree(base[i]), 0);
+    }
+    return NULL;
+}
+
+TEST_TIMEOUT(a_repair_that_looks_for_marks_where_areas_come_and_go_calls_nothing_damaged, 120)
+{
+    pthread_t thread;
+    begin();
+    struct changer changer = {.ctx = two};
+    CHECK_INT(pthread_create(&thread, NULL, change, &changer), 0);
+    for (uint64_t turn = 0, turns = test_scale(3000, 30000); turn < turns; turn++) {
+        struct bcri_ctx *taker = group_join(group);
+        bcri_store(&taker->record->id.uses_locks, 1); /* so that marks of it are looked for everywhere */
+        group_leave(group, taker);
+        CHECK(!group_enl(group)->damaged);
+    }
+    atomic_store(&changer.stop, true);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    printf("  %lu turns of areas\n", changer.turns);
+    as(one);
+    end();
+}
+
+TEST_TIMEOUT(an_audit_of_what_is_just_changing_is_no_damage_that_a_repair_is_blamed_for, 120)
+{
+    pthread_t thread;
+    begin();
+    struct changer changer = {.ctx = two};
+    CHECK_INT(pthread_create(&thread, NULL, change, &changer), 0);
+    for (uint64_t turn = 0, turns = test_scale(20000, 200000); turn < turns; turn++) {
+        struct bcri_audit seen = {.found = NULL};
+        CHECK_INT(bcri_audit(group_enl(group), &seen), 0);
+        CHECK(!group_enl(group)->damaged);
+    }
+    atomic_store(&changer.stop, true);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    as(one);
+    end();
+}
+
+/* Waits at cells that come and go; spins at some, sleeps at others. */
+static void *wait_there(void *arg)
+{
+    struct looker *looker = arg;
+    as(looker->ctx);
+    for (int n = 0; !atomic_load(&looker->stop) && looker->unexpected == 0; n++) {
+        const int cell = FIRST + n % (AREAS * CELLS);
+        void **rgid = n % 3 == 0 ? bcr_read(looker->cce, cell, n % 2) : bcr_deq(looker->cce, cell, n % 2);
+        CHECK(rgid == NULL);
+        switch (bcr_errno) {
+        case bcrE_TIMEOUT: looker->found++; break;
+        case bcrE_NOCELL: looker->missed++; break;
+        default: looker->unexpected = bcr_errno;
+        }
+    }
+    looker->damaged = looker->ctx->damaged;
+    return NULL;
+}
+
+TEST_TIMEOUT(who_waits_at_a_cell_that_is_given_back_is_told_that_there_is_none, 120)
+{
+    struct looker looker = {0};
+    pthread_t thread;
+    begin();
+    looker.ctx = one;
+    looker.cce = two_of_one;
+    CHECK_INT(pthread_create(&thread, NULL, wait_there, &looker), 0);
+    as(two);
+    for (uint64_t turn = 0, turns = test_scale(10000, 100000); turn < turns; turn++) {
+        int base[AREAS];
+        for (int i = 0; i < AREAS; i++)
+            base[i] = bcr_cagrow(FIRST + CELLS * i, 0, 0, 0, CELLS, 4, 0);
+        for (int i = 0; i < AREAS; i++)
+            CHECK_INT(bcr_cafree(base[i]), 0);
+    }
+    stop(&looker, thread);
+    printf("  waited in vain %lu times, no cell %lu times\n", looker.found, looker.missed);
+    as(one);
+    end();
+}
+
+/* Requests at cells of somebody who ends. */
+static void *ask_there(void *arg)
+{
+    struct looker *looker = arg;
+    as(looker->ctx);
+    for (int n = 0; !atomic_load(&looker->stop) && looker->unexpected == 0; n++) {
+        const int cell = FIRST + n % (AREAS * CELLS);
+        void **request = bcr_deq(looker->cce, cell, bcr_PENDING);
+        if (request != NULL) {
+            int got = bcr_rgwait(request, 0, 1); /* withdrawn, or its cell has gone meanwhile */
+            CHECK(got <= 0);
+            if (got == 0) {
+                looker->found++;
+                continue;
+            }
+        }
+        looker->dead += bcr_errno == bcrE_DEAD;
+        if (bcr_errno != bcrE_DEAD)
+            looker->unexpected = bcr_errno;
+    }
+    looker->damaged = looker->ctx->damaged;
+    return NULL;
+}
+
+TEST_TIMEOUT(who_asks_at_cells_of_somebody_who_ends_is_told_that_it_is_DEAD, 120)
+{
+    unsigned long found = 0, dead = 0;
+    begin();
+    struct bcri_estate *estate = bcri_estate_init(group_host(group));
+    CHECK(estate != NULL);
+    for (uint64_t turn = 0, turns = test_scale(1500, 15000); turn < turns; turn++) {
+        struct looker looker = {.ctx = one};
+        pthread_t thread;
+        struct bcri_ctx *owner = group_join(group);
+        const uint32_t index = owner->index;
+        as(owner);
+        for (int i = 0; i < AREAS; i++)
+            CHECK(bcr_cagrow(FIRST + CELLS * i, 0, 0, 0, CELLS, 4, 0) > 0);
+        looker.cce = name(one, owner);
+        CHECK_INT(pthread_create(&thread, NULL, ask_there, &looker), 0);
+        as(two);
+        group_leave(group, owner);
+        CHECK(!group_enl(group)->damaged);
+        CHECK(bcri_estate_add(estate, index));
+        bcri_estate_look(estate);
+        CHECK(!group_enl(group)->damaged);
+        stop(&looker, thread);
+        found += looker.found;
+        dead += looker.dead;
+    }
+    printf("  withdrawn %lu times, dead %lu times\n", found, dead);
     bcri_estate_fini(estate);
     as(one);
     end();
