@@ -158,6 +158,19 @@ const char *run_told(void)
     return line;
 }
 
+const char *run_told_by(struct run *run)
+{
+    struct pollfd look[2] = {{.fd = tell_fd, .events = POLLIN},
+                             {.fd = run_watch(run->pid), .events = POLLIN}};
+    CHECK(poll(look, 2, -1) > 0);
+    close(look[1].fd);
+    if (look[0].revents == 0) {
+        run_end(run);
+        FAIL("it ended with status %d and told nothing:\n%s%s", run->status, run->text, run->error);
+    }
+    return run_told();
+}
+
 pid_t run_told_pid(int *ordinal, pid_t *pid)
 {
     int group;

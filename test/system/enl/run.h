@@ -35,6 +35,8 @@ void run_check_error(const struct run *run, const char *part);
 
 /* The next line that a program told; without the newline. Valid until the next call. */
 const char *run_told(void);
+/* The same, from a program that `run` runs: it is an error if that ends without telling anything. */
+const char *run_told_by(struct run *run);
 /* The same for a line of "tell": ordinal and pid; the group is returned. */
 pid_t run_told_pid(int *ordinal, pid_t *pid);
 /* Lets one "wait" go on. */

@@ -35,11 +35,13 @@ static const int CRY[] = {0, bcrT_CCE, 1, 0, bcrT_INT | bcrT_END, 2};
 
 static int own_ord;
 
+/* Others wait for one that fails, for ever: it ends the program, whose daemon is its parent. */
 static void must(bool holds, const char *what)
 {
     if (holds)
         return;
     fprintf(stderr, "scale: CCE %d: %s: %s\n", own_ord, what, bcr_strerror(bcr_errno));
+    kill(getppid(), SIGTERM);
     exit(1);
 }
 

@@ -50,11 +50,11 @@ TEST_TIMEOUT(many_cces_exchange_a_third_is_killed_and_all_structures_agree, 600)
     snprintf(regions, sizeof regions, "%d", each);
     run_folder();
     run_start(&run, run_enl(), "--onfail=isolate", getenv("SCALE_CCE"), cces, cells, regions);
-    CHECK_STR(run_told(), "exchanged");
+    CHECK_STR(run_told_by(&run), "exchanged");
     const char *program = program_name();
     CHECK(all_agree(program) >= (unsigned long long)count * (unsigned)each);
     run_go();
-    CHECK_STR(run_told(), "killed");
+    CHECK_STR(run_told_by(&run), "killed");
     CHECK(all_agree(program) >= (unsigned long long)(count - (count + 2) / 3) * (unsigned)each);
     run_go();
     run_end(&run);
