@@ -25,3 +25,33 @@ if(BCR_TCMALLOC AND NOT BCR_SANITIZE AND NOT BCR_FUZZ)
         set(BCR_LIB_tcmalloc PkgConfig::TCMALLOC)
     endif()
 endif()
+
+# Coroutines switch with Boost.Context's two routines in assembly, which are called from C; without it, with ucontext. The
+# archive is preferred: the shared library would bring that of C++ into every program.
+set(BCR_FCONTEXT 0)
+set(BCR_CONTEXT_LIBS "")
+if(BCR_BOOST_CONTEXT)
+    find_library(BCR_BOOST_CONTEXT_LIBRARY NAMES libboost_context.a boost_context)
+    mark_as_advanced(BCR_BOOST_CONTEXT_LIBRARY)
+    if(BCR_BOOST_CONTEXT_LIBRARY)
+        include(CheckCSourceCompiles)
+        set(CMAKE_REQUIRED_LIBRARIES "${BCR_BOOST_CONTEXT_LIBRARY}")
+        check_c_source_compiles("
+            #include <stddef.h>
+            struct transfer { void *context, *passed; };
+            struct transfer jump_fcontext(void *to, void *passed);
+            void *make_fcontext(void *top, size_t bytes, void (*entry)(struct transfer));
+            int main(void) { return make_fcontext(0, 0, 0) != 0 && jump_fcontext(0, 0).context != 0; }"
+            BCR_HAS_FCONTEXT)
+        unset(CMAKE_REQUIRED_LIBRARIES)
+        if(BCR_HAS_FCONTEXT)
+            set(BCR_FCONTEXT 1)
+            set(BCR_CONTEXT_LIBS context)
+            set(BCR_LIB_context "${BCR_BOOST_CONTEXT_LIBRARY}")
+            set(BCR_LIB_context_FLAGS "-lboost_context") # beside libbcr.a
+        endif()
+    endif()
+    if(NOT BCR_FCONTEXT)
+        message(STATUS "Boost.Context not found: coroutines switch with ucontext, some thirty times slower")
+    endif()
+endif()

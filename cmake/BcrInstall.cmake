@@ -62,6 +62,8 @@ foreach(lib IN LISTS bcr_private_libs)
         string(APPEND bcr_static_dependencies
                "    pkg_check_modules(${upper} QUIET IMPORTED_TARGET ${${upper}_MODULE_NAME})\n"
                "    if(NOT TARGET PkgConfig::${upper})\n        set(bcr_static_usable FALSE)\n    endif()\n")
+    elseif(DEFINED BCR_LIB_${lib}_FLAGS)
+        list(APPEND bcr_pc_libs_private ${BCR_LIB_${lib}_FLAGS})
     endif()
 endforeach()
 list(APPEND bcr_pc_libs_private -pthread)

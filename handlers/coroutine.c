@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The switch of stacks (bcri/coroutine.h), with Boost.Context or with ucontext, and what sanitizers want to know of it.
+ *
+ * Whoever is switched to is told from whom: with fcontext it is the one switched to that learns, and stores, where the other
+ * goes on; and AddressSanitizer tells it where the other's stack lies, which nobody else knows of a thread's own. */
+#include "bcri/coroutine.h"
+
+#include <bcr/error.h>
+
+#include "sanitizer.h"
+
+#if BCRI_FCONTEXT
+
+/* What libboost_context exports; its headers are C++. */
+struct transfer {
+    void *context; /* where the one that switched goes on */
+    void *passed;
+};
+struct transfer jump_fcontext(void *to, void *passed);
+void *make_fcontext(void *top, size_t bytes, void (*entry)(struct transfer));
+
+static void begin(struct transfer came)
+{
+    struct bcri_coroutine *self = came.passed;
+    self->from->context = came.context;
+    sanitizer_arrived(self, self->from);
+    self->body(self);
+    __builtin_trap(); /* a body never returns */
+}
+
+static int make(struct bcri_coroutine *co)
+{
+    co->context = make_fcontext(co->low + co->bytes, co->bytes, begin);
+    return 0;
+}
+
+static void drop(struct bcri_coroutine *co)
+{
+    (void)co;
+}
+
+static inline void jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
+{
+    struct transfer came = jump_fcontext(to->context, to);
+    self->from->context = came.context;
+    sanitizer_arrived(self, self->from);
+}
+
+const char *bcri_coroutine_kind(void)
+{
+    return "fcontext";
+}
+
+#else
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+/* makecontext passes ints only. */
+static void begin(unsigned high, unsigned low)
+{
+    struct bcri_coroutine *self = (struct bcri_coroutine *)(uintptr_t)((uint64_t)high << 32 | low);
+    sanitizer_arrived(self, self->from);
+    self->body(self);
+    __builtin_trap(); /* a body never returns */
+}
+
+static int make(struct bcri_coroutine *co)
+{
+    ucontext_t *context = malloc(sizeof *context);
+    if (context == NULL)
+        return bcrE_NOMEM;
+    getcontext(context);
+    context->uc_stack.ss_sp = co->low;
+    context->uc_stack.ss_size = co->bytes;
+    context->uc_link = NULL;
+    makecontext(context, (void (*)(void))(uintptr_t)begin, 2, (unsigned)((uint64_t)(uintptr_t)co >> 32),
+                (unsigned)(uintptr_t)co);
+    co->context = context;
+    return 0;
+}
+
+static void drop(struct bcri_coroutine *co)
+{
+    free(co->context);
+}
+
+static void jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
+{
+    ucontext_t own; /* of a thread's own stack, where it lies as long as that is stopped */
+    if (self->body == NULL)
+        self->context = &own;
+    swapcontext(self->context, to->context);
+    sanitizer_arrived(self, self->from);
+}
+
+const char *bcri_coroutine_kind(void)
+{
+    return "ucontext";
+}
+
+#endif
+
+int bcri_coroutine_make(struct bcri_coroutine *co, void *low, size_t bytes,
+                        void (*body)(struct bcri_coroutine *self))
+{
+    *co = (struct bcri_coroutine){.low = low, .bytes = bytes, .body = body};
+    int error = make(co);
+    if (error == 0)
+        sanitizer_made(co);
+    return error;
+}
+
+void bcri_coroutine_drop(struct bcri_coroutine *co)
+{
+    sanitizer_dropped(co);
+    drop(co);
+    co->context = NULL;
+}
+
+void bcri_coroutine_switch(struct bcri_coroutine *from, struct bcri_coroutine *to)
+{
+    to->from = from;
+    sanitizer_leaving(from, to);
+    jump(from, to);
+}

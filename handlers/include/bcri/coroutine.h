@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Coroutines: several stacks in one thread, of which one runs at a time and says which is the next.
+ *
+ * A switch saves the registers that a call preserves, the floating-point modes and the stack pointer, and nothing else: no
+ * signal mask, no system call. It is made by Boost.Context's assembly (plain C symbols), or by ucontext(3), some thirty times
+ * slower, where that library is missing; both are always built and tested where it is there.
+ *
+ * AddressSanitizer and ThreadSanitizer are told of each switch and of each stack.
+ *
+ * A coroutine may be resumed by another thread than the one that ran it before, never by two at once.
+ * Source: Boost.Context, "fcontext_t"; sanitizer/common_interface_defs.h, sanitizer/tsan_interface.h. */
+#ifndef BCRI_COROUTINE_H
+#define BCRI_COROUTINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bcri_coroutine {
+    void *context; /* where it goes on */
+    unsigned char *low;
+    size_t bytes; /* of its stack; a thread's own: as far as a sanitizer says, else 0 */
+    void (*body)(struct bcri_coroutine *self); /* NULL: a thread's own */
+    struct bcri_coroutine *from;               /* who switched to it last */
+    void *fake_stack;                          /* of AddressSanitizer */
+    void *fiber;                               /* of ThreadSanitizer */
+};
+
+/* Makes *co a coroutine that runs `body` on the `bytes` bytes from `low` on when it is switched to for the first time. The
+ * body never returns. Returns 0 or bcrE_NOMEM. */
+int bcri_coroutine_make(struct bcri_coroutine *co, void *low, size_t bytes,
+                        void (*body)(struct bcri_coroutine *self));
+/* Forgets a coroutine that is not running; its stack may be used for something else then. */
+void bcri_coroutine_drop(struct bcri_coroutine *co);
+
+/* Goes on with `to`; returns when somebody switches to `from`, which is the one that runs. A zeroed coroutine, never made,
+ * stands for the calling thread's own stack. */
+void bcri_coroutine_switch(struct bcri_coroutine *from, struct bcri_coroutine *to);
+
+/* Which of the two switches: "fcontext" or "ucontext". */
+const char *bcri_coroutine_kind(void);
+
+#endif

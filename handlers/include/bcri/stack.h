@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks for coroutines, pooled: made many at a time, kept for the next one when they are given back.
+ *
+ *   low                                                       low + bytes
+ *    | guard |                 bytes of stack               |  next one's guard ...
+ *
+ * A stack is memory that the system gives page by page as it is touched, so that many large ones cost little. What lies below
+ * it must not be reached by who uses too much of it:
+ *   GUARD     pages that fault, by MADV_GUARD_INSTALL, which costs no mapping (Linux 6.13)
+ *   PROTECT   pages that fault, by mprotect: each is a mapping of its own, so only for as many stacks as keeps the process
+ *             within half of vm.max_map_count
+ *   CANARY    beyond that: a pattern at the lower end, to be compared whenever the stack stops running
+ * A fault in a guard ends the process with a message (bcri_stacks_watch), and so does a spoilt canary.
+ *
+ * Each stack is the first member of what its user keeps beside it (`element_bytes`), never moved, zeroed once.
+ * Nothing here is shared between pools; one thread at a time uses a pool. */
+#ifndef BCRI_STACK_H
+#define BCRI_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum bcri_stack_guard { BCRI_STACK_GUARD, BCRI_STACK_PROTECT, BCRI_STACK_CANARY };
+
+struct bcri_stack {
+    unsigned char *low;
+    size_t bytes; /* less for some, so that not all stacks begin at the same place of a cache */
+    struct bcri_stack *next_free;
+    enum bcri_stack_guard guard;
+    _Atomic int cell; /* whose handler runs on it, for the message */
+};
+
+struct bcri_stack_chunk;
+
+struct bcri_stacks {
+    struct bcri_stack *free;
+    struct bcri_stack_chunk *chunks;
+    size_t element_bytes;
+    size_t stack_bytes; /* whole pages, without the guard */
+    uint64_t count, most;
+    enum bcri_stack_guard guard; /* of those that will be made next */
+    uint64_t protect_most;       /* how many may be guarded by mprotect */
+};
+
+/* An empty pool of at most `most` stacks, of at least `stack_bytes` each. */
+void bcri_stacks_init(struct bcri_stacks *stacks, size_t element_bytes, size_t stack_bytes, uint64_t most);
+/* Gives all memory back. `visit`, if not NULL, is called for each stack ever taken before. */
+void bcri_stacks_fini(struct bcri_stacks *stacks, void (*visit)(struct bcri_stack *stack));
+
+/* Makes some more, if `most` and the system allow. */
+bool bcri_stacks_grow(struct bcri_stacks *stacks);
+
+/* A stack, the one given back last if there is any; NULL: there are no more. */
+static inline struct bcri_stack *bcri_stacks_take(struct bcri_stacks *stacks)
+{
+    struct bcri_stack *stack = stacks->free;
+    if (stack == NULL) {
+        if (!bcri_stacks_grow(stacks))
+            return NULL;
+        stack = stacks->free;
+    }
+    stacks->free = stack->next_free;
+    return stack;
+}
+static inline void bcri_stacks_give(struct bcri_stacks *stacks, struct bcri_stack *stack)
+{
+    stack->next_free = stacks->free;
+    stacks->free = stack;
+}
+
+/* Whoever stops running on a stack calls it. Does not return if the canary is spoilt. */
+void bcri_stack_check_canary(const struct bcri_stack *stack);
+static inline void bcri_stack_check(const struct bcri_stack *stack)
+{
+    if (stack->guard == BCRI_STACK_CANARY)
+        bcri_stack_check_canary(stack);
+}
+
+/* Makes faults in the guards of this process's pools end it with a message that names the handler's cell. Once for the process
+ * (all other faults go where they went before) and once for each thread that will run on such stacks: a thread without an
+ * alternate signal stack gets one. */
+void bcri_stacks_watch(void);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Pools of guarded stacks (bcri/stack.h). */
+#include "bcri/stack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "chunk.h"
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };
+
+/* Wider than a page where there is room for it: a function with large arrays may step over one. */
+#if UINTPTR_MAX > UINT32_MAX
+#define GUARD_BYTES 65536u
+#else
+#define GUARD_BYTES 4096u
+#endif
+
+/* The stacks of a pool begin at different distances from a page's end; else the lines that all of them use would all compete
+ * for the same few sets of a cache. */
+enum { COLOURS = 16, COLOUR_BYTES = 64 };
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static uint64_t read_number(const char *path, uint64_t fallback)
+{
+    unsigned long long number;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return fallback;
+    int found = fscanf(file, "%llu", &number);
+    fclose(file);
+    return found == 1 ? number : fallback;
+}
+
+void bcri_stacks_init(struct bcri_stacks *stacks, size_t element_bytes, size_t stack_bytes, uint64_t most)
+{
+    *stacks = (struct bcri_stacks){
+        .element_bytes = round_up(element_bytes, 64),
+        .stack_bytes = round_up(stack_bytes, page_bytes()),
+        .most = most,
+        /* A guard makes two mappings out of each stack. */
+        .protect_most = read_number("/proc/sys/vm/max_map_count", 65530) / 4,
+    };
+}
+
+/* Guards one stack; the next ones will be tried as this one ended. */
+static enum bcri_stack_guard guard(struct bcri_stacks *stacks, unsigned char *at, size_t bytes)
+{
+    if (stacks->guard == BCRI_STACK_GUARD && madvise(at, bytes, MADV_GUARD_INSTALL) != 0)
+        stacks->guard = BCRI_STACK_PROTECT;
+    if (stacks->guard == BCRI_STACK_PROTECT &&
+        (stacks->count >= stacks->protect_most || mprotect(at, bytes, PROT_NONE) != 0))
+        stacks->guard = BCRI_STACK_CANARY;
+    return stacks->guard;
+}
+
+static uint32_t chunk_count(const struct bcri_stacks *stacks)
+{
+    uint64_t count = stacks->count < FIRST_CHUNK ? FIRST_CHUNK : stacks->count;
+    uint64_t left = stacks->most - stacks->count;
+    count = count < LARGEST_CHUNK ? count : LARGEST_CHUNK;
+    return (uint32_t)(count < left ? count : left);
+}
+
+static struct bcri_stack_chunk *make_chunk(struct bcri_stacks *stacks, uint32_t count)
+{
+    size_t guard_bytes = round_up(GUARD_BYTES, page_bytes());
+    size_t stride = guard_bytes + stacks->stack_bytes;
+    struct bcri_stack_chunk *chunk = calloc(1, sizeof *chunk);
+    if (chunk == NULL)
+        return NULL;
+    chunk->elements = aligned_alloc(64, count * stacks->element_bytes);
+    if (chunk->elements != NULL) {
+        void *base = mmap(NULL, count * stride, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (base != MAP_FAILED) {
+            /* A huge page would give each stack 2 MiB at its first touch. */
+            (void)madvise(base, count * stride, MADV_NOHUGEPAGE);
+            chunk->base = base;
+            chunk->count = count;
+            chunk->stride = stride;
+            chunk->guard_bytes = guard_bytes;
+            chunk->element_bytes = stacks->element_bytes;
+            return chunk;
+        }
+    }
+    free(chunk->elements);
+    free(chunk);
+    return NULL;
+}
+
+bool bcri_stacks_grow(struct bcri_stacks *stacks)
+{
+    uint32_t count = chunk_count(stacks);
+    struct bcri_stack_chunk *chunk = count != 0 ? make_chunk(stacks, count) : NULL;
+    if (chunk == NULL)
+        return false;
+    for (uint32_t i = count; i-- > 0;) {
+        struct bcri_stack *stack = bcri_stack_at(chunk, i);
+        unsigned char *at = chunk->base + i * chunk->stride;
+        __builtin_memset(stack, 0, stacks->element_bytes);
+        *stack = (struct bcri_stack){.low = at + chunk->guard_bytes,
+                                     .bytes = stacks->stack_bytes - i % COLOURS * COLOUR_BYTES,
+                                     .guard = guard(stacks, at, chunk->guard_bytes)};
+        if (stack->guard == BCRI_STACK_CANARY)
+            bcri_stack_set_canary(stack);
+        stacks->count++;
+        bcri_stacks_give(stacks, stack);
+    }
+    chunk->next = stacks->chunks;
+    stacks->chunks = chunk;
+    bcri_chunk_list(chunk);
+    return true;
+}
+
+void bcri_stacks_fini(struct bcri_stacks *stacks, void (*visit)(struct bcri_stack *stack))
+{
+    struct bcri_stack_chunk *next;
+    for (struct bcri_stack_chunk *chunk = stacks->chunks; chunk != NULL; chunk = next) {
+        next = chunk->next;
+        bcri_chunk_unlist(chunk);
+        for (uint32_t i = 0; i < chunk->count && visit != NULL; i++)
+            visit(bcri_stack_at(chunk, i));
+        munmap(chunk->base, chunk->count * chunk->stride);
+        free(chunk->elements);
+        free(chunk);
+    }
+    *stacks = (struct bcri_stacks){0};
+}
