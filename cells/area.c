@@ -16,6 +16,7 @@
 #include "bcri/segment.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
+#include "bcri/upward.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -347,6 +348,8 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
     keep_room(ctx, ref, &shape);
     version_even(ctx);
     bcri_journal_close(ctx);
+    if (ctx->upward != NULL)
+        ctx->upward->cells_gone(ctx, (uint32_t)base, cells);
     return 0;
 }
 

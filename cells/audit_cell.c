@@ -2,6 +2,7 @@
 /* The audit of an area and its cells: cell.h says what must hold. Nothing that is read here is trusted: chains and lists
  * end where something is met a second time. */
 #include "bcri/flow.h"
+#include "bcri/mark.h"
 #include "bcri/slot.h"
 
 #include "audit_private.h"
@@ -153,6 +154,18 @@ static void look_at_flags(struct look *look, uint64_t queued)
         SAY(look, "its write lock died with its holder, and requests wait (%u)", list);
 }
 
+/* The flag says what the mark is. */
+static void look_at_handler(struct look *look)
+{
+    uint64_t word = bcri_load(&look->cell->t.mark);
+    uint32_t flags = look->flags & (BCRI_CELL_HIGH | BCRI_CELL_LOW);
+    uint32_t expected = 0;
+    if (word != 0)
+        expected = bcri_mark_of(word) > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW;
+    if (flags != expected || (word != 0 && bcri_mark_gen(word) - 1 >= BCRI_MARK_GEN_MAX))
+        SAY(look, "flags %#x for mark %d of generation %u", flags, bcri_mark_of(word), bcri_mark_gen(word));
+}
+
 static void look_at_closed(struct look *look, uint64_t queued)
 {
     if (queued != 0 || bcri_load(&look->cell->c.list_first) != BCRI_REF_NONE || look->head > look->tail)
@@ -213,6 +226,7 @@ static void look_at_cell(struct look *look)
     } else {
         look_at_limit(look, oldest);
         look_at_mark(look);
+        look_at_handler(look);
     }
 }
 

@@ -38,7 +38,7 @@ BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use u
 static __attribute__((noinline)) int finish(struct bcri_ctx *ctx, struct bcri_place *place,
                                             struct bcri_slot_shm *slot, uint64_t deadline_ns)
 {
-    bool spun = bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
+    bool spun = ctx->upward == NULL && bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
     if (spun) {
         int error = bcri_ticket_spin(ctx, place, slot, deadline_ns);
         if (bcri_likely(error != BCRI_WAITS))
@@ -91,6 +91,7 @@ BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell
         return fail(ctx, bcrE_NOMEM);
     struct bcri_place *place = NULL;
     int error = begin(ctx, want, use, key, msec != 0, slot, &place);
+    uint32_t owner = place != NULL ? place->owner : 0; /* a wait may forget the place */
     if (error == BCRI_WAITS && place != NULL) {
         if (msec == bcr_PENDING)
             return bcri_id_of(slot);
@@ -110,7 +111,7 @@ BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell
         region = bcri_slot_region(bcri_load(&slot->word));
         header = bcri_at_sure(ctx, region);
     }
-    note(ctx, want, place->owner, (uint32_t)key, region, header);
+    note(ctx, want, owner, (uint32_t)key, region, header);
     return bcri_id_of(slot);
 }
 

@@ -11,6 +11,7 @@
 #include "bcri/repair.h"
 #include "bcri/sane.h"
 #include "bcri/slow.h"
+#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 /* A region that was handed to a request of the dead one and not taken. */
@@ -167,7 +168,7 @@ static void give_back(struct walk *walk)
         bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
         open = open && bcri_cell_enter(enl, &place) == 0;
         for (; i < walk->count && walk->untaken[i].cell == cell; i++)
-            if (!open || bcri_queue_prepend(enl, &place, walk->untaken[i].region, BCRI_REF_NONE) != 0)
+            if (!open || bcri_queue_prepend(enl, &place, walk->untaken[i].region, BCRI_REF_NONE, true) != 0)
                 drop(enl, walk->untaken[i].region);
         if (open)
             bcri_cell_leave(enl, &place);
@@ -186,7 +187,7 @@ static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
     if (bcri_cell_sane(enl, place)) {
         bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
         if (bcri_queue_length(place) != 0)
-            bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
+            (void)bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
     }
     bcri_tx_begin(enl);
     bcri_tx_flags(enl, place, BCRI_CELL_CLOSED);
@@ -303,6 +304,7 @@ void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
     bcri_slot_each(enl, index, end_id, &walk);
     give_back(&walk);
     each_cell(enl, index, visit_close, 0);
+    bcri_summons_farewell(enl, index);
     if (bcri_load(&record->id.uses_locks) != 0) {
         uint32_t records = bcri_load_acquire(&enl->host->record_count);
         for (uint32_t other = 0; other < records; other++)

@@ -11,6 +11,7 @@
 #include "bcri/clock.h"
 #include "bcri/lock.h"
 #include "bcri/slow.h"
+#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -122,7 +123,7 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
         bcri_serve_reads(ctx, &target, region); /* they share it while it waits for room */
         error = BCRI_NO_ROOM;
     } else if (replaces)
-        bcri_cell_empty(ctx, &target, region, slot_ref);
+        error = bcri_cell_empty(ctx, &target, region, slot_ref);
     else
         error = bcri_queue_append(ctx, &target, region, slot_ref);
     /* Before anybody else is rung from here: the journal remembers one. */
@@ -182,7 +183,7 @@ void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_place *place)
 }
 
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                      struct bcri_slot_shm *slot)
+                      struct bcri_slot_shm *slot, const struct bcri_summoning *summoning)
 {
     bcri_ref ref = first_for(ctx, place);
     if (ref == BCRI_REF_NONE)
@@ -207,6 +208,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     }
     BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_tx_phase(ctx, 2);
+    bcri_tx_summon(ctx, place, summoning);
     bcri_tx_commit(ctx);
     if (read)
         bcri_count_settled(ctx);

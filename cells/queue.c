@@ -8,6 +8,7 @@
 #include "bcri/sane.h"
 #include "bcri/segment.h"
 #include "bcri/slow.h"
+#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -245,30 +246,33 @@ static bool room_for(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref wa
     return bcri_queue_room(ctx, place);
 }
 
-int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting)
+/* The queue is empty and requests wait: put in front, whence settling hands it on. */
+static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+                              bcri_ref waiting, const struct bcri_summoning *summoning)
 {
     CELL *cell = place->cell;
-    if (bcri_load(&cell->c.list_first) != 0) {
-        /* The queue is empty. Put it in front; settling hands it on. */
-        if (bcri_load(&cell->c.takes) == 0 && !room_for(ctx, place, waiting))
-            return BCRI_NO_ROOM;
-        bcri_tx_begin(ctx);
-        BCRI_TX64(ctx, place->ref, CELL, c.first, region);
-        BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
-        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
-        tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
-        bcri_tx_commit(ctx);
-        return 0;
-    }
-    if (!room_for(ctx, place, waiting))
-        return BCRI_NO_ROOM;
-    if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(place)) {
-        bcri_tx_begin(ctx);
-        tx_ring_store(ctx, place, region);
-        tx_put_done(ctx, place, flags_of(place), waiting);
-        bcri_tx_commit(ctx);
-        return 0;
-    }
+    bcri_tx_begin(ctx);
+    BCRI_TX64(ctx, place->ref, CELL, c.first, region);
+    BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
+    BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
+    tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
+    bcri_tx_summon(ctx, place, summoning);
+    bcri_tx_commit(ctx);
+}
+
+static void append_to_ring(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
+                           const struct bcri_summoning *summoning)
+{
+    bcri_tx_begin(ctx);
+    tx_ring_store(ctx, place, region);
+    tx_put_done(ctx, place, flags_of(place), waiting);
+    bcri_tx_summon(ctx, place, summoning);
+    bcri_tx_commit(ctx);
+}
+
+static int append_to_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
+                          const struct bcri_summoning *summoning)
+{
     bcri_leaf_lock(ctx, place);
     bcri_ref node = peek_node(place);
     int error = 0;
@@ -277,26 +281,56 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     if (error == 0) {
         bcri_tx_begin(ctx);
         tx_chain_back(ctx, place, node, region);
-        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
+        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&place->cell->c.direct) + 1);
         tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
+        bcri_tx_summon(ctx, place, summoning);
         bcri_tx_commit(ctx);
     }
     bcri_leaf_unlock(ctx, place);
     return error;
 }
 
-int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot)
+int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting)
+{
+    const CELL *cell = place->cell;
+    const bool waited_for = bcri_load(&cell->c.list_first) != 0;
+    const bool handed_on = waited_for && bcri_load(&cell->c.takes) != 0;
+    if (!handed_on && !room_for(ctx, place, waiting))
+        return BCRI_NO_ROOM;
+    struct bcri_summoning summoning;
+    bool due = !handed_on && bcri_addition_summons(place, bcri_queue_length(place) + 1);
+    int error = bcri_summons_begin(ctx, place, due, &summoning);
+    if (error != 0)
+        return error;
+    if (waited_for)
+        append_to_waiters(ctx, place, region, waiting, &summoning);
+    else if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(place))
+        append_to_ring(ctx, place, region, waiting, &summoning);
+    else
+        error = append_to_back(ctx, place, region, waiting, &summoning);
+    bcri_summons_end(ctx, place, &summoning, error == 0);
+    return error;
+}
+
+int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
+                       bool anew)
 {
     CELL *cell = place->cell;
     bcri_ref first = bcri_load(&cell->c.first);
     bcri_ref node = BCRI_REF_NONE;
     (void)bcri_queue_room(ctx, place); /* a credit if there is one; it goes back also without */
+    /* A region is worth more than the summons for which there is no memory. */
+    struct bcri_summoning summoning;
+    bool due =
+        anew && bcri_load(&cell->c.takes) == 0 && bcri_addition_summons(place, bcri_queue_length(place) + 1);
+    (void)bcri_summons_begin(ctx, place, due, &summoning);
     bcri_leaf_lock(ctx, place);
     if (first != 0) {
         node = peek_node(place);
         int error = node == BCRI_REF_NONE ? grow_nodes(ctx, place) : 0;
         if (error != 0) {
             bcri_leaf_unlock(ctx, place);
+            bcri_summons_end(ctx, place, &summoning, false);
             return error;
         }
         node = peek_node(place);
@@ -315,8 +349,10 @@ int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref 
     if (slot != BCRI_REF_NONE)
         BCRI_TX64(ctx, slot, SLOT, word, 0);
     bcri_tx_phase(ctx, 2);
+    bcri_tx_summon(ctx, place, &summoning);
     bcri_tx_commit(ctx);
     bcri_leaf_unlock(ctx, place);
+    bcri_summons_end(ctx, place, &summoning, true);
     return 0;
 }
 

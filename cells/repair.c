@@ -16,6 +16,7 @@
 #include "bcri/region.h"
 #include "bcri/returns.h"
 #include "bcri/slow.h"
+#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -170,7 +171,7 @@ static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_pla
     } else if (phase == 1 && bcri_load(&h->head) == ticket + 1) {
         take_over(enl, dead, place);
         bcri_tickets_to_list(enl, place);
-        if (bcri_queue_prepend(enl, place, region, BCRI_REF_NONE) != 0)
+        if (bcri_queue_prepend(enl, place, region, BCRI_REF_NONE, false) != 0)
             drop(enl, region); /* no memory for a node: nobody can be given it any more */
     } else if (phase == 4) {
         _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
@@ -282,6 +283,10 @@ static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
     case BCRI_OP_SEND: finish_send(enl, dead); break;
     case BCRI_OP_ALLOC: finish_alloc(enl, dead); break;
     case BCRI_OP_MOD: finish_mod(enl, dead); break;
+    case BCRI_OP_UNCHAIN:
+        if (dead->counted)
+            bcri_store(&dead->record->summons.taken_first, bcri_load(&j->old));
+        break;
     case BCRI_OP_SLOW:
     case BCRI_OP_ZAP:
     case BCRI_OP_NONE: break;
@@ -380,6 +385,7 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
     bool has_cell = named_place(enl, &dead->journal->cell, &cell);
     bool has_second = named_place(enl, &dead->journal->cell2, &second);
     finish_operation(enl, dead, has_cell ? &cell : NULL);
+    bcri_summons_repair(enl, dead->index);
     if (has_cell)
         leave_cell(enl, dead, &cell);
     else

@@ -245,7 +245,7 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     int error = bcri_place_at(ctx, bcri_load(&slot->cell), &place);
     bcri_journal_open(ctx, BCRI_OP_PUT, bcri_load(&slot->cell), region, slot_ref);
     if (error == 0 && (error = bcri_cell_enter(ctx, &place)) == 0) {
-        error = bcri_queue_prepend(ctx, &place, region, slot_ref);
+        error = bcri_queue_prepend(ctx, &place, region, slot_ref, true);
         if (bcri_load(&place.cell->h.taker) == ctx->tag)
             bcri_store(&place.cell->h.taker, 0);
         bcri_cell_leave(ctx, &place);

@@ -6,6 +6,8 @@
 #include "bcri/cell0.h"
 #include "bcri/flow.h"
 #include "bcri/layout.h"
+#include "bcri/mark.h"
+#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define STRUCT   BCRI_LAYOUT_STRUCT

@@ -10,15 +10,18 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/flow.h"
+#include "bcri/summons.h"
+#include "bcri/upward.h"
 
 enum { SPIN_FAR = 4000, SPIN_NEAR = 16, YIELDS = 200, CLOCK_EVERY = 64 };
 
-static int first_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count)
+/* What a wait ends with: the lowest index that is ready, or, if summonses count, BCRI_WAIT_SUMMONED; else -1. */
+static int first_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, bool summonses)
 {
     for (int i = 0; i < count; i++)
         if (bcri_request_ready(ctx, slots[i]))
             return i;
-    return -1;
+    return summonses && bcri_summons_any(ctx) ? BCRI_WAIT_SUMMONED : BCRI_WAIT_PASSED;
 }
 
 static bool passed(uint64_t deadline_ns)
@@ -62,57 +65,80 @@ int bcri_spin_turns(const struct bcri_ctx *ctx)
     return ctx->cpus <= 1 || ctx->last_cpu == bcri_current_cpu() ? SPIN_NEAR : SPIN_FAR;
 }
 
-static int spin(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
+static int spin(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
+                bool summonses)
 {
     int turns = bcri_spin_turns(ctx);
-    if (count == 1)
-        return spin_on_one(ctx, slots[0], turns, deadline_ns) ? 0 : -1;
-    for (int turn = 0; turn < turns; turn += count) {
-        int ready = first_ready(ctx, slots, count);
-        if (ready >= 0)
+    if (count == 1 && !summonses)
+        return spin_on_one(ctx, slots[0], turns, deadline_ns) ? 0 : BCRI_WAIT_PASSED;
+    const int looks = count + (summonses ? 1 : 0);
+    for (int turn = 0; turn < turns; turn += looks) {
+        int ready = first_ready(ctx, slots, count, summonses);
+        if (ready != BCRI_WAIT_PASSED)
             return ready;
-        if (turn / CLOCK_EVERY != (turn + count) / CLOCK_EVERY && passed(deadline_ns))
+        if (turn / CLOCK_EVERY != (turn + looks) / CLOCK_EVERY && passed(deadline_ns))
             break;
     }
-    return -1;
+    return BCRI_WAIT_PASSED;
 }
 
 static int sleep_until_rung(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count,
-                            uint64_t deadline_ns)
+                            uint64_t deadline_ns, bool summonses)
 {
     struct bcri_bell_shm *bell = ctx->bell;
     uint32_t seen = bcri_load_acquire(&bell->bell);
-    int ready = -1;
+    int ready = BCRI_WAIT_PASSED;
     atomic_store_explicit(&bell->sleeping, 1, memory_order_seq_cst);
     for (int i = 0; i < count && ready < 0; i++)
         if (!bcri_request_mark(ctx, slots[i]))
             ready = i;
+    if (ready < 0 && summonses && !bcri_summons_mark(ctx))
+        ready = BCRI_WAIT_SUMMONED;
     atomic_thread_fence(memory_order_seq_cst);
-    if (ready < 0)
-        ready = first_ready(ctx, slots, count);
-    if (ready < 0)
+    if (ready == BCRI_WAIT_PASSED)
+        ready = first_ready(ctx, slots, count, summonses);
+    if (ready == BCRI_WAIT_PASSED)
         bcri_futex_wait(&bell->bell, seen, deadline_ns);
     bcri_store(&bell->sleeping, 0);
-    return ready >= 0 ? ready : first_ready(ctx, slots, count);
+    return ready != BCRI_WAIT_PASSED ? ready : first_ready(ctx, slots, count, summonses);
+}
+
+static int wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
+                     bool summonses)
+{
+    int ready = BCRI_WAIT_PASSED;
+    for (int i = 0; i < YIELDS && ready == BCRI_WAIT_PASSED && !passed(deadline_ns); i++) {
+        sched_yield();
+        ready = first_ready(ctx, slots, count, summonses);
+    }
+    while (ready == BCRI_WAIT_PASSED && !passed(deadline_ns))
+        ready = sleep_until_rung(ctx, slots, count, deadline_ns, summonses);
+    return ready != BCRI_WAIT_PASSED ? ready : first_ready(ctx, slots, count, summonses);
+}
+
+static int wait(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
+                bool summonses)
+{
+    int ready = first_ready(ctx, slots, count, summonses);
+    if (ready != BCRI_WAIT_PASSED || passed(deadline_ns))
+        return ready;
+    ready = spin(ctx, slots, count, deadline_ns, summonses);
+    return ready != BCRI_WAIT_PASSED ? ready : wait_spun(ctx, slots, count, deadline_ns, summonses);
 }
 
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    int ready = first_ready(ctx, slots, count);
-    if (ready >= 0 || passed(deadline_ns))
-        return ready;
-    ready = spin(ctx, slots, count, deadline_ns);
-    return ready >= 0 ? ready : bcri_wait_spun(ctx, slots, count, deadline_ns);
+    if (bcri_unlikely(ctx->upward != NULL))
+        return ctx->upward->wait(ctx, slots, count, deadline_ns);
+    return wait(ctx, slots, count, deadline_ns, false);
 }
 
 int bcri_wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    int ready = -1;
-    for (int i = 0; i < YIELDS && ready < 0 && !passed(deadline_ns); i++) {
-        sched_yield();
-        ready = first_ready(ctx, slots, count);
-    }
-    while (ready < 0 && !passed(deadline_ns))
-        ready = sleep_until_rung(ctx, slots, count, deadline_ns);
-    return ready >= 0 ? ready : first_ready(ctx, slots, count);
+    return wait_spun(ctx, slots, count, deadline_ns, false);
+}
+
+int bcri_wait_any(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
+{
+    return wait(ctx, slots, count, deadline_ns, true);
 }

@@ -56,6 +56,15 @@ static void link_first_slots(struct bcri_ctx *ctx)
             bcri_slot_give(ctx, &ctx->record->slots[i]);
 }
 
+/* Where the first will be: cells/, summons.h. */
+static void begin_summonses(struct bcri_ctx *ctx)
+{
+    const struct bcri_summons_shm *queue = &ctx->record->summons;
+    ctx->summons_taken = bcri_load(&queue->taken);
+    ctx->summons_at = &queue->ring[ctx->summons_taken % BCRI_SUMMONS_RING];
+    ctx->summons_lap = bcri_summons_lap(ctx->summons_taken);
+}
+
 int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t layout,
                   const struct bcri_upcalls *upcalls, void *up)
 {
@@ -82,6 +91,7 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
     ctx->journal = &ctx->record->journal;
     ctx->bell = &ctx->record->bell;
     link_first_slots(ctx);
+    begin_summonses(ctx);
     error = bcri_ids_init(ctx);
     if (error != 0)
         goto fail;

@@ -11,7 +11,7 @@
 enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS };
 
 /* Journal fields of flow operations. */
-enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_EPOCH = 3 };
+enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_SUMMONS, BCRI_AUX_EPOCH };
 /* aux HELD: whether the cell's own hold on a region that the putter keeps is counted. While it is being taken back, the
  * count journal decides. */
 enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
@@ -141,9 +141,10 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri
                      uint64_t deadline_ns);
 /* wait.c: how many turns a wait should spin. */
 int bcri_spin_turns(const struct bcri_ctx *ctx);
-/* wait.c: waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1. */
+/* wait.c: waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1. Where there are
+ * handlers they run meanwhile: what was looked up before must be looked up again. */
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
-/* The same for whoever has spun already. */
+/* The same for whoever has spun already; where there are no handlers. */
 int bcri_wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 
 /* putwait.c: puts with waiting for room. 0; bcrE_FULL; bcrE_NOCELL, bcrE_DEAD... */

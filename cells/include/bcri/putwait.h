@@ -22,10 +22,11 @@ void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place);
 /* The same, looking for credits in every cell of the area. */
 void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place);
 
-/* Under the area's and the empty cell's locks: takes (or reads) the region of the first put that waits for this cell.
- * 0; bcrE_TIMEOUT: none waits; bcrE_NOMEM. */
+/* Under the area's and the empty cell's locks: takes (or reads) the region of the first put that waits for this cell, and
+ * summons if that is due. 0; bcrE_TIMEOUT: none waits; bcrE_NOMEM. */
+struct bcri_summoning;
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                      struct bcri_slot_shm *slot);
+                      struct bcri_slot_shm *slot, const struct bcri_summoning *summoning);
 
 /* The first put that waits for this very cell is done if a get takes it: for a get that joined others in the list. Under the
  * area's lock, no cell lock. */

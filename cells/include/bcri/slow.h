@@ -47,8 +47,10 @@ bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place);
  * at slot `waiting`, ends that. 0, BCRI_NO_ROOM, bcrE_NOMEM. */
 int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting);
 void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting);
-/* Puts `region` before everything else. `slot`, an ID of its own or none, becomes free in the same transaction. */
-int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot);
+/* Puts `region` before everything else. `slot`, an ID of its own or none, becomes free in the same transaction. `anew`: it had
+ * been handed to somebody who waited and counted as not queued, so this is an addition that may summon (mark.h). */
+int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
+                       bool anew);
 
 /* Rings the CCE of record `owner`, whom the journal's aux RING names, and takes it out of the journal. */
 void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner);
@@ -62,7 +64,7 @@ void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index);
 /* Ends every waiting request of a closed cell with `code`. */
 void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code);
 /* Detaches the whole queue, puts `replacement` (or none) in its place, ends as bcri_queue_append does, and drops what was
- * detached. */
-void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting);
+ * detached. 0; bcrE_NOMEM, only with a replacement: no room for its summons, nothing has changed. */
+int bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting);
 
 #endif

@@ -41,6 +41,7 @@ struct bcri_fd_upcalls {
 };
 
 struct bcri_cell_fd; /* cells/bcr_fd.c */
+struct bcri_upward;  /* upward.h */
 
 struct bcri_heap;    /* heap.h: this CCE's allocator */
 struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
@@ -79,6 +80,7 @@ struct bcri_ctx {
     uint32_t trace_seq;
     uint32_t archtype; /* of this program */
     uint64_t coarse_ns;
+    const struct bcri_upward *upward; /* NULL: this CCE has no handlers */
     /* The chunk of IDs in which one was looked up last: most are in the one where the last was (slot.h). */
     uintptr_t slot_near, slot_near_bytes;
     bcri_ref slot_near_ref;
@@ -92,6 +94,15 @@ struct bcri_ctx {
     uint32_t last_cpu; /* where the last putter that we waited for ran; 255: unknown */
     int cpus;
     uint32_t waits_in_row; /* gets that had to wait since the last put */
+    /* summonses of this CCE's handlers (cells/, summons.h): the next one's word, and what its lap bit is once it is there */
+    const _Atomic uint64_t *summons_at;
+    uint64_t summons_lap;
+    uint64_t summons_taken;  /* from the ring */
+    bcri_ref summons_block;  /* of the chain, where summons_at points into one */
+    uint32_t summons_left;   /* entries there, the one at summons_at included */
+    uint32_t summons_in_end; /* entries in the chain's last block */
+    uint32_t mark_gen;       /* of the last mark that was set */
+    void *handlers;          /* handlers/ */
     /* cold */
     /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. False: it is
      * at that one already, further out. */
