@@ -20,7 +20,7 @@
 enum { PAIRS = LAYOUT_PHASES * LAYOUT_PHASES };
 
 struct compiler {
-    const struct survey *survey;
+    struct survey *survey;
     int work;
 };
 
@@ -37,12 +37,12 @@ static int pair_of(const struct note *note, const struct place *at)
     return (int)(source * LAYOUT_PHASES + destination);
 }
 
-/* Moves on by repeats of a list. PLAN_DECLINED if that leads too far. */
-static int move_on(const struct note *note, struct place *at, int repl)
+/* Moves on by repeats of a list, or of a stretch. PLAN_DECLINED if that leads too far. */
+static int move_on(const struct trip *on_source, const struct trip *on_destination, struct place *at,
+                   int repl)
 {
-    struct glide source = survey_glide(&note->source, at->source + at->source_phase, repl);
-    struct glide destination =
-        survey_glide(&note->destination, at->destination + at->destination_phase, repl);
+    struct glide source = survey_glide(on_source, at->source + at->source_phase, repl);
+    struct glide destination = survey_glide(on_destination, at->destination + at->destination_phase, repl);
     if (source.wild || destination.wild)
         return PLAN_DECLINED;
     at->source += source.end - source.start;
@@ -82,7 +82,7 @@ static int find_rounds(struct compiler *compiler, struct note *note, struct plac
         int error = compile(compiler, note, pair, &rounds->turn[rounds->count]);
         at[1] = at[0];
         if (!error)
-            error = move_on(note, &at[1], 1);
+            error = move_on(&note->source, &note->destination, &at[1], 1);
         if (error)
             return error;
         rounds->count++;
@@ -130,7 +130,7 @@ static int add_repeats(struct compiler *compiler, struct oplist *list, struct no
     }
     oplist_free(&round);
     free(rounds);
-    return error ? error : move_on(note, at, repl);
+    return error ? error : move_on(&note->source, &note->destination, at, repl);
 }
 
 /* Items of an atomic type: a step if they are copied, and the way past them. */
@@ -155,40 +155,59 @@ static int add_items(struct compiler *compiler, struct oplist *list, const struc
     return oplist_add(list, &op);
 }
 
-static int compile_list(struct compiler *compiler, struct note *note, struct place at, struct oplist *list)
+static int add_triple(struct compiler *compiler, struct oplist *list, int idx, int list_skip,
+                      struct place *at)
 {
-    struct triple triple = {.end = false};
-    int error = 0;
-    for (int idx = note->first; !triple.end && !error; idx++) {
-        triple = triple_known(compiler->survey->triples, idx);
-        int skip = note->skip | triple.skip;
-        if (compiler->survey->source.user)
-            at.source += triple.adjust;
-        if (compiler->survey->destination.user)
-            at.destination += triple.adjust;
+    const struct triple triple = triple_known(compiler->survey->triples, idx);
+    int skip = list_skip | triple.skip;
+    if (compiler->survey->source.user)
+        at->source += triple.adjust;
+    if (compiler->survey->destination.user)
+        at->destination += triple.adjust;
+    if (triple.repl == 0)
+        return 0;
+    if (!triple.nest)
+        return add_items(compiler, list, &triple, skip, at);
+    struct note *below = survey_nested(compiler->survey, triple.target, skip);
+    return below->copies ? add_repeats(compiler, list, below, at, triple.repl)
+                         : move_on(&below->source, &below->destination, at, triple.repl);
+}
+
+static int add_part(struct compiler *compiler, struct oplist *list, const struct part *part, int list_skip,
+                    struct place *at)
+{
+    int error = spend(compiler, 1);
+    if (!error && part_is_stretch(part))
+        return move_on(&part->source, &part->destination, at, 1);
+    for (int idx = part->first; idx < part->end && !error; idx++) {
         error = spend(compiler, 1 + list->count / 8);
-        if (error || triple.repl == 0)
-            continue;
-        if (!triple.nest) {
-            error = add_items(compiler, list, &triple, skip, &at);
-        } else {
-            struct note *below = survey_nested(compiler->survey, triple.target, skip);
-            error = below->copies ? add_repeats(compiler, list, below, &at, triple.repl)
-                                  : move_on(below, &at, triple.repl);
-        }
+        if (!error)
+            error = add_triple(compiler, list, idx, list_skip, at);
         if (!error && list->count > PLAN_OPS_MAX)
             error = PLAN_DECLINED;
     }
     return error;
 }
 
+static int compile_list(struct compiler *compiler, struct note *note, struct place at, struct oplist *list)
+{
+    int from = 0, error = 0;
+    for (const struct note *here = note; here && !error; from = here->rest_from, here = here->rest)
+        for (int i = from; i < here->part_count && !error; i++)
+            error = add_part(compiler, list, &here->parts[i], note->skip, &at);
+    return error;
+}
+
 /* The steps of a list for a pair of phases, found or made. */
 static int compile(struct compiler *compiler, struct note *note, int pair, struct oplist **list_out)
 {
-    if (!note->compiled)
+    if (!note->compiled) {
         note->compiled = calloc(PAIRS, sizeof *note->compiled);
-    if (!note->compiled)
-        return bcrE_NOMEM;
+        if (!note->compiled)
+            return bcrE_NOMEM;
+        note->compiled_next = compiler->survey->compiled;
+        compiler->survey->compiled = note;
+    }
     struct oplist *list = &note->compiled[pair];
     *list_out = list;
     if (list->count > 0) /* never 0: something in it is copied */
@@ -200,20 +219,17 @@ static int compile(struct compiler *compiler, struct note *note, int pair, struc
     return error;
 }
 
-static void forget(struct note *note)
+/* Forgets what was compiled on the way. */
+static void forget(struct survey *survey)
 {
-    for (int pair = 0; note->compiled && pair < PAIRS; pair++)
-        oplist_free(&note->compiled[pair]);
-    free(note->compiled);
-    note->compiled = NULL;
-}
-
-void plan_forget(struct survey *survey)
-{
-    forget(&survey->root);
-    for (size_t i = 0; i < survey->nested_capacity; i++)
-        if (survey->nested[i])
-            forget(survey->nested[i]);
+    while (survey->compiled) {
+        struct note *note = survey->compiled;
+        survey->compiled = note->compiled_next;
+        for (int pair = 0; pair < PAIRS; pair++)
+            oplist_free(&note->compiled[pair]);
+        free(note->compiled);
+        note->compiled = NULL;
+    }
 }
 
 static void mark_quick(struct oplist *list)
@@ -260,19 +276,22 @@ static int keep(struct plan *plan, const struct rounds *rounds)
     return 0;
 }
 
-int plan_make(struct plan *plan_out, const struct survey *survey, struct note *note, int source_phase,
-              int destination_phase)
+int plan_make(struct plan *plan_out, struct survey *survey, struct note *note, int source_phase,
+              int destination_phase, int *work_out)
 {
     struct compiler compiler = {.survey = survey};
     struct place start = {.source_phase = source_phase, .destination_phase = destination_phase};
+    struct plan plan = {.first = NULL};
+    *work_out = 0;
     struct rounds *rounds = malloc(sizeof *rounds);
     if (!rounds)
         return bcrE_NOMEM;
-    struct plan plan = {.first = NULL};
     int error = find_rounds(&compiler, note, start, INT_MAX, rounds);
     if (!error)
         error = keep(&plan, rounds);
     free(rounds);
+    forget(survey);
+    *work_out = compiler.work;
     if (error)
         plan_free(&plan);
     else

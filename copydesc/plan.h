@@ -53,14 +53,12 @@ struct plan {
     bool lengthens;  /* rounds follow each other without a gap: `items` times their number is enough */
 };
 
-/* 0; bcrE_NOMEM; PLAN_DECLINED: it would take more than the limits, or leads further than any buffer is long. */
+/* 0; bcrE_NOMEM; PLAN_DECLINED: it would take more than the limits, or leads further than any buffer is long. What it
+ * took is counted in any case. */
 enum { PLAN_DECLINED = -1 };
-int plan_make(struct plan *plan_out, const struct survey *survey, struct note *note, int source_phase,
-              int destination_phase);
+int plan_make(struct plan *plan_out, struct survey *survey, struct note *note, int source_phase,
+              int destination_phase, int *work_out);
 void plan_free(struct plan *plan);
-
-/* Forgets what was compiled on the way, for all lists of a survey. */
-void plan_forget(struct survey *survey);
 
 /* Does `repl` repeats, from these places. 0, or the code at which it stopped. */
 int plan_do(const struct plan *plan, int repl, const uint8_t *source, uint8_t *destination,

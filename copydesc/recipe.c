@@ -35,9 +35,9 @@ static void add_plan(struct recipe *recipe)
     if (!root->copies || !extents_of(&root->source, shape_source_phase(shape), recipe->source) ||
         !extents_of(&root->destination, shape_destination_phase(shape), recipe->destination))
         return;
+    int work;
     recipe->planned = plan_make(&recipe->plan, &recipe->survey, root, shape_source_phase(shape),
-                                shape_destination_phase(shape)) == 0;
-    plan_forget(&recipe->survey);
+                                shape_destination_phase(shape), &work) == 0;
     recipe->steady = recipe->planned && recipe->plan.period == 1 && recipe->plan.lead <= 1 &&
                      recipe->plan.source_step >= 0 && recipe->plan.destination_step >= 0;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "parts.h"
 #include "triple.h"
 
 /* ---- the table ---- */
@@ -73,8 +74,9 @@ static struct note *new_note(struct survey *survey, int first, int skip)
     return note;
 }
 
-static void trips_free(struct note *note)
+static void contents_free(struct note *note)
 {
+    parts_free(note);
     free(note->source.once);
     free(note->destination.once);
 }
@@ -82,52 +84,11 @@ static void trips_free(struct note *note)
 static void note_free(struct note *note)
 {
     if (note)
-        trips_free(note);
+        contents_free(note);
     free(note);
 }
 
 /* ---- the descent ---- */
-
-/* What the list `note`, all of whose nested ones are noted, does to one side once from `phase`. */
-static struct glide glide_of_list(const struct survey *survey, const struct note *note, bool is_source,
-                                  int phase)
-{
-    const struct layout *layout = is_source ? &survey->source : &survey->destination;
-    struct glide glide = glide_nothing(phase);
-    for (int idx = note->first; idx < note->first + note->own_count; idx++) {
-        const struct triple triple = triple_known(survey->triples, idx);
-        int skip = note->skip | triple.skip;
-        if (layout->user)
-            glide_adjust(&glide, triple.adjust);
-        if (triple.repl == 0)
-            continue;
-        if (triple.nest) {
-            const struct note *below = survey_nested(survey, triple.target, skip);
-            const struct trip *trip = is_source ? &below->source : &below->destination;
-            glide_append_repeats(&glide, trip->once, trip->phases, triple.repl);
-        } else if (is_source ? skip_moves_source(skip) : skip_moves_destination(skip)) {
-            glide_items(&glide, layout->size_bytes[triple.type], layout->align_bytes[triple.type],
-                        triple.repl);
-        }
-    }
-    if (note->tail) {
-        const struct trip *trip = is_source ? &note->tail->source : &note->tail->destination;
-        glide_append_repeats(&glide, trip->once, trip->phases, 1);
-    }
-    return glide;
-}
-
-static int note_trip(struct survey *survey, struct note *note, bool is_source)
-{
-    struct trip *trip = is_source ? &note->source : &note->destination;
-    trip->once = malloc((size_t)trip->phases * sizeof(struct glide));
-    if (!trip->once)
-        return bcrE_NOMEM;
-    survey->size_bytes += (size_t)trip->phases * sizeof(struct glide);
-    for (int phase = 0; phase < trip->phases; phase++)
-        trip->once[phase] = glide_of_list(survey, note, is_source, phase);
-    return 0;
-}
 
 static int look_at_list(struct survey *survey, struct note *note, int level);
 
@@ -203,8 +164,11 @@ static int complete(struct survey *survey, struct note *note, int level)
         if (triple.repl > 0)
             note_other(note, below);
     }
-    int error = note_trip(survey, note, true);
-    return error ? error : note_trip(survey, note, false);
+    struct stretch all = {.first = note->first, .end = note->first + note->own_count, .skip = note->skip};
+    if (note->tail)
+        all.source = &note->tail->source, all.destination = &note->tail->destination;
+    int error = stretch_trips(survey, &all, &note->source, &note->destination);
+    return error || !note->copies ? error : parts_make(survey, note);
 }
 
 /* Finds out where a list ends or runs into another one, and makes a note of that one unless there is one: `*made_out`,
@@ -272,10 +236,10 @@ void survey_fini(struct survey *survey)
     for (size_t i = 0; i < survey->nested_capacity; i++)
         note_free(survey->nested[i]);
     free(survey->nested);
-    trips_free(&survey->root);
+    contents_free(&survey->root);
     survey->nested = NULL;
     survey->nested_capacity = 0;
-    survey->root.source.once = survey->root.destination.once = NULL;
+    survey->root = (struct note){.first = 0};
 }
 
 /* ---- what it is good for ---- */

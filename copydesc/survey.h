@@ -26,6 +26,14 @@ struct trip {
     struct glide *once; /* what the list does once, for each of these phases */
 };
 
+/* Triples of a list in which something is copied, as copies go through them: one by one; or a stretch of SURVEY_IDLE_MIN
+ * and more in which nothing is copied, which is passed at once (parts.c). */
+enum { SURVEY_IDLE_MIN = 8 };
+struct part {
+    int first, end;                  /* `end` is the first behind it */
+    struct trip source, destination; /* a stretch: all that it does; else empty */
+};
+
 /* What is known of the list that begins at triple `first`, under the flags `skip` of the NESTs that led there. A list
  * that runs into the beginning of another one is that other one from there on, so each triple is looked at once. */
 struct note {
@@ -38,7 +46,16 @@ struct note {
     bool
         copies; /* something in it is copied; then each repeat uses up at least a byte of each side's items */
     struct trip source, destination;
-    struct oplist *compiled; /* by phases, source * 8 + destination; NULL until needed (compile.c) */
+
+    /* If something is copied: how copies go through it. */
+    int lead;           /* so many triples copy nothing before the first that does; they are the first part */
+    struct part *parts; /* its own triples, perhaps some of the tail; owned */
+    int part_count;
+    const struct note *rest; /* where the list goes on, NULL: these parts are all */
+    int rest_from;           /* and with which part */
+
+    struct oplist *compiled; /* by phases, source * 8 + destination; only while a plan is made (plan.c) */
+    struct note *compiled_next;
 };
 
 struct survey {
@@ -50,6 +67,7 @@ struct survey {
     size_t nested_count;
     size_t nested_capacity; /* 0 or a power of two */
     size_t size_bytes;      /* memory that it takes */
+    struct note *compiled;  /* those of which something is compiled, while a plan is made */
 };
 
 /* 0, bcrE_DESC or bcrE_NOMEM. Every triple that can be reached has been read and is good by itself (key.h). Borrows
@@ -60,6 +78,11 @@ void survey_fini(struct survey *survey);
 
 /* The note of a list nested in a well-formed descriptor. */
 struct note *survey_nested(const struct survey *survey, int first, int skip);
+
+static inline bool part_is_stretch(const struct part *part)
+{
+    return part->source.once != NULL;
+}
 
 /* What `repl` repeats of a list do to a position, from `pos`. */
 struct glide survey_glide(const struct trip *trip, int64_t pos, int repl);

@@ -3,8 +3,9 @@
  * walk.c -- follows a descriptor triple by triple (walk.h).
  *
  * Two sides, each with a position; a position is aligned, checked against the side's length, and only then used. Of each
- * nested list as many repeats as fit are done at once, and only the one that does not fit is descended into: so the time
- * is bounded by the descriptor's size for what is passed, and by the bytes for what is copied.
+ * nested list as many repeats as fit are done at once, and only the one that does not fit is descended into. What copies
+ * nothing is passed at once, too, so the time is bounded by the descriptor's size and, for each item that is copied, by the
+ * levels of nesting above it.
  *
  * Other processes may change the region meanwhile (a program's bug, but not to be made worse): no length or position is
  * taken from it.
@@ -17,8 +18,9 @@
 
 #include "triple.h"
 
-/* Fewer repeats than these are not worth a plan of their own. */
-enum { PLAN_REPEATS_MIN = 8 };
+/* Fewer repeats than these are not worth a plan of their own. In all, a copy does this much work for such plans, and as
+ * much again as bytes of the region that it has come past: plans that serve once do not change by what its time goes. */
+enum { PLAN_REPEATS_MIN = 8, PLANS_WORK_MAX = 1 << 20 };
 
 static int64_t align(const struct side *side, const struct layout *layout, int type)
 {
@@ -65,30 +67,67 @@ static enum stop do_items(struct walk *walk, int type, int skip, int repl)
 
 static enum stop do_repeats(struct walk *walk, struct note *note, int repl);
 
-static enum stop do_list(struct walk *walk, const struct note *note)
+static enum stop do_triple(struct walk *walk, int list_skip, const struct triple *triple)
 {
     struct side *user = walk->survey->source.user        ? &walk->source
                         : walk->survey->destination.user ? &walk->destination
                                                          : NULL;
-    struct triple triple = {.end = false};
-    for (int idx = note->first; !triple.end; idx++) {
-        triple = triple_known(walk->survey->triples, idx);
-        if (user) {
-            user->pos += triple.adjust;
-            if (user->pos < 0 || user->pos > INT_MAX) {
-                walk->error = bcrE_DESC;
-                return STOP_ERROR;
-            }
+    if (user) {
+        user->pos += triple->adjust;
+        if (user->pos < 0 || user->pos > INT_MAX) {
+            walk->error = bcrE_DESC;
+            return STOP_ERROR;
         }
-        int skip = note->skip | triple.skip;
-        enum stop stop = GO_ON;
-        if (!triple.nest)
-            stop = do_items(walk, triple.type, skip, triple.repl);
-        else if (triple.repl > 0)
-            stop = do_repeats(walk, survey_nested(walk->survey, triple.target, skip), triple.repl);
-        if (stop)
-            return stop;
     }
+    int skip = list_skip | triple->skip;
+    if (!triple->nest)
+        return do_items(walk, triple->type, skip, triple->repl);
+    if (triple->repl == 0)
+        return GO_ON;
+    return do_repeats(walk, survey_nested(walk->survey, triple->target, skip), triple->repl);
+}
+
+/* Triple by triple, to the END at most. */
+static enum stop do_triples(struct walk *walk, int list_skip, int first, int end)
+{
+    struct triple triple = {.end = false};
+    enum stop stop = GO_ON;
+    for (int idx = first; idx < end && !triple.end && !stop; idx++) {
+        triple = triple_known(walk->survey->triples, idx);
+        stop = do_triple(walk, list_skip, &triple);
+    }
+    return stop;
+}
+
+/* Passes what copies nothing, if it fits. */
+static bool pass_stretch(struct walk *walk, const struct part *part)
+{
+    struct side *from = &walk->source, *to = &walk->destination;
+    struct glide source = survey_glide(&part->source, from->pos, 1);
+    struct glide destination = survey_glide(&part->destination, to->pos, 1);
+    if (!walk->sure && (!glide_fits(&source, from->pos, from->length_bytes) ||
+                        !glide_fits(&destination, to->pos, to->length_bytes)))
+        return false;
+    from->pos += source.end - source.start;
+    to->pos += destination.end - destination.start;
+    return true;
+}
+
+static enum stop do_list(struct walk *walk, const struct note *note)
+{
+    if (!note->copies)
+        return do_triples(walk, note->skip, note->first, INT_MAX);
+    int from = 0;
+    for (const struct note *here = note; here; from = here->rest_from, here = here->rest)
+        for (int i = from; i < here->part_count; i++) {
+            const struct part *part = &here->parts[i];
+            bool stretch = part_is_stretch(part);
+            if (stretch && pass_stretch(walk, part))
+                continue;
+            enum stop stop = do_triples(walk, note->skip, part->first, stretch ? INT_MAX : part->end);
+            if (stop || stretch)
+                return stop;
+        }
     return GO_ON;
 }
 
@@ -113,12 +152,14 @@ static int do_planned(struct walk *walk, const struct plan *plan, const struct n
 
 static int do_with_own_plan(struct walk *walk, struct note *note, int repl)
 {
-    struct plan plan;
-    if (repl < PLAN_REPEATS_MIN)
+    const struct side *region = walk->survey->source.user ? &walk->destination : &walk->source;
+    if (repl < PLAN_REPEATS_MIN || walk->plan_work > PLANS_WORK_MAX + region->pos)
         return PLAN_DECLINED;
+    struct plan plan;
+    int work;
     int error = plan_make(&plan, walk->survey, note, (int)(walk->source.pos & (LAYOUT_PHASES - 1)),
-                          (int)(walk->destination.pos & (LAYOUT_PHASES - 1)));
-    plan_forget(walk->survey);
+                          (int)(walk->destination.pos & (LAYOUT_PHASES - 1)), &work);
+    walk->plan_work += work;
     if (error) /* without memory it goes on, item by item */
         return PLAN_DECLINED;
     error = do_planned(walk, &plan, note, repl);
@@ -138,14 +179,19 @@ static enum stop do_whole(struct walk *walk, struct note *note, int repl)
     walk->error = plan ? do_planned(walk, plan, note, repl) : do_with_own_plan(walk, note, repl);
     if (walk->error != PLAN_DECLINED)
         return walk->error ? STOP_ERROR : GO_ON;
+    bool was_sure = walk->sure;
     enum stop stop = GO_ON;
+    walk->sure = true;
     for (int i = 0; i < repl && !stop; i++)
         stop = do_list(walk, note);
+    walk->sure = was_sure;
     return stop;
 }
 
 static enum stop do_repeats(struct walk *walk, struct note *note, int repl)
 {
+    if (walk->sure)
+        return do_whole(walk, note, repl);
     enum stop stop = GO_ON;
     int whole = survey_that_fit(note, repl, walk->source.pos, walk->source.length_bytes,
                                 walk->destination.pos, walk->destination.length_bytes);

@@ -32,8 +32,10 @@ struct walk {
     uint8_t *destination_data;
     struct side source, destination;
     struct op_tools tools;
-    bool dry;  /* nothing is copied, only the positions count */
-    int error; /* with STOP_ERROR */
+    bool dry;          /* nothing is copied, only the positions count */
+    bool sure;         /* all of what is being done is known to fit */
+    int64_t plan_work; /* done for plans of nested lists */
+    int error;         /* with STOP_ERROR */
 };
 
 /* Does the descriptor `repl` times. */

@@ -174,6 +174,103 @@ TEST(lists_that_end_alike_are_looked_at_once)
     CHECK(untouched((uint8_t *)region.data + COUNT * sizeof(double), 3 * sizeof(double)));
 }
 
+/* `count` triples from `first` on: idle NESTs of the list at `target`, the last one with END. */
+static void nest_for_nothing(int *desc, int first, int count, int target)
+{
+    for (int i = first; i < first + count; i++) {
+        desc[3 * i] = 0;
+        desc[3 * i + 1] = (bcrT_NEST + target - i) | (i == first + count - 1 ? bcrT_END : 0);
+        desc[3 * i + 2] = INT_MAX;
+    }
+}
+
+enum { MOST = 65536 };
+
+TEST(what_stands_idle_between_items_takes_no_time_for_each_of_them)
+{
+    /* An int is passed over in the region, a char copied, and then come 65,533 lists that do nothing. Phases differ, and
+     * so much is not compiled: half a million times all of them would take hours. */
+    static int desc[3 * MOST];
+    desc[1] = bcrT_INT | bcrT_SKIP_TO;
+    desc[3 + 1] = bcrT_CHAR;
+    desc[2] = desc[3 + 2] = 1;
+    nest_for_nothing(desc, 2, MOST - 3, MOST - 1);
+    desc[3 * (MOST - 1) + 1] = bcrT_DOUBLE | bcrT_SKIP_FM | bcrT_SKIP_TO | bcrT_END;
+    enum { ITEMS = 500000 };
+    static uint8_t data[ITEMS];
+    fill(data, sizeof data);
+    struct bcri_copy_region region = region_new(8 * ITEMS);
+    CHECK_RESULT(copy_to(desc, INT_MAX, &region, data, ITEMS), 1, 0);
+    for (int i = 0; i < ITEMS; i++)
+        CHECK_INT(((uint8_t *)region.data)[8 * i + 4], data[i]);
+}
+
+TEST(nor_do_idle_ends_of_lists_at_each_of_which_another_list_begins)
+{
+    /* The second half: chars with repl 0, but for the last, each of them nested for nothing from the first half. */
+    static int desc[3 * MOST];
+    enum { HALF = MOST / 2, ITEMS = 100000 };
+    for (int i = 0; i < HALF; i++) {
+        desc[3 * i + 1] = bcrT_NEST + HALF;
+        desc[3 * (HALF + i) + 1] = bcrT_CHAR;
+    }
+    desc[3 * (HALF - 1) + 1] |= bcrT_END;
+    desc[3 * (MOST - 1) + 1] |= bcrT_END;
+    desc[1] = bcrT_INT | bcrT_SKIP_TO;
+    desc[2] = desc[3 + 2] = desc[3 * (MOST - 1) + 2] = 1;
+    static uint8_t data[ITEMS];
+    fill(data, sizeof data);
+    struct bcri_copy_region region = region_new(8 * ITEMS);
+    CHECK_RESULT(copy_to(desc, INT_MAX, &region, data, ITEMS), 1, 0);
+    for (int i = 0; i < ITEMS; i++)
+        CHECK_INT(((uint8_t *)region.data)[8 * i + 4], data[i]);
+}
+
+TEST(nor_do_lists_too_long_to_be_compiled)
+{
+    /* 2,000 chars with gaps, and nothing between them and the end. */
+    static int desc[3 * MOST];
+    enum { CHARS = 2000, ROUNDS = 1000 };
+    for (int i = 0; i < CHARS; i++) {
+        desc[3 * i] = 1;
+        desc[3 * i + 1] = bcrT_CHAR;
+        desc[3 * i + 2] = 1;
+    }
+    nest_for_nothing(desc, CHARS, MOST - CHARS - 1, MOST - 1);
+    desc[3 * (MOST - 1) + 1] = bcrT_DOUBLE | bcrT_SKIP_FM | bcrT_SKIP_TO | bcrT_END;
+    static uint8_t data[2 * CHARS * ROUNDS];
+    fill(data, sizeof data);
+    struct bcri_copy_region region = region_new(CHARS * ROUNDS);
+    CHECK_RESULT(copy_to(desc, ROUNDS, &region, data, sizeof data), 2, 0);
+    for (int i = 0; i < CHARS * ROUNDS; i++)
+        CHECK_INT(((uint8_t *)region.data)[i], data[2 * i + 1]);
+}
+
+TEST(a_copy_stops_inside_of_what_stands_idle)
+{
+    /* A char, nine triples of which the fifth passes over 4 bytes of the source, a char. */
+    int desc[3 * 11] = {0};
+    for (int i = 0; i < 11; i++) {
+        desc[3 * i + 1] = bcrT_CHAR | (i % 10 ? bcrT_SKIP_FM : 0) | (i == 10 ? bcrT_END : 0);
+        desc[3 * i + 2] = i % 10 == 0 ? 1 : i == 5 ? 4 : 0;
+    }
+    fill(source, 64);
+    struct bcri_copy_region region = region_new(4);
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 6), 2, 0);
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 5), 1, 0);
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 4), 1, 0);
+    region.length_bytes = 1;
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 64), -2 - 59, 0);
+    desc[3 * 3] = -2; /* before the buffer, and back */
+    desc[3 * 4] = 2;
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 64), -2, bcrE_DESC);
+    CHECK_MEM(region.data, source, 1);
+    desc[3 * 3] = -1;
+    desc[3 * 4] = 1;
+    region.length_bytes = 4;
+    CHECK_RESULT(copy_to(desc, 1, &region, source, 64), 2 + 58, 0);
+}
+
 TEST(a_list_may_run_into_another_that_is_nested_too)
 {
     /* 0: nest 2, nest 3 (end); 2: char, 3: short, char (end) */

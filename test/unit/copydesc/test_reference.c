@@ -14,7 +14,7 @@
 #include "fixture.h"
 #include "reference.h"
 
-enum { TRIPLES_MAX = 32 };
+enum { LISTS_MAX = 5, SHORT_LIST = 5, LONG_LIST = 25, TRIPLES_MAX = LISTS_MAX * LONG_LIST };
 
 /* Small areas meet their ends more often, large ones the loops over blocks that stay in the cache. */
 static int length_max = 160, steps_max = 20000, repl_max = 4000;
@@ -62,13 +62,15 @@ static int random_target(const int *starts, int lists, int list, int count)
     return starts[list + 1 + below(lists - list - 1)];
 }
 
-/* A few lists of a few triples; each nests only later ones, or ends of them. In idle cases items move nothing in the region. */
+/* A few lists of a few triples, or of many that mostly copy nothing; each nests only later ones, or ends of them. In idle
+ * cases items move nothing in the region. */
 static int random_descriptor(int *desc, int user_skip)
 {
-    int lists = 1 + below(5), starts[5], count = 0;
+    int lists = 1 + below(LISTS_MAX), starts[LISTS_MAX], count = 0;
+    bool stretches = below(4) == 0;
     for (int i = 0; i < lists; i++) {
         starts[i] = count;
-        count += 1 + below(5);
+        count += 1 + below(stretches ? LONG_LIST : SHORT_LIST);
     }
     for (int at = 0, list = 0; at < count; at++) {
         while (list + 1 < lists && starts[list + 1] <= at)
@@ -80,11 +82,14 @@ static int random_descriptor(int *desc, int user_skip)
         else
             type = 1 + below(8);
         int skip = below(4) == 0 ? below(4) * bcrT_SKIP_FM : 0;
+        bool idle = stretches && below(8) > 0;
+        if (idle)
+            skip = (1 + below(3)) * bcrT_SKIP_FM;
         if (user_skip)
             skip = below(20) ? user_skip : 0;
         desc[3 * at] = below(3) == 0 ? below(25) - 12 : 0;
         desc[3 * at + 1] = type | skip | (at == end ? bcrT_END : 0);
-        desc[3 * at + 2] = random_repl();
+        desc[3 * at + 2] = idle ? below(3) : random_repl();
     }
     return count;
 }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parts.c -- what stretches of triples do, and the parts of a list (parts.h).
+ *
+ * Triples that follow each other are one array, so a part may go on into the tail, and the note's list then goes on
+ * behind that. A list's lead, what copies nothing at its beginning, is always one part, which those that run into the list
+ * skip when they have taken it over: so every stretch is a single one, whatever lists begin in its middle, and from one
+ * triple that copies to the next there are never more than a few parts.
+ */
+#include "parts.h"
+
+#include <stdlib.h>
+
+#include <bcr/error.h>
+
+#include "triple.h"
+
+/* ---- stretches ---- */
+
+static struct glide glide_of_stretch(const struct survey *survey, const struct stretch *stretch,
+                                     bool is_source, int phase)
+{
+    const struct layout *layout = is_source ? &survey->source : &survey->destination;
+    const struct trip *next = is_source ? stretch->source : stretch->destination;
+    struct glide glide = glide_nothing(phase);
+    for (int idx = stretch->first; idx < stretch->end; idx++) {
+        const struct triple triple = triple_known(survey->triples, idx);
+        int skip = stretch->skip | triple.skip;
+        if (layout->user)
+            glide_adjust(&glide, triple.adjust);
+        if (triple.repl == 0)
+            continue;
+        if (triple.nest) {
+            const struct note *below = survey_nested(survey, triple.target, skip);
+            const struct trip *trip = is_source ? &below->source : &below->destination;
+            glide_append_repeats(&glide, trip->once, trip->phases, triple.repl);
+        } else if (is_source ? skip_moves_source(skip) : skip_moves_destination(skip)) {
+            glide_items(&glide, layout->size_bytes[triple.type], layout->align_bytes[triple.type],
+                        triple.repl);
+        }
+    }
+    if (next)
+        glide_append_repeats(&glide, next->once, next->phases, 1);
+    return glide;
+}
+
+static int make_trip(struct survey *survey, const struct stretch *stretch, bool is_source, struct trip *trip)
+{
+    trip->once = malloc((size_t)trip->phases * sizeof(struct glide));
+    if (!trip->once)
+        return bcrE_NOMEM;
+    survey->size_bytes += (size_t)trip->phases * sizeof(struct glide);
+    for (int phase = 0; phase < trip->phases; phase++)
+        trip->once[phase] = glide_of_stretch(survey, stretch, is_source, phase);
+    return 0;
+}
+
+int stretch_trips(struct survey *survey, const struct stretch *stretch, struct trip *source,
+                  struct trip *destination)
+{
+    int error = make_trip(survey, stretch, true, source);
+    return error ? error : make_trip(survey, stretch, false, destination);
+}
+
+/* ---- parts ---- */
+
+/* Does this triple of a note copy something? */
+static bool triple_copies(const struct survey *survey, const struct note *note, int idx)
+{
+    const struct triple triple = triple_known(survey->triples, idx);
+    int skip = note->skip | triple.skip;
+    return triple.repl > 0 && (triple.nest ? survey_nested(survey, triple.target, skip)->copies : skip == 0);
+}
+
+/* Triples to be done one by one; they become part of the last part if that is like them and not the lead. */
+static void add_single(struct note *note, int first, int end)
+{
+    struct part *last = note->part_count > 0 ? &note->parts[note->part_count - 1] : NULL;
+    if (last && !part_is_stretch(last) && last->first >= note->first + note->lead)
+        last->end = end;
+    else
+        note->parts[note->part_count++] = (struct part){.first = first, .end = end};
+}
+
+static int add_stretch(struct survey *survey, struct note *note, const struct stretch *stretch)
+{
+    struct part *part = &note->parts[note->part_count++];
+    *part = (struct part){.first = stretch->first,
+                          .end = stretch->end,
+                          .source = {.phases = note->source.phases},
+                          .destination = {.phases = note->destination.phases}};
+    return stretch_trips(survey, stretch, &part->source, &part->destination);
+}
+
+/* Triples that copy nothing, perhaps none. */
+static int add_idle(struct survey *survey, struct note *note, const struct stretch *stretch)
+{
+    if (stretch->source || stretch->end - stretch->first >= SURVEY_IDLE_MIN)
+        return add_stretch(survey, note, stretch);
+    if (stretch->first < stretch->end)
+        add_single(note, stretch->first, stretch->end);
+    return 0;
+}
+
+/* Those at the end of the note, and what of the tail goes on like that. */
+static int add_last_idle(struct survey *survey, struct note *note, int first)
+{
+    const struct note *tail = note->tail;
+    struct stretch last = {.first = first, .end = note->first + note->own_count, .skip = note->skip};
+    note->rest = tail;
+    if (tail && !tail->copies) {
+        last.source = &tail->source;
+        last.destination = &tail->destination;
+        note->rest = NULL;
+    } else if (tail && tail->lead > 0 && first < last.end) {
+        const struct part *lead = &tail->parts[0];
+        last.source = part_is_stretch(lead) ? &lead->source : NULL;
+        last.destination = part_is_stretch(lead) ? &lead->destination : NULL;
+        last.end += part_is_stretch(lead) ? 0 : tail->lead;
+        note->rest = tail->part_count > 1 ? tail : tail->rest;
+        note->rest_from = tail->part_count > 1 ? 1 : tail->rest_from;
+    }
+    return add_idle(survey, note, &last);
+}
+
+/* More parts than these it cannot have. */
+static size_t parts_at_most(const struct note *note)
+{
+    return 2 * ((size_t)note->own_count / SURVEY_IDLE_MIN) + 4;
+}
+
+int parts_make(struct survey *survey, struct note *note)
+{
+    const int end = note->first + note->own_count;
+    int first = note->first; /* of what copies nothing */
+    while (first < end && !triple_copies(survey, note, first))
+        first++;
+    note->lead = first - note->first + (first == end ? note->tail->lead : 0);
+    note->parts = calloc(parts_at_most(note), sizeof *note->parts);
+    if (!note->parts)
+        return bcrE_NOMEM;
+    survey->size_bytes += parts_at_most(note) * sizeof *note->parts;
+    first = note->first;
+    for (int idx = note->first; idx < end; idx++) {
+        if (!triple_copies(survey, note, idx))
+            continue;
+        const struct stretch before = {.first = first, .end = idx, .skip = note->skip};
+        int error = add_idle(survey, note, &before);
+        if (error)
+            return error;
+        add_single(note, idx, idx + 1);
+        first = idx + 1;
+    }
+    return add_last_idle(survey, note, first);
+}
+
+void parts_free(struct note *note)
+{
+    for (int i = 0; i < note->part_count; i++) {
+        free(note->parts[i].source.once);
+        free(note->parts[i].destination.once);
+    }
+    free(note->parts);
+}
