@@ -178,8 +178,13 @@ pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out)
         *step_out = "get a pipe";
         return -errno;
     }
-    pid_t pid = lent_ready && pair[1] >= MANY_DESCRIPTORS ? share_and_become(spawn, pair[1])
-                                                          : vfork_and_become(spawn, pair[1]);
+    pid_t pid = -1;
+    if (lent_ready && pair[1] >= MANY_DESCRIPTORS) {
+        pid = share_and_become(spawn, pair[1]);
+        lent_ready = pid > 0 || errno != EINVAL; /* emulators know no such children */
+    }
+    if (pid < 0)
+        pid = vfork_and_become(spawn, pair[1]);
     int error = errno;
     close(pair[1]);
     ssize_t told = 0;
