@@ -9,6 +9,7 @@
 #include "bcri/flow.h"
 #include "bcri/ids.h"
 #include "bcri/self.h"
+#include "bcri/summons.h"
 #include "bcri/trace.h"
 #include "get_fast.h"
 
@@ -86,11 +87,14 @@ BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
         return NULL;
+    int error = bcri_enter(ctx);
+    if (bcri_unlikely(error != 0))
+        return fail(ctx, error);
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (bcri_unlikely(slot == NULL))
         return fail(ctx, bcrE_NOMEM);
     struct bcri_place *place = NULL;
-    int error = begin(ctx, want, use, key, msec != 0, slot, &place);
+    error = begin(ctx, want, use, key, msec != 0, slot, &place);
     uint32_t owner = place != NULL ? place->owner : 0; /* a wait may forget the place */
     if (error == BCRI_WAITS && place != NULL) {
         if (msec == bcr_PENDING)
@@ -160,7 +164,9 @@ int bcr_rgwait(void **rgid, int msec, int failfree)
     if (ctx == NULL)
         return -1;
     struct bcri_slot_shm *slot;
-    int error = bcri_id_live(ctx, rgid, &slot);
+    int error = bcri_enter(ctx);
+    if (error == 0)
+        error = bcri_id_live(ctx, rgid, &slot);
     if (error == 0 && locked_unowned(slot))
         error = own_locked(ctx, slot);
     if (error == 0)
@@ -233,10 +239,13 @@ int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
         return -1;
     if (nids < 1 || rgids == NULL)
         return bcri_fail(bcrE_ARG);
+    int error = bcri_enter(ctx);
+    if (error != 0)
+        return bcri_fail(error);
     struct bcri_slot_shm **slots = calloc((size_t)nids, sizeof(void *));
     if (slots == NULL)
         return bcri_fail(bcrE_NOMEM);
-    int error = look_up(ctx, nids, rgids, slots);
+    error = look_up(ctx, nids, rgids, slots);
     if (error != 0) {
         free(slots);
         return bcri_fail(error);

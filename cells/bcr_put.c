@@ -10,6 +10,7 @@
 #include "bcri/flow.h"
 #include "bcri/ids.h"
 #include "bcri/self.h"
+#include "bcri/summons.h"
 #include "bcri/trace.h"
 #include "put_fast.h"
 
@@ -50,7 +51,9 @@ BCRI_INLINE int put(void **rgid, int cce, int cell, bool write, bool nofree)
     if (bcri_unlikely(ctx == NULL))
         return -1;
     struct bcri_slot_shm *slot;
-    int error = bcri_id_live(ctx, rgid, &slot);
+    int error = bcri_enter(ctx);
+    if (bcri_likely(error == 0))
+        error = bcri_id_live(ctx, rgid, &slot);
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
@@ -119,6 +122,9 @@ int bcr_zap(int cce, int cell)
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;
+    int entered = bcri_enter(ctx);
+    if (entered != 0)
+        return failed(ctx, entered);
     for (;;) {
         struct bcri_place *place;
         int error = find(ctx, cce, cell, BCRI_USE_TAKE, &place);
@@ -186,7 +192,9 @@ int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
     if (ctx == NULL)
         return -1;
     struct bcri_slot_shm *slot;
-    int error = bcri_id_live(ctx, rgid, &slot);
+    int error = bcri_enter(ctx);
+    if (error == 0)
+        error = bcri_id_live(ctx, rgid, &slot);
     if (error == 0 && (ncells < 0 || (cells == NULL && ncells != 0)))
         error = bcrE_ARG;
     if (error != 0)

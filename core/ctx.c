@@ -14,6 +14,7 @@
 #include "bcri/lock.h"
 #include "bcri/segment.h"
 #include "bcri/slot.h"
+#include "bcri/upward.h"
 
 #define MAP_BYTES     (BCRI_SEG_MAX * sizeof(struct bcri_mapping) + NOWHERE_BYTES)
 #define NOWHERE_BYTES 65536u
@@ -104,6 +105,8 @@ fail:
 
 void bcri_ctx_fini(struct bcri_ctx *ctx)
 {
+    if (ctx->upward != NULL)
+        ctx->upward->fini(ctx);
     bcri_ids_fini(ctx);
     free(ctx->unserved);
     if (ctx->map != NULL) {

@@ -33,6 +33,7 @@
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
 #include "bcri/mark.h"
+#include "bcri/upward.h"
 
 /* A block of the chain: a region's data. */
 #define BCRI_SUMMONS_BLOCK 126u
@@ -56,6 +57,19 @@ static inline uint64_t bcri_summons_entry(uint64_t lap, uint32_t number, uint32_
 static inline bool bcri_summons_any(const struct bcri_ctx *ctx)
 {
     return bcri_load_acquire(ctx->summons_at) >> 63 == ctx->summons_lap;
+}
+
+/* The beginning of a public routine: lets handlers run that somebody has summoned and the caller's priority lets in. With the
+ * journal closed and no lock held; a place that was looked up before is out of date. 0, or the code to fail with:
+ * bcrE_LONGJMP. */
+static inline int bcri_enter(struct bcri_ctx *ctx)
+{
+    if (bcri_likely(ctx->upward == NULL))
+        return 0;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (bcri_likely(here - ctx->stack_low < ctx->stack_bytes && !ctx->handlers_due && !bcri_summons_any(ctx)))
+        return 0;
+    return ctx->upward->run(ctx);
 }
 
 /* Takes the oldest: which cell's handler, by which installation of it (the mark may have been set anew, or be gone). False:

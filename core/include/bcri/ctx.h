@@ -102,7 +102,11 @@ struct bcri_ctx {
     uint32_t summons_left;   /* entries there, the one at summons_at included */
     uint32_t summons_in_end; /* entries in the chain's last block */
     uint32_t mark_gen;       /* of the last mark that was set */
-    void *handlers;          /* handlers/ */
+    /* handlers/: its own; what the beginning of a call looks at (bcri_enter) */
+    void *handlers;
+    uintptr_t stack_low,
+        stack_bytes;   /* where the stack lies on which this CCE executes; a thread's own: everywhere */
+    bool handlers_due; /* something may run that was taken from the queue before */
     /* cold */
     /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. False: it is
      * at that one already, further out. */

@@ -17,10 +17,13 @@ struct bcri_upward {
     /* In place of bcri_wait_ready (cells/, flow.h), and with its results: waits until one of `count` requests is ready or the
      * deadline is there. Runs what may run meanwhile. The slots are the caller's until it returns. */
     int (*wait)(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
-    /* A public routine begins, and somebody has summoned (bcri_summons_any). */
-    void (*run)(struct bcri_ctx *ctx);
+    /* A public routine begins, and somebody has summoned, or not all is well (bcri_enter). 0, or the code with which the
+     * routine is to fail. */
+    int (*run)(struct bcri_ctx *ctx);
     /* The cells [first, first + count) are gone by bcr_cafree. */
     void (*cells_gone)(struct bcri_ctx *ctx, uint32_t first, uint32_t count);
+    /* The context is about to end. */
+    void (*fini)(struct bcri_ctx *ctx);
 };
 
 #endif
