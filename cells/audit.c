@@ -173,7 +173,7 @@ static void look_at_journal(struct audit *audit, const struct bcri_record_shm *r
 static void each_record(struct audit *audit,
                         void (*look)(struct audit *audit, struct bcri_record_shm *record))
 {
-    uint32_t records = bcri_load_acquire(&audit->ctx->host->record_count);
+    uint32_t records = bcri_host_records(audit->ctx->host);
     for (uint32_t index = 0; index < records; index++) {
         struct bcri_record_shm *record = bcri_record(audit->ctx, index);
         if (record == NULL || bcri_load_acquire(&record->id.state) == BCRI_CCE_FREE)
@@ -240,7 +240,7 @@ static void look_at_region(void *arg, bcri_ref ref, struct bcri_region_shm *regi
 static void look_at_heaps(struct audit *audit)
 {
     const struct bcri_host_shm *host = audit->ctx->host;
-    uint32_t count = bcri_load_acquire(&host->segment_count);
+    uint32_t count = bcri_host_segments(host);
     for (uint32_t seg = 0; seg < count; seg++)
         if (bcri_load_acquire(&host->segments[seg].state) == BCRI_SEG_LIVE &&
             host->segments[seg].kind == BCRI_SEG_HEAP)

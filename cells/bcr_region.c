@@ -66,12 +66,14 @@ void **bcr_rgalloc(int len, int archtype)
         return NULL;
     bcri_ref ref;
     struct bcri_region_shm *region;
+    struct bcri_slot_shm *slot = *ctx->slot_top;
     /* A negative length is more than any block has. */
-    if (bcri_unlikely(archtype != 0 || ctx->slot_free == NULL ||
+    if (bcri_unlikely(archtype != 0 || slot == NULL ||
                       !bcri_heap_alloc_fast(ctx, (uint32_t)len, ctx->archtype, &ref, &region)))
         return alloc_otherwise(ctx, len, archtype);
+    ctx->slot_top--; /* as bcri_slot_take, of which this has been half already */
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
-    return name_new(ctx, bcri_slot_take(ctx), ref, region);
+    return name_new(ctx, slot, ref, region);
 }
 
 int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
@@ -87,6 +89,11 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     int error = bcri_heap_alloc(ctx, old->length, old->archtype, &ref, &copy);
     if (error != 0)
         return error;
+    /* A free block's header lies in shared memory, too. */
+    if (bcri_unlikely(!bcri_region_sane(ctx, ref, copy))) {
+        bcri_heap_free(ctx, ref, copy);
+        return bcrE_NOMEM;
+    }
     copy->error = old->error;
     memcpy((void *)bcri_region_data(ctx, ref), (const void *)bcri_region_data(ctx, old_ref), old->length);
     bcri_journal_open(ctx, BCRI_OP_MOD, BCRI_REF_NONE, ref, bcri_slot_ref(ctx, slot));

@@ -9,6 +9,7 @@
 #include "bcri/bell.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
+#include "bcri/sane.h"
 #include "bcri/slow.h"
 
 #define RING_LOG2  3u
@@ -76,6 +77,10 @@ static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uin
     int error = bcri_heap_alloc_reserve(ctx, length, archtype, &ref, &region);
     if (error != 0)
         return error;
+    if (!bcri_region_sane(ctx, ref, region)) {
+        bcri_heap_free(ctx, ref, region);
+        return bcrE_NOMEM;
+    }
     memcpy((void *)bcri_region_data(ctx, ref), data, length);
     region->error = code;
     struct bcri_place place;

@@ -29,7 +29,7 @@ struct left_segment {
 struct left {
     struct left *next;
     uint32_t index;
-    uint32_t count;
+    uint32_t count, room;
     struct left_segment segment[];
 };
 
@@ -72,26 +72,30 @@ void bcri_estate_fini(struct bcri_estate *estate)
     free(estate);
 }
 
-static bool is_left(const struct bcri_segment_shm *entry, uint32_t index)
+static void count_left(void *arg, uint32_t seg, enum bcri_seg_kind kind)
 {
-    return bcri_load_acquire(&entry->state) == BCRI_SEG_LIVE && entry->owner == index &&
-           entry->kind >= BCRI_SEG_CELLS;
+    (void)seg;
+    *(uint32_t *)arg += kind >= BCRI_SEG_CELLS;
+}
+static void add_left(void *arg, uint32_t seg, enum bcri_seg_kind kind)
+{
+    struct left *left = arg;
+    if (kind >= BCRI_SEG_CELLS && left->count < left->room)
+        left->segment[left->count++] = (struct left_segment){.seg = seg, .kind = kind};
 }
 
 bool bcri_estate_add(struct bcri_estate *estate, uint32_t index)
 {
-    const struct bcri_host_shm *host = estate->enl->host;
-    uint32_t segments = bcri_load_acquire(&host->segment_count), count = 0;
-    for (uint32_t seg = 0; seg < segments; seg++)
-        count += is_left(&host->segments[seg], index);
+    uint32_t count = 0;
+    if (bcri_record(estate->enl, index) == NULL)
+        return false; /* see bcri_cce_repair */
+    bcri_host_segments_of(estate->host, index, count_left, &count);
     struct left *left = calloc(1, sizeof *left + count * sizeof left->segment[0]);
     if (left == NULL)
         return false;
     left->index = index;
-    for (uint32_t seg = 0; seg < segments && left->count < count; seg++)
-        if (is_left(&host->segments[seg], index))
-            left->segment[left->count++] =
-                (struct left_segment){.seg = seg, .kind = (enum bcri_seg_kind)host->segments[seg].kind};
+    left->room = count;
+    bcri_host_segments_of(estate->host, index, add_left, left);
     left->next = estate->added;
     estate->added = left;
     /* From here on whoever frees one of its blocks sees that it has ended, or has been counted by nobody: returns.c. */
@@ -111,7 +115,7 @@ static bool is_empty(struct bcri_estate *estate, struct left_segment *left)
             return true;
         atomic_store_explicit(&entry->awaited, (uint32_t)(frees + held), memory_order_seq_cst);
         left->told = true;
-        if (atomic_load_explicit(&entry->frees, memory_order_seq_cst) < frees + held)
+        if (atomic_load_explicit(&entry->frees, memory_order_seq_cst) - frees < held)
             return false;
     }
 }
@@ -248,7 +252,7 @@ static bool is_inside(struct bcri_ctx *enl, uint32_t index)
 /* False: no memory to remember who is inside. */
 static bool begin_parting(struct bcri_estate *estate)
 {
-    uint32_t records = bcri_load_acquire(&estate->enl->host->record_count);
+    uint32_t records = bcri_host_records(estate->enl->host);
     /* Who began before has its journal open where we see it; who begins later sees what is gone. */
     if (!bcri_fence_everybody(estate->enl))
         return false;

@@ -299,6 +299,8 @@ void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);
     struct walk walk = {.enl = enl};
+    if (record == NULL)
+        return; /* it cannot be mapped, or the way to it is damaged: nothing of it can be put right */
     bcri_journal_repair(enl, index);
     bcri_repair_serve(enl);
     bcri_slot_each(enl, index, end_id, &walk);
@@ -306,7 +308,7 @@ void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
     each_cell(enl, index, visit_close, 0);
     bcri_summons_farewell(enl, index);
     if (bcri_load(&record->id.uses_locks) != 0) {
-        uint32_t records = bcri_load_acquire(&enl->host->record_count);
+        uint32_t records = bcri_host_records(enl->host);
         for (uint32_t other = 0; other < records; other++)
             if (other != index)
                 each_cell(enl, other, visit_mark, BCRI_TAG(index));

@@ -412,6 +412,8 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
 bool bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct dead dead = {.index = index, .tag = BCRI_TAG(index), .record = bcri_record(enl, index)};
+    if (dead.record == NULL)
+        return false;
     dead.outer = enl->repairing;
     dead.journal = &dead.record->journal;
     for (const struct dead *outer = dead.outer; outer != NULL; outer = outer->outer)

@@ -22,7 +22,7 @@ struct bcri_area_shm *bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref, uint32_
     bool sane = area->ring_log2 < 32 && 1u << area->ring_log2 >= BCRI_RING_MIN &&
                 1u << area->ring_log2 <= BCRI_RING_MAX && stride % BCRI_REF_UNIT == 0 &&
                 stride >= sizeof(struct bcri_cell_shm) + ((size_t)8 << area->ring_log2) &&
-                cells <= UINT32_MAX && area->owner < bcri_load_acquire(&ctx->host->record_count);
+                cells <= UINT32_MAX && area->owner < bcri_host_records(ctx->host);
     if (!sane || (cells != 0 && !bcri_at_has(ctx, area->cells, cells * stride)) ||
         (area->node_count != 0 &&
          !bcri_at_has(ctx, area->nodes, (uint64_t)area->node_count * BCRI_REF_UNIT))) {
@@ -66,9 +66,9 @@ struct bcri_area_shm *bcri_area_next(struct bcri_ctx *ctx, bcri_ref ref, const s
 static bool may_be(const struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
 {
     uint32_t seg = bcri_ref_seg(ref);
-    return ref == BCRI_REF_NONE || (ref >> BCRI_REF_BITS == 0 && seg != BCRI_HOST_SEG &&
-                                    seg < bcri_load_acquire(&ctx->host->segment_count) &&
-                                    bcri_ref_offset(ref) + bytes <= ctx->host->segments[seg].size_bytes);
+    return ref == BCRI_REF_NONE ||
+           (ref >> BCRI_REF_BITS == 0 && seg != BCRI_HOST_SEG && seg < bcri_host_segments(ctx->host) &&
+            bcri_ref_offset(ref) + bytes <= ctx->host->segments[seg].size_bytes);
 }
 
 static bool both_or_none(bcri_ref first, bcri_ref last)

@@ -47,14 +47,17 @@ static int ctx_prepare(struct bcri_ctx *ctx, const struct bcri_upcalls *upcalls,
     return ctx->map != NULL ? 0 : bcrE_NOMEM;
 }
 
-static void link_first_slots(struct bcri_ctx *ctx)
+static bool stack_first_slots(struct bcri_ctx *ctx)
 {
+    if (!bcri_slot_room(ctx, BCRI_FIRST_SLOTS))
+        return false;
     ctx->slot_base[0] = ctx->record->slots;
     ctx->slot_count[0] = BCRI_FIRST_SLOTS;
     ctx->slot_chunks = 1;
     for (uint32_t i = BCRI_FIRST_SLOTS; i-- > 0;)
         if (bcri_load(&ctx->record->slots[i].word) == 0)
             bcri_slot_give(ctx, &ctx->record->slots[i]);
+    return true;
 }
 
 /* Where the first will be: cells/, summons.h. */
@@ -91,9 +94,8 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
         goto fail;
     ctx->journal = &ctx->record->journal;
     ctx->bell = &ctx->record->bell;
-    link_first_slots(ctx);
     begin_summonses(ctx);
-    error = bcri_ids_init(ctx);
+    error = stack_first_slots(ctx) ? bcri_ids_init(ctx) : bcrE_NOMEM;
     if (error != 0)
         goto fail;
     return 0;
@@ -109,6 +111,7 @@ void bcri_ctx_fini(struct bcri_ctx *ctx)
         ctx->upward->fini(ctx);
     bcri_ids_fini(ctx);
     free(ctx->unserved);
+    free(ctx->slot_stack);
     if (ctx->map != NULL) {
         bcri_segment_unmap_all(ctx);
         munmap(ctx->map, MAP_BYTES);
@@ -119,7 +122,7 @@ void bcri_ctx_fini(struct bcri_ctx *ctx)
 /* One that cannot be mapped may be there, or have been there. */
 static bool segment_never_was(const struct bcri_ctx *ctx, uint32_t seg)
 {
-    return seg >= bcri_load_acquire(&ctx->host->segment_count) ||
+    return seg >= bcri_host_segments(ctx->host) ||
            bcri_load_acquire(&ctx->host->segments[seg].state) == BCRI_SEG_UNUSED;
 }
 
@@ -148,12 +151,27 @@ bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
     return has;
 }
 
+/* A segment of records is the same for ever: whoever has found it stays with it. */
+static uint32_t learn_record_seg(struct bcri_ctx *ctx, uint32_t group)
+{
+    uint32_t seg = bcri_load_acquire(&ctx->host->record_seg[group]);
+    if (seg == 0)
+        return 0;
+    bcri_ref first = bcri_ref_make(seg & (BCRI_SEG_MAX - 1), 0);
+    if (seg >= BCRI_SEG_MAX || ctx->host->segments[seg].kind != BCRI_SEG_RECORDS ||
+        !bcri_at_has(ctx, first, (uint64_t)BCRI_RECORDS_PER_SEG * BCRI_RECORD_BYTES)) {
+        ctx->damaged |= seg >= BCRI_SEG_MAX || ctx->host->segments[seg].kind != BCRI_SEG_RECORDS;
+        return 0;
+    }
+    return ctx->record_seg[group] = seg;
+}
+
 bcri_ref bcri_record_ref(struct bcri_ctx *ctx, uint32_t index)
 {
     if (index >= BCRI_CCE_MAX)
         return BCRI_REF_NONE;
-    uint32_t seg = bcri_load_acquire(&ctx->host->record_seg[index / BCRI_RECORDS_PER_SEG]);
-    if (seg == 0)
+    uint32_t group = index / BCRI_RECORDS_PER_SEG, seg = ctx->record_seg[group];
+    if (bcri_unlikely(seg == 0) && (seg = learn_record_seg(ctx, group)) == 0)
         return BCRI_REF_NONE;
     return bcri_ref_make(seg, (uint64_t)(index % BCRI_RECORDS_PER_SEG) * BCRI_RECORD_BYTES);
 }

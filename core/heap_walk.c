@@ -26,10 +26,10 @@ void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
                     void (*visit)(void *arg, bcri_ref ref, struct bcri_region_shm *region), void *arg)
 {
     unsigned char *base = bcri_segment_map(ctx, seg);
-    if (base == NULL || ctx->host->segments[seg].kind != BCRI_SEG_HEAP)
+    if (base == NULL)
         return;
     const struct bcri_heap_dir_shm *dir = (const struct bcri_heap_dir_shm *)(void *)base;
-    uint64_t seg_pages = ctx->host->segments[seg].size_bytes / BCRI_HEAP_PAGE;
+    uint64_t seg_pages = ctx->map[seg].units * BCRI_REF_UNIT / BCRI_HEAP_PAGE;
     if (bcri_load_acquire(&dir->magic) != BCRI_HEAP_MAGIC)
         return;
     for (uint32_t slot = 0; slot < BCRI_HEAP_AREAS; slot++) {

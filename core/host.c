@@ -20,14 +20,23 @@
 #define PAGE_BYTES       4096u
 #define RECORD_SEG_BYTES ((uint64_t)BCRI_RECORDS_PER_SEG * BCRI_RECORD_BYTES)
 
+/* What the daemon knows of a segment. It goes by this, not by the table that everybody can write. */
+struct own_segment {
+    int fd; /* -1: there is none */
+    uint32_t kind, owner;
+    uint64_t size_bytes;
+};
+
 struct bcri_host {
     struct bcri_ctx ctx;
-    pthread_mutex_t mutex; /* fds, numbers, free list; the shared tables' writers */
+    pthread_mutex_t mutex; /* segments, numbers, free list; the shared tables' writers */
     struct bcri_host_shm *shared;
-    int *fds; /* by segment number, -1: none */
-    size_t fd_room;
-    uint64_t table_reserved; /* bytes of the host segment that are reserved */
-    struct bcri_record_shm *records[1024];
+    struct own_segment *segments; /* by number */
+    size_t segment_room;
+    uint32_t segment_count, record_count; /* given out; published in `shared` */
+    uint64_t table_reserved;              /* bytes of the host segment that are reserved */
+    struct bcri_record_shm *records[BCRI_RECORD_SEGS];
+    uint32_t record_seg[BCRI_RECORD_SEGS]; /* their segments */
     uint32_t *free_records;
     size_t free_count, free_room;
     struct bcri_eventfds *eventfds;
@@ -67,21 +76,21 @@ static const struct bcri_fd_upcalls own_fd_upcalls = {up_fd_set, up_fd_ring};
 
 static int room_for_number(struct bcri_host *host, uint32_t seg)
 {
-    if (seg >= host->fd_room) {
-        size_t room = host->fd_room != 0 ? host->fd_room * 2 : 64;
-        int *fds = realloc(host->fds, room * sizeof *fds);
-        if (fds == NULL)
+    if (seg >= host->segment_room) {
+        size_t room = host->segment_room != 0 ? host->segment_room * 2 : 64;
+        struct own_segment *segments = realloc(host->segments, room * sizeof *segments);
+        if (segments == NULL)
             return bcrE_NOMEM;
-        for (size_t i = host->fd_room; i < room; i++)
-            fds[i] = -1;
-        host->fds = fds;
-        host->fd_room = room;
+        for (size_t i = host->segment_room; i < room; i++)
+            segments[i] = (struct own_segment){.fd = -1};
+        host->segments = segments;
+        host->segment_room = room;
     }
     uint64_t end =
         offsetof(struct bcri_host_shm, segments) + (uint64_t)(seg + 1) * sizeof(struct bcri_segment_shm);
     if (end > host->table_reserved) {
         uint64_t more = (end - host->table_reserved + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-        int error = bcri_segment_reserve(host->fds[BCRI_HOST_SEG], host->table_reserved, more);
+        int error = bcri_segment_reserve(host->segments[BCRI_HOST_SEG].fd, host->table_reserved, more);
         if (error != 0)
             return error;
         host->table_reserved += more;
@@ -93,7 +102,8 @@ static void publish_segment(struct bcri_host *host, uint32_t seg, int fd, uint64
                             enum bcri_seg_kind kind, uint32_t owner)
 {
     struct bcri_segment_shm *entry = &host->shared->segments[seg];
-    host->fds[seg] = fd;
+    host->segments[seg] = (struct own_segment){fd, kind, owner, size_bytes};
+    host->segment_count = seg + 1;
     entry->kind = kind;
     entry->owner = owner;
     entry->size_bytes = size_bytes;
@@ -109,7 +119,7 @@ static int segment_add_locked(struct bcri_host *host, int fd, uint64_t size_byte
     if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(fd, &status) != 0 ||
         (uint64_t)status.st_size != size_bytes || size_bytes == 0)
         return bcrE_ARG;
-    uint32_t seg = bcri_load(&host->shared->segment_count);
+    uint32_t seg = host->segment_count;
     if (seg >= BCRI_SEG_MAX)
         return bcrE_NOMEM;
     int error = room_for_number(host, seg);
@@ -129,18 +139,33 @@ int bcri_host_segment_add(struct bcri_host *host, int fd, uint64_t size_bytes, e
     return error;
 }
 
+static int fd_of(const struct bcri_host *host, uint32_t seg)
+{
+    return seg < host->segment_room ? host->segments[seg].fd : -1;
+}
+
 int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg)
 {
     pthread_mutex_lock(&host->mutex);
-    int fd = seg < host->fd_room ? host->fds[seg] : -1;
+    int fd = fd_of(host, seg);
     pthread_mutex_unlock(&host->mutex);
     return fd;
+}
+
+void bcri_host_segments_of(struct bcri_host *host, uint32_t owner,
+                           void (*visit)(void *arg, uint32_t seg, enum bcri_seg_kind kind), void *arg)
+{
+    pthread_mutex_lock(&host->mutex);
+    for (uint32_t seg = 0; seg < host->segment_count; seg++)
+        if (host->segments[seg].fd >= 0 && host->segments[seg].owner == owner)
+            visit(arg, seg, (enum bcri_seg_kind)host->segments[seg].kind);
+    pthread_mutex_unlock(&host->mutex);
 }
 
 int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg)
 {
     pthread_mutex_lock(&host->mutex);
-    int fd = seg < host->fd_room ? host->fds[seg] : -1;
+    int fd = fd_of(host, seg);
     int copy = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
     pthread_mutex_unlock(&host->mutex);
     return copy;
@@ -149,12 +174,12 @@ int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg)
 void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg)
 {
     pthread_mutex_lock(&host->mutex);
-    if (seg != BCRI_HOST_SEG && seg < host->fd_room && host->fds[seg] >= 0) {
-        struct bcri_segment_shm *entry = &host->shared->segments[seg];
-        bcri_store_release(&entry->state, BCRI_SEG_GONE);
-        fallocate(host->fds[seg], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)entry->size_bytes);
-        close(host->fds[seg]);
-        host->fds[seg] = -1;
+    if (seg != BCRI_HOST_SEG && fd_of(host, seg) >= 0) {
+        struct own_segment *own = &host->segments[seg];
+        bcri_store_release(&host->shared->segments[seg].state, BCRI_SEG_GONE);
+        fallocate(own->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)own->size_bytes);
+        close(own->fd);
+        own->fd = -1;
     }
     pthread_mutex_unlock(&host->mutex);
 }
@@ -178,10 +203,10 @@ static int record_room(struct bcri_host *host, uint32_t index)
             return bcrE_NOMEM;
         }
         host->records[group] = base;
+        host->record_seg[group] = seg;
         bcri_store_release(&host->shared->record_seg[group], seg);
     }
-    uint32_t seg = bcri_load(&host->shared->record_seg[group]);
-    return bcri_segment_reserve(host->fds[seg], offset, BCRI_RECORD_BYTES);
+    return bcri_segment_reserve(host->segments[host->record_seg[group]].fd, offset, BCRI_RECORD_BYTES);
 }
 
 static int fill_identity(struct bcri_identity_shm *id, uint32_t index)
@@ -199,8 +224,7 @@ static int fill_identity(struct bcri_identity_shm *id, uint32_t index)
 int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_out)
 {
     pthread_mutex_lock(&host->mutex);
-    uint32_t index = host->free_count != 0 ? host->free_records[host->free_count - 1]
-                                           : bcri_load(&host->shared->record_count);
+    uint32_t index = host->free_count != 0 ? host->free_records[host->free_count - 1] : host->record_count;
     int error = index < BCRI_CCE_MAX ? record_room(host, index) : bcrE_NOMEM;
     if (error == 0) {
         struct bcri_record_shm *record = bcri_host_record(host, index);
@@ -219,7 +243,7 @@ int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_
             if (host->free_count != 0)
                 host->free_count--;
             else
-                bcri_store_release(&host->shared->record_count, index + 1);
+                bcri_store_release(&host->shared->record_count, host->record_count = index + 1);
             *index_out = index;
         }
     }
@@ -282,14 +306,10 @@ static int make_host_segment(struct bcri_host *host, const char *program, uint32
     }
     host->shared = base;
     host->table_reserved = first;
-    host->fds = malloc(64 * sizeof *host->fds);
-    if (host->fds == NULL) {
+    if (room_for_number(host, BCRI_HOST_SEG) != 0) {
         close(fd);
         return bcrE_NOMEM;
     }
-    host->fd_room = 64;
-    for (size_t i = 0; i < host->fd_room; i++)
-        host->fds[i] = -1;
     host->shared->magic = BCRI_HOST_MAGIC;
     host->shared->layout = layout;
     host->shared->archtype = (uint32_t)bcri_archtype_native();
@@ -313,7 +333,8 @@ int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host
     if (error == 0)
         error = bcri_host_cce_add(host, 0, &index);
     if (error == 0)
-        error = bcri_ctx_init(&host->ctx, host->fds[BCRI_HOST_SEG], index, layout, &own_upcalls, host);
+        error =
+            bcri_ctx_init(&host->ctx, host->segments[BCRI_HOST_SEG].fd, index, layout, &own_upcalls, host);
     if (error != 0) {
         bcri_host_fini(host);
         return error;
@@ -330,16 +351,16 @@ void bcri_host_fini(struct bcri_host *host)
     if (host == NULL)
         return;
     bcri_ctx_fini(&host->ctx);
-    for (size_t i = 0; i < 1024; i++)
+    for (size_t i = 0; i < BCRI_RECORD_SEGS; i++)
         if (host->records[i] != NULL)
             munmap(host->records[i], RECORD_SEG_BYTES);
     if (host->shared != NULL)
         munmap(host->shared, sizeof(struct bcri_host_shm));
-    for (size_t i = 0; i < host->fd_room; i++)
-        if (host->fds[i] >= 0)
-            close(host->fds[i]);
+    for (size_t i = 0; i < host->segment_room; i++)
+        if (host->segments[i].fd >= 0)
+            close(host->segments[i].fd);
     bcri_eventfds_fini(host->eventfds);
-    free(host->fds);
+    free(host->segments);
     free(host->free_records);
     pthread_mutex_destroy(&host->mutex);
     free(host);

@@ -38,7 +38,7 @@ void bcri_unlock_wake(struct bcri_ctx *ctx)
  * repairs the journal of any CCE that is dying. False: there is none. */
 static bool repaired_one(struct bcri_ctx *ctx)
 {
-    uint32_t count = bcri_load_acquire(&ctx->host->record_count);
+    uint32_t count = bcri_host_records(ctx->host);
     for (uint32_t index = 0; index < count; index++) {
         struct bcri_record_shm *record = bcri_record(ctx, index);
         if (record != NULL && bcri_load_acquire(&record->id.state) == BCRI_CCE_DYING &&
@@ -103,7 +103,7 @@ bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder,
     if (turn != spin_turns(ctx) + YIELD_TURNS)
         return false;
     struct bcri_record_shm *record = NULL;
-    if (holder != ctx->tag && holder - 1 < bcri_load_acquire(&ctx->host->record_count))
+    if (holder != ctx->tag && holder - 1 < bcri_host_records(ctx->host))
         record = bcri_record(ctx, holder - 1);
     uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;
     /* What it held was given up before it was called DEAD: look again. */

@@ -443,7 +443,7 @@ static uint32_t undrained(struct bcri_ctx *enl, const struct bcri_return_cell_sh
 uint32_t bcri_returns_undrained(struct bcri_ctx *enl, uint32_t seg)
 {
     const struct bcri_return_cell_shm *cell = bcri_segment_map(enl, seg);
-    uint64_t cells = enl->host->segments[seg].size_bytes / BCRI_RETURN_CELL_BYTES;
+    uint64_t cells = enl->map[seg].units * BCRI_REF_UNIT / BCRI_RETURN_CELL_BYTES;
     uint32_t count = 0;
     for (uint64_t i = 0; cell != NULL && i < cells; i++) {
         uint32_t kind = bcri_load_acquire(&cell[i].kind);

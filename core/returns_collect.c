@@ -18,6 +18,12 @@ static void enter_block(struct incoming *in, struct bcri_return_cell_shm *cell)
     in->link = &cell->entry[BCRI_RETURN_ENTRIES];
 }
 
+/* What is sent here stands where the freer can write: a block is looked at only where it is one as far as its place goes. */
+static struct bcri_return_cell_shm *block_at(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    return bcri_at_has(ctx, ref, BCRI_RETURN_CELL_BYTES) ? bcri_at(ctx, ref) : NULL;
+}
+
 static bool add_incoming(struct bcri_ctx *ctx, struct bcri_return_queue_shm *queue, uint32_t seg)
 {
     struct bcri_returns *returns = ctx->returns;
@@ -29,7 +35,7 @@ static bool add_incoming(struct bcri_ctx *ctx, struct bcri_return_queue_shm *que
         returns->incoming = list;
         returns->incoming_room = room;
     }
-    struct bcri_return_cell_shm *cell = bcri_at(ctx, bcri_load(&queue->first));
+    struct bcri_return_cell_shm *cell = block_at(ctx, bcri_load(&queue->first));
     if (cell == NULL)
         return false;
     struct incoming *in = &returns->incoming[returns->incoming_count++];
@@ -47,12 +53,19 @@ static void meet_queues(struct bcri_ctx *ctx, bcri_ref newest)
     if (returns == NULL)
         return;
     uint32_t before = returns->incoming_count;
+    bcri_ref mark = BCRI_REF_NONE; /* met at step 1, 2, 4, ...: whoever meets it again goes in circles */
+    uint64_t steps = 0;
     for (bcri_ref ref = newest; ref != returns->newest && ref != BCRI_REF_NONE;) {
-        struct bcri_return_queue_shm *queue = bcri_at(ctx, ref);
+        struct bcri_return_queue_shm *queue =
+            ref != mark && bcri_at_has(ctx, ref, sizeof *queue) ? bcri_at(ctx, ref) : NULL;
         if (queue == NULL || !add_incoming(ctx, queue, bcri_ref_seg(ref))) {
+            ctx->damaged |= ref == mark;
             returns->incoming_count = before;
             return;
         }
+        steps++;
+        if ((steps & (steps - 1)) == 0)
+            mark = ref;
         ref = bcri_load(&queue->next);
     }
     returns->newest = newest;
@@ -64,7 +77,7 @@ static bool next_block(struct bcri_ctx *ctx, struct incoming *in)
     uint64_t value = bcri_load_acquire(in->link);
     if (value >> BCRI_REF_BITS != in->lap)
         return false;
-    struct bcri_return_cell_shm *cell = bcri_at(ctx, value & BCRI_REF_MASK);
+    struct bcri_return_cell_shm *cell = block_at(ctx, value & BCRI_REF_MASK);
     if (cell == NULL)
         return false;
     bcri_store_release(&in->cell->consumed, in->lap);

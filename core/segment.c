@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -154,8 +155,14 @@ static void mapped(struct bcri_ctx *ctx, uint32_t seg, void *base, uint64_t size
 
 void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t size_bytes)
 {
+    struct stat status;
     if (size_bytes == 0 || size_bytes > SIZE_MAX)
         return NULL;
+    /* Behind the end of the file nothing can be touched. Files do not change in size. */
+    if (fstat(fd, &status) != 0 || (uint64_t)status.st_size != size_bytes) {
+        ctx->damaged = true;
+        return NULL;
+    }
     void *base = mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED)
         return NULL;
@@ -178,8 +185,7 @@ void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg)
     if (ctx->map[seg].base != NULL)
         return ctx->map[seg].base;
     const struct bcri_segment_shm *entry = &ctx->host->segments[seg];
-    if (seg >= bcri_load_acquire(&ctx->host->segment_count) ||
-        bcri_load_acquire(&entry->state) != BCRI_SEG_LIVE)
+    if (seg >= bcri_host_segments(ctx->host) || bcri_load_acquire(&entry->state) != BCRI_SEG_LIVE)
         return NULL;
     int fd = ctx->upcalls->segment_fd(ctx->up, seg);
     if (fd < 0)

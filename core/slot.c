@@ -3,6 +3,8 @@
  * reference stands in record->slot_chunk[k - 1]. Addresses of slots never change: the program holds them. */
 #include "bcri/slot.h"
 
+#include <stdlib.h>
+
 #include "bcri/segment.h"
 
 #define SLOT_BYTES sizeof(struct bcri_slot_shm)
@@ -12,14 +14,27 @@ static size_t chunk_slots(uint32_t chunk)
     return chunk == 0 ? BCRI_FIRST_SLOTS : (size_t)256 << (chunk - 1);
 }
 
+bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots)
+{
+    struct bcri_slot_shm **stack = calloc(2 * slots + 1, sizeof *stack);
+    if (stack == NULL)
+        return false;
+    free(ctx->slot_stack);
+    ctx->slot_stack = ctx->slot_top = stack;
+    return true;
+}
+
 struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx)
 {
     uint32_t chunk = ctx->slot_chunks;
     if (chunk > sizeof ctx->record->slot_chunk / sizeof ctx->record->slot_chunk[0])
         return NULL;
-    size_t slots = chunk_slots(chunk);
+    size_t slots = chunk_slots(chunk), all = slots;
+    for (uint32_t i = 0; i < chunk; i++)
+        all += chunk_slots(i);
     uint32_t seg;
-    if (bcri_segment_new(ctx, BCRI_SEG_SLOTS, slots * SLOT_BYTES, slots * SLOT_BYTES, &seg) != 0)
+    if (!bcri_slot_room(ctx, all) ||
+        bcri_segment_new(ctx, BCRI_SEG_SLOTS, slots * SLOT_BYTES, slots * SLOT_BYTES, &seg) != 0)
         return NULL;
     struct bcri_slot_shm *base = (struct bcri_slot_shm *)(void *)ctx->map[seg].base;
     ctx->slot_base[chunk] = base;
@@ -79,9 +94,9 @@ void bcri_slot_each(struct bcri_ctx *ctx, uint32_t index,
     const uint32_t chunks = 1 + sizeof record->slot_chunk / sizeof record->slot_chunk[0];
     for (uint32_t chunk = 0; record != NULL && chunk < chunks; chunk++) {
         bcri_ref ref = chunk_ref(ctx, index, record, chunk);
-        struct bcri_slot_shm *base = ref != BCRI_REF_NONE ? bcri_at(ctx, ref) : NULL;
-        if (base == NULL)
+        if (ref == BCRI_REF_NONE || !bcri_at_has(ctx, ref, chunk_slots(chunk) * SLOT_BYTES))
             break;
+        struct bcri_slot_shm *base = bcri_at(ctx, ref);
         for (size_t i = 0; i < chunk_slots(chunk); i++)
             if (bcri_load_acquire(&base[i].word) != 0)
                 visit(arg, &base[i], ref + i * SLOT_BYTES / BCRI_REF_UNIT);

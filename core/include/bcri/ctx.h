@@ -84,7 +84,7 @@ struct bcri_ctx {
     /* The chunk of IDs in which one was looked up last: most are in the one where the last was (slot.h). */
     uintptr_t slot_near, slot_near_bytes;
     bcri_ref slot_near_ref;
-    struct bcri_slot_shm *slot_free; /* stack of free IDs, linked through `next` as addresses */
+    struct bcri_slot_shm **slot_top; /* stack of free IDs, private; NULL lies at its bottom */
     struct bcri_heap *heap;
     struct bcri_cellmap *cells;
     struct bcri_returns *returns;
@@ -120,9 +120,12 @@ struct bcri_ctx {
     const struct bcri_fd_upcalls *fd_upcalls; /* set after bcri_ctx_init */
     void *up;
     struct bcri_cell_fd *cell_fds;
+    uint32_t
+        record_seg[BCRI_RECORD_SEGS]; /* what has been learnt of the directory of records; 0: nothing yet */
     uint32_t slot_chunks;
     void *slot_base[24];
     size_t slot_count[24];
+    struct bcri_slot_shm **slot_stack;
     bool damaged; /* a reference that no CCE writes was met: bcrE_INTERNAL takes the place of bcrE_NOMEM */
     int error;    /* bcr_errno of a CCE that is no thread of its own */
     int putwait_msec;

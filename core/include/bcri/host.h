@@ -56,12 +56,23 @@ struct bcri_host_shm {
     _Atomic uint32_t enl_waits_on; /* tag of the CCE whose lock enl's repairs wait for (lock.c) */
     char program[BCRI_PROGRAM_NAME_MAX];
     unsigned char pad[4096 - 32 - BCRI_PROGRAM_NAME_MAX];
-    _Atomic uint32_t record_seg[1024];
+    _Atomic uint32_t record_seg[BCRI_RECORD_SEGS];
     struct bcri_segment_shm segments[BCRI_SEG_MAX];
 };
+/* How many records and segments there have been. Whatever stands there, what is counted lies within the tables. */
+static inline uint32_t bcri_host_records(const struct bcri_host_shm *host)
+{
+    uint32_t count = bcri_load_acquire(&host->record_count);
+    return count < BCRI_CCE_MAX ? count : BCRI_CCE_MAX;
+}
+static inline uint32_t bcri_host_segments(const struct bcri_host_shm *host)
+{
+    uint32_t count = bcri_load_acquire(&host->segment_count);
+    return count < BCRI_SEG_MAX ? count : BCRI_SEG_MAX;
+}
 static_assert(offsetof(struct bcri_host_shm, record_seg) == 4096, "docs/layout/host.md");
 static_assert(offsetof(struct bcri_host_shm, segments) == 8192, "docs/layout/host.md");
-static_assert(1024u * BCRI_RECORDS_PER_SEG >= BCRI_CCE_MAX, "record directory too small");
+static_assert(BCRI_RECORD_SEGS * BCRI_RECORDS_PER_SEG >= BCRI_CCE_MAX, "record directory too small");
 
 struct bcri_ctx;
 struct bcri_eventfds;
@@ -85,6 +96,10 @@ int bcri_host_segment_add(struct bcri_host *host, int fd, uint64_t size_bytes, e
 /* The daemon's descriptor of a segment, borrowed; -1 if there is none. Not to be used while another thread may drop the
  * segment. */
 int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg);
+/* The segments, still there, that a CCE has made, as the daemon remembers them: what stands in the shared table is for others.
+ * Calls `visit` for each, with the registry locked. */
+void bcri_host_segments_of(struct bcri_host *host, uint32_t owner,
+                           void (*visit)(void *arg, uint32_t seg, enum bcri_seg_kind kind), void *arg);
 /* A copy of it, which the caller closes; -1 if there is none. */
 int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg);
 /* Closes the daemon's descriptor of a segment that nobody needs any more, after giving its pages back. Who has it mapped

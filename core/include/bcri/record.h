@@ -31,6 +31,7 @@
 
 #define BCRI_RECORD_BYTES    8192u
 #define BCRI_RECORDS_PER_SEG 64u
+#define BCRI_RECORD_SEGS     1024u
 #define BCRI_CCE_MAX         65000u /* owner tags have 16 bits */
 #define BCRI_IDENTITY_BYTES  16u
 #define BCRI_FIRST_SLOTS     32u

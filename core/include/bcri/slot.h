@@ -47,21 +47,22 @@ static inline bcri_ref bcri_slot_region(uint64_t word)
     return word & BCRI_REF_MASK;
 }
 
-/* A free slot, taken off the free list (its word stays FREE until the caller sets it), or NULL: no memory. */
+/* A free slot, taken off the stack of free ones (its word stays FREE until the caller sets it), or NULL: no memory. The stack
+ * is private: what it leads to is used at once, so it must not be where others can store. */
 struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx);
 static inline struct bcri_slot_shm *bcri_slot_take(struct bcri_ctx *ctx)
 {
-    struct bcri_slot_shm *slot = ctx->slot_free;
+    struct bcri_slot_shm **top = ctx->slot_top, *slot = *top;
     if (bcri_unlikely(slot == NULL))
         return bcri_slot_grow(ctx);
-    ctx->slot_free = (struct bcri_slot_shm *)(uintptr_t)bcri_load(&slot->next);
+    ctx->slot_top = top - 1;
     return slot;
 }
-/* Puts a slot whose word is FREE back. */
+/* Puts a slot whose word is FREE back. There is room for each twice: it takes a stray store that makes a free one look live,
+ * and a program that frees that again, to give one back that is there. */
 static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    bcri_store(&slot->next, (uint64_t)(uintptr_t)ctx->slot_free);
-    ctx->slot_free = slot;
+    *++ctx->slot_top = slot;
 }
 /* Those of the chunk looked into last are found inline, others by going through the chunks.
  * The slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's slots. */
@@ -82,6 +83,9 @@ static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slo
         return ctx->slot_near_ref + offset / BCRI_REF_UNIT;
     return bcri_slot_ref_far(ctx, slot);
 }
+
+/* Makes the stack of free IDs anew, empty, with room for so many. False: no memory, nothing has changed. */
+bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots);
 
 /* Walks all slots of a record (enl, tools): calls `visit` for each that is not FREE. */
 void bcri_slot_each(struct bcri_ctx *ctx, uint32_t index,

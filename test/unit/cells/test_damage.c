@@ -16,18 +16,22 @@
 
 #include "bcri/audit.h"
 #include "bcri/cell.h"
+#include "bcri/estate.h"
 #include "bcri/heap.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
+#include "bcri/returns.h"
 #include "cce.h"
 
-enum { FREE_IDS = 3, HANG_SECONDS = 10 };
+enum { FREE_IDS = 3, MANY_IDS = 40, HANG_SECONDS = 10 };
 
 /* What there is before the damage. */
 static struct scene {
     int cell; /* of one's: 0 holds three regions, 1 is waited for by ticket, 2 by a read in its list, 3 is locked by two,
                * 4 holds more than its ring, and a put waits for its room */
     void **held, **shared, **pending, **listed, **lock;
+    void **far, **far_pending, **far_free; /* IDs in a chunk of their own; far_free is no longer one */
+    void **theirs;                         /* two's, of a region of one's; there is a way home for it */
     struct bcri_place place[5];
 } scene;
 
@@ -51,6 +55,22 @@ static void set_scene(void)
     scene.listed = bcr_read(one_of_two, scene.cell + 2, bcr_PENDING);
     scene.lock = bcr_acqwl(one_of_two, scene.cell + 3, 0);
     CHECK(scene.pending != NULL && scene.listed != NULL && scene.lock != NULL);
+    void **ids[MANY_IDS];
+    for (int i = 0; i < MANY_IDS; i++)
+        ids[i] = number(20 + i);
+    scene.far_free = ids[MANY_IDS - 1];
+    scene.far = ids[MANY_IDS - 2];
+    CHECK_INT(bcr_rgfree(scene.far_free), 0);
+    scene.far_pending = bcr_deq(one_of_two, scene.cell + 5, bcr_PENDING);
+    for (int i = 0; i < MANY_IDS - 2; i++)
+        CHECK_INT(bcr_rgfree(ids[i]), 0);
+    as(one);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(bcr_enq(number(200 + i), bcr_cce, scene.cell + 6, bcr_FREE), 0);
+    as(two);
+    CHECK_INT(take(one_of_two, scene.cell + 6), 200); /* now there is a queue home, and a block of it */
+    scene.theirs = bcr_deq(one_of_two, scene.cell + 6, 0);
+    CHECK(scene.theirs != NULL);
     for (int i = 0; i < 5; i++) {
         struct bcri_place *place;
         CHECK_INT(bcri_place_find(two, one_of_two, scene.cell + i, &place), 0);
@@ -140,7 +160,102 @@ static void *ways_home(void)
     return &two->record->returns;
 }
 
+static void *host(void)
+{
+    return two->host;
+}
+static void *record_segments(void)
+{
+    return two->host->record_seg;
+}
+static void *entry_of(const void *at)
+{
+    const struct bcri_mapping *map = two->map;
+    for (uint32_t seg = 0; seg < BCRI_SEG_MAX; seg++)
+        if (map[seg].base != NULL &&
+            (uintptr_t)at - (uintptr_t)map[seg].base < map[seg].units * BCRI_REF_UNIT)
+            return &two->host->segments[seg];
+    FAIL("%p is in no segment", at);
+}
+static void *entry_of_host(void)
+{
+    return entry_of(two->host);
+}
+static void *entry_of_records(void)
+{
+    return entry_of(two->record);
+}
+static void *entry_of_cells(void)
+{
+    return entry_of(scene.place[0].cell);
+}
+static void *entry_of_heap(void)
+{
+    return entry_of(held_region());
+}
+static void *entry_of_ids(void)
+{
+    return entry_of(scene.far);
+}
+static void *queue_home(void)
+{
+    return bcri_at(two, bcri_load(&one->record->returns));
+}
+static void *block_home(void)
+{
+    const struct bcri_return_queue_shm *queue = queue_home();
+    return bcri_at(two, bcri_load(&queue->first));
+}
+static void *entry_of_ways_home(void)
+{
+    return entry_of(queue_home());
+}
+/* The head of the cell of 1 KiB in which the queue's head lies. */
+static void *queues_home(void)
+{
+    return (void *)((uintptr_t)queue_home() & ~(uintptr_t)(BCRI_RETURN_CELL_BYTES - 1));
+}
+static void *chunks(void)
+{
+    return two->record->slot_chunk;
+}
+static void *far_id(void)
+{
+    return scene.far;
+}
+static void *far_pending_id(void)
+{
+    return scene.far_pending;
+}
+static void *far_free_id(void)
+{
+    return scene.far_free;
+}
+static void *free_id(void)
+{
+    for (uint32_t i = 0; i < BCRI_FIRST_SLOTS; i++)
+        if (bcri_load(&two->record->slots[i].word) == 0)
+            return &two->record->slots[i];
+    FAIL("no ID is free");
+}
+
 static const struct target targets[] = {
+    {"the host segment's head", host, 64},
+    {"the directory of records", record_segments, 16},
+    {"the host segment's entry", entry_of_host, sizeof(struct bcri_segment_shm)},
+    {"the entry of a segment of records", entry_of_records, sizeof(struct bcri_segment_shm)},
+    {"the entry of a segment of cells", entry_of_cells, sizeof(struct bcri_segment_shm)},
+    {"the entry of a heap", entry_of_heap, sizeof(struct bcri_segment_shm)},
+    {"the entry of a segment of IDs", entry_of_ids, sizeof(struct bcri_segment_shm)},
+    {"the entry of a segment of ways home", entry_of_ways_home, sizeof(struct bcri_segment_shm)},
+    {"the list of chunks of IDs", chunks, 24},
+    {"an ID in a chunk", far_id, sizeof(struct bcri_slot_shm)},
+    {"a pending ID in a chunk", far_pending_id, sizeof(struct bcri_slot_shm)},
+    {"a free ID in a chunk", far_free_id, sizeof(struct bcri_slot_shm)},
+    {"a free ID", free_id, sizeof(struct bcri_slot_shm)},
+    {"a cell of queues home", queues_home, 64},
+    {"a queue home", queue_home, sizeof(struct bcri_return_queue_shm)},
+    {"a block of a queue home", block_home, 64 + 4 * sizeof(uint64_t)},
     {"a cell with regions", cell_0, sizeof(struct bcri_cell_shm) + 64},
     {"a cell with a waiting ticket", cell_1, sizeof(struct bcri_cell_shm) + 64},
     {"a cell with a waiting read", cell_2, sizeof(struct bcri_cell_shm) + 64},
@@ -239,6 +354,23 @@ static void calls_of_two(void)
         look(bcr_rgalloc(64, 0) == NULL);
     look(bcr_rgfree(scene.held) < 0);
     look(bcr_rgfree(scene.pending) < 0);
+    look(bcr_rglen(scene.far, NULL) < 0);
+    look(bcr_rgwait(scene.far_pending, 0, 0) < 0);
+    look(bcr_rgfree(scene.far_pending) < 0);
+    look(bcr_rgfree(scene.far_free) < 0);
+    look(bcr_rgfree(scene.theirs) < 0);
+    for (uint32_t i = 0; i < 2 * BCRI_RETURN_ENTRIES; i++) {
+        void **rgid = bcr_deq(one_of_two, scene.cell + 6, 0);
+        look(rgid == NULL);
+        look(rgid != NULL && bcr_rgfree(rgid) < 0);
+        as(one);
+        rgid = bcr_rgalloc(i % 2 != 0 ? 300 : 4, 0);
+        look(rgid == NULL);
+        look(rgid != NULL && bcr_enq(rgid, bcr_cce, scene.cell + 6, bcr_FREE) < 0);
+        as(two);
+    }
+    for (int i = 0; i < MANY_IDS; i++)
+        look(bcr_rgalloc(64, 0) == NULL);
     for (int i = 0; i < 5; i++)
         look(bcr_zap(one_of_two, scene.cell + i) < 0);
     look(bcr_cafree(50) < 0);
@@ -253,12 +385,24 @@ static void run_calls(void)
     _exit(told ? TOLD : QUIET);
 }
 
+static void ends(struct bcri_estate *estate, const struct bcri_ctx *ctx)
+{
+    uint32_t index;
+    bcri_cce_dying(group_host(group), ctx->index);
+    bcri_cce_repair(group_enl(group), ctx->index);
+    (void)bcri_estate_add(estate, ctx->index);
+    bcri_estate_look(estate);
+    while (bcri_estate_take(estate, &index))
+        bcri_host_cce_release(group_host(group), index);
+}
+
 static void run_repair(void)
 {
-    bcri_cce_dying(group_host(group), two->index);
-    bcri_cce_repair(group_enl(group), two->index);
-    bcri_cce_dying(group_host(group), one->index);
-    bcri_cce_repair(group_enl(group), one->index);
+    struct bcri_estate *estate = bcri_estate_init(group_host(group));
+    CHECK(estate != NULL);
+    ends(estate, two);
+    calls_of_one();
+    ends(estate, one);
     _exit(QUIET);
 }
 
@@ -371,6 +515,34 @@ TEST_TIMEOUT(a_damaged_record_ends_no_process, 600)
     damage("a record's identity");
     damage("a heap's directory");
     damage("the list of return queues");
+}
+
+TEST_TIMEOUT(a_damaged_host_segment_ends_no_process, 600)
+{
+    damage("the host segment's head");
+    damage("the directory of records");
+    damage("the host segment's entry");
+    damage("the entry of a segment of records");
+    damage("the entry of a segment of cells");
+    damage("the entry of a heap");
+    damage("the entry of a segment of IDs");
+    damage("the entry of a segment of ways home");
+}
+
+TEST_TIMEOUT(a_damaged_chunk_of_IDs_ends_no_process, 600)
+{
+    damage("the list of chunks of IDs");
+    damage("an ID in a chunk");
+    damage("a pending ID in a chunk");
+    damage("a free ID in a chunk");
+    damage("a free ID");
+}
+
+TEST_TIMEOUT(a_damaged_way_home_ends_no_process, 600)
+{
+    damage("a cell of queues home");
+    damage("a queue home");
+    damage("a block of a queue home");
 }
 
 /* What is said of it. */
@@ -557,4 +729,45 @@ TEST(a_list_of_areas_that_goes_in_circles_is_INTERNAL)
     bcri_cce_dying(group_host(group), one->index);
     bcri_cce_repair(group_enl(group), one->index);
     CHECK(group_enl(group)->damaged);
+}
+
+TEST(a_list_of_queues_home_that_goes_in_circles_is_INTERNAL_to_its_owner_once)
+{
+    set_scene();
+    struct bcri_return_queue_shm *queue = queue_home();
+    store_64((void *)&queue->next, bcri_load(&one->record->returns));
+    uint64_t charged = bcri_heap_charged(one);
+    FAILS_NULL(bcr_rgalloc(1 << 20, 0), bcrE_INTERNAL);
+    CHECK_UINT(bcri_heap_charged(one), charged);
+    store_64((void *)&queue->next, 0);
+    FAILS_NULL(bcr_rgalloc(1 << 20, 0), bcrE_NOMEM);
+    CHECK_UINT(bcri_heap_charged(one), charged - 1); /* what two has freed has come home */
+}
+
+TEST(a_free_ID_is_found_whatever_was_written_over_it)
+{
+    set_scene();
+    as(two);
+    uint64_t *word = free_id();
+    for (size_t i = 2; i < sizeof(struct bcri_slot_shm) / 8; i++)
+        store_64(&word[i], UINT64_MAX);
+    for (int i = 0; i < (int)BCRI_FIRST_SLOTS; i++)
+        CHECK_INT(peek(number(i)), i);
+}
+
+TEST(the_daemon_goes_by_what_it_has_written_down_itself)
+{
+    set_scene();
+    struct bcri_host_shm *shared = two->host;
+    store_32(&shared->record_count, 1);
+    ((struct bcri_segment_shm *)entry_of_heap())->owner = one->index;
+    struct bcri_estate *estate = bcri_estate_init(group_host(group));
+    CHECK(estate != NULL);
+    ends(estate, one); /* the entry says that the heap of two is one's: it stays */
+    as(two);
+    CHECK_INT(peek(scene.held), 11);
+    struct bcri_ctx *three = group_join(group); /* a record of its own, and the count is as it was */
+    CHECK_UINT(three->index, 3);
+    CHECK_UINT(bcri_load(&shared->record_count), 4);
+    bcri_estate_fini(estate);
 }
