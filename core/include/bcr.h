@@ -27,6 +27,8 @@
  *   - msec counts milliseconds from the call and never ends early.  A negative value waits for ever.
  *   - Any thread of the process may call, but never two at once.  Never call from a signal handler.  Signals
  *     that arrive during a call do not end it.
+ *   - Routines that put, get, zap, wait or enlist, and those made of them, may run handlers (bcr_handler)
+ *     before they do anything and while they wait, and fail with bcrE_LONGJMP if one was left by longjmp.
  *   - All descriptors of the library are close-on-exec.
  *
  * Source: BCR guide, "BCR Application Interface".
@@ -63,14 +65,15 @@ extern "C" {
 #define bcr_NOFREE 1
 
 /* Flags of bcr_init. */
-#define bcr_inorder     0x01 /* regions that one CCE puts into one cell arrive in that order */
-#define bcr_user_ca     0x02 /* *rgid is the address of the region's data in this process */
-#define bcr_errors      0x04 /* failures that a call could not return come to cell 0 as error regions */
-#define bcr_reliable    0x08 /* what was put arrives, once */
-#define bcr_timeout     0x10 /* gets accept positive values of msec */
-#define bcr_handlers    0x20 /* routines that run when a cell gets full or empty; not available yet */
-#define bcr_gc          0x40 /* bcr_rgalloc collects what others freed before it says that there is no room */
-#define bcr_implemented (bcr_inorder | bcr_user_ca | bcr_errors | bcr_reliable | bcr_timeout | bcr_gc)
+#define bcr_inorder  0x01 /* regions that one CCE puts into one cell arrive in that order */
+#define bcr_user_ca  0x02 /* *rgid is the address of the region's data in this process */
+#define bcr_errors   0x04 /* failures that a call could not return come to cell 0 as error regions */
+#define bcr_reliable 0x08 /* what was put arrives, once */
+#define bcr_timeout  0x10 /* gets accept positive values of msec */
+#define bcr_handlers 0x20 /* routines that run when a cell fills or falls short: bcr_handler */
+#define bcr_gc       0x40 /* bcr_rgalloc collects what others freed before it says that there is no room */
+#define bcr_implemented \
+    (bcr_inorder | bcr_user_ca | bcr_errors | bcr_reliable | bcr_timeout | bcr_handlers | bcr_gc)
 
 /* The operation that an error region tells of: the second item of bcrT_1ERROR. */
 #define bcr_op_enlist 1
@@ -118,8 +121,7 @@ BCR_API int *bcr_errno_location(void);
  *           becomes the root of a program of its own: the process forks, the original turns into enl
  *           (found by enlistpath of bcrrc(5), else under the library's own install prefix, else on PATH)
  *           and the child, with a new process ID, goes on as the root.
- * Returns : The flags asked for that are not available, so 0 if all are: bcr_handlers, and bits not
- *           listed above.  -1 with bcr_errno set on failure.  Does not return where no enl can be started,
+ * Returns : The flags asked for that are not available, so 0 if all are: bits not listed above.  -1 with bcr_errno set on failure.  Does not return where no enl can be started,
  *           or what was started is none: a message says where it was looked for, and the process exits
  *           with status 127.
  *           bcrE_ARG     flags is negative.
@@ -172,7 +174,7 @@ BCR_API int bcr_init(int flags, const char *ccename);
  *           bcrE_NOMEM    no memory for the request.
  *           bcrE_ENLIST   unknown machine or core, no such program, not executable, of another
  *                         architecture; the reason is in the log and on the root's stderr.
- * Blocks  : until enl has answered; not until the new CCEs call bcr_init.
+ * Blocks  : until enl has answered; not until the new CCEs call bcr_init. May run handlers.
  * Order   : which of several CCEs comes up first is open.
  * Crash   : a caller that dies inside has started all of them or none.
  * Source  : BCR guide, CCE Control & Comm Area Mgmt.
@@ -330,7 +332,7 @@ BCR_API int bcr_rglen(void **rgid, int *archtype);
  *                           since.
  *           bcrE_NOMEM      no memory to look at the region, or, after bcr_acqwl, for its private copy;
  *                           the region is at the head of the cell again.
- * Blocks  : up to msec milliseconds; for ever if negative.
+ * Blocks  : up to msec milliseconds; for ever if negative. May run handlers.
  * Order   : the get took its place among the waiting ones when it was called, not now.
  * Crash   : a region handed to this CCE that bcr_rgwait has not returned goes to the next waiting get,
  *           else back to the head of the cell.
@@ -349,7 +351,7 @@ BCR_API int bcr_rgwait(void **rgid, int msec, int failfree);
  *           with bcr_errno set, nothing being withdrawn or freed.
  *           bcrE_ARG   nids is less than 1, or rgids is NULL.
  *           bcrE_RGID  one of them is not the ID of a region held here.
- * Blocks  : up to msec milliseconds; for ever if negative.
+ * Blocks  : up to msec milliseconds; for ever if negative. May run handlers.
  * Order   : index says nothing about which region came first.
  * Crash   : as bcr_rgwait, for each.
  * Source  : BCR guide, Region Operations.
@@ -384,7 +386,7 @@ BCR_API int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree);
  *           bcrE_FULL     own cells are full; or another's were for as long as bcr_putwait allows.
  *           bcrE_NOMEM    no memory to reach that CCE's cells, or to wait there.
  * Blocks  : while the cells of the area, another CCE's, are full: for ever, or as bcr_putwait says.
- *           Never for own cells: nobody else would make room.
+ *           Never for own cells: nobody else would make room. May run handlers.
  * Order   : what one CCE puts into one cell arrives in that order.  Waiting puts are served in order of
  *           arrival: room made in an area goes to the put that has waited longest there.
  * Crash   : a caller that dies inside has put it wholly or not at all.
@@ -418,7 +420,7 @@ BCR_API int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree);
  *                           since; so it stays until somebody puts there.
  *           bcrE_NOMEM      no memory for another region ID, or to look at the region; it is in the cell
  *                           as before.
- * Blocks  : until a region is there, up to msec.
+ * Blocks  : until a region is there, up to msec. May run handlers.
  * Order   : waiting gets are served in order of arrival, reads without consuming.  A get comes after this
  *           CCE's earlier puts to the same CCE.
  * Crash   : a region handed to a caller that dies before it has it goes to the next waiting get, else
@@ -436,7 +438,7 @@ BCR_API void **bcr_get(int qlike, int cce, int cell, int msec);
  *           bcrE_NOCELL  it has no such cell.
  *           bcrE_ACCESS  a private or in cell of another CCE.
  *           bcrE_NOMEM   no memory to reach that CCE's cells.
- * Blocks  : no.
+ * Blocks  : no; may run handlers.
  * Order   : comes after this CCE's earlier puts to the same CCE.
  * Crash   : the cell is emptied wholly or not at all.
  * Source  : BCR guide, Comm Cell Manipulation.
@@ -464,7 +466,7 @@ BCR_API int bcr_zap(int cce, int cell);
  *           bcrE_ACCESS   a private or out cell of another CCE, or any cell 0.
  *           bcrE_FULL     own cells are full; or another's were for as long as bcr_putwait allows.
  *           bcrE_NOMEM    no memory to reach a CCE's cells, or to wait there.
- * Blocks  : while other CCEs' cells are full: for ever, or as bcr_putwait says.
+ * Blocks  : while other CCEs' cells are full: for ever, or as bcr_putwait says. May run handlers.
  * Order   : for each cell as bcr_put.  Between the cells none: some have it while others wait.
  * Crash   : each single cell has it wholly or not at all; a caller that dies inside may have served only
  *           some.
@@ -545,7 +547,7 @@ BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int n
  * Owns    : gives the caller's share; release it with bcr_rlsrl.
  * Returns : the region ID; NULL with bcr_errno set, the codes being those of bcr_get; bcrE_ACCESS also for
  *           an out cell of another CCE and for cell 0.
- * Blocks  : until nobody has the write lock, up to msec.
+ * Blocks  : until nobody has the write lock, up to msec. May run handlers.
  * Order   : as bcr_get.
  * Crash   : as bcr_get.
  * Source  : BCR guide, Shared Memory Operations; msec is milliseconds here as everywhere.
@@ -577,7 +579,7 @@ BCR_API int bcr_rlsrl(void **rgid);
  *                           somebody must put one that says what holds now.
  *           bcrE_NOMEM      no room for a private copy; the region is at the head of the cell again
  *                           before anyone else is served.
- * Blocks  : until the lock is free, up to msec.
+ * Blocks  : until the lock is free, up to msec. May run handlers.
  * Order   : waiting gets and locks are served in order of arrival.
  * Crash   : if the holder ends in whatever way, its exit included, before a put at the cell, gets and
  *           locks there fail with bcrE_OWNERDEAD until somebody puts.
@@ -791,6 +793,96 @@ BCR_API int bcr_sendm(const void *buffer, int len, const int *buftype, int repl,
  */
 BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, int cce, int cell, int qlike,
                      int msec);
+
+/* ---------------------------------------------------------------------------------------- handlers --- */
+/*
+ * A handler is a routine of the program that BCR calls when somebody's put fills a cell, or somebody's get finds it short.
+ * Each call of it is an invocation, with a stack of its own, so it may wait in any BCR routine like the main program, which is an
+ * invocation too. One at a time executes, in whatever thread calls BCR.
+ *
+ * An invocation has two priorities, from 0 on: activep while it executes or could, blockp while a routine makes it wait. The
+ * main program begins with 0 and 0. A request starts its handler inside a call of this CCE: in one that waits, or in bcr_allow,
+ * if activep is at least the priority that then holds; at the beginning of any other, if it is higher than the caller's, or,
+ * in the main program, as high. Among those that could run the highest priority goes first, then the one that came first.
+ * bcr_errno is each invocation's own.
+ *
+ * Stacks have the size that handlerstack of bcrrc(5) says. An invocation that uses more ends the process with a message that
+ * names the cell. A handler may call exit. It must not be left by longjmp: then all routines that may run handlers fail with
+ * bcrE_LONGJMP.
+ */
+
+/* bcr_handler -- have a routine called when a cell fills or falls short.
+ * Shape   : cell is a cell of this CCE, 0 included. handler is called with the cell's number; NULL removes the
+ *           cell's handler, and the other arguments say nothing then.
+ *
+ *           water_mark > 0 requests the handler after each put (also a replacement) that leaves at least that
+ *           many regions in the cell. 0: at each get, read or lock, taking or not, that finds it empty, whether
+ *           it waits or not. < 0: at each get that takes and finds at most |water_mark|, before it removes one.
+ *           A get that waits requests once. It does not matter who puts or gets. Regions that the cell holds
+ *           already request nothing.
+ *
+ *           Each request is one call of the handler; none is lost, no two are made one. activep and blockp are
+ *           the priorities of these invocations, as bcr_priority tells them.
+ *
+ *           Where the cell has a handler, it is replaced: requests that have not begun are the new one's. If it
+ *           is removed, they are dropped. Invocations that have begun are not touched. bcr_cafree removes the
+ *           handlers of its cells.
+ * Returns : 0; -1 with bcr_errno set.
+ *           bcrE_ARG      activep or blockp is negative.
+ *           bcrE_NOCELL   this CCE has no such cell.
+ *           bcrE_NOMEM    no memory.
+ *           bcrE_LONGJMP  a handler was left by longjmp.
+ * Blocks  : no; may run handlers.
+ * Order   : requests of one cell start in the order of the puts or gets that made them.
+ * Crash   : an operation whose caller dies in it has requested once if it is done, else not at all. With this
+ *           CCE all handlers go.
+ * Source  : BCR guide, Handlers; replacing, removal and what counts for a mark are this project's.
+ */
+BCR_API int bcr_handler(int cell, void (*handler)(int), int water_mark, int activep, int blockp);
+
+/* bcr_priority -- set the priorities of the calling invocation.
+ * Shape   : activep holds while it executes, or could and another one does: requests of lower priority do not
+ *           start inside its calls. blockp holds while a routine makes it wait: what runs then has at least that
+ *           priority. So raising activep shuts handlers out. The main program is an invocation like others.
+ * Returns : 0; -1 with bcr_errno set.
+ *           bcrE_ARG      activep or blockp is negative.
+ *           bcrE_NOMEM    no memory.
+ *           bcrE_LONGJMP  a handler was left by longjmp.
+ * Blocks  : no; may run handlers, those that the new priority lets in included.
+ * Order   : holds from the return of the call on, until the invocation ends or calls again.
+ * Crash   : nothing shared is changed.
+ * Source  : BCR guide, Handlers.
+ */
+BCR_API int bcr_priority(int activep, int blockp);
+
+/* bcr_allow -- run the handlers that were requested.
+ * Shape   : priority is the lowest that may run; negative: the caller's own activep. The caller has this
+ *           priority meanwhile. Returns when nothing is left that could run: no request, and no stopped
+ *           invocation, of that priority or a higher one. Invocations that still wait do not hold it up, but for
+ *           those with a higher blockp.
+ * Returns : 0, also if there was nothing to run; -1 with bcr_errno set.
+ *           bcrE_NOMEM    no memory.
+ *           bcrE_LONGJMP  a handler was left by longjmp.
+ * Blocks  : while others run.
+ * Order   : priority, then arrival. Of several invocations in bcr_allow with one priority, the one that called
+ *           last returns first.
+ * Crash   : nothing shared is changed.
+ * Source  : BCR guide, Handlers.
+ */
+BCR_API int bcr_allow(int priority);
+
+/* bcr_block -- go on in handlers only.
+ * Shape   : bcr_allow(0) for ever: for a main program that has started everything, and a CCE that lives in its
+ *           handlers from then on, until one of them calls exit. Without a handler it waits for ever.
+ * Returns : not at all; -1 with bcr_errno set if it fails.
+ *           bcrE_NOMEM    no memory.
+ *           bcrE_LONGJMP  a handler was left by longjmp.
+ * Blocks  : for ever.
+ * Order   : as bcr_allow.
+ * Crash   : nothing shared is changed.
+ * Source  : BCR guide, Handlers.
+ */
+BCR_API int bcr_block(void);
 
 /* ---------------------------------------------------------------------------- additions to the guide --- */
 

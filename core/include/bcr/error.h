@@ -39,7 +39,9 @@
     X(DEAD, 41, "that CCE has ended; stop using its cells")                                                \
     X(ENLIST, 42, "the CCE could not be started or joined; see the root's stderr or enl's log for why")    \
     X(INTERNAL, 60, "shared memory holds what no CCE writes; look for stray writes, and end the program")  \
-    X(FORK, 80, "this process is a CCE's fork, not a CCE; call exec, or leave BCR to the parent")
+    X(FORK, 80, "this process is a CCE's fork, not a CCE; call exec, or leave BCR to the parent")          \
+    X(LONGJMP, 81,                                                                                         \
+      "a handler was left by longjmp, which nothing undoes; let handlers return, and end the program")
 
 enum bcr_error {
     bcrE_OK = 0, /* no error: what bcr_errno is until a routine fails; success does not reset it */

@@ -36,7 +36,9 @@
     X(packwords, COUNT, "4092", "64..16250", "most 4-byte payload words in a UDP packet")              \
     X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails") \
     X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets") \
-    X(output, CHOICE, "no", "no|yes", "whether the root shows what the other CCEs print")
+    X(output, CHOICE, "no", "no|yes", "whether the root shows what the other CCEs print")              \
+    X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")   \
+    X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")
 
 enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_handler, bcr_priority, bcr_allow, bcr_block. bcr.h is their manual. */
+#include <bcr.h>
+
+#include "bcri/ids.h"
+#include "bcri/sched.h"
+#include "bcri/self.h"
+#include "bcri/summons.h"
+
+/* The scheduler of the calling CCE, after those have run that the caller's priority lets in. NULL: bcr_errno says why. */
+static struct bcri_sched *enter(void)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return NULL;
+    int error = bcri_enter(ctx);
+    struct bcri_sched *sched = error == 0 ? bcri_sched_of(ctx) : NULL;
+    if (sched == NULL)
+        bcri_set_errno(error != 0 ? error : bcrE_NOMEM);
+    return sched;
+}
+
+static int result(int error)
+{
+    return error == 0 ? 0 : bcri_fail(error);
+}
+
+int bcr_handler(int cell, void (*handler)(int), int water_mark, int activep, int blockp)
+{
+    struct bcri_sched *sched = enter();
+    if (sched == NULL)
+        return -1;
+    if (handler != NULL && (activep < 0 || blockp < 0))
+        return bcri_fail(bcrE_ARG);
+    return result(bcri_sched_install(sched, cell, handler, water_mark, activep, blockp));
+}
+
+int bcr_priority(int activep, int blockp)
+{
+    struct bcri_sched *sched = enter();
+    if (sched == NULL)
+        return -1;
+    if (activep < 0 || blockp < 0)
+        return bcri_fail(bcrE_ARG);
+    int error = bcri_sched_set_priority(sched, activep, blockp);
+    if (error != 0)
+        return bcri_fail(error);
+    bcri_sched_yield(sched);
+    return 0;
+}
+
+int bcr_allow(int priority)
+{
+    struct bcri_sched *sched = enter();
+    if (sched == NULL)
+        return -1;
+    return result(bcri_sched_allow(sched, priority >= 0 ? priority : sched->current->activep));
+}
+
+int bcr_block(void)
+{
+    struct bcri_sched *sched = enter();
+    if (sched == NULL)
+        return -1;
+    bcri_sched_block(sched);
+}

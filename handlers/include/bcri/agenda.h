@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What may run next in a CCE: summonses of its handlers, and stopped invocations that can go on, by priority, then by arrival.
+ *
+ * A *lane* holds what has one priority: summonses in a ring, invocations in a list, each stamped when it came. Lanes that hold
+ * anything are in a heap. So a program with a few priorities pays the same for each, however many are queued.
+ *
+ * An invocation that waits in bcr_allow until nothing else of that priority can run (`idle`) comes after all others of its
+ * lane, the one that called last first.
+ *
+ * Adding an invocation cannot fail: whoever may be added holds its lane. Adding a summons can, for want of memory.
+ * Pure: knows neither cells nor stacks. */
+#ifndef BCRI_AGENDA_H
+#define BCRI_AGENDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bcri_lane;
+
+/* What of a handler the agenda needs; the first member of it. */
+struct bcri_summoned {
+    struct bcri_lane *lane;
+    uint64_t queued; /* how many summonses of it are here */
+    bool removed;    /* those are to be dropped; when the last is, `dropped` is called */
+};
+
+/* What of an invocation; the first member of it. */
+struct bcri_going_on {
+    struct bcri_lane *lane; /* of its priority while it executes */
+    struct bcri_going_on *next;
+    uint64_t stamp;
+};
+
+struct bcri_lane {
+    int priority;
+    uint32_t users;
+    size_t heap_idx; /* SIZE_MAX: empty */
+    struct bcri_agenda_entry {
+        struct bcri_summoned *summoned;
+        uint64_t stamp;
+    } * ring;
+    size_t ring_room, first, count; /* room is a power of two, or 0 */
+    struct bcri_going_on *head, *tail;
+    struct bcri_going_on *idle;
+};
+
+struct bcri_agenda {
+    struct bcri_lane **heap; /* of those that hold something; room for all */
+    size_t heap_count;
+    struct bcri_lane **lanes; /* by priority, ascending */
+    size_t lane_count, lane_room;
+    uint64_t stamp;
+    void (*dropped)(struct bcri_summoned *summoned); /* the last of a removed handler's summonses is gone */
+};
+
+void bcri_agenda_init(struct bcri_agenda *agenda, void (*dropped)(struct bcri_summoned *summoned));
+void bcri_agenda_fini(struct bcri_agenda *agenda);
+
+/* The lane of a priority, to be given back by bcri_lane_leave. NULL: no memory. */
+struct bcri_lane *bcri_lane_enter(struct bcri_agenda *agenda, int priority);
+static inline void bcri_lane_leave(struct bcri_lane *lane)
+{
+    lane->users--;
+}
+
+/* Adds a summons to the lane of its handler. False: no memory, nothing has changed. */
+bool bcri_agenda_summon(struct bcri_agenda *agenda, struct bcri_summoned *summoned);
+/* Adds an invocation to its lane, or, `idle`, to a lane that it holds besides. */
+void bcri_agenda_go_on(struct bcri_agenda *agenda, struct bcri_going_on *invocation);
+void bcri_agenda_idle(struct bcri_agenda *agenda, struct bcri_going_on *invocation, struct bcri_lane *lane);
+
+/* Makes room for what a handler has queued in another lane. False: no memory. Then moves it there: it keeps its stamps, and so
+ * its place among those of its new priority. */
+bool bcri_agenda_move_room(struct bcri_agenda *agenda, const struct bcri_summoned *summoned,
+                           struct bcri_lane *to);
+void bcri_agenda_move(struct bcri_agenda *agenda, struct bcri_summoned *summoned, struct bcri_lane *to);
+
+/* The highest priority at which something can run, or -1. `summons_out`, if not NULL: whether summonses are among it. */
+int bcri_agenda_top(struct bcri_agenda *agenda, bool *summons_out);
+
+/* What is next, taken out: one of the two is set. With `may_start` false only invocations are. False: nothing of priority
+ * `least` or more. */
+struct bcri_turn {
+    struct bcri_summoned *summoned;
+    struct bcri_going_on *invocation;
+};
+bool bcri_agenda_next(struct bcri_agenda *agenda, int least, bool may_start, struct bcri_turn *turn_out);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* What blocked invocations wait for: requests at cells, other events, deadlines.
+ *
+ * There may be very many, and most turns bring nothing for most of them. So those that have blocked last are *watched*: looked
+ * at in every turn, as any waiting get looks at its ticket. All others are *belled*: their requests carry the mark by which
+ * who serves them rings the bell, and they are looked at when the bell was rung since.
+ *
+ * Deadlines are in a heap. One thread at a time. */
+#ifndef BCRI_WAITS_H
+#define BCRI_WAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/ctx.h"
+#include "bcri/slot.h"
+
+/* Something else that an invocation can wait for; whoever makes it happen rings this CCE's bell afterwards. */
+struct bcri_event {
+    bool (*happened)(struct bcri_event *event);
+};
+
+struct bcri_wait {
+    struct bcri_wait *prev, *next;
+    struct bcri_slot_shm **slots; /* the lowest that is ready ends it */
+    int count;
+    struct bcri_event *event; /* or NULL */
+    uint64_t deadline_ns;
+    size_t heap_idx; /* SIZE_MAX: no deadline */
+    bool watched;
+    int result; /* index of the request that is ready, 0 for the event, -1: time is up */
+};
+
+struct bcri_wait_list {
+    struct bcri_wait *first, *last;
+    size_t count;
+};
+
+struct bcri_waits {
+    struct bcri_ctx *ctx;
+    struct bcri_wait_list watched, belled;
+    uint32_t bell_seen; /* the bell, when all were looked at last */
+    struct bcri_wait **deadlines;
+    size_t deadline_count, deadline_room;
+};
+
+void bcri_waits_init(struct bcri_waits *waits, struct bcri_ctx *ctx);
+void bcri_waits_fini(struct bcri_waits *waits);
+/* Room for the deadlines of so many waits. False: no memory. */
+bool bcri_waits_reserve(struct bcri_waits *waits, size_t count);
+
+/* Adds one: slots, count, event, deadline_ns are the caller's until it is over. */
+void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait);
+/* Calls `over` for each that is over, after taking it out: `exact`: deadlines by the exact clock. `over` adds none. */
+void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait));
+
+/* Waits until a look may find something, or somebody has summoned: spins, yields, sleeps. */
+void bcri_waits_idle(struct bcri_waits *waits);
+
+#endif

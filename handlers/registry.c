@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Handlers by cell number (bcri/registry.h). */
+#include "bcri/registry.h"
+
+#include <stdlib.h>
+
+enum { LEAST = 16 };
+
+static void put(struct bcri_registry *registry, struct bcri_handler *handler)
+{
+    size_t i = bcri_registry_home(registry, handler->cell);
+    while (registry->slot[i] != NULL)
+        i = (i + 1) & (registry->room - 1);
+    registry->slot[i] = handler;
+}
+
+bool bcri_registry_reserve(struct bcri_registry *registry)
+{
+    if (2 * (registry->count + 1) <= registry->room)
+        return true;
+    struct bcri_registry grown = {.room = registry->room != 0 ? 2 * registry->room : LEAST,
+                                  .count = registry->count};
+    grown.slot = calloc(grown.room, sizeof *grown.slot);
+    if (grown.slot == NULL)
+        return false;
+    for (size_t i = 0; i < registry->room; i++)
+        if (registry->slot[i] != NULL)
+            put(&grown, registry->slot[i]);
+    free(registry->slot);
+    *registry = grown;
+    return true;
+}
+
+void bcri_registry_add(struct bcri_registry *registry, struct bcri_handler *handler)
+{
+    put(registry, handler);
+    registry->count++;
+}
+
+void bcri_registry_remove(struct bcri_registry *registry, const struct bcri_handler *handler)
+{
+    const size_t mask = registry->room - 1;
+    size_t gap = bcri_registry_home(registry, handler->cell);
+    while (registry->slot[gap] != handler)
+        gap = (gap + 1) & mask;
+    /* Those behind it move up, as far as their homes allow, so that none is behind a gap. */
+    for (size_t i = (gap + 1) & mask; registry->slot[i] != NULL; i = (i + 1) & mask) {
+        size_t home = bcri_registry_home(registry, registry->slot[i]->cell);
+        if (((i - home) & mask) < ((i - gap) & mask))
+            continue;
+        registry->slot[gap] = registry->slot[i];
+        gap = i;
+    }
+    registry->slot[gap] = NULL;
+    registry->count--;
+}
+
+void bcri_registry_fini(struct bcri_registry *registry)
+{
+    for (size_t i = 0; i < registry->room; i++)
+        free(registry->slot[i]);
+    free(registry->slot);
+    *registry = (struct bcri_registry){0};
+}

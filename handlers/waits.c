@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* What blocked invocations wait for (bcri/waits.h).
+ *
+ * bell_seen is read before anything is looked at: whatever happens after that look rings the bell, if the wait is belled, and
+ * then the bell differs from it. */
+#include "bcri/waits.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "bcri/bell.h"
+#include "bcri/clock.h"
+#include "bcri/flow.h"
+#include "bcri/summons.h"
+
+#define NO_DEADLINE SIZE_MAX
+
+enum { WATCHED_MOST = 8, WATCHED_SLOTS = 8, YIELDS = 200, CLOCK_EVERY = 64 };
+
+void bcri_waits_init(struct bcri_waits *waits, struct bcri_ctx *ctx)
+{
+    *waits = (struct bcri_waits){.ctx = ctx, .bell_seen = bcri_load_acquire(&ctx->bell->bell)};
+}
+
+void bcri_waits_fini(struct bcri_waits *waits)
+{
+    free(waits->deadlines);
+    *waits = (struct bcri_waits){0};
+}
+
+bool bcri_waits_reserve(struct bcri_waits *waits, size_t count)
+{
+    if (count <= waits->deadline_room)
+        return true;
+    size_t room = count + waits->deadline_room;
+    struct bcri_wait **deadlines = realloc(waits->deadlines, room * sizeof *deadlines);
+    if (deadlines == NULL)
+        return false;
+    waits->deadlines = deadlines;
+    waits->deadline_room = room;
+    return true;
+}
+
+/* ---- deadlines, the next one first ---- */
+
+static void place(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
+{
+    waits->deadlines[at] = wait;
+    wait->heap_idx = at;
+}
+
+static void rise(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
+{
+    for (; at != 0 && waits->deadlines[(at - 1) / 2]->deadline_ns > wait->deadline_ns; at = (at - 1) / 2)
+        place(waits, waits->deadlines[(at - 1) / 2], at);
+    place(waits, wait, at);
+}
+
+static void sink(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
+{
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child + 1 < waits->deadline_count &&
+            waits->deadlines[child + 1]->deadline_ns < waits->deadlines[child]->deadline_ns)
+            child++;
+        if (child >= waits->deadline_count || waits->deadlines[child]->deadline_ns >= wait->deadline_ns)
+            break;
+        place(waits, waits->deadlines[child], at);
+        at = child;
+    }
+    place(waits, wait, at);
+}
+
+static void forget_deadline(struct bcri_waits *waits, struct bcri_wait *wait)
+{
+    if (wait->heap_idx == NO_DEADLINE)
+        return;
+    struct bcri_wait *last = waits->deadlines[--waits->deadline_count];
+    size_t at = wait->heap_idx;
+    wait->heap_idx = NO_DEADLINE;
+    if (last == wait)
+        return;
+    rise(waits, last, at);
+    sink(waits, last, last->heap_idx);
+}
+
+static bool passed(const struct bcri_waits *waits)
+{
+    return waits->deadline_count != 0 && bcri_clock_ns() >= waits->deadlines[0]->deadline_ns;
+}
+
+/* ---- the two lists ---- */
+
+static void append(struct bcri_wait_list *list, struct bcri_wait *wait)
+{
+    wait->prev = list->last;
+    wait->next = NULL;
+    if (list->last != NULL)
+        list->last->next = wait;
+    else
+        list->first = wait;
+    list->last = wait;
+    list->count++;
+}
+
+static void unlink_from(struct bcri_wait_list *list, struct bcri_wait *wait)
+{
+    if (wait->prev != NULL)
+        wait->prev->next = wait->next;
+    else
+        list->first = wait->next;
+    if (wait->next != NULL)
+        wait->next->prev = wait->prev;
+    else
+        list->last = wait->prev;
+    list->count--;
+}
+
+static struct bcri_wait_list *list_of(struct bcri_waits *waits, const struct bcri_wait *wait)
+{
+    return wait->watched ? &waits->watched : &waits->belled;
+}
+
+/* From now on the bell tells of it. What was served before is seen by another look: `bell_seen` is made to differ. */
+static void bell(struct bcri_waits *waits, struct bcri_wait *wait)
+{
+    for (int i = 0; i < wait->count; i++)
+        if (!bcri_request_mark(waits->ctx, wait->slots[i]))
+            waits->bell_seen = bcri_load(&waits->ctx->bell->bell) - 1;
+    wait->watched = false;
+    append(&waits->belled, wait);
+}
+
+static void bell_oldest(struct bcri_waits *waits)
+{
+    struct bcri_wait *oldest = waits->watched.first;
+    unlink_from(&waits->watched, oldest);
+    bell(waits, oldest);
+}
+
+void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait)
+{
+    wait->heap_idx = NO_DEADLINE;
+    if (wait->deadline_ns != BCRI_DEADLINE_NEVER)
+        rise(waits, wait, waits->deadline_count++);
+    if (wait->count > WATCHED_SLOTS || wait->event != NULL) {
+        bell(waits, wait);
+        return;
+    }
+    wait->watched = true;
+    append(&waits->watched, wait);
+    if (waits->watched.count > WATCHED_MOST)
+        bell_oldest(waits);
+}
+
+/* ---- looking ---- */
+
+/* The result if it is over, else -1. */
+static int ready(struct bcri_waits *waits, const struct bcri_wait *wait)
+{
+    for (int i = 0; i < wait->count; i++)
+        if (bcri_request_ready(waits->ctx, wait->slots[i]))
+            return i;
+    return wait->event != NULL && wait->event->happened(wait->event) ? 0 : -1;
+}
+
+static void end(struct bcri_waits *waits, struct bcri_wait *wait, int result,
+                void (*over)(struct bcri_wait *wait))
+{
+    unlink_from(list_of(waits, wait), wait);
+    forget_deadline(waits, wait);
+    wait->result = result;
+    over(wait);
+}
+
+static void look_at(struct bcri_waits *waits, const struct bcri_wait_list *list,
+                    void (*over)(struct bcri_wait *wait))
+{
+    struct bcri_wait *next;
+    for (struct bcri_wait *wait = list->first; wait != NULL; wait = next) {
+        next = wait->next;
+        int result = ready(waits, wait);
+        if (result >= 0)
+            end(waits, wait, result, over);
+    }
+}
+
+void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait))
+{
+    uint32_t rung = bcri_load_acquire(&waits->ctx->bell->bell);
+    bool all = rung != waits->bell_seen;
+    waits->bell_seen = rung;
+    look_at(waits, &waits->watched, over);
+    if (all)
+        look_at(waits, &waits->belled, over);
+    if (waits->deadline_count == 0)
+        return;
+    uint64_t now_ns = exact ? bcri_clock_ns() : bcri_clock_coarse_ns();
+    while (waits->deadline_count != 0 && waits->deadlines[0]->deadline_ns <= now_ns) {
+        struct bcri_wait *wait = waits->deadlines[0];
+        end(waits, wait, ready(waits, wait), over);
+    }
+}
+
+/* ---- idling ---- */
+
+static bool something(struct bcri_waits *waits)
+{
+    if (bcri_summons_any(waits->ctx) || bcri_load_acquire(&waits->ctx->bell->bell) != waits->bell_seen)
+        return true;
+    for (const struct bcri_wait *wait = waits->watched.first; wait != NULL; wait = wait->next)
+        if (ready(waits, wait) >= 0)
+            return true;
+    return false;
+}
+
+static void sleep_until_rung(struct bcri_waits *waits)
+{
+    struct bcri_bell_shm *own = waits->ctx->bell;
+    while (waits->watched.first != NULL)
+        bell_oldest(waits);
+    if (!bcri_summons_mark(waits->ctx))
+        return;
+    atomic_store_explicit(&own->sleeping, 1, memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (bcri_load_acquire(&own->bell) == waits->bell_seen)
+        bcri_futex_wait(&own->bell, waits->bell_seen,
+                        waits->deadline_count != 0 ? waits->deadlines[0]->deadline_ns : BCRI_DEADLINE_NEVER);
+    bcri_store(&own->sleeping, 0);
+}
+
+void bcri_waits_idle(struct bcri_waits *waits)
+{
+    int turns = bcri_spin_turns(waits->ctx);
+    for (int turn = 0; turn < turns; turn++) {
+        if (something(waits))
+            return;
+        if (turn % CLOCK_EVERY == CLOCK_EVERY - 1 && passed(waits))
+            return;
+    }
+    for (int i = 0; i < YIELDS; i++) {
+        sched_yield();
+        if (something(waits) || passed(waits))
+            return;
+    }
+    sleep_until_rung(waits);
+}
