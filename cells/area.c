@@ -153,7 +153,7 @@ static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_re
         struct bcri_cell_shm *cell =
             bcri_at(ctx, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT));
         /* The pages read as zero, and the lock words are left alone: somebody with an old place may hold one. */
-        cell->i.area = area_ref;
+        bcri_store(&cell->i.area, area_ref);
         bcri_store_release(&cell->t.state, open);
         bcri_store_release(&cell->h.state, open);
     }

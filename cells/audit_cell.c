@@ -293,7 +293,7 @@ void bcri_audit_area(struct audit *audit, bcri_ref area_ref)
                             .number = area->base + i,
                             .mask = (1u << area->ring_log2) - 1u};
         look.cell = bcri_at(audit->ctx, look.ref);
-        if (look.cell == NULL || look.cell->i.area != area_ref) {
+        if (look.cell == NULL || bcri_load(&look.cell->i.area) != area_ref) {
             SAY(&look, "it does not know its area (%#llx)", (unsigned long long)area_ref);
             continue;
         }

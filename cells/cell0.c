@@ -45,7 +45,7 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
     floor2->area.owner = index;
     floor2->area.heap = UINT32_MAX;
     bcri_store(&floor2->cell.t.credits, BCRI_ERRORS_MAX);
-    floor2->cell.i.area = ref;
+    bcri_store(&floor2->cell.i.area, ref);
     bcri_store_release(&floor2->cell.t.state, (uint64_t)GENERATION << 32);
     bcri_store_release(&floor2->cell.h.state, (uint64_t)GENERATION << 32);
     bcri_store_release(&record->id.first_area, ref);

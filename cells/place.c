@@ -46,7 +46,7 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     if (place->record == NULL)
         return bcrE_NOMEM;
     uint64_t offset = bcri_ref_offset(cell_ref) - bcri_ref_offset(area->cells);
-    if (cell->i.area != area_ref || bcri_ref_seg(cell_ref) != bcri_ref_seg(area->cells) ||
+    if (bcri_load(&cell->i.area) != area_ref || bcri_ref_seg(cell_ref) != bcri_ref_seg(area->cells) ||
         offset >= (uint64_t)bcri_area_cells(area) * area->stride_bytes || offset % area->stride_bytes != 0) {
         bcri_area_damaged(ctx, area, gen);
         return bcrE_NOCELL;
@@ -75,7 +75,8 @@ int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *pl
     struct bcri_cell_shm *cell = bcri_at(ctx, cell_ref);
     if (cell == NULL)
         return bcrE_NOMEM;
-    return cell->i.area != BCRI_REF_NONE ? place_fill(ctx, cell->i.area, cell_ref, place) : bcrE_NOCELL;
+    bcri_ref area_ref = bcri_load(&cell->i.area);
+    return area_ref != BCRI_REF_NONE ? place_fill(ctx, area_ref, cell_ref, place) : bcrE_NOCELL;
 }
 
 /* Looks through the owner's list. The list may change under us: whatever is read is memory that holds areas for ever,

@@ -91,7 +91,8 @@ struct bcri_cold_shm {
     _Atomic uint32_t direct; /* puts that did not move the tail, less tail moves that were no puts */
 };
 struct bcri_fixed_shm {
-    uint64_t area;
+    _Atomic uint64_t
+        area; /* looked at while its memory may go: whole or nothing, also where words have 32 bits */
     uint64_t pad[7];
 };
 struct bcri_cell_shm {
