@@ -2,6 +2,7 @@
 /* Pools of guarded stacks (bcri/stack.h). */
 #include "bcri/stack.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -58,10 +59,23 @@ void bcri_stacks_init(struct bcri_stacks *stacks, size_t element_bytes, size_t s
     };
 }
 
+/* Is this out of reach? Emulators accept advice that they know nothing of, and do nothing about it. */
+static bool is_out_of_reach(const unsigned char *at)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    bool out_of_reach = write(ends[1], at, 1) != 1;
+    close(ends[0]);
+    close(ends[1]);
+    return out_of_reach;
+}
+
 /* Guards one stack; the next ones will be tried as this one ended. */
 static enum bcri_stack_guard guard(struct bcri_stacks *stacks, unsigned char *at, size_t bytes)
 {
-    if (stacks->guard == BCRI_STACK_GUARD && madvise(at, bytes, MADV_GUARD_INSTALL) != 0)
+    if (stacks->guard == BCRI_STACK_GUARD &&
+        (madvise(at, bytes, MADV_GUARD_INSTALL) != 0 || (stacks->count == 0 && !is_out_of_reach(at))))
         stacks->guard = BCRI_STACK_PROTECT;
     if (stacks->guard == BCRI_STACK_PROTECT &&
         (stacks->count >= stacks->protect_most || mprotect(at, bytes, PROT_NONE) != 0))
