@@ -2,6 +2,7 @@
 /* bcr_putm, bcr_writem, bcr_enqm, and the error regions that tell of single cells. */
 #include "cce.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -321,6 +322,8 @@ TEST(a_write_whose_cell_is_filled_meanwhile_replaces_that_at_once)
     const int cells[] = {one_of_two, cell, one_of_two, cell + 1, one_of_two, cell + 2};
     struct later *writem = later_putm(two, 0, 2, 3, cells, 1);
     CHECK_INT(result(write).returned, 0);
+    while (value_of(bcr_read(bcr_cce, cell + 1, 0)) != 2)
+        sched_yield();
     CHECK_INT(waiting_puts(cell), 1); /* for the first, which is empty */
     CHECK_INT(take(bcr_cce, cell + 1), 2);
     CHECK_INT(result(writem).returned, 0);
