@@ -2,11 +2,11 @@
 /* Setting up and taking down the private side of a CCE: ctx.h. */
 #include "bcri/ctx.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "bcr/error.h"
 #include "bcri/archtype.h"
@@ -26,14 +26,6 @@ static void *private_table(size_t bytes)
     return table == MAP_FAILED ? NULL : table;
 }
 
-/* Processors that CCEs may run on at the same time. Not this one's affinity: it may be pinned to one, and the CCE that it
- * waits for to another. Where that one runs is learnt from what it puts (cells/wait.c). */
-static int running_cpus(void)
-{
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
-
 static int ctx_prepare(struct bcri_ctx *ctx, const struct bcri_upcalls *upcalls, void *up)
 {
     memset(ctx, 0, sizeof *ctx);
@@ -41,7 +33,6 @@ static int ctx_prepare(struct bcri_ctx *ctx, const struct bcri_upcalls *upcalls,
     ctx->up = up;
     ctx->putwait_msec = -1;
     ctx->last_cpu = 255;
-    ctx->cpus = running_cpus();
     ctx->full_fence = !bcri_membarrier_register();
     ctx->map = private_table(MAP_BYTES);
     return ctx->map != NULL ? 0 : bcrE_NOMEM;
@@ -85,6 +76,9 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
     error = bcrE_ARG;
     if (ctx->host->magic != BCRI_HOST_MAGIC || ctx->host->layout != layout)
         goto fail;
+    /* Not this one's affinity: it may be pinned to one, and the CCE that it waits for to another. Where that one runs is
+     * learnt from what it puts (cells/wait.c). */
+    ctx->cpus = (int)(bcri_load(&ctx->host->cpus) & INT_MAX);
     ctx->index = index;
     ctx->tag = BCRI_TAG(index);
     ctx->archtype = (uint32_t)bcri_archtype_native();

@@ -15,6 +15,7 @@
 #include "bcri/archtype.h"
 #include "bcri/ctx.h"
 #include "bcri/eventfds.h"
+#include "bcri/machine.h"
 #include "bcri/segment.h"
 
 #define PAGE_BYTES       4096u
@@ -314,6 +315,7 @@ static int make_host_segment(struct bcri_host *host, const char *program, uint32
     host->shared->layout = layout;
     host->shared->archtype = (uint32_t)bcri_archtype_native();
     host->shared->enl_pid = (uint32_t)getpid();
+    bcri_store(&host->shared->cpus, bcri_machine_cpus());
     strcpy(host->shared->program, program);
     publish_segment(host, BCRI_HOST_SEG, fd, sizeof(struct bcri_host_shm), BCRI_SEG_HOST, BCRI_ENL_INDEX);
     return 0;

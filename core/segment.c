@@ -5,9 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,6 +13,7 @@
 
 #include "bcr/error.h"
 #include "bcri/ctx.h"
+#include "bcri/machine.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -53,92 +51,12 @@ int bcri_segment_create(uint64_t size_bytes)
     return fd;
 }
 
-/* The first number behind `key` in a small kernel file (the whole file's number for key ""), in units of one; UINT64_MAX
- * if there is none ("max", a missing file). */
-static uint64_t kernel_number(const char *path, const char *key)
-{
-    char text[8192];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return UINT64_MAX;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (got <= 0)
-        return UINT64_MAX;
-    text[got] = '\0';
-    const char *at = *key != '\0' ? strstr(text, key) : text;
-    if (at == NULL)
-        return UINT64_MAX;
-    char *end = NULL;
-    unsigned long long value = strtoull(at + strlen(key), &end, 10);
-    return end == at + strlen(key) ? UINT64_MAX : value;
-}
-
-/* A memory controller, of version 2 or 1 of the control groups. */
-struct memory_controller {
-    const char *mount, *limit, *used;
-};
-static const struct memory_controller unified = {"/sys/fs/cgroup", "memory.max", "memory.current"};
-static const struct memory_controller legacy = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-                                                "memory.usage_in_bytes"};
-
-/* What the group at `group` and all above it may still take. Cuts `group` short. */
-static uint64_t group_left(const struct memory_controller *controller, char *group)
-{
-    uint64_t left = UINT64_MAX;
-    for (;;) {
-        char path[4200];
-        snprintf(path, sizeof path, "%s%s/%s", controller->mount, group, controller->limit);
-        uint64_t limit = kernel_number(path, "");
-        snprintf(path, sizeof path, "%s%s/%s", controller->mount, group, controller->used);
-        uint64_t used = kernel_number(path, "");
-        if (limit != UINT64_MAX && used != UINT64_MAX) {
-            uint64_t room = limit > used ? limit - used : 0;
-            left = room < left ? room : left;
-        }
-        char *parent = strrchr(group, '/');
-        if (parent == NULL || *group == '\0')
-            return left;
-        *parent = '\0';
-    }
-}
-
-/* What the control groups that this process is in may still take. */
-static uint64_t cgroup_left(void)
-{
-    char line[4096];
-    uint64_t left = UINT64_MAX;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    if (file == NULL)
-        return left;
-    while (fgets(line, sizeof line, file) != NULL) {
-        char *group = strchr(line, ':');
-        group = group != NULL ? strchr(group + 1, ':') : NULL;
-        if (group == NULL)
-            continue;
-        bool is_unified = strncmp(line, "0::", 3) == 0;
-        if (!is_unified && strstr(line, ":memory:") == NULL)
-            continue;
-        group++;
-        group[strcspn(group, "\n")] = '\0';
-        if (strcmp(group, "/") == 0)
-            *group = '\0';
-        uint64_t room = group_left(is_unified ? &unified : &legacy, group);
-        left = room < left ? room : left;
-    }
-    fclose(file);
-    return left;
-}
-
 int bcri_segment_reserve(int fd, uint64_t offset_bytes, uint64_t length_bytes)
 {
     if (length_bytes == 0)
         return 0;
     if (length_bytes >= ASK_FROM_BYTES) {
-        uint64_t available_kb = kernel_number("/proc/meminfo", "MemAvailable:");
-        if (available_kb != UINT64_MAX && length_bytes > available_kb * 1024)
-            return bcrE_NOMEM;
-        if (length_bytes > cgroup_left())
+        if (length_bytes > bcri_machine_memory_left(""))
             return bcrE_NOMEM;
     }
     int rc;

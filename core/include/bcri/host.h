@@ -52,7 +52,7 @@ struct bcri_host_shm {
     uint32_t enl_pid;
     _Atomic uint32_t record_count; /* highest index given out + 1 */
     _Atomic uint32_t segment_count;
-    _Atomic uint32_t ending;       /* the program is being ended */
+    _Atomic uint32_t cpus;         /* that the program's CCEs may run on at the same time */
     _Atomic uint32_t enl_waits_on; /* tag of the CCE whose lock enl's repairs wait for (lock.c) */
     char program[BCRI_PROGRAM_NAME_MAX];
     unsigned char pad[4096 - 32 - BCRI_PROGRAM_NAME_MAX];
