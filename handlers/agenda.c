@@ -81,7 +81,7 @@ static void fill(struct bcri_agenda *agenda, struct bcri_lane *lane)
 
 static void take_out_if_empty(struct bcri_agenda *agenda, struct bcri_lane *lane)
 {
-    if (lane->count != 0 || lane->head != NULL || lane->idle != NULL || lane->heap_idx == EMPTY)
+    if (lane->count != 0 || lane->head != NULL || lane->stopped != NULL || lane->heap_idx == EMPTY)
         return;
     struct bcri_lane *last = agenda->heap[--agenda->heap_count];
     size_t at = lane->heap_idx;
@@ -201,6 +201,7 @@ void bcri_agenda_go_on(struct bcri_agenda *agenda, struct bcri_going_on *invocat
 {
     struct bcri_lane *lane = invocation->lane;
     invocation->stamp = ++agenda->stamp;
+    invocation->idle = false;
     invocation->next = NULL;
     if (lane->head == NULL)
         lane->head = invocation;
@@ -210,10 +211,13 @@ void bcri_agenda_go_on(struct bcri_agenda *agenda, struct bcri_going_on *invocat
     fill(agenda, lane);
 }
 
-void bcri_agenda_idle(struct bcri_agenda *agenda, struct bcri_going_on *invocation, struct bcri_lane *lane)
+void bcri_agenda_stop(struct bcri_agenda *agenda, struct bcri_going_on *invocation, struct bcri_lane *lane,
+                      bool idle)
 {
-    invocation->next = lane->idle;
-    lane->idle = invocation;
+    invocation->stamp = ++agenda->stamp;
+    invocation->idle = idle;
+    invocation->next = lane->stopped;
+    lane->stopped = invocation;
     fill(agenda, lane);
 }
 
@@ -291,10 +295,33 @@ static struct bcri_lane *top_going_on(struct bcri_agenda *agenda)
     struct bcri_lane *best = NULL;
     for (size_t i = 0; i < agenda->heap_count; i++) {
         struct bcri_lane *lane = agenda->heap[i];
-        if ((lane->head != NULL || lane->idle != NULL) && (best == NULL || lane->priority > best->priority))
+        if ((lane->head != NULL || lane->stopped != NULL) &&
+            (best == NULL || lane->priority > best->priority))
             best = lane;
     }
     return best;
+}
+
+/* When the first of a lane's list or stack came; never: later than all summonses. */
+static uint64_t came(const struct bcri_going_on *invocation)
+{
+    return invocation != NULL && !invocation->idle ? invocation->stamp : UINT64_MAX;
+}
+
+static void take_from(struct bcri_lane *lane, bool may_start, struct bcri_turn *turn_out)
+{
+    uint64_t summoned = may_start && lane->count != 0 ? lane->ring[lane->first].stamp : UINT64_MAX;
+    uint64_t ready = came(lane->head), stopped = came(lane->stopped);
+    *turn_out = (struct bcri_turn){NULL, NULL};
+    if (summoned < ready && summoned < stopped) {
+        turn_out->summoned = take_summons(lane);
+    } else if (ready < stopped) {
+        turn_out->invocation = lane->head;
+        lane->head = lane->head->next;
+    } else {
+        turn_out->invocation = lane->stopped;
+        lane->stopped = lane->stopped->next;
+    }
 }
 
 bool bcri_agenda_next(struct bcri_agenda *agenda, int least, bool may_start, struct bcri_turn *turn_out)
@@ -302,17 +329,7 @@ bool bcri_agenda_next(struct bcri_agenda *agenda, int least, bool may_start, str
     struct bcri_lane *lane = may_start ? top(agenda) : top_going_on(agenda);
     if (lane == NULL || lane->priority < least)
         return false;
-    *turn_out = (struct bcri_turn){NULL, NULL};
-    if (may_start && lane->count != 0 &&
-        (lane->head == NULL || lane->ring[lane->first].stamp < lane->head->stamp)) {
-        turn_out->summoned = take_summons(lane);
-    } else if (lane->head != NULL) {
-        turn_out->invocation = lane->head;
-        lane->head = lane->head->next;
-    } else {
-        turn_out->invocation = lane->idle;
-        lane->idle = lane->idle->next;
-    }
+    take_from(lane, may_start, turn_out);
     take_out_if_empty(agenda, lane);
     return true;
 }

@@ -7,17 +7,29 @@
 #include "bcri/self.h"
 #include "bcri/summons.h"
 
-/* The scheduler of the calling CCE, after those have run that the caller's priority lets in. NULL: bcr_errno says why. */
-static struct bcri_sched *enter(void)
+/* The scheduler of the calling CCE. NULL: bcr_errno says why. */
+static struct bcri_sched *find(struct bcri_ctx *ctx, int error)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
-    if (ctx == NULL)
-        return NULL;
-    int error = bcri_enter(ctx);
     struct bcri_sched *sched = error == 0 ? bcri_sched_of(ctx) : NULL;
     if (sched == NULL)
         bcri_set_errno(error != 0 ? error : bcrE_NOMEM);
     return sched;
+}
+
+/* The same, after those have run that may interrupt the caller. */
+static struct bcri_sched *enter(void)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    return ctx != NULL ? find(ctx, bcri_enter(ctx)) : NULL;
+}
+
+/* The same, for routines that run others anyway, by a rule of their own. */
+static struct bcri_sched *enter_to_stop(void)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return NULL;
+    return find(ctx, ctx->upward == NULL || bcri_in_place(ctx) ? 0 : bcrE_LONGJMP);
 }
 
 static int result(int error)
@@ -51,7 +63,7 @@ int bcr_priority(int activep, int blockp)
 
 int bcr_allow(int priority)
 {
-    struct bcri_sched *sched = enter();
+    struct bcri_sched *sched = enter_to_stop();
     if (sched == NULL)
         return -1;
     return result(bcri_sched_allow(sched, priority >= 0 ? priority : sched->current->activep));
@@ -59,7 +71,7 @@ int bcr_allow(int priority)
 
 int bcr_block(void)
 {
-    struct bcri_sched *sched = enter();
+    struct bcri_sched *sched = enter_to_stop();
     if (sched == NULL)
         return -1;
     bcri_sched_block(sched);

@@ -80,9 +80,13 @@ static inline void sanitizer_arrived(struct bcri_coroutine *self, struct bcri_co
     const void *low;
     size_t bytes;
     __sanitizer_finish_switch_fiber(self->fake_stack, &low, &bytes);
-    if (from->body == NULL) {
+    if (from->body == NULL && from->low != low) {
+        /* A thread's own: while that is stopped, it is no stack that the leak check would look into. */
+        if (from->low != NULL)
+            __lsan_unregister_root_region(from->low, from->bytes);
         from->low = (unsigned char *)(uintptr_t)low;
         from->bytes = bytes;
+        __lsan_register_root_region(low, bytes);
     }
 #endif
 }

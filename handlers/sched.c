@@ -260,7 +260,7 @@ void bcri_sched_yield(struct bcri_sched *s)
     if (priority < self->activep || (priority == self->activep && !(summons && is_main(self))))
         return;
     stop(s, self, self->activep);
-    bcri_agenda_go_on(&s->agenda, &self->going_on);
+    bcri_agenda_stop(&s->agenda, &self->going_on, self->going_on.lane, false);
     schedule(s, self);
 }
 
@@ -271,7 +271,7 @@ int bcri_sched_allow(struct bcri_sched *s, int priority)
     if (lane == NULL)
         return bcrE_NOMEM;
     stop(s, self, priority);
-    bcri_agenda_idle(&s->agenda, &self->going_on, lane);
+    bcri_agenda_stop(&s->agenda, &self->going_on, lane, true);
     schedule(s, self);
     bcri_lane_leave(lane);
     return 0;
@@ -326,7 +326,7 @@ static int wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int co
 static int run(struct bcri_ctx *ctx)
 {
     struct bcri_sched *s = ctx->handlers;
-    if (bcri_unlikely((uintptr_t)__builtin_frame_address(0) - ctx->stack_low >= ctx->stack_bytes))
+    if (bcri_unlikely(!bcri_in_place(ctx)))
         return bcrE_LONGJMP;
     bcri_sched_yield(s);
     return 0;

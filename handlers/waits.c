@@ -190,9 +190,9 @@ void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct b
     uint32_t rung = bcri_load_acquire(&waits->ctx->bell->bell);
     bool all = rung != waits->bell_seen;
     waits->bell_seen = rung;
-    look_at(waits, &waits->watched, over);
-    if (all)
+    if (all) /* they have blocked before those that are watched, so they come first */
         look_at(waits, &waits->belled, over);
+    look_at(waits, &waits->watched, over);
     if (waits->deadline_count == 0)
         return;
     uint64_t now_ns = exact ? bcri_clock_ns() : bcri_clock_coarse_ns();

@@ -59,6 +59,12 @@ static inline bool bcri_summons_any(const struct bcri_ctx *ctx)
     return bcri_load_acquire(ctx->summons_at) >> 63 == ctx->summons_lap;
 }
 
+/* Whether the caller runs on the stack on which this CCE executes. If not, a handler was left by longjmp. */
+static inline bool bcri_in_place(const struct bcri_ctx *ctx)
+{
+    return (uintptr_t)__builtin_frame_address(0) - ctx->stack_low < ctx->stack_bytes;
+}
+
 /* The beginning of a public routine: lets handlers run that somebody has summoned and the caller's priority lets in. With the
  * journal closed and no lock held; a place that was looked up before is out of date. 0, or the code to fail with:
  * bcrE_LONGJMP. */
@@ -66,8 +72,7 @@ static inline int bcri_enter(struct bcri_ctx *ctx)
 {
     if (bcri_likely(ctx->upward == NULL))
         return 0;
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (bcri_likely(here - ctx->stack_low < ctx->stack_bytes && !ctx->handlers_due && !bcri_summons_any(ctx)))
+    if (bcri_likely(bcri_in_place(ctx) && !ctx->handlers_due && !bcri_summons_any(ctx)))
         return 0;
     return ctx->upward->run(ctx);
 }

@@ -4,8 +4,8 @@
  * A *lane* holds what has one priority: summonses in a ring, invocations in a list, each stamped when it came. Lanes that hold
  * anything are in a heap. So a program with a few priorities pays the same for each, however many are queued.
  *
- * An invocation that waits in bcr_allow until nothing else of that priority can run (`idle`) comes after all others of its
- * lane, the one that called last first.
+ * Invocations that were interrupted, or wait in bcr_allow until nothing else of that priority can run (`idle`), lie on a stack
+ * of their lane; only the topmost counts. An interrupted one is where its stamp says, an idle one comes after all others.
  *
  * Adding an invocation cannot fail: whoever may be added holds its lane. Adding a summons can, for want of memory.
  * Pure: knows neither cells nor stacks. */
@@ -30,6 +30,7 @@ struct bcri_going_on {
     struct bcri_lane *lane; /* of its priority while it executes */
     struct bcri_going_on *next;
     uint64_t stamp;
+    bool idle;
 };
 
 struct bcri_lane {
@@ -40,9 +41,9 @@ struct bcri_lane {
         struct bcri_summoned *summoned;
         uint64_t stamp;
     } * ring;
-    size_t ring_room, first, count; /* room is a power of two, or 0 */
-    struct bcri_going_on *head, *tail;
-    struct bcri_going_on *idle;
+    size_t ring_room, first, count;    /* room is a power of two, or 0 */
+    struct bcri_going_on *head, *tail; /* were blocked, and no longer are */
+    struct bcri_going_on *stopped;
 };
 
 struct bcri_agenda {
@@ -66,9 +67,10 @@ static inline void bcri_lane_leave(struct bcri_lane *lane)
 
 /* Adds a summons to the lane of its handler. False: no memory, nothing has changed. */
 bool bcri_agenda_summon(struct bcri_agenda *agenda, struct bcri_summoned *summoned);
-/* Adds an invocation to its lane, or, `idle`, to a lane that it holds besides. */
+/* Adds an invocation that was blocked to its lane; puts one that stops without that onto the stack of a lane that it holds. */
 void bcri_agenda_go_on(struct bcri_agenda *agenda, struct bcri_going_on *invocation);
-void bcri_agenda_idle(struct bcri_agenda *agenda, struct bcri_going_on *invocation, struct bcri_lane *lane);
+void bcri_agenda_stop(struct bcri_agenda *agenda, struct bcri_going_on *invocation, struct bcri_lane *lane,
+                      bool idle);
 
 /* Makes room for what a handler has queued in another lane. False: no memory. Then moves it there: it keeps its stamps, and so
  * its place among those of its new priority. */

@@ -18,8 +18,9 @@
  *      a summons, starting its handler       its handler's activep        came when it was put into the queue
  *      a ready invocation                    its activep                  came when it was seen to be ready
  *      an interrupted invocation             its activep                  came when it was interrupted
- *      one in bcr_allow(p)                   p                            comes last; of several the one that called last
- *    if that priority is at least the level. If there is none, the CCE waits.
+ *      one in bcr_allow(p)                   p                            comes when all others of that priority have
+ *    if that priority is at least the level. Of several of one priority that were interrupted or are in bcr_allow, only the
+ *    one that stopped last is looked at. If there is none, the CCE waits.
  * 3. An invocation is interrupted, at the beginning of a call, if a summons of a higher priority than its own, or a ready
  *    or interrupted invocation of a higher priority, is there; the main program also by a summons of an equal one. So handlers of
  *    one priority do not interrupt each other: at no time are more of them under way, without being blocked, than there

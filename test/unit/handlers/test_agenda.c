@@ -83,8 +83,8 @@ TEST(one_in_allow_comes_after_all_of_its_priority_the_last_caller_first)
     struct bcri_summoned one = handler(4);
     struct bcri_going_on first = invocation(0), second = invocation(7), stopped = invocation(4);
     struct bcri_lane *lane = bcri_lane_enter(&agenda, 4);
-    bcri_agenda_idle(&agenda, &first, lane);
-    bcri_agenda_idle(&agenda, &second, lane);
+    bcri_agenda_stop(&agenda, &first, lane, true);
+    bcri_agenda_stop(&agenda, &second, lane, true);
     CHECK(bcri_agenda_summon(&agenda, &one));
     bcri_agenda_go_on(&agenda, &stopped);
     CHECK_PTR(next(4), &one);
@@ -94,6 +94,25 @@ TEST(one_in_allow_comes_after_all_of_its_priority_the_last_caller_first)
     CHECK(bcri_agenda_summon(&agenda, &one));
     CHECK_PTR(next(4), &one);
     CHECK_PTR(next(4), &first);
+    CHECK_PTR(next(0), NULL);
+    bcri_agenda_fini(&agenda);
+}
+
+TEST(an_interrupted_one_comes_when_it_was_interrupted_unless_another_stopped_later)
+{
+    begin();
+    struct bcri_summoned early = handler(4), late = handler(4);
+    struct bcri_going_on interrupted = invocation(4), idle = invocation(4);
+    CHECK(bcri_agenda_summon(&agenda, &early));
+    bcri_agenda_stop(&agenda, &interrupted, interrupted.lane, false);
+    CHECK(bcri_agenda_summon(&agenda, &late));
+    CHECK_PTR(next(4), &early);
+    bcri_agenda_stop(&agenda, &idle, idle.lane, true);
+    CHECK_PTR(next(4), &late); /* what called bcr_allow lies above what it may have interrupted */
+    CHECK_PTR(next(4), &idle);
+    CHECK(bcri_agenda_summon(&agenda, &late));
+    CHECK_PTR(next(4), &interrupted);
+    CHECK_PTR(next(4), &late);
     CHECK_PTR(next(0), NULL);
     bcri_agenda_fini(&agenda);
 }
