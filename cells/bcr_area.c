@@ -9,6 +9,7 @@
 #include "bcri/lock.h"
 #include "bcri/self.h"
 #include "bcri/slow.h"
+#include "bcri/summons.h"
 
 int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)
 {
@@ -42,7 +43,9 @@ int bcr_celllen(int cce, int cell)
     if (ctx == NULL)
         return -1;
     struct bcri_place *place;
-    int error = bcri_place_find(ctx, cce, cell, &place);
+    int error = bcri_enter(ctx);
+    if (error == 0)
+        error = bcri_place_find(ctx, cce, cell, &place);
     if (error != 0)
         return bcri_fail(error);
     if (!place->own && place->kind == BCRI_CELL_PRIVATE)

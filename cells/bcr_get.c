@@ -81,20 +81,14 @@ static __attribute__((noinline)) void **fail(struct bcri_ctx *ctx, int error)
     return NULL;
 }
 
-BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int msec)
+BCRI_INLINE void **get_now(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, uint64_t key,
+                           int msec)
 {
-    const uint64_t key = bcri_place_key(cce, cell);
-    struct bcri_ctx *ctx = bcri_self_or_error();
-    if (bcri_unlikely(ctx == NULL))
-        return NULL;
-    int error = bcri_enter(ctx);
-    if (bcri_unlikely(error != 0))
-        return fail(ctx, error);
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (bcri_unlikely(slot == NULL))
         return fail(ctx, bcrE_NOMEM);
     struct bcri_place *place = NULL;
-    error = begin(ctx, want, use, key, msec != 0, slot, &place);
+    int error = begin(ctx, want, use, key, msec != 0, slot, &place);
     uint32_t owner = place != NULL ? place->owner : 0; /* a wait may forget the place */
     if (error == BCRI_WAITS && place != NULL) {
         if (msec == bcr_PENDING)
@@ -117,6 +111,24 @@ BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell
     }
     note(ctx, want, owner, (uint32_t)key, region, header);
     return bcri_id_of(slot);
+}
+
+static __attribute__((noinline)) void **get_after_handlers(struct bcri_ctx *ctx, enum bcri_want want,
+                                                           enum bcri_use use, uint64_t key, int msec)
+{
+    int error = ctx->upward->run(ctx);
+    return error == 0 ? get_now(ctx, want, use, key, msec) : fail(ctx, error);
+}
+
+BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int msec)
+{
+    const uint64_t key = bcri_place_key(cce, cell);
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (bcri_unlikely(ctx == NULL))
+        return NULL;
+    if (bcri_enters(ctx))
+        return get_after_handlers(ctx, want, use, key, msec);
+    return get_now(ctx, want, use, key, msec);
 }
 
 void **bcr_get(int qlike, int cce, int cell, int msec)
@@ -202,7 +214,7 @@ static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct bcri_sl
 static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     while (bcri_request_settle(ctx, slot) == BCRI_WAITS)
-        bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
+        bcri_wait_settled(ctx, slot);
     if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_LIVE)
         return;
     if (bcri_request_want(slot) == BCRI_WANT_READ)

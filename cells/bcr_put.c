@@ -44,16 +44,10 @@ static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, bool wr
     return error;
 }
 
-BCRI_INLINE int put(void **rgid, int cce, int cell, bool write, bool nofree)
+BCRI_INLINE int put_now(struct bcri_ctx *ctx, void **rgid, uint64_t key, bool write, bool nofree)
 {
-    const uint64_t key = bcri_place_key(cce, cell);
-    struct bcri_ctx *ctx = bcri_self_or_error();
-    if (bcri_unlikely(ctx == NULL))
-        return -1;
     struct bcri_slot_shm *slot;
-    int error = bcri_enter(ctx);
-    if (bcri_likely(error == 0))
-        error = bcri_id_live(ctx, rgid, &slot);
+    int error = bcri_id_live(ctx, rgid, &slot);
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
@@ -75,6 +69,24 @@ BCRI_INLINE int put(void **rgid, int cce, int cell, bool write, bool nofree)
     bcri_counted(ctx, BCRI_COUNT_PUT);
     bcri_trace(ctx, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, owner, (uint32_t)key, length, region);
     return 0;
+}
+
+static __attribute__((noinline)) int put_after_handlers(struct bcri_ctx *ctx, void **rgid, uint64_t key,
+                                                        bool write, bool nofree)
+{
+    int error = ctx->upward->run(ctx);
+    return error == 0 ? put_now(ctx, rgid, key, write, nofree) : failed(ctx, error);
+}
+
+BCRI_INLINE int put(void **rgid, int cce, int cell, bool write, bool nofree)
+{
+    const uint64_t key = bcri_place_key(cce, cell);
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (bcri_unlikely(ctx == NULL))
+        return -1;
+    if (bcri_enters(ctx))
+        return put_after_handlers(ctx, rgid, key, write, nofree);
+    return put_now(ctx, rgid, key, write, nofree);
 }
 
 /* A copy for each kind: what they are decides most of the branches. */
@@ -150,7 +162,7 @@ struct target {
     struct bcri_slot_shm *request;
 };
 
-static void put_now(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct target *target)
+static void put_at_once(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct target *target)
 {
     struct bcri_place *place;
     target->error = find(ctx, target->cce, target->cell, BCRI_USE_ADD, &place);
@@ -206,7 +218,7 @@ int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
     uint64_t deadline_ns = deadline(ctx);
     for (int i = 0; i < ncells; i++) {
         targets[i] = (struct target){.cce = cells[2 * i], .cell = cells[2 * i + 1]};
-        put_now(ctx, qlike == 0, slot, &targets[i]);
+        put_at_once(ctx, qlike == 0, slot, &targets[i]);
     }
     for (int i = 0; i < ncells; i++)
         if (targets[i].error == bcrE_FULL && deadline_ns != BCRI_DEADLINE_PASSED)
@@ -244,5 +256,8 @@ int bcr_putdone(int msec)
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;
-    return msec == bcr_PENDING ? bcri_fail(bcrE_ARG) : 1;
+    if (msec == bcr_PENDING)
+        return bcri_fail(bcrE_ARG);
+    int error = bcri_enter(ctx);
+    return error == 0 ? 1 : failed(ctx, error);
 }

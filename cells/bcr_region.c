@@ -133,7 +133,7 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
         int withdrawn = bcri_request_withdraw(ctx, slot);
         if (withdrawn != BCRI_WAITS)
             return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
-        bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
+        bcri_wait_settled(ctx, slot);
         error = bcri_request_settle(ctx, slot);
     } while (error == BCRI_WAITS);
     if (error != 0)

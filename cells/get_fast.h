@@ -97,13 +97,14 @@ BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_r
     make_live(ctx, slot, region, header);
 }
 
-BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
-                           struct bcri_slot_shm *slot)
+/* get.c: what is done under H where the state there is not place->open. */
+int bcri_get_marked(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                    struct bcri_slot_shm *slot);
+
+BCRI_INLINE int get_at_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                            struct bcri_slot_shm *slot)
 {
     struct bcri_head_shm *h = &place->cell->h;
-    uint64_t state = bcri_load(&h->state);
-    if (bcri_unlikely(state != place->open))
-        return bcri_why_not_fast(place, state);
     uint64_t ticket = bcri_load(&h->head);
     uint64_t entry = bcri_load_acquire(&place->cell->ring[ticket & place->mask]);
     bool full = bcri_entry_lap(entry) == bcri_lap(ticket, place->ring_log2);
@@ -129,6 +130,14 @@ BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum 
     if (!wait)
         return bcri_load_acquire(&place->area->waitputs) != 0 ? BCRI_GO_SLOW : bcrE_TIMEOUT;
     return want == BCRI_WANT_READ ? BCRI_GO_SLOW : bcri_wait_by_ticket(ctx, place, want, ticket, slot);
+}
+
+BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                           struct bcri_slot_shm *slot)
+{
+    if (bcri_unlikely(bcri_load(&place->cell->h.state) != place->open))
+        return bcri_get_marked(ctx, place, want, wait, slot);
+    return get_at_head(ctx, place, want, wait, slot);
 }
 
 /* flow.h says what it returns. */

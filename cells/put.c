@@ -3,6 +3,7 @@
 #include "put_fast.h"
 
 #include "bcri/slow.h"
+#include "bcri/summons.h"
 
 /* head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected.
  * A cell that has not had its share of the area's credits takes it now: without credits every put would come here, and
@@ -50,6 +51,60 @@ void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region)
     bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPED);
     bcri_step();
     bcri_count_settled(ctx);
+}
+
+/* Done under the lock of the owner's queue, in which there is room for one. */
+static uint64_t store_and_summon(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t tail,
+                                 bcri_ref region, uint32_t phase)
+{
+    struct bcri_summons_shm *queue = &place->record->summons;
+    uint64_t sleeper = bcri_load(&queue->asleep) != 0 ? BCRI_ENTRY_SLEEP << 56 | place->owner : 0;
+    bcri_summons_note_written(ctx, place);
+    store_entry(ctx, place, tail, region, sleeper, phase | BCRI_PHASE_SUMMONS);
+    bcri_step();
+    bcri_summons_write(queue, place, bcri_current_cpu());
+    if (sleeper != 0)
+        bcri_store(&queue->asleep, 0);
+    return sleeper;
+}
+
+/* A put that is due to summon. Whoever slept at this ticket has gone: head is not beyond it, and it went to sleep under T. */
+static int put_and_summon(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t tail, bcri_ref region,
+                          bool nofree, uint64_t *old_out)
+{
+    if (!bcri_summons_try(ctx, place))
+        return BCRI_GO_SLOW;
+    int error = nofree ? bcri_cell_hold(ctx, region) : 0;
+    if (error == 0)
+        *old_out = store_and_summon(ctx, place, tail, region, nofree ? 1 : 1 | BCRI_PHASE_GIVES);
+    bcri_summons_leave(ctx, place);
+    return error;
+}
+
+/* head is read without its lock: a take at this moment may count as one that comes later. */
+static int put_under_mark(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
+                          bool nofree, uint64_t *old_out)
+{
+    const struct bcri_cell_shm *cell = place->cell;
+    uint64_t tail = bcri_load(&cell->t.tail);
+    uint64_t head = bcri_load_acquire(&cell->h.head);
+    if (head > tail || !bcri_addition_summons(place, tail + 1 - head))
+        return under_tail(ctx, place, region, write, nofree, old_out);
+    int error = look_at_tail(ctx, place, tail, write);
+    return error == 0 ? put_and_summon(ctx, place, tail, region, nofree, old_out) : error;
+}
+
+int bcri_put_marked(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+                    struct bcri_slot_shm *slot, bool write, bool nofree)
+{
+    uint64_t state = bcri_load(&place->cell->t.state);
+    uint64_t old = 0;
+    int result;
+    if (state == (place->open | BCRI_CELL_HIGH) || state == (place->open | BCRI_CELL_LOW))
+        result = put_under_mark(ctx, place, region, write, nofree, &old);
+    else
+        result = bcri_why_not_fast(place, state);
+    return put_end(ctx, place, slot, nofree, result, old);
 }
 
 int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, struct bcri_slot_shm *slot,

@@ -7,7 +7,12 @@
  *   phase 1   ticket is written down; about to store the entry. Done if the tail lock is no longer ours, or else if the
  *             entry carries the ticket's lap tag and the region: nobody else can have stored it, and what stood there was of
  *             the lap before. Left, once done: the tail, release, ring a sleeper that `old` names, free the ID.
- * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper).
+ * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper), SUMMONS.
+ *
+ * A marked cell (mark.h) is not what place->open says; bcri_put_marked does the same there under the same lock. If the put is due
+ * to summon, it takes the lock of the owner's queue before anything is done, says in aux SUMMONS whose queue and how many
+ * were written to it, stores entry and tail, then the summons, `written`, and lets go. Repair: the put is done, the lock of
+ * the queue is still the dead one's and `written` is what aux says: it writes the summons.
  *
  * A write of an empty queue is a put. The tail lock is enough to know that it stays empty: nobody else adds, and takers only
  * move on; a cell with regions anywhere but in its ring is not fast.
@@ -25,14 +30,15 @@
 /* put.c: how far the tail may go, from what the takers have left behind. Under T. */
 uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place);
 
-/* Stores region at ticket `t`, with the tail lock held. Returns the old entry. */
-BCRI_INLINE uint64_t store_entry(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t t, bcri_ref region,
-                                 bool nofree)
+/* put.c: the rest of a fast put, T being held, where the state there is not place->open. */
+int bcri_put_marked(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+                    struct bcri_slot_shm *slot, bool write, bool nofree);
+
+/* Stores region at ticket `t`, with the tail lock held. `old`: the mark of whom to ring, or anything else. */
+BCRI_INLINE void store_entry(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t t, bcri_ref region,
+                             uint64_t old, uint32_t phase)
 {
     struct bcri_journal_shm *j = ctx->journal;
-    _Atomic uint64_t *entry = &place->cell->ring[t & place->mask];
-    uint64_t old = bcri_load(entry);
-    uint32_t phase = nofree ? 1 : 1 | BCRI_PHASE_GIVES;
     if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP)) {
         bcri_store(&j->old, old);
         phase |= BCRI_PHASE_RINGS;
@@ -41,20 +47,16 @@ BCRI_INLINE uint64_t store_entry(struct bcri_ctx *ctx, struct bcri_place *place,
     bcri_step();
     bcri_store(&j->phase, phase);
     bcri_step();
-    bcri_store_release(entry, bcri_entry(bcri_lap(t, place->ring_log2), bcri_current_cpu(), region));
+    bcri_store_release(&place->cell->ring[t & place->mask],
+                       bcri_entry(bcri_lap(t, place->ring_log2), bcri_current_cpu(), region));
     bcri_step();
     bcri_store_release(&place->cell->t.tail, t + 1);
-    return old;
 }
 
-BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
-                           bool nofree, uint64_t *old_out)
+/* Whether a put may go through the ring at `tail`. */
+BCRI_INLINE int look_at_tail(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t tail, bool write)
 {
     struct bcri_tail_shm *t = &place->cell->t;
-    uint64_t state = bcri_load(&t->state);
-    if (bcri_unlikely(state != place->open))
-        return bcri_why_not_fast(place, state);
-    uint64_t tail = bcri_load(&t->tail);
     if (write && bcri_unlikely(bcri_load_acquire(&place->cell->h.head) < tail))
         return BCRI_GO_SLOW;
     if (bcri_unlikely(tail >= bcri_load(&t->limit))) {
@@ -64,15 +66,44 @@ BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_
             return BCRI_NO_ROOM;
     }
     /* Room, if there is any, belongs to the puts that wait for it; a waiting ticket needs none. */
-    if (bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0))
-        return BCRI_GO_SLOW;
-    if (nofree) {
-        int error = bcri_cell_hold(ctx, region);
-        if (error != 0)
-            return error;
-    }
-    *old_out = store_entry(ctx, place, tail, region, nofree);
+    return bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0) ? BCRI_GO_SLOW : 0;
+}
+
+BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
+                           bool nofree, uint64_t *old_out)
+{
+    uint64_t tail = bcri_load(&place->cell->t.tail);
+    int error = look_at_tail(ctx, place, tail, write);
+    if (bcri_unlikely(error != 0))
+        return error;
+    if (nofree && (error = bcri_cell_hold(ctx, region)) != 0)
+        return error;
+    uint64_t old = bcri_load(&place->cell->ring[tail & place->mask]);
+    store_entry(ctx, place, tail, region, old, nofree ? 1 : 1 | BCRI_PHASE_GIVES);
+    *old_out = old;
     return 0;
+}
+
+/* Lets go of T and ends the put. */
+BCRI_INLINE int put_end(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                        bool nofree, int result, uint64_t old)
+{
+    struct bcri_tail_shm *t = &place->cell->t;
+    if (bcri_unlikely(result == BCRI_STALE))
+        bcri_unlock_stale(ctx, &t->lock);
+    else
+        bcri_unlock(ctx, &t->lock);
+    if (bcri_likely(result == 0)) {
+        ctx->waits_in_row = 0;
+        if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
+            bcri_bell_ring_index(ctx, (uint32_t)old);
+        if (!nofree) {
+            bcri_store(&slot->word, 0);
+            bcri_slot_give(ctx, slot);
+        }
+    }
+    bcri_journal_close(ctx);
+    return result;
 }
 
 BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
@@ -93,23 +124,11 @@ BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_re
     bcri_store(&j->doing, bcri_doing(BCRI_OP_PUT, nofree ? 0 : BCRI_PHASE_GIVES));
     bcri_step();
     bcri_lock(ctx, &t->lock);
+    if (bcri_unlikely(bcri_load(&t->state) != place->open))
+        return bcri_put_marked(ctx, place, region, slot, write, nofree);
     uint64_t old = 0;
     int result = under_tail(ctx, place, region, write, nofree, &old);
-    if (bcri_unlikely(result == BCRI_STALE))
-        bcri_unlock_stale(ctx, &t->lock);
-    else
-        bcri_unlock(ctx, &t->lock);
-    if (bcri_likely(result == 0)) {
-        ctx->waits_in_row = 0;
-        if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
-            bcri_bell_ring_index(ctx, (uint32_t)old);
-        if (!nofree) {
-            bcri_store(&slot->word, 0);
-            bcri_slot_give(ctx, slot);
-        }
-    }
-    bcri_journal_close(ctx);
-    return result;
+    return put_end(ctx, place, slot, nofree, result, old);
 }
 
 #endif

@@ -357,6 +357,8 @@ static bool spin_for_room(const struct bcri_ctx *ctx, const struct bcri_place *p
     if (ctx->cpus < 2 || place->area->nrgns == 0)
         return false;
     for (int turn = 0; turn < SPIN_FOR_ROOM && bcri_load(&place->area->waitputs) == 0; turn++) {
+        if (bcri_enters(ctx))
+            return false;
         if (turn % LOOK_EVERY == 0 && room_seen(place) >= wanted)
             return true;
         bcri_cpu_pause();

@@ -143,6 +143,8 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
     bcri_ref region = bcri_load(&j->region);
     uint32_t flags = bcri_load(&j->phase);
     if (put_is_done(dead, place, region)) {
+        if ((flags & BCRI_PHASE_SUMMONS) != 0 && place != NULL)
+            bcri_summons_finish(enl, dead->index, place);
         if ((flags & BCRI_PHASE_RINGS) != 0)
             bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old));
         free_slot(enl, bcri_load(&j->slot));

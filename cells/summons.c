@@ -53,6 +53,23 @@ static bool ring_has_room(QUEUE *queue)
     return written < limit;
 }
 
+bool bcri_summons_try(struct bcri_ctx *ctx, const struct bcri_place *place)
+{
+    QUEUE *queue = &place->record->summons;
+    name(ctx, place->owner);
+    bcri_lock(ctx, &queue->lock);
+    if (bcri_likely(ring_has_room(queue)))
+        return true;
+    bcri_summons_leave(ctx, place);
+    return false;
+}
+
+void bcri_summons_leave(struct bcri_ctx *ctx, const struct bcri_place *place)
+{
+    bcri_unlock(ctx, &place->record->summons.lock);
+    unname(ctx);
+}
+
 /* A block with one entry, which nobody knows yet; its count is 0 until a transaction links it. */
 static int new_block(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_ref *ref_out)
 {
@@ -290,6 +307,16 @@ bool bcri_summons_take(struct bcri_ctx *ctx, uint32_t *number_out, uint32_t *gen
 }
 
 /* ---- after a death */
+
+/* `written` is moved after the entry is stored, and nobody else can have moved it while the lock is the dead one's. */
+void bcri_summons_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_place *place)
+{
+    const struct bcri_journal_shm *j = &bcri_record(enl, index)->journal;
+    QUEUE *queue = &place->record->summons;
+    if (bcri_load_acquire(&queue->lock) == BCRI_TAG(index) &&
+        (uint32_t)bcri_load(&queue->written) == (uint32_t)(bcri_load(&j->aux[BCRI_AUX_SUMMONS]) >> 32))
+        bcri_summons_write(queue, place, UINT8_MAX);
+}
 
 void bcri_summons_repair(struct bcri_ctx *enl, uint32_t index)
 {

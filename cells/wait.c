@@ -133,6 +133,11 @@ int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int coun
     return wait(ctx, slots, count, deadline_ns, false);
 }
 
+void bcri_wait_settled(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    (void)wait(ctx, &slot, 1, UINT64_MAX, false);
+}
+
 int bcri_wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
     return wait_spun(ctx, slots, count, deadline_ns, false);

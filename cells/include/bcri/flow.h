@@ -19,10 +19,11 @@ enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
 /* Flags beside a phase. */
 #define BCRI_PHASE_GIVES \
     0x100u /* PUT: the ID's hold goes to the cell; no hold of the cell's own is counted */
-#define BCRI_PHASE_RINGS 0x200u /* PUT: `old` is the mark of a sleeper */
-#define BCRI_PHASE_LOCKS 0x400u /* TAKE: a write lock */
-#define BCRI_PHASE_SOLE  0x800u /* READ: the cell was the only holder */
-#define BCRI_PHASE(word) ((word)&0xffu)
+#define BCRI_PHASE_RINGS   0x200u  /* PUT: `old` is the mark of a sleeper */
+#define BCRI_PHASE_LOCKS   0x400u  /* TAKE: a write lock */
+#define BCRI_PHASE_SOLE    0x800u  /* READ: the cell was the only holder */
+#define BCRI_PHASE_SUMMONS 0x1000u /* PUT: the owner's handler, too (aux SUMMONS) */
+#define BCRI_PHASE(word)   ((word)&0xffu)
 
 /* Operation and phase in one store. */
 static inline uint64_t bcri_doing(enum bcri_op op, uint32_t phase)
@@ -144,6 +145,8 @@ int bcri_spin_turns(const struct bcri_ctx *ctx);
 /* wait.c: waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1. Where there are
  * handlers they run meanwhile: what was looked up before must be looked up again. */
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
+/* The same for a request that somebody is just about to answer, whom nothing can hold up: no handlers run. */
+void bcri_wait_settled(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The same for whoever has spun already; where there are no handlers. */
 int bcri_wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 

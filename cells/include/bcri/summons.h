@@ -32,6 +32,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
+#include "bcri/flow.h"
 #include "bcri/mark.h"
 #include "bcri/upward.h"
 
@@ -68,13 +69,15 @@ static inline bool bcri_in_place(const struct bcri_ctx *ctx)
 /* The beginning of a public routine: lets handlers run that somebody has summoned and the caller's priority lets in. With the
  * journal closed and no lock held; a place that was looked up before is out of date. 0, or the code to fail with:
  * bcrE_LONGJMP. */
-static inline int bcri_enter(struct bcri_ctx *ctx)
+static inline bool bcri_enters(const struct bcri_ctx *ctx)
 {
     if (bcri_likely(ctx->upward == NULL))
-        return 0;
-    if (bcri_likely(bcri_in_place(ctx) && !ctx->handlers_due && !bcri_summons_any(ctx)))
-        return 0;
-    return ctx->upward->run(ctx);
+        return false;
+    return bcri_unlikely(!bcri_in_place(ctx) || ctx->handlers_due || bcri_summons_any(ctx));
+}
+static inline int bcri_enter(struct bcri_ctx *ctx)
+{
+    return bcri_enters(ctx) ? ctx->upward->run(ctx) : 0;
 }
 
 /* Takes the oldest: which cell's handler, by which installation of it (the mark may have been set anew, or be gone). False:
@@ -123,7 +126,30 @@ void bcri_tx_summon(struct bcri_ctx *ctx, const struct bcri_place *place,
 void bcri_summons_end(struct bcri_ctx *ctx, const struct bcri_place *place,
                       const struct bcri_summoning *summoning, bool done);
 
+/* The same for a put that does it under the tail lock alone (put_fast.h): try takes the lock of the owner's queue, if there is
+ * room in its ring; note_written tells repair where the queue stands; write is the summons. */
+bool bcri_summons_try(struct bcri_ctx *ctx, const struct bcri_place *place);
+void bcri_summons_leave(struct bcri_ctx *ctx, const struct bcri_place *place);
+static inline void bcri_summons_note_written(struct bcri_ctx *ctx, const struct bcri_place *place)
+{
+    uint64_t written = bcri_load(&place->record->summons.written);
+    bcri_store(&ctx->journal->aux[BCRI_AUX_SUMMONS], written << 32 | (place->owner + 1));
+}
+static inline void bcri_summons_write(struct bcri_summons_shm *queue, const struct bcri_place *place,
+                                      uint32_t cpu)
+{
+    uint64_t t = bcri_load(&queue->written);
+    bcri_store_release(&queue->ring[t % BCRI_SUMMONS_RING],
+                       bcri_summons_entry(bcri_summons_lap(t), (uint32_t)place->number, cpu,
+                                          bcri_mark_gen(bcri_load(&place->cell->t.mark))));
+    bcri_step();
+    bcri_store(&queue->written, t + 1);
+}
+
 /* ---- after a death: enl */
+
+/* A put that died under the tail lock of `place` is done: it has summoned, or does so now. */
+void bcri_summons_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_place *place);
 
 /* The summoner has died, and its operation is done or undone: lets go of the queue whose lock it may hold, and rings. */
 void bcri_summons_repair(struct bcri_ctx *enl, uint32_t index);
