@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bcri/flow.h"
+#include "bcri/mark.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
 
@@ -83,6 +84,19 @@ static int grow_cells(const struct scenario *s)
     return base;
 }
 
+void scene_mark(struct bcri_ctx *owner, const struct scene *scene)
+{
+    const struct scenario *s = scene->scenario;
+    uint32_t gen;
+    if (!s->marked)
+        return;
+    CHECK_INT(bcri_mark_set(owner, scene->cell, 0, &gen), 0);
+    for (int i = 0; i < s->summonses; i++)
+        CHECK(bcr_deq(scene->home, scene->cell, 0) == NULL);
+    for (int cell = scene->cell; cell <= scene->cell + 1; cell++)
+        CHECK_INT(bcri_mark_set(owner, cell, s->mark, &gen), 0);
+}
+
 static void fill(struct scene *scene)
 {
     const struct scenario *s = scene->scenario;
@@ -142,6 +156,7 @@ static int victim(struct bcri_ctx *ctx, struct scene *scene, bool (*run)(struct 
     if (scene->scenario->own) {
         scene->home = bcr_cce;
         scene->cell = grow_cells(scene->scenario);
+        scene_mark(ctx, scene);
     } else {
         scene->home = group_name(ctx, scene->home_index);
         CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) > 0);
@@ -231,7 +246,11 @@ void scene_open(struct scene *scene)
         scene->owner_home = bcr_cce;
         scene->peer_home = group_name(scene->peer, scene->home_index);
         scene->cell = grow_cells(s);
+        as_owner(scene);
+        scene_mark(scene->owner, scene);
         fill(scene);
+        if (s->marked && s->summonses == 0 && s->sleeper == 0)
+            CHECK(scene_take_summonses(scene) >= 0);
         if (s->armed) {
             as_owner(scene);
             scene->fd = bcr_fd(scene->cell);

@@ -10,8 +10,9 @@
  *     T=5 R=- L=OWNERDEAD    the peer's waiting gets, reads and lock requests, in the order in which they were made: the
  *                            value that came, - still waiting, or the error
  *     P=in P=- P=DEAD        the peer's waiting puts
+ *     s=1                    how often the owner's handlers have been summoned since, where its cells are marked
  *     S=5 S=in S=- S=DEAD    what the sleeper's call returned, or that nothing was owed to it (it is woken by a put of 99,
- *                            or, in a put, by a zap, before the rest is looked at)
+ *                            or, in a put, by a zap, before the rest is looked at); S=s: the owner was summoned
  *     fd                     the first cell's descriptor is readable
  *     : 1 2 3                what is in the first cell, in order; or the error
  *     ; 4                    what is in the second cell, if anything */
@@ -54,17 +55,22 @@ struct scene {
 
 struct scenario {
     /* What there is before. */
-    bool own;            /* the cells are the victim's own */
-    int cells;           /* 0: 2; the more, the shorter the rings: 10 cells for 40 regions have rings of 8 */
-    int nrgns;           /* of all cells together; 0: 40; -1: none at all */
-    bool ownerdead;      /* somebody died with the first cell's write lock; excludes the others */
-    int queued;          /* regions 1, 2, ... in the first cell, made by owner and peer in turn */
-    int given_back;      /* regions 61, 62, ... that were taken and given back to its head */
-    char sleeper;        /* T, R, P: somebody sleeps in a get, a read, or a put (of 99) that waits for room */
+    bool own;       /* the cells are the victim's own */
+    int cells;      /* 0: 2; the more, the shorter the rings: 10 cells for 40 regions have rings of 8 */
+    int nrgns;      /* of all cells together; 0: 40; -1: none at all */
+    bool ownerdead; /* somebody died with the first cell's write lock; excludes the others */
+    int queued;     /* regions 1, 2, ... in the first cell, made by owner and peer in turn */
+    int given_back; /* regions 61, 62, ... that were taken and given back to its head */
+    char
+        sleeper; /* T, R, P: somebody sleeps in a get, a read, or a put (of 99) that waits for room; H: the owner
+                          * until it is summoned */
     const char *waiters; /* T, R, L: gets, reads, locks of the peer's that wait */
     const char *late;    /* the same for those that `arrange` has made and added to scene->waiter */
     int puts;            /* puts of 51, 52, ... of the peer's that wait for room */
-    bool armed;          /* the owner has a descriptor of the first cell; only where it is empty */
+    bool marked;         /* both cells bear this mark */
+    int mark;
+    int summonses; /* so many are in the owner's queue before */
+    bool armed;    /* the owner has a descriptor of the first cell; only where it is empty */
     void (*prepare)(struct scene *scene); /* in the victim */
     void (*arrange)(struct scene *scene); /* after that, by owner and peer */
 

@@ -8,6 +8,7 @@
 
 #include "bcri/flow.h"
 #include "bcri/self.h"
+#include "bcri/summons.h"
 
 struct sleeper {
     pthread_t thread;
@@ -23,7 +24,10 @@ static void *sleep_in_call(void *arg)
 {
     struct sleeper *sleeper = arg;
     bcri_self_set(sleeper->ctx);
-    if (sleeper->call == 'P') {
+    if (sleeper->call == 'H') {
+        while (bcri_wait_any(sleeper->ctx, NULL, 0, UINT64_MAX) != BCRI_WAIT_SUMMONED)
+            continue;
+    } else if (sleeper->call == 'P') {
         if (bcr_enq(number(SCENE_SLEEPERS_PUT), sleeper->home, sleeper->cell, bcr_FREE) != 0)
             sleeper->error = bcr_errno;
     } else {
@@ -52,19 +56,41 @@ void scene_fall_asleep(struct scene *scene)
     CHECK(sleeper != NULL);
     scene->sleeper = sleeper;
     sleeper->call = scene->scenario->sleeper;
-    sleeper->ctx = scene_survivor(scene->group);
-    CHECK_INT(bcr_putwait(bcr_BLOCK), 0);
+    sleeper->ctx = sleeper->call == 'H' ? scene->owner : scene_survivor(scene->group);
+    if (sleeper->call != 'H')
+        CHECK_INT(bcr_putwait(bcr_BLOCK), 0);
     sleeper->home = group_name(sleeper->ctx, scene->home_index);
     sleeper->cell = scene->cell;
     CHECK_INT(pthread_create(&sleeper->thread, NULL, sleep_in_call, sleeper), 0);
     while (bcri_load_acquire(&sleeper->ctx->bell->sleeping) == 0)
         sched_yield();
+    while (sleeper->call == 'H' && bcri_load_acquire(&sleeper->ctx->record->summons.asleep) == 0)
+        sched_yield();
+}
+
+/* The owner itself: whether a summons is there says whether it must have been woken. */
+static void wake_owner_up(struct scene *scene, struct line *line)
+{
+    struct sleeper *sleeper = scene->sleeper;
+    const struct bcri_summons_shm *queue = &scene->owner->record->summons;
+    bool slept_on = bcri_load_acquire(&queue->written) == bcri_load(&queue->taken);
+    if (slept_on) {
+        as_peer(scene);
+        CHECK_INT(bcr_enq(number(SCENE_SLEEPERS_PUT), scene->home, scene->cell, bcr_FREE), 0);
+    }
+    CHECK_INT(pthread_join(sleeper->thread, NULL), 0);
+    scene_add(line, "S=%s ", slept_on ? "-" : "s");
+    free(sleeper);
 }
 
 /* The word for the line: what it returned, or "-" if nothing was owed to it. Then somebody else lets it go on. */
 void scene_wake_up(struct scene *scene, struct line *line)
 {
     struct sleeper *sleeper = scene->sleeper;
+    if (sleeper->call == 'H') {
+        wake_owner_up(scene, line);
+        return;
+    }
     scene->sleeps_on = false;
     if (bcri_load_acquire(&sleeper->done) == 0)
         bcri_slot_each(group_enl(scene->group), sleeper->ctx->index, count_ready, scene);
