@@ -250,14 +250,21 @@ static void schedule(struct bcri_sched *s, struct bcri_invocation *self)
 
 /* ---- what the executing invocation does ---- */
 
+/* Whether what was seen interrupts the executing invocation at the beginning of a call. */
+static bool is_due(struct bcri_sched *s)
+{
+    const struct bcri_invocation *self = s->current;
+    bool summons = false;
+    int priority = bcri_agenda_top(&s->agenda, &summons);
+    return priority > self->activep || (priority == self->activep && summons && is_main(self));
+}
+
 void bcri_sched_yield(struct bcri_sched *s)
 {
     struct bcri_invocation *self = s->current;
-    bool summons = false;
     take_summonses(s);
-    int priority = bcri_agenda_top(&s->agenda, &summons);
     s->ctx->handlers_due = false;
-    if (priority < self->activep || (priority == self->activep && !(summons && is_main(self))))
+    if (!is_due(s))
         return;
     stop(s, self, self->activep);
     bcri_agenda_stop(&s->agenda, &self->going_on, self->going_on.lane, false);
@@ -424,6 +431,7 @@ static int replace(struct bcri_sched *s, struct bcri_handler *handler, const str
     handler->activep = as->activep;
     handler->blockp = as->blockp;
     handler->last_gen = gen;
+    s->ctx->handlers_due = is_due(s); /* what is queued of it may have a higher priority now */
     return 0;
 }
 
