@@ -4,13 +4,13 @@
 # of each foreign machine in FOLDER/sysroot-MACHINE, and an emulator that the kernel knows.
 #
 # The compilers and the emulator are packages (.ci/packages). Foreign libraries are downloaded by apt with lists of its
-# own and unpacked: no foreign architecture is added to this system, and root is not needed. A sysroot that is complete
+# own and unpacked: no foreign architecture is added to this system, and root is not needed. A sysroot that has all of them
 # is left alone. Status 0 if all is there; else 1, each line saying what is missing and why. Tests then skip themselves.
 set -euo pipefail
 
 folder=$(mkdir -p "${1:?usage: prepare.sh FOLDER}" && cd "$1" && pwd)
 libraries="libc6 libgcc-s1 libstdc++6 libuv1 libuv1-dev libsodium23 libsodium-dev libmsgpackc2 libmsgpack-dev
-    libtcmalloc-minimal4 libgoogle-perftools-dev"
+    libtcmalloc-minimal4 libgoogle-perftools-dev libboost-context1.74-dev"
 complete=yes
 
 missing() {
@@ -21,7 +21,7 @@ missing() {
 # sysroot MACHINE: unpacks beside its place and moves it there when it is whole.
 sysroot() {
     local machine=$1 root=$folder/sysroot-$1 new
-    [ ! -d "$root" ] || return 0
+    [ "$(cat "$root/libraries" 2>/dev/null)" != "$libraries" ] || return 0
     if ! command -v apt-get >/dev/null; then
         missing "$machine libraries come from Debian by apt-get, which is not here"
         return 0
@@ -29,7 +29,8 @@ sysroot() {
     echo "Fetching Debian's $machine libraries into $root"
     new=$(mktemp -d "$folder/sysroot-$machine.XXXXXX")
     if fetch "$machine" "$new" >"$folder/sysroot-$machine.log" 2>&1; then
-        rm -rf "$new/apt"
+        rm -rf "$new/apt" "$root"
+        echo "$libraries" >"$new/libraries"
         mv "$new" "$root"
     else
         tail -n 5 "$folder/sysroot-$machine.log" >&2
@@ -57,24 +58,27 @@ fetch() {
     done
 }
 
-# The kernel starts s390x programs by qemu, as the package qemu-user-static has it done where systemd runs.
+# emulator MACHINE PROCESSOR: the kernel starts its programs by qemu, as the package qemu-user-static has it done where
+# systemd runs.
 emulator() {
-    local table=/proc/sys/fs/binfmt_misc rule=/usr/lib/binfmt.d/qemu-s390x.conf as_root=()
-    if [ ! -x /usr/bin/qemu-s390x-static ] || [ ! -f $rule ]; then
-        missing "no emulator of s390x: package qemu-user-static"
+    local table=/proc/sys/fs/binfmt_misc name=qemu-$2 rule=/usr/lib/binfmt.d/qemu-$2.conf as_root=()
+    if [ ! -x "/usr/bin/$name-static" ] || [ ! -f "$rule" ]; then
+        missing "no emulator of $1: package qemu-user-static"
         return
     fi
-    [ ! -f $table/qemu-s390x ] || return 0
+    [ ! -f $table/"$name" ] || return 0
     [ "$(id -u)" = 0 ] || as_root=(sudo -n)
     if [ ! -f $table/register ]; then
         "${as_root[@]}" mount -t binfmt_misc binfmt_misc $table 2>/dev/null || true
     fi
-    "${as_root[@]}" tee $table/register <$rule >/dev/null 2>&1 || true
-    [ -f $table/qemu-s390x ] || missing "the kernel's list of emulators (binfmt_misc) cannot be changed here: as root, run
+    "${as_root[@]}" tee $table/register <"$rule" >/dev/null 2>&1 || true
+    [ -f $table/"$name" ] || missing "the kernel's list of emulators (binfmt_misc) cannot be changed here: as root, run
     mount -t binfmt_misc binfmt_misc $table; cat $rule >$table/register"
 }
 
 sysroot i386
 sysroot s390x
-emulator
+sysroot arm64
+emulator s390x s390x
+emulator arm64 aarch64
 [ $complete = yes ]

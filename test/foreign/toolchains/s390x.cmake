@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# IBM Z: 64 bits, most significant byte first, unsigned char. Runs under qemu-user, by binfmt_misc (emulator.sh).
+# IBM Z: 64 bits, most significant byte first, unsigned char. Runs under qemu-user, by binfmt_misc (prepare.sh).
 set(foreign_processor s390x)
 set(foreign_tuple s390x-linux-gnu)
 set(foreign_library_arch s390x-linux-gnu)

@@ -2,12 +2,12 @@
 # What the toolchain files beside this one have in common. They set foreign_processor, foreign_tuple (of the compiler),
 # foreign_library_arch (of the library folders) and foreign_loader before they include it.
 #
-# BCR_SYSROOT is a folder made by sysroot.sh. Its C library is the one that programs run with, so that it and the other
+# BCR_SYSROOT is a folder made by prepare.sh. Its C library is the one that programs run with, so that it and the other
 # libraries fit each other and nothing is asked of the machine: the path of the loader and of the libraries stand in
 # every program. Headers and start files of the C library are the cross compiler's.
 
 if(NOT BCR_SYSROOT)
-    message(FATAL_ERROR "BCR_SYSROOT must name a folder made by test/foreign/sysroot.sh")
+    message(FATAL_ERROR "BCR_SYSROOT must name a folder made by test/foreign/prepare.sh")
 endif()
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES BCR_SYSROOT)
 
