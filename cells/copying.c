@@ -4,8 +4,6 @@
 
 #include "bcr/error.h"
 #include "bcri/cces.h"
-#include "bcri/flow.h"
-#include "bcri/self.h"
 
 static int encode(void *ctx, int id, uint8_t out[16])
 {
@@ -29,16 +27,6 @@ void bcri_copier_fini(struct bcri_ctx *ctx)
     ctx->copier = NULL;
 }
 
-struct bcri_copy_region bcri_copy_describe(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, int offset)
-{
-    bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
-    const struct bcri_region_shm *header = bcri_at(ctx, ref);
-    return (struct bcri_copy_region){.data = (void *)bcri_header_data(ctx, ref, header),
-                                     .length_bytes = (int)header->length,
-                                     .offset_bytes = offset,
-                                     .archtype = (int)header->archtype};
-}
-
 static const struct bcri_copy_result no_memory = {-2, bcrE_NOMEM};
 
 struct bcri_copy_result bcri_copy_in(struct bcri_ctx *ctx, const int *copydesc, int repl,
@@ -55,11 +43,4 @@ struct bcri_copy_result bcri_copy_out(struct bcri_ctx *ctx, const int *copydesc,
     const struct bcri_cce_codec codec = {ctx, encode, decode};
     struct bcri_copier *copier = bcri_copier_of(ctx);
     return copier ? bcri_copy_from_region(copier, copydesc, repl, region, buffer, buflen, &codec) : no_memory;
-}
-
-int bcri_copy_finish(struct bcri_copy_result result)
-{
-    if (bcri_unlikely(result.error != 0))
-        bcri_set_errno(result.error);
-    return result.ret;
 }

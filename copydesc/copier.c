@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copier.c -- makes recipes that are missing, and gives up what has not been used for longest.
+ * copier.c -- finds recipes, makes those that are missing, and gives up what has not been used for longest.
  *
  * One CCE uses it, one call at a time (threads that share a CCE never call at once), so there are no locks.
  */
@@ -75,15 +75,27 @@ static void keep(struct bcri_copier *copier, struct recipe *recipe)
         give_up(copier, copier->oldest);
 }
 
-void copier_renew(struct bcri_copier *copier, struct recipe *recipe)
+/* ---- finding and making ---- */
+
+enum { RECENT = 3 }; /* programs take turns between a few: those are compared before anything is hashed */
+
+static struct recipe *recent(const struct bcri_copier *copier, const int *copydesc, const struct shape *shape)
 {
-    unlink_use(copier, recipe);
-    link_use(copier, recipe);
+    struct recipe *recipe = copier->newest ? copier->newest->older : NULL;
+    for (int i = 0; recipe && i < RECENT; i++, recipe = recipe->older)
+        if (shape_equals(&recipe->shape, shape) && key_equals_unseen(&recipe->key, copydesc))
+            return recipe;
+    return NULL;
 }
 
-/* ---- those that are missing ---- */
+static uint64_t hash_of(const struct key_look *look, const struct shape *shape)
+{
+    uint64_t hash = look->hash ^ shape->archtypes ^ (uint64_t)shape->phases << 50;
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
 
-int copier_make(struct bcri_copier *copier, const int *copydesc, uint64_t hash, const struct shape *shape,
+static int make(struct bcri_copier *copier, const int *copydesc, uint64_t hash, const struct shape *shape,
                 struct recipe **recipe_out)
 {
     struct recipe *recipe;
@@ -93,6 +105,28 @@ int copier_make(struct bcri_copier *copier, const int *copydesc, uint64_t hash, 
     copier->state.made_count++;
     if (recipe->size_bytes <= COPIER_RECIPE_BYTES_MAX)
         keep(copier, recipe);
+    *recipe_out = recipe;
+    return 0;
+}
+
+int copier_find_other(struct bcri_copier *copier, const int *copydesc, const struct shape *shape,
+                      struct recipe **recipe_out)
+{
+    struct recipe *recipe = recent(copier, copydesc, shape);
+    if (!recipe) {
+        const struct key_look look = key_look(copydesc);
+        uint64_t hash = hash_of(&look, shape);
+        recipe = copier->bucket[hash % COPIER_BUCKETS];
+        for (; recipe; recipe = recipe->next)
+            if (recipe->hash == hash && shape_equals(&recipe->shape, shape) &&
+                key_equals(&recipe->key, copydesc, &look))
+                break;
+        if (!recipe)
+            return make(copier, copydesc, hash, shape, recipe_out);
+    }
+    copier->state.found_count++;
+    unlink_use(copier, recipe); /* it is not the newest */
+    link_use(copier, recipe);
     *recipe_out = recipe;
     return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * copier.h -- the recipes that a CCE keeps; bcri/copydesc.h has what others see of them.
  *
- * Finding one is here, so that it becomes part of each call; making and giving up is in copier.c.
+ * Finding the one used last is here, so that it becomes part of each call; all else is in copier.c.
  */
 #ifndef COPYDESC_COPIER_H
 #define COPYDESC_COPIER_H
@@ -20,22 +20,17 @@ struct bcri_copier {
     struct bcri_copier_state state;
 };
 
-int copier_make(struct bcri_copier *copier, const int *copydesc, uint64_t hash, const struct shape *shape,
-                struct recipe **recipe_out);
-void copier_renew(struct bcri_copier *copier, struct recipe *recipe);
 void copier_give_up(struct recipe *recipe);
 
-static inline uint64_t copier_hash(const struct key_look *look, const struct shape *shape)
-{
-    uint64_t hash = look->hash ^ shape->archtypes ^ (uint64_t)shape->phases << 50;
-    hash *= UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
+/* The same for any other than the one used last. */
+int copier_find_other(struct bcri_copier *copier, const int *copydesc, const struct shape *shape,
+                      struct recipe **recipe_out);
 
 /* The recipe for a descriptor, found or made: 0, bcrE_DESC, bcrE_ARCH, bcrE_NOMEM. It lives until copier_done, which is
  * due before the next call of this. */
-static inline int copier_find(struct bcri_copier *copier, const int *copydesc, const struct shape *shape,
-                              struct recipe **recipe_out)
+static inline __attribute__((always_inline)) int copier_find(struct bcri_copier *copier, const int *copydesc,
+                                                             const struct shape *shape,
+                                                             struct recipe **recipe_out)
 {
     struct recipe *newest = copier->newest; /* most often it is the one used last */
     if (newest && shape_equals(&newest->shape, shape) && key_equals_unseen(&newest->key, copydesc)) {
@@ -43,19 +38,7 @@ static inline int copier_find(struct bcri_copier *copier, const int *copydesc, c
         *recipe_out = newest;
         return 0;
     }
-    const struct key_look look = key_look(copydesc);
-    uint64_t hash = copier_hash(&look, shape);
-    struct recipe *recipe = copier->bucket[hash % COPIER_BUCKETS];
-    for (; recipe; recipe = recipe->next)
-        if (recipe->hash == hash && shape_equals(&recipe->shape, shape) &&
-            key_equals(&recipe->key, copydesc, &look))
-            break;
-    if (bcri_unlikely(!recipe))
-        return copier_make(copier, copydesc, hash, shape, recipe_out);
-    copier->state.found_count++;
-    copier_renew(copier, recipe); /* it is not the newest */
-    *recipe_out = recipe;
-    return 0;
+    return copier_find_other(copier, copydesc, shape, recipe_out);
 }
 
 /* Gives up what is not to be kept. */

@@ -73,8 +73,10 @@ static inline __attribute__((always_inline)) struct bcri_copy_result copy(const 
 {
     int64_t source_end, destination_end;
     if (recipe_fits(recipe, job->repl, &job->room, &source_end, &destination_end)) {
-        int error = plan_do(&recipe->plan, job->repl, job->source_data + job->room.source_pos,
-                            job->destination_data + job->room.destination_pos, tools);
+        const uint8_t *source = job->source_data + job->room.source_pos;
+        uint8_t *destination = job->destination_data + job->room.destination_pos;
+        int error = job->repl == 1 ? plan_do_once(&recipe->plan, source, destination, tools) /* most often */
+                                   : plan_do(&recipe->plan, job->repl, source, destination, tools);
         if (error)
             return failed(-2, error);
         return (struct bcri_copy_result){.ret = bytes_left(source_end, job->room.source_length) + 2};
@@ -82,11 +84,12 @@ static inline __attribute__((always_inline)) struct bcri_copy_result copy(const 
     return copy_by_walking(job, recipe, tools);
 }
 
-static bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
+static inline bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
 {
-    uintptr_t a_first = (uintptr_t)a, b_first = (uintptr_t)b;
-    return a_bytes > 0 && b_bytes > 0 && a_first < b_first + (uintptr_t)b_bytes &&
-           b_first < a_first + (uintptr_t)a_bytes;
+    uintptr_t a_first = (uintptr_t)a,
+              b_first = (uintptr_t)b; /* one of them lies in the other, from its first byte on */
+    return (b_first - a_first < (uintptr_t)a_bytes || a_first - b_first < (uintptr_t)b_bytes) &&
+           a_bytes > 0 && b_bytes > 0;
 }
 
 /* The areas overlap; do the bytes that are used? Between regions positions only grow, so that is easily told. */

@@ -60,7 +60,9 @@ int plan_make(struct plan *plan_out, struct survey *survey, struct note *note, i
               int destination_phase, int *work_out);
 void plan_free(struct plan *plan);
 
-/* Does `repl` repeats, from these places. 0, or the code at which it stopped. */
+/* Does it once, from these places, or `repl` times. 0, or the code at which it stopped. */
+int plan_do_once(const struct plan *plan, const uint8_t *source, uint8_t *destination,
+                 const struct op_tools *tools);
 int plan_do(const struct plan *plan, int repl, const uint8_t *source, uint8_t *destination,
             const struct op_tools *tools);
 

@@ -100,11 +100,15 @@ static int do_rounds(const struct plan *plan, int turns, const uint8_t *source, 
     return do_loop(&whole, body, source, destination, tools);
 }
 
+int plan_do_once(const struct plan *plan, const uint8_t *source, uint8_t *destination,
+                 const struct op_tools *tools)
+{
+    return do_ops(plan->first[0].ops, plan->first[0].count, source, destination, tools);
+}
+
 int plan_do(const struct plan *plan, int repl, const uint8_t *source, uint8_t *destination,
             const struct op_tools *tools)
 {
-    if (repl == 1) /* most often; there is nothing to divide */
-        return do_ops(plan->first[0].ops, plan->first[0].count, source, destination, tools);
     int error = 0, alone = repl < plan->lead ? repl : plan->lead;
     for (int i = 0; i < alone && !error; i++)
         error = do_ops(plan->first[i].ops, plan->first[i].count, source + plan->source_at[i],

@@ -28,6 +28,11 @@ static bool extents_of(const struct trip *trip, int phase, struct extent extents
     return true;
 }
 
+static bool within_items(const struct extent *extent)
+{
+    return extent->lowest >= 0 && extent->highest <= extent->reach;
+}
+
 static void add_plan(struct recipe *recipe)
 {
     struct note *root = &recipe->survey.root;
@@ -38,6 +43,7 @@ static void add_plan(struct recipe *recipe)
     int work;
     recipe->planned = plan_make(&recipe->plan, &recipe->survey, root, shape_source_phase(shape),
                                 shape_destination_phase(shape), &work) == 0;
+    recipe->plain = recipe->planned && within_items(recipe->source) && within_items(recipe->destination);
     recipe->steady = recipe->planned && recipe->plan.period == 1 && recipe->plan.lead <= 1 &&
                      recipe->plan.source_step >= 0 && recipe->plan.destination_step >= 0;
 }

@@ -57,14 +57,16 @@ struct recipe {
     /* hot */
     uint64_t hash;
     struct shape shape;
-    struct recipe *next; /* in the same bucket */
+    struct recipe *older, *newer; /* by last use */
     struct key key;
     bool planned; /* plan and what follows are good */
     bool steady;  /* from the second repeat on, each does the same a step further, never backwards */
+    bool
+        plain; /* planned; once done, it is never before where it began nor behind its items: so it fits if they do */
     struct plan plan;
     struct extent source[2], destination[2]; /* of one repeat; of two */
     /* cold */
-    struct recipe *older, *newer; /* by last use */
+    struct recipe *next; /* in the same bucket */
     struct survey survey;
     size_t size_bytes;
 };
@@ -91,6 +93,12 @@ static inline bool recipe_side_fits(const struct extent *extent, int64_t beyond,
 static inline bool recipe_fits(const struct recipe *recipe, int repl, const struct room *room,
                                int64_t *source_end_out, int64_t *destination_end_out)
 {
+    if (bcri_likely(repl == 1 && recipe->plain)) {
+        *source_end_out = room->source_pos + recipe->source[0].end;
+        *destination_end_out = room->destination_pos + recipe->destination[0].end;
+        return room->source_pos + recipe->source[0].reach <= room->source_length &&
+               room->destination_pos + recipe->destination[0].reach <= room->destination_length;
+    }
     if (bcri_unlikely(!recipe->planned || repl < 1 || (repl > 2 && !recipe->steady)))
         return false;
     int counted = repl > 1, more = repl - 1 - counted;

@@ -32,8 +32,9 @@ static void check(bool good, const char *what)
 static void copy_by_descriptor(const struct bed *bed, long n)
 {
     const struct copy_case *copy = bed->copy;
+    const int *const desc[2] = {copy->desc, copy->in_turn != NULL ? copy->in_turn : copy->desc};
     for (long i = 0; i < n; i++)
-        if (bcr_copyto(copy->desc, copy->repl, bed->region, 0, bed->user, copy->user_bytes) < 2)
+        if (bcr_copyto(desc[i & 1], copy->repl, bed->region, 0, bed->user, copy->user_bytes) < 2)
             check(false, copy->name);
 }
 

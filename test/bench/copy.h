@@ -14,6 +14,7 @@ struct copy_case {
     enum bench_unit unit;
     const char *floor_name;
     const int *desc;
+    const int *in_turn; /* another one, of the same size, used every other time; NULL: none */
     int repl;
     int user_bytes;
     int region_bytes;

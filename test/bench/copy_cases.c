@@ -32,6 +32,32 @@ static const int eight_triples[] = {0,
                                     bcrT_LONGLONG | bcrT_END,
                                     1};
 
+/* As many that are nested: two chars, and three pairs of which no two follow each other. */
+static const int nested_triples[] = {0,
+                                     bcrT_CHAR,
+                                     2,
+                                     6,
+                                     bcrT_NEST + 3,
+                                     3,
+                                     0,
+                                     bcrT_NEST + 4,
+                                     1,
+                                     0,
+                                     bcrT_CHAR | bcrT_END,
+                                     1,
+                                     0,
+                                     bcrT_LONGLONG,
+                                     1,
+                                     8,
+                                     bcrT_LONGLONG | bcrT_END,
+                                     1,
+                                     4,
+                                     bcrT_INT,
+                                     1,
+                                     4,
+                                     bcrT_INT | bcrT_END,
+                                     1};
+
 static const int record_desc[] = {
     bcrD_STRUCT(struct record, (CHAR, tag), (INT, id), (DOUBLE, at), (SHORT, rest))};
 
@@ -59,16 +85,18 @@ static const int nested_desc[] = {
         .user_bytes = (count) * (int)(user_size), .region_bytes = (count) * (region_size),                   \
         .swapped = (swapped_), .floor = (floor_), .limit_kind = BENCH_RATIO_AT_LEAST, .limit = (limit_)      \
     }
-#define CALL(figure, desc_, bytes)                                                                          \
-    {                                                                                                       \
-        .name = (figure), .unit = BENCH_NS, .floor_name = "lookup and 8 bytes", .desc = (desc_), .repl = 1, \
-        .user_bytes = (bytes), .region_bytes = (bytes), .floor = floor_lookup,                              \
-        .limit_kind = BENCH_RATIO_AT_MOST, .limit = 10                                                      \
+#define CALL(figure, desc_, in_turn_, bytes)                                                     \
+    {                                                                                            \
+        .name = (figure), .unit = BENCH_NS, .floor_name = "lookup and 8 bytes", .desc = (desc_), \
+        .in_turn = (in_turn_), .repl = 1, .user_bytes = (bytes), .region_bytes = (bytes),        \
+        .floor = floor_lookup, .limit_kind = BENCH_RATIO_AT_MOST, .limit = 10                    \
     }
 
 const struct copy_case copy_cases[] = {
-    CALL("call.8B", bcrT_1DOUBLE, 8),
-    CALL("call.8triples", eight_triples, 128),
+    CALL("call.8B", bcrT_1DOUBLE, NULL, 8),
+    CALL("call.8triples", eight_triples, NULL, 128),
+    CALL("call.nested", nested_triples, NULL, 128),
+    CALL("call.in_turn", eight_triples, nested_triples, 128),
     CONTIGUOUS("same.4K", 4 * KIB, 0.5),
     CONTIGUOUS("same.64K", 64 * KIB, 0.9),
     CONTIGUOUS("same.1M", MIB, 0.95),
