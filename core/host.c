@@ -163,6 +163,14 @@ void bcri_host_segments_of(struct bcri_host *host, uint32_t owner,
     pthread_mutex_unlock(&host->mutex);
 }
 
+uint32_t bcri_host_segment_count(struct bcri_host *host)
+{
+    pthread_mutex_lock(&host->mutex);
+    uint32_t count = host->segment_count;
+    pthread_mutex_unlock(&host->mutex);
+    return count;
+}
+
 int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg)
 {
     pthread_mutex_lock(&host->mutex);

@@ -84,6 +84,8 @@ static bool write_line(struct bcri_log *log, const struct line *line)
         written = write(log->fd, start, length);
     } while (written < 0 && errno == EINTR);
 
+    if (written > 0)
+        log->size_bytes += (uint64_t)written;
     if (written == (ssize_t)length) {
         log->torn = false;
         return true;
@@ -119,6 +121,27 @@ static bool tell_lost(struct bcri_log *log)
     return true;
 }
 
+static void turn_if_large(struct bcri_log *log)
+{
+    char error[512];
+
+    if (log->limit_bytes == 0 || log->size_bytes < log->limit_bytes || log->full || log->path == NULL)
+        return;
+
+    uint64_t size = log->size_bytes;
+
+    if (bcri_log_turn(log, error, sizeof error) == 0) {
+        bcri_log_write(log, BCRI_LOG_INFO, "goes on from %s.old, which has reached %llu bytes", log->path,
+                       (unsigned long long)size);
+        return;
+    }
+    log->full = true;
+    bcri_log_write(
+        log, BCRI_LOG_WARN,
+        "the log has reached %llu bytes: only warnings and errors follow, since it cannot be set aside: %s",
+        (unsigned long long)size, error);
+}
+
 /* `omitted`: how many bytes of the text the caller had to leave out. */
 static void record(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
                    const char *text, size_t length, size_t omitted)
@@ -139,6 +162,7 @@ static void record(struct bcri_log *log, enum bcri_log_level level, const struct
 
     if (!tell_lost(log) || !write_line(log, &line))
         lose(log);
+    turn_if_large(log);
     errno = saved;
 }
 

@@ -105,6 +105,18 @@ static int create(int dir, const char *program, const char *path, char *error, s
     }
 }
 
+static int open_dir(const char *tempdir, char *error, size_t error_size)
+{
+    int dir = open(tempdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    return dir >= 0
+               ? dir
+               : bcri_refuse(error, error_size, -errno,
+                             "cannot use the directory %s for the log: %s; name one that you may write in by "
+                             "the keyword tempdir of ~/.bcrrc or by BCR_TEMPDIR",
+                             tempdir, strerror(errno));
+}
+
 int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program, enum bcri_log_level level,
                   const struct bcri_log_who *who, char *error, size_t error_size)
 {
@@ -120,14 +132,8 @@ int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program
     if (asprintf(&path, "%s/bcr.%s.log", tempdir, program) < 0)
         return bcri_refuse(error, error_size, -ENOMEM, "not enough memory to open the log");
 
-    int dir = open(tempdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int fd = dir >= 0
-                 ? create(dir, program, path, error, error_size)
-                 : bcri_refuse(
-                       error, error_size, -errno,
-                       "cannot use the directory %s for the log: %s; name one that you may write in by the "
-                       "keyword tempdir of ~/.bcrrc or by BCR_TEMPDIR",
-                       tempdir, strerror(errno));
+    int dir = open_dir(tempdir, error, error_size);
+    int fd = dir >= 0 ? create(dir, program, path, error, error_size) : dir;
 
     if (dir >= 0)
         close(dir);
@@ -138,5 +144,50 @@ int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program
     bcri_log_attach(log, fd, level, who);
     log->owned = true;
     log->path = path;
+    return 0;
+}
+
+/* Renames the log's own file, if it still has that name. */
+static int rename_own(const struct bcri_log *log, int dir, const char *name, const char *old_name)
+{
+    struct stat own, there;
+
+    if (fstat(log->fd, &own) < 0)
+        return -errno;
+    if (fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? 0 : -errno;
+    if (own.st_dev != there.st_dev || own.st_ino != there.st_ino)
+        return 0; /* somebody else has moved it; what stands there is create()'s to judge */
+    return renameat(dir, name, dir, old_name) < 0 ? -errno : 0;
+}
+
+int bcri_log_turn(struct bcri_log *log, char *error, size_t error_size)
+{
+    char folder[4096], program[PROGRAM_MAX + 1], name[NAME_SIZE], old_name[NAME_SIZE];
+    const char *base = strrchr(log->path, '/') + 1;
+    size_t length = strlen(base) - strlen("bcr.") - strlen(".log");
+
+    snprintf(folder, sizeof folder, "%.*s", (int)(base - log->path), log->path);
+    snprintf(program, sizeof program, "%.*s", (int)length, base + strlen("bcr."));
+    snprintf(name, sizeof name, "bcr.%s.log", program);
+    snprintf(old_name, sizeof old_name, "bcr.%s.log.old", program);
+
+    int dir = open_dir(folder, error, error_size);
+
+    if (dir < 0)
+        return dir;
+
+    int status = rename_own(log, dir, name, old_name);
+    int fd = status == 0 ? create(dir, program, log->path, error, error_size)
+                         : bcri_refuse(error, error_size, status, "cannot rename it to %s.old: %s", log->path,
+                                       strerror(-status));
+
+    close(dir);
+    if (fd < 0)
+        return fd;
+    close(log->fd);
+    log->fd = fd;
+    log->size_bytes = 0;
+    log->torn = false;
     return 0;
 }

@@ -227,6 +227,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     if (bcri_log_open(&program->log, program->config.tempdir, program->name,
                       (enum bcri_log_level)program->config.loglevel, &self, error, error_size) != 0)
         return 1;
+    program->log.limit_bytes = (uint64_t)program->config.logsize << 20;
     enl_cores_init(&program->cores);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (program->environment == NULL ||

@@ -68,6 +68,7 @@ struct enl_program {
     int spare_fd;       /* given up when there is no other (conn.c) */
     unsigned visitors;  /* connections of that kind */
     uint64_t strangers; /* connections of other users, refused */
+    int numbers_told;   /* of segments: 1 that they run out, 2 that they have */
 
     struct enl_worker *worker;
     struct enl_sink *out, *err; /* one and the same if stdout and stderr are one file, or without --output */

@@ -58,6 +58,27 @@ static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming 
     return NULL;
 }
 
+/* Numbers of segments are not given out twice: a program that lives for very long is told in time. */
+static void watch_numbers(struct enl_program *program, int code)
+{
+    const uint32_t used = bcri_host_segment_count(program->host);
+    if (code == bcrE_NOMEM && used == BCRI_SEG_MAX && program->numbers_told < 2) {
+        program->numbers_told = 2;
+        enl_say(program, BCRI_LOG_ERROR,
+                "all %u numbers of memory segments are used up: bcr_cagrow fails from now on, also in CCEs "
+                "that are "
+                "still to be enlisted; end the program and start it anew",
+                BCRI_SEG_MAX);
+    } else if (used >= BCRI_SEG_MAX / 8 * 7 && program->numbers_told < 1) {
+        program->numbers_told = 1;
+        enl_say(program, BCRI_LOG_WARN,
+                "%u of the %u memory segments that a program can make in its life are made; each CCE that is "
+                "enlisted "
+                "takes some: plan to start the program anew",
+                used, BCRI_SEG_MAX);
+    }
+}
+
 static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
 {
     const struct bcri_control *message = &in->message;
@@ -73,6 +94,7 @@ static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
     }
     reply.status = (uint32_t)code;
     enl_conn_send(conn, &reply, NULL, 0);
+    watch_numbers(conn->program, code);
     return NULL;
 }
 

@@ -36,6 +36,7 @@
     X(packwords, COUNT, "4092", "64..16250", "most 4-byte payload words in a UDP packet")              \
     X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails") \
     X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets") \
+    X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")         \
     X(output, CHOICE, "no", "no|yes", "whether the root shows what the other CCEs print")              \
     X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")   \
     X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")

@@ -100,6 +100,8 @@ int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg);
  * Calls `visit` for each, with the registry locked. */
 void bcri_host_segments_of(struct bcri_host *host, uint32_t owner,
                            void (*visit)(void *arg, uint32_t seg, enum bcri_seg_kind kind), void *arg);
+/* How many numbers have been given out; they are not given out again. At BCRI_SEG_MAX no segment can be added. */
+uint32_t bcri_host_segment_count(struct bcri_host *host);
 /* A copy of it, which the caller closes; -1 if there is none. */
 int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg);
 /* Closes the daemon's descriptor of a segment that nobody needs any more, after giving its pages back. Who has it mapped

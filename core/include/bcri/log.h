@@ -14,6 +14,10 @@
  * preceded by a record of how many were lost and why. A caller that may meet a file size limit or a closed pipe
  * ignores SIGXFSZ and SIGPIPE. errno is left alone.
  *
+ * A log file that has reached its limit is renamed to ….log.old, in place of what had that name, and goes on under its own: so
+ * both together hold the newest lines, and at most twice the limit. Where that cannot be, only warnings and errors are
+ * taken from then on.
+ *
  * A log is used by one thread at a time. A NULL log, or one that is not open, takes records and drops them. */
 #ifndef BCRI_LOG_H
 #define BCRI_LOG_H
@@ -44,9 +48,11 @@ struct bcri_log {
     char host[BCRI_LOG_HOST_MAX + 1];
     long pid; /* host, pid and cce are the log's owner; a CCE sets cce once it knows its own */
     int cce;
-    char *path;          /* NULL unless made by bcri_log_open */
-    int lost_errno;      /* why the last line was lost */
-    uint64_t lost_count; /* lines lost and not yet told about */
+    char *path;                       /* NULL unless made by bcri_log_open */
+    uint64_t limit_bytes, size_bytes; /* no limit: 0, which bcri_log_open leaves; the caller sets it */
+    bool full;                        /* and cannot be renamed */
+    int lost_errno;                   /* why the last line was lost */
+    uint64_t lost_count;              /* lines lost and not yet told about */
     uint64_t lost_total;
 };
 
@@ -69,12 +75,16 @@ int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program
 /* Makes a log of a descriptor that stays the caller's (2, say), without times. */
 void bcri_log_attach(struct bcri_log *log, int fd, enum bcri_log_level level, const struct bcri_log_who *who);
 
+/* Renames the file to ….log.old and makes a new one of its name. Called by whatever writes a record beyond the limit.
+ * Returns : 0; else a negative errno, `error` says why, and the log goes on in the file that it has. */
+int bcri_log_turn(struct bcri_log *log, char *error, size_t error_size);
+
 /* Tells about lost lines a last time if it can, and closes. Safe on BCRI_LOG_INIT, and twice. */
 void bcri_log_close(struct bcri_log *log);
 
 static inline bool bcri_log_wants(const struct bcri_log *log, enum bcri_log_level level)
 {
-    return log && log->fd >= 0 && level <= log->level;
+    return log && log->fd >= 0 && level <= log->level && (!log->full || level <= BCRI_LOG_WARN);
 }
 
 /* A record about the log's owner. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -111,6 +112,30 @@ TEST(without_output_what_others_print_is_in_the_log_only)
     run_check_error(&run, "");
     run_read_file(run_file("bcr.", ".log"), text, sizeof text);
     CHECK(strstr(text, "/1 for-the-log\n") != NULL);
+}
+
+static off_t size_of(const char *suffix)
+{
+    struct stat status;
+    CHECK_INT(stat(run_file("bcr.", suffix), &status), 0);
+    return status.st_size;
+}
+
+TEST(what_cces_print_does_not_make_the_log_grow_without_bound)
+{
+    static char text[2 << 20];
+    run_folder();
+    setenv("SYS_CHILD", "flood 100000", 1);
+    setenv("BCR_LOGSIZE", "1", 1);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "");
+    off_t old = size_of(".log.old");
+    CHECK(old >= 1 << 20 && old < (1 << 20) + 4096);
+    CHECK(size_of(".log") < (1 << 20) + 4096);
+    run_read_file(run_file("bcr.", ".log"), text, sizeof text);
+    CHECK(strstr(text, "line 99999\n") != NULL);
 }
 
 TEST(much_output_arrives_whole_and_the_tail_is_bounded)

@@ -74,6 +74,7 @@ TEST(nothing_anywhere_gives_the_defaults)
     CHECK_INT(config.packwords, 4092);
     CHECK_INT(config.onfail, BCRI_ONFAIL_ABORT);
     CHECK_INT(config.loglevel, BCRI_LOG_INFO);
+    CHECK_INT(config.logsize, 100);
     CHECK_INT(config.output, 0);
     CHECK_STR(config.home, scratch());
     bcri_config_fini(&config);
@@ -234,7 +235,7 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("TempDir /a"), "rc:1: unknown keyword \"TempDir\"; did you mean \"tempdir\"?"},
         {TEXT("frobnicate 1"),
          "rc:1: unknown keyword \"frobnicate\"; the keywords are xtermpath, enlistpath, rshpath, tempdir, "
-         "startscript, endscript, ifacesuffix, packwords, onfail, loglevel, output"},
+         "startscript, endscript, ifacesuffix, packwords, onfail, loglevel, logsize, output"},
         {TEXT("tempdir=/a"),
          "rc:1: unknown keyword \"tempdir=/a\"; a line is a keyword, a space and a value, without ="},
         {TEXT("a\x1b[2J\n"), "rc:1: unknown keyword \"a\\x1b[2J\"; the keywords are"},

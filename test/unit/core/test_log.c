@@ -390,6 +390,96 @@ TEST(a_left_over_of_an_earlier_program_is_set_aside)
     bcri_log_close(&log);
 }
 
+/* Logs lines with numbers [from, to). */
+static void log_numbers(struct bcri_log *log, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        bcri_log_write(log, BCRI_LOG_INFO, "number %d", i);
+}
+
+TEST(a_log_that_has_reached_its_limit_is_set_aside_and_the_newest_lines_are_there)
+{
+    struct bcri_log log;
+    struct stat old, now;
+
+    open_log(&log, BCRI_LOG_INFO);
+    log.limit_bytes = 10000;
+    log_numbers(&log, 0, 1000);
+    CHECK_INT(stat(scratch_path("bcr.p.log"), &now), 0);
+    CHECK_INT(stat(scratch_path("bcr.p.log.old"), &old), 0);
+    CHECK(old.st_size >= 10000 && old.st_size < 10100 && now.st_size < 10000);
+    CHECK_INT((int)(now.st_mode & 07777), 0600);
+    CHECK(matches(scratch_read("bcr.p.log"),
+                  "^[^\n]* goes on from .*/bcr\\.p\\.log\\.old, which has reached 100[0-9]+ "
+                  "bytes\n[^\n]* number [0-9]+\n"));
+    CHECK(matches(scratch_read("bcr.p.log"), "number 999\n$"));
+    /* Nothing is missing where one goes over into the other. */
+    int last, first;
+    CHECK_INT(sscanf(strrchr(scratch_read("bcr.p.log.old"), ' '), " %d", &last), 1);
+    CHECK_INT(sscanf(strstr(scratch_read("bcr.p.log"), "number "), "number %d", &first), 1);
+    CHECK_INT(first, last + 1);
+    bcri_log_close(&log);
+}
+
+TEST(a_log_without_a_limit_grows)
+{
+    struct bcri_log log;
+    struct stat now;
+
+    open_log(&log, BCRI_LOG_INFO);
+    log_numbers(&log, 0, 1000);
+    CHECK_INT(stat(scratch_path("bcr.p.log"), &now), 0);
+    CHECK(now.st_size > 40000);
+    CHECK(access(scratch_path("bcr.p.log.old"), F_OK) != 0);
+    bcri_log_close(&log);
+}
+
+TEST(a_log_that_cannot_be_set_aside_takes_only_warnings_and_errors_from_then_on)
+{
+    struct bcri_log log;
+
+    open_log(&log, BCRI_LOG_INFO);
+    CHECK_INT(mkdir(scratch_path("bcr.p.log.old"), 0700), 0);
+    log.limit_bytes = 10000;
+    log_numbers(&log, 0, 1000);
+    bcri_log_write(&log, BCRI_LOG_WARN, "it is late");
+    char *text = scratch_read("bcr.p.log");
+    CHECK(strlen(text) < 11000);
+    CHECK(strstr(text, "only warnings and errors follow, since it cannot be set aside: ") != NULL);
+    CHECK(strstr(text, "it is late") != NULL);
+    bcri_log_close(&log);
+}
+
+TEST(a_log_that_somebody_has_moved_is_left_where_it_is)
+{
+    struct bcri_log log;
+
+    open_log(&log, BCRI_LOG_INFO);
+    scratch_write("bcr.p.log.old", "earlier", 0600);
+    CHECK_INT(rename(scratch_path("bcr.p.log"), scratch_path("moved")), 0);
+    log.limit_bytes = 1000;
+    log_numbers(&log, 0, 30);
+    CHECK(strlen(scratch_read("moved")) >= 1000);
+    CHECK(strstr(scratch_read("bcr.p.log"), "number 29") != NULL);
+    CHECK_STR(scratch_read("bcr.p.log.old"), "earlier");
+    bcri_log_close(&log);
+}
+
+TEST(a_link_put_at_the_name_of_a_log_that_is_set_aside_is_not_followed)
+{
+    struct bcri_log log;
+
+    open_log(&log, BCRI_LOG_INFO);
+    scratch_write("precious", "", 0600);
+    CHECK_INT(rename(scratch_path("bcr.p.log"), scratch_path("moved")), 0);
+    CHECK_INT(symlink(scratch_path("precious"), scratch_path("bcr.p.log")), 0);
+    log.limit_bytes = 1000;
+    log_numbers(&log, 0, 100);
+    CHECK_STR(scratch_read("precious"), "");
+    CHECK(strstr(scratch_read("moved"), "a symbolic link stands there") != NULL);
+    bcri_log_close(&log);
+}
+
 TEST(a_hard_link_to_a_file_of_ours_loses_only_its_name)
 {
     struct bcri_log log;
