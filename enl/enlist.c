@@ -15,6 +15,7 @@
 
 #include <bcr.h>
 
+#include "bcri/bell.h"
 #include "bcri/refuse.h"
 #include "cce.h"
 #include "conn.h"
@@ -61,11 +62,18 @@ static void fill_job(struct enl_job *job, const struct enl_conn *conn, const str
     bcri_view_copy(request->object, job->object, sizeof job->object);
 }
 
+/* A CCE with handlers runs them until the answer is there, and sleeps by its bell. */
+static void reply(struct enl_conn *conn, uint32_t id, int status, const char *text)
+{
+    enl_conn_reply(conn, id, status, text);
+    bcri_bell_ring(conn->cce->record);
+}
+
 static void answer(struct enl_program *program, struct enl_job *job)
 {
     bool ok = job->started > 0;
     if (job->conn != NULL)
-        enl_conn_reply(job->conn, job->id, ok ? 0 : bcrE_ENLIST, ok ? NULL : job->reason);
+        reply(job->conn, job->id, ok ? 0 : bcrE_ENLIST, ok ? NULL : job->reason);
     for (uint32_t i = 0; ok && i < job->failed_count; i++)
         enl_cce_tell_failure(program, &job->origin, job->failed[i]);
     free(job->failed);
@@ -137,7 +145,7 @@ static const char *refuse(struct enl_conn *conn, const struct bcri_control *requ
     bcri_view_copy(request->object, object, sizeof object);
     enl_say(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
             program->hostname, reason);
-    enl_conn_reply(conn, request->id, bcrE_ENLIST, reason);
+    reply(conn, request->id, bcrE_ENLIST, reason);
     return NULL;
 }
 

@@ -317,6 +317,12 @@ static int wait_for(struct bcri_sched *s, struct bcri_wait wait)
     return self->wait.result;
 }
 
+void bcri_sched_wait_for(struct bcri_sched *s, struct bcri_event *event)
+{
+    if (!event->happened(event))
+        (void)wait_for(s, (struct bcri_wait){.event = event, .deadline_ns = BCRI_DEADLINE_NEVER});
+}
+
 /* ---- the table for the floors below ---- */
 
 static int wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)

@@ -11,20 +11,36 @@
 #include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/heap.h"
+#include "bcri/sched.h"
 #include "bcri/self.h"
+#include "bcri/summons.h"
+
+/* The answer's status, or a code. In a CCE that has handlers these run until the answer is there. */
+static int call(struct bcri_client *client, struct bcri_control *request)
+{
+    struct bcri_incoming in;
+    struct bcri_client_call later;
+    const bool waits = client->ctx.upward != NULL;
+    int code =
+        waits ? bcri_client_begin(client, &later, request) : bcri_client_call(client, request, -1, &in);
+    if (code != 0)
+        return code;
+    if (waits) {
+        bcri_sched_wait_for(bcri_sched_of(&client->ctx), &later.event);
+        return later.code;
+    }
+    bcri_incoming_close(&in);
+    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_INTERNAL;
+}
 
 static int ask(struct bcri_client *client, struct bcri_control *request)
 {
-    struct bcri_incoming in;
-    int code = bcri_client_call(client, request, -1, &in);
+    int code = call(client, request);
     if (code == bcrE_ARG) { /* longer than any path or host name, or more CCEs than a program can have */
         bcri_client_complain("bcr_enlist: a name too long, or more than %u CCEs", BCRI_CCE_MAX);
         return bcrE_ENLIST;
     }
-    if (code != 0)
-        return code;
-    bcri_incoming_close(&in);
-    return in.message.type == BCRI_MSG_reply ? (int)in.message.status : bcrE_INTERNAL;
+    return code;
 }
 
 int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void **rgid, int nofree)
@@ -35,6 +51,11 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void 
     int count = prcssr >= 0 ? 1 : prcssr == INT_MIN ? INT_MAX : -prcssr;
     if (obj == NULL || obj[0] == '\0' || cceord1 < 0 || count - 1 > INT_MAX - cceord1) {
         bcri_set_errno(bcrE_ARG);
+        return -1;
+    }
+    int code = bcri_enter(ctx);
+    if (code != 0) {
+        bcri_set_errno(code);
         return -1;
     }
     struct bcri_control request = {.type = BCRI_MSG_enlist,
@@ -60,7 +81,7 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void 
     }
     /* What has come home from CCEs that have ended is kept for us until we have looked. */
     bcri_heap_collect(ctx);
-    int code = ask(ctx->client, &request);
+    code = ask(ctx->client, &request);
     if (code != 0) {
         bcri_set_errno(code);
         return -1;

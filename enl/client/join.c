@@ -25,22 +25,67 @@
 #include "bcri/client.h"
 #include "bcri/signature.h"
 
-int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
-                     struct bcri_incoming *in)
+/* An answer that another call waits for becomes that call's; one that nobody does, since a signal handler's longjmp has
+ * abandoned its call, is dropped. */
+static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *in)
+{
+    struct bcri_client_call **at = &client->calls;
+    while (*at != NULL && ((in->message.present & BCRI_HAS(id)) == 0 || (*at)->id != in->message.id))
+        at = &(*at)->next;
+    struct bcri_client_call *call = *at;
+    if (call == NULL) {
+        bcri_incoming_close(in);
+        return;
+    }
+    *at = call->next;
+    call->code = (int)in->message.status;
+    bcri_incoming_close(in);
+    call->answered = true;
+}
+
+static int send_request(struct bcri_client *client, struct bcri_control *request, int fd_out)
 {
     request->id = ++client->last_id;
     request->present |= BCRI_HAS(id);
     int error = bcri_channel_send(client->fd, request, &fd_out, fd_out >= 0 ? 1 : 0, true);
     if (error == -EMSGSIZE)
         return bcrE_ARG;
+    return error == 0 ? 0 : bcrE_INTERNAL;
+}
+
+int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
+                     struct bcri_incoming *in)
+{
+    int error = send_request(client, request, fd_out);
     while (error == 0) {
         if (bcri_channel_recv(client->fd, in, true) <= 0 || in->wrong != NULL)
             return bcrE_INTERNAL;
         if ((in->message.present & BCRI_HAS(id)) != 0 && in->message.id == request->id)
             return 0;
-        bcri_incoming_close(in); /* an answer that a signal handler's longjmp has abandoned */
+        keep_for_its_call(client, in);
     }
-    return bcrE_INTERNAL;
+    return error;
+}
+
+/* Reads what has come. When the daemon is gone, so is this process in a moment; whoever looks then, looks in vain. */
+static bool answered(struct bcri_event *event)
+{
+    struct bcri_client_call *call = (struct bcri_client_call *)(void *)event;
+    struct bcri_incoming in;
+    while (!call->answered && bcri_channel_recv(call->client->fd, &in, false) == 1 && in.wrong == NULL)
+        keep_for_its_call(call->client, &in);
+    return call->answered;
+}
+
+int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call, struct bcri_control *request)
+{
+    *call = (struct bcri_client_call){.event = {answered}, .client = client, .next = client->calls};
+    int error = send_request(client, request, -1);
+    if (error != 0)
+        return error;
+    call->id = request->id;
+    client->calls = call;
+    return 0;
 }
 
 static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)

@@ -91,5 +91,7 @@ int bcri_sched_allow(struct bcri_sched *sched, int priority);
 /* bcr_priority. 0 or bcrE_NOMEM. */
 int bcri_sched_set_priority(struct bcri_sched *sched, int activep, int blockp);
 _Noreturn void bcri_sched_block(struct bcri_sched *sched);
+/* Blocks until the event has happened. */
+void bcri_sched_wait_for(struct bcri_sched *sched, struct bcri_event *event);
 
 #endif

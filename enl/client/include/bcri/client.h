@@ -14,6 +14,19 @@
 
 #include "bcri/channel.h"
 #include "bcri/ctx.h"
+#include "bcri/waits.h"
+
+/* A call whose answer is not waited for at once: others are made meanwhile, and whoever reads an answer keeps it for the call
+ * that it belongs to. */
+struct bcri_client_call {
+    struct bcri_event
+        event; /* must be first: happens when the answer is there; the daemon rings the bell then */
+    struct bcri_client *client;
+    struct bcri_client_call *next;
+    uint32_t id;
+    bool answered;
+    int code; /* the answer's status */
+};
 
 struct bcri_client {
     struct bcri_ctx ctx;
@@ -22,6 +35,7 @@ struct bcri_client {
     pid_t pid;
     bool direct; /* started by a shell: enl is this process's parent, which made it */
     uint32_t last_id;
+    struct bcri_client_call *calls;        /* that wait for their answers */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: this is the root */
 };
 
@@ -32,6 +46,10 @@ extern const struct bcri_upcalls bcri_client_upcalls;
  * itself; bcrE_ARG: a value is too long for a message; bcrE_INTERNAL: the daemon does not answer. */
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
                      struct bcri_incoming *in);
+
+/* The same in two halves. begin: 0 or a bcrE_ code, then `call` is the client's until its event has happened. */
+int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
+                      struct bcri_control *request);
 
 /* Introduces this process on the inherited or connected socket `fd` (taken), and waits until it is enlisted: then the
  * private socket, the hang-up socket and ctx are set up. Returns 0 or a bcrE_ code; what a person must know is on
