@@ -7,23 +7,15 @@
 
 #include <bcr/error.h>
 
-#include "sanitizer.h"
-
 #if BCRI_FCONTEXT
 
-/* What libboost_context exports; its headers are C++. */
-struct transfer {
-    void *context; /* where the one that switched goes on */
-    void *passed;
-};
-struct transfer jump_fcontext(void *to, void *passed);
-void *make_fcontext(void *top, size_t bytes, void (*entry)(struct transfer));
+void *make_fcontext(void *top, size_t bytes, void (*entry)(struct bcri_transfer));
 
-static void begin(struct transfer came)
+static void begin(struct bcri_transfer came)
 {
     struct bcri_coroutine *self = came.passed;
     self->from->context = came.context;
-    sanitizer_arrived(self, self->from);
+    bcri_sanitizer_arrived(self, self->from);
     self->body(self);
     __builtin_trap(); /* a body never returns */
 }
@@ -37,13 +29,6 @@ static int make(struct bcri_coroutine *co)
 static void drop(struct bcri_coroutine *co)
 {
     (void)co;
-}
-
-static inline void jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
-{
-    struct transfer came = jump_fcontext(to->context, to);
-    self->from->context = came.context;
-    sanitizer_arrived(self, self->from);
 }
 
 const char *bcri_coroutine_kind(void)
@@ -61,7 +46,7 @@ const char *bcri_coroutine_kind(void)
 static void begin(unsigned high, unsigned low)
 {
     struct bcri_coroutine *self = (struct bcri_coroutine *)(uintptr_t)((uint64_t)high << 32 | low);
-    sanitizer_arrived(self, self->from);
+    bcri_sanitizer_arrived(self, self->from);
     self->body(self);
     __builtin_trap(); /* a body never returns */
 }
@@ -86,13 +71,12 @@ static void drop(struct bcri_coroutine *co)
     free(co->context);
 }
 
-static void jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
+void bcri_coroutine_jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
 {
     ucontext_t own; /* of a thread's own stack, where it lies as long as that is stopped */
     if (self->body == NULL)
         self->context = &own;
     swapcontext(self->context, to->context);
-    sanitizer_arrived(self, self->from);
 }
 
 const char *bcri_coroutine_kind(void)
@@ -108,20 +92,13 @@ int bcri_coroutine_make(struct bcri_coroutine *co, void *low, size_t bytes,
     *co = (struct bcri_coroutine){.low = low, .bytes = bytes, .body = body};
     int error = make(co);
     if (error == 0)
-        sanitizer_made(co);
+        bcri_sanitizer_made(co);
     return error;
 }
 
 void bcri_coroutine_drop(struct bcri_coroutine *co)
 {
-    sanitizer_dropped(co);
+    bcri_sanitizer_dropped(co);
     drop(co);
     co->context = NULL;
-}
-
-void bcri_coroutine_switch(struct bcri_coroutine *from, struct bcri_coroutine *to)
-{
-    to->from = from;
-    sanitizer_leaving(from, to);
-    jump(from, to);
 }

@@ -5,6 +5,9 @@
  * signal mask, no system call. It is made by Boost.Context's assembly (plain C symbols), or by ucontext(3), some thirty times
  * slower, where that library is missing; both are always built and tested where it is there.
  *
+ * It is inline: a processor predicts where a routine returns to by the calls before it, and is wrong for each routine that
+ * returns on another stack than it was called on.
+ *
  * AddressSanitizer and ThreadSanitizer are told of each switch and of each stack.
  *
  * A coroutine may be resumed by another thread than the one that ran it before, never by two at once.
@@ -32,9 +35,38 @@ int bcri_coroutine_make(struct bcri_coroutine *co, void *low, size_t bytes,
 /* Forgets a coroutine that is not running; its stack may be used for something else then. */
 void bcri_coroutine_drop(struct bcri_coroutine *co);
 
+#include "bcri/sanitizer.h"
+
+#if BCRI_FCONTEXT
+
+/* What libboost_context exports; its headers are C++. */
+struct bcri_transfer {
+    void *context; /* where the one that switched goes on */
+    void *passed;
+};
+struct bcri_transfer jump_fcontext(void *to, void *passed);
+
+static inline void bcri_coroutine_jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
+{
+    struct bcri_transfer came = jump_fcontext(to->context, to);
+    self->from->context = came.context;
+}
+
+#else
+
+void bcri_coroutine_jump(struct bcri_coroutine *self, struct bcri_coroutine *to);
+
+#endif
+
 /* Goes on with `to`; returns when somebody switches to `from`, which is the one that runs. A zeroed coroutine, never made,
  * stands for the calling thread's own stack. */
-void bcri_coroutine_switch(struct bcri_coroutine *from, struct bcri_coroutine *to);
+static inline void bcri_coroutine_switch(struct bcri_coroutine *from, struct bcri_coroutine *to)
+{
+    to->from = from;
+    bcri_sanitizer_leaving(from, to);
+    bcri_coroutine_jump(from, to);
+    bcri_sanitizer_arrived(from, from->from);
+}
 
 /* Which of the two switches: "fcontext" or "ucontext". */
 const char *bcri_coroutine_kind(void);

@@ -1,70 +1,70 @@
 /* SPDX-License-Identifier: MIT */
-/* What AddressSanitizer, ThreadSanitizer and valgrind are told of coroutines and their stacks; nothing without them.
+/* What AddressSanitizer and ThreadSanitizer are told of coroutines and their stacks; nothing without them.
  *
  * AddressSanitizer keeps the bounds of the stack that runs, and may keep frames elsewhere (`fake_stack`). ThreadSanitizer keeps
- * a call stack and a clock for each (`fiber`); a switch orders what was done before it and after it. */
-#ifndef SANITIZER_H
-#define SANITIZER_H
+ * a call stack and a clock for each (`fiber`); a switch orders what was done before it and after it.
+ *
+ * Part of bcri/coroutine.h, which includes it. */
+#ifndef BCRI_SANITIZER_H
+#define BCRI_SANITIZER_H
 
 #include <stdint.h>
 
-#include "bcri/coroutine.h"
-
 #if defined(__SANITIZE_ADDRESS__)
-#define SANITIZER_ADDRESS 1
+#define BCRI_SANITIZER_ADDRESS 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define SANITIZER_ADDRESS 1
+#define BCRI_SANITIZER_ADDRESS 1
 #endif
 #endif
 
 #if defined(__SANITIZE_THREAD__)
-#define SANITIZER_THREAD 1
+#define BCRI_SANITIZER_THREAD 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define SANITIZER_THREAD 1
+#define BCRI_SANITIZER_THREAD 1
 #endif
 #endif
 
-#ifdef SANITIZER_ADDRESS
+#ifdef BCRI_SANITIZER_ADDRESS
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 #endif
-#ifdef SANITIZER_THREAD
+#ifdef BCRI_SANITIZER_THREAD
 #include <sanitizer/tsan_interface.h>
 #endif
 
-static inline void sanitizer_made(struct bcri_coroutine *co)
+static inline void bcri_sanitizer_made(struct bcri_coroutine *co)
 {
     (void)co;
-#ifdef SANITIZER_ADDRESS
+#ifdef BCRI_SANITIZER_ADDRESS
     __lsan_register_root_region(co->low, co->bytes); /* what only a stopped coroutine knows is no leak */
 #endif
-#ifdef SANITIZER_THREAD
+#ifdef BCRI_SANITIZER_THREAD
     co->fiber = __tsan_create_fiber(0);
 #endif
 }
 
-static inline void sanitizer_dropped(struct bcri_coroutine *co)
+static inline void bcri_sanitizer_dropped(struct bcri_coroutine *co)
 {
     (void)co;
-#ifdef SANITIZER_ADDRESS
+#ifdef BCRI_SANITIZER_ADDRESS
     __lsan_unregister_root_region(co->low, co->bytes);
 #endif
-#ifdef SANITIZER_THREAD
+#ifdef BCRI_SANITIZER_THREAD
     __tsan_destroy_fiber(co->fiber);
 #endif
 }
 
 /* Just before the switch. */
-static inline void sanitizer_leaving(struct bcri_coroutine *from, struct bcri_coroutine *to)
+static inline void bcri_sanitizer_leaving(struct bcri_coroutine *from, struct bcri_coroutine *to)
 {
     (void)from;
     (void)to;
-#ifdef SANITIZER_ADDRESS
+#ifdef BCRI_SANITIZER_ADDRESS
     __sanitizer_start_switch_fiber(&from->fake_stack, to->low, to->bytes);
 #endif
-#ifdef SANITIZER_THREAD
+#ifdef BCRI_SANITIZER_THREAD
     if (from->body == NULL)
         from->fiber = __tsan_get_current_fiber(); /* a thread's own */
     __tsan_switch_to_fiber(to->fiber, 0);
@@ -72,11 +72,11 @@ static inline void sanitizer_leaving(struct bcri_coroutine *from, struct bcri_co
 }
 
 /* Just after it, on the stack of `self`, which was switched to by `from`. */
-static inline void sanitizer_arrived(struct bcri_coroutine *self, struct bcri_coroutine *from)
+static inline void bcri_sanitizer_arrived(struct bcri_coroutine *self, struct bcri_coroutine *from)
 {
     (void)self;
     (void)from;
-#ifdef SANITIZER_ADDRESS
+#ifdef BCRI_SANITIZER_ADDRESS
     const void *low;
     size_t bytes;
     __sanitizer_finish_switch_fiber(self->fake_stack, &low, &bytes);
