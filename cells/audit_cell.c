@@ -146,6 +146,9 @@ static void look_at_flags(struct look *look, uint64_t queued)
     if (!slow && (list || look->outside != 0))
         SAY(look, "requests (%u) or regions (%llu) outside the fast path, and no flag", list,
             (unsigned long long)look->outside);
+    if ((look->flags & BCRI_CELL_HIGH) != 0 && look->head > look->tail)
+        SAY(look, "additions summon, and %llu requests wait by ticket",
+            (unsigned long long)(look->head - look->tail));
     if (slow && look->head > look->tail)
         SAY(look, "slow, and %llu requests wait by ticket", (unsigned long long)(look->head - look->tail));
     if (list && queued != 0)

@@ -74,24 +74,36 @@ int bcri_wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum bcr
     return BCRI_WAITS;
 }
 
+static bool full_at_head(const struct bcri_place *place)
+{
+    uint64_t head = bcri_load(&place->cell->h.head);
+    uint64_t entry = bcri_load_acquire(&place->cell->ring[head & place->mask]);
+    return bcri_entry_lap(entry) == bcri_lap(head, place->ring_log2);
+}
+
 /* How many are queued, as far as it can be known without the tail lock: a put at this moment may count as one that comes
  * later. One that has stored its entry and not yet moved the tail counts. */
 static uint64_t queued(const struct bcri_place *place)
 {
     uint64_t head = bcri_load(&place->cell->h.head);
     uint64_t tail = bcri_load_acquire(&place->cell->t.tail);
-    uint64_t entry = bcri_load_acquire(&place->cell->ring[head & place->mask]);
-    if (bcri_entry_lap(entry) != bcri_lap(head, place->ring_log2))
+    if (!full_at_head(place))
         return 0;
     return tail > head ? tail - head : 1;
 }
 
-/* A get that summons takes both locks. */
+/* A get that summons takes both locks, and so does one that has to wait where additions summon: a put there need not look
+ * whether somebody waits by ticket (put.c). With such a mark the putters' line is left alone. */
 int bcri_get_marked(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
                     struct bcri_slot_shm *slot)
 {
     uint64_t state = bcri_load(&place->cell->h.state);
-    if (state != (place->open | BCRI_CELL_HIGH) && state != (place->open | BCRI_CELL_LOW))
+    if (state == (place->open | BCRI_CELL_HIGH)) {
+        if (!wait || full_at_head(place))
+            return get_at_head(ctx, place, want, wait, slot);
+        return BCRI_GO_SLOW;
+    }
+    if (state != (place->open | BCRI_CELL_LOW))
         return bcri_why_not_fast(place, state);
     if (bcri_get_summons(place, queued(place), want != BCRI_WANT_READ))
         return BCRI_GO_SLOW;

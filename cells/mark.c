@@ -9,9 +9,6 @@
 #include "bcri/slow.h"
 #include "bcri/tx.h"
 
-/* The int by which every CCE names itself (cces.h). */
-enum { SELF = 1 };
-
 static void tx_mark(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t word, uint32_t flag)
 {
     uint32_t flags = (uint32_t)bcri_load(&place->cell->h.state) & ~(BCRI_CELL_HIGH | BCRI_CELL_LOW);
@@ -24,7 +21,7 @@ static void tx_mark(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t wor
 static int change(struct bcri_ctx *ctx, int cell, uint64_t word, uint32_t flag)
 {
     struct bcri_place *place;
-    int error = bcri_place_find(ctx, SELF, cell, &place);
+    int error = bcri_place_find(ctx, BCRI_SELF, cell, &place);
     if (error != 0)
         return error;
     bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);

@@ -68,7 +68,7 @@ static uint64_t store_and_summon(struct bcri_ctx *ctx, struct bcri_place *place,
     return sleeper;
 }
 
-/* A put that is due to summon. Whoever slept at this ticket has gone: head is not beyond it, and it went to sleep under T. */
+/* A put that is due to summon. Nobody waits at this ticket; if the entry bears a mark, who slept there has gone. */
 static int put_and_summon(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t tail, bcri_ref region,
                           bool nofree, uint64_t *old_out)
 {
@@ -81,14 +81,25 @@ static int put_and_summon(struct bcri_ctx *ctx, struct bcri_place *place, uint64
     return error;
 }
 
-/* head is read without its lock: a take at this moment may count as one that comes later. */
+/* Whether a put at `tail` leaves at least as many as the mark says. With a mark of 1 each does, since nobody waits by ticket here
+ * (get.c). head is read without its lock: a take at this moment may count as one that comes later. */
+static bool is_due(const struct bcri_place *place, uint64_t tail)
+{
+    const struct bcri_cell_shm *cell = place->cell;
+    if ((bcri_load(&cell->t.state) & BCRI_CELL_HIGH) == 0)
+        return false;
+    return bcri_mark_of(bcri_load(&cell->t.mark)) == 1 ||
+           bcri_addition_summons(place, tail + 1 - bcri_load_acquire(&cell->h.head));
+}
+
 static int put_under_mark(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
                           bool nofree, uint64_t *old_out)
 {
-    const struct bcri_cell_shm *cell = place->cell;
-    uint64_t tail = bcri_load(&cell->t.tail);
-    uint64_t head = bcri_load_acquire(&cell->h.head);
-    if (head > tail || !bcri_addition_summons(place, tail + 1 - head))
+    const struct bcri_summons_shm *queue = &place->record->summons;
+    uint64_t tail = bcri_load(&place->cell->t.tail);
+    /* The owner watches that line: claim it before its turn comes. */
+    bcri_prefetch_write(&queue->ring[bcri_load(&queue->written) % BCRI_SUMMONS_RING]);
+    if (!is_due(place, tail))
         return under_tail(ctx, place, region, write, nofree, old_out);
     int error = look_at_tail(ctx, place, tail, write);
     return error == 0 ? put_and_summon(ctx, place, tail, region, nofree, old_out) : error;

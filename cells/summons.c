@@ -283,6 +283,17 @@ static void next_in_chain(struct bcri_ctx *ctx)
     look_into_block(ctx, next, entries_of(ctx, next));
 }
 
+/* What the handler will probably look at first, if it is known where: the entry of its cell that is to be taken next. */
+static void look_ahead(struct bcri_ctx *ctx, uint32_t number)
+{
+    if (ctx->cells == NULL)
+        return;
+    uint64_t key = bcri_place_key(BCRI_SELF, (int)number);
+    const struct bcri_place *place = bcri_place_entry(ctx, key);
+    if (place->key == key && place->own)
+        __builtin_prefetch((const void *)&place->cell->ring[bcri_load(&place->cell->h.head) & place->mask]);
+}
+
 bool bcri_summons_take(struct bcri_ctx *ctx, uint32_t *number_out, uint32_t *gen_out)
 {
     uint64_t entry;
@@ -301,6 +312,7 @@ bool bcri_summons_take(struct bcri_ctx *ctx, uint32_t *number_out, uint32_t *gen
         look_into_ring(ctx);
     }
     *number_out = (uint32_t)(entry >> 32) & 0x7fffffffu;
+    look_ahead(ctx, *number_out);
     *gen_out = (uint32_t)entry & BCRI_MARK_GEN_MAX;
     ctx->last_cpu = (uint32_t)(entry >> 24) & 0xffu;
     return true;

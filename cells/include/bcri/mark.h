@@ -21,6 +21,9 @@
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
 
+/* The int by which every CCE names itself (cces.h). */
+#define BCRI_SELF 1
+
 /* Generations run from 1 to this, and again. */
 #define BCRI_MARK_GEN_MAX 0xffffffu
 
