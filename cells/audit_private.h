@@ -37,6 +37,6 @@ void bcri_audit_say(struct audit *audit, const char *format, ...) __attribute__(
 void bcri_audit_area(struct audit *audit, bcri_ref area_ref);
 
 /* audit_summons.c */
-void bcri_audit_summonses(struct audit *audit, const struct bcri_record_shm *record);
+void bcri_audit_summonses(struct audit *audit, struct bcri_record_shm *record);
 
 #endif

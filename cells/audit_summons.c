@@ -34,7 +34,7 @@ static void look_at_chain(struct audit *audit, bcri_ref first, bcri_ref last, co
             (unsigned long long)last);
 }
 
-static void look_at_ring(struct audit *audit, const struct bcri_summons_shm *queue, bool chained)
+static void look_at_ring(struct audit *audit, struct bcri_summons_shm *queue, bool chained)
 {
     uint64_t taken = bcri_load(&queue->taken), written = bcri_load(&queue->written);
     if (written < taken || written - taken > BCRI_SUMMONS_RING) {
@@ -42,7 +42,7 @@ static void look_at_ring(struct audit *audit, const struct bcri_summons_shm *que
         return;
     }
     for (uint64_t t = taken; t < taken + BCRI_SUMMONS_RING; t++) {
-        uint64_t entry = bcri_load(&queue->ring[t % BCRI_SUMMONS_RING]);
+        uint64_t entry = bcri_load(bcri_summons_word(queue, t));
         bool full = entry >> 63 == bcri_summons_lap(t);
         bool to_chain = t < written && number_of(entry) == BCRI_SUMMONS_CHAIN;
         if (full != (t < written))
@@ -55,9 +55,9 @@ static void look_at_ring(struct audit *audit, const struct bcri_summons_shm *que
     }
 }
 
-void bcri_audit_summonses(struct audit *audit, const struct bcri_record_shm *record)
+void bcri_audit_summonses(struct audit *audit, struct bcri_record_shm *record)
 {
-    const struct bcri_summons_shm *queue = &record->summons;
+    struct bcri_summons_shm *queue = &record->summons;
     bcri_ref first = bcri_load(&queue->chain_first), last = bcri_load(&queue->chain_last);
     uint64_t used = bcri_load(&queue->chain_used);
     uint32_t state = bcri_load(&record->id.state);

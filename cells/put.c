@@ -62,7 +62,7 @@ static uint64_t store_and_summon(struct bcri_ctx *ctx, struct bcri_place *place,
     bcri_summons_note_written(ctx, place);
     store_entry(ctx, place, tail, region, sleeper, phase | BCRI_PHASE_SUMMONS);
     bcri_step();
-    bcri_summons_write(queue, place, bcri_current_cpu());
+    bcri_summons_write(queue, place, bcri_current_cpu(), region);
     if (sleeper != 0)
         bcri_store(&queue->asleep, 0);
     return sleeper;
@@ -95,10 +95,10 @@ static bool is_due(const struct bcri_place *place, uint64_t tail)
 static int put_under_mark(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
                           bool nofree, uint64_t *old_out)
 {
-    const struct bcri_summons_shm *queue = &place->record->summons;
+    struct bcri_summons_shm *queue = &place->record->summons;
     uint64_t tail = bcri_load(&place->cell->t.tail);
     /* The owner watches that line: claim it before its turn comes. */
-    bcri_prefetch_write(&queue->ring[bcri_load(&queue->written) % BCRI_SUMMONS_RING]);
+    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
     if (!is_due(place, tail))
         return under_tail(ctx, place, region, write, nofree, old_out);
     int error = look_at_tail(ctx, place, tail, write);

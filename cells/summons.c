@@ -122,8 +122,11 @@ int bcri_summons_begin(struct bcri_ctx *ctx, const struct bcri_place *place, boo
 static void tx_ring(struct bcri_ctx *ctx, const struct bcri_place *place, uint32_t number, uint32_t gen)
 {
     uint64_t t = bcri_load(&place->record->summons.written);
+    const struct bcri_summons_shm *queue = &place->record->summons;
+    size_t offset = (size_t)((const unsigned char *)bcri_summons_word(&place->record->summons, t) -
+                             (const unsigned char *)queue);
     bcri_tx_add(ctx, BCRI_REDO_64, bcri_record_ref(ctx, place->owner),
-                offsetof(struct bcri_record_shm, summons.ring) + (size_t)(t % BCRI_SUMMONS_RING) * 8,
+                offsetof(struct bcri_record_shm, summons) + offset,
                 bcri_summons_entry(bcri_summons_lap(t), number, bcri_current_cpu(), gen));
     TX_QUEUE(ctx, place, written, t + 1);
 }
@@ -213,7 +216,7 @@ bool bcri_summons_mark(struct bcri_ctx *ctx)
 
 static void look_into_ring(struct bcri_ctx *ctx)
 {
-    ctx->summons_at = &ctx->record->summons.ring[ctx->summons_taken % BCRI_SUMMONS_RING];
+    ctx->summons_at = bcri_summons_word(&ctx->record->summons, ctx->summons_taken);
     ctx->summons_lap = bcri_summons_lap(ctx->summons_taken);
 }
 
@@ -283,9 +286,13 @@ static void next_in_chain(struct bcri_ctx *ctx)
     look_into_block(ctx, next, entries_of(ctx, next));
 }
 
-/* What the handler will probably look at first, if it is known where: the entry of its cell that is to be taken next. */
-static void look_ahead(struct bcri_ctx *ctx, uint32_t number)
+/* What the handler will probably look at first, if it is known where: the entry of its cell that is to be taken next, and the
+ * region. Both at once, so that their ways here take the time of one. */
+static void look_ahead(struct bcri_ctx *ctx, uint32_t number, bcri_ref hint)
 {
+    const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(hint)];
+    if ((uint32_t)hint < map->units)
+        bcri_prefetch_write(map->base + bcri_ref_offset(hint));
     if (ctx->cells == NULL)
         return;
     uint64_t key = bcri_place_key(BCRI_SELF, (int)number);
@@ -308,11 +315,13 @@ bool bcri_summons_take(struct bcri_ctx *ctx, uint32_t *number_out, uint32_t *gen
     if (bcri_unlikely(ctx->summons_block != BCRI_REF_NONE)) {
         next_in_chain(ctx);
     } else {
-        bcri_store_release(&ctx->record->summons.taken, ++ctx->summons_taken);
+        QUEUE *queue = &ctx->record->summons;
+        look_ahead(ctx, (uint32_t)(entry >> 32) & 0x7fffffffu,
+                   bcri_load(&bcri_summons_line(queue, ctx->summons_taken)->hint));
+        bcri_store_release(&queue->taken, ++ctx->summons_taken);
         look_into_ring(ctx);
     }
     *number_out = (uint32_t)(entry >> 32) & 0x7fffffffu;
-    look_ahead(ctx, *number_out);
     *gen_out = (uint32_t)entry & BCRI_MARK_GEN_MAX;
     ctx->last_cpu = (uint32_t)(entry >> 24) & 0xffu;
     return true;
@@ -327,7 +336,7 @@ void bcri_summons_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri
     QUEUE *queue = &place->record->summons;
     if (bcri_load_acquire(&queue->lock) == BCRI_TAG(index) &&
         (uint32_t)bcri_load(&queue->written) == (uint32_t)(bcri_load(&j->aux[BCRI_AUX_SUMMONS]) >> 32))
-        bcri_summons_write(queue, place, UINT8_MAX);
+        bcri_summons_write(queue, place, UINT8_MAX, bcri_load(&j->region));
 }
 
 void bcri_summons_repair(struct bcri_ctx *enl, uint32_t index)

@@ -54,9 +54,9 @@ static bool stack_first_slots(struct bcri_ctx *ctx)
 /* Where the first will be: cells/, summons.h. */
 static void begin_summonses(struct bcri_ctx *ctx)
 {
-    const struct bcri_summons_shm *queue = &ctx->record->summons;
+    struct bcri_summons_shm *queue = &ctx->record->summons;
     ctx->summons_taken = bcri_load(&queue->taken);
-    ctx->summons_at = &queue->ring[ctx->summons_taken % BCRI_SUMMONS_RING];
+    ctx->summons_at = bcri_summons_word(queue, ctx->summons_taken);
     ctx->summons_lap = bcri_summons_lap(ctx->summons_taken);
 }
 

@@ -2,13 +2,14 @@
 /* Summonses: requests of a CCE's handlers, in a queue in its record (struct bcri_summons_shm), oldest first.
  *
  *   line 0     lock · asleep · written · limit · chain: whoever summons, under the lock
- *   line 1, 2  ring of 16 entries: 63 lap · 62..32 cell number · 31..24 the summoner's CPU · 23..0 generation of the mark
+ *   line 1, 2  ring of 14 entries: 63 lap · 62..32 cell number · 31..24 the summoner's CPU · 23..0 generation of the mark;
+ *              and in each line a region that was put with one of them, to be fetched early
  *   line 3     the owner's: how many it has taken from the ring, and the chain that it is taking from
  *
- * Ring. Entry t lies at t % 16, and is full once its lap bit is that of t: the owner watches that one word and needs neither
- * lock nor line 0. Written by the holder of the lock while t < limit, where limit = taken + 15 is a cached bound.
+ * Ring. Entry t lies at t % 14, and is full once its lap bit is that of t: the owner watches that one word and needs neither
+ * lock nor line 0. Written by the holder of the lock while t < limit, where limit = taken + 13 is a cached bound.
  *
- * Chain. When 15 are in the ring, the 16th entry says so (cell number BCRI_SUMMONS_CHAIN), and that one and all later
+ * Chain. When 13 are in the ring, the 14th entry says so (cell number BCRI_SUMMONS_CHAIN), and that one and all later
  * ones go into blocks that the summoners take from their own heaps, until the owner has come to that entry: under the lock
  * it makes the chain its own (taken_first), and the next goes through the ring again. A block is a region held by the queue
  * (count 1); the owner drops it when it has read it, and it goes home as any other. So the order of the lock is the order
@@ -136,10 +137,11 @@ static inline void bcri_summons_note_written(struct bcri_ctx *ctx, const struct 
     bcri_store(&ctx->journal->aux[BCRI_AUX_SUMMONS], written << 32 | (place->owner + 1));
 }
 static inline void bcri_summons_write(struct bcri_summons_shm *queue, const struct bcri_place *place,
-                                      uint32_t cpu)
+                                      uint32_t cpu, bcri_ref hint)
 {
     uint64_t t = bcri_load(&queue->written);
-    bcri_store_release(&queue->ring[t % BCRI_SUMMONS_RING],
+    bcri_store(&bcri_summons_line(queue, t)->hint, hint);
+    bcri_store_release(bcri_summons_word(queue, t),
                        bcri_summons_entry(bcri_summons_lap(t), (uint32_t)place->number, cpu,
                                           bcri_mark_gen(bcri_load(&place->cell->t.mark))));
     bcri_step();

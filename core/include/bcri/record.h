@@ -168,7 +168,14 @@ static_assert(sizeof(struct bcri_trace_shm) == 32, "docs/layout/record.md");
 #define BCRI_FLOOR2_BYTES 512u
 
 /* Requests of this CCE's handlers: cells/include/bcri/summons.h. */
-#define BCRI_SUMMONS_RING 16u
+#define BCRI_SUMMONS_LINES    2u
+#define BCRI_SUMMONS_PER_LINE 7u
+#define BCRI_SUMMONS_RING     (BCRI_SUMMONS_LINES * BCRI_SUMMONS_PER_LINE)
+struct bcri_summons_line_shm {
+    _Atomic uint64_t entry[BCRI_SUMMONS_PER_LINE];
+    _Atomic uint64_t hint; /* a region that was put with one of them; only to be fetched early */
+};
+static_assert(sizeof(struct bcri_summons_line_shm) == 64, "docs/layout/record.md");
 struct bcri_summons_shm {
     _Atomic uint32_t lock;
     _Atomic uint32_t asleep;  /* the owner sleeps: whoever summons clears it and rings */
@@ -178,7 +185,7 @@ struct bcri_summons_shm {
     _Atomic uint64_t chain_last;
     _Atomic uint64_t chain_used; /* entries in the chain's last block */
     uint64_t pad0[2];
-    _Atomic uint64_t ring[BCRI_SUMMONS_RING];
+    struct bcri_summons_line_shm ring[BCRI_SUMMONS_LINES];
     _Atomic uint64_t taken; /* how many the owner has taken from the ring */
     _Atomic uint64_t taken_first;
     uint64_t pad1[6];
@@ -186,6 +193,16 @@ struct bcri_summons_shm {
 static_assert(offsetof(struct bcri_summons_shm, ring) == 64, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_summons_shm, taken) == 192, "docs/layout/record.md");
 static_assert(sizeof(struct bcri_summons_shm) == 256, "docs/layout/record.md");
+
+/* Where the `t`th of the ring lies. */
+static inline struct bcri_summons_line_shm *bcri_summons_line(struct bcri_summons_shm *queue, uint64_t t)
+{
+    return &queue->ring[t / BCRI_SUMMONS_PER_LINE % BCRI_SUMMONS_LINES];
+}
+static inline _Atomic uint64_t *bcri_summons_word(struct bcri_summons_shm *queue, uint64_t t)
+{
+    return &bcri_summons_line(queue, t)->entry[t % BCRI_SUMMONS_PER_LINE];
+}
 
 /* The topmost bit of a summons that is the `t`th of the ring: 1 in the first lap, since the record begins as zeroes. */
 static inline uint64_t bcri_summons_lap(uint64_t t)
