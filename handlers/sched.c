@@ -133,7 +133,7 @@ static void body(struct bcri_coroutine *co)
 static bool make(struct bcri_sched *s, struct bcri_invocation *one)
 {
     one->sched = s;
-    return bcri_waits_reserve(&s->waits, s->stacks.count + 1) &&
+    return bcri_waits_reserve(&s->waits, (size_t)s->stacks.count + 1) &&
            bcri_coroutine_make(&one->co, one->stack.low, one->stack.bytes, body) == 0;
 }
 

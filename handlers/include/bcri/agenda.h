@@ -21,8 +21,8 @@ struct bcri_lane;
 /* What of a handler the agenda needs; the first member of it. */
 struct bcri_summoned {
     struct bcri_lane *lane;
-    uint64_t queued; /* how many summonses of it are here */
-    bool removed;    /* those are to be dropped; when the last is, `dropped` is called */
+    size_t queued; /* how many summonses of it are here */
+    bool removed;  /* those are to be dropped; when the last is, `dropped` is called */
 };
 
 /* What of an invocation; the first member of it. */
