@@ -184,15 +184,24 @@ static void watch(const struct bcri_invocation *from)
     }
 }
 
-/* What the beginning of each call looks at (bcri_enter): where the executing invocation's stack lies, and whether something may
- * interrupt it that was seen already: summonses that came after the main program was interrupted by others. */
-static void set_entry(struct bcri_sched *s)
+/* Whether what was seen interrupts the executing invocation at the beginning of a call. */
+static bool is_due(struct bcri_sched *s)
 {
     const struct bcri_invocation *self = s->current;
     bool summons = false;
+    int priority = bcri_agenda_top(&s->agenda, &summons);
+    return priority > self->activep || (priority == self->activep && summons && is_main(self));
+}
+
+/* What the beginning of each call looks at (bcri_enter): where the executing invocation's stack lies, and whether something may
+ * interrupt it that was seen already: summonses that came after the main program was interrupted by others, or that bcr_allow
+ * left alone. */
+static void set_entry(struct bcri_sched *s)
+{
+    const struct bcri_invocation *self = s->current;
     s->ctx->stack_low = is_main(self) ? 0 : (uintptr_t)self->stack.low;
     s->ctx->stack_bytes = is_main(self) ? UINTPTR_MAX : self->stack.bytes;
-    s->ctx->handlers_due = is_main(self) && bcri_agenda_top(&s->agenda, &summons) >= self->activep && summons;
+    s->ctx->handlers_due = is_due(s);
 }
 
 static __attribute__((noinline)) void switch_to(struct bcri_sched *s, struct bcri_invocation *self,
@@ -249,15 +258,6 @@ static void schedule(struct bcri_sched *s, struct bcri_invocation *self)
 }
 
 /* ---- what the executing invocation does ---- */
-
-/* Whether what was seen interrupts the executing invocation at the beginning of a call. */
-static bool is_due(struct bcri_sched *s)
-{
-    const struct bcri_invocation *self = s->current;
-    bool summons = false;
-    int priority = bcri_agenda_top(&s->agenda, &summons);
-    return priority > self->activep || (priority == self->activep && summons && is_main(self));
-}
 
 void bcri_sched_yield(struct bcri_sched *s)
 {
