@@ -59,16 +59,12 @@ static struct sched_time now(struct sched *sched)
     return time;
 }
 
-/* Requests are seen in their order. Whether there was any. */
-static bool see_requests(struct sched *sched)
+/* Requests are seen in their order. */
+static void see_requests(struct sched *sched)
 {
-    bool any = false;
     for (int i = 0; i < sched->request_count; i++)
-        if (sched->request[i].queued && sched->request[i].came.latest == 0) {
+        if (sched->request[i].queued && sched->request[i].came.latest == 0)
             sched->request[i].came = now(sched);
-            any = true;
-        }
-    return any;
 }
 
 /* All that is over is seen at the same time. */
@@ -111,7 +107,7 @@ static bool must_go_before(struct rank a, struct rank b)
     if (a.last != b.last)
         return b.last;
     if (a.last)
-        return a.came.latest > b.came.latest;
+        return false; /* there is one only */
     if (a.request >= 0 && b.request >= 0)
         return a.request < b.request;
     return a.came.latest < b.came.earliest;
@@ -126,16 +122,30 @@ static bool rank_of_request(const struct sched *sched, int i, struct rank *rank_
     return true;
 }
 
+static int priority_of(const struct sched_invocation *invocation)
+{
+    return invocation->state == SCHED_ALLOWS ? invocation->allowed : invocation->activep;
+}
+
+/* Of those that were interrupted or are in bcr_allow, the last of its priority. */
+static bool is_innermost(const struct sched *sched, const struct sched_invocation *one)
+{
+    for (int i = 0; i < sched->invocation_count; i++) {
+        const struct sched_invocation *other = &sched->invocation[i];
+        if ((other->state == SCHED_INTERRUPTED || other->state == SCHED_ALLOWS) &&
+            priority_of(other) == priority_of(one) && other->stopped > one->stopped)
+            return false;
+    }
+    return true;
+}
+
 static bool rank_of_invocation(const struct sched *sched, int i, struct rank *rank_out)
 {
-    const struct sched_invocation *invocation = &sched->invocation[i];
-    *rank_out = (struct rank){.priority = invocation->activep, .came = invocation->came, .request = -1};
-    if (invocation->state == SCHED_ALLOWS) {
-        rank_out->priority = invocation->allowed;
-        rank_out->last = true;
-        return invocation->allowed >= 0;
-    }
-    return invocation->state == SCHED_READY || invocation->state == SCHED_INTERRUPTED;
+    const struct sched_invocation *one = &sched->invocation[i];
+    *rank_out = (struct rank){
+        .priority = priority_of(one), .last = one->state == SCHED_ALLOWS, .came = one->came, .request = -1};
+    return one->state == SCHED_READY ||
+           ((one->state == SCHED_INTERRUPTED || one->state == SCHED_ALLOWS) && is_innermost(sched, one));
 }
 
 static bool nobody_goes_before(const struct sched *sched, struct rank rank)
@@ -191,13 +201,12 @@ static void stop(struct sched *sched, enum sched_state state)
     sched->runs = SCHED_NOBODY;
 }
 
-bool sched_interrupts(struct sched *sched, bool always)
+bool sched_interrupts(struct sched *sched)
 {
     const struct sched_invocation *self = running(sched);
     struct rank rank;
     bool interrupts = false;
-    if (!see_requests(sched) && !always && sched->runs != SCHED_MAIN)
-        return false;
+    see_requests(sched);
     for (int i = 0; i < sched->request_count; i++)
         if (rank_of_request(sched, i, &rank))
             interrupts |= rank.priority > self->activep ||

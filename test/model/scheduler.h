@@ -50,9 +50,8 @@ void sched_drop(struct sched *sched, int cell);
 /* What that one waits for has come. */
 void sched_over(struct sched *sched, int invocation);
 
-/* A call begins, or (`always`) bcr_priority ends: does somebody else go first? If so, the caller is interrupted. A handler's
- * call looks only if there is a request that nobody has seen. */
-bool sched_interrupts(struct sched *sched, bool always);
+/* A call begins, or bcr_priority ends: does somebody else go first? If so, the caller is interrupted. */
+bool sched_interrupts(struct sched *sched);
 void sched_allow(struct sched *sched, int priority);
 void sched_block(struct sched *sched);
 void sched_wait(struct sched *sched);

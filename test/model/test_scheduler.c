@@ -34,7 +34,7 @@ static void idle(void)
 TEST(a_caller_goes_on_if_nothing_is_requested)
 {
     main_runs(0, 0);
-    CHECK(!sched_interrupts(&sched, false));
+    CHECK(!sched_interrupts(&sched));
     CHECK_INT(sched.runs, SCHED_MAIN);
 }
 
@@ -42,7 +42,7 @@ TEST(a_request_of_the_main_programs_priority_interrupts_it)
 {
     main_runs(3, 3);
     int request = sched_request(&sched, 1, 3, 3);
-    CHECK(sched_interrupts(&sched, false));
+    CHECK(sched_interrupts(&sched));
     int first = started(request);
     CHECK_INT(sched.invocation[first].activep, 3);
     sched_end(&sched);
@@ -53,14 +53,14 @@ TEST(what_is_requested_while_the_main_program_is_interrupted_comes_after_it)
 {
     main_runs(0, 0);
     int a = sched_request(&sched, 1, 0, 0);
-    CHECK(sched_interrupts(&sched, false));
+    CHECK(sched_interrupts(&sched));
     started(a);
     int b = sched_request(&sched, 1, 0, 0);
     sched_end(&sched);
     CHECK(sched_look(&sched));
     CHECK(!sched_may_start(&sched, b));
     gone_on(SCHED_MAIN);
-    CHECK(sched_interrupts(&sched, false)); /* at its next call it lets that in */
+    CHECK(sched_interrupts(&sched)); /* at its next call it lets that in */
     started(b);
 }
 
@@ -68,11 +68,11 @@ TEST(handlers_of_one_priority_do_not_interrupt_each_other)
 {
     main_runs(0, 0);
     int a = sched_request(&sched, 1, 2, 2), b = sched_request(&sched, 1, 2, 2);
-    CHECK(sched_interrupts(&sched, false));
+    CHECK(sched_interrupts(&sched));
     started(a);
-    CHECK(!sched_interrupts(&sched, false));
+    CHECK(!sched_interrupts(&sched));
     int c = sched_request(&sched, 1, 2, 2);
-    CHECK(!sched_interrupts(&sched, false));
+    CHECK(!sched_interrupts(&sched));
     sched_end(&sched);
     started(b);
     sched_end(&sched);
@@ -83,10 +83,10 @@ TEST(a_higher_one_interrupts_a_handler)
 {
     main_runs(0, 0);
     int a = sched_request(&sched, 1, 2, 2);
-    CHECK(sched_interrupts(&sched, false));
+    CHECK(sched_interrupts(&sched));
     int low = started(a);
     int b = sched_request(&sched, 2, 3, 3);
-    CHECK(sched_interrupts(&sched, false));
+    CHECK(sched_interrupts(&sched));
     started(b);
     sched_request(&sched, 1, 2, 2);
     sched_end(&sched);
@@ -97,9 +97,9 @@ TEST(a_request_below_the_caller_waits_until_that_goes_down)
 {
     main_runs(5, 5);
     int request = sched_request(&sched, 1, 4, 4);
-    CHECK(!sched_interrupts(&sched, false));
+    CHECK(!sched_interrupts(&sched));
     sched_priority(&sched, 4, 0);
-    CHECK(sched_interrupts(&sched, true));
+    CHECK(sched_interrupts(&sched));
     started(request);
 }
 
@@ -136,7 +136,7 @@ TEST(the_highest_goes_first_and_of_several_the_oldest)
     int a = sched_request(&sched, 1, 1, 1), b = sched_request(&sched, 2, 2, 2),
         c = sched_request(&sched, 3, 1, 1), d = sched_request(&sched, 4, 2, 2);
     const int order[] = {b, d, a, c};
-    CHECK(sched_interrupts(&sched, false));
+    CHECK(sched_interrupts(&sched));
     for (int i = 0; i < 4; i++) {
         started(order[i]);
         sched_end(&sched);
@@ -163,7 +163,7 @@ TEST(a_wait_that_is_over_is_seen_when_somebody_stops)
     sched_wait(&sched);
     started(sched_request(&sched, 1, 0, 0));
     sched_over(&sched, SCHED_MAIN);
-    CHECK(!sched_interrupts(&sched, false));
+    CHECK(!sched_interrupts(&sched));
     sched_end(&sched);
     gone_on(SCHED_MAIN);
 }
@@ -207,10 +207,10 @@ TEST(an_interrupted_one_decides_too)
 {
     main_runs(0, 0);
     int a = sched_request(&sched, 1, 3, 0);
-    CHECK(sched_interrupts(&sched, false));
+    CHECK(sched_interrupts(&sched));
     int middle = started(a);
     sched_request(&sched, 2, 4, 0);
-    CHECK(sched_interrupts(&sched, false));
+    CHECK(sched_interrupts(&sched));
     int high = started(1);
     sched_wait(&sched);
     CHECK_INT(sched_level(&sched), 0);
@@ -248,7 +248,7 @@ TEST(requests_go_with_their_handler_and_to_the_one_that_replaces_it)
     int b = sched_request(&sched, 2, 0, 0), c = sched_request(&sched, 3, 0, 0);
     sched_drop(&sched, 1);
     sched_replace(&sched, 3, 8, 8);
-    CHECK(sched_interrupts(&sched, false));
+    CHECK(sched_interrupts(&sched));
     CHECK_INT(sched.invocation[started(c)].activep, 8);
     sched_end(&sched);
     started(b);
