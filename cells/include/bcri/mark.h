@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A cell's mark: when an operation on it summons the handler of its owner.
+/* A cell's water mark (not to be confused with that of a write lock's taker): when an operation on it summons the handler of
+ * its owner.
  *
  *   mark > 0    an addition that leaves at least that many regions queued, whoever does it: a put, a write, a put that has
  *               waited for room, an error region, a region that goes back to the head since its taker has died
