@@ -113,11 +113,11 @@ static bool make_room(struct bcri_agenda *agenda)
     if (agenda->lane_count < agenda->lane_room)
         return true;
     size_t room = agenda->lane_room != 0 ? 2 * agenda->lane_room : 8;
-    struct bcri_lane **lanes = realloc(agenda->lanes, room * sizeof *lanes);
+    struct bcri_lane **lanes = realloc(agenda->lanes, room * sizeof(void *));
     if (lanes == NULL)
         return false;
     agenda->lanes = lanes;
-    struct bcri_lane **heap = realloc(agenda->heap, room * sizeof *heap);
+    struct bcri_lane **heap = realloc(agenda->heap, room * sizeof(void *));
     if (heap == NULL)
         return false;
     agenda->heap = heap;
@@ -130,8 +130,7 @@ static struct bcri_lane *take_unused(struct bcri_agenda *agenda)
     for (size_t i = 0; agenda->lane_count >= LANES_KEPT && i < agenda->lane_count; i++) {
         struct bcri_lane *lane = agenda->lanes[i];
         if (lane->users == 0 && lane->heap_idx == EMPTY) {
-            memmove(&agenda->lanes[i], &agenda->lanes[i + 1],
-                    (--agenda->lane_count - i) * sizeof(struct bcri_lane *));
+            memmove(&agenda->lanes[i], &agenda->lanes[i + 1], (--agenda->lane_count - i) * sizeof(void *));
             return lane;
         }
     }
@@ -154,8 +153,7 @@ struct bcri_lane *bcri_lane_enter(struct bcri_agenda *agenda, int priority)
     lane->priority = priority;
     lane->users = 1;
     at = find(agenda, priority);
-    memmove(&agenda->lanes[at + 1], &agenda->lanes[at],
-            (agenda->lane_count++ - at) * sizeof(struct bcri_lane *));
+    memmove(&agenda->lanes[at + 1], &agenda->lanes[at], (agenda->lane_count++ - at) * sizeof(void *));
     agenda->lanes[at] = lane;
     return lane;
 }

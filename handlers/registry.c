@@ -20,7 +20,7 @@ bool bcri_registry_reserve(struct bcri_registry *registry)
         return true;
     struct bcri_registry grown = {.room = registry->room != 0 ? 2 * registry->room : LEAST,
                                   .count = registry->count};
-    grown.slot = calloc(grown.room, sizeof *grown.slot);
+    grown.slot = calloc(grown.room, sizeof(void *));
     if (grown.slot == NULL)
         return false;
     for (size_t i = 0; i < registry->room; i++)

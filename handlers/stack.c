@@ -39,13 +39,13 @@ static size_t round_up(size_t bytes, size_t unit)
 
 static uint64_t read_number(const char *path, uint64_t fallback)
 {
-    unsigned long long number;
+    char text[32] = "";
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return fallback;
-    int found = fscanf(file, "%llu", &number);
+    size_t length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
-    return found == 1 ? number : fallback;
+    return length != 0 ? strtoull(text, NULL, 10) : fallback;
 }
 
 void bcri_stacks_init(struct bcri_stacks *stacks, size_t element_bytes, size_t stack_bytes, uint64_t most)

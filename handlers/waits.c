@@ -33,7 +33,7 @@ bool bcri_waits_reserve(struct bcri_waits *waits, size_t count)
     if (count <= waits->deadline_room)
         return true;
     size_t room = count + waits->deadline_room;
-    struct bcri_wait **deadlines = realloc(waits->deadlines, room * sizeof *deadlines);
+    struct bcri_wait **deadlines = realloc(waits->deadlines, room * sizeof(void *));
     if (deadlines == NULL)
         return false;
     waits->deadlines = deadlines;

@@ -26,6 +26,7 @@ struct bcri_coroutine {
     struct bcri_coroutine *from;               /* who switched to it last */
     void *fake_stack;                          /* of AddressSanitizer */
     void *fiber;                               /* of ThreadSanitizer */
+    unsigned valgrind_id;
 };
 
 /* Makes *co a coroutine that runs `body` on the `bytes` bytes from `low` on when it is switched to for the first time. The

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What AddressSanitizer and ThreadSanitizer are told of coroutines and their stacks; nothing without them.
+/* What AddressSanitizer, ThreadSanitizer and valgrind are told of coroutines and their stacks.
  *
  * AddressSanitizer keeps the bounds of the stack that runs, and may keep frames elsewhere (`fake_stack`). ThreadSanitizer keeps
  * a call stack and a clock for each (`fiber`); a switch orders what was done before it and after it.
+ *
+ * Valgrind looks around in what it takes for the running stack, so it must know where each ends: a few instructions when a
+ * stack is made, which do nothing without it.
  *
  * Part of bcri/coroutine.h, which includes it. */
 #ifndef BCRI_SANITIZER_H
@@ -26,6 +29,11 @@
 #endif
 #endif
 
+#if defined(__has_include)
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+#endif
 #ifdef BCRI_SANITIZER_ADDRESS
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
@@ -37,6 +45,9 @@
 static inline void bcri_sanitizer_made(struct bcri_coroutine *co)
 {
     (void)co;
+#ifdef VALGRIND_STACK_REGISTER
+    co->valgrind_id = (unsigned)VALGRIND_STACK_REGISTER(co->low, co->low + co->bytes);
+#endif
 #ifdef BCRI_SANITIZER_ADDRESS
     __lsan_register_root_region(co->low, co->bytes); /* what only a stopped coroutine knows is no leak */
 #endif
@@ -48,6 +59,9 @@ static inline void bcri_sanitizer_made(struct bcri_coroutine *co)
 static inline void bcri_sanitizer_dropped(struct bcri_coroutine *co)
 {
     (void)co;
+#ifdef VALGRIND_STACK_REGISTER
+    VALGRIND_STACK_DEREGISTER(co->valgrind_id);
+#endif
 #ifdef BCRI_SANITIZER_ADDRESS
     __lsan_unregister_root_region(co->low, co->bytes);
 #endif
