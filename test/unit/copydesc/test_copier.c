@@ -221,6 +221,59 @@ TEST(huge_repeats_are_loops_however_deep)
     CHECK(state().size_bytes < 128 * 1024);
 }
 
+/* A reversal that counts how often it is called, and for how many items. */
+static int calls, items;
+
+static void count_items(uint8_t *destination, const uint8_t *from, size_t count)
+{
+    (void)destination;
+    (void)from;
+    calls++;
+    items += (int)count;
+}
+
+TEST(what_lies_together_is_moved_at_once_across_triples_repeats_and_nesting)
+{
+    static const struct bcri_reverse counting = {"counting", count_items, count_items, count_items};
+    /* An int; three times {two ints, a float, twice {an int, three floats}}; two ints. */
+    static const int desc[] = {0,
+                               bcrT_INT,
+                               1,
+                               0,
+                               bcrT_NEST + 2,
+                               3,
+                               0,
+                               bcrT_INT | bcrT_END,
+                               2,
+                               0,
+                               bcrT_INT,
+                               2,
+                               0,
+                               bcrT_FLOAT,
+                               1,
+                               0,
+                               (bcrT_NEST + 1) | bcrT_END,
+                               2,
+                               0,
+                               bcrT_INT,
+                               1,
+                               0,
+                               bcrT_FLOAT | bcrT_END,
+                               3};
+    enum { ITEMS = 1 + 3 * (2 + 1 + 2 * 4) + 2, TIMES = 1000 };
+    static uint8_t source[4 * ITEMS * TIMES];
+    struct bcri_copier *copier = bcri_copier_create(&counting);
+    struct bcri_copy_region region = region_new(sizeof source);
+    region.archtype ^= 1 << 24;
+    for (int repl = 1; repl <= TIMES; repl += TIMES - 1) {
+        calls = items = 0;
+        CHECK(bcri_copy_to_region(copier, desc, repl, &region, source, sizeof source, NULL).ret >= 2);
+        CHECK_INT(items, repl * ITEMS);
+        CHECK_INT(calls, 1);
+    }
+    bcri_copier_destroy(copier);
+}
+
 TEST(no_copier_is_destroyed_twice_or_leaks)
 {
     bcri_copier_destroy(NULL);
