@@ -86,6 +86,7 @@ run_tests() {
     exceptions >"$build/exceptions"
     while IFS=': ' read -r name _; do
         grep -rqwF "$name" "$here/.." --include='*.c' --include=CMakeLists.txt ||
+            [ -n "$(find "$here/.." -name "$name.c")" ] ||
             { echo "test/foreign/exceptions names $name, and there is no such test"; exit 1; }
     done <"$build/exceptions"
     names=$(sed 's/:.*//' "$build/exceptions" | paste -sd '|')
