@@ -28,11 +28,15 @@ enum op_kind {
     OP_LOOP,
 };
 
+enum { OP_QUICK_REVERSE = 32 };
+
 struct op {
     uint8_t kind;
     uint8_t source_size, destination_size; /* bytes of an item */
     bool source_swapped, destination_swapped;
-    uint8_t quick;   /* in a finished plan: OP_COPY of one run of 1, 2, 4, 8 or 16 bytes; else 0 */
+    uint8_t
+        quick; /* in a finished plan: OP_COPY of one run of 1, 2, 4, 8 or 16 bytes; OP_QUICK_REVERSE and the bytes of a single
+                        item that is reversed; else 0 */
     bool by_columns; /* OP_LOOP: each step of the body may be done for many turns before the next one */
     int32_t items;
     int64_t blocks;

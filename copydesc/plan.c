@@ -237,7 +237,11 @@ static void mark_quick(struct oplist *list)
     for (int i = 0; i < list->count; i++) {
         struct op *op = &list->ops[i];
         bool short_run = op->items <= 16 && (op->items & (op->items - 1)) == 0;
-        op->quick = op->kind == OP_COPY && op->blocks == 1 && short_run ? (uint8_t)op->items : 0;
+        op->quick = 0;
+        if (op->kind == OP_COPY && op->blocks == 1 && short_run)
+            op->quick = (uint8_t)op->items;
+        else if (op->kind == OP_REVERSE && op->blocks == 1 && op->items == 1)
+            op->quick = OP_QUICK_REVERSE | op->source_size;
     }
 }
 

@@ -55,6 +55,18 @@ static int do_loop(const struct op *loop, const struct op *body, const uint8_t *
     return 0;
 }
 
+#define REVERSE_ONE(bytes, word, swap)                                              \
+    static inline void reverse_##bytes(uint8_t *destination, const uint8_t *source) \
+    {                                                                               \
+        word item;                                                                  \
+        memcpy(&item, source, sizeof item);                                         \
+        item = swap(item);                                                          \
+        memcpy(destination, &item, sizeof item);                                    \
+    }
+REVERSE_ONE(2, uint16_t, __builtin_bswap16)
+REVERSE_ONE(4, uint32_t, __builtin_bswap32)
+REVERSE_ONE(8, uint64_t, __builtin_bswap64)
+
 static int do_ops(const struct op *ops, int count, const uint8_t *source, uint8_t *destination,
                   const struct op_tools *tools)
 {
@@ -68,6 +80,9 @@ static int do_ops(const struct op *ops, int count, const uint8_t *source, uint8_
         case 4: memcpy(to, from, 4); continue;
         case 8: memcpy(to, from, 8); continue;
         case 16: memcpy(to, from, 16); continue;
+        case OP_QUICK_REVERSE | 2: reverse_2(to, from); continue;
+        case OP_QUICK_REVERSE | 4: reverse_4(to, from); continue;
+        case OP_QUICK_REVERSE | 8: reverse_8(to, from); continue;
         default: break;
         }
         if (op->kind == OP_LOOP) {
