@@ -5,7 +5,11 @@
  * The first victim is stepped to some instruction and stopped. The second is stepped to one of its own, or until it sleeps
  * on a lock of the first. Then, in turn: both are dead before either is repaired, in this order or the other; or the first
  * is repaired while the second still holds whatever it holds, and that one is killed when the repair waits for it, or is
- * done. Afterwards the audit has no finding, and the survivors go on. */
+ * done. Afterwards the audit has no finding, and the survivors go on.
+ *
+ * With a third one that lives: it is stopped (as by SIGSTOP or a debugger) anywhere in the second's call, then one dies, and
+ * while its repair waits for the one that is stopped, another dies. That one's journal is repaired from within the wait;
+ * then the stopped one goes on, and everything comes to its end. */
 #include "scene_parts.h"
 
 #include <pthread.h>
@@ -17,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bcri/bell.h"
 #include "bcri/flow.h"
 #include "bcri/repair.h"
 #include "bcri/self.h"
@@ -60,6 +65,10 @@ static bool lock_and_release(struct scene *scene)
 {
     void **rgid = bcr_acqwl(scene->home, scene->cell, 0);
     return rgid == NULL || bcr_rlswl(rgid, scene->home, scene->cell) == 0;
+}
+static bool lock_and_keep(struct scene *scene)
+{
+    return bcr_acqwl(scene->home, scene->cell, 0) != NULL || bcr_errno == bcrE_TIMEOUT;
 }
 static bool drop_shared(struct scene *scene)
 {
@@ -167,6 +176,79 @@ static void play(const struct scenario *scenario, uint64_t *first, uint64_t *sec
     alarm(0);
 }
 
+/* Repairs the first, and the second as soon as that is dead: as enl's worker does, one after the other. */
+struct repairs {
+    struct bcri_ctx *enl;
+    uint32_t first, second;
+    _Atomic uint32_t dead; /* futex: both */
+    _Atomic int done;      /* how many are repaired */
+};
+
+static void *repairs_both(void *arg)
+{
+    struct repairs *repairs = arg;
+    bcri_cce_repair(repairs->enl, repairs->first);
+    atomic_store(&repairs->done, 1);
+    while (bcri_load_acquire(&repairs->dead) == 0)
+        bcri_futex_wait(&repairs->dead, 0, UINT64_MAX);
+    bcri_cce_repair(repairs->enl, repairs->second);
+    return NULL;
+}
+
+/* `holder`: how many instructions the one that lives has done when it is stopped. Returns whether a repair waited for it. */
+static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint64_t *first, uint64_t *second)
+{
+    struct scene scene = {.scenario = scenario};
+    struct scene_second stopped, other;
+    bool ended;
+    pthread_t thread;
+    snprintf(scene_position, sizeof scene_position, "stopped after %llu, first after %llu, second after %llu",
+             (unsigned long long)*holder, (unsigned long long)*first, (unsigned long long)*second);
+    alarm(HANG_SECONDS);
+    scene.shared =
+        mmap(NULL, sizeof *scene.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(scene.shared != MAP_FAILED);
+    scene_open(&scene);
+    scene_open_second(&scene, &stopped);
+    scene_open_second(&scene, &other);
+    *first = steps(scene.victim, *first, &ended);
+    *holder = steps(stopped.pid, *holder, &ended);
+    const bool at_end = ended;
+    *second = steps(other.pid, *second, &ended);
+
+    struct bcri_host *host = group_host(scene.group);
+    struct repairs repairs = {
+        .enl = group_enl(scene.group), .first = scene.victim_index, .second = other.index};
+    trace_kill(scene.victim);
+    reap(scene.victim);
+    bcri_cce_dying(host, scene.victim_index);
+    CHECK_INT(pthread_create(&thread, NULL, repairs_both, &repairs), 0);
+    while (atomic_load(&repairs.done) == 0 &&
+           bcri_load_acquire(&repairs.enl->host->enl_waits_on) != BCRI_TAG(stopped.index) &&
+           bcri_load_acquire(&repairs.enl->host->enl_waits_on) != BCRI_TAG(other.index))
+        sched_yield();
+    const bool waited = bcri_load_acquire(&repairs.enl->host->enl_waits_on) == BCRI_TAG(stopped.index);
+    trace_kill(other.pid);
+    reap(other.pid);
+    bcri_cce_dying(host, other.index);
+    bcri_store_release(&repairs.dead, 1);
+    bcri_futex_wake(&repairs.dead, 1);
+    if (!at_end && trace_run(stopped.pid, 0, 1) != TRACE_AT_END)
+        FAIL("%s: who was stopped has not come to its end", scene_position);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    trace_kill(stopped.pid);
+    reap(stopped.pid);
+    bcri_cce_dying(host, stopped.index);
+    bcri_cce_repair(repairs.enl, stopped.index);
+
+    struct line line = {.length = 0};
+    scene_audit(&scene, "after the burials");
+    scene_see(&scene, &line);
+    scene_end(&scene);
+    alarm(0);
+    return waited;
+}
+
 static void on_alarm(int signal)
 {
     (void)signal;
@@ -202,11 +284,42 @@ static void two_die(const struct scenario *scenario)
            (unsigned long long)waited, (unsigned long long)first_all);
 }
 
+static void one_is_stopped(const struct scenario *scenario)
+{
+    uint64_t random = test_seed(), plays = 0, waited = 0;
+    uint64_t samples = test_scale(6, 200);
+    if (trace_missing() != NULL)
+        SKIP(trace_missing());
+    signal(SIGALRM, on_alarm);
+    scene_share_cpu();
+    uint64_t holder_all = STEPS_MAX, first_all = STEPS_MAX, none = 0;
+    play_stopped(scenario, &holder_all, &none, &none);
+    play_stopped(scenario, &none, &first_all, &none);
+    /* A repair waits only for one that is stopped with a lock in its hand: look until some have. */
+    for (; plays < samples || (waited < samples / 3 && plays < 10 * samples); plays++) {
+        uint64_t holder = 1 + test_rand_below(&random, holder_all);
+        /* Half of the time its call is over: then it holds no lock, and the others come to theirs. */
+        uint64_t first =
+            test_rand_below(&random, 2) != 0 ? STEPS_MAX : 1 + test_rand_below(&random, first_all);
+        uint64_t second = 1 + test_rand_below(&random, holder_all);
+        waited += play_stopped(scenario, &holder, &first, &second);
+    }
+    printf("%llu plays; in %llu of them a repair waited for the one that was stopped\n",
+           (unsigned long long)plays, (unsigned long long)waited);
+}
+
 #define TWO(name, ...)                                         \
     TEST_TIMEOUT(name, 900)                                    \
     {                                                          \
         static const struct scenario scenario = {__VA_ARGS__}; \
         two_die(&scenario);                                    \
+    }
+
+#define STOPPED(name, ...)                                     \
+    TEST_TIMEOUT(name, 900)                                    \
+    {                                                          \
+        static const struct scenario scenario = {__VA_ARGS__}; \
+        one_is_stopped(&scenario);                             \
     }
 
 /* The name says first what the first one does. */
@@ -232,3 +345,12 @@ TWO(lock_and_lock, .queued = 1, .prepare = one_region, .run = lock_and_release, 
 TWO(lock_and_enq, .queued = 1, .prepare = one_region, .run = lock_and_release, .second = enq)
 TWO(enqm_and_enqm, .queued = 1, .prepare = one_region, .run = enqm, .second = enqm)
 TWO(enqm_without_room_and_zap, .nrgns = 2, .queued = 2, .prepare = one_region, .run = enqm, .second = zap)
+
+/* The name says first what the first one has done or does, then what the one does that is stopped and the second that dies. */
+STOPPED(a_waiting_deq_while_an_enq_is_stopped, .prepare = one_region, .run = deq_pending, .second = enq)
+STOPPED(a_waiting_read_while_a_write_is_stopped, .waiters = "RT", .prepare = one_region, .run = read_pending,
+        .second = write_it)
+STOPPED(a_waiting_deq_while_another_is_stopped, .prepare = one_region, .run = deq_pending,
+        .second = deq_pending)
+STOPPED(lock_while_a_lock_is_stopped, .queued = 1, .prepare = one_region, .run = lock_and_keep,
+        .second = lock_and_release)

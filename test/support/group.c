@@ -128,10 +128,13 @@ static void serve(struct group *group, int socket, uint32_t owner)
         if (reply.error != 0)
             close(fd);
     } else {
-        answer = bcri_host_segment_fd(group->host, request.seg);
+        answer =
+            bcri_host_segment_dup(group->host, request.seg); /* the test's thread may drop it meanwhile */
         reply.error = answer >= 0 ? 0 : bcrE_NOCELL;
     }
     send_with_fd(socket, &reply, sizeof reply, answer);
+    if (answer >= 0)
+        close(answer);
 }
 
 static void *server(void *arg)
@@ -190,8 +193,7 @@ static int thread_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_s
 static int thread_segment_fd(void *up, uint32_t seg)
 {
     struct member *member = up;
-    int fd = bcri_host_segment_fd(member->group->host, seg);
-    int copy = fd >= 0 ? dup(fd) : -1;
+    int copy = bcri_host_segment_dup(member->group->host, seg);
     return copy >= 0 ? copy : -bcrE_NOMEM;
 }
 static const struct bcri_upcalls thread_upcalls = {.segment_add = thread_segment_add,
