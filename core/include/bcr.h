@@ -171,9 +171,8 @@ BCR_API int bcr_init(int flags, const char *ccename);
  *                         longer than 64 bytes.
  *           bcrE_RGID     rgid is not NULL and not the ID of a region held here.
  *           bcrE_PENDING  rgid is pending.
- *           bcrE_NOMEM    no memory for the request.
  *           bcrE_ENLIST   unknown machine or core, no such program, not executable, of another
- *                         architecture; the reason is in the log and on the root's stderr.
+ *                         architecture, no memory; the reason is in the log and on the root's stderr.
  * Blocks  : until enl has answered; not until the new CCEs call bcr_init. May run handlers.
  * Order   : which of several CCEs comes up first is open.
  * Crash   : a caller that dies inside has started all of them or none.

@@ -105,6 +105,29 @@ TEST(an_area_beyond_the_groups_limit_is_refused_and_a_smaller_one_is_had)
     leave_group();
 }
 
+static void poor(const char *of_what)
+{
+    char want[64];
+    run_folder();
+    run_start(&run, run_enl(), getenv("SYS_POOR"), of_what);
+    run_end(&run);
+    snprintf(want, sizeof want, "bcr_init -1 %d\n", bcrE_NOMEM);
+    CHECK_STR(run.text, want);
+    CHECK_INT(run.status, 5);
+}
+
+TEST(bcr_init_without_address_space_is_NOMEM)
+{
+    if (test_is_instrumented())
+        SKIP("the tool's own maps need more than any limit leaves");
+    poor("memory");
+}
+
+TEST(bcr_init_without_descriptors_is_NOMEM)
+{
+    poor("descriptors");
+}
+
 TEST(areas_that_fill_the_group_leave_it_to_those_who_have_them)
 {
     int count = 0, cell, code;
