@@ -212,9 +212,16 @@ static const char *verdict_on(const struct bench_figure *figure)
     case BENCH_RATIO_AT_MOST: good = figure->ratio.median <= figure->limit; break;
     case BENCH_RATIO_AT_LEAST: good = figure->ratio.median >= figure->limit; break;
     case BENCH_VALUE_AT_LEAST: good = figure->value.median >= figure->limit; break;
+    case BENCH_MORE_AT_MOST: good = figure->value.median - figure->floor.median <= figure->limit; break;
     }
     return good ? "within" : "beyond";
 }
+
+static const char *const limit_formats[] = {[BENCH_NO_LIMIT] = "-",
+                                            [BENCH_RATIO_AT_MOST] = "<=%gx",
+                                            [BENCH_RATIO_AT_LEAST] = ">=%gx",
+                                            [BENCH_VALUE_AT_LEAST] = ">=%g",
+                                            [BENCH_MORE_AT_MOST] = "<=+%g"};
 
 void bench_report_add(struct bench_report *report, const struct bench_figure *figure)
 {
@@ -223,9 +230,7 @@ void bench_report_add(struct bench_report *report, const struct bench_figure *fi
     const char *verdict = report->silent ? NULL : verdict_on(figure);
 
     if (verdict != NULL)
-        snprintf(limit, sizeof limit, "%s%g%s",
-                 figure->limit_kind == BENCH_RATIO_AT_MOST ? "<=" : ">=", figure->limit,
-                 figure->limit_kind == BENCH_VALUE_AT_LEAST ? "" : "x");
+        snprintf(limit, sizeof limit, limit_formats[figure->limit_kind], figure->limit);
     else
         verdict = "-";
     snprintf(spread, sizeof spread, "[%.4g-%.4g]", figure->value.low, figure->value.high);

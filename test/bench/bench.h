@@ -17,7 +17,13 @@
 
 enum bench_unit { BENCH_NS, BENCH_US, BENCH_MS, BENCH_M_PER_S, BENCH_GB_PER_S, BENCH_INSTRUCTIONS };
 
-enum bench_limit { BENCH_NO_LIMIT, BENCH_RATIO_AT_MOST, BENCH_RATIO_AT_LEAST, BENCH_VALUE_AT_LEAST };
+enum bench_limit {
+    BENCH_NO_LIMIT,
+    BENCH_RATIO_AT_MOST,
+    BENCH_RATIO_AT_LEAST,
+    BENCH_VALUE_AT_LEAST,
+    BENCH_MORE_AT_MOST /* than the floor, in the figure's unit */
+};
 
 struct bench_options {
     int round_count;        /* undisturbed rounds wanted per figure */
