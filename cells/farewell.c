@@ -216,8 +216,35 @@ static void glance_end(struct bcri_ctx *enl, struct glance *glance)
     enl->damaged = glance->before;
 }
 
-/* True: something in the list makes no sense; the rest of it was left out. */
-static bool walk_cells(struct bcri_ctx *enl, const struct bcri_record_shm *record,
+static bool list_changed(const struct bcri_record_shm *record, uint32_t version)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return bcri_load(&record->id.version) != version;
+}
+
+/* One area, all of it, or what is still there of it. True: something makes no sense, unless the list has changed. */
+static bool walk_area(struct bcri_ctx *enl, const struct bcri_area_shm *area,
+                      void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
+                      uint32_t tag)
+{
+    bool odd = false;
+    for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
+        struct bcri_place place;
+        struct glance glance = glance_begin(enl);
+        int error =
+            bcri_place_at(enl, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT), &place);
+        glance_end(enl, &glance);
+        odd |= glance.odd || error == bcrE_NOCELL;
+        if (error == 0)
+            visit(enl, &place, tag);
+    }
+    return odd;
+}
+
+/* The areas whose numbers begin at `*from` or behind it; `*from` moves on with each that is done. To be called again if the list
+ * has changed meanwhile. True: something makes no sense, unless it has; the rest of the list was left out. */
+static bool walk_areas(struct bcri_ctx *enl, const struct bcri_record_shm *record, uint32_t version,
+                       uint64_t *from,
                        void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
                        uint32_t tag)
 {
@@ -227,18 +254,14 @@ static bool walk_cells(struct bcri_ctx *enl, const struct bcri_record_shm *recor
         struct glance glance = glance_begin(enl);
         const struct bcri_area_shm *area = bcri_area_next(enl, ref, before);
         glance_end(enl, &glance);
-        odd |= glance.odd;
-        if (area == NULL)
-            break;
-        for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
-            struct bcri_place place;
-            glance = glance_begin(enl);
-            int error =
-                bcri_place_at(enl, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT), &place);
-            glance_end(enl, &glance);
-            odd |= glance.odd || error == bcrE_NOCELL;
-            if (error == 0)
-                visit(enl, &place, tag);
+        if (glance.odd || area == NULL)
+            return glance.odd;
+        const uint64_t base = area->base;
+        if (base >= *from) {
+            if (list_changed(record, version))
+                return false; /* it need not be the next one */
+            odd = walk_area(enl, area, visit, tag);
+            *from = base + 1;
         }
         before = area;
         ref = bcri_load_acquire(&area->next);
@@ -246,21 +269,23 @@ static bool walk_cells(struct bcri_ctx *enl, const struct bcri_record_shm *recor
     return odd;
 }
 
-/* A living owner may be changing its list meanwhile: then once more, until the list was the same all along. */
+/* A living owner may be changing its list meanwhile: then on from where it got to, until the list was the same from there to its
+ * end. Numbers ascend along the list, and what the owner adds below has nothing of what is looked for: it is younger than
+ * the death. So an owner that never stops changing its areas does not keep the daemon for ever. */
 static void each_cell(struct bcri_ctx *enl, uint32_t index,
                       void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
                       uint32_t tag)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);
+    uint64_t from = 0;
     uint32_t version;
     bool odd;
     if (record == NULL)
         return;
     do {
         version = bcri_version_settled(enl, record, index);
-        odd = walk_cells(enl, record, visit, tag);
-        atomic_thread_fence(memory_order_acquire);
-    } while (bcri_load(&record->id.version) != version);
+        odd = walk_areas(enl, record, version, &from, visit, tag);
+    } while (list_changed(record, version));
     enl->damaged |= odd;
 }
 
