@@ -96,7 +96,7 @@ BCRI_INLINE int put_end(struct bcri_ctx *ctx, struct bcri_place *place, struct b
     if (bcri_likely(result == 0)) {
         ctx->waits_in_row = 0;
         if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
-            bcri_bell_ring_index(ctx, (uint32_t)old);
+            bcri_bell_ring_index(ctx, (uint32_t)old, place->ref);
         if (!nofree) {
             bcri_store(&slot->word, 0);
             bcri_slot_give(ctx, slot);

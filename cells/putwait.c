@@ -128,7 +128,7 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
         error = bcri_queue_append(ctx, &target, region, slot_ref);
     /* Before anybody else is rung from here: the journal remembers one. */
     if (error == 0)
-        bcri_ring_noted(ctx, owner);
+        bcri_ring_noted(ctx, owner, target.ref);
     else
         bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
     bcri_cell_leave(ctx, &target);
@@ -213,7 +213,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     if (read)
         bcri_count_settled(ctx);
     else
-        bcri_ring_noted(ctx, owner);
+        bcri_ring_noted(ctx, owner, place->ref);
     return 0;
 }
 
@@ -232,7 +232,7 @@ void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
                                 bcri_slot_word(BCRI_SLOT_FAILED, 0, bcri_slot_region(bcri_load(&put->word))),
                                 (uint64_t)code);
             bcri_tx_commit(ctx);
-            bcri_ring_noted(ctx, owner);
+            bcri_ring_noted(ctx, owner, place->ref);
         }
         ref = next;
     }

@@ -415,9 +415,9 @@ static void tx_answer(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref s
     BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(state, 0, 0));
 }
 
-void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner)
+void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell)
 {
-    bcri_bell_ring_index(ctx, owner);
+    bcri_bell_ring_index(ctx, owner, cell);
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
 }
 
@@ -457,7 +457,7 @@ static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
         bcri_count_settled(ctx);
     if (leaf)
         bcri_leaf_unlock(ctx, place);
-    bcri_ring_noted(ctx, owner);
+    bcri_ring_noted(ctx, owner, place->ref);
 }
 
 void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
@@ -577,6 +577,6 @@ void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int 
         bcri_tx_unlist(ctx, place, slot);
         tx_answer(ctx, place, ref, BCRI_SLOT_FAILED, (uint64_t)code);
         bcri_tx_commit(ctx);
-        bcri_ring_noted(ctx, owner);
+        bcri_ring_noted(ctx, owner, place->ref);
     }
 }

@@ -146,7 +146,7 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
         if ((flags & BCRI_PHASE_SUMMONS) != 0 && place != NULL)
             bcri_summons_finish(enl, dead->index, place);
         if ((flags & BCRI_PHASE_RINGS) != 0)
-            bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old));
+            bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old), BCRI_REF_NONE);
         free_slot(enl, bcri_load(&j->slot));
     } else if ((flags & BCRI_PHASE_GIVES) == 0 && cell_holds(dead) && bcri_load(&j->junk_cell) == 0) {
         drop(enl, region);
@@ -400,7 +400,7 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
         let_go(dead, &area->lock);
     uint64_t ring = bcri_load(&dead->journal->aux[BCRI_AUX_RING]);
     if (ring != 0)
-        bcri_bell_ring_index(enl, (uint32_t)(ring - 1));
+        bcri_bell_ring_index(enl, (uint32_t)(ring - 1), BCRI_REF_NONE);
     bcri_store(&dead->journal->cw_state, BCRI_CW_IDLE);
     bcri_store(&dead->journal->aux[BCRI_AUX_RING], 0);
     bcri_store_release(&dead->journal->op, BCRI_OP_NONE);

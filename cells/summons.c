@@ -185,7 +185,7 @@ void bcri_summons_end(struct bcri_ctx *ctx, const struct bcri_place *place,
         bcri_store(&queue->asleep, 0);
     bcri_unlock(ctx, &queue->lock);
     if (asleep)
-        bcri_bell_ring(place->record);
+        bcri_bell_ring_for(place->record, place->ref);
     unname(ctx);
 }
 

@@ -30,11 +30,11 @@ void bcri_futex_wake(_Atomic uint32_t *word, int32_t most)
     syscall(FUTEX_CALL, word, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
-void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index)
+void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell)
 {
     struct bcri_record_shm *record = bcri_record(ctx, index);
     if (record != NULL)
-        bcri_bell_ring(record);
+        bcri_bell_ring_for(record, cell);
 }
 
 uint32_t bcri_current_cpu_slow(void)

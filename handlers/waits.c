@@ -25,7 +25,59 @@ void bcri_waits_init(struct bcri_waits *waits, struct bcri_ctx *ctx)
 void bcri_waits_fini(struct bcri_waits *waits)
 {
     free(waits->deadlines);
+    free(waits->buckets);
     *waits = (struct bcri_waits){0};
+}
+
+/* ---- the table by cell ---- */
+
+static struct bcri_wait_bucket *bucket_of(const struct bcri_waits *waits, uint32_t cell)
+{
+    return &waits->buckets[(cell * UINT32_C(2654435769) >> 7) & (waits->bucket_room - 1)];
+}
+
+static void enter(struct bcri_waits *waits, struct bcri_wait *wait)
+{
+    struct bcri_wait_bucket *bucket = bucket_of(waits, wait->cell);
+    wait->bucket_prev = bucket->last;
+    wait->bucket_next = NULL;
+    if (bucket->last != NULL)
+        bucket->last->bucket_next = wait;
+    else
+        bucket->first = wait;
+    bucket->last = wait;
+}
+
+static void leave(struct bcri_waits *waits, struct bcri_wait *wait)
+{
+    struct bcri_wait_bucket *bucket = bucket_of(waits, wait->cell);
+    if (wait->bucket_prev != NULL)
+        wait->bucket_prev->bucket_next = wait->bucket_next;
+    else
+        bucket->first = wait->bucket_next;
+    if (wait->bucket_next != NULL)
+        wait->bucket_next->bucket_prev = wait->bucket_prev;
+    else
+        bucket->last = wait->bucket_prev;
+}
+
+static bool grow_table(struct bcri_waits *waits, size_t wanted)
+{
+    size_t room = waits->bucket_room != 0 ? waits->bucket_room : 16;
+    while (room < wanted)
+        room *= 2;
+    if (room == waits->bucket_room)
+        return true;
+    struct bcri_wait_bucket *buckets = calloc(room, sizeof *buckets);
+    if (buckets == NULL)
+        return false;
+    free(waits->buckets);
+    waits->buckets = buckets;
+    waits->bucket_room = room;
+    for (struct bcri_wait *wait = waits->belled.first; wait != NULL; wait = wait->next)
+        if (wait->cell != 0)
+            enter(waits, wait);
+    return true;
 }
 
 bool bcri_waits_reserve(struct bcri_waits *waits, size_t count)
@@ -38,7 +90,7 @@ bool bcri_waits_reserve(struct bcri_waits *waits, size_t count)
         return false;
     waits->deadlines = deadlines;
     waits->deadline_room = room;
-    return true;
+    return grow_table(waits, room);
 }
 
 /* ---- deadlines, the next one first ---- */
@@ -121,14 +173,20 @@ static struct bcri_wait_list *list_of(struct bcri_waits *waits, const struct bcr
     return wait->watched ? &waits->watched : &waits->belled;
 }
 
-/* From now on the bell tells of it. What was served before is seen by another look: `bell_seen` is made to differ. */
+/* From now on the bell tells of it. What was served before is seen by another look: `bell_seen` is made to differ, by more
+ * than rings tell of. */
 static void bell(struct bcri_waits *waits, struct bcri_wait *wait)
 {
     for (int i = 0; i < wait->count; i++)
         if (!bcri_request_mark(waits->ctx, wait->slots[i]))
-            waits->bell_seen = bcri_load(&waits->ctx->bell->bell) - 1;
+            waits->bell_seen = bcri_load(&waits->ctx->bell->bell) - 2 * BCRI_RUNG_FOR;
     wait->watched = false;
     append(&waits->belled, wait);
+    wait->cell = wait->count == 1 ? (uint32_t)bcri_load(&wait->slots[0]->cell) : 0;
+    if (wait->cell != 0)
+        enter(waits, wait);
+    else
+        waits->untold++;
 }
 
 static void bell_oldest(struct bcri_waits *waits)
@@ -168,6 +226,10 @@ static void end(struct bcri_waits *waits, struct bcri_wait *wait, int result,
                 void (*over)(struct bcri_wait *wait))
 {
     unlink_from(list_of(waits, wait), wait);
+    if (!wait->watched && wait->cell != 0)
+        leave(waits, wait);
+    else if (!wait->watched)
+        waits->untold--;
     forget_deadline(waits, wait);
     wait->result = result;
     over(wait);
@@ -185,12 +247,41 @@ static void look_at(struct bcri_waits *waits, const struct bcri_wait_list *list,
     }
 }
 
+static void look_at_cell(struct bcri_waits *waits, uint32_t cell, void (*over)(struct bcri_wait *wait))
+{
+    struct bcri_wait *next;
+    for (struct bcri_wait *wait = bucket_of(waits, cell)->first; wait != NULL; wait = next) {
+        next = wait->bucket_next;
+        int result = wait->cell == cell ? ready(waits, wait) : -1;
+        if (result >= 0)
+            end(waits, wait, result, over);
+    }
+}
+
+/* Looks where rings [from, to) were for. False: they do not all say. */
+static bool look_where_told(struct bcri_waits *waits, uint32_t from, uint32_t to,
+                            void (*over)(struct bcri_wait *wait))
+{
+    uint32_t cells[BCRI_RUNG_FOR];
+    if (to - from > BCRI_RUNG_FOR || waits->untold != 0)
+        return false;
+    for (uint32_t number = from; number != to; number++) {
+        uint64_t told = bcri_load_acquire(&waits->ctx->bell->rung_for[number % BCRI_RUNG_FOR]);
+        cells[number - from] = (uint32_t)told;
+        if ((uint32_t)(told >> 32) != number || cells[number - from] == 0)
+            return false;
+    }
+    for (uint32_t i = 0; i < to - from; i++)
+        look_at_cell(waits, cells[i], over);
+    return true;
+}
+
 void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait))
 {
-    uint32_t rung = bcri_load_acquire(&waits->ctx->bell->bell);
-    bool all = rung != waits->bell_seen;
+    uint32_t seen = waits->bell_seen, rung = bcri_load_acquire(&waits->ctx->bell->bell);
     waits->bell_seen = rung;
-    if (all) /* they have blocked before those that are watched, so they come first */
+    /* Those that are belled have blocked before those that are watched, so they come first. */
+    if (rung != seen && waits->belled.count != 0 && !look_where_told(waits, seen, rung, over))
         look_at(waits, &waits->belled, over);
     look_at(waits, &waits->watched, over);
     if (waits->deadline_count == 0)

@@ -53,7 +53,7 @@ int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref 
                        bool anew);
 
 /* Rings the CCE of record `owner`, whom the journal's aux RING names, and takes it out of the journal. */
-void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner);
+void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell);
 
 /* Drops, one by one, what the journal's junk fields of CCE `index` name; the cell's locks are held by it. */
 void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place);

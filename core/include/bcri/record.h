@@ -58,6 +58,7 @@ struct bcri_identity_shm {
 };
 static_assert(sizeof(struct bcri_identity_shm) == 64, "docs/layout/record.md");
 
+#define BCRI_RUNG_FOR 4u
 struct bcri_bell_shm {
     _Atomic uint32_t bell;     /* futex; counts up when rung */
     _Atomic uint32_t sleeping; /* 1 while the CCE is about to sleep or sleeps on `bell` */
@@ -65,7 +66,9 @@ struct bcri_bell_shm {
     _Atomic uint32_t lock_sleepers;
     _Atomic uint32_t lock_event; /* futex */
     _Atomic uint32_t rescan;     /* reserved for the heap: enl asks the owner to look for unreturned blocks */
-    uint32_t spare[11];
+    uint32_t spare;
+    _Atomic uint64_t rung_for[BCRI_RUNG_FOR]; /* why it was rung last, a hint: bell.h */
+    uint32_t pad[2];
 };
 static_assert(sizeof(struct bcri_bell_shm) == 64, "docs/layout/record.md");
 

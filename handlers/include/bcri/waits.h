@@ -3,7 +3,8 @@
  *
  * There may be very many, and most turns bring nothing for most of them. So those that have blocked last are *watched*: looked
  * at in every turn, as any waiting get looks at its ticket. All others are *belled*: their requests carry the mark by which
- * who serves them rings the bell, and they are looked at when the bell was rung since.
+ * who serves them rings the bell. When it was rung, those are looked at whose cells the ringers have named (bell.h), else all.
+ * The ones that wait for a single request are in a table by cell for that; the few others are always looked at.
  *
  * Deadlines are in a heap. One thread at a time. */
 #ifndef BCRI_WAITS_H
@@ -29,6 +30,8 @@ struct bcri_wait {
     uint64_t deadline_ns;
     size_t heap_idx; /* SIZE_MAX: no deadline */
     bool watched;
+    struct bcri_wait *bucket_prev, *bucket_next; /* of those at a cell, in the table; oldest first */
+    uint32_t cell;                               /* half of its reference; 0: not in the table */
     int result; /* index of the request that is ready, 0 for the event, -1: time is up */
 };
 
@@ -40,6 +43,11 @@ struct bcri_wait_list {
 struct bcri_waits {
     struct bcri_ctx *ctx;
     struct bcri_wait_list watched, belled;
+    struct bcri_wait_bucket {
+        struct bcri_wait *first, *last;
+    } * buckets; /* bucket_room of them, a power of two; those of one cell share one */
+    size_t bucket_room;
+    size_t untold;      /* belled ones that are not in the table */
     uint32_t bell_seen; /* the bell, when all were looked at last */
     struct bcri_wait **deadlines;
     size_t deadline_count, deadline_room;
