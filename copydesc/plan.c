@@ -104,7 +104,7 @@ static int join_round(const struct rounds *rounds, struct oplist *round)
 static int add_repeats(struct compiler *compiler, struct oplist *list, struct note *note, struct place *at,
                        int repl)
 {
-    struct rounds *rounds = malloc(sizeof *rounds);
+    struct rounds *rounds = calloc(1, sizeof *rounds);
     if (!rounds)
         return bcrE_NOMEM;
     struct oplist round = {NULL, 0, 0, 0};
@@ -287,7 +287,7 @@ int plan_make(struct plan *plan_out, struct survey *survey, struct note *note, i
     struct place start = {.source_phase = source_phase, .destination_phase = destination_phase};
     struct plan plan = {.first = NULL};
     *work_out = 0;
-    struct rounds *rounds = malloc(sizeof *rounds);
+    struct rounds *rounds = calloc(1, sizeof *rounds);
     if (!rounds)
         return bcrE_NOMEM;
     int error = find_rounds(&compiler, note, start, INT_MAX, rounds);
