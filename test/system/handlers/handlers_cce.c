@@ -376,6 +376,8 @@ static void watch_dying(const char *program, int each, int rounds)
         void **cry = bcr_deq(bcr_cce, ROOT_CRY, bcr_BLOCK);
         must(cry != NULL && bcr_copyfm(bcrT_1CCE, 1, cry, 0, &cce, sizeof cce) >= 2, "birthcry");
         must(bcr_rgfree(cry) == 0, "rgfree");
+        if (round == WARM_UP || round == rounds)
+            print_held(); /* while this one lives; the one before may still be on its way out */
         put(cce, OTHER);
         must(bcr_deq(cce, CHILD_END, bcr_BLOCK) == NULL && bcr_errno == bcrE_DEAD, "hear of its end");
 
@@ -390,8 +392,6 @@ static void watch_dying(const char *program, int each, int rounds)
         put(bcr_cce, ROOT_LOCK);
         void **lock = bcr_acqwl(bcr_cce, ROOT_LOCK, 0);
         must(lock != NULL && bcr_rgfree(lock) == 0, "nobody has the lock");
-        if (round == WARM_UP || round == rounds)
-            print_held();
     }
 }
 
