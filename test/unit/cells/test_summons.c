@@ -543,6 +543,45 @@ TEST(blocks_of_the_chain_are_used_again)
     end();
 }
 
+static int refuse_segment(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    (void)up, (void)fd, (void)size_bytes, (void)kind, (void)seg_out;
+    return bcrE_NOMEM;
+}
+
+TEST_TIMEOUT(what_cannot_have_its_summons_for_want_of_memory_is_not_done, 120)
+{
+    begin();
+    int cell = grow(3, 40, 0);
+    mark(cell, 1);
+    mark(cell + 1, 0);
+    as(two);
+    const struct bcri_upcalls *upcalls = two->upcalls;
+    const struct bcri_upcalls refusing = {.segment_add = refuse_segment, .segment_fd = upcalls->segment_fd};
+    two->upcalls = &refusing;
+    void **rgid = number(7);
+    int made = 0;
+    while (bcr_deq(one_of_two, cell + 1, 0) == NULL && bcr_errno == bcrE_TIMEOUT)
+        made++;
+    CHECK_INT(bcr_errno, bcrE_NOMEM);
+    FAILS(bcr_enq(rgid, one_of_two, cell, bcr_FREE), bcrE_NOMEM);
+    FAILS(bcr_enq(rgid, one_of_two, cell, bcr_NOFREE), bcrE_NOMEM);
+    FAILS(bcr_write(rgid, one_of_two, cell, bcr_FREE), bcrE_NOMEM);
+    FAILS_NULL(bcr_deq(one_of_two, cell + 1, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_read(one_of_two, cell + 1, bcr_PENDING), bcrE_NOMEM);
+    audit();
+    CHECK_INT(bcr_celllen(one_of_two, cell), 0);
+    CHECK_INT(bcr_enq(rgid, one_of_two, cell + 2, bcr_NOFREE), 0); /* what summons nobody is done */
+    two->upcalls = upcalls;
+    CHECK_INT(bcr_enq(rgid, one_of_two, cell, bcr_FREE), 0);
+    while (made-- > 0)
+        CHECK_INT(next(), cell + 1);
+    CHECK_INT(next(), cell);
+    CHECK_INT(next(), 0);
+    as(one);
+    end();
+}
+
 /* Several put at the same time; each numbers its regions, one for each cell in turn. */
 enum { PRODUCERS = 3, EACH = 4000, TARGETS = 3 };
 struct producer {
