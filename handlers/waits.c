@@ -262,7 +262,7 @@ static void look_at_cell(struct bcri_waits *waits, uint32_t cell, void (*over)(s
 static bool look_where_told(struct bcri_waits *waits, uint32_t from, uint32_t to,
                             void (*over)(struct bcri_wait *wait))
 {
-    uint32_t cells[BCRI_RUNG_FOR];
+    uint32_t cells[BCRI_RUNG_FOR] = {0};
     if (to - from > BCRI_RUNG_FOR || waits->untold != 0)
         return false;
     for (uint32_t number = from; number != to; number++) {

@@ -76,7 +76,8 @@ struct bcri_ctx {
     struct bcri_mapping *map; /* by segment number */
     uint32_t tag;
     uint32_t index;
-    bool full_fence; /* membarrier is missing: releases must fence (lock.h) */
+    bool full_fence;   /* membarrier is missing: releases must fence (lock.h) */
+    bool handlers_due; /* handlers/: something may run that was taken from the queue before (bcri_enter) */
     uint32_t trace_seq;
     uint32_t archtype; /* of this program */
     uint64_t coarse_ns;
@@ -104,9 +105,7 @@ struct bcri_ctx {
     uint32_t mark_gen;       /* of the last mark that was set */
     /* handlers/: its own; what the beginning of a call looks at (bcri_enter) */
     void *handlers;
-    uintptr_t stack_low,
-        stack_bytes;   /* where the stack lies on which this CCE executes; a thread's own: everywhere */
-    bool handlers_due; /* something may run that was taken from the queue before */
+    uintptr_t stack_low, stack_bytes; /* where the stack on which this CCE executes lies; a thread's own: everywhere */
     /* cold */
     /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. False: it is
      * at that one already, further out. */
