@@ -32,18 +32,22 @@ struct dead {
     const struct dead *outer; /* whose repair has come to wait for somebody dead */
 };
 
-void bcri_cce_dying(struct bcri_host *host, uint32_t index)
+void bcri_repair_wake(struct bcri_host *host)
 {
-    struct bcri_record_shm *record = bcri_host_record(host, index);
     const struct bcri_host_shm *shared = bcri_host_shared(host);
-    atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
-    atomic_store_explicit(&record->id.state, BCRI_CCE_DYING, memory_order_seq_cst);
-    bcri_cce_wake_sleepers(record);
-    /* A repair that waits for somebody who waits for this one: lock.c. */
     uint32_t waits_on = atomic_load_explicit(&shared->enl_waits_on, memory_order_seq_cst);
     struct bcri_record_shm *other = waits_on != 0 ? bcri_host_record(host, waits_on - 1) : NULL;
     if (other != NULL)
         bcri_cce_wake_sleepers(other);
+}
+
+void bcri_cce_dying(struct bcri_host *host, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_host_record(host, index);
+    atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
+    atomic_store_explicit(&record->id.state, BCRI_CCE_DYING, memory_order_seq_cst);
+    bcri_cce_wake_sleepers(record);
+    bcri_repair_wake(host); /* one that waits for somebody who waits for this one: lock.c */
 }
 
 void bcri_cce_wake_sleepers(struct bcri_record_shm *record)

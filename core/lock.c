@@ -10,10 +10,15 @@
 #include <unistd.h>
 
 #include "bcri/bell.h"
+#include "bcri/clock.h"
+#include "bcri/stopped.h"
 
 /* Holders keep a lock for tens of nanoseconds unless they were preempted; then only a yield helps, and a holder that
  * is away for longer than all the yields is stopped, dead, or starved: sleep. */
 enum { SPIN_TURNS = 400, YIELD_TURNS = 100 };
+
+/* Whoever's time is up waits for a holder that runs, or wants to, and looks again so often whether it is stopped meanwhile. */
+#define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
 
 bool bcri_membarrier_register(void)
 {
@@ -48,8 +53,24 @@ static bool repaired_one(struct bcri_ctx *ctx)
     return false;
 }
 
+/* Sleeps until lock_event of the holder is not `event` any more, or until then. Once in it, when it has become long,
+ * somebody is told. */
+static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uint32_t *lock_event,
+                              uint32_t event, uint64_t until_ns)
+{
+    uint64_t told_ns = ctx->holder_stays != NULL ? bcri_clock_ns() + BCRI_NS_PER_S : UINT64_MAX;
+    if (told_ns < until_ns) {
+        bcri_futex_wait(lock_event, event, told_ns);
+        if (bcri_load_acquire(lock_event) != event || bcri_clock_ns() < told_ns)
+            return;
+        ctx->holder_stays(ctx, holder - 1);
+    }
+    bcri_futex_wait(lock_event, event, until_ns);
+}
+
 static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
-                            bool (*held)(const void *arg, uint32_t holder), const void *arg)
+                            bool (*held)(const void *arg, uint32_t holder), const void *arg,
+                            uint64_t until_ns)
 {
     struct bcri_record_shm *record = bcri_record(ctx, holder - 1);
     if (record == NULL) {
@@ -59,9 +80,10 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
     uint32_t event = bcri_load_acquire(&record->bell.lock_event);
     bool repairs = ctx->holder_died != NULL;
     if (repairs) {
-        /* Whoever learns of a death stores DYING and then looks here: either we see it, or it wakes us. */
+        /* Whoever learns of a death stores DYING and then looks here: either we see it, or it wakes us. So does who has
+         * something for `meanwhile` (bcri_repair_wake). */
         atomic_store_explicit(&ctx->host->enl_waits_on, holder, memory_order_seq_cst);
-        if (repaired_one(ctx))
+        if (repaired_one(ctx) || (ctx->meanwhile != NULL && ctx->meanwhile(ctx)))
             return;
     }
     if (ctx->full_fence) {
@@ -71,7 +93,7 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
     atomic_store_explicit(&record->bell.lock_sleepers, 1, memory_order_seq_cst);
     bcri_fence_everybody(ctx);
     if (held(arg, holder))
-        bcri_futex_wait(&record->bell.lock_event, event, UINT64_MAX);
+        sleep_until_event(ctx, holder, &record->bell.lock_event, event, until_ns);
     if (repairs)
         bcri_store(&ctx->host->enl_waits_on, 0);
 }
@@ -93,7 +115,7 @@ void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
     if (turn < spins + YIELD_TURNS)
         sched_yield();
     else
-        sleep_on_holder(ctx, holder, held, arg);
+        sleep_on_holder(ctx, holder, held, arg, UINT64_MAX);
 }
 
 bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder,
@@ -117,19 +139,54 @@ static bool lock_held(const void *arg, uint32_t holder)
     return bcri_load((const _Atomic uint32_t *)arg) == holder;
 }
 
-void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
+static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
+{
+    const struct bcri_record_shm *record = bcri_record(ctx, holder - 1);
+    return record != NULL && bcri_process_stopped(bcri_load(&record->id.pid));
+}
+
+/* One turn of waiting for a lock. False: it is held by somebody who is stopped, and time is up. */
+static bool wait_until(struct bcri_ctx *ctx, uint32_t holder, _Atomic uint32_t *lock, unsigned turn,
+                       uint64_t deadline_ns)
+{
+    if (deadline_ns == BCRI_DEADLINE_NEVER || turn < spin_turns(ctx) + YIELD_TURNS) {
+        bcri_wait_for_holder(ctx, holder, lock_held, (const void *)lock, turn);
+        return true;
+    }
+    uint64_t now_ns = bcri_clock_ns();
+    if (now_ns >= deadline_ns) {
+        if (is_stopped(ctx, holder) && lock_held((const void *)lock, holder))
+            return false;
+        deadline_ns = now_ns + LOOK_AGAIN_NS;
+    }
+    sleep_on_holder(ctx, holder, lock_held, (const void *)lock, deadline_ns);
+    return true;
+}
+
+bool bcri_lock_slow_until(struct bcri_ctx *ctx, _Atomic uint32_t *lock, uint64_t deadline_ns)
 {
     for (unsigned turn = 0;; turn++) {
         uint32_t holder = bcri_load(lock);
         if (holder == 0) {
             if (bcri_lock_try(ctx, lock))
-                return;
+                return true;
             continue;
         }
         if (bcri_unlikely(bcri_holder_is_nobody(ctx, holder, lock_held, (const void *)lock, turn)) &&
             atomic_compare_exchange_strong_explicit(lock, &holder, ctx->tag, memory_order_acquire,
                                                     memory_order_relaxed))
-            return;
-        bcri_wait_for_holder(ctx, holder, lock_held, (const void *)lock, turn);
+            return true;
+        if (!wait_until(ctx, holder, lock, turn, deadline_ns))
+            return false;
     }
+}
+
+bool bcri_lock_slow_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int msec)
+{
+    return bcri_lock_slow_until(ctx, lock, bcri_deadline_after(msec));
+}
+
+void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
+{
+    (void)bcri_lock_slow_until(ctx, lock, BCRI_DEADLINE_NEVER);
 }

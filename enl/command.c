@@ -63,6 +63,7 @@ static const char *state_name(uint32_t state)
     case BCRI_CCE_STARTING: return "starting";
     case BCRI_CCE_ALIVE: return "alive";
     case BCRI_CCE_DYING: return "dying";
+    case BCRI_ROW_STOPPED: return "stopped";
     default: return "ended";
     }
 }

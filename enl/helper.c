@@ -45,6 +45,40 @@ static struct enl_task *queue_take(struct queue *queue)
     return task;
 }
 
+static struct enl_task *queue_take_fitting(struct queue *queue, bool (*fits)(const struct enl_task *task))
+{
+    for (struct enl_task **at = &queue->first; *at != NULL; at = &(*at)->next) {
+        struct enl_task *task = *at;
+        if (!fits(task))
+            continue;
+        *at = task->next;
+        if (*at == NULL)
+            queue->end = at;
+        return task;
+    }
+    return NULL;
+}
+
+void enl_helper_tell(struct enl_helper *helper, struct enl_task *task)
+{
+    pthread_mutex_lock(&helper->mutex);
+    queue_add(&helper->finished, task);
+    uv_async_send(&helper->bell);
+    pthread_mutex_unlock(&helper->mutex);
+}
+
+bool enl_helper_perform_one(struct enl_helper *helper, bool (*fits)(const struct enl_task *task))
+{
+    pthread_mutex_lock(&helper->mutex);
+    struct enl_task *task = helper->stop ? NULL : queue_take_fitting(&helper->todo, fits);
+    pthread_mutex_unlock(&helper->mutex);
+    if (task == NULL)
+        return false;
+    helper->ops->perform(helper->owner, task);
+    enl_helper_tell(helper, task);
+    return true;
+}
+
 static void *work_on(void *data)
 {
     struct enl_helper *helper = data;

@@ -31,6 +31,11 @@ struct enl_helper;
 struct enl_helper *enl_helper_start(uv_loop_t *loop, const struct enl_helper_ops *ops, void *owner);
 void enl_helper_add(struct enl_helper *helper, struct enl_task *task);
 
+/* In the thread, within `perform`: performs the first of the tasks that wait for which `fits` is true. False: there is none. */
+bool enl_helper_perform_one(struct enl_helper *helper, bool (*fits)(const struct enl_task *task));
+/* In the thread: a task that is done already. */
+void enl_helper_tell(struct enl_helper *helper, struct enl_task *task);
+
 /* Waits at most `patience_ms` for the task that is being performed; drops the others. True if the thread has ended: the
  * helper is gone. False: it is stuck, and nothing that it uses may be freed; neither done nor drop is called any more. */
 bool enl_helper_stop(struct enl_helper *helper, unsigned patience_ms);

@@ -19,6 +19,7 @@
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
+#include "held_up.h"
 #include "names.h"
 #include "object.h"
 #include "scripts.h"
@@ -125,6 +126,8 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
             enl_cce_born(cce);
         else
             enl_cce_fail(cce, "its birth region found no memory");
+    } else if (work->kind == ENL_WORK_HELD_UP) {
+        enl_held_up(program, work->index, work->waiter);
     } else if (work->kind == ENL_WORK_AUDIT) {
         enl_audit_answer(program, work->audit, work->code);
     } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {

@@ -9,9 +9,11 @@
 
 #include "audit.h"
 #include "bcri/eventfds.h"
+#include "bcri/stopped.h"
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
+#include "held_up.h"
 #include "worker.h"
 
 /* What hello brings may be anything: only a socket of this kind can be watched and answered without waiting. */
@@ -128,6 +130,13 @@ static const char *fd_ring(struct enl_conn *conn, const struct bcri_control *mes
     return NULL;
 }
 
+static uint32_t state_of(const struct enl_cce *cce)
+{
+    uint32_t state = bcri_load(&cce->record->id.state);
+    bool stopped = state == BCRI_CCE_ALIVE && cce->pid != 0 && bcri_process_stopped((uint32_t)cce->pid);
+    return stopped ? BCRI_ROW_STOPPED : state;
+}
+
 /* One CCE a time: the first one with at least that index. So a list of any length needs no queue. */
 static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
 {
@@ -144,7 +153,7 @@ static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
                                    .index = index,
                                    .ordinal = cce->ordinal,
                                    .pid = (uint32_t)(cce->pid != 0 ? cce->pid : cce->process),
-                                   .state = bcri_load(&cce->record->id.state),
+                                   .state = state_of(cce),
                                    .ccename = bcri_view_of(cce->object),
                                    .program = bcri_view_of(program->name)};
         if (row.ccename.length > 255) { /* the end of a long path tells more */
@@ -198,6 +207,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_segment_freed: enl_worker_look(conn->program->worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);
         case BCRI_MSG_fd_ring: return fd_ring(conn, message);
+        case BCRI_MSG_held_up: enl_held_up(conn->program, message->index, conn->cce->index); return NULL;
         case BCRI_MSG_enlist: return enl_enlist(conn, message);
         default: break;
         }

@@ -23,6 +23,8 @@ struct enl_worker {
     struct enl_program *program;
     void (*done)(struct enl_program *program, const struct enl_work *work);
     struct enl_helper *helper;
+    const struct enl_work
+        *interruptible;         /* the thread's: a repair, in the midst of which births may be done */
     atomic_bool look_queued;    /* one look serves all who have told until it begins */
     struct bcri_estate *estate; /* the thread's */
 };
@@ -62,11 +64,14 @@ static int do_work(struct enl_worker *worker, struct enl_work *work)
         return bcri_error_put(ctx, work->index, work->code, work->operation, NULL, work->ordinal);
     case ENL_WORK_REPAIR:
         ctx->damaged = false;
+        worker->interruptible = work;
         bcri_cce_repair(ctx, work->index);
+        worker->interruptible = NULL;
         bcri_estate_add(worker->estate, work->index);
         look_at_estate(worker->estate, work);
         return ctx->damaged ? bcrE_INTERNAL : 0;
     case ENL_WORK_AUDIT: return enl_audit_perform(work->audit, ctx);
+    case ENL_WORK_HELD_UP: return 0;
     case ENL_WORK_LOOK:
         atomic_store(&worker->look_queued, false);
         look_at_estate(worker->estate, work);
@@ -100,6 +105,37 @@ static void done(void *owner, struct enl_task *task)
     drop(owner, task);
 }
 
+static bool is_birth(const struct enl_task *task)
+{
+    return ((const struct enl_work *)task)->kind == ENL_WORK_BIRTH;
+}
+
+/* In the thread: it is about to sleep until somebody lets go of something. A birth that has to wait itself is no place for
+ * another. */
+static bool meanwhile(struct bcri_ctx *ctx)
+{
+    struct enl_worker *worker = ctx->client;
+    const struct enl_work *work = worker->interruptible;
+    if (work == NULL)
+        return false;
+    worker->interruptible = NULL;
+    bool did = enl_helper_perform_one(worker->helper, is_birth);
+    worker->interruptible = work;
+    return did;
+}
+
+static void holder_stays(struct bcri_ctx *ctx, uint32_t index)
+{
+    struct enl_worker *worker = ctx->client;
+    struct enl_work *work = calloc(1, sizeof *work);
+    if (work == NULL)
+        return;
+    work->kind = ENL_WORK_HELD_UP;
+    work->index = index;
+    work->waiter = worker->interruptible != NULL ? worker->interruptible->index : BCRI_ENL_INDEX;
+    enl_helper_tell(worker->helper, &work->task);
+}
+
 struct enl_worker *enl_worker_start(struct enl_program *program,
                                     void (*when_done)(struct enl_program *program,
                                                       const struct enl_work *work))
@@ -112,7 +148,11 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
     worker->done = when_done;
     worker->estate = bcri_estate_init(program->host);
     if (worker->estate != NULL) {
-        bcri_repair_init(bcri_host_ctx(program->host));
+        struct bcri_ctx *ctx = bcri_host_ctx(program->host);
+        bcri_repair_init(ctx);
+        ctx->client = worker;
+        ctx->meanwhile = meanwhile;
+        ctx->holder_stays = holder_stays;
         worker->helper = enl_helper_start(&program->loop, &ops, worker);
     }
     if (worker->helper != NULL)
@@ -129,6 +169,8 @@ bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work)
         return false;
     *copy = *work;
     enl_helper_add(worker->helper, &copy->task);
+    if (work->kind == ENL_WORK_BIRTH)
+        bcri_repair_wake(worker->program->host);
     return true;
 }
 

@@ -3,7 +3,17 @@
  *
  * They may wait for a lock that a CCE holds, and that CCE may be waiting for the daemon's answer to a request; so they
  * run in a thread of their own, one after the other, in the order given, on the daemon's context (bcri_host_ctx),
- * which nobody else uses meanwhile. The loop hears of each one's end. */
+ * which nobody else uses meanwhile. The loop hears of each one's end.
+ *
+ * A repair may have to wait for a CCE that is stopped, for as long as that is. Births do not wait with it: whenever it is
+ * about to sleep (core/lock.c, ctx->meanwhile) those that are queued are done, and a new one wakes it. Why nothing breaks:
+ *   - A birth touches a record that nobody else uses yet, the reserve of the host segment, and the daemon's own journal, in
+ *     which nothing is open that is needed later: nobody repairs the daemon. The repair of another one's journal, which may
+ *     happen at the same places, does more than that.
+ *   - Only what is before it in the queue is overtaken: no work on the same record, since a record is given out again only
+ *     when the loop has heard of the end of its repair.
+ *   - It is not slept through. The adder queues, then reads whom the repair waits on; the repair stores that, then looks at
+ *     the queue; both look at the queue under its mutex, so that one sees the other. */
 #ifndef ENL_WORKER_H
 #define ENL_WORKER_H
 
@@ -19,7 +29,8 @@ enum enl_work_kind {
     ENL_WORK_ERROR,
     ENL_WORK_REPAIR,
     ENL_WORK_AUDIT,
-    ENL_WORK_LOOK, /* something of an ended CCE is free (bcri/estate.h) */
+    ENL_WORK_HELD_UP, /* not to be done: a repair has waited for a while for what CCE `index` holds */
+    ENL_WORK_LOOK,    /* something of an ended CCE is free (bcri/estate.h) */
 };
 
 struct enl_work {
@@ -32,6 +43,7 @@ struct enl_work {
     int code; /* ERROR: what went wrong; afterwards, of all: what the operation returned */
     int operation;
     int32_t ordinal;
+    uint32_t waiter; /* HELD_UP: whom the repair is about */
     /* Afterwards: records that can be given out again, once the loop has heard of all work up to this. Taken by who frees
      * the work. */
     uint32_t *free_records;

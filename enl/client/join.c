@@ -148,6 +148,14 @@ static void ring_cell(void *up, bcri_ref cell)
     (void)bcri_channel_send(((struct bcri_client *)up)->fd, &message, NULL, 0, true);
 }
 
+/* Called in the midst of an operation, so it must not wait; what does not fit the socket is not told. */
+static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
+{
+    const struct bcri_control message = {
+        .type = BCRI_MSG_held_up, .present = BCRI_HAS(index), .index = index};
+    (void)bcri_channel_send(((struct bcri_client *)ctx->client)->fd, &message, NULL, 0, false);
+}
+
 static const struct bcri_fd_upcalls fd_upcalls = {fd_of_cell, ring_cell};
 
 /* Asks for SIGKILL when the other end goes away. Any process that holds the description may ask; the kernel sends it
@@ -195,6 +203,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
     client->ctx.enlistor = (uint32_t)client->enlistor[2] << 8 | client->enlistor[3];
     client->ctx.client = client;
     client->ctx.fd_upcalls = &fd_upcalls;
+    client->ctx.holder_stays = tell_of_holder;
     client->ctx.flags = flags;
     prctl(PR_SET_PTRACER, (unsigned long)client->ctx.host->enl_pid, 0, 0, 0);
     return 0;

@@ -18,6 +18,10 @@ void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index);
  * lock of the dead one, the repairing thread itself included. */
 void bcri_cce_dying(struct bcri_host *host, uint32_t index);
 
+/* Lets a repair that sleeps until a living CCE lets go of something look round: at who else has died, at what may be done
+ * meanwhile (ctx->meanwhile). Called after that has come to be. */
+void bcri_repair_wake(struct bcri_host *host);
+
 /* Wakes everybody who sleeps until the dead one lets go of something. */
 void bcri_cce_wake_sleepers(struct bcri_record_shm *record);
 

@@ -110,6 +110,11 @@ struct bcri_ctx {
     /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. False: it is
      * at that one already, further out. */
     bool (*holder_died)(struct bcri_ctx *ctx, uint32_t index);
+    /* Set in the daemon only: does something that need not wait until the repair goes on, if there is any; asked before each
+     * sleep of a repair. False: there was nothing. */
+    bool (*meanwhile)(struct bcri_ctx *ctx);
+    /* Somebody waits for what CCE `index` holds, for a second by now: tells a person. NULL: there is nobody to tell. */
+    void (*holder_stays)(struct bcri_ctx *ctx, uint32_t index);
     const void *repairing; /* the repair that is under way, the innermost one */
     /* Cells of the dead whose areas' waiting puts are still to be looked at: not from within another repair. */
     bcri_ref *unserved;
@@ -131,7 +136,7 @@ struct bcri_ctx {
     int flags; /* of bcr_init */
     uint32_t enlistor;
     struct bcri_areas areas;
-    void *client; /* enl/client */
+    void *client; /* enl/client; in the daemon, its worker */
 };
 
 /* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped, or if there is no such

@@ -16,7 +16,8 @@
  *   looks too. A process that the kernel refuses membarrier (ctx->full_fence) fences in each release, and as a waiter
  *   yields instead of sleeping, since it cannot make others fence.
  *   Death of a waiter: a flag stays set, one needless wake. Death of the holder: enl repairs, stores 0, counts up, wakes.
- *   Stopped holder: the waiters sleep until it goes on.
+ *   Stopped holder: the waiters sleep until it goes on; those with a deadline until that (bcri_lock_until), then they look
+ *   whether it is stopped. A waiter that gives up leaves the flag set, as one that dies.
  * Model: test/spin/lock.pml.
  *
  * Count words (region.h) and lock words wait in the same way. */
@@ -33,6 +34,12 @@
 void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock);
 void bcri_unlock_wake(struct bcri_ctx *ctx);
 
+/* The same until the deadline. False: time is up, and the holder is stopped; nothing has happened. One that is not stopped
+ * lets go as soon as it gets a processor, and is waited for. */
+bool bcri_lock_slow_until(struct bcri_ctx *ctx, _Atomic uint32_t *lock, uint64_t deadline_ns);
+/* The same for `msec` of a public call. */
+bool bcri_lock_slow_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int msec);
+
 static inline bool bcri_lock_try(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {
     uint32_t free = 0;
@@ -43,6 +50,14 @@ static inline void bcri_lock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {
     if (bcri_unlikely(!bcri_lock_try(ctx, lock)))
         bcri_lock_slow(ctx, lock);
+}
+static inline bool bcri_lock_until(struct bcri_ctx *ctx, _Atomic uint32_t *lock, uint64_t deadline_ns)
+{
+    return bcri_likely(bcri_lock_try(ctx, lock)) || bcri_lock_slow_until(ctx, lock, deadline_ns);
+}
+static inline bool bcri_lock_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int msec)
+{
+    return bcri_likely(bcri_lock_try(ctx, lock)) || bcri_lock_slow_within(ctx, lock, msec);
 }
 static inline void bcri_unlock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {

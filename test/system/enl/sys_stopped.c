@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* CCEs of which one is stopped while it holds the locks of a cell. The root has the cell, and does what its arguments say:
+ *
+ *   enlist N    enlists CCE N
+ *   wait        reads a byte from the fifo $SYS_GO
+ *   get MSEC, lock MSEC, put, zap    does that with the cell and tells the result
+ *
+ * The others by their ordinals: 1 tells and waits in the cell for a region that does not come; 2 takes the locks that
+ * $SYS_HOLDS names (h, t, or both), tells, is stopped, and lets go when it is continued; any other tells and ends. */
+#include <bcr.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bcri/flow.h"
+#include "bcri/lock.h"
+#include "bcri/self.h"
+
+enum { CELL = 1 };
+
+static void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "sys_stopped: %s: %s\n", what, bcr_strerror(bcr_errno));
+    _exit(3);
+}
+
+__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
+    must(fd >= 0 && write(fd, line, (size_t)length) == length, "tell");
+    close(fd);
+}
+
+static void hold(int owner)
+{
+    struct bcri_ctx *ctx = bcri_self();
+    struct bcri_place *place;
+    const char *locks = getenv("SYS_HOLDS");
+    must(bcri_place_find(ctx, owner, CELL, &place) == 0, "find the cell");
+    bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (strchr(locks, 'h') != NULL)
+        bcri_lock(ctx, &place->cell->h.lock);
+    if (strchr(locks, 't') != NULL)
+        bcri_lock(ctx, &place->cell->t.lock);
+    tell("2 %ld\n", (long)getpid());
+    raise(SIGSTOP);
+    if (strchr(locks, 't') != NULL)
+        bcri_unlock(ctx, &place->cell->t.lock);
+    if (strchr(locks, 'h') != NULL)
+        bcri_unlock(ctx, &place->cell->h.lock);
+    bcri_journal_close(ctx);
+}
+
+static int other(void)
+{
+    if (bcr_cceord == 1) {
+        void **rgid = bcr_deq(bcr_enlistor, CELL, bcr_PENDING);
+        must(rgid != NULL, "wait in the cell");
+        tell("1 %ld\n", (long)getpid());
+        for (;;)
+            pause();
+    }
+    if (bcr_cceord == 2)
+        hold(bcr_enlistor);
+    else
+        tell("%d %ld\n", bcr_cceord, (long)getpid());
+    return 0;
+}
+
+static void wait_for_go(void)
+{
+    char byte;
+    int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
+    must(fd >= 0 && read(fd, &byte, 1) == 1, "wait");
+    close(fd);
+}
+
+static void tell_got(const char *call, void **rgid)
+{
+    tell("%s %d\n", call, rgid != NULL ? 0 : bcr_errno);
+    if (rgid != NULL)
+        bcr_rgfree(rgid);
+}
+
+static void put(void)
+{
+    void **rgid = bcr_rgalloc(8, 0);
+    must(rgid != NULL, "rgalloc");
+    int result = bcr_enq(rgid, bcr_cce, CELL, bcr_FREE);
+    tell("put %d\n", result == 0 ? 0 : bcr_errno);
+    must(result == 0 || bcr_rgfree(rgid) == 0, "the region of a put that fails is still there");
+}
+
+int main(int argc, char **argv)
+{
+    must(bcr_init(0, argv[0]) >= 0, "bcr_init");
+    if (bcr_enlistor >= 0)
+        return other();
+    must(bcr_cagrow(CELL, 0, 0, 0, 1, 8, 4096) == CELL, "cagrow");
+    for (char **word = argv + 1; word < argv + argc; word++) {
+        if (strcmp(*word, "enlist") == 0)
+            must(bcr_enlist(NULL, -1, atoi(*++word), argv[0], NULL, bcr_FREE) == 0, "enlist");
+        else if (strcmp(*word, "wait") == 0)
+            wait_for_go();
+        else if (strcmp(*word, "get") == 0)
+            tell_got("get", bcr_deq(bcr_cce, CELL, atoi(*++word)));
+        else if (strcmp(*word, "read") == 0)
+            tell_got("read", bcr_read(bcr_cce, CELL, atoi(*++word)));
+        else if (strcmp(*word, "lock") == 0)
+            tell_got("lock", bcr_acqwl(bcr_cce, CELL, atoi(*++word)));
+        else if (strcmp(*word, "putwait") == 0)
+            must(bcr_putwait(atoi(*++word)) == 0, "putwait");
+        else if (strcmp(*word, "put") == 0)
+            put();
+    }
+    return 0;
+}

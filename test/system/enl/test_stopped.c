@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* A CCE is stopped (SIGSTOP) while it holds the locks of a cell: whoever must wait for it is told of, and who need not wait
+ * does not. */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run, command;
+
+/* The next that is told must be of this CCE. */
+static pid_t told(int ordinal)
+{
+    int is = -1;
+    long pid = 0;
+    CHECK_INT(sscanf(run_told(), "%d %ld", &is, &pid), 2);
+    CHECK_INT(is, ordinal);
+    return (pid_t)pid;
+}
+
+static bool is_stopped(pid_t pid)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    run_read_file(path, text, sizeof text);
+    const char *end = strrchr(text, ')');
+    return end != NULL && end[2] == 'T';
+}
+
+/* The one that holds the locks. */
+static pid_t told_stopped(void)
+{
+    pid_t pid = told(2);
+    while (!is_stopped(pid))
+        sched_yield();
+    return pid;
+}
+
+static void start(const char *holds)
+{
+    run_folder();
+    setenv("SYS_HOLDS", holds, 1);
+}
+
+static int lines_with(const char *text, const char *part)
+{
+    int found = 0;
+    while ((text = strstr(text, part)) != NULL) {
+        text += strlen(part);
+        found++;
+    }
+    return found;
+}
+
+TEST_TIMEOUT(a_repair_that_waits_for_a_stopped_cce_is_told_of_and_births_go_on, 120)
+{
+    char part[128];
+    start("ht");
+    run_start(&run, run_enl(), "--onfail", "isolate", getenv("SYS_STOPPED"), "enlist", "1", "wait", "enlist",
+              "2", "wait", "enlist", "3", "wait");
+    pid_t waiter = told(1);
+    run_go();
+    pid_t holder = told_stopped();
+    CHECK_INT(kill(waiter, SIGKILL), 0);
+    run_wait_for_text("bcr.", "holds up the repair of what was left by CCE 1");
+    run_go();
+    told(3); /* the worker waits all the while */
+    CHECK(is_stopped(holder));
+    CHECK_INT(kill(holder, SIGCONT), 0);
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    snprintf(part, sizeof part, "kill -CONT %ld", (long)holder);
+    run_check_error(&run, "it is stopped");
+    run_check_error(&run, part);
+    CHECK_INT(lines_with(run.error, "holds up"), 1);
+}
+
+TEST_TIMEOUT(a_call_that_waits_for_a_stopped_cce_is_told_of_and_ps_says_that_it_is_stopped, 120)
+{
+    char row[128];
+    start("t");
+    run_start(&run, run_enl(), getenv("SYS_STOPPED"), "enlist", "2", "wait", "put", "wait");
+    pid_t holder = told_stopped();
+    run_go();
+    run_wait_for_text("bcr.", "holds up CCE 0");
+    run_start(&command, run_enl(), "ps");
+    run_end(&command);
+    snprintf(row, sizeof row, " %ld  stopped ", (long)holder);
+    CHECK(strstr(command.text, row) != NULL);
+    CHECK_INT(kill(holder, SIGCONT), 0);
+    CHECK_STR(run_told(), "put 0");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "it is stopped");
+}
