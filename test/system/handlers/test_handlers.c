@@ -57,7 +57,7 @@ TEST(a_stack_overflow_ends_the_program_and_names_the_handlers_cell)
     run_start(&run, run_enl(), program(), "overflow", "77");
     run_end(&run);
     CHECK(run.status != 0);
-    run_check_error(&run, "stack");
+    run_check_error(&run, "its stack");
     run_check_error(&run, "77");
     CHECK_PTR(strstr(run.text, "done"), NULL);
 }
@@ -68,7 +68,7 @@ TEST(a_wrong_store_in_a_handler_is_not_called_an_overflow)
     run_start(&run, run_enl(), program(), "fault");
     run_end(&run);
     CHECK(run.status != 0);
-    CHECK_PTR(strstr(run.error, "stack"), NULL);
+    CHECK_PTR(strstr(run.error, "its stack"), NULL);
 }
 
 TEST(who_jumps_out_of_a_handler_is_told_by_the_next_call)
