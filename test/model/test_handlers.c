@@ -54,6 +54,7 @@ static bool tracing, over_and_out;
 static struct bcri_ctx *three;
 static sem_t idle, helped;
 static bool helper_ends;
+static bool helping; /* of `one`: the helper was called, and has not been heard of since */
 static pid_t thread_of_one;
 
 #define TRACE(...)               \
@@ -308,6 +309,7 @@ static void *help(void *arg)
 /* Before `one` does what leaves nobody to run. */
 static void expect_idleness(void)
 {
+    helping = true;
     CHECK_INT(sem_post(&idle), 0);
 }
 
@@ -327,9 +329,9 @@ static void enter(int self, struct call c)
 /* The helper may still be in the last lines of what it did. */
 static void wait_for_helper(void)
 {
-    if (sched.idle_since != 0)
-        while (sem_wait(&helped) != 0)
-            continue;
+    if (helping)
+        CHECK_INT(sem_wait(&helped), 0);
+    helping = false;
 }
 
 /* Its call has returned. */
@@ -497,7 +499,7 @@ static void start(uint64_t seed)
     sched_begin(&sched);
     next_id = next_value = 0;
     steps_left = STEPS;
-    over_and_out = false;
+    over_and_out = helping = false;
     CHECK_INT(sem_init(&idle, 0, 0), 0);
     CHECK_INT(sem_init(&helped, 0, 0), 0);
     ref.area[0].nrgns = PLENTY;
