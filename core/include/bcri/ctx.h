@@ -105,7 +105,7 @@ struct bcri_ctx {
     uint32_t mark_gen;       /* of the last mark that was set */
     /* handlers/: its own; what the beginning of a call looks at (bcri_enter) */
     void *handlers;
-    uintptr_t stack_low, stack_bytes; /* where the stack on which this CCE executes lies; a thread's own: everywhere */
+    uintptr_t stack_low, stack_bytes; /* of the stack on which this CCE executes; a thread's own: all */
     /* cold */
     /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. False: it is
      * at that one already, further out. */
