@@ -16,6 +16,14 @@
 #include "options.h"
 #include "program.h"
 
+/* By this bcr_init knows enl before it becomes it: a note without a description. */
+__asm__(".pushsection .note.bcr.enl,\"a\",%note\n"
+        ".balign 4\n"
+        ".long 1f - 0f, 0, 1\n"
+        "0: .asciz \"" BCRI_ENL_NOTE "\"\n"
+        "1: .balign 4\n"
+        ".popsection\n");
+
 /* bcr_init makes the pair of sockets in the process that becomes this daemon, and forks the root from it. Anybody else who
  * uses those options would have it wait for a process that is not its child, and send signals there. */
 static bool is_of_bcr_init(const struct enl_options *options)

@@ -121,9 +121,14 @@ BCR_API int *bcr_errno_location(void);
  *           becomes the root of a program of its own: the process forks, the original turns into enl
  *           (found by enlistpath of bcrrc(5), else under the library's own install prefix, else on PATH)
  *           and the child, with a new process ID, goes on as the root.
- * Returns : The flags asked for that are not available, so 0 if all are: bits not listed above.  -1 with bcr_errno set on failure.  Does not return where no enl can be started,
- *           or what was started is none: a message says where it was looked for, and the process exits
- *           with status 127.
+ *
+ *           Descriptors that the program has not opened belong to the library and must stay open: a CCE
+ *           that closes them (a loop over all numbers, closefrom) or executes another program has given
+ *           up its connection to enl.  It is killed within a second, which is an abnormal end.
+ * Returns : The flags asked for that are not available, so 0 if all are: bits not listed above.  -1 with
+ *           bcr_errno set on failure.  Does not return where no enl can be started, or what was found is
+ *           none: a message says where it was looked for, and the process exits with status 127.  (A
+ *           script that enlistpath names may end with a status of its own.)
  *           bcrE_ARG     flags is negative.
  *           bcrE_BUSY    this process is a CCE already, or another process has joined with the same
  *                        inherited socket.

@@ -129,7 +129,7 @@ static void turn_into_enl(const char *path, int socket, pid_t root)
     execv(path, arguments);
 }
 
-/* enlistpath may name a BCR program by mistake: that would take itself for one started by a shell, and so on for ever. */
+/* enlistpath may name a script that runs a BCR program: that would take itself for one started by a shell, and so on for ever. */
 static void refuse_to_be_enl(void)
 {
     const char *path = getenv(BCRI_BECOMES_ENL_ENV);
@@ -168,6 +168,14 @@ int bcri_client_start_daemon(void)
         bcri_client_complain("no enl to run this program was found; looked for%s\n"
                              "     install BCR, or name enl's path as enlistpath in ~/.bcrrc",
                              search.looked);
+        exit(127);
+    }
+
+    if (!bcri_client_may_be_enl(search.found)) {
+        bcri_client_complain(
+            "%s is not an enl that this program can run under; enlistpath must name enl itself: "
+            "see enl --show-config",
+            search.found);
         exit(127);
     }
 

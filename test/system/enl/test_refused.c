@@ -79,7 +79,7 @@ TEST(enlistpath_that_names_a_bcr_program_is_said)
     run_start(&run, run_cce());
     run_end(&run);
     CHECK_INT(run.status, 127);
-    run_check_error(&run, "was started as enl, but it is (or runs) this BCR program");
+    run_check_error(&run, "is not an enl that this program can run under");
 }
 
 TEST(enlistpath_that_names_a_script_which_runs_a_bcr_program_is_said)
@@ -101,7 +101,19 @@ TEST(enlistpath_that_names_another_program_is_said)
     run_start(&run, run_cce());
     run_end(&run);
     CHECK_STR(run.text, ""); /* the program does not go on */
-    run_check_error(&run, "enl ended before this program was its root");
+    CHECK_INT(run.status, 127);
+    run_check_error(&run, "/bin/true is not an enl that this program can run under");
+}
+
+TEST(enlistpath_may_name_a_script_that_runs_enl)
+{
+    char script[512];
+    snprintf(script, sizeof script, "#!/bin/sh\nexec %s \"$@\"\n", run_enl());
+    run_write_file("some-enl", script, strlen(script), 0700);
+    setenv("BCR_ENLISTPATH", "./some-enl", 1);
+    run_start(&run, run_cce());
+    run_end(&run);
+    CHECK_INT(run.status, 0);
 }
 
 TEST(too_few_open_files_are_said_with_how_many_are_needed)

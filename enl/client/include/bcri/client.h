@@ -64,3 +64,6 @@ int bcri_client_start_daemon(void);
 void bcri_client_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif
+/* False: `path` is certainly no enl that this process could become. */
+bool bcri_client_may_be_enl(const char *path);
+

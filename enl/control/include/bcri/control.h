@@ -52,6 +52,8 @@
 /* The one that bcr_init sets in a process that it turns into enl, which removes it. Where it is still there in bcr_init,
  * that was no enl. */
 #define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"
+/* The owner of a note in the ELF file of enl: what has none is not executed as enl (enl/client/marker.c). */
+#define BCRI_ENL_NOTE "BCR enl"
 
 /* X(key, KIND, limit): largest value of a number, largest length of a string. */
 #define BCRI_CONTROL_KEYS(X)              \
