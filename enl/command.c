@@ -200,6 +200,18 @@ int enl_command_kill(const char *name)
     return status;
 }
 
+/* The next message. An audit may take long: where none comes in time the daemon is asked for something else, which it
+ * answers at once unless it is stopped. -EAGAIN: it is. */
+static int hear(int fd, struct bcri_incoming *in)
+{
+    const struct bcri_control ask = {
+        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 2, .index = 1};
+    int got = bcri_channel_recv(fd, in, true);
+    if (got == -EAGAIN && bcri_channel_send(fd, &ask, NULL, 0, true) == 0)
+        got = bcri_channel_recv(fd, in, true);
+    return got;
+}
+
 int enl_command_audit(const char *name)
 {
     static struct bcri_incoming in;
@@ -208,19 +220,23 @@ int enl_command_audit(const char *name)
     if (fd < 0)
         return 2;
     struct bcri_control request = {.type = BCRI_MSG_audit, .present = BCRI_HAS(id), .id = 1};
-    int status = 2;
+    int status = 2, got = -EPIPE;
+    set_patience(fd, 5);
     if (bcri_channel_send(fd, &request, NULL, 0, true) == 0)
-        while (status == 2 && bcri_channel_recv(fd, &in, true) == 1 && in.wrong == NULL) {
+        while (status == 2 && (got = hear(fd, &in)) == 1 && in.wrong == NULL) {
             const struct bcri_control *answer = &in.message;
             bool last = answer->type == BCRI_MSG_reply;
-            printf(last ? "%.*s\n" : "  %.*s\n", (int)answer->text.length, answer->text.bytes);
-            if (last)
+            if (answer->id == request.id)
+                printf(last ? "%.*s\n" : "  %.*s\n", (int)answer->text.length, answer->text.bytes);
+            if (last && answer->id == request.id)
                 status = answer->status == 0 ? 0 : 1;
             bcri_incoming_close(&in);
         }
     close(fd);
     if (status == 2)
-        fprintf(stderr, "enl: program %s ended before it was looked through\n", name);
+        fprintf(stderr, "enl: program %s %s\n", name,
+                got == -EAGAIN ? "does not answer; it may be stopped: fg or enl kill ends that"
+                               : "ended before it was looked through");
     return status;
 }
 
