@@ -208,6 +208,23 @@ static int configure(struct enl_program *program, char *error, size_t error_size
     return failed;
 }
 
+/* Limits that shared memory may have met; a sentence's end. */
+static const char *limits_here(void)
+{
+    static char text[256];
+    struct rlimit file, space;
+    size_t used = 0;
+    if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur != RLIM_INFINITY)
+        used =
+            (size_t)snprintf(text, sizeof text,
+                             "; files, and shared memory with them, are limited to %llu KiB: raise ulimit -f",
+                             (unsigned long long)file.rlim_cur >> 10);
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+        snprintf(text + used, sizeof text - used, "; address space is limited to %llu KiB: raise ulimit -v",
+                 (unsigned long long)space.rlim_cur >> 10);
+    return text;
+}
+
 /* All that needs no loop. Returns 0, or the exit status with a sentence. */
 static int prepare(struct enl_program *program, char *error, size_t error_size)
 {
@@ -235,8 +252,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (program->environment == NULL ||
         bcri_host_init(program->name, bcri_layout_signature(), &program->host) != 0) {
-        snprintf(error, error_size, "no memory for the program's host segment");
-        return 1;
+        return bcri_refuse(error, error_size, 1, "no memory for the program's host segment%s", limits_here());
     }
     return 0;
 }
@@ -294,6 +310,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     program.log = (struct bcri_log)BCRI_LOG_INIT;
     root_argv = argv;
     enl_inherited_take(&program.inherited);
+    signal(SIGXFSZ, SIG_IGN); /* a log that reaches ulimit -f is cut, not the end of the daemon */
     int status = prepare(&program, error, sizeof error);
     if (status == 0)
         status = open_all(&program, error, sizeof error);

@@ -147,7 +147,6 @@ int enl_signals_start(struct enl_program *program)
     static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
     struct sigaction action = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &action, NULL);
-    sigaction(SIGXFSZ, &action, NULL);
     action.sa_handler =
         SIG_DFL; /* an ignored SIGCHLD would reap by itself; stops of children are nobody's business */
     action.sa_flags = SA_NOCLDSTOP;

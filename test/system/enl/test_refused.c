@@ -130,6 +130,16 @@ TEST(too_few_open_files_are_said_with_how_many_are_needed)
     run_check_error(&run, "enl needs 32 open files");
 }
 
+TEST(a_limit_of_file_sizes_that_shared_memory_meets_is_named)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s %s", run_enl(), run_cce());
+    run_limited("ulimit -f 0", command);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "raise ulimit -f");
+}
+
 TEST(the_least_number_of_open_files_suffices_for_a_root)
 {
     char command[512];
