@@ -55,6 +55,7 @@ struct enl_cce {
     bool refused;             /* hello came and was refused */
     bool ran_enl;             /* `process` was an enl at its end */
     bool cut;                 /* its connection ended while the process lives */
+    bool cut_said;            /* and a person was told that it is killed */
     uint64_t held_up_ms;      /* when it was last said that others wait for it; 0: never */
     bool settled;             /* it counts as alive no more */
     bool repairing;

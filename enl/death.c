@@ -4,7 +4,8 @@
  *   who tells                    when
  *   wait (SIGCHLD)               the daemon's own children, and what they left to it as subreaper: with a status
  *   a pidfd                      a CCE under a wrapper, or one that joined: no status but what the CCE recorded itself
- *   the private socket's end     an exec, or a connection that was ended: the process has a second left
+ *   the private socket's end     an exec, or a connection that was ended: the process has a second left if it is the
+ *                                daemon's child, none under a wrapper
  *
  * What a dead one held is repaired by the worker; DYING is stored before, so that those who wait for one of its locks
  * see what they wait for. When the whole program is ending nothing is repaired: nobody is left to care. */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -259,9 +261,50 @@ void enl_cce_door_closed(struct enl_cce *cce)
         enl_cce_release(cce);
 }
 
+static void say_cut(struct enl_cce *cce)
+{
+    if (!cce->cut_said)
+        enl_say(cce->program, BCRI_LOG_ERROR,
+                "CCE %u (%s, pid %ld) gave up its connection to enl and runs on (an exec, or it closed "
+                "descriptors "
+                "that are not its own); it is killed",
+                cce->ordinal, cce->object, (long)cce->pid);
+    cce->cut_said = true;
+}
+
+/* Past the point from which no signal can change how it ends: the kernel sets this before it closes descriptors. */
+static bool is_exiting(pid_t pid)
+{
+    enum { EXITING = 4 };
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (length <= 0)
+        return true; /* gone, or nobody can say: there is the second that all have */
+    text[length] = '\0';
+    const char *behind_name = strrchr(text, ')');
+    unsigned flags;
+    return behind_name == NULL || sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
+           (flags & EXITING) != 0;
+}
+
+/* Under a wrapper, or joined: nothing else would end it if the daemon were killed within that second. By its pidfd,
+ * since its parent may have let somebody else have its number. */
+static void kill_orphan(struct enl_cce *cce)
+{
+    if (cce->pid_watch == NULL || cce->life == ENL_OVER || is_exiting(cce->pid))
+        return;
+    say_cut(cce);
+    syscall(SYS_pidfd_send_signal, cce->pid_watch->fd, SIGKILL, NULL, 0);
+}
+
 void enl_cce_cut(struct enl_cce *cce)
 {
     cce->cut = true;
+    kill_orphan(cce);
     uv_timer_t *timer = &cce->program->linger;
     uv_timer_start(timer, (uv_timer_cb)timer->data, 1000, 0);
 }
@@ -271,9 +314,7 @@ void enl_cce_kill_cut(struct enl_program *program)
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next) {
         if (!cce->cut || cce->life == ENL_OVER)
             continue;
-        enl_say(program, BCRI_LOG_ERROR,
-                "CCE %u (%s, pid %ld) gave up its connection to enl and runs on (an exec?); it is killed",
-                cce->ordinal, cce->object, (long)cce->pid);
+        say_cut(cce);
         enl_cce_signal(cce, SIGKILL, false);
     }
 }

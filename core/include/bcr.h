@@ -156,9 +156,10 @@ BCR_API int bcr_init(int flags, const char *ccename);
  *           component of obj; it keeps its own directory, environment and standard files, and with
  *           prcssr < 0 its cores.
  *
- *           A started CCE has obj as argv[0], no other arguments, and the root's environment (without the
- *           variables that BCR passes on), umask and soft limits; the root's working directory, or the
- *           home directory where that does not exist.  Its stdin is /dev/null; its stdout and stderr go
+ *           A started CCE has obj as argv[0], no other arguments, and the environment, umask and soft
+ *           limits of the program's start (without the variables that BCR passes on): what a CCE sets by
+ *           setenv is its own.  It has the root's working directory, or the home directory where that
+ *           does not exist.  Its stdin is /dev/null; its stdout and stderr go
  *           to the log, to the root if enl was given --output, and in part to the root's stderr if it
  *           ends abnormally.
  *
@@ -177,7 +178,8 @@ BCR_API int bcr_init(int flags, const char *ccename);
  *           bcrE_RGID     rgid is not NULL and not the ID of a region held here.
  *           bcrE_PENDING  rgid is pending.
  *           bcrE_ENLIST   unknown machine or core, no such program, not executable, of another
- *                         architecture, no memory; the reason is in the log and on the root's stderr.
+ *                         architecture, more than 65,000 CCEs, no memory, or this program has closed the
+ *                         library's connection to enl; the reason is in the log and on the root's stderr.
  * Blocks  : until enl has answered; not until the new CCEs call bcr_init. May run handlers.
  * Order   : which of several CCEs comes up first is open.
  * Crash   : a caller that dies inside has started all of them or none.
@@ -749,7 +751,8 @@ BCR_API int bcr_copytosz(const int *copydesc, int repl, int archtype, int offset
  * Owns    : nothing; on failure the region is freed.
  * Returns : n >= 1 as bcr_copyto: n - 2 bytes of the buffer are left, or 1: the buffer ended before the
  *           descriptor did.  -1: no region could be allocated; -2: any other failure; both set bcr_errno.
- *           bcrE_ARG     buftype is NULL, repl or len is negative, or buffer is NULL though len is not 0.
+ *           bcrE_ARG     buftype is NULL, repl or len is negative, buffer is NULL though len is not 0, or
+ *                        the data take more bytes than a region can have.
  *           bcrE_ARCH    there is no translation to such an archtype.
  *           bcrE_DESC    the descriptor is malformed, or an adjust led out of bounds.
  *           bcrE_RANGE   a number does not fit into the type of that archtype.

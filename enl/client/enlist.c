@@ -42,7 +42,7 @@ static int ask(struct bcri_client *client, struct bcri_control *request)
         bcri_client_complain("bcr_enlist: a name too long, or more than %u CCEs", BCRI_CCE_MAX);
         return bcrE_ENLIST;
     }
-    return code;
+    return code == bcrE_NOMEM && client->lost_said ? bcrE_ENLIST : code;
 }
 
 int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void **rgid, int nofree)
@@ -50,7 +50,7 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void 
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;
-    int count = prcssr >= 0 ? 1 : prcssr == INT_MIN ? INT_MAX : -prcssr;
+    int64_t count = prcssr >= 0 ? 1 : -(int64_t)prcssr;
     if (obj == NULL || obj[0] == '\0' || cceord1 < 0 || count - 1 > INT_MAX - cceord1) {
         bcri_set_errno(bcrE_ARG);
         return -1;

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bcr/error.h>
@@ -43,8 +44,23 @@ static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *
     call->answered = true;
 }
 
+bool bcri_client_lost(struct bcri_client *client)
+{
+    struct stat status;
+    if (fstat(client->fd, &status) == 0 && status.st_dev == client->fd_device &&
+        status.st_ino == client->fd_inode)
+        return false;
+    if (!client->lost_said)
+        bcri_client_complain("this program has closed its connection to enl; it must close no descriptor "
+                             "that it has not opened");
+    client->lost_said = true;
+    return true;
+}
+
 static int send_request(struct bcri_client *client, struct bcri_control *request, int fd_out)
 {
+    if (bcri_client_lost(client))
+        return bcrE_NOMEM;
     request->id = ++client->last_id;
     request->present |= BCRI_HAS(id);
     int error = bcri_channel_send(client->fd, request, &fd_out, fd_out >= 0 ? 1 : 0, true);
@@ -72,7 +88,8 @@ static bool answered(struct bcri_event *event)
 {
     struct bcri_client_call *call = (struct bcri_client_call *)(void *)event;
     struct bcri_incoming in;
-    while (!call->answered && bcri_channel_recv(call->client->fd, &in, false) == 1 && in.wrong == NULL)
+    while (!call->answered && !bcri_client_lost(call->client) &&
+           bcri_channel_recv(call->client->fd, &in, false) == 1 && in.wrong == NULL)
         keep_for_its_call(call->client, &in);
     return call->answered;
 }
@@ -124,7 +141,9 @@ static void segment_freed(void *up, uint32_t seg)
 {
     const struct bcri_control message = {
         .type = BCRI_MSG_segment_freed, .present = BCRI_HAS(seg), .seg = seg};
-    (void)bcri_channel_send(((struct bcri_client *)up)->fd, &message, NULL, 0, true);
+    struct bcri_client *client = up;
+    if (!bcri_client_lost(client))
+        (void)bcri_channel_send(client->fd, &message, NULL, 0, true);
 }
 
 const struct bcri_upcalls bcri_client_upcalls = {
@@ -145,7 +164,9 @@ static void ring_cell(void *up, bcri_ref cell)
 {
     const struct bcri_control message = {.type = BCRI_MSG_fd_ring, .present = BCRI_HAS(cell), .cell = cell};
     /* If it cannot be sent the daemon is gone, and this process in a moment too. */
-    (void)bcri_channel_send(((struct bcri_client *)up)->fd, &message, NULL, 0, true);
+    struct bcri_client *client = up;
+    if (!bcri_client_lost(client))
+        (void)bcri_channel_send(client->fd, &message, NULL, 0, true);
 }
 
 /* Called in the midst of an operation, so it must not wait; what does not fit the socket is not told. */
@@ -233,8 +254,12 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
         close(fd);
         return bcrE_NOMEM;
     }
+    struct stat status = {0};
+    fstat(pair[1], &status);
     client->pid = getpid();
     client->fd = pair[1];
+    client->fd_device = status.st_dev;
+    client->fd_inode = status.st_ino;
     client->last_id = 1;
     struct bcri_control hello = {.type = BCRI_MSG_hello,
                                  .present = BCRI_HAS(id) | BCRI_HAS(layout) | BCRI_HAS(archtype) |

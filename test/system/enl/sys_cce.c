@@ -21,6 +21,7 @@
  *
  * $SYS_THREAD: has a second thread when it calls bcr_init. */
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -29,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,6 +135,24 @@ static void hopeless(int count)
             _exit(95);
 }
 
+/* Closes the library's descriptors, puts sockets in their places, and calls what would write to the library's. */
+static void own_sockets(void)
+{
+    enum { PAIRS = 8 };
+    int pairs[PAIRS][2], grown, grown_why, enlisted, found = 0;
+    char bytes[64];
+    close_range(3, ~0u, 0);
+    for (int i = 0; i < PAIRS; i++)
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pairs[i]) != 0)
+            _exit(93);
+    grown = bcr_cagrow(20, 1, 0, 0, 0, 1, 100000);
+    grown_why = bcr_errno;
+    enlisted = bcr_enlist(NULL, -1, 1, own_name, NULL, bcr_FREE);
+    for (int i = 0; i < 2 * PAIRS; i++)
+        found += recv(pairs[i / 2][i % 2], bytes, sizeof bytes, MSG_DONTWAIT) >= 0;
+    tell("grow %d %d, enlist %d %d, found %d\n", grown, grown_why, enlisted, bcr_errno, found);
+}
+
 static void end_somehow(const char *word, int number)
 {
     if (strcmp(word, "exit") == 0)
@@ -199,6 +219,12 @@ static int perform(char **words)
     }
     if (strcmp(word, "shut") == 0)
         return close_range(3, ~0u, 0), 1;
+    if (strcmp(word, "own-sockets") == 0)
+        return own_sockets(), 1;
+    if (strcmp(word, "many") == 0) {
+        int got = bcr_enlist(NULL, INT_MIN, 1, "x", NULL, bcr_FREE);
+        return tell("many %d %d\n", got, bcr_errno), 1;
+    }
     if (strcmp(word, "exec") == 0)
         execl(value, value, (char *)NULL);
     end_somehow(word, atoi(value));

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bcr.h>
+
 #include "check.h"
 #include "run.h"
 
@@ -196,6 +198,36 @@ TEST(a_cce_that_executes_another_program_has_given_up_and_is_killed)
     run_end(&run);
     CHECK_INT(run.status, 128 + SIGKILL);
     run_check_error(&run, "gave up its connection");
+}
+
+TEST(a_cce_under_a_wrapper_that_gives_up_its_connection_is_killed_and_named)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s shut pause; true", run_cce());
+    run_start(&run, run_enl(), "/bin/sh", "-c", command);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "gave up its connection");
+}
+
+TEST(nothing_is_written_into_what_a_program_has_opened_in_place_of_the_librarys_descriptors)
+{
+    char want[64];
+    snprintf(want, sizeof want, "grow -1 %d, enlist -1 %d, found 0", bcrE_NOMEM, bcrE_ENLIST);
+    run_start(&run, run_enl(), run_cce(), "own-sockets", "exit", "0");
+    CHECK_STR(run_told(), want);
+    run_end(&run);
+    run_check_error(&run, "has closed its connection to enl");
+}
+
+TEST(ordinals_that_overflow_are_an_argument)
+{
+    char want[64];
+    snprintf(want, sizeof want, "many -1 %d", bcrE_ARG);
+    run_start(&run, run_enl(), run_cce(), "many");
+    CHECK_STR(run_told(), want);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
 }
 
 TEST(killing_enl_ends_every_cce_even_one_that_only_computes)

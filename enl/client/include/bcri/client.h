@@ -30,7 +30,10 @@ struct bcri_client_call {
 
 struct bcri_client {
     struct bcri_ctx ctx;
-    int fd;      /* the private socket */
+    int fd;          /* the private socket */
+    dev_t fd_device; /* which socket that is: the program may close it and open something of its own there */
+    ino_t fd_inode;
+    bool lost_said;
     int hang_up; /* never written to by anybody; its end is ours */
     pid_t pid;
     bool direct; /* started by a shell: enl is this process's parent, which made it */
@@ -43,9 +46,14 @@ extern const struct bcri_upcalls bcri_client_upcalls;
 
 /* Sends `request` (its id is set here) with `fd_out` beside it unless that is -1, and waits for the answer.
  * Returns 0 with `in` filled: the caller closes what descriptors it does not take, and looks at in->message.status
- * itself; bcrE_ARG: a value is too long for a message; bcrE_INTERNAL: the daemon does not answer. */
+ * itself; bcrE_ARG: a value is too long for a message; bcrE_NOMEM: the program has closed the private socket;
+ * bcrE_INTERNAL: the daemon does not answer. */
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
                      struct bcri_incoming *in);
+
+/* The program has closed the private socket, or put something of its own in its place: nothing may be sent there.  The
+ * first time says so on stderr. */
+bool bcri_client_lost(struct bcri_client *client);
 
 /* The same in two halves. begin: 0 or a bcrE_ code, then `call` is the client's until its event has happened. */
 int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
@@ -60,10 +68,10 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
  * the socket to join by; -bcrE_ENLIST with the reason on stderr. Does not return when there is no daemon to be had. */
 int bcri_client_start_daemon(void);
 
+/* False: `path` is certainly no enl that this process could become. */
+bool bcri_client_may_be_enl(const char *path);
+
 /* One line on stderr that begins with "bcr: " and the program's name. */
 void bcri_client_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif
-/* False: `path` is certainly no enl that this process could become. */
-bool bcri_client_may_be_enl(const char *path);
-
