@@ -126,10 +126,11 @@ static struct {
 
 static void enlist_tellers(int count)
 {
+    const int first = bank.enlisted + 1;
     void **birth = new_region();
     **(int **)birth = bank.orders;
-    must(bcr_enlist(NULL, -count, bank.enlisted + 1, bank.program, birth, bcr_FREE), "enlist a teller");
-    bank.enlisted += count;
+    bank.enlisted += count; /* before the call: it waits, and others may enlist meanwhile */
+    must(bcr_enlist(NULL, -count, first, bank.program, birth, bcr_FREE), "enlist a teller");
 }
 
 static void on_cry(int cell)
@@ -152,8 +153,8 @@ static void kill_if_due(int ord, enum moment moment)
         return;
     const pid_t pid = (pid_t)teller->pid;
     teller->pid = 0;
-    must_hold(kill(pid, SIGKILL) == 0, "a teller that is to be killed is there");
     bank.killed++;
+    must_hold(kill(pid, SIGKILL) == 0, "a teller that is to be killed is there");
     enlist_tellers(1);
 }
 
