@@ -25,6 +25,22 @@ foreach(page IN LISTS bcr_man_pages)
     install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man${section}")
 endforeach()
 
+# The guide and what it leads to. Links to the examples are led to where those are installed; of links to what is not
+# installed the words stay.
+file(RELATIVE_PATH bcr_examples_link "${CMAKE_INSTALL_FULL_DOCDIR}" "${CMAKE_INSTALL_FULL_DATADIR}/bcr/examples")
+file(GLOB bcr_doc_pages CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/docs"
+     docs/guide.md docs/handlers.md docs/descriptors.md docs/performance.md docs/glossary.md docs/tutorial/*.md)
+foreach(page IN LISTS bcr_doc_pages)
+    get_filename_component(folder "${page}" DIRECTORY)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/docs/${page}")
+    file(READ "docs/${page}" text)
+    string(REPLACE "](../examples/" "](${bcr_examples_link}/" text "${text}")
+    string(REPLACE "](../../examples/" "](../${bcr_examples_link}/" text "${text}")
+    string(REGEX REPLACE "\\[([^]\n]*)\\]\\((\\.\\./README|\\.\\./\\.\\./README|\\.\\./test/)[^)\n]*\\)" "\\1" text "${text}")
+    file(WRITE "${PROJECT_BINARY_DIR}/share-doc/${page}" "${text}")
+    install(FILES "${PROJECT_BINARY_DIR}/share-doc/${page}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
+endforeach()
+
 # The examples as a newcomer wants them: sources and a plain Makefile that asks pkg-config.
 if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/examples")
     install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DATADIR}/bcr/examples" USE_SOURCE_PERMISSIONS

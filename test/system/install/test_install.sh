@@ -45,6 +45,13 @@ for page in man1/enl.1 man5/bcrrc.5 man3/bcr_put.3; do
     [ -e "$prefix/share/man/$page" ] || fail "$page is not installed"
 done
 
+step "links of the installed documents"
+for page in guide.md tutorial/README.md; do
+    [ -n "$(find "$prefix/share/doc" -path "*/$page")" ] || fail "$page is not installed"
+done
+links="$BCR_SOURCE_DIR/test/lint/links.sh"
+BCR_SOURCE_DIR="$prefix/share" bash "$links" || fail "installed documents lead to what is not there"
+
 export PKG_CONFIG_PATH="$lib/pkgconfig"
 
 step "pkg-config, shared"
