@@ -172,6 +172,15 @@ static int connect_to(const char **name, struct names *names)
     return fd < 0 ? -1 : fd;
 }
 
+/* Nobody listens under that name any more. */
+static bool is_gone(const char *name)
+{
+    int fd = bcri_channel_connect(name, 200);
+    if (fd >= 0)
+        close(fd);
+    return fd == -ECONNREFUSED;
+}
+
 int enl_command_kill(const char *name)
 {
     static struct bcri_incoming in;
@@ -194,6 +203,8 @@ int enl_command_kill(const char *name)
         set_patience(fd, 0);
     }
     close(fd);
+    if (status != 0 && is_gone(name))
+        return 0; /* it ended by itself just then */
     if (status != 0)
         fprintf(stderr, "enl: program %s did not answer; kill process %ld by hand: kill -9 %ld\n", name,
                 (long)daemon.pid, (long)daemon.pid);

@@ -72,6 +72,23 @@ static const char *machine_name(uint16_t machine)
     }
 }
 
+/* Of a script: the program that its first line names, if that is a path at which nothing is. */
+static bool lacks_interpreter(const char *path, char *interpreter, size_t size)
+{
+    char line[PATH_MAX + 2];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, line, sizeof line - 1);
+    close(fd);
+    if (got < 2 || memcmp(line, "#!", 2) != 0)
+        return false;
+    line[got] = '\0';
+    const char *name = line + 2 + strspn(line + 2, " \t");
+    snprintf(interpreter, size, "%.*s", (int)strcspn(name, " \t\n"), name);
+    return interpreter[0] == '/' && access(interpreter, F_OK) != 0 && errno == ENOENT;
+}
+
 static int check(const char *path, const char *name, char *error, size_t error_size)
 {
     struct stat status;
@@ -82,6 +99,12 @@ static int check(const char *path, const char *name, char *error, size_t error_s
                            S_ISDIR(status.st_mode) ? "directory" : "special file");
     if (access(path, X_OK) != 0)
         return bcri_refuse(error, error_size, 126, "%s (%s) is not executable; try chmod +x", name, path);
+    char interpreter[PATH_MAX];
+    if (lacks_interpreter(path, interpreter, sizeof interpreter))
+        return bcri_refuse(
+            error, error_size, 126,
+            "%s (%s) is a script for %s, which is not there; correct its first line, or install that", name,
+            path, interpreter);
     struct elf_kind own, other;
     if (read_elf("/proc/self/exe", &own) && read_elf(path, &other) && !same_kind(&own, &other) &&
         !is_machines_own(&other))

@@ -321,7 +321,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: %s", program.name, argv[0]);
     enl_script_run(&program, program.config.startscript, 0, start_root);
     uv_run(&program.loop, UV_RUN_DEFAULT);
-    status = program.status;
+    status = program.status == 0 && program.lines_lost ? 1 : program.status;
     bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.name, status);
     free_all(&program);
     if (thread_left)

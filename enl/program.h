@@ -72,10 +72,12 @@ struct enl_program {
 
     struct enl_worker *worker;
     struct enl_sink *out, *err; /* one and the same if stdout and stderr are one file, or without --output */
-    bool hurry;                 /* somebody wants it to end */
+    bool lines_lost; /* what CCEs printed could not be shown, for another reason than a reader that left */
+    bool hurry;      /* somebody wants it to end */
     void (*flushed)(struct enl_program *program);
     struct enl_watch *signals;
-    pid_t script; /* running now, or 0 */
+    pid_t script;           /* running now, or 0 */
+    char script_name[4200]; /* "startscript" or "endscript", and its path */
     void (*script_done)(struct enl_program *program);
     uv_timer_t grace;    /* from a signal to SIGKILL */
     uv_timer_t linger;   /* from the end of a CCE's connection to SIGKILL, should it not have exited */

@@ -55,8 +55,11 @@ void enl_script_run(struct enl_program *program, const char *script, int when,
     }
     free(name);
     program->script_done = done;
-    if (pid > 0)
-        program->script = pid;
-    else
+    if (pid <= 0) {
         done(program);
+        return;
+    }
+    program->script = pid;
+    snprintf(program->script_name, sizeof program->script_name, "%s %s",
+             when == 0 ? "startscript" : "endscript", path);
 }

@@ -43,7 +43,7 @@ bool enl_signals_reap(struct enl_program *program)
             if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
                 bcri_log_write(&program->log, BCRI_LOG_DEBUG, "the script is done");
             else
-                enl_say(program, BCRI_LOG_WARN, "the script ended with %s %d",
+                enl_say(program, BCRI_LOG_WARN, "%s ended with %s %d", program->script_name,
                         WIFEXITED(wait_status) ? "status" : "signal",
                         WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
             program->script_done(program);

@@ -17,6 +17,7 @@
 struct piece {
     struct enl_task task;
     bool line;
+    int error; /* why it was not written; 0: it was, or the reader has gone */
     size_t length;
     char bytes[];
 };
@@ -40,13 +41,15 @@ static bool wait_for_room(int fd)
 static void write_piece(void *owner, struct enl_task *task)
 {
     const struct enl_sink *sink = owner;
-    const struct piece *piece = (const struct piece *)task;
+    struct piece *piece = (struct piece *)task;
     for (size_t at = 0; at < piece->length;) {
         ssize_t written = write(sink->fd, piece->bytes + at, piece->length - at);
         if (written >= 0)
             at += (size_t)written;
-        else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(sink->fd)))
-            return; /* nobody reads it any more; the log has it */
+        else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(sink->fd))) {
+            piece->error = errno != EPIPE ? errno : 0; /* nobody reads it any more; the log has it */
+            return;
+        }
     }
 }
 
@@ -58,6 +61,7 @@ static void add(struct enl_sink *sink, bool line, const char *bytes, size_t leng
         return;
     }
     piece->line = line;
+    piece->error = 0;
     piece->length = length;
     memcpy(piece->bytes, bytes, length);
     sink->left += length;
@@ -85,10 +89,23 @@ static void drop(void *owner, struct enl_task *task)
     free(piece);
 }
 
+/* Once for a program. */
+static void tell_lost(struct enl_program *program, int error)
+{
+    if (program->lines_lost)
+        return;
+    program->lines_lost = true;
+    enl_say(program, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s); the log has it",
+            strerror(error));
+}
+
 static void written(void *owner, struct enl_task *task)
 {
     struct enl_sink *sink = owner;
     bool was_full = enl_sink_full(sink);
+    const struct piece *piece = (const struct piece *)task;
+    if (piece->line && piece->error != 0)
+        tell_lost(sink->program, piece->error);
     drop(owner, task);
     /* Not at once: else a slow reader would get every other message, and a count of one between them. */
     if (sink->dropped != 0 && sink->left < ENL_SINK_FULL_BYTES / 2)

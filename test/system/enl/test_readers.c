@@ -129,6 +129,19 @@ TEST(what_cces_print_waits_for_its_reader_after_the_programs_end)
     CHECK_INT(count_of("[1] line "), 50000);
 }
 
+TEST(lines_of_cces_that_cannot_be_written_are_said_and_a_status)
+{
+    char line[1024];
+    run_folder();
+    setenv("SYS_CHILD", "out hello", 1);
+    snprintf(line, sizeof line, "exec %s --output %s enlist %s 1 >/dev/full", run_enl(), run_cce(),
+             run_cce());
+    run_start(&run, "/bin/sh", "-c", line);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "what CCEs print can no longer be shown (No space left on device)");
+}
+
 TEST(a_signal_ends_the_wait_for_a_reader_of_what_cces_print)
 {
     static const char script[] = "#!/bin/sh\necho ended > $SYS_TELL\n";

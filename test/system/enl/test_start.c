@@ -64,6 +64,16 @@ TEST(a_text_that_is_no_script_is_said_with_status_126)
     run_check_error(&run, "neither a program nor a script");
 }
 
+TEST(a_script_whose_interpreter_is_missing_is_said_with_its_name)
+{
+    static const char script[] = "#! /no/such/interp -x\ntrue\n";
+    run_write_file("script", script, sizeof script - 1, 0700);
+    run_start(&run, run_enl(), "./script");
+    run_end(&run);
+    CHECK_INT(run.status, 126);
+    run_check_error(&run, "is a script for /no/such/interp, which is not there");
+}
+
 TEST(a_program_of_another_architecture_is_said_with_status_126)
 {
     unsigned char head[64];
@@ -242,7 +252,7 @@ TEST(a_script_that_fails_is_a_warning)
     run_end(&run);
     CHECK_INT(run.status, 0);
     run_check_error(&run, "startscript: there is no program /no/such/script");
-    run_check_error(&run, "the script ended with status 1");
+    run_check_error(&run, "/false ended with status 1");
 }
 
 static const char hang[] = "#!/bin/sh\ntrap '' TERM\necho script > $SYS_TELL\nsleep 1000\n";
