@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A program that enlists CCEs one after the other, each of which leaves as much as it can behind: `churn_cce ROUNDS [kill]`.
  *
- * The root prints two lines "bytes descriptors", of what its daemon holds in memory files after a few rounds and after
- * all of them. A CCE that has ended is out of the way by the second enlisting after its end (bcri/estate.h says why);
- * both lines are printed in the same situation, so nothing here depends on time. */
+ * The root prints two lines "bytes descriptors", of what its daemon holds in memory files: the most of some rounds at the
+ * start, and the least of as many at the end. What a CCE leaves goes when its repair is done, mostly by the second enlisting
+ * after its end; where the repair has to wait for somebody, births go first. So what one round sees says little, what ten
+ * see does. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@
 
 #include "held.h"
 
-enum { FROM_CHILD = 1, OWN_CELL = 2, UNTIL_THE_END = 3, REGIONS = 100, BYTES = 2000, WARM_UP = 20 };
+enum { FROM_CHILD = 1, OWN_CELL = 2, UNTIL_THE_END = 3, REGIONS = 100, BYTES = 2000 };
+enum { WARM_UP = 20, LOOKS = 10 };
 
 static void must(bool holds, const char *what)
 {
@@ -51,8 +53,24 @@ static int child(const char *how)
     return 0;
 }
 
+static void look(int round, int rounds, struct held *most, struct held *least)
+{
+    struct held held = held_by_daemon();
+    if (round > WARM_UP - LOOKS && round <= WARM_UP) {
+        most->bytes = held.bytes > most->bytes ? held.bytes : most->bytes;
+        most->descriptors = held.descriptors > most->descriptors ? held.descriptors : most->descriptors;
+    }
+    if (round == rounds - LOOKS + 1)
+        *least = held;
+    if (round > rounds - LOOKS) {
+        least->bytes = held.bytes < least->bytes ? held.bytes : least->bytes;
+        least->descriptors = held.descriptors < least->descriptors ? held.descriptors : least->descriptors;
+    }
+}
+
 static int root(char **argv)
 {
+    struct held most = {0}, least = {0};
     int rounds = atoi(argv[1]);
     void **from_last = NULL;
     must(bcr_cagrow(1, 0, 1, 1, 0, 16, 1 << 16) == 1, "cagrow");
@@ -66,16 +84,14 @@ static int root(char **argv)
         void **last = bcr_get(1, bcr_cce, FROM_CHILD, bcr_BLOCK);
         must(region != NULL && last != NULL, "regions of the child");
         must(bcr_copyfm(bcrT_1CCE, 1, last, 0, &cce, sizeof cce) >= 1, "copyfm");
-        if (round == WARM_UP || round == rounds) {
-            struct held held = held_by_daemon();
-            printf("%llu %d\n", held.bytes, held.descriptors);
-        }
+        look(round, rounds, &most, &least);
         /* Each child's region outlives it by a round: it is freed when its home is gone. */
         must(from_last == NULL || bcr_rgfree(from_last) == 0, "rgfree");
         from_last = region;
         must(bcr_put(1, last, cce, 1, bcr_FREE) == 0, "put");
         must(bcr_get(1, cce, UNTIL_THE_END, bcr_BLOCK) == NULL && bcr_errno == bcrE_DEAD, "the child's end");
     }
+    printf("%llu %d\n%llu %d\n", most.bytes, most.descriptors, least.bytes, least.descriptors);
     return 0;
 }
 

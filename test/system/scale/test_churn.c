@@ -25,7 +25,7 @@ static void churn(const char *end)
     run_end(&run);
     CHECK_INT(run.status, 0);
     CHECK_INT(sscanf(run.text, "%llu %d %llu %d", &before, &fds_before, &after, &fds_after), 4);
-    printf("  after 20 rounds %llu bytes, %d descriptors; after %d: %llu, %d\n", before, fds_before, rounds,
+    printf("  up to round 20 %llu bytes, %d descriptors; up to %d: %llu, %d\n", before, fds_before, rounds,
            after, fds_after);
     if (after > before + SLACK_BYTES + (unsigned long long)rounds * SEGMENTS_MAX * ENTRY_BYTES)
         FAIL("memory files have grown from %llu to %llu bytes", before, after);
