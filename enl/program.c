@@ -279,7 +279,8 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
         failed = enl_say_start(program);
     if (failed == 0)
         return 0;
-    snprintf(error, error_size, "cannot start: %s", strerror(-failed));
+    snprintf(error, error_size, "cannot start: %s%s", strerror(-failed),
+             failed == -EAGAIN ? "; this user may have no more processes and threads: raise ulimit -u" : "");
     return 1;
 }
 

@@ -187,7 +187,9 @@ int bcri_client_start_daemon(void)
     }
     pid_t child = fork();
     if (child < 0) {
-        bcri_client_complain("cannot fork: %s", strerror(errno));
+        bcri_client_complain("cannot fork: %s%s", strerror(errno),
+                             errno == EAGAIN ? "; this user may have no more processes: raise ulimit -u"
+                                             : "");
         close(pair[0]);
         close(pair[1]);
         return -bcrE_ENLIST;
