@@ -285,10 +285,10 @@ static bool is_exiting(pid_t pid)
     if (length <= 0)
         return true; /* gone, or nobody can say: there is the second that all have */
     text[length] = '\0';
-    const char *behind_name = strrchr(text, ')');
-    unsigned flags;
-    return behind_name == NULL || sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
-           (flags & EXITING) != 0;
+    const char *at = strrchr(text, ')'); /* behind the name, which may have blanks */
+    for (int field = 2; at != NULL && field < 9; field++)
+        at = strchr(at + 1, ' ');
+    return at == NULL || (strtoul(at, NULL, 10) & EXITING) != 0;
 }
 
 /* Under a wrapper, or joined: nothing else would end it if the daemon were killed within that second. By its pidfd,

@@ -45,14 +45,17 @@ struct enl_program {
 
     char name[BCRI_PROGRAM_NAME_MAX]; /* host.pid */
     char hostname[BCRI_LOG_HOST_MAX + 1];
-    char address[64]; /* of this host, for the scripts */
-    char *folder;     /* the root's working directory; NULL: unknown */
+    char address[64];       /* of this host, for the scripts */
+    char script_name[4200]; /* "startscript" or "endscript", and the path of the one that runs */
+    char *folder;           /* the root's working directory; NULL: unknown */
 
     struct enl_cores cores;
 
     enum enl_phase phase;
     int status;      /* that enl will exit with */
     bool status_set; /* decided by what ended the program, not by the root */
+    bool lines_lost; /* what CCEs printed could not be shown, for another reason than a reader that left */
+    bool hurry;      /* somebody wants it to end */
 
     struct enl_cce **cces; /* by index; NULL where there is none */
     size_t cce_room;
@@ -72,12 +75,9 @@ struct enl_program {
 
     struct enl_worker *worker;
     struct enl_sink *out, *err; /* one and the same if stdout and stderr are one file, or without --output */
-    bool lines_lost; /* what CCEs printed could not be shown, for another reason than a reader that left */
-    bool hurry;      /* somebody wants it to end */
     void (*flushed)(struct enl_program *program);
     struct enl_watch *signals;
-    pid_t script;           /* running now, or 0 */
-    char script_name[4200]; /* "startscript" or "endscript", and its path */
+    pid_t script; /* running now, or 0 */
     void (*script_done)(struct enl_program *program);
     uv_timer_t grace;    /* from a signal to SIGKILL */
     uv_timer_t linger;   /* from the end of a CCE's connection to SIGKILL, should it not have exited */
