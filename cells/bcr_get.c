@@ -13,7 +13,7 @@
 #include "bcri/trace.h"
 #include "get_fast.h"
 
-BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, uint64_t key, bool wait,
+BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, uint64_t key, int msec,
                       struct bcri_slot_shm *slot, struct bcri_place **place_out)
 {
     for (;;) {
@@ -26,9 +26,9 @@ BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use u
         *place_out = place;
         if (want == BCRI_WANT_LOCK)
             bcri_store(&slot->cell, place->ref); /* in case that it must go back (bcri_request_give_back) */
-        error = get_fast(ctx, place, want, wait, slot);
+        error = get_fast(ctx, place, want, msec, slot);
         if (bcri_unlikely(error == BCRI_GO_SLOW))
-            error = bcri_get_slow(ctx, place, want, wait, slot);
+            error = bcri_get_slow(ctx, place, want, msec, slot);
         if (bcri_likely(error != BCRI_STALE))
             return error;
         bcri_place_forget(ctx, place);
@@ -88,7 +88,7 @@ BCRI_INLINE void **get_now(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_
     if (bcri_unlikely(slot == NULL))
         return fail(ctx, bcrE_NOMEM);
     struct bcri_place *place = NULL;
-    int error = begin(ctx, want, use, key, msec != 0, slot, &place);
+    int error = begin(ctx, want, use, key, msec, slot, &place);
     uint32_t owner = place != NULL ? place->owner : 0; /* a wait may forget the place */
     if (error == BCRI_WAITS && place != NULL) {
         if (msec == bcr_PENDING)

@@ -141,7 +141,7 @@ BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum 
 }
 
 /* flow.h says what it returns. */
-BCRI_INLINE int get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+BCRI_INLINE int get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, int msec,
                          struct bcri_slot_shm *slot)
 {
     struct bcri_head_shm *h = &place->cell->h;
@@ -151,8 +151,11 @@ BCRI_INLINE int get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bc
     bcri_step();
     bcri_store(&j->doing, bcri_doing(want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, 0));
     bcri_step();
-    bcri_lock(ctx, &h->lock);
-    int result = under_head(ctx, place, want, wait, slot);
+    if (bcri_unlikely(!bcri_lock_within(ctx, &h->lock, msec))) {
+        bcri_journal_close(ctx);
+        return bcrE_TIMEOUT;
+    }
+    int result = under_head(ctx, place, want, msec != 0, slot);
     if (bcri_unlikely(result == BCRI_STALE))
         bcri_unlock_stale(ctx, &h->lock);
     else

@@ -22,6 +22,7 @@
 #ifndef BCR_PUT_FAST_H
 #define BCR_PUT_FAST_H
 
+#include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/flow.h"
 #include "bcri/lock.h"
@@ -123,7 +124,11 @@ BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_re
     bcri_step();
     bcri_store(&j->doing, bcri_doing(BCRI_OP_PUT, nofree ? 0 : BCRI_PHASE_GIVES));
     bcri_step();
-    bcri_lock(ctx, &t->lock);
+    if (bcri_unlikely(!bcri_lock_try(ctx, &t->lock)) &&
+        bcri_unlikely(!bcri_lock_slow_within(ctx, &t->lock, ctx->putwait_msec))) {
+        bcri_journal_close(ctx);
+        return bcrE_FULL;
+    }
     if (bcri_unlikely(bcri_load(&t->state) != place->open))
         return bcri_put_marked(ctx, place, region, slot, write, nofree);
     uint64_t old = 0;

@@ -23,11 +23,16 @@
 /* A taker that is at work frees room within a microsecond; registering costs several. */
 enum { SPIN_FOR_ROOM = 1000, SPINS_FOR_ROOM = 2, ROOM_AT_ONCE = 8, LOOK_EVERY = 8 };
 
-void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_area_lock_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
 {
     bcri_store(&ctx->journal->area, place->area_ref);
     bcri_step();
-    bcri_lock(ctx, &place->area->lock);
+    return bcri_lock_until(ctx, &place->area->lock, deadline_ns);
+}
+
+void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    (void)bcri_area_lock_until(ctx, place, BCRI_DEADLINE_NEVER);
 }
 
 void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
@@ -401,7 +406,7 @@ int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struc
         if (error == BCRI_NO_ROOM && spins-- > 0 && spin_for_room(ctx, place))
             continue;
         if (error == BCRI_GO_SLOW || error == BCRI_NO_ROOM)
-            error = bcri_put_slow(ctx, place, write, region, slot, nofree);
+            error = bcri_put_slow(ctx, place, write, region, slot, nofree, deadline_ns);
         if (bcri_likely(error == 0))
             return 0;
         if (error == BCRI_NO_ROOM && !waits) {

@@ -3,6 +3,7 @@
  * slow.h says what holds; every change is one transaction (tx.h). */
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/clock.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/sane.h"
@@ -539,9 +540,18 @@ void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
 
 int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place)
 {
+    return bcri_cell_enter_until(ctx, place, BCRI_DEADLINE_NEVER);
+}
+
+int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
+{
     CELL *cell = place->cell;
-    bcri_lock(ctx, &cell->h.lock);
-    bcri_lock(ctx, &cell->t.lock);
+    if (!bcri_lock_until(ctx, &cell->h.lock, deadline_ns))
+        return bcrE_TIMEOUT;
+    if (!bcri_lock_until(ctx, &cell->t.lock, deadline_ns)) {
+        bcri_unlock_stale(ctx, &cell->h.lock);
+        return bcrE_TIMEOUT;
+    }
     uint64_t state = bcri_load(&cell->h.state);
     if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
         bcri_unlock_stale(ctx, &cell->t.lock);

@@ -6,6 +6,7 @@
 #include "bcri/slow.h"
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/clock.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/summons.h"
@@ -22,11 +23,11 @@ static int put_under_locks(struct bcri_ctx *ctx, struct bcri_place *place, bool 
 }
 
 int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bcri_ref region,
-                  struct bcri_slot_shm *slot, bool nofree)
+                  struct bcri_slot_shm *slot, bool nofree, uint64_t deadline_ns)
 {
     bcri_journal_open(ctx, BCRI_OP_PUT, place->ref, region,
                       nofree ? BCRI_REF_NONE : bcri_slot_ref(ctx, slot));
-    int error = bcri_cell_enter(ctx, place);
+    int error = bcri_cell_enter_until(ctx, place, deadline_ns);
     if (error == 0) {
         if (nofree)
             error = bcri_cell_hold(ctx, region);
@@ -44,7 +45,7 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bc
         bcri_slot_give(ctx, slot);
     }
     bcri_journal_close(ctx);
-    return error;
+    return error == bcrE_TIMEOUT ? bcrE_FULL : error;
 }
 
 /* Takes or reads the first region of the queue. */
@@ -148,9 +149,10 @@ static int get_under_locks(struct bcri_ctx *ctx, struct bcri_place *place, enum 
     return error;
 }
 
-int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, int msec,
                   struct bcri_slot_shm *slot)
 {
+    const uint64_t deadline_ns = bcri_deadline_after(msec); /* for the locks */
     if (want == BCRI_WANT_LOCK)
         bcri_note_locks(ctx);
     bcri_journal_open(ctx, want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, place->ref, BCRI_REF_NONE,
@@ -161,15 +163,18 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
         /* With puts waiting for room the area's lock comes first. One that begins to wait after this look finds, when
          * it comes to this cell, what we have left there. */
         area = bcri_load_acquire(&place->area->waitputs) != 0;
-        if (area)
-            bcri_area_lock(ctx, place);
-        error = bcri_cell_enter(ctx, place);
+        if (area && !bcri_area_lock_until(ctx, place, deadline_ns)) {
+            area = false;
+            error = bcrE_TIMEOUT;
+            break;
+        }
+        error = bcri_cell_enter_until(ctx, place, deadline_ns);
         if (error != 0 || area || bcri_load_acquire(&place->area->waitputs) == 0)
             break;
         bcri_cell_leave(ctx, place);
     }
     if (error == 0) {
-        error = get_under_locks(ctx, place, want, wait, area, slot);
+        error = get_under_locks(ctx, place, want, msec != 0, area, slot);
         bcri_cell_leave(ctx, place);
     }
     if (area) {

@@ -92,8 +92,10 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
     }
     atomic_store_explicit(&record->bell.lock_sleepers, 1, memory_order_seq_cst);
     bcri_fence_everybody(ctx);
+    bcri_store(&ctx->bell->waits_on, holder);
     if (held(arg, holder))
         sleep_until_event(ctx, holder, &record->bell.lock_event, event, until_ns);
+    bcri_store(&ctx->bell->waits_on, 0);
     if (repairs)
         bcri_store(&ctx->host->enl_waits_on, 0);
 }
@@ -139,10 +141,20 @@ static bool lock_held(const void *arg, uint32_t holder)
     return bcri_load((const _Atomic uint32_t *)arg) == holder;
 }
 
+/* Whether it is, or waits itself for somebody who is; or is dead, and has waited so: its repair does. */
 static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
 {
-    const struct bcri_record_shm *record = bcri_record(ctx, holder - 1);
-    return record != NULL && bcri_process_stopped(bcri_load(&record->id.pid));
+    enum { HOPS = 16 }; /* more than the order of locks allows */
+    for (unsigned hop = 0; hop < HOPS && holder != 0; hop++) {
+        const struct bcri_record_shm *record =
+            holder - 1 < bcri_host_records(ctx->host) ? bcri_record(ctx, holder - 1) : NULL;
+        if (record == NULL)
+            return false;
+        if (bcri_process_stopped(bcri_load(&record->id.pid)))
+            return true;
+        holder = bcri_load_acquire(&record->bell.waits_on);
+    }
+    return false;
 }
 
 /* One turn of waiting for a lock. False: it is held by somebody who is stopped, and time is up. */

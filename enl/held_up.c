@@ -9,9 +9,23 @@
 
 enum { SAY_AGAIN_MSEC = 60000 };
 
+/* Whoever is waited for may itself wait for somebody; who is at the end of that is the one to tell of. */
+static struct enl_cce *last_of(struct enl_program *program, uint32_t index)
+{
+    enum { HOPS = 16 };
+    struct enl_cce *cce = enl_cce_at(program, index);
+    for (unsigned hop = 0; hop < HOPS && cce != NULL; hop++) {
+        uint32_t next = bcri_load_acquire(&cce->record->bell.waits_on);
+        if (next == 0 || enl_cce_at(program, next - 1) == NULL)
+            break;
+        cce = enl_cce_at(program, next - 1);
+    }
+    return cce;
+}
+
 void enl_held_up(struct enl_program *program, uint32_t holder_index, uint32_t waiter_index)
 {
-    struct enl_cce *holder = enl_cce_at(program, holder_index);
+    struct enl_cce *holder = last_of(program, holder_index);
     const struct enl_cce *waiter = enl_cce_at(program, waiter_index);
     char who[512], whom[512] = "enl";
     if (holder == NULL || holder->life != ENL_ALIVE)

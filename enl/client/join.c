@@ -174,7 +174,9 @@ static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
 {
     const struct bcri_control message = {
         .type = BCRI_MSG_held_up, .present = BCRI_HAS(index), .index = index};
-    (void)bcri_channel_send(((struct bcri_client *)ctx->client)->fd, &message, NULL, 0, false);
+    struct bcri_client *client = ctx->client;
+    if (!bcri_client_lost(client))
+        (void)bcri_channel_send(client->fd, &message, NULL, 0, false);
 }
 
 static const struct bcri_fd_upcalls fd_upcalls = {fd_of_cell, ring_cell};

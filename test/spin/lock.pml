@@ -121,7 +121,8 @@ inline unlock(p)
     fi
 }
 
-/* bcri_lock, bcri_lock_slow, sleep_on_holder; spinning is the loop itself */
+/* bcri_lock, bcri_lock_slow, sleep_on_holder; spinning is the loop itself. One that has a deadline (bcri_lock_slow_until) wakes
+ * by itself, or gives up: the flag stays set then, as after its death, which is in the model. */
 inline lock_it(p)
 {
     do

@@ -115,10 +115,11 @@ void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch);
 /* Whether this process can map the region and, for a write lock, has memory for a private copy. Under the head lock. */
 bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region);
 
-/* slow.c: both locks, transactions. Journal opened and closed by them. */
+/* slow.c: both locks, transactions. Journal opened and closed by them. Where somebody who is stopped holds a lock when time is
+ * up: bcrE_FULL, bcrE_TIMEOUT. */
 int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bcri_ref region,
-                  struct bcri_slot_shm *slot, bool nofree);
-int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                  struct bcri_slot_shm *slot, bool nofree, uint64_t deadline_ns);
+int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, int msec,
                   struct bcri_slot_shm *slot);
 int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place);
 

@@ -13,6 +13,8 @@
 #include "bcri/flow.h"
 
 void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place);
+/* False: time is up, and it is held by somebody who is stopped. */
+bool bcri_area_lock_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns);
 void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* Under the area's lock, no cell lock: serves waiting puts, oldest first, as long as there is room; `place` is a cell

@@ -11,6 +11,9 @@
 /* Takes both locks and moves waiting tickets to the list. The caller has named the cell in its journal (cell or cell2).
  * 0, or BCRI_STALE: the cell is closed or another's by now (nothing is held). */
 int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place);
+/* The same until the deadline: bcrE_TIMEOUT, nothing is held and nothing has changed, if one of the locks is then held by
+ * somebody who is stopped. */
+int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns);
 /* Serves requests while there are regions, moves regions into the ring, drops flags that have no reason any more, and
  * releases. */
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place);

@@ -66,7 +66,7 @@ struct bcri_bell_shm {
     _Atomic uint32_t lock_sleepers;
     _Atomic uint32_t lock_event; /* futex */
     _Atomic uint32_t rescan;     /* reserved for the heap: enl asks the owner to look for unreturned blocks */
-    uint32_t spare;
+    _Atomic uint32_t waits_on;   /* tag of the CCE until whose release this one sleeps, or 0 (lock.c) */
     _Atomic uint64_t rung_for[BCRI_RUNG_FOR]; /* why it was rung last, a hint: bell.h */
     uint32_t pad[2];
 };

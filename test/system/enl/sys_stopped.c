@@ -3,10 +3,12 @@
  *
  *   enlist N    enlists CCE N
  *   wait        reads a byte from the fifo $SYS_GO
- *   get MSEC, lock MSEC, put, zap    does that with the cell and tells the result
+ *   putwait MSEC
+ *   get MSEC, read MSEC, lock MSEC, put    does that with the cell and tells the code
  *
  * The others by their ordinals: 1 tells and waits in the cell for a region that does not come; 2 takes the locks that
- * $SYS_HOLDS names (h, t, or both), tells, is stopped, and lets go when it is continued; any other tells and ends. */
+ * $SYS_HOLDS names (h, t, or both), tells, is stopped, and lets go when it is continued; 3 tells and
+ * ends; 4 tells and zaps the cell, for which it needs both locks. */
 #include <bcr.h>
 
 #include <fcntl.h>
@@ -76,6 +78,8 @@ static int other(void)
         hold(bcr_enlistor);
     else
         tell("%d %ld\n", bcr_cceord, (long)getpid());
+    if (bcr_cceord == 4)
+        must(bcr_zap(bcr_enlistor, CELL) == 0, "zap");
     return 0;
 }
 

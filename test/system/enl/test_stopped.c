@@ -103,3 +103,71 @@ TEST_TIMEOUT(a_call_that_waits_for_a_stopped_cce_is_told_of_and_ps_says_that_it_
     CHECK_INT(run.status, 0);
     run_check_error(&run, "it is stopped");
 }
+
+static void check_told(const char *call, int code)
+{
+    char want[64];
+    snprintf(want, sizeof want, "%s %d", call, code);
+    CHECK_STR(run_told(), want);
+}
+
+/* Once it has been continued nothing is left of the calls that were in vain. */
+static void end_with_one_region(pid_t holder)
+{
+    int watch = run_watch(holder);
+    CHECK(is_stopped(holder));
+    CHECK_INT(kill(holder, SIGCONT), 0);
+    run_gone(watch);
+    run_go();
+    check_told("get", bcrE_TIMEOUT);
+    check_told("put", 0);
+    check_told("get", 0);
+    check_told("get", bcrE_TIMEOUT);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST_TIMEOUT(a_get_or_a_lock_behind_a_stopped_taker_ends_in_its_time, 120)
+{
+    start("h");
+    run_start(&run, run_enl(), getenv("SYS_STOPPED"), "enlist", "2", "wait", "get", "0", "get", "20", "read",
+              "0", "read", "20", "lock", "0", "lock", "20", "wait", "get", "0", "put", "get", "0", "get",
+              "0");
+    pid_t holder = told_stopped();
+    run_go();
+    for (int i = 0; i < 6; i++)
+        check_told(i < 2 ? "get" : i < 4 ? "read" : "lock", bcrE_TIMEOUT);
+    end_with_one_region(holder);
+}
+
+TEST_TIMEOUT(a_put_behind_a_stopped_putter_ends_in_its_time, 120)
+{
+    start("t");
+    run_start(&run, run_enl(), getenv("SYS_STOPPED"), "enlist", "2", "wait", "putwait", "0", "put", "putwait",
+              "20", "put", "get", "0", "read", "0", "read", "20", "lock", "0", "wait", "get", "0", "put",
+              "get", "0", "get", "0");
+    pid_t holder = told_stopped();
+    run_go();
+    check_told("put", bcrE_FULL);
+    check_told("put", bcrE_FULL);
+    check_told("get", bcrE_TIMEOUT);
+    check_told("read", bcrE_TIMEOUT);
+    check_told("read", bcrE_TIMEOUT);
+    check_told("lock", bcrE_TIMEOUT);
+    end_with_one_region(holder);
+}
+
+TEST_TIMEOUT(a_get_behind_one_who_waits_for_a_stopped_one_ends_in_its_time, 120)
+{
+    start("t");
+    run_start(&run, run_enl(), getenv("SYS_STOPPED"), "enlist", "2", "wait", "enlist", "4", "wait", "get",
+              "0", "get", "20", "wait", "get", "0", "put", "get", "0", "get", "0");
+    pid_t holder = told_stopped();
+    run_go();
+    told(4);
+    run_wait_for_text("bcr.", "holds up CCE 4"); /* which has the other lock by now */
+    run_go();
+    check_told("get", bcrE_TIMEOUT);
+    check_told("get", bcrE_TIMEOUT);
+    end_with_one_region(holder);
+}
