@@ -26,6 +26,7 @@ void bcri_audit_say(struct audit *audit, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     audit->out->found(audit->out->arg, sentence);

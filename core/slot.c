@@ -16,7 +16,7 @@ static size_t chunk_slots(uint32_t chunk)
 
 bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots)
 {
-    struct bcri_slot_shm **stack = calloc(2 * slots + 1, sizeof *stack);
+    struct bcri_slot_shm **stack = calloc(2 * slots + 1, sizeof(struct bcri_slot_shm *));
     if (stack == NULL)
         return false;
     free(ctx->slot_stack);

@@ -73,10 +73,10 @@ static void drop(struct bcri_coroutine *co)
 
 void bcri_coroutine_jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
 {
-    ucontext_t own; /* of a thread's own stack, where it lies as long as that is stopped */
-    if (self->body == NULL)
-        self->context = &own;
-    swapcontext(self->context, to->context);
+    ucontext_t own[1]; /* of a thread's own stack, where it lies as long as that is stopped */
+    ucontext_t *context = self->body != NULL ? self->context : own;
+    self->context = context;
+    swapcontext(context, to->context);
 }
 
 const char *bcri_coroutine_kind(void)

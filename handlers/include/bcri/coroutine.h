@@ -18,16 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct bcri_coroutine {
-    void *context; /* where it goes on */
-    unsigned char *low;
-    size_t bytes; /* of its stack; a thread's own: as far as a sanitizer says, else 0 */
-    void (*body)(struct bcri_coroutine *self); /* NULL: a thread's own */
-    struct bcri_coroutine *from;               /* who switched to it last */
-    void *fake_stack;                          /* of AddressSanitizer */
-    void *fiber;                               /* of ThreadSanitizer */
-    unsigned valgrind_id;
-};
+#include "bcri/sanitizer.h"
 
 /* Makes *co a coroutine that runs `body` on the `bytes` bytes from `low` on when it is switched to for the first time. The
  * body never returns. Returns 0 or bcrE_NOMEM. */
@@ -35,8 +26,6 @@ int bcri_coroutine_make(struct bcri_coroutine *co, void *low, size_t bytes,
                         void (*body)(struct bcri_coroutine *self));
 /* Forgets a coroutine that is not running; its stack may be used for something else then. */
 void bcri_coroutine_drop(struct bcri_coroutine *co);
-
-#include "bcri/sanitizer.h"
 
 #if BCRI_FCONTEXT
 

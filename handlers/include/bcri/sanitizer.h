@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What AddressSanitizer, ThreadSanitizer and valgrind are told of coroutines and their stacks.
+/* A coroutine, and what AddressSanitizer, ThreadSanitizer and valgrind are told of coroutines and their stacks.
  *
  * AddressSanitizer keeps the bounds of the stack that runs, and may keep frames elsewhere (`fake_stack`). ThreadSanitizer keeps
  * a call stack and a clock for each (`fiber`); a switch orders what was done before it and after it.
@@ -7,10 +7,11 @@
  * Valgrind looks around in what it takes for the running stack, so it must know where each ends: a few instructions when a
  * stack is made, which do nothing without it.
  *
- * Part of bcri/coroutine.h, which includes it. */
+ * bcri/coroutine.h is what to include. */
 #ifndef BCRI_SANITIZER_H
 #define BCRI_SANITIZER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -41,6 +42,17 @@
 #ifdef BCRI_SANITIZER_THREAD
 #include <sanitizer/tsan_interface.h>
 #endif
+
+struct bcri_coroutine {
+    void *context; /* where it goes on */
+    unsigned char *low;
+    size_t bytes; /* of its stack; a thread's own: as far as a sanitizer says, else 0 */
+    void (*body)(struct bcri_coroutine *self); /* NULL: a thread's own */
+    struct bcri_coroutine *from;               /* who switched to it last */
+    void *fake_stack;                          /* of AddressSanitizer */
+    void *fiber;                               /* of ThreadSanitizer */
+    unsigned valgrind_id;
+};
 
 static inline void bcri_sanitizer_made(struct bcri_coroutine *co)
 {
