@@ -108,7 +108,8 @@ static void enlists(void)
     enlist_fails("negative ordinal", NULL, -1, -1, "sh", fine, bcrE_ARG);
     enlist_fails("least ordinal", NULL, -1, INT_MIN, "sh", fine, bcrE_ARG);
     enlist_fails("ordinals overflow", NULL, -2, INT_MAX, "sh", fine, bcrE_ARG);
-    enlist_fails("as many as can be", NULL, INT_MIN, 1, "sh", fine, bcrE_ENLIST);
+    enlist_fails("ordinals overflow", NULL, INT_MIN, 1, "sh", fine, bcrE_ARG);
+    enlist_fails("as many as can be", NULL, -INT_MAX, 1, "sh", fine, bcrE_ENLIST);
     enlist_fails("large region", NULL, -1, 1, "sh", large, bcrE_ARG);
     enlist_fails("freed region", NULL, -1, 1, "sh", freed, bcrE_RGID);
     enlist_fails("no region ID", NULL, -1, 1, "sh", &variable, bcrE_RGID);
