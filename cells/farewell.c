@@ -116,6 +116,21 @@ static void end_waiting_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bc
     bcri_journal_close(enl);
 }
 
+/* A request that somebody has answered. He may not be done with it, or have died over it, and then his repair answers once more:
+ * when the locks under which answers are given could be taken, nobody does. */
+static void await_answerer(struct bcri_ctx *enl, const struct bcri_slot_shm *slot)
+{
+    struct bcri_place place;
+    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
+        return;
+    bcri_journal_open(enl, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_area_lock(enl, &place);
+    bcri_lock(enl, &place.cell->h.lock);
+    bcri_unlock_stale(enl, &place.cell->h.lock);
+    bcri_area_unlock(enl, &place);
+    bcri_journal_close(enl);
+}
+
 /* A region whose ID is there and whose count is 0 was being allocated or freed by its only holder (drop.h). */
 static bool counts_somebody(struct bcri_ctx *enl, bcri_ref region)
 {
@@ -131,6 +146,8 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
         end_request(walk, slot, ref);
     } else if (state == BCRI_SLOT_PUTWAIT) {
         end_waiting_put(walk->enl, slot, ref);
+    } else if (state == BCRI_SLOT_SERVED || state == BCRI_SLOT_FAILED || state == BCRI_SLOT_PUTDONE) {
+        await_answerer(walk->enl, slot);
     }
     /* What a request has become by now, or the ID was from the start. */
     uint64_t word = bcri_load(&slot->word);
