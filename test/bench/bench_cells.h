@@ -49,6 +49,16 @@ void cells_enlist_partner(struct bench_pair *pair, const struct bench_options *o
 /* Side 1: joins the pair, whose shared page the birth region names.  Its cells and its birthcry are left to the
  * caller.  Whether this is a tiny run. */
 bool cells_be_partner(struct bench_pair *pair, struct cells_user *user);
+/* cells_main.c: the whole of a program whose two sides prepare alike. */
+struct cells_program {
+    const char *title;
+    const char *partner_suffix; /* the partner's file is named as the root's, and this behind it */
+    int flags;                  /* of bcr_init */
+    void (*prepare)(struct bench_pair *pair);
+};
+int cells_main(int argc, char **argv, struct bench_pair *pair, const struct cells_program *program);
+
+/* cells_meet.c */
 /* Ends the program with bcr_errno's sentence unless good. */
 void cells_check(bool good, const char *what);
 /* An in/out cell with exactly this number, in an area of its own. */

@@ -7,10 +7,6 @@
  * The root is built with the library as it is.  Its partner is the same program, built with a library that does not look
  * (BCRI_NO_ENTRY, of which only this benchmark knows).  Each works alone, while the other waits, on the same core.
  */
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "bench_cells.h"
 
 #define HEAP_AREA  1
@@ -65,54 +61,20 @@ static const struct bench_case cases[] = {
 
 #define CASE_COUNT ((int)(sizeof cases / sizeof cases[0]))
 
-static void prepare(void)
+static void prepare(struct bench_pair *pair)
 {
+    (void)pair;
     cells_check(bcr_cagrow(HEAP_AREA, 0, 0, 0, 0, 0, HEAP_BYTES) == HEAP_AREA, "bcr_cagrow");
     cells_grow(CELL_HAND, 1, 0);
 }
 
-static void be_partner(struct bench_pair *pair)
-{
-    static struct cells_user user;
-    cells_be_partner(pair, &user);
-    prepare();
-    cells_birthcry(bcr_enlistor, CELL_CRY);
-    bench_pair_serve(pair);
-}
-
-static void be_root(struct bench_pair *pair, const struct bench_options *options)
-{
-    static char executable[PATH_MAX + sizeof PARTNER_SUFFIX];
-    static struct cells_user user = {.executable = executable};
-    struct bench_report report;
-
-    if (readlink("/proc/self/exe", executable, PATH_MAX - 1) <= 0)
-        bench_fail("cannot read /proc/self/exe");
-    strcat(executable, PARTNER_SUFFIX);
-    prepare();
-    cells_grow(CELL_CRY, 1, 0);
-    cells_enlist_partner(pair, options, &user);
-    bench_report_begin(&report, options, "the look for requests, in a program without handlers");
-    bench_pair_measure(pair, options, &report);
-    bench_pair_end(pair);
-    bench_report_end(&report);
-}
-
 int main(int argc, char **argv)
 {
-    struct bench_options options;
     struct bench_pair pair = {
         .cases = cases, .case_count = CASE_COUNT, .probe_idx = 0, .probe_is_floor = true};
-
-    bench_options_parse(&options, argc, argv);
-    if (options.list) {
-        bench_pair_list(&pair, &options);
-        return 0;
-    }
-    cells_check(bcr_init(bcr_inorder | bcr_user_ca, argv[0]) == 0, "bcr_init");
-    if (bcr_cceord == 0)
-        be_root(&pair, &options);
-    else
-        be_partner(&pair);
-    return 0;
+    const struct cells_program program = {.title = "the look for requests, in a program without handlers",
+                                          .partner_suffix = PARTNER_SUFFIX,
+                                          .flags = bcr_inorder | bcr_user_ca,
+                                          .prepare = prepare};
+    return cells_main(argc, argv, &pair, &program);
 }

@@ -4,10 +4,6 @@
  *
  *     enl bench_handlers [options]
  */
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "handlers.h"
 
 #define HEAP_AREA  1
@@ -73,48 +69,14 @@ static void prepare(struct bench_pair *pair)
         handlers_alone_prepare();
 }
 
-static void be_partner(struct bench_pair *pair)
-{
-    static struct cells_user user;
-    cells_be_partner(pair, &user);
-    prepare(pair);
-    cells_birthcry(bcr_enlistor, CELL_CRY);
-    bench_pair_serve(pair);
-}
-
-static void be_root(struct bench_pair *pair, const struct bench_options *options)
-{
-    static char executable[PATH_MAX];
-    static struct cells_user user = {.executable = executable};
-    struct bench_report report;
-
-    if (readlink("/proc/self/exe", executable, sizeof executable - 1) <= 0)
-        bench_fail("cannot read /proc/self/exe");
-    pair->side = 0;
-    prepare(pair);
-    cells_grow(CELL_CRY, 1, 0);
-    cells_enlist_partner(pair, options, &user);
-    bench_report_begin(&report, options, "handlers on one host, each figure beside the same without them");
-    bench_pair_measure(pair, options, &report);
-    bench_pair_end(pair);
-    bench_report_end(&report);
-}
-
 int main(int argc, char **argv)
 {
-    struct bench_options options;
     struct bench_pair pair = {
         .cases = cases, .case_count = CASE_COUNT, .probe_idx = 0, .probe_is_floor = true};
-
-    bench_options_parse(&options, argc, argv);
-    if (options.list) {
-        bench_pair_list(&pair, &options);
-        return 0;
-    }
-    cells_check(bcr_init(bcr_inorder | bcr_user_ca | bcr_handlers, argv[0]) == 0, "bcr_init");
-    if (bcr_cceord == 0)
-        be_root(&pair, &options);
-    else
-        be_partner(&pair);
-    return 0;
+    const struct cells_program program = {
+        .title = "handlers on one host, each figure beside the same without them",
+        .partner_suffix = "",
+        .flags = bcr_inorder | bcr_user_ca | bcr_handlers,
+        .prepare = prepare};
+    return cells_main(argc, argv, &pair, &program);
 }
