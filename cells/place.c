@@ -57,7 +57,7 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     place->ref = cell_ref;
     place->area_ref = area_ref;
     place->open = (uint64_t)gen << 32;
-    place->ring_log2 = area->ring_log2;
+    place->ring_log2 = (uint8_t)area->ring_log2;
     place->mask = (1u << area->ring_log2) - 1u;
     place->owner = area->owner;
     place->own = area->owner == ctx->index;
@@ -146,20 +146,67 @@ void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place)
     place->version = 0;
 }
 
+static struct bcri_cellmap *new_map(struct bcri_ctx *ctx, uint32_t log2)
+{
+    const size_t entries = (size_t)1 << log2;
+    struct bcri_cellmap *map =
+        aligned_alloc(BCRI_CACHELINE, sizeof *map + entries * sizeof(union bcri_place_entry));
+    if (map == NULL)
+        return NULL;
+    memset(map, 0, sizeof *map + entries * sizeof(union bcri_place_entry));
+    for (size_t i = 0; i < entries; i++)
+        bcri_place_forget(ctx, &map->entry[i].place);
+    return map;
+}
+
+/* Whether a place is what a lookup would find. */
+static bool is_known(const struct bcri_place *place)
+{
+    return place->version == bcri_load_acquire(place->version_at);
+}
+
+/* Twice as many entries. Without memory the table stays as it is. */
+static void grow_map(struct bcri_ctx *ctx)
+{
+    struct bcri_cellmap *old = ctx->cells;
+    const uint32_t log2 = 64 - ctx->cells_shift;
+    struct bcri_cellmap *map = new_map(ctx, log2 + 1);
+    old->driven_out = 0;
+    if (map == NULL)
+        return;
+    ctx->cells = map;
+    ctx->cells_shift--;
+    for (size_t i = 0; i < (size_t)1 << log2; i++)
+        if (is_known(&old->entry[i].place))
+            *bcri_place_entry(ctx, old->entry[i].place.key) = old->entry[i].place;
+    free(old);
+}
+
+/* The entry for a place that is yet to be found. A cell that is looked for again and again because another one has its entry
+ * costs a search each time: so there are to be more. */
+static struct bcri_place *make_entry(struct bcri_ctx *ctx, uint64_t key)
+{
+    if (ctx->cells == NULL) {
+        ctx->cells_shift = 64 - BCRI_PLACES_LOG2;
+        ctx->cells = new_map(ctx, BCRI_PLACES_LOG2);
+        if (ctx->cells == NULL)
+            return NULL;
+    }
+    const struct bcri_place *before = bcri_place_entry(ctx, key);
+    const size_t entries = (size_t)1 << (64 - ctx->cells_shift);
+    if (before->key != key && is_known(before) && ++ctx->cells->driven_out > entries / 4 &&
+        entries < (size_t)1 << BCRI_PLACES_LOG2_MOST)
+        grow_map(ctx);
+    return bcri_place_entry(ctx, key);
+}
+
 int bcri_place_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_place **place_out)
 {
     const int cce = (int)(uint32_t)(key >> 32);
     const int number = (int)(uint32_t)key;
-    if (ctx->cells == NULL) {
-        struct bcri_cellmap *map = aligned_alloc(BCRI_CACHELINE, sizeof *map);
-        if (map == NULL)
-            return bcrE_NOMEM;
-        memset(map, 0, sizeof *map);
-        for (size_t i = 0; i < sizeof map->entry / sizeof map->entry[0]; i++)
-            bcri_place_forget(ctx, &map->entry[i].place);
-        ctx->cells = map;
-    }
-    struct bcri_place *place = bcri_place_entry(ctx, key);
+    struct bcri_place *place = make_entry(ctx, key);
+    if (place == NULL)
+        return bcrE_NOMEM;
     bcri_place_forget(ctx, place);
     int error = place_search(ctx, cce, number, place);
     if (error != 0)

@@ -189,8 +189,8 @@ static inline uint32_t bcri_area_cells(const struct bcri_area_shm *area)
     return area->kinds[0] + area->kinds[1] + area->kinds[2] + area->kinds[3];
 }
 
-/* Where a cell lies, as this process knows it (place.c). Borrowed until the next lookup. What the fast paths look at comes
- * first. */
+/* Where a cell lies, as this process knows it (place.c). Borrowed until the next lookup. What the fast paths look at is one
+ * line. */
 struct bcri_place {
     uint64_t key; /* CCE and number, see bcri_place_key */
     const _Atomic uint32_t
@@ -201,19 +201,25 @@ struct bcri_place {
     bcri_ref ref;
     uint32_t version;
     uint32_t mask;
-    uint32_t ring_log2;
     uint32_t owner;
+    uint8_t ring_log2;
+    bool may_add, may_take,
+        may_lock; /* as far as fast puts and gets of this CCE go; the full rules are in access.c */
     struct bcri_record_shm *record; /* of the owner */
     bcri_ref area_ref;
     int cce;
     int number;
     enum bcri_cell_kind kind;
     bool own;
-    bool may_add, may_take,
-        may_lock; /* as far as fast puts and gets of this CCE go; the full rules are in access.c */
 };
+#if UINTPTR_MAX > UINT32_MAX
+static_assert(offsetof(struct bcri_place, record) == 64, "what the fast paths look at is one line");
+#endif
 
-#define BCRI_PLACES_LOG2 8
+/* What this CCE has found out about cells: by key, one place for each entry. It begins with this many entries and doubles as
+ * long as places of cells that are there drive each other out, up to the other number. */
+#define BCRI_PLACES_LOG2      8u
+#define BCRI_PLACES_LOG2_MOST 16u
 /* Entries are two lines apart. */
 union bcri_place_entry {
     struct bcri_place place;
@@ -221,7 +227,8 @@ union bcri_place_entry {
 };
 static_assert(sizeof(struct bcri_place) <= 128, "a place has two lines");
 struct bcri_cellmap {
-    union bcri_place_entry entry[1u << BCRI_PLACES_LOG2];
+    size_t driven_out;                                      /* since the table has its size */
+    alignas(BCRI_CACHELINE) union bcri_place_entry entry[]; /* 1 << (64 - ctx->cells_shift) of them */
 };
 
 static inline uint64_t bcri_place_key(int cce, int number)
@@ -230,7 +237,7 @@ static inline uint64_t bcri_place_key(int cce, int number)
 }
 static inline struct bcri_place *bcri_place_entry(struct bcri_ctx *ctx, uint64_t key)
 {
-    return &ctx->cells->entry[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BCRI_PLACES_LOG2)].place;
+    return &ctx->cells->entry[key * UINT64_C(0x9e3779b97f4a7c15) >> ctx->cells_shift].place;
 }
 
 /* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM (cannot be mapped).

@@ -88,6 +88,7 @@ struct bcri_ctx {
     struct bcri_slot_shm **slot_top; /* stack of free IDs, private; NULL lies at its bottom */
     struct bcri_heap *heap;
     struct bcri_cellmap *cells;
+    uint32_t cells_shift; /* 64 - log2 of its entries */
     struct bcri_returns *returns;
     struct bcri_ids *ids;
     struct bcri_copier *copier; /* made at the first copy */

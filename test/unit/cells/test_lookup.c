@@ -264,3 +264,53 @@ TEST_TIMEOUT(who_asks_at_cells_of_somebody_who_ends_is_told_that_it_is_DEAD, 120
     as(one);
     end();
 }
+
+static int known(const struct bcri_ctx *ctx, int base, int cells)
+{
+    int count = 0;
+    for (int i = 0; i < cells; i++) {
+        uint64_t key = bcri_place_key(two_of_one, base + i);
+        const struct bcri_place *place = bcri_place_entry((struct bcri_ctx *)(uintptr_t)ctx, key);
+        count += place->key == key && place->version == bcri_load(place->version_at);
+    }
+    return count;
+}
+
+TEST(nearly_all_of_the_cells_that_a_CCE_uses_in_turn_are_remembered_however_many)
+{
+    enum { MANY = 5000, WALKS = 8 };
+    begin();
+    as(two);
+    const int base = grow(MANY, 4, 0);
+    as(one);
+    for (int walk = 0; walk < WALKS; walk++)
+        for (int i = 0; i < MANY; i++) {
+            struct bcri_place *place;
+            CHECK_INT(bcri_place_find(one, two_of_one, base + i, &place), 0);
+            CHECK_INT(place->number, base + i);
+            CHECK_UINT(place->ref,
+                       place->area->cells + (uint64_t)i * (place->area->stride_bytes / BCRI_REF_UNIT));
+        }
+    CHECK(known(one, base, MANY) > MANY / 10 * 9);
+    as(two);
+    CHECK_INT(bcr_cafree(base), 0);
+    CHECK_INT(known(one, base, MANY), 0);
+    as(one);
+    struct bcri_place *place;
+    CHECK_INT(bcri_place_find(one, two_of_one, base, &place), bcrE_NOCELL);
+    end();
+}
+
+TEST(cells_that_come_and_go_do_not_make_the_table_of_places_grow)
+{
+    begin();
+    for (int turn = 0; turn < 2000; turn++) {
+        const int base = bcr_cagrow(1 + turn % 1000, 0, 0, 0, 4, 4, 0);
+        struct bcri_place *place;
+        for (int i = 0; i < 4; i++)
+            CHECK_INT(bcri_place_find(one, 1, base + i, &place), 0);
+        CHECK_INT(bcr_cafree(base), 0);
+    }
+    CHECK_UINT(one->cells_shift, 64 - BCRI_PLACES_LOG2);
+    end();
+}
