@@ -33,7 +33,7 @@ static rlim_t first_free(void)
 int main(int argc, char **argv)
 {
     const bool memory = argc > 1 && strcmp(argv[1], "memory") == 0;
-    const int which = memory ? RLIMIT_AS : RLIMIT_NOFILE;
+    const __rlimit_resource_t which = memory ? RLIMIT_AS : RLIMIT_NOFILE;
     struct rlimit before, poor;
     getrlimit(which, &before);
     poor = before;
