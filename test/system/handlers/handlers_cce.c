@@ -374,7 +374,8 @@ static void watch_dying(const char *program, int each, int rounds)
         int cce;
         must(bcr_enlist(NULL, -1, round, program, number(each), bcr_FREE) == 0, "enlist");
         void **cry = bcr_deq(bcr_cce, ROOT_CRY, bcr_BLOCK);
-        must(cry != NULL && bcr_copyfm(bcrT_1CCE, 1, cry, 0, &cce, sizeof cce) >= 2, "birthcry");
+        must(cry != NULL, "deq");
+        must(bcr_copyfm(bcrT_1CCE, 1, cry, 0, &cce, sizeof cce) >= 2, "birthcry");
         must(bcr_rgfree(cry) == 0, "rgfree");
         if (round == WARM_UP || round == rounds)
             print_held(); /* while this one lives; the one before may still be on its way out */
