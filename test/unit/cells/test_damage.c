@@ -5,13 +5,8 @@
  * meet it, the dead are repaired, and the audit is run, each in a process of its own, which must end, and not by a signal:
  * no load or store outside of segments, no loop without end. What a routine says of it is bcrE_INTERNAL, unless what was
  * written might be true. */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bcri/audit.h"
@@ -22,8 +17,9 @@
 #include "bcri/repair.h"
 #include "bcri/returns.h"
 #include "cce.h"
+#include "stray.h"
 
-enum { FREE_IDS = 3, MANY_IDS = 40, HANG_SECONDS = 10 };
+enum { FREE_IDS = 3, MANY_IDS = 40 };
 
 /* What there is before the damage. */
 static struct scene {
@@ -79,12 +75,7 @@ static void set_scene(void)
     as(one);
 }
 
-/* What may be damaged: where it begins, in two's mapping, and how long it is. */
-struct target {
-    const char *name;
-    void *(*where)(void);
-    size_t bytes;
-};
+/* What may be damaged, in two's mapping. */
 static void *cell_0(void)
 {
     return scene.place[0].cell;
@@ -239,7 +230,7 @@ static void *free_id(void)
     FAIL("no ID is free");
 }
 
-static const struct target targets[] = {
+static const struct stray_target targets[] = {
     {"the host segment's head", host, 64},
     {"the directory of records", record_segments, 16},
     {"the host segment's entry", entry_of_host, sizeof(struct bcri_segment_shm)},
@@ -274,28 +265,6 @@ static const struct target targets[] = {
     {"a heap's directory", heap_directory, 64},
     {"the list of return queues", ways_home, 8},
 };
-
-/* What strays write. */
-enum { VALUES = 11 };
-static uint64_t stray(uint64_t was, int which)
-{
-    switch (which) {
-    case 0: return 0;
-    case 1: return UINT64_MAX;
-    case 2: return was + 1;
-    case 3: return was - 1;
-    case 4: return was ^ UINT64_C(1) << 31;
-    case 5: return was ^ UINT64_C(1) << 63;
-    case 6: return was | 0xffffffffu; /* beyond the end of the same segment */
-    case 7: return (was & ~BCRI_REF_MASK) | UINT64_C(0xfffe) << 32 | 7; /* a segment that was never there */
-    case 8: return (was & ~BCRI_REF_MASK) | 1;                          /* the host segment */
-    case 9: return was ^ UINT64_C(1) << 40;
-    default: return (was & ~UINT64_C(0xffffffff)) | 0x01234567;
-    }
-}
-
-/* How a case ends: the child's exit status. */
-enum { QUIET = 0, TOLD = 3, FOUND = 4 };
 
 static int told;
 static void look(int failed)
@@ -382,7 +351,7 @@ static void run_calls(void)
 {
     calls_of_one();
     calls_of_two();
-    _exit(told ? TOLD : QUIET);
+    _exit(told ? STRAY_TOLD : STRAY_QUIET);
 }
 
 static void ends(struct bcri_estate *estate, const struct bcri_ctx *ctx)
@@ -403,18 +372,12 @@ static void run_repair(void)
     ends(estate, two);
     calls_of_one();
     ends(estate, one);
-    _exit(QUIET);
-}
-
-static void run_audit(void)
-{
-    struct bcri_audit audit = {.found = NULL};
-    _exit(bcri_audit(group_enl(group), &audit) == 0 && audit.findings != 0 ? FOUND : QUIET);
+    _exit(STRAY_QUIET);
 }
 
 /* A lock word, or the owner's half of a count, that names a CCE which lives and does not hold it: whoever needs it sleeps, as
  * for one that is stopped; only the audit can tell. */
-static bool names_the_living(const struct target *target, size_t word, uint64_t is)
+static bool names_the_living(const struct stray_target *target, size_t word, uint64_t is)
 {
     const uint32_t tags = 3; /* enl, one, two */
     uint32_t low = (uint32_t)is, high = (uint32_t)(is >> 32);
@@ -426,58 +389,12 @@ static bool names_the_living(const struct target *target, size_t word, uint64_t 
            low <= tags;
 }
 
-/* One case: the scene, the damage, what meets it. Returns how it ended; -1: it did not, or by a signal. */
-static int one_case(const struct target *target, size_t word, int value, void (*body)(void), int *signal_out)
-{
-    int status;
-    fflush(stdout);
-    pid_t pid = fork();
-    CHECK(pid >= 0);
-    if (pid == 0) {
-        set_scene();
-        uint64_t *at = (uint64_t *)target->where() + word;
-        uint64_t was = *at, is = stray(was, value);
-        if (is == was || names_the_living(target, word, is))
-            _exit(QUIET);
-        alarm(HANG_SECONDS * (test_is_instrumented() ? 10 : 1));
-        *(volatile uint64_t *)at = is;
-        body();
-    }
-    while (waitpid(pid, &status, 0) < 0)
-        CHECK_INT(errno, EINTR);
-    *signal_out = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* Each word of what has that name, or, at the reduced size, some of them. */
 static void damage(const char *name)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } bodies[] = {{"calls", run_calls}, {"repair", run_repair}, {"audit", run_audit}};
-    const struct target *target = targets;
-    while (strcmp(target->name, name) != 0)
-        target++;
-    uint64_t random = test_seed();
-    uint64_t stride = test_scale(12, 1);
-    int bad = 0, cases = 0;
-    for (size_t word = 0; word < target->bytes / 8; word++)
-        for (int value = 0; value < VALUES; value++)
-            for (size_t b = 0; b < sizeof bodies / sizeof bodies[0]; b++) {
-                int signal;
-                if (stride > 1 && test_rand_below(&random, stride) != 0)
-                    continue;
-                int got = one_case(target, word, value, bodies[b].run, &signal);
-                cases++;
-                if (got == QUIET || got == TOLD || got == FOUND)
-                    continue;
-                printf("%s, word at %zu, stray %d: %s ended by signal %d (status %d)\n", target->name,
-                       8 * word, value, bodies[b].name, signal, got);
-                bad++;
-            }
-    printf("%s: %d cases\n", target->name, cases);
-    CHECK_INT(bad, 0);
+    static const struct stray_body bodies[] = {
+        {"calls", run_calls}, {"repair", run_repair}, {"audit", stray_audit}, {NULL, NULL}};
+    static const struct stray_suite suite = {set_scene, names_the_living, targets, bodies};
+    stray_damage(&suite, name);
 }
 
 TEST_TIMEOUT(a_damaged_cell_ends_no_process, 600)
@@ -766,7 +683,8 @@ TEST(the_daemon_goes_by_what_it_has_written_down_itself)
     ends(estate, one); /* the entry says that the heap of two is one's: it stays */
     as(two);
     CHECK_INT(peek(scene.held), 11);
-    struct bcri_ctx *three = group_join(group); /* a record of its own, and the count is as it was */
+    static struct bcri_ctx *three; /* which nobody leaves: so LeakSanitizer finds it */
+    three = group_join(group);     /* a record of its own, and the count is as it was */
     CHECK_UINT(three->index, 3);
     CHECK_UINT(bcri_load(&shared->record_count), 4);
     bcri_estate_fini(estate);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Stray stores: each word of a structure in shared memory overwritten, one at a time, with what strays write, and then what
+ * meets it, each case in a process of its own, which must end, and not by a signal. */
+#ifndef BCR_TEST_CELLS_STRAY_H
+#define BCR_TEST_CELLS_STRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What may be damaged: where it begins, in some mapping, once the scene is set, and how long it is. */
+struct stray_target {
+    const char *name;
+    void *(*where)(void);
+    size_t bytes;
+};
+
+/* What meets the damage. It ends its process by _exit with one of these. */
+enum { STRAY_QUIET = 0, STRAY_TOLD = 3, STRAY_FOUND = 4 };
+struct stray_body {
+    const char *name;
+    void (*run)(void);
+};
+
+struct stray_suite {
+    void (*set_scene)(void);
+    /* Whether what is written might be true, so that somebody may wait for it for good. */
+    bool (*might_be)(const struct stray_target *target, size_t word, uint64_t is);
+    const struct stray_target *targets;
+    const struct stray_body *bodies; /* the last has no name */
+};
+
+/* Every case of the target of that name, or, at the reduced size, some of them. */
+void stray_damage(const struct stray_suite *suite, const char *name);
+
+/* bcri_audit by the daemon's context ends its process with what it says. */
+_Noreturn void stray_audit(void);
+
+#endif
