@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The audit of a CCE's queue of summonses: summons.h says what must hold. */
 #include "bcri/flow.h"
+#include "bcri/sane.h"
 #include "bcri/summons.h"
 
 #include "audit_private.h"
@@ -20,6 +21,7 @@ static void look_at_chain(struct audit *audit, bcri_ref first, bcri_ref last, co
     for (bcri_ref ref = first; ref != BCRI_REF_NONE;) {
         const struct bcri_region_shm *header = bcri_at(audit->ctx, ref);
         if (header == NULL || header->length != sizeof(struct bcri_summons_block_shm) ||
+            !bcri_region_sane(audit->ctx, ref, header) ||
             bcri_audit_meet(audit, &audit->regions, ref, bcri_record_ref(audit->ctx, audit->cce)) > 1) {
             SAY(audit, "%s leads to %s", name,
                 header == NULL ? "nowhere" : "something that is no block, or held elsewhere");

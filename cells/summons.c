@@ -30,11 +30,18 @@ static void unname(struct bcri_ctx *ctx)
     bcri_step();
 }
 
-/* NULL: cannot be mapped, or a stray store has made it something else. */
+/* One of a chain. NULL: cannot be mapped, or a stray store has made it something else, or one that was dropped, so that no chain
+ * goes in circles. */
 static BLOCK *block_at(struct bcri_ctx *ctx, bcri_ref ref)
 {
     const struct bcri_region_shm *header = bcri_at(ctx, ref);
-    if (header == NULL || header->length != sizeof(BLOCK) || !bcri_region_sane(ctx, ref, header))
+    if (header == NULL)
+        return NULL;
+    if (header->length != sizeof(BLOCK) || bcri_load(&header->count) != BCRI_COUNT_ONE) {
+        ctx->damaged = true;
+        return NULL;
+    }
+    if (!bcri_region_sane(ctx, ref, header))
         return NULL;
     return (BLOCK *)(void *)bcri_header_data(ctx, ref, header);
 }
@@ -77,6 +84,10 @@ static int new_block(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_
     int error = bcri_heap_alloc_reserve(ctx, sizeof(BLOCK), ctx->archtype, ref_out, &region);
     if (error != 0)
         return error;
+    if (bcri_unlikely(!bcri_region_sane(ctx, *ref_out, region))) {
+        *ref_out = BCRI_REF_NONE; /* not given back: the next one may be whole */
+        return bcrE_NOMEM;
+    }
     BLOCK *block = (BLOCK *)(void *)bcri_header_data(ctx, *ref_out, region);
     bcri_store(&block->next, BCRI_REF_NONE);
     bcri_store(&block->entry[0], bcri_summons_entry(1, (uint32_t)place->number, bcri_current_cpu(),
@@ -205,25 +216,54 @@ static void unlock_own(struct bcri_ctx *ctx)
     bcri_journal_close(ctx);
 }
 
-bool bcri_summons_mark(struct bcri_ctx *ctx)
-{
-    lock_own(ctx);
-    bool any = bcri_summons_any(ctx);
-    bcri_store(&ctx->record->summons.asleep, !any);
-    unlock_own(ctx);
-    return !any;
-}
-
 static void look_into_ring(struct bcri_ctx *ctx)
 {
     ctx->summons_at = bcri_summons_word(&ctx->record->summons, ctx->summons_taken);
     ctx->summons_lap = bcri_summons_lap(ctx->summons_taken);
 }
 
-/* `left` entries of `block`. A block that lies nowhere, by a stray store, is none. */
+/* Whether the queue is as empty as its next entry says. */
+static bool is_empty(const struct bcri_ctx *ctx)
+{
+    const QUEUE *queue = &ctx->record->summons;
+    return ctx->summons_block == BCRI_REF_NONE && bcri_load(&queue->written) == ctx->summons_taken &&
+           bcri_load(&queue->chain_first) == BCRI_REF_NONE && bcri_load(&queue->chain_last) == BCRI_REF_NONE;
+}
+
+/* A stray store has been there, and nobody can say what else is true: without this, the owner would watch an entry that nobody
+ * writes. What the chains lead to stays held. */
+static void make_empty(struct bcri_ctx *ctx)
+{
+    QUEUE *queue = &ctx->record->summons;
+    ctx->damaged = true;
+    bcri_store(&queue->chain_first, BCRI_REF_NONE);
+    bcri_store(&queue->chain_last, BCRI_REF_NONE);
+    bcri_store(&queue->chain_used, 0);
+    bcri_store(&queue->taken_first, BCRI_REF_NONE);
+    for (uint64_t t = ctx->summons_taken; t < ctx->summons_taken + BCRI_SUMMONS_RING; t++)
+        bcri_store(bcri_summons_word(queue, t), (bcri_summons_lap(t) ^ 1) << 63);
+    bcri_store(&queue->taken, ctx->summons_taken);
+    bcri_store(&queue->written, ctx->summons_taken);
+    bcri_store(&queue->limit, ctx->summons_taken);
+    ctx->summons_block = BCRI_REF_NONE;
+    look_into_ring(ctx);
+}
+
+bool bcri_summons_mark(struct bcri_ctx *ctx)
+{
+    lock_own(ctx);
+    bool any = bcri_summons_any(ctx);
+    if (bcri_unlikely(!any && !is_empty(ctx)))
+        make_empty(ctx);
+    bcri_store(&ctx->record->summons.asleep, !any);
+    unlock_own(ctx);
+    return !any;
+}
+
+/* `left` entries of `block`. A block that lies nowhere, or has none, by a stray store, is none. */
 static void look_into_block(struct bcri_ctx *ctx, bcri_ref block, uint64_t left)
 {
-    BLOCK *at = block != BCRI_REF_NONE ? block_at(ctx, block) : NULL;
+    BLOCK *at = block != BCRI_REF_NONE && left != 0 ? block_at(ctx, block) : NULL;
     ctx->summons_block = at != NULL ? block : BCRI_REF_NONE;
     if (at == NULL) {
         look_into_ring(ctx);

@@ -141,7 +141,8 @@ bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
     if (bcri_at(ctx, ref) == NULL)
         return false;
     bool has = (ctx->map[bcri_ref_seg(ref)].units - (uint32_t)ref) * BCRI_REF_UNIT >= bytes;
-    ctx->damaged |= !has;
+    if (!has)
+        ctx->damaged = true; /* else not touched: others may be reading it */
     return has;
 }
 
