@@ -18,7 +18,9 @@ target_compile_options(bcr_flags INTERFACE
     -fvisibility=hidden -fno-omit-frame-pointer
     -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wundef
     $<$<BOOL:${BCR_WERROR}>:-Werror>
-    $<$<CONFIG:Debug>:-O1>)
+    $<$<CONFIG:Debug>:-O1>
+    # valgrind 3.19, Debian 12's, gives up on what clang writes as DWARF 5.
+    $<$<C_COMPILER_ID:Clang>:-fdebug-default-version=4>)
 target_link_libraries(bcr_flags INTERFACE Threads::Threads)
 
 set(bcr_sanitize "${BCR_SANITIZE}")
