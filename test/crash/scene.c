@@ -150,10 +150,11 @@ static void settle_malloc(void)
     }
 }
 
-static int victim(struct bcri_ctx *ctx, struct scene *scene, bool (*run)(struct scene *scene))
+/* `owns`: the cells are its own. */
+static int victim(struct bcri_ctx *ctx, struct scene *scene, bool (*run)(struct scene *scene), bool owns)
 {
     ctx->cpus = 1; /* it sleeps early: every turn of spinning is stepped through */
-    if (scene->scenario->own) {
+    if (owns) {
         scene->home = bcr_cce;
         scene->cell = grow_cells(scene->scenario);
         scene_mark(ctx, scene);
@@ -180,11 +181,12 @@ static int victim(struct bcri_ctx *ctx, struct scene *scene, bool (*run)(struct 
 
 static int first_victim(struct bcri_ctx *ctx, void *arg)
 {
-    return victim(ctx, arg, ((struct scene *)arg)->scenario->run);
+    const struct scenario *scenario = ((struct scene *)arg)->scenario;
+    return victim(ctx, arg, scenario->run, scenario->own);
 }
 static int second_victim(struct bcri_ctx *ctx, void *arg)
 {
-    return victim(ctx, arg, ((struct scene *)arg)->scenario->second);
+    return victim(ctx, arg, ((struct scene *)arg)->scenario->second, false);
 }
 
 /* Tracer and victim take turns: on one processor that is several times faster than waking each other across two. The

@@ -55,7 +55,7 @@ struct scene {
 
 struct scenario {
     /* What there is before. */
-    bool own;       /* the cells are the victim's own */
+    bool own;       /* the cells are the (first) victim's own */
     int cells;      /* 0: 2; the more, the shorter the rings: 10 cells for 40 regions have rings of 8 */
     int nrgns;      /* of all cells together; 0: 40; -1: none at all */
     bool ownerdead; /* somebody died with the first cell's write lock; excludes the others */
@@ -86,8 +86,10 @@ struct scenario {
      * in between one of the two, or one of those that `also` lists, separated by |. */
     const char *before, *after, *also;
 
-    /* What a second victim does, prepared in the same way (test_two.c). */
+    /* What a second victim does, prepared in the same way (test_two.c), and what must be seen then of cells that are marked: of
+     * how many regions each has summoned that was put, or taken. */
     bool (*second)(struct scene *scene);
+    enum scene_sum { SCENE_ANY, SCENE_PUTS_SUMMON, SCENE_TAKES_SUMMON } sum;
 
     /* Another process that does this to the cell all the time; then what is seen is not compared. */
     void (*contender)(struct scene *scene);

@@ -9,6 +9,7 @@
 
 enum {
     SCENE_SLEEPERS_PUT = 99,
+    SCENE_VICTIMS_PUT = 100,
     SCENE_BLOCKS = 48,     /* of the least size, in each survivor's heap */
     SCENE_BLOCK_BYTES = 64 /* what one is charged */
 };

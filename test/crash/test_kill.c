@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "actor.h"
 #include "check.h"
 #include "group.h"
 
@@ -24,277 +25,15 @@
 #include "bcri/bell.h"
 #include "bcri/cces.h"
 #include "bcri/estate.h"
+#include "bcri/flow.h"
 #include "bcri/self.h"
 
 enum {
-    MEMBERS = 4,
-    CELLS = 3,
-    NRGNS = 12,
-    HEAP_BYTES = 1 << 20,
-    BAG = 8,            /* regions that a member keeps */
     GROUP_KILLS = 100,  /* after these a new program begins */
     HANG_SECONDS = 120, /* without a kill */
     MOMENTS = 40,       /* at most, that one kill passes over */
     GAP_NS = 5000000    /* between kills, twice that at most */
 };
-#define OVER (UINT32_MAX - 1)
-
-struct arena {
-    _Atomic uint32_t pause;          /* futex: 1: stop between two calls; 2: and exit */
-    _Atomic uint32_t parked;         /* futex */
-    _Atomic uint32_t index[MEMBERS]; /* records; 0: nobody */
-};
-
-struct actor {
-    struct bcri_ctx *ctx;
-    struct arena *arena;
-    uint64_t random, seed;
-    void **held[BAG];
-    void **pending[BAG];
-};
-
-static _Noreturn void refuse(const char *what, int code)
-{
-    printf("process %d: %s: %s\n", (int)getpid(), what, bcr_strerror(code));
-    fflush(stdout);
-    _exit(5);
-}
-
-static uint64_t below(struct actor *actor, uint64_t bound)
-{
-    return test_rand_below(&actor->random, bound);
-}
-
-enum { WORDS = 32 };
-
-/* Every word of a region follows from its first; the last is looked at, and some in front. */
-static void fill(uint32_t *word, int length, uint32_t first)
-{
-    int words = length / 4;
-    for (int i = 0; i < words && i < WORDS; i++)
-        word[i] = first + (uint32_t)i;
-    word[words - 1] = first + (uint32_t)(words - 1);
-}
-
-static void **make(struct actor *actor)
-{
-    static const int sizes[] = {8, 8, 8, 8, 8, 8, 32, 32, 32, 40, 40, 200, 200, 1000, 5000, 70000};
-    int length = sizes[below(actor, sizeof sizes / sizeof sizes[0])];
-    void **rgid = bcr_rgalloc(length, 0);
-    if (rgid == NULL) {
-        if (bcr_errno != bcrE_NOMEM)
-            refuse("rgalloc", bcr_errno);
-        return NULL;
-    }
-    uint32_t *word = *rgid, first = (uint32_t)test_rand(&actor->random);
-    fill(word, length, first);
-    return rgid;
-}
-
-static void **whole(void **rgid)
-{
-    int words = bcr_rglen(rgid, NULL) / 4;
-    const uint32_t *word = *rgid;
-    bool same = word[words - 1] == word[0] + (uint32_t)(words - 1);
-    for (int i = 0; i < words && i < WORDS; i++)
-        same = same && word[i] == word[0] + (uint32_t)i;
-    if (!same)
-        refuse("a region is not what it was", bcrE_INTERNAL);
-    return rgid;
-}
-
-/* What may come of a call when others die and fill the cells. */
-static void expect(const char *what)
-{
-    switch (bcr_errno) {
-    case bcrE_DEAD:
-    case bcrE_NOCELL:
-    case bcrE_FULL:
-    case bcrE_TIMEOUT:
-    case bcrE_NOMEM:
-    case bcrE_OWNERDEAD:
-    case bcrE_BUSY: return;
-    default: refuse(what, bcr_errno);
-    }
-}
-
-static void drop(void **rgid)
-{
-    if (rgid != NULL && bcr_rgfree(rgid) != 0)
-        expect("rgfree");
-}
-
-/* A cell of somebody, half the time of the same one, so that they meet. False if nobody is there. */
-static bool somebody(struct actor *actor, int *cce, int *cell)
-{
-    bool busy = below(actor, 2) == 0;
-    uint32_t index = bcri_load(&actor->arena->index[busy ? 0 : below(actor, MEMBERS)]);
-    *cell = 1 + (busy ? 0 : (int)below(actor, CELLS));
-    return index != 0 && bcri_cce_id_of_index(actor->ctx, index, cce) == 0;
-}
-
-static void keep(struct actor *actor, void **rgid)
-{
-    void ***place = &actor->held[below(actor, BAG)];
-    if (rgid == NULL)
-        return;
-    drop(*place);
-    *place = whole(rgid);
-}
-
-static void put(struct actor *actor, int cce, int cell, int qlike, int nofree)
-{
-    void ***place = &actor->held[below(actor, BAG)];
-    void **rgid = *place != NULL && below(actor, 4) == 0 ? *place : make(actor);
-    if (rgid == NULL)
-        return;
-    if (rgid == *place)
-        *place = NULL;
-    if (bcr_put(qlike, rgid, cce, cell, nofree) != 0) {
-        expect("put");
-        drop(rgid);
-    } else if (nofree != 0) {
-        drop(rgid);
-    }
-}
-
-static void get(struct actor *actor, int cce, int cell, int qlike, int msec)
-{
-    void **rgid = bcr_get(qlike, cce, cell, msec);
-    if (rgid == NULL)
-        expect("get");
-    else if (below(actor, 3) == 0)
-        keep(actor, rgid);
-    else
-        drop(whole(rgid));
-}
-
-static void change(struct actor *actor)
-{
-    void **rgid = actor->held[below(actor, BAG)];
-    if (rgid == NULL)
-        return;
-    if (bcr_rgmod(rgid) != 0) {
-        expect("rgmod");
-        return;
-    }
-    fill(*rgid, bcr_rglen(rgid, NULL), 77);
-}
-
-static void lock(struct actor *actor, int cce, int cell)
-{
-    void **rgid = bcr_acqwl(cce, cell, below(actor, 512) == 0);
-    if (rgid == NULL) {
-        expect("acqwl");
-        return;
-    }
-    int error = below(actor, 3) == 0 ? bcr_wl2rl(whole(rgid), cce, cell) : 1;
-    if (error == 1)
-        error = bcr_rlswl(whole(rgid), cce, cell);
-    else if (error == 0)
-        drop(rgid);
-    if (error != 0) {
-        expect("rlswl");
-        drop(rgid);
-    }
-}
-
-static void putm(struct actor *actor)
-{
-    int cells[2 * CELLS], count = 0;
-    for (int i = 0; i < CELLS; i++)
-        if (somebody(actor, &cells[2 * count], &cells[2 * count + 1]))
-            count++;
-    void **rgid = make(actor);
-    if (rgid != NULL && bcr_enqm(rgid, count, cells, bcr_FREE) != 0)
-        expect("putm");
-}
-
-static void later(struct actor *actor, int cce, int cell)
-{
-    void ***place = &actor->pending[below(actor, BAG)];
-    if (*place == NULL) {
-        *place = below(actor, 8) == 0 ? bcr_acqwl(cce, cell, bcr_PENDING)
-                                      : bcr_get((int)below(actor, 2), cce, cell, bcr_PENDING);
-        if (*place == NULL)
-            expect("pending get");
-        return;
-    }
-    int failfree = (int)below(actor, 2);
-    int ready = bcr_rgwait(*place, below(actor, 256) == 0, failfree);
-    if (ready == 0 && failfree == 0 && below(actor, 2) == 0)
-        drop(*place);
-    else if (ready == 0 && failfree == 0)
-        return;
-    if (ready == 1)
-        keep(actor, *place);
-    else if (ready < 0)
-        expect("rgwait");
-    *place = NULL;
-}
-
-static void one_call(struct actor *actor)
-{
-    int cce, cell;
-    if (!somebody(actor, &cce, &cell))
-        return;
-    (void)bcr_putwait(below(actor, 512) == 0);
-    switch (below(actor, 16)) {
-    case 0:
-    case 1:
-    case 2: put(actor, cce, cell, 1, bcr_FREE); break;
-    case 3: put(actor, cce, cell, 1, bcr_NOFREE); break;
-    case 4: put(actor, cce, cell, 0, (int)below(actor, 2)); break;
-    case 5:
-    case 6:
-    case 7: get(actor, cce, cell, 1, 0); break;
-    case 8: get(actor, cce, cell, 0, 0); break;
-    case 9: get(actor, cce, cell, (int)below(actor, 2), below(actor, 1024) == 0); break;
-    case 10: change(actor); break;
-    case 11: lock(actor, cce, cell); break;
-    case 12: putm(actor); break;
-    case 13: later(actor, cce, cell); break;
-    case 14:
-        if (bcr_zap(cce, cell) != 0)
-            expect("zap");
-        break;
-    default: {
-        int base = below(actor, 2048) == 0 ? bcr_cagrow(100, 1, 0, 0, 1, 4, 4096) : -2;
-        if (base >= 0 && bcr_cafree(base) != 0)
-            expect("cafree");
-        else if (base == -1)
-            expect("cagrow");
-        break;
-    }
-    }
-}
-
-static void park(struct actor *actor, uint32_t pause)
-{
-    struct arena *arena = actor->arena;
-    atomic_fetch_add(&arena->parked, 1);
-    bcri_futex_wake(&arena->parked, 1);
-    while (bcri_load_acquire(&arena->pause) == pause)
-        bcri_futex_wait(&arena->pause, pause, UINT64_MAX);
-}
-
-static int body(struct bcri_ctx *ctx, void *arg)
-{
-    struct actor *actor = arg;
-    actor->ctx = ctx;
-    actor->random = actor->seed + ctx->index;
-    if (bcr_cagrow(1, 0, 0, 0, CELLS, NRGNS, HEAP_BYTES) != 1)
-        refuse("cagrow", bcr_errno);
-    for (;;) {
-        uint32_t pause = bcri_load_acquire(&actor->arena->pause);
-        if (pause == OVER)
-            return 0;
-        if (pause % 2 != 0)
-            park(actor, pause);
-        one_call(actor);
-    }
-}
-
 /* ---- the one who kills ---- */
 
 struct killer {
@@ -318,7 +57,7 @@ static void on_alarm(int signal)
 
 static void start(struct killer *killer, int i)
 {
-    killer->pid[i] = group_fork(killer->group, body, &killer->actor, &killer->index[i]);
+    killer->pid[i] = group_fork(killer->group, actor_body, &killer->actor, &killer->index[i]);
     bcri_store_release(&killer->actor.arena->index[i], killer->index[i]);
 }
 
@@ -371,32 +110,58 @@ static void wait_a_moment(struct killer *killer, uint64_t most_ns)
     nanosleep(&gap, NULL);
 }
 
+static const struct bcri_record_shm *record_of(const struct killer *killer, int i)
+{
+    return bcri_record(group_enl(killer->group), killer->index[i]);
+}
 static bool journal_is_open(const struct killer *killer, int i)
 {
-    return bcri_load(&bcri_record(group_enl(killer->group), killer->index[i])->journal.op) != 0;
+    return bcri_load(&record_of(killer, i)->journal.op) != 0;
+}
+static bool summons(const struct killer *killer, int i)
+{
+    return bcri_load(&record_of(killer, i)->journal.aux[BCRI_AUX_SUMMONS]) != 0;
 }
 
-/* Kills one at a random moment; true if its journal was open. `reluctant`: too many were closed lately, so a moment at
- * which this one is closed, too, is passed over. On a busy machine members spend most of their time waiting. */
-static bool kill_one(struct killer *killer, bool reluctant)
+/* What was found of those that were killed. */
+struct tally {
+    uint64_t kills, open, summoning, under_way, chained;
+};
+static void note(struct killer *killer, int i, struct tally *tally)
 {
+    const struct bcri_record_shm *record = record_of(killer, i);
+    tally->kills++;
+    tally->open += journal_is_open(killer, i);
+    tally->summoning += summons(killer, i);
+    tally->chained +=
+        (bcri_load(&record->summons.chain_first) | bcri_load(&record->summons.taken_first)) != 0;
+    tally->under_way += bcri_load(&killer->actor.arena->under_way[killer->index[i] % RECORDS]) != 0;
+}
+
+/* Kills one at a random moment. Too many had closed journals lately: then a moment at which this one's is closed, too, is passed
+ * over. On a busy machine members spend most of their time waiting. With handlers every other shall be summoning somebody. */
+static void kill_one(struct killer *killer, struct tally *tally)
+{
+    const bool summoner = killer->actor.marked && tally->kills % 2 == 0;
+    const bool reluctant = 2 * tally->open < tally->kills + 2;
     int i = (int)test_rand_below(&killer->random, MEMBERS - 1);
     siginfo_t info;
     i += i >= killer->youngest; /* which is still finding its way */
     wait_a_moment(killer, 2 * GAP_NS);
     for (int tries = 0; reluctant && tries < MOMENTS && !journal_is_open(killer, i); tries++)
         wait_a_moment(killer, GAP_NS / 8);
+    for (int tries = 0; summoner && tries < MOMENTS && !summons(killer, i); tries++)
+        wait_a_moment(killer, GAP_NS / 64);
     kill(killer->pid[i], SIGKILL);
     while (waitid(P_PID, (id_t)killer->pid[i], &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
         continue;
     if (info.si_code != CLD_KILLED)
         FAIL("process %d ended by itself", (int)killer->pid[i]);
-    bool open = journal_is_open(killer, i);
+    note(killer, i, tally);
     bcri_store(&killer->actor.arena->index[i], 0);
     bury(killer, i);
     start(killer, i);
     killer->youngest = i;
-    return open;
 }
 
 static void end_all(struct killer *killer)
@@ -407,27 +172,26 @@ static void end_all(struct killer *killer)
     CHECK_UINT(audit(killer, "in the end").regions, 0);
 }
 
-TEST_TIMEOUT(whoever_is_killed_at_any_moment_the_others_go_on, 1800)
+static struct tally kill_many(bool marked, uint64_t kills)
 {
-    uint64_t kills = test_scale(200, 1000), open = 0;
     struct killer killer = {.random = test_seed()};
-    if (test_is_instrumented())
-        SKIP("under a tool most kills would hit the tool");
+    struct tally tally = {0};
     killer.actor.seed = killer.random;
+    killer.actor.marked = marked;
     killer.actor.arena =
         mmap(NULL, sizeof *killer.actor.arena, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(killer.actor.arena != MAP_FAILED);
     signal(SIGALRM, on_alarm);
-    for (uint64_t done = 0; done < kills;) {
+    while (tally.kills < kills) {
         memset(killer.actor.arena, 0, sizeof *killer.actor.arena);
         killer.group = group_open();
         killer.estate = bcri_estate_init(group_host(killer.group));
         CHECK(killer.estate != NULL);
         for (int i = 0; i < MEMBERS; i++)
             start(&killer, i);
-        for (int n = 0; n < GROUP_KILLS && done < kills; n++, done++) {
+        for (int n = 0; n < GROUP_KILLS && tally.kills < kills; n++) {
             alarm(HANG_SECONDS);
-            open += kill_one(&killer, 2 * open < done + 2);
+            kill_one(&killer, &tally);
             audit_while_all_stand(&killer);
         }
         end_all(&killer);
@@ -435,6 +199,32 @@ TEST_TIMEOUT(whoever_is_killed_at_any_moment_the_others_go_on, 1800)
         group_close(killer.group);
     }
     alarm(0);
-    printf("%llu kills, %llu with an open journal\n", (unsigned long long)kills, (unsigned long long)open);
-    CHECK(2 * open >= kills);
+    printf("%llu kills, %llu with an open journal\n", (unsigned long long)tally.kills,
+           (unsigned long long)tally.open);
+    CHECK(2 * tally.open >= tally.kills);
+    return tally;
+}
+
+static const char *skipped(void)
+{
+    return test_is_instrumented() ? "under a tool most kills would hit the tool" : NULL;
+}
+
+TEST_TIMEOUT(whoever_is_killed_at_any_moment_the_others_go_on, 1800)
+{
+    if (skipped() != NULL)
+        SKIP(skipped());
+    kill_many(false, test_scale(200, 1000));
+}
+
+TEST_TIMEOUT(whoever_is_killed_among_handlers_the_others_go_on, 1800)
+{
+    if (skipped() != NULL)
+        SKIP(skipped());
+    struct tally tally = kill_many(true, test_scale(150, 1000));
+    printf("%llu while they summoned somebody, %llu with invocations under way, %llu with a chain of "
+           "summonses\n",
+           (unsigned long long)tally.summoning, (unsigned long long)tally.under_way,
+           (unsigned long long)tally.chained);
+    CHECK(tally.summoning != 0 && tally.under_way != 0 && tally.chained != 0);
 }

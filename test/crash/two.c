@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* See two.h. */
+#include "two.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcri/bell.h"
+#include "bcri/flow.h"
+#include "bcri/repair.h"
+
+enum { HANG_SECONDS = 120, SAMPLES = 3, FULL_SAMPLES = 12, STEPS_MAX = 1 << 20 };
+
+/* How often a victim can be stepped before its call is over or it sleeps. */
+static uint64_t steps(pid_t victim, uint64_t most, bool *ended_out)
+{
+    uint64_t done = 0;
+    enum trace_at at = TRACE_AT_INSTRUCTION;
+    *ended_out = false;
+    while (done < most) {
+        at = trace_step(victim);
+        if (at == TRACE_GONE)
+            FAIL("%s: a victim ended by itself", scene_position);
+        done++;
+        if (at == TRACE_AT_END)
+            *ended_out = true;
+        if (at == TRACE_AT_END || at == TRACE_AT_SLEEP)
+            break;
+    }
+    return done;
+}
+
+enum order { FIRST_THEN_SECOND, SECOND_THEN_FIRST, DURING_THE_REPAIR, ORDERS };
+
+struct repair {
+    struct scene *scene;
+    uint32_t index;
+    _Atomic int done;
+};
+
+static void *repairs(void *arg)
+{
+    struct repair *repair = arg;
+    bcri_cce_repair(group_enl(repair->scene->group), repair->index);
+    atomic_store(&repair->done, 1);
+    return NULL;
+}
+
+static void reap(pid_t pid)
+{
+    int status;
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+}
+
+static void bury_both(struct scene *scene, const struct scene_second *second, enum order order)
+{
+    struct bcri_host *host = group_host(scene->group);
+    struct bcri_ctx *enl = group_enl(scene->group);
+    trace_kill(scene->victim);
+    reap(scene->victim);
+    if (order != DURING_THE_REPAIR) {
+        trace_kill(second->pid);
+        reap(second->pid);
+        bcri_cce_dying(host, order == FIRST_THEN_SECOND ? scene->victim_index : second->index);
+        bcri_cce_dying(host, order == FIRST_THEN_SECOND ? second->index : scene->victim_index);
+        bcri_cce_repair(enl, order == FIRST_THEN_SECOND ? scene->victim_index : second->index);
+        bcri_cce_repair(enl, order == FIRST_THEN_SECOND ? second->index : scene->victim_index);
+        return;
+    }
+    struct repair repair = {.scene = scene, .index = scene->victim_index};
+    pthread_t thread;
+    bcri_cce_dying(host, scene->victim_index);
+    CHECK_INT(pthread_create(&thread, NULL, repairs, &repair), 0);
+    while (atomic_load(&repair.done) == 0 && bcri_load_acquire(&enl->host->enl_waits_on) == 0)
+        sched_yield();
+    trace_kill(second->pid);
+    reap(second->pid);
+    bcri_cce_dying(host, second->index);
+    pthread_join(thread, NULL);
+    bcri_cce_repair(enl, second->index);
+}
+
+/* A call that has no time does not wait for one who is stopped, as those are that a tracer steps. Mostly it shall: then nobody can
+ * see it. */
+static void hide_that_it_is_stopped(struct scene *scene, uint32_t index)
+{
+    static unsigned plays;
+    if (plays++ % 4 != 0)
+        bcri_store(&bcri_host_record(group_host(scene->group), index)->id.pid, 0);
+}
+
+/* How many numbers there are behind the colon of a line, or how many of `only`. */
+static int count_regions(const char *line, int only)
+{
+    char text[SCENE_LINE];
+    int count = 0;
+    strcpy(text, strchr(line, ':') + 1);
+    for (char *at = NULL, *word = strtok_r(text, " ", &at); word != NULL; word = strtok_r(NULL, " ", &at))
+        count += strspn(word, "0123456789") == strlen(word) && (only == 0 || atoi(word) == only);
+    return count;
+}
+
+static void look(struct scene *scene)
+{
+    const struct scenario *s = scene->scenario;
+    struct line line = {.length = 0};
+    int summoned = 0;
+    scene_audit(scene, "after the burials");
+    scene_see(scene, &line);
+    if (s->sum == SCENE_ANY)
+        return;
+    CHECK_INT(sscanf(line.text, "s=%d ", &summoned), 1);
+    if (summoned != (s->sum == SCENE_PUTS_SUMMON ? count_regions(line.text, SCENE_VICTIMS_PUT)
+                                                 : s->queued - count_regions(line.text, 0)))
+        FAIL("%s: saw \"%s\"", scene_position, line.text);
+}
+
+/* One pair of deaths. `first`, `second`: how many instructions each has done; UINT64_MAX: all. They come back as what was
+ * possible. */
+static void play(const struct scenario *scenario, uint64_t *first, uint64_t *second_steps, enum order order)
+{
+    struct scene scene = {.scenario = scenario};
+    struct scene_second second;
+    bool ended;
+    snprintf(scene_position, sizeof scene_position, "first after %llu, second after %llu, order %d",
+             (unsigned long long)*first, (unsigned long long)*second_steps, order);
+    alarm(HANG_SECONDS);
+    scene.shared =
+        mmap(NULL, sizeof *scene.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(scene.shared != MAP_FAILED);
+    scene_open(&scene);
+    scene_open_second(&scene, &second);
+    hide_that_it_is_stopped(&scene, scene.victim_index);
+    *first = steps(scene.victim, *first, &ended);
+    *second_steps = steps(second.pid, *second_steps, &ended);
+    bury_both(&scene, &second, order);
+    look(&scene);
+    scene_end(&scene);
+    alarm(0);
+}
+
+/* Repairs the first, and the second as soon as that is dead: as enl's worker does, one after the other. */
+struct repairs {
+    struct bcri_ctx *enl;
+    uint32_t first, second;
+    _Atomic uint32_t dead; /* futex: both */
+    _Atomic int done;      /* how many are repaired */
+};
+
+static void *repairs_both(void *arg)
+{
+    struct repairs *repairs = arg;
+    bcri_cce_repair(repairs->enl, repairs->first);
+    atomic_store(&repairs->done, 1);
+    while (bcri_load_acquire(&repairs->dead) == 0)
+        bcri_futex_wait(&repairs->dead, 0, UINT64_MAX);
+    bcri_cce_repair(repairs->enl, repairs->second);
+    return NULL;
+}
+
+/* `holder`: how many instructions the one that lives has done when it is stopped. Returns whether a repair waited for it. */
+static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint64_t *first, uint64_t *second)
+{
+    struct scene scene = {.scenario = scenario};
+    struct scene_second stopped, other;
+    bool ended;
+    pthread_t thread;
+    snprintf(scene_position, sizeof scene_position, "stopped after %llu, first after %llu, second after %llu",
+             (unsigned long long)*holder, (unsigned long long)*first, (unsigned long long)*second);
+    alarm(HANG_SECONDS);
+    scene.shared =
+        mmap(NULL, sizeof *scene.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(scene.shared != MAP_FAILED);
+    scene_open(&scene);
+    scene_open_second(&scene, &stopped);
+    scene_open_second(&scene, &other);
+    hide_that_it_is_stopped(&scene, stopped.index);
+    *first = steps(scene.victim, *first, &ended);
+    *holder = steps(stopped.pid, *holder, &ended);
+    const bool at_end = ended;
+    *second = steps(other.pid, *second, &ended);
+
+    struct bcri_host *host = group_host(scene.group);
+    struct repairs repairs = {
+        .enl = group_enl(scene.group), .first = scene.victim_index, .second = other.index};
+    trace_kill(scene.victim);
+    reap(scene.victim);
+    bcri_cce_dying(host, scene.victim_index);
+    CHECK_INT(pthread_create(&thread, NULL, repairs_both, &repairs), 0);
+    while (atomic_load(&repairs.done) == 0 &&
+           bcri_load_acquire(&repairs.enl->host->enl_waits_on) != BCRI_TAG(stopped.index) &&
+           bcri_load_acquire(&repairs.enl->host->enl_waits_on) != BCRI_TAG(other.index))
+        sched_yield();
+    const bool waited = bcri_load_acquire(&repairs.enl->host->enl_waits_on) == BCRI_TAG(stopped.index);
+    trace_kill(other.pid);
+    reap(other.pid);
+    bcri_cce_dying(host, other.index);
+    bcri_store_release(&repairs.dead, 1);
+    bcri_futex_wake(&repairs.dead, 1);
+    if (!at_end && trace_run(stopped.pid, 0, 1) != TRACE_AT_END)
+        FAIL("%s: who was stopped has not come to its end", scene_position);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    trace_kill(stopped.pid);
+    reap(stopped.pid);
+    bcri_cce_dying(host, stopped.index);
+    bcri_cce_repair(repairs.enl, stopped.index);
+
+    look(&scene);
+    scene_end(&scene);
+    alarm(0);
+    return waited;
+}
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    static const char text[] = "hangs: ";
+    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0 ||
+        write(STDOUT_FILENO, scene_position, strlen(scene_position)) < 0)
+        _exit(3);
+    _exit(1);
+}
+
+void two_die(const struct scenario *scenario)
+{
+    uint64_t random = test_seed(), kills = 0, waited = 0;
+    uint64_t samples = test_scale(SAMPLES, FULL_SAMPLES);
+    if (trace_missing() != NULL)
+        SKIP(trace_missing());
+    signal(SIGALRM, on_alarm);
+    scene_share_cpu();
+    uint64_t first_all = STEPS_MAX, none = 0;
+    play(scenario, &first_all, &none, FIRST_THEN_SECOND);
+    for (uint64_t i = 0; i < samples; i++) {
+        uint64_t first = 1 + test_rand_below(&random, first_all);
+        uint64_t second_all = STEPS_MAX, stopped = first;
+        play(scenario, &stopped, &second_all, (enum order)test_rand_below(&random, ORDERS));
+        for (uint64_t k = 0; k < samples; k++) {
+            uint64_t at = first, second = 1 + test_rand_below(&random, second_all);
+            play(scenario, &at, &second, (enum order)test_rand_below(&random, ORDERS));
+            kills++;
+        }
+        waited++;
+    }
+    printf("%llu pairs at %llu places of the first's %llu instructions\n", (unsigned long long)kills,
+           (unsigned long long)waited, (unsigned long long)first_all);
+}
+
+void two_one_is_stopped(const struct scenario *scenario)
+{
+    uint64_t random = test_seed(), plays = 0, waited = 0;
+    uint64_t samples = test_scale(6, 200);
+    if (trace_missing() != NULL)
+        SKIP(trace_missing());
+    signal(SIGALRM, on_alarm);
+    scene_share_cpu();
+    uint64_t holder_all = STEPS_MAX, first_all = STEPS_MAX, none = 0;
+    play_stopped(scenario, &holder_all, &none, &none);
+    play_stopped(scenario, &none, &first_all, &none);
+    /* A repair waits only for one that is stopped with a lock in its hand: look until some have. */
+    for (; plays < samples || (waited < samples / 3 && plays < 10 * samples); plays++) {
+        uint64_t holder = 1 + test_rand_below(&random, holder_all);
+        /* Half of the time its call is over: then it holds no lock, and the others come to theirs. */
+        uint64_t first =
+            test_rand_below(&random, 2) != 0 ? STEPS_MAX : 1 + test_rand_below(&random, first_all);
+        uint64_t second = 1 + test_rand_below(&random, holder_all);
+        waited += play_stopped(scenario, &holder, &first, &second);
+    }
+    printf("%llu plays; in %llu of them a repair waited for the one that was stopped\n",
+           (unsigned long long)plays, (unsigned long long)waited);
+}
