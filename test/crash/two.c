@@ -16,7 +16,7 @@
 #include "bcri/flow.h"
 #include "bcri/repair.h"
 
-enum { HANG_SECONDS = 120, SAMPLES = 3, FULL_SAMPLES = 12, STEPS_MAX = 1 << 20 };
+enum { HANG_SECONDS = 120, SAMPLES = 3, MARKED_SAMPLES = 2, FULL_SAMPLES = 12, STEPS_MAX = 1 << 20 };
 
 /* How often a victim can be stepped before its call is over or it sleeps. */
 static uint64_t steps(pid_t victim, uint64_t most, bool *ended_out)
@@ -231,7 +231,7 @@ static void on_alarm(int signal)
 void two_die(const struct scenario *scenario)
 {
     uint64_t random = test_seed(), kills = 0, waited = 0;
-    uint64_t samples = test_scale(SAMPLES, FULL_SAMPLES);
+    uint64_t samples = test_scale(scenario->marked ? MARKED_SAMPLES : SAMPLES, FULL_SAMPLES);
     if (trace_missing() != NULL)
         SKIP(trace_missing());
     signal(SIGALRM, on_alarm);
