@@ -92,8 +92,8 @@ static uint64_t queued(const struct bcri_place *place)
     return tail > head ? tail - head : 1;
 }
 
-/* A get that summons takes both locks, and so does one that has to wait where additions summon: a put there need not look
- * whether somebody waits by ticket (put.c). With such a mark the putters' line is left alone. */
+/* A get that summons another CCE's handler takes both locks, and so does one that has to wait where additions summon: a put there
+ * need not look whether somebody waits by ticket (put.c). With such a mark the putters' line is left alone. */
 int bcri_get_marked(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
                     struct bcri_slot_shm *slot)
 {
@@ -105,7 +105,13 @@ int bcri_get_marked(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_wa
     }
     if (state != (place->open | BCRI_CELL_LOW))
         return bcri_why_not_fast(place, state);
-    if (bcri_get_summons(place, queued(place), want != BCRI_WANT_READ))
+    if (!bcri_get_summons(place, queued(place), want != BCRI_WANT_READ))
+        return get_at_head(ctx, place, want, wait, slot);
+    void *own = bcri_summons_own(ctx, place);
+    if (own == NULL)
         return BCRI_GO_SLOW;
-    return get_at_head(ctx, place, want, wait, slot);
+    int result = get_at_head(ctx, place, want, wait, slot);
+    if (result == 0 || result == BCRI_WAITS || result == bcrE_TIMEOUT)
+        ctx->upward->summon(ctx, own);
+    return result;
 }

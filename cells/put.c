@@ -95,12 +95,19 @@ static bool is_due(const struct bcri_place *place, uint64_t tail)
 static int put_under_mark(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
                           bool nofree, uint64_t *old_out)
 {
-    struct bcri_summons_shm *queue = &place->record->summons;
     uint64_t tail = bcri_load(&place->cell->t.tail);
-    /* The owner watches that line: claim it before its turn comes. */
-    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
     if (!is_due(place, tail))
         return under_tail(ctx, place, region, write, nofree, old_out);
+    void *own = bcri_summons_own(ctx, place);
+    if (own != NULL) {
+        int error = under_tail(ctx, place, region, write, nofree, old_out);
+        if (error == 0)
+            ctx->upward->summon(ctx, own);
+        return error;
+    }
+    /* The owner watches that line: claim it before its turn comes. */
+    struct bcri_summons_shm *queue = &place->record->summons;
+    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
     int error = look_at_tail(ctx, place, tail, write);
     return error == 0 ? put_and_summon(ctx, place, tail, region, nofree, old_out) : error;
 }

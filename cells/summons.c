@@ -114,6 +114,8 @@ int bcri_summons_begin(struct bcri_ctx *ctx, const struct bcri_place *place, boo
     *summoning = (struct bcri_summoning){.due = due};
     if (bcri_likely(!due))
         return 0;
+    if ((summoning->own = bcri_summons_own(ctx, place)) != NULL)
+        return 0;
     QUEUE *queue = &place->record->summons;
     name(ctx, place->owner);
     bcri_lock(ctx, &queue->lock);
@@ -166,7 +168,7 @@ static void tx_link_block(struct bcri_ctx *ctx, const struct bcri_place *place, 
 void bcri_tx_summon(struct bcri_ctx *ctx, const struct bcri_place *place,
                     const struct bcri_summoning *summoning)
 {
-    if (bcri_likely(!summoning->due))
+    if (bcri_likely(!summoning->due) || summoning->own != NULL)
         return;
     const QUEUE *queue = &place->record->summons;
     uint32_t gen = bcri_mark_gen(bcri_load(&place->cell->t.mark));
@@ -188,6 +190,11 @@ void bcri_summons_end(struct bcri_ctx *ctx, const struct bcri_place *place,
 {
     if (bcri_likely(!summoning->due))
         return;
+    if (summoning->own != NULL) {
+        if (done)
+            ctx->upward->summon(ctx, summoning->own);
+        return;
+    }
     QUEUE *queue = &place->record->summons;
     if (!done && summoning->block != BCRI_REF_NONE)
         bcri_heap_free(ctx, summoning->block, bcri_at_sure(ctx, summoning->block));

@@ -73,16 +73,14 @@ static void sink(struct bcri_agenda *agenda, struct bcri_lane *lane, size_t at)
     place(agenda, lane, at);
 }
 
-static void fill(struct bcri_agenda *agenda, struct bcri_lane *lane)
+void bcri_agenda_fill(struct bcri_agenda *agenda, struct bcri_lane *lane)
 {
     if (lane->heap_idx == EMPTY)
         rise(agenda, lane, agenda->heap_count++);
 }
 
-static void take_out_if_empty(struct bcri_agenda *agenda, struct bcri_lane *lane)
+void bcri_agenda_take_out(struct bcri_agenda *agenda, struct bcri_lane *lane)
 {
-    if (lane->count != 0 || lane->head != NULL || lane->stopped != NULL || lane->heap_idx == EMPTY)
-        return;
     struct bcri_lane *last = agenda->heap[--agenda->heap_count];
     size_t at = lane->heap_idx;
     lane->heap_idx = EMPTY;
@@ -90,6 +88,12 @@ static void take_out_if_empty(struct bcri_agenda *agenda, struct bcri_lane *lane
         return;
     rise(agenda, last, at);
     sink(agenda, last, last->heap_idx);
+}
+
+static void take_out_if_empty(struct bcri_agenda *agenda, struct bcri_lane *lane)
+{
+    if (lane->count == 0 && lane->head == NULL && lane->stopped == NULL && lane->heap_idx != EMPTY)
+        bcri_agenda_take_out(agenda, lane);
 }
 
 /* ---- lanes by priority ---- */
@@ -184,15 +188,9 @@ static bool ring_room(struct bcri_lane *lane, size_t wanted)
     return true;
 }
 
-bool bcri_agenda_summon(struct bcri_agenda *agenda, struct bcri_summoned *summoned)
+bool bcri_agenda_grow(struct bcri_lane *lane)
 {
-    struct bcri_lane *lane = summoned->lane;
-    if (lane->count == lane->ring_room && !ring_room(lane, lane->count + 1))
-        return false;
-    *entry(lane, lane->count++) = (struct bcri_agenda_entry){summoned, ++agenda->stamp};
-    summoned->queued++;
-    fill(agenda, lane);
-    return true;
+    return ring_room(lane, lane->count + 1);
 }
 
 void bcri_agenda_go_on(struct bcri_agenda *agenda, struct bcri_going_on *invocation)
@@ -206,7 +204,7 @@ void bcri_agenda_go_on(struct bcri_agenda *agenda, struct bcri_going_on *invocat
     else
         lane->tail->next = invocation;
     lane->tail = invocation;
-    fill(agenda, lane);
+    bcri_agenda_fill(agenda, lane);
 }
 
 void bcri_agenda_stop(struct bcri_agenda *agenda, struct bcri_going_on *invocation, struct bcri_lane *lane,
@@ -216,7 +214,7 @@ void bcri_agenda_stop(struct bcri_agenda *agenda, struct bcri_going_on *invocati
     invocation->idle = idle;
     invocation->next = lane->stopped;
     lane->stopped = invocation;
-    fill(agenda, lane);
+    bcri_agenda_fill(agenda, lane);
 }
 
 /* ---- a handler whose priority changes ---- */
@@ -249,7 +247,7 @@ void bcri_agenda_move(struct bcri_agenda *agenda, struct bcri_summoned *summoned
     from->count = left;
     summoned->lane = to;
     if (to->count != 0)
-        fill(agenda, to);
+        bcri_agenda_fill(agenda, to);
     take_out_if_empty(agenda, from);
 }
 
@@ -266,7 +264,7 @@ static void sweep(struct bcri_agenda *agenda, struct bcri_lane *lane)
     take_out_if_empty(agenda, lane);
 }
 
-static struct bcri_lane *top(struct bcri_agenda *agenda)
+struct bcri_lane *bcri_agenda_sweep(struct bcri_agenda *agenda)
 {
     while (agenda->heap_count != 0) {
         struct bcri_lane *lane = agenda->heap[0];
@@ -275,16 +273,6 @@ static struct bcri_lane *top(struct bcri_agenda *agenda)
         sweep(agenda, lane);
     }
     return NULL;
-}
-
-int bcri_agenda_top(struct bcri_agenda *agenda, bool *summons_out)
-{
-    const struct bcri_lane *lane = top(agenda);
-    if (lane == NULL)
-        return -1;
-    if (summons_out != NULL)
-        *summons_out = lane->count != 0;
-    return lane->priority;
 }
 
 /* The best lane that has an invocation; when no handler can be started. */
@@ -324,7 +312,7 @@ static void take_from(struct bcri_lane *lane, bool may_start, struct bcri_turn *
 
 bool bcri_agenda_next(struct bcri_agenda *agenda, int least, bool may_start, struct bcri_turn *turn_out)
 {
-    struct bcri_lane *lane = may_start ? top(agenda) : top_going_on(agenda);
+    struct bcri_lane *lane = may_start ? bcri_agenda_top(agenda) : top_going_on(agenda);
     if (lane == NULL || lane->priority < least)
         return false;
     take_from(lane, may_start, turn_out);

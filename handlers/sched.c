@@ -55,6 +55,11 @@ static void unstop(struct bcri_sched *s, struct bcri_invocation *one)
         one->below->above = one->above;
 }
 
+static int level(const struct bcri_sched *s)
+{
+    return s->top != NULL ? s->top->level : 0;
+}
+
 /* ---- seeing what happened ---- */
 
 static void over(struct bcri_wait *wait)
@@ -75,9 +80,11 @@ static void take_summonses(struct bcri_sched *s)
 {
     uint32_t number, gen;
     if (bcri_unlikely(s->held != NULL)) {
-        if (!s->held->summoned.removed && !bcri_agenda_summon(&s->agenda, &s->held->summoned))
+        if (!s->held->summoned.removed && !bcri_agenda_room(&s->held->summoned))
             return;
         struct bcri_handler *held = s->held;
+        if (!held->summoned.removed)
+            bcri_agenda_summon(&s->agenda, &held->summoned);
         s->held = NULL;
         held->summoned.queued--; /* what kept it while it was held */
         if (held->summoned.removed && held->summoned.queued == 0)
@@ -87,55 +94,38 @@ static void take_summonses(struct bcri_sched *s)
         struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)number);
         if (bcri_unlikely(handler == NULL || !is_of(handler, gen)))
             continue;
-        if (bcri_unlikely(!bcri_agenda_summon(&s->agenda, &handler->summoned))) {
+        if (bcri_unlikely(!bcri_agenda_room(&handler->summoned))) {
             handler->summoned.queued++;
             s->held = handler;
             return;
         }
+        bcri_agenda_summon(&s->agenda, &handler->summoned);
     }
+}
+
+/* Whether a look for summonses would find none. */
+static inline bool none_new(const struct bcri_sched *s)
+{
+    return bcri_likely(s->held == NULL) && !bcri_summons_any(s->ctx);
+}
+
+/* Whether a look would find nothing that is not known yet. */
+static inline bool nothing_new(const struct bcri_sched *s)
+{
+    return none_new(s) && bcri_waits_quiet(&s->waits);
 }
 
 static void see(struct bcri_sched *s, bool exact)
 {
-    take_summonses(s);
-    bcri_waits_look(&s->waits, exact, over);
+    if (!none_new(s))
+        take_summonses(s);
+    if (!bcri_waits_quiet(&s->waits))
+        bcri_waits_look(&s->waits, exact, over);
 }
 
 /* ---- invocations ---- */
 
-static void schedule(struct bcri_sched *s, struct bcri_invocation *self);
-
-/* In a process that a handler has forked, and which returns from it: nothing there is its own to go on with. */
-static void end_fork(void)
-{
-    fprintf(
-        stderr,
-        "bcr: %s: a process that was forked in a handler has returned from it; let it call exec or _exit\n",
-        program_invocation_short_name);
-    _exit(1);
-}
-
-static void body(struct bcri_coroutine *co)
-{
-    struct bcri_invocation *self = OF(co, co);
-    struct bcri_sched *s = self->sched;
-    for (;;) {
-        void (*run)(int) = self->handler->run;
-        bcri_self_errno = bcrE_OK;
-        run(self->cell);
-        if (bcri_unlikely(bcri_self_thread != s->ctx))
-            end_fork();
-        self->handler = NULL;
-        schedule(s, self);
-    }
-}
-
-static bool make(struct bcri_sched *s, struct bcri_invocation *one)
-{
-    one->sched = s;
-    return bcri_waits_reserve(&s->waits, (size_t)s->stacks.count + 1) &&
-           bcri_coroutine_make(&one->co, one->stack.low, one->stack.bytes, body) == 0;
-}
+static bool make(struct bcri_sched *s, struct bcri_invocation *one);
 
 /* An invocation that has ended, or a new one. NULL: there can be none now. */
 static struct bcri_invocation *take_invocation(struct bcri_sched *s)
@@ -188,9 +178,9 @@ static void watch(const struct bcri_invocation *from)
 static bool is_due(struct bcri_sched *s)
 {
     const struct bcri_invocation *self = s->current;
-    bool summons = false;
-    int priority = bcri_agenda_top(&s->agenda, &summons);
-    return priority > self->activep || (priority == self->activep && summons && is_main(self));
+    const struct bcri_lane *lane = bcri_agenda_top(&s->agenda);
+    return lane != NULL && (lane->priority > self->activep ||
+                            (lane->priority == self->activep && lane->count != 0 && is_main(self)));
 }
 
 /* What the beginning of each call looks at (bcri_enter): where the executing invocation's stack lies, and whether something may
@@ -204,16 +194,29 @@ static void set_entry(struct bcri_sched *s)
     s->ctx->handlers_due = is_due(s);
 }
 
-static __attribute__((noinline)) void switch_to(struct bcri_sched *s, struct bcri_invocation *self,
-                                                struct bcri_invocation *to)
+/* bcr_errno is the thread's, and an invocation may go on in another thread: where that lies is found out anew after a switch, so
+ * not by a routine with a switch in it. */
+static __attribute__((noinline)) void keep_errno(struct bcri_invocation *self)
 {
     watch(self);
-    bcri_stack_check(&self->stack);
     self->error = bcri_self_errno;
+}
+
+static __attribute__((noinline)) void give_errno_back(const struct bcri_invocation *self)
+{
+    bcri_self_errno = self->error;
+}
+
+/* Inline in whoever stops or ends, as the switch is inline here (coroutine.h): each routine that stopped on one stack and
+ * returns on another costs a wrong prediction, and so do those whose returns on the other stack went by what it had left. */
+BCRI_INLINE void switch_to(struct bcri_sched *s, struct bcri_invocation *self, struct bcri_invocation *to)
+{
+    bcri_stack_check(&self->stack);
+    keep_errno(self);
     s->current = to;
     set_entry(s);
     bcri_coroutine_switch(&self->co, &to->co);
-    bcri_self_errno = self->error;
+    give_errno_back(self);
 }
 
 /* ---- who is next ---- */
@@ -229,9 +232,9 @@ static struct bcri_invocation *begin(struct bcri_invocation *self, struct bcri_i
     return one;
 }
 
-/* Finds who is next, waiting for one if need be, and switches there. `self` has just stopped, and is where the rule wants it, or
- * has ended. Returns when it is `self`'s turn again: to go on, or to run the handler that it has been assigned. */
-static void schedule(struct bcri_sched *s, struct bcri_invocation *self)
+/* Finds who is next, waiting for one if need be. `self` has just stopped, and is where the rule wants it, or has ended. */
+static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_sched *s,
+                                                                   struct bcri_invocation *self)
 {
     const bool ended = self->handler == NULL && !is_main(self);
     struct bcri_invocation *fresh = NULL;
@@ -240,7 +243,9 @@ static void schedule(struct bcri_sched *s, struct bcri_invocation *self)
         see(s, exact);
         if (!ended && fresh == NULL)
             fresh = take_invocation(s);
-        if (bcri_agenda_next(&s->agenda, s->top != NULL ? s->top->level : 0, ended || fresh != NULL, &turn))
+        const bool may_start = ended || fresh != NULL;
+        turn = (struct bcri_turn){may_start ? bcri_agenda_next_summons(&s->agenda, level(s)) : NULL, NULL};
+        if (turn.summoned != NULL || bcri_agenda_next(&s->agenda, level(s), may_start, &turn))
             break;
         bcri_waits_idle(&s->waits);
     }
@@ -248,13 +253,72 @@ static void schedule(struct bcri_sched *s, struct bcri_invocation *self)
     if (fresh != NULL && fresh != next)
         bcri_stacks_give(&s->stacks, &fresh->stack);
     unstop(s, next);
-    if (next == self) {
+    if (next == self)
         set_entry(s);
-        return;
-    }
-    if (ended)
+    else if (ended)
         bcri_stacks_give(&s->stacks, &self->stack);
-    switch_to(s, self, next);
+    return next;
+}
+
+/* Lets others execute until it is `self`'s turn again: to go on, or, if it has ended, to run the handler that it has been
+ * assigned. */
+BCRI_INLINE void schedule(struct bcri_sched *s, struct bcri_invocation *self)
+{
+    struct bcri_invocation *next = find_next(s, self);
+    if (next != self)
+        switch_to(s, self, next);
+}
+
+/* What that comes to after the end of a handler if the next one is to be run and nothing else has happened. */
+static inline bool run_next(struct bcri_sched *s, struct bcri_invocation *self)
+{
+    if (!nothing_new(s))
+        return false;
+    struct bcri_summoned *summoned = bcri_agenda_next_summons(&s->agenda, level(s));
+    if (summoned == NULL)
+        return false;
+    assign(self, (struct bcri_handler *)(void *)summoned);
+    s->ctx->handlers_due = false; /* it has the highest priority of all that are known */
+    return true;
+}
+
+/* In a process that a handler has forked, and which returns from it: nothing there is its own to go on with. */
+static __attribute__((noinline)) void end_fork_if_forked(const struct bcri_sched *s)
+{
+    if (bcri_likely(bcri_self_thread == s->ctx))
+        return;
+    fprintf(
+        stderr,
+        "bcr: %s: a process that was forked in a handler has returned from it; let it call exec or _exit\n",
+        program_invocation_short_name);
+    _exit(1);
+}
+
+static __attribute__((noinline)) void begin_errno(void)
+{
+    bcri_self_errno = bcrE_OK;
+}
+
+static void body(struct bcri_coroutine *co)
+{
+    struct bcri_invocation *self = OF(co, co);
+    struct bcri_sched *s = self->sched;
+    for (;;) {
+        void (*run)(int) = self->handler->run;
+        begin_errno();
+        run(self->cell);
+        end_fork_if_forked(s);
+        self->handler = NULL;
+        if (bcri_unlikely(!run_next(s, self)))
+            schedule(s, self);
+    }
+}
+
+static bool make(struct bcri_sched *s, struct bcri_invocation *one)
+{
+    one->sched = s;
+    return bcri_waits_reserve(&s->waits, (size_t)s->stacks.count + 1) &&
+           bcri_coroutine_make(&one->co, one->stack.low, one->stack.bytes, body) == 0;
 }
 
 /* ---- what the executing invocation does ---- */
@@ -262,7 +326,8 @@ static void schedule(struct bcri_sched *s, struct bcri_invocation *self)
 void bcri_sched_yield(struct bcri_sched *s)
 {
     struct bcri_invocation *self = s->current;
-    take_summonses(s);
+    if (!none_new(s))
+        take_summonses(s);
     s->ctx->handlers_due = false;
     if (!is_due(s))
         return;
@@ -325,6 +390,23 @@ void bcri_sched_wait_for(struct bcri_sched *s, struct bcri_event *event)
 
 /* ---- the table for the floors below ---- */
 
+static void *summons_room(struct bcri_ctx *ctx, uint32_t number)
+{
+    const struct bcri_sched *s = ctx->handlers;
+    struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)number);
+    return handler != NULL && s->held == NULL && bcri_agenda_room(&handler->summoned) ? handler : NULL;
+}
+
+static void summon(struct bcri_ctx *ctx, void *noted)
+{
+    struct bcri_sched *s = ctx->handlers;
+    struct bcri_handler *handler = noted;
+    const struct bcri_invocation *self = s->current;
+    bcri_agenda_summon(&s->agenda, &handler->summoned);
+    if (handler->activep > self->activep || (handler->activep == self->activep && is_main(self)))
+        ctx->handlers_due = true;
+}
+
 static int wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
     for (int i = 0; i < count; i++)
@@ -378,8 +460,12 @@ static void fini(struct bcri_ctx *ctx)
     free(s);
 }
 
-static const struct bcri_upward upward = {
-    .wait = wait_ready, .run = run, .cells_gone = cells_gone, .fini = fini};
+static const struct bcri_upward upward = {.wait = wait_ready,
+                                          .run = run,
+                                          .cells_gone = cells_gone,
+                                          .summons_room = summons_room,
+                                          .summon = summon,
+                                          .fini = fini};
 
 static void dropped(struct bcri_summoned *summoned)
 {

@@ -7,14 +7,22 @@
  * all puts; what it holds is in_cell. Checked: whatever dies when, each put that is in the cell has one summons and each
  * that is not has none; the owner takes all, each maker's in the order in which it made them; it is not left asleep.
  *
+ * With OWN_PUT the owner puts, too. Its own put, into another of its cells, summons it without the queue if that is not locked, and then empty
+ * (bcri_summons_own). Checked: before that summons it has taken those of all puts of which it could know.
+ *
  * Memory: all but the owner's look at its next entry is under locks, and that entry is stored last and by one; the bell's own
  * stores are in bell.pml. So one memory for all is enough.
  *
  * Rules that can be broken: SUMMON_FIRST (the summons before the cell's entry), REPAIR_BLINDLY (repair does not look how many
- * were written), NO_RING_IN_REPAIR, LOOK_BEFORE_LOCK (the owner looks whether it is summoned, then takes the lock and goes to
+ * were written), NO_RING_IN_REPAIR, OWN_BLINDLY (the owner does not look whether the
+ * queue is locked), OWN_LOOKS_FIRST (whether it is empty, then whether it is locked), LOOK_BEFORE_LOCK (the owner looks whether it is summoned, then takes the lock and goes to
  * sleep), NO_PLACE_FOR_CHAIN (all places of the ring are filled, so that the entry that leads to the chain falls on one
  * that was not read). */
-#define PUTS 2 /* of each */
+#ifdef OWN_PUT
+#define PUTS 1 /* of each */
+#else
+#define PUTS 2
+#endif
 #ifndef RING
 #define RING 2 /* one of them for the entry that leads to the chain */
 #endif
@@ -23,6 +31,7 @@
 #define DAEMON  4
 #define VICTIM  0
 #define CHAINED 100 /* the entry that leads to the chain */
+#define OWN     (2 * PUTS) /* the owner's put */
 #ifdef NO_PLACE_FOR_CHAIN
 #define LIMIT RING
 #else
@@ -31,12 +40,14 @@
 
 /* A put is its maker * PUTS + number. */
 bool in_cell[2 * PUTS];
-byte took[2 * PUTS];
+bool known[2 * PUTS]; /* those in the cell before the owner began to put */
+bool put_own;
+byte took[2 * PUTS + 1];
 byte next_of[2]; /* which of each maker's the owner must take next, at the least */
 
 byte t_lock, q_lock; /* tag of the holder */
 byte ring[RING]; /* 128: the lap bit */
-byte written, taken, chain_used, chain[2 * PUTS], own_used, own[2 * PUTS];
+byte written, taken, chain_used, chain[2 * PUTS + 1], own_used, own[2 * PUTS + 1];
 bool asleep, in_futex;
 byte bell;
 
@@ -188,17 +199,66 @@ end:
 inline take(id)
 {
     d_step {
-        assert(id < 2 * PUTS && took[id] == 0);
-        assert(id % PUTS >= next_of[id / PUTS]);
-        next_of[id / PUTS] = id % PUTS + 1;
+        assert(id <= OWN && took[id] == 0);
+        if
+        :: id == OWN ->
+            assert((!known[0] || took[0]) && (!known[1] || took[1]))
+        :: else ->
+            assert(id % PUTS >= next_of[id / PUTS]);
+            next_of[id / PUTS] = id % PUTS + 1
+        fi;
         took[id] = 1
     }
+}
+
+inline own_put()
+{
+    d_step {
+        put_own = true;
+        known[0] = in_cell[0];
+        known[1] = in_cell[1]
+    };
+#ifdef OWN_BLINDLY
+    unlocked = true;
+    none = !FULL(taken);
+#else
+#ifdef OWN_LOOKS_FIRST
+    none = !FULL(taken);
+    unlocked = q_lock == NOBODY;
+#else
+    unlocked = q_lock == NOBODY;
+    none = !FULL(taken);
+#endif
+#endif
+    if
+    :: unlocked && none -> take(OWN)
+    :: else ->
+        lock(q_lock, OWNER);
+        if
+        :: chain_used == 0 && written - taken < LIMIT -> write_ring(OWN)
+        :: else ->
+            d_step {
+                if
+                :: chain_used == 0 -> ring[written % RING] = CHAINED + 128 * LAP(written); written++
+                :: else
+                fi;
+                chain[chain_used] = OWN;
+                chain_used++
+            }
+        fi;
+        unlock(q_lock)
+    fi;
+    d_step { unlocked = false; none = false }
 }
 
 proctype owner()
 {
     byte seen, i, id;
+    bool unlocked, none;
     do
+#ifdef OWN_PUT
+    :: !put_own && !over -> own_put()
+#endif
     :: FULL(taken) && ID(taken) != CHAINED ->
         id = ID(taken);
         take(id);
@@ -260,6 +320,7 @@ proctype owner()
     :: i < 2 * PUTS -> assert(TAKEN(i)); i++
     :: else -> break
     od;
+    assert(took[OWN] == put_own);
     assert(q_lock == NOBODY && t_lock == NOBODY && chain_used == 0)
 }
 
@@ -272,7 +333,7 @@ init
     fi;
     ended == 2;
     /* Only then: so that a wake-up that is lost leaves the owner asleep. */
-    TAKEN(0) && TAKEN(1) && TAKEN(2) && TAKEN(3);
+    TAKEN(0) && TAKEN(1) && TAKEN(2 * PUTS - 2) && TAKEN(2 * PUTS - 1);
     over = true;
     ring_bell()
 }

@@ -15,6 +15,12 @@
  * (count 1); the owner drops it when it has read it, and it goes home as any other. So the order of the lock is the order
  * of arrival, and only memory bounds the queue.
  *
+ * The owner's own. What the owner does at its own cells summons itself, and if it dies nobody is left to be summoned: so such a
+ * summons needs neither queue nor journal, and goes up at once (upward.h), if nobody else's can be older: nobody holds the
+ * queue's lock, and then there is nothing in the queue. Both are looked at under the cell's lock, in that order. Whoever has
+ * summoned at this cell before has let go of the queue's lock before the cell's; and who has done anything else of which the
+ * owner can know holds the queue's lock since before it was done, or has written its summons.
+ *
  * Order of locks: an area's `lock`, H, T of the cell, this one, the area's `leaf`, count words. Whoever holds it has named
  * the owner in its journal (aux SUMMONS). Room is made sure of before anything is done.
  *
@@ -104,6 +110,7 @@ int bcri_wait_any(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count,
 struct bcri_summoning {
     bool due;
     bcri_ref block; /* a new one for the chain, or none */
+    void *own;      /* of bcri_summons_own: nothing is held then */
 };
 
 /* Whether an addition is due to summon, that leaves `queued` regions in the cell. Under the tail lock at least. */
@@ -119,6 +126,15 @@ static inline bool bcri_get_summons(const struct bcri_place *place, uint64_t que
         return false;
     int64_t mark = bcri_mark_of(bcri_load(&place->cell->t.mark));
     return mark == 0 ? queued == 0 : takes && queued <= (uint64_t)-mark;
+}
+
+/* If the caller is the owner: what to give to upward->summon once the operation is done; NULL: through the queue. */
+static inline void *bcri_summons_own(struct bcri_ctx *ctx, const struct bcri_place *place)
+{
+    if (!place->own || ctx->upward == NULL || bcri_load_acquire(&ctx->record->summons.lock) != 0 ||
+        bcri_summons_any(ctx))
+        return NULL;
+    return ctx->upward->summons_room(ctx, (uint32_t)place->number);
 }
 
 /* If one is due: takes the lock of the owner's queue and makes room. 0, or bcrE_NOMEM: nothing is held. With 0 bcri_summons_end

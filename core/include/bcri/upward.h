@@ -3,7 +3,7 @@
  *
  * ctx->upward is NULL as long as a CCE has no handlers; then nothing below knows of them, and a call costs one load more.
  * The table is set by the CCE's own thread, outside every operation, and stays. Its functions are called by that thread
- * alone, with the journal closed and no lock held: so they may do whatever a public routine may do, also run others to
+ * alone, but for summons_room and summon with the journal closed and no lock held: so they may do whatever a public routine may do, also run others to
  * their end in between. What a caller has looked up before such a call (a place, an area) must be looked up again. */
 #ifndef BCRI_UPWARD_H
 #define BCRI_UPWARD_H
@@ -22,6 +22,11 @@ struct bcri_upward {
     int (*run)(struct bcri_ctx *ctx);
     /* The cells [first, first + count) are gone by bcr_cafree. */
     void (*cells_gone)(struct bcri_ctx *ctx, uint32_t first, uint32_t count);
+    /* For a summons that this CCE is about to make to itself, and that nobody else needs to know of (summons.h): what `summon`
+     * is to be given once it is made, or NULL: it goes through the queue. Both are called in the midst of an operation, under
+     * locks, and only remember. */
+    void *(*summons_room)(struct bcri_ctx *ctx, uint32_t number);
+    void (*summon)(struct bcri_ctx *ctx, void *noted);
     /* The context is about to end. */
     void (*fini)(struct bcri_ctx *ctx);
 };

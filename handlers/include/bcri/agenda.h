@@ -65,8 +65,24 @@ static inline void bcri_lane_leave(struct bcri_lane *lane)
     lane->users--;
 }
 
-/* Adds a summons to the lane of its handler. False: no memory, nothing has changed. */
-bool bcri_agenda_summon(struct bcri_agenda *agenda, struct bcri_summoned *summoned);
+/* Room for one more summons of a handler. False: no memory. */
+bool bcri_agenda_grow(struct bcri_lane *lane);
+static inline bool bcri_agenda_room(const struct bcri_summoned *summoned)
+{
+    struct bcri_lane *lane = summoned->lane;
+    return __builtin_expect(lane->count < lane->ring_room, 1) || bcri_agenda_grow(lane);
+}
+/* Adds a summons to the lane of its handler, where there is room. */
+void bcri_agenda_fill(struct bcri_agenda *agenda, struct bcri_lane *lane);
+static inline void bcri_agenda_summon(struct bcri_agenda *agenda, struct bcri_summoned *summoned)
+{
+    struct bcri_lane *lane = summoned->lane;
+    lane->ring[(lane->first + lane->count++) & (lane->ring_room - 1)] =
+        (struct bcri_agenda_entry){summoned, ++agenda->stamp};
+    summoned->queued++;
+    if (lane->heap_idx == SIZE_MAX)
+        bcri_agenda_fill(agenda, lane);
+}
 /* Adds an invocation that was blocked to its lane; puts one that stops without that onto the stack of a lane that it holds. */
 void bcri_agenda_go_on(struct bcri_agenda *agenda, struct bcri_going_on *invocation);
 void bcri_agenda_stop(struct bcri_agenda *agenda, struct bcri_going_on *invocation, struct bcri_lane *lane,
@@ -78,8 +94,15 @@ bool bcri_agenda_move_room(struct bcri_agenda *agenda, const struct bcri_summone
                            struct bcri_lane *to);
 void bcri_agenda_move(struct bcri_agenda *agenda, struct bcri_summoned *summoned, struct bcri_lane *to);
 
-/* The highest priority at which something can run, or -1. `summons_out`, if not NULL: whether summonses are among it. */
-int bcri_agenda_top(struct bcri_agenda *agenda, bool *summons_out);
+/* The lane of the highest priority at which something can run, or NULL. */
+struct bcri_lane *bcri_agenda_sweep(struct bcri_agenda *agenda);
+static inline struct bcri_lane *bcri_agenda_top(struct bcri_agenda *agenda)
+{
+    if (agenda->heap_count == 0)
+        return NULL;
+    struct bcri_lane *lane = agenda->heap[0];
+    return lane->count == 0 || !lane->ring[lane->first].summoned->removed ? lane : bcri_agenda_sweep(agenda);
+}
 
 /* What is next, taken out: one of the two is set. With `may_start` false only invocations are. False: nothing of priority
  * `least` or more. */
@@ -88,5 +111,25 @@ struct bcri_turn {
     struct bcri_going_on *invocation;
 };
 bool bcri_agenda_next(struct bcri_agenda *agenda, int least, bool may_start, struct bcri_turn *turn_out);
+
+/* The same where it is a summons, which is what it mostly is. NULL: it may be something else, or nothing. */
+void bcri_agenda_take_out(struct bcri_agenda *agenda, struct bcri_lane *lane);
+static inline struct bcri_summoned *bcri_agenda_next_summons(struct bcri_agenda *agenda, int least)
+{
+    if (agenda->heap_count == 0)
+        return NULL;
+    struct bcri_lane *lane = agenda->heap[0];
+    const struct bcri_going_on *stopped = lane->stopped;
+    if (lane->priority < least || lane->count == 0 || lane->head != NULL)
+        return NULL;
+    const struct bcri_agenda_entry *first = &lane->ring[lane->first];
+    if (first->summoned->removed || (stopped != NULL && !stopped->idle && stopped->stamp < first->stamp))
+        return NULL;
+    lane->first = (lane->first + 1) & (lane->ring_room - 1);
+    first->summoned->queued--;
+    if (--lane->count == 0 && stopped == NULL)
+        bcri_agenda_take_out(agenda, lane);
+    return first->summoned;
+}
 
 #endif

@@ -60,6 +60,12 @@ bool bcri_waits_reserve(struct bcri_waits *waits, size_t count);
 
 /* Adds one: slots, count, event, deadline_ns are the caller's until it is over. */
 void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait);
+/* Whether a look would find nothing. */
+static inline bool bcri_waits_quiet(const struct bcri_waits *waits)
+{
+    return waits->watched.first == NULL && waits->deadline_count == 0 &&
+           (waits->belled.first == NULL || bcri_load_acquire(&waits->ctx->bell->bell) == waits->bell_seen);
+}
 /* Calls `over` for each that is over, after taking it out: `exact`: deadlines by the exact clock. `over` adds none. */
 void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait));
 

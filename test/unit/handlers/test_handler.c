@@ -69,6 +69,99 @@ TEST(a_put_that_reaches_the_mark_calls_the_handler_at_the_next_call)
     end();
 }
 
+TEST(what_others_have_done_before_comes_before_what_one_does_oneself)
+{
+    start(3);
+    for (int cell = 1; cell <= 3; cell++)
+        CHECK_INT(bcr_handler(cell, tell, 1, 0, 0), 0);
+    CHECK_INT(bcr_priority(1, 1), 0);
+    for (int i = 0; i < 40; i++) { /* more than the queue's ring holds */
+        put_there(1, i);
+        put_here(2, i);
+        put_here(2, i);
+        put_there(3, i);
+    }
+    CHECK_INT(bcr_priority(0, 0), 0);
+    for (int i = 0; i < 40; i++) {
+        static const char *const each = "1 2 2 3 ";
+        CHECK(strncmp(told + (size_t)i * strlen(each), each, strlen(each)) == 0);
+    }
+    CHECK_UINT(strlen(told), 40 * 8);
+    end();
+}
+
+static int twice;
+
+static void twice_itself(int cell)
+{
+    say("%d ", cell);
+    if (twice-- > 0) {
+        put_here(cell, 0);
+        put_here(2, 0);
+    }
+}
+
+TEST(what_a_handler_does_at_its_own_cells_comes_in_the_order_in_which_it_does_it)
+{
+    start(2);
+    CHECK_INT(bcr_handler(1, twice_itself, 1, 0, 0), 0);
+    CHECK_INT(bcr_handler(2, tell, 1, 0, 0), 0);
+    twice = 3;
+    put_here(1, 0);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("1 1 2 1 2 1 2 ");
+    end();
+}
+
+TEST(requests_of_ones_own_are_dropped_with_their_handler)
+{
+    start(2);
+    CHECK_INT(bcr_handler(1, tell, 1, 0, 0), 0);
+    CHECK_INT(bcr_handler(2, tell, 1, 0, 0), 0);
+    CHECK_INT(bcr_priority(1, 1), 0);
+    put_here(1, 1);
+    put_here(2, 1);
+    CHECK_INT(bcr_handler(1, NULL, 0, 0, 0), 0);
+    CHECK_INT(bcr_handler(1, tell, 1, 0, 0), 0);
+    CHECK_INT(bcr_priority(0, 0), 0);
+    SAID("2 ");
+    put_here(1, 1);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("1 ");
+    end();
+}
+
+static void answer_and_say(int cell)
+{
+    say("asked ");
+    answer(cell);
+}
+
+TEST(gets_of_ones_own_ask_whether_they_wait_or_not_and_whatever_they_want)
+{
+    start(1);
+    CHECK_INT(bcr_handler(1, answer_and_say, 0, 0, 0), 0);
+    CHECK_INT(value_of(bcr_deq(bcr_cce, 1, bcr_BLOCK)), 10);
+    SAID("asked ");
+    void **rgid = bcr_read(bcr_cce, 1, bcr_BLOCK);
+    CHECK_INT(value_of(rgid), 10);
+    SAID("asked ");
+    CHECK_INT(take(bcr_cce, 1), 10);
+    SAID("");
+    rgid = bcr_acqwl(bcr_cce, 1, bcr_BLOCK);
+    CHECK_INT(peek(rgid), 10);
+    SAID("asked ");
+    CHECK_INT(bcr_rlswl(rgid, bcr_cce, 1), 0);
+    CHECK_INT(take(bcr_cce, 1), 10);
+    FAILS_NULL(bcr_deq(bcr_cce, 1, 0), bcrE_TIMEOUT);
+    SAID("");
+    rgid = bcr_read(bcr_cce, 1, 0); /* begins with what the get before has asked for */
+    CHECK_INT(value_of(rgid), 10);
+    SAID("asked ");
+    CHECK_INT(bcr_zap(bcr_cce, 1), 0);
+    end();
+}
+
 TEST(puts_of_others_call_the_handler_too)
 {
     start(1);
