@@ -39,11 +39,13 @@ BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use u
 static __attribute__((noinline)) int finish(struct bcri_ctx *ctx, struct bcri_place *place,
                                             struct bcri_slot_shm *slot, uint64_t deadline_ns)
 {
-    bool spun = ctx->upward == NULL && bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
+    bool spun = (ctx->upward == NULL || ctx->upward->alone(ctx)) &&
+                bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
     if (spun) {
         int error = bcri_ticket_spin(ctx, place, slot, deadline_ns);
         if (bcri_likely(error != BCRI_WAITS))
             return error;
+        spun = ctx->upward == NULL;
     }
     for (;; spun = false) {
         int ready =

@@ -12,6 +12,7 @@
 #include "bcri/lock.h"
 #include "bcri/sane.h"
 #include "bcri/slow.h"
+#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -55,6 +56,29 @@ bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     case BCRI_SLOT_LISTED:
     case BCRI_SLOT_PUTWAIT: return false;
     default: return true;
+    }
+}
+
+#define NO_LAP 0x100u /* no entry's */
+
+/* The word is read first: what happens to the request after that changes it, or fills the entry. Memory that once held cells
+ * stays mapped. */
+void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct bcri_watch *watch)
+{
+    struct bcri_place place;
+    uint64_t word = bcri_load_acquire(&slot->word);
+    *watch = (struct bcri_watch){.entry = &slot->word, .lap = NO_LAP, .word = &slot->word, .was = word};
+    switch (bcri_slot_state(word)) {
+    case BCRI_SLOT_TICKET:
+        if (waits_at(ctx, slot, &place) == 0) {
+            uint64_t ticket = bcri_load(&slot->key);
+            watch->entry = &place.cell->ring[ticket & place.mask];
+            watch->lap = bcri_lap(ticket, place.ring_log2);
+        }
+        break;
+    case BCRI_SLOT_LISTED:
+    case BCRI_SLOT_PUTWAIT: break;
+    default: watch->was = ~word; /* it is ready */
     }
 }
 
@@ -112,8 +136,8 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
  * for, lets the producer get ahead before it looks. */
 enum { FOLLOWING = 8, LEAD_PAUSES = 16, LEAD_ROOM = 16 };
 
-int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                     uint64_t deadline_ns)
+BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                            uint64_t deadline_ns, bool summonses)
 {
     enum { LOOK_AROUND = 64 }; /* turns; nothing but the entry's line is looked at in between */
     uint64_t ticket = bcri_load(&slot->key);
@@ -128,12 +152,21 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri
         if (bcri_entry_lap(entry) == lap) {
             return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry) : BCRI_WAITS;
         }
+        if (summonses && bcri_summons_any(ctx))
+            break;
         if (bcri_unlikely(turn % LOOK_AROUND == 0) &&
             (state_of(slot) != BCRI_SLOT_TICKET ||
              (deadline_ns != BCRI_DEADLINE_NEVER && bcri_clock_ns() >= deadline_ns)))
             break;
     }
     return BCRI_WAITS;
+}
+
+int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                     uint64_t deadline_ns)
+{
+    return ctx->upward == NULL ? ticket_spin(ctx, place, slot, deadline_ns, false)
+                               : ticket_spin(ctx, place, slot, deadline_ns, true);
 }
 
 /* Under the head lock: whoever served us has finished with the cell, or enl has in its place. */

@@ -460,7 +460,15 @@ static void fini(struct bcri_ctx *ctx)
     free(s);
 }
 
+static bool alone(const struct bcri_ctx *ctx)
+{
+    const struct bcri_sched *s = ctx->handlers;
+    return s->agenda.heap_count == 0 && s->waits.watched.first == NULL && s->waits.belled.first == NULL &&
+           none_new(s);
+}
+
 static const struct bcri_upward upward = {.wait = wait_ready,
+                                          .alone = alone,
                                           .run = run,
                                           .cells_gone = cells_gone,
                                           .summons_room = summons_room,

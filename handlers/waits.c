@@ -206,6 +206,8 @@ void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait)
         return;
     }
     wait->watched = true;
+    if (wait->count == 1)
+        bcri_request_watch(waits->ctx, wait->slots[0], &wait->watch);
     append(&waits->watched, wait);
     if (waits->watched.count > WATCHED_MOST)
         bell_oldest(waits);
@@ -220,6 +222,19 @@ static int ready(struct bcri_waits *waits, const struct bcri_wait *wait)
         if (bcri_request_ready(waits->ctx, wait->slots[i]))
             return i;
     return wait->event != NULL && wait->event->happened(wait->event) ? 0 : -1;
+}
+
+/* The same of one that is watched. */
+static int watched_ready(struct bcri_waits *waits, struct bcri_wait *wait)
+{
+    if (wait->count != 1)
+        return ready(waits, wait);
+    if (!bcri_watch_hit(&wait->watch))
+        return -1;
+    int result = ready(waits, wait);
+    if (result < 0) /* it was moved to the cell's list */
+        bcri_request_watch(waits->ctx, wait->slots[0], &wait->watch);
+    return result;
 }
 
 static void end(struct bcri_waits *waits, struct bcri_wait *wait, int result,
@@ -241,7 +256,7 @@ static void look_at(struct bcri_waits *waits, const struct bcri_wait_list *list,
     struct bcri_wait *next;
     for (struct bcri_wait *wait = list->first; wait != NULL; wait = next) {
         next = wait->next;
-        int result = ready(waits, wait);
+        int result = wait->watched ? watched_ready(waits, wait) : ready(waits, wait);
         if (result >= 0)
             end(waits, wait, result, over);
     }
@@ -299,8 +314,8 @@ static bool something(struct bcri_waits *waits)
 {
     if (bcri_summons_any(waits->ctx) || bcri_load_acquire(&waits->ctx->bell->bell) != waits->bell_seen)
         return true;
-    for (const struct bcri_wait *wait = waits->watched.first; wait != NULL; wait = wait->next)
-        if (ready(waits, wait) >= 0)
+    for (struct bcri_wait *wait = waits->watched.first; wait != NULL; wait = wait->next)
+        if (watched_ready(waits, wait) >= 0)
             return true;
     return false;
 }

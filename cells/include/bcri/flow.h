@@ -131,14 +131,28 @@ int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* True once settle will not say BCRI_WAITS; loads only. */
 bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* The same for who looks often: what to look at, found out once. After a hit bcri_request_ready decides; if it says no, the watch
+ * is to be made anew. */
+struct bcri_watch {
+    const _Atomic uint64_t *entry;
+    uint64_t lap;
+    const _Atomic uint64_t *word;
+    uint64_t was;
+};
+void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct bcri_watch *watch_out);
+static inline bool bcri_watch_hit(const struct bcri_watch *watch)
+{
+    return bcri_entry_lap(bcri_load_acquire(watch->entry)) == watch->lap ||
+           bcri_load_acquire(watch->word) != watch->was;
+}
 /* Writes the SLEEP mark of a waiting ticket. False: it is served meanwhile (or moved to the list: then true). */
 bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* Hands the region of a LIVE slot, just taken from its cell, back to the head of that cell before anybody else is
  * served; the slot is free again. */
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
-/* request.c: for a get that has just begun to wait by ticket at `place`: spins as long as an answer is likely, and takes it.
- * 0: the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
+/* request.c: for a get that has just begun to wait by ticket at `place`: spins as long as an answer is likely and
+ * nobody summons, and takes it. 0: the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns);
 /* wait.c: how many turns a wait should spin. */

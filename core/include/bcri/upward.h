@@ -8,6 +8,7 @@
 #ifndef BCRI_UPWARD_H
 #define BCRI_UPWARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct bcri_ctx;
@@ -17,6 +18,8 @@ struct bcri_upward {
     /* In place of bcri_wait_ready (cells/, flow.h), and with its results: waits until one of `count` requests is ready or the
      * deadline is there. Runs what may run meanwhile. The slots are the caller's until it returns. */
     int (*wait)(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
+    /* Whether nobody else could run while the caller waits, unless somebody summons: then it need not call `wait` yet. */
+    bool (*alone)(const struct bcri_ctx *ctx);
     /* A public routine begins, and somebody has summoned, or not all is well (bcri_enter). 0, or the code with which the
      * routine is to fail. */
     int (*run)(struct bcri_ctx *ctx);

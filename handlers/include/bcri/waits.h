@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
+#include "bcri/flow.h"
 #include "bcri/slot.h"
 
 /* Something else that an invocation can wait for; whoever makes it happen rings this CCE's bell afterwards. */
@@ -30,6 +31,7 @@ struct bcri_wait {
     uint64_t deadline_ns;
     size_t heap_idx; /* SIZE_MAX: no deadline */
     bool watched;
+    struct bcri_watch watch;                     /* of one that is watched and has a single request */
     struct bcri_wait *bucket_prev, *bucket_next; /* of those at a cell, in the table; oldest first */
     uint32_t cell;                               /* half of its reference; 0: not in the table */
     int result; /* index of the request that is ready, 0 for the event, -1: time is up */
