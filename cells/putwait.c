@@ -65,8 +65,8 @@ static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
     bcri_step();
 }
 
-/* Takes one unused credit from the cell at `place` into the area's pool. */
-static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place)
+/* Takes an unused credit from the cell at `place` into the area's pool; `half`: half of them. */
+static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place, bool half)
 {
     CELL *cell = place->cell;
     if (bcri_load(&cell->t.credits) ==
@@ -76,13 +76,15 @@ static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place)
     if (bcri_cell_enter(ctx, place) != 0)
         return false;
     uint64_t credits = bcri_load(&cell->t.credits);
-    bool spare = credits > bcri_queue_length(place);
+    uint64_t queued = bcri_queue_length(place);
+    bool spare = credits > queued;
     if (spare) {
+        uint64_t count = half ? (credits - queued + 1) / 2 : 1;
         bcri_leaf_lock(ctx, place);
         bcri_tx_begin(ctx);
-        BCRI_TX64(ctx, place->ref, CELL, t.credits, credits - 1);
+        BCRI_TX64(ctx, place->ref, CELL, t.credits, credits - count);
         BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
-        BCRI_TX32(ctx, place->area_ref, AREA, pool, bcri_load(&place->area->pool) + 1);
+        BCRI_TX32(ctx, place->area_ref, AREA, pool, bcri_load(&place->area->pool) + (uint32_t)count);
         bcri_tx_commit(ctx);
         bcri_leaf_unlock(ctx, place);
     }
@@ -90,19 +92,29 @@ static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place)
     return spare;
 }
 
-static bool gather(struct bcri_ctx *ctx, struct bcri_place *place)
+/* Looks for unused credits in all cells of an area whose pool is empty. It begins where the last one was found: regions that go
+ * from cell to cell leave the credits behind them, and the next one is a cell further on. */
+static bool gather(struct bcri_ctx *ctx, struct bcri_place *place, bool half)
 {
     /* Whoever is giving a cell credits out of the pool does so under the leaf lock: from here on they are seen. */
     bcri_leaf_lock(ctx, place);
     bcri_leaf_unlock(ctx, place);
-    if (spare_credit(ctx, place))
+    if (spare_credit(ctx, place, half))
         return true;
     AREA *area = place->area;
-    for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
-        struct bcri_place other;
+    const uint32_t cells = bcri_area_cells(area);
+    uint32_t i = bcri_load(&area->gather_from);
+    for (uint32_t looks = 0; looks < cells; looks++, i++) {
+        if (i >= cells)
+            i = 0;
         bcri_ref ref = area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT);
-        if (ref != place->ref && bcri_place_at(ctx, ref, &other) == 0 && spare_credit(ctx, &other))
-            return true;
+        const CELL *cell = bcri_at(ctx, ref);
+        struct bcri_place other;
+        if (ref == place->ref || cell == NULL || bcri_load(&cell->t.credits) == 0 ||
+            bcri_place_at(ctx, ref, &other) != 0 || !spare_credit(ctx, &other, half))
+            continue;
+        bcri_store(&area->gather_from, i);
+        return true;
     }
     return false;
 }
@@ -149,7 +161,8 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool every
         const SLOT *slot = bcri_at(ctx, first);
         bool write = slot != NULL && (bcri_load(&slot->kind) & REQUEST_WRITE) != 0;
         int error = serve(ctx, first, false);
-        if (error == BCRI_NO_ROOM && (everywhere ? gather(ctx, place) : spare_credit(ctx, place)))
+        if (error == BCRI_NO_ROOM &&
+            (everywhere ? gather(ctx, place, false) : spare_credit(ctx, place, false)))
             continue;
         if (error != 0)
             return;
@@ -389,7 +402,7 @@ static bool gather_now(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     bcri_area_lock(ctx, place);
-    bool found = bcri_load(&place->area->waitputs) == 0 && gather(ctx, place);
+    bool found = bcri_load(&place->area->waitputs) == 0 && gather(ctx, place, true);
     bcri_area_unlock(ctx, place);
     bcri_journal_close(ctx);
     return found;

@@ -177,7 +177,8 @@ struct bcri_area_shm {
     uint64_t nodes;              /* node_count of them behind the cells */
     _Atomic uint32_t node_fresh; /* how many of those have ever been used */
     uint32_t node_count;
-    uint64_t pad;
+    _Atomic uint32_t gather_from; /* which cell had an unused credit last; a hint */
+    uint32_t pad;
 };
 static_assert(sizeof(struct bcri_area_shm) == 128, "docs/layout/area.md");
 static_assert(offsetof(struct bcri_area_shm, lock) == 64, "docs/layout/area.md");

@@ -436,3 +436,53 @@ TEST(a_put_takes_no_credit_that_was_gathered_for_one_that_waits)
     CHECK_INT(take(bcr_cce, cell), 3);
     end();
 }
+
+/* Its credit stays behind in each cell it was in; where the last one was found the next is looked for. */
+TEST(a_region_goes_round_many_more_cells_than_there_is_room_for)
+{
+    enum { MANY = 100, ROOM = 3, KEPT = 96 };
+    begin();
+    const int cell = grow(MANY, ROOM, 1024);
+    struct bcri_place *place;
+    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
+    struct bcri_area_shm *area = place->area;
+    for (int kept = 0; kept < ROOM; kept++) { /* with all the room, with less, with no more than it needs */
+        for (int step = 0; step < 3 * KEPT; step++) {
+            CHECK_INT(bcr_enq(number(step), bcr_cce, cell + step % KEPT, bcr_FREE), 0);
+            CHECK_INT(take(bcr_cce, cell + step % KEPT), step);
+            if (kept == 0 && step > 2 * ROOM)
+                CHECK_UINT(bcri_load(&area->gather_from), (step - ROOM) % KEPT);
+        }
+        CHECK_INT(bcr_enq(number(-kept), bcr_cce, cell + KEPT + kept, bcr_FREE), 0);
+    }
+    bcri_store(&area->gather_from, UINT32_MAX - 1); /* a hint, whatever it says */
+    FAILS(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), bcrE_FULL);
+    for (int kept = 0; kept < ROOM; kept++)
+        CHECK_INT(take(bcr_cce, cell + KEPT + kept), -kept);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(take(bcr_cce, cell), 1);
+    end();
+}
+
+TEST(a_cell_that_is_to_hold_much_takes_half_of_what_another_has_unused)
+{
+    begin();
+    const int cell = grow(2, 64, 1 << 16);
+    struct bcri_place *place;
+    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
+    struct bcri_tail_shm *t = &place->cell->t;
+    CHECK_INT(bcr_enq(number(0), bcr_cce, cell + 1, bcr_FREE), 0); /* its share: 32 */
+    for (int i = 0; i < 33; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_UINT(bcri_load(&t->credits), 32 + 16);
+    for (int i = 33; i < 63; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_UINT(bcri_load(&t->credits), 63);
+    void **more = number(1);
+    full_for(more, bcr_cce, cell);
+    CHECK_INT(value_of(more), 1);
+    for (int i = 0; i < 63; i++)
+        CHECK_INT(take(bcr_cce, cell), i);
+    CHECK_INT(take(bcr_cce, cell + 1), 0);
+    end();
+}
