@@ -232,6 +232,38 @@ static struct bcri_invocation *begin(struct bcri_invocation *self, struct bcri_i
     return one;
 }
 
+/* A CCE that has nothing to do gives memory of stacks back that it has needed once. It wakes up for that, as long as there is any:
+ * once a second, a dozen times after the largest peak. One that has always something to do, but not for all its time,
+ * looks at the clock now and then. */
+enum { CLEANED_AT_ONCE = 16, IDLES_BETWEEN_LOOKS = 4096 };
+#define LOOK_BACK_EVERY_NS UINT64_C(1000000000)
+
+static void give_memory_back(struct bcri_sched *s)
+{
+    struct bcri_stack *stack;
+    for (int i = 0; i < CLEANED_AT_ONCE && (stack = bcri_stacks_clean_one(&s->stacks)) != NULL; i++) {
+        drop_invocation(stack);
+        OF(stack, stack)->co.context = NULL; /* to be made anew */
+    }
+}
+
+static __attribute__((noinline)) void idle(struct bcri_sched *s)
+{
+    if (bcri_unlikely(s->stacks.surplus != NULL)) {
+        give_memory_back(s);
+        return;
+    }
+    const bool may_shrink = bcri_stacks_may_shrink(&s->stacks);
+    const bool slept = bcri_waits_idle(&s->waits, may_shrink ? s->look_back_ns : BCRI_DEADLINE_NEVER);
+    if (bcri_likely(!may_shrink) || (!slept && ++s->idles % IDLES_BETWEEN_LOOKS != 0))
+        return;
+    uint64_t now_ns = bcri_clock_ns();
+    if (now_ns >= s->look_back_ns) {
+        bcri_stacks_look_back(&s->stacks);
+        s->look_back_ns = now_ns + LOOK_BACK_EVERY_NS;
+    }
+}
+
 /* Finds who is next, waiting for one if need be. `self` has just stopped, and is where the rule wants it, or has ended. */
 static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_sched *s,
                                                                    struct bcri_invocation *self)
@@ -247,7 +279,7 @@ static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_s
         turn = (struct bcri_turn){may_start ? bcri_agenda_next_summons(&s->agenda, level(s)) : NULL, NULL};
         if (turn.summoned != NULL || bcri_agenda_next(&s->agenda, level(s), may_start, &turn))
             break;
-        bcri_waits_idle(&s->waits);
+        idle(s);
     }
     struct bcri_invocation *next = begin(self, fresh, &turn);
     if (fresh != NULL && fresh != next)

@@ -134,12 +134,62 @@ bool bcri_stacks_grow(struct bcri_stacks *stacks)
         if (stack->guard == BCRI_STACK_CANARY)
             bcri_stack_set_canary(stack);
         stacks->count++;
-        bcri_stacks_give(stacks, stack);
+        stack->next_free = stacks->clean;
+        stacks->clean = stack;
     }
     chunk->next = stacks->chunks;
     stacks->chunks = chunk;
     bcri_chunk_list(chunk);
     return true;
+}
+
+struct bcri_stack *bcri_stacks_take_other(struct bcri_stacks *stacks)
+{
+    struct bcri_stack *stack = stacks->surplus;
+    if (stack != NULL) {
+        stacks->surplus = stack->next_free;
+        return stack;
+    }
+    if (stacks->clean == NULL && !bcri_stacks_grow(stacks))
+        return NULL;
+    stack = stacks->clean;
+    stacks->clean = stack->next_free;
+    stacks->touched++;
+    return stack;
+}
+
+/* ---- giving memory back ---- */
+
+void bcri_stacks_look_back(struct bcri_stacks *stacks)
+{
+    uint64_t keep = stacks->peak > stacks->touched / 2 ? stacks->peak : stacks->touched / 2;
+    stacks->peak = stacks->out;
+    if (stacks->surplus != NULL || stacks->touched <= keep)
+        return;
+    if (keep < stacks->out + BCRI_STACKS_KEPT)
+        keep = stacks->out + BCRI_STACKS_KEPT;
+    /* Those that were given back long ago are behind the others. */
+    struct bcri_stack **at = &stacks->free;
+    for (uint64_t i = stacks->out; i < keep && *at != NULL; i++)
+        at = &(*at)->next_free;
+    stacks->surplus = *at;
+    *at = NULL;
+}
+
+struct bcri_stack *bcri_stacks_clean_one(struct bcri_stacks *stacks)
+{
+    struct bcri_stack *stack = stacks->surplus;
+    if (stack == NULL)
+        return NULL;
+    /* A canary stays where it is. */
+    size_t kept = stack->guard == BCRI_STACK_CANARY ? page_bytes() : 0;
+    if (kept < stacks->stack_bytes)
+        (void)madvise(stack->low + kept, stacks->stack_bytes - kept, MADV_DONTNEED);
+    stacks->surplus = stack->next_free;
+    stack->next_free = stacks->clean;
+    stacks->clean = stack;
+    stacks->touched--;
+    return stack;
 }
 
 void bcri_stacks_fini(struct bcri_stacks *stacks, void (*visit)(struct bcri_stack *stack))

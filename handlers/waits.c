@@ -320,7 +320,7 @@ static bool something(struct bcri_waits *waits)
     return false;
 }
 
-static void sleep_until_rung(struct bcri_waits *waits)
+static void sleep_until_rung(struct bcri_waits *waits, uint64_t latest_ns)
 {
     struct bcri_bell_shm *own = waits->ctx->bell;
     while (waits->watched.first != NULL)
@@ -329,25 +329,27 @@ static void sleep_until_rung(struct bcri_waits *waits)
         return;
     atomic_store_explicit(&own->sleeping, 1, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
+    if (waits->deadline_count != 0 && waits->deadlines[0]->deadline_ns < latest_ns)
+        latest_ns = waits->deadlines[0]->deadline_ns;
     if (bcri_load_acquire(&own->bell) == waits->bell_seen)
-        bcri_futex_wait(&own->bell, waits->bell_seen,
-                        waits->deadline_count != 0 ? waits->deadlines[0]->deadline_ns : BCRI_DEADLINE_NEVER);
+        bcri_futex_wait(&own->bell, waits->bell_seen, latest_ns);
     bcri_store(&own->sleeping, 0);
 }
 
-void bcri_waits_idle(struct bcri_waits *waits)
+bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns)
 {
     int turns = bcri_spin_turns(waits->ctx);
     for (int turn = 0; turn < turns; turn++) {
         if (something(waits))
-            return;
+            return false;
         if (turn % CLOCK_EVERY == CLOCK_EVERY - 1 && passed(waits))
-            return;
+            return false;
     }
     for (int i = 0; i < YIELDS; i++) {
         sched_yield();
         if (something(waits) || passed(waits))
-            return;
+            return false;
     }
-    sleep_until_rung(waits);
+    sleep_until_rung(waits, latest_ns);
+    return true;
 }

@@ -73,6 +73,8 @@ struct bcri_sched {
     struct bcri_registry registry;
     struct bcri_waits waits;
     struct bcri_stacks stacks;
+    uint64_t look_back_ns; /* when the stacks are looked through for memory to give back */
+    uint32_t idles;
     struct bcri_handler *held; /* of a summons that was taken and found no memory */
     struct bcri_invocation main;
 };

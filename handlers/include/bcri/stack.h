@@ -12,6 +12,9 @@
  *   CANARY    beyond that: a pattern at the lower end, to be compared whenever the stack stops running
  * A fault in a guard ends the process with a message (bcri_stacks_watch), and so does a spoilt canary.
  *
+ * Memory that was needed once goes back to the system, half of what was not needed meanwhile at a time, whenever the pool's user
+ * looks back (bcri_stacks_look_back). What is taken and given back all the time keeps its memory.
+ *
  * Each stack is the first member of what its user keeps beside it (`element_bytes`), never moved, zeroed once.
  * Nothing here is shared between pools; one thread at a time uses a pool. */
 #ifndef BCRI_STACK_H
@@ -34,7 +37,11 @@ struct bcri_stack {
 struct bcri_stack_chunk;
 
 struct bcri_stacks {
-    struct bcri_stack *free;
+    struct bcri_stack *free;    /* were used, the one given back last first */
+    struct bcri_stack *surplus; /* the same, of those whose memory is to go */
+    struct bcri_stack *clean;   /* have no memory: were never used, or it went */
+    uint64_t out, peak;         /* how many are taken; the most at a time since the last look back */
+    uint64_t touched;           /* all that are not clean */
     struct bcri_stack_chunk *chunks;
     size_t element_bytes;
     size_t stack_bytes; /* whole pages, without the guard */
@@ -51,23 +58,38 @@ void bcri_stacks_fini(struct bcri_stacks *stacks, void (*visit)(struct bcri_stac
 /* Makes some more, if `most` and the system allow. */
 bool bcri_stacks_grow(struct bcri_stacks *stacks);
 
+/* As many have memory always, once they have been used. */
+#define BCRI_STACKS_KEPT 16u
+
+struct bcri_stack *bcri_stacks_take_other(struct bcri_stacks *stacks);
 /* A stack, the one given back last if there is any; NULL: there are no more. */
 static inline struct bcri_stack *bcri_stacks_take(struct bcri_stacks *stacks)
 {
     struct bcri_stack *stack = stacks->free;
-    if (stack == NULL) {
-        if (!bcri_stacks_grow(stacks))
-            return NULL;
-        stack = stacks->free;
-    }
-    stacks->free = stack->next_free;
+    if (stack != NULL)
+        stacks->free = stack->next_free;
+    else if ((stack = bcri_stacks_take_other(stacks)) == NULL)
+        return NULL;
+    if (++stacks->out > stacks->peak)
+        stacks->peak = stacks->out;
     return stack;
 }
 static inline void bcri_stacks_give(struct bcri_stacks *stacks, struct bcri_stack *stack)
 {
     stack->next_free = stacks->free;
     stacks->free = stack;
+    stacks->out--;
 }
+
+/* Whether there is memory that may have to go some day. */
+static inline bool bcri_stacks_may_shrink(const struct bcri_stacks *stacks)
+{
+    return stacks->touched > stacks->out + BCRI_STACKS_KEPT;
+}
+/* Half of what was not needed since the last look back becomes surplus. */
+void bcri_stacks_look_back(struct bcri_stacks *stacks);
+/* Takes the memory from a surplus stack: what lay on it is gone. NULL: there is none. */
+struct bcri_stack *bcri_stacks_clean_one(struct bcri_stacks *stacks);
 
 /* Whoever stops running on a stack calls it. Does not return if the canary is spoilt. */
 void bcri_stack_check_canary(const struct bcri_stack *stack);

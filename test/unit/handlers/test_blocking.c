@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "bcri/self.h"
+#include "bcri/sched.h"
 #include "cce.h"
 #include "told.h"
 
@@ -334,6 +335,30 @@ TEST_TIMEOUT(a_hundred_thousand_wait_at_once, 200)
     }
     CHECK_INT(bcr_allow(0), 0);
     CHECK_INT(ended, many);
+    end();
+}
+
+/* It wakes up for that; a get that nobody answers is as good as any other wait. */
+TEST_TIMEOUT(a_cce_that_waits_gives_the_memory_of_stacks_back_that_many_needed_once, 120)
+{
+    const int many = 60;
+    start(3, 200, 1 << 20, wait_in_line);
+    const struct bcri_sched *sched = one->handlers;
+    for (int again = 0; again < 2; again++) {
+        begun = ended = 0;
+        for (int i = 0; i < many; i++)
+            request(HOME);
+        CHECK_INT(bcr_allow(0), 0);
+        CHECK_INT(bcr_zap(bcr_cce, HOME), 0);
+        CHECK_INT(begun, many);
+        CHECK(sched->stacks.touched >= (uint64_t)many);
+        for (int i = 0; i < many; i++)
+            put(DATA, i);
+        CHECK_INT(bcr_allow(0), 0);
+        CHECK_INT(ended, many);
+        while (sched->stacks.touched > BCRI_STACKS_KEPT + 1)
+            FAILS_NULL(bcr_deq(bcr_cce, DATA + 1, 400), bcrE_TIMEOUT);
+    }
     end();
 }
 

@@ -102,6 +102,95 @@ TEST(a_pool_without_memory_gives_none_and_goes_on_later)
     bcri_stacks_fini(&pool, NULL);
 }
 
+/* ---- memory that goes back ---- */
+
+enum { PEAK = 256, USED = 8 * KIB };
+
+static bool has_memory(const struct element *one)
+{
+    unsigned char resident = 0;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t at = ((uintptr_t)one->stack.low + one->stack.bytes - 1) / page * page;
+    CHECK_INT(mincore((void *)at, page, &resident), 0);
+    return (resident & 1) != 0;
+}
+
+static void use(struct element *one)
+{
+    memset(one->stack.low + one->stack.bytes - USED, 1, USED);
+}
+
+static int clean_all(void)
+{
+    int cleaned = 0;
+    while (bcri_stacks_clean_one(&pool) != NULL)
+        cleaned++;
+    return cleaned;
+}
+
+static void go_back_after_a_peak(enum bcri_stack_guard guard)
+{
+    static struct element *peak[PEAK];
+    bcri_stacks_init(&pool, sizeof(struct element), 64 * KIB, UINT64_MAX);
+    pool.guard = guard;
+    for (int i = 0; i < PEAK; i++)
+        use(peak[i] = take());
+    CHECK(!bcri_stacks_may_shrink(&pool));
+    bcri_stacks_look_back(&pool);
+    for (int i = 0; i < PEAK; i++)
+        bcri_stacks_give(&pool, &peak[i]->stack);
+    CHECK(bcri_stacks_may_shrink(&pool));
+    bcri_stacks_look_back(&pool); /* all were needed since the last one */
+    CHECK_INT(clean_all(), 0);
+    for (int left = PEAK; left > (int)BCRI_STACKS_KEPT;) {
+        use(take()); /* one is in use all the time */
+        bcri_stacks_look_back(&pool);
+        const int keep = left / 2 > (int)BCRI_STACKS_KEPT + 1 ? left / 2 : (int)BCRI_STACKS_KEPT + 1;
+        CHECK_INT(clean_all(), left - keep);
+        bcri_stacks_give(&pool, &peak[PEAK - 1]->stack);
+        for (int i = 0; i < PEAK; i++) /* those that were given back last keep their memory */
+            CHECK_INT(has_memory(peak[i]), i >= PEAK - keep);
+        if (left == keep)
+            break;
+        left = keep;
+    }
+    for (int i = 0; i < PEAK; i++) {
+        struct element *one = take();
+        bcri_stack_check(&one->stack);
+        use(one);
+    }
+    CHECK_UINT(pool.touched, PEAK);
+    bcri_stacks_fini(&pool, NULL);
+}
+
+TEST(memory_that_was_needed_once_goes_back_half_at_a_time)
+{
+    go_back_after_a_peak(BCRI_STACK_GUARD);
+}
+
+TEST(where_there_are_canaries_they_stay)
+{
+    go_back_after_a_peak(BCRI_STACK_CANARY);
+}
+
+TEST(what_is_needed_again_and_again_keeps_its_memory)
+{
+    static struct element *some[PEAK];
+    bcri_stacks_init(&pool, sizeof(struct element), 64 * KIB, UINT64_MAX);
+    for (int turn = 0; turn < 20; turn++) {
+        for (int i = 0; i < PEAK; i++) {
+            some[i] = take();
+            CHECK(turn == 0 || has_memory(some[i]));
+            use(some[i]);
+        }
+        for (int i = PEAK; i-- > 0;)
+            bcri_stacks_give(&pool, &some[i]->stack);
+        bcri_stacks_look_back(&pool);
+        CHECK_INT(clean_all(), 0);
+    }
+    bcri_stacks_fini(&pool, NULL);
+}
+
 /* ---- too much of a stack ---- */
 
 static int eat(volatile char *above, size_t bytes)
