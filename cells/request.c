@@ -9,6 +9,7 @@
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/sane.h"
 #include "bcri/slow.h"
@@ -144,6 +145,7 @@ BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, stru
     const _Atomic uint64_t *at = &place->cell->ring[ticket & place->mask];
     const uint64_t lap = bcri_lap(ticket, place->ring_log2);
     const int turns = bcri_spin_turns(ctx);
+    bcri_heap_collect_waiting(ctx);
     if (++ctx->waits_in_row > FOLLOWING && place->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
         for (int i = 0; i < LEAD_PAUSES; i++)
             bcri_cpu_pause();

@@ -55,8 +55,29 @@ static bool from_any(struct bcri_ctx *ctx, const struct wanted *wanted, struct b
 
 static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count);
 
-/* In the order of what it costs: the area at hand, with what has come home lately; any area; then any, with all that
- * has come home. */
+/* Whether the area has something that needs neither new pages nor what has come home. */
+static bool at_hand(const struct bcri_heap_area *area, const struct wanted *wanted)
+{
+    if (area->charged + wanted->charge > area->limit)
+        return false;
+    return wanted->pages != 0 ? bcri_run_is_warm(area, wanted->pages) : area->head[wanted->class] != NULL;
+}
+
+/* Large blocks come one to a span or run. Whoever has only one in use, and lets it go for each answer, finds it come home just
+ * before it needs it, with header and data in the other's cache. With a second one it finds the one before, which it has
+ * taken home while it waited. So after exactly one has come, the next request takes pages instead. */
+static void look_for_home(struct bcri_ctx *ctx, const struct wanted *wanted)
+{
+    struct bcri_heap *heap = ctx->heap;
+    bool one = wanted->pages != 0 || bcri_heap_classes[wanted->class].blocks == 1;
+    if (one && heap->one_came)
+        heap->one_came = false;
+    else
+        heap->one_came = bcri_returns_collect(ctx, COLLECT_SOME, take_home) == 1 && one;
+}
+
+/* In the order of what it costs: the area at hand; the same with what has come home lately; any area; then any, with all
+ * that has come home. */
 static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                       struct bcri_region_shm **region_out)
 {
@@ -70,7 +91,8 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
         wanted.pages = (uint32_t)(((uint64_t)length + BCRI_HEAP_PAGE - 1) / BCRI_HEAP_PAGE);
     else
         wanted.class = bcri_class_of(length);
-    bcri_returns_collect(ctx, COLLECT_SOME, take_home);
+    if (!at_hand(heap->area, &wanted))
+        look_for_home(ctx, &wanted);
     if (!from_area(ctx, heap->area, &wanted, &span, &i) && !from_any(ctx, &wanted, &span, &i)) {
         bcri_heap_collect_all(ctx);
         if (!from_any(ctx, &wanted, &span, &i))
@@ -137,6 +159,32 @@ static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count
 void bcri_heap_take_home(struct bcri_ctx *ctx, bcri_ref ref)
 {
     take_home(ctx, &ref, 1);
+}
+
+/* Where a block's data begins, without a look at its header, which may lie in the cache of whoever freed it. */
+static const unsigned char *data_of(const struct bcri_span *span, uint32_t i)
+{
+    if (span->class == BCRI_CLASS_HEADERS)
+        return span->area->seg->base + (size_t)span->run[i].first * BCRI_HEAP_PAGE;
+    return span->base + bcri_class_data(&bcri_heap_classes[span->class], i);
+}
+
+/* A block that came home a moment ago will probably be the next to go: have its first data here by then, too. */
+static void take_home_warm(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t i;
+        const struct bcri_span *span = bcri_span_of(ctx->heap, refs[k], &i);
+        if (bcri_likely(span != NULL))
+            bcri_prefetch_write(data_of(span, i));
+    }
+    take_home(ctx, refs, count);
+}
+
+void bcri_heap_collect_waiting(struct bcri_ctx *ctx)
+{
+    if (ctx->heap != NULL)
+        bcri_returns_glance(ctx, take_home_warm);
 }
 
 void bcri_heap_collect_all(struct bcri_ctx *ctx)

@@ -42,6 +42,7 @@ struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *are
 void bcri_spans_trim(struct bcri_heap_area *area);
 
 /* heap_run.c: blocks that are page runs. */
+bool bcri_run_is_warm(const struct bcri_heap_area *area, uint32_t pages); /* whether one of those is kept */
 bool bcri_run_alloc(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t pages,
                     struct bcri_span **span_out, uint32_t *i_out);
 bool bcri_run_free(struct bcri_span *span, uint32_t i);

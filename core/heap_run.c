@@ -22,6 +22,14 @@ static bool lies_first(const struct bcri_heap_area *area, struct bcri_warm_run w
            warm.span->run[warm.i].first == area->data_page + 1;
 }
 
+bool bcri_run_is_warm(const struct bcri_heap_area *area, uint32_t pages)
+{
+    for (uint32_t k = 0; k < area->warm_count; k++)
+        if (area->warm[k].span->run[area->warm[k].i].pages == pages)
+            return true;
+    return false;
+}
+
 static bool take_warm(struct bcri_heap_area *area, uint32_t pages, struct bcri_span **span_out,
                       uint32_t *i_out)
 {

@@ -162,3 +162,28 @@ uint32_t bcri_returns_collect(struct bcri_ctx *ctx, uint32_t most,
     }
     return total;
 }
+
+/* Whether reading on beyond the block that is being read asks nobody. */
+static bool next_is_mapped(const struct bcri_ctx *ctx, const struct incoming *in)
+{
+    uint64_t value = bcri_load_acquire(in->link);
+    return value >> BCRI_REF_BITS != in->lap ||
+           (uint32_t)value < ctx->map[bcri_ref_seg(value & BCRI_REF_MASK)].units;
+}
+
+void bcri_returns_glance(struct bcri_ctx *ctx,
+                         void (*take)(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count))
+{
+    struct bcri_returns *returns = ctx->returns;
+    if (returns == NULL || returns->incoming_count == 0)
+        return;
+    if (returns->next >= returns->incoming_count)
+        returns->next = 0;
+    struct incoming *in = &returns->incoming[returns->next++];
+    if (bcri_unlikely(in->link - in->entry < BCRI_RETURN_GLANCE && !next_is_mapped(ctx, in)))
+        return;
+    bcri_ref refs[BCRI_RETURN_GLANCE];
+    uint32_t count = read_batch(ctx, in, refs, BCRI_RETURN_GLANCE);
+    if (count != 0)
+        take(ctx, refs, count);
+}

@@ -69,6 +69,10 @@ void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *
  * (for those only within the block's capacity, and charged when the block comes home). */
 int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region, uint32_t length);
 
+/* Collects a few blocks that others have freed. For whoever waits and has nothing better to do: whoever answers has probably
+ * just freed something of ours, and the next allocation need not look for it. */
+void bcri_heap_collect_waiting(struct bcri_ctx *ctx);
+
 /* Collects all that others have freed, gives empty spans back, merges runs. */
 void bcri_heap_collect(struct bcri_ctx *ctx);
 

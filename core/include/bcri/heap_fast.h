@@ -74,6 +74,7 @@ struct bcri_heap {
     struct bcri_own_seg *own;    /* by segment number */
     uint32_t own_count;
     uint32_t last_handle;
+    bool one_came; /* the last look for a large block found exactly one (heap.c) */
     struct bcri_heap_area *areas;
     struct bcri_heap_seg *segs;
     uint64_t bad_frees; /* references that came home and name no live block */

@@ -39,6 +39,7 @@
 #define BCRI_RETURN_QUEUES     15u  /* to a cell */
 #define BCRI_RETURN_POLLS      16u  /* queues looked at by a bounded collect */
 #define BCRI_RETURN_BATCH      64u
+#define BCRI_RETURN_GLANCE     8u
 
 /* Values of the journal's ret_entry that are no places. A place is a word reference: ref << 5 | byte in the unit. */
 #define BCRI_RETURN_UNSENT UINT64_C(0)
@@ -94,6 +95,11 @@ void bcri_returns_repair_alone(struct bcri_ctx *enl, uint32_t index, bcri_ref re
  * else stops when that many have come, and looks at BCRI_RETURN_POLLS queues at most. Returns how many came. */
 uint32_t bcri_returns_collect(struct bcri_ctx *ctx, uint32_t most,
                               void (*take)(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count));
+
+/* Owner, in passing: at most a line of references from one queue that is known already, those in turn. Asks the daemon
+ * nothing. */
+void bcri_returns_glance(struct bcri_ctx *ctx,
+                         void (*take)(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count));
 
 /* enl: finishes the send that CCE `index` had open when it died. bcri_count_repair calls it; a second call does
  * nothing. */

@@ -60,6 +60,59 @@ TEST(what_came_home_counts_when_an_area_is_removed)
     close_group();
 }
 
+TEST(whoever_waits_takes_a_few_blocks_home_at_a_time)
+{
+    enum { MANY = 500 };
+    bcri_ref refs[MANY];
+    open_group(1 << 20);
+    struct bcri_ctx *freer = group_join(group);
+    bcri_heap_collect_waiting(owner);
+    drop(freer, new_region(owner, 8, 1));
+    bcri_heap_collect_waiting(owner); /* a way that is not known yet is not gone */
+    CHECK_UINT(bcri_heap_charged(owner), 1);
+    bcri_heap_collect(owner);
+    for (unsigned i = 0; i < MANY; i++)
+        refs[i] = new_region(owner, 8, 1);
+    for (unsigned i = 0; i < MANY; i++)
+        drop(freer, refs[i]);
+    for (uint64_t left = MANY; left > 0;) {
+        bcri_heap_collect_waiting(owner);
+        uint64_t now = bcri_heap_charged(owner);
+        CHECK(now < left && left - now <= BCRI_RETURN_GLANCE);
+        left = now;
+    }
+    bcri_heap_collect_waiting(owner);
+    CHECK(bcri_heap_valid(owner));
+    group_leave(group, freer);
+    close_group();
+}
+
+TEST(a_large_block_that_comes_and_goes_is_joined_by_a_second_one_and_no_third)
+{
+    static const uint32_t lengths[] = {65536, 65537, 300000};
+    open_group(4 << 20);
+    struct bcri_ctx *freer = group_join(group);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        bcri_ref seen[8];
+        unsigned seen_count = 0;
+        for (unsigned round = 0; round < 1000; round++) {
+            bcri_ref ref = new_region(owner, lengths[i], 1);
+            unsigned k = 0;
+            while (k < seen_count && seen[k] != ref)
+                k++;
+            if (k == seen_count && seen_count < 8)
+                seen[seen_count++] = ref;
+            if (round % 3 == 0)
+                bcri_heap_collect_waiting(owner);
+            drop(freer, ref);
+        }
+        bcri_heap_collect(owner);
+        CHECK_UINT(seen_count, 2);
+    }
+    group_leave(group, freer);
+    close_group();
+}
+
 TEST(a_flood_grows_the_queue_and_afterwards_its_blocks_circulate)
 {
     enum { MANY = 50000 };
