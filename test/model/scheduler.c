@@ -201,7 +201,7 @@ static void stop(struct sched *sched, enum sched_state state)
     sched->runs = SCHED_NOBODY;
 }
 
-bool sched_interrupts(struct sched *sched)
+bool sched_would_interrupt(struct sched *sched)
 {
     const struct sched_invocation *self = running(sched);
     struct rank rank;
@@ -214,6 +214,12 @@ bool sched_interrupts(struct sched *sched)
     for (int i = 0; i < sched->invocation_count; i++)
         if (rank_of_invocation(sched, i, &rank))
             interrupts |= rank.priority > self->activep;
+    return interrupts;
+}
+
+bool sched_interrupts(struct sched *sched)
+{
+    const bool interrupts = sched_would_interrupt(sched);
     if (interrupts)
         stop(sched, SCHED_INTERRUPTED);
     return interrupts;

@@ -52,6 +52,8 @@ void sched_over(struct sched *sched, int invocation);
 
 /* A call begins, or bcr_priority ends: does somebody else go first? If so, the caller is interrupted. */
 bool sched_interrupts(struct sched *sched);
+/* Whether it does, if the next thing is a call. */
+bool sched_would_interrupt(struct sched *sched);
 void sched_allow(struct sched *sched, int priority);
 void sched_block(struct sched *sched);
 void sched_wait(struct sched *sched);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random programs of puts, gets, handlers with random priorities, and waiting, in one CCE: every start of a handler, every
+/* Random programs of puts, gets, locks, handlers with random priorities, and waiting, in one CCE: every start of a handler, every
  * return of a call that could have let others run, and what it returned, must be what the two references allow, the one
  * of cells (reference.h) and the one of the scheduler (scheduler.h).
  *
@@ -24,13 +24,14 @@
 /* Cells 0 to OWN - 1 are one's, in an area with room; the others are two's, with little. */
 enum { CELLS = 7, OWN = 5, ROOM = 2, PLENTY = 400, PRIORITIES = 4, ALIVE_MAX = 40, STEPS = 400, NONE = -1 };
 
-enum what { PUT, GET, RGWAIT, PRIORITY, ALLOW, INSTALL };
+enum what { PUT, GET, PUTM, RGWAIT, PRIORITY, ALLOW, INSTALL };
 
 /* A call of `one` that may let others run, and what comes of it. */
 struct call {
     enum what what;
     bool may_wait, take, write, pending, performed;
     int cell, value, id; /* of the request in `ref` */
+    bool goes_to[OWN];   /* of PUTM */
     int activep, blockp; /* of PRIORITY, ALLOW, INSTALL */
     int mark;
     bool removes;
@@ -97,13 +98,22 @@ static void notice(void)
         }
 }
 
+static bool put_requests(int cell, int before, int after, bool write, enum ref_answer answer)
+{
+    return cell < OWN && handler[cell].installed && handler[cell].mark > 0 && answer == REF_DONE &&
+           (write ? after >= 1 : after > before) && after >= handler[cell].mark;
+}
+static bool get_requests(int cell, int before, bool take)
+{
+    return cell < OWN && handler[cell].installed && handler[cell].mark <= 0 &&
+           (handler[cell].mark == 0 ? before == 0 : take && before <= -handler[cell].mark);
+}
+
 static enum ref_answer put_by_reference(int id, int cell, int value, bool write, bool may_wait)
 {
     const int before = ref.cell[cell].length;
     const enum ref_answer answer = ref_put(&ref, id, cell, value, write, may_wait);
-    const int after = ref.cell[cell].length;
-    if (cell < OWN && handler[cell].installed && handler[cell].mark > 0 && answer == REF_DONE &&
-        (write ? after >= 1 : after > before) && after >= handler[cell].mark)
+    if (put_requests(cell, before, ref.cell[cell].length, write, answer))
         request(cell);
     notice();
     return answer;
@@ -111,9 +121,7 @@ static enum ref_answer put_by_reference(int id, int cell, int value, bool write,
 
 static enum ref_answer get_by_reference(int id, int cell, bool take, bool may_wait)
 {
-    const int before = ref.cell[cell].length;
-    if (cell < OWN && handler[cell].installed && handler[cell].mark <= 0 &&
-        (handler[cell].mark == 0 ? before == 0 : take && before <= -handler[cell].mark))
+    if (get_requests(cell, ref.cell[cell].length, take))
         request(cell);
     const enum ref_answer answer = ref_get(&ref, id, cell, !take, may_wait);
     notice();
@@ -143,6 +151,12 @@ static bool perform(int self)
     performed++;
     switch (c->what) {
     case PUT: c->answer = put_by_reference(c->id, c->cell, c->value, c->write, c->may_wait); break;
+    case PUTM:
+        for (int cell = 0; cell < OWN; cell++)
+            if (c->goes_to[cell])
+                put_by_reference(next_id++, cell, c->value, false, false);
+        c->answer = REF_DONE;
+        break;
     case GET: c->answer = get_by_reference(c->id, c->cell, c->take, c->may_wait); break;
     case RGWAIT: c->answer = ref.request[c->id].done ? REF_DONE : REF_WAITING; break;
     case PRIORITY: sched_priority(&sched, c->activep, c->blockp); return !sched_interrupts(&sched);
@@ -233,40 +247,84 @@ static void see_it_sleep(long slept)
         sched_yield();
 }
 
-static void put_as(struct bcri_ctx *who, int cell)
+/* What another CCE does. */
+struct deed {
+    bool put, write, takes;
+    int cell;
+};
+
+static struct deed some_put(int cell)
 {
+    return (struct deed){.put = true, .write = below(6) == 0, .cell = cell};
+}
+static struct deed some_get(int cell)
+{
+    return (struct deed){.takes = below(4) != 0, .cell = cell};
+}
+
+/* How much would come of it that `one` may see: requests, and waits that are over. */
+static int events_of(struct deed deed)
+{
+    static struct reference trial;
+    const int cell = deed.cell, before = ref.cell[cell].length;
+    int events;
+    trial = ref;
+    if (deed.put) {
+        const enum ref_answer answer = ref_put(&trial, next_id, cell, next_value, deed.write, false);
+        events = put_requests(cell, before, trial.cell[cell].length, deed.write, answer);
+    } else {
+        ref_get(&trial, next_id, cell, !deed.takes, false);
+        events = get_requests(cell, before, deed.takes);
+    }
+    for (int i = 0; i < sched.invocation_count; i++)
+        events += sched.invocation[i].state == SCHED_WAITS && !sched.invocation[i].over &&
+                  call[i].id != NONE && trial.request[call[i].id].done;
+    return events;
+}
+
+static void put_as(struct bcri_ctx *who, struct deed deed)
+{
+    const int cell = deed.cell;
     void **rgid = number(next_value);
     const int owner = name(who, cell < OWN ? one : two);
-    const bool write = below(6) == 0;
-    TRACE("  put of %d into cell %d%s\n", next_value, cell, who == three ? " by the helper" : "");
-    const enum ref_answer answer = put_by_reference(next_id++, cell, next_value++, write, false);
+    TRACE("  %s of %d into cell %d%s\n", deed.write ? "write" : "put", next_value, cell,
+          who == three ? " by the helper" : "");
+    CHECK(next_id < REF_REQUESTS); /* else nobody can go on for good */
+    const enum ref_answer answer = put_by_reference(next_id++, cell, next_value++, deed.write, false);
     if (who == three)
         helper_ends = advance(); /* from now on `one` may run */
     bcr_errno = 0;
-    CHECK_INT(bcr_put(!write, rgid, owner, cell_number[cell], bcr_FREE), answer == REF_DONE ? 0 : -1);
+    CHECK_INT(bcr_put(!deed.write, rgid, owner, cell_number[cell], bcr_FREE), answer == REF_DONE ? 0 : -1);
     if (answer != REF_DONE) {
         CHECK_INT(bcr_errno, bcrE_FULL);
         CHECK_INT(bcr_rgfree(rgid), 0);
     }
 }
 
-static void get_as(struct bcri_ctx *who, int cell)
+static void get_as(struct bcri_ctx *who, struct deed deed)
 {
-    const int owner = name(who, cell < OWN ? one : two), id = next_id++;
-    const bool takes = below(4) != 0;
-    TRACE("  get of cell %d%s\n", cell, who == three ? " by the helper" : "");
-    const enum ref_answer answer = get_by_reference(id, cell, takes, false);
+    const int cell = deed.cell, owner = name(who, cell < OWN ? one : two), id = next_id++;
+    TRACE("  %s of cell %d%s\n", deed.takes ? "take" : "read", cell, who == three ? " by the helper" : "");
+    const enum ref_answer answer = get_by_reference(id, cell, deed.takes, false);
     const int value = ref.request[id].value;
     if (who == three)
         helper_ends = advance();
-    void **rgid = bcr_get(takes, owner, cell_number[cell], 0);
+    void **rgid = bcr_get(deed.takes, owner, cell_number[cell], 0);
     CHECK_INT(rgid != NULL, answer == REF_DONE);
     if (rgid != NULL)
         CHECK_INT(value_of(rgid), value);
 }
 
+static void do_as(struct bcri_ctx *who, struct deed deed)
+{
+    if (deed.put)
+        put_as(who, deed);
+    else
+        get_as(who, deed);
+}
+
 /* What lets the one go on that decides the level. */
-static void help_the_topmost(void)
+static struct deed help_the_topmost(void)
 {
     int top = NONE;
     for (int i = 0; i < sched.invocation_count; i++)
@@ -274,10 +332,21 @@ static void help_the_topmost(void)
             (top == NONE || sched.invocation[i].stopped > sched.invocation[top].stopped))
             top = i;
     CHECK(top != NONE);
-    if (call[top].what == PUT)
-        get_as(three, call[top].cell);
-    else
-        put_as(three, call[top].cell);
+    return call[top].what == PUT ? some_get(call[top].cell) : some_put(call[top].cell);
+}
+
+/* Never one of which two things come: `one` might wake up and look between them. What waits waits so that this can be found
+ * (may_wait_to_get and its like). */
+static struct deed help_somebody(void)
+{
+    for (int tries = 0;; tries++) {
+        CHECK(tries < 100000);
+        const struct deed deed = below(2)   ? help_the_topmost()
+                                 : below(3) ? some_put(below(CELLS))
+                                            : some_get(below(CELLS));
+        if (events_of(deed) <= 1)
+            return deed;
+    }
 }
 
 static void *help(void *arg)
@@ -293,12 +362,7 @@ static void *help(void *arg)
             see_it_sleep(slept);
             const int before = performed;
             const long sleeps_before = sleeps();
-            if (below(2))
-                help_the_topmost();
-            else if (below(3))
-                put_as(three, below(CELLS));
-            else
-                get_as(three, below(CELLS));
+            do_as(three, help_somebody());
             /* somebody went on, and waits again */
             slept = performed > before ? sleeps_before : -1;
         }
@@ -348,10 +412,43 @@ static const struct call *returned(int self)
     return &call[self];
 }
 
+/* Whether a put may wait for room there: where a write waits nobody else does, since one region that comes into its cell lets
+ * both in. */
+static bool may_wait_to_put(int cell, bool write)
+{
+    const struct ref_list *puts = &ref.area[ref.cell[cell].area].puts;
+    for (int i = 0; i < puts->count; i++)
+        if (write || ref.request[puts->id[i]].write)
+            return false;
+    return !sched_would_interrupt(&sched) && alive() < ALIVE_MAX;
+}
+
+static bool somebody_reads(int cell)
+{
+    for (int i = 0; i < ref.cell[cell].gets.count; i++)
+        if (ref.request[ref.cell[cell].gets.id[i]].read)
+            return true;
+    return false;
+}
+
+/* Whether a get may wait there: where a read waits nobody else does, and what it shares requests nothing. */
+static bool may_wait_to_get(int cell, bool takes)
+{
+    if (sched_would_interrupt(&sched) || alive() >= ALIVE_MAX)
+        return false; /* when its turn comes others may wait */
+    return takes ? !somebody_reads(cell)
+                 : ref.cell[cell].gets.count == 0 &&
+                       !(cell < OWN && handler[cell].installed && handler[cell].mark > 0);
+}
+
 static void step_put(int self)
 {
-    const int cell = below(alive() < ALIVE_MAX ? CELLS : OWN), value = next_value++;
-    const bool write = below(5) == 0, wait = cell >= OWN;
+    const bool write = below(5) == 0;
+    int cell = below(CELLS);
+    if (cell >= OWN && !may_wait_to_put(cell, write))
+        cell = below(OWN);
+    const int value = next_value++;
+    const bool wait = cell >= OWN;
     void **rgid = number(value);
     TRACE("%d: %s of %d into cell %d%s\n", self, write ? "write" : "put", value, cell,
           wait ? ", waiting" : "");
@@ -369,38 +466,124 @@ static void step_put(int self)
         CHECK_INT(bcr_rgfree(rgid), 0);
 }
 
-static void get(int self, int cell, bool takes, bool wait, bool pending)
+/* How a region is got: by bcr_get, or as one that is locked; and put back. */
+struct means {
+    void **(*get)(int cce, int cell, int msec);
+    const char *name;
+    bool takes;
+};
+static void **take_it(int cce, int cell, int msec)
+{
+    return bcr_deq(cce, cell, msec);
+}
+static void **read_it(int cce, int cell, int msec)
+{
+    return bcr_read(cce, cell, msec);
+}
+static const struct means take_means = {take_it, "take", true}, read_means = {read_it, "read", false},
+                          write_lock = {bcr_acqwl, "write lock", true},
+                          read_lock = {bcr_acqrl, "read lock", false};
+
+/* The region, or NULL; its value in `*value_out`. */
+static void **get_by(int self, int cell, const struct means *means, bool wait, bool pending, int *value_out)
 {
     const int id = next_id++;
-    TRACE("%d: %s of cell %d%s%s\n", self, takes ? "take" : "read", cell, wait ? ", waiting" : "",
+    TRACE("%d: %s of cell %d%s%s\n", self, means->name, cell, wait ? ", waiting" : "",
           pending ? " later" : "");
-    enter(self,
-          (struct call){
-              .what = GET, .cell = cell, .take = takes, .may_wait = wait, .pending = pending, .id = id});
+    enter(
+        self,
+        (struct call){
+            .what = GET, .cell = cell, .take = means->takes, .may_wait = wait, .pending = pending, .id = id});
     bcr_errno = 1000 + self;
-    void **rgid = bcr_get(takes, cell < OWN ? bcr_cce : name(one, two), cell_number[cell],
-                          pending ? bcr_PENDING
-                          : wait  ? bcr_BLOCK
-                                  : 0);
+    void **rgid = means->get(cell < OWN ? bcr_cce : name(one, two), cell_number[cell],
+                             pending ? bcr_PENDING
+                             : wait  ? bcr_BLOCK
+                                     : 0);
     const struct call *c = returned(self);
     const bool found = c->answer != REF_TIMEOUT;
     CHECK_INT(rgid != NULL, found);
     CHECK_INT(bcr_errno, found ? 1000 + self : bcrE_TIMEOUT);
-    if (!found)
-        return;
-    if (pending) {
+    if (found && pending) {
         enter(self, (struct call){.what = RGWAIT, .cell = cell, .id = id});
         CHECK_INT(bcr_rgwait(rgid, -1, 0), 1);
         returned(self);
     }
-    CHECK_INT(value_of(rgid), ref.request[id].value);
+    *value_out = ref.request[id].value;
+    return rgid;
+}
+
+static void get(int self, int cell, bool takes, bool wait, bool pending)
+{
+    int value;
+    void **rgid = get_by(self, cell, takes ? &take_means : &read_means, wait, pending, &value);
+    if (rgid != NULL)
+        CHECK_INT(value_of(rgid), value);
 }
 
 static void step_get(int self)
 {
-    /* A put that a waiting read shares may both end a wait and request, and either may be seen first. */
-    const bool wait = below(2) && alive() < ALIVE_MAX, takes = wait || below(4) != 0;
-    get(self, below(CELLS), takes, wait, wait && below(3) == 0);
+    const int cell = below(CELLS);
+    const bool takes = below(3) != 0, wait = below(2) && may_wait_to_get(cell, takes);
+    get(self, cell, takes, wait, wait && below(3) == 0);
+}
+
+/* A write lock's release is a replacement; in a cell of two's it may have to wait for room. */
+static void release(int self, int cell, int value, void **rgid)
+{
+    const bool keeps = below(3) == 0;
+    TRACE("%d: release of %d into cell %d%s\n", self, value, cell, keeps ? ", still read" : "");
+    enter(self,
+          (struct call){
+              .what = PUT, .cell = cell, .value = value, .write = true, .may_wait = true, .id = next_id++});
+    const int cce = cell < OWN ? bcr_cce : name(one, two);
+    CHECK_INT(keeps ? bcr_wl2rl(rgid, cce, cell_number[cell]) : bcr_rlswl(rgid, cce, cell_number[cell]), 0);
+    returned(self);
+    if (keeps)
+        CHECK_INT(value_of(rgid), value);
+}
+
+static void step(int self);
+
+static void step_lock(int self)
+{
+    const int cell = below(CELLS);
+    const bool writes = below(2), wait = below(2) && may_wait_to_get(cell, writes);
+    int value;
+    void **rgid = get_by(self, cell, writes ? &write_lock : &read_lock, wait, wait && below(3) == 0, &value);
+    if (rgid == NULL)
+        return;
+    CHECK_INT(peek(rgid), value);
+    for (int i = below(3); i > 0 && steps_left > 0; i--)
+        step(self); /* with the lock */
+    if (!writes) {
+        CHECK_INT(bcr_rlsrl(rgid), 0);
+    } else if (cell < OWN) {
+        value = next_value++;
+        **(int **)rgid = value;
+        release(self, cell, value, rgid);
+    } else if (may_wait_to_put(cell, true)) {
+        release(self, cell, value, rgid);
+    } else {
+        CHECK_INT(bcr_rgfree(rgid), 0);
+    }
+}
+
+static void step_putm(int self)
+{
+    struct call c = {.what = PUTM, .value = next_value++, .id = NONE};
+    int pairs[2 * OWN], count = 0;
+    void **rgid = number(c.value);
+    TRACE("%d: putm of %d into", self, c.value);
+    for (int cell = 0; cell < OWN; cell++)
+        if ((c.goes_to[cell] = below(2))) {
+            pairs[2 * count] = bcr_cce;
+            pairs[2 * count++ + 1] = cell_number[cell];
+            TRACE(" %d", cell);
+        }
+    TRACE("\n");
+    enter(self, c);
+    CHECK_INT(bcr_enqm(rgid, count, pairs, bcr_FREE), 0);
+    returned(self);
 }
 
 static void step_priority(int self, int activep, int blockp)
@@ -421,9 +604,10 @@ static void allow(int self, int priority)
 
 static void install(int self, int cell, bool removes)
 {
+    const int most = somebody_reads(cell) || sched_would_interrupt(&sched) ? 0 : 3;
     const struct call c = {.what = INSTALL,
                            .cell = cell,
-                           .mark = below(7) - 3,
+                           .mark = below(most + 4) - 3,
                            .activep = below(PRIORITIES),
                            .blockp = below(PRIORITIES),
                            .removes = removes,
@@ -438,7 +622,9 @@ static void install(int self, int cell, bool removes)
 static void step(int self)
 {
     steps_left--;
-    switch (below(16)) {
+    switch (below(18)) {
+    case 16: step_lock(self); break;
+    case 17: step_putm(self); break;
     case 0:
     case 1:
     case 2: step_put(self); break;
@@ -453,12 +639,12 @@ static void step(int self)
     case 11:
     case 12:
         as(two);
-        put_as(two, below(CELLS));
+        do_as(two, some_put(below(CELLS)));
         as(one);
         break;
     default:
         as(two);
-        get_as(two, below(CELLS));
+        do_as(two, some_get(below(CELLS)));
         as(one);
     }
 }
@@ -524,11 +710,14 @@ static void finish(void)
         install(SCHED_MAIN, cell, true);
     step_priority(SCHED_MAIN, 0, 0);
     while (alive() > 1) {
+        int cell = 0;
+        while (somebody_reads(cell))
+            CHECK(++cell < CELLS);
         as(two);
-        while (ref.cell[0].length > 0)
-            get_as(two, 0);
+        while (ref.cell[cell].length > 0)
+            do_as(two, (struct deed){.takes = true, .cell = cell});
         as(one);
-        get(SCHED_MAIN, 0, true, true, false);
+        get(SCHED_MAIN, cell, true, true, false);
     }
 }
 
