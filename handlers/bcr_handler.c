@@ -29,7 +29,7 @@ static struct bcri_sched *enter_to_stop(void)
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return NULL;
-    return find(ctx, ctx->upward == NULL || bcri_in_place(ctx) ? 0 : bcrE_LONGJMP);
+    return find(ctx, ctx->upward == NULL || bcri_in_place(ctx) ? 0 : bcri_sched_out_of_place(ctx->handlers));
 }
 
 static int result(int error)

@@ -2,9 +2,10 @@
 /* The end of a process that has used more stack than a handler has (bcri/stack.h).
  *
  * A fault in a guard is a SIGSEGV, which needs a stack of its own to be handled on. Our action looks whether the address lies
- * in a guard of a chunk that it knows; if so, it says whose stack that was and lets the fault happen again with the default
- * action, so that the process ends by SIGSEGV with a core of that very moment. All other faults are passed on to the action
- * that was there before.
+ * in a guard of a chunk that it knows, or whether the stack pointer has left the stack of the handler that executes and the
+ * address lies in between: a frame larger than the guard. If so, it says whose stack that was and lets the fault happen again with
+ * the default action, so that the process ends by SIGSEGV with a core of that very moment. All other faults are passed on to the
+ * action that was there before.
  *
  * The action may only read: chunks are found in entries that are never freed, filled before their `used` is set. */
 #include <errno.h>
@@ -14,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include "bcri/self.h"
 #include "chunk.h"
 
 struct entry {
@@ -104,38 +107,73 @@ void bcri_stack_set_canary(const struct bcri_stack *stack)
         words[i] = canary + i;
 }
 
+_Noreturn void bcri_stack_end(const struct bcri_stack *stack)
+{
+    tell(stack);
+    abort();
+}
+
 void bcri_stack_check_canary(const struct bcri_stack *stack)
 {
     const uint64_t *words = (const uint64_t *)(const void *)stack->low;
     for (unsigned i = 0; i < CANARY_WORDS; i++)
-        if (words[i] != canary + i) {
-            tell(stack);
-            abort();
-        }
+        if (words[i] != canary + i)
+            bcri_stack_end(stack);
 }
 
 /* ---- guards ---- */
 
 static struct sigaction before;
 
-static const struct bcri_stack *guarded_at(uintptr_t address)
+const struct bcri_stack *bcri_stack_around(uintptr_t address)
 {
     for (struct entry *entry = atomic_load(&entries); entry != NULL; entry = entry->next) {
         const struct bcri_stack_chunk *chunk = atomic_load(&entry->chunk);
-        if (chunk == NULL || address - (uintptr_t)chunk->base >= chunk->count * chunk->stride)
+        if (chunk == NULL)
             continue;
         size_t offset = address - (uintptr_t)chunk->base;
-        return offset % chunk->stride < chunk->guard_bytes
-                   ? bcri_stack_at(chunk, (uint32_t)(offset / chunk->stride))
-                   : NULL;
+        if (offset < chunk->count * chunk->stride)
+            return bcri_stack_at(chunk, (uint32_t)(offset / chunk->stride));
     }
     return NULL;
+}
+
+/* 0 where it is not known how to find it. */
+static uintptr_t stack_pointer(const void *context)
+{
+    const mcontext_t *at = &((const ucontext_t *)context)->uc_mcontext;
+#if defined(__x86_64__)
+    return (uintptr_t)at->gregs[REG_RSP];
+#elif defined(__i386__)
+    return (uintptr_t)at->gregs[REG_ESP];
+#elif defined(__aarch64__)
+    return (uintptr_t)at->sp;
+#elif defined(__s390x__)
+    return (uintptr_t)at->gregs[15];
+#else
+    (void)at;
+    return 0;
+#endif
+}
+
+/* Whose stack was too small for what has faulted at `address`; NULL: that is not why. */
+static const struct bcri_stack *overrun(uintptr_t address, const void *context)
+{
+    const struct bcri_stack *stack = bcri_stack_around(address);
+    if (stack != NULL && address < (uintptr_t)stack->low)
+        return stack; /* in its guard */
+    const struct bcri_ctx *ctx = bcri_self_thread;
+    const uintptr_t low = ctx != NULL ? ctx->stack_low : 0, pointer = stack_pointer(context);
+    if (pointer == 0 || pointer >= low || low - pointer > BCRI_STACK_STEP_MOST || address >= low ||
+        address + 4096 < pointer) /* a call stores a little below the pointer */
+        return NULL;
+    return bcri_stack_around(low);
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     int kept = errno;
-    const struct bcri_stack *stack = info->si_code > 0 ? guarded_at((uintptr_t)info->si_addr) : NULL;
+    const struct bcri_stack *stack = info->si_code > 0 ? overrun((uintptr_t)info->si_addr, context) : NULL;
     if (stack != NULL)
         tell(stack);
     if (stack == NULL && (before.sa_flags & SA_SIGINFO) != 0) {

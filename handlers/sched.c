@@ -353,6 +353,23 @@ static bool make(struct bcri_sched *s, struct bcri_invocation *one)
            bcri_coroutine_make(&one->co, one->stack.low, one->stack.bytes, body) == 0;
 }
 
+/* ---- a call from elsewhere ---- */
+
+/* Whoever was jumped to is on a stack where somebody is: the main program's, around where that has stopped, or another
+ * invocation's. A frame that is larger than the guard is where nobody is, below the stack that it was to be on. */
+int bcri_sched_out_of_place(const struct bcri_sched *s)
+{
+    const uintptr_t frame = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)s->current->stack.low;
+    const uintptr_t near_main = (uintptr_t)s->main.co.context - BCRI_STACK_STEP_MOST / 2;
+    const struct bcri_stack *there = bcri_stack_around(frame);
+    const bool somebodys = there != NULL
+                               ? ((const struct bcri_invocation *)(const void *)there)->handler != NULL
+                               : frame - near_main < BCRI_STACK_STEP_MOST;
+    if (!somebodys && low - frame < BCRI_STACK_STEP_MOST)
+        bcri_stack_end(&s->current->stack);
+    return bcrE_LONGJMP;
+}
+
 /* ---- what the executing invocation does ---- */
 
 void bcri_sched_yield(struct bcri_sched *s)
@@ -454,7 +471,7 @@ static int run(struct bcri_ctx *ctx)
 {
     struct bcri_sched *s = ctx->handlers;
     if (bcri_unlikely(!bcri_in_place(ctx)))
-        return bcrE_LONGJMP;
+        return bcri_sched_out_of_place(s);
     bcri_sched_yield(s);
     return 0;
 }

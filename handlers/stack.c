@@ -16,9 +16,10 @@
 
 enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };
 
-/* Wider than a page where there is room for it: a function with large arrays may step over one. */
+/* Wider than a page where there is room for it: a function with large arrays steps over a narrow one. As wide as a stack is,
+ * unless set otherwise, so that only a function steps over it that could never have run there. */
 #if UINTPTR_MAX > UINT32_MAX
-#define GUARD_BYTES 65536u
+#define GUARD_BYTES 262144u
 #else
 #define GUARD_BYTES 4096u
 #endif

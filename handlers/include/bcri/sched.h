@@ -86,6 +86,10 @@ struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx);
 int bcri_sched_install(struct bcri_sched *sched, int cell, void (*run)(int), int mark, int activep,
                        int blockp);
 
+/* The code for a call that does not come from the executing invocation's stack: bcrE_LONGJMP. Or the end, if that is since it was
+ * too small for a frame. */
+int bcri_sched_out_of_place(const struct bcri_sched *sched);
+
 /* Lets others go first that may interrupt the executing invocation. */
 void bcri_sched_yield(struct bcri_sched *sched);
 /* bcr_allow with a priority from 0 on. 0 or bcrE_NOMEM. */

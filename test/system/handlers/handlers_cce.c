@@ -5,6 +5,8 @@
  *   depth N     bcr_allow in a handler of a handler, N deep
  *   many N      N invocations that wait at the same time, in a get, and all go on
  *   overflow N  the handler of cell N needs more stack than there is; overflow 0: the main program is left alone
+ *   frame N     a handler has a local array of N KiB, and stores at its lower end
+ *   beside      a handler has one whose lower end lies on a stack that nobody uses, and calls BCR from there
  *   fault       a handler writes where there is no memory: that is not called an overflow
  *   longjmp     out of a handler; prints the code of the next call
  *   exit N      in a handler, beneath another one
@@ -13,6 +15,7 @@
  *               for; prints what the daemon holds after a few, and after all
  *
  * Prints "done" if all is as it should be. */
+#include <alloca.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -235,6 +238,75 @@ static void use_more_than_there_is(int cell)
     bcr_allow(0);
 }
 
+/* A frame of so much, of which only the lower end is touched: by `below`, and by the call itself. */
+static size_t frame_bytes;
+__attribute__((noinline, no_stack_protector)) static void step(void (*below)(void))
+{
+    volatile char *room = alloca(frame_bytes);
+    below();
+    sink = room[frame_bytes - 1];
+}
+
+static void store(void)
+{
+    volatile char room[64];
+    room[0] = 1;
+    sink = room[0];
+}
+
+static void step_and_store(int cell)
+{
+    (void)cell;
+    step(store);
+}
+
+static void need_frame(int kib)
+{
+    grow(8);
+    frame_bytes = (size_t)kib * 1024;
+    must(bcr_handler(CELL, step_and_store, 1, 0, 0) == 0, "handler");
+    put(bcr_cce, CELL);
+    bcr_allow(0);
+}
+
+static void call_bcr(void)
+{
+    bcr_allow(0);
+}
+
+static void step_and_call(int cell)
+{
+    (void)cell;
+    step(call_bcr);
+}
+
+static uintptr_t stack_at[3];
+static void wait_for_release(int cell)
+{
+    static int begun;
+    volatile char here = 0;
+    take(bcr_cce, cell, 0);
+    stack_at[begun++] = (uintptr_t)&here;
+    take(bcr_cce, PRIVATE, bcr_BLOCK);
+}
+
+/* Three stacks are used and given back, the uppermost last: that one is used next, above one that nobody uses. */
+static void need_frame_beside(void)
+{
+    grow(8);
+    must(bcr_handler(CELL, wait_for_release, 1, 0, 0) == 0, "handler");
+    for (int i = 0; i < 3; i++)
+        put(bcr_cce, CELL);
+    bcr_allow(0);
+    for (int i = 0; i < 3; i++)
+        put(bcr_cce, PRIVATE);
+    bcr_allow(0);
+    must(bcr_handler(NEVER, step_and_call, 1, 0, 0) == 0, "handler");
+    frame_bytes = stack_at[1] - stack_at[0] + 8192;
+    put(bcr_cce, NEVER);
+    bcr_allow(0);
+}
+
 static volatile uintptr_t nowhere = 16;
 
 static void write_nowhere(int cell)
@@ -415,6 +487,10 @@ int main(int argc, char **argv)
         use_more_than_there_is(n);
     else if (strcmp(what, "overflow") == 0)
         use_much(0);
+    else if (strcmp(what, "frame") == 0)
+        need_frame(n);
+    else if (strcmp(what, "beside") == 0)
+        need_frame_beside();
     else if (strcmp(what, "fault") == 0)
         fault();
     else if (strcmp(what, "longjmp") == 0)

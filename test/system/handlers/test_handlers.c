@@ -62,6 +62,31 @@ TEST(a_stack_overflow_ends_the_program_and_names_the_handlers_cell)
     CHECK_PTR(strstr(run.text, "done"), NULL);
 }
 
+TEST(a_frame_larger_than_what_is_below_the_stack_ends_the_program_and_names_the_handlers_cell)
+{
+    static const char *const kib[] = {"260", "300", "400", "500", "2000", "20000"};
+    if (test_is_instrumented())
+        SKIP("faults are another's to report here");
+    for (size_t i = 0; i < sizeof kib / sizeof kib[0]; i++) {
+        run_folder();
+        run_start(&run, run_enl(), program(), "frame", kib[i]);
+        run_end(&run);
+        CHECK(run.status != 0);
+        run_check_error(&run, "the handler of cell 1 has used up its stack");
+    }
+}
+
+TEST(a_frame_that_ends_on_another_stack_ends_the_program_at_the_next_call)
+{
+    if (test_is_instrumented())
+        SKIP("what steps over a guard is another's to report here");
+    run_folder();
+    run_start(&run, run_enl(), program(), "beside");
+    run_end(&run);
+    CHECK(run.status != 0);
+    run_check_error(&run, "the handler of cell 2 has used up its stack");
+}
+
 TEST(a_wrong_store_in_a_handler_is_not_called_an_overflow)
 {
     run_folder();
