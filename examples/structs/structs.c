@@ -34,28 +34,26 @@ struct order {
 };
 
 /* The list of struct order, then those that it nests: struct line directly behind it, struct stamp behind that. */
-static const int ORDER[] = {bcrD_STRUCT(struct order, (INT, number), (NEST, lines, struct line, 0),
-                                        (NEST, made, struct stamp, bcrD_TRIPLES(3))),
-                            bcrD_STRUCT(struct line, (SHORT, count), (DOUBLE, price), (CHAR, article)),
-                            bcrD_STRUCT(struct stamp, (LONGLONG, when), (CCE, by))};
+/* clang-format off */
+static const int ORDER[] = {
+    bcrD_STRUCT(struct order, (INT, number), (NEST, lines, struct line, 0),
+                (NEST, made, struct stamp, bcrD_TRIPLES(3))),
+    bcrD_STRUCT(struct line, (SHORT, count), (DOUBLE, price), (CHAR, article)),
+    bcrD_STRUCT(struct stamp, (LONGLONG, when), (CCE, by))};
+/* clang-format on */
 
 /* Out of the same regions: the prices one after the other, the rest passed over in the source. */
+/* clang-format off */
 static const int PRICES[] = {
-    0,     bcrT_INT | bcrT_SKIP_FM,
-    1, /* number */
-    0,     bcrT_NEST + 3,
-    LINES, /* lines */
-    0,     bcrT_LONGLONG | bcrT_SKIP_FM,
-    1, /* when */
-    0,     bcrT_CCE | bcrT_SKIP_FM | bcrT_END,
-    1, /* by */
-    0,     bcrT_SHORT | bcrT_SKIP_FM,
-    1, /* a line's count, */
-    0,     bcrT_DOUBLE,
-    1, /* price */
-    0,     bcrT_CHAR | bcrT_SKIP_FM | bcrT_END,
-    5 /* and article */
+    0, bcrT_INT | bcrT_SKIP_FM, 1,            /* number */
+    0, bcrT_NEST + 3, LINES,                  /* lines */
+    0, bcrT_LONGLONG | bcrT_SKIP_FM, 1,       /* when */
+    0, bcrT_CCE | bcrT_SKIP_FM | bcrT_END, 1, /* by */
+    0, bcrT_SHORT | bcrT_SKIP_FM, 1,          /* a line's count, */
+    0, bcrT_DOUBLE, 1,                        /* price */
+    0, bcrT_CHAR | bcrT_SKIP_FM | bcrT_END, 5 /* and article */
 };
+/* clang-format on */
 
 static const int archtypes[] = {0 /* this machine's */, 0x02faffa5 /* x86-64 Linux */,
                                 0x03faffa5 /* s390x Linux */, 0x02babaa5 /* i386 Linux */};

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Code that a document shows is code that is compiled and run: a C block under "<!-- from FILE -->" stands in FILE, line
-# by line; README.md and the tutorial have no C block without such a line. In docs/handlers.md a block without it is a sample
-# of its own (docs/guide_lint.sh).
+# by line; README.md and the tutorial have no C block without such a line. Elsewhere a block without it is a sample of its own
+# (docs/guide_lint.sh).
 source "$(dirname "$0")/lint.sh"
 
 # Prints "document<TAB>file<TAB>line number<TAB>line" for each line of each C block.
@@ -15,9 +15,10 @@ blocks() {
     ' "$@"
 }
 
-document="" file="" at="" block=""
+document="" file="" at="" block="" checked=0
 check_block() {
     [ -n "$block" ] || return 0
+    [ "$file" = - ] || checked=$((checked + 1))
     if [ "$file" = - ]; then
         case $document in docs/tutorial/* | README.md) ;; *) return 0 ;; esac
         complain "$document:$at: this block does not say which file it is from"
@@ -28,13 +29,15 @@ check_block() {
     fi
 }
 
+mapfile -t documents < <(tree_files '*.md')
 while IFS=$'\t' read -r in_document from line text; do
     if [ "$line" != 0 ]; then
         check_block
         document=$in_document file=$from at=$line block=""
     fi
     block+=$text$'\n'
-done < <(blocks README.md docs/handlers.md docs/tutorial/*.md)
+done < <(blocks "${documents[@]}")
 check_block
+[ "$checked" -gt 0 ] || complain "found no block that says which file it is from"
 
 finish
