@@ -339,6 +339,9 @@ static void sleep_until_rung(struct bcri_waits *waits, uint64_t latest_ns)
 bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns)
 {
     int turns = bcri_spin_turns(waits->ctx);
+    if (waits->belled.first ==
+        NULL) /* then no look has read it, and what has rung so far is seen without it */
+        waits->bell_seen = bcri_load_acquire(&waits->ctx->bell->bell);
     for (int turn = 0; turn < turns; turn++) {
         if (something(waits))
             return false;

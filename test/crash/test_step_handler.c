@@ -104,21 +104,10 @@ static bool deq(struct scene *scene)
 {
     return bcr_deq(bcr_cce, scene->cell, bcr_BLOCK) != NULL && runs == 1;
 }
-static bool block(struct scene *scene)
-{
-    (void)scene;
-    return bcr_block() == 0;
-}
 static bool free_cells(struct scene *scene)
 {
     return bcr_rgfree(scene->id[0]) == 0 && bcr_zap(bcr_cce, scene->cell) == 0 &&
            bcr_cafree(scene->cell) == 0;
-}
-
-static void put_one(struct scene *scene)
-{
-    as_peer(scene);
-    CHECK_INT(bcr_enq(number(9), scene->home, scene->cell, bcr_FREE), 0);
 }
 
 #define OWN .own = true, .before = ": DEAD", .after = ": DEAD"
@@ -134,7 +123,3 @@ SCENARIO(runs_handlers_that_interrupt_each_other, OWN, .queued = 2, .prepare = w
 SCENARIO(runs_a_handler_that_waits_and_goes_on, OWN, .prepare = with_waiter, .run = waiter_goes_on)
 SCENARIO(runs_many_handlers_that_wait, OWN, .queued = MANY, .prepare = with_waiter, .run = allow)
 SCENARIO(gets_what_its_handler_puts, OWN, .prepare = with_demand, .run = deq)
-SCENARIO(waits_for_requests, OWN, .prepare = with_taker_that_has_run, .run = block, .help = put_one,
-         .help_at = TRACE_AT_SLEEP)
-SCENARIO(waits_for_requests_and_runs_a_handler_that_waits, OWN, .prepare = with_waiter, .run = block,
-         .help = put_one, .help_at = TRACE_AT_SLEEP)

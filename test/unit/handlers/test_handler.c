@@ -2,12 +2,14 @@
 /* bcr_handler: marks, requests, several handlers, their coming and going. */
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bcri/bell.h"
 #include "cce.h"
 #include "told.h"
 
@@ -19,6 +21,11 @@ static void tell(int cell)
 static void take_one(int cell)
 {
     say("took %d ", take(bcr_cce, cell));
+}
+
+static void take_and_forget(int cell)
+{
+    CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)), 0);
 }
 
 static void answer(int cell)
@@ -568,4 +575,31 @@ TEST(exit_in_a_handler_ends_the_process_with_that_status)
     CHECK(WIFEXITED(status));
     CHECK_INT(WEXITSTATUS(status), 42);
     end();
+}
+
+static void *live_in_handlers(void *arg)
+{
+    (void)arg;
+    as(two);
+    CHECK_INT(bcr_handler(100, take_and_forget, 1, 0, 0), 0);
+    bcr_block();
+    return NULL;
+}
+
+TEST(a_cce_that_has_run_what_woke_it_sleeps_again)
+{
+    pthread_t other;
+    start(1);
+    as(two);
+    CHECK_INT(bcr_cagrow(100, 0, 0, 0, 1, 10, 0), 100);
+    as(one);
+    CHECK_INT(pthread_create(&other, NULL, live_in_handlers, NULL), 0);
+    for (int i = 0; i < 5; i++) {
+        while (bcri_load_acquire(&two->bell->sleeping) == 0 ||
+               bcri_load_acquire(&two->record->summons.asleep) == 0)
+            sched_yield();
+        CHECK_INT(bcr_enq(number(i), two_of_one, 100, bcr_FREE), 0);
+        while (bcr_celllen(two_of_one, 100) != 0)
+            sched_yield();
+    }
 }
