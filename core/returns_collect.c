@@ -180,7 +180,7 @@ void bcri_returns_glance(struct bcri_ctx *ctx,
     if (returns->next >= returns->incoming_count)
         returns->next = 0;
     struct incoming *in = &returns->incoming[returns->next++];
-    if (bcri_unlikely(in->link - in->entry < BCRI_RETURN_GLANCE && !next_is_mapped(ctx, in)))
+    if (bcri_unlikely((size_t)(in->link - in->entry) < BCRI_RETURN_GLANCE && !next_is_mapped(ctx, in)))
         return;
     bcri_ref refs[BCRI_RETURN_GLANCE];
     uint32_t count = read_batch(ctx, in, refs, BCRI_RETURN_GLANCE);
