@@ -11,6 +11,7 @@
  *   longjmp     out of a handler; prints the code of the next call
  *   exit N      in a handler, beneath another one
  *   block       bcr_block without a handler; tells when it begins
+ *   enlist N    N invocations wait in bcr_enlist at the same time; what they have started calls handlers of theirs
  *   dying N R   R CCEs, one after the other, are killed while N of their invocations wait for all that one can wait
  *               for; prints what the daemon holds after a few, and after all
  *
@@ -387,6 +388,59 @@ static void block(void)
     bcr_block();
 }
 
+/* ---- enlist */
+
+enum { CRIES = OTHER };
+
+static const char *own_program;
+static int enlisting, most_enlisting, enlisted, cries, wanted_cries;
+
+static void enlist_one(int cell)
+{
+    take(bcr_cce, cell, 0);
+    if (++enlisting > most_enlisting)
+        most_enlisting = enlisting;
+    must(bcr_enlist(NULL, -1, ++enlisted, own_program, number(-1), bcr_FREE) == 0, "enlist in a handler");
+    enlisting--;
+}
+
+/* Each was started once: its ordinal says by whom. */
+static void hear_cry(int cell)
+{
+    static bool heard[64];
+    void **cry = bcr_deq(bcr_cce, cell, 0);
+    must(cry != NULL, "deq");
+    const int ordinal = **(int **)cry;
+    must(ordinal >= 1 && ordinal <= wanted_cries && !heard[ordinal], "a cry");
+    heard[ordinal] = true;
+    must(bcr_rgfree(cry) == 0, "rgfree");
+    if (++cries == wanted_cries)
+        put(bcr_cce, NEVER);
+}
+
+static void enlist_many(const char *program, int wanted)
+{
+    own_program = program;
+    wanted_cries = wanted;
+    grow(wanted + 1);
+    must(bcr_handler(CELL, enlist_one, 1, 0, 0) == 0 && bcr_handler(CRIES, hear_cry, 1, 1, 1) == 0,
+         "handler");
+    must(bcr_priority(1, 0) == 0, "priority");
+    for (int i = 0; i < wanted - 1; i++)
+        put(bcr_cce, CELL);
+    ++enlisted; /* the main program's own; while it waits all others begin */
+    must(bcr_enlist(NULL, -1, enlisted, program, number(-1), bcr_FREE) == 0, "enlist");
+    take(bcr_cce, NEVER, bcr_BLOCK);
+    must(cries == wanted && enlisting == 0, "all have been started");
+    must(most_enlisting == wanted - 1, "all handlers were in bcr_enlist at a time");
+}
+
+static void cry(void)
+{
+    must(bcr_cagrow(0, 0, 0, 0, 0, 0, 4096) >= 0, "cagrow of the heap");
+    must(bcr_enq(number(bcr_cceord), bcr_enlistor, CRIES, bcr_FREE) == 0, "birthcry");
+}
+
 /* ---- dying */
 
 enum { WARM_UP = 8, ROOT_CRY = 1, ROOT_FULL = 2, ROOT_WAIT = 3, ROOT_LOCK = 4, CHILD_END = 2 };
@@ -415,6 +469,10 @@ static void die(void)
     must(birth != NULL, "birth region");
     to_suspend = **(int **)birth;
     must(bcr_rgfree(birth) == 0, "rgfree");
+    if (to_suspend < 0) {
+        cry();
+        return;
+    }
     grow(to_suspend + 200);
     must(bcr_handler(CELL, wait_somehow, 1, 0, 0) == 0, "handler");
     for (int i = 0; i < to_suspend; i++)
@@ -475,8 +533,12 @@ int main(int argc, char **argv)
     if (strcmp(what, "arguments") == 0)
         arguments_before();
     must(bcr_init(bcr_handlers, argv[0]) == 0, "init");
-    if (bcr_enlistor >= 0)
+    if (bcr_enlistor >= 0) {
         die();
+        return 0;
+    }
+    if (strcmp(what, "enlist") == 0)
+        enlist_many(argv[0], n);
     else if (strcmp(what, "arguments") == 0)
         arguments();
     else if (strcmp(what, "depth") == 0)

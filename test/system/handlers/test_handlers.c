@@ -135,6 +135,14 @@ TEST(block_without_a_handler_waits_until_the_program_is_ended)
     CHECK_INT(run.status, 128 + SIGTERM);
 }
 
+TEST_TIMEOUT(handlers_enlist_while_others_and_the_main_program_do, 120)
+{
+    run_folder();
+    run_start(&run, run_enl(), program(), "enlist", "12");
+    run_end(&run);
+    check_done();
+}
+
 /* One that has died may still be on its way out, with more than a megabyte; a leak would be there for each. */
 enum { SLACK_BYTES = 3 << 20, SLACK_FDS = 16 };
 
