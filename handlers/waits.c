@@ -224,10 +224,10 @@ static int ready(struct bcri_waits *waits, const struct bcri_wait *wait)
     return wait->event != NULL && wait->event->happened(wait->event) ? 0 : -1;
 }
 
-/* The same of one that is watched. */
-static int watched_ready(struct bcri_waits *waits, struct bcri_wait *wait)
+/* The same with two loads, mostly. */
+static int looks_ready(struct bcri_waits *waits, struct bcri_wait *wait)
 {
-    if (wait->count != 1)
+    if (wait->count != 1 || wait->event != NULL)
         return ready(waits, wait);
     if (!bcri_watch_hit(&wait->watch))
         return -1;
@@ -256,7 +256,7 @@ static void look_at(struct bcri_waits *waits, const struct bcri_wait_list *list,
     struct bcri_wait *next;
     for (struct bcri_wait *wait = list->first; wait != NULL; wait = next) {
         next = wait->next;
-        int result = wait->watched ? watched_ready(waits, wait) : ready(waits, wait);
+        int result = looks_ready(waits, wait);
         if (result >= 0)
             end(waits, wait, result, over);
     }
@@ -267,7 +267,7 @@ static void look_at_cell(struct bcri_waits *waits, uint32_t cell, void (*over)(s
     struct bcri_wait *next;
     for (struct bcri_wait *wait = bucket_of(waits, cell)->first; wait != NULL; wait = next) {
         next = wait->bucket_next;
-        int result = wait->cell == cell ? ready(waits, wait) : -1;
+        int result = wait->cell == cell ? looks_ready(waits, wait) : -1;
         if (result >= 0)
             end(waits, wait, result, over);
     }
@@ -315,7 +315,7 @@ static bool something(struct bcri_waits *waits)
     if (bcri_summons_any(waits->ctx) || bcri_load_acquire(&waits->ctx->bell->bell) != waits->bell_seen)
         return true;
     for (struct bcri_wait *wait = waits->watched.first; wait != NULL; wait = wait->next)
-        if (watched_ready(waits, wait) >= 0)
+        if (looks_ready(waits, wait) >= 0)
             return true;
     return false;
 }

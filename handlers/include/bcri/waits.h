@@ -31,7 +31,7 @@ struct bcri_wait {
     uint64_t deadline_ns;
     size_t heap_idx; /* SIZE_MAX: no deadline */
     bool watched;
-    struct bcri_watch watch;                     /* of one that is watched and has a single request */
+    struct bcri_watch watch;                     /* of a single request without an event */
     struct bcri_wait *bucket_prev, *bucket_next; /* of those at a cell, in the table; oldest first */
     uint32_t cell;                               /* half of its reference; 0: not in the table */
     int result; /* index of the request that is ready, 0 for the event, -1: time is up */
