@@ -2,6 +2,7 @@
 /* The fast gets' rarer parts: get_fast.h. */
 #include "get_fast.h"
 
+#include "bcri/bell.h"
 #include "bcri/heap.h"
 #include "bcri/summons.h"
 
@@ -50,14 +51,14 @@ int bcri_read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
 }
 
 int bcri_wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, uint64_t ticket,
-                        struct bcri_slot_shm *slot)
+                        struct bcri_slot_shm *slot, uint32_t flags)
 {
     struct bcri_head_shm *h = &place->cell->h;
     if (bcri_load(&h->waiter[ticket % BCRI_TICKETS]) != 0)
         return BCRI_GO_SLOW;
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
     bcri_store(&ctx->journal->ticket, ticket);
-    bcri_journal_phase(ctx, 4);
+    bcri_journal_phase(ctx, 4 | flags);
     bcri_store(&slot->cell, place->ref);
     bcri_store(&slot->key, ticket);
     /* The epoch that the put of this ticket will make: a slow one would move the request to the list first. */
@@ -92,26 +93,51 @@ static uint64_t queued(const struct bcri_place *place)
     return tail > head ? tail - head : 1;
 }
 
-/* A get that summons another CCE's handler takes both locks, and so does one that has to wait where additions summon: a put there
- * need not look whether somebody waits by ticket (put.c). With such a mark the putters' line is left alone. */
+/* One that finds nothing in its time has, too. */
+static bool has_summoned(int result)
+{
+    return result == 0 || result == BCRI_WAITS || result == bcrE_TIMEOUT;
+}
+
+/* Under H and the lock of the owner's queue, if there is room in its ring. */
+static int get_and_summon(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
+                          struct bcri_slot_shm *slot)
+{
+    struct bcri_summons_shm *queue = &place->record->summons;
+    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
+    if (!bcri_summons_try(ctx, place))
+        return BCRI_GO_SLOW;
+    bcri_summons_note_written(ctx, place);
+    int result = get_at_head(ctx, place, want, wait, slot, BCRI_PHASE_SUMMONS);
+    if (result == bcrE_TIMEOUT)
+        bcri_journal_phase(ctx, BCRI_PHASE_SUMMONS);
+    const bool done = has_summoned(result);
+    if (done)
+        bcri_summons_write(queue, place, bcri_current_cpu(), BCRI_REF_NONE);
+    bcri_summons_let_go(ctx, place, done);
+    return result;
+}
+
+/* One that has to wait where additions summon takes both locks: a put there need not look whether somebody waits by ticket
+ * (put.c). With such a mark the putters' line is left alone. */
 int bcri_get_marked(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
                     struct bcri_slot_shm *slot)
 {
     uint64_t state = bcri_load(&place->cell->h.state);
     if (state == (place->open | BCRI_CELL_HIGH)) {
         if (!wait || full_at_head(place))
-            return get_at_head(ctx, place, want, wait, slot);
+            return get_at_head(ctx, place, want, wait, slot, 0);
         return BCRI_GO_SLOW;
     }
     if (state != (place->open | BCRI_CELL_LOW))
         return bcri_why_not_fast(place, state);
     if (!bcri_get_summons(place, queued(place), want != BCRI_WANT_READ))
-        return get_at_head(ctx, place, want, wait, slot);
+        return get_at_head(ctx, place, want, wait, slot, 0);
     void *own = bcri_summons_own(ctx, place);
     if (own == NULL)
-        return BCRI_GO_SLOW;
-    int result = get_at_head(ctx, place, want, wait, slot);
-    if (result == 0 || result == BCRI_WAITS || result == bcrE_TIMEOUT)
+        return get_and_summon(ctx, place, want, wait, slot);
+    int result = get_at_head(ctx, place, want, wait, slot, 0);
+    if (has_summoned(result))
         ctx->upward->summon(ctx, own);
     return result;
 }

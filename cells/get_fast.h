@@ -8,6 +8,9 @@
  *   phase 4   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
  *             released the slot's own state (TICKET) says that it waits. (2 and 3 are slow.c's: done, listed.)
  *   Flag beside the phase: LOCKS, a write lock; if done, repair makes sure of the taker's mark (aux EPOCH).
+ *   Flag SUMMONS (READ, too): it summons another CCE's handler, whose queue is locked meanwhile (aux SUMMONS). With phase 0 it has
+ *   found nothing, and with 4 it has begun to wait, from there on; with phase 1 if it is done. Then repair writes the summons
+ *   unless it is written (summons.h).
  * READ; the same fields.
  *   phase 1   about to count one more holder (cw_*), then slot word = LIVE. Counted and not LIVE: repair makes it LIVE, and
  *             the walk over the dead one's IDs drops it.
@@ -26,7 +29,7 @@ bool bcri_copy_fits(struct bcri_ctx *ctx, const struct bcri_region_shm *header);
 int bcri_read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
                     const struct bcri_region_shm *header, struct bcri_slot_shm *slot);
 int bcri_wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, uint64_t ticket,
-                        struct bcri_slot_shm *slot);
+                        struct bcri_slot_shm *slot, uint32_t flags);
 
 BCRI_INLINE void make_live(const struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region,
                            const struct bcri_region_shm *header)
@@ -57,7 +60,7 @@ BCRI_INLINE void look_ahead(struct bcri_ctx *ctx, const struct bcri_place *place
 
 BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
                            uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
-                           struct bcri_slot_shm *slot)
+                           struct bcri_slot_shm *slot, uint32_t flags)
 {
     struct bcri_head_shm *h = &place->cell->h;
     struct bcri_journal_shm *j = ctx->journal;
@@ -71,7 +74,7 @@ BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum 
         bcri_note_locks(ctx);
     }
     bcri_step();
-    bcri_store(&j->phase, want == BCRI_WANT_LOCK ? 1 | BCRI_PHASE_LOCKS : 1);
+    bcri_store(&j->phase, (want == BCRI_WANT_LOCK ? 1 | BCRI_PHASE_LOCKS : 1) | flags);
     bcri_step();
     bcri_store_release(&h->head, ticket + 1);
     bcri_step();
@@ -101,8 +104,9 @@ BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_r
 int bcri_get_marked(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
                     struct bcri_slot_shm *slot);
 
+/* `flags`: what the phase is to say beside it. */
 BCRI_INLINE int get_at_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
-                            struct bcri_slot_shm *slot)
+                            struct bcri_slot_shm *slot, uint32_t flags)
 {
     struct bcri_head_shm *h = &place->cell->h;
     uint64_t ticket = bcri_load(&h->head);
@@ -121,7 +125,7 @@ BCRI_INLINE int get_at_head(struct bcri_ctx *ctx, struct bcri_place *place, enum
              !bcri_copy_fits(ctx, header)))
             return bcrE_NOMEM;
         if (want != BCRI_WANT_READ)
-            return take_entry(ctx, place, want, ticket, region, header, slot);
+            return take_entry(ctx, place, want, ticket, region, header, slot, flags);
         if (bcri_unlikely(bcri_load_acquire(&header->count) != BCRI_COUNT_ONE))
             return bcri_read_entry(ctx, ticket, region, header, slot);
         read_alone(ctx, region, header, slot);
@@ -129,7 +133,7 @@ BCRI_INLINE int get_at_head(struct bcri_ctx *ctx, struct bcri_place *place, enum
     }
     if (!wait)
         return bcri_load_acquire(&place->area->waitputs) != 0 ? BCRI_GO_SLOW : bcrE_TIMEOUT;
-    return want == BCRI_WANT_READ ? BCRI_GO_SLOW : bcri_wait_by_ticket(ctx, place, want, ticket, slot);
+    return want == BCRI_WANT_READ ? BCRI_GO_SLOW : bcri_wait_by_ticket(ctx, place, want, ticket, slot, flags);
 }
 
 BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
@@ -137,7 +141,7 @@ BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum 
 {
     if (bcri_unlikely(bcri_load(&place->cell->h.state) != place->open))
         return bcri_get_marked(ctx, place, want, wait, slot);
-    return get_at_head(ctx, place, want, wait, slot);
+    return get_at_head(ctx, place, want, wait, slot, 0);
 }
 
 /* flow.h says what it returns. */

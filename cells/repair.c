@@ -141,14 +141,20 @@ static bool put_is_done(struct dead *dead, struct bcri_place *place, bcri_ref re
     return true;
 }
 
+/* Whether it has summoned, too: then the summons is written. */
+static void finish_summons(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_place *place)
+{
+    if ((bcri_load(&dead->journal->phase) & BCRI_PHASE_SUMMONS) != 0 && place != NULL)
+        bcri_summons_finish(enl, dead->index, place);
+}
+
 static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
 {
     struct bcri_journal_shm *j = dead->journal;
     bcri_ref region = bcri_load(&j->region);
     uint32_t flags = bcri_load(&j->phase);
     if (put_is_done(dead, place, region)) {
-        if ((flags & BCRI_PHASE_SUMMONS) != 0 && place != NULL)
-            bcri_summons_finish(enl, dead->index, place);
+        finish_summons(enl, dead, place);
         if ((flags & BCRI_PHASE_RINGS) != 0)
             bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old), BCRI_REF_NONE);
         free_slot(enl, bcri_load(&j->slot));
@@ -169,6 +175,8 @@ static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_pla
     bcri_ref slot = bcri_load(&j->slot);
     bcri_ref region = bcri_load(&j->region);
     uint32_t phase = BCRI_PHASE(bcri_load(&j->phase));
+    if (phase != 1 || slot_is_live(enl, slot, region))
+        finish_summons(enl, dead, place);
     if (phase == 1 && slot_is_live(enl, slot, region)) {
         if ((bcri_load(&j->phase) & BCRI_PHASE_LOCKS) != 0) {
             bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->aux[BCRI_AUX_EPOCH]));
@@ -198,6 +206,7 @@ static void finish_read(struct bcri_ctx *enl, const struct dead *dead, struct bc
     uint32_t phase = bcri_load(&j->phase);
     struct bcri_slot_shm *slot = bcri_at(enl, bcri_load(&j->slot));
     bool counted = dead->counted;
+    finish_summons(enl, dead, place); /* it has found nothing, then */
     if (slot == NULL || BCRI_PHASE(phase) != 1 || bcri_load(&slot->word) != 0)
         return;
     if ((phase & BCRI_PHASE_SOLE) != 0) {

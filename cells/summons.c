@@ -77,6 +77,18 @@ void bcri_summons_leave(struct bcri_ctx *ctx, const struct bcri_place *place)
     unname(ctx);
 }
 
+void bcri_summons_let_go(struct bcri_ctx *ctx, const struct bcri_place *place, bool done)
+{
+    QUEUE *queue = &place->record->summons;
+    bool asleep = done && bcri_load(&queue->asleep) != 0;
+    if (asleep)
+        bcri_store(&queue->asleep, 0);
+    bcri_unlock(ctx, &queue->lock);
+    if (asleep)
+        bcri_bell_ring_for(place->record, place->ref);
+    unname(ctx);
+}
+
 /* A block with one entry, which nobody knows yet; its count is 0 until a transaction links it. */
 static int new_block(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_ref *ref_out)
 {
@@ -195,16 +207,9 @@ void bcri_summons_end(struct bcri_ctx *ctx, const struct bcri_place *place,
             ctx->upward->summon(ctx, summoning->own);
         return;
     }
-    QUEUE *queue = &place->record->summons;
     if (!done && summoning->block != BCRI_REF_NONE)
         bcri_heap_free(ctx, summoning->block, bcri_at_sure(ctx, summoning->block));
-    bool asleep = done && bcri_load(&queue->asleep) != 0;
-    if (asleep)
-        bcri_store(&queue->asleep, 0);
-    bcri_unlock(ctx, &queue->lock);
-    if (asleep)
-        bcri_bell_ring_for(place->record, place->ref);
-    unname(ctx);
+    bcri_summons_let_go(ctx, place, done);
 }
 
 /* ---- the owner */
@@ -338,7 +343,7 @@ static void next_in_chain(struct bcri_ctx *ctx)
 static void look_ahead(struct bcri_ctx *ctx, uint32_t number, bcri_ref hint)
 {
     const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(hint)];
-    if ((uint32_t)hint < map->units)
+    if (hint != BCRI_REF_NONE && (uint32_t)hint < map->units)
         bcri_prefetch_write(map->base + bcri_ref_offset(hint));
     if (ctx->cells == NULL)
         return;

@@ -147,10 +147,12 @@ void bcri_tx_summon(struct bcri_ctx *ctx, const struct bcri_place *place,
 void bcri_summons_end(struct bcri_ctx *ctx, const struct bcri_place *place,
                       const struct bcri_summoning *summoning, bool done);
 
-/* The same for a put that does it under the tail lock alone (put_fast.h): try takes the lock of the owner's queue, if there is
+/* The same for a put that does it under the tail lock alone (put_fast.h), or a get under the head lock (get_fast.h): try takes the lock of the owner's queue, if there is
  * room in its ring; note_written tells repair where the queue stands; write is the summons. */
 bool bcri_summons_try(struct bcri_ctx *ctx, const struct bcri_place *place);
 void bcri_summons_leave(struct bcri_ctx *ctx, const struct bcri_place *place);
+/* The same after bcri_summons_write, if `done`, with the owner rung if it sleeps. */
+void bcri_summons_let_go(struct bcri_ctx *ctx, const struct bcri_place *place, bool done);
 static inline void bcri_summons_note_written(struct bcri_ctx *ctx, const struct bcri_place *place)
 {
     uint64_t written = bcri_load(&place->record->summons.written);
