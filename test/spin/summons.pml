@@ -7,6 +7,8 @@
  * all puts; what it holds is in_cell. Checked: whatever dies when, each put that is in the cell has one summons and each
  * that is not has none; the owner takes all, each maker's in the order in which it made them; it is not left asleep.
  *
+ * With GETS the makers get instead (get_and_summon, get.c) and find nothing: they have summoned as soon as the journal says so.
+ *
  * With OWN_PUT the owner puts, too. Its own put, into another of its cells, summons it without the queue if that is not locked, and then empty
  * (bcri_summons_own). Checked: before that summons it has taken those of all puts of which it could know.
  *
@@ -18,6 +20,14 @@
  * queue is locked), OWN_LOOKS_FIRST (whether it is empty, then whether it is locked), LOOK_BEFORE_LOCK (the owner looks whether it is summoned, then takes the lock and goes to
  * sleep), NO_PLACE_FOR_CHAIN (all places of the ring are filled, so that the entry that leads to the chain falls on one
  * that was not read). */
+#ifdef GETS_REPAIR_BLINDLY
+#define GETS
+#define REPAIR_BLINDLY
+#endif
+#ifdef GETS_NO_RING_IN_REPAIR
+#define GETS
+#define NO_RING_IN_REPAIR
+#endif
 #ifdef OWN_PUT
 #define PUTS 1 /* of each */
 #else
@@ -30,6 +40,11 @@
 #define OWNER   3
 #define DAEMON  4
 #define VICTIM  0
+#ifdef GETS
+#define BEFORE_UNLOCK 1 /* from this phase on it rings before it lets go of the cell */
+#else
+#define BEFORE_UNLOCK 2
+#endif
 #define CHAINED 100 /* the entry that leads to the chain */
 #define OWN     (2 * PUTS) /* the owner's put */
 #ifdef NO_PLACE_FOR_CHAIN
@@ -101,6 +116,10 @@ inline make_put(r, id)
     :: chain_used == 0 && written - taken < LIMIT ->
         noted[r] = written;
         d_step { rings[r] = asleep; summons[r] = true };
+#ifdef GETS
+        d_step { phase[r] = 1; in_cell[id] = true };
+        write_ring(id);
+#else
         phase[r] = 1;
 #ifdef SUMMON_FIRST
         write_ring(id);
@@ -108,6 +127,7 @@ inline make_put(r, id)
 #else
         in_cell[id] = true;
         write_ring(id);
+#endif
 #endif
     :: else ->
         rings[r] = asleep;
@@ -120,13 +140,13 @@ inline make_put(r, id)
     fi;
     unlock(q_lock);
     if
-    :: rings[r] && phase[r] == 2 -> ring_bell()
+    :: rings[r] && phase[r] >= BEFORE_UNLOCK -> ring_bell()
     :: else
     fi;
     named[r] = false;
     unlock(t_lock);
     if
-    :: rings[r] && phase[r] == 1 -> ring_bell()
+    :: rings[r] && phase[r] < BEFORE_UNLOCK -> ring_bell()
     :: else
     fi;
     open[r] = false
@@ -170,7 +190,7 @@ end:
             fi;
 #ifndef NO_RING_IN_REPAIR
             if
-            :: rings[VICTIM] -> ring_bell()
+            :: rings[VICTIM] && BEFORE_UNLOCK == 2 -> ring_bell() /* its journal says it */
             :: else
             fi
 #endif
