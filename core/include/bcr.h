@@ -34,8 +34,9 @@
  *     routines about areas, marks and descriptors of cells have no time and wait.
  *   - Any thread of the process may call, but never two at once.  Never call from a signal handler.  Signals
  *     that arrive during a call do not end it.
- *   - Routines that put, get, zap, wait or enlist, and those made of them, may run handlers (bcr_handler)
- *     before they do anything and while they wait, and fail with bcrE_LONGJMP if one was left by longjmp.
+ *   - Routines that put, get, zap, wait, count (bcr_celllen) or enlist, and those made of them, may run handlers
+ *     (bcr_handler) before they do anything and while they wait, and fail with bcrE_LONGJMP if one was left
+ *     by longjmp.
  *   - All descriptors of the library are close-on-exec.
  *
  * Source: BCR guide, "BCR Application Interface".
@@ -960,7 +961,7 @@ BCR_API int bcr_putwait(int msec);
  *           there is nothing to wait for.
  * Returns : 1 if all have; 0 if the time is up, bcr_errno unchanged; -1 with bcr_errno set.
  *           bcrE_ARG  msec is bcr_PENDING.
- * Blocks  : up to msec milliseconds; for ever if negative.
+ * Blocks  : up to msec milliseconds; for ever if negative. May run handlers.
  * Crash   : nothing is changed, so nothing is left.
  * Source  : this project.
  */
@@ -975,7 +976,7 @@ BCR_API int bcr_putdone(int msec);
  *           bcrE_NOCELL  it has no such cell.
  *           bcrE_ACCESS  a private cell of another CCE.
  *           bcrE_NOMEM   no memory to reach that CCE's cells.
- * Blocks  : no.
+ * Blocks  : no; may run handlers.
  * Crash   : nothing is changed, so nothing is left.
  * Source  : this project.
  */
