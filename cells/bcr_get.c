@@ -27,6 +27,8 @@ BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use u
         if (want == BCRI_WANT_LOCK)
             bcri_store(&slot->cell, place->ref); /* in case that it must go back (bcri_request_give_back) */
         error = get_fast(ctx, place, want, msec, slot);
+        if (bcri_likely(error == 0))
+            return 0;
         if (bcri_unlikely(error == BCRI_GO_SLOW))
             error = bcri_get_slow(ctx, place, want, msec, slot);
         if (bcri_likely(error != BCRI_STALE))

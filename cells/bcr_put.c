@@ -46,11 +46,11 @@ static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, bool wr
 
 BCRI_INLINE int put_now(struct bcri_ctx *ctx, void **rgid, uint64_t key, bool write, bool nofree)
 {
-    struct bcri_slot_shm *slot;
-    int error = bcri_id_live(ctx, rgid, &slot);
+    struct bcri_id id;
+    int error = bcri_id_look(ctx, rgid, &id);
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
-    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    bcri_ref region = bcri_slot_region(id.word);
     const struct bcri_region_shm *header = bcri_at(ctx, region);
     if (bcri_unlikely(header == NULL))
         return failed(ctx, bcrE_NOMEM);
@@ -60,9 +60,9 @@ BCRI_INLINE int put_now(struct bcri_ctx *ctx, void **rgid, uint64_t key, bool wr
     error = bcri_place_find_key(ctx, key, &place);
     if (bcri_likely(error == 0)) {
         owner = place->owner;
-        error = bcri_likely(place->may_add) ? put_fast(ctx, place, region, slot, write, nofree) : bcrE_ACCESS;
+        error = bcri_likely(place->may_add) ? put_fast(ctx, place, region, &id, write, nofree) : bcrE_ACCESS;
         if (bcri_unlikely(error >= BCRI_STALE))
-            error = put_otherwise(ctx, write, slot, key, nofree);
+            error = put_otherwise(ctx, write, id.slot, key, nofree);
     }
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);

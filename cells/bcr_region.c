@@ -18,20 +18,19 @@
 #include "bcri/self.h"
 #include "bcri/trace.h"
 
-static inline void name_region(const struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref,
-                               const struct bcri_region_shm *region)
+static inline void name_region(struct bcri_slot_shm *slot, bcri_ref ref, uintptr_t data)
 {
-    bcri_store(&slot->data, bcri_header_data(ctx, ref, region));
+    bcri_store(&slot->data, data);
     bcri_step();
-    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, ref));
+    bcri_store(&slot->word, bcri_slot_live(ref));
     bcri_step();
 }
 
 /* The ID names the region before the region counts it: see drop.h. */
-static inline void **name_new(const struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref,
-                              struct bcri_region_shm *region)
+static inline void **name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct bcri_region_shm *region,
+                              uintptr_t data)
 {
-    name_region(ctx, slot, ref, region);
+    name_region(slot, ref, data);
     bcri_store(&region->count, BCRI_COUNT_ONE);
     bcri_step();
     return bcri_id_of(slot);
@@ -56,7 +55,7 @@ static __attribute__((noinline)) void **alloc_otherwise(struct bcri_ctx *ctx, in
         return NULL;
     }
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
-    return name_new(ctx, slot, ref, region);
+    return name_new(slot, ref, region, bcri_header_data(ctx, ref, region));
 }
 
 void **bcr_rgalloc(int len, int archtype)
@@ -66,14 +65,15 @@ void **bcr_rgalloc(int len, int archtype)
         return NULL;
     bcri_ref ref;
     struct bcri_region_shm *region;
+    uintptr_t data;
     struct bcri_slot_shm *slot = *ctx->slot_top;
     /* A negative length is more than any block has. */
     if (bcri_unlikely(archtype != 0 || slot == NULL ||
-                      !bcri_heap_alloc_fast(ctx, (uint32_t)len, ctx->archtype, &ref, &region)))
+                      !bcri_heap_alloc_fast(ctx, (uint32_t)len, ctx->archtype, &ref, &region, &data)))
         return alloc_otherwise(ctx, len, archtype);
     ctx->slot_top--; /* as bcri_slot_take, of which this has been half already */
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
-    return name_new(ctx, slot, ref, region);
+    return name_new(slot, ref, region, data);
 }
 
 int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
@@ -101,7 +101,7 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_journal_phase(ctx, 1);
     bcri_store(&copy->count, BCRI_COUNT_ONE);
     bcri_step();
-    name_region(ctx, slot, ref, copy);
+    name_region(slot, ref, bcri_header_data(ctx, ref, copy));
     bcri_journal_phase(ctx, 2);
     bcri_region_drop(ctx, old_ref);
     bcri_journal_phase(ctx, 3);
@@ -148,13 +148,13 @@ int bcr_rgfree(void **rgid)
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
         return -1;
-    struct bcri_slot_shm *slot = NULL;
-    int error = bcri_id_live(ctx, rgid, &slot);
+    struct bcri_id id = {.slot = NULL};
+    int error = bcri_id_look(ctx, rgid, &id);
     if (bcri_unlikely(error != 0))
-        return free_unusual(ctx, slot, error);
+        return free_unusual(ctx, id.slot, error);
     bcri_counted(ctx, BCRI_COUNT_FREE);
-    if (bcri_unlikely(!bcri_drop_alone(ctx, slot, bcri_load(&slot->word))))
-        bcri_drop_shared(ctx, slot);
+    if (bcri_unlikely(!bcri_drop_alone(ctx, id.slot, id.word)))
+        bcri_drop_shared(ctx, id.slot);
     return 0;
 }
 

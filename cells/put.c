@@ -30,6 +30,16 @@ uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
     return by_ring < head + credits ? by_ring : head + credits;
 }
 
+int bcri_put_refused(struct bcri_ctx *ctx, struct bcri_place *place, int result)
+{
+    if (result == BCRI_STALE)
+        bcri_unlock_stale(ctx, &place->cell->t.lock);
+    else
+        bcri_unlock(ctx, &place->cell->t.lock);
+    bcri_journal_close(ctx);
+    return result;
+}
+
 int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region)
 {
     int error = bcri_region_hold(ctx, region, 1);
@@ -128,5 +138,6 @@ int bcri_put_marked(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref reg
 int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, struct bcri_slot_shm *slot,
                   bool write, bool nofree)
 {
-    return put_fast(ctx, place, region, slot, write, nofree);
+    const struct bcri_id id = {.slot = slot, .ref = nofree ? BCRI_REF_NONE : bcri_slot_ref(ctx, slot)};
+    return put_fast(ctx, place, region, &id, write, nofree);
 }

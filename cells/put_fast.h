@@ -25,11 +25,15 @@
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/flow.h"
+#include "bcri/ids.h"
 #include "bcri/lock.h"
 #include "bcri/region.h"
 
 /* put.c: how far the tail may go, from what the takers have left behind. Under T. */
 uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place);
+
+/* put.c: lets go of T and ends a put that has not been done. Returns `result`. */
+int bcri_put_refused(struct bcri_ctx *ctx, struct bcri_place *place, int result);
 
 /* put.c: the rest of a fast put, T being held, where the state there is not place->open. */
 int bcri_put_marked(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
@@ -89,38 +93,31 @@ BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_
 BCRI_INLINE int put_end(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                         bool nofree, int result, uint64_t old)
 {
-    struct bcri_tail_shm *t = &place->cell->t;
-    if (bcri_unlikely(result == BCRI_STALE))
-        bcri_unlock_stale(ctx, &t->lock);
-    else
-        bcri_unlock(ctx, &t->lock);
-    if (bcri_likely(result == 0)) {
-        ctx->waits_in_row = 0;
-        if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
-            bcri_bell_ring_index(ctx, (uint32_t)old, place->ref);
-        if (!nofree) {
-            bcri_store(&slot->word, 0);
-            bcri_slot_give(ctx, slot);
-        }
+    if (bcri_unlikely(result != 0))
+        return bcri_put_refused(ctx, place, result);
+    bcri_unlock(ctx, &place->cell->t.lock);
+    ctx->waits_in_row = 0;
+    if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
+        bcri_bell_ring_index(ctx, (uint32_t)old, place->ref);
+    if (!nofree) {
+        bcri_store(&slot->word, 0);
+        bcri_slot_give(ctx, slot);
     }
     bcri_journal_close(ctx);
-    return result;
+    return 0;
 }
 
 BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
-                         struct bcri_slot_shm *slot, bool write, bool nofree)
+                         const struct bcri_id *id, bool write, bool nofree)
 {
     struct bcri_tail_shm *t = &place->cell->t;
     struct bcri_journal_shm *j = ctx->journal;
     bcri_prefetch_write(&place->cell->ring[bcri_load(&t->tail) & place->mask]);
     bcri_store(&j->cell, place->ref);
     bcri_store(&j->region, region);
-    if (nofree) {
-        bcri_store(&j->slot, BCRI_REF_NONE);
+    bcri_store(&j->slot, nofree ? BCRI_REF_NONE : id->ref);
+    if (nofree)
         bcri_store(&j->aux[BCRI_AUX_HELD], BCRI_HELD_NOT);
-    } else {
-        bcri_store(&j->slot, bcri_slot_ref(ctx, slot));
-    }
     bcri_step();
     bcri_store(&j->doing, bcri_doing(BCRI_OP_PUT, nofree ? 0 : BCRI_PHASE_GIVES));
     bcri_step();
@@ -130,10 +127,10 @@ BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_re
         return bcrE_FULL;
     }
     if (bcri_unlikely(bcri_load(&t->state) != place->open))
-        return bcri_put_marked(ctx, place, region, slot, write, nofree);
+        return bcri_put_marked(ctx, place, region, id->slot, write, nofree);
     uint64_t old = 0;
     int result = under_tail(ctx, place, region, write, nofree, &old);
-    return put_end(ctx, place, slot, nofree, result, old);
+    return put_end(ctx, place, id->slot, nofree, result, old);
 }
 
 #endif

@@ -60,6 +60,8 @@ static void begin_summonses(struct bcri_ctx *ctx)
     ctx->summons_lap = bcri_summons_lap(ctx->summons_taken);
 }
 
+static const _Atomic uint32_t always = 1;
+
 int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t layout,
                   const struct bcri_upcalls *upcalls, void *up)
 {
@@ -88,6 +90,8 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
         goto fail;
     ctx->journal = &ctx->record->journal;
     ctx->bell = &ctx->record->bell;
+    ctx->trace = ctx->record->trace;
+    ctx->sleepers_at = ctx->full_fence ? &always : &ctx->bell->lock_sleepers;
     begin_summonses(ctx);
     error = stack_first_slots(ctx) ? bcri_ids_init(ctx) : bcrE_NOMEM;
     if (error != 0)

@@ -105,7 +105,8 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
 int bcri_heap_alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                     struct bcri_region_shm **region_out)
 {
-    if (bcri_likely(bcri_heap_alloc_fast(ctx, length, archtype, ref_out, region_out)))
+    uintptr_t data;
+    if (bcri_likely(bcri_heap_alloc_fast(ctx, length, archtype, ref_out, region_out, &data)))
         return 0;
     return alloc_slow(ctx, length, archtype, ref_out, region_out);
 }

@@ -34,6 +34,11 @@ bool bcri_fence_everybody(const struct bcri_ctx *ctx)
 
 void bcri_unlock_wake(struct bcri_ctx *ctx)
 {
+    if (ctx->full_fence) {
+        atomic_thread_fence(memory_order_seq_cst);
+        if (bcri_load(&ctx->bell->lock_sleepers) == 0)
+            return;
+    }
     bcri_store(&ctx->bell->lock_sleepers, 0);
     atomic_fetch_add_explicit(&ctx->bell->lock_event, 1, memory_order_seq_cst);
     bcri_futex_wake(&ctx->bell->lock_event, INT32_MAX);

@@ -36,11 +36,8 @@ static uint32_t lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region)
 static void unlock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t count)
 {
     bcri_store_release(&region->count, BCRI_COUNT_WORD(count, 0));
-    if (bcri_unlikely(ctx->full_fence))
-        atomic_thread_fence(memory_order_seq_cst);
     bcri_step();
-    if (bcri_unlikely(bcri_load(&ctx->bell->lock_sleepers)))
-        bcri_unlock_wake(ctx);
+    bcri_look_for_sleepers(ctx);
 }
 
 static void journal_open(struct bcri_journal_shm *journal, bcri_ref ref, enum bcri_cw_state state)

@@ -119,7 +119,7 @@ static inline uint64_t bcri_lap(uint64_t ticket, uint32_t ring_log2)
 }
 static inline uint64_t bcri_entry(uint64_t lap, uint32_t cpu, bcri_ref ref)
 {
-    return lap << 56 | (uint64_t)(cpu & 0xffu) << 48 | ref;
+    return lap << 56 | (uint64_t)(uint8_t)cpu << 48 | ref;
 }
 static inline uint64_t bcri_entry_lap(uint64_t entry)
 {

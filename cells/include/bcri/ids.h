@@ -7,20 +7,40 @@
 #include "bcri/self.h"
 #include "bcri/slot.h"
 
-/* 0 and the slot, which is LIVE; bcrE_RGID; bcrE_PENDING (and the slot). */
-static inline int bcri_id_live(struct bcri_ctx *ctx, void **rgid, struct bcri_slot_shm **slot_out)
+/* An ID as it was looked up. */
+struct bcri_id {
+    struct bcri_slot_shm *slot;
+    bcri_ref ref; /* of the slot */
+    uint64_t word;
+};
+
+/* 0 and the ID, which is LIVE; bcrE_RGID; bcrE_PENDING (and the ID). */
+static inline int bcri_id_look(struct bcri_ctx *ctx, void **rgid, struct bcri_id *id_out)
 {
-    struct bcri_slot_shm *slot = bcri_slot_of(ctx, rgid);
+    bcri_ref ref;
+    struct bcri_slot_shm *slot = bcri_slot_and_ref(ctx, rgid, &ref);
     if (bcri_unlikely(slot == NULL))
         return bcrE_RGID;
-    switch (bcri_slot_state(bcri_load_acquire(&slot->word))) {
-    case BCRI_SLOT_LIVE: *slot_out = slot; return 0;
+    uint64_t word = bcri_load_acquire(&slot->word);
+    *id_out = (struct bcri_id){slot, ref, word};
+    if (bcri_likely(bcri_slot_state(word) == BCRI_SLOT_LIVE))
+        return 0;
+    switch (bcri_slot_state(word)) {
     case BCRI_SLOT_TICKET:
     case BCRI_SLOT_LISTED:
     case BCRI_SLOT_SERVED:
-    case BCRI_SLOT_FAILED: *slot_out = slot; return bcrE_PENDING;
+    case BCRI_SLOT_FAILED: return bcrE_PENDING;
     default: /* free, or a request that the program never saw */ return bcrE_RGID;
     }
+}
+/* 0 and the slot, which is LIVE; bcrE_RGID; bcrE_PENDING (and the slot). */
+static inline int bcri_id_live(struct bcri_ctx *ctx, void **rgid, struct bcri_slot_shm **slot_out)
+{
+    struct bcri_id id;
+    int error = bcri_id_look(ctx, rgid, &id);
+    if (error == 0 || error == bcrE_PENDING)
+        *slot_out = id.slot;
+    return error;
 }
 
 static inline void **bcri_id_of(struct bcri_slot_shm *slot)

@@ -53,11 +53,18 @@ uint32_t bcri_current_cpu_slow(void);
 static inline uint32_t bcri_current_cpu(void)
 {
 #if defined(__x86_64__) || defined(__aarch64__) || defined(__s390x__)
+    uint32_t cpu;
+#if defined(__x86_64__) && !defined(__ILP32__)
+    __asm__ volatile("movl %%fs:%c2(%1), %0"
+                     : "=r"(cpu)
+                     : "r"(__rseq_offset), "i"(offsetof(struct rseq, cpu_id)));
+#else
     const struct rseq *area =
         (const struct rseq *)(const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
-    uint32_t cpu = *(const volatile uint32_t *)&area->cpu_id;
+    cpu = *(const volatile uint32_t *)&area->cpu_id;
+#endif
     if (bcri_likely((int32_t)cpu >= 0)) /* negative where the kernel does not keep it */
-        return cpu & 0xffu;
+        return (uint8_t)cpu;
 #endif
     return bcri_current_cpu_slow();
 }

@@ -74,6 +74,9 @@ struct bcri_ctx {
     struct bcri_journal_shm *journal;
     struct bcri_bell_shm *bell;
     struct bcri_mapping *map; /* by segment number */
+    /* What a release looks at: the bell's lock_sleepers, or a word that says yes (lock.h). */
+    const _Atomic uint32_t *sleepers_at;
+    struct bcri_trace_shm *trace; /* of the record */
     uint32_t tag;
     uint32_t index;
     bool full_fence;   /* membarrier is missing: releases must fence (lock.h) */

@@ -29,6 +29,7 @@ struct bcri_span {
     uint32_t stride; /* bytes from header to header */
     uint32_t first_unit;
     unsigned char *base;
+    unsigned char *seg_base; /* of its segment: where data_16 counts from */
     bcri_ref ref;
     struct bcri_heap_area *area;
     uint32_t *charge;
@@ -128,10 +129,11 @@ static inline void bcri_span_push(struct bcri_span *span, uint32_t i)
         bcri_span_edge(span);
 }
 
-/* A block of up to BCRI_HEAP_SPAN_MAX bytes from the span at hand. False, and nothing has happened: there is none, or the
- * account has no room (bcri_heap_alloc looks further). The rest as bcri_heap_alloc. */
+/* A block of up to BCRI_HEAP_SPAN_MAX bytes from the span at hand, and where its data lies in this process. False, and nothing
+ * has happened: there is none, or the account has no room (bcri_heap_alloc looks further). The rest as bcri_heap_alloc. */
 static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype,
-                                        bcri_ref *ref_out, struct bcri_region_shm **region_out)
+                                        bcri_ref *ref_out, struct bcri_region_shm **region_out,
+                                        uintptr_t *data_out)
 {
     const struct bcri_heap *heap = ctx->heap;
     if (bcri_unlikely(heap == NULL || heap->area == NULL || length > BCRI_HEAP_SPAN_MAX))
@@ -142,6 +144,7 @@ static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, u
     if (bcri_unlikely(span->top == 0 || area->charged + charge > area->limit))
         return false;
     bcri_span_hand_out(span, bcri_span_pop(area, span, charge), length, archtype, ref_out, region_out);
+    *data_out = (uintptr_t)span->seg_base + (uintptr_t)((uint64_t)(*region_out)->data_16 * 16);
     return true;
 }
 

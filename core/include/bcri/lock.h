@@ -32,7 +32,15 @@
 
 /* Takes the lock after the first CAS has failed. Blocks. */
 void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock);
+/* Fences where releases must, and wakes who sleeps until this CCE lets go of something. */
 void bcri_unlock_wake(struct bcri_ctx *ctx);
+/* The second half of each release: the look at lock_sleepers. With ctx->full_fence it looks at a word that always says yes, so
+ * that the one test is enough. */
+static inline void bcri_look_for_sleepers(struct bcri_ctx *ctx)
+{
+    if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
+        bcri_unlock_wake(ctx);
+}
 
 /* The same until the deadline. False: time is up, and the holder is stopped; nothing has happened. One that is not stopped
  * lets go as soon as it gets a processor, and is waited for. */
@@ -62,11 +70,8 @@ static inline bool bcri_lock_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock
 static inline void bcri_unlock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {
     bcri_store_release(lock, 0);
-    if (bcri_unlikely(ctx->full_fence))
-        atomic_thread_fence(memory_order_seq_cst);
     bcri_step();
-    if (bcri_unlikely(bcri_load(&ctx->bell->lock_sleepers)))
-        bcri_unlock_wake(ctx);
+    bcri_look_for_sleepers(ctx);
 }
 
 /* Releases a lock word that may not be there any more: its memory was given back and may hold another cell of the same

@@ -34,6 +34,11 @@ static inline uint64_t bcri_slot_word(enum bcri_slot_state state, uint32_t flags
 {
     return ((uint64_t)state << 56) | ((uint64_t)(flags & 0xffu) << 48) | (ref & BCRI_REF_MASK);
 }
+/* LIVE with no flag, for a reference that is one, with nothing above it. */
+static inline uint64_t bcri_slot_live(bcri_ref ref)
+{
+    return (uint64_t)BCRI_SLOT_LIVE << 56 | ref;
+}
 static inline enum bcri_slot_state bcri_slot_state(uint64_t word)
 {
     return (enum bcri_slot_state)(word >> 56);
@@ -82,6 +87,23 @@ static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slo
     if (bcri_likely(offset < ctx->slot_near_bytes))
         return ctx->slot_near_ref + offset / BCRI_REF_UNIT;
     return bcri_slot_ref_far(ctx, slot);
+}
+
+/* Both at once. The reference is only written where there is a slot. */
+static inline struct bcri_slot_shm *bcri_slot_and_ref(struct bcri_ctx *ctx, void **rgid, bcri_ref *ref_out)
+{
+    uintptr_t offset = (uintptr_t)rgid - ctx->slot_near;
+    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
+    if (bcri_likely(offset < ctx->slot_near_bytes && offset % sizeof(struct bcri_slot_shm) == 0)) {
+        if (rgid == NULL)
+            __builtin_unreachable(); /* no chunk lies there */
+        *ref_out = ctx->slot_near_ref + offset / BCRI_REF_UNIT;
+        return slot;
+    }
+    slot = bcri_slot_of_far(ctx, rgid);
+    if (slot != NULL)
+        *ref_out = bcri_slot_ref(ctx, slot);
+    return slot;
 }
 
 /* Makes the stack of free IDs anew, empty, with room for so many. False: no memory, nothing has changed. */

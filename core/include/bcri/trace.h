@@ -53,7 +53,8 @@ static inline void bcri_trace(struct bcri_ctx *ctx, enum bcri_trace_op op, int r
                               uint32_t cell, uint32_t bytes, bcri_ref region)
 {
     uint32_t seq = ++ctx->trace_seq;
-    struct bcri_trace_shm *trace = &ctx->record->trace[seq % BCRI_TRACE_RECORDS];
+    volatile struct bcri_trace_shm *trace =
+        &ctx->trace[seq % BCRI_TRACE_RECORDS]; /* else gcc packs what it stores first */
     if (bcri_unlikely(seq % BCRI_TRACE_CLOCK_EVERY == 0))
         ctx->coarse_ns = bcri_clock_coarse_ns();
     /* What is overwritten from here on was behind the neighbour's head: who sees any of it sees that, too. */
