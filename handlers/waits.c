@@ -11,6 +11,7 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/flow.h"
+#include "bcri/heap.h"
 #include "bcri/summons.h"
 
 #define NO_DEADLINE SIZE_MAX
@@ -342,6 +343,9 @@ bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns)
     if (waits->belled.first ==
         NULL) /* then no look has read it, and what has rung so far is seen without it */
         waits->bell_seen = bcri_load_acquire(&waits->ctx->bell->bell);
+    if (something(waits))
+        return false;
+    bcri_heap_collect_waiting(waits->ctx);
     for (int turn = 0; turn < turns; turn++) {
         if (something(waits))
             return false;
