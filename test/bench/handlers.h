@@ -29,6 +29,8 @@ bench_step handlers_plain; /* from before the put to the return of the get that 
 
 /* handlers_alone.c: within one, side 0 */
 void handlers_alone_prepare(void);
+bench_step handlers_ring_10, handlers_ring_100,
+    handlers_ring_mixed;  /* as handlers_ring, with few, or in no order */
 bench_step handlers_ring; /* a region goes round a ring of actors: take it, put it into the next one's cell */
 bench_step handlers_no_ring;   /* puts and takes along as many cells */
 bench_step handlers_run;       /* invocations alone: from their requests, which are there, to their ends */

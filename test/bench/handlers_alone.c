@@ -6,6 +6,32 @@
 
 static long runs_left;
 
+/* Which actor comes after which: the first ten in a circle, the first hundred, all, all in an order without order. */
+static int after_10[RING_ACTORS], after_100[RING_ACTORS], after[RING_ACTORS], after_mixed[RING_ACTORS];
+static const int (*next_actor)[RING_ACTORS];
+
+static void make_circle(int *next, int actors)
+{
+    for (int i = 0; i < actors; i++)
+        next[i] = (i + 1) % actors;
+}
+
+static void mix(int *next)
+{
+    static int order[RING_ACTORS];
+    uint32_t random = 1;
+    for (int i = 0; i < RING_ACTORS; i++)
+        order[i] = i;
+    for (int i = RING_ACTORS - 1; i > 0; i--) {
+        random = random * 1664525u + 1013904223u;
+        int k = (int)((random >> 8) % (uint32_t)(i + 1)), at_k = order[k];
+        order[k] = order[i];
+        order[i] = at_k;
+    }
+    for (int i = 0; i < RING_ACTORS; i++)
+        next[order[i]] = order[(i + 1) % RING_ACTORS];
+}
+
 static void on_ring(int cell)
 {
     void **region = bcr_deq(bcr_cce, cell, 0);
@@ -14,20 +40,41 @@ static void on_ring(int cell)
         cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");
         return;
     }
-    int next = cell + 1 < CELL_RING + RING_ACTORS ? cell + 1 : CELL_RING;
-    cells_check(bcr_enq(region, bcr_cce, next, bcr_FREE) == 0, "bcr_enq");
+    cells_check(bcr_enq(region, bcr_cce, CELL_RING + (*next_actor)[cell - CELL_RING], bcr_FREE) == 0,
+                "bcr_enq");
 }
 
-void handlers_ring(struct bench_pair *pair, struct bench_turn *turn)
+static void go_round(const struct bench_pair *pair, struct bench_turn *turn, const int (*order)[RING_ACTORS])
 {
     if (pair->side != 0)
         return;
+    next_actor = order;
     runs_left = turn->count;
     cells_check(bcr_enq(cells_new(turn->size_bytes, 0), bcr_cce, CELL_RING, bcr_FREE) == 0, "bcr_enq");
     cells_check(bcr_allow(0) == 0, "bcr_allow");
     if (runs_left != 0)
         bench_fail("the ring stopped with %ld runs left", runs_left);
     turn->op_count = turn->count;
+}
+
+void handlers_ring_10(struct bench_pair *pair, struct bench_turn *turn)
+{
+    go_round(pair, turn, &after_10);
+}
+
+void handlers_ring_100(struct bench_pair *pair, struct bench_turn *turn)
+{
+    go_round(pair, turn, &after_100);
+}
+
+void handlers_ring(struct bench_pair *pair, struct bench_turn *turn)
+{
+    go_round(pair, turn, &after);
+}
+
+void handlers_ring_mixed(struct bench_pair *pair, struct bench_turn *turn)
+{
+    go_round(pair, turn, &after_mixed);
 }
 
 void handlers_no_ring(struct bench_pair *pair, struct bench_turn *turn)
@@ -152,6 +199,10 @@ void handlers_alone_prepare(void)
     cells_check(bcr_handler(CELL_DEMAND, count_run, 0, 0, 0) == 0, "bcr_handler");
     grow_line(CELL_RING);
     grow_line(CELL_LINE);
+    make_circle(after_10, 10);
+    make_circle(after_100, 100);
+    make_circle(after, RING_ACTORS);
+    mix(after_mixed);
     for (int i = 0; i < RING_ACTORS; i++)
         cells_check(bcr_handler(CELL_RING + i, on_ring, 1, 0, 0) == 0, "bcr_handler");
 }
