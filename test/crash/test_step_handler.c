@@ -62,6 +62,11 @@ static void with_demand(struct scene *scene)
     begin(scene);
     CHECK_INT(bcr_handler(scene->cell, answer, 0, 0, 0), 0);
 }
+static void with_demand_elsewhere(struct scene *scene)
+{
+    begin(scene);
+    CHECK_INT(bcr_handler(scene->cell2, answer, 0, 0, 0), 0); /* which reads bcrrc, at great length */
+}
 /* One stack is there, and warm. */
 static void with_taker_that_has_run(struct scene *scene)
 {
@@ -111,7 +116,7 @@ static bool free_cells(struct scene *scene)
 }
 
 #define OWN .own = true, .before = ": DEAD", .after = ": DEAD"
-SCENARIO(installs_its_first_handler, OWN, .run = install)
+SCENARIO(installs_a_handler, OWN, .prepare = with_demand_elsewhere, .run = install)
 SCENARIO(replaces_a_handler_that_is_requested, OWN, .queued = 3, .prepare = with_taker, .run = replace)
 SCENARIO(takes_a_handler_away_that_is_requested, OWN, .queued = 3, .prepare = with_taker, .run = take_away)
 SCENARIO(frees_cells_whose_handlers_are_requested, OWN, .queued = 3, .prepare = with_taker, .run = free_cells)

@@ -368,7 +368,8 @@ static void count(void)
 {
     struct shared *shared = me->shared;
     CHECK_INT(bcr_allow(0), 0);
-    CHECK_INT(me->under_way, 0);
+    while (me->under_way > 0) /* one that was interrupted */
+        wait_somewhat();
     for (int cell = FIRST; cell <= CELLS; cell++) {
         const uint64_t requests = atomic_load(&shared->requests[me->self][cell]);
         if (cell == FICKLE ? me->runs[cell] > requests : me->runs[cell] != requests)
