@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bcri/coroutine.h"
 #include "chunk.h"
 
 #ifndef MADV_GUARD_INSTALL
@@ -58,6 +59,10 @@ void bcri_stacks_init(struct bcri_stacks *stacks, size_t element_bytes, size_t s
         /* A guard makes two mappings out of each stack. */
         .protect_most = read_number("/proc/sys/vm/max_map_count", 65530) / 4,
     };
+    if (bcri_sanitizer_reads_guards()) {
+        stacks->guard = BCRI_STACK_PROTECT;
+        stacks->protect_most = 4000; /* it knows of 30,000 mappings at most */
+    }
 }
 
 /* Is this out of reach? Emulators accept advice that they know nothing of, and do nothing about it. */

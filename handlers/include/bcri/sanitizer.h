@@ -11,6 +11,7 @@
 #ifndef BCRI_SANITIZER_H
 #define BCRI_SANITIZER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,16 @@ struct bcri_coroutine {
     void *fiber;                               /* of ThreadSanitizer */
     unsigned valgrind_id;
 };
+
+/* Valgrind's leak check reads whatever it takes for memory. Pages that fault without a mapping of their own take a signal each. */
+static inline bool bcri_sanitizer_reads_guards(void)
+{
+#ifdef RUNNING_ON_VALGRIND
+    return RUNNING_ON_VALGRIND;
+#else
+    return false;
+#endif
+}
 
 static inline void bcri_sanitizer_made(struct bcri_coroutine *co)
 {
