@@ -25,8 +25,9 @@
  *    or interrupted invocation of a higher priority, is there; the main program also by a summons of an equal one. So handlers of
  *    one priority do not interrupt each other: at no time are more of them under way, without being blocked, than there
  *    are priorities. bcr_allow stops its caller always.
- * 4. What happened is seen at the beginning of calls (summonses), and, with everything that was waited for, whenever an
- *    invocation stops or ends and while the CCE waits: first all summonses that are there, then what is ready.
+ * 4. What happened is seen at once (summonses by what this CCE does itself), at the beginning of calls (others'), and, with
+ *    everything that was waited for, whenever an invocation stops or ends and while the CCE waits: first all summonses that
+ *    are there, then what is ready.
  *
  * A summons belongs to its cell's handler: if that is replaced by another one, the new one is run for it, with the new
  * priority; if it is removed, the summons is dropped. Where no further stack can be had (bcr/stack.h), handlers wait to be
