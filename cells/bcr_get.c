@@ -193,6 +193,8 @@ int bcr_rgwait(void **rgid, int msec, int failfree)
     do {
         if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0) {
             int withdrawn = failfree ? bcri_request_withdraw(ctx, slot) : 0;
+            if (failfree && withdrawn == 0)
+                bcri_request_gone(ctx);
             if (withdrawn != BCRI_WAITS)
                 return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
         }
@@ -245,6 +247,7 @@ static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int 
             return 1;
         undo(ctx, slots[i]);
     }
+    bcri_request_gone(ctx);
     return 0;
 }
 

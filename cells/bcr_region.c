@@ -131,6 +131,8 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
         return bcri_fail(error);
     do {
         int withdrawn = bcri_request_withdraw(ctx, slot);
+        if (withdrawn == 0)
+            bcri_request_gone(ctx);
         if (withdrawn != BCRI_WAITS)
             return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
         bcri_wait_settled(ctx, slot);

@@ -215,8 +215,15 @@ int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     case BCRI_SLOT_SERVED:
     case BCRI_SLOT_FAILED: return collect_served(ctx, slot);
     case BCRI_SLOT_LIVE: return 0;
-    default: return BCRI_WAITS;
+    case BCRI_SLOT_LISTED: return BCRI_WAITS;
+    default: return bcrE_RGID; /* no request any more: another invocation of a handler has freed the ID */
     }
+}
+
+void bcri_request_gone(const struct bcri_ctx *ctx)
+{
+    if (ctx->upward != NULL)
+        bcri_bell_ring(ctx->record);
 }
 
 bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)

@@ -339,7 +339,7 @@ BCR_API int bcr_rglen(void **rgid, int *archtype);
  *           the cell; without it the get goes on.  -1: the ID is dead, unless it was none.
  * Returns : 1 if the region can be used; 0 if the time is up, bcr_errno unchanged; -1 with bcr_errno set
  *           if the get failed, the ID then being free.
- *           bcrE_RGID       rgid is not the ID of a region held here.
+ *           bcrE_RGID       rgid is not the ID of a region held here, or a handler has freed it meanwhile.
  *           bcrE_NOCELL     the cell was freed while the get waited.
  *           bcrE_DEAD       the CCE with the cell ended while the get waited.
  *           bcrE_OWNERDEAD  a CCE ended that had taken the cell's write lock and not put anything there

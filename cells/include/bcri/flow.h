@@ -124,11 +124,13 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
 int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* request.c: what happens to a get that waits. `slot->cell` names the cell, so the place is found again from there.
- * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; else the error, the slot is free again.
+ * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; else the error, the slot is free again. bcrE_RGID: it was already.
+ * gone: the program has withdrawn a request of its own: other invocations that wait for it look again.
  * withdraw: 0: withdrawn, the slot is free again; BCRI_WAITS: it was served after all, settle it; bcrE_INTERNAL: the cell is
  * damaged, and the request stays what it is. */
 int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+void bcri_request_gone(const struct bcri_ctx *ctx);
 /* True once settle will not say BCRI_WAITS; loads only. */
 bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The same for who looks often: what to look at, found out once. After a hit bcri_request_ready decides; if it says no, the watch
