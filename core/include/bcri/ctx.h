@@ -68,6 +68,8 @@ struct bcri_mapping {
     uint64_t units; /* of BCRI_REF_UNIT */
 };
 
+#define BCRI_DATA_GUESSES 64u
+
 struct bcri_ctx {
     /* hot */
     struct bcri_record_shm *record;
@@ -140,6 +142,8 @@ struct bcri_ctx {
     int flags; /* of bcr_init */
     uint32_t enlistor;
     struct bcri_areas areas;
+    /* By region: where its data was when it was last waited for (cells/request.c). */
+    uint64_t data_guess[BCRI_DATA_GUESSES];
     void *client; /* enl/client; in the daemon, its worker */
 };
 
