@@ -235,7 +235,7 @@ int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
             error = targets[i].error;
     }
     free(targets);
-    if (nofree == 0)
+    if (nofree == 0 && bcri_slot_holds(slot, region))
         bcri_slot_drop(ctx, slot);
     return error == 0 ? 0 : failed(ctx, error);
 }

@@ -391,9 +391,10 @@ static int wait_for_room(struct bcri_ctx *ctx, bool write, bcri_ref region, stru
     int error = bcri_putwait_begin(ctx, write, region, place, &request);
     if (error == BCRI_WAITS)
         error = bcri_putwait_end(ctx, request, deadline_ns);
-    if (error == 0 && !nofree)
+    const bool held = bcri_slot_holds(slot, region);
+    if (error == 0 && !nofree && held)
         bcri_slot_drop(ctx, slot);
-    return error;
+    return error == BCRI_STALE && !held ? bcrE_RGID : error;
 }
 
 /* For a put that does not wait: whether a credit that another cell of the area does not use was put into the pool. Room is

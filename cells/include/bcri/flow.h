@@ -175,6 +175,12 @@ int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struc
 int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
                        struct bcri_slot_shm **request_out);
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns);
+/* Whether an ID is still what it was before others ran: another invocation may have freed it, and it may be another one's by now. */
+static inline bool bcri_slot_holds(const struct bcri_slot_shm *slot, bcri_ref region)
+{
+    uint64_t word = bcri_load_acquire(&slot->word);
+    return bcri_slot_state(word) == BCRI_SLOT_LIVE && bcri_slot_region(word) == region;
+}
 /* Drops the region of a LIVE slot of this CCE; the slot is free then. Opens and closes the journal. */
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 

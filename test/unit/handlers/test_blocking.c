@@ -279,6 +279,58 @@ TEST(a_handler_waits_in_a_put_into_a_full_cell)
     end();
 }
 
+static void put_shared(int cell)
+{
+    (void)cell;
+    CHECK_INT(bcr_enq(shared, two_of_one, full, bcr_FREE), 0);
+    say("put ");
+}
+
+static void put_shared_to_both(int cell)
+{
+    const int cells[] = {two_of_one, full, two_of_one, full + 1};
+    (void)cell;
+    CHECK_INT(bcr_putm(1, shared, 2, cells, bcr_FREE), 0);
+    say("put ");
+}
+
+/* The ID is nobody's, a region's or a get's by the time the put has found room. */
+TEST(a_put_that_waits_leaves_an_id_alone_that_another_invocation_has_freed)
+{
+    for (int to_both = 0; to_both < 2; to_both++)
+        for (int next = 0; next < 3; next++) {
+            start(2, 10, 1 << 16, to_both ? put_shared_to_both : put_shared);
+            fill_two();
+            shared = number(5);
+            request(HOME);
+            CHECK_INT(bcr_allow(0), 0);
+            CHECK_INT(bcr_rgfree(shared), 0);
+            void **again = next == 1 ? number(6) : next == 2 ? bcr_get(1, bcr_cce, DATA, bcr_PENDING) : NULL;
+            CHECK_PTR(again, next == 0 ? NULL : (void *)shared);
+            CHECK_INT(drain(), 4);
+            CHECK_INT(bcr_allow(0), 0);
+            CHECK_INT(drain(), 5);
+            if (to_both) {
+                CHECK_INT(bcr_allow(0), 0);
+                full++;
+                CHECK_INT(drain(), 5);
+            }
+            CHECK_INT(bcr_allow(0), 0);
+            SAID("put ");
+            void **one_more = number(7), **and_another = number(8);
+            CHECK(one_more != and_another && one_more != again && and_another != again);
+            CHECK_INT(value_of(one_more) + value_of(and_another), 15);
+            if (next == 1)
+                CHECK_INT(value_of(again), 6);
+            if (next == 2) {
+                put(DATA, 9);
+                CHECK_INT(bcr_rgwait(again, 0, 0), 1);
+                CHECK_INT(value_of(again), 9);
+            }
+            end();
+        }
+}
+
 TEST(what_others_look_up_meanwhile_does_not_mislead_a_put_that_waits)
 {
     enum { LOOKED_AT = 700 };
