@@ -5,13 +5,9 @@
 #include "bcri/slow.h"
 #include "bcri/summons.h"
 
-/* head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected.
- * A cell that has not had its share of the area's credits takes it now: without credits every put would come here, and
- * carry the takers' line back and forth. */
-uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
+/* The lowest ticket that has a waiter; at most head. */
+static __attribute__((noinline)) uint64_t oldest_waiting(const struct bcri_head_shm *h, uint64_t head)
 {
-    const struct bcri_head_shm *h = &place->cell->h;
-    uint64_t head = bcri_load_acquire(&h->head);
     uint64_t low = head;
     for (uint32_t i = 0; i < BCRI_TICKETS; i++) {
         uint64_t waiter = bcri_load_acquire(&h->waiter[i]);
@@ -22,10 +18,27 @@ uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
         if (ticket < low)
             low = ticket;
     }
+    return low;
+}
+
+/* head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected.
+ * A cell that has not had its share of the area's credits takes it now: without credits every put would come here, and
+ * carry the takers' line back and forth. */
+uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    const struct bcri_head_shm *h = &place->cell->h;
+    uint64_t head = bcri_load_acquire(&h->head);
+    uint64_t low = head;
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < BCRI_TICKETS; i++)
+        any |= bcri_load_acquire(&h->waiter[i]);
+    if (bcri_unlikely(any != 0))
+        low = oldest_waiting(h, head);
     uint64_t by_ring = low + place->mask + 1;
     uint64_t credits = bcri_load(&place->cell->t.credits);
-    if (head + credits < by_ring && credits < bcri_credits_share(place) &&
-        bcri_credits_from_pool(ctx, place, true))
+    /* A cell for a lock has one credit and comes here with every put: the pool, which is empty then, is asked before the share. */
+    if (head + credits < by_ring && bcri_load(&place->area->pool) != 0 &&
+        credits < bcri_credits_share(place) && bcri_credits_from_pool(ctx, place, true))
         credits = bcri_load(&place->cell->t.credits);
     return by_ring < head + credits ? by_ring : head + credits;
 }
