@@ -55,7 +55,13 @@ static bool from_any(struct bcri_ctx *ctx, const struct wanted *wanted, struct b
 
 static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count);
 
-/* Whether the area has something that needs neither new pages nor what has come home. */
+/* Blocks that are large: page runs, or the only ones of their spans. */
+static bool comes_alone(const struct wanted *wanted)
+{
+    return wanted->pages != 0 || bcri_heap_classes[wanted->class].blocks == 1;
+}
+
+/* Whether the area has one of those, free and in order. */
 static bool at_hand(const struct bcri_heap_area *area, const struct wanted *wanted)
 {
     if (area->charged + wanted->charge > area->limit)
@@ -63,21 +69,25 @@ static bool at_hand(const struct bcri_heap_area *area, const struct wanted *want
     return wanted->pages != 0 ? bcri_run_is_warm(area, wanted->pages) : area->head[wanted->class] != NULL;
 }
 
-/* Large blocks come one to a span or run. Whoever has only one in use, and lets it go for each answer, finds it come home just
- * before it needs it, with header and data in the other's cache. With a second one it finds the one before, which it has
- * taken home while it waited. So after exactly one has come, the next request takes pages instead. */
+/* Takes home what has come lately. Of small blocks always, since whoever goes through all that are free first has them all
+ * in its caches, and the queue full.
+ * Whoever has only one large block in use, and lets it go for each answer, finds it come home just before it needs it, with
+ * header and data in the other's cache. With a second one it finds the one before, which it has taken home while it waited.
+ * So after exactly one has come, the next request takes pages instead. */
 static void look_for_home(struct bcri_ctx *ctx, const struct wanted *wanted)
 {
     struct bcri_heap *heap = ctx->heap;
-    bool one = wanted->pages != 0 || bcri_heap_classes[wanted->class].blocks == 1;
-    if (one && heap->one_came)
+    bool alone = comes_alone(wanted);
+    if (alone && at_hand(heap->area, wanted))
+        return;
+    if (alone && heap->one_came)
         heap->one_came = false;
     else
-        heap->one_came = bcri_returns_collect(ctx, COLLECT_SOME, take_home) == 1 && one;
+        heap->one_came = bcri_returns_collect(ctx, COLLECT_SOME, take_home) == 1 && alone;
 }
 
-/* In the order of what it costs: the area at hand; the same with what has come home lately; any area; then any, with all
- * that has come home. */
+/* In the order of what it costs: the area at hand, with what has come home lately; any area; then any, with all that has
+ * come home. */
 static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                       struct bcri_region_shm **region_out)
 {
@@ -91,8 +101,7 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
         wanted.pages = (uint32_t)(((uint64_t)length + BCRI_HEAP_PAGE - 1) / BCRI_HEAP_PAGE);
     else
         wanted.class = bcri_class_of(length);
-    if (!at_hand(heap->area, &wanted))
-        look_for_home(ctx, &wanted);
+    look_for_home(ctx, &wanted);
     if (!from_area(ctx, heap->area, &wanted, &span, &i) && !from_any(ctx, &wanted, &span, &i)) {
         bcri_heap_collect_all(ctx);
         if (!from_any(ctx, &wanted, &span, &i))
