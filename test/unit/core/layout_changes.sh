@@ -81,7 +81,8 @@ change "the kinds of a transaction's stores" cells/include/bcri/tx.h 's/BCRI_RED
 # What is no change of the layout is none of the signature.
 fresh
 sed -i '1a /* struct bcri_comment_shm { uint32_t field; }; */' "$scratch/tree/core/include/bcri/record.h"
-sed -i 's|^struct bcri_place {|&\n    int one_more;|; s/<= 128, "a place/<= 256, "a place/' "$scratch/tree/cells/include/bcri/cell.h"
+sed -i 's|^    bool own;|&\n    int one_more;|; s/<= 128, "a place/<= 256, "a place/' \
+    "$scratch/tree/cells/include/bcri/cell.h"
 after=$(signature)
 if [ "$after" != "$before" ]; then
     echo "a comment and a private struct: wanted $before, got $after"
