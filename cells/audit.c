@@ -103,7 +103,7 @@ static void look_at_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct audit *audit = arg;
     uint64_t word = bcri_load(&slot->word);
-    bcri_ref region = bcri_slot_region(word);
+    bcri_ref region = bcri_slot_hold_of(word);
     const struct tally_entry *met = bcri_audit_met(&audit->requests, ref);
     bool waits = false;
     switch (bcri_slot_state(word)) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bcr/error.h"
+#include "bcri/called.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
@@ -19,6 +20,8 @@ struct untaken {
     bcri_ref cell, region;
     uint64_t key;
     uint32_t sub;
+    uint32_t marks; /* tag of a write lock's taker, if it was marked when the region was handed over */
+    uint32_t epoch;
 };
 
 struct walk {
@@ -33,19 +36,30 @@ static void drop(struct bcri_ctx *enl, bcri_ref region)
     bcri_count_settled(enl);
 }
 
-static void keep_untaken(struct walk *walk, bcri_ref cell, bcri_ref region, uint64_t key, uint32_t sub)
+static void keep(struct walk *walk, struct untaken untaken)
 {
     if (walk->count == walk->room) {
         size_t room = walk->room != 0 ? 2 * walk->room : 16;
         struct untaken *list = realloc(walk->untaken, room * sizeof *list);
         if (list == NULL) {
-            drop(walk->enl, region);
+            drop(walk->enl, untaken.region);
             return;
         }
         walk->untaken = list;
         walk->room = room;
     }
-    walk->untaken[walk->count++] = (struct untaken){cell, region, key, sub};
+    walk->untaken[walk->count++] = untaken;
+}
+
+static void keep_untaken(struct walk *walk, const struct bcri_slot_shm *slot)
+{
+    const bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
+    keep(walk, (struct untaken){.cell = bcri_load(&slot->cell),
+                                .region = bcri_load(&slot->given),
+                                .key = bcri_load(&slot->key),
+                                .sub = bcri_load(&slot->sub),
+                                .marks = lock ? BCRI_TAG(bcri_request_owner(slot)) : 0,
+                                .epoch = (uint32_t)bcri_load(&slot->prev)});
 }
 
 /* Enters the cell of a request. A cell that its living owner has closed in cafree is either failed with all its requests or
@@ -92,7 +106,7 @@ static void end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
         } else if (bcri_slot_state(word) == BCRI_SLOT_TICKET) {
             uint64_t ticket = bcri_load(&slot->key);
             bcri_ref region = bcri_load(&place.cell->ring[ticket & place.mask]) & BCRI_REF_MASK;
-            keep_untaken(walk, place.ref, region, ticket + 1, 0);
+            keep(walk, (struct untaken){.cell = place.ref, .region = region, .key = ticket + 1});
             bcri_store(&place.cell->h.waiter[ticket % BCRI_TICKETS], 0);
             bcri_store(&slot->word, 0);
         }
@@ -151,12 +165,12 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     }
     /* What a request has become by now, or the ID was from the start. */
     uint64_t word = bcri_load(&slot->word);
-    bcri_ref region = bcri_slot_region(word);
-    if (bcri_slot_state(word) == BCRI_SLOT_SERVED && bcri_request_want(slot) == BCRI_WANT_READ)
+    state = bcri_slot_state(word);
+    bcri_ref region = bcri_slot_hold_of(word);
+    if (state == BCRI_SLOT_SERVED && bcri_request_want(slot) == BCRI_WANT_READ)
         drop(walk->enl, bcri_load(&slot->given)); /* a hold of its own: the region itself stayed */
-    else if (bcri_slot_state(word) == BCRI_SLOT_SERVED)
-        keep_untaken(walk, bcri_load(&slot->cell), bcri_load(&slot->given), bcri_load(&slot->key),
-                     bcri_load(&slot->sub));
+    else if (state == BCRI_SLOT_SERVED)
+        keep_untaken(walk, slot);
     else if (region != BCRI_REF_NONE && counts_somebody(walk->enl, region))
         drop(walk->enl, region);
     bcri_store_release(&slot->word, 0);
@@ -173,6 +187,15 @@ static int untaken_order(const void *left, const void *right)
     return a->sub > b->sub ? -1 : 1;
 }
 
+/* It has not had the write lock. */
+static void unmark(struct bcri_place *place, const struct untaken *untaken)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    if (untaken->marks != 0 && bcri_load(&h->taker) == untaken->marks &&
+        (uint32_t)bcri_load(&h->taker_epoch) == untaken->epoch)
+        bcri_store(&h->taker, 0);
+}
+
 static void give_back(struct walk *walk)
 {
     struct bcri_ctx *enl = walk->enl;
@@ -184,9 +207,12 @@ static void give_back(struct walk *walk)
         bool open = bcri_place_at(enl, cell, &place) == 0;
         bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
         open = open && bcri_cell_enter(enl, &place) == 0;
-        for (; i < walk->count && walk->untaken[i].cell == cell; i++)
+        for (; i < walk->count && walk->untaken[i].cell == cell; i++) {
+            if (open)
+                unmark(&place, &walk->untaken[i]);
             if (!open || bcri_queue_prepend(enl, &place, walk->untaken[i].region, BCRI_REF_NONE, true) != 0)
                 drop(enl, walk->untaken[i].region);
+        }
         if (open)
             bcri_cell_leave(enl, &place);
         bcri_journal_close(enl);
@@ -202,6 +228,8 @@ static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
     bcri_lock(enl, &place->cell->t.lock);
     /* What a stray store has damaged is closed as it is: what its chains lead to stays held. */
     if (bcri_cell_sane(enl, place)) {
+        bcri_tickets_to_list(enl, place);
+        bcri_cell_answer(enl, place);
         bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
         if (bcri_queue_length(place) != 0)
             (void)bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);

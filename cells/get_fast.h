@@ -160,16 +160,23 @@ BCRI_INLINE int get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bc
         return bcrE_TIMEOUT;
     }
     int result = under_head(ctx, place, want, msec != 0, slot);
+    bool called = false;
     if (bcri_likely(result == 0)) {
-        bcri_unlock(ctx, &h->lock);
-        bcri_journal_close(ctx);
+        called = bcri_unlock(ctx, &h->lock);
+        if (bcri_unlikely(called))
+            bcri_fast_called(ctx, place);
+        else
+            bcri_journal_close(ctx);
         return 0;
     }
     if (bcri_unlikely(result == BCRI_STALE))
         bcri_unlock_stale(ctx, &h->lock);
     else
-        bcri_unlock(ctx, &h->lock);
-    bcri_journal_close(ctx);
+        called = bcri_unlock(ctx, &h->lock);
+    if (bcri_unlikely(called))
+        bcri_fast_called(ctx, place);
+    else
+        bcri_journal_close(ctx);
     return result;
 }
 

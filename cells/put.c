@@ -45,11 +45,15 @@ uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
 
 int bcri_put_refused(struct bcri_ctx *ctx, struct bcri_place *place, int result)
 {
+    bool called = false;
     if (result == BCRI_STALE)
         bcri_unlock_stale(ctx, &place->cell->t.lock);
     else
-        bcri_unlock(ctx, &place->cell->t.lock);
-    bcri_journal_close(ctx);
+        called = bcri_unlock(ctx, &place->cell->t.lock);
+    if (called)
+        bcri_fast_called(ctx, place);
+    else
+        bcri_journal_close(ctx);
     return result;
 }
 

@@ -95,7 +95,7 @@ BCRI_INLINE int put_end(struct bcri_ctx *ctx, struct bcri_place *place, struct b
 {
     if (bcri_unlikely(result != 0))
         return bcri_put_refused(ctx, place, result);
-    bcri_unlock(ctx, &place->cell->t.lock);
+    const bool called = bcri_unlock(ctx, &place->cell->t.lock);
     ctx->waits_in_row = 0;
     if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
         bcri_bell_ring_index(ctx, (uint32_t)old, place->ref);
@@ -103,7 +103,10 @@ BCRI_INLINE int put_end(struct bcri_ctx *ctx, struct bcri_place *place, struct b
         bcri_store(&slot->word, 0);
         bcri_slot_give(ctx, slot);
     }
-    bcri_journal_close(ctx);
+    if (bcri_unlikely(called))
+        bcri_fast_called(ctx, place);
+    else
+        bcri_journal_close(ctx);
     return 0;
 }
 

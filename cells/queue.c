@@ -3,6 +3,7 @@
  * slow.h says what holds; every change is one transaction (tx.h). */
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/called.h"
 #include "bcri/clock.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
@@ -38,8 +39,9 @@ static uint32_t flags_of(const struct bcri_place *place)
 
 void bcri_tx_flags(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t flags)
 {
-    BCRI_TX64(ctx, place->ref, CELL, h.state, place->open | flags);
-    BCRI_TX64(ctx, place->ref, CELL, t.state, place->open | flags);
+    const uint64_t state = place->open | (flags & ~BCRI_CELL_CALLED);
+    bcri_tx_add(ctx, BCRI_REDO_STATE, place->ref, offsetof(CELL, h.state), state);
+    bcri_tx_add(ctx, BCRI_REDO_STATE, place->ref, offsetof(CELL, t.state), state);
 }
 
 void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase)
@@ -313,8 +315,24 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     return error;
 }
 
-int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
-                       bool anew)
+/* In the transaction that gives the region of a request back: the request is over. */
+static void tx_end_slot(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref)
+{
+    const SLOT *slot = bcri_at_sure(ctx, slot_ref);
+    enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
+    if (state == BCRI_SLOT_TICKET)
+        bcri_tx_add(ctx, BCRI_REDO_64, place->ref,
+                    offsetof(CELL, h.waiter) + (size_t)(bcri_load(&slot->key) % BCRI_TICKETS) * 8, 0);
+    if (state == BCRI_SLOT_SERVED) {
+        BCRI_TX64(ctx, place->ref, CELL, t.serving, 0);
+        if (bcri_request_marks(place, slot, BCRI_TAG(bcri_request_owner(slot))))
+            BCRI_TX32(ctx, place->ref, CELL, h.taker, 0);
+    }
+    BCRI_TX64(ctx, slot_ref, SLOT, word, 0);
+}
+
+static int prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot, bool anew,
+                   bool done)
 {
     CELL *cell = place->cell;
     bcri_ref first = bcri_load(&cell->c.first);
@@ -348,13 +366,25 @@ int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref 
     BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
     bcri_tx_flags(ctx, place, flags_of(place) | BCRI_CELL_SLOW);
     if (slot != BCRI_REF_NONE)
-        BCRI_TX64(ctx, slot, SLOT, word, 0);
-    bcri_tx_phase(ctx, 2);
+        tx_end_slot(ctx, place, slot);
+    if (done)
+        bcri_tx_phase(ctx, 2);
     bcri_tx_summon(ctx, place, &summoning);
     bcri_tx_commit(ctx);
     bcri_leaf_unlock(ctx, place);
     bcri_summons_end(ctx, place, &summoning, true);
     return 0;
+}
+
+int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
+                       bool anew)
+{
+    return prepend(ctx, place, region, slot, anew, true);
+}
+
+int bcri_queue_return(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot)
+{
+    return prepend(ctx, place, region, slot, true, false);
 }
 
 void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot)
@@ -388,7 +418,8 @@ void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place)
             t + 1 < head ? bcri_load(&cell->h.waiter[(t + 1) % BCRI_TICKETS]) & BCRI_REF_MASK : 0;
         BCRI_TX64(ctx, slot, SLOT, prev, before);
         BCRI_TX64(ctx, slot, SLOT, next, after);
-        BCRI_TX64(ctx, slot, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, 0));
+        bcri_tx_add(ctx, BCRI_REDO_ANSWER, slot, offsetof(SLOT, word),
+                    bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref));
         bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, h.waiter) + (size_t)(t % BCRI_TICKETS) * 8,
                     0);
         if (before == 0)
@@ -408,12 +439,16 @@ static void tx_answer(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref s
                       enum bcri_slot_state state, uint64_t given)
 {
     uint32_t sub = bcri_load(&place->cell->c.sub) + 1;
+    BCRI_TX32(ctx, place->ref, CELL, c.sub, sub);
+    BCRI_TX64(ctx, place->ref, CELL, t.serving, slot_ref);
+    bcri_tx_add(ctx, BCRI_REDO_IF, slot_ref, offsetof(SLOT, word),
+                bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref));
     BCRI_TX64(ctx, slot_ref, SLOT, given, given);
     BCRI_TX64(ctx, slot_ref, SLOT, prev, place->open | bcri_epoch(place->cell)); /* which cell, and when */
     BCRI_TX64(ctx, slot_ref, SLOT, key, bcri_load(&place->cell->t.tail));
     BCRI_TX32(ctx, slot_ref, SLOT, sub, sub);
-    BCRI_TX32(ctx, place->ref, CELL, c.sub, sub);
-    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(state, 0, 0));
+    bcri_tx_add(ctx, BCRI_REDO_ANSWER, slot_ref, offsetof(SLOT, word),
+                bcri_slot_word(state, 0, state == BCRI_SLOT_SERVED ? place->ref : BCRI_REF_NONE));
 }
 
 void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell)
@@ -442,6 +477,10 @@ static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     bool leaf = !read && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
 
     begin_list(ctx, slot);
+    if (bcri_unlikely(bcri_request_left(slot))) {
+        bcri_request_end(ctx, place, slot, slot_ref);
+        return;
+    }
     if (leaf)
         bcri_leaf_lock(ctx, place);
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
@@ -452,6 +491,10 @@ static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     else
         bcri_tx_unqueue(ctx, place, from);
     bcri_tx_unlist(ctx, place, slot);
+    if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
+        BCRI_TX32(ctx, place->ref, CELL, h.taker, BCRI_TAG(owner));
+        BCRI_TX64(ctx, place->ref, CELL, h.taker_epoch, bcri_epoch(place->cell));
+    }
     tx_answer(ctx, place, slot_ref, BCRI_SLOT_SERVED, region);
     bcri_tx_commit(ctx);
     if (read)
@@ -459,6 +502,7 @@ static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     if (leaf)
         bcri_leaf_unlock(ctx, place);
     bcri_ring_noted(ctx, owner, place->ref);
+    bcri_serving_done(ctx, place);
 }
 
 void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
@@ -514,13 +558,18 @@ static void tell_armed(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_tx_commit(ctx);
 }
 
-void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
+static void serve_waiting(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    CELL *cell = place->cell;
     enum bcri_source from;
     bcri_ref region;
-    while (bcri_load(&cell->c.list_first) != 0 && (region = bcri_queue_first(ctx, place, &from)) != 0)
+    while (bcri_load(&place->cell->c.list_first) != 0 && (region = bcri_queue_first(ctx, place, &from)) != 0)
         serve_first(ctx, place, region, from);
+}
+
+void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    const CELL *cell = place->cell;
+    serve_waiting(ctx, place);
     if (bcri_unlikely((flags_of(place) & BCRI_CELL_ARMED) != 0) && bcri_queue_length(place) != 0)
         tell_armed(ctx, place);
     if (bcri_load(&cell->c.list_first) != 0)
@@ -545,6 +594,14 @@ int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place)
 
 int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
 {
+    int error = bcri_cell_try_enter(ctx, place, deadline_ns);
+    if (bcri_unlikely(error == bcrE_TIMEOUT)) /* it may have had one of the locks */
+        bcri_cell_released(ctx, place);
+    return error;
+}
+
+int bcri_cell_try_enter(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
+{
     CELL *cell = place->cell;
     if (!bcri_lock_until(ctx, &cell->h.lock, deadline_ns))
         return bcrE_TIMEOUT;
@@ -564,6 +621,10 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64
         return bcrE_INTERNAL;
     }
     bcri_tickets_to_list(ctx, place);
+    if (bcri_unlikely(bcri_cell_is_called(place))) {
+        bcri_cell_answer(ctx, place);
+        serve_waiting(ctx, place); /* what went back to the head may be for one behind */
+    }
     return 0;
 }
 
@@ -572,6 +633,7 @@ void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_cell_settle(ctx, place);
     bcri_unlock(ctx, &place->cell->t.lock);
     bcri_unlock(ctx, &place->cell->h.lock);
+    bcri_cell_released(ctx, place);
 }
 
 void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code)
@@ -588,5 +650,6 @@ void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int 
         tx_answer(ctx, place, ref, BCRI_SLOT_FAILED, (uint64_t)code);
         bcri_tx_commit(ctx);
         bcri_ring_noted(ctx, owner, place->ref);
+        bcri_serving_done(ctx, place);
     }
 }

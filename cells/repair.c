@@ -11,10 +11,12 @@
 
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/called.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/region.h"
 #include "bcri/returns.h"
+#include "bcri/sane.h"
 #include "bcri/slow.h"
 #include "bcri/summons.h"
 #include "bcri/tx.h"
@@ -233,18 +235,9 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
     struct bcri_head_shm *h = &place.cell->h;
     _Atomic uint64_t *waiter = &h->waiter[bcri_load(&slot->key) % BCRI_TICKETS];
     bool waits = (bcri_load(waiter) & BCRI_REF_MASK) == slot_ref;
-    /* One that was served from the list knows of which cell: its place may hold another by now. A ticket's is there as long
-     * as the waiter entry names the slot; once that does not, the mark is made. */
-    uint64_t of = bcri_load(&slot->prev) >> 32;
-    bool same = of == 0 ? waits : of == bcri_load(&h->state) >> 32;
-    if (same && bcri_request_want(slot) == BCRI_WANT_LOCK) {
-        /* Taken or taken over, as long as it takes to write the mark. */
-        bool held = waits_for_us(enl, &h->lock) || bcri_load(&h->lock) == enl->tag;
-        if (!held)
-            bcri_lock(enl, &h->lock);
+    /* As long as the waiter entry names the slot the head lock is held, and the mark may not be made. */
+    if (waits && bcri_request_want(slot) == BCRI_WANT_LOCK) {
         bcri_mark_taker(&place, dead->tag, (uint32_t)bcri_load(&slot->prev));
-        if (!held)
-            bcri_unlock(enl, &h->lock);
         bcri_store(&dead->record->id.uses_locks, 1);
     }
     if (waits)
@@ -325,8 +318,14 @@ static void leave_cell(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
             bcri_junk_drop(enl, dead->index, place);
         }
         uint64_t state = bcri_load(&cell->h.state);
-        if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0)
+        if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0) {
+            /* It may have been answering, or serving one that has left. */
+            if (bcri_cell_sane(enl, place)) {
+                bcri_tickets_to_list(enl, place);
+                bcri_cell_answer(enl, place);
+            }
             bcri_cell_settle(enl, place);
+        }
     }
     if (tail)
         bcri_unlock(enl, &cell->t.lock);
@@ -350,12 +349,12 @@ static void let_go_of_old(struct bcri_ctx *enl, const struct dead *dead, _Atomic
     }
 }
 
-/* The dead one may have freed room and not come to serving the puts that wait for it. That takes the area's lock, which
- * this repair's caller may hold: it is remembered for bcri_repair_serve(). Without memory for that, the next take in the
- * area serves them. */
+/* The dead one may have freed room and not come to serving the puts that wait for it, or have been called by who could not
+ * wait for its locks. That takes locks which this repair's caller may hold: it is remembered for bcri_repair_serve(). Without
+ * memory for that, the next operation there does it. */
 static void serve_later(struct bcri_ctx *enl, const struct bcri_place *place)
 {
-    if (bcri_load_acquire(&place->area->waitputs) == 0)
+    if (bcri_load_acquire(&place->area->waitputs) == 0 && !bcri_cell_is_called(place))
         return;
     if (enl->unserved_count == enl->unserved_room) {
         size_t room = enl->unserved_room != 0 ? 2 * enl->unserved_room : 8;
@@ -373,7 +372,12 @@ void bcri_repair_serve(struct bcri_ctx *enl)
     while (enl->unserved_count != 0) {
         struct bcri_place place;
         bcri_ref ref = enl->unserved[--enl->unserved_count];
-        if (bcri_place_at(enl, ref, &place) != 0 || bcri_load_acquire(&place.area->waitputs) == 0)
+        if (bcri_place_at(enl, ref, &place) != 0)
+            continue;
+        bcri_journal_open(enl, BCRI_OP_SLOW, ref, BCRI_REF_NONE, BCRI_REF_NONE);
+        bcri_cell_released(enl, &place);
+        bcri_journal_close(enl);
+        if (bcri_load_acquire(&place.area->waitputs) == 0)
             continue;
         bcri_journal_open(enl, BCRI_OP_SLOW, ref, BCRI_REF_NONE, BCRI_REF_NONE);
         bcri_area_lock(enl, &place);

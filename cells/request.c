@@ -3,11 +3,15 @@
  *
  * Journal: COLLECT; cell, where a lock of it is taken; slot, whose own fields say the rest: cell, ticket (`key`), whether it is
  * a write lock (`kind`), and the region's epoch (`prev`).
- *   phase 0   the tail lock (for the SLEEP mark) or the head lock (for a served request) may be held; nothing else
+ *   phase 0   a lock may be held (the tail lock for the SLEEP mark, the head lock for a write lock's mark); nothing else
  *   phase 1   about to make the slot LIVE, then to mark the taker of a write lock and to clear waiter[ticket % 4]. Done if the
- *             slot is LIVE; repair marks, and clears the waiter entry if it still names the slot. */
+ *             slot is LIVE; repair marks, and clears the waiter entry if it still names the slot.
+ * A request that was served from the list is collected by one store, and needs no journal.
+ *
+ * Nothing here waits for somebody who is stopped, once time is up: called.h. */
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/called.h"
 #include "bcri/clock.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
@@ -98,12 +102,29 @@ static void make_live(struct bcri_slot_shm *slot, bcri_ref region, uintptr_t dat
     bcri_step();
 }
 
-static void mark_taken(struct bcri_ctx *ctx, struct bcri_place *place, const struct bcri_slot_shm *slot)
+/* A write lock: the mark is made under H, which must be had before the region is. */
+static __attribute__((noinline)) int collect_lock(struct bcri_ctx *ctx, struct bcri_place *place,
+                                                  struct bcri_slot_shm *slot, bcri_ref region, uintptr_t data,
+                                                  uint64_t deadline_ns)
 {
-    bcri_lock(ctx, &place->cell->h.lock);
+    struct bcri_head_shm *h = &place->cell->h;
+    bcri_note_locks(ctx);
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, place->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
+    if (!bcri_lock_until(ctx, &h->lock, deadline_ns)) {
+        bcri_journal_close(ctx);
+        return bcrE_TIMEOUT;
+    }
+    bcri_journal_phase(ctx, 1);
+    make_live(slot, region, data);
     bcri_mark_taker(place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
-    bcri_unlock(ctx, &place->cell->h.lock);
     bcri_step();
+    bcri_store(&h->waiter[bcri_load(&slot->key) % BCRI_TICKETS], 0);
+    bcri_step();
+    if (bcri_unlikely(bcri_unlock(ctx, &h->lock)))
+        bcri_fast_called(ctx, place);
+    else
+        bcri_journal_close(ctx);
+    return 0;
 }
 
 /* Where a region's data lies stands in its header, and both come from another core. Blocks are used again and again: where the
@@ -127,7 +148,7 @@ static inline void note_data(struct bcri_ctx *ctx, bcri_ref region, uint32_t dat
 }
 
 static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                                 uint64_t entry)
+                                 uint64_t entry, uint64_t deadline_ns)
 {
     struct bcri_journal_shm *j = ctx->journal;
     bcri_ref region = entry & BCRI_REF_MASK;
@@ -136,22 +157,22 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
     bcri_prefetch_write(header);
     if (bcri_likely(header != NULL))
         fetch_data(ctx, region);
-    bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
-    bcri_store(&j->slot, bcri_slot_ref(ctx, slot));
-    if (lock) {
-        bcri_store(&j->cell, place->ref);
-        bcri_note_locks(ctx);
+    const uintptr_t data = bcri_likely(header != NULL) ? bcri_header_data(ctx, region, header) : 0;
+    if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
+        int error = collect_lock(ctx, place, slot, region, data, deadline_ns);
+        if (bcri_unlikely(error != 0))
+            return error;
+    } else {
+        bcri_store(&j->slot, bcri_slot_ref(ctx, slot));
+        bcri_step();
+        bcri_store(&j->doing, bcri_doing(BCRI_OP_COLLECT, 1));
+        bcri_step();
+        make_live(slot, region, data);
+        bcri_store_release(&place->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS], 0);
+        bcri_journal_close(ctx);
     }
-    bcri_step();
-    bcri_store(&j->doing, bcri_doing(BCRI_OP_COLLECT, 1));
-    bcri_step();
-    make_live(slot, region, bcri_likely(header != NULL) ? bcri_header_data(ctx, region, header) : 0);
     if (bcri_likely(header != NULL))
         note_data(ctx, region, header->data_16);
-    if (lock)
-        mark_taken(ctx, place, slot);
-    bcri_store_release(&place->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS], 0);
-    bcri_journal_close(ctx);
     ctx->last_cpu = (uint32_t)(entry >> 48) & 0xffu;
     return bcri_likely(header != NULL) ? 0 : unmappable(ctx, slot);
 }
@@ -176,7 +197,8 @@ BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, stru
     for (int turn = 1; turn <= turns; turn++) {
         uint64_t entry = bcri_load_acquire(at);
         if (bcri_entry_lap(entry) == lap) {
-            return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry) : BCRI_WAITS;
+            return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry, deadline_ns)
+                                                      : BCRI_WAITS;
         }
         if (summonses && bcri_summons_any(ctx))
             break;
@@ -195,38 +217,25 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri
                                : ticket_spin(ctx, place, slot, deadline_ns, true);
 }
 
-/* Under the head lock: whoever served us has finished with the cell, or enl has in its place. */
-static int collect_served(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+/* Whoever has answered is done with this slot (tx.h), and has marked the taker of a write lock. */
+static int collect_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    CELL *cell = bcri_at_sure(ctx, bcri_load(&slot->cell));
-    bool failed = state_of(slot) == BCRI_SLOT_FAILED;
-    bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
-    uint64_t given = bcri_load(&slot->given);
-    uintptr_t data = !failed && bcri_at(ctx, given) != NULL ? bcri_region_data(ctx, given) : 0;
-    if (lock)
-        bcri_note_locks(ctx);
-    bcri_journal_open(ctx, BCRI_OP_COLLECT, bcri_load(&slot->cell), BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
-    bcri_lock(ctx, &cell->h.lock);
-    if (failed) {
-        bcri_store(&slot->word, 0);
-    } else {
-        bcri_journal_phase(ctx, 1);
-        make_live(slot, given, data);
-        if (lock && bcri_load(&cell->h.state) >> 32 == bcri_load(&slot->prev) >> 32) {
-            struct bcri_place place = {.cell = cell};
-            bcri_mark_taker(&place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
-        }
-    }
-    bcri_unlock_stale(ctx, &cell->h.lock);
-    bcri_journal_close(ctx);
+    const uint64_t given = bcri_load(&slot->given);
     ctx->last_cpu = 255;
-    if (!failed)
-        return data != 0 ? 0 : unmappable(ctx, slot);
-    bcri_slot_give(ctx, slot);
-    return (int)given;
+    if (state_of(slot) == BCRI_SLOT_FAILED) {
+        bcri_store(&slot->word, 0);
+        bcri_slot_give(ctx, slot);
+        return (int)given;
+    }
+    if (bcri_request_want(slot) == BCRI_WANT_LOCK)
+        bcri_note_locks(ctx);
+    bcri_step();
+    const uintptr_t data = bcri_at(ctx, given) != NULL ? bcri_region_data(ctx, given) : 0;
+    make_live(slot, given, data);
+    return data != 0 ? 0 : unmappable(ctx, slot);
 }
 
-int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns)
 {
     struct bcri_place place;
     uint64_t entry;
@@ -235,9 +244,9 @@ int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         if (waits_at(ctx, slot, &place) != 0)
             return BCRI_WAITS; /* being closed: the slot is FAILED in a moment */
         entry = full_entry(&place, slot);
-        return entry != 0 ? collect_ticket(ctx, &place, slot, entry) : BCRI_WAITS;
+        return entry != 0 ? collect_ticket(ctx, &place, slot, entry, deadline_ns) : BCRI_WAITS;
     case BCRI_SLOT_SERVED:
-    case BCRI_SLOT_FAILED: return collect_served(ctx, slot);
+    case BCRI_SLOT_FAILED: return collect_answered(ctx, slot);
     case BCRI_SLOT_LIVE: return 0;
     case BCRI_SLOT_LISTED: return BCRI_WAITS;
     default: return bcrE_RGID; /* no request any more: another invocation of a handler has freed the ID */
@@ -257,19 +266,65 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         return !bcri_request_ready(ctx, slot);
     struct bcri_tail_shm *t = &place.cell->t;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    bcri_lock(ctx, &t->lock);
+    bool held = bcri_lock_until(ctx, &t->lock, BCRI_DEADLINE_PASSED);
+    if (bcri_unlikely(!held)) {
+        /* Somebody who is stopped has it: whoever puts next, or is at it, will ring. */
+        held = !bcri_cell_call(ctx, &place);
+        if (held)
+            bcri_lock(ctx, &t->lock);
+    }
     bool served = full_entry(&place, slot) != 0;
     /* A ticket that is still one: the entry is of the lap before and nobody needs it any more (cell.h). */
-    if (!served && state_of(slot) == BCRI_SLOT_TICKET)
+    if (held && !served && state_of(slot) == BCRI_SLOT_TICKET)
         bcri_store(&place.cell->ring[bcri_load(&slot->key) & place.mask],
                    BCRI_ENTRY_SLEEP << 56 | ctx->index);
-    bcri_unlock_stale(ctx,
-                      &t->lock); /* the cell may have been closed and given back since it was looked up */
+    if (held) { /* the cell may have been closed and given back since it was looked up */
+        bcri_unlock_stale(ctx, &t->lock);
+        bcri_cell_released(ctx, &place);
+    }
     bcri_journal_close(ctx);
     return !served;
 }
 
-int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+static bool change_word(struct bcri_slot_shm *slot, uint64_t from, uint64_t to)
+{
+    return atomic_compare_exchange_strong_explicit(&slot->word, &from, to, memory_order_seq_cst,
+                                                   memory_order_relaxed);
+}
+
+/* Time is up and the locks cannot be had. 0: the request is others' to end now. BCRI_WAITS: settle it. bcrE_FULL: nothing can be
+ * done here but wait for the locks. */
+static int leave(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot)
+{
+    const uint64_t listed = bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref);
+    const uint64_t ticket = bcri_slot_word(BCRI_SLOT_TICKET, 0, BCRI_REF_NONE);
+    const uint64_t left = bcri_slot_word(BCRI_SLOT_FREE, BCRI_SLOT_LEFT, BCRI_REF_NONE);
+    const bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
+    for (;;) {
+        if (change_word(slot, listed, listed | left)) {
+            bcri_step();
+            bcri_cell_mark_called(place);
+            break;
+        }
+        if (state_of(slot) != BCRI_SLOT_TICKET)
+            return BCRI_WAITS;
+        if (!lock && full_entry(place, slot) != 0)
+            return BCRI_WAITS;
+        if (ctx->full_fence)
+            return bcrE_FULL;
+        if (!change_word(slot, ticket, ticket | left))
+            continue;
+        bcri_step();
+        const bool called = bcri_cell_call(ctx, place);
+        if ((called && (lock || full_entry(place, slot) == 0)) || !change_word(slot, ticket | left, ticket))
+            break;
+        return called ? BCRI_WAITS : bcrE_FULL;
+    }
+    bcri_slot_leave(ctx, slot);
+    return 0;
+}
+
+int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns)
 {
     struct bcri_place place;
     const bool before = ctx->damaged;
@@ -281,7 +336,16 @@ int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         return lost ? bcrE_INTERNAL : BCRI_WAITS;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     int result = BCRI_WAITS;
-    int entered = bcri_cell_enter(ctx, &place);
+    int entered = bcri_cell_enter_until(ctx, &place, deadline_ns);
+    if (bcri_unlikely(entered == bcrE_TIMEOUT)) {
+        result = leave(ctx, &place, slot);
+        if (result != bcrE_FULL) {
+            bcri_journal_close(ctx);
+            return result;
+        }
+        result = BCRI_WAITS;
+        entered = bcri_cell_enter(ctx, &place);
+    }
     if (entered == 0) {
         if (state_of(slot) == BCRI_SLOT_LISTED) {
             bcri_tx_begin(ctx);

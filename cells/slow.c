@@ -92,7 +92,7 @@ static int join_list(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_w
     bcri_tx_begin(ctx);
     BCRI_TX64(ctx, slot_ref, SLOT, prev, last);
     BCRI_TX64(ctx, slot_ref, SLOT, next, 0);
-    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, 0));
+    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref));
     if (last != 0)
         BCRI_TX64(ctx, last, SLOT, next, slot_ref);
     else

@@ -28,10 +28,11 @@
  *   - A CCE that is stopped (SIGSTOP, a debugger) in the midst of a call on a cell keeps the cell locked; enl
  *     says so on stderr when others have waited for a second.  A get or lock that does not get at the cell
  *     in its time then fails with bcrE_TIMEOUT, a put that has a time (bcr_putwait) with bcrE_FULL; nothing
- *     has changed.  But until the other is continued msec is overrun by a get or lock that waits in an empty
- *     cell already, by bcr_rgwait and bcr_rgwaitm with failfree, by a put that waits for room, or looks for
- *     it in the other cells of the area; and bcr_PENDING, bcr_zap, bcr_rgfree of a pending ID and the
- *     routines about areas, marks and descriptors of cells have no time and wait.
+ *     has changed.  A get or lock that waits already, bcr_rgwait, and bcr_rgwaitm with failfree end in their
+ *     time too; what the stopped one then puts is at the head of the cell, as if they had never waited.  But
+ *     until it is continued msec is overrun by a put that waits for room, or looks for it in the other cells
+ *     of the area; and bcr_PENDING, bcr_zap and the routines about areas, marks and descriptors of cells
+ *     have no time and wait.
  *   - Any thread of the process may call, but never two at once.  Never call from a signal handler.  Signals
  *     that arrive during a call do not end it.
  *   - Routines that put, get, zap, wait, count (bcr_celllen) or enlist, and those made of them, may run handlers

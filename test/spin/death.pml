@@ -44,6 +44,7 @@
 #define OP_FREE 5
 #define OP_ZAP 6
 #define OP_SEND 7
+#define OP_SLOW 8
 
 #define HELD 1
 #define DROPPING 2

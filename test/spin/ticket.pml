@@ -8,7 +8,8 @@
  *
  * Configurations: PUTS_0, PUTS_1, GETS_0 (wait for ever), GETS_1, TIMEOUTS (the second taker may give up at any moment),
  * GIVE_BACK (it hands its first region back), WRITER (the second putter writes: its fast puts must find an empty queue, which
- * is looked at under T alone), CREDITS.
+ * is looked at under T alone), CREDITS, STOPS (the process
+ * with that number may be taken for stopped wherever it holds a lock: others leave, and call).
  * Rules that can be broken: WRITE_LOOKS_FIRST (before it has T), NO_WAITERS_IN_LIMIT, STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one). */
 #ifndef RING
 #define RING 2
@@ -31,6 +32,7 @@
 #define PROCS 4 /* 0, 1: takers; 2, 3: putters */
 #define REGIONS (PUTS_0 + PUTS_1)
 #define J(statement)
+#define OP_SLOW 0
 #define HOLD(p, r, keep)
 #define UNHOLD(p, r, keep)
 
@@ -69,6 +71,7 @@ proctype putter(byte me, from, to)
     do
     :: r <= to ->
         put_fast(me, r, false, WRITES(me));
+        fast_called(me);
         if
         :: res_ != DONE -> put_slow(me, r, false)
         :: else
@@ -154,7 +157,8 @@ got:
 give_up:
         withdraw(me);
         if
-        :: ok_ -> n++
+        :: ok_ && s_state[me] == FREE -> n++
+        :: ok_ && s_state[me] != FREE -> break /* it has left, and its one slot with it */
         :: else -> /* it was served after all */
             collect(me);
             assert(ok_);
@@ -178,7 +182,10 @@ init
         run putter(3, PUTS_0 + 1, PUTS_0 + PUTS_1)
     };
     finished == 4;
+    cell_enter(0); /* whoever comes next ends what was left */
+    cell_leave(0);
     d_step {
+        assert(!called && serving == 0);
         assert(H == 0 && T == 0 && n_list == 0 && head <= tail);
         for (i : 0 .. 1) { assert(s_state[i] == FREE); assert(w_slot[i] == 0) };
         do

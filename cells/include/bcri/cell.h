@@ -59,6 +59,8 @@
 #define BCRI_CELL_CLOSED    4u  /* cafree, or the owner has ended */
 #define BCRI_CELL_HIGH      16u /* marked (mark.h): additions may summon the owner's handler */
 #define BCRI_CELL_LOW       32u /* marked: gets may */
+#define BCRI_CELL_CALLED \
+    64u /* somebody left word here (called.h): set by anybody, cleared under both locks */
 
 struct bcri_head_shm {
     _Atomic uint32_t lock;
@@ -76,7 +78,9 @@ struct bcri_tail_shm {
     _Atomic uint64_t limit;
     _Atomic uint64_t credits; /* how many queued regions this cell may hold of its area's bound */
     _Atomic uint64_t mark;    /* of the handler, where the state says HIGH or LOW */
-    uint64_t pad[2];
+    _Atomic uint64_t
+        serving; /* the request that is being answered, as long as its waiter may have left (called.h) */
+    uint64_t pad;
 };
 struct bcri_cold_shm {
     _Atomic uint64_t list_first; /* waiting requests, oldest first: ID slots */

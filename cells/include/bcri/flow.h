@@ -71,6 +71,9 @@ static inline int bcri_why_not_fast(const struct bcri_place *place, uint64_t sta
 int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, struct bcri_slot_shm *slot,
                   bool write, bool nofree);
 
+/* called.c: the end of a fast operation that was called (lock.h), in place of closing the journal. */
+void bcri_fast_called(struct bcri_ctx *ctx, struct bcri_place *place);
+
 /* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or takes it back, with
  * aux HELD telling repair at every point which of the two is done. hold: 0 or bcrE_NOMEM. */
 int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
@@ -124,12 +127,15 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
 int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* request.c: what happens to a get that waits. `slot->cell` names the cell, so the place is found again from there.
- * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; else the error, the slot is free again. bcrE_RGID: it was already.
+ * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; bcrE_TIMEOUT: a write lock that is served and cannot be marked,
+ * since somebody who is stopped holds the head lock when time is up: it still waits; else the error, the slot is free again. bcrE_RGID:
+ * it was already.
  * gone: the program has withdrawn a request of its own: other invocations that wait for it look again.
- * withdraw: 0: withdrawn, the slot is free again; BCRI_WAITS: it was served after all, settle it; bcrE_INTERNAL: the cell is
- * damaged, and the request stays what it is. */
-int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+ * withdraw: 0: withdrawn, the slot is free again (or left to others to end, where somebody who is stopped holds a lock when
+ * time is up); BCRI_WAITS: it was served after all, settle it; bcrE_INTERNAL: the cell is damaged, and the request stays what it
+ * is. */
+int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns);
+int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns);
 void bcri_request_gone(const struct bcri_ctx *ctx);
 /* True once settle will not say BCRI_WAITS; loads only. */
 bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);

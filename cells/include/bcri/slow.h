@@ -14,6 +14,8 @@ int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place);
 /* The same until the deadline: bcrE_TIMEOUT, nothing is held and nothing has changed, if one of the locks is then held by
  * somebody who is stopped. */
 int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns);
+/* The same without a look, on failure, whether it was called in the midst of it (called.h). */
+int bcri_cell_try_enter(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns);
 /* Serves requests while there are regions, moves regions into the ring, drops flags that have no reason any more, and
  * releases. */
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place);
@@ -54,6 +56,8 @@ void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref wai
  * been handed to somebody who waited and counted as not queued, so this is an addition that may summon (mark.h). */
 int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
                        bool anew);
+/* The same in the midst of any operation: for the request at `slot`, whose waiter has left. */
+int bcri_queue_return(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot);
 
 /* Rings the CCE of record `owner`, whom the journal's aux RING names, and takes it out of the journal. */
 void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell);

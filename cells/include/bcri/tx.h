@@ -4,9 +4,13 @@
  * The stores are written into the redo log in the CCE's record first (redo_state 0), become one by setting
  * redo_state = 1, and are then applied in order. Death before the commit: enl forgets the log. After: enl applies it again
  * from the start. Applying twice is harmless because every word in it is under a lock that is still held: nobody has
- * moved on from a value that was applied. (A request that was served learns of it from its slot, but touches nothing of
- * the cell before it has held the head lock.) A count word is itself a lock and is released by its own store, so its
- * entry applies only while the word still carries the holder's tag.
+ * moved on from a value that was applied. There are three exceptions:
+ *   - A count word is itself a lock and is released by its own store: its entry (COUNT) applies only while the word still
+ *     carries the holder's tag.
+ *   - A request that was answered may go on at once, and its slot be used for another. So what is stored there stands
+ *     between an entry that says what the request's word must be (IF) and one that answers it (ANSWER), and applies only
+ *     if it is. The word of a request in a list names its cell, where nobody can begin to wait while the locks are held.
+ *   - Flags that others set at any time, LEFT of a request and CALLED of a cell, are kept (ANSWER, STATE).
  *
  * Reads inside a transaction see the old values. */
 #ifndef BCRI_TX_H
@@ -16,7 +20,14 @@
 
 #include "bcri/ctx.h"
 
-enum bcri_redo_kind { BCRI_REDO_64 = 0, BCRI_REDO_32 = 1, BCRI_REDO_COUNT = 2 };
+enum bcri_redo_kind {
+    BCRI_REDO_64 = 0,
+    BCRI_REDO_32 = 1,
+    BCRI_REDO_COUNT = 2,
+    BCRI_REDO_STATE = 3,
+    BCRI_REDO_IF = 4,
+    BCRI_REDO_ANSWER = 5
+};
 
 void bcri_tx_begin(struct bcri_ctx *ctx);
 void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object, size_t offset_bytes,

@@ -6,7 +6,7 @@
  *   FREE -> TICKET    its CCE: a get that waits by ticket at a cell's ring (cells/, head lock held)
  *   FREE|TICKET -> LISTED   whoever holds both locks of the cell: the request waits in the cell's list
  *   LISTED -> SERVED|FAILED the same: `given` holds the region, or the error code
- *   TICKET|SERVED -> LIVE   its CCE: it has the region (TICKET: without a lock; SERVED: under the cell's head lock)
+ *   TICKET|SERVED -> LIVE   its CCE, without a lock: it has the region
  *   any -> FREE       its CCE, or enl after its death
  *   LISTED put requests (PUTWAIT -> PUTDONE|FAILED) use slots as nodes too, `word` naming the region that waits. */
 #ifndef BCRI_SLOT_H
@@ -29,6 +29,9 @@ enum bcri_slot_state {
 };
 /* flags */
 #define BCRI_SLOT_WRITE_LOCK 1u /* LIVE: a pending acqwl that was found ready; rgmod follows in bcr_rgwait */
+#define BCRI_SLOT_LEFT \
+    2u /* TICKET, LISTED, SERVED: its CCE has given up and gone; others end it (cells/called.h) */
+#define BCRI_SLOT_ENDING 4u /* LEFT for good: somebody is ending it */
 
 static inline uint64_t bcri_slot_word(enum bcri_slot_state state, uint32_t flags, bcri_ref ref)
 {
@@ -50,6 +53,12 @@ static inline uint32_t bcri_slot_flags(uint64_t word)
 static inline bcri_ref bcri_slot_region(uint64_t word)
 {
     return word & BCRI_REF_MASK;
+}
+/* The region on which the slot itself has a hold, in whatever state it is: a request in a list names its cell there. */
+static inline bcri_ref bcri_slot_hold_of(uint64_t word)
+{
+    enum bcri_slot_state state = bcri_slot_state(word);
+    return state != BCRI_SLOT_LISTED && state != BCRI_SLOT_SERVED ? bcri_slot_region(word) : BCRI_REF_NONE;
 }
 
 /* A free slot, taken off the stack of free ones (its word stays FREE until the caller sets it), or NULL: no memory. The stack
@@ -105,6 +114,8 @@ static inline struct bcri_slot_shm *bcri_slot_and_ref(struct bcri_ctx *ctx, void
         *ref_out = bcri_slot_ref(ctx, slot);
     return slot;
 }
+/* Keeps a slot that others will make FREE, to be given back some time after that. */
+void bcri_slot_leave(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 /* Makes the stack of free IDs anew, empty, with room for so many. False: no memory, nothing has changed. */
 bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots);
