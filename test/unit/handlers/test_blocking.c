@@ -142,7 +142,8 @@ static void free_a_stale_id(void)
 TEST(a_get_whose_request_a_stale_id_withdraws_ends)
 {
     begin_sharing(free_a_stale_id);
-    /* The handler may begin here and its time be up at once: the main program goes first, until it waits. */
+    /* The handler begins here. Even if its time is up at once, the main program goes first, until it waits. */
+    CHECK_INT(bcr_celllen(bcr_cce, DATA), 0);
     CHECK_INT(bcr_rgfree(shared), 0); /* the next get, below, has this ID, though nobody is told */
     FAILS_NULL(bcr_get(1, bcr_cce, DATA + 1, bcr_BLOCK), bcrE_RGID);
     end();
