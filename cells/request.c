@@ -155,9 +155,11 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
     const struct bcri_region_shm *header = bcri_at(ctx, region);
     /* It will be freed or written: have the line at once, not first for reading. */
     bcri_prefetch_write(header);
-    if (bcri_likely(header != NULL))
+    uintptr_t data = 0;
+    if (bcri_likely(header != NULL)) {
         fetch_data(ctx, region);
-    const uintptr_t data = bcri_likely(header != NULL) ? bcri_header_data(ctx, region, header) : 0;
+        data = bcri_header_data(ctx, region, header);
+    }
     if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
         int error = collect_lock(ctx, place, slot, region, data, deadline_ns);
         if (bcri_unlikely(error != 0))

@@ -16,7 +16,6 @@
  *               for; prints what the daemon holds after a few, and after all
  *
  * Prints "done" if all is as it should be. */
-#include <alloca.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -243,7 +242,7 @@ static void use_more_than_there_is(int cell)
 static size_t frame_bytes;
 __attribute__((noinline, no_stack_protector)) static void step(void (*below)(void))
 {
-    volatile char *room = alloca(frame_bytes);
+    volatile char room[frame_bytes];
     below();
     sink = room[frame_bytes - 1];
 }
