@@ -35,6 +35,11 @@ static void on_alarm(int signal)
     _exit(1);
 }
 
+void scene_watch(void)
+{
+    signal(SIGALRM, on_alarm);
+}
+
 /* Where the victim stood after k instructions, k < count. */
 struct path {
     struct stand {
@@ -230,7 +235,7 @@ void scene_test(const struct scenario *scenario)
     struct tally tally = {.kills = 0};
     if (trace_missing() != NULL)
         SKIP(trace_missing());
-    signal(SIGALRM, on_alarm);
+    scene_watch();
     scene_share_cpu();
     if (only != NULL) {
         play(scenario, &path, UINT64_MAX, &tally);

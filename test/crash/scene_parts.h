@@ -21,6 +21,9 @@ struct scene_shared {
 /* For every message: which kill it is about. */
 extern char scene_position[512];
 
+/* From here on an alarm ends the process and says so, with the position. */
+void scene_watch(void);
+
 /* Tracer and victim take turns on one processor: that is faster than waking each other across two, and leaves the others
  * to the contender. Once in a process. */
 void scene_share_cpu(void);

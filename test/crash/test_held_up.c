@@ -9,11 +9,11 @@
  *     S        somebody begins to wait, without a time, and falls asleep
  *     k        a second process, traced too, is killed anywhere in what the scenario calls `second`
  * That each comes to its end at all is the test: nobody is continued before. */
+#include "scene_calls.h"
 #include "scene_parts.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,47 +27,9 @@
 
 enum { HANG_SECONDS = 120, SAMPLES = 12, FULL_SAMPLES = 100000, STEPS_MAX = 1 << 20, VALUES = 32 };
 
-static bool enq(struct scene *scene)
-{
-    return bcr_enq(scene->id[0], scene->home, scene->cell, bcr_FREE) == 0 || bcr_errno == bcrE_FULL;
-}
-static bool enq_nofree(struct scene *scene)
-{
-    return bcr_enq(scene->id[0], scene->home, scene->cell, bcr_NOFREE) == 0 || bcr_errno == bcrE_FULL;
-}
-static bool write_it(struct scene *scene)
-{
-    return bcr_write(scene->id[0], scene->home, scene->cell, bcr_FREE) == 0 || bcr_errno == bcrE_FULL;
-}
-static bool enqm(struct scene *scene)
-{
-    const int cells[] = {scene->home, scene->cell, scene->home, scene->cell2};
-    return bcr_enqm(scene->id[0], 2, cells, bcr_FREE) == 0 || bcr_errno == bcrE_FULL;
-}
-static bool deq(struct scene *scene)
-{
-    return bcr_deq(scene->home, scene->cell, 0) != NULL || bcr_errno == bcrE_TIMEOUT;
-}
 static bool read_it(struct scene *scene)
 {
     return bcr_read(scene->home, scene->cell, 0) != NULL || bcr_errno == bcrE_TIMEOUT;
-}
-static bool deq_pending(struct scene *scene)
-{
-    return bcr_deq(scene->home, scene->cell, bcr_PENDING) != NULL;
-}
-static bool read_pending(struct scene *scene)
-{
-    return bcr_read(scene->home, scene->cell, bcr_PENDING) != NULL;
-}
-static bool zap(struct scene *scene)
-{
-    return bcr_zap(scene->home, scene->cell) == 0;
-}
-static bool lock_and_release(struct scene *scene)
-{
-    void **rgid = bcr_acqwl(scene->home, scene->cell, 0);
-    return rgid == NULL || bcr_rlswl(rgid, scene->home, scene->cell) == 0;
 }
 
 static void one_region(struct scene *scene)
@@ -358,22 +320,12 @@ static void play(const struct scenario *scenario, uint64_t *steps, bool dies, ui
     alarm(0);
 }
 
-static void on_alarm(int signal)
-{
-    (void)signal;
-    static const char text[] = "hangs: ";
-    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0 ||
-        write(STDOUT_FILENO, scene_position, strlen(scene_position)) < 0)
-        _exit(3);
-    _exit(1);
-}
-
 static void held_up(const struct scenario *scenario)
 {
     uint64_t random = test_seed(), plays = 0, all = STEPS_MAX;
     if (trace_missing() != NULL)
         SKIP(trace_missing());
-    signal(SIGALRM, on_alarm);
+    scene_watch();
     scene_share_cpu();
     const char *only = getenv("BCR_CRASH_INSTRUCTION");
     play(scenario, &all, false, &random);

@@ -1,45 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of calls whose callers both die, and calls in which somebody stands still meanwhile: two.h. */
+#include "scene_calls.h"
 #include "two.h"
 
-static bool enq(struct scene *scene)
-{
-    return bcr_enq(scene->id[0], scene->home, scene->cell, bcr_FREE) == 0 || bcr_errno == bcrE_FULL;
-}
-static bool enq_nofree(struct scene *scene)
-{
-    return bcr_enq(scene->id[0], scene->home, scene->cell, bcr_NOFREE) == 0 || bcr_errno == bcrE_FULL;
-}
-static bool write_it(struct scene *scene)
-{
-    return bcr_write(scene->id[0], scene->home, scene->cell, bcr_FREE) == 0 || bcr_errno == bcrE_FULL;
-}
-static bool enqm(struct scene *scene)
-{
-    const int cells[] = {scene->home, scene->cell, scene->home, scene->cell2};
-    return bcr_enqm(scene->id[0], 2, cells, bcr_FREE) == 0 || bcr_errno == bcrE_FULL;
-}
-static bool deq(struct scene *scene)
-{
-    return bcr_deq(scene->home, scene->cell, 0) != NULL || bcr_errno == bcrE_TIMEOUT;
-}
-static bool deq_pending(struct scene *scene)
-{
-    return bcr_deq(scene->home, scene->cell, bcr_PENDING) != NULL;
-}
-static bool read_pending(struct scene *scene)
-{
-    return bcr_read(scene->home, scene->cell, bcr_PENDING) != NULL;
-}
-static bool zap(struct scene *scene)
-{
-    return bcr_zap(scene->home, scene->cell) == 0;
-}
-static bool lock_and_release(struct scene *scene)
-{
-    void **rgid = bcr_acqwl(scene->home, scene->cell, 0);
-    return rgid == NULL || bcr_rlswl(rgid, scene->home, scene->cell) == 0;
-}
 static bool lock_and_keep(struct scene *scene)
 {
     return bcr_acqwl(scene->home, scene->cell, 0) != NULL || bcr_errno == bcrE_TIMEOUT;

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,23 +217,13 @@ static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint
     return waited;
 }
 
-static void on_alarm(int signal)
-{
-    (void)signal;
-    static const char text[] = "hangs: ";
-    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0 ||
-        write(STDOUT_FILENO, scene_position, strlen(scene_position)) < 0)
-        _exit(3);
-    _exit(1);
-}
-
 void two_die(const struct scenario *scenario)
 {
     uint64_t random = test_seed(), kills = 0, waited = 0;
     uint64_t samples = test_scale(scenario->marked ? MARKED_SAMPLES : SAMPLES, FULL_SAMPLES);
     if (trace_missing() != NULL)
         SKIP(trace_missing());
-    signal(SIGALRM, on_alarm);
+    scene_watch();
     scene_share_cpu();
     uint64_t first_all = STEPS_MAX, none = 0;
     play(scenario, &first_all, &none, FIRST_THEN_SECOND);
@@ -259,7 +248,7 @@ void two_one_is_stopped(const struct scenario *scenario)
     uint64_t samples = test_scale(6, 200);
     if (trace_missing() != NULL)
         SKIP(trace_missing());
-    signal(SIGALRM, on_alarm);
+    scene_watch();
     scene_share_cpu();
     uint64_t holder_all = STEPS_MAX, first_all = STEPS_MAX, none = 0;
     play_stopped(scenario, &holder_all, &none, &none);

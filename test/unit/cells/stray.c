@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "bcri/audit.h"
+#include "bcri/estate.h"
 #include "bcri/ref.h"
+#include "bcri/repair.h"
 #include "cce.h"
 
 enum { HANG_SECONDS = 10 };
@@ -88,4 +90,15 @@ void stray_damage(const struct stray_suite *suite, const char *name)
             }
     printf("%s: %d cases\n", target->name, cases);
     CHECK_INT(bad, 0);
+}
+
+void stray_ends(struct bcri_estate *estate, const struct bcri_ctx *ctx)
+{
+    uint32_t index;
+    bcri_cce_dying(group_host(group), ctx->index);
+    bcri_cce_repair(group_enl(group), ctx->index);
+    (void)bcri_estate_add(estate, ctx->index);
+    bcri_estate_look(estate);
+    while (bcri_estate_take(estate, &index))
+        bcri_host_cce_release(group_host(group), index);
 }

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bcri_ctx;
+struct bcri_estate;
+
 /* What may be damaged: where it begins, in some mapping, once the scene is set, and how long it is. */
 struct stray_target {
     const char *name;
@@ -35,5 +38,8 @@ void stray_damage(const struct stray_suite *suite, const char *name);
 
 /* bcri_audit by the daemon's context ends its process with what it says. */
 _Noreturn void stray_audit(void);
+
+/* The CCE dies, is repaired, and what it left goes, as far as it can; records that are free are given back. */
+void stray_ends(struct bcri_estate *estate, const struct bcri_ctx *ctx);
 
 #endif

@@ -354,24 +354,13 @@ static void run_calls(void)
     _exit(told ? STRAY_TOLD : STRAY_QUIET);
 }
 
-static void ends(struct bcri_estate *estate, const struct bcri_ctx *ctx)
-{
-    uint32_t index;
-    bcri_cce_dying(group_host(group), ctx->index);
-    bcri_cce_repair(group_enl(group), ctx->index);
-    (void)bcri_estate_add(estate, ctx->index);
-    bcri_estate_look(estate);
-    while (bcri_estate_take(estate, &index))
-        bcri_host_cce_release(group_host(group), index);
-}
-
 static void run_repair(void)
 {
     struct bcri_estate *estate = bcri_estate_init(group_host(group));
     CHECK(estate != NULL);
-    ends(estate, two);
+    stray_ends(estate, two);
     calls_of_one();
-    ends(estate, one);
+    stray_ends(estate, one);
     _exit(STRAY_QUIET);
 }
 
@@ -680,7 +669,7 @@ TEST(the_daemon_goes_by_what_it_has_written_down_itself)
     ((struct bcri_segment_shm *)entry_of_heap())->owner = one->index;
     struct bcri_estate *estate = bcri_estate_init(group_host(group));
     CHECK(estate != NULL);
-    ends(estate, one); /* the entry says that the heap of two is one's: it stays */
+    stray_ends(estate, one); /* the entry says that the heap of two is one's: it stays */
     as(two);
     CHECK_INT(peek(scene.held), 11);
     one = group_join(group); /* a record of its own, and the count is as it was */

@@ -222,25 +222,14 @@ static void run_calls(void)
     _exit(told ? STRAY_TOLD : STRAY_QUIET);
 }
 
-static void ends(struct bcri_estate *estate, const struct bcri_ctx *ctx)
-{
-    uint32_t index;
-    bcri_cce_dying(group_host(group), ctx->index);
-    bcri_cce_repair(group_enl(group), ctx->index);
-    (void)bcri_estate_add(estate, ctx->index);
-    bcri_estate_look(estate);
-    while (bcri_estate_take(estate, &index))
-        bcri_host_cce_release(group_host(group), index);
-}
-
 /* Who has made the blocks dies first, then the owner. */
 static void run_death(void)
 {
     struct bcri_estate *estate = bcri_estate_init(group_host(group));
     CHECK(estate != NULL);
-    ends(estate, two);
+    stray_ends(estate, two);
     calls_of_one();
-    ends(estate, one);
+    stray_ends(estate, one);
     _exit(STRAY_QUIET);
 }
 
@@ -251,10 +240,10 @@ static void run_death_of_the_owner(void)
     CHECK(estate != NULL);
     calls_of_two(1);
     as(NULL);
-    ends(estate, one);
+    stray_ends(estate, one);
     as(two);
     FAILS(bcr_enq(scene.held, one_of_two, scene.cell, bcr_NOFREE), bcrE_DEAD);
-    ends(estate, two);
+    stray_ends(estate, two);
     _exit(STRAY_QUIET);
 }
 
