@@ -13,28 +13,47 @@
 #include "bcri/trace.h"
 #include "get_fast.h"
 
-BCRI_INLINE int begin(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, uint64_t key, int msec,
-                      struct bcri_slot_shm *slot, struct bcri_place **place_out)
+/* What a public routine wants, and by which right. */
+enum kind { TAKE, READ, READ_LOCK, WRITE_LOCK };
+
+static inline enum bcri_want wanted(enum kind kind)
 {
-    for (;;) {
-        struct bcri_place *place;
-        int error = bcri_place_find_key(ctx, key, &place);
-        if (bcri_unlikely(error != 0))
-            return error;
-        if (bcri_unlikely(use == BCRI_USE_LOCK ? !place->may_lock : !place->may_take))
-            return bcrE_ACCESS;
-        *place_out = place;
-        if (want == BCRI_WANT_LOCK)
-            bcri_store(&slot->cell, place->ref); /* in case that it must go back (bcri_request_give_back) */
-        error = get_fast(ctx, place, want, msec, slot);
-        if (bcri_likely(error == 0))
-            return 0;
-        if (bcri_unlikely(error == BCRI_GO_SLOW))
-            error = bcri_get_slow(ctx, place, want, msec, slot);
-        if (bcri_likely(error != BCRI_STALE))
-            return error;
-        bcri_place_forget(ctx, place);
+    return kind == TAKE ? BCRI_WANT_TAKE : kind == WRITE_LOCK ? BCRI_WANT_LOCK : BCRI_WANT_READ;
+}
+static inline bool is_allowed(const struct bcri_place *place, enum kind kind)
+{
+    return bcri_likely(kind == READ_LOCK || kind == WRITE_LOCK ? place->may_lock : place->may_take);
+}
+
+/* The cell is looked up, and what it has taken at once if nothing stands in the way. */
+static int begin(struct bcri_ctx *ctx, enum kind kind, uint64_t key, int msec, struct bcri_slot_shm *slot,
+                 struct bcri_place **place_out)
+{
+    struct bcri_place *place;
+    int error = bcri_place_find_key(ctx, key, &place);
+    if (bcri_unlikely(error != 0))
+        return error;
+    ctx->get_place = place;
+    if (bcri_unlikely(!is_allowed(place, kind)))
+        return bcrE_ACCESS;
+    *place_out = place;
+    bcri_store(&slot->cell, place->ref); /* in case that a write lock must go back (bcri_request_give_back) */
+    return get_fast(ctx, place, wanted(kind), msec, slot);
+}
+
+/* What the first, fast try has not done. */
+static int get_otherwise(struct bcri_ctx *ctx, enum kind kind, uint64_t key, int msec,
+                         struct bcri_slot_shm *slot, struct bcri_place **place, int error)
+{
+    while (error >= BCRI_STALE && error != BCRI_WAITS) {
+        if (error == BCRI_GO_SLOW)
+            error = bcri_get_slow(ctx, *place, wanted(kind), msec, slot);
+        if (error == BCRI_STALE) {
+            bcri_place_forget(ctx, *place);
+            error = begin(ctx, kind, key, msec, slot, place);
+        }
     }
+    return error;
 }
 
 /* Waits until the request is served or time is up. 0: the slot is LIVE; else the slot is free again. */
@@ -73,14 +92,6 @@ static __attribute__((noinline)) int own_or_give_back(struct bcri_ctx *ctx, stru
     return error;
 }
 
-BCRI_INLINE void note(struct bcri_ctx *ctx, enum bcri_want want, uint32_t owner, uint32_t cell,
-                      bcri_ref region, const struct bcri_region_shm *header)
-{
-    static const enum bcri_trace_op ops[] = {BCRI_TRACE_GET, BCRI_TRACE_READ, BCRI_TRACE_LOCK};
-    bcri_counted(ctx, want == BCRI_WANT_READ ? BCRI_COUNT_READ : BCRI_COUNT_GET);
-    bcri_trace(ctx, ops[want], 0, owner, cell, header->length, region);
-}
-
 static __attribute__((noinline)) void **fail(struct bcri_ctx *ctx, int error)
 {
     bcri_counted(ctx, error == bcrE_TIMEOUT ? BCRI_COUNT_TIMEOUT : BCRI_COUNT_FAILED);
@@ -88,70 +99,162 @@ static __attribute__((noinline)) void **fail(struct bcri_ctx *ctx, int error)
     return NULL;
 }
 
-BCRI_INLINE void **get_now(struct bcri_ctx *ctx, enum bcri_want want, enum bcri_use use, uint64_t key,
-                           int msec)
+static inline enum bcri_counter counter_of(enum kind kind)
 {
-    struct bcri_slot_shm *slot = bcri_slot_take(ctx);
-    if (bcri_unlikely(slot == NULL))
-        return fail(ctx, bcrE_NOMEM);
-    struct bcri_place *place = NULL;
-    int error = begin(ctx, want, use, key, msec, slot, &place);
-    uint32_t owner = place != NULL ? place->owner : 0; /* a wait may forget the place */
-    if (error == BCRI_WAITS && place != NULL) {
+    return wanted(kind) == BCRI_WANT_READ ? BCRI_COUNT_READ : BCRI_COUNT_GET;
+}
+static inline enum bcri_trace_op trace_of(enum kind kind)
+{
+    return kind == TAKE ? BCRI_TRACE_GET : kind == WRITE_LOCK ? BCRI_TRACE_LOCK : BCRI_TRACE_READ;
+}
+
+/* The region is the program's. */
+static __attribute__((noinline)) void **got(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t key,
+                                            enum kind kind, uint32_t owner)
+{
+    const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    const struct bcri_region_shm *header = bcri_at_sure(ctx, region);
+    bcri_counted(ctx, counter_of(kind));
+    bcri_trace(ctx, trace_of(kind), 0, owner, (uint32_t)key, header->length, region);
+    return bcri_id_of(slot);
+}
+
+/* `error`: how the fast try has ended. */
+static void **end_get(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                      uint64_t key, enum kind kind, int msec, int error)
+{
+    error = get_otherwise(ctx, kind, key, msec, slot, &place, error);
+    const uint32_t owner = place != NULL ? place->owner : 0; /* a wait may forget the place */
+    if (error == BCRI_WAITS) {
         if (msec == bcr_PENDING)
             return bcri_id_of(slot);
         bcri_counted(ctx, BCRI_COUNT_WAIT);
         error = finish(ctx, place, slot, bcri_deadline_after(msec));
         if (error != 0)
             return fail(ctx, error);
-    } else if (bcri_unlikely(error != 0 || place == NULL)) {
+    } else if (bcri_unlikely(error != 0)) {
         bcri_slot_give(ctx, slot);
         return fail(ctx, error);
     }
-    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    const struct bcri_region_shm *header = bcri_at_sure(ctx, region);
-    if (want == BCRI_WANT_LOCK && bcri_unlikely(bcri_load_acquire(&header->count) != BCRI_COUNT_ONE)) {
-        if ((error = own_or_give_back(ctx, slot)) != 0)
-            return fail(ctx, error);
-        region = bcri_slot_region(bcri_load(&slot->word));
-        header = bcri_at_sure(ctx, region);
-    }
-    note(ctx, want, owner, (uint32_t)key, region, header);
-    return bcri_id_of(slot);
+    if (kind == WRITE_LOCK && (error = own_or_give_back(ctx, slot)) != 0)
+        return fail(ctx, error);
+    return got(ctx, slot, key, kind, owner);
 }
 
-static __attribute__((noinline)) void **get_after_handlers(struct bcri_ctx *ctx, enum bcri_want want,
-                                                           enum bcri_use use, uint64_t key, int msec)
-{
-    int error = ctx->upward->run(ctx);
-    return error == 0 ? get_now(ctx, want, use, key, msec) : fail(ctx, error);
-}
+/* ---- Taking what is there, straight on: as the puts' in bcr_put.c */
 
-BCRI_INLINE void **get(enum bcri_want want, enum bcri_use use, int cce, int cell, int msec)
+/* Nothing has been done. */
+static __attribute__((noinline)) void **get_anyhow(uint64_t key, int msec, enum kind kind)
 {
-    const uint64_t key = bcri_place_key(cce, cell);
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
         return NULL;
-    if (bcri_enters(ctx))
-        return get_after_handlers(ctx, want, use, key, msec);
-    return get_now(ctx, want, use, key, msec);
+    int error = bcri_enter(ctx);
+    struct bcri_slot_shm *slot = error == 0 ? bcri_slot_take(ctx) : NULL;
+    if (bcri_unlikely(slot == NULL))
+        return fail(ctx, error == 0 ? bcrE_NOMEM : error);
+    struct bcri_place *place = NULL;
+    error = begin(ctx, kind, key, msec, slot, &place);
+    return end_get(ctx, place, slot, key, kind, msec, error);
+}
+
+/* H is held. */
+static __attribute__((noinline)) void **get_held(struct bcri_ctx *ctx, struct bcri_place *place,
+                                                 struct bcri_slot_shm *slot, uint64_t key, enum kind kind,
+                                                 int msec)
+{
+    return end_get(ctx, place, slot, key, kind, msec, get_locked(ctx, place, wanted(kind), msec, slot));
+}
+
+/* The journal is open, and somebody else has H. */
+static __attribute__((noinline)) void **get_waiting(struct bcri_ctx *ctx, struct bcri_place *place,
+                                                    struct bcri_slot_shm *slot, uint64_t key, enum kind kind,
+                                                    int msec)
+{
+    if (bcri_likely(bcri_lock_slow_within(ctx, &place->cell->h.lock, msec)))
+        return get_held(ctx, place, slot, key, kind, msec);
+    bcri_journal_close(ctx);
+    return end_get(ctx, place, slot, key, kind, msec, bcrE_TIMEOUT);
+}
+
+/* H has been let go of, and somebody sleeps or calls. */
+static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, struct bcri_place *place,
+                                                 struct bcri_slot_shm *slot, uint64_t key, enum kind kind)
+{
+    const uint32_t owner = place->owner;
+    if (bcri_unlock_wake(ctx))
+        bcri_fast_called(ctx, place);
+    else
+        bcri_journal_close(ctx);
+    return got(ctx, slot, key, kind, owner);
+}
+
+BCRI_INLINE void **get(enum kind kind, int cce, int cell_number, int msec)
+{
+    const uint64_t key = bcri_place_key(cce, cell_number);
+    struct bcri_ctx *const ctx = bcri_self_thread;
+    if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
+        return get_anyhow(key, msec, kind);
+    struct bcri_place *const place = ctx->get_place;
+    struct bcri_slot_shm *const slot = *ctx->slot_top;
+    if (bcri_unlikely(!bcri_place_is(place, key) || !is_allowed(place, kind) || slot == NULL))
+        return get_anyhow(key, msec, kind);
+    const bcri_ref slot_ref = bcri_slot_ref_near(ctx, slot);
+    if (bcri_unlikely(slot_ref == BCRI_REF_NONE))
+        return get_anyhow(key, msec, kind);
+    ctx->slot_top--; /* as bcri_slot_take */
+    struct bcri_cell_shm *const cell = place->cell;
+    if (kind == WRITE_LOCK)
+        bcri_store(&slot->cell, place->ref); /* as in begin */
+    get_open(ctx, place, wanted(kind), slot_ref);
+    if (bcri_unlikely(!bcri_lock_try(ctx, &cell->h.lock)))
+        return get_waiting(ctx, place, slot, key, kind, msec);
+    const uint64_t ticket = bcri_load(&cell->h.head);
+    bcri_ref region;
+    struct bcri_region_shm *header;
+    if (bcri_unlikely(!is_plain(ctx, place, cell, wanted(kind), ticket, &region, &header)))
+        return get_held(ctx, place, slot, key, kind, msec);
+    if (wanted(kind) == BCRI_WANT_READ) {
+        read_alone(ctx, region, header, slot);
+    } else {
+        look_ahead(ctx, place, ticket);
+        take_entry(ctx, cell, wanted(kind), ticket, region, header, slot, 0);
+    }
+    bcri_store_release(&cell->h.lock, 0);
+    bcri_step();
+    if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
+        return get_wake(ctx, place, slot, key, kind);
+    bcri_journal_close(ctx);
+    const uint32_t seq = ctx->trace_seq + 1;
+    if (bcri_trace_looks_at_clock(seq))
+        return got(ctx, slot, key, kind, place->owner);
+    bcri_counted(ctx, counter_of(kind));
+    bcri_trace_write(ctx, seq, trace_of(kind), 0, place->owner, (uint32_t)key, header->length, region);
+    return bcri_id_of(slot);
+}
+
+static __attribute__((noinline)) void **get_taking(int cce, int cell, int msec)
+{
+    return get(TAKE, cce, cell, msec);
+}
+static __attribute__((noinline)) void **get_reading(int cce, int cell, int msec)
+{
+    return get(READ, cce, cell, msec);
 }
 
 void **bcr_get(int qlike, int cce, int cell, int msec)
 {
-    return qlike != 0 ? get(BCRI_WANT_TAKE, BCRI_USE_TAKE, cce, cell, msec)
-                      : get(BCRI_WANT_READ, BCRI_USE_TAKE, cce, cell, msec);
+    return qlike != 0 ? get_taking(cce, cell, msec) : get_reading(cce, cell, msec);
 }
 
 void **bcr_acqrl(int cce, int cell, int msec)
 {
-    return get(BCRI_WANT_READ, BCRI_USE_LOCK, cce, cell, msec);
+    return get(READ_LOCK, cce, cell, msec);
 }
 
 void **bcr_acqwl(int cce, int cell, int msec)
 {
-    return get(BCRI_WANT_LOCK, BCRI_USE_LOCK, cce, cell, msec);
+    return get(WRITE_LOCK, cce, cell, msec);
 }
 
 /* A write lock that bcr_rgwaitm found ready: its region can be read; the private copy is bcr_rgwait's to make, since only

@@ -47,7 +47,7 @@ BCRI_INLINE void look_ahead(struct bcri_ctx *ctx, const struct bcri_place *place
     if (bcri_likely(ticket % per_line != 0))
         return;
     const _Atomic uint64_t *entry = &place->cell->ring[ticket & place->mask];
-    uint64_t lap = bcri_lap(ticket, place->ring_log2);
+    const uint64_t lap = bcri_lap(ticket, place->ring_log2);
     for (unsigned i = 1; i < per_line; i++) {
         uint64_t next = bcri_load(&entry[i]);
         const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(next)];
@@ -58,18 +58,17 @@ BCRI_INLINE void look_ahead(struct bcri_ctx *ctx, const struct bcri_place *place
     }
 }
 
-BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                           uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
-                           struct bcri_slot_shm *slot, uint32_t flags)
+BCRI_INLINE void take_entry(struct bcri_ctx *ctx, struct bcri_cell_shm *cell, enum bcri_want want,
+                            uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
+                            struct bcri_slot_shm *slot, uint32_t flags)
 {
-    struct bcri_head_shm *h = &place->cell->h;
-    struct bcri_journal_shm *j = ctx->journal;
-    look_ahead(ctx, place, ticket);
+    struct bcri_head_shm *const h = &cell->h;
+    struct bcri_journal_shm *const j = ctx->journal;
     bcri_store(&j->region, region);
     bcri_store(&j->ticket, ticket);
     uint32_t epoch = 0;
     if (want == BCRI_WANT_LOCK) {
-        epoch = bcri_epoch_taking(place->cell, ticket);
+        epoch = bcri_epoch_taking(cell, ticket);
         bcri_store(&j->aux[BCRI_AUX_EPOCH], epoch);
         bcri_note_locks(ctx);
     }
@@ -84,7 +83,6 @@ BCRI_INLINE int take_entry(struct bcri_ctx *ctx, struct bcri_place *place, enum 
         bcri_store(&h->taker_epoch, epoch);
         bcri_store(&h->taker, ctx->tag);
     }
-    return 0;
 }
 
 BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_region_shm *header,
@@ -98,6 +96,25 @@ BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_r
     bcri_store(&header->count, BCRI_COUNT_WORD(2, 0));
     bcri_step();
     make_live(ctx, slot, region, header);
+}
+
+/* Whether, under H, the first entry is there and all is plain, so that take_entry can take it, or read_alone read it; nothing is
+ * called. False: under_head tells. */
+BCRI_INLINE bool is_plain(const struct bcri_ctx *ctx, const struct bcri_place *place,
+                          const struct bcri_cell_shm *cell, enum bcri_want want, uint64_t ticket,
+                          bcri_ref *region_out, struct bcri_region_shm **header_out)
+{
+    const uint64_t entry = bcri_load_acquire(&cell->ring[ticket & place->mask]);
+    if (bcri_unlikely(bcri_load(&cell->h.state) != place->open ||
+                      (want != BCRI_WANT_READ && bcri_load_acquire(&place->area->waitputs) != 0) ||
+                      bcri_entry_lap(entry) != bcri_lap(ticket, place->ring_log2)))
+        return false;
+    *region_out = entry & BCRI_REF_MASK;
+    *header_out = bcri_at_mapped(ctx, *region_out);
+    if (want != BCRI_WANT_READ)
+        bcri_prefetch_write(*header_out); /* as in get_at_head */
+    return bcri_likely(*header_out != NULL && (want == BCRI_WANT_TAKE ||
+                                               bcri_load_acquire(&(*header_out)->count) == BCRI_COUNT_ONE));
 }
 
 /* get.c: what is done under H where the state there is not place->open. */
@@ -124,8 +141,11 @@ BCRI_INLINE int get_at_head(struct bcri_ctx *ctx, struct bcri_place *place, enum
             (want == BCRI_WANT_LOCK && bcri_load_acquire(&header->count) != BCRI_COUNT_ONE &&
              !bcri_copy_fits(ctx, header)))
             return bcrE_NOMEM;
-        if (want != BCRI_WANT_READ)
-            return take_entry(ctx, place, want, ticket, region, header, slot, flags);
+        if (want != BCRI_WANT_READ) {
+            look_ahead(ctx, place, ticket);
+            take_entry(ctx, place->cell, want, ticket, region, header, slot, flags);
+            return 0;
+        }
         if (bcri_unlikely(bcri_load_acquire(&header->count) != BCRI_COUNT_ONE))
             return bcri_read_entry(ctx, ticket, region, header, slot);
         read_alone(ctx, region, header, slot);
@@ -144,31 +164,25 @@ BCRI_INLINE int under_head(struct bcri_ctx *ctx, struct bcri_place *place, enum 
     return get_at_head(ctx, place, want, wait, slot, 0);
 }
 
-/* flow.h says what it returns. */
-BCRI_INLINE int get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, int msec,
-                         struct bcri_slot_shm *slot)
+/* Opens the journal of a get. */
+BCRI_INLINE void get_open(struct bcri_ctx *ctx, const struct bcri_place *place, enum bcri_want want,
+                          bcri_ref slot_ref)
 {
-    struct bcri_head_shm *h = &place->cell->h;
-    struct bcri_journal_shm *j = ctx->journal;
+    struct bcri_journal_shm *const j = ctx->journal;
     bcri_store(&j->cell, place->ref);
-    bcri_store(&j->slot, bcri_slot_ref(ctx, slot));
+    bcri_store(&j->slot, slot_ref);
     bcri_step();
     bcri_store(&j->doing, bcri_doing(want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, 0));
     bcri_step();
-    if (bcri_unlikely(!bcri_lock_within(ctx, &h->lock, msec))) {
-        bcri_journal_close(ctx);
-        return bcrE_TIMEOUT;
-    }
-    int result = under_head(ctx, place, want, msec != 0, slot);
+}
+
+/* What a get does from there on that it has H. */
+BCRI_INLINE int get_locked(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, int msec,
+                           struct bcri_slot_shm *slot)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    const int result = under_head(ctx, place, want, msec != 0, slot);
     bool called = false;
-    if (bcri_likely(result == 0)) {
-        called = bcri_unlock(ctx, &h->lock);
-        if (bcri_unlikely(called))
-            bcri_fast_called(ctx, place);
-        else
-            bcri_journal_close(ctx);
-        return 0;
-    }
     if (bcri_unlikely(result == BCRI_STALE))
         bcri_unlock_stale(ctx, &h->lock);
     else
@@ -178,6 +192,18 @@ BCRI_INLINE int get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bc
     else
         bcri_journal_close(ctx);
     return result;
+}
+
+/* flow.h says what it returns. */
+BCRI_INLINE int get_fast(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, int msec,
+                         struct bcri_slot_shm *slot)
+{
+    get_open(ctx, place, want, bcri_slot_ref(ctx, slot));
+    if (bcri_unlikely(!bcri_lock_within(ctx, &place->cell->h.lock, msec))) {
+        bcri_journal_close(ctx);
+        return bcrE_TIMEOUT;
+    }
+    return get_locked(ctx, place, want, msec, slot);
 }
 
 #endif

@@ -176,6 +176,7 @@ static void grow_map(struct bcri_ctx *ctx)
         return;
     ctx->cells = map;
     ctx->cells_shift--;
+    ctx->put_place = ctx->get_place = NULL;
     for (size_t i = 0; i < (size_t)1 << log2; i++)
         if (is_known(&old->entry[i].place))
             *bcri_place_entry(ctx, old->entry[i].place.key) = old->entry[i].place;
@@ -225,4 +226,5 @@ void bcri_places_fini(struct bcri_ctx *ctx)
 {
     free(ctx->cells);
     ctx->cells = NULL;
+    ctx->put_place = ctx->get_place = NULL;
 }

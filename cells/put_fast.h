@@ -40,10 +40,12 @@ int bcri_put_marked(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref reg
                     struct bcri_slot_shm *slot, bool write, bool nofree);
 
 /* Stores region at ticket `t`, with the tail lock held. `old`: the mark of whom to ring, or anything else. */
-BCRI_INLINE void store_entry(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t t, bcri_ref region,
-                             uint64_t old, uint32_t phase)
+BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_place *place, struct bcri_cell_shm *cell,
+                             uint64_t t, bcri_ref region, uint32_t cpu, uint64_t old, uint32_t phase)
 {
-    struct bcri_journal_shm *j = ctx->journal;
+    struct bcri_journal_shm *const j = ctx->journal;
+    const uint64_t entry = bcri_entry(bcri_lap(t, place->ring_log2), cpu, region);
+    _Atomic uint64_t *const ring = &cell->ring[t & place->mask];
     if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP)) {
         bcri_store(&j->old, old);
         phase |= BCRI_PHASE_RINGS;
@@ -52,10 +54,19 @@ BCRI_INLINE void store_entry(struct bcri_ctx *ctx, struct bcri_place *place, uin
     bcri_step();
     bcri_store(&j->phase, phase);
     bcri_step();
-    bcri_store_release(&place->cell->ring[t & place->mask],
-                       bcri_entry(bcri_lap(t, place->ring_log2), bcri_current_cpu(), region));
+    bcri_store_release(ring, entry);
     bcri_step();
-    bcri_store_release(&place->cell->t.tail, t + 1);
+    bcri_store_release(&cell->t.tail, t + 1);
+}
+
+/* A write of a queue that was found empty needs one credit and the entry, of which only the ticket of the lap before could
+ * still be read: so the limit can be at least this, if its waiter is gone. Cells for locks have one credit and ask with every
+ * put; and `write` has the takers' line here anyway. Else 0. */
+BCRI_INLINE uint64_t limit_of_empty(const struct bcri_cell_shm *cell, uint64_t tail)
+{
+    return bcri_load(&cell->t.credits) != 0 && bcri_load_acquire(&cell->h.waiter[tail % BCRI_TICKETS]) == 0
+               ? tail + 1
+               : 0;
 }
 
 /* Whether a put may go through the ring at `tail`. */
@@ -65,13 +76,33 @@ BCRI_INLINE int look_at_tail(struct bcri_ctx *ctx, struct bcri_place *place, uin
     if (write && bcri_unlikely(bcri_load_acquire(&place->cell->h.head) < tail))
         return BCRI_GO_SLOW;
     if (bcri_unlikely(tail >= bcri_load(&t->limit))) {
-        uint64_t limit = bcri_fresh_limit(ctx, place);
+        uint64_t limit = write ? limit_of_empty(place->cell, tail) : 0;
+        if (limit == 0)
+            limit = bcri_fresh_limit(ctx, place);
         bcri_store(&t->limit, limit);
         if (tail >= limit)
             return BCRI_NO_ROOM;
     }
     /* Room, if there is any, belongs to the puts that wait for it; a waiting ticket needs none. */
     return bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0) ? BCRI_GO_SLOW : 0;
+}
+
+/* The same without a call, and also whether nobody sleeps at that entry. False: look_at_tail tells. */
+BCRI_INLINE bool is_straight(const struct bcri_place *place, struct bcri_cell_shm *cell, uint64_t tail,
+                             bool write)
+{
+    struct bcri_tail_shm *const t = &cell->t;
+    if (bcri_unlikely(bcri_load(&t->state) != place->open) ||
+        (write && bcri_unlikely(bcri_load_acquire(&cell->h.head) < tail)))
+        return false;
+    if (bcri_unlikely(tail >= bcri_load(&t->limit))) {
+        const uint64_t limit = write ? limit_of_empty(cell, tail) : 0;
+        if (limit == 0)
+            return false;
+        bcri_store(&t->limit, limit);
+    }
+    return bcri_likely(bcri_load_acquire(&place->area->waitputs) == 0 &&
+                       bcri_entry_lap(bcri_load(&cell->ring[tail & place->mask])) != BCRI_ENTRY_SLEEP);
 }
 
 BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
@@ -84,9 +115,25 @@ BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_
     if (nofree && (error = bcri_cell_hold(ctx, region)) != 0)
         return error;
     uint64_t old = bcri_load(&place->cell->ring[tail & place->mask]);
-    store_entry(ctx, place, tail, region, old, nofree ? 1 : 1 | BCRI_PHASE_GIVES);
+    store_entry(ctx, place, place->cell, tail, region, bcri_current_cpu(), old,
+                nofree ? 1 : 1 | BCRI_PHASE_GIVES);
     *old_out = old;
     return 0;
+}
+
+/* The rest of a put that is done, and that has let go of T: the ID, if it gives, and the journal. */
+BCRI_INLINE void put_done(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                          bool nofree, bool called)
+{
+    ctx->waits_in_row = 0;
+    if (!nofree) {
+        bcri_store(&slot->word, 0);
+        bcri_slot_give(ctx, slot);
+    }
+    if (bcri_unlikely(called))
+        bcri_fast_called(ctx, place);
+    else
+        bcri_journal_close(ctx);
 }
 
 /* Lets go of T and ends the put. */
@@ -96,26 +143,17 @@ BCRI_INLINE int put_end(struct bcri_ctx *ctx, struct bcri_place *place, struct b
     if (bcri_unlikely(result != 0))
         return bcri_put_refused(ctx, place, result);
     const bool called = bcri_unlock(ctx, &place->cell->t.lock);
-    ctx->waits_in_row = 0;
     if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
         bcri_bell_ring_index(ctx, (uint32_t)old, place->ref);
-    if (!nofree) {
-        bcri_store(&slot->word, 0);
-        bcri_slot_give(ctx, slot);
-    }
-    if (bcri_unlikely(called))
-        bcri_fast_called(ctx, place);
-    else
-        bcri_journal_close(ctx);
+    put_done(ctx, place, slot, nofree, called);
     return 0;
 }
 
-BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
-                         const struct bcri_id *id, bool write, bool nofree)
+/* Opens the journal of a put. */
+BCRI_INLINE void put_open(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_ref region,
+                          const struct bcri_id *id, bool nofree)
 {
-    struct bcri_tail_shm *t = &place->cell->t;
-    struct bcri_journal_shm *j = ctx->journal;
-    bcri_prefetch_write(&place->cell->ring[bcri_load(&t->tail) & place->mask]);
+    struct bcri_journal_shm *const j = ctx->journal;
     bcri_store(&j->cell, place->ref);
     bcri_store(&j->region, region);
     bcri_store(&j->slot, nofree ? BCRI_REF_NONE : id->ref);
@@ -124,16 +162,31 @@ BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_re
     bcri_step();
     bcri_store(&j->doing, bcri_doing(BCRI_OP_PUT, nofree ? 0 : BCRI_PHASE_GIVES));
     bcri_step();
+}
+
+/* What a put does from there on that it has T. */
+BCRI_INLINE int put_locked(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+                           struct bcri_slot_shm *slot, bool write, bool nofree)
+{
+    if (bcri_unlikely(bcri_load(&place->cell->t.state) != place->open))
+        return bcri_put_marked(ctx, place, region, slot, write, nofree);
+    uint64_t old = 0;
+    int result = under_tail(ctx, place, region, write, nofree, &old);
+    return put_end(ctx, place, slot, nofree, result, old);
+}
+
+BCRI_INLINE int put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+                         const struct bcri_id *id, bool write, bool nofree)
+{
+    struct bcri_tail_shm *t = &place->cell->t;
+    bcri_prefetch_write(&place->cell->ring[bcri_load(&t->tail) & place->mask]);
+    put_open(ctx, place, region, id, nofree);
     if (bcri_unlikely(!bcri_lock_try(ctx, &t->lock)) &&
         bcri_unlikely(!bcri_lock_slow_within(ctx, &t->lock, ctx->putwait_msec))) {
         bcri_journal_close(ctx);
         return bcrE_FULL;
     }
-    if (bcri_unlikely(bcri_load(&t->state) != place->open))
-        return bcri_put_marked(ctx, place, region, id->slot, write, nofree);
-    uint64_t old = 0;
-    int result = under_tail(ctx, place, region, write, nofree, &old);
-    return put_end(ctx, place, id->slot, nofree, result, old);
+    return put_locked(ctx, place, region, id->slot, write, nofree);
 }
 
 #endif

@@ -10,7 +10,8 @@
  * GIVE_BACK (it hands its first region back), WRITER (the second putter writes: its fast puts must find an empty queue, which
  * is looked at under T alone), CREDITS, STOPS (the process
  * with that number may be taken for stopped wherever it holds a lock: others leave, and call).
- * Rules that can be broken: WRITE_LOOKS_FIRST (before it has T), NO_WAITERS_IN_LIMIT, STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one). */
+ * Rules that can be broken: WRITE_LOOKS_FIRST (before it has T), NO_WAITERS_IN_LIMIT,
+ * NO_WAITER_IN_LIMIT (of a writer), STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one). */
 #ifndef RING
 #define RING 2
 #endif

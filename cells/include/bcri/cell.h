@@ -260,6 +260,12 @@ static inline int bcri_place_find_key(struct bcri_ctx *ctx, uint64_t key, struct
     }
     return bcri_place_find_slow(ctx, key, place_out);
 }
+/* Whether `place`, an entry of the table or NULL, is that of this key, and still what a lookup would find. */
+static inline bool bcri_place_is(const struct bcri_place *place, uint64_t key)
+{
+    return bcri_likely(place != NULL && place->key == key &&
+                       place->version == bcri_load_acquire(place->version_at));
+}
 static inline int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
 {
     return bcri_place_find_key(ctx, bcri_place_key(cce, number), place_out);

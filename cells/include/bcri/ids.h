@@ -33,6 +33,20 @@ static inline int bcri_id_look(struct bcri_ctx *ctx, void **rgid, struct bcri_id
     default: /* free, or a request that the program never saw */ return bcrE_RGID;
     }
 }
+/* The plainest: LIVE without a flag, in the chunk that was looked into last. `region` is what it names. False: bcri_id_look tells
+ * what it is. */
+static inline bool bcri_id_plain(const struct bcri_ctx *ctx, void **rgid, struct bcri_id *id_out,
+                                 bcri_ref *region_out)
+{
+    const uintptr_t offset = (uintptr_t)rgid - ctx->slot_near;
+    if (bcri_unlikely(offset >= ctx->slot_near_bytes || offset % sizeof(struct bcri_slot_shm) != 0))
+        return false;
+    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
+    const uint64_t word = bcri_load_acquire(&slot->word);
+    *region_out = word - bcri_slot_live(0);
+    *id_out = (struct bcri_id){slot, ctx->slot_near_ref + offset / BCRI_REF_UNIT, word};
+    return bcri_likely(*region_out >> BCRI_REF_BITS == 0);
+}
 /* 0 and the slot, which is LIVE; bcrE_RGID; bcrE_PENDING (and the slot). */
 static inline int bcri_id_live(struct bcri_ctx *ctx, void **rgid, struct bcri_slot_shm **slot_out)
 {

@@ -67,10 +67,21 @@ static inline bool bcri_summons_any(const struct bcri_ctx *ctx)
     return bcri_load_acquire(ctx->summons_at) >> 63 == ctx->summons_lap;
 }
 
+/* An address in the caller's stack. A frame's would make a frame of routines that need none. */
+static inline uintptr_t bcri_stack_here(void)
+{
+#if defined(__x86_64__)
+    uintptr_t here;
+    __asm__ volatile("mov %%rsp, %0" : "=r"(here));
+    return here;
+#else
+    return (uintptr_t)__builtin_frame_address(0);
+#endif
+}
 /* Whether the caller runs on the stack on which this CCE executes. If not, a handler was left by longjmp. */
 static inline bool bcri_in_place(const struct bcri_ctx *ctx)
 {
-    return (uintptr_t)__builtin_frame_address(0) - ctx->stack_low < ctx->stack_bytes;
+    return bcri_stack_here() - ctx->stack_low < ctx->stack_bytes;
 }
 
 /* The beginning of a public routine: lets handlers run that somebody has summoned and the caller's priority lets in. With the

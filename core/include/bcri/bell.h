@@ -50,7 +50,8 @@ void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell);
 /* The processor this thread runs on, modulo 256, without a system call: a hint. The C library registers a restartable-
  * sequence area per thread, in which the kernel keeps the number. */
 uint32_t bcri_current_cpu_slow(void);
-static inline uint32_t bcri_current_cpu(void)
+/* False: the kernel does not keep it. */
+static inline bool bcri_cpu_at_hand(uint32_t *cpu_out)
 {
 #if defined(__x86_64__) || defined(__aarch64__) || defined(__s390x__)
     uint32_t cpu;
@@ -63,10 +64,17 @@ static inline uint32_t bcri_current_cpu(void)
         (const struct rseq *)(const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
     cpu = *(const volatile uint32_t *)&area->cpu_id;
 #endif
-    if (bcri_likely((int32_t)cpu >= 0)) /* negative where the kernel does not keep it */
-        return (uint8_t)cpu;
+    *cpu_out = (uint8_t)cpu;
+    return bcri_likely((int32_t)cpu >= 0);
+#else
+    (void)cpu_out;
+    return false;
 #endif
-    return bcri_current_cpu_slow();
+}
+static inline uint32_t bcri_current_cpu(void)
+{
+    uint32_t cpu;
+    return bcri_cpu_at_hand(&cpu) ? cpu : bcri_current_cpu_slow();
 }
 
 #endif

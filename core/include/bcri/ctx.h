@@ -45,6 +45,7 @@ struct bcri_upward;  /* upward.h */
 
 struct bcri_heap;    /* heap.h: this CCE's allocator */
 struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
+struct bcri_place;   /* the same about one of them */
 struct bcri_copier;  /* copydesc.h: the copy descriptors that this CCE has used */
 struct bcri_returns; /* returns.h: ways home for other CCEs' blocks */
 struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
@@ -94,6 +95,8 @@ struct bcri_ctx {
     struct bcri_heap *heap;
     struct bcri_cellmap *cells;
     uint32_t cells_shift; /* 64 - log2 of its entries */
+    /* Of those entries, the one that a put, and a get, has used last; NULL: none. */
+    struct bcri_place *put_place, *get_place;
     struct bcri_returns *returns;
     struct bcri_ids *ids;
     struct bcri_copier *copier; /* made at the first copy */
@@ -151,16 +154,21 @@ struct bcri_ctx {
 /* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped, or if there is no such
  * place: then ctx->damaged is set. */
 void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref);
-static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
+/* The same if it is mapped, else NULL. */
+static inline void *bcri_at_mapped(const struct bcri_ctx *ctx, bcri_ref ref)
 {
     const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(ref)];
-    if (bcri_likely((uint32_t)ref < map->units)) {
-        unsigned char *at = map->base + bcri_ref_offset(ref);
-        if (at == NULL)
-            __builtin_unreachable(); /* what is not mapped has no units; so callers' tests cost nothing here */
-        return at;
-    }
-    return bcri_at_slow(ctx, ref);
+    if (bcri_unlikely((uint32_t)ref >= map->units))
+        return NULL;
+    unsigned char *at = map->base + bcri_ref_offset(ref);
+    if (at == NULL)
+        __builtin_unreachable(); /* what is not mapped has no units; so callers' tests cost nothing here */
+    return at;
+}
+static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    void *at = bcri_at_mapped(ctx, ref);
+    return bcri_likely(at != NULL) ? at : bcri_at_slow(ctx, ref);
 }
 /* The same for whoever is in the midst of a change and cannot turn back: never NULL. What has no place is a private page of
  * zeroes. */

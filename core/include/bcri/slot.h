@@ -90,12 +90,17 @@ static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rg
 }
 /* Where a slot of this CCE lies, for others. */
 bcri_ref bcri_slot_ref_far(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot);
-static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+/* The same if it lies in the chunk looked into last, else none. */
+static inline bcri_ref bcri_slot_ref_near(const struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
 {
     uintptr_t offset = (uintptr_t)slot - ctx->slot_near;
-    if (bcri_likely(offset < ctx->slot_near_bytes))
-        return ctx->slot_near_ref + offset / BCRI_REF_UNIT;
-    return bcri_slot_ref_far(ctx, slot);
+    return bcri_likely(offset < ctx->slot_near_bytes) ? ctx->slot_near_ref + offset / BCRI_REF_UNIT
+                                                      : BCRI_REF_NONE;
+}
+static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+{
+    const bcri_ref ref = bcri_slot_ref_near(ctx, slot);
+    return bcri_likely(ref != BCRI_REF_NONE) ? ref : bcri_slot_ref_far(ctx, slot);
 }
 
 /* Both at once. The reference is only written where there is a slot. */

@@ -49,14 +49,19 @@ static inline uint64_t bcri_trace_head(uint32_t seq, uint32_t what)
 /* Refreshes the coarse time now and then: reading it costs as much as a whole record. */
 #define BCRI_TRACE_CLOCK_EVERY 64u
 
-static inline void bcri_trace(struct bcri_ctx *ctx, enum bcri_trace_op op, int result, uint32_t peer,
-                              uint32_t cell, uint32_t bytes, bcri_ref region)
+/* Whether the record of this sequence number does that. */
+static inline bool bcri_trace_looks_at_clock(uint32_t seq)
 {
-    uint32_t seq = ++ctx->trace_seq;
+    return bcri_unlikely(seq % BCRI_TRACE_CLOCK_EVERY == 0);
+}
+
+/* The record after the last one, whose sequence number is `seq`. */
+static inline void bcri_trace_write(struct bcri_ctx *ctx, uint32_t seq, enum bcri_trace_op op, int result,
+                                    uint32_t peer, uint32_t cell, uint32_t bytes, bcri_ref region)
+{
     volatile struct bcri_trace_shm *trace =
         &ctx->trace[seq % BCRI_TRACE_RECORDS]; /* else gcc packs what it stores first */
-    if (bcri_unlikely(seq % BCRI_TRACE_CLOCK_EVERY == 0))
-        ctx->coarse_ns = bcri_clock_coarse_ns();
+    ctx->trace_seq = seq;
     /* What is overwritten from here on was behind the neighbour's head: who sees any of it sees that, too. */
     atomic_thread_fence(memory_order_release);
     trace->cell = cell;
@@ -64,6 +69,14 @@ static inline void bcri_trace(struct bcri_ctx *ctx, enum bcri_trace_op op, int r
     trace->region = region;
     trace->time_ns = ctx->coarse_ns;
     bcri_store_release(&trace->head, bcri_trace_head(seq, (uint32_t)op | (uint32_t)result << 8 | peer << 16));
+}
+static inline void bcri_trace(struct bcri_ctx *ctx, enum bcri_trace_op op, int result, uint32_t peer,
+                              uint32_t cell, uint32_t bytes, bcri_ref region)
+{
+    const uint32_t seq = ctx->trace_seq + 1;
+    if (bcri_trace_looks_at_clock(seq))
+        ctx->coarse_ns = bcri_clock_coarse_ns();
+    bcri_trace_write(ctx, seq, op, result, peer, cell, bytes, region);
 }
 
 #endif
