@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "bcri/descriptor.h"
 #include "bcri/flow.h"
 #include "bcri/ids.h"
 #include "bcri/self.h"
@@ -35,7 +36,7 @@ static struct bcri_cell_fd *find(struct bcri_ctx *ctx, bcri_ref cell)
 static int make(struct bcri_ctx *ctx, const struct bcri_place *place, struct bcri_cell_fd **entry_out)
 {
     struct bcri_cell_fd *entry = malloc(sizeof *entry);
-    int fd = entry != NULL ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+    int fd = entry != NULL ? bcri_descriptor_aside(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) : -1;
     if (fd < 0 || ctx->fd_upcalls == NULL || ctx->fd_upcalls->set(ctx->up, place->ref, fd) != 0) {
         if (fd >= 0)
             close(fd);

@@ -13,6 +13,7 @@
 
 #include "bcr/error.h"
 #include "bcri/ctx.h"
+#include "bcri/descriptor.h"
 #include "bcri/machine.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -41,7 +42,7 @@ int bcri_segment_create(uint64_t size_bytes)
     if (size_bytes == 0 || size_bytes > (UINT64_C(1) << 32) * BCRI_REF_UNIT ||
         (uint64_t)(off_t)size_bytes != size_bytes)
         return -bcrE_NOMEM;
-    int fd = memfd_create("bcr", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = bcri_descriptor_aside(memfd_create("bcr", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (fd < 0)
         return -bcrE_NOMEM;
     if (set_size(fd, size_bytes) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) != 0) {

@@ -252,7 +252,7 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
     name[length] = '\0';
 
     int pair[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    if (bcri_channel_pair(pair) != 0) {
         close(fd);
         return bcrE_NOMEM;
     }

@@ -9,16 +9,21 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "bcri/descriptor.h"
+
 int bcri_channel_pair(int fds_out[2])
 {
     int fds[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
         return -errno;
     int on = 1;
-    if (setsockopt(fds[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
+    fds[0] = bcri_descriptor_aside(fds[0]);
+    fds[1] = bcri_descriptor_aside(fds[1]);
+    if (fds[0] < 0 || fds[1] < 0 || setsockopt(fds[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
         int error = errno;
-        close(fds[0]);
-        close(fds[1]);
+        for (int i = 0; i < 2; i++)
+            if (fds[i] >= 0)
+                close(fds[i]);
         return -error;
     }
     fds_out[0] = fds[0];
@@ -50,7 +55,7 @@ int bcri_channel_connect(const char *program, unsigned patience_ms)
     socklen_t length = bcri_channel_address(&address, geteuid(), program);
     if (length == 0)
         return -ECONNREFUSED;
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int fd = bcri_descriptor_aside(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (fd < 0)
         return -errno;
     int error = 0;
@@ -101,10 +106,10 @@ int bcri_channel_send(int fd, const struct bcri_control *message, const int *fds
     return sent < 0 ? -errno : 0;
 }
 
-/* Sorts what came beside the bytes into `in`; true if it was more than a message may bring. */
+/* Sorts what came beside the bytes into `in`; true if it was more than a message may bring, or this process may have. */
 static bool take_side(struct msghdr *record, struct bcri_incoming *in)
 {
-    bool too_many = (record->msg_flags & MSG_CTRUNC) != 0;
+    bool too_many = false;
     unsigned count = 0;
     for (struct cmsghdr *side = CMSG_FIRSTHDR(record); side != NULL; side = CMSG_NXTHDR(record, side)) {
         if (side->cmsg_level == SOL_SOCKET && side->cmsg_type == SCM_CREDENTIALS) {
@@ -117,7 +122,10 @@ static bool take_side(struct msghdr *record, struct bcri_incoming *in)
             for (size_t i = 0; i < fds; i++) {
                 int fd;
                 memcpy(&fd, CMSG_DATA(side) + i * sizeof fd, sizeof fd);
-                if (count < BCRI_CONTROL_FDS_MAX) {
+                fd = bcri_descriptor_aside(fd);
+                if (fd < 0) {
+                    record->msg_flags |= MSG_CTRUNC;
+                } else if (count < BCRI_CONTROL_FDS_MAX) {
                     in->fds[count++] = fd;
                 } else {
                     close(fd);
@@ -126,7 +134,7 @@ static bool take_side(struct msghdr *record, struct bcri_incoming *in)
             }
         }
     }
-    return too_many;
+    return too_many || (record->msg_flags & MSG_CTRUNC) != 0;
 }
 
 int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait)

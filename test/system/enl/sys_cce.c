@@ -17,6 +17,7 @@
  *   fork-dies     forks a child that exits with status 9, which is nobody's business
  *   exec P        becomes program P
  *   shut          closes every descriptor above 2, as daemons do
+ *   standard      tells which of 0, 1 and 2 are open, and whether the descriptor of cell 0 is one of them
  *   exit N, kill N, pause, spin
  *
  * $SYS_THREAD: has a second thread when it calls bcr_init. */
@@ -135,6 +136,15 @@ static void hopeless(int count)
             _exit(95);
 }
 
+static void standard(void)
+{
+    const int fd = bcr_fd(0);
+    int open_count = 0;
+    for (int i = 0; i <= 2; i++)
+        open_count += fcntl(i, F_GETFD) >= 0;
+    tell("standard %d %s\n", open_count, fd < 0 ? "none" : fd <= 2 ? "taken" : "left");
+}
+
 /* Closes the library's descriptors, puts sockets in their places, and calls what would write to the library's. */
 static void own_sockets(void)
 {
@@ -219,6 +229,8 @@ static int perform(char **words)
     }
     if (strcmp(word, "shut") == 0)
         return close_range(3, ~0u, 0), 1;
+    if (strcmp(word, "standard") == 0)
+        return standard(), 1;
     if (strcmp(word, "own-sockets") == 0)
         return own_sockets(), 1;
     if (strcmp(word, "many") == 0) {

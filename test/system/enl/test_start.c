@@ -134,6 +134,29 @@ TEST(a_program_started_directly_becomes_enl_and_goes_on_as_its_child)
     CHECK_INT(run.status, 4);
 }
 
+/* Nothing is open at 0, 1 and 2, by either way of starting; and the program prints all the same. */
+static void check_standard(const char *command)
+{
+    run_start(&run, "/bin/sh", "-c", command);
+    CHECK_STR(run_told(), "standard 0 left");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(a_program_whose_standard_files_are_closed_finds_nothing_of_the_librarys_there)
+{
+    char command[1024];
+    run_folder();
+    snprintf(command, sizeof command, "exec %s standard out hello err hello wait exit 0 <&- >&- 2>&-",
+             run_cce());
+    check_standard(command);
+    snprintf(command, sizeof command,
+             "exec %s /bin/sh -c 'exec %s standard out hello err hello wait exit 0 <&- >&- 2>&-'", run_enl(),
+             run_cce());
+    check_standard(command);
+}
+
 TEST(without_any_enl_every_place_looked_at_is_named)
 {
     if (access(BCR_INSTALL_BINDIR "/enl", X_OK) == 0)

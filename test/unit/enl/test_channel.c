@@ -51,6 +51,31 @@ TEST(a_message_brings_its_descriptor_and_its_sender)
     CHECK_INT(byte, 'x');
 }
 
+TEST(no_descriptor_of_a_channel_takes_the_place_of_a_standard_file)
+{
+    static struct bcri_incoming in;
+    int aside[3], pair[2], memory[2], lowest = 99;
+    for (int i = 0; i < 3; i++)
+        aside[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
+    CHECK_INT(pipe(memory), 0);
+    for (int i = 0; i < 3; i++)
+        close(i);
+    const int made = bcri_channel_pair(pair);
+    const int sent = bcri_channel_send(pair[1], &hello, memory, 1, true);
+    const int came = bcri_channel_recv(pair[0], &in, false);
+    for (int i = 2; i >= 0; i--)
+        lowest = is_open(i) ? i : lowest;
+    for (int i = 0; i < 3; i++)
+        dup2(aside[i], i);
+    CHECK_INT(made, 0);
+    CHECK_INT(sent, 0);
+    CHECK_INT(came, 1);
+    CHECK_STR(in.wrong, NULL);
+    CHECK_INT(lowest, 99);
+    CHECK(is_open(in.fds[0]) && in.fds[0] > 2);
+    CHECK_INT(fcntl(in.fds[0], F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+}
+
 TEST(credentials_name_the_process_that_sent_not_the_one_that_made_the_socket)
 {
     static struct bcri_incoming in;
