@@ -142,7 +142,9 @@ BCR_API int *bcr_errno_location(void);
  *           bcrE_BUSY    this process is a CCE already, or another process has joined with the same
  *                        inherited socket.
  *           bcrE_ENLIST  the program ended before it took this process; or the process, started from a
- *                        shell, has more than one thread and so cannot fork: start it as "enl program".
+ *                        shell, has more than one thread and so cannot fork: start it as "enl program";
+ *                        or enl is of another user (not root), as may happen to a set-user-ID program:
+ *                        start that directly.
  *           bcrE_NOMEM   no memory or descriptors for the CCE's part of the shared memory.
  * Blocks  : until the process is enlisted.
  * Crash   : from its return on, the end of this process is noticed whatever its cause.  Exit status 0:

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -66,7 +67,7 @@ static bool look(struct search *search, const char *path, const char *why)
 
 static void look_on_path(struct search *search, const char *name)
 {
-    const char *path = getenv("PATH");
+    const char *path = secure_getenv("PATH"); /* not in a set-user-ID program: its starter chose it */
     if (path == NULL || *path == '\0')
         path = "/usr/local/bin:/usr/bin:/bin";
     while (search->found[0] == '\0') {
@@ -95,15 +96,27 @@ static void look_as_configured(struct search *search, const struct bcri_config *
     }
 }
 
-/* Where this code was loaded from: lib/libbcr.so has bin/enl as a cousin, also in lib/x86_64-linux-gnu; with the
- * static library it is the program itself, which may lie in the same bin. */
+/* The file that this code was loaded from. Of the program itself the loader knows no name but argv[0], which is the
+ * starter's choice, and where he has made a link to a set-user-ID program is his choice too. */
+static bool own_file(char real_out[PATH_MAX])
+{
+    Dl_info code, program;
+    if (dladdr((void *)(uintptr_t)&bcr_init, &code) == 0 || code.dli_fname == NULL)
+        return false;
+    bool is_program =
+        dladdr((void *)(uintptr_t)getauxval(AT_ENTRY), &program) == 0 || program.dli_fbase == code.dli_fbase;
+    if (is_program && getauxval(AT_SECURE) != 0)
+        return false;
+    return realpath(is_program ? "/proc/self/exe" : code.dli_fname, real_out) != NULL;
+}
+
+/* lib/libbcr.so has bin/enl as a cousin, also in lib/x86_64-linux-gnu; a program with the static library may lie in the
+ * same bin. */
 static void look_beside_library(struct search *search)
 {
     static const char *const steps[] = {"../bin/enl", "../../bin/enl", "enl"};
-    Dl_info info;
     char real[PATH_MAX];
-    if (dladdr((void *)(uintptr_t)&bcr_init, &info) != 0 && info.dli_fname != NULL &&
-        realpath(info.dli_fname, real) != NULL) {
+    if (own_file(real)) {
         char *slash = strrchr(real, '/');
         for (size_t i = 0; slash != NULL && i < sizeof steps / sizeof steps[0]; i++) {
             char place[PATH_MAX];

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,22 @@ static int inherited_socket(void)
     return usable ? (int)number : -bcrE_ENLIST;
 }
 
+/* Whoever made that socket gives this process the memory that it works on, so he must be its own user, or root. A
+ * set-user-ID program can be started with anybody's. */
+static bool is_trusted(int fd)
+{
+    struct ucred maker;
+    socklen_t size = sizeof maker;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &maker, &size) == 0 &&
+        (maker.uid == geteuid() || maker.uid == 0))
+        return true;
+    bcri_client_complain(
+        "the enl that started this program is not of user %lu, as whom it runs, nor of root; start "
+        "it without enl, or by an enl of that user",
+        (unsigned long)geteuid());
+    return false;
+}
+
 static void record_exit(int status, void *data)
 {
     struct bcri_client *client = data;
@@ -67,6 +84,10 @@ static int become_cce(struct bcri_client *client, int flags, const char *ccename
         fd = bcri_client_start_daemon();
     if (fd < 0)
         return -fd;
+    if (!client->direct && !is_trusted(fd)) {
+        close(fd);
+        return bcrE_ENLIST;
+    }
     int code = bcri_client_join(client, fd, flags, ccename);
     if (code != 0)
         return code;
