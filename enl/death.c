@@ -205,7 +205,8 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     enl_cce_text(cce, who, sizeof who);
     text_of(end, how, sizeof how);
     bool blamed = !is_normal(end) && program->phase == ENL_RUNNING;
-    if (cce == program->root && !program->status_set)
+    /* A signal's status, where it has ended the program, is better than none. */
+    if (cce == program->root && !program->status_set && (end.known || program->phase == ENL_RUNNING))
         program->status = status_of(end);
     if (blamed) {
         bool abort = program->config.onfail == BCRI_ONFAIL_ABORT;

@@ -304,6 +304,19 @@ TEST(a_signal_to_enl_ends_the_program_cleanly)
     all_gone(1, watches);
 }
 
+TEST(a_signal_gives_its_status_also_where_nobody_can_know_how_a_wrapped_root_ended)
+{
+    char line[512];
+    int ordinal;
+    pid_t root;
+    snprintf(line, sizeof line, "trap '' TERM; (trap - TERM; exec %s tell pause); true", run_cce());
+    run_start(&run, run_enl(), "/bin/sh", "-c", line);
+    run_told_pid(&ordinal, &root);
+    CHECK_INT(kill(run.pid, SIGTERM), 0);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGTERM);
+}
+
 TEST(an_ignored_hangup_stays_ignored)
 {
     signal(SIGHUP, SIG_IGN);
