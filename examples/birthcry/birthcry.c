@@ -143,6 +143,7 @@ int main(int argc, char **argv)
             return option == 'h' ? EXIT_SUCCESS : EXIT_USAGE;
         }
     }
+    args_check(argc - optind + 1, argv + optind - 1, 0, USAGE);
 
     must_init(bcr_timeout, argv[0]);
     must(bcr_cagrow(BIRTHCRY, 0, 3, 0, 0, 8, 4096), "grow its cells");
