@@ -192,6 +192,28 @@ TEST(a_number_that_does_not_fit_stops_the_copy_where_it_stands)
     end();
 }
 
+TEST(a_number_that_does_not_fit_here_stops_what_is_copied_out_and_on)
+{
+    begin();
+    int cell = grow(1, 9, 1024);
+    /* int, long and long long of eight bytes each */
+    void **wide = bcr_rgalloc(24, bcr_archtype | 0xfff0), **to = bcr_rgalloc(12, 0);
+    CHECK(wide != NULL && to != NULL);
+    memcpy(*wide, (int64_t[3]){-5, INT64_C(1) << 40, 6}, 24);
+    memset(*to, 0xee, 12);
+    int out[3] = {7, 7, 7};
+    COPY_FAILS(bcr_copyfm(bcrT_1INT, 3, wide, 0, out, sizeof out), -2, bcrE_RANGE);
+    CHECK_INT(out[0], -5);
+    CHECK_INT(out[1], 7);
+    CHECK_INT(out[2], 7);
+    COPY_FAILS(bcr_copytofm(bcrT_1INT, 3, to, 0, wide, 0), -2, bcrE_RANGE);
+    CHECK_INT(*(int *)*to, -5);
+    CHECK_MEM((char *)*to + 4, "\xee\xee\xee\xee\xee\xee\xee\xee", 8);
+    CHECK_INT(bcr_enq(wide, bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
+    end();
+}
+
 /* An archtype that a later version of BCR may give out: a float format that this one does not know. */
 TEST(an_archtype_that_nobody_here_knows_has_no_translation)
 {
@@ -307,6 +329,10 @@ TEST(copytosz_tells_what_copyto_uses)
     COPY_FAILS(bcr_copytosz(NULL, 1, 0, 0, NULL, 4), -1, bcrE_ARG);
     COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, 0, -1, NULL, 4), -1, bcrE_ARG);
     COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, 77, 0, NULL, 4), 0, bcrE_ARCH);
+    static const int loop[] = {0, bcrT_NEST | bcrT_END, 1};
+    COPY_FAILS(bcr_copytosz(loop, 1, 0, 0, NULL, 4), -1, bcrE_DESC);
+    COPY_FAILS(bcr_copytosz(bcrT_1INT, -1, 0, 0, NULL, 4), -1, bcrE_ARG);
+    COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, 0, 0, NULL, -1), -1, bcrE_ARG);
     end();
 }
 

@@ -29,6 +29,15 @@ static void all_say_dead(int cce, int cell)
     FAILS_NULL(bcr_acqrl(cce, cell, bcr_BLOCK), bcrE_DEAD);
     FAILS(bcr_zap(cce, cell), bcrE_DEAD);
     FAILS(bcr_celllen(cce, cell), bcrE_DEAD);
+    int value = 7;
+    bcr_errno = 0;
+    CHECK_INT(bcr_send(&value, sizeof value, bcrT_1INT, 1, cce, cell, 1, 0), -2);
+    CHECK_INT(bcr_errno, bcrE_DEAD);
+    bcr_errno = 0;
+    CHECK_INT(bcr_sendm(&value, sizeof value, bcrT_1INT, 1, 1, cells, 1, 0), -2);
+    CHECK_INT(bcr_errno, bcrE_DEAD);
+    FAILS(bcr_recv(&value, sizeof value, bcrT_1INT, 1, cce, cell, 1, bcr_BLOCK), bcrE_DEAD);
+    CHECK_INT(value, 7);
 }
 
 TEST(every_use_of_the_cells_of_an_ended_CCE_says_DEAD)

@@ -74,6 +74,9 @@ TEST(without_a_CCE_descriptors_can_be_shown_and_codes_explained)
     CHECK(bcr_descshow(bcrT_1INT, 0, text, sizeof text) > 0);
     FAILS(bcr_descshow(NULL, 0, text, sizeof text), bcrE_ARG);
     FAILS(bcr_descshow(bcrT_1INT, 5, text, sizeof text), bcrE_ARCH);
+    FAILS(bcr_descshow((const int[]){0, bcrT_NEST | bcrT_END, 1}, 0, text, sizeof text), bcrE_DESC);
+    FAILS(bcr_descshow(bcrT_1INT, 0, text, -1), bcrE_ARG);
+    FAILS(bcr_descshow(bcrT_1INT, 0, NULL, 1), bcrE_ARG);
     CHECK(bcr_strerror(bcrE_ARCH) != NULL);
 }
 

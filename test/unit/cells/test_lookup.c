@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "bcri/audit.h"
 #include "bcri/cell.h"
@@ -312,5 +313,45 @@ TEST(cells_that_come_and_go_do_not_make_the_table_of_places_grow)
         CHECK_INT(bcr_cafree(base), 0);
     }
     CHECK_UINT(one->cells_shift, 64 - BCRI_PLACES_LOG2);
+    end();
+}
+
+/* To reach a cell of another CCE takes a descriptor for a moment, the first time. */
+TEST(a_cell_that_cannot_be_reached_for_want_of_descriptors_is_NOMEM_and_nothing_has_changed)
+{
+    begin();
+    grow(0, 0, 1024);
+    struct bcri_ctx *far = join();
+    as(far);
+    int cell = grow(1, 9, 1024);
+    CHECK_INT(bcr_enq(number(5), bcr_cce, cell, bcr_FREE), 0);
+    as(one);
+    int cells[2] = {name(one, far), cell}, value = 7;
+    void **rgid = number(1);
+    struct rlimit limit, none;
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+    FAILS(bcr_enq(rgid, cells[0], cell, bcr_FREE), bcrE_NOMEM);
+    FAILS(bcr_write(rgid, cells[0], cell, bcr_NOFREE), bcrE_NOMEM);
+    FAILS(bcr_rlswl(rgid, cells[0], cell), bcrE_NOMEM);
+    FAILS(bcr_wl2rl(rgid, cells[0], cell), bcrE_NOMEM);
+    FAILS_NULL(bcr_deq(cells[0], cell, bcr_BLOCK), bcrE_NOMEM);
+    FAILS_NULL(bcr_read(cells[0], cell, bcr_PENDING), bcrE_NOMEM);
+    FAILS_NULL(bcr_acqwl(cells[0], cell, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_acqrl(cells[0], cell, bcr_BLOCK), bcrE_NOMEM);
+    FAILS(bcr_zap(cells[0], cell), bcrE_NOMEM);
+    FAILS(bcr_celllen(cells[0], cell), bcrE_NOMEM);
+    bcr_errno = 0;
+    CHECK_INT(bcr_send(&value, sizeof value, bcrT_1INT, 1, cells[0], cell, 1, 0), -2);
+    CHECK_INT(bcr_errno, bcrE_NOMEM);
+    FAILS(bcr_enqm(rgid, 1, cells, bcr_NOFREE), bcrE_NOMEM);
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    CHECK_INT(bcr_celllen(cells[0], cell), 1);
+    CHECK_INT(take(cells[0], cell), 5);
+    CHECK_INT(bcr_enq(rgid, cells[0], cell, bcr_FREE), 0);
+    CHECK_INT(take(cells[0], cell), 1);
+    CHECK_INT(audit(), 0);
     end();
 }
