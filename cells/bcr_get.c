@@ -60,17 +60,17 @@ static int get_otherwise(struct bcri_ctx *ctx, enum kind kind, uint64_t key, int
 static __attribute__((noinline)) int finish(struct bcri_ctx *ctx, struct bcri_place *place,
                                             struct bcri_slot_shm *slot, uint64_t deadline_ns)
 {
-    bool spun = (ctx->upward == NULL || ctx->upward->alone(ctx)) &&
-                bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
-    if (spun) {
+    bool tired = false;
+    if ((ctx->upward == NULL || ctx->upward->alone(ctx)) &&
+        bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET) {
         int error = bcri_ticket_spin(ctx, place, slot, deadline_ns);
         if (bcri_likely(error != BCRI_WAITS))
             return error;
-        spun = ctx->upward == NULL;
+        tired = ctx->upward == NULL && bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
     }
-    for (;; spun = false) {
-        int ready =
-            spun ? bcri_wait_spun(ctx, &slot, 1, deadline_ns) : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
+    for (;; tired = false) {
+        int ready = tired ? bcri_wait_asleep(ctx, &slot, 1, deadline_ns)
+                          : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
         int error = ready < 0 ? bcrE_TIMEOUT : bcri_request_settle(ctx, slot, deadline_ns);
         if (bcri_unlikely(error == bcrE_TIMEOUT)) {
             int withdrawn = bcri_request_withdraw(ctx, slot, deadline_ns);
@@ -138,7 +138,14 @@ static void **end_get(struct bcri_ctx *ctx, struct bcri_place *place, struct bcr
     }
     if (kind == WRITE_LOCK && (error = own_or_give_back(ctx, slot)) != 0)
         return fail(ctx, error);
-    return got(ctx, slot, key, kind, owner);
+    const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    const struct bcri_region_shm *header = bcri_at_mapped(ctx, region);
+    const uint32_t seq = ctx->trace_seq + 1;
+    if (bcri_unlikely(header == NULL) || bcri_trace_looks_at_clock(seq))
+        return got(ctx, slot, key, kind, owner);
+    bcri_counted(ctx, counter_of(kind));
+    bcri_trace_write(ctx, seq, trace_of(kind), 0, owner, (uint32_t)key, header->length, region);
+    return bcri_id_of(slot);
 }
 
 /* ---- Taking what is there, straight on: as the puts' in bcr_put.c */

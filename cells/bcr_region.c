@@ -37,8 +37,11 @@ static inline void **name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct b
 }
 
 /* What goes beyond a block at hand for a length and archtype that need no look. */
-static __attribute__((noinline)) void **alloc_otherwise(struct bcri_ctx *ctx, int len, int archtype)
+static __attribute__((noinline)) void **alloc_otherwise(int len, int archtype)
 {
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (bcri_unlikely(ctx == NULL))
+        return NULL;
     bcri_ref ref = BCRI_REF_NONE;
     struct bcri_region_shm *region = NULL;
     int error = len < 0 ? bcrE_ARG : archtype != 0 && !bcri_archtype_valid(archtype) ? bcrE_ARCH : 0;
@@ -58,20 +61,22 @@ static __attribute__((noinline)) void **alloc_otherwise(struct bcri_ctx *ctx, in
     return name_new(slot, ref, region, bcri_header_data(ctx, ref, region));
 }
 
+/* Nothing is called where all is at hand, here and in bcr_rgfree: see bcr_put.c. */
 void **bcr_rgalloc(int len, int archtype)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL))
-        return NULL;
+        return alloc_otherwise(len, archtype);
     bcri_ref ref;
     struct bcri_region_shm *region;
     uintptr_t data;
-    struct bcri_slot_shm *slot = *ctx->slot_top;
     /* A negative length is more than any block has. */
-    if (bcri_unlikely(archtype != 0 || slot == NULL ||
-                      !bcri_heap_alloc_fast(ctx, (uint32_t)len, ctx->archtype, &ref, &region, &data)))
-        return alloc_otherwise(ctx, len, archtype);
-    ctx->slot_top--; /* as bcri_slot_take, of which this has been half already */
+    if (bcri_unlikely(archtype != 0 || *ctx->slot_top == NULL ||
+                      !bcri_heap_alloc_fast(ctx, (uint32_t)len, &ref, &region, &data)))
+        return alloc_otherwise(len, archtype);
+    bcri_step(); /* the compiler keeps nothing of the following in registers till here, of which there are just enough */
+    region->archtype = ctx->archtype;
+    struct bcri_slot_shm *const slot = *ctx->slot_top--; /* as bcri_slot_take */
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
     return name_new(slot, ref, region, data);
 }
@@ -145,7 +150,7 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
     return 0;
 }
 
-int bcr_rgfree(void **rgid)
+static __attribute__((noinline)) int free_otherwise(void **rgid)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
@@ -155,9 +160,31 @@ int bcr_rgfree(void **rgid)
     if (bcri_unlikely(error != 0))
         return free_unusual(ctx, id.slot, error);
     bcri_counted(ctx, BCRI_COUNT_FREE);
-    if (bcri_unlikely(!bcri_drop_alone(ctx, id.slot, id.word)))
+    if (!bcri_drop_alone(ctx, id.slot, id.word))
         bcri_drop_shared(ctx, id.slot);
     return 0;
+}
+
+int bcr_rgfree(void **rgid)
+{
+    struct bcri_ctx *const ctx = bcri_self_thread;
+    struct bcri_id id;
+    bcri_ref ref;
+    if (bcri_unlikely(ctx == NULL || !bcri_id_plain(ctx, rgid, &id, &ref)))
+        return free_otherwise(rgid);
+    struct bcri_region_shm *const region = bcri_at_mapped(ctx, ref);
+    if (bcri_unlikely(region == NULL || bcri_load_acquire(&region->count) != BCRI_COUNT_ONE))
+        return free_otherwise(rgid);
+    const uint32_t home = region->home;
+    if (home == ctx->index) {
+        bcri_counted(ctx, BCRI_COUNT_FREE);
+        return bcri_drop_own(ctx, id.slot, ref, region);
+    }
+    struct bcri_way *const way = bcri_way_at_hand(ctx->returns, home);
+    if (bcri_unlikely(way == NULL))
+        return free_otherwise(rgid);
+    bcri_counted(ctx, BCRI_COUNT_FREE);
+    return bcri_returns_free_alone(ctx, id.slot, id.ref, ref, region, way);
 }
 
 int bcr_rgrealloc(void **rgid, int newlen)

@@ -9,6 +9,8 @@
  * A request that was served from the list is collected by one store, and needs no journal.
  *
  * Nothing here waits for somebody who is stopped, once time is up: called.h. */
+#include <sched.h>
+
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/called.h"
@@ -196,7 +198,9 @@ BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, stru
     if (++ctx->waits_in_row > FOLLOWING && place->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
         for (int i = 0; i < LEAD_PAUSES; i++)
             bcri_cpu_pause();
-    for (int turn = 1; turn <= turns; turn++) {
+    /* Where somebody may summon, who yields is the caller's affair. */
+    const int looks = summonses ? turns : turns + BCRI_YIELDS;
+    for (int turn = 1; turn <= looks; turn++) {
         uint64_t entry = bcri_load_acquire(at);
         if (bcri_entry_lap(entry) == lap) {
             return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry, deadline_ns)
@@ -204,10 +208,13 @@ BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, stru
         }
         if (summonses && bcri_summons_any(ctx))
             break;
-        if (bcri_unlikely(turn % LOOK_AROUND == 0) &&
+        const bool yields = turn >= turns;
+        if ((bcri_unlikely(turn % LOOK_AROUND == 0) || yields) &&
             (state_of(slot) != BCRI_SLOT_TICKET ||
              (deadline_ns != BCRI_DEADLINE_NEVER && bcri_clock_ns() >= deadline_ns)))
             break;
+        if (yields && !summonses)
+            sched_yield();
     }
     return BCRI_WAITS;
 }

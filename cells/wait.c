@@ -13,7 +13,7 @@
 #include "bcri/summons.h"
 #include "bcri/upward.h"
 
-enum { SPIN_FAR = 4000, SPIN_NEAR = 16, YIELDS = 200, CLOCK_EVERY = 64 };
+enum { SPIN_FAR = 4000, SPIN_NEAR = 1, CLOCK_EVERY = 64 };
 
 /* What a wait ends with: the lowest index that is ready, or, if summonses count, BCRI_WAIT_SUMMONED; else -1. */
 static int first_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, bool summonses)
@@ -103,14 +103,21 @@ static int sleep_until_rung(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, 
     return ready != BCRI_WAIT_PASSED ? ready : first_ready(ctx, slots, count, summonses);
 }
 
-static int wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
-                     bool summonses)
+static int wait_yielding(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
+                         bool summonses)
 {
     int ready = BCRI_WAIT_PASSED;
-    for (int i = 0; i < YIELDS && ready == BCRI_WAIT_PASSED && !passed(deadline_ns); i++) {
+    for (int i = 0; i < BCRI_YIELDS && ready == BCRI_WAIT_PASSED && !passed(deadline_ns); i++) {
         sched_yield();
         ready = first_ready(ctx, slots, count, summonses);
     }
+    return ready;
+}
+
+static int wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
+                       bool summonses)
+{
+    int ready = BCRI_WAIT_PASSED;
     while (ready == BCRI_WAIT_PASSED && !passed(deadline_ns))
         ready = sleep_until_rung(ctx, slots, count, deadline_ns, summonses);
     return ready != BCRI_WAIT_PASSED ? ready : first_ready(ctx, slots, count, summonses);
@@ -123,7 +130,9 @@ static int wait(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, u
     if (ready != BCRI_WAIT_PASSED || passed(deadline_ns))
         return ready;
     ready = spin(ctx, slots, count, deadline_ns, summonses);
-    return ready != BCRI_WAIT_PASSED ? ready : wait_spun(ctx, slots, count, deadline_ns, summonses);
+    if (ready == BCRI_WAIT_PASSED)
+        ready = wait_yielding(ctx, slots, count, deadline_ns, summonses);
+    return ready != BCRI_WAIT_PASSED ? ready : wait_asleep(ctx, slots, count, deadline_ns, summonses);
 }
 
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
@@ -138,9 +147,9 @@ void bcri_wait_settled(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     (void)wait(ctx, &slot, 1, UINT64_MAX, false);
 }
 
-int bcri_wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
+int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    return wait_spun(ctx, slots, count, deadline_ns, false);
+    return wait_asleep(ctx, slots, count, deadline_ns, false);
 }
 
 int bcri_wait_any(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)

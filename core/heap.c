@@ -107,7 +107,8 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
         if (!from_any(ctx, &wanted, &span, &i))
             return bcrE_NOMEM;
     }
-    bcri_span_hand_out(span, i, length, archtype, ref_out, region_out);
+    bcri_span_hand_out(span, i, length, ref_out, region_out);
+    (*region_out)->archtype = archtype;
     return 0;
 }
 
@@ -115,8 +116,10 @@ int bcri_heap_alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bc
                     struct bcri_region_shm **region_out)
 {
     uintptr_t data;
-    if (bcri_likely(bcri_heap_alloc_fast(ctx, length, archtype, ref_out, region_out, &data)))
+    if (bcri_likely(bcri_heap_alloc_fast(ctx, length, ref_out, region_out, &data))) {
+        (*region_out)->archtype = archtype;
         return 0;
+    }
     return alloc_slow(ctx, length, archtype, ref_out, region_out);
 }
 
@@ -136,21 +139,23 @@ int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t arch
         if (!from_any(ctx, &wanted, &span, &i))
             return bcrE_NOMEM;
     }
-    bcri_span_hand_out(span, i, length, archtype, ref_out, region_out);
+    bcri_span_hand_out(span, i, length, ref_out, region_out);
+    (*region_out)->archtype = archtype;
     return 0;
 }
 
 /* A block that is a page run, or none that is live. */
-void bcri_heap_free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
+int bcri_heap_free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
 {
     if (span->charge[i] != BCRI_RUN_CHARGE || !bcri_run_free(span, i))
         heap->bad_frees++;
+    return 0;
 }
 
 void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region)
 {
     (void)region;
-    bcri_heap_free_fast(ctx, ref);
+    (void)bcri_heap_free_fast(ctx, ref);
 }
 
 static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count)
@@ -160,7 +165,7 @@ static void take_home(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count
         uint32_t i;
         struct bcri_span *span = bcri_span_of(heap, refs[k], &i);
         if (bcri_likely(span != NULL && bcri_span_ref(span, i) == refs[k]))
-            bcri_heap_free_block(heap, span, i);
+            (void)bcri_heap_free_block(heap, span, i);
         else
             heap->bad_frees++;
     }

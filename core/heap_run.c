@@ -78,7 +78,7 @@ static void cool_oldest(struct bcri_heap_area *area)
     struct bcri_run *run = &warm.span->run[warm.i];
     bcri_pages_give(area, run->first, run->pages);
     run->pages = 0;
-    bcri_span_push(warm.span, warm.i);
+    (void)bcri_span_push(warm.span, warm.i);
 }
 
 void bcri_runs_cool(struct bcri_heap_area *area)

@@ -147,19 +147,25 @@ struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *are
     return span;
 }
 
-void bcri_span_edge(struct bcri_span *span)
+int bcri_span_edge(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;
+    /* The only block of its span, and the last such one is in use: the next request finds it at once. */
+    if (span->blocks == 1 && area->current[span->class]->top == 0) {
+        set_current(area, span);
+        return 0;
+    }
     if (!span->listed)
         link_span(span);
     if (span->top != span->blocks)
-        return;
+        return 0;
     if (area->spare[span->class] == NULL) {
         area->spare[span->class] = span;
     } else {
         unlink_span(span);
         retire(span);
     }
+    return 0;
 }
 
 void bcri_spans_trim(struct bcri_heap_area *area)

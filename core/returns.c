@@ -26,13 +26,6 @@ struct bcri_returns *bcri_returns_get(struct bcri_ctx *ctx)
     return ctx->returns;
 }
 
-uint64_t bcri_identity_part(const struct bcri_identity_shm *id)
-{
-    uint64_t part;
-    memcpy(&part, id->identity + 4, sizeof part);
-    return part;
-}
-
 /* Carves the next cell. Its pages are reserved before; NULL if memory is refused. */
 static struct bcri_return_cell_shm *carve_cell(struct bcri_ctx *ctx, bcri_ref *ref_out)
 {
@@ -64,9 +57,9 @@ static struct bcri_return_cell_shm *carve_cell(struct bcri_ctx *ctx, bcri_ref *r
     return cell;
 }
 
-static struct block *carve_block(struct bcri_ctx *ctx)
+static struct bcri_return_block *carve_block(struct bcri_ctx *ctx)
 {
-    struct block *block = calloc(1, sizeof *block);
+    struct bcri_return_block *block = calloc(1, sizeof *block);
     if (block == NULL)
         return NULL;
     block->cell = carve_cell(ctx, &block->ref);
@@ -80,17 +73,17 @@ static struct block *carve_block(struct bcri_ctx *ctx)
 
 /* A block in a new lap. Those at the old end of the way that are read come back first; of all that are spare the one
  * used last is taken, so that after a flood only a few circulate. */
-static struct block *take_block(struct bcri_ctx *ctx, struct way *way)
+static struct bcri_return_block *take_block(struct bcri_ctx *ctx, struct bcri_way *way)
 {
     struct bcri_returns *returns = ctx->returns;
     while (way->oldest != way->newest &&
            bcri_load_acquire(&way->oldest->cell->consumed) == way->oldest->lap) {
-        struct block *read = way->oldest;
+        struct bcri_return_block *read = way->oldest;
         way->oldest = read->next;
         read->next = returns->spare;
         returns->spare = read;
     }
-    struct block *block = returns->spare;
+    struct bcri_return_block *block = returns->spare;
     if (block != NULL)
         returns->spare = block->next;
     else if ((block = carve_block(ctx)) == NULL)
@@ -101,7 +94,7 @@ static struct block *take_block(struct bcri_ctx *ctx, struct way *way)
     return block;
 }
 
-static void fill_block(struct way *way, struct block *block)
+static void fill_block(struct bcri_way *way, struct bcri_return_block *block)
 {
     way->newest = block;
     way->entry = &block->cell->entry[0];
@@ -150,21 +143,21 @@ static bool room_for_way(struct bcri_returns *returns, uint32_t home)
     uint32_t count = returns->way_count != 0 ? returns->way_count : 16;
     while (count <= home)
         count *= 2;
-    struct way **ways = realloc(returns->way, count * sizeof(struct way *));
+    struct bcri_way **ways = realloc(returns->way, count * sizeof(struct bcri_way *));
     if (ways == NULL)
         return false;
-    memset(ways + returns->way_count, 0, (count - returns->way_count) * sizeof(struct way *));
+    memset(ways + returns->way_count, 0, (count - returns->way_count) * sizeof(struct bcri_way *));
     returns->way = ways;
     returns->way_count = count;
     return true;
 }
 
-static struct way *open_way(struct bcri_ctx *ctx, uint32_t home, struct bcri_record_shm *record)
+static struct bcri_way *open_way(struct bcri_ctx *ctx, uint32_t home, struct bcri_record_shm *record)
 {
-    struct way *way = calloc(1, sizeof *way);
+    struct bcri_way *way = calloc(1, sizeof *way);
     if (way == NULL)
         return NULL;
-    struct block *block = take_block(ctx, way);
+    struct bcri_return_block *block = take_block(ctx, way);
     bcri_ref ref;
     struct bcri_return_queue_shm *queue = block != NULL ? take_queue(ctx, &ref) : NULL;
     if (queue == NULL)
@@ -195,10 +188,10 @@ give_block:
  * next lap differs from both. */
 static void close_way(struct bcri_returns *returns, uint32_t home)
 {
-    struct way *way = returns->way[home];
+    struct bcri_way *way = returns->way[home];
     returns->way[home] = NULL;
-    for (struct block *block = way->oldest; block != NULL;) {
-        struct block *next = block->next;
+    for (struct bcri_return_block *block = way->oldest; block != NULL;) {
+        struct bcri_return_block *next = block->next;
         block->next = returns->spare;
         returns->spare = block;
         block = next;
@@ -226,12 +219,12 @@ static void leave_stray(struct bcri_ctx *ctx, struct bcri_record_shm *home, bcri
     bcri_store_release(&home->bell.rescan, 1);
 }
 
-static struct way *find_way(struct bcri_ctx *ctx, uint32_t home, struct bcri_record_shm *record)
+static struct bcri_way *find_way(struct bcri_ctx *ctx, uint32_t home, struct bcri_record_shm *record)
 {
     struct bcri_returns *returns = bcri_returns_get(ctx);
     if (returns == NULL || !room_for_way(returns, home))
         return NULL;
-    struct way *way = returns->way[home];
+    struct bcri_way *way = returns->way[home];
     if (way != NULL && way->home_id != bcri_identity_part(&record->id)) {
         close_way(returns, home); /* the record serves another CCE by now */
         way = NULL;
@@ -239,7 +232,7 @@ static struct way *find_way(struct bcri_ctx *ctx, uint32_t home, struct bcri_rec
     if (way == NULL)
         return open_way(ctx, home, record);
     if (way->entry == way->link) {
-        struct block *block = take_block(ctx, way);
+        struct bcri_return_block *block = take_block(ctx, way);
         if (block == NULL)
             return NULL;
         way->newest->next = block;
@@ -251,7 +244,7 @@ static struct way *find_way(struct bcri_ctx *ctx, uint32_t home, struct bcri_rec
 
 static void send_slow(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref);
 
-static inline void send_on(struct bcri_ctx *ctx, struct way *way, bcri_ref ref)
+static inline void send_on(struct bcri_ctx *ctx, struct bcri_way *way, bcri_ref ref)
 {
     uint64_t value = way->lap | ref;
     bcri_store(&ctx->journal->ret_value, value);
@@ -265,22 +258,6 @@ static inline void send_on(struct bcri_ctx *ctx, struct way *way, bcri_ref ref)
     way->where += sizeof(uint64_t);
 }
 
-/* The way to `home` if it has room for one more, else NULL. Whether it is still that home's the caller asks (still_home) when
- * the count is 0. */
-static inline struct way *way_at_hand(const struct bcri_returns *returns, uint32_t home)
-{
-    if (bcri_unlikely(returns == NULL || home >= returns->way_count))
-        return NULL;
-    struct way *way = returns->way[home];
-    return bcri_likely(way != NULL && way->entry != way->link) ? way : NULL;
-}
-
-static inline bool still_home(const struct way *way)
-{
-    return bcri_load_acquire(&way->home->state) == BCRI_CCE_ALIVE &&
-           way->home_id == bcri_identity_part(way->home);
-}
-
 static inline void fence_if_must(const struct bcri_ctx *ctx)
 {
     if (bcri_unlikely(ctx->full_fence))
@@ -291,16 +268,16 @@ static inline void fence_if_must(const struct bcri_ctx *ctx)
 void bcri_returns_send(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
 {
     fence_if_must(ctx);
-    struct way *way = way_at_hand(ctx->returns, home);
-    if (bcri_likely(way != NULL && still_home(way)))
+    struct bcri_way *way = bcri_way_at_hand(ctx->returns, home);
+    if (bcri_likely(way != NULL && bcri_way_leads_home(way)))
         send_on(ctx, way, ref);
     else
         send_slow(ctx, home, ref);
 }
 
-/* The home has ended between the looks: on as bcri_region_drop goes on from its last step. Whatever stands in ret_entry, the
- * journal says at each store here that the block is still to be sent. */
-static __attribute__((noinline)) void free_alone_otherwise(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
+/* On as bcri_region_drop goes on from its last step. Whatever stands in ret_entry, the journal says at each store here that the
+ * block is still to be sent. */
+static void send_orphan(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
 {
     struct bcri_journal_shm *j = ctx->journal;
     bcri_store(&j->ret_entry, BCRI_RETURN_UNSENT);
@@ -314,39 +291,17 @@ static __attribute__((noinline)) void free_alone_otherwise(struct bcri_ctx *ctx,
     send_slow(ctx, home, ref);
 }
 
-bool bcri_returns_free_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
-                             bcri_ref ref, struct bcri_region_shm *region)
+int bcri_returns_free_orphan(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref, uint32_t home)
 {
-    uint32_t home = region->home;
-    struct way *way = way_at_hand(ctx->returns, home);
-    if (bcri_unlikely(way == NULL))
-        return false;
-    struct bcri_journal_shm *j = ctx->journal;
-    uint64_t value = way->lap | ref;
-    bcri_store(&j->slot, slot_ref);
-    bcri_store(&j->ret_value, value);
-    bcri_store(&j->ret_entry, way->where);
-    bcri_step();
-    bcri_store(&j->op, BCRI_OP_SEND);
-    bcri_step();
-    bcri_store(&region->count, 0);
-    fence_if_must(ctx);
-    if (bcri_likely(still_home(way))) {
-        /* Release: the owner may write the header as soon as it reads this. */
-        bcri_store_release(way->entry, value);
-        way->entry++;
-        way->where += sizeof(uint64_t);
-    } else {
-        free_alone_otherwise(ctx, home, ref);
-    }
+    send_orphan(ctx, home, ref);
     bcri_step();
     bcri_store(&slot->word, 0);
     bcri_step();
-    if (bcri_unlikely(bcri_load(&j->cw_state) != BCRI_CW_IDLE))
-        bcri_count_settled(ctx);
-    bcri_store(&j->op, BCRI_OP_NONE);
+    bcri_count_settled(ctx);
+    bcri_store(&ctx->journal->op, BCRI_OP_NONE);
     bcri_step();
-    return true;
+    bcri_slot_give(ctx, slot);
+    return 0;
 }
 
 static void send_slow(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
@@ -359,7 +314,7 @@ static void send_slow(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref)
         count_orphan(ctx, ref);
         return;
     }
-    struct way *way = find_way(ctx, home, record);
+    struct bcri_way *way = find_way(ctx, home, record);
     if (way != NULL)
         send_on(ctx, way, ref);
     else
@@ -455,10 +410,10 @@ uint32_t bcri_returns_undrained(struct bcri_ctx *enl, uint32_t seg)
     return count;
 }
 
-static void free_blocks(struct block *block)
+static void free_blocks(struct bcri_return_block *block)
 {
     while (block != NULL) {
-        struct block *next = block->next;
+        struct bcri_return_block *next = block->next;
         free(block);
         block = next;
     }

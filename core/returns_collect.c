@@ -10,7 +10,7 @@
 /* After so many looks in vain the freer's state is worth a cache line: a dead one's queue is closed. */
 enum { IDLE_LOOKS = 64 };
 
-static void enter_block(struct incoming *in, struct bcri_return_cell_shm *cell)
+static void enter_block(struct bcri_incoming *in, struct bcri_return_cell_shm *cell)
 {
     in->cell = cell;
     in->lap = bcri_load(&cell->lap);
@@ -29,7 +29,7 @@ static bool add_incoming(struct bcri_ctx *ctx, struct bcri_return_queue_shm *que
     struct bcri_returns *returns = ctx->returns;
     if (returns->incoming_count == returns->incoming_room) {
         uint32_t room = returns->incoming_room != 0 ? returns->incoming_room * 2 : 8;
-        struct incoming *list = realloc(returns->incoming, room * sizeof *list);
+        struct bcri_incoming *list = realloc(returns->incoming, room * sizeof *list);
         if (list == NULL)
             return false;
         returns->incoming = list;
@@ -38,7 +38,7 @@ static bool add_incoming(struct bcri_ctx *ctx, struct bcri_return_queue_shm *que
     struct bcri_return_cell_shm *cell = block_at(ctx, bcri_load(&queue->first));
     if (cell == NULL)
         return false;
-    struct incoming *in = &returns->incoming[returns->incoming_count++];
+    struct bcri_incoming *in = &returns->incoming[returns->incoming_count++];
     in->queue = queue;
     in->idle = 0;
     in->seg = seg;
@@ -72,7 +72,7 @@ static void meet_queues(struct bcri_ctx *ctx, bcri_ref newest)
 }
 
 /* Goes on to the next block of the chain, if there is one. The freer uses the old one again after `consumed`. */
-static bool next_block(struct bcri_ctx *ctx, struct incoming *in)
+static bool next_block(struct bcri_ctx *ctx, struct bcri_incoming *in)
 {
     uint64_t value = bcri_load_acquire(in->link);
     if (value >> BCRI_REF_BITS != in->lap)
@@ -85,7 +85,7 @@ static bool next_block(struct bcri_ctx *ctx, struct incoming *in)
     return true;
 }
 
-static uint32_t read_batch(struct bcri_ctx *ctx, struct incoming *in, bcri_ref *refs, uint32_t most)
+static uint32_t read_batch(struct bcri_ctx *ctx, struct bcri_incoming *in, bcri_ref *refs, uint32_t most)
 {
     uint32_t count = 0;
     while (count < most) {
@@ -108,7 +108,7 @@ static uint32_t read_batch(struct bcri_ctx *ctx, struct incoming *in, bcri_ref *
 
 /* True, and the queue is closed, if its freer is dead and repaired: nothing was there a moment ago, and what was
  * stored before the state became DEAD would have been seen by the look that follows here. */
-static bool close_dead(struct bcri_ctx *ctx, struct incoming *in)
+static bool close_dead(struct bcri_ctx *ctx, struct bcri_incoming *in)
 {
     struct bcri_record_shm *freer = bcri_record(ctx, in->queue->freer);
     if (freer == NULL)
@@ -145,7 +145,7 @@ uint32_t bcri_returns_collect(struct bcri_ctx *ctx, uint32_t most,
     for (; looks > 0 && (most == 0 || total < most); looks--) {
         if (returns->next >= returns->incoming_count)
             returns->next = 0;
-        struct incoming *in = &returns->incoming[returns->next];
+        struct bcri_incoming *in = &returns->incoming[returns->next];
         bcri_ref refs[BCRI_RETURN_BATCH];
         uint32_t count;
         do {
@@ -164,7 +164,7 @@ uint32_t bcri_returns_collect(struct bcri_ctx *ctx, uint32_t most,
 }
 
 /* Whether reading on beyond the block that is being read asks nobody. */
-static bool next_is_mapped(const struct bcri_ctx *ctx, const struct incoming *in)
+static bool next_is_mapped(const struct bcri_ctx *ctx, const struct bcri_incoming *in)
 {
     uint64_t value = bcri_load_acquire(in->link);
     return value >> BCRI_REF_BITS != in->lap ||
@@ -179,7 +179,7 @@ void bcri_returns_glance(struct bcri_ctx *ctx,
         return;
     if (returns->next >= returns->incoming_count)
         returns->next = 0;
-    struct incoming *in = &returns->incoming[returns->next++];
+    struct bcri_incoming *in = &returns->incoming[returns->next++];
     if (bcri_unlikely((size_t)(in->link - in->entry) < BCRI_RETURN_GLANCE && !next_is_mapped(ctx, in)))
         return;
     bcri_ref refs[BCRI_RETURN_GLANCE];

@@ -9,10 +9,22 @@
 
 #include "bcri/flow.h"
 #include "bcri/heap_fast.h"
-#include "bcri/returns.h"
+#include "bcri/returns_fast.h"
 
 /* drop.c: the general case. */
 void bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+
+/* The only hold, on a block of this CCE's own heap. Gives 0. */
+BCRI_INLINE int bcri_drop_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref,
+                              struct bcri_region_shm *region)
+{
+    bcri_store(&region->count, 0);
+    bcri_step();
+    bcri_store(&slot->word, 0);
+    bcri_step();
+    bcri_slot_give(ctx, slot);
+    return bcri_heap_free_fast(ctx, ref);
+}
 
 /* bcri_slot_drop when this ID is the region's only holder; `word` is the slot's. False: it is not, or there is more to it
  * than a few stores; nothing has happened. */
@@ -23,16 +35,13 @@ BCRI_INLINE bool bcri_drop_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slo
     if (bcri_unlikely(region == NULL || bcri_load_acquire(&region->count) != BCRI_COUNT_ONE))
         return false;
     if (region->home == ctx->index) {
-        bcri_store(&region->count, 0);
-        bcri_step();
-        bcri_store(&slot->word, 0);
-        bcri_step();
-        bcri_heap_free_fast(ctx, ref);
-    } else if (!bcri_returns_free_alone(ctx, slot, bcri_slot_ref(ctx, slot), ref, region)) {
-        return false;
+        (void)bcri_drop_own(ctx, slot, ref, region);
+        return true;
     }
-    bcri_slot_give(ctx, slot);
-    return true;
+    struct bcri_way *way = bcri_way_at_hand(ctx->returns, region->home);
+    if (way != NULL)
+        (void)bcri_returns_free_alone(ctx, slot, bcri_slot_ref(ctx, slot), ref, region, way);
+    return way != NULL;
 }
 
 #endif

@@ -160,18 +160,19 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 /* request.c: for a get that has just begun to wait by ticket at `place`: spins as long as an answer is likely and
- * nobody summons, and takes it. 0: the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
+ * nobody summons, yields where nobody can, and takes it. 0: the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns);
-/* wait.c: how many turns a wait should spin. */
+/* wait.c: how many turns a wait should spin, and how often it should yield after that. */
+enum { BCRI_YIELDS = 200 };
 int bcri_spin_turns(const struct bcri_ctx *ctx);
 /* wait.c: waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1. Where there are
  * handlers they run meanwhile: what was looked up before must be looked up again. */
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 /* The same for a request that somebody is just about to answer, whom nothing can hold up: no handlers run. */
 void bcri_wait_settled(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-/* The same for whoever has spun already; where there are no handlers. */
-int bcri_wait_spun(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
+/* The same for whoever has spun and yielded already; where there are no handlers. */
+int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 
 /* putwait.c: puts with waiting for room. 0; bcrE_FULL; bcrE_NOCELL, bcrE_DEAD... */
 int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct bcri_place *place,

@@ -84,7 +84,9 @@ struct bcri_heap {
 /* Stands for "no current span", so that the fast path need not ask; never written. */
 extern const struct bcri_span bcri_span_none;
 
-void bcri_span_edge(struct bcri_span *span); /* heap_span.c: after a free, see `quiet` */
+/* heap_span.c: after a free, see `quiet`. As all that frees here it gives 0, always: so a routine that has nothing more to do can
+ * end in it. */
+int bcri_span_edge(struct bcri_span *span);
 
 static inline struct bcri_region_shm *bcri_span_header(const struct bcri_span *span, uint32_t i)
 {
@@ -97,43 +99,42 @@ static inline bcri_ref bcri_span_ref(const struct bcri_span *span, uint32_t i)
 
 static inline uint32_t bcri_span_pop(struct bcri_heap_area *area, struct bcri_span *span, uint32_t charge)
 {
+    area->charged += charge;
     uint32_t top = span->top - 1;
     uint32_t i = span->stack[top];
     span->top = top;
+    span->charge[i] = charge;
     /* The next one may lie in the cache of whoever freed it: have it here by then. */
     if (bcri_likely(top != 0))
         bcri_prefetch_write(bcri_span_header(span, span->stack[top - 1]));
-    span->charge[i] = charge;
-    area->charged += charge;
     return i;
 }
 
-static inline void bcri_span_hand_out(struct bcri_span *span, uint32_t i, uint32_t length, uint32_t archtype,
-                                      bcri_ref *ref_out, struct bcri_region_shm **region_out)
+/* But for the archtype. */
+static inline void bcri_span_hand_out(struct bcri_span *span, uint32_t i, uint32_t length, bcri_ref *ref_out,
+                                      struct bcri_region_shm **region_out)
 {
     struct bcri_region_shm *region = bcri_span_header(span, i);
     region->length = length;
-    region->archtype = archtype;
     region->error = 0;
     *ref_out = bcri_span_ref(span, i);
     *region_out = region;
 }
 
-static inline void bcri_span_push(struct bcri_span *span, uint32_t i)
+static inline int bcri_span_push(struct bcri_span *span, uint32_t i)
 {
     uint32_t top = span->top;
     span->charge[i] = 0;
     span->stack[top++] = i;
     span->top = top;
-    if (bcri_unlikely(top - span->quiet_from >= span->quiet))
-        bcri_span_edge(span);
+    return bcri_unlikely(top - span->quiet_from >= span->quiet) ? bcri_span_edge(span) : 0;
 }
 
 /* A block of up to BCRI_HEAP_SPAN_MAX bytes from the span at hand, and where its data lies in this process. False, and nothing
- * has happened: there is none, or the account has no room (bcri_heap_alloc looks further). The rest as bcri_heap_alloc. */
-static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype,
-                                        bcri_ref *ref_out, struct bcri_region_shm **region_out,
-                                        uintptr_t *data_out)
+ * has happened: there is none, or the account has no room (bcri_heap_alloc looks further). The rest as bcri_heap_alloc, but for the
+ * archtype, which the caller stores: so it need not be kept till then. */
+static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, bcri_ref *ref_out,
+                                        struct bcri_region_shm **region_out, uintptr_t *data_out)
 {
     const struct bcri_heap *heap = ctx->heap;
     if (bcri_unlikely(heap == NULL || heap->area == NULL || length > BCRI_HEAP_SPAN_MAX))
@@ -143,23 +144,21 @@ static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, u
     uint32_t charge = bcri_charge_units(length);
     if (bcri_unlikely(span->top == 0 || area->charged + charge > area->limit))
         return false;
-    bcri_span_hand_out(span, bcri_span_pop(area, span, charge), length, archtype, ref_out, region_out);
+    bcri_span_hand_out(span, bcri_span_pop(area, span, charge), length, ref_out, region_out);
     *data_out = (uintptr_t)span->seg_base + (uintptr_t)((uint64_t)(*region_out)->data_16 * 16);
     return true;
 }
 
-void bcri_heap_free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_t i);
+int bcri_heap_free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_t i);
 
 /* bcri_heap_free, inline. */
-static inline void bcri_heap_free_block(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
+static inline int bcri_heap_free_block(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
 {
     uint32_t charge = span->charge[i];
-    if (bcri_unlikely(charge - 1 >= BCRI_HEAP_SPAN_MAX / 64)) {
-        bcri_heap_free_other(heap, span, i);
-        return;
-    }
+    if (bcri_unlikely(charge - 1 >= BCRI_HEAP_SPAN_MAX / 64))
+        return bcri_heap_free_other(heap, span, i);
     span->area->charged -= charge;
-    bcri_span_push(span, i);
+    return bcri_span_push(span, i);
 }
 /* The span of a reference, and which of its blocks that is. References stand where others can write: they must not lead out of
  * the tables. */
@@ -175,13 +174,12 @@ static inline struct bcri_span *bcri_span_of(const struct bcri_heap *heap, bcri_
     *i_out = ((uint32_t)ref - span->first_unit) >> span->shift;
     return bcri_likely(*i_out < span->blocks) ? span : NULL;
 }
-static inline void bcri_heap_free_fast(struct bcri_ctx *ctx, bcri_ref ref)
+static inline int bcri_heap_free_fast(struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_heap *heap = ctx->heap;
     uint32_t i;
     struct bcri_span *span = bcri_likely(heap != NULL) ? bcri_span_of(heap, ref, &i) : NULL;
-    if (bcri_likely(span != NULL))
-        bcri_heap_free_block(heap, span, i);
+    return bcri_likely(span != NULL) ? bcri_heap_free_block(heap, span, i) : 0;
 }
 
 #endif

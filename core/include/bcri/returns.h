@@ -81,14 +81,7 @@ static_assert(sizeof(struct bcri_return_cell_shm) == BCRI_RETURN_CELL_BYTES, "do
  * May ask the daemon for a segment, the first time and when the queue grows. */
 void bcri_returns_send(struct bcri_ctx *ctx, uint32_t home, bcri_ref ref);
 
-/* Frees the region of a LIVE ID that is its only holder, and the ID, when the block is another CCE's and the way there is at
- * hand; opens and closes the journal. `ref`, `region`: what the ID names, count {1, 0} as seen by an acquire load. False:
- * nothing has happened, bcri_region_drop does it. The slot still is to be put on the free list. */
-struct bcri_region_shm;
-bool bcri_returns_free_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
-                             bcri_ref ref, struct bcri_region_shm *region);
-
-/* enl: the other half of that, for CCE `index`, which died with the journal at SEND and the ID still naming `ref`. */
+/* enl: the other half of bcri_returns_free_alone (returns_fast.h), for CCE `index`, which died with the journal at SEND and the ID still naming `ref`. */
 void bcri_returns_repair_alone(struct bcri_ctx *enl, uint32_t index, bcri_ref ref);
 
 /* Owner: takes what has come home and hands it to `take` in batches, headers being prefetched. `most` 0: all there is;
