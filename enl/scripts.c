@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* scripts.c -- the user's programs that every daemon runs when it starts and before it ends.
  *
+ * They find the log's directory in BCR_TEMPDIR, whatever has set it.
+ *
  * A script that cannot be run, or fails, is a warning: a program should not be lost for want of its logs' mover. What a
  * script prints goes to stderr. */
 #include "scripts.h"
@@ -19,9 +21,10 @@ static pid_t start(struct enl_program *program, const char *path, int when)
     char first[2] = {(char)('0' + when), '\0'};
     char last[] = "1"; /* the program was started on this host */
     char *argv[] = {(char *)(uintptr_t)path, first, program->name, program->address, last, NULL};
+    char **environment = enl_environment_with(program->environment, "BCR_TEMPDIR", program->config.tempdir);
     struct enl_spawn spawn = {.path = path,
                               .argv = argv,
-                              .environment = program->environment,
+                              .environment = environment != NULL ? environment : program->environment,
                               .in = open("/dev/null", O_RDONLY | O_CLOEXEC),
                               .out = fcntl(2, F_DUPFD_CLOEXEC, 3),
                               .err = -1,
@@ -31,6 +34,7 @@ static pid_t start(struct enl_program *program, const char *path, int when)
                               .inherited = &program->inherited};
     const char *step = "";
     pid_t pid = enl_spawn(&spawn, &step);
+    free(environment);
     if (pid < 0)
         enl_say(program, BCRI_LOG_WARN, "%s %s could not %s: %s", when == 0 ? "startscript" : "endscript",
                 path, step, strerror(-pid));

@@ -10,7 +10,8 @@ logscript=$1
 shift
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export BCR_TEMPDIR="$dir"
+export HOME="$dir"
+unset BCR_TEMPDIR BCR_STARTSCRIPT BCR_ENDSCRIPT
 
 fail() {
     echo "example_logscript.sh: $1" >&2
@@ -18,7 +19,9 @@ fail() {
     exit 1
 }
 
-BCR_STARTSCRIPT=$logscript BCR_ENDSCRIPT=$logscript "$@" || fail "the program ended with status $?"
+# As bcrrc(5) shows it: nothing but a file of settings.
+printf '%s\n' "tempdir $dir" "startscript $logscript" "endscript $logscript" >"$dir/.bcrrc"
+"$@" || fail "the program ended with status $?"
 set -- "$dir"/bcr.*.logs
 [ -d "$1" ] || fail "there is no directory of logs"
 [ $# -eq 1 ] || fail "there are several directories of logs"
@@ -26,6 +29,7 @@ set -- "$dir"/bcr.*.logs
 set -- "$dir"/bcr.*.log
 [ ! -e "$1" ] || fail "a log is still outside of it"
 
+export BCR_TEMPDIR="$dir"
 cat >"$dir/copy" <<'COPY'
 #!/bin/sh
 cp "$1" "${2#*:}"
