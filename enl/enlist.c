@@ -19,6 +19,7 @@
 #include "bcri/refuse.h"
 #include "cce.h"
 #include "conn.h"
+#include "names.h"
 #include "object.h"
 
 struct enl_job {
@@ -44,7 +45,8 @@ static bool is_here(const struct enl_program *program, const char *machine)
     size_t length = strcspn(program->hostname, ".");
     return machine[0] == '\0' || strcasecmp(machine, "localhost") == 0 ||
            strcasecmp(machine, program->hostname) == 0 ||
-           (strlen(machine) == length && strncasecmp(machine, program->hostname, length) == 0);
+           (strlen(machine) == length && strncasecmp(machine, program->hostname, length) == 0) ||
+           enl_host_has_address(machine);
 }
 
 static void fill_job(struct enl_job *job, const struct enl_conn *conn, const struct bcri_control *request)

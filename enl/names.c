@@ -6,7 +6,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,4 +53,36 @@ void enl_host_address(char *out, size_t capacity)
     if (!found)
         snprintf(out, capacity, "127.0.0.1");
     freeifaddrs(all);
+}
+
+static bool is_own(const struct sockaddr *own, int family, const void *bytes)
+{
+    if (own == NULL || own->sa_family != family)
+        return false;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+    if (family == AF_INET) {
+        memcpy(&four, own, sizeof four);
+        return memcmp(&four.sin_addr, bytes, sizeof four.sin_addr) == 0;
+    }
+    memcpy(&six, own, sizeof six);
+    return memcmp(&six.sin6_addr, bytes, sizeof six.sin6_addr) == 0;
+}
+
+bool enl_host_has_address(const char *text)
+{
+    struct in6_addr bytes = {0};
+    struct ifaddrs *all;
+    const int family = strchr(text, ':') != NULL ? AF_INET6 : AF_INET;
+    if (inet_pton(family, text, &bytes) != 1)
+        return false;
+    if (family == AF_INET ? bytes.s6_addr[0] == IN_LOOPBACKNET : IN6_IS_ADDR_LOOPBACK(&bytes))
+        return true;
+    if (getifaddrs(&all) != 0)
+        return false;
+    bool found = false;
+    for (struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next)
+        found = is_own(one->ifa_addr, family, &bytes);
+    freeifaddrs(all);
+    return found;
 }

@@ -155,7 +155,7 @@ BCR_API int *bcr_errno_location(void);
 BCR_API int bcr_init(int flags, const char *ccename);
 
 /* bcr_enlist -- start new CCEs, or take in processes that wait to join.
- * Shape   : mach is the machine; NULL, "" and "localhost" are this one.
+ * Shape   : mach is the machine; NULL, "", "localhost", this one's name, and its IP addresses are this one.
  *
  *           prcssr >= 0 starts one CCE pinned to that core; prcssr < 0 starts |prcssr| CCEs, each pinned
  *           to the next of the cores that the program may use, in turn.  A CCE with threads of its own

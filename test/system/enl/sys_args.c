@@ -115,6 +115,8 @@ static void enlists(void)
     enlist_fails("no region ID", NULL, -1, 1, "sh", &variable, bcrE_RGID);
     enlist_fails("pending region", NULL, -1, 1, "sh", pending, bcrE_PENDING);
     enlist_fails("unknown machine", "nowhere.invalid", -1, 1, "sh", fine, bcrE_ENLIST);
+    enlist_fails("nobody's address", "192.0.2.1", -1, 1, "sh", fine, bcrE_ENLIST);
+    enlist_fails("own address, no such program", "127.0.0.1", -1, 1, "/nonexistent/here", fine, bcrE_ENLIST);
     enlist_fails("no such core", NULL, 99999, 1, "sh", fine, bcrE_ENLIST);
     enlist_fails("largest core", NULL, INT_MAX, 1, "sh", fine, bcrE_ENLIST);
     enlist_fails("no such program", NULL, -1, 1, "/nonexistent/program", fine, bcrE_ENLIST);

@@ -33,6 +33,8 @@ TEST(the_codes_of_enl_come_with_a_sentence_on_stderr)
     run_start(&run, run_enl(), getenv("SYS_ARGS"));
     run_end(&run);
     run_check_error(&run, "nowhere.invalid");
+    run_check_error(&run, "machine 192.0.2.1 is not this one");
+    run_check_error(&run, "there is no program /nonexistent/here");
     run_check_error(&run, "/nonexistent/program");
     run_check_error(&run, "/etc/passwd");
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Who this host is. */
+#include "names.h"
+
+#include "check.h"
+
+TEST(the_hosts_own_addresses_are_its_own_and_others_are_not)
+{
+    char own[64];
+    enl_host_address(own, sizeof own);
+    const char *const mine[] = {own, "127.0.0.1", "127.1.2.3", "::1", "0:0:0:0:0:0:0:1"};
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++)
+        if (!enl_host_has_address(mine[i]))
+            FAIL("%s is not taken for an address of this host", mine[i]);
+    const char *const others[] = {"",      "192.0.2.1", "2001:db8::1", "0.0.0.0",   "::",        "127.0.0.1x",
+                                  "127.1", ":",         "256.0.0.1",   "localhost", " 127.0.0.1"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (enl_host_has_address(others[i]))
+            FAIL("%s is taken for an address of this host", others[i]);
+}
+
+TEST(the_hosts_name_is_cut_where_there_is_no_room)
+{
+    char name[256], less[2];
+    enl_host_name(name, sizeof name);
+    enl_host_name(less, sizeof less);
+    CHECK(name[0] != '\0');
+    CHECK_INT(less[0], name[0]);
+    CHECK_INT(less[1], '\0');
+}
