@@ -244,9 +244,10 @@ static void look_at_waiting_puts(struct audit *audit, const struct bcri_area_shm
                            slot == NULL ? "nowhere" : "one that is elsewhere too");
             return;
         }
-        if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_PUTWAIT)
+        enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
+        if (state != BCRI_SLOT_PUTWAIT && state != BCRI_SLOT_PUTLEFT)
             bcri_audit_say(audit, "area %u of CCE %u: an ID in state %u is among its waiting puts",
-                           area->base, audit->cce, bcri_slot_state(bcri_load(&slot->word)));
+                           area->base, audit->cce, state);
         if (bcri_load(&slot->prev) != before)
             bcri_audit_say(audit, "area %u of CCE %u: its waiting puts are not linked backwards", area->base,
                            audit->cce);

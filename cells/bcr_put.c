@@ -265,7 +265,8 @@ static void put_at_once(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *
         target->error = bcri_put(ctx, write, slot, place, true, BCRI_DEADLINE_PASSED);
 }
 
-static void put_waiting(struct bcri_ctx *ctx, bool write, bcri_ref region, struct target *target)
+static void put_waiting(struct bcri_ctx *ctx, bool write, bcri_ref region, struct target *target,
+                        uint64_t deadline_ns)
 {
     struct bcri_place *place;
     do {
@@ -276,7 +277,7 @@ static void put_waiting(struct bcri_ctx *ctx, bool write, bcri_ref region, struc
             target->error = bcrE_FULL;
             return;
         }
-        target->error = bcri_putwait_begin(ctx, write, region, place, &target->request);
+        target->error = bcri_putwait_begin(ctx, write, region, place, &target->request, deadline_ns);
         if (target->error == BCRI_STALE)
             bcri_place_forget(ctx, place);
     } while (target->error == BCRI_STALE);
@@ -317,7 +318,7 @@ int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
     }
     for (int i = 0; i < ncells; i++)
         if (targets[i].error == bcrE_FULL && deadline_ns != BCRI_DEADLINE_PASSED)
-            put_waiting(ctx, qlike == 0, region, &targets[i]);
+            put_waiting(ctx, qlike == 0, region, &targets[i], deadline_ns);
     for (int i = 0; i < ncells; i++) {
         if (targets[i].error == BCRI_WAITS)
             targets[i].error = bcri_putwait_end(ctx, targets[i].request, deadline_ns);

@@ -6,6 +6,7 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/lock.h"
+#include "bcri/putwait.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
 
@@ -190,26 +191,35 @@ void bcri_cell_answer(struct bcri_ctx *ctx, struct bcri_place *place)
     end_tickets(ctx, place);
     ring_served(ctx, place);
     end_listed(ctx, place);
+    /* Who called may have come to serve a put that waits, or to find room for one. */
+    if (bcri_load_acquire(&place->area->waitputs) != 0)
+        ctx->answered = true;
+}
+
+int bcri_cell_enter_or_call(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    for (;;) {
+        int error = bcri_cell_try_enter(ctx, place, BCRI_DEADLINE_PASSED);
+        bool held = true;
+        if (error == bcrE_TIMEOUT && !call(ctx, place, &held))
+            return bcri_cell_enter(ctx, place);
+        if (error != bcrE_TIMEOUT || held)
+            return error;
+    }
 }
 
 void bcri_cell_visit(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     for (;;) {
         (void)bcri_called(ctx);
-        if (!bcri_cell_is_called(place))
-            return;
-        int error = bcri_cell_try_enter(ctx, place, BCRI_DEADLINE_PASSED);
-        bool held = true;
-        if (error == bcrE_TIMEOUT && !call(ctx, place, &held))
-            error = bcri_cell_enter(ctx, place);
-        if (!held)
-            continue; /* nobody else would look */
-        if (error != 0)
-            return; /* others do, or it has gone */
+        if (!bcri_cell_is_called(place) || bcri_cell_enter_or_call(ctx, place) != 0)
+            break; /* if it is called still, others look, or it has gone */
         bcri_cell_settle(ctx, place);
         bcri_unlock(ctx, &place->cell->t.lock);
         bcri_unlock(ctx, &place->cell->h.lock);
     }
+    if (ctx->answered)
+        bcri_area_visit(ctx, place);
 }
 
 void bcri_fast_called(struct bcri_ctx *ctx, struct bcri_place *place)

@@ -122,8 +122,9 @@ static void end_waiting_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bc
         return;
     bcri_journal_open(enl, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     bcri_area_lock(enl, &place);
-    if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_PUTWAIT) {
-        bcri_putwait_unlist(enl, &place, slot, ref);
+    enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
+    if (state == BCRI_SLOT_PUTWAIT || state == BCRI_SLOT_PUTLEFT) {
+        bcri_putwait_withdraw(enl, &place, slot, ref);
         bcri_putwait_serve_all(enl, &place); /* those behind it may need no room */
     }
     bcri_area_unlock(enl, &place);
@@ -158,7 +159,7 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
     if (state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED) {
         end_request(walk, slot, ref);
-    } else if (state == BCRI_SLOT_PUTWAIT) {
+    } else if (state == BCRI_SLOT_PUTWAIT || state == BCRI_SLOT_PUTLEFT) {
         end_waiting_put(walk->enl, slot, ref);
     } else if (state == BCRI_SLOT_SERVED || state == BCRI_SLOT_FAILED || state == BCRI_SLOT_PUTDONE) {
         await_answerer(walk->enl, slot);

@@ -38,7 +38,7 @@ uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
     uint64_t credits = bcri_load(&place->cell->t.credits);
     /* A cell for a lock has one credit and comes here with every put: the pool, which is empty then, is asked before the share. */
     if (head + credits < by_ring && bcri_load(&place->area->pool) != 0 &&
-        credits < bcri_credits_share(place) && bcri_credits_from_pool(ctx, place, true))
+        credits < bcri_credits_share(place) && bcri_credits_from_pool(ctx, place))
         credits = bcri_load(&place->cell->t.credits);
     return by_ring < head + credits ? by_ring : head + credits;
 }

@@ -2,8 +2,7 @@
 /* Puts that wait for room: putwait.h. And bcri_put, which tries everything else first.
  *
  * Journal of a request: READ with the request's slot while its hold is counted (a death leaves a LIVE slot, which the
- * walk drops); then PUT phase 0 with the area's lock. Serving: whatever operation is open, cell2 naming the cell that is
- * served or asked for credits. */
+ * walk drops); then SLOW with the area's lock. Serving: serve.c. */
 #include "bcri/putwait.h"
 
 #include "bcr/error.h"
@@ -14,256 +13,11 @@
 #include "bcri/summons.h"
 #include "bcri/tx.h"
 
-#define CELL struct bcri_cell_shm
 #define SLOT struct bcri_slot_shm
 #define AREA struct bcri_area_shm
 
-#define REQUEST_WRITE 0x80u /* in the kind word, beside enum bcri_want's place */
-
 /* A taker that is at work frees room within a microsecond; registering costs several. */
 enum { SPIN_FOR_ROOM = 1000, SPINS_FOR_ROOM = 2, ROOM_AT_ONCE = 8, LOOK_EVERY = 8 };
-
-bool bcri_area_lock_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
-{
-    bcri_store(&ctx->journal->area, place->area_ref);
-    bcri_step();
-    return bcri_lock_until(ctx, &place->area->lock, deadline_ns);
-}
-
-void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    (void)bcri_area_lock_until(ctx, place, BCRI_DEADLINE_NEVER);
-}
-
-void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    bcri_unlock_stale(ctx, &place->area->lock); /* the area may have been given back meanwhile */
-}
-
-void bcri_tx_putwait_end(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref, uint64_t word,
-                         uint64_t given)
-{
-    SLOT *slot = bcri_at_sure(ctx, slot_ref);
-    bcri_ref next = bcri_load(&slot->next);
-    bcri_ref prev = bcri_load(&slot->prev);
-    if (prev != 0)
-        BCRI_TX64(ctx, prev, SLOT, next, next);
-    else
-        BCRI_TX64(ctx, place->area_ref, AREA, put_first, next);
-    if (next != 0)
-        BCRI_TX64(ctx, next, SLOT, prev, prev);
-    else
-        BCRI_TX64(ctx, place->area_ref, AREA, put_last, prev);
-    BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) - 1);
-    BCRI_TX64(ctx, slot_ref, SLOT, given, given);
-    BCRI_TX64(ctx, slot_ref, SLOT, word, word);
-}
-
-static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
-{
-    bcri_store(&ctx->journal->cell2, cell);
-    bcri_step();
-}
-
-/* Takes an unused credit from the cell at `place` into the area's pool; `half`: half of them. */
-static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place, bool half)
-{
-    CELL *cell = place->cell;
-    if (bcri_load(&cell->t.credits) ==
-        0) /* whoever gives a cell credits holds the area's pool, which is empty */
-        return false;
-    name_second(ctx, place->ref);
-    if (bcri_cell_enter(ctx, place) != 0)
-        return false;
-    uint64_t credits = bcri_load(&cell->t.credits);
-    uint64_t queued = bcri_queue_length(place);
-    bool spare = credits > queued;
-    if (spare) {
-        uint64_t count = half ? (credits - queued + 1) / 2 : 1;
-        bcri_leaf_lock(ctx, place);
-        bcri_tx_begin(ctx);
-        BCRI_TX64(ctx, place->ref, CELL, t.credits, credits - count);
-        BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
-        BCRI_TX32(ctx, place->area_ref, AREA, pool, bcri_load(&place->area->pool) + (uint32_t)count);
-        bcri_tx_commit(ctx);
-        bcri_leaf_unlock(ctx, place);
-    }
-    bcri_cell_leave(ctx, place);
-    return spare;
-}
-
-/* Looks for unused credits in all cells of an area whose pool is empty. It begins where the last one was found: regions that go
- * from cell to cell leave the credits behind them, and the next one is a cell further on. */
-static bool gather(struct bcri_ctx *ctx, struct bcri_place *place, bool half)
-{
-    /* Whoever is giving a cell credits out of the pool does so under the leaf lock: from here on they are seen. */
-    bcri_leaf_lock(ctx, place);
-    bcri_leaf_unlock(ctx, place);
-    if (spare_credit(ctx, place, half))
-        return true;
-    AREA *area = place->area;
-    const uint32_t cells = bcri_area_cells(area);
-    uint32_t i = bcri_load(&area->gather_from);
-    for (uint32_t looks = 0; looks < cells; looks++, i++) {
-        if (i >= cells)
-            i = 0;
-        bcri_ref ref = area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT);
-        const CELL *cell = bcri_at(ctx, ref);
-        struct bcri_place other;
-        if (ref == place->ref || cell == NULL || bcri_load(&cell->t.credits) == 0 ||
-            bcri_place_at(ctx, ref, &other) != 0 || !spare_credit(ctx, &other, half))
-            continue;
-        bcri_store(&area->gather_from, i);
-        return true;
-    }
-    return false;
-}
-
-/* Does the put that waits at `slot_ref`; `hand_over`: only if it needs no room, since a waiting get takes it, or it replaces
- * what is there. 0, BCRI_NO_ROOM, or why it cannot be done now. */
-static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
-{
-    SLOT *slot = bcri_at(ctx, slot_ref);
-    struct bcri_place target;
-    if (slot == NULL || bcri_place_at(ctx, bcri_load(&slot->cell), &target) != 0)
-        return bcrE_NOMEM;
-    uint32_t owner = bcri_request_owner(slot);
-    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    bool write = (bcri_load(&slot->kind) & REQUEST_WRITE) != 0;
-    name_second(ctx, target.ref);
-    int error = bcri_cell_enter(ctx, &target);
-    if (error != 0)
-        return error;
-    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
-    bool replaces = write && bcri_queue_length(&target) != 0;
-    if (hand_over && !replaces && bcri_load(&target.cell->c.takes) == 0) {
-        bcri_serve_reads(ctx, &target, region); /* they share it while it waits for room */
-        error = BCRI_NO_ROOM;
-    } else if (replaces)
-        error = bcri_cell_empty(ctx, &target, region, slot_ref);
-    else
-        error = bcri_queue_append(ctx, &target, region, slot_ref);
-    /* Before anybody else is rung from here: the journal remembers one. */
-    if (error == 0)
-        bcri_ring_noted(ctx, owner, target.ref);
-    else
-        bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
-    bcri_cell_leave(ctx, &target);
-    return error;
-}
-
-/* `everywhere`: look for credits in all cells, not only at `place`; needed as soon as a write has replaced several regions
- * somewhere. */
-static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool everywhere)
-{
-    bcri_ref first;
-    while ((first = bcri_load(&place->area->put_first)) != 0) {
-        const SLOT *slot = bcri_at(ctx, first);
-        bool write = slot != NULL && (bcri_load(&slot->kind) & REQUEST_WRITE) != 0;
-        int error = serve(ctx, first, false);
-        if (error == BCRI_NO_ROOM &&
-            (everywhere ? gather(ctx, place, false) : spare_credit(ctx, place, false)))
-            continue;
-        if (error != 0)
-            return;
-        everywhere |= write;
-    }
-}
-
-void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    serve_all(ctx, place, false);
-}
-
-void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    serve_all(ctx, place, true);
-}
-
-static bcri_ref first_for(struct bcri_ctx *ctx, const struct bcri_place *place)
-{
-    bcri_ref ref = bcri_load(&place->area->put_first);
-    for (SLOT *put; ref != 0; ref = bcri_load(&put->next)) {
-        put = bcri_at(ctx, ref);
-        if (put == NULL)
-            return BCRI_REF_NONE;
-        if (bcri_load(&put->cell) == place->ref)
-            break;
-    }
-    return ref;
-}
-
-void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    bcri_ref ref = first_for(ctx, place);
-    if (ref != BCRI_REF_NONE)
-        (void)serve(ctx, ref, true);
-}
-
-int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                      struct bcri_slot_shm *slot, const struct bcri_summoning *summoning)
-{
-    bcri_ref ref = first_for(ctx, place);
-    if (ref == BCRI_REF_NONE)
-        return bcrE_TIMEOUT;
-    SLOT *put = bcri_at_sure(ctx, ref);
-    bcri_ref region = bcri_slot_region(bcri_load(&put->word));
-    uint32_t owner = bcri_request_owner(put);
-    if (bcri_at(ctx, region) == NULL)
-        return bcrE_NOMEM;
-    bcri_store(&slot->data, bcri_region_data(ctx, region));
-    bool read = want == BCRI_WANT_READ;
-    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], read ? 0 : owner + 1);
-    uint32_t count = read ? bcri_count_lock(ctx, region) : 0;
-    bcri_tx_begin(ctx);
-    if (read) {
-        bcri_tx_add(ctx, BCRI_REDO_COUNT, region, offsetof(struct bcri_region_shm, count), count + 1);
-    } else {
-        bcri_tx_putwait_end(ctx, place, ref, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, 0), 0);
-        BCRI_TX32(ctx, place->ref, CELL, h.taker, want == BCRI_WANT_LOCK ? ctx->tag : 0);
-        BCRI_TX64(ctx, place->ref, CELL, h.taker_epoch, bcri_epoch(place->cell) + 1);
-        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&place->cell->c.direct) + 1);
-    }
-    BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
-    bcri_tx_phase(ctx, 2);
-    bcri_tx_summon(ctx, place, summoning);
-    bcri_tx_commit(ctx);
-    if (read)
-        bcri_count_settled(ctx);
-    else
-        bcri_ring_noted(ctx, owner, place->ref);
-    return 0;
-}
-
-void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
-{
-    for (bcri_ref ref = bcri_load(&place->area->put_first); ref != 0;) {
-        SLOT *put = bcri_at(ctx, ref);
-        if (put == NULL)
-            return;
-        bcri_ref next = bcri_load(&put->next);
-        if (bcri_load(&put->cell) == place->ref) {
-            uint32_t owner = bcri_request_owner(put);
-            bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
-            bcri_tx_begin(ctx);
-            bcri_tx_putwait_end(ctx, place, ref,
-                                bcri_slot_word(BCRI_SLOT_FAILED, 0, bcri_slot_region(bcri_load(&put->word))),
-                                (uint64_t)code);
-            bcri_tx_commit(ctx);
-            bcri_ring_noted(ctx, owner, place->ref);
-        }
-        ref = next;
-    }
-}
-
-void bcri_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                         bcri_ref slot_ref)
-{
-    bcri_tx_begin(ctx);
-    bcri_tx_putwait_end(ctx, place, slot_ref,
-                        bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_slot_region(bcri_load(&slot->word))), 0);
-    bcri_tx_commit(ctx);
-}
 
 static int hold_for_request(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *request)
 {
@@ -280,9 +34,59 @@ static int hold_for_request(struct bcri_ctx *ctx, bcri_ref region, struct bcri_s
     return error;
 }
 
-int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
-                       struct bcri_slot_shm **request_out)
+static int answer_of(const struct bcri_slot_shm *request)
 {
+    switch (bcri_slot_state(bcri_load_acquire(&request->word))) {
+    case BCRI_SLOT_PUTDONE: return 0;
+    case BCRI_SLOT_FAILED: return (int)bcri_load(&request->given);
+    default: return bcrE_FULL;
+    }
+}
+
+/* It is in no list, and nobody looks at it any more. */
+static int end_request(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
+{
+    const int answer = answer_of(request);
+    if (answer == 0) {
+        bcri_store(&request->word, 0);
+        bcri_slot_give(ctx, request);
+        return 0;
+    }
+    bcri_store(&request->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_load(&request->key)));
+    bcri_slot_drop(ctx, request);
+    return answer;
+}
+
+/* The answers of puts whose slots could not be had back at once (bcri_putwait_end). */
+static void take_back_kept(struct bcri_ctx *ctx)
+{
+    struct bcri_slot_shm *next, *kept = ctx->slots_left;
+    ctx->slots_left = NULL;
+    for (; kept != NULL; kept = next) {
+        struct bcri_place place;
+        next = bcri_slot_left_behind(kept);
+        const enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&kept->word));
+        bool over = state == BCRI_SLOT_PUTDONE ||
+                    (state == BCRI_SLOT_FAILED && bcri_slot_hold_of(bcri_load(&kept->word)) != BCRI_REF_NONE);
+        if (over && bcri_place_at(ctx, bcri_load(&kept->cell), &place) == 0) {
+            bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
+            over = bcri_area_lock_until(ctx, &place, BCRI_DEADLINE_PASSED);
+            if (over)
+                bcri_area_unlock(ctx, &place);
+            bcri_journal_close(ctx);
+        }
+        if (over)
+            (void)end_request(ctx, kept);
+        else
+            bcri_slot_leave(ctx, kept);
+    }
+}
+
+int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
+                       struct bcri_slot_shm **request_out, uint64_t deadline_ns)
+{
+    if (ctx->slots_left != NULL)
+        take_back_kept(ctx);
     struct bcri_slot_shm *request = bcri_slot_take(ctx);
     if (request == NULL)
         return bcrE_NOMEM;
@@ -293,9 +97,14 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     }
     bcri_ref slot_ref = bcri_slot_ref(ctx, request);
     bcri_store(&request->cell, place->ref);
-    bcri_store(&request->kind, bcri_request_kind(ctx, BCRI_WANT_TAKE) | (write ? REQUEST_WRITE : 0));
+    bcri_store(&request->key, region);
+    bcri_store(&request->kind, bcri_request_kind(ctx, BCRI_WANT_TAKE) | (write ? BCRI_REQUEST_WRITE : 0));
     bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    bcri_area_lock(ctx, place);
+    if (!bcri_area_lock_until(ctx, place, deadline_ns)) {
+        bcri_journal_close(ctx);
+        bcri_slot_drop(ctx, request);
+        return bcrE_FULL;
+    }
     uint64_t state = bcri_load_acquire(&place->cell->h.state);
     if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
         bcri_area_unlock(ctx, place);
@@ -316,42 +125,58 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) + 1);
     bcri_tx_commit(ctx);
     /* A get may have begun to wait at our cell just now, behind older puts that want other cells; it needs no room. */
-    (void)serve(ctx, slot_ref, true);
-    serve_all(ctx, place, true);
+    (void)bcri_putwait_hand_over_one(ctx, slot_ref);
+    bcri_putwait_serve_all(ctx, place);
     bcri_area_unlock(ctx, place);
     bcri_journal_close(ctx);
     *request_out = request;
     return BCRI_WAITS;
 }
 
+/* Time is up and the area's lock cannot be had: the put is others' to end, unless it has its answer. */
+static bool leave(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *request)
+{
+    uint64_t waits = bcri_slot_word(BCRI_SLOT_PUTWAIT, 0, bcri_load(&request->key));
+    const uint64_t left = bcri_slot_word(BCRI_SLOT_PUTLEFT, 0, place->ref);
+    if (!atomic_compare_exchange_strong_explicit(&request->word, &waits, left, memory_order_seq_cst,
+                                                 memory_order_acquire))
+        return false;
+    bcri_step();
+    bcri_area_call(ctx, place);
+    return true;
+}
+
+/* Without the area's lock. */
+static int end_alone(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *request)
+{
+    int error = bcrE_FULL;
+    if (!leave(ctx, place, request))
+        error = answer_of(request);
+    bcri_journal_close(ctx);
+    bcri_slot_leave(ctx, request);
+    return error;
+}
+
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns)
 {
     struct bcri_place place;
-    bcri_wait_ready(ctx, &request, 1, deadline_ns);
+    if (bcri_wait_ready(ctx, &request, 1, deadline_ns) >= 0)
+        deadline_ns = BCRI_DEADLINE_PASSED; /* it has its answer */
     /* Under the area's lock: whoever ended the request has finished with the area. Where the area is gone already, it has
      * failed the request before. */
     bool there = bcri_place_at(ctx, bcri_load(&request->cell), &place) == 0;
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (there)
-        bcri_area_lock(ctx, &place);
+    if (there && !bcri_area_lock_until(ctx, &place, deadline_ns))
+        return end_alone(ctx, &place, request);
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&request->word));
     if (there && state == BCRI_SLOT_PUTWAIT) {
-        bcri_putwait_unlist(ctx, &place, request, bcri_slot_ref(ctx, request));
-        serve_all(ctx, &place, false); /* a write behind it may need no room */
-    } else if (state == BCRI_SLOT_FAILED)
-        bcri_store(&request->word,
-                   bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_slot_region(bcri_load(&request->word))));
+        bcri_putwait_withdraw(ctx, &place, request, bcri_slot_ref(ctx, request));
+        bcri_putwait_serve(ctx, &place); /* a write behind it may need no room */
+    }
     if (there)
         bcri_area_unlock(ctx, &place);
     bcri_journal_close(ctx);
-    if (state == BCRI_SLOT_PUTDONE) {
-        bcri_store(&request->word, 0);
-        bcri_slot_give(ctx, request);
-        return 0;
-    }
-    int error = state == BCRI_SLOT_FAILED ? (int)bcri_load(&request->given) : bcrE_FULL;
-    bcri_slot_drop(ctx, request);
-    return error;
+    return end_request(ctx, request);
 }
 
 /* For how many more puts there is room, as far as that can be seen without a lock. */
@@ -388,7 +213,7 @@ static int wait_for_room(struct bcri_ctx *ctx, bool write, bcri_ref region, stru
                          struct bcri_place *place, bool nofree, uint64_t deadline_ns)
 {
     struct bcri_slot_shm *request = NULL;
-    int error = bcri_putwait_begin(ctx, write, region, place, &request);
+    int error = bcri_putwait_begin(ctx, write, region, place, &request, deadline_ns);
     if (error == BCRI_WAITS)
         error = bcri_putwait_end(ctx, request, deadline_ns);
     const bool held = bcri_slot_holds(slot, region);
@@ -402,8 +227,11 @@ static int wait_for_room(struct bcri_ctx *ctx, bool write, bcri_ref region, stru
 static bool gather_now(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    bcri_area_lock(ctx, place);
-    bool found = bcri_load(&place->area->waitputs) == 0 && gather(ctx, place, true);
+    if (!bcri_area_lock_until(ctx, place, BCRI_DEADLINE_PASSED)) {
+        bcri_journal_close(ctx);
+        return false;
+    }
+    bool found = bcri_load(&place->area->waitputs) == 0 && bcri_putwait_gather(ctx, place, true);
     bcri_area_unlock(ctx, place);
     bcri_journal_close(ctx);
     return found;

@@ -20,16 +20,38 @@
 
 #define GROW_NODES 1024u
 
-void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
+static bool leaf_lock_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
 {
     bcri_store(&ctx->journal->area, place->area_ref);
     bcri_step();
-    bcri_lock(ctx, &place->area->leaf);
+    return bcri_lock_until(ctx, &place->area->leaf, deadline_ns);
+}
+
+void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    (void)leaf_lock_until(ctx, place, BCRI_DEADLINE_NEVER);
+}
+
+bool bcri_leaf_lock_or_call(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    while (!leaf_lock_until(ctx, place, BCRI_DEADLINE_PASSED)) {
+        atomic_fetch_or_explicit(&place->area->called, BCRI_AREA_CALLED_LEAF, memory_order_seq_cst);
+        atomic_thread_fence(memory_order_seq_cst);
+        if (bcri_load(&place->area->leaf) != 0)
+            return false;
+    }
+    return true;
 }
 
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    bcri_unlock_stale(ctx, &place->area->leaf); /* the area may have been given back meanwhile */
+    AREA *area = place->area;
+    bcri_unlock_stale(ctx, &area->leaf); /* the area may have been given back meanwhile */
+    if (bcri_likely((bcri_load(&area->called) & BCRI_AREA_CALLED_LEAF) == 0))
+        return;
+    atomic_fetch_and_explicit(&area->called, ~(uint32_t)BCRI_AREA_CALLED_LEAF, memory_order_seq_cst);
+    ctx->answered = true;
+    bcri_call_holder(ctx, ctx->tag); /* so that a fast put looks, too, when it has let go of its cell */
 }
 
 static uint32_t flags_of(const struct bcri_place *place)
@@ -156,18 +178,23 @@ uint32_t bcri_credits_share(const struct bcri_place *place)
     return share != 0 ? share : 1;
 }
 
-bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place, bool in_advance)
+enum use { IN_ADVANCE, AT_ONCE, FOR_ONE_WHO_WAITS };
+
+/* 0; BCRI_NO_ROOM; bcrE_TIMEOUT: somebody who is stopped holds the leaf lock. */
+static int take_credits(struct bcri_ctx *ctx, struct bcri_place *place, enum use use)
 {
     AREA *area = place->area;
     if (bcri_load(&area->pool) == 0)
-        return false;
-    bcri_leaf_lock(ctx, place);
+        return BCRI_NO_ROOM;
+    if (use == FOR_ONE_WHO_WAITS ? !bcri_leaf_lock_or_call(ctx, place)
+                                 : !leaf_lock_until(ctx, place, BCRI_DEADLINE_PASSED))
+        return bcrE_TIMEOUT;
     uint32_t pool = bcri_load(&area->pool);
     uint32_t share = bcri_credits_share(place);
     if (share > pool)
         share = pool;
     /* Under the leaf lock: if a credit in the pool was gathered for a put that waits, that one is seen. */
-    if (in_advance && bcri_load(&area->waitputs) != 0)
+    if (use == IN_ADVANCE && bcri_load(&area->waitputs) != 0)
         share = 0;
     if (share != 0) {
         bcri_tx_begin(ctx);
@@ -176,16 +203,22 @@ bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place, bool
         bcri_tx_commit(ctx);
     }
     bcri_leaf_unlock(ctx, place);
-    return share != 0;
+    return share != 0 ? 0 : BCRI_NO_ROOM;
 }
 
-bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place)
 {
+    return take_credits(ctx, place, IN_ADVANCE) == 0;
+}
+
+/* Whether the bound has room for one more here; takes credits from the area's pool if need be. */
+static int queue_room(struct bcri_ctx *ctx, struct bcri_place *place, enum use use)
+{
+    int error = 0;
     /* More than once where regions that were given back lie here without a credit. */
-    while (bcri_queue_length(place) >= bcri_load(&place->cell->t.credits))
-        if (!bcri_credits_from_pool(ctx, place, false))
-            return false;
-    return true;
+    while (error == 0 && bcri_queue_length(place) >= bcri_load(&place->cell->t.credits))
+        error = take_credits(ctx, place, use);
+    return error;
 }
 
 /* How far the ring may be filled: see cell.h. Both locks are held; waiting tickets are in the list. */
@@ -238,39 +271,42 @@ void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref wai
     if (waiting == BCRI_REF_NONE)
         bcri_tx_phase(ctx, 2);
     else
-        bcri_tx_putwait_end(ctx, place, waiting, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, 0), 0);
+        bcri_tx_putwait_unlist(ctx, place, waiting);
 }
 
 /* Room belongs to the puts that wait for it, oldest first: a new one does not overtake them. */
-static bool room_for(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting)
+static int room_for(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting)
 {
-    if (waiting == BCRI_REF_NONE && bcri_load_acquire(&place->area->waitputs) != 0)
-        return false;
-    return bcri_queue_room(ctx, place);
+    if (waiting != BCRI_REF_NONE)
+        return queue_room(ctx, place, FOR_ONE_WHO_WAITS);
+    /* One that finds the leaf lock held by somebody who is stopped may go and wait, and then finds out again. */
+    if (bcri_load_acquire(&place->area->waitputs) != 0 || queue_room(ctx, place, AT_ONCE) != 0)
+        return BCRI_NO_ROOM;
+    return 0;
 }
 
 /* The queue is empty and requests wait: put in front, whence settling hands it on. */
-static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+static bool append_to_waiters(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
                               bcri_ref waiting, const struct bcri_summoning *summoning)
 {
     CELL *cell = place->cell;
-    bcri_tx_begin(ctx);
+    bcri_tx_begin_put(ctx, waiting);
     BCRI_TX64(ctx, place->ref, CELL, c.first, region);
     BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
     BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
     tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
     bcri_tx_summon(ctx, place, summoning);
-    bcri_tx_commit(ctx);
+    return bcri_tx_commit(ctx);
 }
 
-static void append_to_ring(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
+static bool append_to_ring(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
                            const struct bcri_summoning *summoning)
 {
-    bcri_tx_begin(ctx);
+    bcri_tx_begin_put(ctx, waiting);
     tx_ring_store(ctx, place, region);
     tx_put_done(ctx, place, flags_of(place), waiting);
     bcri_tx_summon(ctx, place, summoning);
-    bcri_tx_commit(ctx);
+    return bcri_tx_commit(ctx);
 }
 
 static int append_to_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
@@ -282,12 +318,12 @@ static int append_to_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_r
     if (node == BCRI_REF_NONE && (error = grow_nodes(ctx, place)) == 0)
         node = peek_node(place);
     if (error == 0) {
-        bcri_tx_begin(ctx);
+        bcri_tx_begin_put(ctx, waiting);
         tx_chain_back(ctx, place, node, region);
         BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&place->cell->c.direct) + 1);
         tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
         bcri_tx_summon(ctx, place, summoning);
-        bcri_tx_commit(ctx);
+        error = bcri_tx_commit(ctx) ? 0 : BCRI_LEFT;
     }
     bcri_leaf_unlock(ctx, place);
     return error;
@@ -298,17 +334,18 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     const CELL *cell = place->cell;
     const bool waited_for = bcri_load(&cell->c.list_first) != 0;
     const bool handed_on = waited_for && bcri_load(&cell->c.takes) != 0;
-    if (!handed_on && !room_for(ctx, place, waiting))
-        return BCRI_NO_ROOM;
+    int error = handed_on ? 0 : room_for(ctx, place, waiting);
+    if (error != 0)
+        return error;
     struct bcri_summoning summoning;
     bool due = !handed_on && bcri_addition_summons(place, bcri_queue_length(place) + 1);
-    int error = bcri_summons_begin(ctx, place, due, &summoning);
+    error = bcri_summons_begin(ctx, place, due, &summoning);
     if (error != 0)
         return error;
     if (waited_for)
-        append_to_waiters(ctx, place, region, waiting, &summoning);
+        error = append_to_waiters(ctx, place, region, waiting, &summoning) ? 0 : BCRI_LEFT;
     else if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(place))
-        append_to_ring(ctx, place, region, waiting, &summoning);
+        error = append_to_ring(ctx, place, region, waiting, &summoning) ? 0 : BCRI_LEFT;
     else
         error = append_to_back(ctx, place, region, waiting, &summoning);
     bcri_summons_end(ctx, place, &summoning, error == 0);
@@ -337,14 +374,14 @@ static int prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref regi
     CELL *cell = place->cell;
     bcri_ref first = bcri_load(&cell->c.first);
     bcri_ref node = BCRI_REF_NONE;
-    (void)bcri_queue_room(ctx, place); /* a credit if there is one; it goes back also without */
+    (void)queue_room(ctx, place, AT_ONCE); /* a credit if there is one; it goes back also without */
     /* A region is worth more than the summons for which there is no memory. */
     struct bcri_summoning summoning;
     bool due =
         anew && bcri_load(&cell->c.takes) == 0 && bcri_addition_summons(place, bcri_queue_length(place) + 1);
     (void)bcri_summons_begin(ctx, place, due, &summoning);
-    bcri_leaf_lock(ctx, place);
     if (first != 0) {
+        bcri_leaf_lock(ctx, place);
         node = peek_node(place);
         int error = node == BCRI_REF_NONE ? grow_nodes(ctx, place) : 0;
         if (error != 0) {
@@ -371,7 +408,8 @@ static int prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref regi
         bcri_tx_phase(ctx, 2);
     bcri_tx_summon(ctx, place, &summoning);
     bcri_tx_commit(ctx);
-    bcri_leaf_unlock(ctx, place);
+    if (first != 0)
+        bcri_leaf_unlock(ctx, place);
     bcri_summons_end(ctx, place, &summoning, true);
     return 0;
 }

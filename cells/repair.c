@@ -367,6 +367,17 @@ static void serve_later(struct bcri_ctx *enl, const struct bcri_place *place)
     enl->unserved[enl->unserved_count++] = place->ref;
 }
 
+/* It was ending a put that had been left: that one's region is dropped, with the area's lock still held (serve.c). */
+static void finish_left(struct bcri_ctx *enl, const struct dead *dead, struct bcri_area_shm *area)
+{
+    struct bcri_place place;
+    if (!holds(dead, &area->lock) || !named_place(enl, &dead->journal->junk_cell, &place))
+        return;
+    if (dead->counted)
+        bcri_junk_step_over(enl, dead->index);
+    bcri_junk_drop(enl, dead->index, &place);
+}
+
 void bcri_repair_serve(struct bcri_ctx *enl)
 {
     while (enl->unserved_count != 0) {
@@ -376,13 +387,8 @@ void bcri_repair_serve(struct bcri_ctx *enl)
             continue;
         bcri_journal_open(enl, BCRI_OP_SLOW, ref, BCRI_REF_NONE, BCRI_REF_NONE);
         bcri_cell_released(enl, &place);
-        bcri_journal_close(enl);
-        if (bcri_load_acquire(&place.area->waitputs) == 0)
-            continue;
-        bcri_journal_open(enl, BCRI_OP_SLOW, ref, BCRI_REF_NONE, BCRI_REF_NONE);
-        bcri_area_lock(enl, &place);
-        bcri_putwait_serve_all(enl, &place);
-        bcri_area_unlock(enl, &place);
+        if (bcri_load_acquire(&place.area->waitputs) != 0)
+            bcri_area_call(enl, &place);
         bcri_journal_close(enl);
     }
 }
@@ -413,8 +419,10 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
         leave_cell(enl, dead, &second);
     else
         let_go_of_old(enl, dead, &dead->journal->cell2);
-    if (area != NULL)
+    if (area != NULL) {
+        finish_left(enl, dead, area);
         let_go(dead, &area->lock);
+    }
     uint64_t ring = bcri_load(&dead->journal->aux[BCRI_AUX_RING]);
     if (ring != 0)
         bcri_bell_ring_index(enl, (uint32_t)(ring - 1), BCRI_REF_NONE);
@@ -426,6 +434,8 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
         serve_later(enl, &cell);
     if (has_second)
         serve_later(enl, &second);
+    else if (!has_cell && area != NULL && bcri_place_at(enl, area->cells, &cell) == 0)
+        serve_later(enl, &cell);
 }
 
 bool bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)

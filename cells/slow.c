@@ -34,11 +34,8 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bc
         if (error == 0 && (error = put_under_locks(ctx, place, write, region)) != 0 && nofree)
             bcri_cell_unhold(ctx, region);
         bcri_cell_leave(ctx, place);
-        if (error == 0 && write && bcri_load_acquire(&place->area->waitputs) != 0) {
-            bcri_area_lock(ctx, place);
-            bcri_putwait_serve(ctx, place);
-            bcri_area_unlock(ctx, place);
-        }
+        if (error == 0 && write && bcri_load_acquire(&place->area->waitputs) != 0)
+            bcri_putwait_made_room(ctx, place);
     }
     if (error == 0 && !nofree) {
         bcri_store(&slot->word, 0);
@@ -197,11 +194,8 @@ int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place)
             (void)bcri_cell_empty(ctx, place, BCRI_REF_NONE, BCRI_REF_NONE);
         bcri_cell_leave(ctx, place);
     }
-    if (error == 0 && bcri_load_acquire(&place->area->waitputs) != 0) {
-        bcri_area_lock(ctx, place);
-        bcri_putwait_serve(ctx, place);
-        bcri_area_unlock(ctx, place);
-    }
+    if (error == 0 && bcri_load_acquire(&place->area->waitputs) != 0)
+        bcri_putwait_made_room(ctx, place);
     bcri_journal_close(ctx);
     return error;
 }

@@ -42,8 +42,19 @@ static void store_beside(_Atomic uint64_t *word, uint64_t value, uint64_t flags)
         continue;
 }
 
-/* `skip`: a request is not what it must be, up to its answer. */
-static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint32_t tag, bool *skip)
+/* Whether the put at `word` is ended so, by this application or an earlier one of the same transaction. */
+static bool decide(_Atomic uint64_t *word, uint64_t value)
+{
+    uint64_t was = bcri_load_acquire(word);
+    while (bcri_slot_state(was) == BCRI_SLOT_PUTWAIT)
+        if (atomic_compare_exchange_weak_explicit(word, &was, value, memory_order_acq_rel,
+                                                  memory_order_acquire))
+            return true;
+    return was == value;
+}
+
+/* `skip`: a request is not what it must be, up to its answer. False: nothing behind it applies. */
+static bool apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint32_t tag, bool *skip)
 {
     uint64_t byte = where & WHERE_MASK;
     unsigned char *unit = bcri_at_sure(ctx, byte >> 5);
@@ -53,7 +64,7 @@ static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint
         *skip = (bcri_load_acquire((_Atomic uint64_t *)word) & ~LEFT_FLAG) != value;
     if (*skip) {
         *skip = kind != BCRI_REDO_ANSWER;
-        return;
+        return true;
     }
     switch (kind) {
     case BCRI_REDO_64: bcri_store_release((_Atomic uint64_t *)word, value); break;
@@ -65,29 +76,33 @@ static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint
     case BCRI_REDO_STATE: store_beside(word, value, BCRI_CELL_CALLED); break;
     case BCRI_REDO_IF: break;
     case BCRI_REDO_ANSWER: store_beside(word, value, LEFT_FLAG); break;
+    case BCRI_REDO_DECIDE: return decide(word, value);
     }
+    return true;
 }
 
-static void apply(struct bcri_ctx *ctx, struct bcri_record_shm *record)
+static bool apply(struct bcri_ctx *ctx, struct bcri_record_shm *record)
 {
     uint32_t n = bcri_load(&record->journal.redo_len);
-    bool skip = false;
-    for (uint32_t i = 0; i < n && i < BCRI_REDO_MAX; i++)
-        apply_one(ctx, bcri_load(&record->redo[i].where), bcri_load(&record->redo[i].value),
-                  BCRI_TAG(record->id.index), &skip);
+    bool skip = false, decided = true;
+    for (uint32_t i = 0; i < n && i < BCRI_REDO_MAX && decided; i++)
+        decided = apply_one(ctx, bcri_load(&record->redo[i].where), bcri_load(&record->redo[i].value),
+                            BCRI_TAG(record->id.index), &skip);
     bcri_step();
     bcri_store(&record->journal.redo_len, 0);
     bcri_step();
     bcri_store(&record->journal.redo_state, 0);
+    return decided;
 }
 
-void bcri_tx_commit(struct bcri_ctx *ctx)
+bool bcri_tx_commit(struct bcri_ctx *ctx)
 {
     bcri_step();
     bcri_store(&ctx->journal->redo_state, 1);
     bcri_step();
-    apply(ctx, ctx->record);
+    bool decided = apply(ctx, ctx->record);
     bcri_step();
+    return decided;
 }
 
 bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index)
@@ -95,7 +110,7 @@ bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index)
     struct bcri_record_shm *record = bcri_record(enl, index);
     bool committed = bcri_load_acquire(&record->journal.redo_state) == 1;
     if (committed)
-        apply(enl, record);
+        (void)apply(enl, record);
     else
         bcri_store(&record->journal.redo_len, 0);
     return committed;

@@ -35,7 +35,7 @@ static void take_back_left(struct bcri_ctx *ctx)
 {
     struct bcri_slot_shm *next, *kept = NULL;
     for (struct bcri_slot_shm *slot = ctx->slots_left; slot != NULL; slot = next) {
-        next = (struct bcri_slot_shm *)bcri_load(&slot->data); // NOLINT(performance-no-int-to-ptr)
+        next = bcri_slot_left_behind(slot);
         if (bcri_load_acquire(&slot->word) == 0) {
             bcri_slot_give(ctx, slot);
             continue;

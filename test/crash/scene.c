@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bcri/clock.h"
 #include "bcri/flow.h"
 #include "bcri/mark.h"
 #include "bcri/segment.h"
@@ -48,7 +49,7 @@ static struct bcri_slot_shm *waiting_put(struct scene *scene, int value)
     CHECK_INT(bcri_place_find(scene->peer, scene->home, scene->cell, &place), 0);
     CHECK_INT(bcri_putwait_begin(scene->peer, false,
                                  bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word)),
-                                 place, &request),
+                                 place, &request, BCRI_DEADLINE_NEVER),
               BCRI_WAITS);
     CHECK_INT(bcr_rgfree(rgid), 0);
     return request;

@@ -48,11 +48,15 @@ void bcri_cell_mark_called(const struct bcri_place *place);
  * Afterwards there may be both a region and a request that waits: the caller settles, before it does anything else. */
 void bcri_cell_answer(struct bcri_ctx *ctx, struct bcri_place *place);
 
+/* Enters the cell, or calls there. 0; BCRI_STALE, bcrE_INTERNAL; bcrE_TIMEOUT: somebody who is stopped holds it, and whoever has it
+ * next answers, and then looks through the puts that wait in its area. */
+int bcri_cell_enter_or_call(struct bcri_ctx *ctx, struct bcri_place *place);
+
 /* After the release of any lock of the cell, the journal naming it, its phase not one of a fast operation's. */
 void bcri_cell_visit(struct bcri_ctx *ctx, struct bcri_place *place);
 static inline void bcri_cell_released(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    if (bcri_unlikely(bcri_cell_is_called(place)))
+    if (bcri_unlikely(bcri_cell_is_called(place) || ctx->answered))
         bcri_cell_visit(ctx, place);
 }
 

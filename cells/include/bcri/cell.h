@@ -182,10 +182,14 @@ struct bcri_area_shm {
     _Atomic uint32_t node_fresh; /* how many of those have ever been used */
     uint32_t node_count;
     _Atomic uint32_t gather_from; /* which cell had an unused credit last; a hint */
-    uint32_t pad;
+    _Atomic uint32_t called;      /* whoever lets go of a lock looks through the puts that wait (putwait.h) */
 };
 static_assert(sizeof(struct bcri_area_shm) == 128, "docs/layout/area.md");
 static_assert(offsetof(struct bcri_area_shm, lock) == 64, "docs/layout/area.md");
+
+/* in area.called: for whoever lets go of `lock`, of `leaf` */
+#define BCRI_AREA_CALLED      1u
+#define BCRI_AREA_CALLED_LEAF 2u
 
 enum bcri_cell_kind { BCRI_CELL_PRIVATE, BCRI_CELL_IN, BCRI_CELL_OUT, BCRI_CELL_INOUT };
 

@@ -8,7 +8,7 @@
 #include "bcri/region.h"
 
 /* Inner results, above every bcrE_ code. */
-enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS };
+enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS, BCRI_LEFT };
 
 /* Journal fields of flow operations. */
 enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_SUMMONS, BCRI_AUX_EPOCH };
@@ -177,10 +177,11 @@ int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int cou
 /* putwait.c: puts with waiting for room. 0; bcrE_FULL; bcrE_NOCELL, bcrE_DEAD... */
 int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct bcri_place *place,
              bool nofree, uint64_t deadline_ns);
-/* The two halves of a put that waits, for putting into many cells at once. begin: BCRI_WAITS and the request's slot.
+/* The two halves of a put that waits, for putting into many cells at once. begin: BCRI_WAITS and the request's slot; bcrE_FULL: time
+ * is up, and somebody who is stopped holds the area's lock.
  * end: 0, bcrE_FULL (time is up), or why it failed. The region's hold of the caller is untouched by both. */
 int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
-                       struct bcri_slot_shm **request_out);
+                       struct bcri_slot_shm **request_out, uint64_t deadline_ns);
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns);
 /* Whether an ID is still what it was before others ran: another invocation may have freed it, and it may be another one's by now. */
 static inline bool bcri_slot_holds(const struct bcri_slot_shm *slot, bcri_ref region)

@@ -37,19 +37,19 @@ void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_
 void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase);
 
 void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place);
+/* For a put that waits. False: somebody who is stopped holds it; when he lets go of his cell he looks through those that wait. */
+bool bcri_leaf_lock_or_call(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* Credits: how many queued regions a cell may hold of its area's bound. A cell's share, and taking one out of the pool of
- * credits that no cell has: under the tail lock at least, since credits only grow without the head lock. In advance: for whoever
- * may not use them after all; then none while puts wait, for whom they were gathered and who would not learn of them. False:
- * none left. */
+ * credits that no cell has, in advance: under the tail lock at least, since credits only grow without the head lock. None while
+ * puts wait, for whom they were gathered, and who would not learn that they are not used after all. False: none to be had. */
 uint32_t bcri_credits_share(const struct bcri_place *place);
-bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place, bool in_advance);
+bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place);
 
-/* Whether the bound has room for one more here; takes credits from the area's pool if need be. */
-bool bcri_queue_room(struct bcri_ctx *ctx, struct bcri_place *place);
 /* Adds `region` at the end of the queue in one transaction that also sets the journal phase to 2, or, for the waiting put
- * at slot `waiting`, ends that. 0, BCRI_NO_ROOM, bcrE_NOMEM. */
+ * at slot `waiting`, ends that. 0; BCRI_NO_ROOM; bcrE_NOMEM; BCRI_LEFT: that one has been left meanwhile;
+ * bcrE_TIMEOUT, with `waiting` only: somebody who is stopped holds the leaf lock, and lets those that wait be looked through. */
 int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting);
 void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting);
 /* Puts `region` before everything else. `slot`, an ID of its own or none, becomes free in the same transaction. `anew`: it had
@@ -62,6 +62,9 @@ int bcri_queue_return(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
 /* Rings the CCE of record `owner`, whom the journal's aux RING names, and takes it out of the journal. */
 void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell);
 
+/* In a transaction: what the journal's junk fields name is this region alone, which no cell has; `cell` is one of the area whose lock is
+ * held until it has been dropped. */
+void bcri_tx_junk_one(struct bcri_ctx *ctx, bcri_ref cell, bcri_ref region);
 /* Drops, one by one, what the journal's junk fields of CCE `index` name; the cell's locks are held by it. */
 void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place);
 
@@ -71,7 +74,7 @@ void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index);
 /* Ends every waiting request of a closed cell with `code`. */
 void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code);
 /* Detaches the whole queue, puts `replacement` (or none) in its place, ends as bcri_queue_append does, and drops what was
- * detached. 0; bcrE_NOMEM, only with a replacement: no room for its summons, nothing has changed. */
+ * detached. 0; only with a replacement, and nothing has changed: bcrE_NOMEM, no room for its summons; BCRI_LEFT. */
 int bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting);
 
 #endif

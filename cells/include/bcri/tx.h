@@ -11,11 +11,15 @@
  *     between an entry that says what the request's word must be (IF) and one that answers it (ANSWER), and applies only
  *     if it is. The word of a request in a list names its cell, where nobody can begin to wait while the locks are held.
  *   - Flags that others set at any time, LEFT of a request and CALLED of a cell, are kept (ANSWER, STATE).
+ *   - Whoever waits for room may leave at any moment (putwait.h). So the transaction that ends such a put begins with one that
+ *     decides (DECIDE): it moves the word from PUTWAIT on, or finds that it has been left; then nothing behind it applies.
+ *     That word stays as it is until the area's lock has been let go, so a second application decides the same.
  *
  * Reads inside a transaction see the old values. */
 #ifndef BCRI_TX_H
 #define BCRI_TX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bcri/ctx.h"
@@ -26,13 +30,15 @@ enum bcri_redo_kind {
     BCRI_REDO_COUNT = 2,
     BCRI_REDO_STATE = 3,
     BCRI_REDO_IF = 4,
-    BCRI_REDO_ANSWER = 5
+    BCRI_REDO_ANSWER = 5,
+    BCRI_REDO_DECIDE = 6
 };
 
 void bcri_tx_begin(struct bcri_ctx *ctx);
 void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object, size_t offset_bytes,
                  uint64_t value);
-void bcri_tx_commit(struct bcri_ctx *ctx);
+/* False: it ends a put that was left before; nothing has happened. */
+bool bcri_tx_commit(struct bcri_ctx *ctx);
 
 /* Stores of a field of the object that `ref` names, whose C type is `type`. */
 #define BCRI_TX64(ctx, ref, type, field, value) \
