@@ -237,19 +237,14 @@ void bcri_area_visit(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     AREA *area = place->area;
     while ((bcri_load(&area->called) & BCRI_AREA_CALLED) != 0 || ctx->answered) {
-        /* Who holds it looks after its release: he sees this, or it is free by now. */
+        /* Before it is found held: so whoever holds it then sees this after his release. */
         ctx->answered = false;
         atomic_fetch_or_explicit(&area->called, BCRI_AREA_CALLED, memory_order_seq_cst);
         atomic_thread_fence(memory_order_seq_cst);
-        uint32_t holder = bcri_load(&area->lock);
-        if (holder == ctx->tag)
+        if (bcri_load(&area->lock) == ctx->tag)
             return;
-        if (!bcri_area_lock_until(ctx, place, BCRI_DEADLINE_PASSED)) {
-            atomic_thread_fence(memory_order_seq_cst);
-            if (bcri_load(&area->lock) != 0)
-                return;
-            continue;
-        }
+        if (!bcri_area_lock_until(ctx, place, BCRI_DEADLINE_PASSED))
+            return;
         atomic_fetch_and_explicit(&area->called, ~(uint32_t)BCRI_AREA_CALLED, memory_order_seq_cst);
         look_through(ctx, place);
         serve_all(ctx, place, true);

@@ -14,8 +14,8 @@
  * That a release and the look after it do not pass each other is lock.pml's: here each step is seen by all at once.
  *
  * Rules that can be broken: NO_DECISION (who serves does not see that the put has been left), NO_AREA_CALL (who leaves tells
- * nobody), NO_LOOK_AFTER (who lets go of the area's lock does not look), NO_SECOND_LOOK (who calls at the area does not see
- * whether the lock is free by then), NOT_TOLD (who holds the cell's lock is not told), NOT_FOUND_AGAIN (who calls at the cell does
+ * nobody), NO_LOOK_AFTER (who lets go of the area's lock does not look), CALL_LATE (who calls at the area has found the lock held
+ * before, not after), NOT_TOLD (who holds the cell's lock is not told), NOT_FOUND_AGAIN (who calls at the cell does
  * not see whether the same one holds it still), NO_LOOKING_THROUGH (who answers at the cell does not look at the puts). */
 #ifndef STOPS
 #define STOPS 2
@@ -225,19 +225,13 @@ inline serve_and_look(p, from)
         :: else
         fi;
         answered = false;
+#ifndef CALL_LATE
         a_called = true;
+#endif
         lock_or_not(p, A);
         if
         :: ok_ -> a_called = false; todo_ = SERVE
-        :: !ok_ ->
-#ifndef NO_SECOND_LOOK
-            if
-            :: A != 0 -> break
-            :: else
-            fi
-#else
-            break
-#endif
+        :: !ok_ -> a_called = true; break
         fi
     od;
     todo_ = 0;
@@ -295,10 +289,14 @@ proctype putter(byte p)
 #ifdef NO_AREA_CALL
         from = 0
 #else
+#ifndef CALL_LATE
         if
         :: from == LOOK -> a_called = true
         :: else
         fi
+#else
+        answered = true /* so that it looks */
+#endif
 #endif
     fi;
     if

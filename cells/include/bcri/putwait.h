@@ -11,8 +11,8 @@
  * Nobody who serves waits for a cell that somebody who is stopped holds, nor one who has made room for the area's lock:
  *   - At the cell he calls (called.h). Whoever answers that, with both locks, looks through the puts that wait as soon as he
  *     has let go (bcri_cell_released): for he cannot take the area's lock before.
- *   - At the area he sets `called`, passes a fence, and sees whether somebody holds the lock still. Whoever lets go of it passes a
- *     fence and looks at `called`. One of the two sees the other; so whoever holds it, or the caller himself, looks through.
+ *   - At the area he sets `called`, passes a fence, and then finds the lock held, or takes it and looks through himself. Whoever
+ *     lets go of it passes a fence, and then looks at `called`, and through the puts. So one of the two sees the other.
  *
  * A putter whose time is up withdraws its put under the area's lock. If that cannot be had it *leaves* it: PUTWAIT becomes PUTLEFT,
  * and it calls at the area. Whoever has the lock ends it, out of the list, its hold dropped, and only then is the slot its CCE's
