@@ -167,33 +167,40 @@ static __attribute__((noinline)) void **get_anyhow(uint64_t key, int msec, enum 
 
 /* H is held. */
 static __attribute__((noinline)) void **get_held(struct bcri_ctx *ctx, struct bcri_place *place,
-                                                 struct bcri_slot_shm *slot, uint64_t key, enum kind kind,
-                                                 int msec)
+                                                 struct bcri_slot_shm *slot, enum kind kind, int msec)
 {
+    const uint64_t key = place->key;
     return end_get(ctx, place, slot, key, kind, msec, get_locked(ctx, place, wanted(kind), msec, slot));
 }
 
 /* The journal is open, and somebody else has H. */
 static __attribute__((noinline)) void **get_waiting(struct bcri_ctx *ctx, struct bcri_place *place,
-                                                    struct bcri_slot_shm *slot, uint64_t key, enum kind kind,
-                                                    int msec)
+                                                    struct bcri_slot_shm *slot, enum kind kind, int msec)
 {
     if (bcri_likely(bcri_lock_slow_within(ctx, &place->cell->h.lock, msec)))
-        return get_held(ctx, place, slot, key, kind, msec);
+        return get_held(ctx, place, slot, kind, msec);
     bcri_journal_close(ctx);
-    return end_get(ctx, place, slot, key, kind, msec, bcrE_TIMEOUT);
+    return end_get(ctx, place, slot, place->key, kind, msec, bcrE_TIMEOUT);
 }
 
 /* H has been let go of, and somebody sleeps or calls. */
 static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, struct bcri_place *place,
-                                                 struct bcri_slot_shm *slot, uint64_t key, enum kind kind)
+                                                 struct bcri_slot_shm *slot, enum kind kind)
 {
-    const uint32_t owner = place->owner;
     if (bcri_unlock_wake(ctx))
         bcri_fast_called(ctx, place);
     else
         bcri_journal_close(ctx);
-    return got(ctx, slot, key, kind, owner);
+    return got(ctx, slot, place->key, kind, place->owner);
+}
+
+/* All is done. */
+static __attribute__((noinline)) void **get_look_ahead(const struct bcri_ctx *ctx,
+                                                       const struct bcri_place *place,
+                                                       struct bcri_slot_shm *slot, uint64_t ticket)
+{
+    look_ahead(ctx, place, ticket);
+    return bcri_id_of(slot);
 }
 
 BCRI_INLINE void **get(enum kind kind, int cce, int cell_number, int msec)
@@ -215,28 +222,28 @@ BCRI_INLINE void **get(enum kind kind, int cce, int cell_number, int msec)
         bcri_store(&slot->cell, place->ref); /* as in begin */
     get_open(ctx, place, wanted(kind), slot_ref);
     if (bcri_unlikely(!bcri_lock_try(ctx, &cell->h.lock)))
-        return get_waiting(ctx, place, slot, key, kind, msec);
+        return get_waiting(ctx, place, slot, kind, msec);
     const uint64_t ticket = bcri_load(&cell->h.head);
     bcri_ref region;
     struct bcri_region_shm *header;
     if (bcri_unlikely(!is_plain(ctx, place, cell, wanted(kind), ticket, &region, &header)))
-        return get_held(ctx, place, slot, key, kind, msec);
-    if (wanted(kind) == BCRI_WANT_READ) {
+        return get_held(ctx, place, slot, kind, msec);
+    if (wanted(kind) == BCRI_WANT_READ)
         read_alone(ctx, region, header, slot);
-    } else {
-        look_ahead(ctx, place, ticket);
+    else
         take_entry(ctx, cell, wanted(kind), ticket, region, header, slot, 0);
-    }
     bcri_store_release(&cell->h.lock, 0);
     bcri_step();
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
-        return get_wake(ctx, place, slot, key, kind);
+        return get_wake(ctx, place, slot, kind);
     bcri_journal_close(ctx);
     const uint32_t seq = ctx->trace_seq + 1;
     if (bcri_trace_looks_at_clock(seq))
-        return got(ctx, slot, key, kind, place->owner);
+        return got(ctx, slot, place->key, kind, place->owner);
     bcri_counted(ctx, counter_of(kind));
-    bcri_trace_write(ctx, seq, trace_of(kind), 0, place->owner, (uint32_t)key, header->length, region);
+    bcri_trace_write(ctx, seq, trace_of(kind), 0, place->owner, (uint32_t)place->key, header->length, region);
+    if (kind == TAKE && is_first_of_line(ticket))
+        return get_look_ahead(ctx, place, slot, ticket);
     return bcri_id_of(slot);
 }
 

@@ -80,7 +80,8 @@ BCRI_INLINE int put_now(struct bcri_ctx *ctx, void **rgid, uint64_t key, bool wr
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     const struct putting p = {id.slot, key, region, place->owner, header->length, write, nofree};
-    ctx->put_place = place;
+    if (bcri_kept_cpu() >= 0)
+        ctx->put_place = place;
     return end_put(ctx, &p,
                    bcri_likely(place->may_add) ? put_fast(ctx, place, region, &id, write, nofree)
                                                : bcrE_ACCESS);
@@ -108,41 +109,41 @@ static __attribute__((noinline)) int give_anyhow(void **rgid, uint64_t key, bool
 
 /* T is held. */
 static __attribute__((noinline)) int give_locked(struct bcri_ctx *ctx, struct bcri_place *place,
-                                                 struct bcri_slot_shm *slot, uint64_t key, bool write)
+                                                 struct bcri_slot_shm *slot, bool write)
 {
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     const struct bcri_region_shm *header = bcri_at_sure(ctx, region);
-    const struct putting p = {slot, key, region, place->owner, header->length, write, false};
+    const struct putting p = {slot, place->key, region, place->owner, header->length, write, false};
     return end_put(ctx, &p, put_locked(ctx, place, region, slot, write, false));
 }
 
 /* The journal is open, and somebody else has T. */
 static __attribute__((noinline)) int give_waiting(struct bcri_ctx *ctx, struct bcri_place *place,
-                                                  struct bcri_slot_shm *slot, uint64_t key, bool write)
+                                                  struct bcri_slot_shm *slot, bool write)
 {
     if (bcri_likely(bcri_lock_slow_within(ctx, &place->cell->t.lock, ctx->putwait_msec)))
-        return give_locked(ctx, place, slot, key, write);
+        return give_locked(ctx, place, slot, write);
     bcri_journal_close(ctx);
     return failed(ctx, bcrE_FULL);
 }
 
-/* The put is done. What it was, for the trace: operation in the upper half, length of the region in the lower one. */
-static __attribute__((noinline)) int give_note(struct bcri_ctx *ctx, uint32_t owner, uint64_t key,
-                                               uint64_t what, bcri_ref region)
+/* The put is done. */
+static __attribute__((noinline)) int give_note(struct bcri_ctx *ctx, const struct bcri_place *place,
+                                               bcri_ref region, uint32_t length, bool write)
 {
     bcri_counted(ctx, BCRI_COUNT_PUT);
-    bcri_trace(ctx, (enum bcri_trace_op)(what >> 32), 0, owner, (uint32_t)key, (uint32_t)what, region);
+    bcri_trace(ctx, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, place->owner, (uint32_t)place->key, length,
+               region);
     return 0;
 }
 
 /* T has been let go of, and somebody sleeps or calls. */
 static __attribute__((noinline)) int give_wake(struct bcri_ctx *ctx, struct bcri_place *place,
-                                               struct bcri_slot_shm *slot, uint64_t key, uint64_t what,
-                                               bcri_ref region)
+                                               struct bcri_slot_shm *slot, bcri_ref region, uint32_t length,
+                                               bool write)
 {
-    const uint32_t owner = place->owner;
     put_done(ctx, place, slot, false, bcri_unlock_wake(ctx));
-    return give_note(ctx, owner, key, what, region);
+    return give_note(ctx, place, region, length, write);
 }
 
 BCRI_INLINE int give(void **rgid, uint64_t key, bool write)
@@ -159,28 +160,28 @@ BCRI_INLINE int give(void **rgid, uint64_t key, bool write)
     const struct bcri_region_shm *const header = bcri_at_mapped(ctx, region);
     if (bcri_unlikely(header == NULL))
         return give_anyhow(rgid, key, write);
-    const uint64_t what = (uint64_t)(write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT) << 32 | header->length;
+    const uint32_t length = header->length; /* while it is ours */
     struct bcri_cell_shm *const cell = place->cell;
     bcri_prefetch_write(&cell->ring[bcri_load(&cell->t.tail) & place->mask]);
     put_open(ctx, place, region, &id, false);
     if (bcri_unlikely(!bcri_lock_try(ctx, &cell->t.lock)))
-        return give_waiting(ctx, place, id.slot, key, write);
+        return give_waiting(ctx, place, id.slot, write);
     const uint64_t tail = bcri_load(&cell->t.tail);
-    uint32_t cpu;
-    if (bcri_unlikely(!bcri_cpu_at_hand(&cpu) || !is_straight(place, cell, tail, write)))
-        return give_locked(ctx, place, id.slot, key, write);
-    store_entry(ctx, place, cell, tail, region, cpu, 0, 1 | BCRI_PHASE_GIVES);
+    _Atomic uint64_t *const ring = &cell->ring[tail & place->mask];
+    if (bcri_unlikely(!is_straight(place, cell, tail, ring, write)))
+        return give_locked(ctx, place, id.slot, write);
+    store_entry(ctx, place, cell, tail, ring, region, true, 0, 1 | BCRI_PHASE_GIVES);
     bcri_store_release(&cell->t.lock, 0);
     bcri_step();
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
-        return give_wake(ctx, place, id.slot, key, what, region);
+        return give_wake(ctx, place, id.slot, region, length, write);
     put_done(ctx, place, id.slot, false, false);
     const uint32_t seq = ctx->trace_seq + 1;
     if (bcri_trace_looks_at_clock(seq))
-        return give_note(ctx, place->owner, key, what, region);
+        return give_note(ctx, place, region, length, write);
     bcri_counted(ctx, BCRI_COUNT_PUT);
-    bcri_trace_write(ctx, seq, (enum bcri_trace_op)(what >> 32), 0, place->owner, (uint32_t)key,
-                     (uint32_t)what, region);
+    bcri_trace_write(ctx, seq, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, place->owner,
+                     (uint32_t)place->key, length, region);
     return 0;
 }
 

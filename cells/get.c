@@ -45,7 +45,7 @@ int bcri_read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
     int error = bcri_region_hold(ctx, region, 1);
     if (error != 0)
         return error;
-    make_live(ctx, slot, region, header);
+    make_live(slot, region, header);
     bcri_count_settled(ctx);
     return 0;
 }

@@ -31,20 +31,25 @@ int bcri_read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
 int bcri_wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, uint64_t ticket,
                         struct bcri_slot_shm *slot, uint32_t flags);
 
-BCRI_INLINE void make_live(const struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref region,
-                           const struct bcri_region_shm *header)
+BCRI_INLINE void make_live(struct bcri_slot_shm *slot, bcri_ref region, const struct bcri_region_shm *header)
 {
-    bcri_store(&slot->data, bcri_header_data(ctx, region, header));
+    /* bcri_header_data, with no look at the segment, in which the header lies, too. */
+    bcri_store(&slot->data,
+               (uintptr_t)header + (uintptr_t)((uint64_t)header->data_16 * 16 - bcri_ref_offset(region)));
     bcri_step();
     bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_step();
 }
 
 /* Whoever takes the first region of a line of entries will probably take the others: have their headers come meanwhile. */
-BCRI_INLINE void look_ahead(struct bcri_ctx *ctx, const struct bcri_place *place, uint64_t ticket)
+static inline bool is_first_of_line(uint64_t ticket)
+{
+    return bcri_unlikely(ticket % (BCRI_CACHELINE / sizeof(uint64_t)) == 0);
+}
+BCRI_INLINE void look_ahead(const struct bcri_ctx *ctx, const struct bcri_place *place, uint64_t ticket)
 {
     const uint64_t per_line = BCRI_CACHELINE / sizeof(uint64_t);
-    if (bcri_likely(ticket % per_line != 0))
+    if (!is_first_of_line(ticket))
         return;
     const _Atomic uint64_t *entry = &place->cell->ring[ticket & place->mask];
     const uint64_t lap = bcri_lap(ticket, place->ring_log2);
@@ -77,7 +82,7 @@ BCRI_INLINE void take_entry(struct bcri_ctx *ctx, struct bcri_cell_shm *cell, en
     bcri_step();
     bcri_store_release(&h->head, ticket + 1);
     bcri_step();
-    make_live(ctx, slot, region, header);
+    make_live(slot, region, header);
     if (want == BCRI_WANT_LOCK) {
         /* Nobody has taken what was put later: no mark is newer than this one. */
         bcri_store(&h->taker_epoch, epoch);
@@ -95,7 +100,7 @@ BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_r
     bcri_step();
     bcri_store(&header->count, BCRI_COUNT_WORD(2, 0));
     bcri_step();
-    make_live(ctx, slot, region, header);
+    make_live(slot, region, header);
 }
 
 /* Whether, under H, the first entry is there and all is plain, so that take_entry can take it, or read_alone read it; nothing is

@@ -87,7 +87,7 @@ static uint64_t store_and_summon(struct bcri_ctx *ctx, struct bcri_place *place,
     struct bcri_summons_shm *queue = &place->record->summons;
     uint64_t sleeper = bcri_load(&queue->asleep) != 0 ? BCRI_ENTRY_SLEEP << 56 | place->owner : 0;
     bcri_summons_note_written(ctx, place);
-    store_entry(ctx, place, place->cell, tail, region, bcri_current_cpu(), sleeper,
+    store_entry(ctx, place, place->cell, tail, &place->cell->ring[tail & place->mask], region, false, sleeper,
                 phase | BCRI_PHASE_SUMMONS);
     bcri_step();
     bcri_summons_write(queue, place, bcri_current_cpu(), region);

@@ -39,13 +39,13 @@ int bcri_put_refused(struct bcri_ctx *ctx, struct bcri_place *place, int result)
 int bcri_put_marked(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
                     struct bcri_slot_shm *slot, bool write, bool nofree);
 
-/* Stores region at ticket `t`, with the tail lock held. `old`: the mark of whom to ring, or anything else. */
+/* Stores region at ticket `t`, whose entry is `ring`, with the tail lock held. `old`: the mark of whom to ring, or anything else. `cpu_kept`: by the
+ * kernel (bell.h), as the caller knows. */
 BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_place *place, struct bcri_cell_shm *cell,
-                             uint64_t t, bcri_ref region, uint32_t cpu, uint64_t old, uint32_t phase)
+                             uint64_t t, _Atomic uint64_t *ring, bcri_ref region, bool cpu_kept, uint64_t old,
+                             uint32_t phase)
 {
     struct bcri_journal_shm *const j = ctx->journal;
-    const uint64_t entry = bcri_entry(bcri_lap(t, place->ring_log2), cpu, region);
-    _Atomic uint64_t *const ring = &cell->ring[t & place->mask];
     if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP)) {
         bcri_store(&j->old, old);
         phase |= BCRI_PHASE_RINGS;
@@ -54,7 +54,8 @@ BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_place *plac
     bcri_step();
     bcri_store(&j->phase, phase);
     bcri_step();
-    bcri_store_release(ring, entry);
+    const uint32_t cpu = cpu_kept ? (uint32_t)bcri_kept_cpu() : bcri_current_cpu();
+    bcri_store_release(ring, bcri_entry(bcri_lap(t, place->ring_log2), cpu, region));
     bcri_step();
     bcri_store_release(&cell->t.tail, t + 1);
 }
@@ -89,7 +90,7 @@ BCRI_INLINE int look_at_tail(struct bcri_ctx *ctx, struct bcri_place *place, uin
 
 /* The same without a call, and also whether nobody sleeps at that entry. False: look_at_tail tells. */
 BCRI_INLINE bool is_straight(const struct bcri_place *place, struct bcri_cell_shm *cell, uint64_t tail,
-                             bool write)
+                             const _Atomic uint64_t *ring, bool write)
 {
     struct bcri_tail_shm *const t = &cell->t;
     if (bcri_unlikely(bcri_load(&t->state) != place->open) ||
@@ -102,7 +103,7 @@ BCRI_INLINE bool is_straight(const struct bcri_place *place, struct bcri_cell_sh
         bcri_store(&t->limit, limit);
     }
     return bcri_likely(bcri_load_acquire(&place->area->waitputs) == 0 &&
-                       bcri_entry_lap(bcri_load(&cell->ring[tail & place->mask])) != BCRI_ENTRY_SLEEP);
+                       bcri_entry_lap(bcri_load(ring)) != BCRI_ENTRY_SLEEP);
 }
 
 BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
@@ -114,9 +115,9 @@ BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_
         return error;
     if (nofree && (error = bcri_cell_hold(ctx, region)) != 0)
         return error;
-    uint64_t old = bcri_load(&place->cell->ring[tail & place->mask]);
-    store_entry(ctx, place, place->cell, tail, region, bcri_current_cpu(), old,
-                nofree ? 1 : 1 | BCRI_PHASE_GIVES);
+    _Atomic uint64_t *const ring = &place->cell->ring[tail & place->mask];
+    const uint64_t old = bcri_load(ring);
+    store_entry(ctx, place, place->cell, tail, ring, region, false, old, nofree ? 1 : 1 | BCRI_PHASE_GIVES);
     *old_out = old;
     return 0;
 }

@@ -165,6 +165,7 @@ static struct bcri_way *open_way(struct bcri_ctx *ctx, uint32_t home, struct bcr
     way->oldest = block;
     way->home = &record->id;
     way->home_id = bcri_identity_part(&record->id);
+    way->home_index = home;
     fill_block(way, block);
     bcri_store(&queue->first, block->ref);
     queue->freer = ctx->index;

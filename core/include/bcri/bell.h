@@ -50,31 +50,27 @@ void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell);
 /* The processor this thread runs on, modulo 256, without a system call: a hint. The C library registers a restartable-
  * sequence area per thread, in which the kernel keeps the number. */
 uint32_t bcri_current_cpu_slow(void);
-/* False: the kernel does not keep it. */
-static inline bool bcri_cpu_at_hand(uint32_t *cpu_out)
+/* The same, not modulo 256, where the kernel keeps it, else negative: for a thread it is always the one or the other. */
+static inline int32_t bcri_kept_cpu(void)
 {
-#if defined(__x86_64__) || defined(__aarch64__) || defined(__s390x__)
-    uint32_t cpu;
 #if defined(__x86_64__) && !defined(__ILP32__)
+    int32_t cpu;
     __asm__ volatile("movl %%fs:%c2(%1), %0"
                      : "=r"(cpu)
                      : "r"(__rseq_offset), "i"(offsetof(struct rseq, cpu_id)));
-#else
+    return cpu;
+#elif defined(__x86_64__) || defined(__aarch64__) || defined(__s390x__)
     const struct rseq *area =
         (const struct rseq *)(const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
-    cpu = *(const volatile uint32_t *)&area->cpu_id;
-#endif
-    *cpu_out = (uint8_t)cpu;
-    return bcri_likely((int32_t)cpu >= 0);
+    return (int32_t) * (const volatile uint32_t *)&area->cpu_id;
 #else
-    (void)cpu_out;
-    return false;
+    return -1;
 #endif
 }
 static inline uint32_t bcri_current_cpu(void)
 {
-    uint32_t cpu;
-    return bcri_cpu_at_hand(&cpu) ? cpu : bcri_current_cpu_slow();
+    const int32_t cpu = bcri_kept_cpu();
+    return bcri_likely(cpu >= 0) ? (uint8_t)cpu : bcri_current_cpu_slow();
 }
 
 #endif

@@ -20,6 +20,7 @@ struct bcri_way {
     uint64_t lap;   /* shifted to its place */
     const struct bcri_identity_shm *home;
     uint64_t home_id;
+    uint32_t home_index;
     struct bcri_return_block *oldest, *newest;
 };
 
@@ -72,7 +73,6 @@ BCRI_INLINE int bcri_returns_free_alone(struct bcri_ctx *ctx, struct bcri_slot_s
                                         bcri_ref ref, struct bcri_region_shm *region, struct bcri_way *way)
 {
     struct bcri_journal_shm *const j = ctx->journal;
-    const uint32_t home = region->home; /* from the count's 0 on the header may be anything */
     const uint64_t value = way->lap | ref;
     bcri_store(&j->slot, slot_ref);
     bcri_store(&j->ret_value, value);
@@ -85,7 +85,7 @@ BCRI_INLINE int bcri_returns_free_alone(struct bcri_ctx *ctx, struct bcri_slot_s
         atomic_thread_fence(memory_order_seq_cst);
     bcri_step();
     if (bcri_unlikely(!bcri_way_leads_home(way)))
-        return bcri_returns_free_orphan(ctx, slot, ref, home);
+        return bcri_returns_free_orphan(ctx, slot, ref, way->home_index);
     /* Release: the owner may write the header as soon as it reads this. */
     bcri_store_release(way->entry, value);
     way->entry++;
