@@ -103,25 +103,50 @@ static void fill_block(struct bcri_way *way, struct bcri_return_block *block)
     way->lap = (uint64_t)block->lap << BCRI_REF_BITS;
 }
 
-/* The place for a new queue head. */
-static struct bcri_return_queue_shm *take_queue(struct bcri_ctx *ctx, bcri_ref *ref_out)
+/* Room to note every head as a spare one, so that no way is closed without. */
+static bool room_for_head(struct bcri_returns *returns)
+{
+    if (returns->head_count < returns->head_room)
+        return true;
+    uint32_t room = returns->head_room != 0 ? returns->head_room * 2 : 16;
+    struct bcri_return_head *heads = realloc(returns->spare_heads, room * sizeof *heads);
+    if (heads == NULL)
+        return false;
+    returns->spare_heads = heads;
+    returns->head_room = room;
+    return true;
+}
+
+/* The place for a new queue head: one whose home has ended, since nobody reads that any more, or the next. Until its push is
+ * prepared it is no queue. */
+static bool take_head(struct bcri_ctx *ctx, struct bcri_return_head *head_out)
 {
     struct bcri_returns *returns = ctx->returns;
+    if (returns->spare_head_count != 0) {
+        *head_out = returns->spare_heads[--returns->spare_head_count];
+        bcri_store(&head_out->queue->state, BCRI_RETURN_NEW);
+        bcri_step();
+        return true;
+    }
+    if (!room_for_head(returns))
+        return false;
     if (returns->queue_cell == NULL || returns->queues_used == BCRI_RETURN_QUEUES) {
         bcri_ref ref;
         struct bcri_return_cell_shm *cell = carve_cell(ctx, &ref);
         if (cell == NULL)
-            return NULL;
+            return false;
         bcri_store_release(&cell->kind, BCRI_RETURN_QUEUE_CELL);
         returns->queue_cell = cell;
         returns->queue_cell_ref = ref;
         returns->queues_used = 0;
     }
     uint32_t i = returns->queues_used++;
-    *ref_out = returns->queue_cell_ref +
-               (offsetof(struct bcri_return_cell_shm, queue) + i * sizeof(struct bcri_return_queue_shm)) /
-                   BCRI_REF_UNIT;
-    return &returns->queue_cell->queue[i];
+    returns->head_count++;
+    head_out->queue = &returns->queue_cell->queue[i];
+    head_out->ref = returns->queue_cell_ref + (offsetof(struct bcri_return_cell_shm, queue) +
+                                               i * sizeof(struct bcri_return_queue_shm)) /
+                                                  BCRI_REF_UNIT;
+    return true;
 }
 
 /* Makes the way to `home` known to it. A death before the push leaves a queue without content; one after it, a queue
@@ -158,10 +183,9 @@ static struct bcri_way *open_way(struct bcri_ctx *ctx, uint32_t home, struct bcr
     if (way == NULL)
         return NULL;
     struct bcri_return_block *block = take_block(ctx, way);
-    bcri_ref ref;
-    struct bcri_return_queue_shm *queue = block != NULL ? take_queue(ctx, &ref) : NULL;
-    if (queue == NULL)
+    if (block == NULL || !take_head(ctx, &way->head))
         goto give_block;
+    struct bcri_return_queue_shm *queue = way->head.queue;
     way->oldest = block;
     way->home = &record->id;
     way->home_id = bcri_identity_part(&record->id);
@@ -172,7 +196,7 @@ static struct bcri_way *open_way(struct bcri_ctx *ctx, uint32_t home, struct bcr
     queue->freer_id = bcri_identity_part(&ctx->record->id);
     queue->owner = home;
     queue->owner_id = way->home_id;
-    push_queue(record, queue, ref);
+    push_queue(record, queue, way->head.ref);
     ctx->returns->way[home] = way;
     return way;
 
@@ -185,11 +209,12 @@ give_block:
     return NULL;
 }
 
-/* The home of this way has ended: its blocks serve other ways. Those not read to the end have words of two laps; the
- * next lap differs from both. */
+/* The home of this way has ended: its blocks and its head serve other ways. Blocks not read to the end have words of two
+ * laps; the next lap differs from both. */
 static void close_way(struct bcri_returns *returns, uint32_t home)
 {
     struct bcri_way *way = returns->way[home];
+    returns->spare_heads[returns->spare_head_count++] = way->head;
     returns->way[home] = NULL;
     for (struct bcri_return_block *block = way->oldest; block != NULL;) {
         struct bcri_return_block *next = block->next;
@@ -432,6 +457,7 @@ void bcri_returns_fini(struct bcri_ctx *ctx)
         }
     free_blocks(returns->spare);
     free(returns->way);
+    free(returns->spare_heads);
     free(returns->incoming);
     free(returns);
     ctx->returns = NULL;

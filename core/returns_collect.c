@@ -46,29 +46,41 @@ static bool add_incoming(struct bcri_ctx *ctx, struct bcri_return_queue_shm *que
     return true;
 }
 
-/* Puts the queues pushed since the last look on the private list; all of them or, memory being short, none. */
-static void meet_queues(struct bcri_ctx *ctx, bcri_ref newest)
+/* Puts the queues that were taken off the shared list on the private one; all of them or, memory being short, none. False:
+ * none, they are `unmet` still. */
+static bool meet_taken(struct bcri_ctx *ctx)
 {
-    struct bcri_returns *returns = bcri_returns_get(ctx);
-    if (returns == NULL)
-        return;
+    struct bcri_returns *returns = ctx->returns;
     uint32_t before = returns->incoming_count;
     bcri_ref mark = BCRI_REF_NONE; /* met at step 1, 2, 4, ...: whoever meets it again goes in circles */
     uint64_t steps = 0;
-    for (bcri_ref ref = newest; ref != returns->newest && ref != BCRI_REF_NONE;) {
+    for (bcri_ref ref = returns->unmet; ref != BCRI_REF_NONE;) {
         struct bcri_return_queue_shm *queue =
             ref != mark && bcri_at_has(ctx, ref, sizeof *queue) ? bcri_at(ctx, ref) : NULL;
         if (queue == NULL || !add_incoming(ctx, queue, bcri_ref_seg(ref))) {
             ctx->damaged |= ref == mark;
             returns->incoming_count = before;
-            return;
+            return false;
         }
         steps++;
         if ((steps & (steps - 1)) == 0)
             mark = ref;
         ref = bcri_load(&queue->next);
     }
-    returns->newest = newest;
+    returns->unmet = BCRI_REF_NONE;
+    return true;
+}
+
+/* The shared list is taken whole, so that nothing in it, or in the owner's mind, names a queue that has been met: where its
+ * segment has gone, another's queue may come to lie at the same place. */
+static void meet_queues(struct bcri_ctx *ctx)
+{
+    struct bcri_returns *returns = bcri_returns_get(ctx);
+    if (returns == NULL || (returns->unmet != BCRI_REF_NONE && !meet_taken(ctx)))
+        return;
+    /* Acquire: pairs with the push. */
+    returns->unmet = atomic_exchange_explicit(&ctx->record->returns, BCRI_REF_NONE, memory_order_acq_rel);
+    (void)meet_taken(ctx);
 }
 
 /* Goes on to the next block of the chain, if there is one. The freer uses the old one again after `consumed`. */
@@ -127,10 +139,10 @@ static bool close_dead(struct bcri_ctx *ctx, struct bcri_incoming *in)
 uint32_t bcri_returns_collect(struct bcri_ctx *ctx, uint32_t most,
                               void (*take)(struct bcri_ctx *ctx, const bcri_ref *refs, uint32_t count))
 {
-    bcri_ref newest = bcri_load_acquire(&ctx->record->returns);
     struct bcri_returns *returns = ctx->returns;
-    if (newest != BCRI_REF_NONE && (returns == NULL || newest != returns->newest)) {
-        meet_queues(ctx, newest);
+    if (bcri_load(&ctx->record->returns) != BCRI_REF_NONE ||
+        (returns != NULL && returns->unmet != BCRI_REF_NONE)) {
+        meet_queues(ctx);
         returns = ctx->returns;
     }
     if (returns == NULL || returns->incoming_count == 0)

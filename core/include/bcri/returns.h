@@ -19,8 +19,9 @@
  * A block is used again only when it was read to the end, so each of its words is written once per lap, and a word
  * with another lap's tag is one that has not been written yet.
  *
- * Owner's list: record->returns -> newest queue -> next -> ... Queues are pushed by CAS, once per pair, and never
- * removed while the owner lives; an owner remembers the newest that it has met and never reads beyond it again.
+ * Owner's list: record->returns -> newest queue -> next -> ... Queues are pushed by CAS, once per pair; the owner takes the list
+ * whole, and none of it is named there again. So a push may mistake a queue for another that lay at the same place, and be
+ * right: what it found is the list's head.
  * Pages: docs/layout/returns.md. */
 #ifndef BCRI_RETURNS_H
 #define BCRI_RETURNS_H

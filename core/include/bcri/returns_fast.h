@@ -12,6 +12,12 @@
 struct bcri_return_block; /* returns_private.h */
 struct bcri_incoming;
 
+/* Where a queue's head lies. */
+struct bcri_return_head {
+    struct bcri_return_queue_shm *queue;
+    bcri_ref ref;
+};
+
 /* The way to one home. `entry` is where the next reference goes; equal to `link`: the block is full. */
 struct bcri_way {
     _Atomic uint64_t *entry;
@@ -22,6 +28,7 @@ struct bcri_way {
     uint64_t home_id;
     uint32_t home_index;
     struct bcri_return_block *oldest, *newest;
+    struct bcri_return_head head;
 };
 
 /* What one CCE remembers of its ways home, and of those that lead to it. */
@@ -33,11 +40,13 @@ struct bcri_returns {
     struct bcri_return_cell_shm *queue_cell;
     bcri_ref queue_cell_ref;
     uint32_t queues_used;
+    struct bcri_return_head *spare_heads; /* of ways whose homes have ended; room for one of each way */
+    uint32_t spare_head_count, head_count, head_room;
     struct bcri_return_block *spare;
     /* as owner */
     struct bcri_incoming *incoming;
     uint32_t incoming_count, incoming_room, next;
-    bcri_ref newest; /* the newest queue that is in `incoming` */
+    bcri_ref unmet; /* queues taken off the shared list that are not in `incoming` yet */
 };
 
 /* The part of an identity that tells one use of a record from the next. It changes only while nothing of the record is
