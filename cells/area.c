@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What bcr_cagrow makes and bcr_cafree takes away: numbers, cells, nodes, and (through heap.h) room for regions.
  *
- * An area lies in a segment of kind CELLS: descriptor, cells, nodes, from a page boundary. Addresses that once held cells
- * never hold anything but cells of the same shape: a process with an out-of-date place may still lock what it takes for
- * a cell, and then finds another generation there. So freed areas are kept by shape for the next of the same shape, their
- * pages given back; other shapes take new addresses.
+ * An area lies in a room of the daemon's (bcri_host_room_take): descriptor, cells, nodes, from a page boundary. Addresses that once
+ * held cells never hold anything but cells of the same shape: a process with an out-of-date place may still lock what it takes
+ * for a cell, and then finds another generation there. So the rooms of freed areas are kept for the next of the same shape, their
+ * pages given back; other shapes take other rooms. So that there are not too many shapes, a room is made for a few more cells
+ * and nodes than are wanted.
  *
  * Journal of both: none. The owner's death closes all it has, whatever it was doing (repair.c): the list of areas hangs
  * together at every instruction, and an area that was not yet linked in holds nothing. */
@@ -21,15 +22,19 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define PAGE          4096u
-#define SEGMENT_BYTES (UINT64_C(4) << 20) /* address room, not memory */
-#define SPARE_NODES   16u
-#define NO_HEAP       UINT32_MAX
-#define CELLS_MAX     (1u << 26)
+#define PAGE           4096u
+#define SPARE_NODES    16u
+#define NO_HEAP        UINT32_MAX
+#define CELLS_MAX      (1u << 26)
+#define ROOM_SORT_LOG2 4u /* how many numbers of cells, and of nodes, rooms are made for: to a doubling */
 
+/* What an area needs, and the sort of room that it lies in, which may be for a few more cells and nodes. */
 struct shape {
-    uint32_t cells, stride_bytes, nodes;
-    uint64_t bytes;
+    uint32_t stride_bytes, nodes;
+    uint64_t nodes_at; /* behind the cells that the room is for */
+    uint64_t bytes;    /* to be reserved */
+    uint64_t room_bytes;
+    uint64_t name; /* of the room's shape: bcri_host_room_take */
 };
 
 static uint32_t ring_log2(uint64_t nrgns, uint64_t cells)
@@ -43,64 +48,70 @@ static uint32_t ring_log2(uint64_t nrgns, uint64_t cells)
 }
 static_assert(BCRI_RING_MIN == 1u << 3, "ring_log2 begins there");
 
-static struct shape shape_of(uint32_t cells, uint32_t nrgns)
+static uint64_t in_pages(uint64_t bytes)
 {
-    struct shape shape = {.cells = cells};
-    shape.stride_bytes = (uint32_t)(sizeof(struct bcri_cell_shm) + ((size_t)8 << ring_log2(nrgns, cells)));
-    shape.nodes = cells != 0 ? nrgns + SPARE_NODES : 0;
-    uint64_t bytes = sizeof(struct bcri_area_shm) + (uint64_t)cells * shape.stride_bytes +
-                     (uint64_t)shape.nodes * sizeof(struct bcri_node_shm);
-    shape.bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-    return shape;
+    return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Takes freed addresses of the same shape, or the next ones of the current segment, or of a new one. */
-static int find_room(struct bcri_ctx *ctx, const struct shape *shape, bcri_ref *ref_out)
+static struct shape shape_of(uint32_t cells, uint32_t nrgns)
 {
-    struct bcri_areas *areas = &ctx->areas;
-    for (struct bcri_area_room **at = &areas->rooms; *at != NULL; at = &(*at)->next) {
+    const uint32_t log2 = ring_log2(nrgns, cells);
+    struct shape shape = {.stride_bytes = (uint32_t)(sizeof(struct bcri_cell_shm) + ((size_t)8 << log2)),
+                          .nodes = cells != 0 ? nrgns + SPARE_NODES : 0};
+    const uint64_t room_cells = bcri_size_sort(cells, ROOM_SORT_LOG2);
+    const uint64_t room_nodes = bcri_size_sort(shape.nodes, ROOM_SORT_LOG2);
+    shape.nodes_at = sizeof(struct bcri_area_shm) + room_cells * shape.stride_bytes;
+    shape.bytes = in_pages(shape.nodes_at + (uint64_t)shape.nodes * sizeof(struct bcri_node_shm));
+    shape.room_bytes = in_pages(shape.nodes_at + room_nodes * sizeof(struct bcri_node_shm));
+    shape.name = room_cells << 37 | (uint64_t)log2 << 33 | room_nodes;
+    return shape;
+}
+static_assert(CELLS_MAX < 1u << 27 && BCRI_RING_MAX < 1u << 15, "the name of a shape has room for these");
+
+static void note_room(struct bcri_ctx *ctx, bcri_ref ref, const struct shape *shape)
+{
+    struct bcri_area_room *room = malloc(sizeof *room);
+    if (room == NULL)
+        return; /* the addresses are lost to this CCE, not the memory */
+    *room = (struct bcri_area_room){.next = ctx->areas.rooms, .ref = ref, .shape = shape->name};
+    ctx->areas.rooms = room;
+}
+
+/* A room of this shape that this CCE has, or one more. */
+static int take_room(struct bcri_ctx *ctx, const struct shape *shape, bcri_ref *ref_out)
+{
+    for (struct bcri_area_room **at = &ctx->areas.rooms; *at != NULL; at = &(*at)->next) {
         struct bcri_area_room *room = *at;
-        if (room->cells != shape->cells || room->stride_bytes != shape->stride_bytes ||
-            room->nodes != shape->nodes)
+        if (room->shape != shape->name)
             continue;
-        if (bcri_segment_extend(ctx, bcri_ref_seg(room->ref), bcri_ref_offset(room->ref), shape->bytes) != 0)
-            return bcrE_NOMEM;
         *ref_out = room->ref;
         *at = room->next;
         free(room);
         return 0;
     }
-    if (areas->seg != 0 && shape->bytes <= areas->seg_bytes - areas->seg_used) {
-        if (bcri_segment_extend(ctx, areas->seg, areas->seg_used, shape->bytes) != 0)
-            return bcrE_NOMEM;
-        *ref_out = bcri_ref_make(areas->seg, areas->seg_used);
-        areas->seg_used += shape->bytes;
-        return 0;
-    }
-    uint64_t bytes = shape->bytes > SEGMENT_BYTES / 2 ? shape->bytes : SEGMENT_BYTES;
-    uint32_t seg;
-    int error = bcri_segment_new(ctx, BCRI_SEG_CELLS, bytes, shape->bytes, &seg);
+    return ctx->upcalls->room_take(ctx->up, ctx->index, shape->room_bytes, shape->name, false, ref_out);
+}
+
+static int find_room(struct bcri_ctx *ctx, const struct shape *shape, bcri_ref *ref_out)
+{
+    bcri_ref ref;
+    int error = take_room(ctx, shape, &ref);
     if (error != 0)
         return error;
-    *ref_out = bcri_ref_make(seg, 0);
-    if (areas->seg == 0 || bytes - shape->bytes > areas->seg_bytes - areas->seg_used) {
-        areas->seg = seg;
-        areas->seg_bytes = bytes;
-        areas->seg_used = shape->bytes;
-    }
-    return 0;
+    error = bcri_segment_extend(ctx, bcri_ref_seg(ref), bcri_ref_offset(ref), shape->bytes);
+    if (error == 0 && bcri_at(ctx, ref) == NULL)
+        error = bcrE_NOMEM;
+    if (error != 0)
+        note_room(ctx, ref, shape);
+    else
+        *ref_out = ref;
+    return error;
 }
 
 static void keep_room(struct bcri_ctx *ctx, bcri_ref ref, const struct shape *shape)
 {
     bcri_segment_discard(ctx, bcri_ref_seg(ref), bcri_ref_offset(ref), shape->bytes);
-    struct bcri_area_room *room = malloc(sizeof *room);
-    if (room == NULL)
-        return; /* the addresses are lost to this CCE, not the memory */
-    *room = (struct bcri_area_room){
-        .ref = ref, .cells = shape->cells, .stride_bytes = shape->stride_bytes, .nodes = shape->nodes};
-    room->next = ctx->areas.rooms;
-    ctx->areas.rooms = room;
+    note_room(ctx, ref, shape);
 }
 
 static uint32_t numbers_of(const struct bcri_area_shm *area)
@@ -159,6 +170,16 @@ static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_re
     }
 }
 
+/* No two areas of a program have the same, since a room may have been any CCE's before. */
+static uint32_t next_gen(struct bcri_ctx *ctx)
+{
+    uint32_t gen;
+    do
+        gen = atomic_fetch_add_explicit(&ctx->host->area_gen, 1, memory_order_relaxed) + 1;
+    while (gen == 0);
+    return gen;
+}
+
 static void version_odd(struct bcri_ctx *ctx)
 {
     atomic_fetch_add_explicit(&ctx->record->id.version, 1, memory_order_seq_cst);
@@ -186,7 +207,7 @@ int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint
     if (nbytes != 0 && (error = bcri_heap_add(ctx, nbytes, &heap)) != 0)
         return error;
     struct shape shape = shape_of((uint32_t)cells, nrgns);
-    bcri_ref ref;
+    bcri_ref ref = BCRI_REF_NONE;
     error = find_room(ctx, &shape, &ref);
     if (error != 0) {
         if (heap != NO_HEAP)
@@ -203,16 +224,15 @@ int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint
     area->ring_log2 = ring_log2(nrgns, cells);
     area->owner = ctx->index;
     area->heap = heap;
-    area->nodes = area->cells + cells * (shape.stride_bytes / BCRI_REF_UNIT);
+    area->nodes = ref + shape.nodes_at / BCRI_REF_UNIT;
     area->node_count = shape.nodes;
     bcri_store(&area->node_fresh, 0);
     bcri_store(&area->node_free, 0);
     bcri_store(&area->pool, nrgns);
     bcri_store(&area->next, bcri_load(link));
-    if (++ctx->areas.gen == 0)
-        ctx->areas.gen++;
-    make_cells(ctx, area, ref, ctx->areas.gen);
-    bcri_store_release(&area->gen, ctx->areas.gen);
+    const uint32_t gen = next_gen(ctx);
+    make_cells(ctx, area, ref, gen);
+    bcri_store_release(&area->gen, gen);
     version_odd(ctx);
     bcri_store_release(link, ref);
     version_even(ctx);

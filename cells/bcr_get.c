@@ -37,7 +37,6 @@ static int begin(struct bcri_ctx *ctx, enum kind kind, uint64_t key, int msec, s
     if (bcri_unlikely(!is_allowed(place, kind)))
         return bcrE_ACCESS;
     *place_out = place;
-    bcri_store(&slot->cell, place->ref); /* in case that a write lock must go back (bcri_request_give_back) */
     return get_fast(ctx, place, wanted(kind), msec, slot);
 }
 
@@ -135,6 +134,9 @@ static void **end_get(struct bcri_ctx *ctx, struct bcri_place *place, struct bcr
     } else if (bcri_unlikely(error != 0)) {
         bcri_slot_give(ctx, slot);
         return fail(ctx, error);
+    } else if (kind == WRITE_LOCK && place != NULL) {
+        bcri_store(&slot->cell, place->ref); /* in case that it must go back (bcri_request_give_back) */
+        bcri_store(&slot->prev, place->open);
     }
     if (kind == WRITE_LOCK && (error = own_or_give_back(ctx, slot)) != 0)
         return fail(ctx, error);
@@ -218,8 +220,6 @@ BCRI_INLINE void **get(enum kind kind, int cce, int cell_number, int msec)
         return get_anyhow(key, msec, kind);
     ctx->slot_top--; /* as bcri_slot_take */
     struct bcri_cell_shm *const cell = place->cell;
-    if (kind == WRITE_LOCK)
-        bcri_store(&slot->cell, place->ref); /* as in begin */
     get_open(ctx, place, wanted(kind), slot_ref);
     if (bcri_unlikely(!bcri_lock_try(ctx, &cell->h.lock)))
         return get_waiting(ctx, place, slot, kind, msec);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What ended CCEs leave: estate.h.
  *
- *   added --all its segments are gone--> fading --its turn--> parting --everybody was seen outside--> free --> taken
+ *   added --all its memory is gone--> fading --its turn--> parting --everybody was seen outside--> free --> taken
  *
  * Parting goes in groups, as grace periods do elsewhere: those who were inside an operation when the group began are
  * looked at until each was seen outside once; who ends meanwhile among the fading waits for the next group.
@@ -29,6 +29,7 @@ struct left_segment {
 struct left {
     struct left *next;
     uint32_t index;
+    bool cells_gone;
     uint32_t count, room;
     struct left_segment segment[];
 };
@@ -130,7 +131,8 @@ static bool is_due(const struct bcri_estate *estate, const struct left_segment *
 
 static void drop(struct bcri_estate *estate, struct left_segment *left)
 {
-    bcri_host_segment_drop(estate->host, left->seg);
+    /* Without the fence that parting needs no number is given out again: then nothing is kept for it. */
+    bcri_host_segment_drop(estate->host, left->seg, !estate->enl->full_fence);
     left->gone = true;
 }
 
@@ -179,11 +181,10 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
 {
     struct bcri_ctx *enl = estate->enl;
     struct bcri_record_shm *record = bcri_record(enl, left->index);
-    bool any = false;
-    for (uint32_t i = 0; i < left->count; i++)
-        any |= left->segment[i].kind == BCRI_SEG_CELLS && !left->segment[i].gone;
-    if (!any)
+    if (left->cells_gone || !bcri_host_has_rooms(estate->host, left->index)) {
+        left->cells_gone = true;
         return;
+    }
     /* Area 0 and its cell lie in the record itself. */
     bcri_ref own = bcri_load(&record->id.first_area);
     struct bcri_area_shm *first = own != BCRI_REF_NONE ? bcri_at(enl, own) : NULL;
@@ -205,7 +206,8 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
         ref = bcri_load(&area->next);
         bcri_store_release(&area->gen, 0); /* before its memory goes: cell.h */
     }
-    drop_kind(estate, left, BCRI_SEG_CELLS);
+    bcri_host_rooms_discard(estate->host, left->index);
+    left->cells_gone = true;
 }
 
 static void look_at_slots(struct bcri_estate *estate, struct left *left)
@@ -218,6 +220,8 @@ static void look_at_slots(struct bcri_estate *estate, struct left *left)
 
 static bool all_gone(const struct left *left)
 {
+    if (!left->cells_gone)
+        return false;
     for (uint32_t i = 0; i < left->count; i++)
         if (!left->segment[i].gone)
             return false;
@@ -290,8 +294,11 @@ static void let_part(struct bcri_estate *estate)
     while (estate->parting != NULL) {
         struct left *left = estate->parting;
         estate->parting = left->next;
-        for (uint32_t i = 0; i < left->count; i++)
+        for (uint32_t i = 0; i < left->count; i++) {
             bcri_segment_unmap(estate->enl, left->segment[i].seg);
+            bcri_host_segment_reuse(estate->host, left->segment[i].seg);
+        }
+        bcri_host_rooms_reuse(estate->host, left->index);
         left->next = estate->free;
         estate->free = left;
     }

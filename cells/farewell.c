@@ -20,6 +20,7 @@ struct untaken {
     bcri_ref cell, region;
     uint64_t key;
     uint32_t sub;
+    uint32_t gen;   /* of the cell: another one's may lie there by now */
     uint32_t marks; /* tag of a write lock's taker, if it was marked when the region was handed over */
     uint32_t epoch;
 };
@@ -58,6 +59,7 @@ static void keep_untaken(struct walk *walk, const struct bcri_slot_shm *slot)
                                 .region = bcri_load(&slot->given),
                                 .key = bcri_load(&slot->key),
                                 .sub = bcri_load(&slot->sub),
+                                .gen = (uint32_t)(bcri_load(&slot->prev) >> 32),
                                 .marks = lock ? BCRI_TAG(bcri_request_owner(slot)) : 0,
                                 .epoch = (uint32_t)bcri_load(&slot->prev)});
 }
@@ -106,7 +108,10 @@ static void end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
         } else if (bcri_slot_state(word) == BCRI_SLOT_TICKET) {
             uint64_t ticket = bcri_load(&slot->key);
             bcri_ref region = bcri_load(&place.cell->ring[ticket & place.mask]) & BCRI_REF_MASK;
-            keep(walk, (struct untaken){.cell = place.ref, .region = region, .key = ticket + 1});
+            keep(walk, (struct untaken){.cell = place.ref,
+                                        .region = region,
+                                        .key = ticket + 1,
+                                        .gen = (uint32_t)(place.open >> 32)});
             bcri_store(&place.cell->h.waiter[ticket % BCRI_TICKETS], 0);
             bcri_store(&slot->word, 0);
         }
@@ -209,9 +214,10 @@ static void give_back(struct walk *walk)
         bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
         open = open && bcri_cell_enter(enl, &place) == 0;
         for (; i < walk->count && walk->untaken[i].cell == cell; i++) {
-            if (open)
+            const bool there = open && place.open >> 32 == walk->untaken[i].gen;
+            if (there)
                 unmark(&place, &walk->untaken[i]);
-            if (!open || bcri_queue_prepend(enl, &place, walk->untaken[i].region, BCRI_REF_NONE, true) != 0)
+            if (!there || bcri_queue_prepend(enl, &place, walk->untaken[i].region, BCRI_REF_NONE, true) != 0)
                 drop(enl, walk->untaken[i].region);
         }
         if (open)

@@ -61,8 +61,8 @@ int bcri_wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum bcr
     bcri_journal_phase(ctx, 4 | flags);
     bcri_store(&slot->cell, place->ref);
     bcri_store(&slot->key, ticket);
-    /* The epoch that the put of this ticket will make: a slow one would move the request to the list first. */
-    bcri_store(&slot->prev, (uint32_t)ticket + 1 + bcri_load(&place->cell->c.direct));
+    /* Which cell, and the epoch that the put of this ticket will make: a slow one would move the request to the list first. */
+    bcri_store(&slot->prev, place->open | ((uint32_t)ticket + 1 + bcri_load(&place->cell->c.direct)));
     bcri_store(&slot->kind, bcri_request_kind(ctx, want));
     bcri_store(&slot->data, 0);
     bcri_step();

@@ -18,7 +18,9 @@
 #define NODE struct bcri_node_shm
 #define AREA struct bcri_area_shm
 
-#define GROW_NODES 1024u
+#define GROW_NODES  1024u
+#define NODES_SHAPE 0u /* of a room with nothing else: no area's */
+static_assert(sizeof(NODE) == BCRI_REF_UNIT, "the next node has the next reference");
 
 static bool leaf_lock_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
 {
@@ -154,20 +156,23 @@ static void tx_take_node(struct bcri_ctx *ctx, struct bcri_place *place, bcri_re
         BCRI_TX32(ctx, place->area_ref, AREA, node_fresh, bcri_load(&place->area->node_fresh) + 1);
 }
 
-/* Regions that were given back may be more than nrgns: then whoever gives back adds nodes, in a segment of its own. */
+/* Regions that were given back may be more than nrgns: then whoever gives back adds nodes, in a room of the area's owner, with
+ * whom they go. */
 static int grow_nodes(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    uint32_t seg;
-    uint64_t bytes = (uint64_t)GROW_NODES * sizeof(NODE);
-    int error = bcri_segment_new(ctx, BCRI_SEG_CELLS, bytes, bytes, &seg);
+    bcri_ref ref;
+    const uint64_t bytes = (uint64_t)GROW_NODES * sizeof(NODE);
+    int error = ctx->upcalls->room_take(ctx->up, place->owner, bytes, NODES_SHAPE, true, &ref);
     if (error != 0)
         return error;
-    NODE *node = (NODE *)(void *)ctx->map[seg].base;
+    NODE *node = bcri_at(ctx, ref);
+    if (node == NULL)
+        return bcrE_NOMEM;
     for (uint32_t i = 0; i + 1 < GROW_NODES; i++)
-        bcri_store(&node[i].next, bcri_ref_make(seg, (uint64_t)(i + 1) * sizeof(NODE)));
+        bcri_store(&node[i].next, ref + i + 1);
     bcri_store(&node[GROW_NODES - 1].next, bcri_load(&place->area->node_free));
     bcri_step();
-    bcri_store_release(&place->area->node_free, bcri_ref_make(seg, 0));
+    bcri_store_release(&place->area->node_free, ref);
     return 0;
 }
 

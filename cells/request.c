@@ -382,6 +382,8 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
     int error = bcri_place_at(ctx, bcri_load(&slot->cell), &place);
+    if (error == 0 && place.open >> 32 != bcri_load(&slot->prev) >> 32)
+        error = bcrE_NOCELL; /* the cell is gone, another one's is there */
     bcri_journal_open(ctx, BCRI_OP_PUT, bcri_load(&slot->cell), region, slot_ref);
     if (error == 0 && (error = bcri_cell_enter(ctx, &place)) == 0) {
         error = bcri_queue_prepend(ctx, &place, region, slot_ref, true);

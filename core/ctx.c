@@ -109,6 +109,7 @@ void bcri_ctx_fini(struct bcri_ctx *ctx)
         ctx->upward->fini(ctx);
     bcri_ids_fini(ctx);
     free(ctx->unserved);
+    free(ctx->kept);
     free(ctx->slot_stack);
     if (ctx->map != NULL) {
         bcri_segment_unmap_all(ctx);

@@ -18,6 +18,7 @@
 #define RESERVE_BYTES  (UINT64_C(64) << 10)
 #define SEG_ROOM_BYTES (UINT64_C(8) << 20)
 #define SEG_TWICE_MAX  (UINT64_C(256) << 20)
+#define SEG_SIZES_LOG2 3u /* to a doubling */
 
 static uint64_t pages_of(uint64_t bytes)
 {
@@ -139,7 +140,7 @@ static uint64_t seg_size(const struct bcri_heap *heap, uint64_t bytes)
             room *= 2;
         size = bytes;
     }
-    return size < room ? room : size;
+    return bcri_size_sort(size < room ? room : size, SEG_SIZES_LOG2);
 }
 
 /* Makes a segment in which `pages` from page `first` on are reserved, the directory too. */
@@ -162,7 +163,7 @@ static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct 
         goto fail;
     error = room_for_seg(heap, seg->seg);
     if (error != 0) {
-        bcri_segment_discard(ctx, seg->seg, 0, size);
+        bcri_segment_keep(ctx, seg->seg, BCRI_SEG_HEAP, size);
         goto fail;
     }
     seg->base = bcri_segment_map(ctx, seg->seg);

@@ -2,8 +2,6 @@
 /* The registry of one group: host.h. One mutex serves the daemon's threads; CCEs read the shared tables without it. */
 #include "bcri/host.h"
 
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,36 +11,17 @@
 
 #include "bcr/error.h"
 #include "bcri/archtype.h"
-#include "bcri/ctx.h"
 #include "bcri/eventfds.h"
 #include "bcri/machine.h"
 #include "bcri/segment.h"
+#include "host_private.h"
 
-#define PAGE_BYTES       4096u
 #define RECORD_SEG_BYTES ((uint64_t)BCRI_RECORDS_PER_SEG * BCRI_RECORD_BYTES)
 
-/* What the daemon knows of a segment. It goes by this, not by the table that everybody can write. */
-struct own_segment {
-    int fd; /* -1: there is none */
-    uint32_t kind, owner;
-    uint64_t size_bytes;
-};
-
-struct bcri_host {
-    struct bcri_ctx ctx;
-    pthread_mutex_t mutex; /* segments, numbers, free list; the shared tables' writers */
-    struct bcri_host_shm *shared;
-    struct own_segment *segments; /* by number */
-    size_t segment_room;
-    uint32_t segment_count, record_count; /* given out; published in `shared` */
-    uint64_t table_reserved;              /* bytes of the host segment that are reserved */
-    struct bcri_record_shm *records[BCRI_RECORD_SEGS];
-    uint32_t record_seg[BCRI_RECORD_SEGS]; /* their segments */
-    uint32_t *free_records;
-    size_t free_count, free_room;
-    struct bcri_eventfds *eventfds;
-};
-
+static int up_segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    return bcri_host_segment_again(up, size_bytes, kind, BCRI_ENL_INDEX, seg_out) ? 0 : bcrE_NOCELL;
+}
 static int up_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
 {
     return bcri_host_segment_add(up, fd, size_bytes, kind, BCRI_ENL_INDEX, seg_out);
@@ -59,8 +38,16 @@ static void up_segment_fd_back(void *up, int fd)
     (void)up;
     (void)fd;
 }
-static const struct bcri_upcalls own_upcalls = {
-    .segment_add = up_segment_add, .segment_fd = up_segment_fd, .segment_fd_back = up_segment_fd_back};
+static int up_room_take(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
+                        bcri_ref *ref_out)
+{
+    return bcri_host_room_take(up, owner, bytes, shape, reserve, ref_out);
+}
+static const struct bcri_upcalls own_upcalls = {.segment_add = up_segment_add,
+                                                .segment_again = up_segment_again,
+                                                .segment_fd = up_segment_fd,
+                                                .segment_fd_back = up_segment_fd_back,
+                                                .room_take = up_room_take};
 
 static int up_fd_set(void *up, bcri_ref cell, int fd)
 {
@@ -75,124 +62,6 @@ static void up_fd_ring(void *up, bcri_ref cell)
 }
 static const struct bcri_fd_upcalls own_fd_upcalls = {up_fd_set, up_fd_ring};
 
-static int room_for_number(struct bcri_host *host, uint32_t seg)
-{
-    if (seg >= host->segment_room) {
-        size_t room = host->segment_room != 0 ? host->segment_room * 2 : 64;
-        struct own_segment *segments = realloc(host->segments, room * sizeof *segments);
-        if (segments == NULL)
-            return bcrE_NOMEM;
-        for (size_t i = host->segment_room; i < room; i++)
-            segments[i] = (struct own_segment){.fd = -1};
-        host->segments = segments;
-        host->segment_room = room;
-    }
-    uint64_t end =
-        offsetof(struct bcri_host_shm, segments) + (uint64_t)(seg + 1) * sizeof(struct bcri_segment_shm);
-    if (end > host->table_reserved) {
-        uint64_t more = (end - host->table_reserved + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-        int error = bcri_segment_reserve(host->segments[BCRI_HOST_SEG].fd, host->table_reserved, more);
-        if (error != 0)
-            return error;
-        host->table_reserved += more;
-    }
-    return 0;
-}
-
-static void publish_segment(struct bcri_host *host, uint32_t seg, int fd, uint64_t size_bytes,
-                            enum bcri_seg_kind kind, uint32_t owner)
-{
-    struct bcri_segment_shm *entry = &host->shared->segments[seg];
-    host->segments[seg] = (struct own_segment){fd, kind, owner, size_bytes};
-    host->segment_count = seg + 1;
-    entry->kind = kind;
-    entry->owner = owner;
-    entry->size_bytes = size_bytes;
-    bcri_store_release(&entry->state, BCRI_SEG_LIVE);
-    bcri_store_release(&host->shared->segment_count, seg + 1);
-}
-
-static int segment_add_locked(struct bcri_host *host, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
-                              uint32_t owner, uint32_t *seg_out)
-{
-    struct stat status;
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(fd, &status) != 0 ||
-        (uint64_t)status.st_size != size_bytes || size_bytes == 0)
-        return bcrE_ARG;
-    uint32_t seg = host->segment_count;
-    if (seg >= BCRI_SEG_MAX)
-        return bcrE_NOMEM;
-    int error = room_for_number(host, seg);
-    if (error != 0)
-        return error;
-    publish_segment(host, seg, fd, size_bytes, kind, owner);
-    *seg_out = seg;
-    return 0;
-}
-
-int bcri_host_segment_add(struct bcri_host *host, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
-                          uint32_t owner, uint32_t *seg_out)
-{
-    pthread_mutex_lock(&host->mutex);
-    int error = segment_add_locked(host, fd, size_bytes, kind, owner, seg_out);
-    pthread_mutex_unlock(&host->mutex);
-    return error;
-}
-
-static int fd_of(const struct bcri_host *host, uint32_t seg)
-{
-    return seg < host->segment_room ? host->segments[seg].fd : -1;
-}
-
-int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg)
-{
-    pthread_mutex_lock(&host->mutex);
-    int fd = fd_of(host, seg);
-    pthread_mutex_unlock(&host->mutex);
-    return fd;
-}
-
-void bcri_host_segments_of(struct bcri_host *host, uint32_t owner,
-                           void (*visit)(void *arg, uint32_t seg, enum bcri_seg_kind kind), void *arg)
-{
-    pthread_mutex_lock(&host->mutex);
-    for (uint32_t seg = 0; seg < host->segment_count; seg++)
-        if (host->segments[seg].fd >= 0 && host->segments[seg].owner == owner)
-            visit(arg, seg, (enum bcri_seg_kind)host->segments[seg].kind);
-    pthread_mutex_unlock(&host->mutex);
-}
-
-uint32_t bcri_host_segment_count(struct bcri_host *host)
-{
-    pthread_mutex_lock(&host->mutex);
-    uint32_t count = host->segment_count;
-    pthread_mutex_unlock(&host->mutex);
-    return count;
-}
-
-int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg)
-{
-    pthread_mutex_lock(&host->mutex);
-    int fd = fd_of(host, seg);
-    int copy = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
-    pthread_mutex_unlock(&host->mutex);
-    return copy;
-}
-
-void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg)
-{
-    pthread_mutex_lock(&host->mutex);
-    if (seg != BCRI_HOST_SEG && fd_of(host, seg) >= 0) {
-        struct own_segment *own = &host->segments[seg];
-        bcri_store_release(&host->shared->segments[seg].state, BCRI_SEG_GONE);
-        fallocate(own->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)own->size_bytes);
-        close(own->fd);
-        own->fd = -1;
-    }
-    pthread_mutex_unlock(&host->mutex);
-}
-
 /* Makes sure that the page range of record `index` exists and is reserved. */
 static int record_room(struct bcri_host *host, uint32_t index)
 {
@@ -205,7 +74,7 @@ static int record_room(struct bcri_host *host, uint32_t index)
         void *base = mmap(NULL, RECORD_SEG_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         uint32_t seg;
         if (base == MAP_FAILED ||
-            segment_add_locked(host, fd, RECORD_SEG_BYTES, BCRI_SEG_RECORDS, BCRI_ENL_INDEX, &seg) != 0) {
+            bcri_host_add_locked(host, fd, RECORD_SEG_BYTES, BCRI_SEG_RECORDS, BCRI_ENL_INDEX, &seg) != 0) {
             if (base != MAP_FAILED)
                 munmap(base, RECORD_SEG_BYTES);
             close(fd);
@@ -302,7 +171,7 @@ const struct bcri_host_shm *bcri_host_shared(struct bcri_host *host)
 /* Segment 0, and entry 0 of the table in it. */
 static int make_host_segment(struct bcri_host *host, const char *program, uint32_t layout)
 {
-    uint64_t first = (offsetof(struct bcri_host_shm, segments) + PAGE_BYTES);
+    uint64_t first = (offsetof(struct bcri_host_shm, segments) + BCRI_HOST_PAGE);
     int fd = bcri_segment_create(sizeof(struct bcri_host_shm));
     if (fd < 0)
         return bcrE_NOMEM;
@@ -315,7 +184,7 @@ static int make_host_segment(struct bcri_host *host, const char *program, uint32
     }
     host->shared = base;
     host->table_reserved = first;
-    if (room_for_number(host, BCRI_HOST_SEG) != 0) {
+    if (bcri_host_room_for_number(host, BCRI_HOST_SEG) != 0) {
         close(fd);
         return bcrE_NOMEM;
     }
@@ -325,7 +194,7 @@ static int make_host_segment(struct bcri_host *host, const char *program, uint32
     host->shared->enl_pid = (uint32_t)getpid();
     bcri_store(&host->shared->cpus, bcri_machine_cpus());
     strcpy(host->shared->program, program);
-    publish_segment(host, BCRI_HOST_SEG, fd, sizeof(struct bcri_host_shm), BCRI_SEG_HOST, BCRI_ENL_INDEX);
+    bcri_host_publish(host, BCRI_HOST_SEG, fd, sizeof(struct bcri_host_shm), BCRI_SEG_HOST, BCRI_ENL_INDEX);
     return 0;
 }
 
@@ -338,7 +207,9 @@ int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host
         return bcrE_NOMEM;
     pthread_mutex_init(&host->mutex, NULL);
     host->eventfds = bcri_eventfds_init();
-    int error = host->eventfds != NULL ? make_host_segment(host, program, layout) : bcrE_NOMEM;
+    host->rooms = bcri_rooms_init();
+    int error =
+        host->eventfds != NULL && host->rooms != NULL ? make_host_segment(host, program, layout) : bcrE_NOMEM;
     uint32_t index;
     if (error == 0)
         error = bcri_host_cce_add(host, 0, &index);
@@ -370,6 +241,8 @@ void bcri_host_fini(struct bcri_host *host)
         if (host->segments[i].fd >= 0)
             close(host->segments[i].fd);
     bcri_eventfds_fini(host->eventfds);
+    bcri_rooms_fini(host->rooms);
+    free(host->idle);
     free(host->segments);
     free(host->free_records);
     pthread_mutex_destroy(&host->mutex);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -114,9 +115,67 @@ void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg)
     return base;
 }
 
+/* Without memory for that it stays unused until this CCE ends. */
+static void note_kept(struct bcri_ctx *ctx, uint32_t seg, enum bcri_seg_kind kind, uint64_t size_bytes)
+{
+    if (ctx->kept_count == ctx->kept_room) {
+        size_t room = ctx->kept_room != 0 ? ctx->kept_room * 2 : 4;
+        struct bcri_segment_kept *kept = realloc(ctx->kept, room * sizeof *kept);
+        if (kept == NULL)
+            return;
+        ctx->kept = kept;
+        ctx->kept_room = room;
+    }
+    ctx->kept[ctx->kept_count++] =
+        (struct bcri_segment_kept){.seg = seg, .kind = kind, .size_bytes = size_bytes};
+}
+
+void bcri_segment_keep(struct bcri_ctx *ctx, uint32_t seg, enum bcri_seg_kind kind, uint64_t size_bytes)
+{
+    bcri_segment_discard(ctx, seg, 0, size_bytes);
+    note_kept(ctx, seg, kind, size_bytes);
+}
+
+static bool take_kept(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes, uint32_t *seg_out)
+{
+    for (size_t i = 0; i < ctx->kept_count; i++) {
+        if (ctx->kept[i].kind != kind || ctx->kept[i].size_bytes != size_bytes)
+            continue;
+        *seg_out = ctx->kept[i].seg;
+        ctx->kept[i] = ctx->kept[--ctx->kept_count];
+        return true;
+    }
+    return false;
+}
+
+/* A number that is given out again has its file, which may be mapped here since its last use. */
+static bool take_again(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes, uint32_t *seg_out)
+{
+    return take_kept(ctx, kind, size_bytes, seg_out) ||
+           (ctx->upcalls->segment_again != NULL && bcri_load(&ctx->host->idle_segments) != 0 &&
+            ctx->upcalls->segment_again(ctx->up, size_bytes, kind, seg_out) == 0);
+}
+
+static int use_again(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes,
+                     uint64_t reserve_bytes, uint32_t seg)
+{
+    int fd = ctx->upcalls->segment_fd(ctx->up, seg), error = bcrE_NOMEM;
+    if (fd >= 0) {
+        error = bcri_segment_reserve(fd, 0, reserve_bytes);
+        if (error == 0 && ctx->map[seg].base == NULL && bcri_segment_map_fd(ctx, seg, fd, size_bytes) == NULL)
+            error = bcrE_NOMEM;
+        give_back(ctx, fd);
+    }
+    if (error != 0)
+        note_kept(ctx, seg, kind, size_bytes);
+    return error;
+}
+
 int bcri_segment_new(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes,
                      uint64_t reserve_bytes, uint32_t *seg_out)
 {
+    if (take_again(ctx, kind, size_bytes, seg_out))
+        return use_again(ctx, kind, size_bytes, reserve_bytes, *seg_out);
     int fd = bcri_segment_create(size_bytes);
     if (fd < 0)
         return -fd;

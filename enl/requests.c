@@ -60,25 +60,30 @@ static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming 
     return NULL;
 }
 
-/* Numbers of segments are not given out twice: a program that lives for very long is told in time. */
+/* There are so many numbers for what a program has at the same time: it is told before they are used up. */
 static void watch_numbers(struct enl_program *program, int code)
 {
     const uint32_t used = bcri_host_segment_count(program->host);
     if (code == bcrE_NOMEM && used == BCRI_SEG_MAX && program->numbers_told < 2) {
         program->numbers_told = 2;
-        enl_say(program, BCRI_LOG_ERROR,
-                "all %u numbers of memory segments are used up: bcr_cagrow fails from now on, also in CCEs "
-                "that are "
-                "still to be enlisted; end the program and start it anew",
-                BCRI_SEG_MAX);
+        enl_say(
+            program, BCRI_LOG_ERROR,
+            "all %u numbers of memory segments are used up: bcr_cagrow fails until CCEs end that have some "
+            "of the same size; run fewer CCEs at a time",
+            BCRI_SEG_MAX);
     } else if (used >= BCRI_SEG_MAX / 8 * 7 && program->numbers_told < 1) {
         program->numbers_told = 1;
-        enl_say(program, BCRI_LOG_WARN,
-                "%u of the %u memory segments that a program can make in its life are made; each CCE that is "
-                "enlisted "
-                "takes some: plan to start the program anew",
-                used, BCRI_SEG_MAX);
+        enl_say(
+            program, BCRI_LOG_WARN,
+            "%u of the %u memory segments that a program can have are made; those of CCEs that have ended "
+            "serve others again, and each CCE beyond as many as there were takes more",
+            used, BCRI_SEG_MAX);
     }
+}
+
+static bool cces_make(uint32_t kind)
+{
+    return kind == BCRI_SEG_HEAP || kind == BCRI_SEG_SLOTS || kind == BCRI_SEG_RETURNS;
 }
 
 static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
@@ -86,7 +91,7 @@ static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
     const struct bcri_control *message = &in->message;
     struct bcri_control reply = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
-    if (in->fds[0] < 0 || message->kind < BCRI_SEG_CELLS || message->kind > BCRI_SEG_RETURNS)
+    if (in->fds[0] < 0 || !cces_make(message->kind))
         return "segment_add without a descriptor, or of a kind that CCEs do not make";
     int code = bcri_host_segment_add(conn->program->host, in->fds[0], message->size,
                                      (enum bcri_seg_kind)message->kind, conn->cce->index, &reply.seg);
@@ -97,6 +102,39 @@ static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
     reply.status = (uint32_t)code;
     enl_conn_send(conn, &reply, NULL, 0);
     watch_numbers(conn->program, code);
+    return NULL;
+}
+
+static const char *segment_again(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct bcri_control reply = {
+        .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
+    if (!cces_make(message->kind))
+        return "segment_again of a kind that CCEs do not make";
+    if (bcri_host_segment_again(conn->program->host, message->size, (enum bcri_seg_kind)message->kind,
+                                conn->cce->index, &reply.seg))
+        reply.present |= BCRI_HAS(seg);
+    enl_conn_send(conn, &reply, NULL, 0);
+    return NULL;
+}
+
+/* For the CCE itself, or for another one into whose cells it gives regions back. What is asked for one that has ended is not
+ * needed any more; what it got before its end goes with it. */
+static const char *room_take(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_program *program = conn->program;
+    struct bcri_control reply = {
+        .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
+    const struct enl_cce *owner = enl_cce_at(program, message->index);
+    int code = owner == NULL || owner->life == ENL_OVER
+                   ? bcrE_NOMEM
+                   : bcri_host_room_take(program->host, message->index, message->size, message->shape,
+                                         (message->flags & BCRI_ROOM_RESERVED) != 0, &reply.cell);
+    if (code == 0)
+        reply.present |= BCRI_HAS(cell);
+    reply.status = (uint32_t)code;
+    enl_conn_send(conn, &reply, NULL, 0);
+    watch_numbers(program, code);
     return NULL;
 }
 
@@ -203,6 +241,8 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
     case ENL_CONTROL:
         switch (message->type) {
         case BCRI_MSG_segment_add: return segment_add(conn, in);
+        case BCRI_MSG_segment_again: return segment_again(conn, message);
+        case BCRI_MSG_room_take: return room_take(conn, message);
         case BCRI_MSG_segment_fd: return segment_fd(conn, message);
         case BCRI_MSG_segment_freed: enl_worker_look(conn->program->worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);

@@ -123,6 +123,44 @@ static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind
     return 0;
 }
 
+static int segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    struct bcri_control request = {.type = BCRI_MSG_segment_again,
+                                   .present = BCRI_HAS(size) | BCRI_HAS(kind),
+                                   .size = size_bytes,
+                                   .kind = (uint32_t)kind};
+    struct bcri_incoming in;
+    int code = bcri_client_call(up, &request, -1, &in);
+    if (code != 0)
+        return code;
+    bcri_incoming_close(&in);
+    if (in.message.type != BCRI_MSG_reply || (in.message.present & BCRI_HAS(seg)) == 0)
+        return bcrE_NOMEM;
+    *seg_out = in.message.seg;
+    return 0;
+}
+
+static int room_take(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
+                     bcri_ref *ref_out)
+{
+    struct bcri_control request = {.type = BCRI_MSG_room_take,
+                                   .present =
+                                       BCRI_HAS(index) | BCRI_HAS(size) | BCRI_HAS(shape) | BCRI_HAS(flags),
+                                   .index = owner,
+                                   .size = bytes,
+                                   .shape = shape,
+                                   .flags = reserve ? BCRI_ROOM_RESERVED : 0};
+    struct bcri_incoming in;
+    int code = bcri_client_call(up, &request, -1, &in);
+    if (code != 0)
+        return code;
+    bcri_incoming_close(&in);
+    if (in.message.type != BCRI_MSG_reply || (in.message.present & BCRI_HAS(cell)) == 0)
+        return in.message.status != 0 ? (int)in.message.status : bcrE_INTERNAL;
+    *ref_out = in.message.cell;
+    return 0;
+}
+
 static int segment_fd(void *up, uint32_t seg)
 {
     struct bcri_control request = {.type = BCRI_MSG_segment_fd, .present = BCRI_HAS(seg), .seg = seg};
@@ -146,8 +184,11 @@ static void segment_freed(void *up, uint32_t seg)
         (void)bcri_channel_send(client->fd, &message, NULL, 0, true);
 }
 
-const struct bcri_upcalls bcri_client_upcalls = {
-    .segment_add = segment_add, .segment_fd = segment_fd, .segment_freed = segment_freed};
+const struct bcri_upcalls bcri_client_upcalls = {.segment_add = segment_add,
+                                                 .segment_again = segment_again,
+                                                 .room_take = room_take,
+                                                 .segment_fd = segment_fd,
+                                                 .segment_freed = segment_freed};
 
 static int fd_of_cell(void *up, bcri_ref cell, int fd)
 {

@@ -63,6 +63,7 @@ static void give_back(struct scene *scene, int value)
     struct bcri_place *place;
     CHECK_INT(bcri_place_find(scene->peer, scene->home, scene->cell, &place), 0);
     bcri_store(&((struct bcri_slot_shm *)(void *)rgid)->cell, place->ref);
+    bcri_store(&((struct bcri_slot_shm *)(void *)rgid)->prev, place->open);
     scene->id[0] = rgid;
 }
 

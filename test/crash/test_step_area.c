@@ -2,6 +2,10 @@
 /* Killed while it makes cells and takes them away; and the cells of the dead. */
 #include "scene.h"
 
+#include "bcri/estate.h"
+#include "bcri/heap.h"
+#include "bcri/self.h"
+
 static void an_empty_area(struct scene *scene)
 {
     /* Beside the one with the cells that others wait at. */
@@ -75,3 +79,59 @@ SCENARIO(the_cells_of_the_dead, .own = true, .cells = 10, .queued = 12, .given_b
 SCENARIO(the_requests_at_cells_of_the_dead, .own = true, .waiters = "TRLTR", .run = nothing,
          .before = "T=DEAD R=DEAD L=DEAD T=DEAD R=DEAD : DEAD",
          .after = "T=DEAD R=DEAD L=DEAD T=DEAD R=DEAD : DEAD")
+
+/* A CCE that has ended and left one of each: a heap, cells, a chunk of IDs, a way home, to be given out again. */
+static void somebody_has_ended(struct scene *scene)
+{
+    struct bcri_estate *estate = bcri_estate_init(group_host(scene->group));
+    CHECK(estate != NULL);
+    struct bcri_ctx *past = group_join(scene->group);
+    const int name = group_name(scene->peer, past->index);
+    uint32_t index = past->index;
+    bcri_self_set(past);
+    CHECK_INT(bcr_cagrow(1, 1, 1, 1, 3, 20, 65536), 1);
+    for (uint32_t i = 0; i < BCRI_FIRST_SLOTS + 1; i++)
+        CHECK(bcr_rgalloc(8, 0) != NULL);
+    as_peer(scene);
+    CHECK_INT(bcr_enq(number(7), name, 2, bcr_FREE), 0);
+    bcri_self_set(past);
+    CHECK_INT(value_of(bcr_deq(bcr_cce, 2, 0)), 7);
+    as_peer(scene);
+    group_leave(scene->group, past);
+    CHECK(bcri_estate_add(estate, index));
+    bcri_heap_collect(scene->peer);
+    bcri_heap_collect(scene->peer);
+    bcri_estate_look(estate);
+    CHECK(bcri_estate_take(estate, &index));
+    CHECK(bcri_load(&scene->peer->host->idle_segments) == 3);
+    bcri_estate_fini(estate);
+}
+
+/* In the victim: so that the next ID, and the next region of another's that it frees, needs a segment. */
+static void all_ids_taken(struct scene *scene)
+{
+    CHECK(bcr_cagrow(0, 0, 0, 0, 1, 1, 65536) > 0);
+    while (scene->group != NULL && *bcri_self()->slot_top != NULL)
+        CHECK(bcr_rgalloc(8, 0) != NULL);
+}
+static bool one_more_id(struct scene *scene)
+{
+    (void)scene;
+    return bcr_rgalloc(8, 0) != NULL;
+}
+static void anothers_region(struct scene *scene)
+{
+    scene->id[0] = bcr_deq(scene->home, scene->cell, 0);
+    CHECK(scene->id[0] != NULL);
+}
+static bool free_anothers(struct scene *scene)
+{
+    return bcr_rgfree(scene->id[0]) == 0;
+}
+
+SCENARIO(cagrow_with_what_one_that_has_ended_had, .arrange = somebody_has_ended, .run = grow, .before = ":",
+         .after = ":")
+SCENARIO(rgalloc_with_a_chunk_of_IDs_that_one_that_has_ended_had, .prepare = all_ids_taken,
+         .arrange = somebody_has_ended, .run = one_more_id, .before = ":", .after = ":")
+SCENARIO(rgfree_by_a_way_home_in_what_one_that_has_ended_had, .queued = 2, .prepare = anothers_region,
+         .arrange = somebody_has_ended, .run = free_anothers, .before = ": 2", .after = ": 2")

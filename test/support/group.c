@@ -42,16 +42,19 @@ struct member {
     int socket;          /* processes */
 };
 
-enum { WANTS_SEGMENT, ADDS_SEGMENT, SETS_FD, RINGS_FD };
+enum { WANTS_SEGMENT, ADDS_SEGMENT, WANTS_NUMBER, WANTS_ROOM, SETS_FD, RINGS_FD };
 struct request {
     int32_t what;
-    uint32_t kind, seg;
+    uint32_t kind, seg, owner;
     uint64_t size_bytes;
     uint64_t cell;
+    uint64_t shape;
+    uint64_t reserve;
 };
 struct reply {
     int32_t error;
     uint32_t seg;
+    bcri_ref ref;
 };
 
 static void die(const char *what)
@@ -127,6 +130,13 @@ static void serve(struct group *group, int socket, uint32_t owner)
                                             (enum bcri_seg_kind)request.kind, owner, &reply.seg);
         if (reply.error != 0)
             close(fd);
+    } else if (request.what == WANTS_NUMBER) {
+        if (!bcri_host_segment_again(group->host, request.size_bytes, (enum bcri_seg_kind)request.kind, owner,
+                                     &reply.seg))
+            reply.error = bcrE_NOMEM;
+    } else if (request.what == WANTS_ROOM) {
+        reply.error = bcri_host_room_take(group->host, request.owner, request.size_bytes, request.shape,
+                                          request.reserve != 0, &reply.ref);
     } else {
         answer =
             bcri_host_segment_dup(group->host, request.seg); /* the test's thread may drop it meanwhile */
@@ -190,6 +200,19 @@ static int thread_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_s
     struct member *member = up;
     return bcri_host_segment_add(member->group->host, fd, size_bytes, kind, member->ctx.index, seg_out);
 }
+static int thread_segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    struct member *member = up;
+    return bcri_host_segment_again(member->group->host, size_bytes, kind, member->ctx.index, seg_out)
+               ? 0
+               : bcrE_NOMEM;
+}
+static int thread_room_take(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
+                            bcri_ref *ref_out)
+{
+    struct member *member = up;
+    return bcri_host_room_take(member->group->host, owner, bytes, shape, reserve, ref_out);
+}
 static int thread_segment_fd(void *up, uint32_t seg)
 {
     struct member *member = up;
@@ -197,6 +220,8 @@ static int thread_segment_fd(void *up, uint32_t seg)
     return copy >= 0 ? copy : -bcrE_NOMEM;
 }
 static const struct bcri_upcalls thread_upcalls = {.segment_add = thread_segment_add,
+                                                   .segment_again = thread_segment_again,
+                                                   .room_take = thread_room_take,
                                                    .segment_fd = thread_segment_fd};
 
 static int thread_fd_set(void *up, bcri_ref cell, int fd)
@@ -227,6 +252,35 @@ static int process_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_
     }
     return reply.error;
 }
+static int asked(void *up, const struct request *request, struct reply *reply_out)
+{
+    struct member *member = up;
+    int none;
+    if (send_with_fd(member->socket, request, sizeof *request, -1) < 0 ||
+        receive_with_fd(member->socket, reply_out, sizeof *reply_out, &none) != (ssize_t)sizeof *reply_out)
+        return bcrE_INTERNAL;
+    return reply_out->error;
+}
+static int process_segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    const struct request request = {.what = WANTS_NUMBER, .kind = kind, .size_bytes = size_bytes};
+    struct reply reply;
+    int error = asked(up, &request, &reply);
+    if (error == 0)
+        *seg_out = reply.seg;
+    return error;
+}
+static int process_room_take(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
+                             bcri_ref *ref_out)
+{
+    const struct request request = {
+        .what = WANTS_ROOM, .owner = owner, .size_bytes = bytes, .shape = shape, .reserve = reserve};
+    struct reply reply;
+    int error = asked(up, &request, &reply);
+    if (error == 0)
+        *ref_out = reply.ref;
+    return error;
+}
 static int process_segment_fd(void *up, uint32_t seg)
 {
     struct member *member = up;
@@ -239,6 +293,8 @@ static int process_segment_fd(void *up, uint32_t seg)
     return reply.error == 0 ? fd : -reply.error;
 }
 static const struct bcri_upcalls process_upcalls = {.segment_add = process_segment_add,
+                                                    .segment_again = process_segment_again,
+                                                    .room_take = process_room_take,
                                                     .segment_fd = process_segment_fd};
 
 static int process_fd_set(void *up, bcri_ref cell, int fd)

@@ -7,19 +7,20 @@
  *   HEAP      no block is held                                            whoever frees the last block (`awaited`)
  *   RETURNS   every queue in it is read to the end, or leads to one who   whoever reads one to the end (`awaited`);
  *             has ended                                                   deaths
- *   CELLS     no ticket is left that was served and not collected         deaths, and whatever else is told
+ *   rooms     no ticket is left that was served and not collected         deaths, and whatever else is told
  *
- *   record    all its segments are gone, and since then every CCE has been seen outside all operations: until then one of
- *             them may have found the index, a slot or a count of the dead one and not used it yet
+ *   record,   all of that is gone, and since then every CCE has been seen outside all operations: until then one of them may
+ *   numbers,  have found the index, a slot or a count of the dead one and not used it yet. They are given out again
+ *   rooms
  *
  * Nothing is polled. `awaited` in a segment's entry is the count at which it may be free: what was counted when the
  * daemon looked, and one for each thing that it saw held. Things may be freed between the two looks and counted for
  * nothing; then the daemon is told early and looks again.
  *
- * What is punched may still be touched through a mapping: by who takes a lock at an out-of-date place, and by a transaction
- * that is being done again. It reads as zero, which is nobody's generation; a store brings one page back, until the last
- * mapping goes. Other processes keep their mappings, addresses and no memory. Numbers of segments are never given out again:
- * a program has 65,536 of them in its life.
+ * What is punched may still be touched through a mapping: by who takes a lock at an out-of-date place, at any time, and by a
+ * transaction that is being done again, until its journal is closed. It reads as zero, which is nobody's generation; a store
+ * brings one page back, until the room or the number is given out again. Mappings stay: a number has one file. Why nothing
+ * leads there from before: docs/layout/host.md.
  *
  * One thread of the daemon, the one that repairs. */
 #ifndef BCRI_ESTATE_H

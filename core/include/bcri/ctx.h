@@ -23,6 +23,12 @@
 struct bcri_upcalls {
     /* Registers a new segment; takes `fd` on success. Returns 0 or a bcrE_ code. */
     int (*segment_add)(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
+    /* The same for a number that is given out again with its file, which is of this kind and size: 0 and its number, or a bcrE_
+     * code: there is none. NULL: there never is. */
+    int (*segment_again)(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
+    /* Room for cells of CCE `owner` (bcri_host_room_take). Returns 0 or a bcrE_ code. */
+    int (*room_take)(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
+                     bcri_ref *ref_out);
     /* Fetches a descriptor of a segment; the caller gives it back. Returns it or a negative bcrE_ code. */
     int (*segment_fd)(void *up, uint32_t seg);
     /* The daemon waits for this moment to look at a segment of an ended CCE again (bcri_segment_freed). Does not wait for an
@@ -54,13 +60,17 @@ struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
 struct bcri_area_room {
     struct bcri_area_room *next;
     bcri_ref ref;
-    uint32_t cells, stride_bytes, nodes;
+    uint64_t shape;
 };
 struct bcri_areas {
-    uint32_t seg; /* where the next area goes; 0: none yet */
-    uint32_t gen;
-    uint64_t seg_bytes, seg_used;
-    struct bcri_area_room *rooms; /* addresses of freed areas, for others of the same shape */
+    struct bcri_area_room *rooms; /* of freed areas, for others of the same shape */
+};
+
+/* A segment of this CCE's that it could not use after all, for the next that is of the same kind and size. */
+struct bcri_segment_kept {
+    uint32_t seg;
+    enum bcri_seg_kind kind;
+    uint64_t size_bytes;
 };
 
 /* Where this process has mapped a segment. Not mapped: {NULL, 0}. */
@@ -148,6 +158,8 @@ struct bcri_ctx {
     int flags; /* of bcr_init */
     uint32_t enlistor;
     struct bcri_areas areas;
+    struct bcri_segment_kept *kept;
+    size_t kept_count, kept_room;
     /* By region: where its data was when it was last waited for (cells/request.c). */
     uint64_t data_guess[BCRI_DATA_GUESSES];
     void *client; /* enl/client; in the daemon, its worker */

@@ -6,13 +6,15 @@
  *   4096       record directory: segment number of each record segment (0: none yet)
  *   8192       segment table: one entry per segment number ever given out
  *
- * Only the daemon writes it, and only appends: numbers are never reused, entries become visible by their `state`.
+ * Only the daemon writes it (but for `area_gen` and what CCEs count in an entry). Entries become visible by their `state`. A
+ * number keeps its file, kind and size for ever, and is given out again when nobody can name anything in it any more.
  * Pages of the segment table are reserved by the daemon before an entry on them is used.
  * All other segments (records, cells, heaps, region IDs, return queues) are made by whoever needs them, sealed
  * against shrinking, and registered with the daemon, which keeps one descriptor of each and hands it out. */
 #ifndef BCRI_HOST_H
 #define BCRI_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -28,7 +30,7 @@
 enum bcri_seg_kind {
     BCRI_SEG_HOST = 1, /* segment 0 */
     BCRI_SEG_RECORDS,
-    BCRI_SEG_CELLS,   /* area descriptors, cells, overflow nodes: their addresses never hold anything else */
+    BCRI_SEG_CELLS,   /* rooms: area descriptors, cells, overflow nodes; addresses never hold anything else */
     BCRI_SEG_HEAP,    /* region headers and data */
     BCRI_SEG_SLOTS,   /* region IDs beyond a record's first ones */
     BCRI_SEG_RETURNS, /* queues that bring freed blocks home */
@@ -55,7 +57,10 @@ struct bcri_host_shm {
     _Atomic uint32_t cpus;         /* that the program's CCEs may run on at the same time */
     _Atomic uint32_t enl_waits_on; /* tag of the CCE whose lock enl's repairs wait for (lock.c) */
     char program[BCRI_PROGRAM_NAME_MAX];
-    unsigned char pad[4096 - 32 - BCRI_PROGRAM_NAME_MAX];
+    _Atomic uint32_t
+        area_gen; /* the last generation that an area was given (cells/area.c): CCEs count it up */
+    _Atomic uint32_t idle_segments; /* numbers that can be given out again: if none, nobody asks */
+    unsigned char pad[4096 - 40 - BCRI_PROGRAM_NAME_MAX];
     _Atomic uint32_t record_seg[BCRI_RECORD_SEGS];
     struct bcri_segment_shm segments[BCRI_SEG_MAX];
 };
@@ -100,13 +105,31 @@ int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg);
  * Calls `visit` for each, with the registry locked. */
 void bcri_host_segments_of(struct bcri_host *host, uint32_t owner,
                            void (*visit)(void *arg, uint32_t seg, enum bcri_seg_kind kind), void *arg);
-/* How many numbers have been given out; they are not given out again. At BCRI_SEG_MAX no segment can be added. */
+/* How many numbers there are. At BCRI_SEG_MAX no segment can be added; those that are idle can be given out again. */
 uint32_t bcri_host_segment_count(struct bcri_host *host);
 /* A copy of it, which the caller closes; -1 if there is none. */
 int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg);
-/* Closes the daemon's descriptor of a segment that nobody needs any more, after giving its pages back. Who has it mapped
- * may go on touching it: it reads as zero. */
-void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg);
+/* Nobody needs a segment any more: its pages go. Who has it mapped may go on touching it: it reads as zero. `keep`: it will be
+ * reused; else, or if descriptors are short, its file is closed, and the number is lost to this program. */
+void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg, bool keep);
+/* Nobody will touch a segment that was dropped, and nothing names a place in it: it can be given out again. What was stored
+ * there meanwhile goes. */
+void bcri_host_segment_reuse(struct bcri_host *host, uint32_t seg);
+/* Gives out a number again, with its file, for a segment of this very kind and size; it reads as zero, nothing is reserved.
+ * False: there is none. */
+bool bcri_host_segment_again(struct bcri_host *host, uint64_t size_bytes, enum bcri_seg_kind kind,
+                             uint32_t owner, uint32_t *seg_out);
+
+/* Room for cells, whole pages in a segment of the daemon's, for CCE `owner`; it reads as zero but for words that are locks of the
+ * same kind in every use. `shape` names what the cells look like: places of locks and all that goes with them; a room is only
+ * given to the same shape again. `reserve`: its pages, few, are; else that is the caller's to do. Returns 0; bcrE_ARG; bcrE_NOMEM. */
+int bcri_host_room_take(struct bcri_host *host, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
+                        bcri_ref *ref_out);
+bool bcri_host_has_rooms(struct bcri_host *host, uint32_t owner);
+/* Gives the pages back of all rooms that a CCE has. */
+void bcri_host_rooms_discard(struct bcri_host *host, uint32_t owner);
+/* They can be given out again: nobody names a cell there, but for who has looked it up and finds another generation. */
+void bcri_host_rooms_reuse(struct bcri_host *host, uint32_t owner);
 
 /* The descriptors of armed cells, for the daemon's side of bcr_fd. Borrowed. */
 struct bcri_eventfds *bcri_host_eventfds(struct bcri_host *host);

@@ -21,11 +21,25 @@ int bcri_segment_create(uint64_t size_bytes);
  * kill somebody for our promise. Returns 0 or bcrE_NOMEM. */
 int bcri_segment_reserve(int fd, uint64_t offset_bytes, uint64_t length_bytes);
 
-/* Makes, reserves `reserve_bytes` from offset 0, maps and registers a segment in one go; the descriptor is with the
- * daemon afterwards. `*fd_out`, if asked for, is a descriptor that the caller owns. Returns 0; bcrE_NOMEM;
- * bcrE_INTERNAL when the daemon does not answer. */
+/* Makes, reserves `reserve_bytes` from offset 0, maps and registers a segment in one go, or gets one that is given out again; the
+ * descriptor is with the daemon afterwards. It reads as zero. Returns 0; bcrE_NOMEM; bcrE_INTERNAL when the daemon does not
+ * answer. */
 int bcri_segment_new(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes,
                      uint64_t reserve_bytes, uint32_t *seg_out);
+
+/* A segment that bcri_segment_new has made is not needed after all, and nobody has heard of it: its pages go, and the next of
+ * that kind and size that this CCE needs is this one. */
+void bcri_segment_keep(struct bcri_ctx *ctx, uint32_t seg, enum bcri_seg_kind kind, uint64_t size_bytes);
+
+/* The next of 2^`bits` sizes to a doubling that is at least `size`. Segments and rooms are given out again to the same size only:
+ * so there must not be as many sizes as there are numbers. */
+static inline uint64_t bcri_size_sort(uint64_t size, unsigned bits)
+{
+    if (size >> bits == 0)
+        return size;
+    const uint64_t step = UINT64_C(1) << (63 - (unsigned)__builtin_clzll(size) - bits);
+    return (size + step - 1) & ~(step - 1);
+}
 
 /* Reserves more of a segment that this CCE made. Returns 0 or bcrE_NOMEM. */
 int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that uses up the numbers of memory segments: `sys_segments CCES EACH`. The root enlists one CCE after the other,
- * each of which registers so many segments as soon as it is there, and ends. Then the root says what it still can do. */
+/* A program that makes very many memory segments: `sys_segments CCES`, SYS_EACH each. The root enlists one CCE after the other,
+ * each of which makes so many segments as soon as it is there, and ends; with SYS_NEW=1 without asking for numbers that are free
+ * again. Then the root says what it still can do. */
 #include <bcr.h>
 
 #include <fcntl.h>
@@ -22,7 +23,13 @@ static void must(bool holds, const char *what)
     exit(3);
 }
 
-/* Registers segments until there is no number left, gives its birth region back, and ends. */
+static int make_one(struct bcri_ctx *ctx)
+{
+    uint32_t seg;
+    return bcri_segment_new(ctx, BCRI_SEG_SLOTS, 4096, 0, &seg);
+}
+
+/* Makes segments until there is no number left, gives its birth region back, and ends. */
 static int child(int each)
 {
     struct bcri_ctx *ctx = bcri_self();
@@ -30,6 +37,10 @@ static int child(int each)
     must(fd >= 0, "segment_create");
     for (int i = 0; i < each && code == 0; i++) {
         uint32_t seg;
+        if (getenv("SYS_NEW") == NULL) {
+            code = make_one(ctx);
+            continue;
+        }
         int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         must(copy >= 0, "dup");
         code = ctx->upcalls->segment_add(ctx->up, copy, 4096, BCRI_SEG_SLOTS, &seg);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What ended CCEs leave goes when nobody needs it any more, and not before: bcri/estate.h. */
 #include "bcr.h"
+#include "bcri/cell.h"
+#include "bcri/clock.h"
 #include "bcri/estate.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
+#include "bcri/mark.h"
 #include "bcri/self.h"
+#include "bcri/slow.h"
 #include "check.h"
 #include "group.h"
 
@@ -59,6 +63,13 @@ static unsigned live(uint32_t owner, enum bcri_seg_kind kind)
     return count;
 }
 
+/* Whether the memory of its cells is there. */
+static bool has_cells(uint32_t index)
+{
+    bcri_ref own = bcri_load(&bcri_record(one, index)->id.first_area);
+    return bcri_load(&((struct bcri_area_shm *)bcri_at(one, own))->next) != BCRI_REF_NONE;
+}
+
 static bool is_free(uint32_t index)
 {
     uint32_t got;
@@ -74,7 +85,8 @@ TEST(what_nobody_needs_goes_at_once)
         CHECK(bcr_rgalloc(100, 0) != NULL);
     CHECK_UINT(live(two->index, BCRI_SEG_SLOTS), 1);
     uint32_t index = end_two();
-    for (enum bcri_seg_kind kind = BCRI_SEG_CELLS; kind <= BCRI_SEG_RETURNS; kind++)
+    CHECK(!has_cells(index));
+    for (enum bcri_seg_kind kind = BCRI_SEG_HEAP; kind <= BCRI_SEG_RETURNS; kind++)
         CHECK_UINT(live(index, kind), 0);
     CHECK(is_free(index));
     finish();
@@ -95,7 +107,7 @@ TEST(a_heap_stays_until_its_last_region_is_freed_and_whoever_frees_it_is_the_one
     uint32_t index = end_two();
     const struct bcri_segment_shm *entry = &one->host->segments[seg];
     CHECK_UINT(live(index, BCRI_SEG_HEAP), 1);
-    CHECK_UINT(live(index, BCRI_SEG_CELLS), 0);
+    CHECK(!has_cells(index));
     CHECK_UINT(bcri_load(&entry->awaited) - bcri_load(&entry->frees), 3);
     for (int i = 0; i < 3; i++) {
         CHECK(!is_free(index));
@@ -135,11 +147,11 @@ TEST(cells_stay_while_a_region_that_was_served_there_was_not_collected)
     void **given = bcr_rgalloc(8, 0);
     CHECK_INT(bcr_put(1, given, bcr_cce, 2, bcr_FREE), 0);
     uint32_t index = end_two();
-    CHECK_UINT(live(index, BCRI_SEG_CELLS), 1);
+    CHECK(has_cells(index));
     CHECK(!is_free(index));
     CHECK_INT(bcr_rgwait(pending, 0, 0), 1);
     CHECK(!is_free(index)); /* now its heap is what is needed */
-    CHECK_UINT(live(index, BCRI_SEG_CELLS), 0);
+    CHECK(!has_cells(index));
     CHECK_INT(bcr_rgfree(pending), 0);
     CHECK(is_free(index));
     finish();
@@ -176,5 +188,172 @@ TEST(who_ends_later_waits_for_the_next_group)
     CHECK(bcri_estate_take(estate, &got));
     CHECK_UINT(got, first);
     CHECK(!bcri_estate_take(estate, &got));
+    finish();
+}
+
+/* Everything that an ended CCE left can be given out again, and its record is. */
+static void give_all_back(void)
+{
+    uint32_t index;
+    bcri_heap_collect(one); /* reads what is there */
+    bcri_heap_collect(one); /* and finds that no more will come */
+    bcri_estate_look(estate);
+    while (bcri_estate_take(estate, &index))
+        bcri_host_cce_release(group_host(group), index);
+}
+
+/* A CCE that makes one of each kind: cells, a heap, more IDs than a record has, a way home. It hands `one` a region and frees
+ * one of its, and checks what it meets. */
+static void live_and_die(int number)
+{
+    two = group_join(group);
+    as(two);
+    CHECK_INT(bcr_cagrow(1, 0, 1, 1, 1, 16, 1 << 16), 1);
+    CHECK_INT(bcr_celllen(bcr_cce, 1), 0);
+    CHECK(bcr_get(1, bcr_cce, 2, 0) == NULL);
+    int name = group_name(one, two->index);
+    as(one);
+    void **mine = bcr_rgalloc(8, 0);
+    **(int **)mine = number;
+    CHECK_INT(bcr_put(1, mine, name, 1, bcr_FREE), 0);
+    as(two);
+    for (int i = 0; i < 40; i++) {
+        void **rgid = bcr_rgalloc(100, 0);
+        CHECK(rgid != NULL);
+        **(int **)rgid = number + i;
+        if (i % 8 == 0)
+            CHECK_INT(bcr_put(1, rgid, bcr_cce, 3, bcr_NOFREE), 0);
+    }
+    mine = bcr_get(1, bcr_cce, 1, 0);
+    CHECK(mine != NULL && **(int **)mine == number);
+    CHECK_INT(bcr_rgfree(mine), 0);
+    as(one);
+    void **its = bcr_get(1, name, 3, 0);
+    CHECK(its != NULL && **(int **)its == number);
+    (void)end_two();
+    CHECK_INT(**(int **)its, number);
+    CHECK_INT(bcr_rgfree(its), 0);
+    give_all_back();
+}
+
+TEST_TIMEOUT(more_cces_than_there_are_numbers_come_and_go, 300)
+{
+    const int rounds =
+        (int)test_scale(test_is_instrumented() ? 100 : 1000, test_is_instrumented() ? 500 : BCRI_SEG_MAX / 3);
+    begin();
+    as(one);
+    group_leave(group, two);
+    CHECK(bcri_estate_add(estate, 2));
+    give_all_back();
+    for (int i = 0; i < 3; i++)
+        live_and_die(i);
+    const uint32_t numbers = bcri_host_segment_count(group_host(group));
+    for (int i = 0; i < rounds; i++)
+        live_and_die(i);
+    CHECK_UINT(bcri_host_segment_count(group_host(group)), numbers);
+    CHECK_UINT(bcri_heap_charged(one), 0); /* each block has come home, by a queue where others were before */
+    finish();
+}
+
+TEST(numbers_do_not_come_again_while_somebody_is_inside_an_operation_that_began_before)
+{
+    begin();
+    as(one);
+    group_leave(group, two);
+    CHECK(bcri_estate_add(estate, 2));
+    give_all_back();
+    live_and_die(0);
+    const uint32_t numbers = bcri_host_segment_count(group_host(group));
+    two = group_join(group);
+    as(two);
+    CHECK_INT(bcr_cagrow(1, 0, 1, 1, 1, 16, 1 << 16), 1);
+    const uint32_t heap =
+        bcri_ref_seg(bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)bcr_rgalloc(8, 0))->word)));
+    CHECK_UINT(bcri_host_segment_count(group_host(group)), numbers);
+    bcri_store(&one->journal->op, BCRI_OP_PUT);
+    (void)end_two();
+    bcri_estate_look(estate);
+    CHECK_UINT(bcri_load(&one->host->segments[heap].state), BCRI_SEG_GONE);
+    two = group_join(group);
+    as(two);
+    CHECK_INT(bcr_cagrow(1, 0, 1, 1, 1, 16, 1 << 16), 1);
+    CHECK_UINT(bcri_host_segment_count(group_host(group)),
+               numbers + 1); /* another heap; cells go in a shared one */
+    CHECK_UINT(bcri_load(&one->host->segments[heap].state), BCRI_SEG_GONE);
+    bcri_store(&one->journal->op, BCRI_OP_NONE);
+    (void)end_two();
+    give_all_back();
+    live_and_die(1);
+    CHECK_UINT(bcri_host_segment_count(group_host(group)), numbers + 1);
+    finish();
+}
+
+/* Ends `two`; another one, which gets everything that it had, takes its place. */
+static void follow_two(void)
+{
+    uint32_t index = two->index;
+    (void)end_two();
+    give_all_back();
+    two = group_join(group);
+    CHECK_UINT(two->index, index);
+    as(two);
+    CHECK_INT(bcr_cagrow(1, 0, 1, 1, 1, 16, 1 << 16), 1);
+    as(one);
+}
+
+TEST(a_place_from_before_is_stale_where_another_ones_cell_lies)
+{
+    begin();
+    as(one);
+    struct bcri_place *found, before;
+    CHECK_INT(bcri_place_find(one, group_name(one, two->index), 1, &found), 0);
+    before = *found;
+    void **rgid = bcr_rgalloc(8, 0);
+    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
+    follow_two();
+    struct bcri_place *now;
+    CHECK_INT(bcri_place_find(two, BCRI_SELF, 1, &now), 0);
+    CHECK_UINT(now->ref, before.ref);
+    CHECK(now->open != before.open);
+    const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    CHECK_INT(bcri_put_fast(one, &before, region, slot, false, false), BCRI_STALE);
+    CHECK_INT(bcri_put_slow(one, &before, false, region, slot, false, BCRI_DEADLINE_NEVER), BCRI_STALE);
+    CHECK_INT(bcri_get_slow(one, &before, BCRI_WANT_TAKE, 0, slot), BCRI_STALE);
+    CHECK_UINT(bcri_load(&before.cell->h.lock) | bcri_load(&before.cell->t.lock), 0);
+    as(two);
+    CHECK_INT(bcr_celllen(bcr_cce, 1), 0);
+    as(one);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    finish();
+}
+
+TEST(a_region_is_not_given_back_to_the_cell_that_has_come_after_its_own)
+{
+    begin();
+    as(one);
+    void **pending = bcr_get(1, group_name(one, two->index), 2, bcr_PENDING);
+    CHECK(pending != NULL);
+    as(two);
+    void **given = bcr_rgalloc(8, 0);
+    CHECK_INT(bcr_put(1, given, bcr_cce, 2, bcr_FREE), 0);
+    as(one);
+    CHECK_INT(bcr_rgwait(pending, 0, 0), 1);
+    /* A region of one's own in its place, so that the heap of two can go. */
+    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)pending;
+    void **own = bcr_rgalloc(8, 0);
+    const uint64_t word = bcri_load(&((struct bcri_slot_shm *)(void *)own)->word);
+    const uint64_t was = bcri_load(&slot->word);
+    bcri_store(&slot->word, word);
+    bcri_store(&((struct bcri_slot_shm *)(void *)own)->word, was);
+    CHECK_INT(bcr_rgfree(own), 0);
+    follow_two();
+    struct bcri_place *now;
+    CHECK_INT(bcri_place_find(two, BCRI_SELF, 2, &now), 0);
+    CHECK_UINT(now->ref, bcri_load(&slot->cell));
+    bcri_request_give_back(one, slot);
+    CHECK_UINT(bcri_load(&slot->word), 0);
+    as(two);
+    CHECK_INT(bcr_celllen(bcr_cce, 2), 0);
+    CHECK_UINT(bcri_heap_charged(one), 0); /* it was dropped */
     finish();
 }

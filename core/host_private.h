@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* The registry's own memory; host.c, host_segments.c and host_rooms.c only. The daemon goes by this, not by the tables that
+ * everybody can write. */
+#ifndef BCR_HOST_PRIVATE_H
+#define BCR_HOST_PRIVATE_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "bcri/ctx.h"
+#include "bcri/host.h"
+
+#define BCRI_HOST_PAGE 4096u
+
+/* LIVE: it is what the table says. GONE: nobody needs it, somebody may still be about to touch it. IDLE: nobody is, and it waits
+ * to be given out again. A number whose file was closed has none and stays GONE in the table. */
+enum own_state { OWN_NONE, OWN_LIVE, OWN_GONE, OWN_IDLE };
+
+struct own_segment {
+    int fd; /* -1: there is none */
+    enum own_state state;
+    uint32_t kind, owner;
+    uint32_t next_idle; /* IDLE: the next one of its sort; 0: none */
+    uint64_t size_bytes;
+};
+
+/* Segments that can be given out again, by kind and size. */
+struct idle_sort {
+    uint32_t kind;
+    uint32_t first; /* 0: none */
+    uint64_t size_bytes;
+};
+
+struct rooms; /* host_rooms.c */
+
+struct bcri_host {
+    struct bcri_ctx ctx;
+    pthread_mutex_t mutex; /* segments, rooms, numbers, free lists; the shared tables' writers */
+    struct bcri_host_shm *shared;
+    struct own_segment *segments; /* by number */
+    size_t segment_room;
+    uint32_t segment_count, record_count; /* given out; published in `shared` */
+    uint32_t open_files;                  /* of segments */
+    uint64_t table_reserved;              /* bytes of the host segment that are reserved */
+    struct idle_sort *idle;
+    size_t idle_count, idle_room;
+    uint32_t idle_segments;
+    struct rooms *rooms;
+    struct bcri_record_shm *records[BCRI_RECORD_SEGS];
+    uint32_t record_seg[BCRI_RECORD_SEGS]; /* their segments */
+    uint32_t *free_records;
+    size_t free_count, free_room;
+    struct bcri_eventfds *eventfds;
+};
+
+/* With the mutex held, or before anybody else is there. */
+int bcri_host_room_for_number(struct bcri_host *host, uint32_t seg);
+void bcri_host_publish(struct bcri_host *host, uint32_t seg, int fd, uint64_t size_bytes,
+                       enum bcri_seg_kind kind, uint32_t owner);
+int bcri_host_add_locked(struct bcri_host *host, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
+                         uint32_t owner, uint32_t *seg_out);
+/* Gives the pages of a range back; it reads as zero. False: the system refuses. */
+bool bcri_host_punch(const struct bcri_host *host, uint32_t seg, uint64_t offset_bytes,
+                     uint64_t length_bytes);
+
+struct rooms *bcri_rooms_init(void);
+void bcri_rooms_fini(struct rooms *rooms);
+
+#endif
