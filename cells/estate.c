@@ -197,8 +197,11 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
         ref = bcri_load(&area->next);
     }
     const bcri_ref list = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE;
-    if (first != NULL)
+    if (first != NULL) {
         bcri_store_release(&first->next, BCRI_REF_NONE);
+        bcri_store(&first->node_free,
+                   BCRI_REF_NONE); /* what cell 0 needed beyond its ring goes with the rest */
+    }
     atomic_fetch_add_explicit(&record->id.version, 2,
                               memory_order_seq_cst); /* who is looking through it starts anew */
     for (bcri_ref ref = list; ref != BCRI_REF_NONE;) {

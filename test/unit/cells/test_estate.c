@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What ended CCEs leave goes when nobody needs it any more, and not before: bcri/estate.h. */
 #include "bcr.h"
+#include "bcri/audit.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/estate.h"
@@ -70,6 +71,12 @@ static bool has_cells(uint32_t index)
     return bcri_load(&((struct bcri_area_shm *)bcri_at(one, own))->next) != BCRI_REF_NONE;
 }
 
+static void fail_by_finding(void *arg, const char *sentence)
+{
+    (void)arg;
+    FAIL("%s", sentence);
+}
+
 static bool is_free(uint32_t index)
 {
     uint32_t got;
@@ -117,6 +124,30 @@ TEST(a_heap_stays_until_its_last_region_is_freed_and_whoever_frees_it_is_the_one
     CHECK_UINT(bcri_load(&entry->awaited), bcri_load(&entry->frees));
     CHECK(is_free(index));
     CHECK_UINT(live(index, BCRI_SEG_HEAP), 0);
+    finish();
+}
+
+TEST(nothing_leads_from_a_record_that_stays_to_memory_that_has_gone)
+{
+    begin();
+    as(two); /* has had more error regions in its cell 0 than the ring holds, and a region that outlives it */
+    two->flags |= bcr_errors;
+    CHECK_INT(bcr_put(1, bcr_rgalloc(8, 0), group_name(two, one->index), 1, bcr_FREE), 0);
+    void **rgid = bcr_rgalloc(8, 0);
+    for (int i = 0; i < 100; i++)
+        CHECK_INT(bcr_putm(1, rgid, 1, (const int[]){bcr_cce, 99}, bcr_NOFREE), -1);
+    CHECK_INT(bcr_celllen(bcr_cce, 0), 100);
+    CHECK_INT(bcr_zap(bcr_cce, 0), 0); /* the daemon does not meet the nodes then, and has not mapped them */
+    as(one);
+    void **held = bcr_get(1, bcr_cce, 1, 0);
+    CHECK(held != NULL);
+    uint32_t index = end_two();
+    CHECK(!has_cells(index));
+    CHECK(!is_free(index));
+    struct bcri_audit audit = {.found = fail_by_finding};
+    CHECK_INT(bcri_audit(group_enl(group), &audit), 0);
+    CHECK_INT(bcr_rgfree(held), 0);
+    CHECK(is_free(index));
     finish();
 }
 
