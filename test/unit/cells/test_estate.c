@@ -144,6 +144,8 @@ TEST(nothing_leads_from_a_record_that_stays_to_memory_that_has_gone)
     uint32_t index = end_two();
     CHECK(!has_cells(index));
     CHECK(!is_free(index));
+    const struct bcri_area_shm *own = bcri_at(one, bcri_load(&bcri_record(one, index)->id.first_area));
+    CHECK_UINT(bcri_load(&own->node_free), BCRI_REF_NONE); /* another's may lie there by now */
     struct bcri_audit audit = {.found = fail_by_finding};
     CHECK_INT(bcri_audit(group_enl(group), &audit), 0);
     CHECK_INT(bcr_rgfree(held), 0);
