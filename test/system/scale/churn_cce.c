@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A program that enlists CCEs one after the other, each of which leaves as much as it can behind: `churn_cce ROUNDS [kill]`.
  *
- * The root prints two lines "bytes descriptors", of what its daemon holds in memory files: the most of some rounds at the
- * start, and the least of as many at the end. What a CCE leaves goes when its repair is done, mostly by the second enlisting
+ * The root prints two lines "bytes descriptors numbers", of what its daemon holds in memory files, and how many numbers of segments
+ * there are: the most of some rounds at the start, and the least of as many at the end. What a CCE leaves goes when its repair is done, mostly by the second enlisting
  * after its end; where the repair has to wait for somebody, births go first. So what one round sees says little, what ten
  * see does. */
 #include <signal.h>
@@ -14,6 +14,8 @@
 
 #include <bcr.h>
 
+#include "bcri/ctx.h"
+#include "bcri/self.h"
 #include "held.h"
 
 enum { FROM_CHILD = 1, OWN_CELL = 2, UNTIL_THE_END = 3, REGIONS = 100, BYTES = 2000 };
@@ -56,9 +58,11 @@ static int child(const char *how)
 static void look(int round, int rounds, struct held *most, struct held *least)
 {
     struct held held = held_by_daemon();
+    held.numbers = bcri_host_segments(bcri_self()->host);
     if (round > WARM_UP - LOOKS && round <= WARM_UP) {
         most->bytes = held.bytes > most->bytes ? held.bytes : most->bytes;
         most->descriptors = held.descriptors > most->descriptors ? held.descriptors : most->descriptors;
+        most->numbers = held.numbers; /* it only grows */
     }
     if (round == rounds - LOOKS + 1)
         *least = held;
@@ -91,7 +95,8 @@ static int root(char **argv)
         must(bcr_put(1, last, cce, 1, bcr_FREE) == 0, "put");
         must(bcr_get(1, cce, UNTIL_THE_END, bcr_BLOCK) == NULL && bcr_errno == bcrE_DEAD, "the child's end");
     }
-    printf("%llu %d\n%llu %d\n", most.bytes, most.descriptors, least.bytes, least.descriptors);
+    printf("%llu %d %u\n%llu %d %u\n", most.bytes, most.descriptors, most.numbers, least.bytes,
+           least.descriptors, least.numbers);
     return 0;
 }
 

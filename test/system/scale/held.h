@@ -6,6 +6,7 @@
 struct held {
     unsigned long long bytes; /* reserved in all its memory files */
     int descriptors;
+    unsigned numbers; /* of segments; for its user */
 };
 
 /* The daemon is this process's parent. */
