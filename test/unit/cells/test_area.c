@@ -326,3 +326,25 @@ TEST(a_thousand_areas_come_and_go)
         CHECK_INT(bcr_cagrow(0, 0, 0, 0, 1, 3, 0), i);
     end();
 }
+
+/* Of as many shapes and sizes as the program likes: what they lay in serves others. */
+TEST(areas_of_ever_other_shapes_come_and_go_in_as_many_segments_as_at_first)
+{
+    begin();
+    uint64_t random = test_seed();
+    uint32_t segments = 0;
+    for (int i = 0; i < 3000; i++) {
+        const int nrgns = (int)test_rand_below(&random, 5000);
+        const int bytes = (int)test_rand_below(&random, 1 << 22);
+        const int cells = bcr_cagrow(0, 0, 0, 0, 1 + (int)test_rand_below(&random, 4), nrgns, 0);
+        const int heap = i % 16 == 0 ? bcr_cagrow(0, 0, 0, 0, 0, 0, bytes) : 0;
+        CHECK(cells > 0 && heap >= 0);
+        CHECK_INT(bcr_celllen(bcr_cce, cells), 0);
+        CHECK_INT(bcr_cafree(cells), 0);
+        CHECK_INT(heap > 0 ? bcr_cafree(heap) : 0, 0);
+        if (i == 1500)
+            segments = bcri_host_segments(one->host);
+    }
+    CHECK(bcri_host_segments(one->host) <= segments + 6);
+    end();
+}

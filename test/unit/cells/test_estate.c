@@ -390,3 +390,41 @@ TEST(a_region_is_not_given_back_to_the_cell_that_has_come_after_its_own)
     CHECK_UINT(bcri_heap_charged(one), 0); /* it was dropped */
     finish();
 }
+
+TEST(a_queue_stays_whole_when_the_one_that_added_nodes_to_it_has_ended)
+{
+    enum { BACK = 60 };
+    begin();
+    as(one);
+    CHECK_INT(bcr_cagrow(10, 0, 0, 0, 1, BACK, 0), 10);
+    CHECK_INT(bcr_cagrow(20, 0, 0, 0, 1, 1, 0), 20); /* 17 nodes */
+    const int name = group_name(two, one->index);
+    void **taken[BACK];
+    for (int i = 0; i < BACK; i++) {
+        void **rgid = bcr_rgalloc(8, 0);
+        **(int **)rgid = i;
+        CHECK_INT(bcr_put(1, rgid, bcr_cce, 10, bcr_FREE), 0);
+    }
+    as(two);
+    struct bcri_place *place;
+    for (int i = 0; i < BACK; i++)
+        CHECK((taken[i] = bcr_get(1, name, 10, 0)) != NULL);
+    CHECK_INT(bcri_place_find(two, name, 20, &place), 0);
+    for (int i = BACK; i-- > 0;) { /* as a write lock that finds no memory for its copy */
+        struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)taken[i];
+        bcri_store(&slot->cell, place->ref);
+        bcri_store(&slot->prev, place->open);
+        bcri_request_give_back(two, slot);
+    }
+    (void)end_two();
+    give_all_back();
+    live_and_die(1);
+    as(one);
+    CHECK_INT(bcr_celllen(bcr_cce, 20), BACK);
+    for (int i = 0; i < BACK; i++) {
+        void **rgid = bcr_get(1, bcr_cce, 20, 0);
+        CHECK(rgid != NULL && **(int **)rgid == i);
+        CHECK_INT(bcr_rgfree(rgid), 0);
+    }
+    finish();
+}
