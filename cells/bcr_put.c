@@ -167,10 +167,10 @@ BCRI_INLINE int give(void **rgid, uint64_t key, bool write)
     if (bcri_unlikely(!bcri_lock_try(ctx, &cell->t.lock)))
         return give_waiting(ctx, place, id.slot, write);
     const uint64_t tail = bcri_load(&cell->t.tail);
-    _Atomic uint64_t *const ring = &cell->ring[tail & place->mask];
-    if (bcri_unlikely(!is_straight(place, cell, tail, ring, write)))
+    if (bcri_unlikely(!is_straight(place, cell, tail, write)))
         return give_locked(ctx, place, id.slot, write);
-    store_entry(ctx, place, cell, tail, ring, region, true, 0, 1 | BCRI_PHASE_GIVES);
+    store_entry(ctx, place, cell, tail, &cell->ring[tail & place->mask], region, true, 0,
+                1 | BCRI_PHASE_GIVES);
     bcri_store_release(&cell->t.lock, 0);
     bcri_step();
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))

@@ -43,6 +43,15 @@ uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
     return by_ring < head + credits ? by_ring : head + credits;
 }
 
+/* Four wait by ticket at most, and only tickets from the tail on. A mark elsewhere is that of somebody who has gone. */
+void bcri_look_for_marks(struct bcri_place *place, uint64_t tail)
+{
+    for (uint32_t i = 0; i < BCRI_TICKETS; i++)
+        if (bcri_entry_lap(bcri_load(&place->cell->ring[(tail + i) & place->mask])) == BCRI_ENTRY_SLEEP)
+            return;
+    bcri_store(&place->cell->t.sleeps, 0);
+}
+
 int bcri_put_refused(struct bcri_ctx *ctx, struct bcri_place *place, int result)
 {
     bool called = false;

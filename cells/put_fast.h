@@ -32,6 +32,9 @@
 /* put.c: how far the tail may go, from what the takers have left behind. Under T. */
 uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place);
 
+/* put.c: whether there are marks of sleepers yet, the next ticket being `tail`. Under T. */
+void bcri_look_for_marks(struct bcri_place *place, uint64_t tail);
+
 /* put.c: lets go of T and ends a put that has not been done. Returns `result`. */
 int bcri_put_refused(struct bcri_ctx *ctx, struct bcri_place *place, int result);
 
@@ -88,9 +91,9 @@ BCRI_INLINE int look_at_tail(struct bcri_ctx *ctx, struct bcri_place *place, uin
     return bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0) ? BCRI_GO_SLOW : 0;
 }
 
-/* The same without a call, and also whether nobody sleeps at that entry. False: look_at_tail tells. */
+/* The same without a call, and also whether nobody sleeps. False: look_at_tail tells. */
 BCRI_INLINE bool is_straight(const struct bcri_place *place, struct bcri_cell_shm *cell, uint64_t tail,
-                             const _Atomic uint64_t *ring, bool write)
+                             bool write)
 {
     struct bcri_tail_shm *const t = &cell->t;
     if (bcri_unlikely(bcri_load(&t->state) != place->open) ||
@@ -102,8 +105,7 @@ BCRI_INLINE bool is_straight(const struct bcri_place *place, struct bcri_cell_sh
             return false;
         bcri_store(&t->limit, limit);
     }
-    return bcri_likely(bcri_load_acquire(&place->area->waitputs) == 0 &&
-                       bcri_entry_lap(bcri_load(ring)) != BCRI_ENTRY_SLEEP);
+    return bcri_likely(bcri_load_acquire(&place->area->waitputs) == 0 && bcri_load(&t->sleeps) == 0);
 }
 
 BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
@@ -116,8 +118,11 @@ BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_
     if (nofree && (error = bcri_cell_hold(ctx, region)) != 0)
         return error;
     _Atomic uint64_t *const ring = &place->cell->ring[tail & place->mask];
-    const uint64_t old = bcri_load(ring);
+    const bool sleeps = bcri_unlikely(bcri_load(&place->cell->t.sleeps) != 0);
+    const uint64_t old = sleeps ? bcri_load(ring) : 0;
     store_entry(ctx, place, place->cell, tail, ring, region, false, old, nofree ? 1 : 1 | BCRI_PHASE_GIVES);
+    if (sleeps)
+        bcri_look_for_marks(place, tail + 1);
     *old_out = old;
     return 0;
 }

@@ -284,9 +284,12 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     }
     bool served = full_entry(&place, slot) != 0;
     /* A ticket that is still one: the entry is of the lap before and nobody needs it any more (cell.h). */
-    if (held && !served && state_of(slot) == BCRI_SLOT_TICKET)
+    if (held && !served && state_of(slot) == BCRI_SLOT_TICKET) {
+        bcri_store(&t->sleeps, 1);
+        bcri_step();
         bcri_store(&place.cell->ring[bcri_load(&slot->key) & place.mask],
                    BCRI_ENTRY_SLEEP << 56 | ctx->index);
+    }
     if (held) { /* the cell may have been closed and given back since it was looked up */
         bcri_unlock_stale(ctx, &t->lock);
         bcri_cell_released(ctx, &place);

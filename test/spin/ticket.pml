@@ -11,7 +11,8 @@
  * is looked at under T alone), CREDITS, STOPS (the process
  * with that number may be taken for stopped wherever it holds a lock: others leave, and call).
  * Rules that can be broken: WRITE_LOOKS_FIRST (before it has T), NO_WAITERS_IN_LIMIT,
- * NO_WAITER_IN_LIMIT (of a writer), STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one). */
+ * NO_WAITER_IN_LIMIT (of a writer), STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one), NO_SLEEPS (nothing says that
+ * there is one), MARKS_FORGOTTEN (by the first put, whoever else sleeps). */
 #ifndef RING
 #define RING 2
 #endif

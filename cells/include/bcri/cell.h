@@ -28,7 +28,9 @@
  * A taker that found its entry full has read it under H before head moved; a taker that waited clears waiter[t % 4]
  * after it has read its entry, and `limit` does not pass it before. `limit` is a cached bound: head, collected tickets and
  * credits only grow while it is trusted; whoever lowers one of them holds both locks and sets limit = tail.
- * A waiter that is about to sleep writes SLEEP | its record's index into its entry, under T: the put that meets it rings.
+ * A waiter that is about to sleep sets T.sleeps and writes SLEEP | its record's index into its entry, under T: the put that
+ * meets it rings. Without `sleeps` a put does not look: whoever reads the line of an entry before it stores to it has waited for
+ * that line when those who watch it take it away again.
  *
  * A waiter by ticket that sees its entry full looks at its own slot next: if somebody has moved it to the list meanwhile
  * (under both locks, before that put), the entry is not for it.
@@ -72,7 +74,7 @@ struct bcri_head_shm {
 };
 struct bcri_tail_shm {
     _Atomic uint32_t lock;
-    _Atomic uint32_t spare;
+    _Atomic uint32_t sleeps; /* 1: an entry may bear the mark of a sleeper; under T */
     _Atomic uint64_t state;
     _Atomic uint64_t tail;
     _Atomic uint64_t limit;
