@@ -37,6 +37,7 @@ static void prepare(const char *from)
 {
     if (geteuid() != 0)
         SKIP("only root can make a set-user-ID program of root");
+    CHECK(from != NULL);
     struct statvfs system;
     const char *folder = run_folder();
     if (statvfs(folder, &system) != 0 || (system.f_flag & ST_NOSUID) != 0)
