@@ -55,6 +55,9 @@ static void endscript_done(struct enl_program *program)
     /* What CCEs have left running in the background may print for ever. */
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         enl_output_close(cce);
+    if (program->log.lost_total != 0)
+        enl_say(program, BCRI_LOG_WARN, "%llu lines could not be written into the log: %s",
+                (unsigned long long)program->log.lost_total, strerror(program->log.lost_errno));
     enl_say_flush(program, close_all);
 }
 

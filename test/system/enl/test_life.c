@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -138,6 +139,20 @@ TEST(what_cces_print_does_not_make_the_log_grow_without_bound)
     CHECK(size_of(".log") < (1 << 20) + 4096);
     run_read_file(run_file("bcr.", ".log"), text, sizeof text);
     CHECK(strstr(text, "line 99999\n") != NULL);
+}
+
+TEST(a_log_that_could_not_be_written_whole_is_said)
+{
+    struct rlimit size;
+    run_folder();
+    CHECK_INT(getrlimit(RLIMIT_FSIZE, &size), 0);
+    size.rlim_cur = 8 << 20;
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &size), 0);
+    setenv("SYS_CHILD", "flood 250000", 1);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, " lines could not be written into the log: ");
 }
 
 TEST(much_output_arrives_whole_and_the_tail_is_bounded)
