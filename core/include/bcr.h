@@ -437,6 +437,8 @@ BCR_API int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree);
  *                           since; so it stays until somebody puts there.
  *           bcrE_NOMEM      no memory for another region ID, or to look at the region; it is in the cell
  *                           as before.
+ *           bcrE_RGID       a handler that ran meanwhile freed an ID that it did not hold, and this get
+ *                           waited with that.
  * Blocks  : until a region is there, up to msec. May run handlers.
  * Order   : waiting gets are served in order of arrival, reads without consuming.  A get comes after this
  *           CCE's earlier puts to the same CCE.
