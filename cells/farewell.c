@@ -378,7 +378,7 @@ void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
     struct walk walk = {.enl = enl};
     if (record == NULL)
         return; /* it cannot be mapped, or the way to it is damaged: nothing of it can be put right */
-    bcri_journal_repair(enl, index);
+    bcri_journal_repair_surely(enl, index);
     bcri_repair_serve(enl);
     bcri_slot_each(enl, index, end_id, &walk);
     give_back(&walk);

@@ -31,7 +31,7 @@ struct dead {
     /* Locks of journal.cell that this repair has taken, beside those that still carry the dead one's tag. Not to be
      * confused with locks that enl holds for something else: this may run in the middle of that. */
     bool head_taken, tail_taken;
-    const struct dead *outer; /* whose repair has come to wait for somebody dead */
+    struct dead *outer; /* whose repair has come to wait: further out, or aside (bcri_repair_put_aside) */
 };
 
 void bcri_repair_wake(struct bcri_host *host)
@@ -438,6 +438,18 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
         serve_later(enl, &cell);
 }
 
+static void forget(struct bcri_ctx *enl, struct dead *dead)
+{
+    struct dead *at = enl->repairing;
+    if (at == dead) {
+        enl->repairing = dead->outer;
+        return;
+    }
+    while (at->outer != dead)
+        at = at->outer;
+    at->outer = dead->outer;
+}
+
 bool bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct dead dead = {.index = index, .tag = BCRI_TAG(index), .record = bcri_record(enl, index)};
@@ -453,8 +465,48 @@ bool bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
         return true;
     enl->repairing = &dead;
     repair_open(enl, &dead);
-    enl->repairing = dead.outer;
+    forget(enl, &dead);
     return true;
+}
+
+static uint64_t word_of(const struct bcri_ctx *enl, size_t i)
+{
+    return bcri_load((_Atomic uint64_t *)(void *)enl->journal + i);
+}
+
+void bcri_repair_put_aside(struct bcri_ctx *enl, struct bcri_repair_aside *aside)
+{
+    for (size_t i = 0; i < BCRI_JOURNAL_WORDS; i++)
+        aside->journal[i] = word_of(enl, i);
+    aside->answered = enl->answered;
+    aside->damaged = enl->damaged;
+    enl->answered = false;
+    enl->damaged = false;
+    bcri_store(&enl->journal->cw_state, BCRI_CW_IDLE);
+    bcri_store(&enl->journal->op, BCRI_OP_NONE);
+}
+
+void bcri_repair_take_up(struct bcri_ctx *enl, const struct bcri_repair_aside *aside)
+{
+    for (size_t i = 0; i < BCRI_JOURNAL_WORDS; i++)
+        bcri_store((_Atomic uint64_t *)(void *)enl->journal + i, aside->journal[i]);
+    enl->answered = aside->answered;
+    enl->damaged = aside->damaged;
+}
+
+static bool is_open(const void *arg, uint32_t holder)
+{
+    const struct bcri_record_shm *record = arg;
+    (void)holder;
+    return bcri_load_acquire(&record->journal.op) != BCRI_OP_NONE ||
+           bcri_load_acquire(&record->journal.cw_state) != BCRI_CW_IDLE;
+}
+
+void bcri_journal_repair_surely(struct bcri_ctx *enl, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_record(enl, index);
+    for (unsigned turn = 0; record != NULL && !bcri_journal_repair(enl, index); turn++)
+        bcri_wait_for_holder(enl, BCRI_TAG(index), is_open, record, turn);
 }
 
 void bcri_repair_init(struct bcri_ctx *enl)

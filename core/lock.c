@@ -81,6 +81,14 @@ static bool repaired_one(struct bcri_ctx *ctx)
     return false;
 }
 
+static void wait_on(struct bcri_ctx *ctx, _Atomic uint32_t *word, uint32_t expected, uint64_t until_ns)
+{
+    if (ctx->wait_aside != NULL)
+        ctx->wait_aside(ctx, word, expected, until_ns);
+    else
+        bcri_futex_wait(word, expected, until_ns);
+}
+
 /* Sleeps until lock_event of the holder is not `event` any more, or until then. Once in it, when it has become long,
  * somebody is told. */
 static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uint32_t *lock_event,
@@ -88,12 +96,31 @@ static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uin
 {
     uint64_t told_ns = ctx->holder_stays != NULL ? bcri_clock_ns() + BCRI_NS_PER_S : UINT64_MAX;
     if (told_ns < until_ns) {
-        bcri_futex_wait(lock_event, event, told_ns);
+        wait_on(ctx, lock_event, event, told_ns);
         if (bcri_load_acquire(lock_event) != event || bcri_clock_ns() < told_ns)
             return;
         ctx->holder_stays(ctx, holder - 1);
     }
-    bcri_futex_wait(lock_event, event, until_ns);
+    wait_on(ctx, lock_event, event, until_ns);
+}
+
+/* Whoever of this context has begun to wait last and waits still, for those who ask on whom it waits. */
+static void go_aside(struct bcri_ctx *ctx, struct bcri_aside *aside)
+{
+    aside->next = ctx->asides;
+    ctx->asides = aside;
+    bcri_store(&ctx->bell->waits_on, aside->holder);
+}
+static void come_back(struct bcri_ctx *ctx, const struct bcri_aside *aside)
+{
+    struct bcri_aside **at = &ctx->asides;
+    while (*at != aside)
+        at = &(*at)->next;
+    *at = aside->next;
+    uint32_t holder = ctx->asides != NULL ? ctx->asides->holder : 0;
+    bcri_store(&ctx->bell->waits_on, holder);
+    if (ctx->holder_died != NULL)
+        bcri_store(&ctx->host->enl_waits_on, holder);
 }
 
 static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
@@ -106,26 +133,28 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
         return;
     }
     uint32_t event = bcri_load_acquire(&record->bell.lock_event);
-    bool repairs = ctx->holder_died != NULL;
-    if (repairs) {
+    if (ctx->holder_died != NULL) {
         /* Whoever learns of a death stores DYING and then looks here: either we see it, or it wakes us. So does who has
          * something for `meanwhile` (bcri_repair_wake). */
         atomic_store_explicit(&ctx->host->enl_waits_on, holder, memory_order_seq_cst);
         if (repaired_one(ctx) || (ctx->meanwhile != NULL && ctx->meanwhile(ctx)))
             return;
     }
-    if (ctx->full_fence) {
-        sched_yield(); /* it cannot make others fence, so it must not sleep */
+    struct bcri_aside aside = {.holder = holder};
+    if (ctx->full_fence) { /* it cannot make others fence, so it must not sleep */
+        go_aside(ctx, &aside);
+        if (ctx->wait_aside != NULL)
+            wait_on(ctx, &record->bell.lock_event, event + 1, 0);
+        sched_yield();
+        come_back(ctx, &aside);
         return;
     }
     atomic_fetch_or_explicit(&record->bell.lock_sleepers, SLEEPERS, memory_order_seq_cst);
     bcri_fence_everybody(ctx);
-    bcri_store(&ctx->bell->waits_on, holder);
+    go_aside(ctx, &aside);
     if (held(arg, holder))
         sleep_until_event(ctx, holder, &record->bell.lock_event, event, until_ns);
-    bcri_store(&ctx->bell->waits_on, 0);
-    if (repairs)
-        bcri_store(&ctx->host->enl_waits_on, 0);
+    come_back(ctx, &aside);
 }
 
 static unsigned spin_turns(const struct bcri_ctx *ctx)
@@ -155,6 +184,8 @@ bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder,
     if (turn != spin_turns(ctx) + YIELD_TURNS)
         return false;
     struct bcri_record_shm *record = NULL;
+    if (holder == ctx->tag && ctx->asides != NULL)
+        return false; /* another thread of the daemon: it waits itself */
     if (holder != ctx->tag && holder - 1 < bcri_host_records(ctx->host))
         record = bcri_record(ctx, holder - 1);
     uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;

@@ -5,15 +5,17 @@
  * run in a thread of their own, one after the other, in the order given, on the daemon's context (bcri_host_ctx),
  * which nobody else uses meanwhile. The loop hears of each one's end.
  *
- * A repair may have to wait for a CCE that is stopped, for as long as that is. Births do not wait with it: whenever it is
- * about to sleep (core/lock.c, ctx->meanwhile) those that are queued are done, and a new one wakes it. Why nothing breaks:
- *   - A birth touches a record that nobody else uses yet, the reserve of the host segment, and the daemon's own journal, in
- *     which nothing is open that is needed later: nobody repairs the daemon. The repair of another one's journal, which may
- *     happen at the same places, does more than that.
- *   - Only what is before it in the queue is overtaken: no work on the same record, since a record is given out again only
- *     when the loop has heard of the end of its repair.
- *   - It is not slept through. The adder queues, then reads whom the repair waits on; the repair stores that, then looks at
- *     the queue; both look at the queue under its mutex, so that one sees the other. */
+ * A repair may have to wait for a CCE that is stopped, for as long as that is. Whenever it is about to sleep (core/lock.c) it goes
+ * aside, and another thread does what is queued: births, error regions, and the repairs of others who have died, each of which
+ * may go aside as well. So who waits at the cells of one who dies later gets bcrE_DEAD in any case. Why nothing breaks:
+ *   - One thread acts at a time, and changes over only there (helper.h). What a repair has in the context it takes along
+ *     (bcri_repair_put_aside); between it and the cells it is then as between two CCEs: each holds locks, in the same order, and
+ *     waits for the other one's. That both have the daemon's tag is known where somebody waits (bcri_holder_is_nobody).
+ *   - No journal is repaired by two: whose is, and whether aside, is in one list (ctx->repairing).
+ *   - A repair that is aside knows what others had when it came: so nothing of an ended CCE is given back, no record given out again,
+ *     until nobody is aside (look_due). So only what is before it in the queue is overtaken, and no work on the same record.
+ *   - Where no thread can be had, and at the program's end, when deaths are not queued, it is done in the midst of the one that
+ *     waits: births, and the journal of whom it waits for. Whoever queues reads whom a repair waits on, and wakes it. */
 #ifndef ENL_WORKER_H
 #define ENL_WORKER_H
 
@@ -59,6 +61,8 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
 /* Queues a look at what ended CCEs have left, if none is queued. */
 bool enl_worker_look(struct enl_worker *worker);
+/* From now on deaths are not queued: who waits for one of the dead repairs its journal himself. */
+void enl_worker_end(struct enl_worker *worker);
 /* Called when no CCE lives: drops what is queued and waits for what is being done. True if the thread has ended; false
  * if it does not come to an end (damaged memory): then nothing that it uses may be freed. */
 bool enl_worker_stop(struct enl_worker *worker);

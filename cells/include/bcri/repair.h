@@ -32,7 +32,21 @@ void bcri_repair_init(struct bcri_ctx *enl);
 void bcri_repair_serve(struct bcri_ctx *enl);
 
 /* Only the journal: locks and the open operation. Called by bcri_cce_repair, and when the repair of one CCE meets a
- * lock of another dead one. False, and nothing is done: that repair itself has come here, by way of others'. */
+ * lock of another dead one. False, and nothing is done: that repair itself has come here, by way of others', or is aside. */
 bool bcri_journal_repair(struct bcri_ctx *enl, uint32_t index);
+/* The same, or waits until the repair that is aside has done it. */
+void bcri_journal_repair_surely(struct bcri_ctx *enl, uint32_t index);
+
+/* A repair that waits for a lock may be put aside: another thread of the daemon goes on with something else on the same context, until
+ * it takes the first one up again, under the same mutual exclusion. What it has in the context is kept for it. That is all: it is in
+ * the midst of no transaction and holds no count word, since nobody waits with one; locks that it holds carry the daemon's tag, and
+ * another one of its threads that needs one waits for it (core/lock.c) as it would for a CCE. */
+#define BCRI_JOURNAL_WORDS (sizeof(struct bcri_journal_shm) / sizeof(uint64_t))
+struct bcri_repair_aside {
+    uint64_t journal[BCRI_JOURNAL_WORDS];
+    bool answered, damaged;
+};
+void bcri_repair_put_aside(struct bcri_ctx *enl, struct bcri_repair_aside *aside);
+void bcri_repair_take_up(struct bcri_ctx *enl, const struct bcri_repair_aside *aside);
 
 #endif

@@ -56,6 +56,12 @@ struct bcri_copier;  /* copydesc.h: the copy descriptors that this CCE has used 
 struct bcri_returns; /* returns.h: ways home for other CCEs' blocks */
 struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
 
+/* Somebody of this context sleeps until a holder lets go (lock.c). */
+struct bcri_aside {
+    struct bcri_aside *next;
+    uint32_t holder; /* tag */
+};
+
 /* Private book-keeping of cells/area.c. */
 struct bcri_area_room {
     struct bcri_area_room *next;
@@ -134,7 +140,11 @@ struct bcri_ctx {
     bool (*meanwhile)(struct bcri_ctx *ctx);
     /* Somebody waits for what CCE `index` holds, for a second by now: tells a person. NULL: there is nobody to tell. */
     void (*holder_stays)(struct bcri_ctx *ctx, uint32_t index);
-    const void *repairing; /* the repair that is under way, the innermost one */
+    /* Set in the daemon only: waits for the futex as bcri_futex_wait does, and lets other threads of the daemon act on this context
+     * meanwhile (asides). */
+    void (*wait_aside)(struct bcri_ctx *ctx, _Atomic uint32_t *word, uint32_t expected, uint64_t until_ns);
+    struct bcri_aside *asides; /* who sleeps on a holder just now; in the daemon there may be several */
+    void *repairing; /* the journals of the dead that are being repaired: one for each nested or aside */
     /* Cells of the dead whose areas' waiting puts are still to be looked at: not from within another repair. */
     bcri_ref *unserved;
     size_t unserved_count, unserved_room;

@@ -5,10 +5,11 @@
  *   wait        reads a byte from the fifo $SYS_GO
  *   putwait MSEC
  *   get MSEC, read MSEC, lock MSEC, put    does that with the cell and tells the code
+ *   meet        takes a CCE's name from its next cell, and gets from that one's cell, for ever; tells before, and the code
  *
  * The others by their ordinals: 1 tells and waits in the cell for a region that does not come; 2 takes the locks that
  * $SYS_HOLDS names (h, t, or both), tells, is stopped, and lets go when it is continued; 3 tells and
- * ends; 4 tells and zaps the cell, for which it needs both locks. */
+ * ends; 4 tells and zaps the cell, for which it needs both locks; 5 has a cell too, sends its name, tells, and waits. */
 #include <bcr.h>
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 #include "bcri/lock.h"
 #include "bcri/self.h"
 
-enum { CELL = 1 };
+enum { CELL = 1, NAMES };
 
 static void must(bool holds, const char *what)
 {
@@ -65,6 +66,16 @@ static void hold(int owner)
     bcri_journal_close(ctx);
 }
 
+static void be_met(void)
+{
+    const int me = bcr_cce;
+    must(bcr_cagrow(CELL, 0, 0, 0, 1, 8, 4096) == CELL, "cagrow");
+    must(bcr_send(&me, sizeof me, bcrT_1CCE, 1, bcr_enlistor, NAMES, 1, 0) > 0, "send its name");
+    tell("5 %ld\n", (long)getpid());
+    for (;;)
+        pause();
+}
+
 static int other(void)
 {
     if (bcr_cceord == 1) {
@@ -74,6 +85,8 @@ static int other(void)
         for (;;)
             pause();
     }
+    if (bcr_cceord == 5)
+        be_met();
     if (bcr_cceord == 2)
         hold(bcr_enlistor);
     else
@@ -107,12 +120,21 @@ static void put(void)
     must(result == 0 || bcr_rgfree(rgid) == 0, "the region of a put that fails is still there");
 }
 
+static void meet(void)
+{
+    int other;
+    must(bcr_recv(&other, sizeof other, bcrT_1CCE, 1, bcr_cce, NAMES, 1, bcr_BLOCK) > 0, "take a name");
+    tell("meets\n");
+    void **rgid = bcr_deq(other, CELL, bcr_BLOCK);
+    tell("met %d\n", rgid != NULL ? 0 : bcr_errno);
+}
+
 int main(int argc, char **argv)
 {
     must(bcr_init(0, argv[0]) >= 0, "bcr_init");
     if (bcr_enlistor >= 0)
         return other();
-    must(bcr_cagrow(CELL, 0, 0, 0, 1, 8, 4096) == CELL, "cagrow");
+    must(bcr_cagrow(CELL, 0, 0, 0, 2, 8, 4096) == CELL, "cagrow");
     for (char **word = argv + 1; word < argv + argc; word++) {
         if (strcmp(*word, "enlist") == 0)
             must(bcr_enlist(NULL, -1, atoi(*++word), argv[0], NULL, bcr_FREE) == 0, "enlist");
@@ -128,6 +150,8 @@ int main(int argc, char **argv)
             must(bcr_putwait(atoi(*++word)) == 0, "putwait");
         else if (strcmp(*word, "put") == 0)
             put();
+        else if (strcmp(*word, "meet") == 0)
+            meet();
     }
     return 0;
 }

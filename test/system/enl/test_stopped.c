@@ -60,6 +60,13 @@ static int lines_with(const char *text, const char *part)
     return found;
 }
 
+static void check_told(const char *call, int code)
+{
+    char want[64];
+    snprintf(want, sizeof want, "%s %d", call, code);
+    CHECK_STR(run_told(), want);
+}
+
 TEST_TIMEOUT(a_repair_that_waits_for_a_stopped_cce_is_told_of_and_births_go_on, 120)
 {
     char part[128];
@@ -84,6 +91,56 @@ TEST_TIMEOUT(a_repair_that_waits_for_a_stopped_cce_is_told_of_and_births_go_on, 
     CHECK_INT(lines_with(run.error, "holds up"), 1);
 }
 
+TEST_TIMEOUT(who_waits_for_one_that_dies_hears_of_it_although_an_earlier_repair_waits_for_a_stopped_cce, 120)
+{
+    start("ht");
+    run_start(&run, run_enl(), "--onfail", "isolate", getenv("SYS_STOPPED"), "enlist", "1", "wait", "enlist",
+              "2", "wait", "enlist", "5", "meet", "enlist", "5", "meet", "enlist", "3", "wait", "get", "0");
+    pid_t waiter = told(1);
+    run_go();
+    pid_t holder = told_stopped();
+    CHECK_INT(kill(waiter, SIGKILL), 0);
+    run_wait_for_text("bcr.", "holds up the repair of what was left by CCE 1");
+    run_go();
+    for (int i = 0; i < 2; i++) {
+        pid_t met = told(5);
+        CHECK_STR(run_told(), "meets");
+        CHECK_INT(kill(met, SIGKILL), 0);
+        check_told("met", bcrE_DEAD);
+    }
+    told(3); /* births go on, too */
+    CHECK(is_stopped(holder));
+    int watch = run_watch(holder);
+    CHECK_INT(kill(holder, SIGCONT), 0);
+    run_gone(watch);
+    run_go();
+    check_told("get", bcrE_TIMEOUT);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST_TIMEOUT(a_program_ends_although_repairs_wait_for_a_stopped_cce, 120)
+{
+    start("ht");
+    run_start(&run, run_enl(), "--onfail", "isolate", getenv("SYS_STOPPED"), "enlist", "1", "wait", "enlist",
+              "2", "wait", "enlist", "4", "wait", "enlist", "3", "wait");
+    pid_t waiter = told(1);
+    run_go();
+    pid_t holder = told_stopped();
+    CHECK_INT(kill(waiter, SIGKILL), 0);
+    run_wait_for_text("bcr.", "holds up the repair of what was left by CCE 1");
+    run_go();
+    pid_t zapper = told(4);
+    CHECK_INT(kill(zapper, SIGKILL), 0);
+    run_go();
+    told(3);
+    CHECK(is_stopped(holder));
+    CHECK_INT(kill(holder, SIGKILL), 0);
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
 TEST_TIMEOUT(a_call_that_waits_for_a_stopped_cce_is_told_of_and_ps_says_that_it_is_stopped, 120)
 {
     char row[128];
@@ -102,13 +159,6 @@ TEST_TIMEOUT(a_call_that_waits_for_a_stopped_cce_is_told_of_and_ps_says_that_it_
     run_end(&run);
     CHECK_INT(run.status, 0);
     run_check_error(&run, "it is stopped");
-}
-
-static void check_told(const char *call, int code)
-{
-    char want[64];
-    snprintf(want, sizeof want, "%s %d", call, code);
-    CHECK_STR(run_told(), want);
 }
 
 /* Once it has been continued nothing is left of the calls that were in vain. */
