@@ -146,9 +146,9 @@ TEST(a_log_that_could_not_be_written_whole_is_said)
     struct rlimit size;
     run_folder();
     CHECK_INT(getrlimit(RLIMIT_FSIZE, &size), 0);
-    size.rlim_cur = 8 << 20;
+    size.rlim_cur = 5 << 20;
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &size), 0);
-    setenv("SYS_CHILD", "flood 250000", 1);
+    setenv("SYS_CHILD", "flood 120000", 1);
     run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
     run_end(&run);
     CHECK_INT(run.status, 0);
