@@ -161,7 +161,7 @@ static __attribute__((noinline)) int free_otherwise(void **rgid)
         return free_unusual(ctx, id.slot, error);
     bcri_counted(ctx, BCRI_COUNT_FREE);
     if (!bcri_drop_alone(ctx, id.slot, id.word))
-        bcri_drop_shared(ctx, id.slot);
+        (void)bcri_drop_shared(ctx, id.slot, id.ref, bcri_slot_region(id.word));
     return 0;
 }
 
@@ -173,8 +173,12 @@ int bcr_rgfree(void **rgid)
     if (bcri_unlikely(ctx == NULL || !bcri_id_plain(ctx, rgid, &id, &ref)))
         return free_otherwise(rgid);
     struct bcri_region_shm *const region = bcri_at_mapped(ctx, ref);
-    if (bcri_unlikely(region == NULL || bcri_load_acquire(&region->count) != BCRI_COUNT_ONE))
+    if (bcri_unlikely(region == NULL))
         return free_otherwise(rgid);
+    if (bcri_load_acquire(&region->count) != BCRI_COUNT_ONE) { /* as each read lock that ends */
+        bcri_counted(ctx, BCRI_COUNT_FREE);
+        return bcri_drop_shared(ctx, id.slot, id.ref, ref);
+    }
     const uint32_t home = region->home;
     if (home == ctx->index) {
         bcri_counted(ctx, BCRI_COUNT_FREE);

@@ -4,10 +4,9 @@
  * Journal: FREE; region, slot; decided by the count journal. */
 #include "bcri/drop.h"
 
-void bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region)
 {
-    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    bcri_journal_open(ctx, BCRI_OP_FREE, BCRI_REF_NONE, region, bcri_slot_ref(ctx, slot));
+    bcri_journal_open(ctx, BCRI_OP_FREE, BCRI_REF_NONE, region, slot_ref);
     bcri_region_drop(ctx, region);
     bcri_step();
     bcri_store(&slot->word, 0);
@@ -15,10 +14,12 @@ void bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_count_settled(ctx);
     bcri_journal_close(ctx);
     bcri_slot_give(ctx, slot);
+    return 0;
 }
 
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    if (!bcri_drop_alone(ctx, slot, bcri_load(&slot->word)))
-        bcri_drop_shared(ctx, slot);
+    const uint64_t word = bcri_load(&slot->word);
+    if (!bcri_drop_alone(ctx, slot, word))
+        (void)bcri_drop_shared(ctx, slot, bcri_slot_ref(ctx, slot), bcri_slot_region(word));
 }

@@ -11,8 +11,8 @@
 #include "bcri/heap_fast.h"
 #include "bcri/returns_fast.h"
 
-/* drop.c: the general case. */
-void bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* drop.c: the general case. Gives 0, so that a routine can end in it. */
+int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region);
 
 /* The only hold, on a block of this CCE's own heap. Gives 0. */
 BCRI_INLINE int bcri_drop_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref,
