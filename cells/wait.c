@@ -10,6 +10,7 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/flow.h"
+#include "bcri/heap.h"
 #include "bcri/summons.h"
 #include "bcri/upward.h"
 
@@ -88,6 +89,9 @@ static int sleep_until_rung(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, 
     struct bcri_bell_shm *bell = ctx->bell;
     uint32_t seen = bcri_load_acquire(&bell->bell);
     int ready = BCRI_WAIT_PASSED;
+    /* From here on a ring is not slept through. */
+    if (bcri_unlikely(bcri_load(&bell->freers_ended) != 0))
+        bcri_heap_collect_ended(ctx);
     atomic_store_explicit(&bell->sleeping, 1, memory_order_seq_cst);
     for (int i = 0; i < count && ready < 0; i++)
         if (!bcri_request_mark(ctx, slots[i]))

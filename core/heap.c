@@ -101,6 +101,8 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
         wanted.pages = (uint32_t)(((uint64_t)length + BCRI_HEAP_PAGE - 1) / BCRI_HEAP_PAGE);
     else
         wanted.class = bcri_class_of(length);
+    if (bcri_unlikely(bcri_load(&ctx->bell->freers_ended) != 0))
+        bcri_heap_collect_ended(ctx);
     look_for_home(ctx, &wanted);
     if (!from_area(ctx, heap->area, &wanted, &span, &i) && !from_any(ctx, &wanted, &span, &i)) {
         bcri_heap_collect_all(ctx);
@@ -207,6 +209,16 @@ void bcri_heap_collect_all(struct bcri_ctx *ctx)
     bcri_returns_collect(ctx, 0, take_home);
     if (bcri_unlikely(bcri_load(&ctx->bell->rescan)))
         bcri_heap_find_strays(ctx);
+}
+
+void bcri_heap_collect_ended(struct bcri_ctx *ctx)
+{
+    /* First, and acquire: what the ended ones have pushed and stored is seen from here on. */
+    atomic_exchange_explicit(&ctx->bell->freers_ended, 0, memory_order_seq_cst);
+    if (ctx->heap == NULL)
+        return;
+    bcri_heap_collect_all(ctx); /* reads what is there */
+    bcri_heap_collect_all(ctx); /* and finds that no more will come */
 }
 
 void bcri_heap_collect(struct bcri_ctx *ctx)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bcri/bell.h"
 #include "bcri/region.h"
 #include "bcri/segment.h"
 #include "returns_private.h"
@@ -407,6 +408,13 @@ void bcri_returns_repair_alone(struct bcri_ctx *enl, uint32_t index, bcri_ref re
     finish_send(enl, journal, index, ref);
 }
 
+/* Else one that neither runs out of blocks nor enlists would keep the queues of all who have ever freed one of its. */
+static void tell_owner(struct bcri_record_shm *owner)
+{
+    if (atomic_exchange_explicit(&owner->bell.freers_ended, 1, memory_order_seq_cst) == 0)
+        bcri_bell_ring(owner);
+}
+
 static uint32_t undrained(struct bcri_ctx *enl, const struct bcri_return_cell_shm *cell)
 {
     uint32_t count = 0;
@@ -414,9 +422,11 @@ static uint32_t undrained(struct bcri_ctx *enl, const struct bcri_return_cell_sh
         const struct bcri_return_queue_shm *queue = &cell->queue[i];
         if (bcri_load_acquire(&queue->state) != BCRI_RETURN_LISTED)
             continue;
-        const struct bcri_record_shm *owner = bcri_record(enl, queue->owner);
-        if (owner != NULL && !ended(&owner->id) && bcri_identity_part(&owner->id) == queue->owner_id)
-            count++;
+        struct bcri_record_shm *owner = bcri_record(enl, queue->owner);
+        if (owner == NULL || ended(&owner->id) || bcri_identity_part(&owner->id) != queue->owner_id)
+            continue;
+        count++;
+        tell_owner(owner);
     }
     return count;
 }

@@ -328,6 +328,8 @@ static void sleep_until_rung(struct bcri_waits *waits, uint64_t latest_ns)
         bell_oldest(waits);
     if (!bcri_summons_mark(waits->ctx))
         return;
+    if (bcri_unlikely(bcri_load(&own->freers_ended) != 0)) /* bell_seen is older */
+        bcri_heap_collect_ended(waits->ctx);
     atomic_store_explicit(&own->sleeping, 1, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     if (waits->deadline_count != 0 && waits->deadlines[0]->deadline_ns < latest_ns)

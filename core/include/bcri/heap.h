@@ -73,6 +73,10 @@ int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm 
  * just freed something of ours, and the next allocation need not look for it. */
 void bcri_heap_collect_waiting(struct bcri_ctx *ctx);
 
+/* The owner, when its bell says that some who have freed blocks of its have ended: takes all home, and forgets their queues. May ask
+ * the daemon for segments. */
+void bcri_heap_collect_ended(struct bcri_ctx *ctx);
+
 /* Collects all that others have freed, gives empty spans back, merges runs. */
 void bcri_heap_collect(struct bcri_ctx *ctx);
 

@@ -68,7 +68,9 @@ struct bcri_bell_shm {
     _Atomic uint32_t rescan;     /* reserved for the heap: enl asks the owner to look for unreturned blocks */
     _Atomic uint32_t waits_on;   /* tag of the CCE until whose release this one sleeps, or 0 (lock.c) */
     _Atomic uint64_t rung_for[BCRI_RUNG_FOR]; /* why it was rung last, a hint: bell.h */
-    uint32_t pad[2];
+    _Atomic uint32_t
+        freers_ended; /* enl: 1: queues home of some who have ended are to be read to the end (returns.h) */
+    uint32_t pad;
 };
 static_assert(sizeof(struct bcri_bell_shm) == 64, "docs/layout/record.md");
 

@@ -99,9 +99,9 @@ void bcri_returns_glance(struct bcri_ctx *ctx,
  * nothing. */
 void bcri_returns_repair(struct bcri_ctx *enl, uint32_t index);
 
-/* enl: how many queues in a segment of a freer that is dead and repaired living owners have not read to the end yet. Each
- * that they read to the end counts the segment's `frees` up. 0 in all RETURNS segments of that freer: they may be
- * dropped. */
+/* enl: how many queues in a segment of a freer that is dead and repaired living owners have not read to the end yet; these are
+ * told, and rung if they were not. Each that they read to the end counts the segment's `frees` up. 0 in all RETURNS segments of
+ * that freer: they may be dropped. */
 uint32_t bcri_returns_undrained(struct bcri_ctx *enl, uint32_t seg);
 
 void bcri_returns_fini(struct bcri_ctx *ctx);

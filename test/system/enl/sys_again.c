@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CCEs come and go, and what they had serves those that follow; one that has it mapped is stopped meanwhile: `sys_again WARM
  * STOPPED AFTER`, so many rounds each. In each round a CCE comes, hands out regions, frees one of the root's, and goes; all regions
- * hold the round's number. The bystander takes one of each but while it is stopped. With SYS_INSIDE it is stopped within an
+ * hold the round's number. The bystander takes one of each, and gives it one, but while it is stopped. With SYS_INSIDE it is stopped within an
  * operation. The root prints how many numbers of segments there are after each part. */
 #include <bcr.h>
 
@@ -18,7 +18,7 @@
 #include "bcri/self.h"
 
 #define FIFO "again.fifo"
-enum { HELLO = 1, ANSWER = 2, OWN = 1, WORD = 2, UNTIL_THE_END = 3, BYSTANDER = 1, REGIONS = 40 };
+enum { HELLO = 1, ANSWER = 2, OWN = 1, WORD = 2, UNTIL_THE_END = 3, GIFT = 4, BYSTANDER = 1, REGIONS = 40 };
 
 /* What goes to the bystander and back. */
 struct errand {
@@ -86,7 +86,7 @@ static void stop_inside(void)
 /* Takes a region of each CCE that it is told of: the first word of an errand is a region that names that. */
 static int bystander(void)
 {
-    must(bcr_cagrow(OWN, 0, 1, 0, 0, 8, 4096) == OWN, "cagrow");
+    must(bcr_cagrow(OWN, 0, 1, 0, 0, 8, 1 << 20) == OWN, "cagrow");
     say_hello();
     for (;;) {
         int cce;
@@ -94,8 +94,10 @@ static int bystander(void)
         must(name != NULL && errand != NULL, "errand");
         struct errand what = **(struct errand **)errand;
         must(bcr_copyfm(bcrT_1CCE, 1, name, 0, &cce, sizeof cce) >= 1 && bcr_rgfree(name) == 0, "copyfm");
-        if (what.number > 0)
+        if (what.number > 0) {
             check(bcr_deq(cce, OWN, bcr_BLOCK), what.number);
+            must(bcr_enq(filled(what.number), cce, GIFT, bcr_FREE) == 0, "gift");
+        }
         must(bcr_rgmod(errand) == 0, "rgmod");
         (*(struct errand **)errand)->pid = (int)getpid();
         must(bcr_enq(errand, bcr_enlistor, ANSWER, bcr_FREE) == 0, "answer");
@@ -127,12 +129,15 @@ static int send(int cce, int number)
 
 static int child(void)
 {
-    must(bcr_cagrow(OWN, 0, 0, 0, 3, 100, 1 << 16) == OWN, "cagrow");
+    must(bcr_cagrow(OWN, 0, 0, 0, 4, 100, 1 << 16) == OWN, "cagrow");
     for (int i = 0; i < REGIONS; i++)
         must(bcr_enq(filled(bcr_cceord), bcr_cce, OWN, bcr_NOFREE) == 0, "put");
     check(bcr_deq(bcr_cce, 0, bcr_BLOCK), bcr_cceord);
     say_hello();
-    must(bcr_deq(bcr_cce, WORD, bcr_BLOCK) != NULL, "word to go");
+    void **word = bcr_deq(bcr_cce, WORD, bcr_BLOCK);
+    must(word != NULL, "word to go");
+    if (**(int **)word != 0)
+        check(bcr_deq(bcr_cce, GIFT, bcr_BLOCK), bcr_cceord);
     return 0;
 }
 
@@ -145,7 +150,7 @@ static void rounds(char *program, int *number, int count, bool with_bystander)
         check(bcr_deq(cce, OWN, 0), *number);
         if (with_bystander)
             (void)send(cce, *number);
-        must(bcr_enq(bcr_rgalloc(8, 0), cce, WORD, bcr_FREE) == 0, "word to go");
+        must(bcr_enq(filled(with_bystander), cce, WORD, bcr_FREE) == 0, "word to go");
         must(bcr_deq(cce, UNTIL_THE_END, bcr_BLOCK) == NULL && bcr_errno == bcrE_DEAD, "the child's end");
     }
     printf("%u\n", bcri_host_segments(bcri_self()->host));

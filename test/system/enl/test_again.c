@@ -6,8 +6,8 @@
 #include "check.h"
 #include "run.h"
 
-/* The end of one CCE and the birth of the next overlap. */
-enum { OVERLAP = 6, WARM = 30, STOPPED = 60, AFTER = 60 };
+/* The ends of some CCEs and the births of the next overlap, more or less; one a round would be too many. */
+enum { OVERLAP = 30, WARM = 30, STOPPED = 60, AFTER = 60 };
 
 static struct run run;
 static unsigned warm, stopped, after;

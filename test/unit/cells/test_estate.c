@@ -428,3 +428,38 @@ TEST(a_queue_stays_whole_when_the_one_that_added_nodes_to_it_has_ended)
     }
     finish();
 }
+
+/* One that has ended frees a region of one's. Returns its index. */
+static uint32_t end_with_a_way_home(void)
+{
+    as(one);
+    CHECK_INT(bcr_put(1, bcr_rgalloc(8, 0), group_name(one, two->index), 1, bcr_FREE), 0);
+    as(two);
+    CHECK_INT(bcr_rgfree(bcr_get(1, bcr_cce, 1, 0)), 0);
+    const uint32_t rung = bcri_load(&one->bell->bell);
+    const uint32_t index = end_two();
+    CHECK_UINT(bcri_load(&one->bell->freers_ended), 1);
+    CHECK(bcri_load(&one->bell->bell) != rung);
+    CHECK(!is_free(index));
+    return index;
+}
+
+TEST(an_owner_with_blocks_enough_reads_the_queues_of_the_ended_when_it_is_told)
+{
+    begin();
+    uint32_t index = end_with_a_way_home();
+    while (bcri_load(&one->bell->freers_ended) != 0)
+        CHECK(bcr_rgalloc(8, 0) != NULL); /* at the latest with the next span */
+    CHECK(is_free(index));
+    finish();
+}
+
+TEST(an_owner_reads_the_queues_of_the_ended_before_it_sleeps)
+{
+    begin();
+    uint32_t index = end_with_a_way_home();
+    while (bcri_load(&one->bell->freers_ended) != 0)
+        CHECK(bcr_get(1, bcr_cce, 1, 20) == NULL);
+    CHECK(is_free(index));
+    finish();
+}
