@@ -30,7 +30,7 @@ static int begin(struct bcri_ctx *ctx, enum kind kind, uint64_t key, int msec, s
                  struct bcri_place **place_out)
 {
     struct bcri_place *place;
-    int error = bcri_place_find_key(ctx, key, &place);
+    int error = bcri_place_find_within(ctx, key, msec, &place);
     if (bcri_unlikely(error != 0))
         return error;
     ctx->get_place = place;

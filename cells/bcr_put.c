@@ -21,14 +21,19 @@ static uint64_t deadline(const struct bcri_ctx *ctx)
     return bcri_deadline_after(ctx->putwait_msec);
 }
 
-static int find(struct bcri_ctx *ctx, int cce, int cell, enum bcri_use use, struct bcri_place **place_out)
+static int find(struct bcri_ctx *ctx, int cce, int cell, enum bcri_use use, int msec,
+                struct bcri_place **place_out)
 {
-    int error = bcri_place_find(ctx, cce, cell, place_out);
+    int error = bcri_place_find_within(ctx, bcri_place_key(cce, cell), msec, place_out);
+    if (error == bcrE_TIMEOUT)
+        return bcrE_FULL;
     return bcri_likely(error == 0) ? bcri_access(*place_out, use) : error;
 }
 
 static __attribute__((noinline)) int failed(struct bcri_ctx *ctx, int error)
 {
+    if (error == bcrE_TIMEOUT) /* of a look-up */
+        error = bcrE_FULL;
     bcri_counted(ctx, error == bcrE_FULL ? BCRI_COUNT_FULL : BCRI_COUNT_FAILED);
     return bcri_fail(error);
 }
@@ -48,7 +53,8 @@ static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, bool wr
                                                    struct bcri_slot_shm *slot, uint64_t key, bool nofree)
 {
     struct bcri_place *place;
-    int error = find(ctx, (int)(uint32_t)(key >> 32), (int)(uint32_t)key, BCRI_USE_ADD, &place);
+    int error =
+        find(ctx, (int)(uint32_t)(key >> 32), (int)(uint32_t)key, BCRI_USE_ADD, ctx->putwait_msec, &place);
     if (error == 0)
         error = bcri_put(ctx, write, slot, place, nofree, deadline(ctx));
     return error;
@@ -76,7 +82,7 @@ BCRI_INLINE int put_now(struct bcri_ctx *ctx, void **rgid, uint64_t key, bool wr
     const bcri_ref region = bcri_slot_region(id.word);
     const struct bcri_region_shm *header = bcri_at(ctx, region);
     struct bcri_place *place;
-    error = header != NULL ? bcri_place_find_key(ctx, key, &place) : bcrE_NOMEM;
+    error = header != NULL ? bcri_place_find_within(ctx, key, ctx->putwait_msec, &place) : bcrE_NOMEM;
     if (bcri_unlikely(error != 0))
         return failed(ctx, error);
     const struct putting p = {id.slot, key, region, place->owner, header->length, write, nofree};
@@ -235,7 +241,7 @@ int bcr_zap(int cce, int cell)
         return failed(ctx, entered);
     for (;;) {
         struct bcri_place *place;
-        int error = find(ctx, cce, cell, BCRI_USE_TAKE, &place);
+        int error = find(ctx, cce, cell, BCRI_USE_TAKE, bcr_BLOCK, &place);
         if (error != 0)
             return failed(ctx, error);
         error = bcri_zap_slow(ctx, place);
@@ -261,7 +267,7 @@ struct target {
 static void put_at_once(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct target *target)
 {
     struct bcri_place *place;
-    target->error = find(ctx, target->cce, target->cell, BCRI_USE_ADD, &place);
+    target->error = find(ctx, target->cce, target->cell, BCRI_USE_ADD, ctx->putwait_msec, &place);
     if (target->error == 0)
         target->error = bcri_put(ctx, write, slot, place, true, BCRI_DEADLINE_PASSED);
 }
@@ -271,7 +277,7 @@ static void put_waiting(struct bcri_ctx *ctx, bool write, bcri_ref region, struc
 {
     struct bcri_place *place;
     do {
-        target->error = find(ctx, target->cce, target->cell, BCRI_USE_ADD, &place);
+        target->error = find(ctx, target->cce, target->cell, BCRI_USE_ADD, ctx->putwait_msec, &place);
         if (target->error != 0)
             return;
         if (place->own) {

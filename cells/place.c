@@ -11,6 +11,7 @@
 
 #include "bcr/error.h"
 #include "bcri/cces.h"
+#include "bcri/clock.h"
 #include "bcri/flow.h"
 #include "bcri/lock.h"
 #include "bcri/sane.h"
@@ -23,16 +24,28 @@ static bool version_is(const void *arg, uint32_t holder)
     return (bcri_load(&record->id.version) & 1u) != 0 && state != BCRI_CCE_DYING && state != BCRI_CCE_DEAD;
 }
 
-uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index)
+/* False: time is up, and the owner is stopped in the midst of it. */
+static bool version_settled_until(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
+                                  uint64_t deadline_ns, uint32_t *version_out)
 {
     for (unsigned turn = 0;; turn++) {
         /* The state first: from DYING on nobody changes the list, and an odd version stays odd until the repair ends. */
         uint32_t state = bcri_load_acquire(&record->id.state);
         uint32_t version = bcri_load_acquire(&record->id.version);
-        if ((version & 1u) == 0 || index == ctx->index || state == BCRI_CCE_DYING || state == BCRI_CCE_DEAD)
-            return version;
-        bcri_wait_for_holder(ctx, BCRI_TAG(index), version_is, record, turn);
+        if ((version & 1u) == 0 || index == ctx->index || state == BCRI_CCE_DYING || state == BCRI_CCE_DEAD) {
+            *version_out = version;
+            return true;
+        }
+        if (!bcri_wait_for_holder_until(ctx, BCRI_TAG(index), version_is, record, turn, deadline_ns))
+            return false;
     }
+}
+
+uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index)
+{
+    uint32_t version = 0;
+    (void)version_settled_until(ctx, record, index, BCRI_DEADLINE_NEVER, &version);
+    return version;
 }
 
 static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_place *place)
@@ -104,7 +117,8 @@ static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
     return bcrE_NOCELL;
 }
 
-static int place_search(struct bcri_ctx *ctx, int id, int number, struct bcri_place *place)
+static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadline_ns,
+                        struct bcri_place *place)
 {
     struct bcri_cce *cce = bcri_cce_lookup(ctx, id);
     if (cce == NULL)
@@ -113,7 +127,9 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, struct bcri_pl
         int error = bcri_cce_check(cce);
         if (error != 0)
             return error;
-        uint32_t version = bcri_version_settled(ctx, cce->record, cce->index);
+        uint32_t version;
+        if (!version_settled_until(ctx, cce->record, cce->index, deadline_ns, &version))
+            return bcrE_TIMEOUT;
         const bool before = ctx->damaged;
         error = number >= 0 ? find_in_areas(ctx, cce->record, (uint32_t)number, place) : bcrE_NOCELL;
         const bool damaged = ctx->damaged;
@@ -203,13 +219,18 @@ static struct bcri_place *make_entry(struct bcri_ctx *ctx, uint64_t key)
 
 int bcri_place_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_place **place_out)
 {
+    return bcri_place_find_slow_within(ctx, key, -1, place_out); /* for ever */
+}
+
+int bcri_place_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec, struct bcri_place **place_out)
+{
     const int cce = (int)(uint32_t)(key >> 32);
     const int number = (int)(uint32_t)key;
     struct bcri_place *place = make_entry(ctx, key);
     if (place == NULL)
         return bcrE_NOMEM;
     bcri_place_forget(ctx, place);
-    int error = place_search(ctx, cce, number, place);
+    int error = place_search(ctx, cce, number, bcri_deadline_after(msec), place);
     if (error != 0)
         return error;
     place->cce = cce;

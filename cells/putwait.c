@@ -263,8 +263,8 @@ int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struc
         int cce = place->cce;
         int number = place->number;
         bcri_place_forget(ctx, place);
-        error = bcri_place_find(ctx, cce, number, &place);
+        error = bcri_place_find_within(ctx, bcri_place_key(cce, number), ctx->putwait_msec, &place);
         if (error != 0)
-            return error;
+            return error == bcrE_TIMEOUT ? bcrE_FULL : error;
     }
 }

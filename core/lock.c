@@ -200,7 +200,7 @@ static bool lock_held(const void *arg, uint32_t holder)
     return bcri_load((const _Atomic uint32_t *)arg) == holder;
 }
 
-/* Whether it is, or waits itself for somebody who is; or is dead, and has waited so: its repair does. */
+/* Whether it is, or waits itself for somebody who is; or is dead, and has waited so: its repair does, or waits for somebody else. */
 static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
 {
     enum { HOPS = 16 }; /* more than the order of locks allows */
@@ -212,25 +212,27 @@ static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
         if (bcri_process_stopped(bcri_load(&record->id.pid)))
             return true;
         holder = bcri_load_acquire(&record->bell.waits_on);
+        if (holder == 0 && bcri_load_acquire(&record->id.state) == BCRI_CCE_DYING)
+            holder = bcri_load_acquire(&ctx->host->enl_waits_on);
     }
     return false;
 }
 
-/* One turn of waiting for a lock. False: it is held by somebody who is stopped, and time is up. */
-static bool wait_until(struct bcri_ctx *ctx, uint32_t holder, _Atomic uint32_t *lock, unsigned turn,
-                       uint64_t deadline_ns)
+bool bcri_wait_for_holder_until(struct bcri_ctx *ctx, uint32_t holder,
+                                bool (*held)(const void *arg, uint32_t holder), const void *arg,
+                                unsigned turn, uint64_t deadline_ns)
 {
     if (deadline_ns == BCRI_DEADLINE_NEVER || turn < spin_turns(ctx) + YIELD_TURNS) {
-        bcri_wait_for_holder(ctx, holder, lock_held, (const void *)lock, turn);
+        bcri_wait_for_holder(ctx, holder, held, arg, turn);
         return true;
     }
     uint64_t now_ns = bcri_clock_ns();
     if (now_ns >= deadline_ns) {
-        if (is_stopped(ctx, holder) && lock_held((const void *)lock, holder))
+        if (is_stopped(ctx, holder) && held(arg, holder))
             return false;
         deadline_ns = now_ns + LOOK_AGAIN_NS;
     }
-    sleep_on_holder(ctx, holder, lock_held, (const void *)lock, deadline_ns);
+    sleep_on_holder(ctx, holder, held, arg, deadline_ns);
     return true;
 }
 
@@ -247,7 +249,7 @@ bool bcri_lock_slow_until(struct bcri_ctx *ctx, _Atomic uint32_t *lock, uint64_t
             atomic_compare_exchange_strong_explicit(lock, &holder, ctx->tag, memory_order_acquire,
                                                     memory_order_relaxed))
             return true;
-        if (!wait_until(ctx, holder, lock, turn, deadline_ns))
+        if (!bcri_wait_for_holder_until(ctx, holder, lock_held, (const void *)lock, turn, deadline_ns))
             return false;
     }
 }

@@ -453,6 +453,15 @@ HELD_UP(who_gives_up_behind_an_enq_dies, .prepare = one_waits, .run = enq, .seco
 HELD_UP(who_gives_up_behind_a_zap_dies, .prepare = one_waits, .run = zap, .second = give_up, .late = "kt",
         .before = "", .after = "")
 
+/* Its cells are looked up anew meanwhile. */
+static bool grow_and_free(struct scene *scene)
+{
+    (void)scene;
+    int base = bcr_cagrow(0, 0, 0, 0, 1, 4, 0);
+    return base > 0 && bcr_cafree(base) == 0;
+}
+HELD_UP(look_ups_behind_an_owner_that_changes_its_cells, .own = true, .run = grow_and_free, .late = "tporlTq")
+
 /* A put that waits a little itself, wherever it is stopped. */
 static void one_region_and_time(struct scene *scene)
 {

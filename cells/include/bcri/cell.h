@@ -266,6 +266,20 @@ static inline int bcri_place_find_key(struct bcri_ctx *ctx, uint64_t key, struct
     }
     return bcri_place_find_slow(ctx, key, place_out);
 }
+/* For a call that has `msec`, as in the public calls. bcrE_TIMEOUT: time is up, and the owner is stopped while it changes its cells. */
+int bcri_place_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec, struct bcri_place **place_out);
+static inline int bcri_place_find_within(struct bcri_ctx *ctx, uint64_t key, int msec,
+                                         struct bcri_place **place_out)
+{
+    if (bcri_likely(ctx->cells != NULL)) {
+        struct bcri_place *place = bcri_place_entry(ctx, key);
+        if (bcri_likely(place->key == key && place->version == bcri_load_acquire(place->version_at))) {
+            *place_out = place;
+            return 0;
+        }
+    }
+    return bcri_place_find_slow_within(ctx, key, msec, place_out);
+}
 /* Whether `place`, an entry of the table or NULL, is that of this key, and still what a lookup would find. */
 static inline bool bcri_place_is(const struct bcri_place *place, uint64_t key)
 {

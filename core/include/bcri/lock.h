@@ -99,6 +99,11 @@ static inline void bcri_unlock_stale(struct bcri_ctx *ctx, _Atomic uint32_t *loc
 void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
                           bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn);
 
+/* The same until the deadline. False: time is up, and the holder is stopped, or waits for one that is. */
+bool bcri_wait_for_holder_until(struct bcri_ctx *ctx, uint32_t holder,
+                                bool (*held)(const void *arg, uint32_t holder), const void *arg,
+                                unsigned turn, uint64_t deadline_ns);
+
 /* Whether nobody can be behind the tag `holder`, after `turn` turns of waiting for it: none of the program's CCEs, one that
  * has ended and is repaired, the asker itself. Then a stray store has written it (ctx->damaged), and whoever waits may take
  * its place. No record is given out again while anybody waits in an operation. */
