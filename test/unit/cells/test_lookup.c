@@ -316,14 +316,15 @@ TEST(cells_that_come_and_go_do_not_make_the_table_of_places_grow)
     end();
 }
 
-/* To reach a cell of another CCE takes a descriptor for a moment, the first time. */
+/* To reach a segment for the first time takes a descriptor for a moment. One of this size is had for these cells alone: smaller
+ * ones lie beside cells that have been reached. */
 TEST(a_cell_that_cannot_be_reached_for_want_of_descriptors_is_NOMEM_and_nothing_has_changed)
 {
     begin();
     grow(0, 0, 1024);
     struct bcri_ctx *far = join();
     as(far);
-    int cell = grow(1, 9, 1024);
+    int cell = grow(1 << 15, 9, 1024);
     CHECK_INT(bcr_enq(number(5), bcr_cce, cell, bcr_FREE), 0);
     as(one);
     int cells[2] = {name(one, far), cell}, value = 7;
