@@ -211,10 +211,11 @@ BCRI_INLINE void **get(enum kind kind, int cce, int cell_number, int msec)
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
         return get_anyhow(key, msec, kind);
-    struct bcri_place *const place = ctx->get_place;
+    struct bcri_place *const place = bcri_place_near(ctx, ctx->get_place, key);
     struct bcri_slot_shm *const slot = *ctx->slot_top;
-    if (bcri_unlikely(!bcri_place_is(place, key) || !is_allowed(place, kind) || slot == NULL))
+    if (bcri_unlikely(place == NULL || !is_allowed(place, kind) || slot == NULL))
         return get_anyhow(key, msec, kind);
+    ctx->get_place = place;
     const bcri_ref slot_ref = bcri_slot_ref_near(ctx, slot);
     if (bcri_unlikely(slot_ref == BCRI_REF_NONE))
         return get_anyhow(key, msec, kind);

@@ -157,12 +157,12 @@ BCRI_INLINE int give(void **rgid, uint64_t key, bool write)
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
         return give_anyhow(rgid, key, write);
-    struct bcri_place *const place = ctx->put_place;
+    struct bcri_place *const place = bcri_place_near(ctx, ctx->put_place, key);
     struct bcri_id id;
     bcri_ref region;
-    if (bcri_unlikely(!bcri_place_is(place, key) || !place->may_add ||
-                      !bcri_id_plain(ctx, rgid, &id, &region)))
+    if (bcri_unlikely(place == NULL || !place->may_add || !bcri_id_plain(ctx, rgid, &id, &region)))
         return give_anyhow(rgid, key, write);
+    ctx->put_place = place;
     const struct bcri_region_shm *const header = bcri_at_mapped(ctx, region);
     if (bcri_unlikely(header == NULL))
         return give_anyhow(rgid, key, write);

@@ -286,6 +286,15 @@ static inline bool bcri_place_is(const struct bcri_place *place, uint64_t key)
     return bcri_likely(place != NULL && place->key == key &&
                        place->version == bcri_load_acquire(place->version_at));
 }
+/* The place of this key if it is that of the table's entry `last`, or its own entry is at hand; else NULL. `last` NULL: there may be
+ * no table yet. */
+static inline struct bcri_place *bcri_place_near(struct bcri_ctx *ctx, struct bcri_place *last, uint64_t key)
+{
+    if (bcri_place_is(last, key))
+        return last;
+    struct bcri_place *place = last != NULL ? bcri_place_entry(ctx, key) : NULL;
+    return bcri_place_is(place, key) ? place : NULL;
+}
 static inline int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, struct bcri_place **place_out)
 {
     return bcri_place_find_key(ctx, bcri_place_key(cce, number), place_out);
