@@ -16,6 +16,7 @@
 #include "bcri/config.h"
 #include "bcri/escape.h"
 #include "bcri/host.h"
+#include "bcri/stopped.h"
 #include "object.h"
 #include "spawn.h"
 
@@ -193,9 +194,12 @@ int enl_command_kill(const char *name)
     socklen_t length = sizeof daemon;
     int status = 1;
     bool sent = bcri_channel_send(fd, &request, NULL, 0, true) == 0;
-    if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0)
-        kill(daemon.pid, SIGCONT); /* it may be stopped with all its program */
-    set_patience(fd, 10);          /* a daemon answers at once, unless something is very wrong with it */
+    /* It may be stopped with all its program. One that is not is left alone: SIGCONT takes back a SIGSTOP that is under way, and
+     * whoever attaches to the daemon just now (a debugger, LeakSanitizer at its end) would wait for that for ever. */
+    if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0 &&
+        bcri_process_stopped((uint32_t)daemon.pid))
+        kill(daemon.pid, SIGCONT);
+    set_patience(fd, 10); /* a daemon answers at once, unless something is very wrong with it */
     while (sent && bcri_channel_recv(fd, &in, true) == 1) { /* until the daemon itself has gone */
         if (in.wrong == NULL && in.message.type == BCRI_MSG_reply)
             status = (int)in.message.status;
