@@ -16,8 +16,9 @@
 #include "bcri/self.h"
 
 enum {
-    HANG_SECONDS = 120,   /* for one kill */
-    KILLS = 12,           /* of a scenario, unless all instructions are tried */
+    HANG_SECONDS = 120, /* for one kill */
+    KILLS = 12,         /* of a scenario, unless all instructions are tried */
+    FULL_KILLS = 200,
     CONTENDED_KILLS = 30, /* of each path that was taken under contention */
     CONTENDED_PATHS = 20,
     TURNS = 4 /* of a loop: this many of its first, and of its last */
@@ -33,6 +34,13 @@ static void on_alarm(int signal)
         write(STDOUT_FILENO, scene_position, strlen(scene_position)) < 0)
         _exit(3);
     _exit(1);
+}
+
+uint64_t scene_stride(uint64_t count, uint64_t reduced, uint64_t full)
+{
+    const char *every = getenv("BCR_CRASH_EVERY");
+    const uint64_t tried = test_scale(reduced, full);
+    return every != NULL && *every != '\0' ? 1 : (count + tried - 1) / tried;
 }
 
 void scene_watch(void)
@@ -211,9 +219,10 @@ static void play_alone(const struct scenario *scenario, struct path *path, uint6
     for (uint64_t k = 0; k <= last; k++)
         if (k == path->count || path->stand[k].before < TURNS || path->stand[k].after < TURNS)
             wanted[count++] = k;
-    uint64_t stride = test_scale((count + KILLS - 1) / KILLS, 1);
-    for (uint64_t i = 0; i<count; i += stride> 1 ? 1 + test_rand_below(random, 2 * stride - 1) : 1)
+    const uint64_t stride = scene_stride(count, KILLS, FULL_KILLS);
+    for (uint64_t i = 0; i < count; i += 1 + test_rand_below(random, 2 * stride - 1))
         play(scenario, path, wanted[i], tally);
+    printf("one place in %llu\n", (unsigned long long)stride);
     free(wanted);
 }
 

@@ -24,6 +24,10 @@ extern char scene_position[512];
 /* From here on an alarm ends the process and says so, with the position. */
 void scene_watch(void);
 
+/* Every how many-th of `count` places is tried on the average: so that about `reduced` are, `full` at full size. All, where
+ * BCR_CRASH_EVERY is set. */
+uint64_t scene_stride(uint64_t count, uint64_t reduced, uint64_t full);
+
 /* Tracer and victim take turns on one processor: that is faster than waking each other across two, and leaves the others
  * to the contender. Once in a process. */
 void scene_share_cpu(void);

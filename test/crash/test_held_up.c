@@ -27,7 +27,7 @@
 #include "bcri/repair.h"
 #include "bcri/self.h"
 
-enum { HANG_SECONDS = 120, SAMPLES = 12, FULL_SAMPLES = 100000, STEPS_MAX = 1 << 20, VALUES = 32 };
+enum { HANG_SECONDS = 120, SAMPLES = 12, FULL_SAMPLES = 150, STEPS_MAX = 1 << 20, VALUES = 32 };
 
 static bool read_it(struct scene *scene)
 {
@@ -387,7 +387,7 @@ static void held_up(const struct scenario *scenario)
     scene_share_cpu();
     const char *only = getenv("BCR_CRASH_INSTRUCTION");
     play(scenario, &all, false, &random);
-    const uint64_t stride = 1 + all / test_scale(SAMPLES, FULL_SAMPLES);
+    const uint64_t stride = scene_stride(all, SAMPLES, FULL_SAMPLES);
     for (uint64_t at = 1 + test_rand_below(&random, stride); at <= all;
          at += 1 + test_rand_below(&random, 2 * stride - 1)) {
         uint64_t steps = only != NULL ? strtoull(only, NULL, 10) : at;
@@ -397,7 +397,8 @@ static void held_up(const struct scenario *scenario)
         if (only != NULL)
             break;
     }
-    printf("%llu plays at %llu instructions\n", (unsigned long long)plays, (unsigned long long)all);
+    printf("%llu plays at one in %llu of %llu instructions\n", (unsigned long long)plays,
+           (unsigned long long)stride, (unsigned long long)all);
 }
 
 #define HELD_UP(name, ...)                                     \
