@@ -438,6 +438,12 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
         serve_later(enl, &cell);
 }
 
+static void remember(struct bcri_ctx *enl, struct dead *dead)
+{
+    dead->outer = enl->repairing;
+    enl->repairing = dead;
+}
+
 static void forget(struct bcri_ctx *enl, struct dead *dead)
 {
     struct dead *at = enl->repairing;
@@ -455,15 +461,14 @@ bool bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
     struct dead dead = {.index = index, .tag = BCRI_TAG(index), .record = bcri_record(enl, index)};
     if (dead.record == NULL)
         return false;
-    dead.outer = enl->repairing;
     dead.journal = &dead.record->journal;
-    for (const struct dead *outer = dead.outer; outer != NULL; outer = outer->outer)
+    for (const struct dead *outer = enl->repairing; outer != NULL; outer = outer->outer)
         if (outer->index == index)
             return false;
     if (bcri_load_acquire(&dead.journal->op) == BCRI_OP_NONE &&
         bcri_load(&dead.journal->cw_state) == BCRI_CW_IDLE)
         return true;
-    enl->repairing = &dead;
+    remember(enl, &dead);
     repair_open(enl, &dead);
     forget(enl, &dead);
     return true;
