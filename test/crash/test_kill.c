@@ -32,6 +32,7 @@ enum {
     GROUP_KILLS = 100,  /* after these a new program begins */
     HANG_SECONDS = 120, /* without a kill */
     MOMENTS = 40,       /* at most, that one kill passes over */
+    RESERVE = 12,       /* of kills with an open journal, twice: some members wait for longer than that */
     GAP_NS = 5000000    /* between kills, twice that at most */
 };
 /* ---- the one who kills ---- */
@@ -138,25 +139,45 @@ static void note(struct killer *killer, int i, struct tally *tally)
     tally->under_way += bcri_load(&killer->actor.arena->under_way[killer->index[i] % RECORDS]) != 0;
 }
 
-/* Kills one at a random moment. Too many had closed journals lately: then a moment at which this one's is closed, too, is passed
- * over. On a busy machine members spend most of their time waiting. With handlers every other shall be summoning somebody. */
+/* Waits until it has stopped or ended. */
+static void wait_for(const struct killer *killer, int i, int how, int code)
+{
+    siginfo_t info;
+    while (waitid(P_PID, (id_t)killer->pid[i], &info, how | WEXITED | WNOWAIT) != 0 && errno == EINTR)
+        continue;
+    if (info.si_code != code)
+        FAIL("process %d ended by itself", (int)killer->pid[i]);
+}
+
+static void stop(const struct killer *killer, int i)
+{
+    siginfo_t info;
+    kill(killer->pid[i], SIGSTOP);
+    wait_for(killer, i, WSTOPPED, CLD_STOPPED);
+    waitid(P_PID, (id_t)killer->pid[i], &info, WSTOPPED);
+}
+
+/* Kills one at a random moment. It is stopped first, to see where it is: calls are shorter than the way of a signal. Too many had
+ * closed journals lately: then a moment at which this one's is closed, too, is passed over. On a busy machine members spend most
+ * of their time waiting. With handlers every other shall be summoning somebody. */
 static void kill_one(struct killer *killer, struct tally *tally)
 {
     const bool summoner = killer->actor.marked && tally->kills % 2 == 0;
-    const bool reluctant = 2 * tally->open < tally->kills + 2;
+    const bool reluctant = 2 * tally->open < tally->kills + RESERVE;
     int i = (int)test_rand_below(&killer->random, MEMBERS - 1);
-    siginfo_t info;
     i += i >= killer->youngest; /* which is still finding its way */
     wait_a_moment(killer, 2 * GAP_NS);
-    for (int tries = 0; reluctant && tries < MOMENTS && !journal_is_open(killer, i); tries++)
-        wait_a_moment(killer, GAP_NS / 8);
-    for (int tries = 0; summoner && tries < MOMENTS && !summons(killer, i); tries++)
-        wait_a_moment(killer, GAP_NS / 64);
+    stop(killer, i);
+    for (int tries = 0; tries < MOMENTS; tries++) {
+        const bool closed = reluctant && !journal_is_open(killer, i);
+        if (!closed && !(summoner && !summons(killer, i)))
+            break;
+        kill(killer->pid[i], SIGCONT);
+        wait_a_moment(killer, closed ? GAP_NS / 8 : GAP_NS / 64);
+        stop(killer, i);
+    }
     kill(killer->pid[i], SIGKILL);
-    while (waitid(P_PID, (id_t)killer->pid[i], &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
-        continue;
-    if (info.si_code != CLD_KILLED)
-        FAIL("process %d ended by itself", (int)killer->pid[i]);
+    wait_for(killer, i, 0, CLD_KILLED);
     note(killer, i, tally);
     bcri_store(&killer->actor.arena->index[i], 0);
     bury(killer, i);
