@@ -119,11 +119,6 @@ static void look_at_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
         audit->out->waiting_gets++;
         waits = true;
         break;
-    case BCRI_SLOT_PUTLEFT:
-        region = bcri_load(&slot->key);
-        audit->out->waiting_puts++;
-        waits = true;
-        break;
     case BCRI_SLOT_PUTWAIT:
         audit->out->waiting_puts++;
         waits = true;

@@ -137,7 +137,7 @@ static void look_at_flags(struct look *look, uint64_t queued)
     const struct bcri_cell_shm *cell = look->cell;
     bool list = bcri_load(&cell->c.list_first) != BCRI_REF_NONE;
     bool slow = (look->flags & BCRI_CELL_SLOW) != 0;
-    if (((bcri_load(&cell->h.state) ^ bcri_load(&cell->t.state)) & ~(uint64_t)BCRI_CELL_CALLED) != 0)
+    if (bcri_load(&cell->h.state) != bcri_load(&cell->t.state))
         SAY(look, "its two states differ: %#llx, %#llx", (unsigned long long)bcri_load(&cell->h.state),
             (unsigned long long)bcri_load(&cell->t.state));
     if (bcri_load(&cell->h.state) >> 32 != bcri_load(&look->area->gen))
@@ -245,7 +245,7 @@ static void look_at_waiting_puts(struct audit *audit, const struct bcri_area_shm
             return;
         }
         enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
-        if (state != BCRI_SLOT_PUTWAIT && state != BCRI_SLOT_PUTLEFT)
+        if (state != BCRI_SLOT_PUTWAIT)
             bcri_audit_say(audit, "area %u of CCE %u: an ID in state %u is among its waiting puts",
                            area->base, audit->cce, state);
         if (bcri_load(&slot->prev) != before)

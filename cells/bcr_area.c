@@ -4,7 +4,6 @@
 
 #include <limits.h>
 
-#include "bcri/called.h"
 #include "bcri/flow.h"
 #include "bcri/ids.h"
 #include "bcri/lock.h"
@@ -62,7 +61,6 @@ int bcr_celllen(int cce, int cell)
         length = bcri_queue_length(place);
         bcri_unlock_stale(ctx, &place->cell->t.lock);
         bcri_unlock_stale(ctx, &place->cell->h.lock);
-        bcri_cell_released(ctx, place);
         bcri_journal_close(ctx);
         if (open)
             break;

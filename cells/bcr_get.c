@@ -70,14 +70,11 @@ static __attribute__((noinline)) int finish(struct bcri_ctx *ctx, struct bcri_pl
     for (;; tired = false) {
         int ready = tired ? bcri_wait_asleep(ctx, &slot, 1, deadline_ns)
                           : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
-        int error = ready < 0 ? bcrE_TIMEOUT : bcri_request_settle(ctx, slot, deadline_ns);
-        if (bcri_unlikely(error == bcrE_TIMEOUT)) {
-            int withdrawn = bcri_request_withdraw(ctx, slot, deadline_ns);
-            if (withdrawn != BCRI_WAITS)
-                return withdrawn == 0 ? bcrE_TIMEOUT : withdrawn;
-            error = bcri_request_settle(ctx, slot, deadline_ns);
-        }
-        if (error != BCRI_WAITS && error != bcrE_TIMEOUT)
+        int withdrawn = ready < 0 ? bcri_request_withdraw(ctx, slot) : BCRI_WAITS;
+        if (withdrawn != BCRI_WAITS)
+            return withdrawn == 0 ? bcrE_TIMEOUT : withdrawn;
+        int error = bcri_request_settle(ctx, slot);
+        if (error != BCRI_WAITS)
             return error;
     }
 }
@@ -185,14 +182,12 @@ static __attribute__((noinline)) void **get_waiting(struct bcri_ctx *ctx, struct
     return end_get(ctx, place, slot, place->key, kind, msec, bcrE_TIMEOUT);
 }
 
-/* H has been let go of, and somebody sleeps or calls. */
+/* H has been let go of, and somebody sleeps. */
 static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, struct bcri_place *place,
                                                  struct bcri_slot_shm *slot, enum kind kind)
 {
-    if (bcri_unlock_wake(ctx))
-        bcri_fast_called(ctx, place);
-    else
-        bcri_journal_close(ctx);
+    bcri_unlock_wake(ctx);
+    bcri_journal_close(ctx);
     return got(ctx, slot, place->key, kind, place->owner);
 }
 
@@ -285,18 +280,15 @@ static int own_locked(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return own_or_give_back(ctx, slot);
 }
 
-/* Makes a request that was served the program's region. One that failed is left for bcr_rgwait to tell. False: a write lock
- * that cannot be marked in its time. */
-static bool make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns)
+/* Makes a request that was served the program's region. One that failed is left for bcr_rgwait to tell. */
+static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
     if (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_SERVED)
-        return true;
-    const int error = bcri_request_settle(ctx, slot, deadline_ns);
-    if (error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
+        return;
+    if (bcri_request_settle(ctx, slot) == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
         bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, BCRI_SLOT_WRITE_LOCK,
                                                bcri_slot_region(bcri_load(&slot->word))));
-    return error != bcrE_TIMEOUT;
 }
 
 int bcr_rgwait(void **rgid, int msec, int failfree)
@@ -316,17 +308,15 @@ int bcr_rgwait(void **rgid, int msec, int failfree)
         return bcri_fail(error);
     uint64_t deadline_ns = bcri_deadline_after(msec);
     do {
-        error = bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0 ? bcrE_TIMEOUT
-                                                                : bcri_request_settle(ctx, slot, deadline_ns);
-        if (error == bcrE_TIMEOUT) {
-            int withdrawn = failfree ? bcri_request_withdraw(ctx, slot, deadline_ns) : 0;
+        if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0) {
+            int withdrawn = failfree ? bcri_request_withdraw(ctx, slot) : 0;
             if (failfree && withdrawn == 0)
                 bcri_request_gone(ctx);
             if (withdrawn != BCRI_WAITS)
                 return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
-            error = bcri_request_settle(ctx, slot, deadline_ns);
         }
-    } while (error == BCRI_WAITS || error == bcrE_TIMEOUT);
+        error = bcri_request_settle(ctx, slot);
+    } while (error == BCRI_WAITS);
     if (error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
         error = own_or_give_back(ctx, slot);
     return error == 0 ? 1 : bcri_fail(error);
@@ -344,16 +334,10 @@ static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct bcri_sl
 
 /* A request that its cell served before it could be withdrawn, while others of the same call were withdrawn already:
  * undone, since the caller is told that nothing was taken. */
-static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns)
+static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    int error;
-    while ((error = bcri_request_settle(ctx, slot, deadline_ns)) == BCRI_WAITS)
+    while (bcri_request_settle(ctx, slot) == BCRI_WAITS)
         bcri_wait_settled(ctx, slot);
-    if (error == bcrE_TIMEOUT) {
-        if (bcri_request_withdraw(ctx, slot, deadline_ns) == BCRI_WAITS)
-            undo(ctx, slot, BCRI_DEADLINE_NEVER);
-        return;
-    }
     if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_LIVE)
         return;
     if (bcri_request_want(slot) == BCRI_WANT_READ)
@@ -363,23 +347,26 @@ static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t dead
 }
 
 /* Time is up: 0 once all are withdrawn; the index, from 1, of one that is ready while none is withdrawn yet. */
-static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int nids, uint64_t deadline_ns)
+static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int nids)
 {
     for (int i = 0; i < nids; i++)
-        if (bcri_request_ready(ctx, slots[i]) && make_usable(ctx, slots[i], deadline_ns))
+        if (bcri_request_ready(ctx, slots[i])) {
+            make_usable(ctx, slots[i]);
             return i + 1;
+        }
     for (int i = 0; i < nids; i++) {
-        uint64_t word = bcri_load_acquire(&slots[i]->word);
-        if (bcri_slot_state(word) == BCRI_SLOT_FREE || (bcri_slot_flags(word) & BCRI_SLOT_LEFT) != 0)
+        if (bcri_slot_state(bcri_load_acquire(&slots[i]->word)) == BCRI_SLOT_FREE)
             continue; /* named twice, withdrawn once */
-        int withdrawn = bcri_request_withdraw(ctx, slots[i], deadline_ns);
+        int withdrawn = bcri_request_withdraw(ctx, slots[i]);
         if (withdrawn == 0)
             continue;
         if (withdrawn == bcrE_INTERNAL)
             return bcri_fail(withdrawn);
-        if (i == 0 && make_usable(ctx, slots[i], deadline_ns))
+        if (i == 0) {
+            make_usable(ctx, slots[i]);
             return 1;
-        undo(ctx, slots[i], deadline_ns);
+        }
+        undo(ctx, slots[i]);
     }
     bcri_request_gone(ctx);
     return 0;
@@ -403,12 +390,11 @@ int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
         free(slots);
         return bcri_fail(error);
     }
-    const uint64_t deadline_ns = bcri_deadline_after(msec);
-    int result = bcri_wait_ready(ctx, slots, nids, deadline_ns) + 1;
-    if (result > 0 && !make_usable(ctx, slots[result - 1], deadline_ns))
-        result = 0;
-    if (result == 0 && failfree)
-        result = withdraw_all(ctx, slots, nids, deadline_ns);
+    int result = bcri_wait_ready(ctx, slots, nids, bcri_deadline_after(msec)) + 1;
+    if (result > 0)
+        make_usable(ctx, slots[result - 1]);
+    else if (failfree)
+        result = withdraw_all(ctx, slots, nids);
     free(slots);
     return result;
 }

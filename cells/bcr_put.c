@@ -143,12 +143,13 @@ static __attribute__((noinline)) int give_note(struct bcri_ctx *ctx, const struc
     return 0;
 }
 
-/* T has been let go of, and somebody sleeps or calls. */
+/* T has been let go of, and somebody sleeps. */
 static __attribute__((noinline)) int give_wake(struct bcri_ctx *ctx, struct bcri_place *place,
                                                struct bcri_slot_shm *slot, bcri_ref region, uint32_t length,
                                                bool write)
 {
-    put_done(ctx, place, slot, false, bcri_unlock_wake(ctx));
+    bcri_unlock_wake(ctx);
+    put_done(ctx, slot, false);
     return give_note(ctx, place, region, length, write);
 }
 
@@ -181,7 +182,7 @@ BCRI_INLINE int give(void **rgid, uint64_t key, bool write)
     bcri_step();
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
         return give_wake(ctx, place, id.slot, region, length, write);
-    put_done(ctx, place, id.slot, false, false);
+    put_done(ctx, id.slot, false);
     const uint32_t seq = ctx->trace_seq + 1;
     if (bcri_trace_looks_at_clock(seq))
         return give_note(ctx, place, region, length, write);

@@ -135,14 +135,14 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
     if (error != bcrE_PENDING)
         return bcri_fail(error);
     do {
-        int withdrawn = bcri_request_withdraw(ctx, slot, BCRI_DEADLINE_PASSED);
+        int withdrawn = bcri_request_withdraw(ctx, slot);
         if (withdrawn == 0)
             bcri_request_gone(ctx);
         if (withdrawn != BCRI_WAITS)
             return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
         bcri_wait_settled(ctx, slot);
-        error = bcri_request_settle(ctx, slot, BCRI_DEADLINE_PASSED);
-    } while (error == BCRI_WAITS || error == bcrE_TIMEOUT);
+        error = bcri_request_settle(ctx, slot);
+    } while (error == BCRI_WAITS);
     if (error != 0)
         return 0;
     bcri_slot_drop(ctx, slot);

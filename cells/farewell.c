@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "bcr/error.h"
-#include "bcri/called.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
@@ -127,8 +126,7 @@ static void end_waiting_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bc
         return;
     bcri_journal_open(enl, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     bcri_area_lock(enl, &place);
-    enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
-    if (state == BCRI_SLOT_PUTWAIT || state == BCRI_SLOT_PUTLEFT) {
+    if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_PUTWAIT) {
         bcri_putwait_withdraw(enl, &place, slot, ref);
         bcri_putwait_serve_all(enl, &place); /* those behind it may need no room */
     }
@@ -164,7 +162,7 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
     if (state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED) {
         end_request(walk, slot, ref);
-    } else if (state == BCRI_SLOT_PUTWAIT || state == BCRI_SLOT_PUTLEFT) {
+    } else if (state == BCRI_SLOT_PUTWAIT) {
         end_waiting_put(walk->enl, slot, ref);
     } else if (state == BCRI_SLOT_SERVED || state == BCRI_SLOT_FAILED || state == BCRI_SLOT_PUTDONE) {
         await_answerer(walk->enl, slot);
@@ -236,7 +234,6 @@ static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
     /* What a stray store has damaged is closed as it is: what its chains lead to stays held. */
     if (bcri_cell_sane(enl, place)) {
         bcri_tickets_to_list(enl, place);
-        bcri_cell_answer(enl, place);
         bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
         if (bcri_queue_length(place) != 0)
             (void)bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);

@@ -187,15 +187,11 @@ BCRI_INLINE int get_locked(struct bcri_ctx *ctx, struct bcri_place *place, enum 
 {
     struct bcri_head_shm *h = &place->cell->h;
     const int result = under_head(ctx, place, want, msec != 0, slot);
-    bool called = false;
     if (bcri_unlikely(result == BCRI_STALE))
         bcri_unlock_stale(ctx, &h->lock);
     else
-        called = bcri_unlock(ctx, &h->lock);
-    if (bcri_unlikely(called))
-        bcri_fast_called(ctx, place);
-    else
-        bcri_journal_close(ctx);
+        bcri_unlock(ctx, &h->lock);
+    bcri_journal_close(ctx);
     return result;
 }
 

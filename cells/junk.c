@@ -36,17 +36,6 @@ static void tx_journal(struct bcri_ctx *ctx, size_t field, uint64_t value)
 }
 #define TX_JOURNAL(ctx, field, value) tx_journal((ctx), offsetof(struct bcri_journal_shm, field), (value))
 
-/* In a transaction: this one region is what the journal's owner drops next. */
-void bcri_tx_junk_one(struct bcri_ctx *ctx, bcri_ref cell, bcri_ref region)
-{
-    TX_JOURNAL(ctx, junk_cell, cell);
-    TX_JOURNAL(ctx, junk_from, 0);
-    TX_JOURNAL(ctx, junk_to, 0);
-    TX_JOURNAL(ctx, junk_chain, 0);
-    TX_JOURNAL(ctx, aux[JUNK_BACK], 0);
-    TX_JOURNAL(ctx, aux[JUNK_FIRST], region);
-}
-
 int bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting)
 {
     struct bcri_summoning summoning;
@@ -58,7 +47,7 @@ int bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref rep
     uint64_t tail = bcri_load(&cell->t.tail);
     uint64_t head = bcri_load(&cell->h.head);
     uint32_t flags = (uint32_t)bcri_load(&cell->h.state);
-    bcri_tx_begin_put(ctx, waiting);
+    bcri_tx_begin(ctx);
     TX_JOURNAL(ctx, junk_cell, place->ref);
     TX_JOURNAL(ctx, junk_from, head);
     TX_JOURNAL(ctx, junk_to, head < tail ? tail : head);
@@ -80,10 +69,8 @@ int bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref rep
     bcri_tx_flags(ctx, place, flags);
     bcri_tx_finish(ctx, place, waiting);
     bcri_tx_summon(ctx, place, &summoning);
-    bool done = bcri_tx_commit(ctx);
-    bcri_summons_end(ctx, place, &summoning, done);
-    if (!done)
-        return BCRI_LEFT;
+    bcri_tx_commit(ctx);
+    bcri_summons_end(ctx, place, &summoning, true);
     bcri_junk_drop(ctx, ctx->index, place);
     return 0;
 }

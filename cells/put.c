@@ -54,15 +54,11 @@ void bcri_look_for_marks(struct bcri_place *place, uint64_t tail)
 
 int bcri_put_refused(struct bcri_ctx *ctx, struct bcri_place *place, int result)
 {
-    bool called = false;
     if (result == BCRI_STALE)
         bcri_unlock_stale(ctx, &place->cell->t.lock);
     else
-        called = bcri_unlock(ctx, &place->cell->t.lock);
-    if (called)
-        bcri_fast_called(ctx, place);
-    else
-        bcri_journal_close(ctx);
+        bcri_unlock(ctx, &place->cell->t.lock);
+    bcri_journal_close(ctx);
     return result;
 }
 

@@ -128,18 +128,14 @@ BCRI_INLINE int under_tail(struct bcri_ctx *ctx, struct bcri_place *place, bcri_
 }
 
 /* The rest of a put that is done, and that has let go of T: the ID, if it gives, and the journal. */
-BCRI_INLINE void put_done(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                          bool nofree, bool called)
+BCRI_INLINE void put_done(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool nofree)
 {
     ctx->waits_in_row = 0;
     if (!nofree) {
         bcri_store(&slot->word, 0);
         bcri_slot_give(ctx, slot);
     }
-    if (bcri_unlikely(called))
-        bcri_fast_called(ctx, place);
-    else
-        bcri_journal_close(ctx);
+    bcri_journal_close(ctx);
 }
 
 /* Lets go of T and ends the put. */
@@ -148,10 +144,10 @@ BCRI_INLINE int put_end(struct bcri_ctx *ctx, struct bcri_place *place, struct b
 {
     if (bcri_unlikely(result != 0))
         return bcri_put_refused(ctx, place, result);
-    const bool called = bcri_unlock(ctx, &place->cell->t.lock);
+    bcri_unlock(ctx, &place->cell->t.lock);
     if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
         bcri_bell_ring_index(ctx, (uint32_t)old, place->ref);
-    put_done(ctx, place, slot, nofree, called);
+    put_done(ctx, slot, nofree);
     return 0;
 }
 

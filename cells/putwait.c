@@ -57,36 +57,9 @@ static int end_request(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
     return answer;
 }
 
-/* The answers of puts whose slots could not be had back at once (bcri_putwait_end). */
-static void take_back_kept(struct bcri_ctx *ctx)
-{
-    struct bcri_slot_shm *next, *kept = ctx->slots_left;
-    ctx->slots_left = NULL;
-    for (; kept != NULL; kept = next) {
-        struct bcri_place place;
-        next = bcri_slot_left_behind(kept);
-        const enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&kept->word));
-        bool over = state == BCRI_SLOT_PUTDONE ||
-                    (state == BCRI_SLOT_FAILED && bcri_slot_hold_of(bcri_load(&kept->word)) != BCRI_REF_NONE);
-        if (over && bcri_place_at(ctx, bcri_load(&kept->cell), &place) == 0) {
-            bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-            over = bcri_area_lock_until(ctx, &place, BCRI_DEADLINE_PASSED);
-            if (over)
-                bcri_area_unlock(ctx, &place);
-            bcri_journal_close(ctx);
-        }
-        if (over)
-            (void)end_request(ctx, kept);
-        else
-            bcri_slot_leave(ctx, kept);
-    }
-}
-
 int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
                        struct bcri_slot_shm **request_out, uint64_t deadline_ns)
 {
-    if (ctx->slots_left != NULL)
-        take_back_kept(ctx);
     struct bcri_slot_shm *request = bcri_slot_take(ctx);
     if (request == NULL)
         return bcrE_NOMEM;
@@ -125,7 +98,7 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) + 1);
     bcri_tx_commit(ctx);
     /* A get may have begun to wait at our cell just now, behind older puts that want other cells; it needs no room. */
-    (void)bcri_putwait_hand_over_one(ctx, slot_ref);
+    bcri_putwait_hand_over_one(ctx, slot_ref);
     bcri_putwait_serve_all(ctx, place);
     bcri_area_unlock(ctx, place);
     bcri_journal_close(ctx);
@@ -133,41 +106,16 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     return BCRI_WAITS;
 }
 
-/* Time is up and the area's lock cannot be had: the put is others' to end, unless it has its answer. */
-static bool leave(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *request)
-{
-    uint64_t waits = bcri_slot_word(BCRI_SLOT_PUTWAIT, 0, bcri_load(&request->key));
-    const uint64_t left = bcri_slot_word(BCRI_SLOT_PUTLEFT, 0, place->ref);
-    if (!atomic_compare_exchange_strong_explicit(&request->word, &waits, left, memory_order_seq_cst,
-                                                 memory_order_acquire))
-        return false;
-    bcri_step();
-    bcri_area_call(ctx, place);
-    return true;
-}
-
-/* Without the area's lock. */
-static int end_alone(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *request)
-{
-    int error = bcrE_FULL;
-    if (!leave(ctx, place, request))
-        error = answer_of(request);
-    bcri_journal_close(ctx);
-    bcri_slot_leave(ctx, request);
-    return error;
-}
-
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns)
 {
     struct bcri_place place;
-    if (bcri_wait_ready(ctx, &request, 1, deadline_ns) >= 0)
-        deadline_ns = BCRI_DEADLINE_PASSED; /* it has its answer */
+    (void)bcri_wait_ready(ctx, &request, 1, deadline_ns);
     /* Under the area's lock: whoever ended the request has finished with the area. Where the area is gone already, it has
      * failed the request before. */
     bool there = bcri_place_at(ctx, bcri_load(&request->cell), &place) == 0;
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (there && !bcri_area_lock_until(ctx, &place, deadline_ns))
-        return end_alone(ctx, &place, request);
+    if (there)
+        bcri_area_lock(ctx, &place);
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&request->word));
     if (there && state == BCRI_SLOT_PUTWAIT) {
         bcri_putwait_withdraw(ctx, &place, request, bcri_slot_ref(ctx, request));

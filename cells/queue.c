@@ -3,7 +3,6 @@
  * slow.h says what holds; every change is one transaction (tx.h). */
 #include "bcr/error.h"
 #include "bcri/bell.h"
-#include "bcri/called.h"
 #include "bcri/clock.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
@@ -22,38 +21,16 @@
 #define NODES_SHAPE 0u /* of a room with nothing else: no area's */
 static_assert(sizeof(NODE) == BCRI_REF_UNIT, "the next node has the next reference");
 
-static bool leaf_lock_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
+void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     bcri_store(&ctx->journal->area, place->area_ref);
     bcri_step();
-    return bcri_lock_until(ctx, &place->area->leaf, deadline_ns);
-}
-
-void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    (void)leaf_lock_until(ctx, place, BCRI_DEADLINE_NEVER);
-}
-
-bool bcri_leaf_lock_or_call(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    while (!leaf_lock_until(ctx, place, BCRI_DEADLINE_PASSED)) {
-        atomic_fetch_or_explicit(&place->area->called, BCRI_AREA_CALLED_LEAF, memory_order_seq_cst);
-        atomic_thread_fence(memory_order_seq_cst);
-        if (bcri_load(&place->area->leaf) != 0)
-            return false;
-    }
-    return true;
+    bcri_lock(ctx, &place->area->leaf);
 }
 
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    AREA *area = place->area;
-    bcri_unlock_stale(ctx, &area->leaf); /* the area may have been given back meanwhile */
-    if (bcri_likely((bcri_load(&area->called) & BCRI_AREA_CALLED_LEAF) == 0))
-        return;
-    atomic_fetch_and_explicit(&area->called, ~(uint32_t)BCRI_AREA_CALLED_LEAF, memory_order_seq_cst);
-    ctx->answered = true;
-    bcri_call_holder(ctx, ctx->tag); /* so that a fast put looks, too, when it has let go of its cell */
+    bcri_unlock_stale(ctx, &place->area->leaf); /* the area may have been given back meanwhile */
 }
 
 static uint32_t flags_of(const struct bcri_place *place)
@@ -63,9 +40,8 @@ static uint32_t flags_of(const struct bcri_place *place)
 
 void bcri_tx_flags(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t flags)
 {
-    const uint64_t state = place->open | (flags & ~BCRI_CELL_CALLED);
-    bcri_tx_add(ctx, BCRI_REDO_STATE, place->ref, offsetof(CELL, h.state), state);
-    bcri_tx_add(ctx, BCRI_REDO_STATE, place->ref, offsetof(CELL, t.state), state);
+    BCRI_TX64(ctx, place->ref, CELL, h.state, place->open | flags);
+    BCRI_TX64(ctx, place->ref, CELL, t.state, place->open | flags);
 }
 
 void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase)
@@ -183,23 +159,19 @@ uint32_t bcri_credits_share(const struct bcri_place *place)
     return share != 0 ? share : 1;
 }
 
-enum use { IN_ADVANCE, AT_ONCE, FOR_ONE_WHO_WAITS };
-
-/* 0; BCRI_NO_ROOM; bcrE_TIMEOUT: somebody who is stopped holds the leaf lock. */
-static int take_credits(struct bcri_ctx *ctx, struct bcri_place *place, enum use use)
+/* `in_advance`: nobody needs them yet. False: there are none. */
+static bool take_credits(struct bcri_ctx *ctx, struct bcri_place *place, bool in_advance)
 {
     AREA *area = place->area;
     if (bcri_load(&area->pool) == 0)
-        return BCRI_NO_ROOM;
-    if (use == FOR_ONE_WHO_WAITS ? !bcri_leaf_lock_or_call(ctx, place)
-                                 : !leaf_lock_until(ctx, place, BCRI_DEADLINE_PASSED))
-        return bcrE_TIMEOUT;
+        return false;
+    bcri_leaf_lock(ctx, place);
     uint32_t pool = bcri_load(&area->pool);
     uint32_t share = bcri_credits_share(place);
     if (share > pool)
         share = pool;
     /* Under the leaf lock: if a credit in the pool was gathered for a put that waits, that one is seen. */
-    if (use == IN_ADVANCE && bcri_load(&area->waitputs) != 0)
+    if (in_advance && bcri_load(&area->waitputs) != 0)
         share = 0;
     if (share != 0) {
         bcri_tx_begin(ctx);
@@ -208,22 +180,22 @@ static int take_credits(struct bcri_ctx *ctx, struct bcri_place *place, enum use
         bcri_tx_commit(ctx);
     }
     bcri_leaf_unlock(ctx, place);
-    return share != 0 ? 0 : BCRI_NO_ROOM;
+    return share != 0;
 }
 
 bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    return take_credits(ctx, place, IN_ADVANCE) == 0;
+    return take_credits(ctx, place, true);
 }
 
 /* Whether the bound has room for one more here; takes credits from the area's pool if need be. */
-static int queue_room(struct bcri_ctx *ctx, struct bcri_place *place, enum use use)
+static bool queue_room(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    int error = 0;
     /* More than once where regions that were given back lie here without a credit. */
-    while (error == 0 && bcri_queue_length(place) >= bcri_load(&place->cell->t.credits))
-        error = take_credits(ctx, place, use);
-    return error;
+    while (bcri_queue_length(place) >= bcri_load(&place->cell->t.credits))
+        if (!take_credits(ctx, place, false))
+            return false;
+    return true;
 }
 
 /* How far the ring may be filled: see cell.h. Both locks are held; waiting tickets are in the list. */
@@ -276,42 +248,38 @@ void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref wai
     if (waiting == BCRI_REF_NONE)
         bcri_tx_phase(ctx, 2);
     else
-        bcri_tx_putwait_unlist(ctx, place, waiting);
+        bcri_tx_putwait_unlist(ctx, place, waiting, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, BCRI_REF_NONE));
 }
 
 /* Room belongs to the puts that wait for it, oldest first: a new one does not overtake them. */
-static int room_for(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting)
+static bool room_for(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting)
 {
-    if (waiting != BCRI_REF_NONE)
-        return queue_room(ctx, place, FOR_ONE_WHO_WAITS);
-    /* One that finds the leaf lock held by somebody who is stopped may go and wait, and then finds out again. */
-    if (bcri_load_acquire(&place->area->waitputs) != 0 || queue_room(ctx, place, AT_ONCE) != 0)
-        return BCRI_NO_ROOM;
-    return 0;
+    return (waiting != BCRI_REF_NONE || bcri_load_acquire(&place->area->waitputs) == 0) &&
+           queue_room(ctx, place);
 }
 
 /* The queue is empty and requests wait: put in front, whence settling hands it on. */
-static bool append_to_waiters(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
                               bcri_ref waiting, const struct bcri_summoning *summoning)
 {
     CELL *cell = place->cell;
-    bcri_tx_begin_put(ctx, waiting);
+    bcri_tx_begin(ctx);
     BCRI_TX64(ctx, place->ref, CELL, c.first, region);
     BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
     BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
     tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
     bcri_tx_summon(ctx, place, summoning);
-    return bcri_tx_commit(ctx);
+    bcri_tx_commit(ctx);
 }
 
-static bool append_to_ring(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
+static void append_to_ring(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
                            const struct bcri_summoning *summoning)
 {
-    bcri_tx_begin_put(ctx, waiting);
+    bcri_tx_begin(ctx);
     tx_ring_store(ctx, place, region);
     tx_put_done(ctx, place, flags_of(place), waiting);
     bcri_tx_summon(ctx, place, summoning);
-    return bcri_tx_commit(ctx);
+    bcri_tx_commit(ctx);
 }
 
 static int append_to_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
@@ -323,12 +291,12 @@ static int append_to_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_r
     if (node == BCRI_REF_NONE && (error = grow_nodes(ctx, place)) == 0)
         node = peek_node(place);
     if (error == 0) {
-        bcri_tx_begin_put(ctx, waiting);
+        bcri_tx_begin(ctx);
         tx_chain_back(ctx, place, node, region);
         BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&place->cell->c.direct) + 1);
         tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
         bcri_tx_summon(ctx, place, summoning);
-        error = bcri_tx_commit(ctx) ? 0 : BCRI_LEFT;
+        bcri_tx_commit(ctx);
     }
     bcri_leaf_unlock(ctx, place);
     return error;
@@ -339,47 +307,30 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     const CELL *cell = place->cell;
     const bool waited_for = bcri_load(&cell->c.list_first) != 0;
     const bool handed_on = waited_for && bcri_load(&cell->c.takes) != 0;
-    int error = handed_on ? 0 : room_for(ctx, place, waiting);
-    if (error != 0)
-        return error;
+    if (!handed_on && !room_for(ctx, place, waiting))
+        return BCRI_NO_ROOM;
     struct bcri_summoning summoning;
     bool due = !handed_on && bcri_addition_summons(place, bcri_queue_length(place) + 1);
-    error = bcri_summons_begin(ctx, place, due, &summoning);
+    int error = bcri_summons_begin(ctx, place, due, &summoning);
     if (error != 0)
         return error;
     if (waited_for)
-        error = append_to_waiters(ctx, place, region, waiting, &summoning) ? 0 : BCRI_LEFT;
+        append_to_waiters(ctx, place, region, waiting, &summoning);
     else if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(place))
-        error = append_to_ring(ctx, place, region, waiting, &summoning) ? 0 : BCRI_LEFT;
+        append_to_ring(ctx, place, region, waiting, &summoning);
     else
         error = append_to_back(ctx, place, region, waiting, &summoning);
     bcri_summons_end(ctx, place, &summoning, error == 0);
     return error;
 }
 
-/* In the transaction that gives the region of a request back: the request is over. */
-static void tx_end_slot(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref)
-{
-    const SLOT *slot = bcri_at_sure(ctx, slot_ref);
-    enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
-    if (state == BCRI_SLOT_TICKET)
-        bcri_tx_add(ctx, BCRI_REDO_64, place->ref,
-                    offsetof(CELL, h.waiter) + (size_t)(bcri_load(&slot->key) % BCRI_TICKETS) * 8, 0);
-    if (state == BCRI_SLOT_SERVED) {
-        BCRI_TX64(ctx, place->ref, CELL, t.serving, 0);
-        if (bcri_request_marks(place, slot, BCRI_TAG(bcri_request_owner(slot))))
-            BCRI_TX32(ctx, place->ref, CELL, h.taker, 0);
-    }
-    BCRI_TX64(ctx, slot_ref, SLOT, word, 0);
-}
-
-static int prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot, bool anew,
-                   bool done)
+int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
+                       bool anew)
 {
     CELL *cell = place->cell;
     bcri_ref first = bcri_load(&cell->c.first);
     bcri_ref node = BCRI_REF_NONE;
-    (void)queue_room(ctx, place, AT_ONCE); /* a credit if there is one; it goes back also without */
+    (void)queue_room(ctx, place); /* a credit if there is one; it goes back also without */
     /* A region is worth more than the summons for which there is no memory. */
     struct bcri_summoning summoning;
     bool due =
@@ -408,26 +359,14 @@ static int prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref regi
     BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
     bcri_tx_flags(ctx, place, flags_of(place) | BCRI_CELL_SLOW);
     if (slot != BCRI_REF_NONE)
-        tx_end_slot(ctx, place, slot);
-    if (done)
-        bcri_tx_phase(ctx, 2);
+        BCRI_TX64(ctx, slot, SLOT, word, 0);
+    bcri_tx_phase(ctx, 2);
     bcri_tx_summon(ctx, place, &summoning);
     bcri_tx_commit(ctx);
     if (first != 0)
         bcri_leaf_unlock(ctx, place);
     bcri_summons_end(ctx, place, &summoning, true);
     return 0;
-}
-
-int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
-                       bool anew)
-{
-    return prepend(ctx, place, region, slot, anew, true);
-}
-
-int bcri_queue_return(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot)
-{
-    return prepend(ctx, place, region, slot, true, false);
 }
 
 void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot)
@@ -461,8 +400,7 @@ void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place)
             t + 1 < head ? bcri_load(&cell->h.waiter[(t + 1) % BCRI_TICKETS]) & BCRI_REF_MASK : 0;
         BCRI_TX64(ctx, slot, SLOT, prev, before);
         BCRI_TX64(ctx, slot, SLOT, next, after);
-        bcri_tx_add(ctx, BCRI_REDO_ANSWER, slot, offsetof(SLOT, word),
-                    bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref));
+        BCRI_TX64(ctx, slot, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref));
         bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, h.waiter) + (size_t)(t % BCRI_TICKETS) * 8,
                     0);
         if (before == 0)
@@ -483,7 +421,6 @@ static void tx_answer(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref s
 {
     uint32_t sub = bcri_load(&place->cell->c.sub) + 1;
     BCRI_TX32(ctx, place->ref, CELL, c.sub, sub);
-    BCRI_TX64(ctx, place->ref, CELL, t.serving, slot_ref);
     bcri_tx_add(ctx, BCRI_REDO_IF, slot_ref, offsetof(SLOT, word),
                 bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref));
     BCRI_TX64(ctx, slot_ref, SLOT, given, given);
@@ -520,10 +457,6 @@ static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     bool leaf = !read && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
 
     begin_list(ctx, slot);
-    if (bcri_unlikely(bcri_request_left(slot))) {
-        bcri_request_end(ctx, place, slot, slot_ref);
-        return;
-    }
     if (leaf)
         bcri_leaf_lock(ctx, place);
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
@@ -545,7 +478,6 @@ static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     if (leaf)
         bcri_leaf_unlock(ctx, place);
     bcri_ring_noted(ctx, owner, place->ref);
-    bcri_serving_done(ctx, place);
 }
 
 void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
@@ -637,21 +569,10 @@ int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place)
 
 int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
 {
-    int error = bcri_cell_try_enter(ctx, place, deadline_ns);
-    if (bcri_unlikely(error == bcrE_TIMEOUT)) /* it may have had one of the locks */
-        bcri_cell_released(ctx, place);
-    return error;
-}
-
-int bcri_cell_try_enter(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
-{
     CELL *cell = place->cell;
     if (!bcri_lock_until(ctx, &cell->h.lock, deadline_ns))
         return bcrE_TIMEOUT;
-    if (!bcri_lock_until(ctx, &cell->t.lock, deadline_ns)) {
-        bcri_unlock_stale(ctx, &cell->h.lock);
-        return bcrE_TIMEOUT;
-    }
+    bcri_lock(ctx, &cell->t.lock);
     uint64_t state = bcri_load(&cell->h.state);
     if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
         bcri_unlock_stale(ctx, &cell->t.lock);
@@ -664,10 +585,6 @@ int bcri_cell_try_enter(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t
         return bcrE_INTERNAL;
     }
     bcri_tickets_to_list(ctx, place);
-    if (bcri_unlikely(bcri_cell_is_called(place))) {
-        bcri_cell_answer(ctx, place);
-        serve_waiting(ctx, place); /* what went back to the head may be for one behind */
-    }
     return 0;
 }
 
@@ -676,7 +593,6 @@ void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_cell_settle(ctx, place);
     bcri_unlock(ctx, &place->cell->t.lock);
     bcri_unlock(ctx, &place->cell->h.lock);
-    bcri_cell_released(ctx, place);
 }
 
 void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code)
@@ -693,6 +609,5 @@ void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int 
         tx_answer(ctx, place, ref, BCRI_SLOT_FAILED, (uint64_t)code);
         bcri_tx_commit(ctx);
         bcri_ring_noted(ctx, owner, place->ref);
-        bcri_serving_done(ctx, place);
     }
 }

@@ -11,7 +11,6 @@
 
 #include "bcr/error.h"
 #include "bcri/bell.h"
-#include "bcri/called.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/region.h"
@@ -318,14 +317,8 @@ static void leave_cell(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
             bcri_junk_drop(enl, dead->index, place);
         }
         uint64_t state = bcri_load(&cell->h.state);
-        if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0) {
-            /* It may have been answering, or serving one that has left. */
-            if (bcri_cell_sane(enl, place)) {
-                bcri_tickets_to_list(enl, place);
-                bcri_cell_answer(enl, place);
-            }
+        if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 && bcri_cell_sane(enl, place))
             bcri_cell_settle(enl, place);
-        }
     }
     if (tail)
         bcri_unlock(enl, &cell->t.lock);
@@ -349,12 +342,11 @@ static void let_go_of_old(struct bcri_ctx *enl, const struct dead *dead, _Atomic
     }
 }
 
-/* The dead one may have freed room and not come to serving the puts that wait for it, or have been called by who could not
- * wait for its locks. That takes locks which this repair's caller may hold: it is remembered for bcri_repair_serve(). Without
- * memory for that, the next operation there does it. */
+/* The dead one may have freed room and not come to serving the puts that wait for it. That takes locks which this repair's
+ * caller may hold: it is remembered for bcri_repair_serve(). Without memory for that, the next operation there does it. */
 static void serve_later(struct bcri_ctx *enl, const struct bcri_place *place)
 {
-    if (bcri_load_acquire(&place->area->waitputs) == 0 && !bcri_cell_is_called(place))
+    if (bcri_load_acquire(&place->area->waitputs) == 0)
         return;
     if (enl->unserved_count == enl->unserved_room) {
         size_t room = enl->unserved_room != 0 ? 2 * enl->unserved_room : 8;
@@ -367,17 +359,6 @@ static void serve_later(struct bcri_ctx *enl, const struct bcri_place *place)
     enl->unserved[enl->unserved_count++] = place->ref;
 }
 
-/* It was ending a put that had been left: that one's region is dropped, with the area's lock still held (serve.c). */
-static void finish_left(struct bcri_ctx *enl, const struct dead *dead, struct bcri_area_shm *area)
-{
-    struct bcri_place place;
-    if (!holds(dead, &area->lock) || !named_place(enl, &dead->journal->junk_cell, &place))
-        return;
-    if (dead->counted)
-        bcri_junk_step_over(enl, dead->index);
-    bcri_junk_drop(enl, dead->index, &place);
-}
-
 void bcri_repair_serve(struct bcri_ctx *enl)
 {
     while (enl->unserved_count != 0) {
@@ -386,9 +367,9 @@ void bcri_repair_serve(struct bcri_ctx *enl)
         if (bcri_place_at(enl, ref, &place) != 0)
             continue;
         bcri_journal_open(enl, BCRI_OP_SLOW, ref, BCRI_REF_NONE, BCRI_REF_NONE);
-        bcri_cell_released(enl, &place);
-        if (bcri_load_acquire(&place.area->waitputs) != 0)
-            bcri_area_call(enl, &place);
+        bcri_area_lock(enl, &place);
+        bcri_putwait_serve_all(enl, &place);
+        bcri_area_unlock(enl, &place);
         bcri_journal_close(enl);
     }
 }
@@ -420,7 +401,6 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
     else
         let_go_of_old(enl, dead, &dead->journal->cell2);
     if (area != NULL) {
-        finish_left(enl, dead, area);
         let_go(dead, &area->lock);
     }
     uint64_t ring = bcri_load(&dead->journal->aux[BCRI_AUX_RING]);
@@ -483,9 +463,7 @@ void bcri_repair_put_aside(struct bcri_ctx *enl, struct bcri_repair_aside *aside
 {
     for (size_t i = 0; i < BCRI_JOURNAL_WORDS; i++)
         aside->journal[i] = word_of(enl, i);
-    aside->answered = enl->answered;
     aside->damaged = enl->damaged;
-    enl->answered = false;
     enl->damaged = false;
     bcri_store(&enl->journal->cw_state, BCRI_CW_IDLE);
     bcri_store(&enl->journal->op, BCRI_OP_NONE);
@@ -495,7 +473,6 @@ void bcri_repair_take_up(struct bcri_ctx *enl, const struct bcri_repair_aside *a
 {
     for (size_t i = 0; i < BCRI_JOURNAL_WORDS; i++)
         bcri_store((_Atomic uint64_t *)(void *)enl->journal + i, aside->journal[i]);
-    enl->answered = aside->answered;
     enl->damaged = aside->damaged;
 }
 

@@ -6,14 +6,11 @@
  *   phase 0   a lock may be held (the tail lock for the SLEEP mark, the head lock for a write lock's mark); nothing else
  *   phase 1   about to make the slot LIVE, then to mark the taker of a write lock and to clear waiter[ticket % 4]. Done if the
  *             slot is LIVE; repair marks, and clears the waiter entry if it still names the slot.
- * A request that was served from the list is collected by one store, and needs no journal.
- *
- * Nothing here waits for somebody who is stopped, once time is up: called.h. */
+ * A request that was served from the list is collected by one store, and needs no journal. */
 #include <sched.h>
 
 #include "bcr/error.h"
 #include "bcri/bell.h"
-#include "bcri/called.h"
 #include "bcri/clock.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
@@ -105,28 +102,22 @@ static void make_live(struct bcri_slot_shm *slot, bcri_ref region, uintptr_t dat
 }
 
 /* A write lock: the mark is made under H, which must be had before the region is. */
-static __attribute__((noinline)) int collect_lock(struct bcri_ctx *ctx, struct bcri_place *place,
-                                                  struct bcri_slot_shm *slot, bcri_ref region, uintptr_t data,
-                                                  uint64_t deadline_ns)
+static __attribute__((noinline)) void collect_lock(struct bcri_ctx *ctx, struct bcri_place *place,
+                                                   struct bcri_slot_shm *slot, bcri_ref region,
+                                                   uintptr_t data)
 {
     struct bcri_head_shm *h = &place->cell->h;
     bcri_note_locks(ctx);
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
-    if (!bcri_lock_until(ctx, &h->lock, deadline_ns)) {
-        bcri_journal_close(ctx);
-        return bcrE_TIMEOUT;
-    }
+    bcri_lock(ctx, &h->lock);
     bcri_journal_phase(ctx, 1);
     make_live(slot, region, data);
     bcri_mark_taker(place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
     bcri_step();
     bcri_store(&h->waiter[bcri_load(&slot->key) % BCRI_TICKETS], 0);
     bcri_step();
-    if (bcri_unlikely(bcri_unlock(ctx, &h->lock)))
-        bcri_fast_called(ctx, place);
-    else
-        bcri_journal_close(ctx);
-    return 0;
+    bcri_unlock(ctx, &h->lock);
+    bcri_journal_close(ctx);
 }
 
 /* Where a region's data lies stands in its header, and both come from another core. Blocks are used again and again: where the
@@ -150,7 +141,7 @@ static inline void note_data(struct bcri_ctx *ctx, bcri_ref region, uint32_t dat
 }
 
 static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                                 uint64_t entry, uint64_t deadline_ns)
+                                 uint64_t entry)
 {
     struct bcri_journal_shm *j = ctx->journal;
     bcri_ref region = entry & BCRI_REF_MASK;
@@ -163,9 +154,7 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
         data = bcri_header_data(ctx, region, header);
     }
     if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
-        int error = collect_lock(ctx, place, slot, region, data, deadline_ns);
-        if (bcri_unlikely(error != 0))
-            return error;
+        collect_lock(ctx, place, slot, region, data);
     } else {
         bcri_store(&j->slot, bcri_slot_ref(ctx, slot));
         bcri_step();
@@ -203,8 +192,7 @@ BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, stru
     for (int turn = 1; turn <= looks; turn++) {
         uint64_t entry = bcri_load_acquire(at);
         if (bcri_entry_lap(entry) == lap) {
-            return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry, deadline_ns)
-                                                      : BCRI_WAITS;
+            return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry) : BCRI_WAITS;
         }
         if (summonses && bcri_summons_any(ctx))
             break;
@@ -244,7 +232,7 @@ static int collect_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return data != 0 ? 0 : unmappable(ctx, slot);
 }
 
-int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns)
+int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_place place;
     uint64_t entry;
@@ -253,7 +241,7 @@ int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64
         if (waits_at(ctx, slot, &place) != 0)
             return BCRI_WAITS; /* being closed: the slot is FAILED in a moment */
         entry = full_entry(&place, slot);
-        return entry != 0 ? collect_ticket(ctx, &place, slot, entry, deadline_ns) : BCRI_WAITS;
+        return entry != 0 ? collect_ticket(ctx, &place, slot, entry) : BCRI_WAITS;
     case BCRI_SLOT_SERVED:
     case BCRI_SLOT_FAILED: return collect_answered(ctx, slot);
     case BCRI_SLOT_LIVE: return 0;
@@ -275,68 +263,22 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         return !bcri_request_ready(ctx, slot);
     struct bcri_tail_shm *t = &place.cell->t;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    bool held = bcri_lock_until(ctx, &t->lock, BCRI_DEADLINE_PASSED);
-    if (bcri_unlikely(!held)) {
-        /* Somebody who is stopped has it: whoever puts next, or is at it, will ring. */
-        held = !bcri_cell_call(ctx, &place);
-        if (held)
-            bcri_lock(ctx, &t->lock);
-    }
+    bcri_lock(ctx, &t->lock);
     bool served = full_entry(&place, slot) != 0;
     /* A ticket that is still one: the entry is of the lap before and nobody needs it any more (cell.h). */
-    if (held && !served && state_of(slot) == BCRI_SLOT_TICKET) {
+    if (!served && state_of(slot) == BCRI_SLOT_TICKET) {
         bcri_store(&t->sleeps, 1);
         bcri_step();
         bcri_store(&place.cell->ring[bcri_load(&slot->key) & place.mask],
                    BCRI_ENTRY_SLEEP << 56 | ctx->index);
     }
-    if (held) { /* the cell may have been closed and given back since it was looked up */
-        bcri_unlock_stale(ctx, &t->lock);
-        bcri_cell_released(ctx, &place);
-    }
+    bcri_unlock_stale(ctx,
+                      &t->lock); /* the cell may have been closed and given back since it was looked up */
     bcri_journal_close(ctx);
     return !served;
 }
 
-static bool change_word(struct bcri_slot_shm *slot, uint64_t from, uint64_t to)
-{
-    return atomic_compare_exchange_strong_explicit(&slot->word, &from, to, memory_order_seq_cst,
-                                                   memory_order_relaxed);
-}
-
-/* Time is up and the locks cannot be had. 0: the request is others' to end now. BCRI_WAITS: settle it. bcrE_FULL: nothing can be
- * done here but wait for the locks. */
-static int leave(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot)
-{
-    const uint64_t listed = bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref);
-    const uint64_t ticket = bcri_slot_word(BCRI_SLOT_TICKET, 0, BCRI_REF_NONE);
-    const uint64_t left = bcri_slot_word(BCRI_SLOT_FREE, BCRI_SLOT_LEFT, BCRI_REF_NONE);
-    const bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
-    for (;;) {
-        if (change_word(slot, listed, listed | left)) {
-            bcri_step();
-            bcri_cell_mark_called(place);
-            break;
-        }
-        if (state_of(slot) != BCRI_SLOT_TICKET)
-            return BCRI_WAITS;
-        if (!lock && full_entry(place, slot) != 0)
-            return BCRI_WAITS;
-        if (ctx->full_fence)
-            return bcrE_FULL;
-        if (!change_word(slot, ticket, ticket | left))
-            continue;
-        bcri_step();
-        const bool called = bcri_cell_call(ctx, place);
-        if ((called && (lock || full_entry(place, slot) == 0)) || !change_word(slot, ticket | left, ticket))
-            break;
-        return called ? BCRI_WAITS : bcrE_FULL;
-    }
-    bcri_slot_leave(ctx, slot);
-    return 0;
-}
-
-int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns)
+int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_place place;
     const bool before = ctx->damaged;
@@ -348,16 +290,7 @@ int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint
         return lost ? bcrE_INTERNAL : BCRI_WAITS;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     int result = BCRI_WAITS;
-    int entered = bcri_cell_enter_until(ctx, &place, deadline_ns);
-    if (bcri_unlikely(entered == bcrE_TIMEOUT)) {
-        result = leave(ctx, &place, slot);
-        if (result != bcrE_FULL) {
-            bcri_journal_close(ctx);
-            return result;
-        }
-        result = BCRI_WAITS;
-        entered = bcri_cell_enter(ctx, &place);
-    }
+    int entered = bcri_cell_enter(ctx, &place);
     if (entered == 0) {
         if (state_of(slot) == BCRI_SLOT_LISTED) {
             bcri_tx_begin(ctx);

@@ -82,9 +82,8 @@ static bool counters_sane(const struct bcri_ctx *ctx, const struct bcri_place *p
     uint64_t head = bcri_load(&cell->h.head), tail = bcri_load(&cell->t.tail);
     uint64_t state = bcri_load(&cell->h.state);
     const uint32_t flags = BCRI_CELL_SLOW | BCRI_CELL_OWNERDEAD | BCRI_CELL_ARMED | BCRI_CELL_CLOSED |
-                           BCRI_CELL_HIGH | BCRI_CELL_LOW | BCRI_CELL_CALLED;
-    if (((state ^ bcri_load(&cell->t.state)) & ~(uint64_t)BCRI_CELL_CALLED) != 0 ||
-        ((uint32_t)state & ~flags) != 0)
+                           BCRI_CELL_HIGH | BCRI_CELL_LOW;
+    if (state != bcri_load(&cell->t.state) || ((uint32_t)state & ~flags) != 0)
         return false;
     if (tail > head ? tail - head > (uint64_t)place->mask + 1 : head - tail > BCRI_TICKETS)
         return false;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Serving the puts that wait for room, and ending those that were left: putwait.h.
+/* Serving the puts that wait for room: putwait.h.
  *
- * Journal: whatever operation is open; area, and cell2 naming the cell that is served or asked for credits. A put that was left is
- * unlisted by the transaction that also writes its region into the junk fields (junk.c), with no cell's lock held: who dies
- * before that has been dropped still holds the area's lock, and repair goes on from there. */
+ * Journal: whatever operation is open; area, and cell2 naming the cell that is served or asked for credits. */
 #include "bcri/bell.h"
-#include "bcri/called.h"
 #include "bcri/clock.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
@@ -34,29 +31,9 @@ void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     bcri_unlock_stale(ctx, &place->area->lock); /* the area may have been given back meanwhile */
-    if (bcri_unlikely((bcri_load(&place->area->called) & BCRI_AREA_CALLED) != 0 || ctx->answered))
-        bcri_area_visit(ctx, place);
 }
 
-static bool is_left(const struct bcri_slot_shm *slot)
-{
-    return bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_PUTLEFT;
-}
-
-/* The first store of a transaction that ends the put at `slot_ref`: its word becomes `word`, unless its CCE has left it. */
-static void tx_decide(struct bcri_ctx *ctx, bcri_ref slot_ref, uint64_t word)
-{
-    bcri_tx_add(ctx, BCRI_REDO_DECIDE, slot_ref, offsetof(SLOT, word), word);
-}
-
-void bcri_tx_begin_put(struct bcri_ctx *ctx, bcri_ref waiting)
-{
-    bcri_tx_begin(ctx);
-    if (waiting != BCRI_REF_NONE)
-        tx_decide(ctx, waiting, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, BCRI_REF_NONE));
-}
-
-void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref)
+void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref, uint64_t word)
 {
     SLOT *slot = bcri_at_sure(ctx, slot_ref);
     bcri_ref next = bcri_load(&slot->next);
@@ -70,21 +47,7 @@ void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, bcri
     else
         BCRI_TX64(ctx, place->area_ref, AREA, put_last, prev);
     BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) - 1);
-}
-
-/* The slot is its CCE's again with the last of these stores, so they apply only while it is not. */
-static void end_left(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref)
-{
-    const SLOT *slot = bcri_at_sure(ctx, slot_ref);
-    const bcri_ref cell = bcri_load(&slot->cell);
-    bcri_tx_begin(ctx);
-    bcri_tx_putwait_unlist(ctx, place, slot_ref);
-    bcri_tx_junk_one(ctx, cell, bcri_load(&slot->key));
-    bcri_tx_add(ctx, BCRI_REDO_IF, slot_ref, offsetof(SLOT, word),
-                bcri_slot_word(BCRI_SLOT_PUTLEFT, 0, cell));
-    bcri_tx_add(ctx, BCRI_REDO_ANSWER, slot_ref, offsetof(SLOT, word), 0);
-    bcri_tx_commit(ctx);
-    bcri_junk_drop(ctx, ctx->index, place);
+    BCRI_TX64(ctx, slot_ref, SLOT, word, word);
 }
 
 static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
@@ -93,8 +56,7 @@ static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
     bcri_step();
 }
 
-/* Takes an unused credit from the cell at `place` into the area's pool. For a put that waits: if the cell is held by somebody who
- * is stopped, whoever has it next looks again. `half`: half of them, for one that does not wait. */
+/* Takes an unused credit from the cell at `place` into the area's pool. `half`: half of them, for a put that does not wait. */
 static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place, bool half)
 {
     CELL *cell = place->cell;
@@ -102,13 +64,13 @@ static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place, bool ha
         0) /* whoever gives a cell credits holds the area's pool, which is empty */
         return false;
     name_second(ctx, place->ref);
-    if ((half ? bcri_cell_enter_until(ctx, place, BCRI_DEADLINE_PASSED)
-              : bcri_cell_enter_or_call(ctx, place)) != 0)
+    if (bcri_cell_enter(ctx, place) != 0)
         return false;
     uint64_t credits = bcri_load(&cell->t.credits);
     uint64_t queued = bcri_queue_length(place);
-    bool spare = credits > queued && bcri_leaf_lock_or_call(ctx, place);
+    bool spare = credits > queued;
     if (spare) {
+        bcri_leaf_lock(ctx, place);
         uint64_t count = half ? (credits - queued + 1) / 2 : 1;
         bcri_tx_begin(ctx);
         BCRI_TX64(ctx, place->ref, CELL, t.credits, credits - count);
@@ -124,8 +86,7 @@ static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place, bool ha
 bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool half)
 {
     /* Whoever is giving a cell credits out of the pool does so under the leaf lock: from here on they are seen. */
-    if (!bcri_leaf_lock_or_call(ctx, place))
-        return false;
+    bcri_leaf_lock(ctx, place);
     bcri_leaf_unlock(ctx, place);
     if (spare_credit(ctx, place, half))
         return true;
@@ -148,21 +109,18 @@ bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool ha
 }
 
 /* Does the put that waits at `slot_ref`; `hand_over`: only if it needs no room, since a waiting get takes it, or it replaces
- * what is there. 0; BCRI_NO_ROOM; BCRI_LEFT: it is to be ended; bcrE_TIMEOUT: whoever has the cell next serves; or why it cannot be
- * done now. */
+ * what is there. 0; BCRI_NO_ROOM; or why it cannot be done now. */
 static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
     struct bcri_place target;
-    if (slot != NULL && is_left(slot))
-        return BCRI_LEFT;
     if (slot == NULL || bcri_place_at(ctx, bcri_load(&slot->cell), &target) != 0)
         return bcrE_NOMEM;
     uint32_t owner = bcri_request_owner(slot);
     bcri_ref region = bcri_load(&slot->key);
     bool write = (bcri_load(&slot->kind) & BCRI_REQUEST_WRITE) != 0;
     name_second(ctx, target.ref);
-    int error = bcri_cell_enter_or_call(ctx, &target);
+    int error = bcri_cell_enter(ctx, &target);
     if (error != 0)
         return error;
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
@@ -192,10 +150,6 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool every
         const SLOT *slot = bcri_at(ctx, first);
         bool write = slot != NULL && (bcri_load(&slot->kind) & BCRI_REQUEST_WRITE) != 0;
         int error = serve(ctx, first, false);
-        if (error == BCRI_LEFT) {
-            end_left(ctx, place, first);
-            continue;
-        }
         if (error == BCRI_NO_ROOM &&
             (everywhere ? bcri_putwait_gather(ctx, place, false) : spare_credit(ctx, place, false)))
             continue;
@@ -215,55 +169,9 @@ void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place)
     serve_all(ctx, place, true);
 }
 
-/* Ends those that were left, and hands over what waiting gets can have. Each in its turn: where a cell cannot be entered, whoever
- * has it next comes here again. */
-static void look_through(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    bcri_ref next;
-    int error = 0;
-    for (bcri_ref ref = bcri_load(&place->area->put_first); ref != 0; ref = next) {
-        const SLOT *slot = bcri_at(ctx, ref);
-        if (slot == NULL)
-            return;
-        next = bcri_load(&slot->next);
-        if (error != bcrE_TIMEOUT || is_left(slot))
-            error = serve(ctx, ref, true);
-        if (error == BCRI_LEFT)
-            end_left(ctx, place, ref);
-    }
-}
-
-void bcri_area_visit(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    AREA *area = place->area;
-    while ((bcri_load(&area->called) & BCRI_AREA_CALLED) != 0 || ctx->answered) {
-        /* Before it is found held: so whoever holds it then sees this after his release. */
-        ctx->answered = false;
-        atomic_fetch_or_explicit(&area->called, BCRI_AREA_CALLED, memory_order_seq_cst);
-        atomic_thread_fence(memory_order_seq_cst);
-        if (bcri_load(&area->lock) == ctx->tag)
-            return;
-        if (!bcri_area_lock_until(ctx, place, BCRI_DEADLINE_PASSED))
-            return;
-        atomic_fetch_and_explicit(&area->called, ~(uint32_t)BCRI_AREA_CALLED, memory_order_seq_cst);
-        look_through(ctx, place);
-        serve_all(ctx, place, true);
-        bcri_unlock_stale(ctx, &area->lock);
-    }
-}
-
-void bcri_area_call(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    atomic_fetch_or_explicit(&place->area->called, BCRI_AREA_CALLED, memory_order_seq_cst);
-    bcri_area_visit(ctx, place);
-}
-
 void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    if (!bcri_area_lock_until(ctx, place, BCRI_DEADLINE_PASSED)) {
-        bcri_area_call(ctx, place);
-        return;
-    }
+    bcri_area_lock(ctx, place);
     bcri_putwait_serve(ctx, place);
     bcri_area_unlock(ctx, place);
 }
@@ -275,28 +183,30 @@ static bcri_ref first_for(struct bcri_ctx *ctx, const struct bcri_place *place)
         put = bcri_at(ctx, ref);
         if (put == NULL)
             return BCRI_REF_NONE;
-        if (bcri_load(&put->cell) == place->ref && !is_left(put))
+        if (bcri_load(&put->cell) == place->ref)
             break;
     }
     return ref;
 }
 
-int bcri_putwait_hand_over_one(struct bcri_ctx *ctx, bcri_ref slot_ref)
+void bcri_putwait_hand_over_one(struct bcri_ctx *ctx, bcri_ref slot_ref)
 {
-    return serve(ctx, slot_ref, true);
+    (void)serve(ctx, slot_ref, true);
 }
 
 void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    bcri_ref ref;
-    while ((ref = first_for(ctx, place)) != BCRI_REF_NONE && serve(ctx, ref, true) == BCRI_LEFT)
-        continue;
+    bcri_ref ref = first_for(ctx, place);
+    if (ref != BCRI_REF_NONE)
+        bcri_putwait_hand_over_one(ctx, ref);
 }
 
-/* 0; BCRI_LEFT: the put was left before it could be taken. */
-static int take_from(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref ref, enum bcri_want want,
-                     struct bcri_slot_shm *slot, const struct bcri_summoning *summoning)
+int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
+                      struct bcri_slot_shm *slot, const struct bcri_summoning *summoning)
 {
+    bcri_ref ref = first_for(ctx, place);
+    if (ref == BCRI_REF_NONE)
+        return bcrE_TIMEOUT;
     const SLOT *put = bcri_at_sure(ctx, ref);
     bcri_ref region = bcri_load(&put->key);
     uint32_t owner = bcri_request_owner(put);
@@ -306,11 +216,11 @@ static int take_from(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref re
     bool read = want == BCRI_WANT_READ;
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], read ? 0 : owner + 1);
     uint32_t count = read ? bcri_count_lock(ctx, region) : 0;
-    bcri_tx_begin_put(ctx, read ? BCRI_REF_NONE : ref);
+    bcri_tx_begin(ctx);
     if (read) {
         bcri_tx_add(ctx, BCRI_REDO_COUNT, region, offsetof(struct bcri_region_shm, count), count + 1);
     } else {
-        bcri_tx_putwait_unlist(ctx, place, ref);
+        bcri_tx_putwait_unlist(ctx, place, ref, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, BCRI_REF_NONE));
         BCRI_TX32(ctx, place->ref, CELL, h.taker, want == BCRI_WANT_LOCK ? ctx->tag : 0);
         BCRI_TX64(ctx, place->ref, CELL, h.taker_epoch, bcri_epoch(place->cell) + 1);
         BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&place->cell->c.direct) + 1);
@@ -318,26 +228,12 @@ static int take_from(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref re
     BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_tx_phase(ctx, 2);
     bcri_tx_summon(ctx, place, summoning);
-    bool done = bcri_tx_commit(ctx);
+    bcri_tx_commit(ctx);
     if (read)
         bcri_count_settled(ctx);
-    else if (done)
-        bcri_ring_noted(ctx, owner, place->ref);
     else
-        bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
-    return done ? 0 : BCRI_LEFT;
-}
-
-int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                      struct bcri_slot_shm *slot, const struct bcri_summoning *summoning)
-{
-    bcri_ref ref;
-    while ((ref = first_for(ctx, place)) != BCRI_REF_NONE) {
-        int error = take_from(ctx, place, ref, want, slot, summoning);
-        if (error != BCRI_LEFT)
-            return error;
-    }
-    return bcrE_TIMEOUT;
+        bcri_ring_noted(ctx, owner, place->ref);
+    return 0;
 }
 
 void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
@@ -352,10 +248,9 @@ void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
             bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
             bcri_tx_begin(ctx);
             BCRI_TX64(ctx, ref, SLOT, given, (uint64_t)code);
-            tx_decide(ctx, ref, bcri_slot_word(BCRI_SLOT_FAILED, 0, bcri_load(&put->key)));
-            bcri_tx_putwait_unlist(ctx, place, ref);
-            if (!bcri_tx_commit(ctx))
-                end_left(ctx, place, ref);
+            bcri_tx_putwait_unlist(ctx, place, ref,
+                                   bcri_slot_word(BCRI_SLOT_FAILED, 0, bcri_load(&put->key)));
+            bcri_tx_commit(ctx);
             bcri_ring_noted(ctx, owner, place->ref);
         }
         ref = next;
@@ -365,12 +260,7 @@ void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
 void bcri_putwait_withdraw(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                            bcri_ref slot_ref)
 {
-    if (is_left(slot)) {
-        end_left(ctx, place, slot_ref);
-        return;
-    }
     bcri_tx_begin(ctx);
-    bcri_tx_putwait_unlist(ctx, place, slot_ref);
-    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_load(&slot->key)));
+    bcri_tx_putwait_unlist(ctx, place, slot_ref, bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_load(&slot->key)));
     bcri_tx_commit(ctx);
 }

@@ -31,78 +31,51 @@ void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object
     bcri_step();
 }
 
-#define LEFT_FLAG bcri_slot_word(BCRI_SLOT_FREE, BCRI_SLOT_LEFT, BCRI_REF_NONE)
-
-/* Stores `value` and keeps of `flags` what is set, whoever sets it at this moment. */
-static void store_beside(_Atomic uint64_t *word, uint64_t value, uint64_t flags)
-{
-    uint64_t was = bcri_load(word);
-    while (!atomic_compare_exchange_weak_explicit(word, &was, value | (was & flags), memory_order_acq_rel,
-                                                  memory_order_relaxed))
-        continue;
-}
-
-/* Whether the put at `word` is ended so, by this application or an earlier one of the same transaction. */
-static bool decide(_Atomic uint64_t *word, uint64_t value)
-{
-    uint64_t was = bcri_load_acquire(word);
-    while (bcri_slot_state(was) == BCRI_SLOT_PUTWAIT)
-        if (atomic_compare_exchange_weak_explicit(word, &was, value, memory_order_acq_rel,
-                                                  memory_order_acquire))
-            return true;
-    return was == value;
-}
-
-/* `skip`: a request is not what it must be, up to its answer. False: nothing behind it applies. */
-static bool apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint32_t tag, bool *skip)
+/* `skip`: a request is not what it must be, up to its answer. */
+static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint32_t tag, bool *skip)
 {
     uint64_t byte = where & WHERE_MASK;
     unsigned char *unit = bcri_at_sure(ctx, byte >> 5);
     void *word = unit + (byte & 31u);
     enum bcri_redo_kind kind = (enum bcri_redo_kind)(where >> KIND_SHIFT);
     if (kind == BCRI_REDO_IF)
-        *skip = (bcri_load_acquire((_Atomic uint64_t *)word) & ~LEFT_FLAG) != value;
+        *skip = bcri_load_acquire((_Atomic uint64_t *)word) != value;
     if (*skip) {
         *skip = kind != BCRI_REDO_ANSWER;
-        return true;
+        return;
     }
     switch (kind) {
-    case BCRI_REDO_64: bcri_store_release((_Atomic uint64_t *)word, value); break;
+    case BCRI_REDO_64:
+    case BCRI_REDO_ANSWER: bcri_store_release((_Atomic uint64_t *)word, value); break;
     case BCRI_REDO_32: bcri_store_release((_Atomic uint32_t *)word, (uint32_t)value); break;
     case BCRI_REDO_COUNT:
         if (BCRI_COUNT_OWNER(bcri_load((_Atomic uint64_t *)word)) == tag)
             bcri_store_release((_Atomic uint64_t *)word, value);
         break;
-    case BCRI_REDO_STATE: store_beside(word, value, BCRI_CELL_CALLED); break;
     case BCRI_REDO_IF: break;
-    case BCRI_REDO_ANSWER: store_beside(word, value, LEFT_FLAG); break;
-    case BCRI_REDO_DECIDE: return decide(word, value);
     }
-    return true;
 }
 
-static bool apply(struct bcri_ctx *ctx, struct bcri_record_shm *record)
+static void apply(struct bcri_ctx *ctx, struct bcri_record_shm *record)
 {
     uint32_t n = bcri_load(&record->journal.redo_len);
-    bool skip = false, decided = true;
-    for (uint32_t i = 0; i < n && i < BCRI_REDO_MAX && decided; i++)
-        decided = apply_one(ctx, bcri_load(&record->redo[i].where), bcri_load(&record->redo[i].value),
-                            BCRI_TAG(record->id.index), &skip);
+    bool skip = false;
+    for (uint32_t i = 0; i < n && i < BCRI_REDO_MAX; i++)
+        apply_one(ctx, bcri_load(&record->redo[i].where), bcri_load(&record->redo[i].value),
+                  BCRI_TAG(record->id.index), &skip);
     bcri_step();
     bcri_store(&record->journal.redo_len, 0);
     bcri_step();
     bcri_store(&record->journal.redo_state, 0);
-    return decided;
 }
 
-bool bcri_tx_commit(struct bcri_ctx *ctx)
+void bcri_tx_commit(struct bcri_ctx *ctx)
 {
     bcri_step();
     bcri_store(&ctx->journal->redo_state, 1);
     bcri_step();
-    bool decided = apply(ctx, ctx->record);
+    apply(ctx, ctx->record);
     bcri_step();
-    return decided;
 }
 
 bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index)
@@ -110,7 +83,7 @@ bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index)
     struct bcri_record_shm *record = bcri_record(enl, index);
     bool committed = bcri_load_acquire(&record->journal.redo_state) == 1;
     if (committed)
-        (void)apply(enl, record);
+        apply(enl, record);
     else
         bcri_store(&record->journal.redo_len, 0);
     return committed;

@@ -32,39 +32,15 @@ bool bcri_fence_everybody(const struct bcri_ctx *ctx)
     return failed == 0 && !ctx->full_fence;
 }
 
-/* In lock_sleepers. */
-enum { SLEEPERS = 1, CALLED = 2 };
-
-bool bcri_unlock_wake(struct bcri_ctx *ctx)
+void bcri_unlock_wake(struct bcri_ctx *ctx)
 {
     if (ctx->full_fence)
         atomic_thread_fence(memory_order_seq_cst);
     if (bcri_load(&ctx->bell->lock_sleepers) == 0)
-        return false;
-    uint32_t was =
-        atomic_fetch_and_explicit(&ctx->bell->lock_sleepers, ~(uint32_t)SLEEPERS, memory_order_seq_cst);
-    if ((was & SLEEPERS) != 0) {
-        atomic_fetch_add_explicit(&ctx->bell->lock_event, 1, memory_order_seq_cst);
-        bcri_futex_wake(&ctx->bell->lock_event, INT32_MAX);
-    }
-    return (was & CALLED) != 0;
-}
-
-void bcri_call_holder(struct bcri_ctx *ctx, uint32_t holder)
-{
-    struct bcri_record_shm *record =
-        holder - 1 < bcri_host_records(ctx->host) ? bcri_record(ctx, holder - 1) : NULL;
-    if (record != NULL)
-        atomic_fetch_or_explicit(&record->bell.lock_sleepers, CALLED, memory_order_seq_cst);
-}
-
-bool bcri_called(struct bcri_ctx *ctx)
-{
-    if (bcri_likely((bcri_load(&ctx->bell->lock_sleepers) & CALLED) == 0))
-        return false;
-    uint32_t was =
-        atomic_fetch_and_explicit(&ctx->bell->lock_sleepers, ~(uint32_t)CALLED, memory_order_seq_cst);
-    return (was & CALLED) != 0;
+        return;
+    atomic_store_explicit(&ctx->bell->lock_sleepers, 0, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&ctx->bell->lock_event, 1, memory_order_seq_cst);
+    bcri_futex_wake(&ctx->bell->lock_event, INT32_MAX);
 }
 
 /* enl only: whoever holds what a repair waits for may itself wait for a lock of another dead one. So before it sleeps, enl
@@ -149,7 +125,7 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
         come_back(ctx, &aside);
         return;
     }
-    atomic_fetch_or_explicit(&record->bell.lock_sleepers, SLEEPERS, memory_order_seq_cst);
+    atomic_store_explicit(&record->bell.lock_sleepers, 1, memory_order_seq_cst);
     bcri_fence_everybody(ctx);
     go_aside(ctx, &aside);
     if (held(arg, holder))

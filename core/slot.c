@@ -24,33 +24,8 @@ bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots)
     return true;
 }
 
-/* They are chained by `data`, which nobody else looks at. */
-void bcri_slot_leave(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
-{
-    bcri_store(&slot->data, (uintptr_t)ctx->slots_left);
-    ctx->slots_left = slot;
-}
-
-static void take_back_left(struct bcri_ctx *ctx)
-{
-    struct bcri_slot_shm *next, *kept = NULL;
-    for (struct bcri_slot_shm *slot = ctx->slots_left; slot != NULL; slot = next) {
-        next = bcri_slot_left_behind(slot);
-        if (bcri_load_acquire(&slot->word) == 0) {
-            bcri_slot_give(ctx, slot);
-            continue;
-        }
-        bcri_store(&slot->data, (uintptr_t)kept);
-        kept = slot;
-    }
-    ctx->slots_left = kept;
-}
-
 struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx)
 {
-    take_back_left(ctx);
-    if (*ctx->slot_top != NULL)
-        return *ctx->slot_top--;
     uint32_t chunk = ctx->slot_chunks;
     if (chunk > sizeof ctx->record->slot_chunk / sizeof ctx->record->slot_chunk[0])
         return NULL;

@@ -25,14 +25,13 @@
  *   - Wrong arguments fail with a code; they never crash, hang or corrupt.  A region ID that was freed is
  *     refused until the library gives the same ID out again.
  *   - msec counts milliseconds from the call and never ends early.  A negative value waits for ever.
- *   - A CCE that is stopped (SIGSTOP, a debugger) in the midst of a call on a cell keeps the cell locked; enl
- *     says so on stderr when others have waited for a second.  A get or lock that does not get at the cell
- *     in its time then fails with bcrE_TIMEOUT, a put that has a time (bcr_putwait) with bcrE_FULL; nothing
- *     has changed.  A get or lock that waits already, bcr_rgwait, and bcr_rgwaitm with failfree end in their
- *     time too; what the stopped one then puts is at the head of the cell, as if they had never waited.  But
- *     until it is continued msec is overrun by a put that waits for room, or looks for it in the other cells
- *     of the area; and bcr_PENDING, bcr_zap and the routines about areas, marks and descriptors of cells
- *     have no time and wait.
+ *   - A CCE that is stopped (SIGSTOP, a debugger) in the midst of a call on a cell keeps what it has locked;
+ *     enl says so on stderr when others have waited for a second.  A get or lock that cannot have the first
+ *     lock that it needs in its time then fails with bcrE_TIMEOUT, a put that has a time (bcr_putwait) with
+ *     bcrE_FULL; nothing has changed.  A call that has come beyond that, as a get that waits already and a
+ *     put that waits for room have, may overrun msec until the stopped one is continued; nothing is lost.
+ *     bcr_PENDING, bcr_zap and the routines about areas, marks and descriptors of cells have no time and
+ *     wait.
  *   - Any thread of the process may call, but never two at once.  Never call from a signal handler.  Signals
  *     that arrive during a call do not end it.
  *   - Routines that put, get, zap, wait, count (bcr_celllen) or enlist, and those made of them, may run handlers

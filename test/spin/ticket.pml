@@ -7,16 +7,11 @@
  * has withdrawn is given nothing; everybody who can be served is served and awake (else: "invalid end state").
  *
  * Configurations: PUTS_0, PUTS_1, GETS_0 (wait for ever), GETS_1, TIMEOUTS (the second taker may give up at any moment),
- * SLOWLY (gets go the slow way at once), FIRST (that taker begins first, the puts when all takers wait), QUITS (the first taker may stop
- * waiting when all others are done, and then nothing may be there for it),
  * GIVE_BACK (it hands its first region back), WRITER (the second putter writes: its fast puts must find an empty queue, which
- * is looked at under T alone), CREDITS, STOPS (the process
- * with that number may be taken for stopped wherever it holds a lock: others leave, and call).
+ * is looked at under T alone), CREDITS.
  * Rules that can be broken: WRITE_LOOKS_FIRST (before it has T), NO_WAITERS_IN_LIMIT,
  * NO_WAITER_IN_LIMIT (of a writer), STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one), NO_SLEEPS (nothing says that
- * there is one), MARKS_FORGOTTEN (by the first put, whoever else sleeps); and of called.h: NOBODY_TOLD, NO_RING_OF_SERVED, NO_SERVING_DONE,
- * CALLS_NOBODY (who visits, calls, and finds that nobody holds a lock any more does not look again), NO_VISIT_BY_WHO_FAILED,
- * NO_SERVING_BEFORE, NO_SECOND_LOOK_AT_HOLDERS. */
+ * there is one), MARKS_FORGOTTEN (by the first put, whoever else sleeps). */
 #ifndef RING
 #define RING 2
 #endif
@@ -38,7 +33,6 @@
 #define PROCS 4 /* 0, 1: takers; 2, 3: putters */
 #define REGIONS (PUTS_0 + PUTS_1)
 #define J(statement)
-#define OP_SLOW 0
 #define HOLD(p, r, keep)
 #define UNHOLD(p, r, keep)
 
@@ -55,7 +49,6 @@
 #include "cell.inc"
 
 byte finished;
-byte begun; /* how many takers have waited */
 
 inline check_order(r, newest_0, newest_1)
 {
@@ -78,7 +71,6 @@ proctype putter(byte me, from, to)
     do
     :: r <= to ->
         put_fast(me, r, false, WRITES(me));
-        fast_called(me);
         if
         :: res_ != DONE -> put_slow(me, r, false)
         :: else
@@ -91,16 +83,6 @@ proctype putter(byte me, from, to)
     :: else -> break
     od;
     finished++
-}
-
-/* Nobody is left who could put or give anything back. */
-inline nothing_for(p)
-{
-    assert(s_state[p] != SERVED && QLEN == 0);
-    for (i_ : 0 .. TICKETS - 1) {
-        assert(w_slot[i_] == 0 || e_lap[w_ticket[i_] % RING] != LAP(w_ticket[i_]))
-    };
-    i_ = 0
 }
 
 /* Waits for its request: a sleeper looks once, marks, looks again, and sleeps; a spinner spins. */
@@ -126,10 +108,6 @@ inline wait_for_it(p, may_give_up)
                 if
                 :: bell[p]
                 :: may_give_up -> goto give_up
-#ifdef QUITS
-                :: d_step { finished == 3 && !bell[p] -> nothing_for(p) };
-                    goto give_up
-#endif
                 fi
             fi
         :: !SLEEPS(p) ->
@@ -153,17 +131,13 @@ proctype taker(byte me, gets)
 #endif
     do
     :: n < gets ->
-#ifdef SLOWLY
-        res_ = GO_SLOW;
-#else
         get_fast(me, true);
-#endif
         if
         :: res_ == GO_SLOW -> get_slow(me, true)
         :: else
         fi;
         if
-        :: res_ == WAITS -> begun++; wait_for_it(me, may)
+        :: res_ == WAITS -> wait_for_it(me, may)
         :: else
         fi;
 got:
@@ -182,8 +156,7 @@ got:
 give_up:
         withdraw(me);
         if
-        :: ok_ && s_state[me] == FREE -> n++
-        :: ok_ && s_state[me] != FREE -> break /* it has left, and its one slot with it */
+        :: ok_ -> n++
         :: else -> /* it was served after all */
             collect(me);
             assert(ok_);
@@ -200,25 +173,14 @@ init
 {
     LOCALS;
     byte i, r;
-#ifdef FIRST
-    run taker(FIRST, (FIRST == 0 -> GETS_0 : GETS_1));
-    begun == 1;
-    run taker(1 - FIRST, (FIRST == 1 -> GETS_0 : GETS_1));
-    begun == (GETS_0 > 0 && GETS_1 > 0 -> 2 : 1);
-#endif
     atomic {
-#ifndef FIRST
         run taker(0, GETS_0);
         run taker(1, GETS_1);
-#endif
         run putter(2, 1, PUTS_0);
         run putter(3, PUTS_0 + 1, PUTS_0 + PUTS_1)
     };
     finished == 4;
-    cell_enter(0); /* whoever comes next ends what was left */
-    cell_leave(0);
     d_step {
-        assert(!called && serving == 0);
         assert(H == 0 && T == 0 && n_list == 0 && head <= tail);
         for (i : 0 .. 1) { assert(s_state[i] == FREE); assert(w_slot[i] == 0) };
         do

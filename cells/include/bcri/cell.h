@@ -61,8 +61,6 @@
 #define BCRI_CELL_CLOSED    4u  /* cafree, or the owner has ended */
 #define BCRI_CELL_HIGH      16u /* marked (mark.h): additions may summon the owner's handler */
 #define BCRI_CELL_LOW       32u /* marked: gets may */
-#define BCRI_CELL_CALLED \
-    64u /* somebody left word here (called.h): set by anybody, cleared under both locks */
 
 struct bcri_head_shm {
     _Atomic uint32_t lock;
@@ -80,9 +78,7 @@ struct bcri_tail_shm {
     _Atomic uint64_t limit;
     _Atomic uint64_t credits; /* how many queued regions this cell may hold of its area's bound */
     _Atomic uint64_t mark;    /* of the handler, where the state says HIGH or LOW */
-    _Atomic uint64_t
-        serving; /* the request that is being answered, as long as its waiter may have left (called.h) */
-    uint64_t pad;
+    uint64_t pad[2];
 };
 struct bcri_cold_shm {
     _Atomic uint64_t list_first; /* waiting requests, oldest first: ID slots */
@@ -184,14 +180,10 @@ struct bcri_area_shm {
     _Atomic uint32_t node_fresh; /* how many of those have ever been used */
     uint32_t node_count;
     _Atomic uint32_t gather_from; /* which cell had an unused credit last; a hint */
-    _Atomic uint32_t called;      /* whoever lets go of a lock looks through the puts that wait (putwait.h) */
+    uint32_t pad;
 };
 static_assert(sizeof(struct bcri_area_shm) == 128, "docs/layout/area.md");
 static_assert(offsetof(struct bcri_area_shm, lock) == 64, "docs/layout/area.md");
-
-/* in area.called: for whoever lets go of `lock`, of `leaf` */
-#define BCRI_AREA_CALLED      1u
-#define BCRI_AREA_CALLED_LEAF 2u
 
 enum bcri_cell_kind { BCRI_CELL_PRIVATE, BCRI_CELL_IN, BCRI_CELL_OUT, BCRI_CELL_INOUT };
 

@@ -8,7 +8,7 @@
 #include "bcri/region.h"
 
 /* Inner results, above every bcrE_ code. */
-enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS, BCRI_LEFT };
+enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS };
 
 /* Journal fields of flow operations. */
 enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_SUMMONS, BCRI_AUX_EPOCH };
@@ -71,9 +71,6 @@ static inline int bcri_why_not_fast(const struct bcri_place *place, uint64_t sta
 int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, struct bcri_slot_shm *slot,
                   bool write, bool nofree);
 
-/* called.c: the end of a fast operation that was called (lock.h), in place of closing the journal. */
-void bcri_fast_called(struct bcri_ctx *ctx, struct bcri_place *place);
-
 /* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or takes it back, with
  * aux HELD telling repair at every point which of the two is done. hold: 0 or bcrE_NOMEM. */
 int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
@@ -118,8 +115,8 @@ void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch);
 /* Whether this process can map the region and, for a write lock, has memory for a private copy. Under the head lock. */
 bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region);
 
-/* slow.c: both locks, transactions. Journal opened and closed by them. Where somebody who is stopped holds a lock when time is
- * up: bcrE_FULL, bcrE_TIMEOUT. */
+/* slow.c: both locks, transactions. Journal opened and closed by them. Where somebody who is stopped holds the first lock when
+ * time is up: bcrE_FULL, bcrE_TIMEOUT. */
 int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bcri_ref region,
                   struct bcri_slot_shm *slot, bool nofree, uint64_t deadline_ns);
 int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, int msec,
@@ -127,15 +124,13 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
 int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* request.c: what happens to a get that waits. `slot->cell` names the cell, so the place is found again from there.
- * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; bcrE_TIMEOUT: a write lock that is served and cannot be marked,
- * since somebody who is stopped holds the head lock when time is up: it still waits; else the error, the slot is free again. bcrE_RGID:
- * it was already.
+ * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; else the error, the slot is free again. bcrE_RGID: it was
+ * already.
  * gone: the program has withdrawn a request of its own: other invocations that wait for it look again.
- * withdraw: 0: withdrawn, the slot is free again (or left to others to end, where somebody who is stopped holds a lock when
- * time is up); BCRI_WAITS: it was served after all, settle it; bcrE_INTERNAL: the cell is damaged, and the request stays what it
- * is. */
-int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns);
-int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t deadline_ns);
+ * withdraw: 0: withdrawn, the slot is free again; BCRI_WAITS: it was served after all, settle it; bcrE_INTERNAL: the cell is
+ * damaged, and the request stays what it is. */
+int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 void bcri_request_gone(const struct bcri_ctx *ctx);
 /* True once settle will not say BCRI_WAITS; loads only. */
 bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);

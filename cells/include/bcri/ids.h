@@ -29,7 +29,7 @@ static inline int bcri_id_look(struct bcri_ctx *ctx, void **rgid, struct bcri_id
     case BCRI_SLOT_TICKET:
     case BCRI_SLOT_LISTED:
     case BCRI_SLOT_SERVED:
-    case BCRI_SLOT_FAILED: return (bcri_slot_flags(word) & BCRI_SLOT_LEFT) == 0 ? bcrE_PENDING : bcrE_RGID;
+    case BCRI_SLOT_FAILED: return bcrE_PENDING;
     default: /* free, or a request that the program never saw */ return bcrE_RGID;
     }
 }

@@ -8,22 +8,9 @@
  * Why no room is overlooked: the putter sets waitputs, and then looks at every cell of the area under its locks. A take
  * that was earlier is seen by that look; one that is later sees waitputs under the head lock.
  *
- * Nobody who serves waits for a cell that somebody who is stopped holds, nor one who has made room for the area's lock:
- *   - At the cell he calls (called.h). Whoever answers that, with both locks, looks through the puts that wait as soon as he
- *     has let go (bcri_cell_released): for he cannot take the area's lock before.
- *   - At the area he sets `called`, passes a fence, and then finds the lock held, or takes it and looks through himself. Whoever
- *     lets go of it passes a fence, and then looks at `called`, and through the puts. So one of the two sees the other.
- *
- * A putter whose time is up withdraws its put under the area's lock. If that cannot be had it *leaves* it: PUTWAIT becomes PUTLEFT,
- * and it calls at the area. Whoever has the lock ends it, out of the list, its hold dropped, and only then is the slot its CCE's
- * again. Whoever serves it at this moment decides by the first store of his transaction (tx.h, DECIDE), which moves the word from
- * PUTWAIT on: so the put has been left, and will not be done, or is done as soon as anybody can see its cell.
- *   PUTWAIT -> PUTLEFT           its CCE, no lock: time is up
- *   PUTWAIT -> PUTDONE, FAILED   the area's lock, and the cell's, of which nothing is seen before the transaction is over
- *   PUTLEFT -> FREE              the area's lock
- * A putter that finds PUTDONE or FAILED and cannot have the area's lock has its answer, but not the slot, which a repair may look
- * at: it is kept, and looked at before the next put that waits (bcri_putwait_begin).
- * Death of whoever ends one: repair goes on with its region under the area's lock. Of the one who left: repair ends it. */
+ * A putter whose time is up withdraws its put under the area's lock. One that finds PUTDONE or FAILED takes that lock, too,
+ * before the slot is its own again: whoever ends a put, or the daemon in his place, may look at the slot as long as he
+ * has it. */
 #ifndef BCRI_PUTWAIT_H
 #define BCRI_PUTWAIT_H
 
@@ -52,7 +39,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
 /* A credit that a cell of the area does not use, put into the pool; `half`: half of them. Under the area's lock. */
 bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool half);
 /* The put that waits at `slot_ref` is done if it needs no room. Under the area's lock. */
-int bcri_putwait_hand_over_one(struct bcri_ctx *ctx, bcri_ref slot_ref);
+void bcri_putwait_hand_over_one(struct bcri_ctx *ctx, bcri_ref slot_ref);
 
 /* The first put that waits for this very cell is done if a get takes it: for a get that joined others in the list. Under the
  * area's lock, no cell lock. */
@@ -61,20 +48,14 @@ void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_place *place);
 /* The puts that wait for a cell that is being closed end with `code`. Under the area's lock. */
 void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code);
 
-/* Takes a waiting put out of its list (time is up, or its CCE is dead). Under the area's lock. The slot is LIVE then, or FREE if it had
- * been left. */
+/* Takes a waiting put out of its list (time is up, or its CCE is dead). Under the area's lock. The slot is LIVE then. */
 void bcri_putwait_withdraw(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                            bcri_ref slot_ref);
 
-/* Opens a transaction; with a waiting put, not none, it is done by that, and `bcri_tx_putwait_unlist` belongs to it. */
-void bcri_tx_begin_put(struct bcri_ctx *ctx, bcri_ref waiting);
-void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref);
+/* In a transaction that ends a waiting put: out of the list, `word` being what its slot says from then on. */
+void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref, uint64_t word);
 
-/* No lock held, the journal open: the puts that wait in the area of `place` are looked through, now, or by whoever holds the area's
- * lock. bcri_area_visit: if anybody has called. */
-void bcri_area_call(struct bcri_ctx *ctx, struct bcri_place *place);
-void bcri_area_visit(struct bcri_ctx *ctx, struct bcri_place *place);
-/* The same after a change that may have made room in the cell. */
+/* No lock held, the journal open, after a change that may have made room in the cell: serves. */
 void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_place *place);
 
 #endif

@@ -44,7 +44,7 @@ void bcri_journal_repair_surely(struct bcri_ctx *enl, uint32_t index);
 #define BCRI_JOURNAL_WORDS (sizeof(struct bcri_journal_shm) / sizeof(uint64_t))
 struct bcri_repair_aside {
     uint64_t journal[BCRI_JOURNAL_WORDS];
-    bool answered, damaged;
+    bool damaged;
 };
 void bcri_repair_put_aside(struct bcri_ctx *enl, struct bcri_repair_aside *aside);
 void bcri_repair_take_up(struct bcri_ctx *enl, const struct bcri_repair_aside *aside);

@@ -11,11 +11,9 @@
 /* Takes both locks and moves waiting tickets to the list. The caller has named the cell in its journal (cell or cell2).
  * 0, or BCRI_STALE: the cell is closed or another's by now (nothing is held). */
 int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place);
-/* The same until the deadline: bcrE_TIMEOUT, nothing is held and nothing has changed, if one of the locks is then held by
- * somebody who is stopped. */
+/* The same until the deadline: bcrE_TIMEOUT, nothing is held and nothing has changed, if the head lock is then held by somebody
+ * who is stopped. The tail lock is waited for. */
 int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns);
-/* The same without a look, on failure, whether it was called in the midst of it (called.h). */
-int bcri_cell_try_enter(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns);
 /* Serves requests while there are regions, moves regions into the ring, drops flags that have no reason any more, and
  * releases. */
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place);
@@ -37,8 +35,6 @@ void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_
 void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase);
 
 void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place);
-/* For a put that waits. False: somebody who is stopped holds it; when he lets go of his cell he looks through those that wait. */
-bool bcri_leaf_lock_or_call(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* Credits: how many queued regions a cell may hold of its area's bound. A cell's share, and taking one out of the pool of
@@ -48,23 +44,17 @@ uint32_t bcri_credits_share(const struct bcri_place *place);
 bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* Adds `region` at the end of the queue in one transaction that also sets the journal phase to 2, or, for the waiting put
- * at slot `waiting`, ends that. 0; BCRI_NO_ROOM; bcrE_NOMEM; BCRI_LEFT: that one has been left meanwhile;
- * bcrE_TIMEOUT, with `waiting` only: somebody who is stopped holds the leaf lock, and lets those that wait be looked through. */
+ * at slot `waiting`, ends that. 0; BCRI_NO_ROOM; bcrE_NOMEM. */
 int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting);
 void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting);
 /* Puts `region` before everything else. `slot`, an ID of its own or none, becomes free in the same transaction. `anew`: it had
  * been handed to somebody who waited and counted as not queued, so this is an addition that may summon (mark.h). */
 int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
                        bool anew);
-/* The same in the midst of any operation: for the request at `slot`, whose waiter has left. */
-int bcri_queue_return(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot);
 
 /* Rings the CCE of record `owner`, whom the journal's aux RING names, and takes it out of the journal. */
 void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell);
 
-/* In a transaction: what the journal's junk fields name is this region alone, which no cell has; `cell` is one of the area whose lock is
- * held until it has been dropped. */
-void bcri_tx_junk_one(struct bcri_ctx *ctx, bcri_ref cell, bcri_ref region);
 /* Drops, one by one, what the journal's junk fields of CCE `index` name; the cell's locks are held by it. */
 void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place);
 
@@ -74,7 +64,7 @@ void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index);
 /* Ends every waiting request of a closed cell with `code`. */
 void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code);
 /* Detaches the whole queue, puts `replacement` (or none) in its place, ends as bcri_queue_append does, and drops what was
- * detached. 0; only with a replacement, and nothing has changed: bcrE_NOMEM, no room for its summons; BCRI_LEFT. */
+ * detached. 0; only with a replacement, and nothing has changed: bcrE_NOMEM, no room for its summons. */
 int bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting);
 
 #endif

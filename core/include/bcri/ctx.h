@@ -159,9 +159,6 @@ struct bcri_ctx {
     void *slot_base[24];
     size_t slot_count[24];
     struct bcri_slot_shm **slot_stack;
-    struct bcri_slot_shm *slots_left; /* of requests that were left to others to end (slot.c) */
-    bool
-        answered; /* a call at a cell, in whose area puts wait: they are to be looked through (cells/, putwait.h) */
     bool damaged; /* a reference that no CCE writes was met: bcrE_INTERNAL takes the place of bcrE_NOMEM */
     int error;    /* bcr_errno of a CCE that is no thread of its own */
     int putwait_msec;

@@ -18,8 +18,6 @@
  *   Death of a waiter: a flag stays set, one needless wake. Death of the holder: enl repairs, stores 0, counts up, wakes.
  *   Stopped holder: the waiters sleep until it goes on; those with a deadline until that (bcri_lock_until), then they look
  *   whether it is stopped. A waiter that gives up leaves the flag set, as one that dies.
- * Calling. Whoever cannot wait for a holder, but needs it to do something before it goes on its way, sets another bit of
- * lock_sleepers in the same manner. It stays until the holder asks for it (cells/called.c), whatever it releases before.
  * Model: test/spin/lock.pml.
  *
  * Count words (region.h) and lock words wait in the same way. */
@@ -34,24 +32,18 @@
 
 /* Takes the lock after the first CAS has failed. Blocks. */
 void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock);
-/* Fences where releases must, and wakes who sleeps until this CCE lets go of something. True: the CCE has been called (below), and
- * nobody has asked bcri_called() since. */
-bool bcri_unlock_wake(struct bcri_ctx *ctx);
+/* Fences where releases must, and wakes who sleeps until this CCE lets go of something. */
+void bcri_unlock_wake(struct bcri_ctx *ctx);
 /* The second half of each release: the look at lock_sleepers. With ctx->full_fence it looks at a word that always says yes, so
  * that the one test is enough. */
-static inline bool bcri_look_for_sleepers(struct bcri_ctx *ctx)
+static inline void bcri_look_for_sleepers(struct bcri_ctx *ctx)
 {
-    return bcri_unlikely(bcri_load(ctx->sleepers_at)) && bcri_unlock_wake(ctx);
+    if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
+        bcri_unlock_wake(ctx);
 }
 
-/* Asks the CCE with this tag to look round after its next release (bcri_called). Nothing is lost if the caller then has
- * everybody fence and finds it still the holder of its lock: why, is told above for sleepers. */
-void bcri_call_holder(struct bcri_ctx *ctx, uint32_t holder);
-/* Whether somebody has, since this was asked last. */
-bool bcri_called(struct bcri_ctx *ctx);
-
-/* The same until the deadline. False: time is up, and the holder is stopped; nothing has happened. One that is not stopped
- * lets go as soon as it gets a processor, and is waited for. */
+/* The same until the deadline, for the first lock that a timed call meets. False: time is up, and the holder is stopped; nothing
+ * has happened. One that is not stopped lets go as soon as it gets a processor, and is waited for. */
 bool bcri_lock_slow_until(struct bcri_ctx *ctx, _Atomic uint32_t *lock, uint64_t deadline_ns);
 /* The same for `msec` of a public call. */
 bool bcri_lock_slow_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int msec);
@@ -75,12 +67,11 @@ static inline bool bcri_lock_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock
 {
     return bcri_likely(bcri_lock_try(ctx, lock)) || bcri_lock_slow_within(ctx, lock, msec);
 }
-/* True: this CCE has been called. */
-static inline bool bcri_unlock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
+static inline void bcri_unlock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {
     bcri_store_release(lock, 0);
     bcri_step();
-    return bcri_look_for_sleepers(ctx);
+    bcri_look_for_sleepers(ctx);
 }
 
 /* Releases a lock word that may not be there any more: its memory was given back and may hold another cell of the same

@@ -8,8 +8,7 @@
  *   LISTED -> SERVED|FAILED the same: `given` holds the region, or the error code
  *   TICKET|SERVED -> LIVE   its CCE, without a lock: it has the region
  *   any -> FREE       its CCE, or enl after its death
- *   LISTED put requests (PUTWAIT -> PUTDONE|FAILED) use slots as nodes too, `word` naming the region that waits, and `key` too.
- *   PUTWAIT -> PUTLEFT  its CCE, whose time is up; `word` names the cell from then on. Others end it (cells/, putwait.h) */
+ *   LISTED put requests (PUTWAIT -> PUTDONE|FAILED) use slots as nodes too, `word` naming the region that waits, and `key` too. */
 #ifndef BCRI_SLOT_H
 #define BCRI_SLOT_H
 
@@ -27,13 +26,9 @@ enum bcri_slot_state {
     BCRI_SLOT_FAILED,
     BCRI_SLOT_PUTWAIT,
     BCRI_SLOT_PUTDONE,
-    BCRI_SLOT_PUTLEFT,
 };
 /* flags */
 #define BCRI_SLOT_WRITE_LOCK 1u /* LIVE: a pending acqwl that was found ready; rgmod follows in bcr_rgwait */
-#define BCRI_SLOT_LEFT \
-    2u /* TICKET, LISTED, SERVED: its CCE has given up and gone; others end it (cells/called.h) */
-#define BCRI_SLOT_ENDING 4u /* LEFT for good: somebody is ending it */
 
 static inline uint64_t bcri_slot_word(enum bcri_slot_state state, uint32_t flags, bcri_ref ref)
 {
@@ -60,9 +55,7 @@ static inline bcri_ref bcri_slot_region(uint64_t word)
 static inline bcri_ref bcri_slot_hold_of(uint64_t word)
 {
     enum bcri_slot_state state = bcri_slot_state(word);
-    return state != BCRI_SLOT_LISTED && state != BCRI_SLOT_SERVED && state != BCRI_SLOT_PUTLEFT
-               ? bcri_slot_region(word)
-               : BCRI_REF_NONE;
+    return state != BCRI_SLOT_LISTED && state != BCRI_SLOT_SERVED ? bcri_slot_region(word) : BCRI_REF_NONE;
 }
 
 /* A free slot, taken off the stack of free ones (its word stays FREE until the caller sets it), or NULL: no memory. The stack
@@ -123,14 +116,6 @@ static inline struct bcri_slot_shm *bcri_slot_and_ref(struct bcri_ctx *ctx, void
         *ref_out = bcri_slot_ref(ctx, slot);
     return slot;
 }
-/* Keeps a slot that others will make FREE, to be given back some time after that: ctx->slots_left, and behind that one after the
- * other. */
-static inline struct bcri_slot_shm *bcri_slot_left_behind(const struct bcri_slot_shm *slot)
-{
-    return (struct bcri_slot_shm *)bcri_load(&slot->data); // NOLINT(performance-no-int-to-ptr)
-}
-void bcri_slot_leave(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-
 /* Makes the stack of free IDs anew, empty, with room for so many. False: no memory, nothing has changed. */
 bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots);
 

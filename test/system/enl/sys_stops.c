@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CCEs that call this and that, at each other's cells, until the board says that it is over: `sys_stops timed` with calls that have a
- * deadline only, `sys_stops all` with what there is. On the board ($SYS_BOARD, board.h) each counts its calls. Then all rest,
+/* CCEs that call this and that, at each other's cells, until the board says that it is over. On the board ($SYS_BOARD, board.h) each counts its calls. Then all rest,
  * holding nothing, until the root is let on by a byte in the fifo $SYS_GO. */
 #include <bcr.h>
 
@@ -201,12 +200,11 @@ static void call_any(void)
 }
 
 /* Everybody's name is everybody's. */
-static void meet(const char *program, const char *word)
+static void meet(const char *program)
 {
     must(bcr_cagrow(CELL, 0, 0, 0, CELLS, NRGNS, NBYTES) == CELL, "cagrow");
     must(bcr_cagrow(NAMES, 0, 3, 0, 0, 64, 1 << 20) == NAMES, "cagrow");
-    if (strcmp(word, "all") == 0)
-        must(bcr_handler(HANDLED, take_all, 1, 1, 1) == 0, "handler");
+    must(bcr_handler(HANDLED, take_all, 1, 1, 1) == 0, "handler");
     const int me = bcr_cce;
     if (bcr_enlistor >= 0) {
         must(bcr_send(&me, sizeof me, bcrT_1CCE, 1, bcr_enlistor, NAMES, 1, 0) > 0, "send its name");
@@ -242,21 +240,16 @@ static void rest(void)
 int main(int argc, char **argv)
 {
     must(bcr_init(0, argv[0]) >= 0, "bcr_init");
-    const char *word = getenv("SYS_STOPS_WORD");
     int fd = open(getenv("SYS_BOARD"), O_RDWR | O_CLOEXEC);
-    must(argc > 0 && word != NULL && fd >= 0, "environment");
+    must(argc > 0 && fd >= 0, "environment");
     board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     must(board != MAP_FAILED && close(fd) == 0, "the board");
-    const bool all = strcmp(word, "all") == 0;
     struct board_place *mine = &board->place[bcr_cceord];
     state = board->seed * (unsigned)(2 * bcr_cceord + 1) | 1;
-    meet(argv[0], word);
+    meet(argv[0]);
     atomic_store(&mine->pid, (int)getpid());
     while (!atomic_load(&board->over)) {
-        if (all)
-            call_any();
-        else
-            call_timed();
+        call_any();
         atomic_fetch_add(&mine->calls, 1);
     }
     atomic_store(&mine->rests, true);

@@ -33,7 +33,7 @@ static unsigned any(unsigned below)
     return (unsigned)test_rand_below(&state, below);
 }
 
-static void start(const char *word)
+static void start(void)
 {
     char path[4096];
     state = test_seed();
@@ -44,7 +44,6 @@ static void start(const char *word)
     CHECK(board != MAP_FAILED);
     board->seed = state;
     setenv("SYS_BOARD", path, 1);
-    setenv("SYS_STOPS_WORD", word, 1);
     run_start(&run, run_enl(), "--onfail", "isolate", getenv("SYS_STOPS"));
     for (int i = 0; i < BOARD_CCES; i++)
         while (atomic_load(&board->place[i].pid) == 0)
@@ -119,32 +118,12 @@ static void end_and_audit(void)
     CHECK_INT(run.status, 0);
 }
 
-/* What may outlast its time behind a stopped one, docs/crash.md lists: a few instructions each. */
-TEST_TIMEOUT(calls_with_a_deadline_come_to_their_end_whoever_is_stopped_wherever, 300)
-{
-    const unsigned turns = (unsigned)test_scale(40, 1000);
-    unsigned in_vain = 0;
-    start("timed");
-    for (unsigned turn = 0; turn < turns; turn++) {
-        CHECK(come_on(any(50)));
-        stop(1 + (int)any(BOARD_CCES - 1));
-        if (any(2) == 0)
-            stop(1 + (int)any(BOARD_CCES - 1));
-        if (!come_on(20))
-            in_vain++;
-        go_on();
-    }
-    printf("  in %u of %u turns somebody waited until a stopped one went on\n", in_vain, turns);
-    CHECK(in_vain <= turns / 10);
-    end_and_audit();
-}
-
 TEST_TIMEOUT(whatever_is_called_while_others_stop_and_go_on_and_die_nothing_is_lost_and_nobody_stays_behind,
              300)
 {
     const unsigned turns = (unsigned)test_scale(40, 1000);
     int deaths = 0;
-    start("all");
+    start();
     for (unsigned turn = 0; turn < turns; turn++) {
         CHECK(come_on(any(50)));
         int one = 1 + (int)any(BOARD_CCES - 1), other = 1 + (int)any(BOARD_CCES - 1);
