@@ -61,7 +61,7 @@ static __attribute__((noinline)) void **alloc_otherwise(int len, int archtype)
     return name_new(slot, ref, region, bcri_header_data(ctx, ref, region));
 }
 
-/* Nothing is called where all is at hand, here and in bcr_rgfree: see bcr_put.c. */
+/* Nothing is called where all is at hand, here and in bcr_rgfree: see put.c. */
 void **bcr_rgalloc(int len, int archtype)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;
@@ -245,4 +245,9 @@ int bcr_rgerror(void **rgid)
 {
     const struct bcri_region_shm *region = region_of(rgid);
     return region != NULL ? (int)region->error : -1;
+}
+
+int bcr_rlsrl(void **rgid)
+{
+    return bcr_rgfree(rgid);
 }

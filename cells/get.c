@@ -1,143 +1,293 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast gets' rarer parts: get_fast.h. */
-#include "get_fast.h"
+/* bcr_get, bcr_acqrl, bcr_acqwl, in two tiers (bcri/attempt.h). bcr.h is their manual.
+ *
+ * The fast tier, get_fast, takes or reads what it finds at the head of an open cell without water marks. It calls nothing, as
+ * that of the puts. The resume tier does all the rest: an attempt under the head lock, both locks, waiting. */
+#include <bcr.h>
 
-#include "bcri/bell.h"
-#include "bcri/heap.h"
+#include "bcri/get.h"
+
+#include "bcr/error.h"
+#include "bcri/clock.h"
+#include "bcri/flow.h"
+#include "bcri/ids.h"
+#include "bcri/self.h"
 #include "bcri/summons.h"
+#include "bcri/trace.h"
+#include "get_head.h"
 
-void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch)
+/* What a public routine wants, and by which right. */
+enum kind { TAKE, READ, READ_LOCK, WRITE_LOCK };
+
+static inline enum bcri_want wanted(enum kind kind)
 {
-    struct bcri_head_shm *h = &place->cell->h;
-    /* Somebody may have put, or taken what was put later, before this region was collected. */
-    if (bcri_epoch_past(bcri_epoch(place->cell), epoch) ||
-        (bcri_load(&h->taker) != 0 && bcri_epoch_past((uint32_t)bcri_load(&h->taker_epoch), epoch)))
-        return;
-    bcri_store(&h->taker_epoch, epoch);
-    bcri_store(&h->taker, tag);
+    return kind == TAKE ? BCRI_WANT_TAKE : kind == WRITE_LOCK ? BCRI_WANT_LOCK : BCRI_WANT_READ;
+}
+static inline bool is_allowed(const struct bcri_place *place, bool locks)
+{
+    return bcri_likely(locks ? place->may_lock : place->may_take);
+}
+static inline bool locks(enum kind kind)
+{
+    return kind == READ_LOCK || kind == WRITE_LOCK;
 }
 
-/* Only this CCE allocates from its heap, so what is possible here
- * is possible when bcri_region_own does it. */
-bool bcri_copy_fits(struct bcri_ctx *ctx, const struct bcri_region_shm *header)
-{
-    bcri_ref ref;
-    struct bcri_region_shm *copy;
-    if (bcri_heap_alloc(ctx, header->length, header->archtype, &ref, &copy) != 0)
-        return false;
-    bcri_heap_free(ctx, ref, copy);
-    return true;
-}
+/* ---- The resume tier ---- */
 
-bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region)
+static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
 {
-    const struct bcri_region_shm *header = bcri_at(ctx, region);
-    return header != NULL && (want != BCRI_WANT_LOCK || bcri_load_acquire(&header->count) == BCRI_COUNT_ONE ||
-                              bcri_copy_fits(ctx, header));
-}
-
-int bcri_read_entry(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
-                    const struct bcri_region_shm *header, struct bcri_slot_shm *slot)
-{
-    bcri_store(&ctx->journal->region, region);
-    bcri_store(&ctx->journal->ticket, ticket);
-    bcri_journal_phase(ctx, 1);
-    int error = bcri_region_hold(ctx, region, 1);
-    if (error != 0)
+    struct bcri_place *place;
+    const int error = bcri_place_find_within(ctx, get->key, get->msec, &place);
+    if (bcri_unlikely(error != 0))
         return error;
-    make_live(slot, region, header);
-    bcri_count_settled(ctx);
+    ctx->get_place = place;
+    if (bcri_unlikely(!is_allowed(place, get->lock)))
+        return bcrE_ACCESS;
+    get->place = place;
+    get->owner = place->owner;
     return 0;
 }
 
-int bcri_wait_by_ticket(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, uint64_t ticket,
-                        struct bcri_slot_shm *slot, uint32_t flags)
+/* 0: the slot is LIVE; BCRI_WAITS: its request stands at the cell; or a code. */
+static int get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
 {
-    struct bcri_head_shm *h = &place->cell->h;
-    if (bcri_load(&h->waiter[ticket % BCRI_TICKETS]) != 0)
-        return BCRI_GO_SLOW;
-    bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
-    bcri_store(&ctx->journal->ticket, ticket);
-    bcri_journal_phase(ctx, 4 | flags);
-    bcri_store(&slot->cell, place->ref);
-    bcri_store(&slot->key, ticket);
-    /* Which cell, and the epoch that the put of this ticket will make: a slow one would move the request to the list first. */
-    bcri_store(&slot->prev, place->open | ((uint32_t)ticket + 1 + bcri_load(&place->cell->c.direct)));
-    bcri_store(&slot->kind, bcri_request_kind(ctx, want));
-    bcri_store(&slot->data, 0);
-    bcri_step();
-    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_TICKET, 0, 0));
-    bcri_step();
-    bcri_store(&h->waiter[ticket % BCRI_TICKETS], (ticket & 0xffffu) << 48 | slot_ref);
-    bcri_step();
-    bcri_store_release(&h->head, ticket + 1);
-    bcri_step();
-    return BCRI_WAITS;
-}
-
-static bool full_at_head(const struct bcri_place *place)
-{
-    uint64_t head = bcri_load(&place->cell->h.head);
-    uint64_t entry = bcri_load_acquire(&place->cell->ring[head & place->mask]);
-    return bcri_entry_lap(entry) == bcri_lap(head, place->ring_log2);
-}
-
-/* How many are queued, as far as it can be known without the tail lock: a put at this moment may count as one that comes
- * later. One that has stored its entry and not yet moved the tail counts. */
-static uint64_t queued(const struct bcri_place *place)
-{
-    uint64_t head = bcri_load(&place->cell->h.head);
-    uint64_t tail = bcri_load_acquire(&place->cell->t.tail);
-    if (!full_at_head(place))
-        return 0;
-    return tail > head ? tail - head : 1;
-}
-
-/* One that finds nothing in its time has, too. */
-static bool has_summoned(int result)
-{
-    return result == 0 || result == BCRI_WAITS || result == bcrE_TIMEOUT;
-}
-
-/* Under H and the lock of the owner's queue, if there is room in its ring. */
-static int get_and_summon(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
-                          struct bcri_slot_shm *slot)
-{
-    struct bcri_summons_shm *queue = &place->record->summons;
-    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
-    if (!bcri_summons_try(ctx, place))
-        return BCRI_GO_SLOW;
-    bcri_summons_note_written(ctx, place);
-    int result = get_at_head(ctx, place, want, wait, slot, BCRI_PHASE_SUMMONS);
-    if (result == bcrE_TIMEOUT)
-        bcri_journal_phase(ctx, BCRI_PHASE_SUMMONS);
-    const bool done = has_summoned(result);
-    if (done)
-        bcri_summons_write(queue, place, bcri_current_cpu(), BCRI_REF_NONE);
-    bcri_summons_let_go(ctx, place, done);
-    return result;
-}
-
-/* One that has to wait where additions summon takes both locks: a put there need not look whether somebody waits by ticket
- * (put.c). With such a mark the putters' line is left alone. */
-int bcri_get_marked(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
-                    struct bcri_slot_shm *slot)
-{
-    uint64_t state = bcri_load(&place->cell->h.state);
-    if (state == (place->open | BCRI_CELL_HIGH)) {
-        if (!wait || full_at_head(place))
-            return get_at_head(ctx, place, want, wait, slot, 0);
-        return BCRI_GO_SLOW;
+    for (;; held = BCRI_HOLDS_NOTHING) {
+        int error = get->place == NULL ? look_up(ctx, get) : 0;
+        if (error != 0)
+            return error;
+        switch (bcri_get_attempt(ctx, get, held)) {
+        case BCRI_TRY_DONE: return 0;
+        case BCRI_TRY_WAITS: return BCRI_WAITS;
+        case BCRI_TRY_EMPTY:
+        case BCRI_TRY_TIME_UP: return bcrE_TIMEOUT;
+        case BCRI_TRY_NO_MEMORY: return bcrE_NOMEM;
+        case BCRI_TRY_STALE: error = BCRI_STALE; break;
+        default: error = bcri_get_slow(ctx, get->place, get->want, get->msec, get->slot);
+        }
+        if (error != BCRI_STALE)
+            return error;
+        bcri_place_forget(ctx, get->place);
+        get->place = NULL;
     }
-    if (state != (place->open | BCRI_CELL_LOW))
-        return bcri_why_not_fast(place, state);
-    if (!bcri_get_summons(place, queued(place), want != BCRI_WANT_READ))
-        return get_at_head(ctx, place, want, wait, slot, 0);
-    void *own = bcri_summons_own(ctx, place);
-    if (own == NULL)
-        return get_and_summon(ctx, place, want, wait, slot);
-    int result = get_at_head(ctx, place, want, wait, slot, 0);
-    if (has_summoned(result))
-        ctx->upward->summon(ctx, own);
-    return result;
+}
+
+/* Waits until the request is served or time is up. 0: the slot is LIVE; else the slot is free again. */
+static int finish(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+                  uint64_t deadline_ns)
+{
+    bool tired = false;
+    if ((ctx->upward == NULL || ctx->upward->alone(ctx)) &&
+        bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET) {
+        int error = bcri_ticket_spin(ctx, place, slot, deadline_ns);
+        if (bcri_likely(error != BCRI_WAITS))
+            return error;
+        tired = ctx->upward == NULL && bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
+    }
+    for (;; tired = false) {
+        int ready = tired ? bcri_wait_asleep(ctx, &slot, 1, deadline_ns)
+                          : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
+        int withdrawn = ready < 0 ? bcri_request_withdraw(ctx, slot) : BCRI_WAITS;
+        if (withdrawn != BCRI_WAITS)
+            return withdrawn == 0 ? bcrE_TIMEOUT : withdrawn;
+        int error = bcri_request_settle(ctx, slot);
+        if (error != BCRI_WAITS)
+            return error;
+    }
+}
+
+static __attribute__((noinline)) void **fail(struct bcri_ctx *ctx, int error)
+{
+    bcri_counted(ctx, error == bcrE_TIMEOUT ? BCRI_COUNT_TIMEOUT : BCRI_COUNT_FAILED);
+    bcri_set_errno(error);
+    return NULL;
+}
+
+BCRI_INLINE enum bcri_counter counter_of(enum bcri_want want)
+{
+    return want == BCRI_WANT_READ ? BCRI_COUNT_READ : BCRI_COUNT_GET;
+}
+BCRI_INLINE enum bcri_trace_op trace_of(enum bcri_want want)
+{
+    return want == BCRI_WANT_TAKE   ? BCRI_TRACE_GET
+           : want == BCRI_WANT_LOCK ? BCRI_TRACE_LOCK
+                                    : BCRI_TRACE_READ;
+}
+
+/* The region is the program's. */
+static __attribute__((noinline)) void **note(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t key,
+                                             enum bcri_want want, uint32_t owner)
+{
+    const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    const struct bcri_region_shm *header = bcri_at_sure(ctx, region);
+    bcri_counted(ctx, counter_of(want));
+    bcri_trace(ctx, trace_of(want), 0, owner, (uint32_t)key, header->length, region);
+    return bcri_id_of(slot);
+}
+
+static void **get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
+{
+    struct bcri_slot_shm *const slot = get->slot;
+    int error = get_or_wait(ctx, get, held);
+    if (error == BCRI_WAITS) {
+        if (get->msec == bcr_PENDING)
+            return bcri_id_of(slot);
+        bcri_counted(ctx, BCRI_COUNT_WAIT);
+        error = finish(ctx, get->place, slot, bcri_deadline_after(get->msec));
+        if (bcri_unlikely(error != 0))
+            return fail(ctx, error);
+    } else if (bcri_unlikely(error != 0)) {
+        bcri_slot_give(ctx, slot);
+        return fail(ctx, error);
+    } else if (get->want == BCRI_WANT_LOCK) {
+        bcri_store(&slot->cell, get->place->ref); /* in case that it must go back (bcri_request_give_back) */
+        bcri_store(&slot->prev, get->place->open);
+    }
+    if (get->want == BCRI_WANT_LOCK && (error = bcri_request_own(ctx, slot)) != 0)
+        return fail(ctx, error);
+    return note(ctx, slot, get->key, get->want, get->owner);
+}
+
+/* Nothing has been looked at yet. */
+static __attribute__((noinline)) void **get_anew(uint64_t key, int msec, enum kind kind)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (bcri_unlikely(ctx == NULL))
+        return NULL;
+    int error = bcri_enter(ctx);
+    struct bcri_slot_shm *slot = error == 0 ? bcri_slot_take(ctx) : NULL;
+    if (bcri_unlikely(slot == NULL))
+        return fail(ctx, error == 0 ? bcrE_NOMEM : error);
+    struct bcri_get get = {.key = key,
+                           .slot = slot,
+                           .slot_ref = bcri_slot_ref(ctx, slot),
+                           .want = wanted(kind),
+                           .lock = locks(kind),
+                           .msec = msec};
+    return get_resume(ctx, &get, BCRI_HOLDS_NOTHING);
+}
+
+/* The journal is open; `held` says whether the head lock is held. */
+static __attribute__((noinline)) void **get_on(struct bcri_ctx *ctx, struct bcri_place *place,
+                                               struct bcri_slot_shm *slot, enum kind kind, int msec,
+                                               enum bcri_held held)
+{
+    struct bcri_get get = {.key = place->key,
+                           .place = place,
+                           .slot = slot,
+                           .slot_ref = bcri_slot_ref(ctx, slot),
+                           .want = wanted(kind),
+                           .lock = locks(kind),
+                           .msec = msec,
+                           .owner = place->owner};
+    return get_resume(ctx, &get, held);
+}
+
+/* The region is taken, but somebody sleeps until this CCE lets go of a lock; the journal is still to be closed. */
+static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, const struct bcri_place *place,
+                                                 struct bcri_slot_shm *slot, enum kind kind)
+{
+    bcri_unlock_wake(ctx);
+    bcri_journal_close(ctx);
+    return note(ctx, slot, place->key, wanted(kind), place->owner);
+}
+
+/* All is done. */
+static __attribute__((noinline)) void **get_look_ahead(const struct bcri_ctx *ctx,
+                                                       const struct bcri_place *place,
+                                                       struct bcri_slot_shm *slot, uint64_t ticket)
+{
+    look_ahead(ctx, place, ticket);
+    return bcri_id_of(slot);
+}
+
+/* ---- The fast tier ---- */
+
+/* Whether, under the head lock, the first entry is there and all is as most gets find it, so that take_entry can take it, or
+ * read_alone read it. */
+BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_place *place,
+                         const struct bcri_cell_shm *cell, enum bcri_want want, uint64_t ticket,
+                         bcri_ref *region_out, struct bcri_region_shm **header_out)
+{
+    const uint64_t entry = bcri_load_acquire(&cell->ring[ticket & place->mask]);
+    if (bcri_unlikely(bcri_load(&cell->h.state) != place->open ||
+                      (want != BCRI_WANT_READ && bcri_load_acquire(&place->area->waitputs) != 0) ||
+                      bcri_entry_lap(entry) != bcri_lap(ticket, place->ring_log2)))
+        return false;
+    *region_out = entry & BCRI_REF_MASK;
+    *header_out = bcri_at_mapped(ctx, *region_out);
+    if (want != BCRI_WANT_READ)
+        bcri_prefetch_write(*header_out); /* as in get_full */
+    return bcri_likely(*header_out != NULL && (want == BCRI_WANT_TAKE ||
+                                               bcri_load_acquire(&(*header_out)->count) == BCRI_COUNT_ONE));
+}
+
+BCRI_INLINE void **get_fast(enum kind kind, int cce, int cell_number, int msec)
+{
+    const uint64_t key = bcri_place_key(cce, cell_number);
+    struct bcri_ctx *const ctx = bcri_self_thread;
+    if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
+        return get_anew(key, msec, kind);
+    struct bcri_place *const place = bcri_place_near(ctx, ctx->get_place, key);
+    struct bcri_slot_shm *const slot = *ctx->slot_top;
+    if (bcri_unlikely(place == NULL || !is_allowed(place, locks(kind)) || slot == NULL))
+        return get_anew(key, msec, kind);
+    ctx->get_place = place;
+    const bcri_ref slot_ref = bcri_slot_ref_near(ctx, slot);
+    if (bcri_unlikely(slot_ref == BCRI_REF_NONE))
+        return get_anew(key, msec, kind);
+    ctx->slot_top--; /* as bcri_slot_take */
+    struct bcri_cell_shm *const cell = place->cell;
+    get_open(ctx, place, wanted(kind), slot_ref);
+    if (bcri_unlikely(!bcri_lock_try(ctx, &cell->h.lock)))
+        return get_on(ctx, place, slot, kind, msec, BCRI_HOLDS_JOURNAL);
+    const uint64_t ticket = bcri_load(&cell->h.head);
+    bcri_ref region;
+    struct bcri_region_shm *header;
+    if (bcri_unlikely(!is_open(ctx, place, cell, wanted(kind), ticket, &region, &header)))
+        return get_on(ctx, place, slot, kind, msec, BCRI_HOLDS_LOCK);
+    if (wanted(kind) == BCRI_WANT_READ)
+        read_alone(ctx, region, header, slot);
+    else
+        take_entry(ctx, cell, wanted(kind), ticket, region, header, slot, 0);
+    bcri_store_release(&cell->h.lock, 0);
+    bcri_step();
+    if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
+        return get_wake(ctx, place, slot, kind);
+    bcri_journal_close(ctx);
+    const uint32_t seq = ctx->trace_seq + 1;
+    if (bcri_trace_looks_at_clock(seq))
+        return note(ctx, slot, place->key, wanted(kind), place->owner);
+    bcri_counted(ctx, counter_of(wanted(kind)));
+    bcri_trace_write(ctx, seq, trace_of(wanted(kind)), 0, place->owner, (uint32_t)place->key, header->length,
+                     region);
+    if (kind == TAKE && is_first_of_line(ticket))
+        return get_look_ahead(ctx, place, slot, ticket);
+    return bcri_id_of(slot);
+}
+
+/* ---- The public routines ----
+ * A copy for each kind: what it is decides most of the branches. */
+
+static __attribute__((noinline)) void **get_taking(int cce, int cell, int msec)
+{
+    return get_fast(TAKE, cce, cell, msec);
+}
+static __attribute__((noinline)) void **get_reading(int cce, int cell, int msec)
+{
+    return get_fast(READ, cce, cell, msec);
+}
+
+void **bcr_get(int qlike, int cce, int cell, int msec)
+{
+    return qlike != 0 ? get_taking(cce, cell, msec) : get_reading(cce, cell, msec);
+}
+
+void **bcr_acqrl(int cce, int cell, int msec)
+{
+    return get_fast(READ_LOCK, cce, cell, msec);
+}
+
+void **bcr_acqwl(int cce, int cell, int msec)
+{
+    return get_fast(WRITE_LOCK, cce, cell, msec);
 }

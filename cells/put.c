@@ -1,166 +1,251 @@
 /* SPDX-License-Identifier: MIT */
-/* The fast puts' rarer parts: put_fast.h. */
-#include "put_fast.h"
+/* bcr_put, bcr_rlswl, bcr_wl2rl, in two tiers (bcri/attempt.h). bcr.h is their manual.
+ *
+ * The fast tier, put_fast, puts a region that its CCE gives away into an open cell without water marks that has room, at which
+ * nobody sleeps. It calls nothing, so that no register need be saved, which is a fifth of the instructions. The resume tier,
+ * bcri_put, does all the rest: an attempt under the tail lock, both locks, waiting for room. */
+#include <bcr.h>
 
-#include "bcri/slow.h"
+#include "bcri/put.h"
+
+#include "bcr/error.h"
+#include "bcri/clock.h"
+#include "bcri/ids.h"
+#include "bcri/lock.h"
+#include "bcri/putwait.h"
+#include "bcri/region.h"
+#include "bcri/self.h"
 #include "bcri/summons.h"
+#include "bcri/trace.h"
+#include "put_tail.h"
 
-/* The lowest ticket that has a waiter; at most head. */
-static __attribute__((noinline)) uint64_t oldest_waiting(const struct bcri_head_shm *h, uint64_t head)
-{
-    uint64_t low = head;
-    for (uint32_t i = 0; i < BCRI_TICKETS; i++) {
-        uint64_t waiter = bcri_load_acquire(&h->waiter[i]);
-        if (waiter == 0)
-            continue;
-        /* One that registers at this moment may have a ticket from `head` on. */
-        uint64_t ticket = head + BCRI_TICKETS - ((head + BCRI_TICKETS - (waiter >> 48)) & 0xffffu);
-        if (ticket < low)
-            low = ticket;
-    }
-    return low;
-}
+/* How often a put that finds no room looks for a while whether a taker makes some, before it is registered. */
+enum { SPINS_FOR_ROOM = 2 };
 
-/* head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected.
- * A cell that has not had its share of the area's credits takes it now: without credits every put would come here, and
- * carry the takers' line back and forth. */
-uint64_t bcri_fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    const struct bcri_head_shm *h = &place->cell->h;
-    uint64_t head = bcri_load_acquire(&h->head);
-    uint64_t low = head;
-    uint64_t any = 0;
-    for (uint32_t i = 0; i < BCRI_TICKETS; i++)
-        any |= bcri_load_acquire(&h->waiter[i]);
-    if (bcri_unlikely(any != 0))
-        low = oldest_waiting(h, head);
-    uint64_t by_ring = low + place->mask + 1;
-    uint64_t credits = bcri_load(&place->cell->t.credits);
-    /* A cell for a lock has one credit and comes here with every put: the pool, which is empty then, is asked before the share. */
-    if (head + credits < by_ring && bcri_load(&place->area->pool) != 0 &&
-        credits < bcri_credits_share(place) && bcri_credits_from_pool(ctx, place))
-        credits = bcri_load(&place->cell->t.credits);
-    return by_ring < head + credits ? by_ring : head + credits;
-}
+/* ---- The resume tier ---- */
 
-/* Four wait by ticket at most, and only tickets from the tail on. A mark elsewhere is that of somebody who has gone. */
-void bcri_look_for_marks(struct bcri_place *place, uint64_t tail)
+int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
 {
-    for (uint32_t i = 0; i < BCRI_TICKETS; i++)
-        if (bcri_entry_lap(bcri_load(&place->cell->ring[(tail + i) & place->mask])) == BCRI_ENTRY_SLEEP)
-            return;
-    bcri_store(&place->cell->t.sleeps, 0);
-}
-
-int bcri_put_refused(struct bcri_ctx *ctx, struct bcri_place *place, int result)
-{
-    if (result == BCRI_STALE)
-        bcri_unlock_stale(ctx, &place->cell->t.lock);
-    else
-        bcri_unlock(ctx, &place->cell->t.lock);
-    bcri_journal_close(ctx);
-    return result;
-}
-
-int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region)
-{
-    int error = bcri_region_hold(ctx, region, 1);
-    if (error != 0)
-        return error;
-    bcri_step();
-    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD);
-    bcri_step();
-    bcri_count_settled(ctx);
+    struct bcri_place *place;
+    const int error = bcri_place_find_within(ctx, put->key, ctx->putwait_msec, &place);
+    if (bcri_unlikely(error != 0))
+        return error == bcrE_TIMEOUT ? bcrE_FULL : error;
+    if (bcri_unlikely(!place->may_add))
+        return bcrE_ACCESS;
+    put->place = place;
+    put->owner = place->owner;
     return 0;
 }
 
-void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region)
+/* What the attempt has left to do: 0, BCRI_NO_ROOM, BCRI_STALE or a code. */
+static int go_on(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_attempt attempted,
+                 uint64_t deadline_ns)
 {
-    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPING);
-    bcri_step();
-    bcri_region_drop(ctx, region);
-    bcri_step();
-    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPED);
-    bcri_step();
-    bcri_count_settled(ctx);
-}
-
-/* Done under the lock of the owner's queue, in which there is room for one. */
-static uint64_t store_and_summon(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t tail,
-                                 bcri_ref region, uint32_t phase)
-{
-    struct bcri_summons_shm *queue = &place->record->summons;
-    uint64_t sleeper = bcri_load(&queue->asleep) != 0 ? BCRI_ENTRY_SLEEP << 56 | place->owner : 0;
-    bcri_summons_note_written(ctx, place);
-    store_entry(ctx, place, place->cell, tail, &place->cell->ring[tail & place->mask], region, false, sleeper,
-                phase | BCRI_PHASE_SUMMONS);
-    bcri_step();
-    bcri_summons_write(queue, place, bcri_current_cpu(), region);
-    if (sleeper != 0)
-        bcri_store(&queue->asleep, 0);
-    return sleeper;
-}
-
-/* A put that is due to summon. Nobody waits at this ticket; if the entry bears a mark, who slept there has gone. */
-static int put_and_summon(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t tail, bcri_ref region,
-                          bool nofree, uint64_t *old_out)
-{
-    if (!bcri_summons_try(ctx, place))
-        return BCRI_GO_SLOW;
-    int error = nofree ? bcri_cell_hold(ctx, region) : 0;
-    if (error == 0)
-        *old_out = store_and_summon(ctx, place, tail, region, nofree ? 1 : 1 | BCRI_PHASE_GIVES);
-    bcri_summons_leave(ctx, place);
-    return error;
-}
-
-/* Whether a put at `tail` leaves at least as many as the mark says. With a mark of 1 each does, since nobody waits by ticket here
- * (get.c). head is read without its lock: a take at this moment may count as one that comes later. */
-static bool is_due(const struct bcri_place *place, uint64_t tail)
-{
-    const struct bcri_cell_shm *cell = place->cell;
-    if ((bcri_load(&cell->t.state) & BCRI_CELL_HIGH) == 0)
-        return false;
-    return bcri_mark_of(bcri_load(&cell->t.mark)) == 1 ||
-           bcri_addition_summons(place, tail + 1 - bcri_load_acquire(&cell->h.head));
-}
-
-static int put_under_mark(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bool write,
-                          bool nofree, uint64_t *old_out)
-{
-    uint64_t tail = bcri_load(&place->cell->t.tail);
-    if (!is_due(place, tail))
-        return under_tail(ctx, place, region, write, nofree, old_out);
-    void *own = bcri_summons_own(ctx, place);
-    if (own != NULL) {
-        int error = under_tail(ctx, place, region, write, nofree, old_out);
-        if (error == 0)
-            ctx->upward->summon(ctx, own);
-        return error;
+    switch (attempted) {
+    case BCRI_TRY_DONE: return 0;
+    case BCRI_TRY_STALE: return BCRI_STALE;
+    case BCRI_TRY_NO_MEMORY: return bcrE_NOMEM;
+    case BCRI_TRY_TIME_UP: return bcrE_FULL;
+    default:
+        return bcri_put_slow(ctx, put->place, put->write, put->region, put->slot, put->nofree, deadline_ns);
     }
-    /* The owner watches that line: claim it before its turn comes. */
-    struct bcri_summons_shm *queue = &place->record->summons;
-    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
-    int error = look_at_tail(ctx, place, tail, write);
-    return error == 0 ? put_and_summon(ctx, place, tail, region, nofree, old_out) : error;
 }
 
-int bcri_put_marked(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
-                    struct bcri_slot_shm *slot, bool write, bool nofree)
+int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held, uint64_t deadline_ns)
 {
-    uint64_t state = bcri_load(&place->cell->t.state);
-    uint64_t old = 0;
-    int result;
-    if (state == (place->open | BCRI_CELL_HIGH) || state == (place->open | BCRI_CELL_LOW))
-        result = put_under_mark(ctx, place, region, write, nofree, &old);
-    else
-        result = bcri_why_not_fast(place, state);
-    return put_end(ctx, place, slot, nofree, result, old);
+    for (int spins = SPINS_FOR_ROOM;; held = BCRI_HOLDS_NOTHING) {
+        int error = put->place == NULL ? bcri_put_look_up(ctx, put) : 0;
+        if (error != 0)
+            return error;
+        const bool waits = !put->place->own && deadline_ns != BCRI_DEADLINE_PASSED;
+        const enum bcri_attempt attempted = bcri_put_attempt(ctx, put, held, deadline_ns);
+        if (attempted == BCRI_TRY_NO_ROOM && waits && spins-- > 0 && bcri_room_spin(ctx, put->place))
+            continue;
+        error = go_on(ctx, put, attempted, deadline_ns);
+        if (error == BCRI_NO_ROOM) {
+            if (waits)
+                error = bcri_room_wait(ctx, put, deadline_ns);
+            else if (bcri_room_gather(ctx, put->place))
+                continue;
+            else
+                error = bcrE_FULL;
+        }
+        if (error != BCRI_STALE)
+            return error;
+        bcri_place_forget(ctx, put->place);
+        put->place = NULL;
+    }
 }
 
-int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, struct bcri_slot_shm *slot,
-                  bool write, bool nofree)
+__attribute__((noinline)) int bcri_put_failed(struct bcri_ctx *ctx, int code)
 {
-    const struct bcri_id id = {.slot = slot, .ref = nofree ? BCRI_REF_NONE : bcri_slot_ref(ctx, slot)};
-    return put_fast(ctx, place, region, &id, write, nofree);
+    bcri_counted(ctx, code == bcrE_FULL ? BCRI_COUNT_FULL : BCRI_COUNT_FAILED);
+    return bcri_fail(code);
+}
+
+static uint64_t deadline_of(const struct bcri_ctx *ctx)
+{
+    return ctx->putwait_msec < 0 ? BCRI_DEADLINE_NEVER : bcri_deadline_after(ctx->putwait_msec);
+}
+
+static int note(struct bcri_ctx *ctx, const struct bcri_put *put)
+{
+    bcri_counted(ctx, BCRI_COUNT_PUT);
+    bcri_trace(ctx, put->write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, put->owner, (uint32_t)put->key,
+               put->length, put->region);
+    return 0;
+}
+
+static int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held)
+{
+    const int error = bcri_put(ctx, put, held, deadline_of(ctx));
+    return bcri_likely(error == 0) ? note(ctx, put) : bcri_put_failed(ctx, error);
+}
+
+/* Nothing has been looked at yet. */
+static __attribute__((noinline)) int put_anew(void **rgid, uint64_t key, bool write, bool nofree)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (bcri_unlikely(ctx == NULL))
+        return -1;
+    struct bcri_id id;
+    int error = bcri_enter(ctx);
+    if (bcri_likely(error == 0))
+        error = bcri_id_look(ctx, rgid, &id);
+    if (bcri_unlikely(error != 0))
+        return bcri_put_failed(ctx, error);
+    const bcri_ref region = bcri_slot_region(id.word);
+    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    if (bcri_unlikely(header == NULL))
+        return bcri_put_failed(ctx, bcrE_NOMEM);
+    struct bcri_put put = {.key = key,
+                           .slot = id.slot,
+                           .slot_ref = id.ref,
+                           .region = region,
+                           .length = header->length,
+                           .write = write,
+                           .nofree = nofree};
+    error = bcri_put_look_up(ctx, &put);
+    if (bcri_unlikely(error != 0))
+        return bcri_put_failed(ctx, error);
+    if (bcri_kept_cpu() >= 0) /* else the fast tier cannot say where the putter runs */
+        ctx->put_place = put.place;
+    return put_resume(ctx, &put, BCRI_HOLDS_NOTHING);
+}
+
+/* The journal is open; `held` says whether the tail lock is held. */
+static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_place *place,
+                                            struct bcri_slot_shm *slot, bool write, enum bcri_held held)
+{
+    const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    struct bcri_put put = {.key = place->key,
+                           .place = place,
+                           .slot = slot,
+                           .slot_ref = bcri_slot_ref(ctx, slot),
+                           .region = region,
+                           .length = ((const struct bcri_region_shm *)bcri_at_sure(ctx, region))->length,
+                           .owner = place->owner,
+                           .write = write};
+    return put_resume(ctx, &put, held);
+}
+
+/* The put is done. `wakes`: somebody sleeps until this CCE lets go of a lock; the ID and the journal are still to be closed. */
+static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct bcri_place *place,
+                                              bcri_ref region, uint32_t length, bool write,
+                                              struct bcri_slot_shm *wakes)
+{
+    if (wakes != NULL) {
+        bcri_unlock_wake(ctx);
+        put_close(ctx, wakes, false);
+    }
+    const struct bcri_put put = {
+        .key = place->key, .owner = place->owner, .region = region, .length = length, .write = write};
+    return note(ctx, &put);
+}
+
+/* ---- The fast tier ---- */
+
+/* Whether, under the tail lock, all is as most puts find it. */
+BCRI_INLINE bool is_open(const struct bcri_place *place, struct bcri_cell_shm *cell, uint64_t tail,
+                         bool write)
+{
+    struct bcri_tail_shm *const t = &cell->t;
+    if (bcri_unlikely(bcri_load(&t->state) != place->open) ||
+        (write && bcri_unlikely(bcri_load_acquire(&cell->h.head) < tail)))
+        return false;
+    if (bcri_unlikely(tail >= bcri_load(&t->limit))) {
+        const uint64_t limit = write ? limit_of_empty(cell, tail) : 0;
+        if (limit == 0)
+            return false;
+        bcri_store(&t->limit, limit);
+    }
+    return bcri_likely(bcri_load_acquire(&place->area->waitputs) == 0 && bcri_load(&t->sleeps) == 0);
+}
+
+BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
+{
+    struct bcri_ctx *const ctx = bcri_self_thread;
+    if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
+        return put_anew(rgid, key, write, false);
+    struct bcri_place *const place = bcri_place_near(ctx, ctx->put_place, key);
+    struct bcri_id id;
+    bcri_ref region;
+    if (bcri_unlikely(place == NULL || !place->may_add || !bcri_id_plain(ctx, rgid, &id, &region)))
+        return put_anew(rgid, key, write, false);
+    ctx->put_place = place;
+    const struct bcri_region_shm *const header = bcri_at_mapped(ctx, region);
+    if (bcri_unlikely(header == NULL))
+        return put_anew(rgid, key, write, false);
+    const uint32_t length = header->length; /* while it is ours */
+    struct bcri_cell_shm *const cell = place->cell;
+    bcri_prefetch_write(&cell->ring[bcri_load(&cell->t.tail) & place->mask]);
+    put_open(ctx, place, region, id.ref, false);
+    if (bcri_unlikely(!bcri_lock_try(ctx, &cell->t.lock)))
+        return put_on(ctx, place, id.slot, write, BCRI_HOLDS_JOURNAL);
+    const uint64_t tail = bcri_load(&cell->t.tail);
+    if (bcri_unlikely(!is_open(place, cell, tail, write)))
+        return put_on(ctx, place, id.slot, write, BCRI_HOLDS_LOCK);
+    store_entry(ctx, place, cell, tail, &cell->ring[tail & place->mask], region, true, 0,
+                1 | BCRI_PHASE_GIVES);
+    bcri_store_release(&cell->t.lock, 0);
+    bcri_step();
+    if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
+        return put_note(ctx, place, region, length, write, id.slot);
+    put_close(ctx, id.slot, false);
+    const uint32_t seq = ctx->trace_seq + 1;
+    if (bcri_trace_looks_at_clock(seq))
+        return put_note(ctx, place, region, length, write, NULL);
+    bcri_counted(ctx, BCRI_COUNT_PUT);
+    bcri_trace_write(ctx, seq, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, place->owner,
+                     (uint32_t)place->key, length, region);
+    return 0;
+}
+
+/* ---- The public routines ----
+ * A copy for each kind of put: what it is decides most of the branches. */
+
+static __attribute__((noinline)) int put_giving(void **rgid, int cce, int cell)
+{
+    return put_fast(rgid, bcri_place_key(cce, cell), false);
+}
+static __attribute__((noinline)) int write_giving(void **rgid, int cce, int cell)
+{
+    return put_fast(rgid, bcri_place_key(cce, cell), true);
+}
+
+int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree)
+{
+    if (bcri_unlikely(nofree != 0))
+        return put_anew(rgid, bcri_place_key(cce, cell), qlike == 0, true);
+    return qlike != 0 ? put_giving(rgid, cce, cell) : write_giving(rgid, cce, cell);
+}
+
+int bcr_rlswl(void **rgid, int cce, int cell)
+{
+    return write_giving(rgid, cce, cell);
+}
+
+int bcr_wl2rl(void **rgid, int cce, int cell)
+{
+    return put_anew(rgid, bcri_place_key(cce, cell), true, true);
 }

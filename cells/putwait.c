@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts that wait for room: putwait.h. And bcri_put, which tries everything else first.
+/* Puts that wait for room: putwait.h.
  *
  * Journal of a request: READ with the request's slot while its hold is counted (a death leaves a LIVE slot, which the
  * walk drops); then SLOW with the area's lock. Serving: serve.c. */
@@ -9,6 +9,7 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/lock.h"
+#include "bcri/put.h"
 #include "bcri/slow.h"
 #include "bcri/summons.h"
 #include "bcri/tx.h"
@@ -17,7 +18,7 @@
 #define AREA struct bcri_area_shm
 
 /* A taker that is at work frees room within a microsecond; registering costs several. */
-enum { SPIN_FOR_ROOM = 1000, SPINS_FOR_ROOM = 2, ROOM_AT_ONCE = 8, LOOK_EVERY = 8 };
+enum { SPIN_FOR_ROOM = 1000, ROOM_AT_ONCE = 8, LOOK_EVERY = 8 };
 
 static int hold_for_request(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *request)
 {
@@ -141,7 +142,7 @@ static uint64_t room_seen(const struct bcri_place *place)
 
 /* Looks for a while whether a taker makes room: for some puts at once, since whoever fills each place as it becomes free
  * carries the takers' line back and forth with every put. */
-static bool spin_for_room(const struct bcri_ctx *ctx, const struct bcri_place *place)
+bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_place *place)
 {
     uint64_t credits = bcri_load(&place->cell->t.credits);
     uint64_t wanted = credits / 2 < ROOM_AT_ONCE ? credits / 2 + 1 : ROOM_AT_ONCE;
@@ -157,22 +158,22 @@ static bool spin_for_room(const struct bcri_ctx *ctx, const struct bcri_place *p
     return room_seen(place) != 0;
 }
 
-static int wait_for_room(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_slot_shm *slot,
-                         struct bcri_place *place, bool nofree, uint64_t deadline_ns)
+int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns)
 {
     struct bcri_slot_shm *request = NULL;
-    int error = bcri_putwait_begin(ctx, write, region, place, &request, deadline_ns);
+    int error = bcri_putwait_begin(ctx, put->write, put->region, put->place, &request, deadline_ns);
     if (error == BCRI_WAITS)
         error = bcri_putwait_end(ctx, request, deadline_ns);
-    const bool held = bcri_slot_holds(slot, region);
-    if (error == 0 && !nofree && held)
-        bcri_slot_drop(ctx, slot);
+    /* Handlers may have freed the ID meanwhile. */
+    const bool held = bcri_slot_holds(put->slot, put->region);
+    if (error == 0 && !put->nofree && held)
+        bcri_slot_drop(ctx, put->slot);
     return error == BCRI_STALE && !held ? bcrE_RGID : error;
 }
 
 /* For a put that does not wait: whether a credit that another cell of the area does not use was put into the pool. Room is
  * for the puts that wait, if any do. */
-static bool gather_now(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     if (!bcri_area_lock_until(ctx, place, BCRI_DEADLINE_PASSED)) {
@@ -183,36 +184,4 @@ static bool gather_now(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_area_unlock(ctx, place);
     bcri_journal_close(ctx);
     return found;
-}
-
-int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct bcri_place *place,
-             bool nofree, uint64_t deadline_ns)
-{
-    bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    const bool waits = !place->own && deadline_ns != BCRI_DEADLINE_PASSED;
-    int spins = waits ? SPINS_FOR_ROOM : 0;
-    for (;;) {
-        int error = bcri_put_fast(ctx, place, region, slot, write, nofree);
-        if (error == BCRI_NO_ROOM && spins-- > 0 && spin_for_room(ctx, place))
-            continue;
-        if (error == BCRI_GO_SLOW || error == BCRI_NO_ROOM)
-            error = bcri_put_slow(ctx, place, write, region, slot, nofree, deadline_ns);
-        if (bcri_likely(error == 0))
-            return 0;
-        if (error == BCRI_NO_ROOM && !waits) {
-            if (gather_now(ctx, place))
-                continue;
-            return bcrE_FULL;
-        }
-        if (error == BCRI_NO_ROOM)
-            error = wait_for_room(ctx, write, region, slot, place, nofree, deadline_ns);
-        if (error != BCRI_STALE)
-            return error;
-        int cce = place->cce;
-        int number = place->number;
-        bcri_place_forget(ctx, place);
-        error = bcri_place_find_within(ctx, bcri_place_key(cce, number), ctx->putwait_msec, &place);
-        if (error != 0)
-            return error == bcrE_TIMEOUT ? bcrE_FULL : error;
-    }
 }

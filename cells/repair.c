@@ -127,7 +127,7 @@ static bool cell_holds(const struct dead *dead)
     }
 }
 
-/* put_fast.h phase 1: was the entry stored? The lock tells, while it is the dead one's the entry does. Phase 2 is slow.c's. */
+/* put_tail.h phase 1: was the entry stored? The lock tells, while it is the dead one's the entry does. Phase 2 is slow.c's. */
 static bool put_is_done(struct dead *dead, struct bcri_place *place, bcri_ref region)
 {
     struct bcri_journal_shm *j = dead->journal;

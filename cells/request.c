@@ -13,6 +13,7 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/heap.h"
+#include "bcri/ids.h"
 #include "bcri/lock.h"
 #include "bcri/sane.h"
 #include "bcri/slow.h"
@@ -333,4 +334,12 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
                        slot); /* the cell is gone, or no memory for a node: nobody can be given it any more */
     else
         bcri_slot_give(ctx, slot);
+}
+
+int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    const int error = bcri_region_own(ctx, slot);
+    if (error != 0)
+        bcri_request_give_back(ctx, slot);
+    return error;
 }

@@ -184,18 +184,3 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want
     bcri_journal_close(ctx);
     return error;
 }
-
-int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place)
-{
-    bcri_journal_open(ctx, BCRI_OP_ZAP, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    int error = bcri_cell_enter(ctx, place);
-    if (error == 0) {
-        if (bcri_queue_length(place) != 0)
-            (void)bcri_cell_empty(ctx, place, BCRI_REF_NONE, BCRI_REF_NONE);
-        bcri_cell_leave(ctx, place);
-    }
-    if (error == 0 && bcri_load_acquire(&place->area->waitputs) != 0)
-        bcri_putwait_made_room(ctx, place);
-    bcri_journal_close(ctx);
-    return error;
-}

@@ -8,7 +8,11 @@
  * Checked: nobody counts in the next use of the number; the number is given out again in the end (else: "invalid end state").
  *
  * Rules that can be broken: NO_GRACE (given out as soon as nothing is held), NO_FENCE (journals are looked at without), LOOK_FIRST
- * (they are looked at before it is known that nothing is held), DEAD_ARE_OUTSIDE (whoever has died is not waited for). */
+ * (they are looked at before it is known that nothing is held), DEAD_ARE_OUTSIDE (whoever has died is not waited for).
+ *
+ * Code: cells/estate.c begin_parting, is_inside, let_part
+ * Code: core/segment.c bcri_segment_freed
+ * Code: core/returns.c count_orphan */
 #ifndef FREERS
 #define FREERS 2
 #endif

@@ -10,7 +10,12 @@
  *
  * Rules that can be broken: NO_ASIDE (one repair after the other), OWN_IS_NOBODY (a lock with the daemon's own tag is taken for damaged),
  * NOT_TAKEN_ALONG (the journal stays as others left it), LOOK_AT_ONCE (who ends a repair gives back what there is), NOT_ACTING (who
- * comes back does not wait until nobody else acts). */
+ * comes back does not wait until nobody else acts).
+ *
+ * Code: enl/helper.c take_next, enl_helper_aside, enl_helper_back, work_on
+ * Code: enl/worker.c wait_aside, perform, holder_died
+ * Code: cells/repair.c bcri_repair_put_aside, bcri_repair_take_up, bcri_journal_repair_surely
+ * Code: core/lock.c bcri_holder_is_nobody, go_aside, come_back */
 #define A 1
 #define ENL 2 /* tags */
 #define B 1

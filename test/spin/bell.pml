@@ -9,7 +9,11 @@
  * one word of its journal names whom to ring. Checked: both sleepers come to their end, whatever dies when.
  *
  * Rules that can be broken: NO_SECOND_LOOK (the sleeper does not look again), SEEN_LATE (reads the bell after the look),
- * NO_RING_IN_REPAIR, ONE_RING_WORD (the second ring's journal word overwrites the first's before that was rung). */
+ * NO_RING_IN_REPAIR, ONE_RING_WORD (the second ring's journal word overwrites the first's before that was rung).
+ *
+ * Code: cells/wait.c sleep_until_rung
+ * Code: cells/serve.c serve
+ * Code: cells/queue.c serve_first, bcri_ring_noted */
 #define SLEEPERS 2
 #define NOBODY 255
 

@@ -4,7 +4,7 @@
  *
  * The region is in a cell or not, and in up to two ID slots of each process. Under the cell's head lock H it is read (one
  * more holder), taken, or put with nofree; without a lock it is dropped. Its only holder is read and dropped without a count
- * journal (get_fast.h, bcri_returns_free_alone). The block is a third process's, the home's: once it has come there it is
+ * journal (get_head.h, bcri_returns_free_alone). The block is a third process's, the home's: once it has come there it is
  * handed out anew; HOME_ENDS: or that process ends, before or meanwhile. Waiting for a holder of the word is lock.pml's.
  *
  * Checked: when all have ended or are repaired the count is the number of holders, and the block has gone home once if that
@@ -16,7 +16,17 @@
  * SOLE_WHEN_SHARED (the plain store also for 2), READ_ALONE_WHEN_SHARED (a read without count journal also for 2),
  * READ_NOT_STORED (repair makes the ID LIVE and leaves the count as it finds it), SEND_SENT_AGAIN (repair stores count 0
  * also once the entry was sent), SEND_NOT_STORED (repair sends without storing count 0), COUNT_AFTER_SEND (the entry is
- * stored before the count is 0), LOOK_BEFORE_COUNT (the home's state is looked at before the count is 0). */
+ * stored before the count is 0), LOOK_BEFORE_COUNT (the home's state is looked at before the count is 0).
+ *
+ * Code: core/include/bcri/region.h bcri_cw_state
+ * Code: core/region.c change_alone, change_locked, bcri_region_hold, bcri_region_drop
+ * Code: core/region.c bcri_count_repair
+ * Code: cells/get_head.h read_alone
+ * Code: cells/repair.c finish_read
+ * Code: core/include/bcri/returns_fast.h bcri_returns_free_alone
+ * Code: core/returns.c bcri_returns_free_orphan, send_orphan, finish_send, bcri_returns_repair
+ * Code: core/returns.c bcri_returns_repair_alone, send_on
+ * Code: cells/tx.c apply_one, bcri_tx_repair */
 #define PROCS 2
 #define VICTIM 0
 #define TAG(p) ((p) + 1)
@@ -159,7 +169,7 @@ proctype cce(byte p)
                 d_step { at[p] = k; op[p] = OP_READ };
                 lock(p);
                 if
-                :: in_cell && MAY_READ_ALONE -> /* read_alone of get_fast.h */
+                :: in_cell && MAY_READ_ALONE -> /* read_alone of get_head.h */
                     op[p] = OP_READ_ALONE; /* the flag SOLE, with phase 1 */
                     count = 2;
                     slot[k] = true

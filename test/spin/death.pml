@@ -14,7 +14,23 @@
  * DROPPED_AS_NOT_HELD (a hold that was taken back looks like one not yet made), PHASE_1_IS_DONE (repair takes a fast put for
  * done whose entry it has not looked for), SOLE_NOT_STORED (a read of the only holder is made LIVE with the count as it is),
  * NO_COLLECT_REPAIR (the waiter's entry stays), DROP_UNCOUNTED (the walk over the IDs drops a region of count 0),
- * COUNT_BEFORE_ID, FREE_ID_FIRST (rgalloc and rgfree of own blocks in the other order). */
+ * COUNT_BEFORE_ID, FREE_ID_FIRST (rgalloc and rgfree of own blocks in the other order).
+ *
+ * Code: core/include/bcri/record.h bcri_op
+ * Code: cells/put_attempt.c bcri_put_attempt, put_under_tail
+ * Code: cells/put_tail.h put_open, put_close
+ * Code: cells/bcr_region.c bcr_rgfree, name_new
+ * Code: cells/put.c put_fast, put_note
+ * Code: cells/get_head.h get_open
+ * Code: cells/get_attempt.c bcri_get_attempt
+ * Code: cells/get.c get_fast, get_wake
+ * Code: cells/include/bcri/drop.h bcri_drop_own, bcri_drop_alone
+ * Code: cells/drop.c bcri_drop_shared
+ * Code: cells/slow.c get_queued, join_list
+ * Code: cells/junk.c bcri_cell_empty, drop_and_step, bcri_junk_step_over
+ * Code: cells/repair.c finish_put, finish_summons, finish_take, finish_read, finish_collect
+ * Code: cells/repair.c finish_send, put_is_done, leave_cell, repair_open
+ * Code: cells/farewell.c end_request, end_id, give_back */
 #define RING 2
 #ifndef CREDITS
 #define CREDITS 4

@@ -10,7 +10,12 @@
  * Checked: never two inside; a repair happens once; everybody who waits comes to its end (else: "invalid end state").
  *
  * Rules that can be broken: NO_MEMBARRIER (the waiter does not fence the holder), NO_SECOND_LOOK, NO_EVENT (the futex
- * does not compare), NO_DYING_EVENT (bcri_cce_dying wakes nobody), NO_REPAIR_EVENT (the repair wakes nobody). */
+ * does not compare), NO_DYING_EVENT (bcri_cce_dying wakes nobody), NO_REPAIR_EVENT (the repair wakes nobody).
+ *
+ * Code: core/lock.c bcri_unlock_wake, sleep_on_holder, sleep_until_event, wait_on, go_aside
+ * Code: core/lock.c come_back, bcri_lock_slow, bcri_lock_slow_until
+ * Code: core/include/bcri/lock.h bcri_unlock, bcri_look_for_sleepers
+ * Code: cells/repair.c bcri_cce_dying, bcri_repair_wake, bcri_cce_wake_sleepers */
 
 #ifndef CCES
 #define CCES 3

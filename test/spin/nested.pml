@@ -15,7 +15,12 @@
  * Rules that can be broken: NO_WAITS_ON (bcri_cce_dying does not wake whoever sleeps where the repair waits), LOOK_FIRST
  * (the worker looks for the dying before it says on whom it waits), NO_NESTED (the worker repairs nobody while it waits),
  * REPAIR_TWICE (a journal that was repaired from within a wait is repaired again by the worker's queue),
- * WAIT_FOR_OUTER (a nested repair waits for the lock of one whose repair waits for it). */
+ * WAIT_FOR_OUTER (a nested repair waits for the lock of one whose repair waits for it).
+ *
+ * Code: core/lock.c sleep_on_holder, sleep_until_event, wait_on, go_aside, come_back
+ * Code: core/lock.c repaired_one
+ * Code: cells/repair.c bcri_cce_dying, bcri_repair_wake, repair_open, bcri_journal_repair
+ * Code: cells/repair.c waits_for_us, take_over */
 #define A 0
 #define B 1
 #define ENL 2

@@ -13,7 +13,14 @@
  * Rules that can be broken: NO_HAND_OVER (a put that joins the list tries only the oldest), NO_CHECK_INSIDE (a get does not
  * look for waiting puts again once it has the cell), NO_GATHER (spare credits of other cells are not looked for), POOL_WITHOUT_LEAF
  * (fresh credits come without the leaf lock), NO_LEAF_IN_GATHER (who looks for spare credits does not wait for those that are
- * on their way out of the pool). */
+ * on their way out of the pool).
+ *
+ * Code: cells/putwait.c bcri_putwait_begin, bcri_putwait_end
+ * Code: cells/serve.c bcri_putwait_take, serve, bcri_tx_putwait_unlist, bcri_putwait_gather
+ * Code: cells/serve.c spare_credit, serve_all
+ * Code: cells/put_attempt.c fresh_limit
+ * Code: cells/queue.c take_credits
+ * Code: cells/slow.c bcri_get_slow */
 #ifndef NRGNS
 #define NRGNS 1
 #endif
@@ -128,7 +135,7 @@ proctype putter(byte me, cell)
     byte k_, c_;
     bool res_;
     put_cell[me] = cell;
-    /* put_fast.h: the limit says what room the cell's own credits leave; nobody waits in the list of a fast cell */
+    /* put_attempt.c: the limit says what room the cell's own credits leave; nobody waits in the list of a fast cell */
     atomic { !T[cell] -> T[cell] = true };
     if
     :: waiting[cell] == 0 ->

@@ -6,7 +6,10 @@
  * Checked: every block that was sent comes home, once (else: "invalid end state", or an assertion); what is read is a queue.
  *
  * Rules that can be broken: REMEMBER_NEWEST (the owner leaves the list, and remembers to where it has met it), REUSE_UNREAD (a place is
- * given out before its queue was closed). */
+ * given out before its queue was closed).
+ *
+ * Code: core/returns.c take_head, push_queue
+ * Code: core/returns_collect.c meet_taken, meet_queues, close_dead */
 #define PLACES 2
 #ifndef USES
 #define USES 2

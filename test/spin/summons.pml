@@ -19,7 +19,14 @@
  * were written), NO_RING_IN_REPAIR, OWN_BLINDLY (the owner does not look whether the
  * queue is locked), OWN_LOOKS_FIRST (whether it is empty, then whether it is locked), LOOK_BEFORE_LOCK (the owner looks whether it is summoned, then takes the lock and goes to
  * sleep), NO_PLACE_FOR_CHAIN (all places of the ring are filled, so that the entry that leads to the chain falls on one
- * that was not read). */
+ * that was not read).
+ *
+ * Code: cells/put_attempt.c put_and_summon, put_under_tail
+ * Code: cells/get_attempt.c get_and_summon
+ * Code: cells/include/bcri/summons.h bcri_summons_write, bcri_summons_own
+ * Code: cells/summons.c bcri_summons_try, bcri_summons_leave, bcri_summons_begin, bcri_tx_summon
+ * Code: cells/summons.c bcri_summons_end, bcri_summons_let_go, bcri_summons_mark, take_chain
+ * Code: cells/summons.c bcri_summons_take, bcri_summons_finish, bcri_summons_repair */
 #ifdef GETS_REPAIR_BLINDLY
 #define GETS
 #define REPAIR_BLINDLY

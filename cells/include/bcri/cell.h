@@ -238,6 +238,14 @@ static inline uint64_t bcri_place_key(int cce, int number)
 {
     return (uint64_t)(uint32_t)cce << 32 | (uint32_t)number;
 }
+static inline int bcri_key_cce(uint64_t key)
+{
+    return (int)(uint32_t)(key >> 32);
+}
+static inline int bcri_key_number(uint64_t key)
+{
+    return (int)(uint32_t)key;
+}
 static inline struct bcri_place *bcri_place_entry(struct bcri_ctx *ctx, uint64_t key)
 {
     return &ctx->cells->entry[key * UINT64_C(0x9e3779b97f4a7c15) >> ctx->cells_shift].place;

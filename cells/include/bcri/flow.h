@@ -8,7 +8,7 @@
 #include "bcri/region.h"
 
 /* Inner results, above every bcrE_ code. */
-enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_GO_SLOW, BCRI_WAITS };
+enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_WAITS };
 
 /* Journal fields of flow operations. */
 enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_SUMMONS, BCRI_AUX_EPOCH };
@@ -60,24 +60,12 @@ static inline void bcri_journal_close(struct bcri_ctx *ctx)
     bcri_step();
 }
 
-/* Under a lock of a cell whose state there is not place->open: whether the place is out of date or the cell just not fast. */
-static inline int bcri_why_not_fast(const struct bcri_place *place, uint64_t state)
-{
-    return state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_GO_SLOW : BCRI_STALE;
-}
-
-/* put.c, get.c: the fast paths. They open and close the journal. Results: 0, BCRI_STALE (look the cell up again),
- * BCRI_GO_SLOW, BCRI_NO_ROOM. */
-int bcri_put_fast(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, struct bcri_slot_shm *slot,
-                  bool write, bool nofree);
-
 /* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or takes it back, with
  * aux HELD telling repair at every point which of the two is done. hold: 0 or bcrE_NOMEM. */
 int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
 void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region);
 
 enum bcri_want { BCRI_WANT_TAKE, BCRI_WANT_READ, BCRI_WANT_LOCK };
-/* get_fast.h: 0: `slot` is LIVE; BCRI_WAITS: `slot` waits by ticket; bcrE_TIMEOUT: empty, and `wait` was not asked for. */
 
 /* The kind word of a request: what it wants, and whose it is. */
 static inline uint32_t bcri_request_kind(const struct bcri_ctx *ctx, enum bcri_want want)
@@ -121,7 +109,6 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bc
                   struct bcri_slot_shm *slot, bool nofree, uint64_t deadline_ns);
 int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, int msec,
                   struct bcri_slot_shm *slot);
-int bcri_zap_slow(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* request.c: what happens to a get that waits. `slot->cell` names the cell, so the place is found again from there.
  * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; else the error, the slot is free again. bcrE_RGID: it was
@@ -154,6 +141,10 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
  * served; the slot is free again. */
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
+/* What a write lock adds to a region that was taken: a private copy if others hold it, or it goes back to the head of its cell, and
+ * the slot is free: bcrE_NOMEM. */
+int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+
 /* request.c: for a get that has just begun to wait by ticket at `place`: spins as long as an answer is likely and
  * nobody summons, yields where nobody can, and takes it. 0: the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
@@ -169,9 +160,7 @@ void bcri_wait_settled(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The same for whoever has spun and yielded already; where there are no handlers. */
 int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 
-/* putwait.c: puts with waiting for room. 0; bcrE_FULL; bcrE_NOCELL, bcrE_DEAD... */
-int bcri_put(struct bcri_ctx *ctx, bool write, struct bcri_slot_shm *slot, struct bcri_place *place,
-             bool nofree, uint64_t deadline_ns);
+/* putwait.c */
 /* The two halves of a put that waits, for putting into many cells at once. begin: BCRI_WAITS and the request's slot; bcrE_FULL: time
  * is up, and somebody who is stopped holds the area's lock.
  * end: 0, bcrE_FULL (time is up), or why it failed. The region's hold of the caller is untouched by both. */

@@ -29,7 +29,7 @@
  *
  * Deaths. Of a summoner that holds the lock: by a transaction, all or nothing (tx.h); by a fast put, its phase says that the
  * entry in the cell is the point of no return, and repair writes the summons if `written` stands where the journal says
- * (put_fast.h). Of the owner: the cells are closed first, then the blocks of both chains are dropped. A block that was
+ * (put_tail.h). Of the owner: the cells are closed first, then the blocks of both chains are dropped. A block that was
  * taken from the heap and not linked counts nobody and is free. */
 #ifndef BCRI_SUMMONS_H
 #define BCRI_SUMMONS_H
@@ -158,7 +158,7 @@ void bcri_tx_summon(struct bcri_ctx *ctx, const struct bcri_place *place,
 void bcri_summons_end(struct bcri_ctx *ctx, const struct bcri_place *place,
                       const struct bcri_summoning *summoning, bool done);
 
-/* The same for a put that does it under the tail lock alone (put_fast.h), or a get under the head lock (get_fast.h): try takes the lock of the owner's queue, if there is
+/* The same for a put that does it under the tail lock alone (put_attempt.c), or a get under the head lock (get_attempt.c): try takes the lock of the owner's queue, if there is
  * room in its ring; note_written tells repair where the queue stands; write is the summons. */
 bool bcri_summons_try(struct bcri_ctx *ctx, const struct bcri_place *place);
 void bcri_summons_leave(struct bcri_ctx *ctx, const struct bcri_place *place);

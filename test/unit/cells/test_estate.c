@@ -8,6 +8,7 @@
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/mark.h"
+#include "bcri/put.h"
 #include "bcri/self.h"
 #include "bcri/slow.h"
 #include "check.h"
@@ -349,7 +350,9 @@ TEST(a_place_from_before_is_stale_where_another_ones_cell_lies)
     CHECK_UINT(now->ref, before.ref);
     CHECK(now->open != before.open);
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    CHECK_INT(bcri_put_fast(one, &before, region, slot, false, false), BCRI_STALE);
+    const struct bcri_put put = {
+        .place = &before, .slot = slot, .slot_ref = bcri_slot_ref(one, slot), .region = region};
+    CHECK_INT(bcri_put_attempt(one, &put, BCRI_HOLDS_NOTHING, BCRI_DEADLINE_NEVER), BCRI_TRY_STALE);
     CHECK_INT(bcri_put_slow(one, &before, false, region, slot, false, BCRI_DEADLINE_NEVER), BCRI_STALE);
     CHECK_INT(bcri_get_slow(one, &before, BCRI_WANT_TAKE, 0, slot), BCRI_STALE);
     CHECK_UINT(bcri_load(&before.cell->h.lock) | bcri_load(&before.cell->t.lock), 0);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* A get's attempt under the head lock alone: bcri/get.h. */
+#include "bcri/get.h"
+
+#include "bcr/error.h"
+#include "bcri/bell.h"
+#include "bcri/heap.h"
+#include "bcri/summons.h"
+#include "get_head.h"
+
+void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    /* Somebody may have put, or taken what was put later, before this region was collected. */
+    if (bcri_epoch_past(bcri_epoch(place->cell), epoch) ||
+        (bcri_load(&h->taker) != 0 && bcri_epoch_past((uint32_t)bcri_load(&h->taker_epoch), epoch)))
+        return;
+    bcri_store(&h->taker_epoch, epoch);
+    bcri_store(&h->taker, tag);
+}
+
+/* Only this CCE allocates from its heap, so what is possible here
+ * is possible when bcri_region_own does it. */
+static bool copy_fits(struct bcri_ctx *ctx, const struct bcri_region_shm *header)
+{
+    bcri_ref ref;
+    struct bcri_region_shm *copy;
+    if (bcri_heap_alloc(ctx, header->length, header->archtype, &ref, &copy) != 0)
+        return false;
+    bcri_heap_free(ctx, ref, copy);
+    return true;
+}
+
+bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region)
+{
+    const struct bcri_region_shm *header = bcri_at(ctx, region);
+    return header != NULL && (want != BCRI_WANT_LOCK || bcri_load_acquire(&header->count) == BCRI_COUNT_ONE ||
+                              copy_fits(ctx, header));
+}
+
+static enum bcri_attempt read_shared(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
+                                     const struct bcri_region_shm *header, struct bcri_slot_shm *slot)
+{
+    bcri_store(&ctx->journal->region, region);
+    bcri_store(&ctx->journal->ticket, ticket);
+    bcri_journal_phase(ctx, 1);
+    if (bcri_region_hold(ctx, region, 1) != 0)
+        return BCRI_TRY_NO_MEMORY;
+    make_live(slot, region, header);
+    bcri_count_settled(ctx);
+    return BCRI_TRY_DONE;
+}
+
+static enum bcri_attempt wait_by_ticket(struct bcri_ctx *ctx, const struct bcri_get *get, uint64_t ticket,
+                                        uint32_t flags)
+{
+    const struct bcri_place *const place = get->place;
+    struct bcri_head_shm *const h = &place->cell->h;
+    struct bcri_slot_shm *const slot = get->slot;
+    if (bcri_load(&h->waiter[ticket % BCRI_TICKETS]) != 0)
+        return BCRI_TRY_BOTH_LOCKS;
+    bcri_store(&ctx->journal->ticket, ticket);
+    bcri_journal_phase(ctx, 4 | flags);
+    bcri_store(&slot->cell, place->ref);
+    bcri_store(&slot->key, ticket);
+    /* Which cell, and the epoch that the put of this ticket will make: a slow one would move the request to the list first. */
+    bcri_store(&slot->prev, place->open | ((uint32_t)ticket + 1 + bcri_load(&place->cell->c.direct)));
+    bcri_store(&slot->kind, bcri_request_kind(ctx, get->want));
+    bcri_store(&slot->data, 0);
+    bcri_step();
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_TICKET, 0, 0));
+    bcri_step();
+    bcri_store(&h->waiter[ticket % BCRI_TICKETS], (ticket & 0xffffu) << 48 | get->slot_ref);
+    bcri_step();
+    bcri_store_release(&h->head, ticket + 1);
+    bcri_step();
+    return BCRI_TRY_WAITS;
+}
+
+/* Whether the entry of `ticket` is full. */
+static bool is_full(const struct bcri_place *place, uint64_t ticket, uint64_t *entry_out)
+{
+    *entry_out = bcri_load_acquire(&place->cell->ring[ticket & place->mask]);
+    return bcri_entry_lap(*entry_out) == bcri_lap(ticket, place->ring_log2);
+}
+
+static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *get, uint64_t ticket,
+                                  uint64_t entry, uint32_t flags)
+{
+    const enum bcri_want want = get->want;
+    const bcri_ref region = entry & BCRI_REF_MASK;
+    struct bcri_region_shm *const header = bcri_at(ctx, region);
+    /* Whoever takes a region will change its count or its data: claim the line at once, not first for reading. */
+    if (want != BCRI_WANT_READ)
+        bcri_prefetch_write(header);
+    if (bcri_unlikely(header == NULL) ||
+        (want == BCRI_WANT_LOCK && bcri_load_acquire(&header->count) != BCRI_COUNT_ONE &&
+         !copy_fits(ctx, header)))
+        return BCRI_TRY_NO_MEMORY;
+    if (want == BCRI_WANT_READ && bcri_load_acquire(&header->count) != BCRI_COUNT_ONE)
+        return read_shared(ctx, ticket, region, header, get->slot);
+    if (want == BCRI_WANT_READ) {
+        read_alone(ctx, region, header, get->slot);
+    } else {
+        look_ahead(ctx, get->place, ticket);
+        take_entry(ctx, get->place->cell, want, ticket, region, header, get->slot, flags);
+    }
+    return BCRI_TRY_DONE;
+}
+
+/* `flags`: what the phase is to say beside it. */
+static enum bcri_attempt get_at_head(struct bcri_ctx *ctx, const struct bcri_get *get, uint32_t flags)
+{
+    const struct bcri_place *const place = get->place;
+    const uint64_t ticket = bcri_load(&place->cell->h.head);
+    uint64_t entry;
+    const bool full = is_full(place, ticket, &entry);
+    const bool puts_wait = bcri_load_acquire(&place->area->waitputs) != 0;
+    if (bcri_unlikely(puts_wait) && (!full || get->want != BCRI_WANT_READ))
+        return BCRI_TRY_BOTH_LOCKS;
+    if (full)
+        return get_full(ctx, get, ticket, entry, flags);
+    if (get->msec == 0)
+        return BCRI_TRY_EMPTY;
+    return get->want == BCRI_WANT_READ ? BCRI_TRY_BOTH_LOCKS : wait_by_ticket(ctx, get, ticket, flags);
+}
+
+/* How many are queued, as far as it can be known without the tail lock: a put at this moment may count as one that comes
+ * later. One that has stored its entry and not yet moved the tail counts. */
+static uint64_t queued(const struct bcri_place *place)
+{
+    const uint64_t head = bcri_load(&place->cell->h.head);
+    const uint64_t tail = bcri_load_acquire(&place->cell->t.tail);
+    uint64_t entry;
+    if (!is_full(place, head, &entry))
+        return 0;
+    return tail > head ? tail - head : 1;
+}
+
+/* One that finds nothing in its time has, too. */
+static bool has_summoned(enum bcri_attempt result)
+{
+    return result == BCRI_TRY_DONE || result == BCRI_TRY_WAITS || result == BCRI_TRY_EMPTY;
+}
+
+/* Under H and the lock of the owner's queue, if there is room in its ring. */
+static enum bcri_attempt get_and_summon(struct bcri_ctx *ctx, const struct bcri_get *get)
+{
+    struct bcri_place *const place = get->place;
+    struct bcri_summons_shm *queue = &place->record->summons;
+    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
+    if (!bcri_summons_try(ctx, place))
+        return BCRI_TRY_BOTH_LOCKS;
+    bcri_summons_note_written(ctx, place);
+    const enum bcri_attempt result = get_at_head(ctx, get, BCRI_PHASE_SUMMONS);
+    if (result == BCRI_TRY_EMPTY)
+        bcri_journal_phase(ctx, BCRI_PHASE_SUMMONS);
+    const bool done = has_summoned(result);
+    if (done)
+        bcri_summons_write(queue, place, bcri_current_cpu(), BCRI_REF_NONE);
+    bcri_summons_let_go(ctx, place, done);
+    return result;
+}
+
+/* One that has to wait where additions summon takes both locks: a put there need not look whether somebody waits by ticket
+ * (put_attempt.c). With such a mark the putters' line is left alone. */
+static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_get *get)
+{
+    struct bcri_place *const place = get->place;
+    const uint64_t state = bcri_load(&place->cell->h.state);
+    uint64_t entry;
+    if (bcri_likely(state == place->open))
+        return get_at_head(ctx, get, 0);
+    if (state == (place->open | BCRI_CELL_HIGH))
+        return get->msec == 0 || is_full(place, bcri_load(&place->cell->h.head), &entry)
+                   ? get_at_head(ctx, get, 0)
+                   : BCRI_TRY_BOTH_LOCKS;
+    if (state != (place->open | BCRI_CELL_LOW))
+        return bcri_why_not_open(place, state);
+    if (!bcri_get_summons(place, queued(place), get->want != BCRI_WANT_READ))
+        return get_at_head(ctx, get, 0);
+    void *own = bcri_summons_own(ctx, place);
+    if (own == NULL)
+        return get_and_summon(ctx, get);
+    const enum bcri_attempt result = get_at_head(ctx, get, 0);
+    if (has_summoned(result))
+        ctx->upward->summon(ctx, own);
+    return result;
+}
+
+enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *get, enum bcri_held held)
+{
+    struct bcri_head_shm *const h = &get->place->cell->h;
+    if (held == BCRI_HOLDS_NOTHING)
+        get_open(ctx, get->place, get->want, get->slot_ref);
+    if (held != BCRI_HOLDS_LOCK && bcri_unlikely(!bcri_lock_within(ctx, &h->lock, get->msec))) {
+        bcri_journal_close(ctx);
+        return BCRI_TRY_TIME_UP;
+    }
+    const enum bcri_attempt result = get_under_head(ctx, get);
+    if (bcri_unlikely(result == BCRI_TRY_STALE))
+        bcri_unlock_stale(ctx, &h->lock);
+    else
+        bcri_unlock(ctx, &h->lock);
+    bcri_journal_close(ctx);
+    return result;
+}

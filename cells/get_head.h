@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* What a get stores under the head lock: for the fast tier (get.c) and for the attempt of the resume tier (get_attempt.c). The
+ * head lock, the first entry, and no other line of the cell.
+ *
+ * Journal: TAKE; cell, slot, then under H region and ticket.
+ *   phase 0   nothing has happened, or: H is held
+ *   phase 1   about to take `ticket`: head = ticket + 1, slot word = LIVE. Done if and only if the slot is LIVE; else
+ *             repair puts the region back in front (head itself may not be lowered: put_tail.h's limit counts on it).
+ *   phase 4   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
+ *             released the slot's own state (TICKET) says that it waits. (2 and 3 are slow.c's: done, listed.)
+ *   Flag beside the phase: LOCKS, a write lock; if done, repair makes sure of the taker's mark (aux EPOCH).
+ *   Flag SUMMONS (READ, too): it summons another CCE's handler, whose queue is locked meanwhile (aux SUMMONS). With phase 0 it has
+ *   found nothing, and with 4 it has begun to wait, from there on; with phase 1 if it is done. Then repair writes the summons
+ *   unless it is written (summons.h).
+ * READ; the same fields.
+ *   phase 1   about to count one more holder (cw_*), then slot word = LIVE. Counted and not LIVE: repair makes it LIVE, and
+ *             the walk over the dead one's IDs drops it.
+ *   Flag SOLE: the cell alone held it. Then nobody else changes the count as long as H is held, the new one is 2, and it needs
+ *             no journal of its own: not LIVE, and H still held: repair stores it (again) and makes the slot LIVE. */
+#ifndef BCR_GET_HEAD_H
+#define BCR_GET_HEAD_H
+
+#include "bcri/flow.h"
+#include "bcri/lock.h"
+#include "bcri/region.h"
+
+BCRI_INLINE void make_live(struct bcri_slot_shm *slot, bcri_ref region, const struct bcri_region_shm *header)
+{
+    /* bcri_header_data, with no look at the segment, in which the header lies, too. */
+    bcri_store(&slot->data,
+               (uintptr_t)header + (uintptr_t)((uint64_t)header->data_16 * 16 - bcri_ref_offset(region)));
+    bcri_step();
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
+    bcri_step();
+}
+
+/* Whoever takes the first region of a line of entries will probably take the others: have their headers come meanwhile. */
+BCRI_INLINE bool is_first_of_line(uint64_t ticket)
+{
+    return bcri_unlikely(ticket % (BCRI_CACHELINE / sizeof(uint64_t)) == 0);
+}
+BCRI_INLINE void look_ahead(const struct bcri_ctx *ctx, const struct bcri_place *place, uint64_t ticket)
+{
+    const uint64_t per_line = BCRI_CACHELINE / sizeof(uint64_t);
+    if (!is_first_of_line(ticket))
+        return;
+    const _Atomic uint64_t *entry = &place->cell->ring[ticket & place->mask];
+    const uint64_t lap = bcri_lap(ticket, place->ring_log2);
+    for (unsigned i = 1; i < per_line; i++) {
+        uint64_t next = bcri_load(&entry[i]);
+        const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(next)];
+        if (bcri_entry_lap(next) != lap)
+            break;
+        if (bcri_likely((uint32_t)next < map->units))
+            bcri_prefetch_write(map->base + bcri_ref_offset(next));
+    }
+}
+
+BCRI_INLINE void take_entry(struct bcri_ctx *ctx, struct bcri_cell_shm *cell, enum bcri_want want,
+                            uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
+                            struct bcri_slot_shm *slot, uint32_t flags)
+{
+    struct bcri_head_shm *const h = &cell->h;
+    struct bcri_journal_shm *const j = ctx->journal;
+    bcri_store(&j->region, region);
+    bcri_store(&j->ticket, ticket);
+    uint32_t epoch = 0;
+    if (want == BCRI_WANT_LOCK) {
+        epoch = bcri_epoch_taking(cell, ticket);
+        bcri_store(&j->aux[BCRI_AUX_EPOCH], epoch);
+        bcri_note_locks(ctx);
+    }
+    bcri_step();
+    bcri_store(&j->phase, (want == BCRI_WANT_LOCK ? 1 | BCRI_PHASE_LOCKS : 1) | flags);
+    bcri_step();
+    bcri_store_release(&h->head, ticket + 1);
+    bcri_step();
+    make_live(slot, region, header);
+    if (want == BCRI_WANT_LOCK) {
+        /* Nobody has taken what was put later: no mark is newer than this one. */
+        bcri_store(&h->taker_epoch, epoch);
+        bcri_store(&h->taker, ctx->tag);
+    }
+}
+
+BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_region_shm *header,
+                            struct bcri_slot_shm *slot)
+{
+    struct bcri_journal_shm *j = ctx->journal;
+    bcri_store(&j->region, region);
+    bcri_step();
+    bcri_store(&j->phase, 1 | BCRI_PHASE_SOLE);
+    bcri_step();
+    bcri_store(&header->count, BCRI_COUNT_WORD(2, 0));
+    bcri_step();
+    make_live(slot, region, header);
+}
+
+/* Opens the journal of a get. */
+BCRI_INLINE void get_open(struct bcri_ctx *ctx, const struct bcri_place *place, enum bcri_want want,
+                          bcri_ref slot_ref)
+{
+    struct bcri_journal_shm *const j = ctx->journal;
+    bcri_store(&j->cell, place->ref);
+    bcri_store(&j->slot, slot_ref);
+    bcri_step();
+    bcri_store(&j->doing, bcri_doing(want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, 0));
+    bcri_step();
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Puts below the public routines: put.c. */
+#ifndef BCRI_PUT_H
+#define BCRI_PUT_H
+
+#include "bcri/attempt.h"
+#include "bcri/flow.h"
+
+/* A put that the fast tier has not done, or that never was its affair. */
+struct bcri_put {
+    uint64_t key;             /* of the cell: CCE and number */
+    struct bcri_place *place; /* NULL: the cell is yet to be looked up */
+    struct bcri_slot_shm *slot;
+    bcri_ref slot_ref;
+    bcri_ref region;
+    uint32_t length; /* of the region, which may be somebody else's once it is put */
+    uint32_t owner;  /* of the cell; a put that waits may forget the place */
+    bool write, nofree;
+};
+
+/* An attempt under the tail lock alone. */
+enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,
+                                   uint64_t deadline_ns);
+
+/* Puts, and waits for room until the deadline, running handlers meanwhile. 0; bcrE_FULL, and all that a look-up says. The slot
+ * is free afterwards unless the put keeps it (nofree) or has failed. */
+int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held, uint64_t deadline_ns);
+
+/* The cell of its key, if this CCE may add there: `place` and `owner`. 0 or a code. */
+int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
+/* Counts a put, or what is like one, that has failed, and ends the public call: -1. */
+int bcri_put_failed(struct bcri_ctx *ctx, int code);
+
+/* putwait.c: a put finds no room. spin looks for a while whether a taker makes some; gather, for one that does not wait, whether another cell
+ * of the area has a credit that it does not use; wait waits until the deadline: 0; bcrE_FULL; BCRI_STALE. */
+bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_place *place);
+bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_place *place);
+int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
+
+#endif

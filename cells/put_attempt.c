@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* A put's attempt under the tail lock alone: bcri/put.h. */
+#include "bcri/put.h"
+
+#include "bcr/error.h"
+#include "bcri/bell.h"
+#include "bcri/lock.h"
+#include "bcri/slow.h"
+#include "bcri/summons.h"
+#include "put_tail.h"
+
+/* The lowest ticket that has a waiter; at most head. */
+static uint64_t oldest_waiting(const struct bcri_head_shm *h, uint64_t head)
+{
+    uint64_t low = head;
+    for (uint32_t i = 0; i < BCRI_TICKETS; i++) {
+        uint64_t waiter = bcri_load_acquire(&h->waiter[i]);
+        if (waiter == 0)
+            continue;
+        /* One that registers at this moment may have a ticket from `head` on. */
+        uint64_t ticket = head + BCRI_TICKETS - ((head + BCRI_TICKETS - (waiter >> 48)) & 0xffffu);
+        if (ticket < low)
+            low = ticket;
+    }
+    return low;
+}
+
+/* head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected.
+ * A cell that has not had its share of the area's credits takes it now: without credits every put would come here, and
+ * carry the takers' line back and forth. */
+static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    const struct bcri_head_shm *h = &place->cell->h;
+    uint64_t head = bcri_load_acquire(&h->head);
+    uint64_t low = head;
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < BCRI_TICKETS; i++)
+        any |= bcri_load_acquire(&h->waiter[i]);
+    if (bcri_unlikely(any != 0))
+        low = oldest_waiting(h, head);
+    uint64_t by_ring = low + place->mask + 1;
+    uint64_t credits = bcri_load(&place->cell->t.credits);
+    /* A cell for a lock has one credit and comes here with every put: the pool, which is empty then, is asked before the share. */
+    if (head + credits < by_ring && bcri_load(&place->area->pool) != 0 &&
+        credits < bcri_credits_share(place) && bcri_credits_from_pool(ctx, place))
+        credits = bcri_load(&place->cell->t.credits);
+    return by_ring < head + credits ? by_ring : head + credits;
+}
+
+/* Four wait by ticket at most, and only tickets from the tail on. A mark elsewhere is that of somebody who has gone. */
+static void look_for_marks(const struct bcri_place *place, uint64_t tail)
+{
+    for (uint32_t i = 0; i < BCRI_TICKETS; i++)
+        if (bcri_entry_lap(bcri_load(&place->cell->ring[(tail + i) & place->mask])) == BCRI_ENTRY_SLEEP)
+            return;
+    bcri_store(&place->cell->t.sleeps, 0);
+}
+
+int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region)
+{
+    int error = bcri_region_hold(ctx, region, 1);
+    if (error != 0)
+        return error;
+    bcri_step();
+    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD);
+    bcri_step();
+    bcri_count_settled(ctx);
+    return 0;
+}
+
+void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region)
+{
+    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPING);
+    bcri_step();
+    bcri_region_drop(ctx, region);
+    bcri_step();
+    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPED);
+    bcri_step();
+    bcri_count_settled(ctx);
+}
+
+/* Whether a put may go through the ring at `tail`: BCRI_TRY_DONE. */
+static enum bcri_attempt look_at_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail)
+{
+    struct bcri_place *const place = put->place;
+    struct bcri_tail_shm *const t = &place->cell->t;
+    if (put->write && bcri_unlikely(bcri_load_acquire(&place->cell->h.head) < tail))
+        return BCRI_TRY_BOTH_LOCKS;
+    if (bcri_unlikely(tail >= bcri_load(&t->limit))) {
+        uint64_t limit = put->write ? limit_of_empty(place->cell, tail) : 0;
+        if (limit == 0)
+            limit = fresh_limit(ctx, place);
+        bcri_store(&t->limit, limit);
+        if (tail >= limit)
+            return BCRI_TRY_NO_ROOM;
+    }
+    /* Room, if there is any, belongs to the puts that wait for it; a waiting ticket needs none. */
+    return bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0) ? BCRI_TRY_BOTH_LOCKS
+                                                                         : BCRI_TRY_DONE;
+}
+
+static uint32_t phase_of(const struct bcri_put *put)
+{
+    return put->nofree ? 1 : 1 | BCRI_PHASE_GIVES;
+}
+
+/* `*old_out`: the mark of whom to ring, if it is one. */
+static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
+                                     uint64_t *old_out)
+{
+    const struct bcri_place *const place = put->place;
+    struct bcri_cell_shm *const cell = place->cell;
+    const enum bcri_attempt room = look_at_tail(ctx, put, tail);
+    if (bcri_unlikely(room != BCRI_TRY_DONE))
+        return room;
+    if (put->nofree && bcri_cell_hold(ctx, put->region) != 0)
+        return BCRI_TRY_NO_MEMORY;
+    _Atomic uint64_t *const ring = &cell->ring[tail & place->mask];
+    const bool sleeps = bcri_load(&cell->t.sleeps) != 0;
+    *old_out = sleeps ? bcri_load(ring) : 0;
+    store_entry(ctx, place, cell, tail, ring, put->region, false, *old_out, phase_of(put));
+    if (sleeps)
+        look_for_marks(place, tail + 1);
+    return BCRI_TRY_DONE;
+}
+
+/* A put that is due to summon. Nobody waits at this ticket; if the entry bears a mark, who slept there has gone. */
+static enum bcri_attempt put_and_summon(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
+                                        uint64_t *old_out)
+{
+    struct bcri_place *const place = put->place;
+    struct bcri_summons_shm *const queue = &place->record->summons;
+    /* The owner watches that line: claim it before its turn comes. */
+    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
+    const enum bcri_attempt room = look_at_tail(ctx, put, tail);
+    if (room != BCRI_TRY_DONE)
+        return room;
+    if (!bcri_summons_try(ctx, place))
+        return BCRI_TRY_BOTH_LOCKS;
+    const int error = put->nofree ? bcri_cell_hold(ctx, put->region) : 0;
+    if (error == 0) {
+        /* Done under the lock of the owner's queue, in which there is room for one. */
+        *old_out = bcri_load(&queue->asleep) != 0 ? BCRI_ENTRY_SLEEP << 56 | place->owner : 0;
+        bcri_summons_note_written(ctx, place);
+        store_entry(ctx, place, place->cell, tail, &place->cell->ring[tail & place->mask], put->region, false,
+                    *old_out, phase_of(put) | BCRI_PHASE_SUMMONS);
+        bcri_step();
+        bcri_summons_write(queue, place, bcri_current_cpu(), put->region);
+        if (*old_out != 0)
+            bcri_store(&queue->asleep, 0);
+    }
+    bcri_summons_leave(ctx, place);
+    return error == 0 ? BCRI_TRY_DONE : BCRI_TRY_NO_MEMORY;
+}
+
+/* Whether a put at `tail` leaves at least as many as the mark says. With a mark of 1 each does, since nobody waits by ticket here
+ * (get.c). head is read without its lock: a take at this moment may count as one that comes later. */
+static bool is_due(const struct bcri_place *place, uint64_t tail)
+{
+    const struct bcri_cell_shm *cell = place->cell;
+    if (bcri_likely((bcri_load(&cell->t.state) & BCRI_CELL_HIGH) == 0))
+        return false;
+    return bcri_mark_of(bcri_load(&cell->t.mark)) == 1 ||
+           bcri_addition_summons(place, tail + 1 - bcri_load_acquire(&cell->h.head));
+}
+
+static enum bcri_attempt put_under_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t *old_out)
+{
+    struct bcri_place *const place = put->place;
+    const uint64_t state = bcri_load(&place->cell->t.state);
+    const uint64_t marks = state ^ place->open;
+    if (bcri_unlikely(marks != 0 && marks != BCRI_CELL_HIGH && marks != BCRI_CELL_LOW))
+        return bcri_why_not_open(place, state);
+    const uint64_t tail = bcri_load(&place->cell->t.tail);
+    if (!is_due(place, tail))
+        return put_at_tail(ctx, put, tail, old_out);
+    void *own = bcri_summons_own(ctx, place);
+    if (own == NULL)
+        return put_and_summon(ctx, put, tail, old_out);
+    const enum bcri_attempt result = put_at_tail(ctx, put, tail, old_out);
+    if (result == BCRI_TRY_DONE)
+        ctx->upward->summon(ctx, own);
+    return result;
+}
+
+enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,
+                                   uint64_t deadline_ns)
+{
+    const struct bcri_place *const place = put->place;
+    struct bcri_tail_shm *const t = &place->cell->t;
+    if (held == BCRI_HOLDS_NOTHING) {
+        bcri_prefetch_write(&place->cell->ring[bcri_load(&t->tail) & place->mask]);
+        put_open(ctx, place, put->region, put->slot_ref, put->nofree);
+    }
+    if (held != BCRI_HOLDS_LOCK && bcri_unlikely(!bcri_lock_until(ctx, &t->lock, deadline_ns))) {
+        bcri_journal_close(ctx);
+        return BCRI_TRY_TIME_UP;
+    }
+    uint64_t old = 0;
+    const enum bcri_attempt result = put_under_tail(ctx, put, &old);
+    if (bcri_unlikely(result == BCRI_TRY_STALE))
+        bcri_unlock_stale(ctx, &t->lock);
+    else
+        bcri_unlock(ctx, &t->lock);
+    if (bcri_unlikely(result != BCRI_TRY_DONE)) {
+        bcri_journal_close(ctx);
+        return result;
+    }
+    if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
+        bcri_bell_ring_index(ctx, (uint32_t)old, place->ref);
+    put_close(ctx, put->slot, put->nofree);
+    return BCRI_TRY_DONE;
+}

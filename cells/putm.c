@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_putm; bcr_putwait, bcr_putdone. bcr.h is their manual. */
+#include <bcr.h>
+
+#include <stdlib.h>
+
+#include "bcri/cces.h"
+#include "bcri/cell0.h"
+#include "bcri/clock.h"
+#include "bcri/ids.h"
+#include "bcri/put.h"
+#include "bcri/putwait.h"
+#include "bcri/self.h"
+#include "bcri/summons.h"
+#include "bcri/trace.h"
+
+/* One of the cells of a putm. */
+struct target {
+    struct bcri_put put;
+    int error; /* BCRI_WAITS: `request` waits for room */
+    struct bcri_slot_shm *request;
+};
+
+static uint64_t deadline_of(const struct bcri_ctx *ctx)
+{
+    return ctx->putwait_msec < 0 ? BCRI_DEADLINE_NEVER : bcri_deadline_after(ctx->putwait_msec);
+}
+
+static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t deadline_ns)
+{
+    do {
+        target->error = bcri_put_look_up(ctx, &target->put);
+        if (target->error != 0)
+            return;
+        if (target->put.place->own) {
+            target->error = bcrE_FULL;
+            return;
+        }
+        target->error = bcri_putwait_begin(ctx, target->put.write, target->put.region, target->put.place,
+                                           &target->request, deadline_ns);
+        if (target->error == BCRI_STALE)
+            bcri_place_forget(ctx, target->put.place);
+    } while (target->error == BCRI_STALE);
+}
+
+/* Tells of a failure, if it was asked for, in this CCE's own cell 0. */
+static void tell(struct bcri_ctx *ctx, const struct target *target)
+{
+    const int cce = bcri_key_cce(target->put.key), cell = bcri_key_number(target->put.key);
+    uint8_t identity[BCRI_IDENTITY_BYTES] = {0};
+    if ((ctx->flags & bcr_errors) == 0)
+        return;
+    (void)bcri_cce_encode(ctx, cce, identity);
+    if (bcri_error_put(ctx, ctx->index, target->error, bcr_op_putm, identity, cell) != 0)
+        bcri_counted(ctx, BCRI_COUNT_UNTOLD);
+}
+
+/* Every cell that has room at once, then those that have not, until the deadline. The first failure's code, or 0. */
+static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint64_t deadline_ns)
+{
+    int error = 0;
+    for (int i = 0; i < count; i++)
+        targets[i].error = bcri_put(ctx, &targets[i].put, BCRI_HOLDS_NOTHING, BCRI_DEADLINE_PASSED);
+    for (int i = 0; i < count; i++)
+        if (targets[i].error == bcrE_FULL && deadline_ns != BCRI_DEADLINE_PASSED)
+            put_waiting(ctx, &targets[i], deadline_ns);
+    for (int i = 0; i < count; i++) {
+        if (targets[i].error == BCRI_WAITS)
+            targets[i].error = bcri_putwait_end(ctx, targets[i].request, deadline_ns);
+        if (targets[i].error == 0) {
+            bcri_counted(ctx, BCRI_COUNT_PUT);
+            continue;
+        }
+        tell(ctx, &targets[i]);
+        if (error == 0)
+            error = targets[i].error;
+    }
+    return error;
+}
+
+int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_id id;
+    int error = bcri_enter(ctx);
+    if (error == 0)
+        error = bcri_id_look(ctx, rgid, &id);
+    if (error == 0 && (ncells < 0 || (cells == NULL && ncells != 0)))
+        error = bcrE_ARG;
+    if (error != 0)
+        return bcri_put_failed(ctx, error);
+    struct target *targets = ncells != 0 ? malloc((size_t)ncells * sizeof *targets) : NULL;
+    if (targets == NULL && ncells != 0)
+        return bcri_put_failed(ctx, bcrE_NOMEM);
+    const bcri_ref region = bcri_slot_region(id.word);
+    const uint64_t deadline_ns = deadline_of(ctx);
+    for (int i = 0; i < ncells; i++)
+        targets[i] = (struct target){.put = {.key = bcri_place_key(cells[2 * i], cells[2 * i + 1]),
+                                             .slot = id.slot,
+                                             .slot_ref = id.ref,
+                                             .region = region,
+                                             .write = qlike == 0,
+                                             .nofree = true}};
+    error = put_all(ctx, targets, ncells, deadline_ns);
+    free(targets);
+    if (nofree == 0 && bcri_slot_holds(id.slot, region))
+        bcri_slot_drop(ctx, id.slot);
+    return error == 0 ? 0 : bcri_put_failed(ctx, error);
+}
+
+int bcr_putwait(int msec)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    if (msec == bcr_PENDING)
+        return bcri_fail(bcrE_ARG);
+    ctx->putwait_msec = msec;
+    return 0;
+}
+
+int bcr_putdone(int msec)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    if (msec == bcr_PENDING)
+        return bcri_fail(bcrE_ARG);
+    int error = bcri_enter(ctx);
+    return error == 0 ? 1 : bcri_put_failed(ctx, error);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_rgwait, bcr_rgwaitm: requests of bcr_PENDING gets become regions, or are withdrawn. bcr.h is their manual. */
+#include <bcr.h>
+
+#include <stdlib.h>
+
+#include "bcri/clock.h"
+#include "bcri/flow.h"
+#include "bcri/ids.h"
+#include "bcri/self.h"
+#include "bcri/summons.h"
+
+/* A write lock that bcr_rgwaitm found ready: its region can be read; the private copy is bcr_rgwait's to make, since only
+ * that can say that there is no memory for it. */
+static bool locked_unowned(const struct bcri_slot_shm *slot)
+{
+    return (bcri_slot_flags(bcri_load(&slot->word)) & BCRI_SLOT_WRITE_LOCK) != 0;
+}
+
+static int own_locked(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_slot_region(bcri_load(&slot->word))));
+    return bcri_request_own(ctx, slot);
+}
+
+/* Makes a request that was served the program's region. One that failed is left for bcr_rgwait to tell. */
+static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
+    if (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_SERVED)
+        return;
+    if (bcri_request_settle(ctx, slot) == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
+        bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, BCRI_SLOT_WRITE_LOCK,
+                                               bcri_slot_region(bcri_load(&slot->word))));
+}
+
+int bcr_rgwait(void **rgid, int msec, int failfree)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    struct bcri_slot_shm *slot;
+    int error = bcri_enter(ctx);
+    if (error == 0)
+        error = bcri_id_live(ctx, rgid, &slot);
+    if (error == 0 && locked_unowned(slot))
+        error = own_locked(ctx, slot);
+    if (error == 0)
+        return 1;
+    if (error != bcrE_PENDING)
+        return bcri_fail(error);
+    uint64_t deadline_ns = bcri_deadline_after(msec);
+    do {
+        if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0) {
+            int withdrawn = failfree ? bcri_request_withdraw(ctx, slot) : 0;
+            if (failfree && withdrawn == 0)
+                bcri_request_gone(ctx);
+            if (withdrawn != BCRI_WAITS)
+                return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
+        }
+        error = bcri_request_settle(ctx, slot);
+    } while (error == BCRI_WAITS);
+    if (error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
+        error = bcri_request_own(ctx, slot);
+    return error == 0 ? 1 : bcri_fail(error);
+}
+
+static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct bcri_slot_shm **slots)
+{
+    for (int i = 0; i < nids; i++) {
+        int error = bcri_id_live(ctx, rgids[i], &slots[i]);
+        if (error != 0 && error != bcrE_PENDING)
+            return error;
+    }
+    return 0;
+}
+
+/* A request that its cell served before it could be withdrawn, while others of the same call were withdrawn already:
+ * undone, since the caller is told that nothing was taken. */
+static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    while (bcri_request_settle(ctx, slot) == BCRI_WAITS)
+        bcri_wait_settled(ctx, slot);
+    if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_LIVE)
+        return;
+    if (bcri_request_want(slot) == BCRI_WANT_READ)
+        bcri_slot_drop(ctx, slot);
+    else
+        bcri_request_give_back(ctx, slot);
+}
+
+/* Time is up: 0 once all are withdrawn; the index, from 1, of one that is ready while none is withdrawn yet. */
+static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int nids)
+{
+    for (int i = 0; i < nids; i++)
+        if (bcri_request_ready(ctx, slots[i])) {
+            make_usable(ctx, slots[i]);
+            return i + 1;
+        }
+    for (int i = 0; i < nids; i++) {
+        if (bcri_slot_state(bcri_load_acquire(&slots[i]->word)) == BCRI_SLOT_FREE)
+            continue; /* named twice, withdrawn once */
+        int withdrawn = bcri_request_withdraw(ctx, slots[i]);
+        if (withdrawn == 0)
+            continue;
+        if (withdrawn == bcrE_INTERNAL)
+            return bcri_fail(withdrawn);
+        if (i == 0) {
+            make_usable(ctx, slots[i]);
+            return 1;
+        }
+        undo(ctx, slots[i]);
+    }
+    bcri_request_gone(ctx);
+    return 0;
+}
+
+int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    if (nids < 1 || rgids == NULL)
+        return bcri_fail(bcrE_ARG);
+    int error = bcri_enter(ctx);
+    if (error != 0)
+        return bcri_fail(error);
+    struct bcri_slot_shm **slots = calloc((size_t)nids, sizeof(void *));
+    if (slots == NULL)
+        return bcri_fail(bcrE_NOMEM);
+    error = look_up(ctx, nids, rgids, slots);
+    if (error != 0) {
+        free(slots);
+        return bcri_fail(error);
+    }
+    int result = bcri_wait_ready(ctx, slots, nids, bcri_deadline_after(msec)) + 1;
+    if (result > 0)
+        make_usable(ctx, slots[result - 1]);
+    else if (failfree)
+        result = withdraw_all(ctx, slots, nids);
+    free(slots);
+    return result;
+}

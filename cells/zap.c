@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_zap. bcr.h is its manual. Journal: ZAP; the cell, and the cursors of what is dropped (junk.c). */
+#include <bcr.h>
+
+#include "bcri/ids.h"
+#include "bcri/lock.h"
+#include "bcri/put.h"
+#include "bcri/putwait.h"
+#include "bcri/self.h"
+#include "bcri/slow.h"
+#include "bcri/summons.h"
+#include "bcri/trace.h"
+
+static int zap(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_journal_open(ctx, BCRI_OP_ZAP, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    int error = bcri_cell_enter(ctx, place);
+    if (error == 0) {
+        if (bcri_queue_length(place) != 0)
+            (void)bcri_cell_empty(ctx, place, BCRI_REF_NONE, BCRI_REF_NONE);
+        bcri_cell_leave(ctx, place);
+    }
+    if (error == 0 && bcri_load_acquire(&place->area->waitputs) != 0)
+        bcri_putwait_made_room(ctx, place);
+    bcri_journal_close(ctx);
+    return error;
+}
+
+int bcr_zap(int cce, int cell)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    int error = bcri_enter(ctx);
+    if (error != 0)
+        return bcri_put_failed(ctx, error);
+    struct bcri_place *place;
+    do {
+        error = bcri_place_find(ctx, cce, cell, &place);
+        if (error == 0)
+            error = place->may_take ? zap(ctx, place) : bcrE_ACCESS;
+        if (error == BCRI_STALE)
+            bcri_place_forget(ctx, place);
+    } while (error == BCRI_STALE);
+    if (error != 0)
+        return bcri_put_failed(ctx, error);
+    bcri_counted(ctx, BCRI_COUNT_ZAP);
+    bcri_trace(ctx, BCRI_TRACE_ZAP, 0, place->owner, (uint32_t)cell, 0, BCRI_REF_NONE);
+    return 0;
+}
