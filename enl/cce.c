@@ -258,11 +258,16 @@ static void welcome(struct enl_cce *cce)
                    (long)cce->pid);
 }
 
+static void welcome_if_ready(struct enl_cce *cce)
+{
+    if (cce->life == ENL_HELD && cce->born && cce->control != NULL)
+        welcome(cce);
+}
+
 static void hold(struct enl_cce *cce)
 {
     cce->life = ENL_HELD;
-    if (cce->born)
-        welcome(cce);
+    welcome_if_ready(cce);
 }
 
 bool enl_cce_bear(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length)
@@ -276,22 +281,27 @@ bool enl_cce_bear(struct enl_cce *cce, uint32_t archtype, const void *data, uint
     return enl_worker_add(cce->program->worker, &work);
 }
 
-void enl_cce_born(struct enl_cce *cce)
+void enl_cce_born(struct enl_cce *cce, int code)
 {
+    if (cce->life == ENL_OVER)
+        return;
+    if (code != 0) {
+        enl_cce_fail(cce, "its birth region found no memory");
+        return;
+    }
     cce->born = true;
-    if (cce->life == ENL_HELD)
-        welcome(cce);
+    welcome_if_ready(cce);
 }
 
-/* Watches a process that is not the daemon's own child. */
-static bool watch_pid(struct enl_cce *cce, pid_t pid)
+/* Watches a process that is not the daemon's own child. Returns 0 or an errno: ESRCH, it has ended. */
+static int watch_pid(struct enl_cce *cce, pid_t pid)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (pidfd < 0)
-        return false;
+        return errno;
     fcntl(pidfd, F_SETFD, FD_CLOEXEC);
     cce->pid_watch = enl_watch_start(cce->program, pidfd, enl_death_of_pid, cce);
-    return cce->pid_watch != NULL;
+    return cce->pid_watch != NULL ? 0 : ENOMEM;
 }
 
 static void refuse(struct enl_cce *cce, int fd, uint32_t id, int status, const char *text)
@@ -321,16 +331,32 @@ const char *enl_hello_wrong(const struct bcri_control *hello)
 void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_control *hello)
 {
     const char *wrong = enl_hello_wrong(hello);
+    if (cce->life ==
+        ENL_OVER) { /* its process has ended, or its birth region found no memory, which was said */
+        refuse(cce, fd, hello->id, bcrE_ENLIST, "its start has failed");
+        return;
+    }
     if (cce->life != ENL_STARTED) {
         refuse(cce, fd, hello->id, bcrE_BUSY,
                "another process has joined with the socket that both inherited");
         return;
     }
-    if (wrong != NULL || pid == 0 || (pid != cce->process && !watch_pid(cce, pid))) {
+    if (wrong == NULL && pid == 0)
+        wrong = "enl cannot see its process, which is in another pid namespace";
+    if (wrong == NULL && pid != cce->process) {
+        int error = watch_pid(cce, pid);
+        if (error == ESRCH) { /* it was the daemon's own child, or a wrapper's: the end of that is told */
+            cce->hello_late = true;
+            close(fd);
+            return;
+        }
+        wrong = error != 0 ? text_of(error) : NULL;
+    }
+    if (wrong != NULL) {
+        char who[512];
         cce->refused = true;
-        enl_say(cce->program, BCRI_LOG_ERROR, "%s is refused: %s", cce->object,
-                wrong != NULL ? wrong : "its process cannot be watched (another pid namespace?)");
-        refuse(cce, fd, hello->id, bcrE_ENLIST, wrong != NULL ? wrong : "enl cannot watch this process");
+        enl_say(cce->program, BCRI_LOG_ERROR, "%s is refused: %s", enl_cce_text(cce, who, sizeof who), wrong);
+        refuse(cce, fd, hello->id, bcrE_ENLIST, wrong);
         return;
     }
     cce->pid = pid;
@@ -344,7 +370,7 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
 bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core)
 {
     pid_t pid = conn->pid;
-    if (!watch_pid(cce, pid))
+    if (watch_pid(cce, pid) != 0)
         return false;
     if (core >= 0) {
         cpu_set_t set;

@@ -6,6 +6,8 @@
  *      |                 |                                                         ^
  *      +-----------------+--------- the start failed ------------------------------+
  *
+ * A HELD one whose private socket has ended stays HELD until its process has ended, which it is made to do in a second.
+ *
  * Two processes may be concerned: `process`, which the daemon started (or which started the daemon), and `pid`, which
  * called bcr_init. Usually they are one; under a wrapper, a debugger or a shell script they are two, and under
  * enl --join there is no `process`. A CCE counts as alive until both have ended. */
@@ -48,16 +50,18 @@ struct enl_cce {
     pid_t pid;                   /* the CCE; 0 before hello and after its end */
     struct enl_watch *pid_watch; /* its pidfd, unless it is `process`, which wait tells of */
 
-    struct enl_conn *door;    /* the inherited socket's other end */
-    struct enl_conn *control; /* the private socket's other end */
-    uint32_t hello_id;        /* to be answered by welcome */
-    int hang_up;              /* closed, it kills the CCE; -1 before welcome */
-    bool refused;             /* hello came and was refused */
-    bool ran_enl;             /* `process` was an enl at its end */
-    bool cut;                 /* its connection ended while the process lives */
-    bool cut_said;            /* and a person was told that it is killed */
-    uint64_t held_up_ms;      /* when it was last said that others wait for it; 0: never */
-    bool settled;             /* it counts as alive no more */
+    struct enl_conn *door; /* the inherited socket's other end; NULL: it has ended */
+    struct enl_conn
+        *control;        /* the private socket's other end; NULL: before hello, or it has ended (conn.h) */
+    uint32_t hello_id;   /* to be answered by welcome */
+    int hang_up;         /* closed, it kills the CCE; -1 before welcome */
+    bool refused;        /* hello came and was refused */
+    bool hello_late;     /* hello came when its process had ended */
+    bool ran_enl;        /* `process` was an enl at its end */
+    bool cut;            /* its connection ended while the process lives */
+    bool cut_said;       /* and a person was told that it is killed */
+    uint64_t held_up_ms; /* when it was last said that others wait for it; 0: never */
+    bool settled;        /* it counts as alive no more */
     bool repairing;
     struct enl_output output;
 };
@@ -89,8 +93,9 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core);
 
 /* hello has come from process `pid`, with the private socket `fd` (taken). */
 void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_control *hello);
-/* Its birth region is where it must be, or there is none. */
-void enl_cce_born(struct enl_cce *cce);
+/* Its birth region is where it must be, or there is none; or, with a `code`, could not be put there. It, or its connection,
+ * may have ended meanwhile. */
+void enl_cce_born(struct enl_cce *cce, int code);
 /* A child with this pid has ended and is still in the process table. */
 void enl_cce_look_at_dead(struct enl_program *program, pid_t pid);
 /* A child with this pid has ended; it may be nobody's that is known. */
@@ -101,8 +106,8 @@ void enl_cce_door_closed(struct enl_cce *cce);
 void enl_cce_cut(struct enl_cce *cce);
 /* Time is up for those that were cut and still run: they are killed. */
 void enl_cce_kill_cut(struct enl_program *program);
-/* Worker's report that the repair is done. */
-void enl_cce_repaired(struct enl_program *program, uint32_t index);
+/* Worker's report that the repair is done; with a `code`, as far as damaged memory lets it. */
+void enl_cce_repaired(struct enl_cce *cce, int code);
 /* Frees it if nothing needs it any more. */
 void enl_cce_release(struct enl_cce *cce);
 

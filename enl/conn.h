@@ -6,7 +6,11 @@
  *   WAITING   a visitor's private socket, until bcr_enlist takes it
  *   CONTROL   a CCE's private socket
  *
- * A malformed message, and one that this kind of connection may not bring, ends the connection; the reason is logged. */
+ * A malformed message, and one that this kind of connection may not bring, ends the connection; the reason is logged.
+ *
+ * A connection belongs to program->conns, and may end whenever the loop turns: its peer is killed, or closes it, and
+ * enl_conn_close frees it. Whoever names one for longer than a call finds NULL from then on: cce->door, cce->control, and
+ * the job of an enlisting (enl_enlist_forget). An audit is not told of its asker, and looks for it (audit.c). */
 #ifndef ENL_CONN_H
 #define ENL_CONN_H
 
@@ -36,7 +40,7 @@ struct enl_conn {
 /* Takes `fd`. NULL: no memory; fd is closed then. */
 struct enl_conn *enl_conn_new(struct enl_program *program, enum enl_conn_kind kind, int fd,
                               struct enl_cce *cce);
-/* Closes it and forgets it; whose it was is not told. */
+/* Closes it and frees it; all that name it forget it. Whose it was is not told that it has ended. */
 void enl_conn_close(struct enl_conn *conn);
 
 /* A VISITOR that said hello has brought its private socket `fd` (taken): it waits under its ccename. */

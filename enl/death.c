@@ -102,6 +102,7 @@ static void finish(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
     cce->life = ENL_OVER;
+    cce->pid = 0; /* its number may be another's soon */
     if (cce->control != NULL)
         enl_conn_close(cce->control);
     if (cce->hang_up >= 0)
@@ -118,8 +119,8 @@ static void finish(struct enl_cce *cce)
     struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
     cce->repairing = enl_worker_add(program->worker, &work);
     if (!cce->repairing)
-        enl_say(program, BCRI_LOG_ERROR, "no memory to repair what CCE %u held; locks may stay held",
-                cce->ordinal);
+        enl_say(program, BCRI_LOG_ERROR, "no memory to repair what CCE %u (%s) held; locks may stay held",
+                cce->ordinal, cce->object);
 }
 
 void enl_cce_drop(struct enl_cce *cce)
@@ -175,12 +176,16 @@ static void fail_without_hello(struct enl_cce *cce)
     }
     if (cce->refused)
         enl_cce_fail(cce, "it was refused, and then %s", how);
+    else if (cce->hello_late)
+        enl_cce_fail(cce, "it %s while it waited in bcr_init", how);
     else if (cce->ran_enl)
         enl_cce_fail(cce,
                      "it became an enl of its own, which %s: the variable " BCRI_CONTROL_ENV
                      " did not reach bcr_init (env -i, sudo and clearenv take it away), or it is enl itself",
                      how);
-    else if (end.known && !end.signalled && end.number == 127)
+    else if (end.signalled)
+        enl_cce_fail(cce, "it %s before it called bcr_init", how);
+    else if (end.known && end.number == 127)
         enl_cce_fail(
             cce,
             "it %s before bcr_init: something was not found, and what it printed says what: a shared library "
@@ -219,7 +224,6 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
         bcri_log_write(&program->log, BCRI_LOG_INFO, "%s %s", who, how);
     }
     finish(cce);
-    cce->pid = 0;
     if (blamed && program->config.onfail == BCRI_ONFAIL_ABORT)
         enl_program_abort(program, status_of(end));
     settle(cce);
@@ -322,11 +326,13 @@ void enl_cce_kill_cut(struct enl_program *program)
     }
 }
 
-void enl_cce_repaired(struct enl_program *program, uint32_t index)
+void enl_cce_repaired(struct enl_cce *cce, int code)
 {
-    struct enl_cce *cce = enl_cce_at(program, index);
-    if (cce == NULL)
-        return;
+    char who[512];
+    if (code != 0)
+        enl_say(cce->program, BCRI_LOG_ERROR,
+                "shared memory is damaged: what %s held could not all be put right; enl audit says where",
+                enl_cce_text(cce, who, sizeof who));
     cce->repairing = false;
     enl_cce_release(cce);
 }

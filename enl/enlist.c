@@ -138,6 +138,7 @@ static void on_turn(uv_idle_t *idle)
     if (program->jobs == NULL)
         program->jobs_last = NULL;
     answer(program, job);
+    enl_program_check_end(program); /* all may have ended before it, and this job be what was waited for */
 }
 
 static const char *refuse(struct enl_conn *conn, const struct bcri_control *request, const char *reason)

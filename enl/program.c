@@ -117,18 +117,10 @@ static void on_linger(uv_timer_t *timer)
 static void on_work_done(struct enl_program *program, const struct enl_work *work)
 {
     struct enl_cce *cce = enl_cce_at(program, work->index);
-    if (work->kind == ENL_WORK_REPAIR) {
-        if (work->code != 0)
-            enl_say(
-                program, BCRI_LOG_ERROR,
-                "shared memory is damaged: what CCE %u held could not all be put right; enl audit says where",
-                work->index);
-        enl_cce_repaired(program, work->index);
+    if (work->kind == ENL_WORK_REPAIR && cce != NULL) {
+        enl_cce_repaired(cce, work->code);
     } else if (work->kind == ENL_WORK_BIRTH && cce != NULL) {
-        if (work->code == 0)
-            enl_cce_born(cce);
-        else
-            enl_cce_fail(cce, "its birth region found no memory");
+        enl_cce_born(cce, work->code);
     } else if (work->kind == ENL_WORK_HELD_UP) {
         enl_held_up(program, work->index, work->waiter);
     } else if (work->kind == ENL_WORK_AUDIT) {
