@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,6 +221,22 @@ static const char *limits_here(void)
     return text;
 }
 
+/* pthread_create says EAGAIN in both cases. A sentence's end. */
+static const char *why_no_thread(void)
+{
+    pthread_attr_t attributes;
+    size_t stack_bytes = 0;
+    if (pthread_getattr_default_np(&attributes) == 0) {
+        pthread_attr_getstacksize(&attributes, &stack_bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    void *stack = mmap(NULL, stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        return limits_here();
+    munmap(stack, stack_bytes);
+    return "; this user may have no more processes and threads: raise ulimit -u";
+}
+
 /* All that needs no loop. Returns 0, or the exit status with a sentence. */
 static int prepare(struct enl_program *program, char *error, size_t error_size)
 {
@@ -274,8 +291,10 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
         failed = enl_say_start(program);
     if (failed == 0)
         return 0;
-    snprintf(error, error_size, "cannot start: %s%s", strerror(-failed),
-             failed == -EAGAIN ? "; this user may have no more processes and threads: raise ulimit -u" : "");
+    if (failed == -EAGAIN)
+        snprintf(error, error_size, "cannot start: there is no room for a thread%s", why_no_thread());
+    else
+        snprintf(error, error_size, "cannot start: %s", strerror(-failed));
     return 1;
 }
 

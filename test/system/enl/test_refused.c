@@ -140,6 +140,27 @@ TEST(a_limit_of_file_sizes_that_shared_memory_meets_is_named)
     run_check_error(&run, "raise ulimit -f");
 }
 
+/* Up to where it suffices, whatever it is that finds no room. */
+TEST_TIMEOUT(a_limit_of_address_space_is_not_taken_for_one_of_processes, 60)
+{
+    char limit[64], command[512];
+    unsigned refused = 0;
+    if (test_is_instrumented())
+        SKIP("a sanitizer needs more address space than any limit leaves");
+    snprintf(command, sizeof command, "%s %s", run_enl(), run_cce());
+    for (unsigned kib = 20000; kib <= 64000; kib += 2000) {
+        snprintf(limit, sizeof limit, "ulimit -c 0; ulimit -v %u", kib);
+        run_limited(limit, command);
+        run_end(&run);
+        if (strstr(run.error, "enl: cannot start") == NULL)
+            continue; /* the loader found none, or all was well */
+        refused++;
+        run_check_error(&run, "raise ulimit -v");
+        CHECK(strstr(run.error, "ulimit -u") == NULL);
+    }
+    CHECK(refused != 0);
+}
+
 TEST(the_least_number_of_open_files_suffices_for_a_root)
 {
     char command[512];
