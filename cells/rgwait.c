@@ -65,14 +65,24 @@ int bcr_rgwait(void **rgid, int msec, int failfree)
     return error == 0 ? 1 : bcri_fail(error);
 }
 
-static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct bcri_slot_shm **slots)
+/* The requests of a list, without the NULL entries, which a get that failed has left there. */
+struct requests {
+    int count;
+    struct bcri_slot_shm **slots;
+    int *indices; /* where each stands in the program's list, from 1 */
+};
+
+static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct requests *requests)
 {
     for (int i = 0; i < nids; i++) {
-        int error = bcri_id_live(ctx, rgids[i], &slots[i]);
+        if (rgids[i] == NULL)
+            continue;
+        int error = bcri_id_live(ctx, rgids[i], &requests->slots[requests->count]);
         if (error != 0 && error != bcrE_PENDING)
             return error;
+        requests->indices[requests->count++] = i + 1;
     }
-    return 0;
+    return requests->count != 0 ? 0 : bcrE_ARG;
 }
 
 /* A request that its cell served before it could be withdrawn, while others of the same call were withdrawn already:
@@ -115,6 +125,16 @@ static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int 
     return 0;
 }
 
+static int wait_for_one(struct bcri_ctx *ctx, const struct requests *requests, int msec, int failfree)
+{
+    int result = bcri_wait_ready(ctx, requests->slots, requests->count, bcri_deadline_after(msec)) + 1;
+    if (result > 0)
+        make_usable(ctx, requests->slots[result - 1]);
+    else if (failfree)
+        result = withdraw_all(ctx, requests->slots, requests->count);
+    return result > 0 ? requests->indices[result - 1] : result;
+}
+
 int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
@@ -125,19 +145,12 @@ int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
     int error = bcri_enter(ctx);
     if (error != 0)
         return bcri_fail(error);
-    struct bcri_slot_shm **slots = calloc((size_t)nids, sizeof(void *));
-    if (slots == NULL)
-        return bcri_fail(bcrE_NOMEM);
-    error = look_up(ctx, nids, rgids, slots);
-    if (error != 0) {
-        free(slots);
-        return bcri_fail(error);
-    }
-    int result = bcri_wait_ready(ctx, slots, nids, bcri_deadline_after(msec)) + 1;
-    if (result > 0)
-        make_usable(ctx, slots[result - 1]);
-    else if (failfree)
-        result = withdraw_all(ctx, slots, nids);
-    free(slots);
+    struct requests requests = {.slots = calloc((size_t)nids, sizeof(void *)),
+                                .indices = calloc((size_t)nids, sizeof(int))};
+    error = requests.slots != NULL && requests.indices != NULL ? look_up(ctx, nids, rgids, &requests)
+                                                               : bcrE_NOMEM;
+    const int result = error == 0 ? wait_for_one(ctx, &requests, msec, failfree) : bcri_fail(error);
+    free(requests.slots);
+    free(requests.indices);
     return result;
 }

@@ -357,15 +357,15 @@ BCR_API int bcr_rglen(void **rgid, int *archtype);
 BCR_API int bcr_rgwait(void **rgid, int msec, int failfree);
 
 /* bcr_rgwaitm -- wait until one of several pending gets has its region.
- * Shape   : rgids is an array of nids region IDs, nids at least 1.  A get that has failed counts as
- *           ready; bcr_rgwait on it then tells why and frees the ID.  Ordinary regions are ready at once.
- *           msec 0 only looks.  failfree nonzero: when the time is up, all of the gets are withdrawn and
- *           their IDs freed.
+ * Shape   : rgids is an array of nids region IDs, nids at least 1.  NULL entries, which a get that
+ *           failed has returned, are skipped.  A get that has failed later counts as ready; bcr_rgwait on
+ *           it then tells why and frees the ID.  Ordinary regions are ready at once.  msec 0 only looks.
+ *           failfree nonzero: when the time is up, all of the gets are withdrawn and their IDs freed.
  * Owns    : borrows the IDs.  0 with failfree: all of them are dead and nothing was or will be taken from
  *           any cell.
  * Returns : the lowest index that is ready, counted from 1; 0 if the time is up, bcr_errno unchanged; -1
  *           with bcr_errno set, nothing being withdrawn or freed.
- *           bcrE_ARG   nids is less than 1, or rgids is NULL.
+ *           bcrE_ARG   nids is less than 1, or rgids is NULL, or all of its entries are.
  *           bcrE_RGID  one of them is not the ID of a region held here.
  * Blocks  : up to msec milliseconds; for ever if negative. May run handlers.
  * Order   : index says nothing about which region came first.

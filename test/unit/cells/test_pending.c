@@ -272,6 +272,25 @@ TEST(a_get_that_failed_counts_as_ready_and_rgwait_tells_why)
     end();
 }
 
+TEST(rgwaitm_skips_NULL_entries_and_counts_them)
+{
+    begin();
+    int cell = grow(2, 9, 4096);
+    void **failed = bcr_deq(bcr_cce, cell + 17, bcr_PENDING);
+    CHECK(failed == NULL);
+    void **ids[4] = {failed, bcr_deq(bcr_cce, cell, bcr_PENDING), NULL,
+                     bcr_deq(bcr_cce, cell + 1, bcr_PENDING)};
+    CHECK_INT(bcr_rgwaitm(4, ids, 0, 0), 0);
+    CHECK_INT(bcr_enq(number(4), bcr_cce, cell + 1, bcr_FREE), 0);
+    CHECK_INT(bcr_rgwaitm(4, ids, bcr_BLOCK, 1), 4);
+    CHECK_INT(value_of(ids[3]), 4);
+    CHECK_INT(bcr_rgwaitm(3, ids, 1, 1), 0); /* withdraws the one that is there */
+    FAILS(bcr_rgwait(ids[1], 0, 0), bcrE_RGID);
+    void **nothing[2] = {NULL, NULL};
+    FAILS(bcr_rgwaitm(2, nothing, bcr_BLOCK, 1), bcrE_ARG);
+    end();
+}
+
 TEST(wrong_arguments_of_rgwaitm_change_nothing)
 {
     begin();

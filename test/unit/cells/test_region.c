@@ -279,7 +279,7 @@ static void refused_everywhere(void **rgid, int cell)
     FAILS(bcr_rgrealloc(rgid, 8), bcrE_RGID);
     FAILS(bcr_rgwait(rgid, 0, 0), bcrE_RGID);
     FAILS(bcr_rgwait(rgid, bcr_BLOCK, 1), bcrE_RGID);
-    FAILS(bcr_rgwaitm(1, list, bcr_BLOCK, 1), bcrE_RGID);
+    FAILS(bcr_rgwaitm(1, list, bcr_BLOCK, 1), rgid != NULL ? bcrE_RGID : bcrE_ARG);
     FAILS(bcr_rgerror(rgid), bcrE_RGID);
     FAILS(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), bcrE_RGID);
     FAILS(bcr_write(rgid, bcr_cce, cell, bcr_NOFREE), bcrE_RGID);
