@@ -10,11 +10,11 @@ while IFS= read -r name; do
     [[ $name == bcr_* || $name == bcrT_* ]] || complain "$shared: exports $name"
 done < <(nm -D --defined-only --format=posix "$shared" | cut -d ' ' -f 1)
 
-# In the archive hidden names are still there for its own objects; of the others the same is asked.
+# Of the archive the same is asked of every name that a program's own could meet, hidden or not.
 while IFS= read -r name; do
     [[ $name == bcr_* || $name == bcrT_* ]] || complain "$static: exports $name"
 done < <(readelf -sW "$static" 2>/dev/null |
-    awk '($5 == "GLOBAL" || $5 == "WEAK") && $6 == "DEFAULT" && $7 != "UND" && $8 !~ /^__(asan|odr_asan|tsan|ubsan)/ { print $8 }' |
+    awk '($5 == "GLOBAL" || $5 == "WEAK") && $7 != "UND" && $8 !~ /^__(asan|odr_asan|tsan|ubsan)/ { print $8 }' |
     sort -u)
 
 exported=$(nm -D --defined-only --format=posix "$shared" | cut -d ' ' -f 1)
