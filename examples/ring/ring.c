@@ -14,6 +14,7 @@
 #include "args.h"
 #include "must.h"
 #include "startup.h"
+#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 #include <time.h>
@@ -22,8 +23,10 @@
 static const char USAGE[] =
     "usage: ring [-m machinesfile] [-r] [nCCEs minlog maxlog passes]\n"
     "Passes regions of 10^minlog to 10^maxlog bytes round a ring of CCEs, so many times.\n"
-    "Without the four numbers it asks for them, if it is started on a terminal.\n"
-    "  -m, --machines file   names of machines, one per line, used in turn (all on this host)\n"
+    "Without the four numbers it reads them from its input, one per line, and asks if that is a terminal.\n"
+    "  -m, --machines file   names of machines, one per line, used in turn (default: ./machines where it "
+    "is,\n"
+    "                        else all on this host)\n"
     "  -r, --reduce          first reduce values of all CCEs to a result in each of them\n";
 
 enum { CCES_MAX = 10000, LOG_MAX = 9, PASSES_MAX = 1000000 };
@@ -181,32 +184,47 @@ static void time_reductions(const struct ring *ring)
 
 /* --- the task --- */
 
+/* A question is put to a person only; from a file or a pipe the answer must be there and right. */
 static int ask(const char *question, int min, int max)
 {
+    const bool person = isatty(STDIN_FILENO);
     for (;;) {
         char line[64];
         int answer;
-        printf("%s (%d to %d): ", question, min, max);
-        fflush(stdout);
-        if (fgets(line, sizeof line, stdin) == NULL)
+        if (person) {
+            printf("%s (%d to %d): ", question, min, max);
+            fflush(stdout);
+        }
+        if (fgets(line, sizeof line, stdin) == NULL) {
+            fprintf(stderr, "ring: %s: no number on the input\n%s", question, USAGE);
             exit(EXIT_USAGE);
+        }
         line[strcspn(line, "\n")] = '\0';
         if (args_parse(line, min, max, &answer))
             return answer;
-        printf("That is not a number from %d to %d.\n", min, max);
+        fprintf(person ? stdout : stderr, "%s: \"%s\" is not a number from %d to %d.\n", question, line, min,
+                max);
+        if (!person)
+            exit(EXIT_USAGE);
     }
 }
 
 static void ask_for_task(struct ring_task *task)
 {
-    if (!isatty(STDIN_FILENO)) {
-        fputs(USAGE, stderr);
-        exit(EXIT_USAGE);
-    }
     task->cces = ask("CCEs in the ring", 1, CCES_MAX);
     task->minlog = ask("smallest region, as a power of 10", 0, LOG_MAX);
     task->maxlog = ask("largest region, as a power of 10", task->minlog, LOG_MAX);
     task->passes = ask("passes round the ring", 1, PASSES_MAX);
+}
+
+/* The file that was named must be there; the default one may. */
+static void read_machines(const char *program, const char *path, struct strings *machines)
+{
+    const int error = readstrings(path != NULL ? path : "machines", machines);
+    if (error != 0 && (path != NULL || error != ENOENT)) {
+        fprintf(stderr, "%s: %s: %s\n", program, path != NULL ? path : "machines", strerror(error));
+        exit(EXIT_USAGE);
+    }
 }
 
 /* True if the four numbers were there. */
@@ -256,14 +274,6 @@ int main(int argc, char **argv)
     struct strings machines = {0};
     const char *machines_path = NULL;
     const bool told = read_arguments(argc, argv, &ring.task, &machines_path);
-    if (machines_path != NULL) {
-        const int error = readstrings(machines_path, &machines);
-        if (error != 0) {
-            fprintf(stderr, "%s: %s: %s\n", argv[0], machines_path, strerror(error));
-            return EXIT_USAGE;
-        }
-    }
-
     must_init(bcr_user_ca | bcr_inorder | bcr_errors, argv[0]);
     if (bcr_enlistor >= 0)
         ring.task = take_ring_task();
@@ -273,6 +283,7 @@ int main(int argc, char **argv)
 
     if (is_root()) {
         const double start_us = now_us();
+        read_machines(argv[0], machines_path, &machines);
         ring.next = start_ring(argv[0], &ring.task, &machines);
         printf("ring: %d CCEs, started in %.1f ms\n", ring.task.cces, (now_us() - start_us) / 1e3);
     } else {

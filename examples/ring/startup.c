@@ -4,6 +4,7 @@
  */
 #include "startup.h"
 #include "must.h"
+#include <stdio.h>
 
 enum { PATIENCE_MSEC = 60000 }; /* from one birthcry to the next */
 
@@ -43,7 +44,9 @@ static void enlist_all(const char *program, const struct ring_task *task, const 
         must(bcr_enlist(NULL, -(task->cces - 1), 1, program, birth, bcr_NOFREE), "enlist the ring");
     for (int ord = 1; machines->count > 0 && ord < task->cces; ord++) {
         const char *machine = machines->item[(ord - 1) % machines->count];
-        must(bcr_enlist(machine, -1, ord, program, birth, bcr_NOFREE), machine);
+        char what[300];
+        snprintf(what, sizeof what, "enlist CCE %d of the ring on machine %s", ord, machine);
+        must(bcr_enlist(machine, -1, ord, program, birth, bcr_NOFREE), what);
     }
     must(bcr_rgfree(birth), "free the task");
 }
