@@ -99,6 +99,25 @@ static int fill_identity(struct bcri_identity_shm *id, uint32_t index)
     return 0;
 }
 
+/* Makes a record as good as new, while the worker may be going through the areas that hang at it, as through everybody's: it finds
+ * none from here on, or finds another version, and looks again. So the version changes behind the list and before the rest. Version and
+ * event go on counting, so that nobody takes the new CCE for the old one. */
+static void clear_record(struct bcri_record_shm *record)
+{
+    enum { WORDS = sizeof *record / sizeof(uint32_t) };
+    const size_t version = offsetof(struct bcri_record_shm, id.version) / sizeof(uint32_t);
+    const size_t event = offsetof(struct bcri_record_shm, bell.lock_event) / sizeof(uint32_t);
+    _Atomic uint32_t *words = (_Atomic uint32_t *)(void *)record;
+    bcri_store(&record->id.first_area, BCRI_REF_NONE);
+    atomic_store_explicit(&record->id.version, (bcri_load(&record->id.version) + 2u) & ~1u,
+                          memory_order_seq_cst);
+    atomic_thread_fence(memory_order_seq_cst);
+    for (size_t i = 0; i < WORDS; i++)
+        if (i != version && i != event)
+            bcri_store(&words[i], 0);
+    atomic_fetch_add_explicit(&record->bell.lock_event, 1, memory_order_seq_cst);
+}
+
 int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_out)
 {
     pthread_mutex_lock(&host->mutex);
@@ -106,12 +125,7 @@ int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_
     int error = index < BCRI_CCE_MAX ? record_room(host, index) : bcrE_NOMEM;
     if (error == 0) {
         struct bcri_record_shm *record = bcri_host_record(host, index);
-        /* The version and the event go on counting, so that nobody takes the new CCE for the old one. */
-        uint32_t version = (bcri_load(&record->id.version) + 2u) & ~1u;
-        uint32_t event = bcri_load(&record->bell.lock_event);
-        memset((void *)record, 0, sizeof *record);
-        bcri_store(&record->id.version, version);
-        bcri_store(&record->bell.lock_event, event + 1);
+        clear_record(record);
         error = fill_identity(&record->id, index);
         record->id.index = index;
         record->id.ordinal = ordinal;

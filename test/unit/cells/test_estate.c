@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* What ended CCEs leave goes when nobody needs it any more, and not before: bcri/estate.h. */
+#include <pthread.h>
+
 #include "bcr.h"
 #include "bcri/audit.h"
 #include "bcri/cell.h"
+#include "bcri/cell0.h"
 #include "bcri/clock.h"
 #include "bcri/estate.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/mark.h"
 #include "bcri/put.h"
+#include "bcri/repair.h"
 #include "bcri/self.h"
 #include "bcri/slow.h"
 #include "check.h"
@@ -464,5 +468,54 @@ TEST(an_owner_reads_the_queues_of_the_ended_before_it_sleeps)
     while (bcri_load(&one->bell->freers_ended) != 0)
         CHECK(bcr_get(1, bcr_cce, 1, 20) == NULL);
     CHECK(is_free(index));
+    finish();
+}
+
+/* ---- a record that is given out again while the daemon's worker goes through all records */
+
+struct giver {
+    _Atomic uint32_t turn, done; /* turns begun, and done */
+    uint32_t index;              /* of the record that was given out */
+};
+
+static void *give_out(void *arg)
+{
+    struct giver *giver = arg;
+    uint32_t turn = 0;
+    for (;;) {
+        while (bcri_load_acquire(&giver->turn) == turn)
+            bcri_cpu_pause();
+        turn = bcri_load_acquire(&giver->turn);
+        if (turn == UINT32_MAX)
+            return NULL;
+        CHECK_INT(bcri_host_cce_add(group_host(group), 7, &giver->index), 0);
+        bcri_store_release(&giver->done, turn);
+    }
+}
+
+TEST_TIMEOUT(a_record_that_is_given_out_again_is_not_taken_for_damaged_by_who_looks_through_it, 120)
+{
+    struct giver giver = {0};
+    pthread_t thread;
+    begin();
+    struct bcri_ctx *enl = group_enl(group);
+    uint32_t dead = end_two(), again;
+    bcri_store(&bcri_record(enl, dead)->id.uses_locks, 1); /* its repair goes through all records */
+    CHECK_INT(bcri_host_cce_add(group_host(group), 7, &again), 0);
+    bcri_cell0_init(enl, again);
+    CHECK_INT(pthread_create(&thread, NULL, give_out, &giver), 0);
+    const uint32_t turns = (uint32_t)test_scale(20000, 1000000);
+    for (uint32_t turn = 1; turn <= turns; turn++) {
+        bcri_host_cce_release(group_host(group), again);
+        bcri_store_release(&giver.turn, turn);
+        do
+            bcri_cce_repair(enl, dead);
+        while (bcri_load_acquire(&giver.done) != turn);
+        CHECK_UINT(giver.index, again);
+        CHECK(!enl->damaged);
+        bcri_cell0_init(enl, again);
+    }
+    bcri_store_release(&giver.turn, UINT32_MAX);
+    CHECK_INT(pthread_join(thread, NULL), 0);
     finish();
 }
