@@ -39,6 +39,13 @@ bool worked(bool holds, const char *what)
     }
 }
 
+bool put_where_room_is(bool holds, const char *what)
+{
+    must(holds || bcr_errno == bcrE_FULL, what);
+    atomic_fetch_add(&board->refused, !holds);
+    return holds;
+}
+
 unsigned any(unsigned below) /* xorshift64 (Marsaglia, 2003) */
 {
     state ^= state << 13;

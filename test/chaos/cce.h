@@ -30,6 +30,10 @@ void must(bool holds, const char *what);
 /* True: the call has worked. False: it failed by a code that stands for what others do, deaths among it; else as must(). */
 bool worked(bool holds, const char *what);
 
+/* The same for a put into an area whose room is never used up. One that may not wait can be refused nevertheless, where another
+ * waits for its share of that room, or somebody is stopped who holds what tells of it: it is counted, and tried again. */
+bool put_where_room_is(bool holds, const char *what);
+
 unsigned any(unsigned below);
 /* Milliseconds for a call to wait: 0 as often as not. */
 int any_time(void);

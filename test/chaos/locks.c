@@ -30,11 +30,13 @@ void do_lock(void)
         usleep(any(300));
     atomic_store(&board->holder[lock], 0);
     if (any(3) == 0) {
-        must(bcr_wl2rl(rgid, keeper, cell) == 0, "wl2rl");
+        while (!put_where_room_is(bcr_wl2rl(rgid, keeper, cell) == 0, "wl2rl"))
+            continue;
         region_check(rgid, "a locked cell");
         must(bcr_rlsrl(rgid) == 0, "rlsrl");
     } else {
-        must(bcr_rlswl(rgid, keeper, cell) == 0, "rlswl");
+        while (!put_where_room_is(bcr_rlswl(rgid, keeper, cell) == 0, "rlswl"))
+            continue;
     }
 }
 

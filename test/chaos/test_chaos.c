@@ -71,6 +71,35 @@ static void must_run(int pidfd)
 
 static int daemon_fd; /* pidfd */
 
+/* Nothing but deaths may stand in the log, which has all that enl has said. */
+static void look_into_log(void)
+{
+    static const char *const bad[] = {
+        "damaged", "is refused", "exited with status", "not understood", "cannot", "no memory", "gave up"};
+    static char text[1 << 16];
+    static off_t from;
+    size_t length = 0;
+    int fd = open(run_file("bcr.", ".log"), O_RDONLY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    if (lseek(fd, 0, SEEK_END) < from)
+        from = 0; /* it was set aside, and begins anew */
+    do {
+        ssize_t got = pread(fd, text, sizeof text - 1, from);
+        length = got > 0 ? (size_t)got : 0;
+        while (length > 0 && text[length - 1] != '\n')
+            length--;
+        text[length] = '\0';
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+            const char *found = strstr(text, bad[i]);
+            if (found != NULL)
+                FAIL("the log says, after %u kills: ...\n%s", tally.kills,
+                     found - text > LOG_SHOWN ? found - LOG_SHOWN : text);
+        }
+        from += (off_t)length;
+    } while (length > 0);
+    close(fd);
+}
+
 /* Until `done` says so, as long as anybody comes on. */
 static void wait_until(bool (*done)(unsigned arg), unsigned arg)
 {
@@ -83,6 +112,7 @@ static void wait_until(bool (*done)(unsigned arg), unsigned arg)
             msec = 0;
         }
         if (msec == most) {
+            look_into_log(); /* one that has ended by itself is waited for in vain */
             hang_tell(board, run.pid, run_enl());
             FAIL("nobody comes on");
         }
@@ -146,35 +176,6 @@ static void count_descriptors(void)
         tally.descriptors_first = count;
     if (count > tally.descriptors_most)
         tally.descriptors_most = count;
-}
-
-/* Nothing but deaths may stand in the log, which has all that enl has said. */
-static void look_into_log(void)
-{
-    static const char *const bad[] = {
-        "damaged", "is refused", "exited with status", "not understood", "cannot", "no memory", "gave up"};
-    static char text[1 << 16];
-    static off_t from;
-    size_t length = 0;
-    int fd = open(run_file("bcr.", ".log"), O_RDONLY | O_CLOEXEC);
-    CHECK(fd >= 0);
-    if (lseek(fd, 0, SEEK_END) < from)
-        from = 0; /* it was set aside, and begins anew */
-    do {
-        ssize_t got = pread(fd, text, sizeof text - 1, from);
-        length = got > 0 ? (size_t)got : 0;
-        while (length > 0 && text[length - 1] != '\n')
-            length--;
-        text[length] = '\0';
-        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-            const char *found = strstr(text, bad[i]);
-            if (found != NULL)
-                FAIL("the log says, after %u kills: ...\n%s", tally.kills,
-                     found - text > LOG_SHOWN ? found - LOG_SHOWN : text);
-        }
-        from += (off_t)length;
-    } while (length > 0);
-    close(fd);
 }
 
 static void next_phase(void)

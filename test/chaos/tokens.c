@@ -43,17 +43,14 @@ static void use(void **rgid)
     }
 }
 
-/* There is room for all in TOKENS, twice. A put that may not wait can be refused nevertheless, where another waits for its share of
- * that room, or somebody is stopped who holds what tells of it. */
+/* There is room for all in TOKENS, twice. */
 static void put_back(void **rgid)
 {
     use(rgid);
     const int cell = TOKENS + (int)any(4);
     atomic_store(&mine->cell, cell);
-    while (bcr_enq(rgid, keeper, cell, bcr_FREE) != 0) {
-        must(bcr_errno == bcrE_FULL, "enq of a token");
-        atomic_fetch_add(&board->refused, 1);
-    }
+    while (!put_where_room_is(bcr_enq(rgid, keeper, cell, bcr_FREE) == 0, "enq of a token"))
+        continue;
     atomic_fetch_sub(&mine->at_risk, 1);
 }
 
