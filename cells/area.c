@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What bcr_cagrow makes and bcr_cafree takes away: numbers, cells, nodes, and (through heap.h) room for regions.
  *
- * An area lies in a room of the daemon's (bcri_host_room_take): descriptor, cells, nodes, from a page boundary. Addresses that once
- * held cells never hold anything but cells of the same shape: a process with an out-of-date place may still lock what it takes
- * for a cell, and then finds another generation there. So the rooms of freed areas are kept for the next of the same shape, their
- * pages given back; other shapes take other rooms. So that there are not too many shapes, a room is made for a few more cells
- * and nodes than are wanted.
+ * An area has two runs of the daemon's pages: headers, its own and its cells', and behind those elsewhere the rings and the nodes.
+ * cell.h says what that is good for. The daemon gives the next ones to whoever wants some.
  *
  * Journal of both: none. The owner's death closes all it has, whatever it was doing (repair.c): the list of areas hangs
  * together at every instruction, and an area that was not yet linked in holds nothing. */
@@ -22,20 +19,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#define PAGE           4096u
-#define SPARE_NODES    16u
-#define NO_HEAP        UINT32_MAX
-#define CELLS_MAX      (1u << 26)
-#define ROOM_SORT_LOG2 4u /* how many numbers of cells, and of nodes, rooms are made for: to a doubling */
-
-/* What an area needs, and the sort of room that it lies in, which may be for a few more cells and nodes. */
-struct shape {
-    uint32_t stride_bytes, nodes;
-    uint64_t nodes_at; /* behind the cells that the room is for */
-    uint64_t bytes;    /* to be reserved */
-    uint64_t room_bytes;
-    uint64_t name; /* of the room's shape: bcri_host_room_take */
-};
+#define SPARE_NODES 16u
+#define NO_HEAP     UINT32_MAX
+#define CELLS_MAX   (1u << 26)
 
 static uint32_t ring_log2(uint64_t nrgns, uint64_t cells)
 {
@@ -48,70 +34,9 @@ static uint32_t ring_log2(uint64_t nrgns, uint64_t cells)
 }
 static_assert(BCRI_RING_MIN == 1u << 3, "ring_log2 begins there");
 
-static uint64_t in_pages(uint64_t bytes)
+static uint32_t pages_of(uint64_t count, uint32_t per_page)
 {
-    return (bytes + PAGE - 1) / PAGE * PAGE;
-}
-
-static struct shape shape_of(uint32_t cells, uint32_t nrgns)
-{
-    const uint32_t log2 = ring_log2(nrgns, cells);
-    struct shape shape = {.stride_bytes = (uint32_t)(sizeof(struct bcri_cell_shm) + ((size_t)8 << log2)),
-                          .nodes = cells != 0 ? nrgns + SPARE_NODES : 0};
-    const uint64_t room_cells = bcri_size_sort(cells, ROOM_SORT_LOG2);
-    const uint64_t room_nodes = bcri_size_sort(shape.nodes, ROOM_SORT_LOG2);
-    shape.nodes_at = sizeof(struct bcri_area_shm) + room_cells * shape.stride_bytes;
-    shape.bytes = in_pages(shape.nodes_at + (uint64_t)shape.nodes * sizeof(struct bcri_node_shm));
-    shape.room_bytes = in_pages(shape.nodes_at + room_nodes * sizeof(struct bcri_node_shm));
-    shape.name = room_cells << 37 | (uint64_t)log2 << 33 | room_nodes;
-    return shape;
-}
-static_assert(CELLS_MAX < 1u << 27 && BCRI_RING_MAX < 1u << 15, "the name of a shape has room for these");
-
-static void note_room(struct bcri_ctx *ctx, bcri_ref ref, const struct shape *shape)
-{
-    struct bcri_area_room *room = malloc(sizeof *room);
-    if (room == NULL)
-        return; /* the addresses are lost to this CCE, not the memory */
-    *room = (struct bcri_area_room){.next = ctx->areas.rooms, .ref = ref, .shape = shape->name};
-    ctx->areas.rooms = room;
-}
-
-/* A room of this shape that this CCE has, or one more. */
-static int take_room(struct bcri_ctx *ctx, const struct shape *shape, bcri_ref *ref_out)
-{
-    for (struct bcri_area_room **at = &ctx->areas.rooms; *at != NULL; at = &(*at)->next) {
-        struct bcri_area_room *room = *at;
-        if (room->shape != shape->name)
-            continue;
-        *ref_out = room->ref;
-        *at = room->next;
-        free(room);
-        return 0;
-    }
-    return ctx->upcalls->room_take(ctx->up, ctx->index, shape->room_bytes, shape->name, false, ref_out);
-}
-
-static int find_room(struct bcri_ctx *ctx, const struct shape *shape, bcri_ref *ref_out)
-{
-    bcri_ref ref;
-    int error = take_room(ctx, shape, &ref);
-    if (error != 0)
-        return error;
-    error = bcri_segment_extend(ctx, bcri_ref_seg(ref), bcri_ref_offset(ref), shape->bytes);
-    if (error == 0 && bcri_at(ctx, ref) == NULL)
-        error = bcrE_NOMEM;
-    if (error != 0)
-        note_room(ctx, ref, shape);
-    else
-        *ref_out = ref;
-    return error;
-}
-
-static void keep_room(struct bcri_ctx *ctx, bcri_ref ref, const struct shape *shape)
-{
-    bcri_segment_discard(ctx, bcri_ref_seg(ref), bcri_ref_offset(ref), shape->bytes);
-    note_room(ctx, ref, shape);
+    return (uint32_t)((count + per_page - 1) / per_page);
 }
 
 static uint32_t numbers_of(const struct bcri_area_shm *area)
@@ -161,23 +86,12 @@ static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_re
 {
     uint64_t open = (uint64_t)gen << 32;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
-        struct bcri_cell_shm *cell =
-            bcri_at(ctx, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT));
+        struct bcri_cell_shm *cell = bcri_at_sure(ctx, bcri_area_cell(area, i));
         /* The pages read as zero, and the lock words are left alone: somebody with an old place may hold one. */
         bcri_store(&cell->i.area, area_ref);
         bcri_store_release(&cell->t.state, open);
         bcri_store_release(&cell->h.state, open);
     }
-}
-
-/* No two areas of a program have the same, since a room may have been any CCE's before. */
-static uint32_t next_gen(struct bcri_ctx *ctx)
-{
-    uint32_t gen;
-    do
-        gen = atomic_fetch_add_explicit(&ctx->host->area_gen, 1, memory_order_relaxed) + 1;
-    while (gen == 0);
-    return gen;
 }
 
 static void version_odd(struct bcri_ctx *ctx)
@@ -206,31 +120,37 @@ int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint
     uint32_t heap = NO_HEAP;
     if (nbytes != 0 && (error = bcri_heap_add(ctx, nbytes, &heap)) != 0)
         return error;
-    struct shape shape = shape_of((uint32_t)cells, nrgns);
-    bcri_ref ref = BCRI_REF_NONE;
-    error = find_room(ctx, &shape, &ref);
+    const uint32_t log2 = ring_log2(nrgns, cells);
+    const uint64_t rings_bytes = cells * sizeof(uint64_t) << log2;
+    const uint32_t nodes = cells != 0 ? nrgns + SPARE_NODES : 0;
+    const uint32_t pages[] = {
+        [BCRI_PAGE_HEADERS] = cells != 0 ? pages_of(cells, BCRI_CELLS_PER_PAGE) : 1,
+        [BCRI_PAGE_RINGS] = pages_of(rings_bytes + nodes * sizeof(struct bcri_node_shm), BCRI_PAGE_BYTES)};
+    bcri_ref refs[BCRI_PAGE_SORTS];
+    error = bcri_segment_pages_take(ctx, ctx->index, pages, refs);
     if (error != 0) {
         if (heap != NO_HEAP)
             bcri_heap_remove(ctx, heap);
         return error;
     }
-    struct bcri_area_shm *area = bcri_at(ctx, ref);
-    area->cells = ref + sizeof *area / BCRI_REF_UNIT;
+    const bcri_ref ref = refs[BCRI_PAGE_HEADERS];
+    struct bcri_area_shm *area = bcri_at_sure(ctx, ref);
+    area->cells = ref + BCRI_HEADER_BYTES / BCRI_REF_UNIT;
+    area->rings = refs[BCRI_PAGE_RINGS];
     area->base = number;
     for (int i = 0; i < 4; i++)
         area->kinds[i] = kinds[i];
     area->nrgns = nrgns;
-    area->stride_bytes = shape.stride_bytes;
-    area->ring_log2 = ring_log2(nrgns, cells);
+    area->ring_log2 = log2;
     area->owner = ctx->index;
     area->heap = heap;
-    area->nodes = ref + shape.nodes_at / BCRI_REF_UNIT;
-    area->node_count = shape.nodes;
+    area->nodes = area->rings + rings_bytes / BCRI_REF_UNIT;
+    area->node_count = nodes;
     bcri_store(&area->node_fresh, 0);
     bcri_store(&area->node_free, 0);
     bcri_store(&area->pool, nrgns);
     bcri_store(&area->next, bcri_load(link));
-    const uint32_t gen = next_gen(ctx);
+    const uint32_t gen = bcri_next_gen(ctx);
     make_cells(ctx, area, ref, gen);
     bcri_store_release(&area->gen, gen);
     version_odd(ctx);
@@ -262,7 +182,7 @@ static int find_area(struct bcri_ctx *ctx, uint32_t base, _Atomic uint64_t **lin
 
 static bool cell_at(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t i, struct bcri_place *place)
 {
-    bcri_ref ref = area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT);
+    bcri_ref ref = bcri_area_cell(area, i);
     if (bcri_place_at(ctx, ref, place) != 0)
         return false;
     bcri_store(&ctx->journal->cell, ref);
@@ -347,7 +267,7 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
         return error;
     bcri_ref ref = bcri_load(link);
     uint32_t cells = bcri_area_cells(area);
-    struct shape shape = shape_of(cells, area->nrgns);
+    const bcri_ref refs[] = {[BCRI_PAGE_HEADERS] = ref, [BCRI_PAGE_RINGS] = area->rings};
 
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     version_odd(ctx); /* others wait with their look-ups until it is decided */
@@ -365,20 +285,10 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
     fail_requests(ctx, area, bcrE_NOCELL);
     bcri_store_release(link, bcri_load(&area->next));
     bcri_store_release(&area->gen, 0);
-    keep_room(ctx, ref, &shape);
     version_even(ctx);
     bcri_journal_close(ctx);
+    bcri_segment_pages_back(ctx, refs);
     if (ctx->upward != NULL)
         ctx->upward->cells_gone(ctx, (uint32_t)base, cells);
     return 0;
-}
-
-void bcri_areas_fini(struct bcri_ctx *ctx)
-{
-    for (struct bcri_area_room *room = ctx->areas.rooms; room != NULL;) {
-        struct bcri_area_room *next = room->next;
-        free(room);
-        room = next;
-    }
-    ctx->areas.rooms = NULL;
 }

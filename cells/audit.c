@@ -83,8 +83,8 @@ static void look_at_ticket(struct audit *audit, struct bcri_slot_shm *slot, bcri
         return;
     }
     uint64_t ticket = bcri_load(&slot->key);
-    uint64_t entry = bcri_load_acquire(&place.cell->ring[ticket & place.mask]);
-    bool full = bcri_entry_lap(entry) == bcri_lap(ticket, place.ring_log2);
+    uint64_t entry = bcri_load_acquire(bcri_ring_at(&place, ticket));
+    bool full = bcri_entry_is(entry, ticket, place.ring_log2);
     bool passed = ticket < bcri_load(&place.cell->t.tail);
     if (bcri_audit_met(&audit->requests, ref) == NULL)
         bcri_audit_say(audit, "CCE %u waits by ticket at cell %d of CCE %u, which does not know of it",

@@ -12,6 +12,7 @@ struct look {
     struct audit *audit;
     const struct bcri_area_shm *area;
     const struct bcri_cell_shm *cell;
+    const _Atomic uint64_t *ring;
     bcri_ref ref;
     uint32_t number;
     uint32_t flags;
@@ -57,8 +58,8 @@ static void look_at_ring(struct look *look)
         return;
     }
     for (uint64_t t = look->head; t < look->tail; t++) {
-        uint64_t entry = bcri_load_acquire(&look->cell->ring[t & look->mask]);
-        if (bcri_entry_lap(entry) != bcri_lap(t, look->area->ring_log2))
+        uint64_t entry = bcri_load_acquire(&look->ring[t & look->mask]);
+        if (!bcri_entry_is(entry, t, look->area->ring_log2))
             SAY(look, "entry %llu of [%llu, %llu) is not of its lap", (unsigned long long)t,
                 (unsigned long long)look->head, (unsigned long long)look->tail);
         else
@@ -293,11 +294,12 @@ void bcri_audit_area(struct audit *audit, bcri_ref area_ref)
     for (uint32_t i = 0; i < cells; i++) {
         struct look look = {.audit = audit,
                             .area = area,
-                            .ref = area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT),
+                            .ref = bcri_area_cell(area, i),
                             .number = area->base + i,
                             .mask = (1u << area->ring_log2) - 1u};
         look.cell = bcri_at(audit->ctx, look.ref);
-        if (look.cell == NULL || bcri_load(&look.cell->i.area) != area_ref) {
+        look.ring = bcri_at(audit->ctx, bcri_area_ring(area, i));
+        if (look.cell == NULL || look.ring == NULL || bcri_load(&look.cell->i.area) != area_ref) {
             SAY(&look, "it does not know its area (%#llx)", (unsigned long long)area_ref);
             continue;
         }

@@ -12,16 +12,14 @@
 #include "bcri/sane.h"
 #include "bcri/slow.h"
 
-#define RING_LOG2  3u
-#define GENERATION UINT32_MAX
+#define RING_LOG2 3u
 
 struct floor2 {
     struct bcri_area_shm area;
     struct bcri_cell_shm cell;
-    /* the ring of 8 entries follows */
+    _Atomic uint64_t ring[1u << RING_LOG2];
 };
-static_assert(sizeof(struct floor2) + (sizeof(uint64_t) << RING_LOG2) <= BCRI_FLOOR2_BYTES,
-              "docs/layout/record.md");
+static_assert(sizeof(struct floor2) <= BCRI_FLOOR2_BYTES, "docs/layout/record.md");
 static_assert(sizeof(struct bcri_area_shm) % BCRI_CACHELINE == 0, "cell 0 is aligned");
 
 static bcri_ref floor2_ref(struct bcri_ctx *ctx, uint32_t index)
@@ -36,18 +34,19 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
     struct bcri_record_shm *record = bcri_record(enl, index);
     struct floor2 *floor2 = (struct floor2 *)(void *)record->floor2;
     bcri_ref ref = floor2_ref(enl, index);
-    floor2->area.cells = ref + sizeof floor2->area / BCRI_REF_UNIT;
+    const uint32_t gen = bcri_next_gen(enl);
+    floor2->area.cells = ref + offsetof(struct floor2, cell) / BCRI_REF_UNIT;
+    floor2->area.rings = ref + offsetof(struct floor2, ring) / BCRI_REF_UNIT;
     floor2->area.kinds[BCRI_CELL_PRIVATE] = 1;
     floor2->area.nrgns = BCRI_ERRORS_MAX;
-    floor2->area.stride_bytes = sizeof floor2->cell + (sizeof(uint64_t) << RING_LOG2);
     floor2->area.ring_log2 = RING_LOG2;
-    bcri_store(&floor2->area.gen, GENERATION);
+    bcri_store(&floor2->area.gen, gen);
     floor2->area.owner = index;
     floor2->area.heap = UINT32_MAX;
     bcri_store(&floor2->cell.t.credits, BCRI_ERRORS_MAX);
     bcri_store(&floor2->cell.i.area, ref);
-    bcri_store_release(&floor2->cell.t.state, (uint64_t)GENERATION << 32);
-    bcri_store_release(&floor2->cell.h.state, (uint64_t)GENERATION << 32);
+    bcri_store_release(&floor2->cell.t.state, (uint64_t)gen << 32);
+    bcri_store_release(&floor2->cell.h.state, (uint64_t)gen << 32);
     bcri_store_release(&record->id.first_area, ref);
 }
 
@@ -84,7 +83,8 @@ static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uin
     memcpy((void *)bcri_region_data(ctx, ref), data, length);
     region->error = code;
     struct bcri_place place;
-    error = bcri_place_at(ctx, floor2_ref(ctx, index) + sizeof(struct bcri_area_shm) / BCRI_REF_UNIT, &place);
+    error =
+        bcri_place_at(ctx, floor2_ref(ctx, index) + offsetof(struct floor2, cell) / BCRI_REF_UNIT, &place);
     if (error != 0) {
         bcri_heap_free(ctx, ref, region);
         return error;

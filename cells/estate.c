@@ -167,8 +167,7 @@ static void look_at_returns(struct bcri_estate *estate, struct left *left)
 static bool has_uncollected(struct bcri_ctx *enl, const struct bcri_area_shm *area)
 {
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
-        const struct bcri_cell_shm *cell =
-            bcri_at(enl, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT));
+        const struct bcri_cell_shm *cell = bcri_at(enl, bcri_area_cell(area, i));
         for (uint32_t k = 0; cell != NULL && k < BCRI_TICKETS; k++)
             if (bcri_load_acquire(&cell->h.waiter[k]) != 0)
                 return true;
@@ -181,7 +180,7 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
 {
     struct bcri_ctx *enl = estate->enl;
     struct bcri_record_shm *record = bcri_record(enl, left->index);
-    if (left->cells_gone || !bcri_host_has_rooms(estate->host, left->index)) {
+    if (left->cells_gone || !bcri_host_has_pages(estate->host, left->index)) {
         left->cells_gone = true;
         return;
     }
@@ -209,7 +208,7 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
         ref = bcri_load(&area->next);
         bcri_store_release(&area->gen, 0); /* before its memory goes: cell.h */
     }
-    bcri_host_rooms_discard(estate->host, left->index);
+    bcri_host_pages_discard(estate->host, left->index);
     left->cells_gone = true;
 }
 
@@ -301,7 +300,7 @@ static void let_part(struct bcri_estate *estate)
             bcri_segment_unmap(estate->enl, left->segment[i].seg);
             bcri_host_segment_reuse(estate->host, left->segment[i].seg);
         }
-        bcri_host_rooms_reuse(estate->host, left->index);
+        bcri_host_pages_reuse(estate->host, left->index);
         left->next = estate->free;
         estate->free = left;
     }

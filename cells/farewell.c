@@ -90,10 +90,10 @@ static void end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
     if (!enter_or_ended(enl, &place, slot)) {
         /* The cell was closed under a ticket that had been served: the region has nowhere to go back to. */
         uint64_t ticket = bcri_load(&slot->key);
-        uint64_t entry = bcri_load_acquire(&place.cell->ring[ticket & place.mask]);
+        uint64_t entry = bcri_load_acquire(bcri_ring_at(&place, ticket));
         _Atomic uint64_t *waiter = &place.cell->h.waiter[ticket % BCRI_TICKETS];
         if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET &&
-            bcri_entry_lap(entry) == bcri_lap(ticket, place.ring_log2))
+            bcri_entry_is(entry, ticket, place.ring_log2))
             drop(enl, entry & BCRI_REF_MASK);
         if ((bcri_load(waiter) & BCRI_REF_MASK) == ref)
             bcri_store_release(waiter, 0); /* that is what the cells' memory waits for (estate.h) */
@@ -106,7 +106,7 @@ static void end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
             bcri_store(&slot->word, 0);
         } else if (bcri_slot_state(word) == BCRI_SLOT_TICKET) {
             uint64_t ticket = bcri_load(&slot->key);
-            bcri_ref region = bcri_load(&place.cell->ring[ticket & place.mask]) & BCRI_REF_MASK;
+            bcri_ref region = bcri_load(bcri_ring_at(&place, ticket)) & BCRI_REF_MASK;
             keep(walk, (struct untaken){.cell = place.ref,
                                         .region = region,
                                         .key = ticket + 1,
@@ -280,8 +280,7 @@ static bool walk_area(struct bcri_ctx *enl, const struct bcri_area_shm *area,
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
         struct bcri_place place;
         struct glance glance = glance_begin(enl);
-        int error =
-            bcri_place_at(enl, area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT), &place);
+        int error = bcri_place_at(enl, bcri_area_cell(area, i), &place);
         glance_end(enl, &glance);
         odd |= glance.odd || error == bcrE_NOCELL;
         if (error == 0)

@@ -208,10 +208,10 @@ BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_place *pl
                          const struct bcri_cell_shm *cell, enum bcri_want want, uint64_t ticket,
                          bcri_ref *region_out, struct bcri_region_shm **header_out)
 {
-    const uint64_t entry = bcri_load_acquire(&cell->ring[ticket & place->mask]);
+    const uint64_t entry = bcri_load_acquire(bcri_ring_at(place, ticket));
     if (bcri_unlikely(bcri_load(&cell->h.state) != place->open ||
                       (want != BCRI_WANT_READ && bcri_load_acquire(&place->area->waitputs) != 0) ||
-                      bcri_entry_lap(entry) != bcri_lap(ticket, place->ring_log2)))
+                      !bcri_entry_is(entry, ticket, place->ring_log2)))
         return false;
     *region_out = entry & BCRI_REF_MASK;
     *header_out = bcri_at_mapped(ctx, *region_out);

@@ -80,8 +80,8 @@ static enum bcri_attempt wait_by_ticket(struct bcri_ctx *ctx, const struct bcri_
 /* Whether the entry of `ticket` is full. */
 static bool is_full(const struct bcri_place *place, uint64_t ticket, uint64_t *entry_out)
 {
-    *entry_out = bcri_load_acquire(&place->cell->ring[ticket & place->mask]);
-    return bcri_entry_lap(*entry_out) == bcri_lap(ticket, place->ring_log2);
+    *entry_out = bcri_load_acquire(bcri_ring_at(place, ticket));
+    return bcri_entry_is(*entry_out, ticket, place->ring_log2);
 }
 
 static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *get, uint64_t ticket,

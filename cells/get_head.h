@@ -44,7 +44,7 @@ BCRI_INLINE void look_ahead(const struct bcri_ctx *ctx, const struct bcri_place 
     const uint64_t per_line = BCRI_CACHELINE / sizeof(uint64_t);
     if (!is_first_of_line(ticket))
         return;
-    const _Atomic uint64_t *entry = &place->cell->ring[ticket & place->mask];
+    const _Atomic uint64_t *entry = bcri_ring_at(place, ticket);
     const uint64_t lap = bcri_lap(ticket, place->ring_log2);
     for (unsigned i = 1; i < per_line; i++) {
         uint64_t next = bcri_load(&entry[i]);

@@ -114,8 +114,7 @@ void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *pla
     if (first != 0)
         drop_and_step(ctx, j, WHICH_FIRST, first, 0);
     for (uint64_t t; (t = bcri_load(&j->junk_from)) < bcri_load(&j->junk_to);)
-        drop_and_step(ctx, j, WHICH_RING,
-                      bcri_load_acquire(&place->cell->ring[t & place->mask]) & BCRI_REF_MASK, t + 1);
+        drop_and_step(ctx, j, WHICH_RING, bcri_load_acquire(bcri_ring_at(place, t)) & BCRI_REF_MASK, t + 1);
     chain_drop(ctx, place, j, WHICH_FRONT);
     chain_drop(ctx, place, j, WHICH_BACK);
     bcri_step();

@@ -4,7 +4,7 @@
  * The owner's areas form a list that hangs at its record; `version` is odd while the owner changes it. What was found is
  * kept in a private table that is trusted while the version is the same: one load of a line that hardly ever changes.
  * A place may still be out of date by the time its cell is locked; the cell's generation, compared under the lock,
- * decides, and memory that once held cells never holds anything else, so that the look is harmless. */
+ * decides, and what was a header once is never anything but a header of the same kind, so that the look is harmless. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,20 +58,32 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     place->record = bcri_record(ctx, area->owner);
     if (place->record == NULL)
         return bcrE_NOMEM;
-    uint64_t offset = bcri_ref_offset(cell_ref) - bcri_ref_offset(area->cells);
-    if (bcri_load(&cell->i.area) != area_ref || bcri_ref_seg(cell_ref) != bcri_ref_seg(area->cells) ||
-        offset >= (uint64_t)bcri_area_cells(area) * area->stride_bytes || offset % area->stride_bytes != 0) {
+    const uint64_t offset = bcri_ref_offset(cell_ref) - bcri_ref_offset(area->cells);
+    uint32_t nth = (uint32_t)(offset / BCRI_PAGE_BYTES * BCRI_CELLS_PER_PAGE +
+                              offset % BCRI_PAGE_BYTES / BCRI_HEADER_BYTES);
+    if (bcri_load(&cell->i.area) != area_ref)
+        return bcrE_NOCELL; /* both may be others' by now */
+    if (nth >= bcri_area_cells(area) || bcri_area_cell(area, nth) != cell_ref) {
         bcri_area_damaged(ctx, area, gen);
         return bcrE_NOCELL;
     }
-    uint32_t nth = (uint32_t)(offset / area->stride_bytes);
+    const bool before = ctx->damaged;
+    place->ring_ref = bcri_area_ring(area, nth);
+    place->ring = bcri_at(ctx, place->ring_ref);
+    atomic_thread_fence(memory_order_acquire);
+    if (bcri_load(&area->gen) != gen) {
+        ctx->damaged = before;
+        return bcrE_NOCELL;
+    }
+    if (place->ring == NULL)
+        return bcrE_NOMEM;
     place->cell = cell;
     place->area = area;
     place->ref = cell_ref;
     place->area_ref = area_ref;
     place->open = (uint64_t)gen << 32;
     place->ring_log2 = (uint8_t)area->ring_log2;
-    place->mask = (1u << area->ring_log2) - 1u;
+    place->ring_mask = (uint32_t)((sizeof(uint64_t) << area->ring_log2) - sizeof(uint64_t));
     place->owner = area->owner;
     place->own = area->owner == ctx->index;
     place->number = (int)(area->base + nth);
@@ -92,7 +104,7 @@ int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *pl
     return area_ref != BCRI_REF_NONE ? place_fill(ctx, area_ref, cell_ref, place) : bcrE_NOCELL;
 }
 
-/* Looks through the owner's list. The list may change under us: whatever is read is memory that holds areas for ever,
+/* Looks through the owner's list. The list may change under us: whatever is read is memory that holds headers for ever,
  * and the version is compared again afterwards. bcrE_INTERNAL: unless it has changed, no CCE has written that list. */
 static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t number,
                          struct bcri_place *place)
@@ -108,8 +120,7 @@ static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
         before = area;
         uint32_t nth = number - area->base;
         if (nth < bcri_area_cells(area)) {
-            bcri_ref cell = area->cells + (uint64_t)nth * (area->stride_bytes / BCRI_REF_UNIT);
-            int error = place_fill(ctx, ref, cell, place);
+            int error = place_fill(ctx, ref, bcri_area_cell(area, nth), place);
             return error != bcrE_NOCELL ? error : bcrE_INTERNAL;
         }
         ref = bcri_load_acquire(&area->next);

@@ -198,15 +198,14 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
         return put_anew(rgid, key, write, false);
     const uint32_t length = header->length; /* while it is ours */
     struct bcri_cell_shm *const cell = place->cell;
-    bcri_prefetch_write(&cell->ring[bcri_load(&cell->t.tail) & place->mask]);
+    bcri_prefetch_write(bcri_ring_at(place, bcri_load(&cell->t.tail)));
     put_open(ctx, place, region, id.ref, false);
     if (bcri_unlikely(!bcri_lock_try(ctx, &cell->t.lock)))
         return put_on(ctx, place, id.slot, write, BCRI_HOLDS_JOURNAL);
     const uint64_t tail = bcri_load(&cell->t.tail);
     if (bcri_unlikely(!is_open(place, cell, tail, write)))
         return put_on(ctx, place, id.slot, write, BCRI_HOLDS_LOCK);
-    store_entry(ctx, place, cell, tail, &cell->ring[tail & place->mask], region, true, 0,
-                1 | BCRI_PHASE_GIVES);
+    store_entry(ctx, place, cell, tail, bcri_ring_at(place, tail), region, true, 0, 1 | BCRI_PHASE_GIVES);
     bcri_store_release(&cell->t.lock, 0);
     bcri_step();
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))

@@ -38,7 +38,7 @@ static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
         any |= bcri_load_acquire(&h->waiter[i]);
     if (bcri_unlikely(any != 0))
         low = oldest_waiting(h, head);
-    uint64_t by_ring = low + place->mask + 1;
+    uint64_t by_ring = low + bcri_ring_entries(place);
     uint64_t credits = bcri_load(&place->cell->t.credits);
     /* A cell for a lock has one credit and comes here with every put: the pool, which is empty then, is asked before the share. */
     if (head + credits < by_ring && bcri_load(&place->area->pool) != 0 &&
@@ -51,7 +51,7 @@ static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
 static void look_for_marks(const struct bcri_place *place, uint64_t tail)
 {
     for (uint32_t i = 0; i < BCRI_TICKETS; i++)
-        if (bcri_entry_lap(bcri_load(&place->cell->ring[(tail + i) & place->mask])) == BCRI_ENTRY_SLEEP)
+        if (bcri_entry_lap(bcri_load(bcri_ring_at(place, tail + i))) == BCRI_ENTRY_SLEEP)
             return;
     bcri_store(&place->cell->t.sleeps, 0);
 }
@@ -115,7 +115,7 @@ static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put
         return room;
     if (put->nofree && bcri_cell_hold(ctx, put->region) != 0)
         return BCRI_TRY_NO_MEMORY;
-    _Atomic uint64_t *const ring = &cell->ring[tail & place->mask];
+    _Atomic uint64_t *const ring = bcri_ring_at(place, tail);
     const bool sleeps = bcri_load(&cell->t.sleeps) != 0;
     *old_out = sleeps ? bcri_load(ring) : 0;
     store_entry(ctx, place, cell, tail, ring, put->region, false, *old_out, phase_of(put));
@@ -142,8 +142,8 @@ static enum bcri_attempt put_and_summon(struct bcri_ctx *ctx, const struct bcri_
         /* Done under the lock of the owner's queue, in which there is room for one. */
         *old_out = bcri_load(&queue->asleep) != 0 ? BCRI_ENTRY_SLEEP << 56 | place->owner : 0;
         bcri_summons_note_written(ctx, place);
-        store_entry(ctx, place, place->cell, tail, &place->cell->ring[tail & place->mask], put->region, false,
-                    *old_out, phase_of(put) | BCRI_PHASE_SUMMONS);
+        store_entry(ctx, place, place->cell, tail, bcri_ring_at(place, tail), put->region, false, *old_out,
+                    phase_of(put) | BCRI_PHASE_SUMMONS);
         bcri_step();
         bcri_summons_write(queue, place, bcri_current_cpu(), put->region);
         if (*old_out != 0)
@@ -189,7 +189,7 @@ enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *
     const struct bcri_place *const place = put->place;
     struct bcri_tail_shm *const t = &place->cell->t;
     if (held == BCRI_HOLDS_NOTHING) {
-        bcri_prefetch_write(&place->cell->ring[bcri_load(&t->tail) & place->mask]);
+        bcri_prefetch_write(bcri_ring_at(place, bcri_load(&t->tail)));
         put_open(ctx, place, put->region, put->slot_ref, put->nofree);
     }
     if (held != BCRI_HOLDS_LOCK && bcri_unlikely(!bcri_lock_until(ctx, &t->lock, deadline_ns))) {

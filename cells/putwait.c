@@ -134,7 +134,8 @@ static uint64_t room_seen(const struct bcri_place *place)
     uint64_t head = bcri_load_acquire(&place->cell->h.head);
     uint64_t tail = bcri_load(&place->cell->t.tail);
     uint64_t credits = bcri_load(&place->cell->t.credits);
-    uint64_t most = credits < place->mask + 1 ? credits : place->mask + 1;
+    const uint64_t entries = bcri_ring_entries(place);
+    uint64_t most = credits < entries ? credits : entries;
     if (head > tail)
         return head - tail;
     return tail - head < most ? most - (tail - head) : 0;

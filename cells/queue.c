@@ -17,8 +17,8 @@
 #define NODE struct bcri_node_shm
 #define AREA struct bcri_area_shm
 
-#define GROW_NODES  1024u
-#define NODES_SHAPE 0u /* of a room with nothing else: no area's */
+#define GROW_PAGES 8u
+#define GROW_NODES (GROW_PAGES * BCRI_PAGE_BYTES / (uint32_t)sizeof(NODE))
 static_assert(sizeof(NODE) == BCRI_REF_UNIT, "the next node has the next reference");
 
 void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
@@ -72,7 +72,7 @@ bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_place *place, 
     }
     if (head < bcri_load(&cell->t.tail)) {
         *from_out = BCRI_FROM_RING;
-        return bcri_load_acquire(&cell->ring[head & place->mask]) & BCRI_REF_MASK;
+        return bcri_load_acquire(bcri_ring_at(place, head)) & BCRI_REF_MASK;
     }
     if ((ref = bcri_load(&cell->c.back_first)) != 0) {
         *from_out = BCRI_FROM_BACK;
@@ -132,18 +132,16 @@ static void tx_take_node(struct bcri_ctx *ctx, struct bcri_place *place, bcri_re
         BCRI_TX32(ctx, place->area_ref, AREA, node_fresh, bcri_load(&place->area->node_fresh) + 1);
 }
 
-/* Regions that were given back may be more than nrgns: then whoever gives back adds nodes, in a room of the area's owner, with
+/* Regions that were given back may be more than nrgns: then whoever gives back adds nodes, in pages of the area's owner, with
  * whom they go. */
 static int grow_nodes(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    bcri_ref ref;
-    const uint64_t bytes = (uint64_t)GROW_NODES * sizeof(NODE);
-    int error = ctx->upcalls->room_take(ctx->up, place->owner, bytes, NODES_SHAPE, true, &ref);
+    bcri_ref got[BCRI_PAGE_SORTS];
+    int error = bcri_segment_pages_take(ctx, place->owner, (const uint32_t[]){0, GROW_PAGES}, got);
     if (error != 0)
         return error;
-    NODE *node = bcri_at(ctx, ref);
-    if (node == NULL)
-        return bcrE_NOMEM;
+    const bcri_ref ref = got[BCRI_PAGE_RINGS];
+    NODE *node = bcri_at_sure(ctx, ref);
     for (uint32_t i = 0; i + 1 < GROW_NODES; i++)
         bcri_store(&node[i].next, ref + i + 1);
     bcri_store(&node[GROW_NODES - 1].next, bcri_load(&place->area->node_free));
@@ -210,13 +208,14 @@ static bool ring_has_room(const struct bcri_place *place)
         if (waiter != 0 && ticket < low)
             low = ticket;
     }
-    return bcri_load(&place->cell->t.tail) < low + place->mask + 1;
+    return bcri_load(&place->cell->t.tail) < low + bcri_ring_entries(place);
 }
 
 static void tx_ring_store(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
 {
     uint64_t tail = bcri_load(&place->cell->t.tail);
-    bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, ring) + (size_t)(tail & place->mask) * 8,
+    bcri_tx_add(ctx, BCRI_REDO_64, place->ring_ref,
+                (size_t)(bcri_ring_at(place, tail) - place->ring) * sizeof(uint64_t),
                 bcri_entry(bcri_lap(tail, place->ring_log2), bcri_current_cpu(), region));
     BCRI_TX64(ctx, place->ref, CELL, t.tail, tail + 1);
 }
@@ -551,7 +550,7 @@ void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
         return;
     /* A batch at a time: half a ring, so that a long queue costs little per region. */
     uint64_t in_ring = bcri_load(&cell->t.tail) - bcri_load(&cell->h.head);
-    if (bcri_load(&cell->c.extra) != 0 && in_ring <= (place->mask + 1) / 2)
+    if (bcri_load(&cell->c.extra) != 0 && in_ring <= bcri_ring_entries(place) / 2)
         while (into_ring(ctx, place))
             continue;
     if ((flags_of(place) & BCRI_CELL_SLOW) != 0 && bcri_load(&cell->c.extra) == 0) {

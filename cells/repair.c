@@ -135,8 +135,8 @@ static bool put_is_done(struct dead *dead, struct bcri_place *place, bcri_ref re
     if (phase != 1 || place == NULL || !holds(dead, &place->cell->t.lock))
         return phase != 0;
     uint64_t ticket = bcri_load(&j->ticket);
-    uint64_t entry = bcri_load(&place->cell->ring[ticket & place->mask]);
-    if (bcri_entry_lap(entry) != bcri_lap(ticket, place->ring_log2) || (entry & BCRI_REF_MASK) != region)
+    uint64_t entry = bcri_load(bcri_ring_at(place, ticket));
+    if (!bcri_entry_is(entry, ticket, place->ring_log2) || (entry & BCRI_REF_MASK) != region)
         return false;
     bcri_store_release(&place->cell->t.tail, ticket + 1);
     return true;

@@ -44,8 +44,8 @@ static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, stru
 static uint64_t full_entry(const struct bcri_place *place, const struct bcri_slot_shm *slot)
 {
     uint64_t ticket = bcri_load(&slot->key);
-    uint64_t entry = bcri_load_acquire(&place->cell->ring[ticket & place->mask]);
-    if (bcri_entry_lap(entry) != bcri_lap(ticket, place->ring_log2) || state_of(slot) != BCRI_SLOT_TICKET)
+    uint64_t entry = bcri_load_acquire(bcri_ring_at(place, ticket));
+    if (!bcri_entry_is(entry, ticket, place->ring_log2) || state_of(slot) != BCRI_SLOT_TICKET)
         return 0;
     return entry;
 }
@@ -77,7 +77,7 @@ void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct
     case BCRI_SLOT_TICKET:
         if (waits_at(ctx, slot, &place) == 0) {
             uint64_t ticket = bcri_load(&slot->key);
-            watch->entry = &place.cell->ring[ticket & place.mask];
+            watch->entry = bcri_ring_at(&place, ticket);
             watch->lap = bcri_lap(ticket, place.ring_log2);
         }
         break;
@@ -181,7 +181,7 @@ BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, stru
 {
     enum { LOOK_AROUND = 64 }; /* turns; nothing but the entry's line is looked at in between */
     uint64_t ticket = bcri_load(&slot->key);
-    const _Atomic uint64_t *at = &place->cell->ring[ticket & place->mask];
+    const _Atomic uint64_t *at = bcri_ring_at(place, ticket);
     const uint64_t lap = bcri_lap(ticket, place->ring_log2);
     const int turns = bcri_spin_turns(ctx);
     bcri_heap_collect_waiting(ctx);
@@ -270,8 +270,8 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     if (!served && state_of(slot) == BCRI_SLOT_TICKET) {
         bcri_store(&t->sleeps, 1);
         bcri_step();
-        bcri_store(&place.cell->ring[bcri_load(&slot->key) & place.mask],
-                   BCRI_ENTRY_SLEEP << 56 | ctx->index);
+        _Atomic uint64_t *const ring = bcri_ring_at(&place, bcri_load(&slot->key));
+        bcri_store(ring, BCRI_ENTRY_SLEEP << 56 | ctx->index);
     }
     bcri_unlock_stale(ctx,
                       &t->lock); /* the cell may have been closed and given back since it was looked up */

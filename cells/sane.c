@@ -18,12 +18,15 @@ struct bcri_area_shm *bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref, uint32_
     if (gen == 0)
         return NULL;
     uint64_t cells = (uint64_t)area->kinds[0] + area->kinds[1] + area->kinds[2] + area->kinds[3];
-    uint64_t stride = area->stride_bytes;
     bool sane = area->ring_log2 < 32 && 1u << area->ring_log2 >= BCRI_RING_MIN &&
-                1u << area->ring_log2 <= BCRI_RING_MAX && stride % BCRI_REF_UNIT == 0 &&
-                stride >= sizeof(struct bcri_cell_shm) + ((size_t)8 << area->ring_log2) &&
-                cells <= UINT32_MAX && area->owner < bcri_host_records(ctx->host);
-    if (!sane || (cells != 0 && !bcri_at_has(ctx, area->cells, cells * stride)) ||
+                1u << area->ring_log2 <= BCRI_RING_MAX && cells <= UINT32_MAX &&
+                area->owner < bcri_host_records(ctx->host);
+    if (!sane ||
+        (cells != 0 &&
+         (!bcri_at_has(ctx, area->cells,
+                       (bcri_area_cell(area, (uint32_t)cells - 1) - area->cells) * BCRI_REF_UNIT +
+                           sizeof(struct bcri_cell_shm)) ||
+          !bcri_at_has(ctx, area->rings, cells * sizeof(uint64_t) << area->ring_log2))) ||
         (area->node_count != 0 &&
          !bcri_at_has(ctx, area->nodes, (uint64_t)area->node_count * BCRI_REF_UNIT))) {
         ctx->damaged = before;
@@ -85,7 +88,7 @@ static bool counters_sane(const struct bcri_ctx *ctx, const struct bcri_place *p
                            BCRI_CELL_HIGH | BCRI_CELL_LOW;
     if (state != bcri_load(&cell->t.state) || ((uint32_t)state & ~flags) != 0)
         return false;
-    if (tail > head ? tail - head > (uint64_t)place->mask + 1 : head - tail > BCRI_TICKETS)
+    if (tail > head ? tail - head > bcri_ring_entries(place) : head - tail > BCRI_TICKETS)
         return false;
     for (uint64_t t = tail; t < head; t++) {
         uint64_t waiter = bcri_load(&cell->h.waiter[t % BCRI_TICKETS]);

@@ -96,7 +96,7 @@ bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool ha
     for (uint32_t looks = 0; looks < cells; looks++, i++) {
         if (i >= cells)
             i = 0;
-        bcri_ref ref = area->cells + (uint64_t)i * (area->stride_bytes / BCRI_REF_UNIT);
+        bcri_ref ref = bcri_area_cell(area, i);
         const CELL *cell = bcri_at(ctx, ref);
         struct bcri_place other;
         if (ref == place->ref || cell == NULL || bcri_load(&cell->t.credits) == 0 ||

@@ -350,7 +350,7 @@ static void look_ahead(struct bcri_ctx *ctx, uint32_t number, bcri_ref hint)
     uint64_t key = bcri_place_key(BCRI_SELF, (int)number);
     const struct bcri_place *place = bcri_place_entry(ctx, key);
     if (place->key == key && place->own)
-        __builtin_prefetch((const void *)&place->cell->ring[bcri_load(&place->cell->h.head) & place->mask]);
+        __builtin_prefetch((const void *)bcri_ring_at(place, bcri_load(&place->cell->h.head)));
 }
 
 bool bcri_summons_take(struct bcri_ctx *ctx, uint32_t *number_out, uint32_t *gen_out)

@@ -45,7 +45,7 @@ static bool spin_on_one(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, int tu
         return false;
     }
     uint64_t ticket = bcri_load(&slot->key);
-    const _Atomic uint64_t *entry = &place.cell->ring[ticket & place.mask];
+    const _Atomic uint64_t *entry = bcri_ring_at(&place, ticket);
     uint64_t lap = bcri_lap(ticket, place.ring_log2);
     for (int turn = 0; turn < turns; turn++) {
         if (bcri_entry_lap(bcri_load_acquire(entry)) == lap ||

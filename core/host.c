@@ -38,16 +38,21 @@ static void up_segment_fd_back(void *up, int fd)
     (void)up;
     (void)fd;
 }
-static int up_room_take(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
-                        bcri_ref *ref_out)
+static int up_pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
+                         struct bcri_pages *out)
 {
-    return bcri_host_room_take(up, owner, bytes, shape, reserve, ref_out);
+    return bcri_host_pages_take(up, owner, pages, out);
+}
+static void up_pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
+{
+    bcri_host_pages_back(up, BCRI_ENL_INDEX, ref);
 }
 static const struct bcri_upcalls own_upcalls = {.segment_add = up_segment_add,
                                                 .segment_again = up_segment_again,
                                                 .segment_fd = up_segment_fd,
                                                 .segment_fd_back = up_segment_fd_back,
-                                                .room_take = up_room_take};
+                                                .pages_take = up_pages_take,
+                                                .pages_back = up_pages_back};
 
 static int up_fd_set(void *up, bcri_ref cell, int fd)
 {
@@ -221,9 +226,9 @@ int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host
         return bcrE_NOMEM;
     pthread_mutex_init(&host->mutex, NULL);
     host->eventfds = bcri_eventfds_init();
-    host->rooms = bcri_rooms_init();
+    host->pages = bcri_pages_init();
     int error =
-        host->eventfds != NULL && host->rooms != NULL ? make_host_segment(host, program, layout) : bcrE_NOMEM;
+        host->eventfds != NULL && host->pages != NULL ? make_host_segment(host, program, layout) : bcrE_NOMEM;
     uint32_t index;
     if (error == 0)
         error = bcri_host_cce_add(host, 0, &index);
@@ -255,7 +260,7 @@ void bcri_host_fini(struct bcri_host *host)
         if (host->segments[i].fd >= 0)
             close(host->segments[i].fd);
     bcri_eventfds_fini(host->eventfds);
-    bcri_rooms_fini(host->rooms);
+    bcri_pages_fini(host->pages);
     free(host->idle);
     free(host->segments);
     free(host->free_records);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The registry's own memory; host.c, host_segments.c and host_rooms.c only. The daemon goes by this, not by the tables that
+/* The registry's own memory; host.c, host_segments.c and host_pages.c only. The daemon goes by this, not by the tables that
  * everybody can write. */
 #ifndef BCR_HOST_PRIVATE_H
 #define BCR_HOST_PRIVATE_H
@@ -31,11 +31,11 @@ struct idle_sort {
     uint64_t size_bytes;
 };
 
-struct rooms; /* host_rooms.c */
+struct pages; /* host_pages.c */
 
 struct bcri_host {
     struct bcri_ctx ctx;
-    pthread_mutex_t mutex; /* segments, rooms, numbers, free lists; the shared tables' writers */
+    pthread_mutex_t mutex; /* segments, pages, numbers, free lists; the shared tables' writers */
     struct bcri_host_shm *shared;
     struct own_segment *segments; /* by number */
     size_t segment_room;
@@ -45,7 +45,7 @@ struct bcri_host {
     struct idle_sort *idle;
     size_t idle_count, idle_room;
     uint32_t idle_segments;
-    struct rooms *rooms;
+    struct pages *pages;
     struct bcri_record_shm *records[BCRI_RECORD_SEGS];
     uint32_t record_seg[BCRI_RECORD_SEGS]; /* their segments */
     uint32_t *free_records;
@@ -63,7 +63,7 @@ int bcri_host_add_locked(struct bcri_host *host, int fd, uint64_t size_bytes, en
 bool bcri_host_punch(const struct bcri_host *host, uint32_t seg, uint64_t offset_bytes,
                      uint64_t length_bytes);
 
-struct rooms *bcri_rooms_init(void);
-void bcri_rooms_fini(struct rooms *rooms);
+struct pages *bcri_pages_init(void);
+void bcri_pages_fini(struct pages *pages);
 
 #endif

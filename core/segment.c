@@ -212,6 +212,38 @@ int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_byte
     return error;
 }
 
+void bcri_segment_pages_back(struct bcri_ctx *ctx, const bcri_ref ref[BCRI_PAGE_SORTS])
+{
+    ctx->upcalls->pages_back(ctx->up, ref);
+}
+
+int bcri_segment_pages_take(struct bcri_ctx *ctx, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
+                            bcri_ref ref_out[BCRI_PAGE_SORTS])
+{
+    struct bcri_pages got;
+    int error = ctx->upcalls->pages_take(ctx->up, owner, pages, &got);
+    if (error != 0)
+        return error;
+    for (int sort = 0; sort < BCRI_PAGE_SORTS; sort++) {
+        const uint32_t seg = bcri_ref_seg(got.ref[sort]);
+        if (got.fd[sort] >= 0 && error == 0)
+            error = bcri_segment_reserve(got.fd[sort], bcri_ref_offset(got.ref[sort]),
+                                         (uint64_t)pages[sort] * BCRI_PAGE_BYTES);
+        if (got.fd[sort] >= 0 && error == 0 && ctx->map[seg].base == NULL &&
+            bcri_segment_map_fd(ctx, seg, got.fd[sort], ctx->host->segments[seg].size_bytes) == NULL)
+            error = bcrE_NOMEM;
+        if (got.fd[sort] >= 0)
+            give_back(ctx, got.fd[sort]);
+        else if (pages[sort] != 0)
+            error = bcrE_NOMEM; /* it came without its descriptor: this process may have no more */
+    }
+    if (error != 0 && owner == ctx->index)
+        bcri_segment_pages_back(ctx, got.ref);
+    for (int sort = 0; sort < BCRI_PAGE_SORTS && error == 0; sort++)
+        ref_out[sort] = got.ref[sort];
+    return error;
+}
+
 void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes)
 {
     if (length_bytes == 0)

@@ -120,21 +120,38 @@ static const char *segment_again(struct enl_conn *conn, const struct bcri_contro
 
 /* For the CCE itself, or for another one into whose cells it gives regions back. What is asked for one that has ended is not
  * needed any more; what it got before its end goes with it. */
-static const char *room_take(struct enl_conn *conn, const struct bcri_control *message)
+static const char *pages_take(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_program *program = conn->program;
     struct bcri_control reply = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
     const struct enl_cce *owner = enl_cce_at(program, message->index);
-    int code = owner == NULL || owner->life == ENL_OVER
+    const bool too_many = message->size > UINT32_MAX || message->rings > UINT32_MAX;
+    const uint32_t pages[] = {(uint32_t)message->size, (uint32_t)message->rings};
+    struct bcri_pages got;
+    int code = owner == NULL || owner->life == ENL_OVER || too_many
                    ? bcrE_NOMEM
-                   : bcri_host_room_take(program->host, message->index, message->size, message->shape,
-                                         (message->flags & BCRI_ROOM_RESERVED) != 0, &reply.cell);
-    if (code == 0)
-        reply.present |= BCRI_HAS(cell);
+                   : bcri_host_pages_take(program->host, message->index, pages, &got);
+    int fds[BCRI_PAGE_SORTS];
+    unsigned fd_count = 0;
+    for (int sort = 0; sort < BCRI_PAGE_SORTS && code == 0; sort++)
+        if (got.fd[sort] >= 0)
+            fds[fd_count++] = got.fd[sort];
+    if (code == 0) {
+        reply.present |= BCRI_HAS(cell) | BCRI_HAS(rings);
+        reply.cell = got.ref[BCRI_PAGE_HEADERS];
+        reply.rings = got.ref[BCRI_PAGE_RINGS];
+    }
     reply.status = (uint32_t)code;
-    enl_conn_send(conn, &reply, NULL, 0);
+    enl_conn_send(conn, &reply, fds, fd_count);
     watch_numbers(program, code);
+    return NULL;
+}
+
+static const char *pages_back(struct enl_conn *conn, const struct bcri_control *message)
+{
+    bcri_host_pages_back(conn->program->host, conn->cce->index,
+                         (const bcri_ref[]){message->cell, message->rings});
     return NULL;
 }
 
@@ -242,7 +259,8 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         switch (message->type) {
         case BCRI_MSG_segment_add: return segment_add(conn, in);
         case BCRI_MSG_segment_again: return segment_again(conn, message);
-        case BCRI_MSG_room_take: return room_take(conn, message);
+        case BCRI_MSG_pages_take: return pages_take(conn, message);
+        case BCRI_MSG_pages_back: return pages_back(conn, message);
         case BCRI_MSG_segment_fd: return segment_fd(conn, message);
         case BCRI_MSG_segment_freed: enl_worker_look(conn->program->worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);

@@ -251,7 +251,6 @@ bool enl_worker_stop(struct enl_worker *worker)
         return false;
     struct bcri_ctx *ctx = bcri_host_ctx(worker->program->host); /* what its operations have kept privately */
     bcri_places_fini(ctx);
-    bcri_areas_fini(ctx);
     bcri_returns_fini(ctx);
     bcri_heap_fini(ctx);
     bcri_estate_fini(worker->estate);

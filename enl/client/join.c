@@ -105,6 +105,13 @@ int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
     return 0;
 }
 
+/* A message that is not answered. If it cannot be sent the daemon is gone, and this process in a moment too. */
+static void say(struct bcri_client *client, const struct bcri_control *message)
+{
+    if (!bcri_client_lost(client))
+        (void)bcri_channel_send(client->fd, message, NULL, 0, true);
+}
+
 static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
 {
     struct bcri_control request = {.type = BCRI_MSG_segment_add,
@@ -140,25 +147,34 @@ static int segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind,
     return 0;
 }
 
-static int room_take(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
-                     bcri_ref *ref_out)
+static int pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS], struct bcri_pages *out)
 {
-    struct bcri_control request = {.type = BCRI_MSG_room_take,
-                                   .present =
-                                       BCRI_HAS(index) | BCRI_HAS(size) | BCRI_HAS(shape) | BCRI_HAS(flags),
+    struct bcri_control request = {.type = BCRI_MSG_pages_take,
+                                   .present = BCRI_HAS(index) | BCRI_HAS(size) | BCRI_HAS(rings),
                                    .index = owner,
-                                   .size = bytes,
-                                   .shape = shape,
-                                   .flags = reserve ? BCRI_ROOM_RESERVED : 0};
+                                   .size = pages[BCRI_PAGE_HEADERS],
+                                   .rings = pages[BCRI_PAGE_RINGS]};
     struct bcri_incoming in;
     int code = bcri_client_call(up, &request, -1, &in);
     if (code != 0)
         return code;
+    *out = (struct bcri_pages){.ref = {in.message.cell, in.message.rings}, .fd = {-1, -1}};
+    unsigned came = 0;
+    for (int sort = 0; sort < BCRI_PAGE_SORTS; sort++)
+        if (out->ref[sort] != BCRI_REF_NONE)
+            out->fd[sort] = bcri_incoming_take(&in, came++);
     bcri_incoming_close(&in);
     if (in.message.type != BCRI_MSG_reply || (in.message.present & BCRI_HAS(cell)) == 0)
         return in.message.status != 0 ? (int)in.message.status : bcrE_INTERNAL;
-    *ref_out = in.message.cell;
     return 0;
+}
+
+static void pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
+{
+    say(up, &(const struct bcri_control){.type = BCRI_MSG_pages_back,
+                                         .present = BCRI_HAS(cell) | BCRI_HAS(rings),
+                                         .cell = ref[BCRI_PAGE_HEADERS],
+                                         .rings = ref[BCRI_PAGE_RINGS]});
 }
 
 static int segment_fd(void *up, uint32_t seg)
@@ -177,16 +193,14 @@ static int segment_fd(void *up, uint32_t seg)
 
 static void segment_freed(void *up, uint32_t seg)
 {
-    const struct bcri_control message = {
-        .type = BCRI_MSG_segment_freed, .present = BCRI_HAS(seg), .seg = seg};
-    struct bcri_client *client = up;
-    if (!bcri_client_lost(client))
-        (void)bcri_channel_send(client->fd, &message, NULL, 0, true);
+    say(up,
+        &(const struct bcri_control){.type = BCRI_MSG_segment_freed, .present = BCRI_HAS(seg), .seg = seg});
 }
 
 const struct bcri_upcalls bcri_client_upcalls = {.segment_add = segment_add,
                                                  .segment_again = segment_again,
-                                                 .room_take = room_take,
+                                                 .pages_take = pages_take,
+                                                 .pages_back = pages_back,
                                                  .segment_fd = segment_fd,
                                                  .segment_freed = segment_freed};
 
@@ -203,11 +217,7 @@ static int fd_of_cell(void *up, bcri_ref cell, int fd)
 
 static void ring_cell(void *up, bcri_ref cell)
 {
-    const struct bcri_control message = {.type = BCRI_MSG_fd_ring, .present = BCRI_HAS(cell), .cell = cell};
-    /* If it cannot be sent the daemon is gone, and this process in a moment too. */
-    struct bcri_client *client = up;
-    if (!bcri_client_lost(client))
-        (void)bcri_channel_send(client->fd, &message, NULL, 0, true);
+    say(up, &(const struct bcri_control){.type = BCRI_MSG_fd_ring, .present = BCRI_HAS(cell), .cell = cell});
 }
 
 /* Called in the midst of an operation, so it must not wait; what does not fit the socket is not told. */

@@ -38,7 +38,7 @@ int queue_values(struct bcri_ctx *watcher, int cce, int cell, int *value, int ro
     add_chain(&values, bcri_load(&shm->c.front));
     uint64_t tail = bcri_load_acquire(&shm->t.tail);
     for (uint64_t t = bcri_load_acquire(&shm->h.head); t < tail; t++)
-        add(&values, bcri_load_acquire(&shm->ring[t & place->mask]) & BCRI_REF_MASK);
+        add(&values, bcri_load_acquire(bcri_ring_at(place, t)) & BCRI_REF_MASK);
     add_chain(&values, bcri_load(&shm->c.back_first));
     return values.count;
 }

@@ -43,19 +43,19 @@ struct member {
     int socket;          /* processes */
 };
 
-enum { WANTS_SEGMENT, ADDS_SEGMENT, WANTS_NUMBER, WANTS_ROOM, SETS_FD, RINGS_FD };
+enum { WANTS_SEGMENT, ADDS_SEGMENT, WANTS_NUMBER, WANTS_PAGES, GIVES_PAGES, SETS_FD, RINGS_FD };
 struct request {
     int32_t what;
     uint32_t kind, seg, owner;
     uint64_t size_bytes;
     uint64_t cell;
-    uint64_t shape;
-    uint64_t reserve;
+    uint32_t pages[BCRI_PAGE_SORTS];
+    bcri_ref ref[BCRI_PAGE_SORTS];
 };
 struct reply {
     int32_t error;
     uint32_t seg;
-    bcri_ref ref;
+    bcri_ref ref[BCRI_PAGE_SORTS];
 };
 
 static void die(const char *what)
@@ -135,9 +135,13 @@ static void serve(struct group *group, int socket, uint32_t owner)
         if (!bcri_host_segment_again(group->host, request.size_bytes, (enum bcri_seg_kind)request.kind, owner,
                                      &reply.seg))
             reply.error = bcrE_NOMEM;
-    } else if (request.what == WANTS_ROOM) {
-        reply.error = bcri_host_room_take(group->host, request.owner, request.size_bytes, request.shape,
-                                          request.reserve != 0, &reply.ref);
+    } else if (request.what == WANTS_PAGES) {
+        struct bcri_pages got;
+        reply.error = bcri_host_pages_take(group->host, request.owner, request.pages, &got);
+        memcpy(reply.ref, got.ref, sizeof reply.ref);
+    } else if (request.what == GIVES_PAGES) {
+        bcri_host_pages_back(group->host, owner, request.ref);
+        return;
     } else {
         answer =
             bcri_host_segment_dup(group->host, request.seg); /* the test's thread may drop it meanwhile */
@@ -212,11 +216,20 @@ static int thread_segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kin
                ? 0
                : bcrE_NOMEM;
 }
-static int thread_room_take(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
-                            bcri_ref *ref_out)
+static int thread_pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
+                             struct bcri_pages *out)
 {
     struct member *member = up;
-    return bcri_host_room_take(member->group->host, owner, bytes, shape, reserve, ref_out);
+    int error = bcri_host_pages_take(member->group->host, owner, pages, out);
+    for (int sort = 0; sort < BCRI_PAGE_SORTS && error == 0; sort++)
+        if (out->fd[sort] >= 0)
+            out->fd[sort] = dup(out->fd[sort]);
+    return error;
+}
+static void thread_pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
+{
+    struct member *member = up;
+    bcri_host_pages_back(member->group->host, member->ctx.index, ref);
 }
 static int thread_segment_fd(void *up, uint32_t seg)
 {
@@ -226,7 +239,8 @@ static int thread_segment_fd(void *up, uint32_t seg)
 }
 static const struct bcri_upcalls thread_upcalls = {.segment_add = thread_segment_add,
                                                    .segment_again = thread_segment_again,
-                                                   .room_take = thread_room_take,
+                                                   .pages_take = thread_pages_take,
+                                                   .pages_back = thread_pages_back,
                                                    .segment_fd = thread_segment_fd};
 
 static int thread_fd_set(void *up, bcri_ref cell, int fd)
@@ -275,17 +289,6 @@ static int process_segment_again(void *up, uint64_t size_bytes, enum bcri_seg_ki
         *seg_out = reply.seg;
     return error;
 }
-static int process_room_take(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
-                             bcri_ref *ref_out)
-{
-    const struct request request = {
-        .what = WANTS_ROOM, .owner = owner, .size_bytes = bytes, .shape = shape, .reserve = reserve};
-    struct reply reply;
-    int error = asked(up, &request, &reply);
-    if (error == 0)
-        *ref_out = reply.ref;
-    return error;
-}
 static int process_segment_fd(void *up, uint32_t seg)
 {
     struct member *member = up;
@@ -297,9 +300,29 @@ static int process_segment_fd(void *up, uint32_t seg)
         return -bcrE_INTERNAL;
     return reply.error == 0 ? fd : -reply.error;
 }
+static int process_pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
+                              struct bcri_pages *out)
+{
+    const struct request request = {
+        .what = WANTS_PAGES, .owner = owner, .pages = {pages[BCRI_PAGE_HEADERS], pages[BCRI_PAGE_RINGS]}};
+    struct reply reply;
+    int error = asked(up, &request, &reply);
+    for (int sort = 0; sort < BCRI_PAGE_SORTS && error == 0; sort++) {
+        out->ref[sort] = reply.ref[sort];
+        out->fd[sort] = pages[sort] != 0 ? process_segment_fd(up, bcri_ref_seg(reply.ref[sort])) : -1;
+    }
+    return error;
+}
+static void process_pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
+{
+    const struct request request = {.what = GIVES_PAGES,
+                                    .ref = {ref[BCRI_PAGE_HEADERS], ref[BCRI_PAGE_RINGS]}};
+    send_with_fd(((struct member *)up)->socket, &request, sizeof request, -1);
+}
 static const struct bcri_upcalls process_upcalls = {.segment_add = process_segment_add,
                                                     .segment_again = process_segment_again,
-                                                    .room_take = process_room_take,
+                                                    .pages_take = process_pages_take,
+                                                    .pages_back = process_pages_back,
                                                     .segment_fd = process_segment_fd};
 
 static int process_fd_set(void *up, bcri_ref cell, int fd)
@@ -403,7 +426,6 @@ static void free_private(struct bcri_ctx *ctx)
     bcri_heap_fini(ctx);
     bcri_returns_fini(ctx);
     bcri_places_fini(ctx);
-    bcri_areas_fini(ctx);
     bcri_copier_fini(ctx);
     bcri_ctx_fini(ctx);
 }

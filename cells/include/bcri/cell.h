@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells and areas in shared memory, and the protocol by which regions move through them.
  *
- * A cell is four lines and a ring of entries (a power of two of them):
+ * A cell is a header of four lines, and a ring of entries (a power of two of them) that lies elsewhere:
  *
  *   line H   head lock · state · head ticket · up to four waiters by ticket · mark of the write lock's taker
  *   line T   tail lock · state · tail ticket · limit · credits
  *   line C   cold: list of waiting requests · regions before the ring (`first`, `front`) and behind it (`back`)
  *   line I   never changes while the cell is open, so that it can stay in every cache: the area's reference
  *   ring     entries of 8 bytes:  63..56 lap tag · 55..48 putter's CPU · 47..0 region reference
+ *
+ * Whoever has looked a cell up may come to it when it has gone: it locks what lies there, and compares the generation. So headers
+ * are of one size and lie at the same places in each page that holds any (below), and no generation comes twice at a header.
+ * Rings and nodes are touched only under a lock of their cell, after that comparison, and their memory serves anything of that kind
+ * again at once. Who waits by ticket reads an entry without a lock, and believes its own slot when that says otherwise.
  *
  * Tickets. Every put that goes through the ring has a ticket t = tail++, every take one t = head++; entry t % N carries
  * the region of ticket t once its lap tag is that of t. head > tail: tickets that wait. The queue is
@@ -102,13 +107,17 @@ struct bcri_cell_shm {
     struct bcri_tail_shm t;
     struct bcri_cold_shm c;
     struct bcri_fixed_shm i;
-    _Atomic uint64_t ring[];
 };
 static_assert(sizeof(struct bcri_head_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_tail_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_cold_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_fixed_shm) == 64, "docs/layout/cell.md");
-static_assert(offsetof(struct bcri_cell_shm, ring) == 256, "docs/layout/cell.md");
+static_assert(sizeof(struct bcri_cell_shm) == 256, "docs/layout/cell.md");
+
+/* A page of headers, the same for all of them: room for an area's, then for cells'. An area's header lies in the first of the pages
+ * that it has. */
+#define BCRI_HEADER_BYTES   256u
+#define BCRI_CELLS_PER_PAGE (BCRI_PAGE_BYTES / BCRI_HEADER_BYTES - 1u)
 
 #define BCRI_RING_MIN 8u
 #define BCRI_RING_MAX 4096u
@@ -126,6 +135,11 @@ static inline uint64_t bcri_entry(uint64_t lap, uint32_t cpu, bcri_ref ref)
 static inline uint64_t bcri_entry_lap(uint64_t entry)
 {
     return entry >> 56;
+}
+/* Whether it carries the region of this ticket. Bytes are compared: one instruction less than numbers. */
+static inline bool bcri_entry_is(uint64_t entry, uint64_t ticket, uint32_t ring_log2)
+{
+    return (uint8_t)(entry >> 56) == (uint8_t)(0x80u | ticket >> ring_log2);
 }
 
 /* Something behind or before the ring. Free nodes are linked at area.node_free. */
@@ -157,17 +171,16 @@ static inline bool bcri_epoch_past(uint32_t epoch, uint64_t mark)
 /* What one bcr_cagrow made. Line 0 is written before the area is linked into its owner's list and never again. */
 struct bcri_area_shm {
     _Atomic uint64_t next; /* the owner's next area; written by the owner, version odd */
-    uint64_t cells;        /* the first cell */
+    uint64_t cells;        /* the first cell; bcri_area_cell finds the others */
+    uint64_t rings;        /* of the first cell; those of the others follow */
     uint32_t base;         /* number of the first cell */
     uint32_t kinds[4];     /* how many private, in, out, in/out */
     uint32_t nrgns;
-    uint32_t stride_bytes;
     uint32_t ring_log2;
     _Atomic uint32_t
         gen; /* of this use of the memory; 0: there is no area here. Stored last, and first when it goes */
     uint32_t owner; /* index */
     uint32_t heap;  /* handle of heap.h, or UINT32_MAX */
-    uint32_t length_bytes;
     /* line 1 */
     _Atomic uint32_t lock;      /* put_first, put_last; taken before any cell's locks */
     _Atomic uint32_t leaf;      /* pool, node_free; taken last */
@@ -176,7 +189,7 @@ struct bcri_area_shm {
     _Atomic uint64_t put_first; /* waiting puts, oldest first: ID slots of the putters */
     _Atomic uint64_t put_last;
     _Atomic uint64_t node_free;
-    uint64_t nodes;              /* node_count of them behind the cells */
+    uint64_t nodes;              /* node_count of them behind the rings */
     _Atomic uint32_t node_fresh; /* how many of those have ever been used */
     uint32_t node_count;
     _Atomic uint32_t gather_from; /* which cell had an unused credit last; a hint */
@@ -191,33 +204,62 @@ static inline uint32_t bcri_area_cells(const struct bcri_area_shm *area)
 {
     return area->kinds[0] + area->kinds[1] + area->kinds[2] + area->kinds[3];
 }
+static inline bcri_ref bcri_area_cell(const struct bcri_area_shm *area, uint32_t i)
+{
+    return area->cells + (uint64_t)(i / BCRI_CELLS_PER_PAGE) * (BCRI_PAGE_BYTES / BCRI_REF_UNIT) +
+           (uint64_t)(i % BCRI_CELLS_PER_PAGE) * (BCRI_HEADER_BYTES / BCRI_REF_UNIT);
+}
+/* The ring of its cell `i`. */
+static inline bcri_ref bcri_area_ring(const struct bcri_area_shm *area, uint32_t i)
+{
+    return area->rings + ((uint64_t)i << area->ring_log2) * sizeof(uint64_t) / BCRI_REF_UNIT;
+}
+/* A generation that none before it had (docs/layout/area.md, "Generations"). */
+static inline uint32_t bcri_next_gen(struct bcri_ctx *ctx)
+{
+    uint32_t gen;
+    do
+        gen = atomic_fetch_add_explicit(&ctx->host->area_gen, 1, memory_order_relaxed) + 1;
+    while (gen == 0);
+    return gen;
+}
 
-/* Where a cell lies, as this process knows it (place.c). Borrowed until the next lookup. What the fast paths look at is one
+/* Where a cell lies, as this process knows it (place.c). Borrowed until the next lookup. What the fast paths wait for is its first
  * line. */
 struct bcri_place {
     uint64_t key; /* CCE and number, see bcri_place_key */
     const _Atomic uint32_t
         *version_at; /* of the owner's list of areas; of nobody's in a place that names nothing */
     struct bcri_cell_shm *cell;
+    _Atomic uint64_t *ring; /* its entries, as long as the cell has the generation in `open` */
     struct bcri_area_shm *area;
     uint64_t open; /* what H.state and T.state hold when the cell is fast */
     bcri_ref ref;
     uint32_t version;
-    uint32_t mask;
+    uint32_t ring_mask; /* of a byte's place in the ring that is an entry's */
+    /* line 1 */
     uint32_t owner;
     uint8_t ring_log2;
     bool may_add, may_take,
         may_lock; /* as far as fast puts and gets of this CCE go; the full rules are in access.c */
     struct bcri_record_shm *record; /* of the owner */
-    bcri_ref area_ref;
+    bcri_ref area_ref, ring_ref;
     int cce;
     int number;
     enum bcri_cell_kind kind;
     bool own;
 };
-#if UINTPTR_MAX > UINT32_MAX
-static_assert(offsetof(struct bcri_place, record) == 64, "what the fast paths look at is one line");
-#endif
+
+/* The entry of a ticket. In bytes: that takes one instruction less than an index. */
+static inline _Atomic uint64_t *bcri_ring_at(const struct bcri_place *place, uint64_t ticket)
+{
+    const uint32_t byte = (uint32_t)(ticket * sizeof(uint64_t)) & place->ring_mask;
+    return (_Atomic uint64_t *)(void *)((unsigned char *)place->ring + byte);
+}
+static inline uint32_t bcri_ring_entries(const struct bcri_place *place)
+{
+    return place->ring_mask / (uint32_t)sizeof(uint64_t) + 1;
+}
 
 /* What this CCE has found out about cells: by key, one place for each entry. It begins with this many entries and doubles as
  * long as places of cells that are there drive each other out, up to the other number. */

@@ -7,11 +7,11 @@
  *   HEAP      no block is held                                            whoever frees the last block (`awaited`)
  *   RETURNS   every queue in it is read to the end, or leads to one who   whoever reads one to the end (`awaited`);
  *             has ended                                                   deaths
- *   rooms     no ticket is left that was served and not collected         deaths, and whatever else is told
+ *   cells     no ticket is left that was served and not collected         deaths, and whatever else is told
  *
  *   record,   all of that is gone, and since then every CCE has been seen outside all operations: until then one of them may
  *   numbers,  have found the index, a slot or a count of the dead one and not used it yet. They are given out again
- *   rooms
+ *   cells
  *
  * Nothing is polled. `awaited` in a segment's entry is the count at which it may be free: what was counted when the
  * daemon looked, and one for each thing that it saw held. Things may be freed between the two looks and counted for

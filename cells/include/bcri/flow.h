@@ -187,6 +187,5 @@ int bcri_access(const struct bcri_place *place, enum bcri_use use);
 int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_t nrgns, uint64_t nbytes,
                    int *base_out);
 int bcri_area_free(struct bcri_ctx *ctx, int base);
-void bcri_areas_fini(struct bcri_ctx *ctx);
 
 #endif

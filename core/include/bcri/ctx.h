@@ -26,15 +26,18 @@ struct bcri_upcalls {
     /* The same for a number that is given out again with its file, which is of this kind and size: 0 and its number, or a bcrE_
      * code: there is none. NULL: there never is. */
     int (*segment_again)(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
-    /* Room for cells of CCE `owner` (bcri_host_room_take). Returns 0 or a bcrE_ code. */
-    int (*room_take)(void *up, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
-                     bcri_ref *ref_out);
+    /* Pages for cells of CCE `owner` (bcri_host_pages_take); their segments' descriptors are given back by the caller. Returns 0
+     * or a bcrE_ code. */
+    int (*pages_take)(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
+                      struct bcri_pages *out);
+    /* Runs of this CCE's (bcri_host_pages_back). Does not wait for an answer. */
+    void (*pages_back)(void *up, const bcri_ref ref[BCRI_PAGE_SORTS]);
     /* Fetches a descriptor of a segment; the caller gives it back. Returns it or a negative bcrE_ code. */
     int (*segment_fd)(void *up, uint32_t seg);
     /* The daemon waits for this moment to look at a segment of an ended CCE again (bcri_segment_freed). Does not wait for an
      * answer. NULL: whoever plays the daemon looks by itself. */
     void (*segment_freed)(void *up, uint32_t seg);
-    /* Gives back what segment_fd has fetched. NULL: it is closed. */
+    /* Gives back what segment_fd or pages_take has fetched. NULL: it is closed. */
     void (*segment_fd_back)(void *up, int fd);
 };
 
@@ -60,16 +63,6 @@ struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
 struct bcri_aside {
     struct bcri_aside *next;
     uint32_t holder; /* tag */
-};
-
-/* Private book-keeping of cells/area.c. */
-struct bcri_area_room {
-    struct bcri_area_room *next;
-    bcri_ref ref;
-    uint64_t shape;
-};
-struct bcri_areas {
-    struct bcri_area_room *rooms; /* of freed areas, for others of the same shape */
 };
 
 /* A segment of this CCE's that it could not use after all, for the next that is of the same kind and size. */
@@ -164,7 +157,6 @@ struct bcri_ctx {
     int putwait_msec;
     int flags; /* of bcr_init */
     uint32_t enlistor;
-    struct bcri_areas areas;
     struct bcri_segment_kept *kept;
     size_t kept_count, kept_room;
     /* By region: where its data was when it was last waited for (cells/request.c). */

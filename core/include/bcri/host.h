@@ -30,7 +30,7 @@
 enum bcri_seg_kind {
     BCRI_SEG_HOST = 1, /* segment 0 */
     BCRI_SEG_RECORDS,
-    BCRI_SEG_CELLS,   /* rooms: area descriptors, cells, overflow nodes; addresses never hold anything else */
+    BCRI_SEG_CELLS,   /* pages of headers of areas and cells, or of rings and nodes: enum bcri_page_sort */
     BCRI_SEG_HEAP,    /* region headers and data */
     BCRI_SEG_SLOTS,   /* region IDs beyond a record's first ones */
     BCRI_SEG_RETURNS, /* queues that bring freed blocks home */
@@ -120,16 +120,29 @@ void bcri_host_segment_reuse(struct bcri_host *host, uint32_t seg);
 bool bcri_host_segment_again(struct bcri_host *host, uint64_t size_bytes, enum bcri_seg_kind kind,
                              uint32_t owner, uint32_t *seg_out);
 
-/* Room for cells, whole pages in a segment of the daemon's, for CCE `owner`; it reads as zero but for words that are locks of the
- * same kind in every use. `shape` names what the cells look like: places of locks and all that goes with them; a room is only
- * given to the same shape again. `reserve`: its pages, few, are; else that is the caller's to do. Returns 0; bcrE_ARG; bcrE_NOMEM. */
-int bcri_host_room_take(struct bcri_host *host, uint32_t owner, uint64_t bytes, uint64_t shape, bool reserve,
-                        bcri_ref *ref_out);
-bool bcri_host_has_rooms(struct bcri_host *host, uint32_t owner);
-/* Gives the pages back of all rooms that a CCE has. */
-void bcri_host_rooms_discard(struct bcri_host *host, uint32_t owner);
+/* Pages of cells, in segments of the daemon's. HEADERS hold headers of areas and cells, at the same places in each page for ever
+ * (cells/: cell.h), so what was a lock there once never is anything else. RINGS hold what belongs to a cell beside its
+ * header, and anything of that kind again. */
+enum bcri_page_sort { BCRI_PAGE_HEADERS, BCRI_PAGE_RINGS, BCRI_PAGE_SORTS };
+#define BCRI_PAGE_BYTES 4096u
+#define BCRI_PAGES_MAX  (1u << 25) /* in one run: as many as a reference reaches */
+struct bcri_pages {
+    bcri_ref ref[BCRI_PAGE_SORTS]; /* where each run begins; BCRI_REF_NONE: none was asked for */
+    int fd[BCRI_PAGE_SORTS];       /* of their segments; -1: none */
+};
+/* Gives CCE `owner` a run of pages of each sort, as many as `pages` says. They read as zero but for words of HEADERS that somebody
+ * with an old place may lock; none is reserved. The descriptors are borrowed, as by bcri_host_segment_fd. Returns 0; bcrE_ARG;
+ * bcrE_NOMEM. */
+int bcri_host_pages_take(struct bcri_host *host, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
+                         struct bcri_pages *out);
+/* Runs that CCE `owner` does not need any more: their memory goes at once, and they can be given to anybody. What is not its own
+ * is left alone. */
+void bcri_host_pages_back(struct bcri_host *host, uint32_t owner, const bcri_ref ref[BCRI_PAGE_SORTS]);
+bool bcri_host_has_pages(struct bcri_host *host, uint32_t owner);
+/* Empties all pages that a CCE has. */
+void bcri_host_pages_discard(struct bcri_host *host, uint32_t owner);
 /* They can be given out again: nobody names a cell there, but for who has looked it up and finds another generation. */
-void bcri_host_rooms_reuse(struct bcri_host *host, uint32_t owner);
+void bcri_host_pages_reuse(struct bcri_host *host, uint32_t owner);
 
 /* The descriptors of armed cells, for the daemon's side of bcr_fd. Borrowed. */
 struct bcri_eventfds *bcri_host_eventfds(struct bcri_host *host);

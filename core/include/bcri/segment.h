@@ -31,8 +31,8 @@ int bcri_segment_new(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t siz
  * that kind and size that this CCE needs is this one. */
 void bcri_segment_keep(struct bcri_ctx *ctx, uint32_t seg, enum bcri_seg_kind kind, uint64_t size_bytes);
 
-/* The next of 2^`bits` sizes to a doubling that is at least `size`. Segments and rooms are given out again to the same size only:
- * so there must not be as many sizes as there are numbers. */
+/* The next of 2^`bits` sizes to a doubling that is at least `size`. Segments are given out again to the same size only: so
+ * there must not be as many sizes as there are numbers. */
 static inline uint64_t bcri_size_sort(uint64_t size, unsigned bits)
 {
     if (size >> bits == 0)
@@ -43,6 +43,14 @@ static inline uint64_t bcri_size_sort(uint64_t size, unsigned bits)
 
 /* Reserves more of a segment that this CCE made. Returns 0 or bcrE_NOMEM. */
 int bcri_segment_extend(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_bytes, uint64_t length_bytes);
+
+/* Gets CCE `owner` pages for cells (host.h), reserved and mapped here; `ref_out` of a sort of which none are wanted is
+ * BCRI_REF_NONE. What could not be used goes back, or stays with another `owner` until it ends. Returns 0 or a bcrE_ code. */
+int bcri_segment_pages_take(struct bcri_ctx *ctx, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
+                            bcri_ref ref_out[BCRI_PAGE_SORTS]);
+
+/* Gives runs of this CCE's back, which nobody will store into any more. */
+void bcri_segment_pages_back(struct bcri_ctx *ctx, const bcri_ref ref[BCRI_PAGE_SORTS]);
 
 /* Gives the pages of a range back at once; the range reads as zero afterwards and is no longer reserved. Without a
  * daemon to ask for the descriptor it still reads as zero, but keeps its pages. */

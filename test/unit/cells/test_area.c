@@ -336,7 +336,7 @@ TEST(areas_of_ever_other_shapes_come_and_go_in_as_many_segments_as_at_first)
     for (int i = 0; i < 3000; i++) {
         const int nrgns = (int)test_rand_below(&random, 5000);
         const int bytes = (int)test_rand_below(&random, 1 << 22);
-        const int cells = bcr_cagrow(0, 0, 0, 0, 1 + (int)test_rand_below(&random, 4), nrgns, 0);
+        const int cells = bcr_cagrow(0, 0, 0, 0, 1 + (int)test_rand_below(&random, 100), nrgns, 0);
         const int heap = i % 16 == 0 ? bcr_cagrow(0, 0, 0, 0, 0, 0, bytes) : 0;
         CHECK(cells > 0 && heap >= 0);
         CHECK_INT(bcr_celllen(bcr_cce, cells), 0);
@@ -345,6 +345,26 @@ TEST(areas_of_ever_other_shapes_come_and_go_in_as_many_segments_as_at_first)
         if (i == 1500)
             segments = bcri_host_segments(one->host);
     }
-    CHECK(bcri_host_segments(one->host) <= segments + 6);
+    CHECK(bcri_host_segments(one->host) <= segments + 6); /* heaps, of other sizes */
+    end();
+}
+
+/* All that one has is smaller, all that the other has is larger. */
+TEST(what_one_CCE_has_freed_serves_another_for_anything)
+{
+    enum { AREAS = 200 };
+    begin();
+    int areas[AREAS];
+    for (int i = 0; i < AREAS; i++)
+        areas[i] = bcr_cagrow(0, 0, 0, 0, 15, 16, 0);
+    const uint32_t segments = bcri_host_segments(one->host);
+    for (int i = 0; i < AREAS; i++)
+        CHECK_INT(bcr_cafree(areas[i]), 0);
+    as(two);
+    CHECK_INT(bcr_cagrow(1000, 0, 0, 0, 15 * AREAS, 0, 0), 1000);
+    CHECK_INT(bcri_host_segments(one->host), segments);
+    as(one);
+    CHECK_INT(bcr_celllen(two_of_one, 1000 + 15 * AREAS - 1), 0);
+    CHECK_INT(audit(), 0);
     end();
 }

@@ -112,7 +112,7 @@ static void *held_region(void)
 }
 static void *queued_region(void)
 {
-    return bcri_at(two, bcri_load(&scene.place[0].cell->ring[0]) & BCRI_REF_MASK);
+    return bcri_at(two, bcri_load(bcri_ring_at(&scene.place[0], 0)) & BCRI_REF_MASK);
 }
 static void *shared_region(void)
 {
@@ -482,15 +482,15 @@ static void store_32(void *where, uint32_t value)
 TEST(a_ring_entry_that_leads_nowhere_is_INTERNAL_to_takers_and_readers_and_the_audit_names_it)
 {
     set_scene();
-    struct bcri_cell_shm *cell = scene.place[0].cell;
-    uint64_t was = bcri_load(&cell->ring[0]);
-    store_64(&cell->ring[0], was | 0xffffffffu);
+    _Atomic uint64_t *ring = scene.place[0].ring;
+    uint64_t was = bcri_load(&ring[0]);
+    store_64(&ring[0], was | 0xffffffffu);
     FAILS_NULL(bcr_deq(bcr_cce, scene.cell, 0), bcrE_INTERNAL);
     FAILS_NULL(bcr_read(bcr_cce, scene.cell, 0), bcrE_INTERNAL);
     FAILS_NULL(bcr_acqwl(bcr_cce, scene.cell, 0), bcrE_INTERNAL);
     CHECK_INT(bcr_celllen(bcr_cce, scene.cell), 4); /* it is still there */
     audit_names("lies in no heap");
-    store_64(&cell->ring[0], was);
+    store_64(&ring[0], was);
     CHECK_INT(take(bcr_cce, scene.cell), 101);
 }
 
@@ -546,11 +546,16 @@ TEST(an_area_whose_cells_do_not_lie_in_its_segment_is_INTERNAL)
     int one_of_three = name(three, one);
     as(three);
     struct bcri_area_shm *area = scene.place[0].area;
-    uint32_t was = area->stride_bytes;
-    store_32(&area->stride_bytes, 0);
+    const uint32_t log2 = area->ring_log2;
+    store_32(&area->ring_log2, 0);
     FAILS(bcr_celllen(one_of_three, scene.cell), bcrE_INTERNAL);
     audit_names("lies nowhere");
-    store_32(&area->stride_bytes, was);
+    store_32(&area->ring_log2, log2);
+    const uint64_t rings = area->rings;
+    store_64(&area->rings, rings | 0xffffffffu);
+    FAILS(bcr_celllen(one_of_three, scene.cell), bcrE_INTERNAL);
+    audit_names("lies nowhere");
+    store_64(&area->rings, rings);
     store_32(&area->kinds[1], UINT32_MAX / 2);
     FAILS(bcr_celllen(one_of_three, scene.cell), bcrE_INTERNAL);
     store_32(&area->kinds[1], 0);

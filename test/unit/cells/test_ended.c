@@ -357,7 +357,7 @@ static void die_in_a_take(struct bcri_ctx *ctx, struct bcri_place *place)
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     bcri_journal_open(ctx, BCRI_OP_TAKE, place->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
     bcri_lock(ctx, &place->cell->h.lock);
-    bcri_store(&ctx->journal->region, bcri_load(&place->cell->ring[ticket & place->mask]) & BCRI_REF_MASK);
+    bcri_store(&ctx->journal->region, bcri_load(bcri_ring_at(place, ticket)) & BCRI_REF_MASK);
     bcri_store(&ctx->journal->ticket, ticket);
     bcri_journal_phase(ctx, 1);
     bcri_store(&place->cell->h.head, ticket + 1);

@@ -3,12 +3,14 @@
  * whoever looks finds the cell, or that there is none, or that its owner has ended, and never takes what it has seen halfway
  * for damaged memory. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
 #include "bcri/audit.h"
 #include "bcri/cell.h"
+#include "bcri/clock.h"
 #include "bcri/estate.h"
 #include "bcri/self.h"
 #include "cce.h"
@@ -267,6 +269,96 @@ TEST_TIMEOUT(who_asks_at_cells_of_somebody_who_ends_is_told_that_it_is_DEAD, 120
     end();
 }
 
+/* Owners whose areas, each of another size, come to lie where others' were, and users who put there and take. What is put to an
+ * owner bears its number: none ever comes to another's cell. */
+enum { OWNERS = 2, USERS = 2, CELLS_MOST = 40, HEAP = 1 << 16, BEHIND = 1000 };
+
+struct mover {
+    struct bcri_ctx *ctx;
+    int cce[OWNERS]; /* as this one names them */
+    int nth;
+    uint64_t random;
+    atomic_bool *stop;
+    unsigned long moved, put, taken;
+};
+
+static bool drop_if_of(void **rgid, int owner)
+{
+    if (rgid != NULL) {
+        CHECK_INT(**(int **)rgid, owner);
+        CHECK_INT(bcr_rgfree(rgid), 0);
+    }
+    return rgid != NULL;
+}
+
+static void *own_areas(void *arg)
+{
+    struct mover *mover = arg;
+    as(mover->ctx);
+    for (; !atomic_load(mover->stop); mover->moved++) {
+        const int cells = 1 + (int)test_rand_below(&mover->random, CELLS_MOST);
+        const int nrgns = (int)test_rand_below(&mover->random, 300);
+        CHECK_INT(bcr_cagrow(FIRST, 0, 0, 0, cells, nrgns, 0), FIRST);
+        do
+            for (int i = 0; i < cells; i++)
+                while (drop_if_of(bcr_deq(bcr_cce, FIRST + i, 0), mover->nth))
+                    continue;
+        while (bcr_cafree(FIRST) != 0);
+    }
+    return NULL;
+}
+
+static void *use_areas(void *arg)
+{
+    struct mover *mover = arg;
+    as(mover->ctx);
+    bcr_putwait(1);
+    while (!atomic_load(mover->stop)) {
+        const int owner = (int)test_rand_below(&mover->random, OWNERS);
+        const int cell = FIRST + (int)test_rand_below(&mover->random, CELLS_MOST);
+        void **rgid = number(owner);
+        if (bcr_enq(rgid, mover->cce[owner], cell, bcr_FREE) == 0)
+            mover->put++;
+        else
+            CHECK_INT(bcr_rgfree(rgid), 0);
+        const int wait = (int)test_rand_below(&mover->random, 8) == 0;
+        mover->taken += drop_if_of(bcr_deq(mover->cce[owner], cell, wait), owner);
+    }
+    return NULL;
+}
+
+TEST_TIMEOUT(what_is_put_to_one_never_comes_to_another_whose_cells_lie_there_by_now, 120)
+{
+    static struct mover movers[OWNERS + USERS];
+    pthread_t threads[OWNERS + USERS];
+    atomic_bool over = false;
+    uint64_t seed = test_seed();
+    begin();
+    for (int i = 0; i < OWNERS + USERS; i++) {
+        movers[i] = (struct mover){.ctx = join(), .nth = i, .random = seed + (uint64_t)i, .stop = &over};
+        as(movers[i].ctx);
+        CHECK_INT(bcr_cagrow(BEHIND, 0, 0, 0, 0, 0, HEAP), BEHIND);
+    }
+    for (int i = OWNERS; i < OWNERS + USERS; i++)
+        for (int k = 0; k < OWNERS; k++)
+            movers[i].cce[k] = name(movers[i].ctx, movers[k].ctx);
+    for (int i = 0; i < OWNERS + USERS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, i < OWNERS ? own_areas : use_areas, &movers[i]), 0);
+    const uint64_t until = bcri_clock_ns() + test_scale(2, 20) * UINT64_C(1000000000);
+    while (bcri_clock_ns() < until)
+        sched_yield();
+    atomic_store(&over, true);
+    for (int i = 0; i < OWNERS + USERS; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+    printf("  areas %lu and %lu, put %lu and %lu, taken %lu and %lu\n", movers[0].moved, movers[1].moved,
+           movers[2].put, movers[3].put, movers[2].taken, movers[3].taken);
+    for (int i = 0; i < OWNERS + USERS; i++)
+        CHECK(!movers[i].ctx->damaged);
+    as(one);
+    CHECK_INT(audit(), 0);
+    end();
+}
+
 static int known(const struct bcri_ctx *ctx, int base, int cells)
 {
     int count = 0;
@@ -290,8 +382,7 @@ TEST(nearly_all_of_the_cells_that_a_CCE_uses_in_turn_are_remembered_however_many
             struct bcri_place *place;
             CHECK_INT(bcri_place_find(one, two_of_one, base + i, &place), 0);
             CHECK_INT(place->number, base + i);
-            CHECK_UINT(place->ref,
-                       place->area->cells + (uint64_t)i * (place->area->stride_bytes / BCRI_REF_UNIT));
+            CHECK_UINT(place->ref, bcri_area_cell(place->area, (uint32_t)i));
         }
     CHECK(known(one, base, MANY) > MANY / 10 * 9);
     as(two);

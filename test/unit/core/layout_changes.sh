@@ -74,7 +74,7 @@ change "the number of heap areas" core/include/bcri/heap.h 's/(HEAP_AREAS +)255u
 change "two fields of a cell" cells/include/bcri/cell.h "$(swap list_first list_last)"
 change "a flag of cells" cells/include/bcri/cell.h 's/(CELL_OWNERDEAD +)2u/\116u/'
 change "a new journal operation" core/include/bcri/record.h 's/^    BCRI_OP_TAKE,/    BCRI_OP_NEW,\n&/'
-change "wider ring entries" cells/include/bcri/cell.h 's/_Atomic uint64_t ring\[\]/_Atomic uint64_t ring[][2]/'
+change "larger headers" cells/include/bcri/cell.h 's/(BCRI_HEADER_BYTES +)256u/\1512u/'
 change "places in the journal" cells/include/bcri/flow.h 's/BCRI_AUX_RING = 0,/BCRI_AUX_RING = 1,/'
 change "the kinds of a transaction's stores" cells/include/bcri/tx.h 's/BCRI_REDO_COUNT = 2/BCRI_REDO_COUNT = 3/'
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of segments and rooms for cells are given out again: bcri/host.h. */
+/* Numbers of segments and pages of cells are given out again: bcri/host.h. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -158,67 +159,160 @@ TEST(what_cannot_be_given_out_again_keeps_no_descriptor)
     bcri_host_fini(host);
 }
 
-static bcri_ref room(uint32_t owner, uint64_t bytes, uint64_t shape)
+static struct bcri_pages take(uint32_t owner, uint32_t headers, uint32_t rings)
 {
-    bcri_ref ref = BCRI_REF_NONE;
-    CHECK_INT(bcri_host_room_take(host, owner, bytes, shape, false, &ref), 0);
-    return ref;
+    struct bcri_pages got;
+    CHECK_INT(bcri_host_pages_take(host, owner, (const uint32_t[]){headers, rings}, &got), 0);
+    return got;
 }
 
-TEST(rooms_of_many_share_a_segment_and_are_given_out_again_by_shape)
+static bcri_ref take_rings(uint32_t owner, uint32_t pages)
+{
+    return take(owner, 0, pages).ref[BCRI_PAGE_RINGS];
+}
+
+static void rings_back(uint32_t owner, bcri_ref ref)
+{
+    bcri_host_pages_back(host, owner, (const bcri_ref[]){BCRI_REF_NONE, ref});
+}
+
+static void all_back(uint32_t owner)
+{
+    bcri_host_pages_discard(host, owner);
+    bcri_host_pages_reuse(host, owner);
+}
+
+TEST(pages_of_many_share_a_segment_and_any_of_a_sort_serves_anybody_again)
 {
     begin();
-    uint32_t segments = bcri_host_segment_count(host);
-    bcri_ref one = room(1, 4096, 7), two = room(2, 8192, 8), three = room(1, 4096, 7);
-    CHECK(one != three && bcri_ref_seg(one) == bcri_ref_seg(two));
-    CHECK(!bcri_host_has_rooms(host, 3));
-    bcri_host_rooms_discard(host, 1);
-    CHECK(room(2, 4096, 7) != one);
-    CHECK(bcri_host_has_rooms(host, 1));
-    bcri_host_rooms_reuse(host, 1);
-    CHECK(!bcri_host_has_rooms(host, 1));
-    CHECK(room(3, 4096, 9) != one); /* of its size, and not of its shape */
-    bcri_ref again = room(3, 4096, 7), other = room(3, 4096, 7);
-    CHECK((again == one && other == three) || (again == three && other == one));
+    const uint32_t segments = bcri_host_segment_count(host);
+    struct bcri_pages one = take(1, 1, 3), two = take(2, 2, 1);
+    CHECK_UINT(bcri_ref_seg(one.ref[BCRI_PAGE_HEADERS]), bcri_ref_seg(two.ref[BCRI_PAGE_HEADERS]));
+    CHECK_UINT(bcri_ref_seg(one.ref[BCRI_PAGE_RINGS]), bcri_ref_seg(two.ref[BCRI_PAGE_RINGS]));
+    CHECK(bcri_ref_seg(one.ref[BCRI_PAGE_HEADERS]) != bcri_ref_seg(one.ref[BCRI_PAGE_RINGS]));
+    CHECK_INT(one.fd[BCRI_PAGE_RINGS], bcri_host_segment_fd(host, bcri_ref_seg(one.ref[BCRI_PAGE_RINGS])));
+    CHECK(!bcri_host_has_pages(host, 3));
+    bcri_host_pages_discard(host, 1);
+    CHECK(take(3, 1, 3).ref[BCRI_PAGE_RINGS] != one.ref[BCRI_PAGE_RINGS]);
+    CHECK(bcri_host_has_pages(host, 1));
+    bcri_host_pages_reuse(host, 1);
+    CHECK(!bcri_host_has_pages(host, 1));
+    struct bcri_pages again = take(4, 1, 1); /* not as many as before */
+    CHECK_UINT(again.ref[BCRI_PAGE_HEADERS], one.ref[BCRI_PAGE_HEADERS]);
+    CHECK_UINT(again.ref[BCRI_PAGE_RINGS], one.ref[BCRI_PAGE_RINGS]);
     for (uint32_t i = 0; i < 3 * BCRI_SEG_MAX; i++) {
-        (void)room(4, 4096, 10 + i % 16);
-        bcri_host_rooms_discard(host, 4);
-        bcri_host_rooms_reuse(host, 4);
+        (void)take(5, 1 + i % 16, 1 + i % 100);
+        all_back(5);
     }
+    CHECK_UINT(bcri_host_segment_count(host), segments + 2);
+    bcri_host_fini(host);
+}
+
+TEST(pages_that_come_back_side_by_side_are_one_run_again)
+{
+    enum { RUNS = 1024 }; /* a segment full */
+    begin();
+    static bcri_ref run[RUNS];
+    for (int i = 0; i < RUNS; i++)
+        run[i] = take_rings(1, 1);
+    const uint32_t segments = bcri_host_segment_count(host), seg = bcri_ref_seg(run[0]);
+    for (int i = RUNS - 2; i > 0; i -= 2)
+        rings_back(1, run[i]);
+    CHECK(bcri_ref_seg(take_rings(1, 2)) != seg);
+    CHECK_UINT(bcri_host_segment_count(host), segments + 1);
+    for (int i = 1; i < RUNS; i += 2)
+        rings_back(1, run[i]);
+    CHECK_UINT(take_rings(2, RUNS - 1), run[1]);
+    rings_back(1, run[0]);
+    CHECK_UINT(take_rings(2, 1), run[0]);
     CHECK_UINT(bcri_host_segment_count(host), segments + 1);
     bcri_host_fini(host);
 }
 
-TEST(a_room_reads_as_zero_in_its_next_use)
+TEST(pages_come_back_from_their_owner_only_and_once)
 {
     begin();
-    struct bcri_ctx *enl = bcri_host_ctx(host);
-    bcri_ref ref;
-    (void)room(1, 4096, 1);
-    CHECK_INT(bcri_host_room_take(host, 1, 8192, 7, true, &ref), 0);
-    unsigned char *at = bcri_at(enl, ref);
-    CHECK(at != NULL);
-    memset(at, 1, 8192);
-    bcri_host_rooms_discard(host, 1);
-    CHECK_INT(at[0] | at[4096], 0);
-    at[4097] = 5;
-    bcri_host_rooms_reuse(host, 1);
-    CHECK_UINT(room(2, 8192, 7), ref);
-    CHECK_INT(at[4097], 0);
+    bcri_ref one = take_rings(1, 4), two = take_rings(2, 1);
+    rings_back(2, one);
+    rings_back(1, one + 2 * BCRI_PAGE_BYTES / BCRI_REF_UNIT); /* where none begins */
+    rings_back(1, bcri_ref_make(bcri_ref_seg(one), UINT64_C(1) << 30));
+    rings_back(1, bcri_ref_make(bcri_ref_seg(one) + 7, 0));
+    CHECK(take_rings(3, 1) != one && take_rings(3, 1) > two);
+    rings_back(1, one);
+    CHECK(!bcri_host_has_pages(host, 1));
+    CHECK_UINT(take_rings(4, 1), one);
+    rings_back(1, one);
+    CHECK_UINT(take_rings(4, 3), one + BCRI_PAGE_BYTES / BCRI_REF_UNIT);
     bcri_host_fini(host);
 }
 
-TEST(a_room_that_is_too_large_for_a_shared_segment_has_one_of_its_own)
+/* A model that shares nothing with the allocator: which pages of which segment are whose. */
+TEST(no_page_is_two_CCEs_at_a_time)
+{
+    enum { OWNERS = 8, RUNS = 256 };
+    static struct held {
+        bcri_ref ref;
+        uint32_t owner, pages;
+    } held[RUNS];
+    static uint8_t whose[64][4096];
+    uint64_t random = test_seed();
+    begin();
+    for (int i = 0; i < 100000; i++) {
+        struct held *run = &held[test_rand_below(&random, RUNS)];
+        const bool taken = run->pages != 0;
+        if (!taken) {
+            run->owner = 1 + (uint32_t)test_rand_below(&random, OWNERS);
+            run->pages = 1 + (uint32_t)test_rand_below(&random, i % 50 == 0 ? 3000 : 40);
+            run->ref = take_rings(run->owner, run->pages);
+        }
+        for (uint32_t k = 0; k < run->pages; k++) {
+            const uint64_t page = bcri_ref_offset(run->ref) / BCRI_PAGE_BYTES + k;
+            CHECK(bcri_ref_seg(run->ref) < 64 && page < 4096);
+            uint8_t *owner = &whose[bcri_ref_seg(run->ref)][page];
+            CHECK_UINT(*owner, taken ? run->owner : 0);
+            *owner = taken ? 0 : (uint8_t)run->owner;
+        }
+        if (taken) {
+            rings_back(run->owner, run->ref);
+            run->pages = 0;
+        }
+    }
+    printf("  %u numbers\n", bcri_host_segment_count(host));
+    bcri_host_fini(host);
+}
+
+TEST(a_page_reads_as_zero_in_its_next_use)
 {
     begin();
-    bcri_ref small = room(1, 4096, 1), large = room(1, 16 << 20, 2), behind = room(1, 4096, 1);
+    struct bcri_ctx *enl = bcri_host_ctx(host);
+    bcri_ref ref = take_rings(1, 2);
+    unsigned char *at = bcri_at(enl, ref);
+    CHECK(at != NULL);
+    memset(at, 1, 8192);
+    bcri_host_pages_discard(host, 1);
+    CHECK_INT(at[0] | at[4096], 0);
+    at[4097] = 5; /* somebody was about to */
+    bcri_host_pages_reuse(host, 1);
+    CHECK_UINT(take_rings(2, 2), ref);
+    CHECK_INT(at[4097], 0);
+    at[4098] = 6;
+    rings_back(2, ref);
+    CHECK_INT(at[4098], 0);
+    bcri_host_fini(host);
+}
+
+TEST(a_run_that_is_too_long_for_a_shared_segment_has_one_of_its_own_which_the_next_such_gets)
+{
+    begin();
+    bcri_ref small = take_rings(1, 1), large = take_rings(1, 3000), behind = take_rings(1, 1);
     CHECK(bcri_ref_seg(large) != bcri_ref_seg(small));
     CHECK_UINT(bcri_ref_seg(behind), bcri_ref_seg(small));
-    bcri_ref none;
-    CHECK_INT(bcri_host_room_take(host, 1, 100, 1, false, &none), bcrE_ARG);
-    CHECK_INT(bcri_host_room_take(host, 1, 1 << 20, 1, true, &none), bcrE_ARG);
-    CHECK_INT(bcri_host_room_take(host, BCRI_CCE_MAX, 4096, 1, false, &none), bcrE_ARG);
-    CHECK_INT(bcri_host_room_take(host, 1, UINT64_C(1) << 40, 3, false, &none), bcrE_NOMEM);
+    rings_back(1, large);
+    CHECK_UINT(take_rings(2, 4000), large);
+    struct bcri_pages none;
+    CHECK_INT(bcri_host_pages_take(host, BCRI_CCE_MAX, (const uint32_t[]){1, 1}, &none), bcrE_ARG);
+    CHECK_INT(bcri_host_pages_take(host, 3, (const uint32_t[]){1, UINT32_MAX}, &none), bcrE_NOMEM);
+    CHECK(!bcri_host_has_pages(host, 3));
     bcri_host_fini(host);
 }
 

@@ -109,11 +109,10 @@ TEST(more_descriptors_than_a_message_may_bring_are_closed)
 {
     static struct bcri_incoming in;
     int pair[2], fds[2];
-    struct bcri_control reply = {.type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = 1};
     CHECK_INT(bcri_channel_pair(pair), 0);
     CHECK_INT(pipe(fds), 0);
     int before = count_open();
-    CHECK_INT(bcri_channel_send(pair[1], &reply, fds, 2, true), 0);
+    CHECK_INT(bcri_channel_send(pair[1], &hello, fds, 2, true), 0);
     CHECK_INT(bcri_channel_recv(pair[0], &in, false), 1);
     CHECK_STR(in.wrong, "more descriptors than that message may bring");
     CHECK_INT(count_open(), before);

@@ -3,14 +3,16 @@
  *
  * A message is one record of an AF_UNIX SOCK_SEQPACKET socket: a msgpack map from short names to values, with
  * "v" (the protocol's version) and "t" (the message's type) in it, and descriptors beside it where the type says so.
- * Every request carries an "id", and is answered by one message with that id; fd_ring, segment_freed and held_up are none.
+ * Every request carries an "id", and is answered by one message with that id; pages_back, fd_ring, segment_freed
+ * and held_up are none.
  *
  *   type         from       keys (? optional)                                  descriptors         answer
  *   hello        CCE        id layout archtype flags ccename                   its private socket  welcome or reply
  *   welcome      daemon     id index enlistor program                          host seg, hang-up
  *   segment_add  CCE        id size kind                                       the segment         reply: seg?
  *   segment_again CCE       id size kind                                                           reply: seg?
- *   room_take    CCE        id index size shape flags                                              reply: cell?
+ *   pages_take   CCE        id index size rings                                                    reply: cell? rings? + descriptors
+ *   pages_back   CCE        cell rings                                                             none
  *   segment_fd   CCE        id seg                                                                 reply + descriptor
  *   segment_freed CCE       seg                                                                    none
  *   fd_set       CCE        id cell                                            its eventfd?        reply
@@ -22,7 +24,7 @@
  *   audit        command    id                                                                     finding ..., reply
  *   row          daemon     id index ordinal pid state ccename program
  *   finding      daemon     id text
- *   reply        daemon     id status text? seg? cell?
+ *   reply        daemon     id status text? seg? cell? rings?
  *
  * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join), everything later on
  * the private socket that hello brought: so two processes on one inherited socket cannot take each other's answers.
@@ -71,7 +73,7 @@
     X(program, STR, 127)                  \
     X(size, U64, UINT64_MAX)              \
     X(kind, U32, 255)                     \
-    X(shape, U64, UINT64_MAX)             \
+    X(rings, U64, BCRI_REF_MASK)          \
     X(seg, U32, BCRI_SEG_MAX - 1)         \
     X(machine, STR, 255)                  \
     X(core, I32, INT32_MAX)               \
@@ -89,7 +91,8 @@
     X(welcome, K(id) | K(index) | K(enlistor) | K(program), 0, 2)                                         \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
     X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                     \
-    X(room_take, K(id) | K(index) | K(size) | K(shape) | K(flags), 0, 0)                                  \
+    X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                            \
+    X(pages_back, K(cell) | K(rings), 0, 0)                                                               \
     X(segment_fd, K(id) | K(seg), 0, 0)                                                                   \
     X(segment_freed, K(seg), 0, 0)                                                                        \
     X(fd_set, K(id) | K(cell), 0, 1)                                                                      \
@@ -101,10 +104,7 @@
     X(audit, K(id), 0, 0)                                                                                 \
     X(finding, K(id) | K(text), 0, 0)                                                                     \
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)             \
-    X(reply, K(id) | K(status), K(text) | K(seg) | K(cell), 1)
-
-/* Flags of room_take: the pages are to be reserved. */
-enum { BCRI_ROOM_RESERVED = 1 };
+    X(reply, K(id) | K(status), K(text) | K(seg) | K(cell) | K(rings), 2)
 
 /* The state in a row: a bcri_cce_state, or that it lives and is stopped. */
 enum { BCRI_ROW_STOPPED = 100 };
