@@ -166,9 +166,6 @@ static void look_at_journal(struct audit *audit, const struct bcri_record_shm *r
     if (bcri_load(&j->aux[BCRI_AUX_RING]) != 0)
         bcri_audit_say(audit, "CCE %u still has to ring CCE %u", audit->cce,
                        (uint32_t)bcri_load(&j->aux[BCRI_AUX_RING]) - 1);
-    if (bcri_load(&j->aux[BCRI_AUX_SUMMONS]) != 0)
-        bcri_audit_say(audit, "CCE %u is still summoning CCE %u", audit->cce,
-                       (uint32_t)bcri_load(&j->aux[BCRI_AUX_SUMMONS]) - 1);
 }
 
 static void each_record(struct audit *audit,
@@ -190,7 +187,6 @@ static void look_at_areas(struct audit *audit, struct bcri_record_shm *record)
     if ((version & 1u) != 0)
         bcri_audit_say(audit, "CCE %u is changing its areas", audit->cce);
     look_at_journal(audit, record);
-    bcri_audit_summonses(audit, record);
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
         struct bcri_area_shm *area = bcri_area_at(audit->ctx, ref);
         if (area == NULL || bcri_audit_meet(audit, &audit->nodes, ref, BCRI_REF_NONE) > 1) {

@@ -36,7 +36,4 @@ void bcri_audit_say(struct audit *audit, const char *format, ...) __attribute__(
 /* audit_cell.c: one area of CCE audit->cce with its cells. */
 void bcri_audit_area(struct audit *audit, bcri_ref area_ref);
 
-/* audit_summons.c */
-void bcri_audit_summonses(struct audit *audit, struct bcri_record_shm *record);
-
 #endif

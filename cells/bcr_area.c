@@ -4,12 +4,12 @@
 
 #include <limits.h>
 
+#include "bcri/enter.h"
 #include "bcri/flow.h"
 #include "bcri/ids.h"
 #include "bcri/lock.h"
 #include "bcri/self.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 
 int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)
 {

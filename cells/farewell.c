@@ -11,7 +11,6 @@
 #include "bcri/repair.h"
 #include "bcri/sane.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 /* A region that was handed to a request of the dead one and not taken. */
@@ -236,7 +235,7 @@ static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
         bcri_tickets_to_list(enl, place);
         bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
         if (bcri_queue_length(place) != 0)
-            (void)bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
+            bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
     }
     bcri_tx_begin(enl);
     bcri_tx_flags(enl, place, BCRI_CELL_CLOSED);
@@ -379,7 +378,6 @@ void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
     bcri_slot_each(enl, index, end_id, &walk);
     give_back(&walk);
     each_cell(enl, index, visit_close, 0);
-    bcri_summons_farewell(enl, index);
     if (bcri_load(&record->id.uses_locks) != 0) {
         uint32_t records = bcri_host_records(enl->host);
         for (uint32_t other = 0; other < records; other++)

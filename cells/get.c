@@ -9,10 +9,10 @@
 
 #include "bcr/error.h"
 #include "bcri/clock.h"
+#include "bcri/enter.h"
 #include "bcri/flow.h"
 #include "bcri/ids.h"
 #include "bcri/self.h"
-#include "bcri/summons.h"
 #include "bcri/trace.h"
 #include "get_head.h"
 

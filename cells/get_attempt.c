@@ -4,8 +4,8 @@
 
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/handler_request.h"
 #include "bcri/heap.h"
-#include "bcri/summons.h"
 #include "get_head.h"
 
 void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch)
@@ -137,32 +137,32 @@ static uint64_t queued(const struct bcri_place *place)
     return tail > head ? tail - head : 1;
 }
 
-/* One that finds nothing in its time has, too. */
-static bool has_summoned(enum bcri_attempt result)
+/* One that finds nothing in its time has, too. One that reads has found something after all. */
+static bool has_requested(enum bcri_want want, enum bcri_attempt result)
 {
-    return result == BCRI_TRY_DONE || result == BCRI_TRY_WAITS || result == BCRI_TRY_EMPTY;
+    return (result == BCRI_TRY_DONE && want != BCRI_WANT_READ) || result == BCRI_TRY_WAITS ||
+           result == BCRI_TRY_EMPTY;
 }
 
-/* Under H and the lock of the owner's queue, if there is room in its ring. */
-static enum bcri_attempt get_and_summon(struct bcri_ctx *ctx, const struct bcri_get *get)
+static enum bcri_attempt get_and_request(struct bcri_ctx *ctx, const struct bcri_get *get)
 {
     struct bcri_place *const place = get->place;
-    struct bcri_summons_shm *queue = &place->record->summons;
-    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
-    if (!bcri_summons_try(ctx, place))
-        return BCRI_TRY_BOTH_LOCKS;
-    bcri_summons_note_written(ctx, place);
-    const enum bcri_attempt result = get_at_head(ctx, get, BCRI_PHASE_SUMMONS);
+    struct bcri_tail_shm *const t = &place->cell->t;
+    const uint64_t requests = bcri_load(&t->requests);
+    bcri_prefetch_write(&place->record->requests.news);
+    bcri_store(&ctx->journal->old, requests);
+    const enum bcri_attempt result = get_at_head(ctx, get, BCRI_PHASE_REQUESTS);
     if (result == BCRI_TRY_EMPTY)
-        bcri_journal_phase(ctx, BCRI_PHASE_SUMMONS);
-    const bool done = has_summoned(result);
-    if (done)
-        bcri_summons_write(queue, place, bcri_current_cpu(), BCRI_REF_NONE);
-    bcri_summons_let_go(ctx, place, done);
+        bcri_journal_phase(ctx, BCRI_PHASE_REQUESTS);
+    if (has_requested(get->want, result)) {
+        bcri_store(&t->requests, requests + 1);
+        bcri_step();
+        bcri_requests_told(ctx, place, true);
+    }
     return result;
 }
 
-/* One that has to wait where additions summon takes both locks: a put there need not look whether somebody waits by ticket
+/* One that has to wait where additions request takes both locks: a put there need not look whether somebody waits by ticket
  * (put_attempt.c). With such a mark the putters' line is left alone. */
 static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_get *get)
 {
@@ -177,15 +177,8 @@ static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_
                    : BCRI_TRY_BOTH_LOCKS;
     if (state != (place->open | BCRI_CELL_LOW))
         return bcri_why_not_open(place, state);
-    if (!bcri_get_summons(place, queued(place), get->want != BCRI_WANT_READ))
-        return get_at_head(ctx, get, 0);
-    void *own = bcri_summons_own(ctx, place);
-    if (own == NULL)
-        return get_and_summon(ctx, get);
-    const enum bcri_attempt result = get_at_head(ctx, get, 0);
-    if (has_summoned(result))
-        ctx->upward->summon(ctx, own);
-    return result;
+    return bcri_get_requests(place, queued(place), get->want != BCRI_WANT_READ) ? get_and_request(ctx, get)
+                                                                                : get_at_head(ctx, get, 0);
 }
 
 enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *get, enum bcri_held held)

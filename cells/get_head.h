@@ -9,9 +9,9 @@
  *   phase 4   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
  *             released the slot's own state (TICKET) says that it waits. (2 and 3 are slow.c's: done, listed.)
  *   Flag beside the phase: LOCKS, a write lock; if done, repair makes sure of the taker's mark (aux EPOCH).
- *   Flag SUMMONS (READ, too): it summons another CCE's handler, whose queue is locked meanwhile (aux SUMMONS). With phase 0 it has
- *   found nothing, and with 4 it has begun to wait, from there on; with phase 1 if it is done. Then repair writes the summons
- *   unless it is written (summons.h).
+ *   Flag REQUESTS (READ, too): it meets the mark of a cell; `old` is what the cell's requests were. With phase 0 it has found
+ *   nothing, and with 4 it has begun to wait, from there on; with phase 1 if it is done. Then, while the head lock is the dead
+ *   one's, repair counts the request if it is not counted, tells the owner and rings it (handler_request.h).
  * READ; the same fields.
  *   phase 1   about to count one more holder (cw_*), then slot word = LIVE. Counted and not LIVE: repair makes it LIVE, and
  *             the walk over the dead one's IDs drops it.

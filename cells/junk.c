@@ -4,10 +4,10 @@
  * One transaction detaches the whole queue (and may put a replacement in its place); it also writes into the journal what
  * was detached: junk_cell, the ring's tickets [junk_from, junk_to), the chains, the first region. The entries stay where
  * they are, under both locks, until each has been dropped and its cursor moved on. enl goes on from the cursors. */
+#include "bcri/handler_request.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -36,13 +36,9 @@ static void tx_journal(struct bcri_ctx *ctx, size_t field, uint64_t value)
 }
 #define TX_JOURNAL(ctx, field, value) tx_journal((ctx), offsetof(struct bcri_journal_shm, field), (value))
 
-int bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting)
+void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting)
 {
-    struct bcri_summoning summoning;
-    bool due = replacement != 0 && bcri_addition_summons(place, 1);
-    int error = bcri_summons_begin(ctx, place, due, &summoning);
-    if (error != 0)
-        return error;
+    const bool due = replacement != 0 && bcri_addition_requests(place, 1);
     CELL *cell = place->cell;
     uint64_t tail = bcri_load(&cell->t.tail);
     uint64_t head = bcri_load(&cell->h.head);
@@ -68,11 +64,10 @@ int bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref rep
     }
     bcri_tx_flags(ctx, place, flags);
     bcri_tx_finish(ctx, place, waiting);
-    bcri_tx_summon(ctx, place, &summoning);
+    bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
-    bcri_summons_end(ctx, place, &summoning, true);
+    bcri_requests_told(ctx, place, due);
     bcri_junk_drop(ctx, ctx->index, place);
-    return 0;
 }
 
 /* Drops `region` and moves the cursor on, in the journal of whoever detached it. */

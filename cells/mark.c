@@ -9,16 +9,16 @@
 #include "bcri/slow.h"
 #include "bcri/tx.h"
 
-static void tx_mark(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t word, uint32_t flag)
+static void tx_mark(struct bcri_ctx *ctx, struct bcri_place *place, int32_t mark, uint32_t flag)
 {
     uint32_t flags = (uint32_t)bcri_load(&place->cell->h.state) & ~(BCRI_CELL_HIGH | BCRI_CELL_LOW);
     bcri_tx_begin(ctx);
-    BCRI_TX64(ctx, place->ref, struct bcri_cell_shm, t.mark, word);
+    BCRI_TX32(ctx, place->ref, struct bcri_cell_shm, t.mark, (uint32_t)mark);
     bcri_tx_flags(ctx, place, flags | flag);
     bcri_tx_commit(ctx);
 }
 
-static int change(struct bcri_ctx *ctx, int cell, uint64_t word, uint32_t flag)
+static int change(struct bcri_ctx *ctx, int cell, int32_t mark, uint32_t flag)
 {
     struct bcri_place *place;
     int error = bcri_place_find(ctx, BCRI_SELF, cell, &place);
@@ -27,23 +27,25 @@ static int change(struct bcri_ctx *ctx, int cell, uint64_t word, uint32_t flag)
     bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
     error = bcri_cell_enter(ctx, place);
     if (error == 0) {
-        tx_mark(ctx, place, word, flag);
+        tx_mark(ctx, place, mark, flag);
         bcri_cell_leave(ctx, place);
     }
     bcri_journal_close(ctx);
     return error == BCRI_STALE ? bcrE_NOCELL : error;
 }
 
-int bcri_mark_set(struct bcri_ctx *ctx, int cell, int32_t mark, uint32_t *gen_out)
+int bcri_mark_set(struct bcri_ctx *ctx, int cell, int32_t mark)
 {
-    uint32_t gen = ctx->mark_gen % BCRI_MARK_GEN_MAX + 1;
-    int error = change(ctx, cell, bcri_mark_word(mark, gen), mark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
-    if (error == 0)
-        *gen_out = ctx->mark_gen = gen;
-    return error;
+    return change(ctx, cell, mark, mark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
 }
 
 int bcri_mark_clear(struct bcri_ctx *ctx, int cell)
 {
     return change(ctx, cell, 0, 0);
+}
+
+const _Atomic uint64_t *bcri_mark_counter(struct bcri_ctx *ctx, int cell)
+{
+    struct bcri_place *place;
+    return bcri_place_find(ctx, BCRI_SELF, cell, &place) == 0 ? &place->cell->t.requests : NULL;
 }

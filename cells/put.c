@@ -10,12 +10,12 @@
 
 #include "bcr/error.h"
 #include "bcri/clock.h"
+#include "bcri/enter.h"
 #include "bcri/ids.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/region.h"
 #include "bcri/self.h"
-#include "bcri/summons.h"
 #include "bcri/trace.h"
 #include "put_tail.h"
 

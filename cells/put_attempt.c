@@ -4,9 +4,9 @@
 
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/handler_request.h"
 #include "bcri/lock.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 #include "put_tail.h"
 
 /* The lowest ticket that has a waiter; at most head. */
@@ -124,33 +124,29 @@ static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put
     return BCRI_TRY_DONE;
 }
 
-/* A put that is due to summon. Nobody waits at this ticket; if the entry bears a mark, who slept there has gone. */
-static enum bcri_attempt put_and_summon(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
-                                        uint64_t *old_out)
+/* The put at `tail` and its request. Nobody waits at this ticket; if the entry bears a mark, who slept there has gone. */
+static enum bcri_attempt put_and_request(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
+                                         uint64_t *old_out)
 {
     struct bcri_place *const place = put->place;
-    struct bcri_summons_shm *const queue = &place->record->summons;
+    struct bcri_tail_shm *const t = &place->cell->t;
+    const uint64_t requests = bcri_load(&t->requests);
     /* The owner watches that line: claim it before its turn comes. */
-    bcri_prefetch_write(bcri_summons_word(queue, bcri_load(&queue->written)));
+    bcri_prefetch_write(&place->record->requests.news);
     const enum bcri_attempt room = look_at_tail(ctx, put, tail);
     if (room != BCRI_TRY_DONE)
         return room;
-    if (!bcri_summons_try(ctx, place))
-        return BCRI_TRY_BOTH_LOCKS;
-    const int error = put->nofree ? bcri_cell_hold(ctx, put->region) : 0;
-    if (error == 0) {
-        /* Done under the lock of the owner's queue, in which there is room for one. */
-        *old_out = bcri_load(&queue->asleep) != 0 ? BCRI_ENTRY_SLEEP << 56 | place->owner : 0;
-        bcri_summons_note_written(ctx, place);
-        store_entry(ctx, place, place->cell, tail, bcri_ring_at(place, tail), put->region, false, *old_out,
-                    phase_of(put) | BCRI_PHASE_SUMMONS);
-        bcri_step();
-        bcri_summons_write(queue, place, bcri_current_cpu(), put->region);
-        if (*old_out != 0)
-            bcri_store(&queue->asleep, 0);
-    }
-    bcri_summons_leave(ctx, place);
-    return error == 0 ? BCRI_TRY_DONE : BCRI_TRY_NO_MEMORY;
+    if (put->nofree && bcri_cell_hold(ctx, put->region) != 0)
+        return BCRI_TRY_NO_MEMORY;
+    bcri_store(&ctx->journal->old, requests);
+    store_entry(ctx, place, place->cell, tail, bcri_ring_at(place, tail), put->region, false, 0,
+                phase_of(put) | BCRI_PHASE_REQUESTS);
+    bcri_step();
+    bcri_store(&t->requests, requests + 1);
+    bcri_step();
+    if (bcri_requests_tell(ctx, place, put->region))
+        *old_out = BCRI_ENTRY_SLEEP << 56 | place->owner;
+    return BCRI_TRY_DONE;
 }
 
 /* Whether a put at `tail` leaves at least as many as the mark says. With a mark of 1 each does, since nobody waits by ticket here
@@ -160,8 +156,8 @@ static bool is_due(const struct bcri_place *place, uint64_t tail)
     const struct bcri_cell_shm *cell = place->cell;
     if (bcri_likely((bcri_load(&cell->t.state) & BCRI_CELL_HIGH) == 0))
         return false;
-    return bcri_mark_of(bcri_load(&cell->t.mark)) == 1 ||
-           bcri_addition_summons(place, tail + 1 - bcri_load_acquire(&cell->h.head));
+    return bcri_mark_of(cell) == 1 ||
+           bcri_addition_requests(place, tail + 1 - bcri_load_acquire(&cell->h.head));
 }
 
 static enum bcri_attempt put_under_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t *old_out)
@@ -172,15 +168,8 @@ static enum bcri_attempt put_under_tail(struct bcri_ctx *ctx, const struct bcri_
     if (bcri_unlikely(marks != 0 && marks != BCRI_CELL_HIGH && marks != BCRI_CELL_LOW))
         return bcri_why_not_open(place, state);
     const uint64_t tail = bcri_load(&place->cell->t.tail);
-    if (!is_due(place, tail))
-        return put_at_tail(ctx, put, tail, old_out);
-    void *own = bcri_summons_own(ctx, place);
-    if (own == NULL)
-        return put_and_summon(ctx, put, tail, old_out);
-    const enum bcri_attempt result = put_at_tail(ctx, put, tail, old_out);
-    if (result == BCRI_TRY_DONE)
-        ctx->upward->summon(ctx, own);
-    return result;
+    return bcri_unlikely(is_due(place, tail)) ? put_and_request(ctx, put, tail, old_out)
+                                              : put_at_tail(ctx, put, tail, old_out);
 }
 
 enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,

@@ -8,12 +8,11 @@
  *             entry carries the ticket's lap tag and the region: nobody else can have stored it, and what stood there was of
  *             the lap before. Left, once done: the tail, release, ring a sleeper that `old` names, free the ID.
  *   phase 2   under both locks: a transaction has done it (queue.c)
- * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper), SUMMONS.
+ * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper), REQUESTS (`old` is what the cell's requests were).
  *
- * A marked cell (mark.h) is not what place->open says; the attempt does the same there under the same lock. If the put is due
- * to summon, it takes the lock of the owner's queue before anything is done, says in aux SUMMONS whose queue and how many
- * were written to it, stores entry and tail, then the summons, `written`, and lets go. Repair: the put is done, the lock of
- * the queue is still the dead one's and `written` is what aux says: it writes the summons.
+ * A marked cell (mark.h) is not what place->open says; the attempt does the same there under the same lock. If the put meets
+ * the mark, it stores entry and tail, then the count, and tells the owner (handler_request.h). Repair: the put is done and the
+ * lock still the dead one's: it counts the request if the count is what `old` says, tells the owner and rings it.
  *
  * A write of an empty queue is a put. The tail lock is enough to know that it stays empty: nobody else adds, and takers only
  * move on; a cell with regions anywhere but in its ring is not fast.

@@ -7,11 +7,11 @@
 #include "bcri/cces.h"
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
+#include "bcri/enter.h"
 #include "bcri/ids.h"
 #include "bcri/put.h"
 #include "bcri/putwait.h"
 #include "bcri/self.h"
-#include "bcri/summons.h"
 #include "bcri/trace.h"
 
 /* One of the cells of a putm. */

@@ -8,10 +8,10 @@
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/enter.h"
 #include "bcri/lock.h"
 #include "bcri/put.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define SLOT struct bcri_slot_shm

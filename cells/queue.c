@@ -4,12 +4,12 @@
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/handler_request.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/sane.h"
 #include "bcri/segment.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -259,7 +259,7 @@ static bool room_for(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref wa
 
 /* The queue is empty and requests wait: put in front, whence settling hands it on. */
 static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
-                              bcri_ref waiting, const struct bcri_summoning *summoning)
+                              bcri_ref waiting, bool due)
 {
     CELL *cell = place->cell;
     bcri_tx_begin(ctx);
@@ -267,22 +267,22 @@ static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_place *place, bc
     BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
     BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
     tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
-    bcri_tx_summon(ctx, place, summoning);
+    bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
 }
 
 static void append_to_ring(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
-                           const struct bcri_summoning *summoning)
+                           bool due)
 {
     bcri_tx_begin(ctx);
     tx_ring_store(ctx, place, region);
     tx_put_done(ctx, place, flags_of(place), waiting);
-    bcri_tx_summon(ctx, place, summoning);
+    bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
 }
 
 static int append_to_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
-                          const struct bcri_summoning *summoning)
+                          bool due)
 {
     bcri_leaf_lock(ctx, place);
     bcri_ref node = peek_node(place);
@@ -294,7 +294,7 @@ static int append_to_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_r
         tx_chain_back(ctx, place, node, region);
         BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&place->cell->c.direct) + 1);
         tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
-        bcri_tx_summon(ctx, place, summoning);
+        bcri_tx_request(ctx, place, due);
         bcri_tx_commit(ctx);
     }
     bcri_leaf_unlock(ctx, place);
@@ -308,18 +308,15 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     const bool handed_on = waited_for && bcri_load(&cell->c.takes) != 0;
     if (!handed_on && !room_for(ctx, place, waiting))
         return BCRI_NO_ROOM;
-    struct bcri_summoning summoning;
-    bool due = !handed_on && bcri_addition_summons(place, bcri_queue_length(place) + 1);
-    int error = bcri_summons_begin(ctx, place, due, &summoning);
-    if (error != 0)
-        return error;
+    const bool due = !handed_on && bcri_addition_requests(place, bcri_queue_length(place) + 1);
+    int error = 0;
     if (waited_for)
-        append_to_waiters(ctx, place, region, waiting, &summoning);
+        append_to_waiters(ctx, place, region, waiting, due);
     else if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(place))
-        append_to_ring(ctx, place, region, waiting, &summoning);
+        append_to_ring(ctx, place, region, waiting, due);
     else
-        error = append_to_back(ctx, place, region, waiting, &summoning);
-    bcri_summons_end(ctx, place, &summoning, error == 0);
+        error = append_to_back(ctx, place, region, waiting, due);
+    bcri_requests_told(ctx, place, due && error == 0);
     return error;
 }
 
@@ -330,18 +327,14 @@ int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref 
     bcri_ref first = bcri_load(&cell->c.first);
     bcri_ref node = BCRI_REF_NONE;
     (void)queue_room(ctx, place); /* a credit if there is one; it goes back also without */
-    /* A region is worth more than the summons for which there is no memory. */
-    struct bcri_summoning summoning;
-    bool due =
-        anew && bcri_load(&cell->c.takes) == 0 && bcri_addition_summons(place, bcri_queue_length(place) + 1);
-    (void)bcri_summons_begin(ctx, place, due, &summoning);
+    const bool due =
+        anew && bcri_load(&cell->c.takes) == 0 && bcri_addition_requests(place, bcri_queue_length(place) + 1);
     if (first != 0) {
         bcri_leaf_lock(ctx, place);
         node = peek_node(place);
         int error = node == BCRI_REF_NONE ? grow_nodes(ctx, place) : 0;
         if (error != 0) {
             bcri_leaf_unlock(ctx, place);
-            bcri_summons_end(ctx, place, &summoning, false);
             return error;
         }
         node = peek_node(place);
@@ -360,11 +353,11 @@ int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref 
     if (slot != BCRI_REF_NONE)
         BCRI_TX64(ctx, slot, SLOT, word, 0);
     bcri_tx_phase(ctx, 2);
-    bcri_tx_summon(ctx, place, &summoning);
+    bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
     if (first != 0)
         bcri_leaf_unlock(ctx, place);
-    bcri_summons_end(ctx, place, &summoning, true);
+    bcri_requests_told(ctx, place, due);
     return 0;
 }
 

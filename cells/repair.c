@@ -11,13 +11,13 @@
 
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/handler_request.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/region.h"
 #include "bcri/returns.h"
 #include "bcri/sane.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -142,11 +142,15 @@ static bool put_is_done(struct dead *dead, struct bcri_place *place, bcri_ref re
     return true;
 }
 
-/* Whether it has summoned, too: then the summons is written. */
-static void finish_summons(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_place *place)
+/* It is done, and `lock` of its cell is still held if not all of that is: whether it has met the mark, too. */
+static void finish_request(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_place *place,
+                           _Atomic uint32_t *lock)
 {
-    if ((bcri_load(&dead->journal->phase) & BCRI_PHASE_SUMMONS) != 0 && place != NULL)
-        bcri_summons_finish(enl, dead->index, place);
+    if ((bcri_load(&dead->journal->phase) & BCRI_PHASE_REQUESTS) == 0)
+        return;
+    if (holds(dead, lock))
+        bcri_request_finish(enl, dead->index, place);
+    bcri_bell_ring(place->record); /* it may have cleared `asleep` and not come to that */
 }
 
 static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
@@ -155,7 +159,8 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
     bcri_ref region = bcri_load(&j->region);
     uint32_t flags = bcri_load(&j->phase);
     if (put_is_done(dead, place, region)) {
-        finish_summons(enl, dead, place);
+        if (place != NULL)
+            finish_request(enl, dead, place, &place->cell->t.lock);
         if ((flags & BCRI_PHASE_RINGS) != 0)
             bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old), BCRI_REF_NONE);
         free_slot(enl, bcri_load(&j->slot));
@@ -177,7 +182,7 @@ static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_pla
     bcri_ref region = bcri_load(&j->region);
     uint32_t phase = BCRI_PHASE(bcri_load(&j->phase));
     if (phase != 1 || slot_is_live(enl, slot, region))
-        finish_summons(enl, dead, place);
+        finish_request(enl, dead, place, &h->lock);
     if (phase == 1 && slot_is_live(enl, slot, region)) {
         if ((bcri_load(&j->phase) & BCRI_PHASE_LOCKS) != 0) {
             bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->aux[BCRI_AUX_EPOCH]));
@@ -207,7 +212,8 @@ static void finish_read(struct bcri_ctx *enl, const struct dead *dead, struct bc
     uint32_t phase = bcri_load(&j->phase);
     struct bcri_slot_shm *slot = bcri_at(enl, bcri_load(&j->slot));
     bool counted = dead->counted;
-    finish_summons(enl, dead, place); /* it has found nothing, then */
+    if (place != NULL && holds(dead, &place->cell->h.lock))
+        finish_request(enl, dead, place, &place->cell->h.lock); /* it has found nothing, then */
     if (slot == NULL || BCRI_PHASE(phase) != 1 || bcri_load(&slot->word) != 0)
         return;
     if ((phase & BCRI_PHASE_SOLE) != 0) {
@@ -290,10 +296,6 @@ static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
     case BCRI_OP_SEND: finish_send(enl, dead); break;
     case BCRI_OP_ALLOC: finish_alloc(enl, dead); break;
     case BCRI_OP_MOD: finish_mod(enl, dead); break;
-    case BCRI_OP_UNCHAIN:
-        if (dead->counted)
-            bcri_store(&dead->record->summons.taken_first, bcri_load(&j->old));
-        break;
     case BCRI_OP_SLOW:
     case BCRI_OP_ZAP:
     case BCRI_OP_NONE: break;
@@ -317,8 +319,11 @@ static void leave_cell(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
             bcri_junk_drop(enl, dead->index, place);
         }
         uint64_t state = bcri_load(&cell->h.state);
-        if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 && bcri_cell_sane(enl, place))
+        if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 &&
+            bcri_cell_sane(enl, place)) {
             bcri_cell_settle(enl, place);
+            bcri_requests_tell_again(enl, place);
+        }
     }
     if (tail)
         bcri_unlock(enl, &cell->t.lock);
@@ -391,7 +396,6 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
     bool has_cell = named_place(enl, &dead->journal->cell, &cell);
     bool has_second = named_place(enl, &dead->journal->cell2, &second);
     finish_operation(enl, dead, has_cell ? &cell : NULL);
-    bcri_summons_repair(enl, dead->index);
     if (has_cell)
         leave_cell(enl, dead, &cell);
     else

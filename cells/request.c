@@ -12,12 +12,12 @@
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/handler_request.h"
 #include "bcri/heap.h"
 #include "bcri/ids.h"
 #include "bcri/lock.h"
 #include "bcri/sane.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -177,7 +177,7 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
 enum { FOLLOWING = 8, LEAD_PAUSES = 16, LEAD_ROOM = 16 };
 
 BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                            uint64_t deadline_ns, bool summonses)
+                            uint64_t deadline_ns, bool handlers)
 {
     enum { LOOK_AROUND = 64 }; /* turns; nothing but the entry's line is looked at in between */
     uint64_t ticket = bcri_load(&slot->key);
@@ -188,21 +188,21 @@ BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, stru
     if (++ctx->waits_in_row > FOLLOWING && place->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
         for (int i = 0; i < LEAD_PAUSES; i++)
             bcri_cpu_pause();
-    /* Where somebody may summon, who yields is the caller's affair. */
-    const int looks = summonses ? turns : turns + BCRI_YIELDS;
+    /* Where a handler may be requested, who yields is the caller's affair. */
+    const int looks = handlers ? turns : turns + BCRI_YIELDS;
     for (int turn = 1; turn <= looks; turn++) {
         uint64_t entry = bcri_load_acquire(at);
         if (bcri_entry_lap(entry) == lap) {
             return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry) : BCRI_WAITS;
         }
-        if (summonses && bcri_summons_any(ctx))
+        if (handlers && bcri_requests_any(ctx))
             break;
         const bool yields = turn >= turns;
         if ((bcri_unlikely(turn % LOOK_AROUND == 0) || yields) &&
             (state_of(slot) != BCRI_SLOT_TICKET ||
              (deadline_ns != BCRI_DEADLINE_NEVER && bcri_clock_ns() >= deadline_ns)))
             break;
-        if (yields && !summonses)
+        if (yields && !handlers)
             sched_yield();
     }
     return BCRI_WAITS;

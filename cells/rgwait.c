@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "bcri/clock.h"
+#include "bcri/enter.h"
 #include "bcri/flow.h"
 #include "bcri/ids.h"
 #include "bcri/self.h"
-#include "bcri/summons.h"
 
 /* A write lock that bcr_rgwaitm found ready: its region can be read; the private copy is bcr_rgwait's to make, since only
  * that can say that there is no memory for it. */

@@ -4,10 +4,10 @@
  * Journal: whatever operation is open; area, and cell2 naming the cell that is served or asked for credits. */
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/handler_request.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #include "bcr/error.h"
@@ -128,10 +128,11 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     if (hand_over && !replaces && bcri_load(&target.cell->c.takes) == 0) {
         bcri_serve_reads(ctx, &target, region); /* they share it while it waits for room */
         error = BCRI_NO_ROOM;
-    } else if (replaces)
-        error = bcri_cell_empty(ctx, &target, region, slot_ref);
-    else
+    } else if (replaces) {
+        bcri_cell_empty(ctx, &target, region, slot_ref);
+    } else {
         error = bcri_queue_append(ctx, &target, region, slot_ref);
+    }
     /* Before anybody else is rung from here: the journal remembers one. */
     if (error == 0)
         bcri_ring_noted(ctx, owner, target.ref);
@@ -202,7 +203,7 @@ void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_place *place)
 }
 
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                      struct bcri_slot_shm *slot, const struct bcri_summoning *summoning)
+                      struct bcri_slot_shm *slot, bool due)
 {
     bcri_ref ref = first_for(ctx, place);
     if (ref == BCRI_REF_NONE)
@@ -227,7 +228,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     }
     BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_tx_phase(ctx, 2);
-    bcri_tx_summon(ctx, place, summoning);
+    bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
     if (read)
         bcri_count_settled(ctx);

@@ -5,9 +5,9 @@
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/flow.h"
+#include "bcri/handler_request.h"
 #include "bcri/layout.h"
 #include "bcri/mark.h"
-#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define STRUCT   BCRI_LAYOUT_STRUCT

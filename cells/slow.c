@@ -7,9 +7,9 @@
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/handler_request.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
-#include "bcri/summons.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -17,9 +17,10 @@
 
 static int put_under_locks(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bcri_ref region)
 {
-    if (write && bcri_queue_length(place) != 0)
-        return bcri_cell_empty(ctx, place, region, BCRI_REF_NONE);
-    return bcri_queue_append(ctx, place, region, BCRI_REF_NONE);
+    if (!write || bcri_queue_length(place) == 0)
+        return bcri_queue_append(ctx, place, region, BCRI_REF_NONE);
+    bcri_cell_empty(ctx, place, region, BCRI_REF_NONE);
+    return 0;
 }
 
 int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bcri_ref region,
@@ -47,8 +48,7 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bc
 
 /* Takes or reads the first region of the queue. */
 static int get_queued(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bcri_ref region,
-                      enum bcri_source from, struct bcri_slot_shm *slot,
-                      const struct bcri_summoning *summoning)
+                      enum bcri_source from, struct bcri_slot_shm *slot, bool due)
 {
     if (!bcri_take_allowed(ctx, want, region))
         return bcrE_NOMEM;
@@ -69,7 +69,7 @@ static int get_queued(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     }
     BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_tx_phase(ctx, 2);
-    bcri_tx_summon(ctx, place, summoning);
+    bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
     if (want == BCRI_WANT_READ)
         bcri_count_settled(ctx);
@@ -79,7 +79,7 @@ static int get_queued(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
 }
 
 static int join_list(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                     struct bcri_slot_shm *slot, const struct bcri_summoning *summoning)
+                     struct bcri_slot_shm *slot, bool due)
 {
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
     bcri_ref last = bcri_load(&place->cell->c.list_last);
@@ -99,36 +99,35 @@ static int join_list(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_w
         BCRI_TX32(ctx, place->ref, CELL, c.takes, bcri_load(&place->cell->c.takes) + 1);
     bcri_tx_flags(ctx, place, (uint32_t)bcri_load(&place->cell->h.state) | BCRI_CELL_SLOW);
     bcri_tx_phase(ctx, 3);
-    bcri_tx_summon(ctx, place, summoning);
+    bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
     return BCRI_WAITS;
 }
 
-/* A get that ends here without anything has summoned all the same. */
-static int find_nothing(struct bcri_ctx *ctx, const struct bcri_place *place,
-                        const struct bcri_summoning *summoning)
+/* A get that ends here without anything has requested all the same. */
+static int find_nothing(struct bcri_ctx *ctx, const struct bcri_place *place, bool due)
 {
-    if (summoning->due) {
+    if (due) {
         bcri_tx_begin(ctx);
-        bcri_tx_summon(ctx, place, summoning);
+        bcri_tx_request(ctx, place, due);
         bcri_tx_commit(ctx);
     }
     return bcrE_TIMEOUT;
 }
 
 static int get_now(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait, bool area,
-                   struct bcri_slot_shm *slot, const struct bcri_summoning *summoning)
+                   struct bcri_slot_shm *slot, bool due)
 {
     enum bcri_source from;
     bcri_ref region = bcri_queue_first(ctx, place, &from);
     if (region != 0)
-        return get_queued(ctx, place, want, region, from, slot, summoning);
+        return get_queued(ctx, place, want, region, from, slot, due);
     if (area && bcri_load(&place->cell->c.list_first) == 0) {
-        int error = bcri_putwait_take(ctx, place, want, slot, summoning);
+        int error = bcri_putwait_take(ctx, place, want, slot, due);
         if (error != bcrE_TIMEOUT)
             return error;
     }
-    return wait ? join_list(ctx, place, want, slot, summoning) : find_nothing(ctx, place, summoning);
+    return wait ? join_list(ctx, place, want, slot, due) : find_nothing(ctx, place, due);
 }
 
 static int get_under_locks(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, bool wait,
@@ -136,13 +135,9 @@ static int get_under_locks(struct bcri_ctx *ctx, struct bcri_place *place, enum 
 {
     if ((bcri_load(&place->cell->h.state) & BCRI_CELL_OWNERDEAD) != 0)
         return bcrE_OWNERDEAD;
-    struct bcri_summoning summoning;
-    bool due = bcri_get_summons(place, bcri_queue_length(place), want != BCRI_WANT_READ);
-    int error = bcri_summons_begin(ctx, place, due, &summoning);
-    if (error != 0)
-        return error;
-    error = get_now(ctx, place, want, wait, area, slot, &summoning);
-    bcri_summons_end(ctx, place, &summoning, error != bcrE_NOMEM);
+    const bool due = bcri_get_requests(place, bcri_queue_length(place), want != BCRI_WANT_READ);
+    int error = get_now(ctx, place, want, wait, area, slot, due);
+    bcri_requests_told(ctx, place, due && error != bcrE_NOMEM);
     return error;
 }
 

@@ -11,18 +11,19 @@
 #include "bcri/clock.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
-#include "bcri/summons.h"
 #include "bcri/upward.h"
 
 enum { SPIN_FAR = 4000, SPIN_NEAR = 1, CLOCK_EVERY = 64 };
 
-/* What a wait ends with: the lowest index that is ready, or, if summonses count, BCRI_WAIT_SUMMONED; else -1. */
-static int first_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, bool summonses)
+enum { PASSED = -1 };
+
+/* The lowest index that is ready, else PASSED. */
+static int first_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count)
 {
     for (int i = 0; i < count; i++)
         if (bcri_request_ready(ctx, slots[i]))
             return i;
-    return summonses && bcri_summons_any(ctx) ? BCRI_WAIT_SUMMONED : BCRI_WAIT_PASSED;
+    return PASSED;
 }
 
 static bool passed(uint64_t deadline_ns)
@@ -66,29 +67,27 @@ int bcri_spin_turns(const struct bcri_ctx *ctx)
     return ctx->cpus <= 1 || ctx->last_cpu == bcri_current_cpu() ? SPIN_NEAR : SPIN_FAR;
 }
 
-static int spin(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
-                bool summonses)
+static int spin(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
     int turns = bcri_spin_turns(ctx);
-    if (count == 1 && !summonses)
-        return spin_on_one(ctx, slots[0], turns, deadline_ns) ? 0 : BCRI_WAIT_PASSED;
-    const int looks = count + (summonses ? 1 : 0);
-    for (int turn = 0; turn < turns; turn += looks) {
-        int ready = first_ready(ctx, slots, count, summonses);
-        if (ready != BCRI_WAIT_PASSED)
+    if (count == 1)
+        return spin_on_one(ctx, slots[0], turns, deadline_ns) ? 0 : PASSED;
+    for (int turn = 0; turn < turns; turn += count) {
+        int ready = first_ready(ctx, slots, count);
+        if (ready != PASSED)
             return ready;
-        if (turn / CLOCK_EVERY != (turn + looks) / CLOCK_EVERY && passed(deadline_ns))
+        if (turn / CLOCK_EVERY != (turn + count) / CLOCK_EVERY && passed(deadline_ns))
             break;
     }
-    return BCRI_WAIT_PASSED;
+    return PASSED;
 }
 
 static int sleep_until_rung(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count,
-                            uint64_t deadline_ns, bool summonses)
+                            uint64_t deadline_ns)
 {
     struct bcri_bell_shm *bell = ctx->bell;
     uint32_t seen = bcri_load_acquire(&bell->bell);
-    int ready = BCRI_WAIT_PASSED;
+    int ready = PASSED;
     /* From here on a ring is not slept through. */
     if (bcri_unlikely(bcri_load(&bell->freers_ended) != 0))
         bcri_heap_collect_ended(ctx);
@@ -96,67 +95,57 @@ static int sleep_until_rung(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, 
     for (int i = 0; i < count && ready < 0; i++)
         if (!bcri_request_mark(ctx, slots[i]))
             ready = i;
-    if (ready < 0 && summonses && !bcri_summons_mark(ctx))
-        ready = BCRI_WAIT_SUMMONED;
     atomic_thread_fence(memory_order_seq_cst);
-    if (ready == BCRI_WAIT_PASSED)
-        ready = first_ready(ctx, slots, count, summonses);
-    if (ready == BCRI_WAIT_PASSED)
+    if (ready == PASSED)
+        ready = first_ready(ctx, slots, count);
+    if (ready == PASSED)
         bcri_futex_wait(&bell->bell, seen, deadline_ns);
     bcri_store(&bell->sleeping, 0);
-    return ready != BCRI_WAIT_PASSED ? ready : first_ready(ctx, slots, count, summonses);
+    return ready != PASSED ? ready : first_ready(ctx, slots, count);
 }
 
-static int wait_yielding(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
-                         bool summonses)
+static int wait_yielding(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    int ready = BCRI_WAIT_PASSED;
-    for (int i = 0; i < BCRI_YIELDS && ready == BCRI_WAIT_PASSED && !passed(deadline_ns); i++) {
+    int ready = PASSED;
+    for (int i = 0; i < BCRI_YIELDS && ready == PASSED && !passed(deadline_ns); i++) {
         sched_yield();
-        ready = first_ready(ctx, slots, count, summonses);
+        ready = first_ready(ctx, slots, count);
     }
     return ready;
 }
 
-static int wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
-                       bool summonses)
+static int wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    int ready = BCRI_WAIT_PASSED;
-    while (ready == BCRI_WAIT_PASSED && !passed(deadline_ns))
-        ready = sleep_until_rung(ctx, slots, count, deadline_ns, summonses);
-    return ready != BCRI_WAIT_PASSED ? ready : first_ready(ctx, slots, count, summonses);
+    int ready = PASSED;
+    while (ready == PASSED && !passed(deadline_ns))
+        ready = sleep_until_rung(ctx, slots, count, deadline_ns);
+    return ready != PASSED ? ready : first_ready(ctx, slots, count);
 }
 
-static int wait(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
-                bool summonses)
+static int wait(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    int ready = first_ready(ctx, slots, count, summonses);
-    if (ready != BCRI_WAIT_PASSED || passed(deadline_ns))
+    int ready = first_ready(ctx, slots, count);
+    if (ready != PASSED || passed(deadline_ns))
         return ready;
-    ready = spin(ctx, slots, count, deadline_ns, summonses);
-    if (ready == BCRI_WAIT_PASSED)
-        ready = wait_yielding(ctx, slots, count, deadline_ns, summonses);
-    return ready != BCRI_WAIT_PASSED ? ready : wait_asleep(ctx, slots, count, deadline_ns, summonses);
+    ready = spin(ctx, slots, count, deadline_ns);
+    if (ready == PASSED)
+        ready = wait_yielding(ctx, slots, count, deadline_ns);
+    return ready != PASSED ? ready : wait_asleep(ctx, slots, count, deadline_ns);
 }
 
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
     if (bcri_unlikely(ctx->upward != NULL))
         return ctx->upward->wait(ctx, slots, count, deadline_ns);
-    return wait(ctx, slots, count, deadline_ns, false);
+    return wait(ctx, slots, count, deadline_ns);
 }
 
 void bcri_wait_settled(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    (void)wait(ctx, &slot, 1, UINT64_MAX, false);
+    (void)wait(ctx, &slot, 1, UINT64_MAX);
 }
 
 int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    return wait_asleep(ctx, slots, count, deadline_ns, false);
-}
-
-int bcri_wait_any(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
-{
-    return wait(ctx, slots, count, deadline_ns, true);
+    return wait_asleep(ctx, slots, count, deadline_ns);
 }

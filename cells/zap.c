@@ -2,13 +2,13 @@
 /* bcr_zap. bcr.h is its manual. Journal: ZAP; the cell, and the cursors of what is dropped (junk.c). */
 #include <bcr.h>
 
+#include "bcri/enter.h"
 #include "bcri/ids.h"
 #include "bcri/lock.h"
 #include "bcri/put.h"
 #include "bcri/putwait.h"
 #include "bcri/self.h"
 #include "bcri/slow.h"
-#include "bcri/summons.h"
 #include "bcri/trace.h"
 
 static int zap(struct bcri_ctx *ctx, struct bcri_place *place)

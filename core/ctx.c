@@ -51,15 +51,6 @@ static bool stack_first_slots(struct bcri_ctx *ctx)
     return true;
 }
 
-/* Where the first will be: cells/, summons.h. */
-static void begin_summonses(struct bcri_ctx *ctx)
-{
-    struct bcri_summons_shm *queue = &ctx->record->summons;
-    ctx->summons_taken = bcri_load(&queue->taken);
-    ctx->summons_at = bcri_summons_word(queue, ctx->summons_taken);
-    ctx->summons_lap = bcri_summons_lap(ctx->summons_taken);
-}
-
 static const _Atomic uint32_t always = 1;
 
 int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t layout,
@@ -92,7 +83,6 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
     ctx->bell = &ctx->record->bell;
     ctx->trace = ctx->record->trace;
     ctx->sleepers_at = ctx->full_fence ? &always : &ctx->bell->lock_sleepers;
-    begin_summonses(ctx);
     error = stack_first_slots(ctx) ? bcri_ids_init(ctx) : bcrE_NOMEM;
     if (error != 0)
         goto fail;

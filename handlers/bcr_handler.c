@@ -2,10 +2,10 @@
 /* bcr_handler, bcr_priority, bcr_allow, bcr_block. bcr.h is their manual. */
 #include <bcr.h>
 
+#include "bcri/enter.h"
 #include "bcri/ids.h"
 #include "bcri/sched.h"
 #include "bcri/self.h"
-#include "bcri/summons.h"
 
 /* The scheduler of the calling CCE. NULL: bcr_errno says why. */
 static struct bcri_sched *find(struct bcri_ctx *ctx, int error)

@@ -55,6 +55,22 @@ void bcri_registry_remove(struct bcri_registry *registry, const struct bcri_hand
     registry->count--;
 }
 
+/* Its handlers have their homes side by side; one that is not at its own is behind it, with no gap in between. */
+void bcri_registry_under_bit(const struct bcri_registry *registry, uint32_t bit,
+                             void (*see)(struct bcri_handler *handler, void *arg), void *arg)
+{
+    const size_t mask = registry->room - 1;
+    const size_t first = (size_t)((uint64_t)bit * registry->room >> BCRI_REQUEST_BITS_LOG2);
+    const size_t end = (size_t)(((uint64_t)(bit + 1) * registry->room - 1) >> BCRI_REQUEST_BITS_LOG2) + 1;
+    for (size_t i = first; registry->room != 0 && i < first + registry->room; i++) {
+        struct bcri_handler *handler = registry->slot[i & mask];
+        if (handler == NULL && i >= end)
+            return;
+        if (handler != NULL && bcri_request_bit((uint32_t)handler->cell) == bit)
+            see(handler, arg);
+    }
+}
+
 void bcri_registry_fini(struct bcri_registry *registry)
 {
     for (size_t i = 0; i < registry->room; i++)

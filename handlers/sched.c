@@ -14,10 +14,11 @@
 
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/enter.h"
 #include "bcri/flow.h"
+#include "bcri/handler_request.h"
 #include "bcri/mark.h"
 #include "bcri/self.h"
-#include "bcri/summons.h"
 #include "bcri/upward.h"
 #include "settings.h"
 
@@ -31,9 +32,9 @@ static bool is_main(const struct bcri_invocation *one)
 
 /* ---- the stack of the stopped ---- */
 
-static void stop(struct bcri_sched *s, struct bcri_invocation *self, int level)
+static void stop(struct bcri_sched *s, struct bcri_invocation *self, int threshold)
 {
-    self->level = level;
+    self->threshold = threshold;
     self->stopped = true;
     self->below = s->top;
     self->above = NULL;
@@ -55,9 +56,9 @@ static void unstop(struct bcri_sched *s, struct bcri_invocation *one)
         one->below->above = one->above;
 }
 
-static int level(const struct bcri_sched *s)
+static int threshold(const struct bcri_sched *s)
 {
-    return s->top != NULL ? s->top->level : 0;
+    return s->top != NULL ? s->top->threshold : 0;
 }
 
 /* ---- seeing what happened ---- */
@@ -66,59 +67,67 @@ static void over(struct bcri_wait *wait)
 {
     struct bcri_invocation *one = OF(wait, wait);
     unstop(one->sched, one);
-    bcri_agenda_go_on(&one->sched->agenda, &one->going_on);
+    bcri_run_queue_resume(&one->sched->queue, &one->resumable);
 }
 
-static bool is_of(const struct bcri_handler *handler, uint32_t gen)
+/* Counts never go back, and no owner computes for so long that this many come before it looks. */
+#define AHEAD_MOST (UINT64_C(1) << 40)
+/* Further than this the cell is asked itself. */
+#define AHEAD_TOLD (UINT32_C(1) << 20)
+
+/* `count` requests of this handler's cell by now. */
+static inline void see_count(struct bcri_sched *s, struct bcri_handler *handler, uint64_t count)
 {
-    return ((gen - handler->first_gen) & BCRI_MARK_GEN_MAX) <=
-           ((handler->last_gen - handler->first_gen) & BCRI_MARK_GEN_MAX);
+    const uint64_t ahead = count - handler->seen;
+    if (ahead == 0)
+        return;
+    handler->seen = count;
+    if (bcri_unlikely(ahead >= AHEAD_MOST))
+        s->ctx->damaged = true;
+    else
+        bcri_run_queue_request(&s->queue, &handler->requested, ahead);
 }
 
-/* One that finds no memory is held until there is some; all later ones stay where they are. */
-static void take_summonses(struct bcri_sched *s)
+static void see_counter(struct bcri_handler *handler, void *sched)
 {
-    uint32_t number, gen;
-    if (bcri_unlikely(s->held != NULL)) {
-        if (!s->held->summoned.removed && !bcri_agenda_room(&s->held->summoned))
-            return;
-        struct bcri_handler *held = s->held;
-        if (!held->summoned.removed)
-            bcri_agenda_summon(&s->agenda, &held->summoned);
-        s->held = NULL;
-        held->summoned.queued--; /* what kept it while it was held */
-        if (held->summoned.removed && held->summoned.queued == 0)
-            free(held);
+    see_count(sched, handler, bcri_load_acquire(handler->counter));
+}
+
+static void see_bits(struct bcri_sched *s)
+{
+    for (uint32_t word = 0; word < BCRI_REQUEST_WORDS; word++)
+        for (uint64_t bits = bcri_requests_take_bits(s->ctx, word); bits != 0; bits &= bits - 1)
+            bcri_registry_under_bit(&s->registry, word * 64 + (uint32_t)__builtin_ctzll(bits), see_counter,
+                                    s);
+}
+
+/* What is told of a cell may be older than what is known: then it is not ahead. */
+static void take_requests(struct bcri_sched *s)
+{
+    const struct bcri_news news = bcri_requests_take(s->ctx);
+    struct bcri_handler *handler =
+        bcri_likely(news.number >= 0) ? bcri_registry_find(&s->registry, news.number) : NULL;
+    if (bcri_likely(handler != NULL)) {
+        const uint32_t ahead = news.count - (uint32_t)handler->seen;
+        if (bcri_likely(ahead < AHEAD_TOLD))
+            see_count(s, handler, handler->seen + ahead);
+        else if ((int32_t)ahead > 0)
+            see_counter(handler, s);
     }
-    while (bcri_summons_take(s->ctx, &number, &gen)) {
-        struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)number);
-        if (bcri_unlikely(handler == NULL || !is_of(handler, gen)))
-            continue;
-        if (bcri_unlikely(!bcri_agenda_room(&handler->summoned))) {
-            handler->summoned.queued++;
-            s->held = handler;
-            return;
-        }
-        bcri_agenda_summon(&s->agenda, &handler->summoned);
-    }
-}
-
-/* Whether a look for summonses would find none. */
-static inline bool none_new(const struct bcri_sched *s)
-{
-    return bcri_likely(s->held == NULL) && !bcri_summons_any(s->ctx);
+    if (news.look)
+        see_bits(s);
 }
 
 /* Whether a look would find nothing that is not known yet. */
 static inline bool nothing_new(const struct bcri_sched *s)
 {
-    return none_new(s) && bcri_waits_quiet(&s->waits);
+    return !bcri_requests_any(s->ctx) && bcri_waits_quiet(&s->waits);
 }
 
 static void see(struct bcri_sched *s, bool exact)
 {
-    if (!none_new(s))
-        take_summonses(s);
+    if (bcri_requests_any(s->ctx))
+        take_requests(s);
     if (!bcri_waits_quiet(&s->waits))
         bcri_waits_look(&s->waits, exact, over);
 }
@@ -155,11 +164,11 @@ static void assign(struct bcri_invocation *one, struct bcri_handler *handler)
     one->cell = handler->cell;
     one->activep = handler->activep;
     one->blockp = handler->blockp;
-    if (one->going_on.lane != handler->summoned.lane) {
-        if (one->going_on.lane != NULL)
-            bcri_lane_leave(one->going_on.lane);
-        one->going_on.lane = handler->summoned.lane;
-        one->going_on.lane->users++;
+    if (one->resumable.level != handler->requested.level) {
+        if (one->resumable.level != NULL)
+            bcri_level_leave(one->resumable.level);
+        one->resumable.level = handler->requested.level;
+        one->resumable.level->users++;
     }
     atomic_store_explicit(&one->stack.cell, handler->cell, memory_order_relaxed);
 }
@@ -178,13 +187,13 @@ static void watch(const struct bcri_invocation *from)
 static bool is_due(struct bcri_sched *s)
 {
     const struct bcri_invocation *self = s->current;
-    const struct bcri_lane *lane = bcri_agenda_top(&s->agenda);
-    return lane != NULL && (lane->priority > self->activep ||
-                            (lane->priority == self->activep && lane->count != 0 && is_main(self)));
+    const struct bcri_level *level = bcri_run_queue_top(&s->queue);
+    return level != NULL && (level->priority > self->activep ||
+                             (level->priority == self->activep && level->first != NULL && is_main(self)));
 }
 
 /* What the beginning of each call looks at (bcri_enter): where the executing invocation's stack lies, and whether something may
- * interrupt it that was seen already: summonses that came after the main program was interrupted by others, or that bcr_allow
+ * interrupt it that was seen already: requests that came after the main program was interrupted by others, or that bcr_allow
  * left alone. */
 static void set_entry(struct bcri_sched *s)
 {
@@ -226,9 +235,9 @@ static struct bcri_invocation *begin(struct bcri_invocation *self, struct bcri_i
                                      const struct bcri_turn *turn)
 {
     if (turn->invocation != NULL)
-        return OF(turn->invocation, going_on);
+        return OF(turn->invocation, resumable);
     struct bcri_invocation *one = fresh != NULL ? fresh : self;
-    assign(one, (struct bcri_handler *)(void *)turn->summoned);
+    assign(one, (struct bcri_handler *)(void *)turn->requested);
     return one;
 }
 
@@ -276,8 +285,9 @@ static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_s
         if (!ended && fresh == NULL)
             fresh = take_invocation(s);
         const bool may_start = ended || fresh != NULL;
-        turn = (struct bcri_turn){may_start ? bcri_agenda_next_summons(&s->agenda, level(s)) : NULL, NULL};
-        if (turn.summoned != NULL || bcri_agenda_next(&s->agenda, level(s), may_start, &turn))
+        turn = (struct bcri_turn){
+            .requested = may_start ? bcri_run_queue_next_request(&s->queue, threshold(s)) : NULL};
+        if (turn.requested != NULL || bcri_run_queue_next(&s->queue, threshold(s), may_start, &turn))
             break;
         idle(s);
     }
@@ -306,10 +316,10 @@ static inline bool run_next(struct bcri_sched *s, struct bcri_invocation *self)
 {
     if (!nothing_new(s))
         return false;
-    struct bcri_summoned *summoned = bcri_agenda_next_summons(&s->agenda, level(s));
-    if (summoned == NULL)
+    struct bcri_requested *requested = bcri_run_queue_next_request(&s->queue, threshold(s));
+    if (requested == NULL)
         return false;
-    assign(self, (struct bcri_handler *)(void *)summoned);
+    assign(self, (struct bcri_handler *)(void *)requested);
     s->ctx->handlers_due = false; /* it has the highest priority of all that are known */
     return true;
 }
@@ -375,26 +385,29 @@ int bcri_sched_out_of_place(const struct bcri_sched *s)
 void bcri_sched_yield(struct bcri_sched *s)
 {
     struct bcri_invocation *self = s->current;
-    if (!none_new(s))
-        take_summonses(s);
+    if (bcri_requests_any(s->ctx))
+        take_requests(s);
     s->ctx->handlers_due = false;
     if (!is_due(s))
         return;
+    struct bcri_level *level = self->resumable.level;
     stop(s, self, self->activep);
-    bcri_agenda_stop(&s->agenda, &self->going_on, self->going_on.lane, false);
+    /* Requests of its own priority go before the main program; not those that come later. */
+    bcri_run_queue_stop(&s->queue, &self->resumable, level,
+                        is_main(self) ? level->turns + level->waiting : 0);
     schedule(s, self);
 }
 
 int bcri_sched_allow(struct bcri_sched *s, int priority)
 {
     struct bcri_invocation *self = s->current;
-    struct bcri_lane *lane = bcri_lane_enter(&s->agenda, priority);
-    if (lane == NULL)
+    struct bcri_level *level = bcri_level_enter(&s->queue, priority);
+    if (level == NULL)
         return bcrE_NOMEM;
     stop(s, self, priority);
-    bcri_agenda_stop(&s->agenda, &self->going_on, lane, true);
+    bcri_run_queue_stop(&s->queue, &self->resumable, level, BCRI_ALLOWS);
     schedule(s, self);
-    bcri_lane_leave(lane);
+    bcri_level_leave(level);
     return 0;
 }
 
@@ -402,11 +415,11 @@ int bcri_sched_set_priority(struct bcri_sched *s, int activep, int blockp)
 {
     struct bcri_invocation *self = s->current;
     if (activep != self->activep) {
-        struct bcri_lane *lane = bcri_lane_enter(&s->agenda, activep);
-        if (lane == NULL)
+        struct bcri_level *level = bcri_level_enter(&s->queue, activep);
+        if (level == NULL)
             return bcrE_NOMEM;
-        bcri_lane_leave(self->going_on.lane);
-        self->going_on.lane = lane;
+        bcri_level_leave(self->resumable.level);
+        self->resumable.level = level;
     }
     self->activep = activep;
     self->blockp = blockp;
@@ -439,19 +452,14 @@ void bcri_sched_wait_for(struct bcri_sched *s, struct bcri_event *event)
 
 /* ---- the table for the floors below ---- */
 
-static void *summons_room(struct bcri_ctx *ctx, uint32_t number)
-{
-    const struct bcri_sched *s = ctx->handlers;
-    struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)number);
-    return handler != NULL && s->held == NULL && bcri_agenda_room(&handler->summoned) ? handler : NULL;
-}
-
-static void summon(struct bcri_ctx *ctx, void *noted)
+static void requested(struct bcri_ctx *ctx, uint32_t number, uint64_t count)
 {
     struct bcri_sched *s = ctx->handlers;
-    struct bcri_handler *handler = noted;
     const struct bcri_invocation *self = s->current;
-    bcri_agenda_summon(&s->agenda, &handler->summoned);
+    struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)number);
+    if (bcri_unlikely(handler == NULL))
+        return;
+    see_count(s, handler, count);
     if (handler->activep > self->activep || (handler->activep == self->activep && is_main(self)))
         ctx->handlers_due = true;
 }
@@ -479,10 +487,9 @@ static int run(struct bcri_ctx *ctx)
 static void remove_handler(struct bcri_sched *s, struct bcri_handler *handler)
 {
     bcri_registry_remove(&s->registry, handler);
-    bcri_lane_leave(handler->summoned.lane);
-    handler->summoned.removed = true;
-    if (handler->summoned.queued == 0)
-        free(handler);
+    bcri_run_queue_drop(&s->queue, &handler->requested);
+    bcri_level_leave(handler->requested.level);
+    free(handler);
 }
 
 static void cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
@@ -500,11 +507,9 @@ static void fini(struct bcri_ctx *ctx)
     struct bcri_sched *s = ctx->handlers;
     ctx->upward = NULL;
     ctx->handlers = NULL;
-    if (s->held != NULL && s->held->summoned.removed && --s->held->summoned.queued == 0)
-        free(s->held);
     bcri_stacks_fini(&s->stacks, drop_invocation);
     bcri_waits_fini(&s->waits);
-    bcri_agenda_fini(&s->agenda);
+    bcri_run_queue_fini(&s->queue);
     bcri_registry_fini(&s->registry);
     free(s);
 }
@@ -512,22 +517,16 @@ static void fini(struct bcri_ctx *ctx)
 static bool alone(const struct bcri_ctx *ctx)
 {
     const struct bcri_sched *s = ctx->handlers;
-    return s->agenda.heap_count == 0 && s->waits.watched.first == NULL && s->waits.belled.first == NULL &&
-           none_new(s);
+    return s->queue.heap_count == 0 && s->waits.watched.first == NULL && s->waits.belled.first == NULL &&
+           !bcri_requests_any(ctx);
 }
 
 static const struct bcri_upward upward = {.wait = wait_ready,
                                           .alone = alone,
                                           .run = run,
                                           .cells_gone = cells_gone,
-                                          .summons_room = summons_room,
-                                          .summon = summon,
+                                          .requested = requested,
                                           .fini = fini};
-
-static void dropped(struct bcri_summoned *summoned)
-{
-    free((struct bcri_handler *)(void *)summoned);
-}
 
 struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx)
 {
@@ -539,11 +538,11 @@ struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx)
     s->ctx = ctx;
     s->current = &s->main;
     s->main.sched = s;
-    bcri_agenda_init(&s->agenda, dropped);
+    bcri_run_queue_init(&s->queue);
     bcri_waits_init(&s->waits, ctx);
-    s->main.going_on.lane = bcri_lane_enter(&s->agenda, 0);
-    if (s->main.going_on.lane == NULL || !bcri_waits_reserve(&s->waits, 1)) {
-        bcri_agenda_fini(&s->agenda);
+    s->main.resumable.level = bcri_level_enter(&s->queue, 0);
+    if (s->main.resumable.level == NULL || !bcri_waits_reserve(&s->waits, 1)) {
+        bcri_run_queue_fini(&s->queue);
         bcri_waits_fini(&s->waits);
         free(s);
         return NULL;
@@ -561,29 +560,25 @@ struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx)
 static int replace(struct bcri_sched *s, struct bcri_handler *handler, const struct bcri_handler *as,
                    int mark)
 {
-    struct bcri_lane *lane = bcri_lane_enter(&s->agenda, as->activep);
-    if (lane == NULL)
+    struct bcri_level *level = bcri_level_enter(&s->queue, as->activep);
+    if (level == NULL)
         return bcrE_NOMEM;
-    const bool moves = lane != handler->summoned.lane;
-    uint32_t gen;
-    int error = moves && !bcri_agenda_move_room(&s->agenda, &handler->summoned, lane)
-                    ? bcrE_NOMEM
-                    : bcri_mark_set(s->ctx, as->cell, mark, &gen);
+    int error = bcri_mark_set(s->ctx, as->cell, mark);
     if (error != 0) {
-        bcri_lane_leave(lane);
+        bcri_level_leave(level);
         return error;
     }
-    bcri_lane_leave(handler->summoned.lane);
-    if (moves)
-        bcri_agenda_move(&s->agenda, &handler->summoned, lane);
+    bcri_level_leave(handler->requested.level);
+    if (level != handler->requested.level)
+        bcri_run_queue_move(&s->queue, &handler->requested, level);
     handler->run = as->run;
     handler->activep = as->activep;
     handler->blockp = as->blockp;
-    handler->last_gen = gen;
     s->ctx->handlers_due = is_due(s); /* what is queued of it may have a higher priority now */
     return 0;
 }
 
+/* What was told of an earlier cell of this number is forgotten first. As long as the cell has no mark it counts nothing. */
 static int add(struct bcri_sched *s, const struct bcri_handler *like, int mark)
 {
     struct bcri_handler *handler = malloc(sizeof *handler);
@@ -591,19 +586,21 @@ static int add(struct bcri_sched *s, const struct bcri_handler *like, int mark)
         return bcrE_NOMEM;
     *handler = *like;
     int error = bcrE_NOMEM;
-    handler->summoned.lane = bcri_lane_enter(&s->agenda, like->activep);
-    if (handler->summoned.lane == NULL)
+    handler->requested.level = bcri_level_enter(&s->queue, like->activep);
+    if (handler->requested.level == NULL)
         goto free_handler;
     if (!bcri_registry_reserve(&s->registry))
-        goto leave_lane;
-    error = bcri_mark_set(s->ctx, like->cell, mark, &handler->first_gen);
+        goto leave_level;
+    take_requests(s);
+    handler->counter = bcri_mark_counter(s->ctx, like->cell);
+    handler->seen = handler->counter != NULL ? bcri_load(handler->counter) : 0;
+    error = bcri_mark_set(s->ctx, like->cell, mark);
     if (error != 0)
-        goto leave_lane;
-    handler->last_gen = handler->first_gen;
+        goto leave_level;
     bcri_registry_add(&s->registry, handler);
     return 0;
-leave_lane:
-    bcri_lane_leave(handler->summoned.lane);
+leave_level:
+    bcri_level_leave(handler->requested.level);
 free_handler:
     free(handler);
     return error;

@@ -11,8 +11,8 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/flow.h"
+#include "bcri/handler_request.h"
 #include "bcri/heap.h"
-#include "bcri/summons.h"
 
 #define NO_DEADLINE SIZE_MAX
 
@@ -313,7 +313,7 @@ void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct b
 
 static bool something(struct bcri_waits *waits)
 {
-    if (bcri_summons_any(waits->ctx) || bcri_load_acquire(&waits->ctx->bell->bell) != waits->bell_seen)
+    if (bcri_requests_any(waits->ctx) || bcri_load_acquire(&waits->ctx->bell->bell) != waits->bell_seen)
         return true;
     for (struct bcri_wait *wait = waits->watched.first; wait != NULL; wait = wait->next)
         if (looks_ready(waits, wait) >= 0)
@@ -326,7 +326,7 @@ static void sleep_until_rung(struct bcri_waits *waits, uint64_t latest_ns)
     struct bcri_bell_shm *own = waits->ctx->bell;
     while (waits->watched.first != NULL)
         bell_oldest(waits);
-    if (!bcri_summons_mark(waits->ctx))
+    if (!bcri_requests_sleep(waits->ctx))
         return;
     if (bcri_unlikely(bcri_load(&own->freers_ended) != 0)) /* bell_seen is older */
         bcri_heap_collect_ended(waits->ctx);

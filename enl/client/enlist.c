@@ -10,12 +10,12 @@
 
 #include "bcri/cces.h"
 #include "bcri/client.h"
+#include "bcri/enter.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/sane.h"
 #include "bcri/sched.h"
 #include "bcri/self.h"
-#include "bcri/summons.h"
 
 /* The answer's status, or a code. In a CCE that has handlers these run until the answer is there. */
 static int call(struct bcri_client *client, struct bcri_control *request)

@@ -2,7 +2,7 @@
 /* See actor.h.
  *
  * With marks: a cell of each kind of mark. Handlers do what the main program does, one call, so that they are interrupted, wait, and
- * summon others; each keeps to the rule that what is in a bag is in no call. */
+ * request others' handlers; each keeps to the rule that what is in a bag is in no call. */
 #include "actor.h"
 
 #include <bcr.h>

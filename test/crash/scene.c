@@ -86,17 +86,18 @@ static int grow_cells(const struct scenario *s)
     return base;
 }
 
-void scene_mark(struct bcri_ctx *owner, const struct scene *scene)
+void scene_mark(struct bcri_ctx *owner, struct scene *scene)
 {
     const struct scenario *s = scene->scenario;
-    uint32_t gen;
     if (!s->marked)
         return;
-    CHECK_INT(bcri_mark_set(owner, scene->cell, 0, &gen), 0);
-    for (int i = 0; i < s->summonses; i++)
+    for (int cell = scene->cell; cell <= scene->cell + 1; cell++)
+        requests_watch(&scene->requests, owner, cell);
+    CHECK_INT(bcri_mark_set(owner, scene->cell, 0), 0);
+    for (int i = 0; i < s->requests; i++)
         CHECK(bcr_deq(scene->home, scene->cell, 0) == NULL);
     for (int cell = scene->cell; cell <= scene->cell + 1; cell++)
-        CHECK_INT(bcri_mark_set(owner, cell, s->mark, &gen), 0);
+        CHECK_INT(bcri_mark_set(owner, cell, s->mark), 0);
 }
 
 static void fill(struct scene *scene)
@@ -253,8 +254,8 @@ void scene_open(struct scene *scene)
         as_owner(scene);
         scene_mark(scene->owner, scene);
         fill(scene);
-        if (s->marked && s->summonses == 0 && s->sleeper == 0)
-            CHECK(scene_take_summonses(scene) >= 0);
+        if (s->marked && s->requests == 0 && s->sleeper == 0)
+            CHECK(scene_take_requests(scene) >= 0);
         if (s->armed) {
             as_owner(scene);
             scene->fd = bcr_fd(scene->cell);

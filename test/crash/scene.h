@@ -10,9 +10,9 @@
  *     T=5 R=- L=OWNERDEAD    the peer's waiting gets, reads and lock requests, in the order in which they were made: the
  *                            value that came, - still waiting, or the error
  *     P=in P=- P=DEAD        the peer's waiting puts
- *     s=1                    how often the owner's handlers have been summoned since, where its cells are marked
+ *     s=1                    how often the owner's handlers have been requested since, where its cells are marked
  *     S=5 S=in S=- S=DEAD    what the sleeper's call returned, or that nothing was owed to it (it is woken by a put of 99,
- *                            or, in a put, by a zap, before the rest is looked at); S=s: the owner was summoned
+ *                            or, in a put, by a zap, before the rest is looked at); S=s: the owner had news
  *     fd                     the first cell's descriptor is readable
  *     : 1 2 3                what is in the first cell, in order; or the error
  *     ; 4                    what is in the second cell, if anything */
@@ -27,6 +27,7 @@
 
 #include "check.h"
 #include "group.h"
+#include "requests.h"
 #include "trace.h"
 
 enum { SCENE_IDS = 8, SCENE_LINE = 256 };
@@ -45,6 +46,7 @@ struct scene {
     struct sleeper *sleeper;
     int fd;
     bool sleeps_on;
+    struct requests requests;    /* of the owner */
     struct scene_shared *shared; /* with the processes that it forks */
 
     /* of the victim, or of whom `as_...` has made the thread */
@@ -63,14 +65,14 @@ struct scenario {
     int given_back; /* regions 61, 62, ... that were taken and given back to its head */
     char
         sleeper; /* T, R, P: somebody sleeps in a get, a read, or a put (of 99) that waits for room; H: the owner
-                          * until it is summoned */
+                          * until there is news */
     const char *waiters; /* T, R, L: gets, reads, locks of the peer's that wait */
     const char *late;    /* the same for those that `arrange` has made and added to scene->waiter */
     int puts;            /* puts of 51, 52, ... of the peer's that wait for room */
     bool marked;         /* both cells bear this mark */
     int mark;
-    int summonses; /* so many are in the owner's queue before */
-    bool armed;    /* the owner has a descriptor of the first cell; only where it is empty */
+    int requests; /* so many there are before */
+    bool armed;   /* the owner has a descriptor of the first cell; only where it is empty */
     void (*prepare)(struct scene *scene); /* in the victim */
     void (*arrange)(struct scene *scene); /* after that, by owner and peer */
 
@@ -87,9 +89,9 @@ struct scenario {
     const char *before, *after, *also;
 
     /* What a second victim does, prepared in the same way (test_two.c), and what must be seen then of cells that are marked: of
-     * how many regions each has summoned that was put, or taken. */
+     * how many regions there were requests, of those put, or taken. */
     bool (*second)(struct scene *scene);
-    enum scene_sum { SCENE_ANY, SCENE_PUTS_SUMMON, SCENE_TAKES_SUMMON } sum;
+    enum scene_sum { SCENE_ANY, SCENE_PUTS_REQUEST, SCENE_TAKES_REQUEST } sum;
 
     /* Another process that does this to the cell all the time; then what is seen is not compared. */
     void (*contender)(struct scene *scene);

@@ -52,10 +52,10 @@ struct line {
 };
 void scene_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *scene_code_name(int code);
-/* Marks the cells of the calling CCE, and summons it as often as the scenario says; in the victim, if they are its own. */
-void scene_mark(struct bcri_ctx *owner, const struct scene *scene);
-/* Takes all that the owner was summoned to; returns how often that was. */
-int scene_take_summonses(struct scene *scene);
+/* Marks the cells of the calling CCE, and requests as often as the scenario says; in the victim, if they are its own. */
+void scene_mark(struct bcri_ctx *owner, struct scene *scene);
+/* Takes all requests of the owner's handlers; returns how many there were. All that is counted must have been told. */
+int scene_take_requests(struct scene *scene);
 void scene_see(struct scene *scene, struct line *line);
 void scene_fall_asleep(struct scene *scene);
 void scene_wake_up(struct scene *scene, struct line *line);

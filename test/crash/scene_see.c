@@ -10,7 +10,6 @@
 
 #include "bcri/flow.h"
 #include "bcri/self.h"
-#include "bcri/summons.h"
 
 enum { FD_MSEC = 20000 }; /* until a descriptor that is owed counts as forgotten */
 
@@ -102,20 +101,20 @@ static void see_fd(struct scene *scene, struct line *line)
         scene_add(line, "fd ");
 }
 
-int scene_take_summonses(struct scene *scene)
+int scene_take_requests(struct scene *scene)
 {
-    uint32_t number, gen;
     int count = 0;
     as_owner(scene);
-    for (; bcri_summons_take(scene->owner, &number, &gen); count++)
-        CHECK(number == (uint32_t)scene->cell || number == (uint32_t)scene->cell + 1);
+    while (requests_next(&scene->requests) >= 0)
+        count++;
+    CHECK_INT(requests_untold(&scene->requests), 0);
     return count;
 }
 
 void scene_see(struct scene *scene, struct line *line)
 {
     if (scene->scenario->marked && !scene->scenario->own)
-        scene_add(line, "s=%d ", scene_take_summonses(scene) - scene->scenario->summonses);
+        scene_add(line, "s=%d ", scene_take_requests(scene) - scene->scenario->requests);
     see_waiters(scene, line);
     see_puts(scene, line);
     if (scene->scenario->armed)
@@ -159,8 +158,8 @@ void scene_go_on(struct scene *scene)
         CHECK_INT(value_of(bcr_deq(scene->home, cell, 0)), 8);
         CHECK_INT(bcr_zap(scene->home, cell), 0);
     }
-    int summoned = scene->scenario->marked ? scene_take_summonses(scene) : 0;
-    CHECK(summoned > 0 || !scene->scenario->marked || scene->scenario->mark > 1);
+    int requested = scene->scenario->marked ? scene_take_requests(scene) : 0;
+    CHECK(requested > 0 || !scene->scenario->marked || scene->scenario->mark > 1);
 }
 
 /* Each block of a survivor's heap is free again. */

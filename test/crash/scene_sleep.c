@@ -8,7 +8,6 @@
 
 #include "bcri/flow.h"
 #include "bcri/self.h"
-#include "bcri/summons.h"
 
 struct sleeper {
     pthread_t thread;
@@ -25,8 +24,8 @@ static void *sleep_in_call(void *arg)
     struct sleeper *sleeper = arg;
     bcri_self_set(sleeper->ctx);
     if (sleeper->call == 'H') {
-        while (bcri_wait_any(sleeper->ctx, NULL, 0, UINT64_MAX) != BCRI_WAIT_SUMMONED)
-            continue;
+        while (!bcri_requests_any(sleeper->ctx))
+            requests_sleep(sleeper->ctx, UINT64_MAX);
     } else if (sleeper->call == 'P') {
         if (bcr_enq(number(SCENE_SLEEPERS_PUT), sleeper->home, sleeper->cell, bcr_FREE) != 0)
             sleeper->error = bcr_errno;
@@ -64,22 +63,35 @@ void scene_fall_asleep(struct scene *scene)
     CHECK_INT(pthread_create(&sleeper->thread, NULL, sleep_in_call, sleeper), 0);
     while (bcri_load_acquire(&sleeper->ctx->bell->sleeping) == 0)
         sched_yield();
-    while (sleeper->call == 'H' && bcri_load_acquire(&sleeper->ctx->record->summons.asleep) == 0)
+    while (sleeper->call == 'H' && bcri_load_acquire(&sleeper->ctx->record->requests.asleep) == 0)
         sched_yield();
 }
 
-/* The owner itself: whether a summons is there says whether it must have been woken. */
+static bool is_requested(struct scene *scene)
+{
+    struct requests *requests = &scene->requests;
+    requests_look(requests);
+    for (int i = 0; i < requests->count; i++)
+        if (requests->of[i].told != requests->of[i].seen)
+            return true;
+    return false;
+}
+
+/* The owner itself. If there is news, requests or not, it must have been woken. */
 static void wake_owner_up(struct scene *scene, struct line *line)
 {
     struct sleeper *sleeper = scene->sleeper;
-    const struct bcri_summons_shm *queue = &scene->owner->record->summons;
-    bool slept_on = bcri_load_acquire(&queue->written) == bcri_load(&queue->taken);
-    if (slept_on) {
+    const bool slept_on = !bcri_requests_any(scene->owner);
+    if (!slept_on)
+        CHECK_INT(pthread_join(sleeper->thread, NULL), 0);
+    const bool requested = is_requested(scene);
+    if (!requested) {
         as_peer(scene);
         CHECK_INT(bcr_enq(number(SCENE_SLEEPERS_PUT), scene->home, scene->cell, bcr_FREE), 0);
     }
-    CHECK_INT(pthread_join(sleeper->thread, NULL), 0);
-    scene_add(line, "S=%s ", slept_on ? "-" : "s");
+    if (slept_on)
+        CHECK_INT(pthread_join(sleeper->thread, NULL), 0);
+    scene_add(line, "S=%s ", requested ? "s" : "-");
     free(sleeper);
 }
 

@@ -119,23 +119,21 @@ static bool journal_is_open(const struct killer *killer, int i)
 {
     return bcri_load(&record_of(killer, i)->journal.op) != 0;
 }
-static bool summons(const struct killer *killer, int i)
+static bool requests(const struct killer *killer, int i)
 {
-    return bcri_load(&record_of(killer, i)->journal.aux[BCRI_AUX_SUMMONS]) != 0;
+    const struct bcri_journal_shm *j = &record_of(killer, i)->journal;
+    return bcri_load(&j->op) != 0 && (bcri_load(&j->phase) & BCRI_PHASE_REQUESTS) != 0;
 }
 
 /* What was found of those that were killed. */
 struct tally {
-    uint64_t kills, open, summoning, under_way, chained;
+    uint64_t kills, open, requesting, under_way;
 };
 static void note(struct killer *killer, int i, struct tally *tally)
 {
-    const struct bcri_record_shm *record = record_of(killer, i);
     tally->kills++;
     tally->open += journal_is_open(killer, i);
-    tally->summoning += summons(killer, i);
-    tally->chained +=
-        (bcri_load(&record->summons.chain_first) | bcri_load(&record->summons.taken_first)) != 0;
+    tally->requesting += requests(killer, i);
     tally->under_way += bcri_load(&killer->actor.arena->under_way[killer->index[i] % RECORDS]) != 0;
 }
 
@@ -159,10 +157,10 @@ static void stop(const struct killer *killer, int i)
 
 /* Kills one at a random moment. It is stopped first, to see where it is: calls are shorter than the way of a signal. Too many had
  * closed journals lately: then a moment at which this one's is closed, too, is passed over. On a busy machine members spend most
- * of their time waiting. With handlers every other shall be summoning somebody. */
+ * of their time waiting. With handlers every other shall be requesting one. */
 static void kill_one(struct killer *killer, struct tally *tally)
 {
-    const bool summoner = killer->actor.marked && tally->kills % 2 == 0;
+    const bool requester = killer->actor.marked && tally->kills % 2 == 0;
     const bool reluctant = 2 * tally->open < tally->kills + RESERVE;
     int i = (int)test_rand_below(&killer->random, MEMBERS - 1);
     i += i >= killer->youngest; /* which is still finding its way */
@@ -170,7 +168,7 @@ static void kill_one(struct killer *killer, struct tally *tally)
     stop(killer, i);
     for (int tries = 0; tries < MOMENTS; tries++) {
         const bool closed = reluctant && !journal_is_open(killer, i);
-        if (!closed && !(summoner && !summons(killer, i)))
+        if (!closed && !(requester && !requests(killer, i)))
             break;
         kill(killer->pid[i], SIGCONT);
         wait_a_moment(killer, closed ? GAP_NS / 8 : GAP_NS / 64);
@@ -243,9 +241,7 @@ TEST_TIMEOUT(whoever_is_killed_among_handlers_the_others_go_on, 1800)
     if (skipped() != NULL)
         SKIP(skipped());
     struct tally tally = kill_many(true, test_scale(150, 1000));
-    printf("%llu while they summoned somebody, %llu with invocations under way, %llu with a chain of "
-           "summonses\n",
-           (unsigned long long)tally.summoning, (unsigned long long)tally.under_way,
-           (unsigned long long)tally.chained);
-    CHECK(tally.summoning != 0 && tally.under_way != 0 && tally.chained != 0);
+    printf("%llu while they requested a handler, %llu with invocations under way\n",
+           (unsigned long long)tally.requesting, (unsigned long long)tally.under_way);
+    CHECK(tally.requesting != 0 && tally.under_way != 0);
 }

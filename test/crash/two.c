@@ -110,14 +110,14 @@ static void look(struct scene *scene)
 {
     const struct scenario *s = scene->scenario;
     struct line line = {.length = 0};
-    int summoned = 0;
+    int requested = 0;
     scene_audit(scene, "after the burials");
     scene_see(scene, &line);
     if (s->sum == SCENE_ANY)
         return;
-    CHECK_INT(sscanf(line.text, "s=%d ", &summoned), 1);
-    if (summoned != (s->sum == SCENE_PUTS_SUMMON ? count_regions(line.text, SCENE_VICTIMS_PUT)
-                                                 : s->queued - count_regions(line.text, 0)))
+    CHECK_INT(sscanf(line.text, "s=%d ", &requested), 1);
+    if (requested != (s->sum == SCENE_PUTS_REQUEST ? count_regions(line.text, SCENE_VICTIMS_PUT)
+                                                   : s->queued - count_regions(line.text, 0)))
         FAIL("%s: saw \"%s\"", scene_position, line.text);
 }
 

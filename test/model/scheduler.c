@@ -20,12 +20,53 @@ void sched_begin(struct sched *sched)
 
 /* ---- what happens ---- */
 
-int sched_request(struct sched *sched, int cell, int activep, int blockp)
+static struct sched_time now(struct sched *sched)
 {
-    CHECK(sched->request_count < SCHED_REQUESTS);
+    struct sched_time time = {.latest = ++sched->clock};
+    time.earliest = sched->idle_since != 0 ? sched->idle_since : time.latest;
+    return time;
+}
+
+static bool is_seen(const struct sched_request *request)
+{
+    return request->queued && !request->dropped && request->came.latest != 0;
+}
+
+static bool waits_for_its_turn(const struct sched *sched, int cell)
+{
+    for (int i = 0; i < sched->request_count; i++)
+        if (sched->request[i].cell == cell && is_seen(&sched->request[i]))
+            return true;
+    return false;
+}
+
+/* All that is requested at one cell. */
+static void see_cell(struct sched *sched, int cell, struct sched_time time)
+{
+    if (!waits_for_its_turn(sched, cell))
+        sched->turn[cell] = time;
+    for (int i = 0; i < sched->request_count; i++)
+        if (sched->request[i].cell == cell && sched->request[i].came.latest == 0)
+            sched->request[i].came = time;
+}
+
+/* Of several cells it is not known which came first. */
+static void see_requests(struct sched *sched)
+{
+    const struct sched_time time = now(sched);
+    for (int cell = 0; cell < SCHED_CELLS; cell++)
+        see_cell(sched, cell, time);
+}
+
+int sched_request(struct sched *sched, int cell, int activep, int blockp, bool own)
+{
+    CHECK(sched->request_count < SCHED_REQUESTS && cell < SCHED_CELLS);
     sched->request[sched->request_count] =
         (struct sched_request){.queued = true, .cell = cell, .activep = activep, .blockp = blockp};
-    return sched->request_count++;
+    sched->request_count++;
+    if (own)
+        see_cell(sched, cell, now(sched));
+    return sched->request_count - 1;
 }
 
 void sched_replace(struct sched *sched, int cell, int activep, int blockp)
@@ -52,21 +93,6 @@ void sched_over(struct sched *sched, int invocation)
 
 /* ---- seeing it ---- */
 
-static struct sched_time now(struct sched *sched)
-{
-    struct sched_time time = {.latest = ++sched->clock};
-    time.earliest = sched->idle_since != 0 ? sched->idle_since : time.latest;
-    return time;
-}
-
-/* Requests are seen in their order. */
-static void see_requests(struct sched *sched)
-{
-    for (int i = 0; i < sched->request_count; i++)
-        if (sched->request[i].queued && sched->request[i].came.latest == 0)
-            sched->request[i].came = now(sched);
-}
-
 /* All that is over is seen at the same time. */
 static void see_waits(struct sched *sched)
 {
@@ -92,34 +118,41 @@ int sched_level(const struct sched *sched)
     return top->state == SCHED_WAITS ? top->blockp : top->state == SCHED_ALLOWS ? top->allowed : top->activep;
 }
 
-/* How one candidate stands to others. */
+/* How one candidate stands to others of its priority: who can go on, new ones, who is in bcr_allow. */
+enum kind { RESUMABLE, NEW, ALLOWS };
 struct rank {
     int priority;
-    bool last; /* among its equals: it is in bcr_allow */
+    enum kind kind;
     struct sched_time came;
-    int request; /* their order is known; -1: none */
 };
 
 static bool must_go_before(struct rank a, struct rank b)
 {
     if (a.priority != b.priority)
         return a.priority > b.priority;
-    if (a.last != b.last)
-        return b.last;
-    if (a.last)
-        return false; /* there is one only */
-    if (a.request >= 0 && b.request >= 0)
-        return a.request < b.request;
-    return a.came.latest < b.came.earliest;
+    if (a.kind != b.kind)
+        return a.kind < b.kind;
+    return a.came.latest < b.came.earliest; /* of those in bcr_allow there is one only */
 }
 
 static bool rank_of_request(const struct sched *sched, int i, struct rank *rank_out)
 {
     const struct sched_request *request = &sched->request[i];
-    if (!request->queued || request->dropped || request->came.latest == 0)
+    if (!is_seen(request))
         return false;
-    *rank_out = (struct rank){.priority = request->activep, .came = request->came, .request = i};
+    for (int k = 0; k < i; k++)
+        if (sched->request[k].cell == request->cell && is_seen(&sched->request[k]))
+            return false; /* it has an older one */
+    *rank_out = (struct rank){.priority = request->activep, .kind = NEW, .came = sched->turn[request->cell]};
     return true;
+}
+
+static int requests_of_priority(const struct sched *sched, int priority)
+{
+    int count = 0;
+    for (int i = 0; i < sched->request_count; i++)
+        count += is_seen(&sched->request[i]) && sched->request[i].activep == priority;
+    return count;
 }
 
 static int priority_of(const struct sched_invocation *invocation)
@@ -139,13 +172,22 @@ static bool is_innermost(const struct sched *sched, const struct sched_invocatio
     return true;
 }
 
+/* Whether it is the main program, and lets turns pass. */
+static bool lets_pass(const struct sched *sched, int i)
+{
+    const struct sched_invocation *one = &sched->invocation[i];
+    return i == SCHED_MAIN && one->state == SCHED_INTERRUPTED && sched->passes > 0 &&
+           requests_of_priority(sched, one->activep) != 0;
+}
+
 static bool rank_of_invocation(const struct sched *sched, int i, struct rank *rank_out)
 {
     const struct sched_invocation *one = &sched->invocation[i];
-    *rank_out = (struct rank){
-        .priority = priority_of(one), .last = one->state == SCHED_ALLOWS, .came = one->came, .request = -1};
-    return one->state == SCHED_READY ||
-           ((one->state == SCHED_INTERRUPTED || one->state == SCHED_ALLOWS) && is_innermost(sched, one));
+    *rank_out = (struct rank){.priority = priority_of(one),
+                              .kind = one->state == SCHED_ALLOWS ? ALLOWS : RESUMABLE,
+                              .came = one->came};
+    return one->state == SCHED_READY || ((one->state == SCHED_INTERRUPTED || one->state == SCHED_ALLOWS) &&
+                                         is_innermost(sched, one) && !lets_pass(sched, i));
 }
 
 static bool nobody_goes_before(const struct sched *sched, struct rank rank)
@@ -220,6 +262,8 @@ bool sched_would_interrupt(struct sched *sched)
 bool sched_interrupts(struct sched *sched)
 {
     const bool interrupts = sched_would_interrupt(sched);
+    if (interrupts && sched->runs == SCHED_MAIN)
+        sched->passes = requests_of_priority(sched, running(sched)->activep);
     if (interrupts)
         stop(sched, SCHED_INTERRUPTED);
     return interrupts;
@@ -271,8 +315,11 @@ int sched_start(struct sched *sched, int request)
     const int invocation = sched->invocation_count++;
     sched->invocation[invocation] = (struct sched_invocation){.activep = sched->request[request].activep,
                                                               .blockp = sched->request[request].blockp};
+    const struct sched_request *started = &sched->request[request];
     sched->request[request].queued = false;
+    sched->passes -= started->activep == sched->invocation[SCHED_MAIN].activep;
     run(sched, invocation);
+    sched->turn[started->cell] = now(sched);
     return invocation;
 }
 

@@ -10,7 +10,13 @@
 
 #include <stdbool.h>
 
-enum { SCHED_INVOCATIONS = 1 << 14, SCHED_REQUESTS = 1 << 14, SCHED_MAIN = 0, SCHED_NOBODY = -1 };
+enum {
+    SCHED_INVOCATIONS = 1 << 14,
+    SCHED_REQUESTS = 1 << 14,
+    SCHED_CELLS = 16,
+    SCHED_MAIN = 0,
+    SCHED_NOBODY = -1
+};
 
 enum sched_state { SCHED_RUNS, SCHED_INTERRUPTED, SCHED_ALLOWS, SCHED_WAITS, SCHED_READY, SCHED_OVER };
 
@@ -35,15 +41,18 @@ struct sched_request {
 struct sched {
     int clock, runs;
     int idle_since; /* the CCE waits since then; 0: it does not */
+    int passes; /* so many turns of its priority the main program, interrupted, lets pass before it goes on */
     int invocation_count, request_count;
     struct sched_invocation invocation[SCHED_INVOCATIONS];
     struct sched_request request[SCHED_REQUESTS];
+    struct sched_time turn[SCHED_CELLS]; /* by cell: since when its turn has waited */
 };
 
 void sched_begin(struct sched *sched);
 
-/* A cell has met its mark. Returns the request's number. */
-int sched_request(struct sched *sched, int cell, int activep, int blockp);
+/* A cell has met its mark. Returns the request's number. If `own`, the CCE has done it itself: then it sees at once what is
+ * requested there. */
+int sched_request(struct sched *sched, int cell, int activep, int blockp, bool own);
 /* The handler there is another one now: requests are for that. There is none: they are dropped. */
 void sched_replace(struct sched *sched, int cell, int activep, int blockp);
 void sched_drop(struct sched *sched, int cell);

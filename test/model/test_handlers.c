@@ -81,9 +81,12 @@ static int alive(void)
 
 /* ---- cells and marks, by the references ---- */
 
+/* Whether `one` does what is done just now. */
+static bool is_own;
+
 static void request(int cell)
 {
-    int id = sched_request(&sched, cell, handler[cell].activep, handler[cell].blockp);
+    int id = sched_request(&sched, cell, handler[cell].activep, handler[cell].blockp, is_own);
     TRACE("  request %d of cell %d, %d/%d\n", id, cell, handler[cell].activep, handler[cell].blockp);
 }
 
@@ -149,6 +152,7 @@ static bool perform(int self)
     struct call *c = &call[self];
     c->performed = true;
     performed++;
+    is_own = true;
     switch (c->what) {
     case PUT: c->answer = put_by_reference(c->id, c->cell, c->value, c->write, c->may_wait); break;
     case PUTM:
@@ -290,6 +294,7 @@ static void put_as(struct bcri_ctx *who, struct deed deed)
     TRACE("  %s of %d into cell %d%s\n", deed.write ? "write" : "put", next_value, cell,
           who == three ? " by the helper" : "");
     CHECK(next_id < REF_REQUESTS); /* else nobody can go on for good */
+    is_own = false;
     const enum ref_answer answer = put_by_reference(next_id++, cell, next_value++, deed.write, false);
     if (who == three)
         helper_ends = advance(); /* from now on `one` may run */
@@ -305,6 +310,7 @@ static void get_as(struct bcri_ctx *who, struct deed deed)
 {
     const int cell = deed.cell, owner = name(who, cell < OWN ? one : two), id = next_id++;
     TRACE("  %s of cell %d%s\n", deed.takes ? "take" : "read", cell, who == three ? " by the helper" : "");
+    is_own = false;
     const enum ref_answer answer = get_by_reference(id, cell, deed.takes, false);
     const int value = ref.request[id].value;
     if (who == three)

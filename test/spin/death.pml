@@ -28,7 +28,7 @@
  * Code: cells/drop.c bcri_drop_shared
  * Code: cells/slow.c get_queued, join_list
  * Code: cells/junk.c bcri_cell_empty, drop_and_step, bcri_junk_step_over
- * Code: cells/repair.c finish_put, finish_summons, finish_take, finish_read, finish_collect
+ * Code: cells/repair.c finish_put, finish_request, finish_take, finish_read, finish_collect
  * Code: cells/repair.c finish_send, put_is_done, leave_cell, repair_open
  * Code: cells/farewell.c end_request, end_id, give_back */
 #define RING 2

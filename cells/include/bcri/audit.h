@@ -12,7 +12,7 @@
  *             there a queued region and a waiting request in one cell; limit is no more than cell.h allows
  *   areas     credits of the cells and the pool make up nrgns; the waiting puts are as many as counted; each node that
  *             was ever used is in one chain or free
- *   summonses ring, chains and counters agree; a mark has its flag, and a flag its mark; one that has ended has no block left
+ *   a mark has its flag, and a flag its mark
  *   IDs       each waiting one is where it says that it waits, once; a CCE that has ended has none
  *
  * It only reads. What it cannot see is private to a process: whether a block with count 0 is on its owner's free

@@ -64,7 +64,7 @@
 #define BCRI_CELL_OWNERDEAD 2u  /* the write lock died with its holder; nobody has put since */
 #define BCRI_CELL_ARMED     8u  /* a descriptor waits for the next region (bcr_fd.c) */
 #define BCRI_CELL_CLOSED    4u  /* cafree, or the owner has ended */
-#define BCRI_CELL_HIGH      16u /* marked (mark.h): additions may summon the owner's handler */
+#define BCRI_CELL_HIGH      16u /* marked (mark.h): additions may request the owner's handler */
 #define BCRI_CELL_LOW       32u /* marked: gets may */
 
 struct bcri_head_shm {
@@ -82,8 +82,10 @@ struct bcri_tail_shm {
     _Atomic uint64_t tail;
     _Atomic uint64_t limit;
     _Atomic uint64_t credits; /* how many queued regions this cell may hold of its area's bound */
-    _Atomic uint64_t mark;    /* of the handler, where the state says HIGH or LOW */
-    uint64_t pad[2];
+    _Atomic uint32_t mark;    /* of the handler, where the state says HIGH or LOW */
+    uint32_t pad0;
+    _Atomic uint64_t requests; /* of the handler, ever: mark.h */
+    uint64_t pad1;
 };
 struct bcri_cold_shm {
     _Atomic uint64_t list_first; /* waiting requests, oldest first: ID slots */

@@ -11,7 +11,7 @@
 enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_WAITS };
 
 /* Journal fields of flow operations. */
-enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_SUMMONS, BCRI_AUX_EPOCH };
+enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_EPOCH = 3 };
 /* aux HELD: whether the cell's own hold on a region that the putter keeps is counted. While it is being taken back, the
  * count journal decides. */
 enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
@@ -19,11 +19,11 @@ enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
 /* Flags beside a phase. */
 #define BCRI_PHASE_GIVES \
     0x100u /* PUT: the ID's hold goes to the cell; no hold of the cell's own is counted */
-#define BCRI_PHASE_RINGS   0x200u  /* PUT: `old` is the mark of a sleeper */
-#define BCRI_PHASE_LOCKS   0x400u  /* TAKE: a write lock */
-#define BCRI_PHASE_SOLE    0x800u  /* READ: the cell was the only holder */
-#define BCRI_PHASE_SUMMONS 0x1000u /* PUT: the owner's handler, too (aux SUMMONS) */
-#define BCRI_PHASE(word)   ((word)&0xffu)
+#define BCRI_PHASE_RINGS    0x200u  /* PUT: `old` is the mark of a sleeper */
+#define BCRI_PHASE_LOCKS    0x400u  /* TAKE: a write lock */
+#define BCRI_PHASE_SOLE     0x800u  /* READ: the cell was the only holder */
+#define BCRI_PHASE_REQUESTS 0x1000u /* PUT, TAKE, READ: the owner's handler; `old` is how many did before */
+#define BCRI_PHASE(word)    ((word)&0xffu)
 
 /* Operation and phase in one store. */
 static inline uint64_t bcri_doing(enum bcri_op op, uint32_t phase)
@@ -146,7 +146,7 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 /* request.c: for a get that has just begun to wait by ticket at `place`: spins as long as an answer is likely and
- * nobody summons, yields where nobody can, and takes it. 0: the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
+ * no handler is requested, yields where nobody can, and takes it. 0: the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns);
 /* wait.c: how many turns a wait should spin, and how often it should yield after that. */

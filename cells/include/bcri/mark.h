@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A cell's water mark (not to be confused with that of a write lock's taker): when an operation on it summons the handler of
- * its owner.
+/* A cell's water mark (not to be confused with that of a write lock's taker): which operations on it request the handler of its
+ * owner (handler_request.h).
  *
  *   mark > 0    an addition that leaves at least that many regions queued, whoever does it: a put, a write, a put that has
  *               waited for room, an error region, a region that goes back to the head since its taker has died
  *   mark = 0    a get, read or lock that finds nothing queued, whether it waits or not
  *   mark < 0    a get that takes, or a write lock, and finds at most |mark| queued, before it removes one
  *
- * Each such operation summons once, in the same step in which it is done: after a death both are there or neither is. A get
- * that waits summons when it is registered. An operation that fails has not summoned, but for a get that finds nothing in
+ * Each such operation requests once, in the same step in which it is done: after a death both are there or neither is. A get
+ * that waits requests when it is registered. An operation that fails has not requested, but for a get that finds nothing in
  * its time.
  *
- * The mark lies in the cell (line T), with a generation that tells this installation of a handler from earlier ones, and as
- * a flag in the state of both lines: HIGH for a mark above 0, LOW for the others. It is written by the owner, under both
- * locks, by one transaction; it goes with the area. */
+ * The mark lies in the cell (line T), and as a flag in the state of both lines: HIGH for a mark above 0, LOW for the others. It is
+ * written by the owner, under both locks, by one transaction; it goes with the area. */
 #ifndef BCRI_MARK_H
 #define BCRI_MARK_H
 
@@ -25,27 +24,18 @@
 /* The int by which every CCE names itself (cces.h). */
 #define BCRI_SELF 1
 
-/* Generations run from 1 to this, and again. */
-#define BCRI_MARK_GEN_MAX 0xffffffu
-
-static inline uint64_t bcri_mark_word(int32_t mark, uint32_t gen)
+static inline int32_t bcri_mark_of(const struct bcri_cell_shm *cell)
 {
-    return (uint64_t)gen << 32 | (uint32_t)mark;
-}
-static inline int32_t bcri_mark_of(uint64_t word)
-{
-    return (int32_t)(uint32_t)word;
-}
-static inline uint32_t bcri_mark_gen(uint64_t word)
-{
-    return (uint32_t)(word >> 32);
+    return (int32_t)bcri_load(&cell->t.mark);
 }
 
-/* Marks an own cell, also one that is marked already (the new generation tells the two apart). Regions that are queued
- * already summon nobody. Returns 0 and the generation that summonses carry from now on; bcrE_NOCELL, bcrE_INTERNAL. */
-int bcri_mark_set(struct bcri_ctx *ctx, int cell, int32_t mark, uint32_t *gen_out);
-
-/* Takes the mark away. Summonses that are in the owner's queue stay there. 0; bcrE_NOCELL, bcrE_INTERNAL. */
+/* Marks an own cell, also one that is marked already: its requests go on counting. Regions that are queued already request
+ * nothing. Returns 0, bcrE_NOCELL, bcrE_INTERNAL. */
+int bcri_mark_set(struct bcri_ctx *ctx, int cell, int32_t mark);
+/* Takes the mark away: nothing is counted any more. The same. */
 int bcri_mark_clear(struct bcri_ctx *ctx, int cell);
+
+/* Where an own cell's requests are counted; NULL: there is no such cell. Stays where it is as long as there is the cell. */
+const _Atomic uint64_t *bcri_mark_counter(struct bcri_ctx *ctx, int cell);
 
 #endif

@@ -31,10 +31,9 @@ void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* Under the area's and the empty cell's locks: takes (or reads) the region of the first put that waits for this cell, and
- * summons if that is due. 0; bcrE_TIMEOUT: none waits; bcrE_NOMEM. */
-struct bcri_summoning;
+ * requests the owner's handler in the same step if that is due. 0; bcrE_TIMEOUT: none waits; bcrE_NOMEM. */
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                      struct bcri_slot_shm *slot, const struct bcri_summoning *summoning);
+                      struct bcri_slot_shm *slot, bool due);
 
 /* A credit that a cell of the area does not use, put into the pool; `half`: half of them. Under the area's lock. */
 bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool half);

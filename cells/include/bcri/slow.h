@@ -48,7 +48,7 @@ bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place);
 int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting);
 void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting);
 /* Puts `region` before everything else. `slot`, an ID of its own or none, becomes free in the same transaction. `anew`: it had
- * been handed to somebody who waited and counted as not queued, so this is an addition that may summon (mark.h). */
+ * been handed to somebody who waited and counted as not queued, so this is an addition that may request (mark.h). */
 int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
                        bool anew);
 
@@ -64,7 +64,7 @@ void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index);
 /* Ends every waiting request of a closed cell with `code`. */
 void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code);
 /* Detaches the whole queue, puts `replacement` (or none) in its place, ends as bcri_queue_append does, and drops what was
- * detached. 0; only with a replacement, and nothing has changed: bcrE_NOMEM, no room for its summons. */
-int bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting);
+ * detached. */
+void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting);
 
 #endif

@@ -113,14 +113,6 @@ struct bcri_ctx {
     uint32_t last_cpu; /* where the last putter that we waited for ran; 255: unknown */
     int cpus;
     uint32_t waits_in_row; /* gets that had to wait since the last put */
-    /* summonses of this CCE's handlers (cells/, summons.h): the next one's word, and what its lap bit is once it is there */
-    const _Atomic uint64_t *summons_at;
-    uint64_t summons_lap;
-    uint64_t summons_taken;  /* from the ring */
-    bcri_ref summons_block;  /* of the chain, where summons_at points into one */
-    uint32_t summons_left;   /* entries there, the one at summons_at included */
-    uint32_t summons_in_end; /* entries in the chain's last block */
-    uint32_t mark_gen;       /* of the last mark that was set */
     /* handlers/: its own; what the beginning of a call looks at (bcri_enter) */
     void *handlers;
     uintptr_t stack_low, stack_bytes; /* of the stack on which this CCE executes; a thread's own: all */

@@ -13,7 +13,7 @@
  *   832   counters   the CCE only                       enl, tools
  *  1088   floor 2    cells: area 0 and cell 0           see cells/
  *  1600   ids        the CCE; servers of its requests   the CCE, servers under the cell's locks, enl
- *  3840   summonses  whoever summons; the CCE           the CCE, whoever summons     see cells/
+ *  3840   requests   notifiers; the CCE                 the CCE, notifiers           see cells/
  *  4096   trace      the CCE only                       enl, tools (torn records are told by their sequence)
  *
  * Death: enl runs the journal to its end or back, then walks the IDs, then closes the cells (cells/repair.c).
@@ -85,8 +85,7 @@ enum bcri_op {
     BCRI_OP_SLOW,
     BCRI_OP_ZAP,
     BCRI_OP_MOD,
-    BCRI_OP_SEND,    /* the last hold on another's block goes with the ID (returns.c) */
-    BCRI_OP_UNCHAIN, /* a block of summonses was read and is dropped (cells/summons.c) */
+    BCRI_OP_SEND, /* the last hold on another's block goes with the ID (returns.c) */
 };
 
 /* What the CCE is about to do. Written before it is done; op 0 means that nothing is open.
@@ -172,48 +171,19 @@ static_assert(sizeof(struct bcri_trace_shm) == 32, "docs/layout/record.md");
 
 #define BCRI_FLOOR2_BYTES 512u
 
-/* Requests of this CCE's handlers: cells/include/bcri/summons.h. */
-#define BCRI_SUMMONS_LINES    2u
-#define BCRI_SUMMONS_PER_LINE 7u
-#define BCRI_SUMMONS_RING     (BCRI_SUMMONS_LINES * BCRI_SUMMONS_PER_LINE)
-struct bcri_summons_line_shm {
-    _Atomic uint64_t entry[BCRI_SUMMONS_PER_LINE];
-    _Atomic uint64_t hint; /* a region that was put with one of them; only to be fetched early */
+/* Which cells of this CCE have requests for their handlers: cells/include/bcri/handler_request.h. */
+#define BCRI_REQUEST_WORDS 16u
+struct bcri_requests_shm {
+    _Atomic uint64_t news;   /* 0, or a cell and how many it has counted; or: look at `bits`; or both */
+    _Atomic uint64_t hint;   /* a region that was put with one, and where: only to be fetched early */
+    _Atomic uint32_t asleep; /* the owner sleeps, or is about to: whoever has news clears it and rings */
+    uint32_t pad0;
+    uint64_t pad1[5];
+    _Atomic uint64_t bits[BCRI_REQUEST_WORDS]; /* by cell number, hashed: counts to be looked at */
+    uint64_t pad2[8];
 };
-static_assert(sizeof(struct bcri_summons_line_shm) == 64, "docs/layout/record.md");
-struct bcri_summons_shm {
-    _Atomic uint32_t lock;
-    _Atomic uint32_t asleep;  /* the owner sleeps: whoever summons clears it and rings */
-    _Atomic uint64_t written; /* how many have ever gone into the ring */
-    _Atomic uint64_t limit;   /* how far `written` may go without another look at `taken` */
-    _Atomic uint64_t chain_first;
-    _Atomic uint64_t chain_last;
-    _Atomic uint64_t chain_used; /* entries in the chain's last block */
-    uint64_t pad0[2];
-    struct bcri_summons_line_shm ring[BCRI_SUMMONS_LINES];
-    _Atomic uint64_t taken; /* how many the owner has taken from the ring */
-    _Atomic uint64_t taken_first;
-    uint64_t pad1[6];
-};
-static_assert(offsetof(struct bcri_summons_shm, ring) == 64, "docs/layout/record.md");
-static_assert(offsetof(struct bcri_summons_shm, taken) == 192, "docs/layout/record.md");
-static_assert(sizeof(struct bcri_summons_shm) == 256, "docs/layout/record.md");
-
-/* Where the `t`th of the ring lies. */
-static inline struct bcri_summons_line_shm *bcri_summons_line(struct bcri_summons_shm *queue, uint64_t t)
-{
-    return &queue->ring[t / BCRI_SUMMONS_PER_LINE % BCRI_SUMMONS_LINES];
-}
-static inline _Atomic uint64_t *bcri_summons_word(struct bcri_summons_shm *queue, uint64_t t)
-{
-    return &bcri_summons_line(queue, t)->entry[t % BCRI_SUMMONS_PER_LINE];
-}
-
-/* The topmost bit of a summons that is the `t`th of the ring: 1 in the first lap, since the record begins as zeroes. */
-static inline uint64_t bcri_summons_lap(uint64_t t)
-{
-    return (t / BCRI_SUMMONS_RING + 1) & 1u;
-}
+static_assert(offsetof(struct bcri_requests_shm, bits) == 64, "docs/layout/record.md");
+static_assert(sizeof(struct bcri_requests_shm) == 256, "docs/layout/record.md");
 
 struct bcri_record_shm {
     struct bcri_identity_shm id;
@@ -227,7 +197,7 @@ struct bcri_record_shm {
     _Atomic uint64_t slot_chunk[20];
     _Atomic uint64_t returns; /* list of return queues that lead to this CCE's heap (returns.c) */
     unsigned char pad[3840 - 3648 - 168];
-    struct bcri_summons_shm summons;
+    struct bcri_requests_shm requests;
     struct bcri_trace_shm trace[BCRI_TRACE_RECORDS];
 };
 static_assert(offsetof(struct bcri_record_shm, journal) == 128, "docs/layout/record.md");
@@ -235,7 +205,7 @@ static_assert(offsetof(struct bcri_record_shm, redo) == 320, "docs/layout/record
 static_assert(offsetof(struct bcri_record_shm, counters) == 832, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, floor2) == 1088, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, slots) == 1600, "docs/layout/record.md");
-static_assert(offsetof(struct bcri_record_shm, summons) == 3840, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, requests) == 3840, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, trace) == 4096, "docs/layout/record.md");
 static_assert(sizeof(struct bcri_record_shm) == BCRI_RECORD_BYTES, "docs/layout/record.md");
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which handler is installed at which cell: a hash table by cell number. Handlers are never moved. */
+/* Which handler is installed at which cell: a hash table by cell number. Handlers are never moved. In the table they lie in the
+ * order of the hashes by which their requests are found (handler_request.h), but for those who were pushed aside. */
 #ifndef BCRI_REGISTRY_H
 #define BCRI_REGISTRY_H
 
@@ -7,15 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bcri/agenda.h"
+#include "bcri/handler_request.h"
+#include "bcri/run_queue.h"
 
 struct bcri_handler {
-    struct bcri_summoned summoned; /* must be first */
+    struct bcri_requested requested; /* must be first */
     void (*run)(int cell);
     int cell;
     int activep, blockp;
-    /* Generations of its cell's mark that are its own: it may have been replaced, each time with a new one. */
-    uint32_t first_gen, last_gen;
+    const _Atomic uint64_t *counter; /* of its cell's requests */
+    uint64_t seen;                   /* of them, those that are in the run queue or have been */
 };
 
 struct bcri_registry {
@@ -33,8 +35,12 @@ void bcri_registry_fini(struct bcri_registry *registry);
 
 static inline size_t bcri_registry_home(const struct bcri_registry *registry, int cell)
 {
-    return (size_t)((uint32_t)cell * UINT32_C(2654435769) >> 7) & (registry->room - 1);
+    return (size_t)((uint64_t)bcri_request_hash((uint32_t)cell) * registry->room >> 32);
 }
+
+/* Calls `see` for each handler under this bit of all. */
+void bcri_registry_under_bit(const struct bcri_registry *registry, uint32_t bit,
+                             void (*see)(struct bcri_handler *handler, void *arg), void *arg);
 
 static inline struct bcri_handler *bcri_registry_find(const struct bcri_registry *registry, int cell)
 {

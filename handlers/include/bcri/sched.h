@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheduler of a CCE's handlers: which invocation executes, and when another one does.
  *
- * Words. An operation that meets a cell's mark *summons* the cell's handler; the owner takes the summonses in the order in which
- * they came. An *invocation* is one run of a handler, a coroutine; the main program is one too. Each has a priority while it
- * executes (`activep`) and one while it is blocked (`blockp`). One at a time executes; all others are *stopped*:
+ * Words. An operation that meets a cell's mark *requests* the cell's handler, once. An *invocation* is one run of a handler, a
+ * coroutine; the main program is one too. Each has a priority while it executes (`activep`) and one while it is blocked
+ * (`blockp`). One at a time executes; all others are *stopped*:
  *   interrupted  in a call that need not have waited, since something else came first; in bcr_allow
  *   blocked      in a call that waits for something
  * and what a blocked one waits for may have happened by now: then it is *ready*.
@@ -11,26 +11,27 @@
  * THE RULE
  *
  * 1. Stopped invocations lie on a stack, in the order in which they stopped. One leaves it when it goes on, and a blocked one
- *    as soon as it is ready. The topmost one decides the *level*: the blockp of one that is blocked, the activep of one that was
- *    interrupted, the argument of bcr_allow, 0 for bcr_block. Nothing left on it: 0.
+ *    as soon as it is ready. The topmost one decides the *threshold*: the blockp of one that is blocked, the activep of one that
+ *    was interrupted, the argument of bcr_allow, 0 for bcr_block. Nothing left on it: 0.
  * 2. When the executing invocation stops or ends, the next to execute is, of the following, the one with the highest
- *    priority, and of several the one that came first:
- *      a summons, starting its handler       its handler's activep        came when it was put into the queue
- *      a ready invocation                    its activep                  came when it was seen to be ready
- *      an interrupted invocation             its activep                  came when it was interrupted
- *      one in bcr_allow(p)                   p                            comes when all others of that priority have
- *    if that priority is at least the level. Of several of one priority that were interrupted or are in bcr_allow, only the
- *    one that stopped last is looked at. If there is none, the CCE waits.
- * 3. An invocation is interrupted, at the beginning of a call, if a summons of a higher priority than its own, or a ready
- *    or interrupted invocation of a higher priority, is there; the main program also by a summons of an equal one. So handlers of
- *    one priority do not interrupt each other: at no time are more of them under way, without being blocked, than there
- *    are priorities. bcr_allow stops its caller always.
- * 4. What happened is seen at once (summonses by what this CCE does itself), at the beginning of calls (others'), and, with
- *    everything that was waited for, whenever an invocation stops or ends and while the CCE waits: first all summonses that
- *    are there, then what is ready.
+ *    priority, and of several the first in this list:
+ *      a ready or interrupted invocation     its activep               of several the one that came first
+ *      a request, starting its handler       its handler's activep     of several cells the one whose turn has waited longest
+ *      one in bcr_allow(p)                   p
+ *    if that priority is at least the threshold. Of several of one priority that were interrupted or are in bcr_allow, only the
+ *    one that stopped last is looked at. A cell's turn is one invocation; then it waits anew, behind all others. If there is
+ *    nobody, the CCE waits.
+ * 3. An invocation is interrupted, at the beginning of a call, if a request of a higher priority than its own, or a ready
+ *    or interrupted invocation of a higher priority, is there; the main program also by a request of an equal one, and then it
+ *    lets as many turns pass as there are requests of that priority at this moment. So handlers of one priority do not interrupt
+ *    each other: at no time are more of them under way, without being blocked, than there are priorities. bcr_allow stops its
+ *    caller always.
+ * 4. What happened is seen at once (requests by what this CCE does itself), at the beginning of calls (others'), and, with
+ *    everything that was waited for, whenever an invocation stops or ends and while the CCE waits: first all requests that
+ *    are there, then what is ready. Of requests by others at several cells that are seen at one time, any may count as the first.
  *
- * A summons belongs to its cell's handler: if that is replaced by another one, the new one is run for it, with the new
- * priority; if it is removed, the summons is dropped. Where no further stack can be had (bcr/stack.h), handlers wait to be
+ * A request belongs to its cell's handler: if that is replaced by another one, the new one is run for it, with the new
+ * priority; if it is removed, the request is dropped. Where no further stack can be had (bcr/stack.h), handlers wait to be
  * started until an invocation ends.
  *
  * bcr_errno is each invocation's own, bcrE_OK when a handler starts.
@@ -43,10 +44,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bcri/agenda.h"
 #include "bcri/coroutine.h"
 #include "bcri/ctx.h"
 #include "bcri/registry.h"
+#include "bcri/run_queue.h"
 #include "bcri/stack.h"
 #include "bcri/waits.h"
 
@@ -58,11 +59,11 @@ struct bcri_invocation {
     int cell;
     int activep, blockp;
     int error; /* bcr_errno, while it is stopped */
-    struct bcri_going_on going_on;
+    struct bcri_resumable resumable;
     /* on the stack of stopped ones */
     struct bcri_invocation *below, *above;
     bool stopped;
-    int level;
+    int threshold;
     struct bcri_wait wait;
 };
 
@@ -70,13 +71,12 @@ struct bcri_sched {
     struct bcri_ctx *ctx;
     struct bcri_invocation *current;
     struct bcri_invocation *top; /* of the stopped ones */
-    struct bcri_agenda agenda;
+    struct bcri_run_queue queue;
     struct bcri_registry registry;
     struct bcri_waits waits;
     struct bcri_stacks stacks;
     uint64_t look_back_ns; /* when the stacks are looked through for memory to give back */
     uint32_t idles;
-    struct bcri_handler *held; /* of a summons that was taken and found no memory */
     struct bcri_invocation main;
 };
 

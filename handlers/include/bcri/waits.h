@@ -71,7 +71,7 @@ static inline bool bcri_waits_quiet(const struct bcri_waits *waits)
 /* Calls `over` for each that is over, after taking it out: `exact`: deadlines by the exact clock. `over` adds none. */
 void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait));
 
-/* Waits until a look may find something, or somebody has summoned: spins, yields, sleeps, not beyond `latest_ns`. Whether it has
+/* Waits until a look may find something, or a handler is requested: spins, yields, sleeps, not beyond `latest_ns`. Whether it has
  * slept. */
 bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns);
 

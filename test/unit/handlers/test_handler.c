@@ -76,23 +76,24 @@ TEST(a_put_that_reaches_the_mark_calls_the_handler_at_the_next_call)
     end();
 }
 
-TEST(what_others_have_done_before_comes_before_what_one_does_oneself)
+TEST(cells_take_turns_whoever_has_requested)
 {
+    static const char *const each = "1 2 3 ";
     start(3);
     for (int cell = 1; cell <= 3; cell++)
         CHECK_INT(bcr_handler(cell, tell, 1, 0, 0), 0);
     CHECK_INT(bcr_priority(1, 1), 0);
-    for (int i = 0; i < 40; i++) { /* more than the queue's ring holds */
+    for (int i = 0; i < 40; i++) {
         put_there(1, i);
         put_here(2, i);
         put_here(2, i);
         put_there(3, i);
     }
     CHECK_INT(bcr_priority(0, 0), 0);
-    for (int i = 0; i < 40; i++) {
-        static const char *const each = "1 2 2 3 ";
+    for (int i = 0; i < 40; i++)
         CHECK(strncmp(told + (size_t)i * strlen(each), each, strlen(each)) == 0);
-    }
+    for (int i = 0; i < 40; i++)
+        CHECK(strncmp(told + 40 * strlen(each) + 2 * (size_t)i, "2 ", 2) == 0);
     CHECK_UINT(strlen(told), 40 * 8);
     end();
 }
@@ -250,11 +251,13 @@ TEST(several_cells_have_handlers_of_their_own)
     start(CELLS);
     for (int cell = 1; cell <= CELLS; cell++)
         CHECK_INT(bcr_handler(cell, tell, 1, 0, 0), 0);
-    put_there(300, 1);
-    put_there(1, 1);
-    put_there(77, 1);
-    put_there(1, 1);
-    CHECK_INT(bcr_allow(0), 0);
+    static const int cells[] = {300, 1, 77, 1};
+    CHECK_INT(bcr_priority(1, 1), 0);
+    for (int i = 0; i < 4; i++) {
+        put_there(cells[i], 1);
+        CHECK(bcr_celllen(bcr_cce, cells[i]) > 0); /* sees it */
+    }
+    CHECK_INT(bcr_priority(0, 0), 0);
     SAID("300 1 77 1 ");
     end();
 }
@@ -596,7 +599,7 @@ TEST(a_cce_that_has_run_what_woke_it_sleeps_again)
     CHECK_INT(pthread_create(&other, NULL, live_in_handlers, NULL), 0);
     for (int i = 0; i < 5; i++) {
         while (bcri_load_acquire(&two->bell->sleeping) == 0 ||
-               bcri_load_acquire(&two->record->summons.asleep) == 0)
+               bcri_load_acquire(&two->record->requests.asleep) == 0)
             sched_yield();
         CHECK_INT(bcr_enq(number(i), two_of_one, 100, bcr_FREE), 0);
         while (bcr_celllen(two_of_one, 100) != 0)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Telling an owner of requests, and what it takes of that: handler_request.h. */
+#include "bcri/handler_request.h"
+
+#include "bcri/bell.h"
+#include "bcri/upward.h"
+
+#define REQUESTS struct bcri_requests_shm
+
+#define LOOK        (UINT64_C(1) << 63)
+#define NUMBER_MASK UINT64_C(0x7fffffff)
+
+/* Each request of a cell whose count is a multiple of this is told by the cell's bit as well. */
+#define LOOK_EVERY (UINT64_C(1) << 30)
+
+static uint64_t cell_in(uint64_t news)
+{
+    return news >> 32 & NUMBER_MASK;
+}
+
+/* ---- the owner */
+
+/* What the handler will probably look at first, if it is known where: the entry of its cell that is to be taken next, and the
+ * region. Both at once, so that their ways here take the time of one. */
+static void look_ahead(struct bcri_ctx *ctx, uint32_t number, uint64_t hint)
+{
+    const bcri_ref region = hint & BCRI_REF_MASK;
+    const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(region)];
+    ctx->last_cpu = (uint32_t)(hint >> 48) & 0xffu;
+    if (region != BCRI_REF_NONE && (uint32_t)region < map->units)
+        bcri_prefetch_write(map->base + bcri_ref_offset(region));
+    if (ctx->cells == NULL)
+        return;
+    uint64_t key = bcri_place_key(BCRI_SELF, (int)number);
+    const struct bcri_place *place = bcri_place_entry(ctx, key);
+    if (place->key == key && place->own)
+        __builtin_prefetch((const void *)bcri_ring_at(place, bcri_load(&place->cell->h.head)));
+}
+
+struct bcri_news bcri_requests_take(struct bcri_ctx *ctx)
+{
+    REQUESTS *requests = &ctx->record->requests;
+    const uint64_t hint = bcri_load(&requests->hint);
+    const uint64_t news = atomic_exchange_explicit(&requests->news, 0, memory_order_seq_cst);
+    const int number = (int)cell_in(news) - 1;
+    if (number >= 0)
+        look_ahead(ctx, (uint32_t)number, hint);
+    return (struct bcri_news){.number = number, .count = (uint32_t)news, .look = (news & LOOK) != 0};
+}
+
+uint64_t bcri_requests_take_bits(struct bcri_ctx *ctx, uint32_t word)
+{
+    _Atomic uint64_t *bits = &ctx->record->requests.bits[word];
+    return bcri_load(bits) != 0 ? atomic_exchange_explicit(bits, 0, memory_order_seq_cst) : 0;
+}
+
+/* ---- notifiers */
+
+static void set_bit(REQUESTS *requests, uint32_t number)
+{
+    const uint32_t bit = bcri_request_bit(number);
+    atomic_fetch_or_explicit(&requests->bits[bit / 64], UINT64_C(1) << bit % 64, memory_order_seq_cst);
+    bcri_step();
+}
+
+/* The first try takes for granted that there was no news: who loads a word first waits twice for its line. */
+static void tell(REQUESTS *requests, uint32_t number, uint64_t count)
+{
+    const uint64_t named = (uint64_t)number + 1;
+    bool bit_is_set = count % LOOK_EVERY == 0;
+    uint64_t was = 0, is;
+    if (bcri_unlikely(bit_is_set))
+        set_bit(requests, number);
+    do {
+        const bool free = cell_in(was) == 0 || cell_in(was) == named;
+        if (!free && !bit_is_set) {
+            set_bit(requests, number);
+            bit_is_set = true;
+        }
+        is = free ? (was & LOOK) | named << 32 | (uint32_t)count : was;
+        if (bit_is_set)
+            is |= LOOK;
+    } while (!atomic_compare_exchange_strong_explicit(&requests->news, &was, is, memory_order_seq_cst,
+                                                      memory_order_relaxed));
+}
+
+bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_ref hint)
+{
+    const uint64_t count = bcri_load(&place->cell->t.requests);
+    if (place->own && ctx->upward != NULL) {
+        ctx->upward->requested(ctx, (uint32_t)place->number, count);
+        return false;
+    }
+    REQUESTS *requests = &place->record->requests;
+    bcri_store(&requests->hint, (uint64_t)bcri_current_cpu() << 48 | hint);
+    tell(requests, (uint32_t)place->number, count);
+    bcri_step();
+    if (bcri_likely(atomic_load_explicit(&requests->asleep, memory_order_seq_cst) == 0))
+        return false;
+    bcri_store(&requests->asleep, 0);
+    return true;
+}
+
+void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_place *place, bool due)
+{
+    if (due && bcri_requests_tell(ctx, place, BCRI_REF_NONE))
+        bcri_bell_ring_for(place->record, place->ref);
+}
+
+/* ---- after a death */
+
+/* It may have cleared `asleep` and not come to ringing. */
+void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_place *place)
+{
+    if ((bcri_load(&place->cell->t.state) & (BCRI_CELL_HIGH | BCRI_CELL_LOW)) == 0)
+        return;
+    (void)bcri_requests_tell(enl, place, BCRI_REF_NONE);
+    bcri_bell_ring(place->record);
+}
+
+/* Nobody else counts as long as the lock is the dead one's. */
+void bcri_request_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_place *place)
+{
+    const uint64_t before = bcri_load(&bcri_record(enl, index)->journal.old);
+    if (bcri_load(&place->cell->t.requests) == before)
+        bcri_store(&place->cell->t.requests, before + 1);
+    bcri_requests_tell_again(enl, place);
+}

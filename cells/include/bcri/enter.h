@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Where public routines begin: handlers run that are requested and that the caller's priority lets in.
+ *
+ * With the journal closed and no lock held; a place that was looked up before is out of date afterwards. */
+#ifndef BCRI_ENTER_H
+#define BCRI_ENTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bcri/ctx.h"
+#include "bcri/handler_request.h"
+#include "bcri/upward.h"
+
+/* An address in the caller's stack. A frame's would make a frame of routines that need none. */
+static inline uintptr_t bcri_stack_here(void)
+{
+#if defined(__x86_64__)
+    uintptr_t here;
+    __asm__ volatile("mov %%rsp, %0" : "=r"(here));
+    return here;
+#else
+    return (uintptr_t)__builtin_frame_address(0);
+#endif
+}
+/* Whether the caller runs on the stack on which this CCE executes. If not, a handler was left by longjmp. */
+static inline bool bcri_in_place(const struct bcri_ctx *ctx)
+{
+    return bcri_stack_here() - ctx->stack_low < ctx->stack_bytes;
+}
+
+static inline bool bcri_enters(const struct bcri_ctx *ctx)
+{
+#ifdef BCRI_NO_ENTRY /* test/bench/bench_entry.c: what this look costs */
+    (void)ctx;
+    return false;
+#endif
+    if (bcri_likely(ctx->upward == NULL))
+        return false;
+    return bcri_unlikely(!bcri_in_place(ctx) || ctx->handlers_due || bcri_requests_any(ctx));
+}
+/* 0, or the code to fail with: bcrE_LONGJMP. */
+static inline int bcri_enter(struct bcri_ctx *ctx)
+{
+    return bcri_enters(ctx) ? ctx->upward->run(ctx) : 0;
+}
+
+#endif
