@@ -5,7 +5,7 @@
  * handler, so that in the end
  *
  *   - each handler has run as often as it was requested,
- *   - of two cells whose handlers have one priority they were started in the order in which a main program put regions there,
+ *   - a cell's handler was started in the order in which a main program put regions there,
  *   - what handlers gave was got, once,
  *   - nobody has changed what another one had locked.
  *
@@ -346,7 +346,7 @@ static void live(void)
 static void check_order(void)
 {
     size_t next[SECOND + 1] = {0};
-    uint32_t seen[MEMBERS] = {0};
+    uint32_t seen[SECOND + 1][MEMBERS] = {0};
     for (size_t i = 0; i < me->started.count; i++) {
         const uint32_t cell = me->started.entry[i].from;
         CHECK(next[cell] < me->taken[cell].count);
@@ -354,10 +354,10 @@ static void check_order(void)
         CHECK(message->from < MEMBERS);
         if (message->number == 0)
             continue;
-        if (message->number <= seen[message->from])
+        if (message->number <= seen[cell][message->from])
             FAIL("start %zu: %u of member %u came after %u", i, message->number, message->from,
-                 seen[message->from]);
-        seen[message->from] = message->number;
+                 seen[cell][message->from]);
+        seen[cell][message->from] = message->number;
     }
     free(me->started.entry);
     free(me->taken[FIRST].entry);
