@@ -75,7 +75,7 @@ static void *journal(void)
 static const struct stray_target targets[] = {
     {"what is told", told_line, 64},
     {"the bits", bits, BCRI_REQUEST_WORDS * 8},
-    {"a marked cell", marked_cell, sizeof(struct bcri_cell_shm) + 64},
+    {"a marked cell", marked_cell, sizeof(struct bcri_cell_shm)},
     {"the owner's journal", journal, sizeof(struct bcri_journal_shm)},
 };
 
