@@ -223,7 +223,7 @@ static void look_at_region(void *arg, bcri_ref ref, struct bcri_region_shm *regi
     struct tally_entry *entry = (struct tally_entry *)(uintptr_t)bcri_audit_met(&audit->regions, ref);
     uint64_t held = entry != NULL ? entry->count : 0;
     audit->out->regions += BCRI_COUNT(word) != 0;
-    if (owner != 0 && !((owner & BCRI_COUNT_STRAY) != 0 && BCRI_COUNT(word) == 0))
+    if (owner != 0)
         bcri_audit_say(audit, "the count of region %#llx is locked by CCE %u", (unsigned long long)ref,
                        owner - 1);
     if (BCRI_COUNT(word) != held)

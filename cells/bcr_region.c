@@ -31,7 +31,7 @@ static inline void **name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct b
                               uintptr_t data)
 {
     name_region(slot, ref, data);
-    bcri_store(&region->count, BCRI_COUNT_ONE);
+    bcri_store_release(&region->count, BCRI_COUNT_ONE); /* behind the incarnation */
     bcri_step();
     return bcri_id_of(slot);
 }
@@ -104,7 +104,7 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_journal_open(ctx, BCRI_OP_MOD, BCRI_REF_NONE, ref, bcri_slot_ref(ctx, slot));
     bcri_store(&ctx->journal->old, old_ref);
     bcri_journal_phase(ctx, 1);
-    bcri_store(&copy->count, BCRI_COUNT_ONE);
+    bcri_store_release(&copy->count, BCRI_COUNT_ONE);
     bcri_step();
     name_region(slot, ref, bcri_header_data(ctx, ref, copy));
     bcri_journal_phase(ctx, 2);
@@ -179,16 +179,10 @@ int bcr_rgfree(void **rgid)
         bcri_counted(ctx, BCRI_COUNT_FREE);
         return bcri_drop_shared(ctx, id.slot, id.ref, ref);
     }
-    const uint32_t home = region->home;
-    if (home == ctx->index) {
-        bcri_counted(ctx, BCRI_COUNT_FREE);
-        return bcri_drop_own(ctx, id.slot, ref, region);
-    }
-    struct bcri_way *const way = bcri_way_at_hand(ctx->returns, home);
-    if (bcri_unlikely(way == NULL))
-        return free_otherwise(rgid);
     bcri_counted(ctx, BCRI_COUNT_FREE);
-    return bcri_returns_free_alone(ctx, id.slot, id.ref, ref, region, way);
+    if (region->home == ctx->index)
+        return bcri_drop_own(ctx, id.slot, ref, region);
+    return bcri_drop_last(ctx, id.slot, id.ref, ref, region);
 }
 
 int bcr_rgrealloc(void **rgid, int newlen)

@@ -81,7 +81,7 @@ static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uin
         return bcrE_NOMEM;
     }
     memcpy((void *)bcri_region_data(ctx, ref), data, length);
-    region->error = code;
+    region->error = (uint16_t)code;
     struct bcri_place place;
     error =
         bcri_place_at(ctx, floor2_ref(ctx, index) + offsetof(struct floor2, cell) / BCRI_REF_UNIT, &place);
@@ -90,7 +90,7 @@ static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uin
         return error;
     }
     bcri_journal_open(ctx, BCRI_OP_ALLOC, place.ref, ref, BCRI_REF_NONE);
-    bcri_store(&region->count, BCRI_COUNT_ONE);
+    bcri_store_release(&region->count, BCRI_COUNT_ONE);
     error = put_region(ctx, &place, ref);
     bcri_journal_close(ctx);
     return error;

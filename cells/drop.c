@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ending an ID whose region others hold too, or whose way home is not at hand: drop.h.
+/* Ending an ID whose region others hold too, or whose owner has ended: drop.h.
  *
  * Journal: FREE; region, slot; decided by the count journal. */
 #include "bcri/drop.h"
@@ -12,6 +12,16 @@ int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref 
     bcri_store(&slot->word, 0);
     bcri_step();
     bcri_count_settled(ctx);
+    bcri_journal_close(ctx);
+    bcri_slot_give(ctx, slot);
+    return 0;
+}
+
+int bcri_drop_last_slow(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    bcri_heap_freed(ctx, ref);
+    bcri_store(&slot->word, 0);
+    bcri_step();
     bcri_journal_close(ctx);
     bcri_slot_give(ctx, slot);
     return 0;

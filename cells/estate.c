@@ -14,7 +14,6 @@
 #include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/region.h"
-#include "bcri/returns.h"
 #include "bcri/sane.h"
 #include "bcri/segment.h"
 
@@ -99,7 +98,10 @@ bool bcri_estate_add(struct bcri_estate *estate, uint32_t index)
     bcri_host_segments_of(estate->host, index, add_left, left);
     left->next = estate->added;
     estate->added = left;
-    /* From here on whoever frees one of its blocks sees that it has ended, or has been counted by nobody: returns.c. */
+    /* From here on whoever frees one of its blocks counts that, or the walk over its heap sees the count 0: heap.h. */
+    for (uint32_t i = 0; i < left->count; i++)
+        if (left->segment[i].kind == BCRI_SEG_HEAP)
+            bcri_heap_end(estate->enl, left->segment[i].seg);
     bcri_fence_everybody(estate->enl);
     return true;
 }
@@ -110,8 +112,7 @@ static bool is_empty(struct bcri_estate *estate, struct left_segment *left)
     struct bcri_segment_shm *entry = &estate->enl->host->segments[left->seg];
     for (;;) {
         uint64_t frees = atomic_load_explicit(&entry->frees, memory_order_seq_cst);
-        uint64_t held = left->kind == BCRI_SEG_HEAP ? bcri_heap_held(estate->enl, left->seg)
-                                                    : bcri_returns_undrained(estate->enl, left->seg);
+        uint64_t held = bcri_heap_held(estate->enl, left->seg);
         if (held == 0)
             return true;
         atomic_store_explicit(&entry->awaited, (uint32_t)(frees + held), memory_order_seq_cst);
@@ -151,17 +152,6 @@ static void look_at_heaps(struct bcri_estate *estate, struct left *left)
             is_empty(estate, segment))
             drop(estate, segment);
     }
-}
-
-/* Queues and the blocks that they are made of lie in any of the freer's segments: they go together. */
-static void look_at_returns(struct bcri_estate *estate, struct left *left)
-{
-    bool empty = true;
-    for (uint32_t i = 0; i < left->count; i++)
-        if (left->segment[i].kind == BCRI_SEG_RETURNS && !left->segment[i].gone)
-            empty = is_empty(estate, &left->segment[i]) && empty;
-    if (empty)
-        drop_kind(estate, left, BCRI_SEG_RETURNS);
 }
 
 static bool has_uncollected(struct bcri_ctx *enl, const struct bcri_area_shm *area)
@@ -236,7 +226,6 @@ static void look_at_added(struct bcri_estate *estate)
         struct left *left = *at;
         look_at_slots(estate, left);
         look_at_heaps(estate, left);
-        look_at_returns(estate, left);
         look_at_cells(estate, left);
         if (!all_gone(left)) {
             at = &left->next;
@@ -308,8 +297,7 @@ static void let_part(struct bcri_estate *estate)
 
 void bcri_estate_look(struct bcri_estate *estate)
 {
-    bcri_heap_collect(
-        estate->enl); /* the daemon's own regions; and it is an owner who reads queues like any other */
+    bcri_heap_collect(estate->enl); /* the daemon's own regions */
     look_at_added(estate);
     while (estate->parting != NULL || estate->fading != NULL) {
         if (estate->parting == NULL && !begin_parting(estate))

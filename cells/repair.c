@@ -12,10 +12,10 @@
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/handler_request.h"
+#include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
 #include "bcri/region.h"
-#include "bcri/returns.h"
 #include "bcri/sane.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
@@ -249,14 +249,19 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
         bcri_store_release(waiter, 0);
 }
 
-/* The ID still names the region: it may not have been sent. */
-static void finish_send(struct bcri_ctx *enl, const struct dead *dead)
+/* The ID still names the block: its count may be 0 already, and its owner may have given it out again. */
+static void finish_free_last(struct bcri_ctx *enl, const struct dead *dead)
 {
     bcri_ref slot = bcri_load(&dead->journal->slot);
     uint64_t word = slot_word(enl, slot);
     if (bcri_slot_state(word) != BCRI_SLOT_LIVE)
         return;
-    bcri_returns_repair_alone(enl, dead->index, bcri_slot_region(word));
+    bcri_ref ref = bcri_slot_region(word);
+    struct bcri_region_shm *region = bcri_at(enl, ref);
+    if (region != NULL && bcri_heap_count_word(enl, ref, bcri_load(&dead->journal->phase)) == BCRI_COUNT_ONE)
+        bcri_store_release(&region->count, 0);
+    if (region != NULL)
+        bcri_heap_freed(enl, ref);
     free_slot(enl, slot);
 }
 
@@ -293,7 +298,7 @@ static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
         if (dead->counted)
             free_slot(enl, bcri_load(&j->slot));
         break;
-    case BCRI_OP_SEND: finish_send(enl, dead); break;
+    case BCRI_OP_FREE_LAST: finish_free_last(enl, dead); break;
     case BCRI_OP_ALLOC: finish_alloc(enl, dead); break;
     case BCRI_OP_MOD: finish_mod(enl, dead); break;
     case BCRI_OP_SLOW:
@@ -385,8 +390,6 @@ static void repair_open(struct bcri_ctx *enl, struct dead *dead)
     bcri_tx_repair(enl, dead->index);
     enum bcri_cw_state counted = bcri_count_repair(enl, dead->index);
     dead->counted = counted == BCRI_CW_COMMIT || counted == BCRI_CW_LAST;
-    if (counted == BCRI_CW_LAST)
-        bcri_returns_repair(enl, dead->index);
 
     struct bcri_area_shm *area = bcri_load(&dead->journal->area) != BCRI_REF_NONE
                                      ? bcri_at(enl, bcri_load(&dead->journal->area))

@@ -127,7 +127,7 @@ static __attribute__((noinline)) void collect_lock(struct bcri_ctx *ctx, struct 
  * nothing (docs/performance.md). */
 static inline uint64_t *guess_at(struct bcri_ctx *ctx, bcri_ref region)
 {
-    return &ctx->data_guess[(region ^ region >> 7) % BCRI_DATA_GUESSES];
+    return &ctx->data_guess[(region % BCRI_PAGE_UNITS + region / BCRI_PAGE_UNITS * 43) % BCRI_DATA_GUESSES];
 }
 static inline void fetch_data(struct bcri_ctx *ctx, bcri_ref region)
 {
@@ -173,8 +173,8 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
 
 /* A consumer that is faster than its producer waits for each region, and the line of entries goes back and forth with every
  * one. So one that has waited for so many in a row without putting anything itself, and whom therefore nobody can be waiting
- * for, lets the producer get ahead before it looks. */
-enum { FOLLOWING = 8, LEAD_PAUSES = 16, LEAD_ROOM = 16 };
+ * for, lets the producer get ahead before it looks; not where the producer is slow anyway, and it had to wait longer. */
+enum { FOLLOWING = 8, LEAD_PAUSES = 256, LEAD_ROOM = 16, SHORT_WAIT = 512 };
 
 BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                             uint64_t deadline_ns, bool handlers)
@@ -184,7 +184,7 @@ BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, stru
     const _Atomic uint64_t *at = bcri_ring_at(place, ticket);
     const uint64_t lap = bcri_lap(ticket, place->ring_log2);
     const int turns = bcri_spin_turns(ctx);
-    bcri_heap_collect_waiting(ctx);
+    bcri_heap_look_waiting(ctx);
     if (++ctx->waits_in_row > FOLLOWING && place->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
         for (int i = 0; i < LEAD_PAUSES; i++)
             bcri_cpu_pause();
@@ -193,6 +193,8 @@ BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, stru
     for (int turn = 1; turn <= looks; turn++) {
         uint64_t entry = bcri_load_acquire(at);
         if (bcri_entry_lap(entry) == lap) {
+            if (turn > SHORT_WAIT)
+                ctx->waits_in_row = 0;
             return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry) : BCRI_WAITS;
         }
         if (handlers && bcri_requests_any(ctx))

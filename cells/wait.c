@@ -89,8 +89,6 @@ static int sleep_until_rung(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, 
     uint32_t seen = bcri_load_acquire(&bell->bell);
     int ready = PASSED;
     /* From here on a ring is not slept through. */
-    if (bcri_unlikely(bcri_load(&bell->freers_ended) != 0))
-        bcri_heap_collect_ended(ctx);
     atomic_store_explicit(&bell->sleeping, 1, memory_order_seq_cst);
     for (int i = 0; i < count && ready < 0; i++)
         if (!bcri_request_mark(ctx, slots[i]))

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "bcr/error.h"
-#include "bcri/returns.h"
 #include "bcri/segment.h"
 #include "heap_private.h"
 
@@ -143,16 +142,40 @@ static uint64_t seg_size(const struct bcri_heap *heap, uint64_t bytes)
     return bcri_size_sort(size < room ? room : size, SEG_SIZES_LOG2);
 }
 
-/* Makes a segment in which `pages` from page `first` on are reserved, the directory too. */
-static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct bcri_heap_seg **seg_out)
+/* The system gives and takes pages of its own size. */
+static uint64_t page_step(void)
+{
+    long bytes = sysconf(_SC_PAGESIZE);
+    return bytes > (long)BCRI_HEAP_PAGE ? (uint64_t)bytes / BCRI_HEAP_PAGE : 1;
+}
+
+static uint64_t round_up(uint64_t value, uint64_t step)
+{
+    return (value + step - 1) / step * step;
+}
+
+/* The first page of a segment that an area may have: behind the directory, marks and table of spans. */
+static uint64_t first_page(uint64_t seg_bytes)
+{
+    uint64_t pages = seg_bytes / BCRI_HEAP_PAGE;
+    return round_up(pages_of(bcri_heap_span_table(pages) + pages * sizeof(uint32_t)), page_step());
+}
+
+/* Makes a segment in which the front and `pages` behind it are reserved. */
+static int new_seg(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg **seg_out)
 {
     struct bcri_heap *heap = ctx->heap;
-    uint64_t bytes = (first + pages) * BCRI_HEAP_PAGE;
-    uint64_t size = seg_size(heap, bytes);
+    uint64_t bytes = pages * BCRI_HEAP_PAGE, size, first;
+    do {
+        size = seg_size(heap, bytes);
+        first = first_page(size);
+        bytes = (first + pages) * BCRI_HEAP_PAGE;
+    } while (bytes > size);
     struct bcri_heap_seg *seg = calloc(1, sizeof *seg);
     if (seg == NULL)
         return bcrE_NOMEM;
     seg->pages = (uint32_t)(size / BCRI_HEAP_PAGE);
+    seg->first = (uint32_t)first;
     seg->span_of = page_array(seg->pages, sizeof(void *));
     seg->run = page_array(seg->pages, sizeof *seg->run);
     int error = bcrE_NOMEM;
@@ -168,6 +191,7 @@ static int new_seg(struct bcri_ctx *ctx, uint64_t first, uint64_t pages, struct 
     }
     seg->base = bcri_segment_map(ctx, seg->seg);
     seg->dir = (struct bcri_heap_dir_shm *)(void *)seg->base;
+    seg->span_word = (_Atomic uint32_t *)(void *)(seg->base + bcri_heap_span_table(seg->pages));
     seg->dir->owner = ctx->index;
     bcri_store_release(&seg->dir->magic, BCRI_HEAP_MAGIC);
     heap->own[seg->seg] = (struct bcri_own_seg){seg->span_of, seg->pages};
@@ -181,41 +205,13 @@ fail:
     return error;
 }
 
-/* The system gives and takes pages of its own size. */
-static uint64_t page_step(void)
-{
-    long bytes = sysconf(_SC_PAGESIZE);
-    return bytes > (long)BCRI_HEAP_PAGE ? (uint64_t)bytes / BCRI_HEAP_PAGE : 1;
-}
-
-static uint64_t round_up(uint64_t value, uint64_t step)
-{
-    return (value + step - 1) / step * step;
-}
-
-static uint32_t free_slot(const struct bcri_heap_seg *seg)
-{
-    uint32_t slot = 0;
-    while (slot < BCRI_HEAP_AREAS && bcri_load(&seg->dir->area[slot].state) != 0)
-        slot++;
-    return slot;
-}
-
 /* The lowest `pages` pages between the areas of a segment, or 0. */
-static uint64_t find_gap(const struct bcri_heap_seg *seg, uint64_t pages, uint64_t step)
+static uint64_t find_gap(const struct bcri_heap *heap, const struct bcri_heap_seg *seg, uint64_t pages)
 {
-    uint64_t at = step;
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (uint32_t slot = 0; slot < BCRI_HEAP_AREAS; slot++) {
-            const struct bcri_heap_area_shm *area = &seg->dir->area[slot];
-            uint64_t end = round_up(bcri_load(&area->end_page), step);
-            if (bcri_load(&area->state) != 0 && at < end && at + pages > bcri_load(&area->first_page)) {
-                at = end;
-                moved = true;
-            }
-        }
-    }
+    uint64_t at = seg->first;
+    for (const struct bcri_heap_area *area = heap->areas; area != NULL; area = area->next)
+        if (area->seg == seg && at + pages > area->first_page)
+            at = round_up(area->end_page, page_step());
     return at + pages <= seg->pages ? at : 0;
 }
 
@@ -223,9 +219,8 @@ static uint64_t find_gap(const struct bcri_heap_seg *seg, uint64_t pages, uint64
 static int place_area(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg **seg_out,
                       uint64_t *first_out)
 {
-    uint64_t step = page_step();
     for (struct bcri_heap_seg *seg = ctx->heap->segs; seg != NULL; seg = seg->next) {
-        uint64_t first = free_slot(seg) < BCRI_HEAP_AREAS ? find_gap(seg, pages, step) : 0;
+        uint64_t first = find_gap(ctx->heap, seg, pages);
         if (first == 0)
             continue;
         int error =
@@ -236,8 +231,10 @@ static int place_area(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg
         }
         return error;
     }
-    *first_out = step;
-    return new_seg(ctx, step, pages, seg_out);
+    int error = new_seg(ctx, pages, seg_out);
+    if (error == 0)
+        *first_out = (*seg_out)->first;
+    return error;
 }
 
 static int ready_heap(struct bcri_ctx *ctx)
@@ -247,26 +244,16 @@ static int ready_heap(struct bcri_ctx *ctx)
     return ctx->heap != NULL ? 0 : bcrE_NOMEM;
 }
 
-static void publish_area(struct bcri_heap_area *area)
-{
-    struct bcri_heap_area_shm *entry = &area->seg->dir->area[area->slot];
-    bcri_store(&entry->first_page, area->first_page);
-    bcri_store(&entry->data_page, area->data_page);
-    bcri_store(&entry->end_page, area->end_page);
-    bcri_store_release(&entry->state, 1);
-}
-
 static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, struct bcri_heap_area **area_out)
 {
     if (nbytes > AREA_MAX_BYTES || ready_heap(ctx) != 0)
         return bcrE_NOMEM;
     uint64_t data = bcri_heap_pages_for(nbytes);
-    uint64_t table = pages_of(data);
     struct bcri_heap_area *area = calloc(1, sizeof *area);
     if (area == NULL)
         return bcrE_NOMEM;
     uint64_t first;
-    int error = place_area(ctx, table + data, &area->seg, &first);
+    int error = place_area(ctx, data, &area->seg, &first);
     if (error != 0) {
         free(area);
         return error;
@@ -275,14 +262,15 @@ static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, struct bcri_heap_area
         area->current[class] = (struct bcri_span *)&bcri_span_none;
     area->limit = nbytes / 64;
     area->handle = ++ctx->heap->last_handle;
-    area->slot = free_slot(area->seg);
-    area->first_page = (uint32_t)first;
-    area->data_page = (uint32_t)(first + table);
-    area->end_page = (uint32_t)(first + table + data);
-    bcri_pages_give(area, area->data_page, (uint32_t)data);
-    publish_area(area);
-    area->next = ctx->heap->areas;
-    ctx->heap->areas = area;
+    area->first_page = area->rotor = (uint32_t)first;
+    area->end_page = (uint32_t)(first + data);
+    if (data != 0) /* below 64 bytes no block fits */
+        bcri_pages_give(area, area->first_page, (uint32_t)data);
+    struct bcri_heap_area **link = &ctx->heap->areas; /* in the order of their places: find_gap */
+    while (*link != NULL && (*link)->first_page < area->first_page)
+        link = &(*link)->next;
+    area->next = *link;
+    *link = area;
     *area_out = area;
     return 0;
 }
@@ -332,7 +320,7 @@ int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t handle)
     if (link == NULL || *link == NULL)
         return bcrE_ARG;
     struct bcri_heap_area *area = *link;
-    bcri_heap_collect_all(ctx);
+    bcri_area_sweep(heap, area, true);
     if (area->charged != 0)
         return bcrE_BUSY;
     bcri_area_trim(area);
@@ -340,7 +328,6 @@ int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t handle)
     if (heap->area == area)
         heap->area = first_of_program(heap);
     struct bcri_heap_seg *seg = area->seg;
-    bcri_store_release(&seg->dir->area[area->slot].state, 0);
     memset(seg->run + area->first_page, 0, (area->end_page - area->first_page) * sizeof *seg->run);
     bcri_segment_discard(ctx, seg->seg, (uint64_t)area->first_page * BCRI_HEAP_PAGE,
                          (uint64_t)(area->end_page - area->first_page) * BCRI_HEAP_PAGE);
@@ -351,7 +338,7 @@ int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t handle)
 static void free_spans(struct bcri_heap_area *area)
 {
     struct bcri_span **span_of = area->seg->span_of;
-    for (uint32_t page = area->data_page; page < area->end_page;) {
+    for (uint32_t page = area->first_page; page < area->end_page;) {
         struct bcri_span *span = span_of[page];
         page += span != NULL ? bcri_heap_classes[span->class].pages : 1;
         if (span != NULL)

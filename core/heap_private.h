@@ -27,8 +27,10 @@ struct bcri_heap_seg {
     uint32_t seg, pages;
     unsigned char *base;
     struct bcri_heap_dir_shm *dir;
-    struct bcri_span **span_of; /* by page */
-    struct run_page *run;       /* by page */
+    _Atomic uint32_t *span_word; /* the table of spans, by page */
+    uint32_t first;              /* the first page that an area may have */
+    struct bcri_span **span_of;  /* by page */
+    struct run_page *run;        /* by page */
 };
 
 /* heap_runs.c: pages of an area. */
@@ -38,6 +40,8 @@ bool bcri_pages_take_at(struct bcri_heap_area *area, uint32_t first, uint32_t co
 bool bcri_pages_valid(const struct bcri_heap_area *area, uint64_t *free_pages_out);
 
 /* heap_span.c */
+void bcri_span_rotate(struct bcri_heap_area *area, struct bcri_span *span);
+void bcri_span_requeue(struct bcri_span *span);
 struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t class);
 void bcri_spans_trim(struct bcri_heap_area *area);
 
@@ -54,11 +58,10 @@ int bcri_heap_add_reserve(struct bcri_ctx *ctx);
 uint64_t bcri_heap_pages_for(uint64_t nbytes);
 void bcri_area_trim(struct bcri_heap_area *area);
 
-/* heap.c */
-void bcri_heap_collect_all(struct bcri_ctx *ctx);
-void bcri_heap_take_home(struct bcri_ctx *ctx, bcri_ref ref);
-
-/* heap_stray.c */
-void bcri_heap_find_strays(struct bcri_ctx *ctx);
+/* heap_sweep.c: what others have freed. */
+bool bcri_look_ahead(struct bcri_heap *heap, struct bcri_heap_area *area, uint32_t class);
+uint32_t bcri_look_at_runs(struct bcri_heap *heap, struct bcri_heap_area *area);
+void bcri_heap_sweep(struct bcri_heap *heap);
+void bcri_area_sweep(struct bcri_heap *heap, struct bcri_heap_area *area, bool all);
 
 #endif

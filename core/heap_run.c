@@ -18,8 +18,8 @@ static void set_block(struct bcri_span *span, uint32_t i, uint32_t first, uint32
 
 static bool lies_first(const struct bcri_heap_area *area, struct bcri_warm_run warm)
 {
-    return warm.span->first_unit == area->data_page * BCRI_PAGE_UNITS &&
-           warm.span->run[warm.i].first == area->data_page + 1;
+    return warm.span->first_unit == area->first_page * BCRI_PAGE_UNITS &&
+           warm.span->run[warm.i].first == area->first_page + 1;
 }
 
 bool bcri_run_is_warm(const struct bcri_heap_area *area, uint32_t pages)

@@ -126,7 +126,7 @@ bool bcri_pages_take_at(struct bcri_heap_area *area, uint32_t first, uint32_t co
 void bcri_pages_give(struct bcri_heap_area *area, uint32_t first, uint32_t count)
 {
     struct run_page *run = area->seg->run;
-    if (first > area->data_page && run[first - 1].back != 0) {
+    if (first > area->first_page && run[first - 1].back != 0) {
         uint32_t lower = run[first - 1].back;
         count += run[lower].free_len;
         run_remove(area, lower);
@@ -146,7 +146,7 @@ static bool tree_valid(const struct bcri_heap_area *area, uint32_t node, uint64_
     if (node == 0)
         return true;
     uint32_t len = run[node].free_len;
-    if (depth > 200 || len == 0 || node < area->data_page || node + len > area->end_page ||
+    if (depth > 200 || len == 0 || node < area->first_page || node + len > area->end_page ||
         run[node + len - 1].back != node)
         return false;
     if (node + len < area->end_page && run[node + len].free_len != 0)

@@ -14,12 +14,6 @@
 
 const struct bcri_span bcri_span_none;
 
-static _Atomic uint8_t *page_entry(const struct bcri_heap_area *area, uint32_t page)
-{
-    unsigned char *table = area->seg->base + (size_t)area->first_page * BCRI_HEAP_PAGE;
-    return (_Atomic uint8_t *)(void *)(table + (page - area->data_page));
-}
-
 static struct bcri_span *new_span(struct bcri_heap_area *area, uint32_t class, uint32_t page)
 {
     const struct bcri_heap_class *geometry = &bcri_heap_classes[class];
@@ -63,7 +57,8 @@ static void write_headers(struct bcri_ctx *ctx, const struct bcri_span *span)
         region->capacity = geometry->data_bytes;
         region->data_16 = (uint32_t)((start + bcri_class_data(geometry, i)) / 16);
         region->archtype = 0;
-        region->home = ctx->index;
+        bcri_store(&region->incarnation, ++ctx->heap->incarnation);
+        region->home = (uint16_t)ctx->index;
         region->error = 0;
     }
 }
@@ -83,26 +78,27 @@ static struct bcri_span *carve(struct bcri_ctx *ctx, struct bcri_heap_area *area
     write_headers(ctx, span);
     for (uint32_t i = 0; i < pages; i++)
         area->seg->span_of[page + i] = span;
-    bcri_store_release(page_entry(area, page), (uint8_t)(class + 1));
+    bcri_store_release(&area->seg->span_word[page], BCRI_SPAN_WORD(++ctx->heap->spans_made, class));
     return span;
 }
 
-static void link_span(struct bcri_span *span)
+static void link_span(struct bcri_span *span, enum bcri_span_list list)
 {
-    struct bcri_heap_area *area = span->area;
+    struct bcri_span_ends *ends = &span->area->list[list][span->class];
     span->next = NULL;
-    span->prev = area->tail[span->class];
-    *(span->prev != NULL ? &span->prev->next : &area->head[span->class]) = span;
-    area->tail[span->class] = span;
-    span->listed = true;
+    span->prev = ends->tail;
+    *(span->prev != NULL ? &span->prev->next : &ends->head) = span;
+    ends->tail = span;
+    span->list = (uint8_t)list;
 }
 
 static void unlink_span(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;
-    *(span->prev != NULL ? &span->prev->next : &area->head[span->class]) = span->next;
-    *(span->next != NULL ? &span->next->prev : &area->tail[span->class]) = span->prev;
-    span->listed = false;
+    struct bcri_span_ends *ends = &area->list[span->list][span->class];
+    *(span->prev != NULL ? &span->prev->next : &ends->head) = span->next;
+    *(span->next != NULL ? &span->next->prev : &ends->tail) = span->prev;
+    span->list = BCRI_SPAN_CURRENT;
     if (area->spare[span->class] == span)
         area->spare[span->class] = NULL;
 }
@@ -111,9 +107,12 @@ static void unlink_span(struct bcri_span *span)
 static void retire(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;
+    if (area->ahead == span)
+        area->ahead = NULL;
     uint32_t page = span->first_unit / BCRI_PAGE_UNITS;
     uint32_t pages = bcri_heap_classes[span->class].pages;
-    bcri_store_release(page_entry(area, page), 0);
+    bcri_store(&area->seg->span_word[page], 0);
+    atomic_thread_fence(memory_order_release); /* before the pages serve anything else */
     for (uint32_t i = 0; i < pages; i++)
         area->seg->span_of[page + i] = NULL;
     bcri_pages_give(area, page, pages);
@@ -127,10 +126,26 @@ static void set_current(struct bcri_heap_area *area, struct bcri_span *span)
     if (old != &bcri_span_none) {
         old->quiet_from = 2;
         old->quiet = old->blocks - 2;
+        link_span(old, BCRI_SPANS_FULL);
     }
     span->quiet_from = 0;
     span->quiet = UINT32_MAX;
+    span->looked = span->blocks;
+    span->list = BCRI_SPAN_CURRENT;
     area->current[span->class] = span;
+}
+
+void bcri_span_rotate(struct bcri_heap_area *area, struct bcri_span *span)
+{
+    unlink_span(span);
+    set_current(area, span);
+    span->looked = 0;
+}
+
+void bcri_span_requeue(struct bcri_span *span)
+{
+    unlink_span(span);
+    link_span(span, BCRI_SPANS_FULL);
 }
 
 struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t class)
@@ -138,7 +153,7 @@ struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *are
     struct bcri_span *span = area->current[class];
     if (span->top != 0)
         return span;
-    span = area->head[class];
+    span = area->list[BCRI_SPANS_FREE][class].head;
     if (span != NULL)
         unlink_span(span);
     else if ((span = carve(ctx, area, class)) == NULL)
@@ -152,11 +167,14 @@ int bcri_span_edge(struct bcri_span *span)
     struct bcri_heap_area *area = span->area;
     /* The only block of its span, and the last such one is in use: the next request finds it at once. */
     if (span->blocks == 1 && area->current[span->class]->top == 0) {
+        unlink_span(span);
         set_current(area, span);
         return 0;
     }
-    if (!span->listed)
-        link_span(span);
+    if (span->list == BCRI_SPANS_FULL) {
+        unlink_span(span);
+        link_span(span, BCRI_SPANS_FREE);
+    }
     if (span->top != span->blocks)
         return 0;
     if (area->spare[span->class] == NULL) {

@@ -4,56 +4,82 @@
 #include "bcri/segment.h"
 #include "heap_private.h"
 
-/* The bounds of one area as read once from shared memory; false if they cannot be. */
-static bool area_bounds(const struct bcri_heap_area_shm *entry, uint64_t seg_pages, uint32_t *first_out,
-                        uint32_t *data_out, uint32_t *end_out)
+/* The front of a heap segment and how many pages there are, or NULL: it is none, or cannot be mapped. */
+static const struct bcri_heap_dir_shm *front_of(struct bcri_ctx *ctx, uint32_t seg, uint32_t *pages_out)
 {
-    if (bcri_load_acquire(&entry->state) != 1)
-        return false;
-    uint32_t first = bcri_load(&entry->first_page);
-    uint32_t data = bcri_load(&entry->data_page);
-    uint32_t end = bcri_load(&entry->end_page);
-    if (first == 0 || data <= first || end <= data || end > seg_pages ||
-        (uint64_t)(data - first) * BCRI_HEAP_PAGE < end - data)
-        return false;
-    *first_out = first;
-    *data_out = data;
-    *end_out = end;
-    return true;
+    if (ctx->host->segments[seg].kind != BCRI_SEG_HEAP)
+        return NULL;
+    const struct bcri_heap_dir_shm *dir = bcri_segment_map(ctx, seg);
+    if (dir == NULL)
+        return NULL;
+    uint32_t magic = bcri_load_acquire(&dir->magic);
+    *pages_out = (uint32_t)(ctx->map[seg].units / BCRI_PAGE_UNITS);
+    return magic == BCRI_HEAP_MAGIC || magic == BCRI_HEAP_ENDED ? dir : NULL;
+}
+
+static const _Atomic uint32_t *span_words(const struct bcri_heap_dir_shm *dir, uint32_t pages)
+{
+    return (const _Atomic uint32_t *)(const void *)((const char *)dir + bcri_heap_span_table(pages));
 }
 
 void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
                     void (*visit)(void *arg, bcri_ref ref, struct bcri_region_shm *region), void *arg)
 {
-    unsigned char *base = bcri_segment_map(ctx, seg);
-    if (base == NULL)
+    uint32_t pages;
+    const struct bcri_heap_dir_shm *dir = front_of(ctx, seg, &pages);
+    if (dir == NULL)
         return;
-    const struct bcri_heap_dir_shm *dir = (const struct bcri_heap_dir_shm *)(void *)base;
-    uint64_t seg_pages = ctx->map[seg].units * BCRI_REF_UNIT / BCRI_HEAP_PAGE;
-    if (bcri_load_acquire(&dir->magic) != BCRI_HEAP_MAGIC)
-        return;
-    for (uint32_t slot = 0; slot < BCRI_HEAP_AREAS; slot++) {
-        uint32_t first, data, end;
-        if (!area_bounds(&dir->area[slot], seg_pages, &first, &data, &end))
+    const _Atomic uint32_t *words = span_words(dir, pages);
+    for (uint32_t page = 0; page < pages;) {
+        uint32_t class = BCRI_SPAN_CLASS(bcri_load_acquire(&words[page]));
+        if (class >= BCRI_HEAP_CLASSES || page + bcri_heap_classes[class].pages > pages) {
+            page++;
             continue;
-        const _Atomic uint8_t *table =
-            (const _Atomic uint8_t *)(void *)(base + (uint64_t)first * BCRI_HEAP_PAGE);
-        for (uint32_t page = data; page < end;) {
-            uint32_t class = bcri_load_acquire(&table[page - data]);
-            if (class == 0 || class > BCRI_HEAP_CLASSES) {
-                page++;
-                continue;
-            }
-            const struct bcri_heap_class *geometry = &bcri_heap_classes[class - 1];
-            if (page + geometry->pages > end)
-                break;
-            for (uint32_t i = 0; i < geometry->blocks; i++) {
-                uint64_t offset = (uint64_t)page * BCRI_HEAP_PAGE + ((uint64_t)i << (5 + geometry->shift));
-                visit(arg, bcri_ref_make(seg, offset), (struct bcri_region_shm *)(void *)(base + offset));
-            }
-            page += geometry->pages;
         }
+        const struct bcri_heap_class *geometry = &bcri_heap_classes[class];
+        for (uint32_t i = 0; i < geometry->blocks; i++) {
+            uint64_t offset = (uint64_t)page * BCRI_HEAP_PAGE + ((uint64_t)i << (5 + geometry->shift));
+            visit(arg, bcri_ref_make(seg, offset),
+                  (struct bcri_region_shm *)(void *)(ctx->map[seg].base + offset));
+        }
+        page += geometry->pages;
     }
+}
+
+/* A header may have become anything since: pages serve other spans, and data. So the table of spans is looked at before and
+ * behind, as at the count of a sequence lock; its word is another one for each span. */
+uint64_t bcri_heap_count_word(struct bcri_ctx *ctx, bcri_ref ref, uint32_t incarnation)
+{
+    uint32_t pages;
+    const struct bcri_heap_dir_shm *dir = front_of(ctx, bcri_ref_seg(ref), &pages);
+    uint32_t page = (uint32_t)ref / BCRI_PAGE_UNITS;
+    if (dir == NULL || page >= pages)
+        return 0;
+    const _Atomic uint32_t *words = span_words(dir, pages);
+    uint32_t before = bcri_load_acquire(&words[page]);
+    uint32_t class = BCRI_SPAN_CLASS(before);
+    if (class >= BCRI_HEAP_CLASSES)
+        return 0;
+    uint32_t unit = (uint32_t)ref % BCRI_PAGE_UNITS; /* all headers of a span lie in its first page */
+    if (unit >> bcri_heap_classes[class].shift >= bcri_heap_classes[class].blocks ||
+        unit % (1u << bcri_heap_classes[class].shift) != 0)
+        return 0;
+    const struct bcri_region_shm *region = bcri_at(ctx, ref);
+    if (region == NULL)
+        return 0;
+    uint64_t word =
+        bcri_load_acquire(&region->count); /* the incarnation that this count is of, or a later one */
+    uint32_t found = bcri_load(&region->incarnation);
+    atomic_thread_fence(memory_order_acquire);
+    return found == incarnation && bcri_load(&words[page]) == before ? word : 0;
+}
+
+void bcri_heap_end(struct bcri_ctx *enl, uint32_t seg)
+{
+    uint32_t pages;
+    if (front_of(enl, seg, &pages) != NULL)
+        atomic_store_explicit(&((struct bcri_heap_dir_shm *)bcri_segment_map(enl, seg))->magic,
+                              BCRI_HEAP_ENDED, memory_order_seq_cst);
 }
 
 static void count_held_block(void *arg, bcri_ref ref, struct bcri_region_shm *region)
@@ -98,10 +124,15 @@ static bool span_valid(const struct bcri_ctx *ctx, const struct bcri_span *span,
     const struct bcri_heap_area *area = span->area;
     uint32_t live = 0;
     bool in_list = false;
-    for (const struct bcri_span *at = area->head[span->class]; at != NULL && !in_list; at = at->next)
-        in_list = at == span;
-    if (in_list != span->listed || (span->listed && (span->top == 0 || area->current[span->class] == span)) ||
-        (!span->listed && span->top != 0 && area->current[span->class] != span))
+    if (span->list == BCRI_SPAN_CURRENT) {
+        in_list = area->current[span->class] == span;
+    } else {
+        const struct bcri_span *at = area->list[span->list][span->class].head;
+        for (; at != NULL && !in_list; at = at->next)
+            in_list = at == span;
+        in_list &= (span->top == 0) == (span->list == BCRI_SPANS_FULL);
+    }
+    if (!in_list)
         return false;
     for (uint32_t i = 0; i < span->blocks; i++) {
         if (!header_valid(ctx, span, i))
@@ -131,33 +162,32 @@ static bool span_valid(const struct bcri_ctx *ctx, const struct bcri_span *span,
 
 static bool area_valid(const struct bcri_ctx *ctx, const struct bcri_heap_area *area)
 {
-    const _Atomic uint8_t *table =
-        (const _Atomic uint8_t *)(void *)(area->seg->base + (size_t)area->first_page * BCRI_HEAP_PAGE);
+    const _Atomic uint32_t *words = area->seg->span_word;
     uint64_t free_pages;
     uint64_t charged = 0;
     uint64_t pages = 0;
     if (!bcri_pages_valid(area, &free_pages))
         return false;
-    for (uint32_t page = area->data_page; page < area->end_page;) {
+    for (uint32_t page = area->first_page; page < area->end_page;) {
         const struct bcri_span *span = area->seg->span_of[page];
-        uint32_t entry = bcri_load(&table[page - area->data_page]);
+        uint32_t word = bcri_load(&words[page]);
         if (span == NULL) {
-            if (entry != 0)
+            if (word != 0)
                 return false;
             page++;
             continue;
         }
-        if (span->area != area || span->first_unit != page * BCRI_PAGE_UNITS || entry != span->class + 1u ||
-            !span_valid(ctx, span, &charged, &pages))
+        if (span->area != area || span->first_unit != page * BCRI_PAGE_UNITS ||
+            BCRI_SPAN_CLASS(word) != span->class || !span_valid(ctx, span, &charged, &pages))
             return false;
         uint32_t end = page + bcri_heap_classes[span->class].pages;
         pages += end - page;
         for (page++; page < end; page++)
-            if (area->seg->span_of[page] != span || bcri_load(&table[page - area->data_page]) != 0)
+            if (area->seg->span_of[page] != span || bcri_load(&words[page]) != 0)
                 return false;
     }
     return charged == area->charged && charged <= area->limit &&
-           pages + free_pages == area->end_page - area->data_page;
+           pages + free_pages == area->end_page - area->first_page;
 }
 
 bool bcri_heap_valid(struct bcri_ctx *ctx)

@@ -9,7 +9,6 @@
 #include "bcri/record.h"
 #include "bcri/ref.h"
 #include "bcri/region.h"
-#include "bcri/returns.h"
 #include "bcri/slot.h"
 #include "bcri/trace.h"
 

@@ -9,7 +9,6 @@
 #include "bcri/ctx.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
-#include "bcri/returns.h"
 
 static bool count_held(const void *arg, uint32_t holder)
 {
@@ -40,9 +39,11 @@ static void unlock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, ui
     bcri_look_for_sleepers(ctx);
 }
 
-static void journal_open(struct bcri_journal_shm *journal, bcri_ref ref, enum bcri_cw_state state)
+static void journal_open(struct bcri_journal_shm *journal, bcri_ref ref, const struct bcri_region_shm *region,
+                         enum bcri_cw_state state)
 {
     bcri_store(&journal->cw_ref, ref);
+    bcri_store(&journal->cw_incarnation, bcri_load(&region->incarnation));
     bcri_step();
     bcri_store(&journal->cw_state, state);
     bcri_step();
@@ -59,8 +60,8 @@ static void change_alone(struct bcri_journal_shm *journal, bcri_ref ref, struct 
                          uint32_t count)
 {
     bcri_store(&journal->cw_new, count);
-    journal_open(journal, ref, BCRI_CW_SOLE);
-    bcri_store(&region->count, BCRI_COUNT_WORD(count, 0));
+    journal_open(journal, ref, region, BCRI_CW_SOLE);
+    bcri_store_release(&region->count, BCRI_COUNT_WORD(count, 0));
     bcri_step();
 }
 
@@ -82,7 +83,7 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
         journal_state(ctx->journal, BCRI_CW_COMMIT);
         return 0;
     }
-    journal_open(ctx->journal, ref, BCRI_CW_TRY);
+    journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
     uint32_t count = lock_word(ctx, region);
     if (more > UINT32_MAX - count) {
         unlock_word(ctx, region, count);
@@ -100,36 +101,30 @@ void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref)
     if (bcri_unlikely(region == NULL))
         return; /* memory that cannot be mapped stays held: a leak is better than a guess */
     /* Read before the count falls to 0: from then on the header may be the owner's again. */
-    uint32_t home = region->home;
-    if (home != ctx->index) {
-        if (bcri_unlikely(home >= BCRI_CCE_MAX)) {
-            ctx->damaged = true;
-            return;
-        }
-        bcri_store(&journal->ret_entry, BCRI_RETURN_UNSENT); /* before any state that repair takes for LAST */
-    }
+    bool own = region->home == ctx->index;
     if (bcri_likely(bcri_load_acquire(&region->count) == BCRI_COUNT_ONE)) {
         change_alone(journal, ref, region, 0);
     } else {
-        journal_open(journal, ref, BCRI_CW_TRY);
+        journal_open(journal, ref, region, BCRI_CW_TRY);
         uint32_t count = lock_word(ctx, region) - 1;
         change_locked(ctx, region, count);
         if (count != 0)
             return;
     }
     journal_state(journal, BCRI_CW_LAST);
-    if (home == ctx->index)
+    if (own)
         bcri_heap_free(ctx, ref, region);
     else
-        bcri_returns_send(ctx, home, ref);
+        bcri_heap_freed(ctx, ref);
 }
 
 uint32_t bcri_count_lock(struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_region_shm *region = bcri_at(ctx, ref);
-    journal_open(ctx->journal, ref, BCRI_CW_TRY);
-    return region != NULL ? lock_word(ctx, region)
-                          : 0; /* no such region: a transaction's store goes nowhere too */
+    if (region == NULL)
+        return 0; /* a transaction's store goes nowhere too */
+    journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
+    return lock_word(ctx, region);
 }
 
 void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count)
@@ -143,11 +138,12 @@ void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count)
 void bcri_count_settled(struct bcri_ctx *ctx)
 {
     bcri_step();
-    /* Release: the owner of a stray block reads this state from another process (heap_stray.c). */
     bcri_store_release(&ctx->journal->cw_state, BCRI_CW_IDLE);
     bcri_step();
 }
 
+/* What the dead one has on the region, or had. Its own blocks nobody else allocates; others' may be their owner's again, and
+ * hold another region: then the change is done. */
 enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);
@@ -155,11 +151,12 @@ enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index)
         return BCRI_CW_IDLE;
     struct bcri_journal_shm *journal = &record->journal;
     enum bcri_cw_state state = (enum bcri_cw_state)bcri_load_acquire(&journal->cw_state);
-    uint32_t count = bcri_load(&journal->cw_new);
-    struct bcri_region_shm *region = bcri_at(enl, bcri_load(&journal->cw_ref));
-    if (state == BCRI_CW_IDLE || region == NULL)
+    if (state == BCRI_CW_IDLE)
         return state;
-    uint64_t word = bcri_load_acquire(&region->count);
+    uint32_t count = bcri_load(&journal->cw_new);
+    bcri_ref ref = bcri_load(&journal->cw_ref);
+    uint64_t word = bcri_heap_count_word(enl, ref, bcri_load(&journal->cw_incarnation));
+    struct bcri_region_shm *region = word != 0 ? bcri_at(enl, ref) : NULL;
     bool carries = BCRI_COUNT_OWNER(word) == BCRI_TAG(index);
     switch (state) {
     case BCRI_CW_TRY:
@@ -170,18 +167,19 @@ enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index)
     case BCRI_CW_COMMIT:
         if (carries)
             bcri_store_release(&region->count, BCRI_COUNT_WORD(count, 0));
-        if (count == 0)
-            state = BCRI_CW_LAST;
         break;
     case BCRI_CW_SOLE:
-        bcri_store_release(&region->count, BCRI_COUNT_WORD(count, 0));
-        state = count == 0 ? BCRI_CW_LAST : BCRI_CW_COMMIT;
+        if (word == BCRI_COUNT_ONE)
+            bcri_store_release(&region->count, BCRI_COUNT_WORD(count, 0));
+        state = BCRI_CW_COMMIT;
         break;
     case BCRI_CW_IDLE:
     case BCRI_CW_LAST: break;
     }
+    if (state == BCRI_CW_COMMIT && count == 0)
+        state = BCRI_CW_LAST;
     bcri_store(&journal->cw_state, state);
     if (state == BCRI_CW_LAST)
-        bcri_returns_repair(enl, index);
+        bcri_heap_freed(enl, ref);
     return state;
 }

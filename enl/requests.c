@@ -83,7 +83,7 @@ static void watch_numbers(struct enl_program *program, int code)
 
 static bool cces_make(uint32_t kind)
 {
-    return kind == BCRI_SEG_HEAP || kind == BCRI_SEG_SLOTS || kind == BCRI_SEG_RETURNS;
+    return kind == BCRI_SEG_HEAP || kind == BCRI_SEG_SLOTS;
 }
 
 static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)

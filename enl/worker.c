@@ -14,7 +14,6 @@
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/repair.h"
-#include "bcri/returns.h"
 #include "helper.h"
 
 /* Repair waits for nobody who is dead, and at the end everybody is; unless shared memory was damaged. */
@@ -251,7 +250,6 @@ bool enl_worker_stop(struct enl_worker *worker)
         return false;
     struct bcri_ctx *ctx = bcri_host_ctx(worker->program->host); /* what its operations have kept privately */
     bcri_places_fini(ctx);
-    bcri_returns_fini(ctx);
     bcri_heap_fini(ctx);
     bcri_estate_fini(worker->estate);
     free(worker);

@@ -328,8 +328,6 @@ static void sleep_until_rung(struct bcri_waits *waits, uint64_t latest_ns)
         bell_oldest(waits);
     if (!bcri_requests_sleep(waits->ctx))
         return;
-    if (bcri_unlikely(bcri_load(&own->freers_ended) != 0)) /* bell_seen is older */
-        bcri_heap_collect_ended(waits->ctx);
     atomic_store_explicit(&own->sleeping, 1, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     if (waits->deadline_count != 0 && waits->deadlines[0]->deadline_ns < latest_ns)
@@ -347,7 +345,7 @@ bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns)
         waits->bell_seen = bcri_load_acquire(&waits->ctx->bell->bell);
     if (something(waits))
         return false;
-    bcri_heap_collect_waiting(waits->ctx);
+    bcri_heap_look_waiting(waits->ctx);
     for (int turn = 0; turn < turns; turn++) {
         if (something(waits))
             return false;

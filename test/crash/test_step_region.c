@@ -15,7 +15,7 @@ static void anothers_region(struct scene *scene)
     scene->id[0] = bcr_deq(scene->home, scene->cell, 0);
     CHECK(scene->id[0] != NULL);
 }
-static void anothers_region_and_the_way_home(struct scene *scene)
+static void anothers_second_region(struct scene *scene)
 {
     anothers_region(scene);
     CHECK_INT(bcr_rgfree(scene->id[0]), 0);
@@ -98,8 +98,8 @@ SCENARIO(rgfree_of_its_own, .prepare = one_region, .run = free_it, .before = ":"
 SCENARIO(rgfree_of_a_large_one, .prepare = large_region, .run = free_it, .before = ":", .after = ":")
 SCENARIO(rgfree_of_anothers, .queued = 2, .prepare = anothers_region, .run = free_it, .before = ": 2",
          .after = ": 2")
-SCENARIO(rgfree_of_anothers_when_the_way_home_is_at_hand, .queued = 4,
-         .prepare = anothers_region_and_the_way_home, .run = free_it, .before = ": 3 4", .after = ": 3 4")
+SCENARIO(rgfree_of_anothers_when_one_was_freed_before, .queued = 4, .prepare = anothers_second_region,
+         .run = free_it, .before = ": 3 4", .after = ": 3 4")
 SCENARIO(rgfree_of_a_shared_one, .prepare = shared_region, .run = free_it, .before = ": 100",
          .after = ": 100")
 SCENARIO(rgfree_of_anothers_shared_one, .queued = 1, .prepare = anothers_shared_region, .run = free_it,

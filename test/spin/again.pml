@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a number is given out again: cells/estate.c, core/returns.c. The owner of a heap has ended. FREERS hold a block each of it, free
+/* When a number is given out again: cells/estate.c, core/heap_sweep.c. The owner of a heap has ended. FREERS hold a block each of it, free
  * that, and count it in the entry of its number, whose use that must still be; some die on the way and are repaired.
  *
  * Opening the journal is a plain store: it may be seen after what follows, until everybody has passed the fence. (That closing
@@ -12,7 +12,7 @@
  *
  * Code: cells/estate.c begin_parting, is_inside, let_part
  * Code: core/segment.c bcri_segment_freed
- * Code: core/returns.c count_orphan */
+ * Code: core/heap_sweep.c bcri_heap_freed */
 #ifndef FREERS
 #define FREERS 2
 #endif

@@ -1,39 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* core/region.c: the count word of one region, its journal (cw_*), the count as part of a transaction (cells/tx.h), the way
- * home of a freed block (core/returns.c), one death at any step, and the repair of all that.
+/* core/region.c: the count word of one region, its journal (cw_*), the count as part of a transaction (cells/tx.h), the freed
+ * block (core/heap_sweep.c), one death at any step, and the repair of all that.
  *
  * The region is in a cell or not, and in up to two ID slots of each process. Under the cell's head lock H it is read (one
  * more holder), taken, or put with nofree; without a lock it is dropped. Its only holder is read and dropped without a count
- * journal (get_head.h, bcri_returns_free_alone). The block is a third process's, the home's: once it has come there it is
- * handed out anew; HOME_ENDS: or that process ends, before or meanwhile. Waiting for a holder of the word is lock.pml's.
+ * journal (get_fast.h, bcri_drop_last). The block is a third process's, the owner's, which goes by the mark of its page: it
+ * clears that, looks at the count, and gives the block a new incarnation before it hands it out anew; or its page serves as
+ * data, which looks like the header that was there (AS_DATA); or that process ends, before or meanwhile (HOME_ENDS). Marks
+ * are also set for other blocks of the page. Waiting for a holder of the word is lock.pml's.
  *
- * Checked: when all have ended or are repaired the count is the number of holders, and the block has gone home once if that
- * is 0, else not; nothing touches the count of a block that is the home's again; of a home that has ended the walk over its
- * heap sees the count 0, or `frees` has counted up.
+ * Checked: when all have ended or are repaired the count is the number of holders, and the block is its owner's again,
+ * once, if that is 0, else not; nothing touches what is its owner's again; of an owner that has ended the walk over its heap
+ * sees the count 0, or `frees` has counted up.
  *
  * Rules that can be broken: SETTLED_TOO_SOON (the count's journal is closed before the slot says so), COUNT_BEFORE_REDO
  * (repair sees to the count word before the redo log), PLAIN_REDO (the log's count is stored whoever has the word),
  * SOLE_WHEN_SHARED (the plain store also for 2), READ_ALONE_WHEN_SHARED (a read without count journal also for 2),
- * READ_NOT_STORED (repair makes the ID LIVE and leaves the count as it finds it), SEND_SENT_AGAIN (repair stores count 0
- * also once the entry was sent), SEND_NOT_STORED (repair sends without storing count 0), COUNT_AFTER_SEND (the entry is
- * stored before the count is 0), LOOK_BEFORE_COUNT (the home's state is looked at before the count is 0).
+ * READ_NOT_STORED (repair makes the ID LIVE and leaves the count as it finds it), MARK_BEFORE_COUNT (the page is marked
+ * before the count is 0), MARK_CLEARED_LATE (the owner looks at the count, then clears the mark), NOT_MARKED_AGAIN (repair
+ * does not mark), NOT_FREED (repair leaves a count of 1 that the dead one was to make 0), NO_INCARNATION (repair goes by the
+ * count alone), ZERO_AGAIN (repair stores 0 whatever the count says, if the incarnation is the same), NO_SPAN, NO_SECOND_LOOK
+ * (repair does not look at the table of spans, or not once more behind), LOOK_BEFORE_COUNT (whether the owner has ended is
+ * looked at before the count is 0).
  *
  * Code: core/include/bcri/region.h bcri_cw_state
  * Code: core/region.c change_alone, change_locked, bcri_region_hold, bcri_region_drop
  * Code: core/region.c bcri_count_repair
+ * Code: core/heap_sweep.c take_free, bcri_area_sweep, bcri_heap_freed
+ * Code: core/include/bcri/heap.h bcri_heap_freed_fast
+ * Code: core/heap_walk.c bcri_heap_count_word
+ * Code: core/heap_span.c retire
  * Code: cells/get_head.h read_alone
- * Code: cells/repair.c finish_read
- * Code: core/include/bcri/returns_fast.h bcri_returns_free_alone
- * Code: core/returns.c bcri_returns_free_orphan, send_orphan, finish_send, bcri_returns_repair
- * Code: core/returns.c bcri_returns_repair_alone, send_on
+ * Code: cells/include/bcri/drop.h bcri_drop_last
+ * Code: cells/repair.c finish_read, finish_free_last
  * Code: cells/tx.c apply_one, bcri_tx_repair */
 #define PROCS 2
 #define VICTIM 0
 #define TAG(p) ((p) + 1)
-#ifdef HOME_ENDS
+#if defined(HOME_ENDS) || defined(AS_DATA)
 #define STEPS(p) (p == VICTIM -> 2 : 1) /* operations, one after the other */
 #else
-#define STEPS(p) (p == VICTIM -> 3 : 2)
+#define STEPS(p) 2
 #endif
 
 #define IDLE 0
@@ -49,7 +56,7 @@
 #define OP_TAKE 4
 #define OP_TX 5
 #define OP_READ_ALONE 6
-#define OP_SEND 7
+#define OP_FREE_LAST 7
 #ifdef READ_ALONE_WHEN_SHARED
 #define MAY_READ_ALONE (owner == 0 && count <= 2)
 #else
@@ -60,17 +67,21 @@ byte count = 1, owner;        /* the two halves of one word */
 bool in_cell = true;
 byte H;
 bool slot[PROCS * 2];
-byte home;                    /* how often the block came home */
-bool reused;                  /* the home has handed it out anew: a hold of its own */
-bool ending, ended, seen;     /* the home: state DYING; its heap is walked: and the block's count was 0 */
+byte home;                    /* how often its owner took the block back */
+bool reused;                  /* the owner has handed it out anew: a hold of its own */
+bool as_data;                 /* or its page serves as data */
+byte incarnation, span;
+bool mark;
+bool noise = true;            /* others mark the page, once */
+bool ending, ended, seen;     /* the owner: said to have ended; its heap is walked: and the block's count was 0 */
 byte orphans;                 /* `frees` of the segment */
 
 /* journals */
 byte op[PROCS], at[PROCS], cw_state[PROCS], cw_new[PROCS], redo[PROCS]; /* redo: 1 committed */
 byte redo_count[PROCS];
-bool held[PROCS], place[PROCS], came[PROCS]; /* place: ret_entry names one; came: what was stored there, for good */
+byte noted[PROCS]; /* cw_incarnation, or, of FREE_LAST, the phase */
+bool held[PROCS];
 bool killed, dead, over;
-bool came_of_enl; /* the entry of a queue of its own */
 byte finished;
 
 #define HOLDERS (slot[0] + slot[1] + slot[2] + slot[3] + in_cell + reused)
@@ -80,10 +91,7 @@ inline lock_word(p) { d_step { owner == 0 -> owner = TAG(p); c_ = count } }
 inline change(p, more)
 {
     /* bcri_region_hold or bcri_region_drop */
-    if
-    :: more == -1 -> place[p] = false /* UNSENT */
-    :: else
-    fi;
+    noted[p] = incarnation;
     if
 #ifdef SOLE_WHEN_SHARED
     :: d_step { owner == 0 && count <= 2 && (count == 1 || more == 1) -> cw_new[p] = count + more };
@@ -94,7 +102,7 @@ inline change(p, more)
         d_step { count = cw_new[p]; owner = 0 };
         if
         :: more == 1 -> cw_state[p] = COMMIT
-        :: else -> cw_state[p] = LAST; send(p)
+        :: else -> cw_state[p] = LAST; freed(p)
         fi
     :: !(owner == 0 && count == 1) ->
         cw_state[p] = TRY;
@@ -103,54 +111,44 @@ inline change(p, more)
         cw_state[p] = COMMIT;
         d_step { assert(owner == TAG(p)); count = cw_new[p]; owner = 0 };
         if
-        :: cw_new[p] == 0 -> cw_state[p] = LAST; send(p)
+        :: cw_new[p] == 0 -> cw_state[p] = LAST; freed(p)
         :: else
         fi
     fi
 }
 
-/* bcri_returns_send: the home's state, then the place into the journal, then the reference there */
-inline send(p)
+/* bcri_heap_freed: whether its owner has ended, then the mark, or `frees` */
+inline freed(p)
 {
     if
-    :: ending -> d_step { orphans++; place[p] = false }
-    :: !ending ->
-        place[p] = true;
-        d_step { assert(count == 0); came[p] = true }
+    :: ending -> orphans++
+    :: !ending -> mark = true
     fi
 }
 
 #define settled(p) cw_state[p] = IDLE
 
-/* bcri_returns_free_alone of the only holder's ID k: the slot and ret_* are written before op. */
-inline free_alone(p)
+/* bcri_drop_last of the only holder's ID k: the slot is written before op, the incarnation with it. */
+inline drop_last(p)
 {
-    d_step { place[p] = true; at[p] = k; op[p] = OP_SEND };
+    d_step { noted[p] = incarnation; at[p] = k; op[p] = OP_FREE_LAST };
 #ifdef LOOK_BEFORE_COUNT
     c_ = ending;
-#endif
-#ifdef COUNT_AFTER_SEND
-    came[p] = true;
-    count = 0;
-#else
     count = 0;
     if
-#ifdef LOOK_BEFORE_COUNT
-    :: !c_ -> came[p] = true
-    :: c_ ->
-#else
-    :: !ending -> came[p] = true
-    :: ending ->
-#endif
-        place[p] = false;
-        cw_new[p] = 0;
-        cw_state[p] = LAST;
-        op[p] = OP_DROP;
-        send(p)
+    :: c_ -> orphans++
+    :: !c_ -> mark = true
     fi;
+#else
+#ifdef MARK_BEFORE_COUNT
+    freed(p);
+    count = 0;
+#else
+    count = 0;
+    freed(p);
+#endif
 #endif
     slot[k] = false;
-    settled(p);
     op[p] = OP_NONE
 }
 
@@ -220,8 +218,8 @@ proctype cce(byte p)
             :: slot[p * 2] || slot[p * 2 + 1] -> /* rgfree */
                 k = (slot[p * 2] -> p * 2 : p * 2 + 1);
                 if
-                :: owner == 0 && count == 1 -> free_alone(p)
-                :: true -> /* it is not alone, or the way is not at hand */
+                :: owner == 0 && count == 1 -> drop_last(p)
+                :: true -> /* it is not alone */
                     d_step { at[p] = k; op[p] = OP_DROP };
                     change(p, -1);
 #ifdef SETTLED_TOO_SOON
@@ -276,67 +274,84 @@ inline redo_repair()
     fi
 }
 
-/* bcri_count_repair */
+/* bcri_heap_count_word: w_ and o_, 0: it is no block of this incarnation any more */
+inline count_word()
+{
+    x_ = span;
+    d_step { w_ = count; o_ = owner };
+#ifndef NO_INCARNATION
+    if
+    :: incarnation != noted[VICTIM] -> w_ = 0; o_ = 0
+    :: else
+    fi;
+#endif
+    if
+#ifdef NO_SPAN
+    :: false
+#elif defined(NO_SECOND_LOOK)
+    :: x_ != 0 -> w_ = 0; o_ = 0
+#else
+    :: x_ != 0 || span != x_ -> w_ = 0; o_ = 0
+#endif
+    :: else
+    fi
+}
+
+/* bcri_count_repair. What carries our tag, or is 1 and of this incarnation, stays until the store. */
 inline count_repair()
 {
+    count_word();
     if
     :: cw_state[VICTIM] == TRY ->
-        d_step {
-            if
-            :: owner == TAG(VICTIM) -> owner = 0
-            :: else
-            fi
-        };
+        if
+        :: o_ == TAG(VICTIM) -> d_step { assert(owner == TAG(VICTIM)); owner = 0 }
+        :: else
+        fi;
         cw_state[VICTIM] = IDLE
     :: cw_state[VICTIM] == COMMIT ->
-        d_step {
-            if
-            :: owner == TAG(VICTIM) -> count = cw_new[VICTIM]; owner = 0
-            :: else
-            fi
-        };
+        if
+        :: o_ == TAG(VICTIM) -> d_step { assert(owner == TAG(VICTIM)); count = cw_new[VICTIM]; owner = 0 }
+        :: else
+        fi;
         cw_state[VICTIM] = (cw_new[VICTIM] == 0 -> LAST : COMMIT)
     :: cw_state[VICTIM] == SOLE ->
-        d_step { count = cw_new[VICTIM]; owner = 0 };
+        if
+        :: w_ == 1 && o_ == 0 -> d_step { count = cw_new[VICTIM]; owner = 0 }
+        :: else
+        fi;
         cw_state[VICTIM] = (cw_new[VICTIM] == 0 -> LAST : COMMIT)
     :: else
     fi;
     if
-    :: cw_state[VICTIM] == LAST -> finish_send(); sent = true /* ret_entry DONE */
+    :: cw_state[VICTIM] == LAST -> repair_freed()
     :: else
     fi
 }
 
-/* finish_send of core/returns.c: an entry that is stored again has the same value at the same place. */
-inline finish_send()
+inline repair_freed()
 {
-    if
-    :: ending -> orphans++
-    :: !ending && place[VICTIM] -> came[VICTIM] = true
-    :: !ending && !place[VICTIM] -> assert(count == 0); came_of_enl = true
-    fi
+#ifdef NOT_MARKED_AGAIN
+    skip
+#else
+    freed(VICTIM)
+#endif
 }
 
-/* bcri_returns_repair_alone */
-inline repair_alone()
+/* finish_free_last of cells/repair.c */
+inline repair_last()
 {
+    count_word();
     if
-    :: sent
-    :: !sent ->
-        if
-#ifndef SEND_SENT_AGAIN
-        :: place[VICTIM] && came[VICTIM]
+#ifdef ZERO_AGAIN
+    :: x_ == 0 && incarnation == noted[VICTIM] -> count = 0
 #endif
-        :: else ->
-#ifndef SEND_NOT_STORED
-            count = 0;
+#ifndef NOT_FREED
+    :: w_ == 1 && o_ == 0 -> count = 0
 #endif
-            finish_send()
-        fi
-    fi
+    :: else
+    fi;
+    repair_freed()
 }
-
-inline reuse() { home++; assert(home == 1 && count == 0 && owner == 0); count = 1; reused = true }
 
 inline drop_one()
 {
@@ -344,22 +359,44 @@ inline drop_one()
         owner == 0 -> assert(count > 0);
         count--;
         if
-        :: count == 0 && !ending -> came_of_enl = true
+        :: count == 0 && !ending -> mark = true
         :: count == 0 && ending -> orphans++
         :: else
         fi
     }
 }
 
-/* The owner of the block: takes it once per entry, and hands it out anew. It ends when it likes. */
+/* take_free of core/heap_sweep.c, at a page whose mark was set: it knows that the block is out. */
+inline look()
+{
+    if
+    :: home == 0 && count == 0 && owner == 0 ->
+#ifdef AS_DATA
+        /* retire, in core/heap_span.c; then the program writes what it likes */
+        span = 1;
+        d_step { count = 1; as_data = true; home = 1 }
+#else
+        incarnation = 1;
+        d_step { assert(count == 0 && owner == 0); count = 1; reused = true; home = 1 }
+#endif
+    :: else
+    fi
+}
+
+/* The owner of the block ends when it likes. */
 proctype owner_of_block()
 {
-    bool read[3];
 end:
     do
-    :: !ending && came[0] && !read[0] -> d_step { read[0] = true; reuse() }
-    :: !ending && came[1] && !read[1] -> d_step { read[1] = true; reuse() }
-    :: !ending && came_of_enl && !read[2] -> d_step { read[2] = true; reuse() }
+    :: !ending && noise -> d_step { noise = false; mark = true }
+    :: !ending && mark ->
+#ifdef MARK_CLEARED_LATE
+        look();
+        mark = false
+#else
+        mark = false; /* an exchange */
+        look()
+#endif
 #ifdef HOME_ENDS
     :: !ending -> ending = true
     :: ending && !ended -> d_step { seen = count == 0; ended = true }
@@ -369,7 +406,8 @@ end:
 
 proctype enl()
 {
-    bool counted, sent;
+    bool counted;
+    byte w_, o_, x_;
     if
     :: dead ->
         if
@@ -389,7 +427,7 @@ proctype enl()
                 count = 2;
 #endif
                 slot[at[VICTIM]] = true
-            :: op[VICTIM] == OP_SEND && slot[at[VICTIM]] -> repair_alone(); slot[at[VICTIM]] = false
+            :: op[VICTIM] == OP_FREE_LAST && slot[at[VICTIM]] -> repair_last(); slot[at[VICTIM]] = false
             :: op[VICTIM] == OP_DROP && counted -> slot[at[VICTIM]] = false
             :: op[VICTIM] == OP_PUT && (held[VICTIM] || counted) -> drop_one()
             :: else
@@ -429,8 +467,16 @@ init
     ended;
     assert(seen || count != 0 || orphans > 0);
 #else
-    reused || count != 0;
+    home == 1 || count != 0;
+    !mark;
 #endif
     assert(owner == 0 && H == 0);
+#ifdef AS_DATA
+    if
+    :: as_data -> assert(count == 1 && slot[0] + slot[1] + slot[2] + slot[3] + in_cell == 0)
+    :: else -> assert(count == HOLDERS)
+    fi
+#else
     assert(count == HOLDERS)
+#endif
 }

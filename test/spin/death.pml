@@ -24,12 +24,12 @@
  * Code: cells/get_head.h get_open
  * Code: cells/get_attempt.c bcri_get_attempt
  * Code: cells/get.c get_fast, get_wake
- * Code: cells/include/bcri/drop.h bcri_drop_own, bcri_drop_alone
+ * Code: cells/include/bcri/drop.h bcri_drop_own, bcri_drop_last, bcri_drop_alone
  * Code: cells/drop.c bcri_drop_shared
  * Code: cells/slow.c get_queued, join_list
  * Code: cells/junk.c bcri_cell_empty, drop_and_step, bcri_junk_step_over
  * Code: cells/repair.c finish_put, finish_request, finish_take, finish_read, finish_collect
- * Code: cells/repair.c finish_send, put_is_done, leave_cell, repair_open
+ * Code: cells/repair.c finish_free_last, put_is_done, leave_cell, repair_open
  * Code: cells/farewell.c end_request, end_id, give_back */
 #define RING 2
 #ifndef CREDITS
@@ -59,7 +59,7 @@
 #define OP_COLLECT 4
 #define OP_FREE 5
 #define OP_ZAP 6
-#define OP_SEND 7
+#define OP_FREE_LAST 7
 #define OP_SLOW 8
 
 #define HELD 1
@@ -96,7 +96,6 @@
 byte j_op, j_region, j_phase, j_ticket, j_old_reg, j_held, j_ring;
 bool j_slot, j_counted, j_junk;
 bool j_gives, j_rings, j_sole; /* flags beside the phase, stored with it */
-bool j_sent;                   /* the entry of ret_entry carries ret_value */
 byte junk[4], n_junk, j_cursor, j_was;
 byte count[6];
 
@@ -119,10 +118,9 @@ inline slot_drop(p)
         count[s_reg[p]] = 0;
         slot_free(p)
 #endif
-    :: count[s_reg[p]] == 1 && s_reg[p] != OWN -> /* bcri_returns_free_alone: count.pml has it whole */
-        d_step { J(j_op = OP_SEND; j_sent = false) skip };
+    :: count[s_reg[p]] == 1 && s_reg[p] != OWN -> /* bcri_drop_last: count.pml has it whole */
+        d_step { J(j_op = OP_FREE_LAST) skip };
         count[s_reg[p]] = 0;
-        d_step { J(j_sent = true) skip };
         slot_free(p);
         d_step { J(j_op = OP_NONE) skip }
     :: else ->
@@ -513,11 +511,8 @@ inline journal_repair()
             w_slot[s_key[VICTIM] % TICKETS] == VICTIM + 1 -> /* the slot's own `key` */
             w_slot[s_key[VICTIM] % TICKETS] = 0; w_ticket[s_key[VICTIM] % TICKETS] = 0 }
 #endif
-    :: d_step { j_op == OP_SEND && s_state[VICTIM] == LIVE ->
-            if
-            :: !j_sent -> count[s_reg[VICTIM]] = 0
-            :: else
-            fi;
+    :: d_step { j_op == OP_FREE_LAST && s_state[VICTIM] == LIVE ->
+            count[s_reg[VICTIM]] = 0;
             s_state[VICTIM] = FREE;
             s_reg[VICTIM] = 0 }
     :: d_step { j_op == OP_FREE && counted -> s_state[VICTIM] = FREE; s_reg[VICTIM] = 0 }

@@ -3,13 +3,15 @@
  *
  * The only holder needs no count journal. A block of this CCE's own heap needs none at all: its count becomes 0, then the ID
  * is freed; who dies in between leaves a LIVE ID whose region counts nobody, and the walk over its IDs knows what that
- * means (farewell.c). rgalloc goes the other way round, with the same in-between. Another's block goes home by returns.c. */
+ * means (farewell.c). rgalloc goes the other way round, with the same in-between. Another's block is its
+ * owner's from the moment at which its count is 0.
+ *
+ * Journal of that: FREE_LAST, with the block's incarnation as its phase; slot. */
 #ifndef BCRI_DROP_H
 #define BCRI_DROP_H
 
 #include "bcri/flow.h"
 #include "bcri/heap_fast.h"
-#include "bcri/returns_fast.h"
 
 /* drop.c: the general case. Gives 0, so that a routine can end in it. */
 int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region);
@@ -26,22 +28,44 @@ BCRI_INLINE int bcri_drop_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, 
     return bcri_heap_free_fast(ctx, ref);
 }
 
-/* bcri_slot_drop when this ID is the region's only holder; `word` is the slot's. False: it is not, or there is more to it
- * than a few stores; nothing has happened. */
+int bcri_drop_last_slow(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref); /* its rest */
+
+/* The only hold, on another's block: the count becomes 0, its owner is told, the ID is freed. `region`: count {1, 0} as seen
+ * by an acquire load. Gives 0. */
+BCRI_INLINE int bcri_drop_last(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
+                               bcri_ref ref, struct bcri_region_shm *region)
+{
+    struct bcri_journal_shm *const j = ctx->journal;
+    bcri_store(&j->slot, slot_ref);
+    bcri_step();
+    bcri_store(&j->doing, bcri_doing(BCRI_OP_FREE_LAST, bcri_load(&region->incarnation)));
+    bcri_step();
+    /* Release: what this CCE has read there comes before what the owner writes. */
+    bcri_store_release(&region->count, 0);
+    bcri_step();
+    if (bcri_unlikely(!bcri_heap_freed_fast(ctx, ref)))
+        return bcri_drop_last_slow(ctx, slot, ref);
+    bcri_step();
+    bcri_store(&slot->word, 0);
+    bcri_step();
+    bcri_store(&j->op, BCRI_OP_NONE);
+    bcri_step();
+    bcri_slot_give(ctx, slot);
+    return 0;
+}
+
+/* bcri_slot_drop when this ID is the region's only holder; `word` is the slot's. False: it is not, and nothing has happened. */
 BCRI_INLINE bool bcri_drop_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t word)
 {
     bcri_ref ref = bcri_slot_region(word);
     struct bcri_region_shm *region = bcri_at(ctx, ref);
     if (bcri_unlikely(region == NULL || bcri_load_acquire(&region->count) != BCRI_COUNT_ONE))
         return false;
-    if (region->home == ctx->index) {
+    if (region->home == ctx->index)
         (void)bcri_drop_own(ctx, slot, ref, region);
-        return true;
-    }
-    struct bcri_way *way = bcri_way_at_hand(ctx->returns, region->home);
-    if (way != NULL)
-        (void)bcri_returns_free_alone(ctx, slot, bcri_slot_ref(ctx, slot), ref, region, way);
-    return way != NULL;
+    else
+        (void)bcri_drop_last(ctx, slot, bcri_slot_ref(ctx, slot), ref, region);
+    return true;
 }
 
 #endif

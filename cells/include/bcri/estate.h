@@ -5,8 +5,6 @@
  *   segment   goes when                                                   who tells
  *   SLOTS     the CCE is repaired: no ID is left                          -
  *   HEAP      no block is held                                            whoever frees the last block (`awaited`)
- *   RETURNS   every queue in it is read to the end, or leads to one who   whoever reads one to the end (`awaited`);
- *             has ended                                                   deaths
  *   cells     no ticket is left that was served and not collected         deaths, and whatever else is told
  *
  *   record,   all of that is gone, and since then every CCE has been seen outside all operations: until then one of them may

@@ -56,7 +56,6 @@ struct bcri_heap;    /* heap.h: this CCE's allocator */
 struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
 struct bcri_place;   /* the same about one of them */
 struct bcri_copier;  /* copydesc.h: the copy descriptors that this CCE has used */
-struct bcri_returns; /* returns.h: ways home for other CCEs' blocks */
 struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
 
 /* Somebody of this context sleeps until a holder lets go (lock.c). */
@@ -78,7 +77,7 @@ struct bcri_mapping {
     uint64_t units; /* of BCRI_REF_UNIT */
 };
 
-#define BCRI_DATA_GUESSES 64u
+#define BCRI_DATA_GUESSES 256u
 
 struct bcri_ctx {
     /* hot */
@@ -106,7 +105,6 @@ struct bcri_ctx {
     uint32_t cells_shift; /* 64 - log2 of its entries */
     /* Of those entries, the one that a put, and a get, has used last; NULL: none. */
     struct bcri_place *put_place, *get_place;
-    struct bcri_returns *returns;
     struct bcri_ids *ids;
     struct bcri_copier *copier; /* made at the first copy */
     /* waiting (bell.h) */

@@ -2,8 +2,8 @@
 /* The comm heap of one CCE: where its regions lie.
  *
  * Only the owner allocates, without a lock, from lists in its private memory; what others must be able to read
- * (which pages hold which blocks) is in the segment, so that enl and the audit can walk every header. Blocks that
- * others free come home through returns.h. Size classes up to 64 KiB are carved from spans of pages, larger blocks are
+ * (which pages hold which blocks) is in the segment, so that enl and the audit can walk every header. That others have
+ * freed a block it sees by the block's own header: the count is 0 (heap_sweep.c). Size classes up to 64 KiB are carved from spans of pages, larger blocks are
  * page runs, address-ordered best fit with merging.
  *
  * Each heap area (one per bcr_cagrow with bytes) has an account: a live block is charged round-up-to-64(max(len, 1)), and
@@ -21,29 +21,56 @@
 #include "bcri/ctx.h"
 #include "bcri/region.h"
 
-/* The first page of a heap segment: where its areas lie. Written by the owner only.
+/* The front of a heap segment: what the owner and those who free its blocks tell each other.
  *
- *   area:   | page table, one byte per data page, whole pages | data pages ... |
+ *   | directory, 64 bytes | mark, one byte per page of the segment | to 64 | span, 4 bytes per page | areas: pages ...
  *
- * A byte of the page table is 1 + the class of the span that begins at that page, else 0. `state` is stored last when an
- * area is made, first when it is removed. Nothing else is needed to find every header (docs/layout/heap.md). */
+ * mark: whoever has made the count of a block 0 stores 1 at the page of its header. The owner clears it by an exchange and
+ *   then reads the headers there. The place follows from the page's number alone: a mark that comes late, when the page
+ *   serves something else, costs the owner one look.
+ * span: the owner: what begins at this page, 0: nothing; else 1 + its class, and above it a number that changes each time.
+ *   That is enough to find every header (docs/layout/heap.md). */
 #define BCRI_HEAP_MAGIC 0x42435248u /* "BCRH" */
-#define BCRI_HEAP_AREAS 255u        /* to a segment */
+#define BCRI_HEAP_ENDED \
+    0x42435245u /* "BCRE": the owner has ended; who frees counts it (bcri_segment_freed) */
 
-struct bcri_heap_area_shm {
-    _Atomic uint32_t state; /* 1: live */
-    _Atomic uint32_t first_page;
-    _Atomic uint32_t data_page;
-    _Atomic uint32_t end_page;
-};
 struct bcri_heap_dir_shm {
     _Atomic uint32_t magic;
     uint32_t owner;
-    uint32_t spare[2];
-    struct bcri_heap_area_shm area[BCRI_HEAP_AREAS];
+    uint32_t spare[14];
+    _Atomic uint8_t mark[];
 };
-static_assert(sizeof(struct bcri_heap_area_shm) == 16, "docs/layout/heap.md");
-static_assert(sizeof(struct bcri_heap_dir_shm) == 4096, "docs/layout/heap.md");
+static_assert(sizeof(struct bcri_heap_dir_shm) == 64, "docs/layout/heap.md");
+
+#define BCRI_HEAP_PAGE  4096u
+#define BCRI_PAGE_UNITS (BCRI_HEAP_PAGE / BCRI_REF_UNIT)
+
+/* A word of the table of spans. */
+#define BCRI_SPAN_WORD(number, class) ((uint32_t)(number) << 8 | ((class) + 1u))
+#define BCRI_SPAN_CLASS(word)         (((word)&0xffu) - 1u) /* out of range for 0 */
+
+static inline uint64_t bcri_heap_span_table(uint64_t seg_pages) /* its offset in bytes */
+{
+    return (sizeof(struct bcri_heap_dir_shm) + seg_pages + 63) / 64 * 64;
+}
+
+/* The block's count is 0, by this CCE's doing, and the journal says so: tells its owner, or, if that has ended, the daemon. May
+ * be done again. */
+void bcri_heap_freed(struct bcri_ctx *ctx, bcri_ref ref);
+
+/* The same when nothing stands in the way; else false, and nothing has happened. */
+static inline bool bcri_heap_freed_fast(const struct bcri_ctx *ctx, bcri_ref ref)
+{
+    struct bcri_heap_dir_shm *dir = (struct bcri_heap_dir_shm *)(void *)ctx->map[bcri_ref_seg(ref)].base;
+    if (bcri_unlikely(ctx->full_fence || bcri_load(&dir->magic) != BCRI_HEAP_MAGIC))
+        return false;
+    bcri_store_release(&dir->mark[(uint32_t)ref / BCRI_PAGE_UNITS], 1);
+    return true;
+}
+
+/* enl: the count word of block `ref` if it is still of this incarnation, or 0: it has been freed. What is not 0 stays until
+ * the holder whose death is being repaired lets go. */
+uint64_t bcri_heap_count_word(struct bcri_ctx *ctx, bcri_ref ref, uint32_t incarnation);
 
 /* Makes room for `nbytes` of regions. Returns 0 and the area's handle; bcrE_ARG; bcrE_NOMEM. */
 int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *area_out);
@@ -52,7 +79,7 @@ int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *area_out);
  * foreign frees are collected first. */
 int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t area);
 
-/* A block for `length` bytes: header fields length, capacity, data_16, home set, error 0, archtype as given, count
+/* A block for `length` bytes, to be counted by the caller before it allocates again: header fields length, capacity, data_16, home set, error 0, archtype as given, count
  * still 0 (the caller sets it, journaled). Charged to its area. Returns 0; bcrE_NOMEM. Never blocks. */
 int bcri_heap_alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                     struct bcri_region_shm **region_out);
@@ -69,13 +96,8 @@ void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *
  * (for those only within the block's capacity, and charged when the block comes home). */
 int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region, uint32_t length);
 
-/* Collects a few blocks that others have freed. For whoever waits and has nothing better to do: whoever answers has probably
- * just freed something of ours, and the next allocation need not look for it. */
-void bcri_heap_collect_waiting(struct bcri_ctx *ctx);
-
-/* The owner, when its bell says that some who have freed blocks of its have ended: takes all home, and forgets their queues. May ask
- * the daemon for segments. */
-void bcri_heap_collect_ended(struct bcri_ctx *ctx);
+/* For whoever waits and has nothing better to do: looks for blocks that the next allocation will want. */
+void bcri_heap_look_waiting(struct bcri_ctx *ctx);
 
 /* Collects all that others have freed, gives empty spans back, merges runs. */
 void bcri_heap_collect(struct bcri_ctx *ctx);
@@ -90,6 +112,9 @@ uint64_t bcri_heap_charged(const struct bcri_ctx *ctx);
  * meanwhile; then what is seen is a snapshot of a moving thing. */
 void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
                     void (*visit)(void *arg, bcri_ref ref, struct bcri_region_shm *region), void *arg);
+
+/* enl: the owner of a heap segment has ended: who frees a block there counts that from now on. */
+void bcri_heap_end(struct bcri_ctx *enl, uint32_t seg);
 
 /* enl: how many blocks of a heap segment are held. 0, its owner being dead: the segment may be dropped. Each that
  * is freed from then on counts the segment's `frees` up; so does some that was freed just before (estate.h). */

@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
+#include "bcri/heap.h"
 #include "bcri/region.h"
 
-#define BCRI_HEAP_PAGE     4096u
 #define BCRI_HEAP_SPAN_MAX 65536u /* data bytes; larger blocks are page runs */
 
 enum { BCRI_DATA_CLASSES = 64, BCRI_CLASS_SMALL = 64, BCRI_CLASS_HEADERS = 65, BCRI_HEAP_CLASSES = 66 };

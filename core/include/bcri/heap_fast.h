@@ -9,23 +9,23 @@
 #include "bcri/heap.h"
 #include "bcri/heap_class.h"
 
-#define BCRI_PAGE_UNITS (BCRI_HEAP_PAGE / BCRI_REF_UNIT)
-
 struct bcri_heap_seg; /* heap_private.h */
 struct bcri_run;
 
 /* A span: the blocks of one class in consecutive pages. `stack` holds the free ones, `charge` what each costs, 0 for the
  * free; words of 32 bits, since a load behind a narrower store to the same place is slow on some processors (EPYC: 3 ns a
  * pair). In spans of HEADERS `run` tells what hangs on each header, and its charge is BCRI_RUN_CHARGE. */
+enum bcri_span_list { BCRI_SPANS_FREE, BCRI_SPANS_FULL, BCRI_SPAN_LISTS, BCRI_SPAN_CURRENT };
 struct bcri_span {
     uint32_t top; /* free blocks */
     uint32_t blocks;
     uint8_t class;
     uint8_t shift;
-    bool listed; /* in the area's list of spans with free blocks */
+    uint8_t list; /* enum bcri_span_list */
     /* A free that leaves top - quiet_from >= quiet blocks, unsigned, has work to do (bcri_span_edge): when the first or
      * the last block comes back. Never for the current span. */
     uint32_t quiet_from, quiet;
+    uint32_t looked; /* of the current span: how many blocks have been looked at since it became that */
     uint32_t stride; /* bytes from header to header */
     uint32_t first_unit;
     unsigned char *base;
@@ -54,14 +54,21 @@ struct bcri_heap_area {
     struct bcri_span *current[BCRI_HEAP_CLASSES];
     struct bcri_heap_area *next;
     struct bcri_heap_seg *seg;
-    bool reserve;          /* for bcri_heap_alloc_reserve only */
-    uint32_t handle, slot; /* what the program names it by; its place in the directory */
-    uint32_t first_page, data_page, end_page;
+    bool reserve;    /* for bcri_heap_alloc_reserve only */
+    uint32_t handle; /* what the program names it by */
+    uint32_t first_page, end_page;
+    uint32_t rotor;     /* the page whose mark is looked at next */
     uint32_t free_runs; /* root of the treap */
     uint32_t warm_count;
     struct bcri_warm_run
         warm[BCRI_WARM_RUNS]; /* freed page runs that still have their headers; the oldest first */
-    struct bcri_span *head[BCRI_HEAP_CLASSES], *tail[BCRI_HEAP_CLASSES];
+    struct bcri_span_ends {
+        struct bcri_span *head, *tail;
+    } list[BCRI_SPAN_LISTS]
+          [BCRI_HEAP_CLASSES]; /* with free blocks; without any, so far as is known; first in, first out */
+    struct bcri_span
+        *ahead; /* blocks of this one, from ahead_from on, will be taken next: to be fetched early */
+    uint32_t ahead_from;
     struct bcri_span *spare[BCRI_HEAP_CLASSES]; /* the one empty span that is kept in the list */
 };
 
@@ -75,10 +82,14 @@ struct bcri_heap {
     struct bcri_own_seg *own;    /* by segment number */
     uint32_t own_count;
     uint32_t last_handle;
-    bool one_came; /* the last look for a large block found exactly one (heap.c) */
+    uint32_t incarnation; /* the last one given to a block */
+    uint32_t spans_made;
+    uint32_t wanted_class, wanted_pages; /* what was not at hand last */
+    bool waited;                         /* since then */
+    bool one_came;                       /* the last look for a page run found exactly one (heap.c) */
     struct bcri_heap_area *areas;
     struct bcri_heap_seg *segs;
-    uint64_t bad_frees; /* references that came home and name no live block */
+    uint64_t bad_frees; /* blocks given back that are not live */
 };
 
 /* Stands for "no current span", so that the fast path need not ask; never written. */

@@ -9,7 +9,7 @@
  * Only the daemon writes it (but for `area_gen` and what CCEs count in an entry). Entries become visible by their `state`. A
  * number keeps its file, kind and size for ever, and is given out again when nobody can name anything in it any more.
  * Pages of the segment table are reserved by the daemon before an entry on them is used.
- * All other segments (records, cells, heaps, region IDs, return queues) are made by whoever needs them, sealed
+ * All other segments (records, cells, heaps, region IDs) are made by whoever needs them, sealed
  * against shrinking, and registered with the daemon, which keeps one descriptor of each and hands it out. */
 #ifndef BCRI_HOST_H
 #define BCRI_HOST_H
@@ -30,10 +30,9 @@
 enum bcri_seg_kind {
     BCRI_SEG_HOST = 1, /* segment 0 */
     BCRI_SEG_RECORDS,
-    BCRI_SEG_CELLS,   /* pages of headers of areas and cells, or of rings and nodes: enum bcri_page_sort */
-    BCRI_SEG_HEAP,    /* region headers and data */
-    BCRI_SEG_SLOTS,   /* region IDs beyond a record's first ones */
-    BCRI_SEG_RETURNS, /* queues that bring freed blocks home */
+    BCRI_SEG_CELLS, /* pages of headers of areas and cells, or of rings and nodes: enum bcri_page_sort */
+    BCRI_SEG_HEAP,  /* region headers and data */
+    BCRI_SEG_SLOTS, /* region IDs beyond a record's first ones */
 };
 enum bcri_seg_state { BCRI_SEG_UNUSED = 0, BCRI_SEG_LIVE, BCRI_SEG_GONE };
 
@@ -43,7 +42,7 @@ struct bcri_segment_shm {
     uint32_t owner;           /* index of the CCE that made it */
     _Atomic uint32_t awaited; /* enl: tell it when the low half of `frees` is this (bcri_segment_freed) */
     uint64_t size_bytes;
-    _Atomic uint64_t frees; /* of an ended CCE: blocks freed, queues read to the end, since it ended */
+    _Atomic uint64_t frees; /* of an ended CCE: blocks freed since it ended */
 };
 static_assert(sizeof(struct bcri_segment_shm) == 32, "docs/layout/host.md");
 

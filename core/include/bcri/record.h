@@ -65,12 +65,10 @@ struct bcri_bell_shm {
     /* Sleepers on any lock this CCE holds (lock.h). Cleared and counted up by the holder's release. */
     _Atomic uint32_t lock_sleepers;
     _Atomic uint32_t lock_event; /* futex */
-    _Atomic uint32_t rescan;     /* reserved for the heap: enl asks the owner to look for unreturned blocks */
-    _Atomic uint32_t waits_on;   /* tag of the CCE until whose release this one sleeps, or 0 (lock.c) */
+    uint32_t spare;
+    _Atomic uint32_t waits_on; /* tag of the CCE until whose release this one sleeps, or 0 (lock.c) */
     _Atomic uint64_t rung_for[BCRI_RUNG_FOR]; /* why it was rung last, a hint: bell.h */
-    _Atomic uint32_t
-        freers_ended; /* enl: 1: queues home of some who have ended are to be read to the end (returns.h) */
-    uint32_t pad;
+    uint32_t pad[2];
 };
 static_assert(sizeof(struct bcri_bell_shm) == 64, "docs/layout/record.md");
 
@@ -85,12 +83,11 @@ enum bcri_op {
     BCRI_OP_SLOW,
     BCRI_OP_ZAP,
     BCRI_OP_MOD,
-    BCRI_OP_SEND, /* the last hold on another's block goes with the ID (returns.c) */
+    BCRI_OP_FREE_LAST, /* the last hold on another's block goes with the ID; phase: its incarnation (cells/drop.h) */
 };
 
 /* What the CCE is about to do. Written before it is done; op 0 means that nothing is open.
- * The meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in region.h,
- * of ret_* in returns.h. */
+ * The meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in region.h. */
 struct bcri_journal_shm {
     union {
         struct {
@@ -110,8 +107,8 @@ struct bcri_journal_shm {
     /* line 1: slow paths only */
     _Atomic uint64_t cell2; /* a second cell whose locks may be held */
     _Atomic uint64_t area;  /* an area whose locks may be held */
-    _Atomic uint64_t ret_entry;
-    _Atomic uint64_t ret_value;
+    _Atomic uint32_t cw_incarnation;
+    uint32_t spare[3];
     _Atomic uint64_t junk_cell; /* regions detached from a cell, being dropped one by one (cells/slow.c) */
     _Atomic uint64_t junk_from;
     _Atomic uint64_t junk_to;
@@ -195,8 +192,7 @@ struct bcri_record_shm {
     struct bcri_slot_shm slots[BCRI_FIRST_SLOTS];
     /* Further region IDs: chunk k of 256 << k slots, in a segment of its own (slot.c). */
     _Atomic uint64_t slot_chunk[20];
-    _Atomic uint64_t returns; /* list of return queues that lead to this CCE's heap (returns.c) */
-    unsigned char pad[3840 - 3648 - 168];
+    unsigned char pad[3840 - 3648 - 160];
     struct bcri_requests_shm requests;
     struct bcri_trace_shm trace[BCRI_TRACE_RECORDS];
 };

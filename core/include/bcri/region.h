@@ -8,8 +8,10 @@
  *    16  data      the heap, when the block is carved: offset of the   holders
  *                  data in the same segment, in 16-byte units
  *    20  archtype  creator                                             holders
- *    24  home      the heap: index of the CCE that owns the block      whoever frees
- *    28  error     creator: 0, or the bcrE_ code of an error region    bcr_rgerror
+ *    24  incarnation  the owner, when it takes the block back that   who drops a hold; enl
+ *                  others have freed: another number each time
+ *    28  home      the heap: index of the CCE that owns the block      whoever frees
+ *    30  error     creator: 0, or the bcrE_ code of an error region    bcr_rgerror
  *    32  (data of up to 32 bytes, when the block is of the smallest class)
  *
  * Headers of larger blocks lie packed, two to a line, in front of their span (heap.c).
@@ -21,7 +23,7 @@
  *   - otherwise: lock it {c, 0} -> {c, me} by CAS, journal the new value, store {c', 0}. A death in between is
  *     finished or undone by enl from the journal (fields cw_*), exactly once: only while the word carries the dead
  *     one's tag. It waits for a holder of the word as for any lock (lock.h).
- * A freed block has count 0. */
+ * A freed block has count 0: from then on its owner may give it out again, for another region. */
 #ifndef BCRI_REGION_H
 #define BCRI_REGION_H
 
@@ -41,12 +43,13 @@ struct bcri_region_shm {
     uint32_t capacity;
     uint32_t data_16;
     uint32_t archtype;
-    uint32_t home;
-    uint32_t error;
+    _Atomic uint32_t incarnation;
+    uint16_t home;
+    uint16_t error;
 };
 static_assert(offsetof(struct bcri_region_shm, length) == 8, "docs/layout/region.md");
 static_assert(offsetof(struct bcri_region_shm, data_16) == 16, "docs/layout/region.md");
-static_assert(offsetof(struct bcri_region_shm, home) == 24, "docs/layout/region.md");
+static_assert(offsetof(struct bcri_region_shm, incarnation) == 24, "docs/layout/region.md");
 static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout/region.md");
 
 #define BCRI_COUNT_ONE              UINT64_C(1)
@@ -54,15 +57,12 @@ static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout
 #define BCRI_COUNT_OWNER(word)      ((uint32_t)((word) >> 32))
 #define BCRI_COUNT_WORD(count, tag) (((uint64_t)(tag) << 32) | (uint32_t)(count))
 
-/* A block whose way home could not be had for want of memory: count 0, and in place of the owner tag that of its freer
- * with this bit. The owner looks for such words when its bell's `rescan` says so (heap_stray.c). */
-#define BCRI_COUNT_STRAY 0x80000000u
-
-/* States of the count journal (cw_state). cw_ref names the region.
+/* States of the count journal (cw_state). cw_ref names the region, cw_incarnation says which one: if another lies there by
+ * now, the change was done, and repair touches nothing (bcri_heap_count_word).
  *   IDLE   -> TRY     about to lock the word                      repair: if it carries our tag, put {c, 0} back
  *   TRY    -> COMMIT  locked, cw_new is the new count             repair: if it carries our tag, put {cw_new, 0};
  *                                                                 the change is done
- *   COMMIT -> LAST    the new count is 0: the block is ours       repair: send it home (returns.h)
+ *   COMMIT -> LAST    the new count is 0: the block is ours       repair: tell its owner (heap.h)
  *   IDLE   -> SOLE    {1, 0} was seen; about to store cw_new      repair: store {cw_new, 0}; the change is done
  *   SOLE   -> COMMIT  stored, more than 0                         repair: nothing is left to do
  *   SOLE   -> LAST    stored, 0

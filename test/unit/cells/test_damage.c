@@ -15,7 +15,6 @@
 #include "bcri/heap.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
-#include "bcri/returns.h"
 #include "cce.h"
 #include "stray.h"
 
@@ -27,7 +26,7 @@ static struct scene {
                * 4 holds more than its ring, and a put waits for its room */
     void **held, **shared, **pending, **listed, **lock;
     void **far, **far_pending, **far_free; /* IDs in a chunk of their own; far_free is no longer one */
-    void **theirs;                         /* two's, of a region of one's; there is a way home for it */
+    void **theirs;                         /* two's, of a region of one's */
     struct bcri_place place[5];
 } scene;
 
@@ -64,7 +63,7 @@ static void set_scene(void)
     for (int i = 0; i < 3; i++)
         CHECK_INT(bcr_enq(number(200 + i), bcr_cce, scene.cell + 6, bcr_FREE), 0);
     as(two);
-    CHECK_INT(take(one_of_two, scene.cell + 6), 200); /* now there is a queue home, and a block of it */
+    CHECK_INT(take(one_of_two, scene.cell + 6), 200);
     scene.theirs = bcr_deq(one_of_two, scene.cell + 6, 0);
     CHECK(scene.theirs != NULL);
     for (int i = 0; i < 5; i++) {
@@ -146,10 +145,6 @@ static void *heap_directory(void)
 {
     return two->map[bcri_ref_seg(region_of(scene.held))].base;
 }
-static void *ways_home(void)
-{
-    return &two->record->returns;
-}
 
 static void *host(void)
 {
@@ -188,24 +183,6 @@ static void *entry_of_ids(void)
 {
     return entry_of(scene.far);
 }
-static void *queue_home(void)
-{
-    return bcri_at(two, bcri_load(&one->record->returns));
-}
-static void *block_home(void)
-{
-    const struct bcri_return_queue_shm *queue = queue_home();
-    return bcri_at(two, bcri_load(&queue->first));
-}
-static void *entry_of_ways_home(void)
-{
-    return entry_of(queue_home());
-}
-/* The head of the cell of 1 KiB in which the queue's head lies. */
-static void *queues_home(void)
-{
-    return (void *)((uintptr_t)queue_home() & ~(uintptr_t)(BCRI_RETURN_CELL_BYTES - 1));
-}
 static void *chunks(void)
 {
     return two->record->slot_chunk;
@@ -238,15 +215,11 @@ static const struct stray_target targets[] = {
     {"the entry of a segment of cells", entry_of_cells, sizeof(struct bcri_segment_shm)},
     {"the entry of a heap", entry_of_heap, sizeof(struct bcri_segment_shm)},
     {"the entry of a segment of IDs", entry_of_ids, sizeof(struct bcri_segment_shm)},
-    {"the entry of a segment of ways home", entry_of_ways_home, sizeof(struct bcri_segment_shm)},
     {"the list of chunks of IDs", chunks, 24},
     {"an ID in a chunk", far_id, sizeof(struct bcri_slot_shm)},
     {"a pending ID in a chunk", far_pending_id, sizeof(struct bcri_slot_shm)},
     {"a free ID in a chunk", far_free_id, sizeof(struct bcri_slot_shm)},
     {"a free ID", free_id, sizeof(struct bcri_slot_shm)},
-    {"a cell of queues home", queues_home, 64},
-    {"a queue home", queue_home, sizeof(struct bcri_return_queue_shm)},
-    {"a block of a queue home", block_home, 64 + 4 * sizeof(uint64_t)},
     {"a cell with regions", cell_0, sizeof(struct bcri_cell_shm) + 64},
     {"a cell with a waiting ticket", cell_1, sizeof(struct bcri_cell_shm) + 64},
     {"a cell with a waiting read", cell_2, sizeof(struct bcri_cell_shm) + 64},
@@ -263,7 +236,6 @@ static const struct stray_target targets[] = {
     {"a redo log", redo, 4 * sizeof(struct bcri_redo_shm)},
     {"a record's identity", identity, sizeof(struct bcri_identity_shm)},
     {"a heap's directory", heap_directory, 64},
-    {"the list of return queues", ways_home, 8},
 };
 
 static int told;
@@ -328,7 +300,7 @@ static void calls_of_two(void)
     look(bcr_rgfree(scene.far_pending) < 0);
     look(bcr_rgfree(scene.far_free) < 0);
     look(bcr_rgfree(scene.theirs) < 0);
-    for (uint32_t i = 0; i < 2 * BCRI_RETURN_ENTRIES; i++) {
+    for (uint32_t i = 0; i < 240; i++) {
         void **rgid = bcr_deq(one_of_two, scene.cell + 6, 0);
         look(rgid == NULL);
         look(rgid != NULL && bcr_rgfree(rgid) < 0);
@@ -420,7 +392,6 @@ TEST_TIMEOUT(a_damaged_record_ends_no_process, 600)
     damage("a redo log");
     damage("a record's identity");
     damage("a heap's directory");
-    damage("the list of return queues");
 }
 
 TEST_TIMEOUT(a_damaged_host_segment_ends_no_process, 600)
@@ -432,7 +403,6 @@ TEST_TIMEOUT(a_damaged_host_segment_ends_no_process, 600)
     damage("the entry of a segment of cells");
     damage("the entry of a heap");
     damage("the entry of a segment of IDs");
-    damage("the entry of a segment of ways home");
 }
 
 TEST_TIMEOUT(a_damaged_chunk_of_IDs_ends_no_process, 600)
@@ -442,13 +412,6 @@ TEST_TIMEOUT(a_damaged_chunk_of_IDs_ends_no_process, 600)
     damage("a pending ID in a chunk");
     damage("a free ID in a chunk");
     damage("a free ID");
-}
-
-TEST_TIMEOUT(a_damaged_way_home_ends_no_process, 600)
-{
-    damage("a cell of queues home");
-    damage("a queue home");
-    damage("a block of a queue home");
 }
 
 /* What is said of it. */
@@ -640,19 +603,6 @@ TEST(a_list_of_areas_that_goes_in_circles_is_INTERNAL)
     bcri_cce_dying(group_host(group), one->index);
     bcri_cce_repair(group_enl(group), one->index);
     CHECK(group_enl(group)->damaged);
-}
-
-TEST(a_list_of_queues_home_that_goes_in_circles_is_INTERNAL_to_its_owner_once)
-{
-    set_scene();
-    struct bcri_return_queue_shm *queue = queue_home();
-    store_64((void *)&queue->next, bcri_load(&one->record->returns));
-    uint64_t charged = bcri_heap_charged(one);
-    FAILS_NULL(bcr_rgalloc(1 << 20, 0), bcrE_INTERNAL);
-    CHECK_UINT(bcri_heap_charged(one), charged);
-    store_64((void *)&queue->next, 0);
-    FAILS_NULL(bcr_rgalloc(1 << 20, 0), bcrE_NOMEM);
-    CHECK_UINT(bcri_heap_charged(one), charged - 1); /* what two has freed has come home */
 }
 
 TEST(a_free_ID_is_found_whatever_was_written_over_it)

@@ -98,7 +98,7 @@ TEST(what_nobody_needs_goes_at_once)
     CHECK_UINT(live(two->index, BCRI_SEG_SLOTS), 1);
     uint32_t index = end_two();
     CHECK(!has_cells(index));
-    for (enum bcri_seg_kind kind = BCRI_SEG_HEAP; kind <= BCRI_SEG_RETURNS; kind++)
+    for (enum bcri_seg_kind kind = BCRI_SEG_HEAP; kind <= BCRI_SEG_SLOTS; kind++)
         CHECK_UINT(live(index, kind), 0);
     CHECK(is_free(index));
     finish();
@@ -155,23 +155,6 @@ TEST(nothing_leads_from_a_record_that_stays_to_memory_that_has_gone)
     CHECK_INT(bcri_audit(group_enl(group), &audit), 0);
     CHECK_INT(bcr_rgfree(held), 0);
     CHECK(is_free(index));
-    finish();
-}
-
-TEST(queues_that_lead_home_stay_until_they_are_read)
-{
-    begin();
-    as(one);
-    CHECK_INT(bcr_put(1, bcr_rgalloc(8, 0), group_name(one, two->index), 1, bcr_FREE), 0);
-    as(two);
-    CHECK_INT(bcr_rgfree(bcr_get(1, bcr_cce, 1, 0)), 0);
-    uint32_t index = end_two();
-    CHECK_UINT(live(index, BCRI_SEG_RETURNS), 1);
-    CHECK(!is_free(index));
-    bcri_heap_collect(one); /* reads what is there */
-    bcri_heap_collect(one); /* and finds that no more will come */
-    CHECK(is_free(index));
-    CHECK_UINT(live(index, BCRI_SEG_RETURNS), 0);
     finish();
 }
 
@@ -233,14 +216,12 @@ TEST(who_ends_later_waits_for_the_next_group)
 static void give_all_back(void)
 {
     uint32_t index;
-    bcri_heap_collect(one); /* reads what is there */
-    bcri_heap_collect(one); /* and finds that no more will come */
     bcri_estate_look(estate);
     while (bcri_estate_take(estate, &index))
         bcri_host_cce_release(group_host(group), index);
 }
 
-/* A CCE that makes one of each kind: cells, a heap, more IDs than a record has, a way home. It hands `one` a region and frees
+/* A CCE that makes one of each kind: cells, a heap, more IDs than a record has. It hands `one` a region and frees
  * one of its, and checks what it meets. */
 static void live_and_die(int number)
 {
@@ -289,7 +270,8 @@ TEST_TIMEOUT(more_cces_than_there_are_numbers_come_and_go, 300)
     for (int i = 0; i < rounds; i++)
         live_and_die(i);
     CHECK_UINT(bcri_host_segment_count(group_host(group)), numbers);
-    CHECK_UINT(bcri_heap_charged(one), 0); /* each block has come home, by a queue where others were before */
+    bcri_heap_collect(one);
+    CHECK_UINT(bcri_heap_charged(one), 0); /* each block has come home */
     finish();
 }
 
@@ -435,42 +417,6 @@ TEST(a_queue_stays_whole_when_the_one_that_added_nodes_to_it_has_ended)
     }
     finish();
 }
-
-/* One that has ended frees a region of one's. Returns its index. */
-static uint32_t end_with_a_way_home(void)
-{
-    as(one);
-    CHECK_INT(bcr_put(1, bcr_rgalloc(8, 0), group_name(one, two->index), 1, bcr_FREE), 0);
-    as(two);
-    CHECK_INT(bcr_rgfree(bcr_get(1, bcr_cce, 1, 0)), 0);
-    const uint32_t rung = bcri_load(&one->bell->bell);
-    const uint32_t index = end_two();
-    CHECK_UINT(bcri_load(&one->bell->freers_ended), 1);
-    CHECK(bcri_load(&one->bell->bell) != rung);
-    CHECK(!is_free(index));
-    return index;
-}
-
-TEST(an_owner_with_blocks_enough_reads_the_queues_of_the_ended_when_it_is_told)
-{
-    begin();
-    uint32_t index = end_with_a_way_home();
-    while (bcri_load(&one->bell->freers_ended) != 0)
-        CHECK(bcr_rgalloc(8, 0) != NULL); /* at the latest with the next span */
-    CHECK(is_free(index));
-    finish();
-}
-
-TEST(an_owner_reads_the_queues_of_the_ended_before_it_sleeps)
-{
-    begin();
-    uint32_t index = end_with_a_way_home();
-    while (bcri_load(&one->bell->freers_ended) != 0)
-        CHECK(bcr_get(1, bcr_cce, 1, 20) == NULL);
-    CHECK(is_free(index));
-    finish();
-}
-
 /* ---- a record that is given out again while the daemon's worker goes through all records */
 
 struct giver {

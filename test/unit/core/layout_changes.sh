@@ -60,17 +60,16 @@ swap() { # two names, where they are declared
     echo "s/^( +.*[ ])$1;/\1swapped_away;/; s/^( +.*[ ])$2;/\1$1;/; s/swapped_away/$2/"
 }
 
-change "two fields of a region's header" core/include/bcri/region.h "$(swap archtype error)"
+change "two fields of a region's header" core/include/bcri/region.h "$(swap capacity archtype)"
 change "two fields of a trace record" core/include/bcri/record.h '/^struct bcri_trace_shm/,/^}/ { s/uint32_t cell;/X/; s/uint32_t bytes;/uint32_t cell;/; s/X/uint32_t bytes;/ }'
 change "two fields of the record's bell" core/include/bcri/record.h "$(swap sleeping lock_sleepers)"
 change "a field of a segment's entry, narrower" core/include/bcri/host.h 's/^    _Atomic uint64_t frees;/    _Atomic uint32_t frees;\n    uint32_t more;/'
-change "a new field in place of padding" core/include/bcri/returns.h 's/^    uint32_t spare\[5\];/    uint32_t fresh;\n    uint32_t spare[4];/'
-change "a longer queue cell" core/include/bcri/returns.h 's/(RETURN_QUEUES +)15u/\114u/'
+change "a new field in place of padding" core/include/bcri/heap.h 's/^    uint32_t spare\[14\];/    uint32_t fresh;\n    uint32_t spare[13];/'
+change "where a mark lies" core/include/bcri/heap.h 's/^(#define BCRI_HEAP_PAGE +)4096u/\18192u/'
 change "the version" core/include/bcri/host.h 's/(LAYOUT_VERSION +)([0-9])u/\1\21u/'
 change "the order of an ID's states" core/include/bcri/slot.h '/^enum bcri_slot_state/,/^}/ { s/SERVED/X/; s/FAILED/SERVED/; s/X/FAILED/ }'
 change "a new operation in the trace" core/include/bcri/trace.h 's/^    BCRI_TRACE_GET,/    BCRI_TRACE_NEW,\n&/'
 change "a heap class" core/heap_class.c 's/ROW\(64, 1, 42\)/ROW(64, 1, 41)/'
-change "the number of heap areas" core/include/bcri/heap.h 's/(HEAP_AREAS +)255u/\1254u/; s/uint32_t spare\[2\]/uint32_t spare[6]/'
 change "two fields of a cell" cells/include/bcri/cell.h "$(swap list_first list_last)"
 change "a flag of cells" cells/include/bcri/cell.h 's/(CELL_OWNERDEAD +)2u/\116u/'
 change "a new journal operation" core/include/bcri/record.h 's/^    BCRI_OP_TAKE,/    BCRI_OP_NEW,\n&/'

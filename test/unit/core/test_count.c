@@ -18,7 +18,6 @@
 #include "bcr/error.h"
 #include "bcri/heap.h"
 #include "bcri/repair.h"
-#include "bcri/returns.h"
 #include "check.h"
 #include "owner.h"
 
@@ -152,7 +151,7 @@ TEST(repair_finishes_or_undoes_by_the_state_of_the_journal)
         uint32_t index = dead->index;
         bcri_ref ref = new_region(owner, 8, cases[i].count);
         bcri_store(&at(ref)->count, BCRI_COUNT_WORD(cases[i].count, cases[i].tagged ? dead->tag : 0));
-        bcri_store(&dead->journal->ret_entry, BCRI_RETURN_UNSENT);
+        bcri_store(&dead->journal->cw_incarnation, bcri_load(&at(ref)->incarnation));
         bcri_store(&dead->journal->cw_ref, ref);
         bcri_store(&dead->journal->cw_new, cases[i].count_new);
         bcri_store(&dead->journal->cw_state, cases[i].state);
@@ -160,7 +159,6 @@ TEST(repair_finishes_or_undoes_by_the_state_of_the_journal)
         bcri_cce_dying(group_host(group), index);
         CHECK_INT(bcri_count_repair(group_enl(group), index), cases[i].want);
         CHECK_INT(bcri_count_repair(group_enl(group), index), cases[i].want); /* once more changes nothing */
-        bcri_returns_repair(group_enl(group), index);
         CHECK_UINT(count_of(ref), cases[i].want_count);
         bcri_heap_collect(owner);
         CHECK_UINT(bcri_heap_charged(owner), cases[i].want_count != 0 ? 1 : 0);

@@ -10,7 +10,6 @@
 #include "bcr/error.h"
 #include "bcri/heap_class.h"
 #include "bcri/layout.h"
-#include "bcri/returns.h"
 #include "check.h"
 
 static struct bcri_host *host;
@@ -25,7 +24,6 @@ static void open_host(void)
 static void close_host(void)
 {
     bcri_heap_fini(ctx);
-    bcri_returns_fini(ctx);
     bcri_host_fini(host);
 }
 
@@ -33,6 +31,22 @@ static uint64_t charge_of(uint32_t length)
 {
     uint64_t least = length != 0 ? length : 1;
     return (least + 63) / 64 * 64;
+}
+
+/* A block that somebody holds, or, with the error, none. */
+static int alloc_one(uint32_t length, uint32_t archtype, bcri_ref *ref_out,
+                     struct bcri_region_shm **region_out)
+{
+    int error = bcri_heap_alloc(ctx, length, archtype, ref_out, region_out);
+    if (error == 0)
+        bcri_store(&(*region_out)->count, BCRI_COUNT_ONE);
+    return error;
+}
+
+static void free_one(bcri_ref ref, struct bcri_region_shm *region)
+{
+    bcri_store(&region->count, 0);
+    bcri_heap_free(ctx, ref, region);
 }
 
 static unsigned char *data_of(bcri_ref ref, const struct bcri_region_shm *region)
@@ -79,7 +93,7 @@ TEST(a_heap_without_an_area_refuses_everything)
     bcri_ref ref = 7;
     struct bcri_region_shm *region = NULL;
     uint32_t area = 7;
-    CHECK_INT(bcri_heap_alloc(ctx, 1, 0, &ref, &region), bcrE_NOMEM);
+    CHECK_INT(alloc_one(1, 0, &ref, &region), bcrE_NOMEM);
     CHECK_INT(bcri_heap_add(ctx, 0, &area), bcrE_ARG);
     CHECK_INT(bcri_heap_add(ctx, UINT64_MAX, &area), bcrE_NOMEM);
     CHECK_INT(bcri_heap_add(ctx, UINT64_C(1) << 60, &area), bcrE_NOMEM);
@@ -97,16 +111,16 @@ static void fill(uint64_t nbytes, uint32_t length)
     CHECK(refs != NULL);
     struct bcri_region_shm *region;
     for (uint64_t i = 0; i < want; i++) {
-        if (bcri_heap_alloc(ctx, length, 3, &refs[i], &region) != 0)
+        if (alloc_one(length, 3, &refs[i], &region) != 0)
             FAIL("block %llu of %llu, length %u, in an area of %llu, was refused", (unsigned long long)i,
                  (unsigned long long)want, length, (unsigned long long)nbytes);
         CHECK(region->capacity >= length);
         CHECK_UINT(((uint64_t)region->data_16 * 16) % (length >= 64 ? 64 : 16), 0);
     }
-    CHECK_INT(bcri_heap_alloc(ctx, length, 3, &refs[want], &region), bcrE_NOMEM);
+    CHECK_INT(alloc_one(length, 3, &refs[want], &region), bcrE_NOMEM);
     CHECK_UINT(bcri_heap_charged(ctx) * 64, want * charge_of(length));
     for (uint64_t i = 0; i < want; i++)
-        bcri_heap_free(ctx, refs[i], bcri_at(ctx, refs[i]));
+        free_one(refs[i], bcri_at(ctx, refs[i]));
     CHECK_UINT(bcri_heap_charged(ctx), 0);
     free(refs);
 }
@@ -225,11 +239,10 @@ TEST_TIMEOUT(random_work_keeps_lists_headers_and_account_in_step, 120)
         struct block *block = &blocks[test_rand_below(&state, BLOCKS)];
         if (block->region == NULL) {
             uint32_t length = random_length(&state);
-            if (bcri_heap_alloc(ctx, length, 9, &block->ref, &block->region) != 0) {
+            if (alloc_one(length, 9, &block->ref, &block->region) != 0) {
                 block->region = NULL;
                 continue;
             }
-            CHECK_UINT(bcri_load(&block->region->count), 0);
             bcri_store(&block->region->count, BCRI_COUNT_ONE);
             block->length = length;
             mark(block, (unsigned char)turn);
@@ -248,7 +261,7 @@ TEST_TIMEOUT(random_work_keeps_lists_headers_and_account_in_step, 120)
         } else {
             check_mark(block);
             bcri_store(&block->region->count, 0);
-            bcri_heap_free(ctx, block->ref, block->region);
+            free_one(block->ref, block->region);
             block->region = NULL;
             charged -= charge_of(block->length);
             live--;
@@ -264,7 +277,7 @@ TEST_TIMEOUT(random_work_keeps_lists_headers_and_account_in_step, 120)
     for (size_t i = 0; i < BLOCKS; i++)
         if (blocks[i].region != NULL) {
             bcri_store(&blocks[i].region->count, 0);
-            bcri_heap_free(ctx, blocks[i].ref, blocks[i].region);
+            free_one(blocks[i].ref, blocks[i].region);
         }
     CHECK(bcri_heap_valid(ctx));
     CHECK_UINT(walk(), 0);
@@ -288,15 +301,15 @@ TEST_TIMEOUT(an_area_that_is_empty_again_is_as_good_as_new, 120)
             for (unsigned turn = 0; turn < 300; turn++) {
                 struct block *block = &blocks[test_rand_below(&state, BLOCKS)];
                 if (block->region != NULL) {
-                    bcri_heap_free(ctx, block->ref, block->region);
+                    free_one(block->ref, block->region);
                     block->region = NULL;
-                } else if (bcri_heap_alloc(ctx, random_length(&state), 0, &block->ref, &block->region) != 0) {
+                } else if (alloc_one(random_length(&state), 0, &block->ref, &block->region) != 0) {
                     block->region = NULL;
                 }
             }
             for (size_t i = BLOCKS; i-- > 0;)
                 if (blocks[i].region != NULL)
-                    bcri_heap_free(ctx, blocks[i].ref, blocks[i].region);
+                    free_one(blocks[i].ref, blocks[i].region);
             CHECK(bcri_heap_valid(ctx));
             uint32_t length = random_length(&state);
             if (charge_of(length) <= nbytes / 64 * 64)
@@ -323,7 +336,7 @@ TEST(an_area_in_use_stays_and_an_empty_one_gives_its_pages_back)
     /* Where pointers have 32 bits a first segment of 256 KiB must hold both areas. */
     const uint64_t nbytes = sizeof(void *) == 8 ? 1 << 20 : 32 << 10;
     CHECK_INT(bcri_heap_add(ctx, nbytes, &area), 0);
-    CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
+    CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
     uint32_t seg = bcri_ref_seg(ref);
     uint64_t before = stored_bytes(seg);
     CHECK(before >= nbytes);
@@ -331,13 +344,13 @@ TEST(an_area_in_use_stays_and_an_empty_one_gives_its_pages_back)
     CHECK(bcri_heap_valid(ctx));
     CHECK_INT(bcri_heap_add(ctx, 64, &small), 0); /* of the same segment */
     CHECK(stored_bytes(seg) > before);
-    bcri_heap_free(ctx, ref, region);
+    free_one(ref, region);
     CHECK_INT(bcri_heap_remove(ctx, area), 0);
     CHECK(stored_bytes(seg) < 64 << 10);
     CHECK_INT(bcri_heap_remove(ctx, area), bcrE_ARG);
     CHECK_INT(bcri_heap_remove(ctx, small), 0);
     CHECK_INT(bcri_heap_add(ctx, nbytes, &area), 0); /* where the first was */
-    CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
+    CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
     CHECK_UINT(bcri_ref_seg(ref), seg);
     CHECK(bcri_heap_valid(ctx));
     close_host();
@@ -350,16 +363,34 @@ TEST(an_area_that_a_program_has_locked_in_memory_gives_its_pages_back)
     bcri_ref ref;
     struct bcri_region_shm *region;
     CHECK_INT(bcri_heap_add(ctx, 4096, &area), 0);
-    CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
+    CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
     uint32_t seg = bcri_ref_seg(ref);
     if (mlock(ctx->map[seg].base, 64 << 10) != 0)
         SKIP("64 KiB cannot be locked in memory here");
     uint64_t before = stored_bytes(seg);
-    bcri_heap_free(ctx, ref, region);
+    free_one(ref, region);
     CHECK_INT(bcri_heap_remove(ctx, area), 0);
     CHECK(stored_bytes(seg) < before);
     CHECK_INT(bcri_heap_add(ctx, 4096, &area), 0);
     CHECK(bcri_heap_valid(ctx));
+    close_host();
+}
+
+TEST(an_area_in_which_nothing_fits_takes_no_page_from_another)
+{
+    uint32_t none, area;
+    bcri_ref ref;
+    struct bcri_region_shm *region;
+    open_host();
+    CHECK_INT(bcri_heap_add(ctx, 63, &none), 0);
+    CHECK_INT(alloc_one(1, 0, &ref, &region), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_add(ctx, 1 << 16, &area), 0);
+    CHECK(bcri_heap_valid(ctx));
+    CHECK_INT(alloc_one(1000, 0, &ref, &region), 0);
+    CHECK_INT(bcri_heap_remove(ctx, none), 0);
+    CHECK(bcri_heap_valid(ctx));
+    free_one(ref, region);
+    CHECK_INT(bcri_heap_remove(ctx, area), 0);
     close_host();
 }
 
@@ -373,15 +404,15 @@ TEST(a_thousand_areas_live_in_few_segments)
     uint32_t segments = bcri_load(&ctx->host->segment_count);
     for (size_t i = 0; i < AREAS; i++) {
         CHECK_INT(bcri_heap_add(ctx, 64, &areas[i]), 0);
-        CHECK_INT(bcri_heap_alloc(ctx, 64, 0, &refs[i], &region), 0);
+        CHECK_INT(alloc_one(64, 0, &refs[i], &region), 0);
     }
     /* The first ones are small where pointers have 32 bits. */
     CHECK(bcri_load(&ctx->host->segment_count) - segments <= (sizeof(void *) == 8 ? 4 : 14));
-    CHECK_INT(bcri_heap_alloc(ctx, 1, 0, &refs[0], &region), bcrE_NOMEM);
+    CHECK_INT(alloc_one(1, 0, &refs[0], &region), bcrE_NOMEM);
     CHECK(bcri_heap_valid(ctx));
     for (size_t i = AREAS; i-- > 0;) {
         CHECK_INT(bcri_heap_remove(ctx, areas[i]), bcrE_BUSY);
-        bcri_heap_free(ctx, refs[i], bcri_at(ctx, refs[i]));
+        free_one(refs[i], bcri_at(ctx, refs[i]));
         CHECK_INT(bcri_heap_remove(ctx, areas[i]), 0);
     }
     close_host();
@@ -394,27 +425,27 @@ TEST(a_block_grows_and_shrinks_where_it_lies)
     bcri_ref ref, other;
     struct bcri_region_shm *region, *second;
     CHECK_INT(bcri_heap_add(ctx, 1 << 20, &area), 0);
-    CHECK_INT(bcri_heap_alloc(ctx, 100, 0, &ref, &region), 0);
+    CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 129), bcrE_NOMEM);
     CHECK_UINT(region->length, 100);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 128), 0);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 0), 0);
     CHECK_UINT(bcri_heap_charged(ctx), 1);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 128), 0);
-    bcri_heap_free(ctx, ref, region);
+    free_one(ref, region);
 
     /* A page run gives its tail away and takes it back; the account is the limit. */
-    CHECK_INT(bcri_heap_alloc(ctx, 1 << 20, 0, &ref, &region), 0);
-    CHECK_INT(bcri_heap_alloc(ctx, 1, 0, &other, &second), bcrE_NOMEM);
+    CHECK_INT(alloc_one(1 << 20, 0, &ref, &region), 0);
+    CHECK_INT(alloc_one(1, 0, &other, &second), bcrE_NOMEM);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 100000), 0);
-    CHECK_INT(bcri_heap_alloc(ctx, (1 << 20) - 100032, 0, &other, &second), 0);
+    CHECK_INT(alloc_one((1 << 20) - 100032, 0, &other, &second), 0);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 100033), bcrE_NOMEM);
     CHECK_INT(bcri_heap_resize(ctx, other, second, 1), 0);
     CHECK(bcri_heap_valid(ctx));
-    bcri_heap_free(ctx, other, second);
+    free_one(other, second);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 1 << 20), 0);
     CHECK(bcri_heap_valid(ctx));
-    bcri_heap_free(ctx, ref, region);
+    free_one(ref, region);
     CHECK_INT(bcri_heap_remove(ctx, area), 0);
     close_host();
 }
