@@ -7,8 +7,6 @@
  *   phase 1   about to make the slot LIVE, then to mark the taker of a write lock and to clear waiter[ticket % 4]. Done if the
  *             slot is LIVE; repair marks, and clears the waiter entry if it still names the slot.
  * A request that was served from the list is collected by one store, and needs no journal. */
-#include <sched.h>
-
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/clock.h"
@@ -19,6 +17,7 @@
 #include "bcri/sane.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
+#include "bcri/wait_loop.h"
 
 #define CELL struct bcri_cell_shm
 #define SLOT struct bcri_slot_shm
@@ -176,45 +175,64 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
  * for, lets the producer get ahead before it looks; not where the producer is slow anyway, and it had to wait longer. */
 enum { FOLLOWING = 8, LEAD_PAUSES = 256, LEAD_ROOM = 16, SHORT_WAIT = 512 };
 
-BCRI_INLINE int ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                            uint64_t deadline_ns, bool handlers)
+/* A ticket whose waiter spins. */
+struct ticket {
+    struct bcri_ctx *ctx;
+    const struct bcri_slot_shm *slot;
+    const _Atomic uint64_t *at;
+    uint64_t lap;
+    uint64_t entry; /* when it is full */
+    int looks;
+};
+enum { FULL, OVER }; /* OVER: others have to be looked at, too */
+
+static int look_at_entry(void *arg)
 {
-    enum { LOOK_AROUND = 64 }; /* turns; nothing but the entry's line is looked at in between */
-    uint64_t ticket = bcri_load(&slot->key);
-    const _Atomic uint64_t *at = bcri_ring_at(place, ticket);
-    const uint64_t lap = bcri_lap(ticket, place->ring_log2);
-    const int turns = bcri_spin_turns(ctx);
-    bcri_heap_look_waiting(ctx);
-    if (++ctx->waits_in_row > FOLLOWING && place->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
-        for (int i = 0; i < LEAD_PAUSES; i++)
-            bcri_cpu_pause();
-    /* Where a handler may be requested, who yields is the caller's affair. */
-    const int looks = handlers ? turns : turns + BCRI_YIELDS;
-    for (int turn = 1; turn <= looks; turn++) {
-        uint64_t entry = bcri_load_acquire(at);
-        if (bcri_entry_lap(entry) == lap) {
-            if (turn > SHORT_WAIT)
-                ctx->waits_in_row = 0;
-            return state_of(slot) == BCRI_SLOT_TICKET ? collect_ticket(ctx, place, slot, entry) : BCRI_WAITS;
-        }
-        if (handlers && bcri_requests_any(ctx))
-            break;
-        const bool yields = turn >= turns;
-        if ((bcri_unlikely(turn % LOOK_AROUND == 0) || yields) &&
-            (state_of(slot) != BCRI_SLOT_TICKET ||
-             (deadline_ns != BCRI_DEADLINE_NEVER && bcri_clock_ns() >= deadline_ns)))
-            break;
-        if (yields && !handlers)
-            sched_yield();
-    }
-    return BCRI_WAITS;
+    struct ticket *const ticket = arg;
+    ticket->looks++;
+    ticket->entry = bcri_load_acquire(ticket->at);
+    return bcri_entry_lap(ticket->entry) == ticket->lap ? FULL : BCRI_NOT_YET;
+}
+static int look_at_entry_and_handlers(void *arg)
+{
+    const struct ticket *const ticket = arg;
+    const int full = look_at_entry(arg);
+    return full == BCRI_NOT_YET && bcri_requests_any(ticket->ctx) ? OVER : full;
+}
+static int look_at_slot(void *arg)
+{
+    const struct ticket *const ticket = arg;
+    return state_of(ticket->slot) != BCRI_SLOT_TICKET ? OVER : BCRI_NOT_YET;
 }
 
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns)
 {
-    return ctx->upward == NULL ? ticket_spin(ctx, place, slot, deadline_ns, false)
-                               : ticket_spin(ctx, place, slot, deadline_ns, true);
+    const uint64_t number = bcri_load(&slot->key);
+    const int turns = bcri_spin_turns(ctx);
+    struct ticket ticket = {.ctx = ctx,
+                            .slot = slot,
+                            .at = bcri_ring_at(place, number),
+                            .lap = bcri_lap(number, place->ring_log2)};
+    bcri_heap_look_waiting(ctx);
+    if (++ctx->waits_in_row > FOLLOWING && place->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
+        for (int i = 0; i < LEAD_PAUSES; i++)
+            bcri_cpu_pause();
+    struct bcri_wait_loop loop = {
+        .spins = turns, .deadline_ns = deadline_ns, .look = look_at_entry, .look_around = look_at_slot};
+    int result;
+    if (ctx->upward == NULL) {
+        loop.yields = BCRI_YIELDS;
+        result = bcri_wait_loop(loop, &ticket);
+    } else { /* where a handler may be requested, who yields is the caller's affair */
+        loop.look = look_at_entry_and_handlers;
+        result = bcri_wait_loop(loop, &ticket);
+    }
+    if (result == FULL && ticket.looks > SHORT_WAIT)
+        ctx->waits_in_row = 0;
+    return result == FULL && state_of(slot) == BCRI_SLOT_TICKET
+               ? collect_ticket(ctx, place, slot, ticket.entry)
+               : BCRI_WAITS;
 }
 
 /* Whoever has answered is done with this slot (tx.h), and has marked the taker of a write lock. */

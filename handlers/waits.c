@@ -5,7 +5,6 @@
  * then the bell differs from it. */
 #include "bcri/waits.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 #include "bcri/bell.h"
@@ -13,10 +12,11 @@
 #include "bcri/flow.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
+#include "bcri/wait_loop.h"
 
 #define NO_DEADLINE SIZE_MAX
 
-enum { WATCHED_MOST = 8, WATCHED_SLOTS = 8, YIELDS = 200, CLOCK_EVERY = 64 };
+enum { WATCHED_MOST = 8, WATCHED_SLOTS = 8 };
 
 void bcri_waits_init(struct bcri_waits *waits, struct bcri_ctx *ctx)
 {
@@ -135,11 +135,6 @@ static void forget_deadline(struct bcri_waits *waits, struct bcri_wait *wait)
         return;
     rise(waits, last, at);
     sink(waits, last, last->heap_idx);
-}
-
-static bool passed(const struct bcri_waits *waits)
-{
-    return waits->deadline_count != 0 && bcri_clock_ns() >= waits->deadlines[0]->deadline_ns;
 }
 
 /* ---- the two lists ---- */
@@ -311,52 +306,55 @@ void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct b
 
 /* ---- idling ---- */
 
-static bool something(struct bcri_waits *waits)
+struct idle {
+    struct bcri_waits *waits;
+    uint64_t latest_ns;
+};
+enum { SOMETHING, HAS_SLEPT };
+
+static int look_for_something(void *arg)
 {
+    struct bcri_waits *const waits = ((struct idle *)arg)->waits;
     if (bcri_requests_any(waits->ctx) || bcri_load_acquire(&waits->ctx->bell->bell) != waits->bell_seen)
-        return true;
+        return SOMETHING;
     for (struct bcri_wait *wait = waits->watched.first; wait != NULL; wait = wait->next)
         if (looks_ready(waits, wait) >= 0)
-            return true;
-    return false;
+            return SOMETHING;
+    return BCRI_NOT_YET;
 }
 
-static void sleep_until_rung(struct bcri_waits *waits, uint64_t latest_ns)
+static int sleep_until_rung(void *arg, uint64_t deadline_ns)
 {
+    const struct idle *const idle = arg;
+    struct bcri_waits *const waits = idle->waits;
     struct bcri_bell_shm *own = waits->ctx->bell;
     while (waits->watched.first != NULL)
         bell_oldest(waits);
     if (!bcri_requests_sleep(waits->ctx))
-        return;
+        return HAS_SLEPT;
     atomic_store_explicit(&own->sleeping, 1, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
-    if (waits->deadline_count != 0 && waits->deadlines[0]->deadline_ns < latest_ns)
-        latest_ns = waits->deadlines[0]->deadline_ns;
     if (bcri_load_acquire(&own->bell) == waits->bell_seen)
-        bcri_futex_wait(&own->bell, waits->bell_seen, latest_ns);
+        bcri_futex_wait(&own->bell, waits->bell_seen,
+                        deadline_ns < idle->latest_ns ? deadline_ns : idle->latest_ns);
     bcri_store(&own->sleeping, 0);
+    return HAS_SLEPT;
 }
 
 bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns)
 {
-    int turns = bcri_spin_turns(waits->ctx);
+    struct idle idle = {.waits = waits, .latest_ns = latest_ns};
     if (waits->belled.first ==
         NULL) /* then no look has read it, and what has rung so far is seen without it */
         waits->bell_seen = bcri_load_acquire(&waits->ctx->bell->bell);
-    if (something(waits))
+    if (look_for_something(&idle) == SOMETHING)
         return false;
     bcri_heap_look_waiting(waits->ctx);
-    for (int turn = 0; turn < turns; turn++) {
-        if (something(waits))
-            return false;
-        if (turn % CLOCK_EVERY == CLOCK_EVERY - 1 && passed(waits))
-            return false;
-    }
-    for (int i = 0; i < YIELDS; i++) {
-        sched_yield();
-        if (something(waits) || passed(waits))
-            return false;
-    }
-    sleep_until_rung(waits, latest_ns);
-    return true;
+    const struct bcri_wait_loop loop = {
+        .spins = bcri_spin_turns(waits->ctx),
+        .yields = BCRI_YIELDS,
+        .deadline_ns = waits->deadline_count != 0 ? waits->deadlines[0]->deadline_ns : BCRI_DEADLINE_NEVER,
+        .look = look_for_something,
+        .sleep = sleep_until_rung};
+    return bcri_wait_loop(loop, &idle) == HAS_SLEPT;
 }
