@@ -31,7 +31,7 @@
 enum {
     GROUP_KILLS = 100,  /* after these a new program begins */
     HANG_SECONDS = 120, /* without a kill */
-    MOMENTS = 40,       /* at most, that one kill passes over */
+    MOMENTS = 120,      /* at most, that one kill passes over */
     RESERVE = 12,       /* of kills with an open journal, twice: some members wait for longer than that */
     GAP_NS = 5000000    /* between kills, twice that at most */
 };
@@ -157,7 +157,7 @@ static void stop(const struct killer *killer, int i)
 
 /* Kills one at a random moment. It is stopped first, to see where it is: calls are shorter than the way of a signal. Too many had
  * closed journals lately: then a moment at which this one's is closed, too, is passed over. On a busy machine members spend most
- * of their time waiting. With handlers every other shall be requesting one. */
+ * of their time waiting. With handlers every other shall be requesting one, if such a moment is found in half of the tries. */
 static void kill_one(struct killer *killer, struct tally *tally)
 {
     const bool requester = killer->actor.marked && tally->kills % 2 == 0;
@@ -168,7 +168,8 @@ static void kill_one(struct killer *killer, struct tally *tally)
     stop(killer, i);
     for (int tries = 0; tries < MOMENTS; tries++) {
         const bool closed = reluctant && !journal_is_open(killer, i);
-        if (!closed && !(requester && !requests(killer, i)))
+        const bool other = requester && !requests(killer, i) && tries < MOMENTS / 2;
+        if (!closed && !other)
             break;
         kill(killer->pid[i], SIGCONT);
         wait_a_moment(killer, closed ? GAP_NS / 8 : GAP_NS / 64);
