@@ -91,6 +91,14 @@ static void *cell_4(void)
 {
     return scene.place[4].cell;
 }
+static void *ring_0(void)
+{
+    return scene.place[0].ring;
+}
+static void *ring_1(void)
+{
+    return scene.place[1].ring;
+}
 static void *node(void)
 {
     bcri_ref ref = bcri_load(&scene.place[4].cell->c.back_first);
@@ -220,10 +228,12 @@ static const struct stray_target targets[] = {
     {"a pending ID in a chunk", far_pending_id, sizeof(struct bcri_slot_shm)},
     {"a free ID in a chunk", far_free_id, sizeof(struct bcri_slot_shm)},
     {"a free ID", free_id, sizeof(struct bcri_slot_shm)},
-    {"a cell with regions", cell_0, sizeof(struct bcri_cell_shm) + 64},
-    {"a cell with a waiting ticket", cell_1, sizeof(struct bcri_cell_shm) + 64},
-    {"a cell with a waiting read", cell_2, sizeof(struct bcri_cell_shm) + 64},
-    {"a cell with more than its ring holds", cell_4, sizeof(struct bcri_cell_shm) + 64},
+    {"a cell with regions", cell_0, sizeof(struct bcri_cell_shm)},
+    {"a cell with a waiting ticket", cell_1, sizeof(struct bcri_cell_shm)},
+    {"a cell with a waiting read", cell_2, sizeof(struct bcri_cell_shm)},
+    {"a cell with more than its ring holds", cell_4, sizeof(struct bcri_cell_shm)},
+    {"the ring of a cell with regions", ring_0, 64},
+    {"the ring of a cell with a waiting ticket", ring_1, 64},
     {"a node", node, sizeof(struct bcri_node_shm)},
     {"an area", area, sizeof(struct bcri_area_shm)},
     {"the header of a held region", held_region, sizeof(struct bcri_region_shm)},
@@ -346,7 +356,7 @@ static bool names_the_living(const struct stray_target *target, size_t word, uin
         return word == 0 && high >= 1 && high <= tags;
     if (target->bytes == sizeof(struct bcri_area_shm))
         return word == 8 && ((low >= 1 && low <= tags) || (high >= 1 && high <= tags));
-    return target->bytes > sizeof(struct bcri_cell_shm) && (word == 0 || word == 8) && low >= 1 &&
+    return target->bytes == sizeof(struct bcri_cell_shm) && (word == 0 || word == 8) && low >= 1 &&
            low <= tags;
 }
 
@@ -364,6 +374,8 @@ TEST_TIMEOUT(a_damaged_cell_ends_no_process, 600)
     damage("a cell with a waiting ticket");
     damage("a cell with a waiting read");
     damage("a cell with more than its ring holds");
+    damage("the ring of a cell with regions");
+    damage("the ring of a cell with a waiting ticket");
 }
 
 TEST_TIMEOUT(a_damaged_area_ends_no_process, 600)
