@@ -232,6 +232,8 @@ static struct bcri_turn take_from(struct bcri_run_queue *queue, struct bcri_leve
         level->stopped = stopped->next;
         return (struct bcri_turn){.invocation = stopped};
     }
+    if (level->first == NULL)
+        __builtin_unreachable(); /* a level in the heap has something */
     return (struct bcri_turn){.requested = bcri_level_turn(queue, level)};
 }
 

@@ -294,13 +294,13 @@ static int obvious_next(int least)
     for (int i = 0; i < HANDLERS; i++)
         if (obvious[i].waiting != 0 && obvious[i].priority > ready_priority &&
             is_better(obvious[i].priority, obvious[i].since, best_priority, best_since)) {
-            best = 1000 + i;
+            best = INVOCATIONS + i;
             best_priority = obvious[i].priority;
             best_since = obvious[i].since;
         }
-    if (best >= 1000) {
-        obvious[best - 1000].waiting--;
-        obvious[best - 1000].since = ++now;
+    if (best >= INVOCATIONS) {
+        obvious[best - INVOCATIONS].waiting--;
+        obvious[best - INVOCATIONS].since = ++now;
     } else if (best >= 0) {
         resumable[best].ready = false;
     }
@@ -340,9 +340,9 @@ TEST(random_queues_are_those_of_an_obvious_one)
             bcri_run_queue_resume(&queue, &invocations[i]);
         } else if (what < 18) {
             const int least = (int)test_rand_below(&seed, 14), best = obvious_next(least);
-            const void *wanted = best < 0      ? NULL
-                                 : best < 1000 ? (const void *)&invocations[best]
-                                               : (const void *)&handlers[best - 1000];
+            const void *wanted = best < 0             ? NULL
+                                 : best < INVOCATIONS ? (const void *)&invocations[best]
+                                                      : (const void *)&handlers[best - INVOCATIONS];
             CHECK_PTR(next(least), wanted);
         } else if (what == 18) {
             obvious[h].waiting = 0;
