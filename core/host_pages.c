@@ -171,7 +171,7 @@ static void give_back(struct bcri_host *host, struct run *run)
     else
         host->pages->of[run->owner] = run->next;
     run->owner = NOBODY;
-    if (run - segment->run < segment->first_free)
+    if ((uint32_t)(run - segment->run) < segment->first_free)
         segment->first_free = (uint32_t)(run - segment->run);
 }
 
