@@ -125,7 +125,8 @@ int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint
     const uint32_t nodes = cells != 0 ? nrgns + SPARE_NODES : 0;
     const uint32_t pages[] = {
         [BCRI_PAGE_HEADERS] = cells != 0 ? pages_of(cells, BCRI_CELLS_PER_PAGE) : 1,
-        [BCRI_PAGE_RINGS] = pages_of(rings_bytes + nodes * sizeof(struct bcri_node_shm), BCRI_PAGE_BYTES)};
+        [BCRI_PAGE_RINGS] =
+            pages_of(rings_bytes + (uint64_t)nodes * sizeof(struct bcri_node_shm), BCRI_PAGE_BYTES)};
     bcri_ref refs[BCRI_PAGE_SORTS];
     error = bcri_segment_pages_take(ctx, ctx->index, pages, refs);
     if (error != 0) {
