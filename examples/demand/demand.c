@@ -134,7 +134,8 @@ static void lead(const char *program)
     root.last = 1;
     for (int i = 0; i < root.ahead; i++)
         put_next_prime();
-    must(bcr_handler(PRIMES, on_demand, -root.ahead, 0, 0), "install a handler");
+    /* What was asked for before a report was sent is computed before it is read. */
+    must(bcr_handler(PRIMES, on_demand, -root.ahead, 1, 1), "install a handler");
     must(bcr_handler(REPORTS, on_report, 1, 0, 0), "install a handler");
 
     void **birth = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate the task");
