@@ -153,6 +153,7 @@ static void look_at_journal(struct audit *audit, const struct bcri_record_shm *r
 {
     const struct bcri_journal_shm *j = &record->journal;
     uint32_t op = bcri_load(&j->op);
+    audit->out->inside += op != BCRI_OP_NONE || bcri_load(&j->cw_state) != BCRI_CW_IDLE;
     if (op != BCRI_OP_NONE)
         bcri_audit_say(audit, "the journal of CCE %u is open: operation %u, phase %u", audit->cce, op,
                        bcri_load(&j->phase));

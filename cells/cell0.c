@@ -58,7 +58,9 @@ static int put_region(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     bcri_step();
     bcri_store(&ctx->journal->op, BCRI_OP_PUT);
     bcri_step();
-    int error = bcri_cell_enter(ctx, place) == 0 ? 0 : bcrE_DEAD;
+    int error = bcri_cell_enter(ctx, place);
+    if (error == BCRI_STALE || error == bcrE_INTERNAL)
+        error = bcrE_DEAD;
     if (error == 0) {
         error = bcri_queue_append(ctx, place, region, BCRI_REF_NONE);
         bcri_cell_leave(ctx, place);

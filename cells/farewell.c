@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "bcr/error.h"
+#include "bcri/clock.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
@@ -13,9 +14,12 @@
 #include "bcri/slow.h"
 #include "bcri/tx.h"
 
-/* A region that was handed to a request of the dead one and not taken. */
+/* A region that was handed to a request of the dead one and not taken: the request's ID names it until it is at the head of
+ * its cell again, so that this list can be made anew. */
 struct untaken {
     bcri_ref cell, region;
+    struct bcri_slot_shm *slot;
+    bcri_ref slot_ref;
     uint64_t key;
     uint32_t sub;
     uint32_t gen;   /* of the cell: another one's may lie there by now */
@@ -42,6 +46,7 @@ static void keep(struct walk *walk, struct untaken untaken)
         struct untaken *list = realloc(walk->untaken, room * sizeof *list);
         if (list == NULL) {
             drop(walk->enl, untaken.region);
+            bcri_store(&untaken.slot->word, 0);
             return;
         }
         walk->untaken = list;
@@ -50,11 +55,13 @@ static void keep(struct walk *walk, struct untaken untaken)
     walk->untaken[walk->count++] = untaken;
 }
 
-static void keep_untaken(struct walk *walk, const struct bcri_slot_shm *slot)
+static void keep_untaken(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     const bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
     keep(walk, (struct untaken){.cell = bcri_load(&slot->cell),
                                 .region = bcri_load(&slot->given),
+                                .slot = slot,
+                                .slot_ref = ref,
                                 .key = bcri_load(&slot->key),
                                 .sub = bcri_load(&slot->sub),
                                 .gen = (uint32_t)(bcri_load(&slot->prev) >> 32),
@@ -63,89 +70,95 @@ static void keep_untaken(struct walk *walk, const struct bcri_slot_shm *slot)
 }
 
 /* Enters the cell of a request. A cell that its living owner has closed in cafree is either failed with all its requests or
- * opened again: until then this one stands in its list. False: it is closed for good. */
-static bool enter_or_ended(struct bcri_ctx *enl, struct bcri_place *place, const struct bcri_slot_shm *slot)
+ * opened again: until then this one stands in its list. 0; bcrE_TIMEOUT: parked; else it is closed for good. */
+static int enter_or_ended(struct bcri_ctx *enl, struct bcri_place *place, const struct bcri_slot_shm *slot)
 {
     int error;
-    while ((error = bcri_cell_enter(enl, place)) != 0) {
-        if (error != BCRI_STALE || bcri_cell_lost(enl, place, slot))
-            return false;
-        uint32_t owner = bcri_load_acquire(&place->record->id.state);
-        if (bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_LISTED || owner != BCRI_CCE_ALIVE)
-            return false;
-        (void)bcri_version_settled(enl, place->record, place->owner);
+    uint32_t version;
+    while ((error = bcri_cell_enter(enl, place)) == BCRI_STALE) {
+        if (!bcri_version_settled(enl, place->record, place->owner, &version))
+            return bcrE_TIMEOUT;
+        if (bcri_cell_lost(enl, place, slot) ||
+            bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_LISTED ||
+            bcri_load_acquire(&place->record->id.state) != BCRI_CCE_ALIVE)
+            return BCRI_STALE;
     }
-    return true;
+    return error;
 }
 
-/* A request that waits: withdrawn. By ticket and delivered already: its region is kept for giving back. */
-static void end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
+static bool waits(uint64_t word)
+{
+    enum bcri_slot_state state = bcri_slot_state(word);
+    return state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED;
+}
+
+static void clear_waiter(const struct bcri_place *place, const struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    _Atomic uint64_t *waiter = &place->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS];
+    if ((bcri_load(waiter) & BCRI_REF_MASK) == ref)
+        bcri_store_release(waiter, 0); /* that is what the cells' memory waits for (estate.h) */
+}
+
+/* A request that waits: withdrawn. By ticket and delivered already: its region is kept for giving back, and it stays what it
+ * is. False: parked. */
+static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_ctx *enl = walk->enl;
     struct bcri_place place;
-    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
-        return;
+    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0) {
+        bcri_store(&slot->word, 0);
+        return true;
+    }
+    const uint64_t ticket = bcri_load(&slot->key);
     bcri_journal_open(enl, BCRI_OP_SLOW, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (!enter_or_ended(enl, &place, slot)) {
-        /* The cell was closed under a ticket that had been served: the region has nowhere to go back to. */
-        uint64_t ticket = bcri_load(&slot->key);
-        uint64_t entry = bcri_load_acquire(bcri_ring_at(&place, ticket));
-        _Atomic uint64_t *waiter = &place.cell->h.waiter[ticket % BCRI_TICKETS];
-        if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET &&
-            bcri_entry_is(entry, ticket, place.ring_log2))
-            drop(enl, entry & BCRI_REF_MASK);
-        if ((bcri_load(waiter) & BCRI_REF_MASK) == ref)
-            bcri_store_release(waiter, 0); /* that is what the cells' memory waits for (estate.h) */
-    } else {
-        uint64_t word = bcri_load(&slot->word);
-        if (bcri_slot_state(word) == BCRI_SLOT_LISTED) {
+    int error = enter_or_ended(enl, &place, slot);
+    if (error == 0) {
+        if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_LISTED) {
             bcri_tx_begin(enl);
             bcri_tx_unlist(enl, &place, slot);
             bcri_tx_commit(enl);
             bcri_store(&slot->word, 0);
-        } else if (bcri_slot_state(word) == BCRI_SLOT_TICKET) {
-            uint64_t ticket = bcri_load(&slot->key);
+        } else if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET) {
             bcri_ref region = bcri_load(bcri_ring_at(&place, ticket)) & BCRI_REF_MASK;
             keep(walk, (struct untaken){.cell = place.ref,
                                         .region = region,
+                                        .slot = slot,
+                                        .slot_ref = ref,
                                         .key = ticket + 1,
                                         .gen = (uint32_t)(place.open >> 32)});
-            bcri_store(&place.cell->h.waiter[ticket % BCRI_TICKETS], 0);
-            bcri_store(&slot->word, 0);
         }
         bcri_cell_leave(enl, &place);
+    } else if (error != bcrE_TIMEOUT) {
+        /* The cell was closed under a ticket that had been served: the region has nowhere to go back to. */
+        const uint64_t entry = bcri_load_acquire(bcri_ring_at(&place, ticket));
+        if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET &&
+            bcri_entry_is(entry, ticket, place.ring_log2))
+            drop(enl, entry & BCRI_REF_MASK);
+        clear_waiter(&place, slot, ref);
+        if (waits(bcri_load(&slot->word)))
+            bcri_store(&slot->word, 0);
     }
     bcri_journal_close(enl);
+    return error != bcrE_TIMEOUT;
 }
 
-static void end_waiting_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref ref)
+/* A put that waits for room, or that was ended: whoever ended it is done with it once the area's lock could be had. False:
+ * parked. */
+static bool end_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_place place;
     if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
-        return;
+        return true;
     bcri_journal_open(enl, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    bcri_area_lock(enl, &place);
-    if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_PUTWAIT) {
+    const bool had = bcri_area_lock_until(enl, &place, BCRI_DEADLINE_NEVER);
+    if (had && bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_PUTWAIT) {
         bcri_putwait_withdraw(enl, &place, slot, ref);
         bcri_putwait_serve_all(enl, &place); /* those behind it may need no room */
     }
-    bcri_area_unlock(enl, &place);
+    if (had)
+        bcri_area_unlock(enl, &place);
     bcri_journal_close(enl);
-}
-
-/* A request that somebody has answered. He may not be done with it, or have died over it, and then his repair answers once more:
- * when the locks under which answers are given could be taken, nobody does. */
-static void await_answerer(struct bcri_ctx *enl, const struct bcri_slot_shm *slot)
-{
-    struct bcri_place place;
-    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
-        return;
-    bcri_journal_open(enl, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    bcri_area_lock(enl, &place);
-    bcri_lock(enl, &place.cell->h.lock);
-    bcri_unlock_stale(enl, &place.cell->h.lock);
-    bcri_area_unlock(enl, &place);
-    bcri_journal_close(enl);
+    return had;
 }
 
 /* A region whose ID is there and whose count is 0 was being allocated or freed by its only holder (drop.h). */
@@ -155,25 +168,32 @@ static bool counts_somebody(struct bcri_ctx *enl, bcri_ref region)
     return header != NULL && bcri_load_acquire(&header->count) != 0;
 }
 
+static bool is_put(uint64_t word)
+{
+    enum bcri_slot_state state = bcri_slot_state(word);
+    return state == BCRI_SLOT_PUTWAIT || state == BCRI_SLOT_PUTDONE ||
+           (state == BCRI_SLOT_FAILED && bcri_slot_hold_of(word) != BCRI_REF_NONE);
+}
+
+/* One of its IDs, which may stay as it is until enl comes again. */
 static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct walk *walk = arg;
-    enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
-    if (state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED) {
-        end_request(walk, slot, ref);
-    } else if (state == BCRI_SLOT_PUTWAIT) {
-        end_waiting_put(walk->enl, slot, ref);
-    } else if (state == BCRI_SLOT_SERVED || state == BCRI_SLOT_FAILED || state == BCRI_SLOT_PUTDONE) {
-        await_answerer(walk->enl, slot);
-    }
-    /* What a request has become by now, or the ID was from the start. */
     uint64_t word = bcri_load(&slot->word);
-    state = bcri_slot_state(word);
+    if (waits(word) && (!end_request(walk, slot, ref) || waits(bcri_load(&slot->word))))
+        return;
+    if (is_put(word) && !end_put(walk->enl, slot, ref))
+        return;
+    /* What a request has become by now, or the ID was from the start. Nobody but enl answers twice: tx.h. */
+    word = bcri_load(&slot->word);
+    const bool served = bcri_slot_state(word) == BCRI_SLOT_SERVED;
     bcri_ref region = bcri_slot_hold_of(word);
-    if (state == BCRI_SLOT_SERVED && bcri_request_want(slot) == BCRI_WANT_READ)
+    if (served && bcri_request_want(slot) != BCRI_WANT_READ) {
+        keep_untaken(walk, slot, ref);
+        return;
+    }
+    if (served)
         drop(walk->enl, bcri_load(&slot->given)); /* a hold of its own: the region itself stayed */
-    else if (state == BCRI_SLOT_SERVED)
-        keep_untaken(walk, slot);
     else if (region != BCRI_REF_NONE && counts_somebody(walk->enl, region))
         drop(walk->enl, region);
     bcri_store_release(&slot->word, 0);
@@ -199,51 +219,83 @@ static void unmark(struct bcri_place *place, const struct untaken *untaken)
         bcri_store(&h->taker, 0);
 }
 
-static void give_back(struct walk *walk)
+/* All of one cell at once, from the `i`th on; the index behind them. Where enl is parked they stay as they are. */
+static size_t give_back_to(struct walk *walk, size_t i)
 {
     struct bcri_ctx *enl = walk->enl;
+    const bcri_ref cell = walk->untaken[i].cell;
+    struct bcri_place place;
+    const bool found = bcri_place_at(enl, cell, &place) == 0;
+    bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
+    const int error = found ? bcri_cell_enter(enl, &place) : bcrE_NOCELL;
+    for (; i < walk->count && walk->untaken[i].cell == cell; i++) {
+        const struct untaken *untaken = &walk->untaken[i];
+        const bool there = error == 0 && place.open >> 32 == untaken->gen;
+        const bool ticket = bcri_slot_state(bcri_load(&untaken->slot->word)) == BCRI_SLOT_TICKET;
+        if (error == bcrE_TIMEOUT)
+            continue;
+        if (there)
+            unmark(&place, untaken);
+        if (!there || bcri_queue_prepend(enl, &place, untaken->region, untaken->slot_ref, true) != 0) {
+            drop(enl, untaken->region);
+            bcri_store(&untaken->slot->word, 0);
+        }
+        if (ticket && found)
+            clear_waiter(&place, untaken->slot, untaken->slot_ref);
+    }
+    if (error == 0)
+        bcri_cell_leave(enl, &place);
+    bcri_journal_close(enl);
+    return i;
+}
+
+static void give_back(struct walk *walk)
+{
     if (walk->count != 0)
         qsort(walk->untaken, walk->count, sizeof walk->untaken[0], untaken_order);
-    for (size_t i = 0; i < walk->count;) {
-        bcri_ref cell = walk->untaken[i].cell;
-        struct bcri_place place;
-        bool open = bcri_place_at(enl, cell, &place) == 0;
-        bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
-        open = open && bcri_cell_enter(enl, &place) == 0;
-        for (; i < walk->count && walk->untaken[i].cell == cell; i++) {
-            const bool there = open && place.open >> 32 == walk->untaken[i].gen;
-            if (there)
-                unmark(&place, &walk->untaken[i]);
-            if (!there || bcri_queue_prepend(enl, &place, walk->untaken[i].region, BCRI_REF_NONE, true) != 0)
-                drop(enl, walk->untaken[i].region);
-        }
-        if (open)
-            bcri_cell_leave(enl, &place);
-        bcri_journal_close(enl);
-    }
+    for (size_t i = 0; i < walk->count;)
+        i = give_back_to(walk, i);
     free(walk->untaken);
 }
 
+static void unlock_cell(struct bcri_ctx *enl, const struct bcri_place *place)
+{
+    bcri_unlock_stale(enl, &place->cell->t.lock);
+    bcri_unlock_stale(enl, &place->cell->h.lock);
+}
+
+/* Both its locks and those below, whatever its state. */
+static bool lock_cell(struct bcri_ctx *enl, struct bcri_place *place)
+{
+    if (bcri_lock_until(enl, &place->cell->h.lock, BCRI_DEADLINE_NEVER) &&
+        bcri_lock_until(enl, &place->cell->t.lock, BCRI_DEADLINE_NEVER) && bcri_cell_deeper(enl, place))
+        return true;
+    unlock_cell(enl, place);
+    return false;
+}
+
+/* Or parked: it is as it was. */
 static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
 {
     bcri_journal_open(enl, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    bcri_area_lock(enl, place);
-    bcri_lock(enl, &place->cell->h.lock);
-    bcri_lock(enl, &place->cell->t.lock);
-    /* What a stray store has damaged is closed as it is: what its chains lead to stays held. */
-    if (bcri_cell_sane(enl, place)) {
-        bcri_tickets_to_list(enl, place);
-        bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
-        if (bcri_queue_length(place) != 0)
-            bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (bcri_area_lock_until(enl, place, BCRI_DEADLINE_NEVER)) {
+        if (lock_cell(enl, place)) {
+            /* What a stray store has damaged is closed as it is: what its chains lead to stays held. */
+            if (bcri_cell_sane(enl, place)) {
+                bcri_tickets_to_list(enl, place);
+                bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
+                if (bcri_queue_length(place) != 0)
+                    bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
+            }
+            bcri_tx_begin(enl);
+            bcri_tx_flags(enl, place, BCRI_CELL_CLOSED);
+            bcri_tx_commit(enl);
+            bcri_cell_less_deep(enl, place);
+            unlock_cell(enl, place);
+            bcri_putwait_fail(enl, place, bcrE_DEAD);
+        }
+        bcri_area_unlock(enl, place);
     }
-    bcri_tx_begin(enl);
-    bcri_tx_flags(enl, place, BCRI_CELL_CLOSED);
-    bcri_tx_commit(enl);
-    bcri_unlock(enl, &place->cell->t.lock);
-    bcri_unlock(enl, &place->cell->h.lock);
-    bcri_putwait_fail(enl, place, bcrE_DEAD);
-    bcri_area_unlock(enl, place);
     bcri_journal_close(enl);
 }
 
@@ -330,7 +382,8 @@ static void each_cell(struct bcri_ctx *enl, uint32_t index,
     if (record == NULL)
         return;
     do {
-        version = bcri_version_settled(enl, record, index);
+        if (!bcri_version_settled(enl, record, index, &version))
+            return; /* parked */
         odd = walk_areas(enl, record, version, &from, visit, tag);
     } while (list_changed(record, version));
     enl->damaged |= odd;
@@ -367,26 +420,29 @@ static void visit_mark(struct bcri_ctx *enl, struct bcri_place *place, uint32_t 
     bcri_journal_close(enl);
 }
 
-void bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
+/* Steps, each of which passes over what it has done before, or does it to the same end: the journal; the IDs, each of which is FREE
+ * once it is done; regions on their way back, which IDs name until then; the cells, each closed for good; the marks of write locks. */
+bool bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);
     struct walk walk = {.enl = enl};
     if (record == NULL)
-        return; /* it cannot be mapped, or the way to it is damaged: nothing of it can be put right */
-    bcri_journal_repair_surely(enl, index);
-    bcri_repair_serve(enl);
-    bcri_slot_each(enl, index, end_id, &walk);
-    give_back(&walk);
-    each_cell(enl, index, visit_close, 0);
-    if (bcri_load(&record->id.uses_locks) != 0) {
-        uint32_t records = bcri_host_records(enl->host);
+        return true; /* it cannot be mapped, or the way to it is damaged: nothing of it can be put right */
+    enl->parked = 0;
+    if (bcri_journal_repair(enl, index)) {
+        bcri_slot_each(enl, index, end_id, &walk);
+        give_back(&walk);
+        each_cell(enl, index, visit_close, 0);
+        const uint32_t records = bcri_load(&record->id.uses_locks) != 0 ? bcri_host_records(enl->host) : 0;
         for (uint32_t other = 0; other < records; other++)
             if (other != index)
                 each_cell(enl, other, visit_mark, BCRI_TAG(index));
     }
+    bcri_store(&record->bell.waits_on, enl->parked);
+    if (enl->parked != 0)
+        return false;
     atomic_fetch_or_explicit(&record->id.version, 1, memory_order_seq_cst);
     atomic_fetch_add_explicit(&record->id.version, 1, memory_order_seq_cst);
     bcri_store_release(&record->id.state, BCRI_CCE_DEAD);
-    bcri_cce_wake_sleepers(record);
-    bcri_repair_serve(enl); /* what nested repairs have left */
+    return true;
 }

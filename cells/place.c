@@ -24,7 +24,7 @@ static bool version_is(const void *arg, uint32_t holder)
     return (bcri_load(&record->id.version) & 1u) != 0 && state != BCRI_CCE_DYING && state != BCRI_CCE_DEAD;
 }
 
-/* False: time is up, and the owner is stopped in the midst of it. */
+/* False: time is up, and the owner is stopped in the midst of it; or the daemon is parked. */
 static bool version_settled_until(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
                                   uint64_t deadline_ns, uint32_t *version_out)
 {
@@ -41,11 +41,10 @@ static bool version_settled_until(struct bcri_ctx *ctx, struct bcri_record_shm *
     }
 }
 
-uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index)
+bool bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
+                          uint32_t *version_out)
 {
-    uint32_t version = 0;
-    (void)version_settled_until(ctx, record, index, BCRI_DEADLINE_NEVER, &version);
-    return version;
+    return version_settled_until(ctx, record, index, BCRI_DEADLINE_NEVER, version_out);
 }
 
 static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_place *place)

@@ -7,6 +7,7 @@
 #include "bcri/handler_request.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
+#include "bcri/repair.h"
 #include "bcri/sane.h"
 #include "bcri/segment.h"
 #include "bcri/slow.h"
@@ -23,6 +24,8 @@ static_assert(sizeof(NODE) == BCRI_REF_UNIT, "the next node has the next referen
 
 void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
+    if (bcri_unlikely(ctx->parks))
+        return; /* it has it with the cell (bcri_cell_deeper) */
     bcri_store(&ctx->journal->area, place->area_ref);
     bcri_step();
     bcri_lock(ctx, &place->area->leaf);
@@ -30,7 +33,18 @@ void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    bcri_unlock_stale(ctx, &place->area->leaf); /* the area may have been given back meanwhile */
+    if (bcri_likely(!ctx->parks))
+        bcri_unlock_stale(ctx, &place->area->leaf); /* the area may have been given back meanwhile */
+}
+
+bool bcri_cell_deeper(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    return bcri_lock_until(ctx, &place->area->leaf, BCRI_DEADLINE_NEVER);
+}
+
+void bcri_cell_less_deep(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    bcri_unlock_stale(ctx, &place->area->leaf);
 }
 
 static uint32_t flags_of(const struct bcri_place *place)
@@ -438,8 +452,9 @@ static void begin_list(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     }
 }
 
-/* Answers the first request with `region`: a read gets a hold of its own, a take the one that is queued at `from`. */
-static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+/* Answers the first request with `region`: a read gets a hold of its own, a take the one that is queued at `from`. False: the
+ * daemon is parked, and nothing has happened. */
+static bool serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
                         enum bcri_source from)
 {
     bcri_ref slot_ref = bcri_load(&place->cell->c.list_first);
@@ -452,7 +467,11 @@ static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     if (leaf)
         bcri_leaf_lock(ctx, place);
     bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
-    uint32_t count = read ? bcri_count_lock(ctx, region) : 0;
+    uint32_t count = 0;
+    if (read && bcri_unlikely(!bcri_count_try(ctx, region, &count))) {
+        bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
+        return false;
+    }
     bcri_tx_begin(ctx);
     if (read)
         bcri_tx_add(ctx, BCRI_REDO_COUNT, region, offsetof(struct bcri_region_shm, count), count + 1);
@@ -470,6 +489,7 @@ static void serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     if (leaf)
         bcri_leaf_unlock(ctx, place);
     bcri_ring_noted(ctx, owner, place->ref);
+    return true;
 }
 
 void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
@@ -477,7 +497,8 @@ void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     bcri_ref first;
     while ((first = bcri_load(&place->cell->c.list_first)) != 0 &&
            bcri_request_want(bcri_at_sure(ctx, first)) == BCRI_WANT_READ)
-        serve_first(ctx, place, region, BCRI_FROM_NOWHERE);
+        if (!serve_first(ctx, place, region, BCRI_FROM_NOWHERE))
+            return;
 }
 
 /* Moves one region from `back` or `first` into an empty place of the ring. False: nothing to move, or no room. */
@@ -525,22 +546,25 @@ static void tell_armed(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_tx_commit(ctx);
 }
 
-static void serve_waiting(struct bcri_ctx *ctx, struct bcri_place *place)
+static bool serve_waiting(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     enum bcri_source from;
     bcri_ref region;
     while (bcri_load(&place->cell->c.list_first) != 0 && (region = bcri_queue_first(ctx, place, &from)) != 0)
-        serve_first(ctx, place, region, from);
+        if (!serve_first(ctx, place, region, from))
+            return false;
+    return true;
 }
 
-void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     const CELL *cell = place->cell;
-    serve_waiting(ctx, place);
+    if (bcri_unlikely(!serve_waiting(ctx, place)))
+        return false;
     if (bcri_unlikely((flags_of(place) & BCRI_CELL_ARMED) != 0) && bcri_queue_length(place) != 0)
         tell_armed(ctx, place);
     if (bcri_load(&cell->c.list_first) != 0)
-        return;
+        return true;
     /* A batch at a time: half a ring, so that a long queue costs little per region. */
     uint64_t in_ring = bcri_load(&cell->t.tail) - bcri_load(&cell->h.head);
     if (bcri_load(&cell->c.extra) != 0 && in_ring <= bcri_ring_entries(place) / 2)
@@ -552,6 +576,7 @@ void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
         bcri_tx_flags(ctx, place, flags_of(place) & ~BCRI_CELL_SLOW);
         bcri_tx_commit(ctx);
     }
+    return true;
 }
 
 int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place)
@@ -559,32 +584,59 @@ int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place)
     return bcri_cell_enter_until(ctx, place, BCRI_DEADLINE_NEVER);
 }
 
+static void unlock_both(struct bcri_ctx *ctx, const struct bcri_place *place)
+{
+    bcri_unlock_stale(ctx, &place->cell->t.lock);
+    bcri_unlock_stale(ctx, &place->cell->h.lock);
+}
+
+/* The daemon has left the cell in the midst of serving (bcri_cell_leave): whoever comes next goes on. */
+static bool go_on_serving(struct bcri_ctx *ctx, struct bcri_place *place)
+{
+    return bcri_load(&place->cell->c.list_first) == 0 || serve_waiting(ctx, place);
+}
+
 int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
 {
     CELL *cell = place->cell;
     if (!bcri_lock_until(ctx, &cell->h.lock, deadline_ns))
         return bcrE_TIMEOUT;
-    bcri_lock(ctx, &cell->t.lock);
-    uint64_t state = bcri_load(&cell->h.state);
-    if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
-        bcri_unlock_stale(ctx, &cell->t.lock);
+    if (bcri_unlikely(!bcri_lock_until(ctx, &cell->t.lock, BCRI_DEADLINE_NEVER))) {
         bcri_unlock_stale(ctx, &cell->h.lock);
-        return BCRI_STALE;
+        return bcrE_TIMEOUT;
     }
-    if (!bcri_cell_sane(ctx, place)) {
-        bcri_unlock(ctx, &cell->t.lock);
-        bcri_unlock(ctx, &cell->h.lock);
-        return bcrE_INTERNAL;
+    uint64_t state = bcri_load(&cell->h.state);
+    int error = 0;
+    if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0)
+        error = BCRI_STALE;
+    else if (!bcri_cell_sane(ctx, place))
+        error = bcrE_INTERNAL;
+    else if (bcri_unlikely(ctx->parks) && !bcri_cell_deeper(ctx, place))
+        error = bcrE_TIMEOUT;
+    if (error != 0) {
+        unlock_both(ctx, place);
+        return error;
     }
     bcri_tickets_to_list(ctx, place);
-    return 0;
+    if (bcri_likely(go_on_serving(ctx, place)))
+        return 0;
+    bcri_cell_less_deep(ctx, place);
+    unlock_both(ctx, place);
+    return bcrE_TIMEOUT;
 }
 
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    bcri_cell_settle(ctx, place);
+    const uint32_t parked = ctx->parked;
+    const bool settled = bcri_cell_settle(ctx, place);
+    if (bcri_unlikely(ctx->parks))
+        bcri_cell_less_deep(ctx, place);
     bcri_unlock(ctx, &place->cell->t.lock);
     bcri_unlock(ctx, &place->cell->h.lock);
+    if (bcri_unlikely(!settled)) {
+        bcri_look_again(ctx, place->ref);
+        ctx->parked = parked; /* not the piece of work at hand */
+    }
 }
 
 void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code)

@@ -2,15 +2,31 @@
 /* The journal of a dead CCE: repair.h. The phases are explained where the operations are (put.c, get.c, slow.c, request.c,
  * tx.h, region.h); here is the other half.
  *
- * Order: the redo log first (it may hold anything else), then the count word, then the leaf lock (nothing of its
- * transaction is open any more), then the operation, with the cells' locks taken over, then the area's lock.
- * Everything here can be done again from the start. */
+ * enl waits for nobody (lock.h, Parking). So this may end before it is done, and is begun again from its first step. Each step
+ * is right whichever of the later ones were begun before:
+ *   1. the redo log, which may hold anything else: applied and forgotten. Again: it is empty
+ *   2. the count word, by cw_*. Again: what it leaves in cw_state says the same; others may have the word
+ *   3. the leaf lock, if it is the dead one's: nothing of its transaction is open any more
+ *   4. the operation. If that needs the tail lock, too, to take a region back, enl takes it in the dead one's name, so that it stays
+ *      what step 6 lets go of, and then the deeper locks: until it has them nothing has happened. Nothing else here waits; a hold that
+ *      cannot be dropped passes to an ID of enl's (region.h)
+ *   5. the journal says SLOW: there is nothing to be done for the operation any more
+ *   6. each cell of which the dead one holds a lock: what it has detached is dropped, it is settled, and let go of. That takes
+ *      the deeper locks; without them it keeps the dead one's. A cell that was let go of is passed over
+ *   7. the area's lock, who was to be rung, and the journal is closed.
+ * What it keeps meanwhile are locks of the dead one's. It takes others behind these only, in the order of all (slow.h), and
+ * gives them back at once: so nobody who has one of them can be waiting for one of enl's.
+ *
+ * enl itself is killed at no instruction of these: when it dies, so does the program. So a step is cut short only where it is
+ * parked. */
 #include "bcri/repair.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/clock.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
@@ -27,29 +43,7 @@ struct dead {
     struct bcri_record_shm *record;
     struct bcri_journal_shm *journal;
     bool counted; /* the count change that was open is done */
-    /* Locks of journal.cell that this repair has taken, beside those that still carry the dead one's tag. Not to be
-     * confused with locks that enl holds for something else: this may run in the middle of that. */
-    bool head_taken, tail_taken;
-    struct dead *outer; /* whose repair has come to wait: further out, or aside (bcri_repair_put_aside) */
 };
-
-void bcri_repair_wake(struct bcri_host *host)
-{
-    const struct bcri_host_shm *shared = bcri_host_shared(host);
-    uint32_t waits_on = atomic_load_explicit(&shared->enl_waits_on, memory_order_seq_cst);
-    struct bcri_record_shm *other = waits_on != 0 ? bcri_host_record(host, waits_on - 1) : NULL;
-    if (other != NULL)
-        bcri_cce_wake_sleepers(other);
-}
-
-void bcri_cce_dying(struct bcri_host *host, uint32_t index)
-{
-    struct bcri_record_shm *record = bcri_host_record(host, index);
-    atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
-    atomic_store_explicit(&record->id.state, BCRI_CCE_DYING, memory_order_seq_cst);
-    bcri_cce_wake_sleepers(record);
-    bcri_repair_wake(host); /* one that waits for somebody who waits for this one: lock.c */
-}
 
 void bcri_cce_wake_sleepers(struct bcri_record_shm *record)
 {
@@ -57,33 +51,31 @@ void bcri_cce_wake_sleepers(struct bcri_record_shm *record)
     bcri_futex_wake(&record->bell.lock_event, INT32_MAX);
 }
 
+void bcri_cce_dying(struct bcri_host *host, uint32_t index)
+{
+    struct bcri_record_shm *record = bcri_host_record(host, index);
+    atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
+    atomic_store_explicit(&record->id.state, BCRI_CCE_DYING, memory_order_seq_cst);
+    bcri_store(&record->bell.waits_on, 0);
+    bcri_cce_wake_sleepers(record);
+}
+
 static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
 {
     return bcri_load_acquire(lock) == dead->tag;
 }
 
-/* Whether `lock` is held by somebody dead whose repair has come to wait, further out. Nobody but this thread can do anything
- * under it until then, and a repair that waits has nothing half done under a lock: it may wait for a lower one only, and
- * this one would wait for ever. */
-static bool waits_for_us(const struct bcri_ctx *enl, _Atomic uint32_t *lock)
+/* Its cell's tail lock, beside the head lock, in its name. Whoever has it does not wait for the head lock: slow.h. False:
+ * parked. */
+static bool take_over(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_place *place)
 {
-    uint32_t holder = bcri_load_acquire(lock);
-    for (const struct dead *outer = enl->repairing; outer != NULL; outer = outer->outer)
-        if (outer->tag == holder)
-            return true;
-    return false;
-}
-
-/* Both locks of the dead one's cell, whose head lock it held, become ours. */
-static void take_over(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
-{
-    if (waits_for_us(enl, &place->cell->t.lock))
-        bcri_store(&place->cell->t.lock, enl->tag);
-    else
-        bcri_lock(enl, &place->cell->t.lock); /* whoever holds it does not wait for the head lock: slow.h */
-    bcri_store(&place->cell->h.lock, enl->tag);
-    dead->head_taken = true;
-    dead->tail_taken = true;
+    _Atomic uint32_t *lock = &place->cell->t.lock;
+    if (holds(dead, lock))
+        return true;
+    if (!bcri_lock_until(enl, lock, BCRI_DEADLINE_NEVER))
+        return false;
+    bcri_store(lock, dead->tag);
+    return true;
 }
 
 static void let_go(const struct dead *dead, _Atomic uint32_t *lock)
@@ -170,39 +162,58 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
 }
 
 /* get.c. The region of a take that was not finished goes back to the head: `head` itself may not be lowered, since a
- * putter may already count on it. */
-static void finish_take(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
+ * putter may already count on it. False: parked. */
+static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place,
+                      bcri_ref region)
+{
+    if (!take_over(enl, dead, place) || !bcri_cell_deeper(enl, place))
+        return false;
+    bcri_tickets_to_list(enl, place);
+    if (bcri_queue_prepend(enl, place, region, BCRI_REF_NONE, false) != 0)
+        drop(enl, region); /* no memory for a node: nobody can be given it any more */
+    bcri_cell_less_deep(enl, place);
+    return true;
+}
+
+/* It had begun to wait by `ticket`. False: parked. */
+static bool undo_wait(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_place *place,
+                      uint64_t ticket, bcri_ref slot)
+{
+    struct bcri_head_shm *h = &place->cell->h;
+    _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
+    if (!take_over(enl, dead, place))
+        return false;
+    if (bcri_load(&h->head) == ticket + 1)
+        bcri_store(&h->head, ticket);
+    if ((bcri_load(waiter) & BCRI_REF_MASK) == slot)
+        bcri_store(waiter, 0);
+    bcri_store(&place->cell->t.limit, bcri_load(&place->cell->t.tail));
+    free_slot(enl, slot);
+    return true;
+}
+
+static bool finish_take(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
 {
     struct bcri_journal_shm *j = dead->journal;
     if (place == NULL || !holds(dead, &place->cell->h.lock))
-        return;
-    struct bcri_head_shm *h = &place->cell->h;
+        return true;
     uint64_t ticket = bcri_load(&j->ticket);
     bcri_ref slot = bcri_load(&j->slot);
     bcri_ref region = bcri_load(&j->region);
     uint32_t phase = BCRI_PHASE(bcri_load(&j->phase));
     if (phase != 1 || slot_is_live(enl, slot, region))
-        finish_request(enl, dead, place, &h->lock);
+        finish_request(enl, dead, place, &place->cell->h.lock);
     if (phase == 1 && slot_is_live(enl, slot, region)) {
         if ((bcri_load(&j->phase) & BCRI_PHASE_LOCKS) != 0) {
             bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->aux[BCRI_AUX_EPOCH]));
             bcri_store(&dead->record->id.uses_locks, 1);
         }
-    } else if (phase == 1 && bcri_load(&h->head) == ticket + 1) {
-        take_over(enl, dead, place);
-        bcri_tickets_to_list(enl, place);
-        if (bcri_queue_prepend(enl, place, region, BCRI_REF_NONE, false) != 0)
-            drop(enl, region); /* no memory for a node: nobody can be given it any more */
+    } else if (phase == 1 && bcri_load(&place->cell->h.head) == ticket + 1) {
+        return take_back(enl, dead, place, region);
     } else if (phase == 4) {
-        _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
-        take_over(enl, dead, place);
-        if (bcri_load(&h->head) == ticket + 1)
-            bcri_store(&h->head, ticket);
-        if ((bcri_load(waiter) & BCRI_REF_MASK) == slot)
-            bcri_store(waiter, 0);
-        bcri_store(&place->cell->t.limit, bcri_load(&place->cell->t.tail));
-        free_slot(enl, slot);
+        return undo_wait(enl, dead, place, ticket, slot);
     }
+    return true;
 }
 
 static void finish_read(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
@@ -286,12 +297,13 @@ static void finish_mod(struct bcri_ctx *enl, const struct dead *dead)
         drop(enl, bcri_load(&j->old));
 }
 
-static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
+/* False: parked. */
+static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
 {
     struct bcri_journal_shm *j = dead->journal;
     switch ((enum bcri_op)bcri_load(&j->op)) {
     case BCRI_OP_PUT: finish_put(enl, dead, place); break;
-    case BCRI_OP_TAKE: finish_take(enl, dead, place); break;
+    case BCRI_OP_TAKE: return finish_take(enl, dead, place);
     case BCRI_OP_READ: finish_read(enl, dead, place); break;
     case BCRI_OP_COLLECT: finish_collect(enl, dead); break;
     case BCRI_OP_FREE:
@@ -305,35 +317,40 @@ static void finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
     case BCRI_OP_ZAP:
     case BCRI_OP_NONE: break;
     }
+    return true;
 }
 
-/* Leaves a cell of which the dead one held a lock, restoring what slow.h promises when it held both. */
-static void leave_cell(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
+/* The cell whose locks the dead one holds both: as slow.h promises. False: parked. */
+static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
+{
+    if (!bcri_cell_deeper(enl, place))
+        return false;
+    if (bcri_load(&dead->journal->junk_cell) == place->ref) {
+        if (dead->counted)
+            bcri_junk_step_over(enl, dead->index);
+        bcri_junk_drop(enl, dead->index, place);
+    }
+    uint64_t state = bcri_load(&place->cell->h.state);
+    if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 && bcri_cell_sane(enl, place)) {
+        if (!bcri_cell_settle(enl, place)) {
+            bcri_look_again(enl, place->ref);
+            enl->parked = 0; /* not this repair */
+        }
+        bcri_requests_tell_again(enl, place);
+    }
+    bcri_cell_less_deep(enl, place);
+    return true;
+}
+
+/* Leaves a cell of which the dead one holds a lock. False: parked. */
+static bool leave_cell(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
 {
     struct bcri_cell_shm *cell = place->cell;
-    bool head = dead->head_taken || holds(dead, &cell->h.lock);
-    bool tail = dead->tail_taken || holds(dead, &cell->t.lock);
-    dead->head_taken = false;
-    dead->tail_taken = false;
-    if (head && tail) {
-        bcri_store(&cell->h.lock, enl->tag);
-        bcri_store(&cell->t.lock, enl->tag);
-        if (bcri_load(&dead->journal->junk_cell) == place->ref) {
-            if (dead->counted)
-                bcri_junk_step_over(enl, dead->index);
-            bcri_junk_drop(enl, dead->index, place);
-        }
-        uint64_t state = bcri_load(&cell->h.state);
-        if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 &&
-            bcri_cell_sane(enl, place)) {
-            bcri_cell_settle(enl, place);
-            bcri_requests_tell_again(enl, place);
-        }
-    }
-    if (tail)
-        bcri_unlock(enl, &cell->t.lock);
-    if (head)
-        bcri_unlock(enl, &cell->h.lock);
+    if (holds(dead, &cell->h.lock) && holds(dead, &cell->t.lock) && !settle(enl, dead, place))
+        return false;
+    let_go(dead, &cell->t.lock);
+    let_go(dead, &cell->h.lock);
+    return true;
 }
 
 static bool named_place(struct bcri_ctx *enl, _Atomic uint64_t *field, struct bcri_place *place)
@@ -352,153 +369,111 @@ static void let_go_of_old(struct bcri_ctx *enl, const struct dead *dead, _Atomic
     }
 }
 
-/* The dead one may have freed room and not come to serving the puts that wait for it. That takes locks which this repair's
- * caller may hold: it is remembered for bcri_repair_serve(). Without memory for that, the next operation there does it. */
-static void serve_later(struct bcri_ctx *enl, const struct bcri_place *place)
+void bcri_look_again(struct bcri_ctx *enl, bcri_ref cell)
 {
-    if (bcri_load_acquire(&place->area->waitputs) == 0)
-        return;
-    if (enl->unserved_count == enl->unserved_room) {
-        size_t room = enl->unserved_room != 0 ? 2 * enl->unserved_room : 8;
-        bcri_ref *list = realloc(enl->unserved, room * sizeof *list);
+    for (size_t i = 0; i < enl->look_count; i++)
+        if (enl->looks[i] == cell)
+            return;
+    if (enl->look_count == enl->look_room) {
+        size_t room = enl->look_room != 0 ? 2 * enl->look_room : 8;
+        bcri_ref *list = realloc(enl->looks, room * sizeof *list);
         if (list == NULL)
             return;
-        enl->unserved = list;
-        enl->unserved_room = room;
+        enl->looks = list;
+        enl->look_room = room;
     }
-    enl->unserved[enl->unserved_count++] = place->ref;
+    enl->looks[enl->look_count++] = cell;
 }
 
-void bcri_repair_serve(struct bcri_ctx *enl)
+static void look_at(struct bcri_ctx *enl, bcri_ref cell)
 {
-    while (enl->unserved_count != 0) {
-        struct bcri_place place;
-        bcri_ref ref = enl->unserved[--enl->unserved_count];
-        if (bcri_place_at(enl, ref, &place) != 0)
-            continue;
-        bcri_journal_open(enl, BCRI_OP_SLOW, ref, BCRI_REF_NONE, BCRI_REF_NONE);
-        bcri_area_lock(enl, &place);
+    struct bcri_place place;
+    if (bcri_place_at(enl, cell, &place) != 0)
+        return;
+    bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
+    int error = bcri_cell_enter(enl, &place);
+    if (error == 0)
+        bcri_cell_leave(enl, &place);
+    const bool puts = bcri_load_acquire(&place.area->waitputs) != 0;
+    if (puts && bcri_area_lock_until(enl, &place, BCRI_DEADLINE_NEVER)) {
         bcri_putwait_serve_all(enl, &place);
         bcri_area_unlock(enl, &place);
-        bcri_journal_close(enl);
+    } else if (puts || error == bcrE_TIMEOUT) {
+        bcri_look_again(enl, cell);
     }
+    bcri_journal_close(enl);
 }
 
-static void repair_open(struct bcri_ctx *enl, struct dead *dead)
+bool bcri_looks_done(struct bcri_ctx *enl)
 {
+    bcri_drops_again(enl);
+    /* Those that are still to be looked at afterwards come behind. */
+    size_t count = enl->look_count;
+    for (size_t i = 0; i < count; i++) {
+        bcri_ref cell = enl->looks[0];
+        enl->look_count--;
+        memmove(enl->looks, enl->looks + 1, enl->look_count * sizeof *enl->looks);
+        look_at(enl, cell);
+    }
+    return enl->look_count == 0 && enl->kept_drops == 0;
+}
+
+/* The dead one may have freed room and not come to serving the puts that wait for it. */
+static void serve_later(struct bcri_ctx *enl, const struct bcri_place *place)
+{
+    if (bcri_load_acquire(&place->area->waitputs) != 0)
+        bcri_look_again(enl, place->ref);
+}
+
+/* False: parked. */
+static bool repair_open(struct bcri_ctx *enl, struct dead *dead)
+{
+    struct bcri_journal_shm *j = dead->journal;
     struct bcri_place cell, second;
     bcri_tx_repair(enl, dead->index);
     enum bcri_cw_state counted = bcri_count_repair(enl, dead->index);
     dead->counted = counted == BCRI_CW_COMMIT || counted == BCRI_CW_LAST;
 
-    struct bcri_area_shm *area = bcri_load(&dead->journal->area) != BCRI_REF_NONE
-                                     ? bcri_at(enl, bcri_load(&dead->journal->area))
-                                     : NULL;
+    struct bcri_area_shm *area =
+        bcri_load(&j->area) != BCRI_REF_NONE ? bcri_at(enl, bcri_load(&j->area)) : NULL;
     if (area != NULL)
         let_go(dead, &area->leaf);
-    bool has_cell = named_place(enl, &dead->journal->cell, &cell);
-    bool has_second = named_place(enl, &dead->journal->cell2, &second);
-    finish_operation(enl, dead, has_cell ? &cell : NULL);
-    if (has_cell)
-        leave_cell(enl, dead, &cell);
-    else
-        let_go_of_old(enl, dead, &dead->journal->cell);
-    if (has_second)
-        leave_cell(enl, dead, &second);
-    else
-        let_go_of_old(enl, dead, &dead->journal->cell2);
-    if (area != NULL) {
+    bool has_cell = named_place(enl, &j->cell, &cell);
+    bool has_second = named_place(enl, &j->cell2, &second);
+    if (!finish_operation(enl, dead, has_cell ? &cell : NULL))
+        return false;
+    bcri_store(&j->doing, bcri_doing(BCRI_OP_SLOW, 0));
+    if ((has_cell && !leave_cell(enl, dead, &cell)) || (has_second && !leave_cell(enl, dead, &second)))
+        return false;
+    if (!has_cell)
+        let_go_of_old(enl, dead, &j->cell);
+    if (!has_second)
+        let_go_of_old(enl, dead, &j->cell2);
+    if (area != NULL)
         let_go(dead, &area->lock);
-    }
-    uint64_t ring = bcri_load(&dead->journal->aux[BCRI_AUX_RING]);
+    uint64_t ring = bcri_load(&j->aux[BCRI_AUX_RING]);
     if (ring != 0)
         bcri_bell_ring_index(enl, (uint32_t)(ring - 1), BCRI_REF_NONE);
-    bcri_store(&dead->journal->cw_state, BCRI_CW_IDLE);
-    bcri_store(&dead->journal->aux[BCRI_AUX_RING], 0);
-    bcri_store_release(&dead->journal->op, BCRI_OP_NONE);
-    bcri_cce_wake_sleepers(dead->record);
+    bcri_store(&j->cw_state, BCRI_CW_IDLE);
+    bcri_store(&j->aux[BCRI_AUX_RING], 0);
+    bcri_store_release(&j->op, BCRI_OP_NONE);
     if (has_cell)
         serve_later(enl, &cell);
     if (has_second)
         serve_later(enl, &second);
     else if (!has_cell && area != NULL && bcri_place_at(enl, area->cells, &cell) == 0)
         serve_later(enl, &cell);
-}
-
-static void remember(struct bcri_ctx *enl, struct dead *dead)
-{
-    dead->outer = enl->repairing;
-    enl->repairing = dead;
-}
-
-static void forget(struct bcri_ctx *enl, struct dead *dead)
-{
-    struct dead *at = enl->repairing;
-    if (at == dead) {
-        enl->repairing = dead->outer;
-        return;
-    }
-    while (at->outer != dead)
-        at = at->outer;
-    at->outer = dead->outer;
+    return true;
 }
 
 bool bcri_journal_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct dead dead = {.index = index, .tag = BCRI_TAG(index), .record = bcri_record(enl, index)};
-    if (dead.record == NULL)
-        return false;
     dead.journal = &dead.record->journal;
-    for (const struct dead *outer = enl->repairing; outer != NULL; outer = outer->outer)
-        if (outer->index == index)
-            return false;
     if (bcri_load_acquire(&dead.journal->op) == BCRI_OP_NONE &&
         bcri_load(&dead.journal->cw_state) == BCRI_CW_IDLE)
         return true;
-    remember(enl, &dead);
-    repair_open(enl, &dead);
-    forget(enl, &dead);
-    return true;
-}
-
-static uint64_t word_of(const struct bcri_ctx *enl, size_t i)
-{
-    return bcri_load((_Atomic uint64_t *)(void *)enl->journal + i);
-}
-
-void bcri_repair_put_aside(struct bcri_ctx *enl, struct bcri_repair_aside *aside)
-{
-    for (size_t i = 0; i < BCRI_JOURNAL_WORDS; i++)
-        aside->journal[i] = word_of(enl, i);
-    aside->damaged = enl->damaged;
-    enl->damaged = false;
-    bcri_store(&enl->journal->cw_state, BCRI_CW_IDLE);
-    bcri_store(&enl->journal->op, BCRI_OP_NONE);
-}
-
-void bcri_repair_take_up(struct bcri_ctx *enl, const struct bcri_repair_aside *aside)
-{
-    for (size_t i = 0; i < BCRI_JOURNAL_WORDS; i++)
-        bcri_store((_Atomic uint64_t *)(void *)enl->journal + i, aside->journal[i]);
-    enl->damaged = aside->damaged;
-}
-
-static bool is_open(const void *arg, uint32_t holder)
-{
-    const struct bcri_record_shm *record = arg;
-    (void)holder;
-    return bcri_load_acquire(&record->journal.op) != BCRI_OP_NONE ||
-           bcri_load_acquire(&record->journal.cw_state) != BCRI_CW_IDLE;
-}
-
-void bcri_journal_repair_surely(struct bcri_ctx *enl, uint32_t index)
-{
-    struct bcri_record_shm *record = bcri_record(enl, index);
-    for (unsigned turn = 0; record != NULL && !bcri_journal_repair(enl, index); turn++)
-        bcri_wait_for_holder(enl, BCRI_TAG(index), is_open, record, turn);
-}
-
-void bcri_repair_init(struct bcri_ctx *enl)
-{
-    enl->holder_died = bcri_journal_repair;
+    const bool done = repair_open(enl, &dead);
+    bcri_cce_wake_sleepers(dead.record);
+    return done;
 }

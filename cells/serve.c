@@ -7,6 +7,7 @@
 #include "bcri/handler_request.h"
 #include "bcri/lock.h"
 #include "bcri/putwait.h"
+#include "bcri/repair.h"
 #include "bcri/slow.h"
 #include "bcri/tx.h"
 
@@ -86,8 +87,9 @@ static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place, bool ha
 bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool half)
 {
     /* Whoever is giving a cell credits out of the pool does so under the leaf lock: from here on they are seen. */
-    bcri_leaf_lock(ctx, place);
-    bcri_leaf_unlock(ctx, place);
+    if (!bcri_lock_until(ctx, &place->area->leaf, BCRI_DEADLINE_NEVER))
+        return false;
+    bcri_unlock_stale(ctx, &place->area->leaf);
     if (spare_credit(ctx, place, half))
         return true;
     AREA *area = place->area;
@@ -160,14 +162,25 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool every
     }
 }
 
+/* enl may have been parked in the midst of it. */
+static void serve_or_look_again(struct bcri_ctx *ctx, struct bcri_place *place, bool everywhere)
+{
+    const uint32_t parked = ctx->parked;
+    ctx->parked = 0;
+    serve_all(ctx, place, everywhere);
+    if (bcri_unlikely(ctx->parked != 0))
+        bcri_look_again(ctx, place->ref);
+    ctx->parked = parked;
+}
+
 void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    serve_all(ctx, place, false);
+    serve_or_look_again(ctx, place, false);
 }
 
 void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    serve_all(ctx, place, true);
+    serve_or_look_again(ctx, place, true);
 }
 
 void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_place *place)

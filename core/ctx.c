@@ -98,7 +98,7 @@ void bcri_ctx_fini(struct bcri_ctx *ctx)
     if (ctx->upward != NULL)
         ctx->upward->fini(ctx);
     bcri_ids_fini(ctx);
-    free(ctx->unserved);
+    free(ctx->looks);
     free(ctx->kept);
     free(ctx->slot_stack);
     if (ctx->map != NULL) {

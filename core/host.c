@@ -240,6 +240,7 @@ int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host
         return error;
     }
     host->ctx.fd_upcalls = &own_fd_upcalls;
+    host->ctx.parks = true;
     bcri_store(&host->ctx.record->id.pid, (uint32_t)getpid());
     bcri_store_release(&host->ctx.record->id.state, BCRI_CCE_ALIVE);
     *host_out = host;

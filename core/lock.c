@@ -2,6 +2,7 @@
 /* The slow side of lock.h: spinning, yielding, sleeping on the holder. */
 #include "bcri/lock.h"
 
+#include <assert.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -32,37 +33,22 @@ bool bcri_fence_everybody(const struct bcri_ctx *ctx)
     return failed == 0 && !ctx->full_fence;
 }
 
+/* In lock_sleepers. */
+enum { SLEEPERS = 1, DAEMON = 2 };
+
 void bcri_unlock_wake(struct bcri_ctx *ctx)
 {
     if (ctx->full_fence)
         atomic_thread_fence(memory_order_seq_cst);
     if (bcri_load(&ctx->bell->lock_sleepers) == 0)
         return;
-    atomic_store_explicit(&ctx->bell->lock_sleepers, 0, memory_order_seq_cst);
-    atomic_fetch_add_explicit(&ctx->bell->lock_event, 1, memory_order_seq_cst);
-    bcri_futex_wake(&ctx->bell->lock_event, INT32_MAX);
-}
-
-/* enl only: whoever holds what a repair waits for may itself wait for a lock of another dead one. So before it sleeps, enl
- * repairs the journal of any CCE that is dying. False: there is none. */
-static bool repaired_one(struct bcri_ctx *ctx)
-{
-    uint32_t count = bcri_host_records(ctx->host);
-    for (uint32_t index = 0; index < count; index++) {
-        struct bcri_record_shm *record = bcri_record(ctx, index);
-        if (record != NULL && bcri_load_acquire(&record->id.state) == BCRI_CCE_DYING &&
-            bcri_load_acquire(&record->journal.op) != 0 && ctx->holder_died(ctx, index))
-            return true;
+    uint32_t was = atomic_exchange_explicit(&ctx->bell->lock_sleepers, 0, memory_order_seq_cst);
+    if ((was & SLEEPERS) != 0) {
+        atomic_fetch_add_explicit(&ctx->bell->lock_event, 1, memory_order_seq_cst);
+        bcri_futex_wake(&ctx->bell->lock_event, INT32_MAX);
     }
-    return false;
-}
-
-static void wait_on(struct bcri_ctx *ctx, _Atomic uint32_t *word, uint32_t expected, uint64_t until_ns)
-{
-    if (ctx->wait_aside != NULL)
-        ctx->wait_aside(ctx, word, expected, until_ns);
-    else
-        bcri_futex_wait(word, expected, until_ns);
+    if ((was & DAEMON) != 0)
+        bcri_bell_ring_index(ctx, BCRI_ENL_INDEX, BCRI_REF_NONE);
 }
 
 /* Sleeps until lock_event of the holder is not `event` any more, or until then. Once in it, when it has become long,
@@ -72,31 +58,12 @@ static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uin
 {
     uint64_t told_ns = ctx->holder_stays != NULL ? bcri_clock_ns() + BCRI_NS_PER_S : UINT64_MAX;
     if (told_ns < until_ns) {
-        wait_on(ctx, lock_event, event, told_ns);
+        bcri_futex_wait(lock_event, event, told_ns);
         if (bcri_load_acquire(lock_event) != event || bcri_clock_ns() < told_ns)
             return;
         ctx->holder_stays(ctx, holder - 1);
     }
-    wait_on(ctx, lock_event, event, until_ns);
-}
-
-/* Whoever of this context has begun to wait last and waits still, for those who ask on whom it waits. */
-static void go_aside(struct bcri_ctx *ctx, struct bcri_aside *aside)
-{
-    aside->next = ctx->asides;
-    ctx->asides = aside;
-    bcri_store(&ctx->bell->waits_on, aside->holder);
-}
-static void come_back(struct bcri_ctx *ctx, const struct bcri_aside *aside)
-{
-    struct bcri_aside **at = &ctx->asides;
-    while (*at != aside)
-        at = &(*at)->next;
-    *at = aside->next;
-    uint32_t holder = ctx->asides != NULL ? ctx->asides->holder : 0;
-    bcri_store(&ctx->bell->waits_on, holder);
-    if (ctx->holder_died != NULL)
-        bcri_store(&ctx->host->enl_waits_on, holder);
+    bcri_futex_wait(lock_event, event, until_ns);
 }
 
 static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
@@ -109,28 +76,30 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
         return;
     }
     uint32_t event = bcri_load_acquire(&record->bell.lock_event);
-    if (ctx->holder_died != NULL) {
-        /* Whoever learns of a death stores DYING and then looks here: either we see it, or it wakes us. So does who has
-         * something for `meanwhile` (bcri_repair_wake). */
-        atomic_store_explicit(&ctx->host->enl_waits_on, holder, memory_order_seq_cst);
-        if (repaired_one(ctx) || (ctx->meanwhile != NULL && ctx->meanwhile(ctx)))
-            return;
-    }
-    struct bcri_aside aside = {.holder = holder};
+    bcri_store(&ctx->bell->waits_on, holder);
     if (ctx->full_fence) { /* it cannot make others fence, so it must not sleep */
-        go_aside(ctx, &aside);
-        if (ctx->wait_aside != NULL)
-            wait_on(ctx, &record->bell.lock_event, event + 1, 0);
         sched_yield();
-        come_back(ctx, &aside);
-        return;
+    } else {
+        atomic_fetch_or_explicit(&record->bell.lock_sleepers, SLEEPERS, memory_order_seq_cst);
+        bcri_fence_everybody(ctx);
+        if (held(arg, holder))
+            sleep_until_event(ctx, holder, &record->bell.lock_event, event, until_ns);
     }
-    atomic_store_explicit(&record->bell.lock_sleepers, 1, memory_order_seq_cst);
+    bcri_store(&ctx->bell->waits_on, 0);
+}
+
+/* The daemon does not sleep. False: it is parked. True: the holder has let go, or is another one by now. */
+static bool look_again_or_park(struct bcri_ctx *ctx, uint32_t holder,
+                               bool (*held)(const void *arg, uint32_t holder), const void *arg)
+{
+    struct bcri_record_shm *record = bcri_record(ctx, holder - 1);
+    if (record != NULL)
+        atomic_fetch_or_explicit(&record->bell.lock_sleepers, DAEMON, memory_order_seq_cst);
     bcri_fence_everybody(ctx);
-    go_aside(ctx, &aside);
-    if (held(arg, holder))
-        sleep_until_event(ctx, holder, &record->bell.lock_event, event, until_ns);
-    come_back(ctx, &aside);
+    if (!held(arg, holder))
+        return true;
+    ctx->parked = holder;
+    return false;
 }
 
 static unsigned spin_turns(const struct bcri_ctx *ctx)
@@ -160,8 +129,6 @@ bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder,
     if (turn != spin_turns(ctx) + YIELD_TURNS)
         return false;
     struct bcri_record_shm *record = NULL;
-    if (holder == ctx->tag && ctx->asides != NULL)
-        return false; /* another thread of the daemon: it waits itself */
     if (holder != ctx->tag && holder - 1 < bcri_host_records(ctx->host))
         record = bcri_record(ctx, holder - 1);
     uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;
@@ -176,7 +143,7 @@ static bool lock_held(const void *arg, uint32_t holder)
     return bcri_load((const _Atomic uint32_t *)arg) == holder;
 }
 
-/* Whether it is, or waits itself for somebody who is; or is dead, and has waited so: its repair does, or waits for somebody else. */
+/* Whether it is, or waits itself for somebody who is; or is dead, and its repair waits so. */
 static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
 {
     enum { HOPS = 16 }; /* more than the order of locks allows */
@@ -188,8 +155,6 @@ static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
         if (bcri_process_stopped(bcri_load(&record->id.pid)))
             return true;
         holder = bcri_load_acquire(&record->bell.waits_on);
-        if (holder == 0 && bcri_load_acquire(&record->id.state) == BCRI_CCE_DYING)
-            holder = bcri_load_acquire(&ctx->host->enl_waits_on);
     }
     return false;
 }
@@ -198,6 +163,8 @@ bool bcri_wait_for_holder_until(struct bcri_ctx *ctx, uint32_t holder,
                                 bool (*held)(const void *arg, uint32_t holder), const void *arg,
                                 unsigned turn, uint64_t deadline_ns)
 {
+    if (bcri_unlikely(ctx->parks) && turn >= spin_turns(ctx) + YIELD_TURNS)
+        return look_again_or_park(ctx, holder, held, arg);
     if (deadline_ns == BCRI_DEADLINE_NEVER || turn < spin_turns(ctx) + YIELD_TURNS) {
         bcri_wait_for_holder(ctx, holder, held, arg, turn);
         return true;
@@ -237,5 +204,6 @@ bool bcri_lock_slow_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int mse
 
 void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {
+    assert(!ctx->parks);
     (void)bcri_lock_slow_until(ctx, lock, BCRI_DEADLINE_NEVER);
 }

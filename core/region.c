@@ -6,9 +6,11 @@
 #include "bcri/region.h"
 
 #include "bcr/error.h"
+#include "bcri/clock.h"
 #include "bcri/ctx.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
+#include "bcri/slot.h"
 
 static bool count_held(const void *arg, uint32_t holder)
 {
@@ -16,19 +18,23 @@ static bool count_held(const void *arg, uint32_t holder)
     return BCRI_COUNT_OWNER(bcri_load(&region->count)) == holder;
 }
 
-/* {c, 0} -> {c, me}. Pairs with the release in unlock_word: who gets the word has seen all that earlier holders did. */
-static uint32_t lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region)
+/* {c, 0} -> {c, me}. Pairs with the release in unlock_word: who gets the word has seen all that earlier holders did. False: the
+ * daemon is parked. */
+static bool lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t *count_out)
 {
     for (unsigned turn = 0;;) {
         uint64_t word = bcri_load(&region->count);
         uint32_t owner = BCRI_COUNT_OWNER(word);
         if (owner != 0 && !bcri_holder_is_nobody(ctx, owner, count_held, region, turn)) {
-            bcri_wait_for_holder(ctx, owner, count_held, region, turn++);
+            if (!bcri_wait_for_holder_until(ctx, owner, count_held, region, turn++, BCRI_DEADLINE_NEVER))
+                return false;
             continue;
         }
         if (atomic_compare_exchange_weak_explicit(&region->count, &word, BCRI_COUNT_WORD(word, ctx->tag),
-                                                  memory_order_acquire, memory_order_relaxed))
-            return BCRI_COUNT(word);
+                                                  memory_order_acquire, memory_order_relaxed)) {
+            *count_out = BCRI_COUNT(word);
+            return true;
+        }
     }
 }
 
@@ -84,7 +90,8 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
         return 0;
     }
     journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
-    uint32_t count = lock_word(ctx, region);
+    uint32_t count = 0;
+    (void)lock_word(ctx, region, &count); /* of a CCE's: the daemon holds nothing */
     if (more > UINT32_MAX - count) {
         unlock_word(ctx, region, count);
         bcri_count_settled(ctx);
@@ -94,37 +101,88 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
     return 0;
 }
 
-void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref)
+/* The daemon's: somebody who may be stopped has the count word. So the hold passes to an ID of the daemon's own. */
+static void keep_hold(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    bcri_count_settled(ctx);
+    struct bcri_slot_shm *slot = bcri_slot_take(ctx);
+    if (slot == NULL)
+        return; /* no memory: it stays held */
+    bcri_store(&slot->word, bcri_slot_live(ref));
+    ctx->kept_drops++;
+}
+
+/* False: the count word could not be had, and nothing has happened. */
+static bool drop(struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_journal_shm *journal = ctx->journal;
     struct bcri_region_shm *region = bcri_at(ctx, ref);
     if (bcri_unlikely(region == NULL))
-        return; /* memory that cannot be mapped stays held: a leak is better than a guess */
+        return true; /* memory that cannot be mapped stays held: a leak is better than a guess */
     /* Read before the count falls to 0: from then on the header may be the owner's again. */
     bool own = region->home == ctx->index;
     if (bcri_likely(bcri_load_acquire(&region->count) == BCRI_COUNT_ONE)) {
         change_alone(journal, ref, region, 0);
     } else {
         journal_open(journal, ref, region, BCRI_CW_TRY);
-        uint32_t count = lock_word(ctx, region) - 1;
-        change_locked(ctx, region, count);
+        uint32_t count;
+        if (!lock_word(ctx, region, &count))
+            return false;
+        change_locked(ctx, region, --count);
         if (count != 0)
-            return;
+            return true;
     }
     journal_state(journal, BCRI_CW_LAST);
     if (own)
         bcri_heap_free(ctx, ref, region);
     else
         bcri_heap_freed(ctx, ref);
+    return true;
+}
+
+void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    const uint32_t parked = ctx->parked;
+    if (bcri_likely(drop(ctx, ref)))
+        return;
+    keep_hold(ctx, ref);
+    ctx->parked = parked; /* not the piece of work at hand */
+}
+
+void bcri_drops_again(struct bcri_ctx *ctx)
+{
+    for (size_t i = 0; ctx->kept_drops != 0 && i < ctx->slot_chunks; i++)
+        for (size_t k = 0; k < ctx->slot_count[i]; k++) {
+            struct bcri_slot_shm *slot = &((struct bcri_slot_shm *)ctx->slot_base[i])[k];
+            if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_LIVE ||
+                !drop(ctx, bcri_slot_region(bcri_load(&slot->word))))
+                continue;
+            bcri_store(&slot->word, 0);
+            bcri_slot_give(ctx, slot);
+            bcri_count_settled(ctx);
+            ctx->kept_drops--;
+        }
+    bcri_count_settled(ctx);
+}
+
+bool bcri_count_try(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *count_out)
+{
+    struct bcri_region_shm *region = bcri_at(ctx, ref);
+    *count_out = 0; /* no such region: a transaction's store goes nowhere too */
+    if (region == NULL)
+        return true;
+    journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
+    if (lock_word(ctx, region, count_out))
+        return true;
+    bcri_count_settled(ctx);
+    return false;
 }
 
 uint32_t bcri_count_lock(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    struct bcri_region_shm *region = bcri_at(ctx, ref);
-    if (region == NULL)
-        return 0; /* a transaction's store goes nowhere too */
-    journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
-    return lock_word(ctx, region);
+    uint32_t count;
+    (void)bcri_count_try(ctx, ref, &count);
+    return count;
 }
 
 void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count)

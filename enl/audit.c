@@ -61,6 +61,12 @@ int enl_audit_perform(struct enl_audit *audit, struct bcri_ctx *ctx)
 static void summary(const struct enl_audit *audit, char *text, size_t size)
 {
     const struct bcri_audit *seen = &audit->seen;
+    char inside[160];
+    snprintf(inside, sizeof inside,
+             "%" PRIu64
+             " CCEs were inside a call, and what they were at shows up as some: look again while the "
+             "program is quiet or stopped between calls",
+             seen->inside);
     int used = snprintf(text, size,
                         "%" PRIu64 " regions, %" PRIu64 " of them in cells; %" PRIu64 " gets and %" PRIu64
                         " puts wait; ",
@@ -68,9 +74,8 @@ static void summary(const struct enl_audit *audit, char *text, size_t size)
     if (seen->findings == 0)
         snprintf(text + used, size - (size_t)used, "all structures agree");
     else
-        snprintf(text + used, size - (size_t)used,
-                 "%" PRIu64 " findings. A CCE at work shows up as some; look again while all wait or compute",
-                 seen->findings);
+        snprintf(text + used, size - (size_t)used, "%" PRIu64 " findings. %s", seen->findings,
+                 seen->inside != 0 ? inside : "No CCE was inside a call");
 }
 
 void enl_audit_answer(struct enl_program *program, struct enl_audit *audit, int code)

@@ -111,8 +111,6 @@ static void finish(struct enl_cce *cce)
     enl_watch_stop(cce->pid_watch);
     cce->pid_watch = NULL;
     bcri_eventfds_drop(bcri_host_eventfds(program->host), cce->index);
-    if (program->phase != ENL_RUNNING)
-        enl_worker_end(program->worker);
     bcri_cce_dying(program->host, cce->index);
     if (program->phase != ENL_RUNNING)
         return;

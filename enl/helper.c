@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* helper.c -- a thread, or several of which one acts, with two queues: what is to be done, and what is done and not yet told. */
+/* helper.c -- a thread with two queues: what is to be done, and what is done and not yet told. */
 #include "helper.h"
 
 #include <pthread.h>
@@ -18,10 +18,7 @@ struct enl_helper {
     pthread_cond_t wake;
     struct queue todo, finished;
     bool stop;
-    bool acting;     /* one of the threads performs something and is not aside */
-    unsigned asides; /* so many perform something and are aside */
-    pthread_t *thread;
-    unsigned threads, room;
+    pthread_t thread;
 };
 
 static void queue_init(struct queue *queue)
@@ -48,113 +45,24 @@ static struct enl_task *queue_take(struct queue *queue)
     return task;
 }
 
-static struct enl_task *queue_take_fitting(struct queue *queue, bool (*fits)(const struct enl_task *task))
-{
-    for (struct enl_task **at = &queue->first; *at != NULL; at = &(*at)->next) {
-        struct enl_task *task = *at;
-        if (!fits(task))
-            continue;
-        *at = task->next;
-        if (*at == NULL)
-            queue->end = at;
-        return task;
-    }
-    return NULL;
-}
-
-void enl_helper_tell(struct enl_helper *helper, struct enl_task *task)
-{
-    pthread_mutex_lock(&helper->mutex);
-    queue_add(&helper->finished, task);
-    uv_async_send(&helper->bell);
-    pthread_mutex_unlock(&helper->mutex);
-}
-
-bool enl_helper_perform_one(struct enl_helper *helper, bool (*fits)(const struct enl_task *task))
-{
-    pthread_mutex_lock(&helper->mutex);
-    struct enl_task *task = helper->stop ? NULL : queue_take_fitting(&helper->todo, fits);
-    pthread_mutex_unlock(&helper->mutex);
-    if (task == NULL)
-        return false;
-    helper->ops->perform(helper->owner, task);
-    enl_helper_tell(helper, task);
-    return true;
-}
-
-/* What may be performed now. */
-static struct enl_task *take_next(struct enl_helper *helper)
-{
-    if (helper->acting)
-        return NULL;
-    return helper->asides == 0 ? queue_take(&helper->todo)
-                               : queue_take_fitting(&helper->todo, helper->ops->fits_aside);
-}
-
 static void *work_on(void *data)
 {
     struct enl_helper *helper = data;
     pthread_mutex_lock(&helper->mutex);
     while (!helper->stop) {
-        struct enl_task *task = take_next(helper);
+        struct enl_task *task = queue_take(&helper->todo);
         if (task == NULL) {
             pthread_cond_wait(&helper->wake, &helper->mutex);
             continue;
         }
-        helper->acting = true;
         pthread_mutex_unlock(&helper->mutex);
         helper->ops->perform(helper->owner, task);
         pthread_mutex_lock(&helper->mutex);
-        helper->acting = false;
         queue_add(&helper->finished, task);
         uv_async_send(&helper->bell);
-        pthread_cond_broadcast(&helper->wake);
     }
     pthread_mutex_unlock(&helper->mutex);
     return NULL;
-}
-
-static bool add_thread(struct enl_helper *helper)
-{
-    if (helper->threads == helper->room) {
-        unsigned room = 2 * helper->room + 1;
-        pthread_t *threads = realloc(helper->thread, room * sizeof *threads);
-        if (threads == NULL)
-            return false;
-        helper->thread = threads;
-        helper->room = room;
-    }
-    if (pthread_create(&helper->thread[helper->threads], NULL, work_on, helper) != 0)
-        return false;
-    helper->threads++;
-    return true;
-}
-
-bool enl_helper_spare(struct enl_helper *helper)
-{
-    pthread_mutex_lock(&helper->mutex);
-    bool spare = helper->threads > helper->asides + 1 || (!helper->stop && add_thread(helper));
-    pthread_mutex_unlock(&helper->mutex);
-    return spare;
-}
-
-void enl_helper_aside(struct enl_helper *helper)
-{
-    pthread_mutex_lock(&helper->mutex);
-    helper->acting = false;
-    helper->asides++;
-    pthread_cond_broadcast(&helper->wake);
-    pthread_mutex_unlock(&helper->mutex);
-}
-
-void enl_helper_back(struct enl_helper *helper)
-{
-    pthread_mutex_lock(&helper->mutex);
-    while (helper->acting)
-        pthread_cond_wait(&helper->wake, &helper->mutex);
-    helper->acting = true;
-    helper->asides--;
-    pthread_mutex_unlock(&helper->mutex);
 }
 
 static struct enl_task *take_finished(struct enl_helper *helper)
@@ -190,7 +98,7 @@ struct enl_helper *enl_helper_start(uv_loop_t *loop, const struct enl_helper_ops
         free(helper);
         return NULL;
     }
-    if (!add_thread(helper)) {
+    if (pthread_create(&helper->thread, NULL, work_on, helper) != 0) {
         uv_close((uv_handle_t *)&helper->bell, NULL); /* the program ends now, without a turn of the loop */
         return NULL;
     }
@@ -201,7 +109,7 @@ void enl_helper_add(struct enl_helper *helper, struct enl_task *task)
 {
     pthread_mutex_lock(&helper->mutex);
     queue_add(&helper->todo, task);
-    pthread_cond_broadcast(&helper->wake);
+    pthread_cond_signal(&helper->wake);
     pthread_mutex_unlock(&helper->mutex);
 }
 
@@ -210,7 +118,6 @@ static void on_bell_closed(uv_handle_t *handle)
     struct enl_helper *helper = handle->data;
     pthread_mutex_destroy(&helper->mutex);
     pthread_cond_destroy(&helper->wake);
-    free(helper->thread);
     free(helper);
 }
 
@@ -218,18 +125,17 @@ bool enl_helper_stop(struct enl_helper *helper, unsigned patience_ms)
 {
     pthread_mutex_lock(&helper->mutex);
     helper->stop = true;
-    pthread_cond_broadcast(&helper->wake);
+    pthread_cond_signal(&helper->wake);
     pthread_mutex_unlock(&helper->mutex);
     struct timespec deadline;
     clock_gettime(CLOCK_MONOTONIC, &deadline);
     long nsec = deadline.tv_nsec + (long)(patience_ms % 1000) * 1000000;
     deadline.tv_sec += (time_t)(patience_ms / 1000) + nsec / 1000000000;
     deadline.tv_nsec = nsec % 1000000000;
-    for (unsigned i = 0; i < helper->threads; i++) /* none is added any more */
-        if (pthread_clockjoin_np(helper->thread[i], NULL, CLOCK_MONOTONIC, &deadline) != 0) {
-            uv_unref((uv_handle_t *)&helper->bell);
-            return false;
-        }
+    if (pthread_clockjoin_np(helper->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
+        uv_unref((uv_handle_t *)&helper->bell);
+        return false;
+    }
     for (struct enl_task *task;
          (task = queue_take(&helper->finished)) != NULL || (task = queue_take(&helper->todo)) != NULL;)
         helper->ops->drop(helper->owner, task);

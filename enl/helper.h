@@ -6,10 +6,7 @@
  *    | <-- done(owner, task) -------   |
  *
  * A task is made by its owner, who embeds struct enl_task as the first field of his own, and belongs to the helper until
- * done or drop gets it back. Everything but `perform` runs on the loop's thread.
- *
- * A task that comes to wait for long may go aside: then another thread performs those that fit in between (fits_aside), in
- * their order, until the first one comes back. At every moment one thread acts at most. */
+ * done or drop gets it back. Everything but `perform` runs on the loop's thread. */
 #ifndef ENL_HELPER_H
 #define ENL_HELPER_H
 
@@ -26,8 +23,6 @@ struct enl_helper_ops {
     void (*done)(void *owner, struct enl_task *task);
     void (*drop)(void *owner,
                  struct enl_task *task); /* not performed, or not told of: the helper has been stopped */
-    bool (*fits_aside)(
-        const struct enl_task *task); /* may be performed while another is aside. NULL: none goes aside */
 };
 
 struct enl_helper;
@@ -35,18 +30,6 @@ struct enl_helper;
 /* `ops` and `owner` stay until enl_helper_stop has returned true. NULL: no thread, no memory. */
 struct enl_helper *enl_helper_start(uv_loop_t *loop, const struct enl_helper_ops *ops, void *owner);
 void enl_helper_add(struct enl_helper *helper, struct enl_task *task);
-
-/* In the thread, within `perform`: whether there is another thread that performs what fits while this one is aside. False: no memory for
- * one, or it is to stop. */
-bool enl_helper_spare(struct enl_helper *helper);
-/* In the thread, within `perform`: between these two calls others are performed. */
-void enl_helper_aside(struct enl_helper *helper);
-void enl_helper_back(struct enl_helper *helper);
-
-/* In the thread, within `perform`: performs the first of the tasks that wait for which `fits` is true. False: there is none. */
-bool enl_helper_perform_one(struct enl_helper *helper, bool (*fits)(const struct enl_task *task));
-/* In the thread: a task that is done already. */
-void enl_helper_tell(struct enl_helper *helper, struct enl_task *task);
 
 /* Waits at most `patience_ms` for the task that is being performed; drops the others. True if the thread has ended: the
  * helper is gone. False: it is stuck, and nothing that it uses may be freed; neither done nor drop is called any more. */

@@ -117,7 +117,7 @@ static void written(void *owner, struct enl_task *task)
 struct enl_sink *enl_sink_start(struct enl_program *program, int fd,
                                 void (*changed)(struct enl_program *program))
 {
-    static const struct enl_helper_ops ops = {write_piece, written, drop, NULL};
+    static const struct enl_helper_ops ops = {write_piece, written, drop};
     struct enl_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return NULL;

@@ -1,34 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-/* worker.c -- a helper that operates on cells. */
+/* worker.c -- a thread that operates on cells. */
 #include "worker.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "audit.h"
 #include "bcr/error.h"
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
+#include "bcri/clock.h"
 #include "bcri/estate.h"
 #include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/repair.h"
-#include "helper.h"
 
-/* Repair waits for nobody who is dead, and at the end everybody is; unless shared memory was damaged. */
+/* The thread waits for nobody, unless shared memory was damaged. */
 #define STOP_MSEC 2000u
+/* Who is parked for so long is told of. */
+#define TOLD_AFTER_NS BCRI_NS_PER_S
+/* Where the kernel has no membarrier nobody says for certain that a holder has let go: then it looks again so often. */
+#define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
+
+struct queue {
+    struct enl_work *first, **end;
+};
 
 struct enl_worker {
     struct enl_program *program;
     void (*done)(struct enl_program *program, const struct enl_work *work);
-    struct enl_helper *helper;
-    const struct enl_work *interruptible; /* of who acts: what may go aside */
-    atomic_bool look_queued;              /* one look serves all who have told until it begins */
-    atomic_bool ending;                   /* deaths are not queued any more */
-    bool look_due;                        /* of who acts: to be done when nobody is aside */
-    struct bcri_estate *estate;           /* of who acts */
+    uv_async_t bell;       /* thread -> loop: something is finished */
+    pthread_mutex_t mutex; /* of these two */
+    struct queue todo, finished;
+    atomic_bool stop;
+    pthread_t thread;
+    struct queue mine;          /* the thread's: what it is to do, oldest first */
+    struct bcri_estate *estate; /* the thread's */
+    atomic_bool look_queued;    /* one look serves all who have told until it begins */
 };
+
+static struct bcri_ctx *context(const struct enl_worker *worker)
+{
+    return bcri_host_ctx(worker->program->host);
+}
+
+static void queue_init(struct queue *queue)
+{
+    queue->first = NULL;
+    queue->end = &queue->first;
+}
+
+static void queue_add(struct queue *queue, struct enl_work *work)
+{
+    work->next = NULL;
+    *queue->end = work;
+    queue->end = &work->next;
+}
+
+/* The one at `at`, wherever it stands. */
+static struct enl_work *queue_take(struct queue *queue, struct enl_work **at)
+{
+    struct enl_work *work = *at;
+    if (work == NULL)
+        return NULL;
+    *at = work->next;
+    if (*at == NULL)
+        queue->end = at;
+    return work;
+}
+
+/* ---- in the thread */
 
 /* What can go, goes. Records are given out by the loop, which may still have one of them in use for what is in the queue
  * of finished work. */
@@ -51,168 +95,216 @@ static void look_at_estate(struct bcri_estate *estate, struct enl_work *work)
     }
 }
 
-static int do_birth(struct bcri_ctx *ctx, const struct enl_work *work)
+/* False, of these: it is parked. */
+static bool do_birth(struct bcri_ctx *ctx, struct enl_work *work)
 {
+    work->code = bcrE_NOMEM;
     if (bcri_record(ctx, work->index) == NULL)
-        return bcrE_NOMEM;
+        return true;
     bcri_cell0_init(ctx, work->index);
-    return work->has_data ? bcri_birth_put(ctx, work->index, work->archtype, work->data, work->length) : 0;
+    work->code =
+        work->has_data ? bcri_birth_put(ctx, work->index, work->archtype, work->data, work->length) : 0;
+    return work->code != bcrE_TIMEOUT;
 }
 
-static int do_repair(struct enl_worker *worker, struct bcri_ctx *ctx, const struct enl_work *work)
+static bool do_repair(struct enl_worker *worker, struct enl_work *work)
 {
-    ctx->damaged = false;
-    worker->interruptible = work;
-    bcri_cce_repair(ctx, work->index);
-    worker->interruptible = NULL;
-    bcri_estate_add(worker->estate, work->index);
-    worker->look_due = true;
-    return ctx->damaged ? bcrE_INTERNAL : 0;
+    struct bcri_ctx *ctx = context(worker);
+    ctx->damaged = work->code != 0;
+    const bool done = bcri_cce_repair(ctx, work->index);
+    work->code = ctx->damaged ? bcrE_INTERNAL : 0;
+    if (done)
+        bcri_estate_add(worker->estate, work->index);
+    return done;
 }
 
-static int do_error(struct enl_worker *worker, struct bcri_ctx *ctx, const struct enl_work *work)
+static bool do_error(struct bcri_ctx *ctx, struct enl_work *work)
 {
-    worker->interruptible = work;
     int error = bcri_error_put(ctx, work->index, work->code, work->operation, NULL, work->ordinal);
-    worker->interruptible = NULL;
-    return error;
+    if (error != bcrE_TIMEOUT)
+        work->code = error;
+    return error != bcrE_TIMEOUT;
 }
 
-static int do_work(struct enl_worker *worker, struct enl_work *work)
+static bool perform(struct enl_worker *worker, struct enl_work *work)
 {
-    struct bcri_ctx *ctx = bcri_host_ctx(worker->program->host);
     switch (work->kind) {
-    case ENL_WORK_BIRTH: return do_birth(ctx, work);
-    case ENL_WORK_ERROR: return do_error(worker, ctx, work);
-    case ENL_WORK_REPAIR: return do_repair(worker, ctx, work);
-    case ENL_WORK_AUDIT: return enl_audit_perform(work->audit, ctx);
-    case ENL_WORK_HELD_UP: return 0;
-    case ENL_WORK_LOOK:
-        atomic_store(&worker->look_queued, false);
-        worker->look_due = true;
-        return 0;
+    case ENL_WORK_BIRTH: return do_birth(context(worker), work);
+    case ENL_WORK_ERROR: return do_error(context(worker), work);
+    case ENL_WORK_REPAIR: return do_repair(worker, work);
+    case ENL_WORK_AUDIT: work->code = enl_audit_perform(work->audit, context(worker)); return true;
+    case ENL_WORK_HELD_UP: return true;
+    case ENL_WORK_LOOK: atomic_store(&worker->look_queued, false); return true;
     }
-    return 0;
+    return true;
 }
 
-static void perform(void *owner, struct enl_task *task)
+static void tell(struct enl_worker *worker, struct enl_work *work)
 {
-    struct enl_worker *worker = owner;
-    struct enl_work *work = (struct enl_work *)task;
-    work->code = do_work(worker, work);
-    /* Who is aside may have in hand what an ended CCE has left. */
-    if (worker->look_due && bcri_host_ctx(worker->program->host)->asides == NULL) {
-        worker->look_due = false;
-        look_at_estate(worker->estate, work);
+    pthread_mutex_lock(&worker->mutex);
+    queue_add(&worker->finished, work);
+    uv_async_send(&worker->bell);
+    pthread_mutex_unlock(&worker->mutex);
+}
+
+static void park(const struct enl_worker *worker, struct enl_work *work)
+{
+    const uint32_t holder = context(worker)->parked;
+    if (work->parked_ns == 0)
+        work->parked_ns = bcri_clock_ns();
+    if (work->parked_for != holder)
+        work->told = false;
+    work->parked_for = holder;
+}
+
+/* Whether anything was done: then those that are parked may be begun again. */
+static bool do_all(struct enl_worker *worker)
+{
+    bool any = false;
+    for (struct enl_work **at = &worker->mine.first; *at != NULL && !atomic_load(&worker->stop);) {
+        struct enl_work *work = *at;
+        context(worker)->parked = 0;
+        if (!perform(worker, work)) {
+            park(worker, work);
+            at = &work->next;
+            continue;
+        }
+        any = true;
+        queue_take(&worker->mine, at);
+        if (work->kind == ENL_WORK_REPAIR || work->kind == ENL_WORK_LOOK)
+            look_at_estate(worker->estate, work);
+        tell(worker, work);
+    }
+    return any;
+}
+
+/* Tells of those who are parked for long. Returns when the next one will be. */
+static uint64_t tell_of_parked(struct enl_worker *worker)
+{
+    uint64_t next_ns = UINT64_MAX;
+    const uint64_t now_ns = worker->mine.first != NULL ? bcri_clock_ns() : 0;
+    for (struct enl_work *work = worker->mine.first; work != NULL; work = work->next) {
+        if (work->told || work->parked_for == 0)
+            continue;
+        if (now_ns < work->parked_ns + TOLD_AFTER_NS) {
+            next_ns = next_ns < work->parked_ns + TOLD_AFTER_NS ? next_ns : work->parked_ns + TOLD_AFTER_NS;
+            continue;
+        }
+        work->told = true;
+        struct enl_work *held_up = calloc(1, sizeof *held_up);
+        if (held_up == NULL)
+            continue;
+        held_up->kind = ENL_WORK_HELD_UP;
+        held_up->index = work->parked_for - 1;
+        held_up->waiter = work->kind == ENL_WORK_REPAIR ? work->index : BCRI_ENL_INDEX;
+        tell(worker, held_up);
+    }
+    return next_ns;
+}
+
+/* Nothing has rung since the bell said `seen`: sleeps until it does. */
+static void rest(struct enl_worker *worker, uint32_t seen, bool looks)
+{
+    struct bcri_bell_shm *bell = context(worker)->bell;
+    uint64_t until_ns = tell_of_parked(worker);
+    if (context(worker)->full_fence && (looks || worker->mine.first != NULL))
+        until_ns = bcri_clock_ns() + LOOK_AGAIN_NS;
+    atomic_store_explicit(&bell->sleeping, 1, memory_order_seq_cst);
+    bcri_futex_wait(&bell->bell, seen, until_ns);
+    bcri_store(&bell->sleeping, 0);
+}
+
+/* False: it is to stop. */
+static bool take_todo(struct enl_worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    if (worker->todo.first != NULL) {
+        *worker->mine.end = worker->todo.first;
+        worker->mine.end = worker->todo.end;
+        queue_init(&worker->todo);
+    }
+    pthread_mutex_unlock(&worker->mutex);
+    return !atomic_load(&worker->stop);
+}
+
+static void *work_on(void *data)
+{
+    struct enl_worker *worker = data;
+    for (;;) {
+        uint32_t seen = bcri_load_acquire(&context(worker)->bell->bell);
+        if (!take_todo(worker))
+            return NULL;
+        const bool any = do_all(worker);
+        const bool looks = !bcri_looks_done(context(worker));
+        if (!any)
+            rest(worker, seen, looks);
     }
 }
 
-static void drop(void *owner, struct enl_task *task)
+/* ---- on the loop */
+
+static void drop(struct enl_work *work)
 {
-    (void)owner;
-    struct enl_work *work = (struct enl_work *)task;
     free(work->free_records);
     free(work->audit);
     free(work);
 }
 
-static void done(void *owner, struct enl_task *task)
+static struct enl_work *take_finished(struct enl_worker *worker)
 {
-    struct enl_worker *worker = owner;
-    struct enl_work *work = (struct enl_work *)task;
-    worker->done(worker->program, work);
-    for (size_t i = 0; i < work->free_count; i++)
-        bcri_host_cce_release(worker->program->host, work->free_records[i]);
-    drop(owner, task);
+    pthread_mutex_lock(&worker->mutex);
+    struct enl_work *work = queue_take(&worker->finished, &worker->finished.first);
+    pthread_mutex_unlock(&worker->mutex);
+    return work;
 }
 
-static bool is_birth(const struct enl_task *task)
+static void on_bell(uv_async_t *bell)
 {
-    return ((const struct enl_work *)task)->kind == ENL_WORK_BIRTH;
-}
-
-static bool fits_aside(const struct enl_task *task)
-{
-    const struct enl_work *work = (const struct enl_work *)task;
-    return work->kind == ENL_WORK_BIRTH || work->kind == ENL_WORK_REPAIR || work->kind == ENL_WORK_ERROR;
-}
-
-/* In the thread: it is about to sleep until somebody lets go of something. If no other can act meanwhile it does what can be done
- * in the midst of it. A birth that has to wait itself is no place for another. */
-static bool meanwhile(struct bcri_ctx *ctx)
-{
-    struct enl_worker *worker = ctx->client;
-    const struct enl_work *work = worker->interruptible;
-    if (work == NULL || enl_helper_spare(worker->helper))
-        return false;
-    worker->interruptible = NULL;
-    bool did = enl_helper_perform_one(worker->helper, is_birth);
-    worker->interruptible = work;
-    return did;
-}
-
-static void wait_aside(struct bcri_ctx *ctx, _Atomic uint32_t *word, uint32_t expected, uint64_t until_ns)
-{
-    struct enl_worker *worker = ctx->client;
-    const struct enl_work *work = worker->interruptible;
-    struct bcri_repair_aside aside;
-    if (work == NULL) {
-        bcri_futex_wait(word, expected, until_ns);
-        return;
+    struct enl_worker *worker = bell->data;
+    struct enl_program *program = worker->program;
+    /* `done` may stop the worker, which closes the bell; the memory stays until the loop's next turn. */
+    for (struct enl_work *work;
+         !uv_is_closing((uv_handle_t *)bell) && (work = take_finished(worker)) != NULL;) {
+        worker->done(program, work);
+        for (size_t i = 0; i < work->free_count; i++)
+            bcri_host_cce_release(program->host, work->free_records[i]);
+        drop(work);
     }
-    bcri_repair_put_aside(ctx, &aside);
-    worker->interruptible = NULL;
-    enl_helper_aside(worker->helper);
-    bcri_futex_wait(word, expected, until_ns);
-    enl_helper_back(worker->helper);
-    worker->interruptible = work;
-    bcri_repair_take_up(ctx, &aside);
 }
 
-/* Whose repair is queued, or will be, is another thread's to repair; in the midst of this one only if there is no other. */
-static bool holder_died(struct bcri_ctx *ctx, uint32_t index)
+static void on_bell_closed(uv_handle_t *handle)
 {
-    struct enl_worker *worker = ctx->client;
-    if (worker->interruptible != NULL && !atomic_load(&worker->ending) && enl_helper_spare(worker->helper))
-        return false;
-    return bcri_journal_repair(ctx, index);
+    struct enl_worker *worker = handle->data;
+    pthread_mutex_destroy(&worker->mutex);
+    free(worker);
 }
 
-static void holder_stays(struct bcri_ctx *ctx, uint32_t index)
+static void ring(struct enl_worker *worker)
 {
-    struct enl_worker *worker = ctx->client;
-    struct enl_work *work = calloc(1, sizeof *work);
-    if (work == NULL)
-        return;
-    work->kind = ENL_WORK_HELD_UP;
-    work->index = index;
-    const struct enl_work *waits = worker->interruptible;
-    work->waiter = waits != NULL && waits->kind == ENL_WORK_REPAIR ? waits->index : BCRI_ENL_INDEX;
-    enl_helper_tell(worker->helper, &work->task);
+    bcri_bell_ring(context(worker)->record);
 }
 
 struct enl_worker *enl_worker_start(struct enl_program *program,
                                     void (*when_done)(struct enl_program *program,
                                                       const struct enl_work *work))
 {
-    static const struct enl_helper_ops ops = {perform, done, drop, fits_aside};
     struct enl_worker *worker = calloc(1, sizeof *worker);
     if (worker == NULL)
         return NULL;
     worker->program = program;
     worker->done = when_done;
+    worker->bell.data = worker;
+    queue_init(&worker->todo);
+    queue_init(&worker->finished);
+    queue_init(&worker->mine);
+    pthread_mutex_init(&worker->mutex, NULL);
     worker->estate = bcri_estate_init(program->host);
-    if (worker->estate != NULL) {
-        struct bcri_ctx *ctx = bcri_host_ctx(program->host);
-        ctx->holder_died = holder_died;
-        ctx->wait_aside = wait_aside;
-        ctx->client = worker;
-        ctx->meanwhile = meanwhile;
-        ctx->holder_stays = holder_stays;
-        worker->helper = enl_helper_start(&program->loop, &ops, worker);
+    if (worker->estate != NULL && uv_async_init(&program->loop, &worker->bell, on_bell) == 0) {
+        if (pthread_create(&worker->thread, NULL, work_on, worker) == 0)
+            return worker;
+        uv_close((uv_handle_t *)&worker->bell, NULL); /* the program ends now, without a turn of the loop */
+        return NULL;
     }
-    if (worker->helper != NULL)
-        return worker;
     bcri_estate_fini(worker->estate);
     free(worker);
     return NULL;
@@ -224,15 +316,11 @@ bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work)
     if (copy == NULL)
         return false;
     *copy = *work;
-    enl_helper_add(worker->helper, &copy->task);
-    if (work->kind == ENL_WORK_BIRTH)
-        bcri_repair_wake(worker->program->host);
+    pthread_mutex_lock(&worker->mutex);
+    queue_add(&worker->todo, copy);
+    pthread_mutex_unlock(&worker->mutex);
+    ring(worker);
     return true;
-}
-
-void enl_worker_end(struct enl_worker *worker)
-{
-    atomic_store(&worker->ending, true);
 }
 
 bool enl_worker_look(struct enl_worker *worker)
@@ -244,14 +332,30 @@ bool enl_worker_look(struct enl_worker *worker)
     return false;
 }
 
+static void drop_all(struct queue *queue)
+{
+    for (struct enl_work *work; (work = queue_take(queue, &queue->first)) != NULL;)
+        drop(work);
+}
+
 bool enl_worker_stop(struct enl_worker *worker)
 {
-    if (!enl_helper_stop(worker->helper, STOP_MSEC))
+    struct timespec deadline;
+    atomic_store(&worker->stop, true);
+    ring(worker);
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += STOP_MSEC / 1000;
+    if (pthread_clockjoin_np(worker->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0) {
+        uv_unref((uv_handle_t *)&worker->bell);
         return false;
-    struct bcri_ctx *ctx = bcri_host_ctx(worker->program->host); /* what its operations have kept privately */
+    }
+    drop_all(&worker->todo);
+    drop_all(&worker->mine);
+    drop_all(&worker->finished);
+    struct bcri_ctx *ctx = context(worker); /* what its operations have kept privately */
     bcri_places_fini(ctx);
     bcri_heap_fini(ctx);
     bcri_estate_fini(worker->estate);
-    free(worker);
+    uv_close((uv_handle_t *)&worker->bell, on_bell_closed);
     return true;
 }

@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The daemon's own operations on cells: birth regions, error regions, and repair after a death.
+/* The daemon's own operations on cells: birth regions, error regions, repair after a death, the audit.
  *
- * They may wait for a lock that a CCE holds, and that CCE may be waiting for the daemon's answer to a request; so they
- * run in a thread of their own, one after the other, in the order given, on the daemon's context (bcri_host_ctx),
- * which nobody else uses meanwhile. The loop hears of each one's end.
+ * They run in a thread of their own, in the order given, on the daemon's context (bcri_host_ctx), which nobody else uses meanwhile.
+ * None of them waits for anybody. But they may take long: an audit looks at everything, and one who dies may leave a million
+ * regions; the loop's timers, signals and connections are served meanwhile. The loop hears of each one's end.
  *
- * A repair may have to wait for a CCE that is stopped, for as long as that is. Whenever it is about to sleep (core/lock.c) it goes
- * aside, and another thread does what is queued: births, error regions, and the repairs of others who have died, each of which
- * may go aside as well. So who waits at the cells of one who dies later gets bcrE_DEAD in any case. Why nothing breaks:
- *   - One thread acts at a time, and changes over only there (helper.h). What a repair has in the context it takes along
- *     (bcri_repair_put_aside); between it and the cells it is then as between two CCEs: each holds locks, in the same order, and
- *     waits for the other one's. That both have the daemon's tag is known where somebody waits (bcri_holder_is_nobody).
- *   - No journal is repaired by two: whose is, and whether aside, is in one list (ctx->repairing).
- *   - A repair that is aside knows what others had when it came: so nothing of an ended CCE is given back, no record given out again,
- *     until nobody is aside (look_due). So only what is before it in the queue is overtaken, and no work on the same record.
- *   - Where no thread can be had, and at the program's end, when deaths are not queued, it is done in the midst of the one that
- *     waits: births, and the journal of whom it waits for. Whoever queues reads whom a repair waits on, and wakes it. */
+ * A piece of work that needs a lock which somebody has (core/lock.h, Parking) is parked: it keeps its place in the order, others
+ * are done, and it is begun again when a holder's release has rung the daemon's bell, or when any other piece was done,
+ * since that may have been the repair of the holder. So who is stopped in the midst of a call keeps waiting only what needs his
+ * very locks. Behind a parked piece nothing on the same record is begun: before its repair is done no record is given out again. */
 #ifndef ENL_WORKER_H
 #define ENL_WORKER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "helper.h"
 #include "program.h"
 
 /* BIRTH makes cell 0 of a new record, with the birth region in it if there is one. */
@@ -31,12 +23,12 @@ enum enl_work_kind {
     ENL_WORK_ERROR,
     ENL_WORK_REPAIR,
     ENL_WORK_AUDIT,
-    ENL_WORK_HELD_UP, /* not to be done: a repair has waited for a while for what CCE `index` holds */
+    ENL_WORK_HELD_UP, /* not to be done: a piece of work is parked for a while for what CCE `index` holds */
     ENL_WORK_LOOK,    /* something of an ended CCE is free (bcri/estate.h) */
 };
 
 struct enl_work {
-    struct enl_task task;
+    struct enl_work *next; /* the worker's */
     enum enl_work_kind kind;
     uint32_t index; /* of the CCE whose cell 0, or end, it is */
     bool has_data;  /* BIRTH */
@@ -45,7 +37,11 @@ struct enl_work {
     int code; /* ERROR: what went wrong; afterwards, of all: what the operation returned */
     int operation;
     int32_t ordinal;
-    uint32_t waiter; /* HELD_UP: whom the repair is about */
+    uint32_t waiter; /* HELD_UP: whom the work is about */
+    /* While it is parked: since when, and for which record; whether the loop was told. */
+    uint64_t parked_ns;
+    uint32_t parked_for;
+    bool told;
     /* Afterwards: records that can be given out again, once the loop has heard of all work up to this. Taken by who frees
      * the work. */
     uint32_t *free_records;
@@ -61,9 +57,7 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
 /* Queues a look at what ended CCEs have left, if none is queued. */
 bool enl_worker_look(struct enl_worker *worker);
-/* From now on deaths are not queued: who waits for one of the dead repairs its journal himself. */
-void enl_worker_end(struct enl_worker *worker);
-/* Called when no CCE lives: drops what is queued and waits for what is being done. True if the thread has ended; false
+/* Called when no CCE lives: drops what is queued or parked and waits for what is being done. True if the thread has ended; false
  * if it does not come to an end (damaged memory): then nothing that it uses may be freed. */
 bool enl_worker_stop(struct enl_worker *worker);
 

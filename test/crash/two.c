@@ -3,7 +3,6 @@
 #include "two.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bcri/bell.h"
 #include "bcri/flow.h"
 #include "bcri/repair.h"
 
@@ -38,20 +36,6 @@ static uint64_t steps(pid_t victim, uint64_t most, bool *ended_out)
 
 enum order { FIRST_THEN_SECOND, SECOND_THEN_FIRST, DURING_THE_REPAIR, ORDERS };
 
-struct repair {
-    struct scene *scene;
-    uint32_t index;
-    _Atomic int done;
-};
-
-static void *repairs(void *arg)
-{
-    struct repair *repair = arg;
-    bcri_cce_repair(group_enl(repair->scene->group), repair->index);
-    atomic_store(&repair->done, 1);
-    return NULL;
-}
-
 static void reap(pid_t pid)
 {
     int status;
@@ -61,29 +45,22 @@ static void reap(pid_t pid)
 static void bury_both(struct scene *scene, const struct scene_second *second, enum order order)
 {
     struct bcri_host *host = group_host(scene->group);
-    struct bcri_ctx *enl = group_enl(scene->group);
     trace_kill(scene->victim);
     reap(scene->victim);
-    if (order != DURING_THE_REPAIR) {
-        trace_kill(second->pid);
-        reap(second->pid);
-        bcri_cce_dying(host, order == FIRST_THEN_SECOND ? scene->victim_index : second->index);
-        bcri_cce_dying(host, order == FIRST_THEN_SECOND ? second->index : scene->victim_index);
-        bcri_cce_repair(enl, order == FIRST_THEN_SECOND ? scene->victim_index : second->index);
-        bcri_cce_repair(enl, order == FIRST_THEN_SECOND ? second->index : scene->victim_index);
-        return;
+    if (order == DURING_THE_REPAIR) {
+        /* It ends, or is parked on what the second holds. */
+        bcri_cce_dying(host, scene->victim_index);
+        (void)bcri_cce_repair(group_enl(scene->group), scene->victim_index);
     }
-    struct repair repair = {.scene = scene, .index = scene->victim_index};
-    pthread_t thread;
-    bcri_cce_dying(host, scene->victim_index);
-    CHECK_INT(pthread_create(&thread, NULL, repairs, &repair), 0);
-    while (atomic_load(&repair.done) == 0 && bcri_load_acquire(&enl->host->enl_waits_on) == 0)
-        sched_yield();
     trace_kill(second->pid);
     reap(second->pid);
+    if (order != DURING_THE_REPAIR)
+        bcri_cce_dying(host, scene->victim_index);
     bcri_cce_dying(host, second->index);
-    pthread_join(thread, NULL);
-    bcri_cce_repair(enl, second->index);
+    if (order == SECOND_THEN_FIRST)
+        group_repair_both(scene->group, second->index, scene->victim_index);
+    else
+        group_repair_both(scene->group, scene->victim_index, second->index);
 }
 
 /* A call that has no time does not wait for one who is stopped, as those are that a tracer steps. Mostly it shall: then nobody can
@@ -145,22 +122,16 @@ static void play(const struct scenario *scenario, uint64_t *first, uint64_t *sec
     alarm(0);
 }
 
-/* Repairs the first, and the second as soon as that is dead: as enl's worker does, one after the other. */
+/* Repairs both, as enl's worker does, while the one that was stopped goes on. */
 struct repairs {
-    struct bcri_ctx *enl;
+    struct group *group;
     uint32_t first, second;
-    _Atomic uint32_t dead; /* futex: both */
-    _Atomic int done;      /* how many are repaired */
 };
 
 static void *repairs_both(void *arg)
 {
-    struct repairs *repairs = arg;
-    bcri_cce_repair(repairs->enl, repairs->first);
-    atomic_store(&repairs->done, 1);
-    while (bcri_load_acquire(&repairs->dead) == 0)
-        bcri_futex_wait(&repairs->dead, 0, UINT64_MAX);
-    bcri_cce_repair(repairs->enl, repairs->second);
+    const struct repairs *repairs = arg;
+    group_repair_both(repairs->group, repairs->first, repairs->second);
     return NULL;
 }
 
@@ -187,29 +158,23 @@ static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint
     *second = steps(other.pid, *second, &ended);
 
     struct bcri_host *host = group_host(scene.group);
-    struct repairs repairs = {
-        .enl = group_enl(scene.group), .first = scene.victim_index, .second = other.index};
+    struct bcri_ctx *enl = group_enl(scene.group);
+    struct repairs repairs = {scene.group, scene.victim_index, other.index};
     trace_kill(scene.victim);
     reap(scene.victim);
     bcri_cce_dying(host, scene.victim_index);
-    CHECK_INT(pthread_create(&thread, NULL, repairs_both, &repairs), 0);
-    while (atomic_load(&repairs.done) == 0 &&
-           bcri_load_acquire(&repairs.enl->host->enl_waits_on) != BCRI_TAG(stopped.index) &&
-           bcri_load_acquire(&repairs.enl->host->enl_waits_on) != BCRI_TAG(other.index))
-        sched_yield();
-    const bool waited = bcri_load_acquire(&repairs.enl->host->enl_waits_on) == BCRI_TAG(stopped.index);
+    const bool waited = !bcri_cce_repair(enl, scene.victim_index) && enl->parked == BCRI_TAG(stopped.index);
     trace_kill(other.pid);
     reap(other.pid);
     bcri_cce_dying(host, other.index);
-    bcri_store_release(&repairs.dead, 1);
-    bcri_futex_wake(&repairs.dead, 1);
+    CHECK_INT(pthread_create(&thread, NULL, repairs_both, &repairs), 0);
     if (!at_end && trace_run(stopped.pid, 0, 1) != TRACE_AT_END)
         FAIL("%s: who was stopped has not come to its end", scene_position);
     CHECK_INT(pthread_join(thread, NULL), 0);
     trace_kill(stopped.pid);
     reap(stopped.pid);
     bcri_cce_dying(host, stopped.index);
-    bcri_cce_repair(repairs.enl, stopped.index);
+    group_repair(scene.group, stopped.index);
 
     look(&scene);
     scene_end(&scene);

@@ -456,7 +456,7 @@ TEST_TIMEOUT(processes_that_run_freely_run_each_handler_as_often_as_it_was_reque
     }
     for (int i = 0; i < MEMBERS; i++) {
         bcri_cce_dying(group_host(group), index[i]);
-        bcri_cce_repair(group_enl(group), index[i]);
+        group_repair(group, index[i]);
     }
     end_run(group, &member);
     group_close(group);

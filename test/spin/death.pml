@@ -7,6 +7,9 @@
  * handed anything twice, no store hits an entry that is still needed, and the living taker is never left asleep with
  * something to take.
  *
+ * The daemon may be parked PARKS times where it would take a lock beside those of the victim, and then begins again: here that is
+ * before it lets go of the cell, what the operation needs being done.
+ *
  * OP picks what the victim does (see victim()); PRE regions are in the cell before; CREDITS.
  * Rules that can be broken: TAKE_SET_BACK (an unfinished take lowers head again), PHASE_CLASH (a slow take that is done
  * leaves the phase of a wait by ticket), JUNK_TWICE (the cursor of a zap moves again after a drop that is done),
@@ -14,7 +17,8 @@
  * DROPPED_AS_NOT_HELD (a hold that was taken back looks like one not yet made), PHASE_1_IS_DONE (repair takes a fast put for
  * done whose entry it has not looked for), SOLE_NOT_STORED (a read of the only holder is made LIVE with the count as it is),
  * NO_COLLECT_REPAIR (the waiter's entry stays), DROP_UNCOUNTED (the walk over the IDs drops a region of count 0),
- * COUNT_BEFORE_ID, FREE_ID_FIRST (rgalloc and rgfree of own blocks in the other order).
+ * COUNT_BEFORE_ID, FREE_ID_FIRST (rgalloc and rgfree of own blocks in the other order), NOT_MARKED_DONE (what was begun again does the
+ * operation again).
  *
  * Code: core/include/bcri/record.h bcri_op
  * Code: cells/put_attempt.c bcri_put_attempt, put_under_tail
@@ -28,9 +32,9 @@
  * Code: cells/drop.c bcri_drop_shared
  * Code: cells/slow.c get_queued, join_list
  * Code: cells/junk.c bcri_cell_empty, drop_and_step, bcri_junk_step_over
- * Code: cells/repair.c finish_put, finish_request, finish_take, finish_read, finish_collect
- * Code: cells/repair.c finish_free_last, put_is_done, leave_cell, repair_open
- * Code: cells/farewell.c end_request, end_id, give_back */
+ * Code: cells/repair.c finish_put, finish_request, finish_take, take_over, take_back, undo_wait, finish_read
+ * Code: cells/repair.c finish_collect, finish_free_last, put_is_done, settle, leave_cell, repair_open
+ * Code: cells/farewell.c end_request, end_id, give_back_to */
 #define RING 2
 #ifndef CREDITS
 #define CREDITS 4
@@ -40,6 +44,9 @@
 #endif
 #ifndef QPUTS
 #define QPUTS 2
+#endif
+#ifndef PARKS
+#define PARKS 1
 #endif
 #ifndef GETS
 #define GETS 1
@@ -390,12 +397,7 @@ done:
 
 inline take_over()
 {
-    if
-    :: d_step { T == TAG(VICTIM) -> T = TAG(ENL) }
-    :: atomic { T != TAG(VICTIM) -> lock(T, ENL) }
-    fi;
-    H = TAG(ENL);
-    both = true
+    atomic { T == TAG(VICTIM) || T == 0 -> T = TAG(VICTIM) } /* in its name */
 }
 
 inline finish_put()
@@ -464,8 +466,7 @@ inline finish_take()
 inline leave_cell()
 {
     if
-    :: both || (H == TAG(VICTIM) && T == TAG(VICTIM)) ->
-        d_step { H = TAG(ENL); T = TAG(ENL); both = false };
+    :: H == TAG(VICTIM) && T == TAG(VICTIM) ->
         if
         :: j_junk ->
             if
@@ -480,8 +481,8 @@ inline leave_cell()
         :: else
         fi;
         settle(ENL);
-        unlock(T, ENL);
-        unlock(H, ENL)
+        unlock(T, VICTIM);
+        unlock(H, VICTIM)
     :: else ->
         if
         :: d_step { T == TAG(VICTIM) -> T = 0 }
@@ -520,15 +521,22 @@ inline journal_repair()
     fi;
     /* Only rgalloc and rgfree without a journal leave an ID whose region counts nobody. */
     assert(s_state[VICTIM] != LIVE || count[s_reg[VICTIM]] > 0);
-    leave_cell();
+#ifndef NOT_MARKED_DONE
+    j_op = OP_SLOW;
+#endif
     if
-    :: j_ring != 0 -> bell[j_ring - 1] = true
-    :: else
-    fi;
-    j_op = OP_NONE
+    :: parks < PARKS -> parks++ /* parked */
+    :: true ->
+        leave_cell();
+        if
+        :: j_ring != 0 -> bell[j_ring - 1] = true
+        :: else
+        fi;
+        j_op = OP_NONE
+    fi
 }
 
-/* farewell.c: the ID's request is withdrawn, what it holds is dropped, what it was handed is given back. */
+/* farewell.c: the ID's request is withdrawn, what it holds is dropped. What it was handed is named by it until it is given back. */
 inline end_id()
 {
     if
@@ -537,22 +545,40 @@ inline end_id()
         d_step {
             if
             :: s_state[VICTIM] == LISTED -> unlist(VICTIM); s_state[VICTIM] = FREE
-            :: s_state[VICTIM] == TICKET ->
-                untaken = e_reg[s_key[VICTIM] % RING];
-                assert(e_lap[s_key[VICTIM] % RING] == LAP(s_key[VICTIM]));
-                needed[s_key[VICTIM] % RING] = false;
-                w_slot[s_key[VICTIM] % TICKETS] = 0;
-                w_ticket[s_key[VICTIM] % TICKETS] = 0;
-                s_state[VICTIM] = FREE
             :: else
             fi
         };
         cell_leave(ENL)
     :: else
     fi;
+    if
+    :: s_state[VICTIM] == TICKET || s_state[VICTIM] == SERVED ->
+#ifndef NO_GIVE_BACK
+        cell_enter(ENL);
+#endif
+        d_step {
+            if
+            :: s_state[VICTIM] == SERVED -> r_ = s_given[VICTIM]; s_given[VICTIM] = 0
+            :: s_state[VICTIM] == TICKET ->
+                r_ = e_reg[s_key[VICTIM] % RING];
+                assert(e_lap[s_key[VICTIM] % RING] == LAP(s_key[VICTIM]));
+                needed[s_key[VICTIM] % RING] = false;
+                w_slot[s_key[VICTIM] % TICKETS] = 0;
+                w_ticket[s_key[VICTIM] % TICKETS] = 0
+            fi;
+#ifndef NO_GIVE_BACK
+            prepend(r_);
+#endif
+            r_ = 0;
+            s_state[VICTIM] = FREE
+        };
+#ifndef NO_GIVE_BACK
+        cell_leave(ENL)
+#endif
+    :: else
+    fi;
     d_step {
         if
-        :: s_state[VICTIM] == SERVED -> untaken = s_given[VICTIM]; s_given[VICTIM] = 0
 #ifdef DROP_UNCOUNTED
         :: s_state[VICTIM] == LIVE -> count[s_reg[VICTIM]]--
 #else
@@ -562,31 +588,20 @@ inline end_id()
         fi;
         s_state[VICTIM] = FREE;
         s_reg[VICTIM] = 0
-    };
-    if
-    :: untaken != 0 ->
-#ifdef NO_GIVE_BACK
-        skip
-#else
-        cell_enter(ENL);
-        d_step { prepend(untaken); untaken = 0 };
-        cell_leave(ENL)
-#endif
-    :: else
-    fi
+    }
 }
 
 proctype enl()
 {
     LOCALS;
-    bool counted, done, both;
-    byte untaken;
+    bool counted, done;
+    byte parks;
     if
     :: dead ->
-        if
+        do
         :: j_op != OP_NONE -> journal_repair()
-        :: else
-        fi;
+        :: else -> break
+        od;
         end_id();
         gone = true
     :: gone

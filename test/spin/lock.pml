@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* core/lock.c: a lock word released by a plain store, sleepers on the holder's event word, membarrier as the fence,
- * death of a holder or a sleeper at any step, repair by the daemon.
+ * death of a holder or a sleeper at any step, repair by the daemon, which itself sleeps on nobody: it is parked, and rung.
  *
- * Memory: each process has a store buffer (x86's kind: first in, first out, read by its owner). Only plain stores go
- * through it: the release (lock = 0), and the clearing of the holder's own flag. Everything else that is stored here is
- * a locked instruction and empties the buffer first. MEMBARRIER empties all. A killed process's stores become visible
- * before anybody learns of its death.
+ * Memory: each process has a store buffer (x86's kind: first in, first out, read by its owner). Only the release (lock = 0) goes
+ * through it. Everything else that is stored here is a locked instruction and empties the buffer first. MEMBARRIER
+ * empties all. A killed process's stores become visible before anybody learns of its death.
  *
  * Checked: never two inside; a repair happens once; everybody who waits comes to its end (else: "invalid end state").
  *
  * Rules that can be broken: NO_MEMBARRIER (the waiter does not fence the holder), NO_SECOND_LOOK, NO_EVENT (the futex
- * does not compare), NO_DYING_EVENT (bcri_cce_dying wakes nobody), NO_REPAIR_EVENT (the repair wakes nobody).
+ * does not compare), NO_REPAIR_EVENT (the repair wakes nobody), NO_RING (a release does not ring the daemon), NO_WORK_RING (who queues
+ * a repair does not), NOT_BEGUN_AGAIN (what is parked is not begun again when something else was done).
  *
- * Code: core/lock.c bcri_unlock_wake, sleep_on_holder, sleep_until_event, wait_on, go_aside
- * Code: core/lock.c come_back, bcri_lock_slow, bcri_lock_slow_until
+ * Code: core/lock.c bcri_unlock_wake, sleep_on_holder, sleep_until_event, look_again_or_park
+ * Code: core/lock.c bcri_lock_slow, bcri_lock_slow_until
  * Code: core/include/bcri/lock.h bcri_unlock, bcri_look_for_sleepers
- * Code: cells/repair.c bcri_cce_dying, bcri_repair_wake, bcri_cce_wake_sleepers */
+ * Code: cells/repair.c bcri_cce_dying, bcri_cce_wake_sleepers
+ * Code: enl/worker.c work_on, do_all, rest, enl_worker_add */
 
 #ifndef CCES
 #define CCES 3
@@ -30,11 +31,10 @@
 
 byte lock;                 /* 0 or a tag */
 bool pending_lock[PROCS];  /* lock = 0 is in the buffer */
-bool pending_flag[PROCS];  /* lock_sleepers = 0 is in the buffer, behind it */
-bool sleepers[PROCS];
+byte sleepers[PROCS];       /* 1: somebody sleeps, 2: the daemon is parked */
 byte event[PROCS];
+bool rung;                 /* the daemon's bell, since the worker looked */
 byte asleep_on[PROCS] = NOBODY;
-bool dying[PROCS];
 byte inside;               /* ghost: who is inside, dead or alive */
 byte repairs, deaths;
 byte victim = NOBODY;
@@ -44,10 +44,6 @@ inline drain(p)
     d_step {
         if
         :: pending_lock[p] -> pending_lock[p] = false; lock = 0
-        :: else
-        fi;
-        if
-        :: pending_flag[p] -> pending_flag[p] = false; sleepers[p] = false
         :: else
         fi
     }
@@ -60,15 +56,11 @@ active proctype buffers()
 end:
     do
     :: d_step { pending_lock[0] -> pending_lock[0] = false; lock = 0 }
-    :: d_step { !pending_lock[0] && pending_flag[0] -> pending_flag[0] = false; sleepers[0] = false }
     :: d_step { pending_lock[1] -> pending_lock[1] = false; lock = 0 }
-    :: d_step { !pending_lock[1] && pending_flag[1] -> pending_flag[1] = false; sleepers[1] = false }
 #if CCES > 2
     :: d_step { pending_lock[2] -> pending_lock[2] = false; lock = 0 }
-    :: d_step { !pending_lock[2] && pending_flag[2] -> pending_flag[2] = false; sleepers[2] = false }
 #endif
     :: d_step { pending_lock[ENL] -> pending_lock[ENL] = false; lock = 0 }
-    :: d_step { !pending_lock[ENL] && pending_flag[ENL] -> pending_flag[ENL] = false; sleepers[ENL] = false }
     od
 }
 
@@ -100,10 +92,6 @@ inline membarrier()
             :: pending_lock[w] -> pending_lock[w] = false; lock = 0
             :: else
             fi;
-            if
-            :: pending_flag[w] -> pending_flag[w] = false; sleepers[w] = false
-            :: else
-            fi;
             w++
         :: else -> break
         od;
@@ -119,9 +107,19 @@ inline unlock(p)
 {
     d_step { assert(inside == TAG(p)); inside = 0; pending_lock[p] = true };
     if
-    :: d_step { sleepers[p] && !pending_flag[p] -> pending_flag[p] = true };
-        d_step { drain(p); event[p]++ };
-        wake_all(p)
+    :: sleepers[p] != 0 ->
+        d_step { drain(p); was = sleepers[p]; sleepers[p] = 0 };
+        if
+        :: was & 1 -> event[p]++; wake_all(p)
+        :: else
+        fi;
+        if
+#ifndef NO_RING
+        :: was & 2 -> rung = true
+#endif
+        :: else
+        fi;
+        was = 0
     :: else
     fi
 }
@@ -135,54 +133,65 @@ inline lock_it(p)
     :: d_step { pending_lock[p] -> drain(p) } /* the CAS empties its own buffer */
     :: d_step { lock != 0 && !pending_lock[p] -> holder = lock - 1 };
         seen = event[holder];
+        sleepers[holder] = sleepers[holder] | 1;
+        membarrier();
         if
-        :: p == ENL && dying[holder] -> repair(holder) /* ctx->holder_died */
-        :: else ->
-            sleepers[holder] = true; /* an exchange */
-            membarrier();
-            if
 #ifdef NO_SECOND_LOOK
-            :: true ->
+        :: true ->
 #else
-            :: lock == TAG(holder) ->
+        :: lock == TAG(holder) ->
 #endif
-                if
+            if
 #ifndef NO_EVENT
-                :: d_step { event[holder] == seen -> asleep_on[p] = holder }; asleep_on[p] == NOBODY
-                :: event[holder] != seen
+            :: d_step { event[holder] == seen -> asleep_on[p] = holder }; asleep_on[p] == NOBODY
+            :: event[holder] != seen
 #else
-                :: asleep_on[p] = holder; asleep_on[p] == NOBODY
+            :: asleep_on[p] = holder; asleep_on[p] == NOBODY
 #endif
-                fi
-            :: else
             fi
+        :: else
         fi;
         holder = 0; seen = 0
     od
+}
+
+/* The daemon, look_again_or_park: res: it has the lock */
+inline lock_or_park()
+{
+    do
+    :: d_step { lock == 0 -> lock = TAG(ENL); assert(inside == 0); inside = TAG(ENL) }; res = true; break
+    :: d_step { lock != 0 -> holder = lock - 1 };
+        sleepers[holder] = sleepers[holder] | 2;
+        membarrier();
+        if
+#ifdef NO_SECOND_LOOK
+        :: true -> res = false; break
+#else
+        :: lock == TAG(holder) -> res = false; break
+        :: else
+#endif
+        fi
+    od;
+    holder = 0
 }
 
 /* repair.c: the lock word carries the dead one's tag: free it; count its event up; wake. Closed afterwards. */
 inline repair(d)
 {
     if
-    :: repaired -> skip
-    :: else ->
-        if
-        :: d_step { lock == TAG(d) -> lock = 0; inside = 0; repairs++ }
-        :: else
-        fi;
-        repaired = true;
+    :: d_step { lock == TAG(d) -> lock = 0; inside = 0; repairs++ }
+    :: else
+    fi;
+    repaired = true;
 #ifndef NO_REPAIR_EVENT
-        event[d]++;
-        wake_all(d)
+    event[d]++;
+    wake_all(d)
 #endif
-    fi
 }
 
 proctype cce(byte p)
 {
-    byte round, holder, seen, w;
-    bool repaired; /* the daemon's */
+    byte round, holder, seen, w, was;
     {
         do
         :: round < ROUNDS ->
@@ -197,35 +206,59 @@ proctype cce(byte p)
     }
 }
 
-/* The daemon's loop: learns of the death, marks it, wakes those who sleep on the dead one (bcri_cce_dying). */
+/* The daemon's loop: learns of the death, wakes those who sleep on the dead one (bcri_cce_dying), queues its repair. */
 proctype daemon()
 {
     byte w;
 end:
     deaths == 1;
-    dying[victim] = true;
-#ifndef NO_DYING_EVENT
     event[victim]++;
     wake_all(victim);
+    deaths = 2;
+#ifndef NO_WORK_RING
+    rung = true
 #endif
-    deaths = 2
 }
 
-/* The daemon's worker: takes the lock for something of its own (another dead one's requests), then repairs. */
+/* The daemon's worker: takes the lock for something of its own (another dead one's requests), before or after it repairs. */
 proctype worker()
 {
-    byte holder, seen, w;
-    bool repaired;
-#ifndef IDLE_WORKER
-    lock_it(ENL);
-    unlock(ENL);
+    byte holder, w, was;
+    bool repaired, did, res, any;
+#ifdef IDLE_WORKER
+    did = true;
 #endif
 end:
-    deaths == 2;
-    repair(victim);
-    assert(repairs <= 1);
-    assert(lock != TAG(victim));
-    deaths = 3
+    do
+    :: !did || (deaths == 2 && !repaired) ->
+        rung = false;
+        any = false;
+        if
+        :: !did ->
+            lock_or_park();
+            if
+            :: res -> unlock(ENL); drain(ENL); did = true; any = true
+            :: else
+            fi
+        :: else
+        fi;
+        if
+        :: deaths == 2 && !repaired -> repair(victim); any = true
+        :: else
+        fi;
+        if
+#ifdef NOT_BEGUN_AGAIN
+        :: !did -> rung
+#else
+        :: !any && !did -> rung /* rest() */
+#endif
+        :: else
+        fi
+    :: did && deaths == 2 && repaired ->
+        assert(repairs <= 1);
+        assert(lock != TAG(victim));
+        deaths = 3
+    od
 }
 
 proctype killer()

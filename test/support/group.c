@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bcr/error.h"
+#include "bcri/bell.h"
 #include "bcri/cces.h"
 #include "bcri/cell0.h"
 #include "bcri/copying.h"
@@ -349,7 +350,6 @@ struct group *group_open(void)
         pipe(group->wake) != 0)
         die("group_open");
     pthread_mutex_init(&group->mutex, NULL);
-    bcri_repair_init(group_enl(group));
     if (pthread_create(&group->server, NULL, server, group) != 0)
         die("pthread_create");
     return group;
@@ -427,13 +427,56 @@ static void free_private(struct bcri_ctx *ctx)
     bcri_ctx_fini(ctx);
 }
 
+static bool is_dying(struct bcri_ctx *enl, uint32_t index)
+{
+    const struct bcri_record_shm *record = bcri_record(enl, index);
+    return record != NULL && bcri_load_acquire(&record->id.state) == BCRI_CCE_DYING;
+}
+
+static void sleep_until_rung(struct bcri_ctx *enl, uint32_t seen)
+{
+    atomic_store_explicit(&enl->bell->sleeping, 1, memory_order_seq_cst);
+    bcri_futex_wait(&enl->bell->bell, seen, UINT64_MAX);
+    bcri_store(&enl->bell->sleeping, 0);
+}
+
+void group_repair_both(struct group *group, uint32_t one, uint32_t other)
+{
+    struct bcri_ctx *enl = group_enl(group);
+    bool one_done = false, other_done = false, all = false;
+    while (!all) {
+        uint32_t seen = bcri_load_acquire(&enl->bell->bell);
+        const bool before = one_done, other_before = other_done;
+        one_done = one_done || bcri_cce_repair(enl, one);
+        other_done = other_done || bcri_cce_repair(enl, other);
+        all = bcri_looks_done(enl) && one_done && other_done;
+        if (!all && one_done == before && other_done == other_before)
+            sleep_until_rung(enl, seen);
+    }
+}
+
+void group_repair(struct group *group, uint32_t index)
+{
+    struct bcri_ctx *enl = group_enl(group);
+    for (bool done = false;;) {
+        uint32_t seen = bcri_load_acquire(&enl->bell->bell);
+        enl->parked = 0;
+        done = done || bcri_cce_repair(enl, index);
+        const uint32_t holder = enl->parked;
+        if (bcri_looks_done(enl) && done)
+            return;
+        if (holder == 0 || !is_dying(enl, holder - 1) || !bcri_cce_repair(enl, holder - 1))
+            sleep_until_rung(enl, seen);
+    }
+}
+
 void group_leave(struct group *group, struct bcri_ctx *ctx)
 {
     uint32_t index = ctx->index;
     free_private(ctx);
     free((struct member *)(void *)ctx); /* ctx is its first member */
     bcri_cce_dying(group->host, index);
-    bcri_cce_repair(group_enl(group), index);
+    group_repair(group, index);
 }
 
 static void add_socket(struct group *group, int socket, uint32_t owner)
@@ -488,7 +531,7 @@ int group_bury(struct group *group, pid_t pid, uint32_t index)
             die("waitpid");
     bcri_eventfds_drop(bcri_host_eventfds(group->host), index);
     bcri_cce_dying(group->host, index);
-    bcri_cce_repair(group_enl(group), index);
+    group_repair(group, index);
     return status;
 }
 

@@ -23,6 +23,11 @@ struct bcri_host *group_host(struct group *group);
 /* enl's context: for repair and audit. One thread at a time. */
 struct bcri_ctx *group_enl(struct group *group);
 
+/* enl repairs what a CCE has left that was called dying, and waits as long as it is parked. */
+void group_repair(struct group *group, uint32_t index);
+/* The same of two, of which either may be parked on the other one. */
+void group_repair_both(struct group *group, uint32_t one, uint32_t other);
+
 /* A new member in this process: a context that a thread makes its own by bcri_self_set(). */
 struct bcri_ctx *group_join(struct group *group);
 /* The member is done (its thread does not use it any more); as if its process had ended: repaired, then freed. */

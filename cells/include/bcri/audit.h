@@ -36,6 +36,7 @@ struct bcri_audit {
     uint64_t beyond;  /* of those: given back beyond their cell's credits (semantics: "even beyond nrgns") */
     uint64_t waiting_gets; /* not served yet */
     uint64_t waiting_puts;
+    uint64_t inside;     /* CCEs with an open journal */
     uint64_t lost_nodes; /* by deaths while a queue was dropped: room for one region each, until cafree */
 };
 

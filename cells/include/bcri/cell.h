@@ -347,8 +347,10 @@ void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place);
 /* A place for a cell that is known by reference (service, repair). Returns 0, bcrE_NOMEM (it cannot be mapped) or bcrE_NOCELL
  * (there is none any more, or its memory is damaged). */
 int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place_out);
-/* The version of CCE `index`'s list of areas, once its owner is not changing it (or is dying). */
-uint32_t bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index);
+/* The version of CCE `index`'s list of areas, once its owner is not changing it (or is dying). False, for the daemon only: it is
+ * parked (lock.h). */
+bool bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
+                          uint32_t *version_out);
 void bcri_places_fini(struct bcri_ctx *ctx);
 
 #endif

@@ -19,7 +19,7 @@
 #define BCRI_REQUEST_WRITE 0x80u /* in the kind word, beside enum bcri_want's place */
 
 void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place);
-/* False: time is up, and it is held by somebody who is stopped. */
+/* False: time is up, and it is held by somebody who is stopped; or enl is parked (lock.h). */
 bool bcri_area_lock_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns);
 void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
 

@@ -2,7 +2,11 @@
 /* A cell under both its locks. Used by the slow operations, by requests, by waiting puts, and by repair.
  *
  * Invariant when both locks are free: never are there both a queued region and a waiting request in the list. Whoever
- * leaves a cell restores it (bcri_cell_settle), and enl does when the one inside has died. */
+ * leaves a cell restores it (bcri_cell_settle), and enl does when the one inside has died. One exception: enl, which waits for
+ * nobody, may leave a cell where a read is to be served whose region's count word somebody else has. Then the cell is SLOW, and
+ * whoever enters it next goes on with that first; enl comes back (bcri_look_again).
+ *
+ * For enl all these locks come at once, or bcrE_TIMEOUT: it is parked (lock.h), and nothing has happened. */
 #ifndef BCRI_SLOW_H
 #define BCRI_SLOW_H
 
@@ -17,8 +21,8 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64
 /* Serves requests while there are regions, moves regions into the ring, drops flags that have no reason any more, and
  * releases. */
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place);
-/* The same without releasing. */
-void bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place);
+/* The same without releasing. False, for enl only: it is parked. */
+bool bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* Serves the reads at the front of the list with `region`, which stays where it is. */
@@ -34,6 +38,10 @@ void bcri_tx_flags(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t flag
 void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot);
 void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase);
 
+/* enl, which has both locks of an open cell: those that may be needed under them; else it is parked. bcri_leaf_lock and its like do
+ * nothing for it. */
+bool bcri_cell_deeper(struct bcri_ctx *ctx, struct bcri_place *place);
+void bcri_cell_less_deep(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
 

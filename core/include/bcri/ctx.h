@@ -58,12 +58,6 @@ struct bcri_place;   /* the same about one of them */
 struct bcri_copier;  /* copydesc.h: the copy descriptors that this CCE has used */
 struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
 
-/* Somebody of this context sleeps until a holder lets go (lock.c). */
-struct bcri_aside {
-    struct bcri_aside *next;
-    uint32_t holder; /* tag */
-};
-
 /* A segment of this CCE's that it could not use after all, for the next that is of the same kind and size. */
 struct bcri_segment_kept {
     uint32_t seg;
@@ -115,22 +109,14 @@ struct bcri_ctx {
     void *handlers;
     uintptr_t stack_low, stack_bytes; /* of the stack on which this CCE executes; a thread's own: all */
     /* cold */
-    /* Set in the daemon only: repairs a holder that has died, so that whoever repairs never waits for the dead. False: it is
-     * at that one already, further out. */
-    bool (*holder_died)(struct bcri_ctx *ctx, uint32_t index);
-    /* Set in the daemon only: does something that need not wait until the repair goes on, if there is any; asked before each
-     * sleep of a repair. False: there was nothing. */
-    bool (*meanwhile)(struct bcri_ctx *ctx);
+    /* The daemon's: it does not wait for what others hold (lock.h, Parking). */
+    bool parks;
+    uint32_t parked; /* tag of the holder for whom the piece of work at hand is parked, or 0 */
+    bcri_ref *looks; /* cells to look at again (cells/repair.h) */
+    size_t look_count, look_room;
+    size_t kept_drops; /* holds that its own IDs have, until they can be dropped (region.h) */
     /* Somebody waits for what CCE `index` holds, for a second by now: tells a person. NULL: there is nobody to tell. */
     void (*holder_stays)(struct bcri_ctx *ctx, uint32_t index);
-    /* Set in the daemon only: waits for the futex as bcri_futex_wait does, and lets other threads of the daemon act on this context
-     * meanwhile (asides). */
-    void (*wait_aside)(struct bcri_ctx *ctx, _Atomic uint32_t *word, uint32_t expected, uint64_t until_ns);
-    struct bcri_aside *asides; /* who sleeps on a holder just now; in the daemon there may be several */
-    void *repairing; /* the journals of the dead that are being repaired: one for each nested or aside */
-    /* Cells of the dead whose areas' waiting puts are still to be looked at: not from within another repair. */
-    bcri_ref *unserved;
-    size_t unserved_count, unserved_room;
     struct bcri_host_shm *host;
     const struct bcri_upcalls *upcalls;
     const struct bcri_fd_upcalls *fd_upcalls; /* set after bcri_ctx_init */

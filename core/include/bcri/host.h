@@ -53,8 +53,8 @@ struct bcri_host_shm {
     uint32_t enl_pid;
     _Atomic uint32_t record_count; /* highest index given out + 1 */
     _Atomic uint32_t segment_count;
-    _Atomic uint32_t cpus;         /* that the program's CCEs may run on at the same time */
-    _Atomic uint32_t enl_waits_on; /* tag of the CCE whose lock enl's repairs wait for (lock.c) */
+    _Atomic uint32_t cpus; /* that the program's CCEs may run on at the same time */
+    uint32_t pad0;
     char program[BCRI_PROGRAM_NAME_MAX];
     _Atomic uint32_t
         area_gen; /* the last generation that an area was given (cells/area.c): CCEs count it up */

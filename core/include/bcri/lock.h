@@ -18,6 +18,12 @@
  *   Death of a waiter: a flag stays set, one needless wake. Death of the holder: enl repairs, stores 0, counts up, wakes.
  *   Stopped holder: the waiters sleep until it goes on; those with a deadline until that (bcri_lock_until), then they look
  *   whether it is stopped. A waiter that gives up leaves the flag set, as one that dies.
+ * Parking. The daemon (ctx->parks) waits for nobody: its work on shared memory is in pieces that can be begun again. Where a CCE
+ * would sleep on a holder, the daemon marks at the holder that it waits (another bit of lock_sleepers), in the same way as
+ * sleepers do, and the routine says that the lock cannot be had: ctx->parked is the holder. It gives back the locks that
+ * it has taken itself, and goes on with something else; the piece is parked until the holder's next release, which rings the
+ * daemon's bell, or until another piece was done, as the repair of a holder that has died is. Why no ring is lost is told above for
+ * sleepers.
  * Model: test/spin/lock.pml.
  *
  * Count words (region.h) and lock words wait in the same way. */
@@ -30,7 +36,7 @@
 #include "bcri/atomics.h"
 #include "bcri/ctx.h"
 
-/* Takes the lock after the first CAS has failed. Blocks. */
+/* Takes the lock after the first CAS has failed. Blocks: not for the daemon. */
 void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock);
 /* Fences where releases must, and wakes who sleeps until this CCE lets go of something. */
 void bcri_unlock_wake(struct bcri_ctx *ctx);
@@ -43,7 +49,8 @@ static inline void bcri_look_for_sleepers(struct bcri_ctx *ctx)
 }
 
 /* The same until the deadline, for the first lock that a timed call meets. False: time is up, and the holder is stopped; nothing
- * has happened. One that is not stopped lets go as soon as it gets a processor, and is waited for. */
+ * has happened. One that is not stopped lets go as soon as it gets a processor, and is waited for. For the daemon, whatever the
+ * deadline: false: it is parked. */
 bool bcri_lock_slow_until(struct bcri_ctx *ctx, _Atomic uint32_t *lock, uint64_t deadline_ns);
 /* The same for `msec` of a public call. */
 bool bcri_lock_slow_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int msec);
@@ -90,7 +97,7 @@ static inline void bcri_unlock_stale(struct bcri_ctx *ctx, _Atomic uint32_t *loc
 void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
                           bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn);
 
-/* The same until the deadline. False: time is up, and the holder is stopped, or waits for one that is. */
+/* The same until the deadline. False: time is up, and the holder is stopped, or waits for one that is; or the daemon is parked. */
 bool bcri_wait_for_holder_until(struct bcri_ctx *ctx, uint32_t holder,
                                 bool (*held)(const void *arg, uint32_t holder), const void *arg,
                                 unsigned turn, uint64_t deadline_ns);

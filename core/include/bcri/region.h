@@ -28,6 +28,7 @@
 #define BCRI_REGION_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -77,12 +78,17 @@ struct bcri_ctx;
  * bcrE_NOMEM if the count would overflow (nothing changed). */
 int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more);
 
-/* Takes one hold away; frees the block when it was the last. Same journal rule as above. */
+/* Takes one hold away; frees the block when it was the last. Same journal rule as above. Where the count word cannot be had
+ * the daemon, which waits for nobody, makes the hold one of its own IDs', and drops that later. */
 void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref);
+/* The daemon: those that can be dropped now. */
+void bcri_drops_again(struct bcri_ctx *ctx);
 
 /* Locks the count word of a region for a transaction (cells/tx.h), state TRY, and returns the count. It is released by
  * the transaction's store {new count, 0}, or by bcri_count_unlock() with the count unchanged. */
 uint32_t bcri_count_lock(struct bcri_ctx *ctx, bcri_ref ref);
+/* The same; false, for the daemon only: it is parked, and has nothing. */
+bool bcri_count_try(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *count_out);
 void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count);
 
 /* enl: finishes or undoes the count change that CCE `index` had open when it died. Returns the final cw_state: IDLE

@@ -96,7 +96,7 @@ void stray_ends(struct bcri_estate *estate, const struct bcri_ctx *ctx)
 {
     uint32_t index;
     bcri_cce_dying(group_host(group), ctx->index);
-    bcri_cce_repair(group_enl(group), ctx->index);
+    group_repair(group, ctx->index);
     (void)bcri_estate_add(estate, ctx->index);
     bcri_estate_look(estate);
     while (bcri_estate_take(estate, &index))

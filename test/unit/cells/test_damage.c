@@ -613,7 +613,7 @@ TEST(a_list_of_areas_that_goes_in_circles_is_INTERNAL)
     FAILS(bcr_cafree(scene.cell + 1000), bcrE_INTERNAL);
     audit_names("stands twice in its list");
     bcri_cce_dying(group_host(group), one->index);
-    bcri_cce_repair(group_enl(group), one->index);
+    group_repair(group, one->index);
     CHECK(group_enl(group)->damaged);
 }
 

@@ -382,7 +382,7 @@ static void die_in_a_collect(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_journal_phase(ctx, 1);
 }
 
-TEST(a_repair_that_is_met_on_the_way_does_not_wait_for_the_one_that_waits_for_it)
+TEST(of_three_who_die_with_locks_that_the_others_repairs_need_all_are_repaired)
 {
     begin();
     int cell = grow(1, 2, 1024);
@@ -403,7 +403,7 @@ TEST(a_repair_that_is_met_on_the_way_does_not_wait_for_the_one_that_waits_for_it
     end();
 }
 
-TEST(a_repair_that_waits_for_another_dead_one_repairs_that_one_and_not_itself)
+TEST(a_repair_that_needs_a_lock_of_another_dead_one_is_begun_again_behind_that_of_the_other)
 {
     begin();
     for (int turn = 0; turn < 2; turn++) {

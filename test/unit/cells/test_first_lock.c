@@ -148,3 +148,18 @@ TEST(where_puts_wait_for_room_all_give_up_at_the_lock_of_the_area)
     CHECK_INT(take(bcr_cce, cell), 2);
     end_with_holder();
 }
+
+TEST(a_holder_that_is_dead_counts_as_stopped_while_its_repair_waits_for_one_that_is)
+{
+    begin_with_holder();
+    int cell = grow(1, 4, 1024);
+    struct bcri_ctx *dead = join();
+    _Atomic uint32_t *lock = &place_of(cell)->cell->h.lock;
+    bcri_store(&dead->record->id.state, BCRI_CCE_DYING);
+    bcri_store(&dead->record->bell.waits_on, holder->tag);
+    bcri_store(lock, dead->tag);
+    gets_fail(cell);
+    bcri_store_release(lock, 0);
+    bcri_store(&dead->record->id.state, BCRI_CCE_ALIVE);
+    end_with_holder();
+}

@@ -254,7 +254,7 @@ static void kill_everywhere(int holds, uint32_t count, uint32_t after)
         }
         CHECK(bcri_heap_valid(owner));
         bcri_store(&bcri_record(group_enl(group), index)->journal.cw_state, BCRI_CW_IDLE);
-        bcri_cce_repair(group_enl(group), index);
+        group_repair(group, index);
         if (!inside)
             break;
     }
@@ -326,7 +326,7 @@ static void bury_freer(struct lot *lot, unsigned me, pid_t pid, uint32_t index)
     if (done == at_drop && state != BCRI_CW_IDLE)
         done++;
     bcri_store(&bcri_record(enl, index)->journal.cw_state, BCRI_CW_IDLE);
-    bcri_cce_repair(enl, index);
+    group_repair(group, index);
     for (uint32_t i = done; i < LOT; i++)
         drop(enl, lot_ref(lot, me, i)); /* what enl does with the holdings of the dead */
 }
