@@ -56,6 +56,7 @@ struct path {
     } * stand;
     uint64_t count, room;
     uint64_t helped_at; /* before this many instructions were done; 0: never */
+    uintptr_t sleep;    /* where it went to sleep, or would have; 0: nowhere */
     bool ended;         /* it came to the end: what is after `count` instructions */
 };
 
@@ -98,8 +99,11 @@ static enum trace_at record(struct scene *scene, struct path *path)
     const struct scenario *s = scene->scenario;
     enum trace_at at = TRACE_AT_INSTRUCTION;
     path->count = path->helped_at = 0;
+    path->sleep = 0;
     path_add(path, trace_place(scene->victim));
     for (;;) {
+        if (at == TRACE_AT_SLEEP)
+            path->sleep = trace_place(scene->victim);
         if (s->help != NULL && path->helped_at == 0 && (at == s->help_at || at == TRACE_AT_SLEEP)) {
             path->helped_at = path->count - 1;
             help(scene);
@@ -124,20 +128,24 @@ static uint64_t times(const struct path *path, uint64_t from, uint64_t k)
     return count;
 }
 
+/* How long a wait spins and yields is not the same each time: if it comes to sleep earlier than it did when the path was recorded, it
+ * is helped, or killed, there. */
 static enum trace_at replay(struct scene *scene, const struct path *path, uint64_t k)
 {
     enum trace_at at = TRACE_AT_INSTRUCTION;
     uint64_t from = 0;
     if (path->helped_at != 0 && k > path->helped_at) {
         from = path->helped_at;
-        at = trace_run(scene->victim, path->stand[from].place, times(path, 0, from));
+        at = trace_run(scene->victim, path->stand[from].place, times(path, 0, from), path->sleep);
+        if (at == TRACE_AT_SLEEP)
+            at = TRACE_AT_INSTRUCTION;
         if (at == TRACE_AT_INSTRUCTION)
             help(scene);
     }
     if (at == TRACE_AT_INSTRUCTION && k >= path->count)
-        at = trace_run(scene->victim, 0, 1);
+        at = trace_run(scene->victim, 0, 1, 0);
     else if (at == TRACE_AT_INSTRUCTION && k > from)
-        at = trace_run(scene->victim, path->stand[k].place, times(path, from, k));
+        at = trace_run(scene->victim, path->stand[k].place, times(path, from, k), path->sleep);
     return at;
 }
 

@@ -106,41 +106,53 @@ enum trace_at trace_step(pid_t victim)
     return at == TRACE_AT_INSTRUCTION ? look(victim) : at;
 }
 
-/* Runs to a breakpoint at `place`, where it does not stand, and takes it away again. */
-static enum trace_at run_to_breakpoint(pid_t victim, uintptr_t place)
+static long set_breakpoint(pid_t victim, uintptr_t place)
 {
-    struct user_regs_struct regs;
     errno = 0;
     long word = ptrace(PTRACE_PEEKTEXT, victim, (void *)place, NULL);
     if (errno != 0)
         FAIL("no instruction at %#lx: %s", (unsigned long)place, strerror(errno));
-    long trapped = (word & ~0xffL) | BREAKPOINT;
-    ptrace(PTRACE_POKETEXT, victim, (void *)place, (void *)trapped);
+    ptrace(PTRACE_POKETEXT, victim, (void *)place, (void *)((word & ~0xffL) | BREAKPOINT));
+    return word;
+}
+
+/* Runs to a breakpoint at `place`, or at `sleep` if that is not 0, where it does not stand, and takes both away again. They are in
+ * different words, or the same place. */
+static enum trace_at run_to_breakpoint(pid_t victim, uintptr_t place, uintptr_t sleep)
+{
+    struct user_regs_struct regs;
+    const bool two = sleep != 0 && sleep != place;
+    const long at_place = set_breakpoint(victim, place);
+    const long at_sleep = two ? set_breakpoint(victim, sleep) : 0;
     enum trace_at at = go(victim, PTRACE_CONT);
-    ptrace(PTRACE_POKETEXT, victim, (void *)place, (void *)word);
+    if (two) /* in the other order: they may share bytes */
+        ptrace(PTRACE_POKETEXT, victim, (void *)sleep, (void *)at_sleep);
+    ptrace(PTRACE_POKETEXT, victim, (void *)place, (void *)at_place);
     if (at != TRACE_AT_INSTRUCTION)
         return at;
     ptrace(PTRACE_GETREGS, victim, NULL, &regs);
-    if (regs.rip != place + 1)
+    if (regs.rip != place + 1 && !(two && regs.rip == sleep + 1))
         FAIL("a stop at %#lx that nobody asked for", trace_offset((uintptr_t)regs.rip));
-    regs.rip = place;
+    regs.rip--;
     ptrace(PTRACE_SETREGS, victim, NULL, &regs);
     return at;
 }
 
-enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times)
+enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times, uintptr_t sleep)
 {
     enum trace_at at = TRACE_AT_INSTRUCTION;
     if (place == 0)
         return go(victim, PTRACE_CONT);
     while (times > 0 && at == TRACE_AT_INSTRUCTION) {
-        if (trace_place(victim) == place) {
-            at = go(victim, PTRACE_SINGLESTEP);
-            times -= at == TRACE_AT_INSTRUCTION && trace_place(victim) == place;
-        } else {
-            at = run_to_breakpoint(victim, place);
-            times--;
-        }
+        const uintptr_t stands = trace_place(victim);
+        at = stands == place || stands == sleep ? go(victim, PTRACE_SINGLESTEP)
+                                                : run_to_breakpoint(victim, place, sleep);
+        if (at != TRACE_AT_INSTRUCTION)
+            break;
+        const uintptr_t now = trace_place(victim);
+        if (now == sleep && look(victim) == TRACE_AT_SLEEP)
+            return TRACE_AT_SLEEP;
+        times -= now == place;
     }
     return at;
 }
@@ -176,9 +188,9 @@ enum trace_at trace_step(pid_t victim)
     (void)victim;
     return TRACE_GONE;
 }
-enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times)
+enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times, uintptr_t sleep)
 {
-    (void)victim, (void)place, (void)times;
+    (void)victim, (void)place, (void)times, (void)sleep;
     return TRACE_GONE;
 }
 void trace_kill(pid_t victim)

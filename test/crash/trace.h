@@ -35,8 +35,9 @@ uintptr_t trace_place(pid_t victim);
 enum trace_at trace_step(pid_t victim);
 
 /* Lets it run, at its own speed, until it comes to `place` for the `times`th time from here (being there already does not
- * count). `place` 0: to trace_end. Returns what it came to: TRACE_AT_INSTRUCTION if the place. */
-enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times);
+ * count). `place` 0: to trace_end. `sleep`, if not 0, is the instruction by which it would go to sleep: before it does, it is
+ * stopped there. Returns what it came to: TRACE_AT_INSTRUCTION if the place, TRACE_AT_SLEEP. */
+enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times, uintptr_t sleep);
 
 /* The same place as an offset that addr2line(1) understands. */
 unsigned long trace_offset(uintptr_t place);

@@ -168,7 +168,7 @@ static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint
     reap(other.pid);
     bcri_cce_dying(host, other.index);
     CHECK_INT(pthread_create(&thread, NULL, repairs_both, &repairs), 0);
-    if (!at_end && trace_run(stopped.pid, 0, 1) != TRACE_AT_END)
+    if (!at_end && trace_run(stopped.pid, 0, 1, 0) != TRACE_AT_END)
         FAIL("%s: who was stopped has not come to its end", scene_position);
     CHECK_INT(pthread_join(thread, NULL), 0);
     trace_kill(stopped.pid);
