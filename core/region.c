@@ -18,9 +18,9 @@ static bool count_held(const void *arg, uint32_t holder)
     return BCRI_COUNT_OWNER(bcri_load(&region->count)) == holder;
 }
 
-/* {c, 0} -> {c, me}. Pairs with the release in unlock_word: who gets the word has seen all that earlier holders did. False: the
- * daemon is parked. */
-static bool lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t *count_out)
+/* The rest of lock_word: somebody else has it, or it has changed. */
+static __attribute__((noinline)) bool lock_word_slow(struct bcri_ctx *ctx, struct bcri_region_shm *region,
+                                                     uint32_t *count_out)
 {
     for (unsigned turn = 0;;) {
         uint64_t word = bcri_load(&region->count);
@@ -36,6 +36,20 @@ static bool lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint
             return true;
         }
     }
+}
+
+/* {c, 0} -> {c, me}. Pairs with the release in unlock_word: who gets the word has seen all that earlier holders did. False: the
+ * daemon is parked. */
+BCRI_INLINE bool lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t *count_out)
+{
+    uint64_t word = bcri_load(&region->count);
+    if (bcri_unlikely(BCRI_COUNT_OWNER(word) != 0) ||
+        bcri_unlikely(!atomic_compare_exchange_strong_explicit(&region->count, &word,
+                                                               BCRI_COUNT_WORD(word, ctx->tag),
+                                                               memory_order_acquire, memory_order_relaxed)))
+        return lock_word_slow(ctx, region, count_out);
+    *count_out = BCRI_COUNT(word);
+    return true;
 }
 
 static void unlock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t count)
@@ -102,7 +116,7 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
 }
 
 /* The daemon's: somebody who may be stopped has the count word. So the hold passes to an ID of the daemon's own. */
-static void keep_hold(struct bcri_ctx *ctx, bcri_ref ref)
+static __attribute__((noinline)) void keep_hold(struct bcri_ctx *ctx, bcri_ref ref)
 {
     bcri_count_settled(ctx);
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
@@ -113,7 +127,7 @@ static void keep_hold(struct bcri_ctx *ctx, bcri_ref ref)
 }
 
 /* False: the count word could not be had, and nothing has happened. */
-static bool drop(struct bcri_ctx *ctx, bcri_ref ref)
+BCRI_INLINE bool drop(struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_journal_shm *journal = ctx->journal;
     struct bcri_region_shm *region = bcri_at(ctx, ref);
