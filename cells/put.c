@@ -83,11 +83,6 @@ __attribute__((noinline)) int bcri_put_failed(struct bcri_ctx *ctx, int code)
     return bcri_fail(code);
 }
 
-static uint64_t deadline_of(const struct bcri_ctx *ctx)
-{
-    return ctx->putwait_msec < 0 ? BCRI_DEADLINE_NEVER : bcri_deadline_after(ctx->putwait_msec);
-}
-
 static int note(struct bcri_ctx *ctx, const struct bcri_put *put)
 {
     bcri_counted(ctx, BCRI_COUNT_PUT);
@@ -98,7 +93,7 @@ static int note(struct bcri_ctx *ctx, const struct bcri_put *put)
 
 static int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held)
 {
-    const int error = bcri_put(ctx, put, held, deadline_of(ctx));
+    const int error = bcri_put(ctx, put, held, bcri_deadline_after(ctx->putwait_msec));
     return bcri_likely(error == 0) ? note(ctx, put) : bcri_put_failed(ctx, error);
 }
 

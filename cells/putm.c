@@ -21,11 +21,6 @@ struct target {
     struct bcri_slot_shm *request;
 };
 
-static uint64_t deadline_of(const struct bcri_ctx *ctx)
-{
-    return ctx->putwait_msec < 0 ? BCRI_DEADLINE_NEVER : bcri_deadline_after(ctx->putwait_msec);
-}
-
 static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t deadline_ns)
 {
     do {
@@ -95,7 +90,7 @@ int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
     if (targets == NULL && ncells != 0)
         return bcri_put_failed(ctx, bcrE_NOMEM);
     const bcri_ref region = bcri_slot_region(id.word);
-    const uint64_t deadline_ns = deadline_of(ctx);
+    const uint64_t deadline_ns = bcri_deadline_after(ctx->putwait_msec);
     for (int i = 0; i < ncells; i++)
         targets[i] = (struct target){.put = {.key = bcri_place_key(cells[2 * i], cells[2 * i + 1]),
                                              .slot = id.slot,
