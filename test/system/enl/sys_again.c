@@ -72,13 +72,19 @@ static int meet(void)
     return cce;
 }
 
+/* Waits within an operation until it has been stopped and goes on. SIGCONT is blocked before the root is told, so that it is
+ * found by sigwait() also when the root stops this process between the two. */
 static void stop_inside(void)
 {
     struct bcri_ctx *ctx = bcri_self();
-    int fd = open(FIFO, O_WRONLY | O_CLOEXEC);
+    int fd = open(FIFO, O_WRONLY | O_CLOEXEC), number;
+    sigset_t on;
+    sigemptyset(&on);
+    sigaddset(&on, SIGCONT);
+    sigprocmask(SIG_BLOCK, &on, NULL);
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     must(fd >= 0 && write(fd, "", 1) == 1, "tell");
-    raise(SIGSTOP);
+    must(sigwait(&on, &number) == 0, "sigwait");
     bcri_journal_close(ctx);
     close(fd);
 }
