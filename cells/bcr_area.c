@@ -39,13 +39,11 @@ int bcr_cafree(int qbase)
 
 int bcr_celllen(int cce, int cell)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
     struct bcri_place *place;
-    int error = bcri_enter(ctx);
-    if (error == 0)
-        error = bcri_place_find(ctx, cce, cell, &place);
+    int error = bcri_place_find(ctx, cce, cell, &place);
     if (error != 0)
         return bcri_fail(error);
     if (!place->own && place->kind == BCRI_CELL_PRIVATE)

@@ -150,13 +150,12 @@ static void **get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_h
 /* Nothing has been looked at yet. */
 static __attribute__((noinline)) void **get_anew(uint64_t key, int msec, enum kind kind)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_ctx *ctx = bcri_enter();
     if (bcri_unlikely(ctx == NULL))
         return NULL;
-    int error = bcri_enter(ctx);
-    struct bcri_slot_shm *slot = error == 0 ? bcri_slot_take(ctx) : NULL;
+    struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (bcri_unlikely(slot == NULL))
-        return fail(ctx, error == 0 ? bcrE_NOMEM : error);
+        return fail(ctx, bcrE_NOMEM);
     struct bcri_get get = {.key = key,
                            .slot = slot,
                            .slot_ref = bcri_slot_ref(ctx, slot),

@@ -100,13 +100,11 @@ static int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held
 /* Nothing has been looked at yet. */
 static __attribute__((noinline)) int put_anew(void **rgid, uint64_t key, bool write, bool nofree)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_ctx *ctx = bcri_enter();
     if (bcri_unlikely(ctx == NULL))
         return -1;
     struct bcri_id id;
-    int error = bcri_enter(ctx);
-    if (bcri_likely(error == 0))
-        error = bcri_id_look(ctx, rgid, &id);
+    int error = bcri_id_look(ctx, rgid, &id);
     if (bcri_unlikely(error != 0))
         return bcri_put_failed(ctx, error);
     const bcri_ref region = bcri_slot_region(id.word);

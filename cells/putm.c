@@ -75,13 +75,11 @@ static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint
 
 int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
     struct bcri_id id;
-    int error = bcri_enter(ctx);
-    if (error == 0)
-        error = bcri_id_look(ctx, rgid, &id);
+    int error = bcri_id_look(ctx, rgid, &id);
     if (error == 0 && (ncells < 0 || (cells == NULL && ncells != 0)))
         error = bcrE_ARG;
     if (error != 0)
@@ -118,11 +116,8 @@ int bcr_putwait(int msec)
 
 int bcr_putdone(int msec)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    const struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
-    if (msec == bcr_PENDING)
-        return bcri_fail(bcrE_ARG);
-    int error = bcri_enter(ctx);
-    return error == 0 ? 1 : bcri_put_failed(ctx, error);
+    return msec != bcr_PENDING ? 1 : bcri_fail(bcrE_ARG);
 }

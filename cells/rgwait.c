@@ -36,13 +36,11 @@ static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 
 int bcr_rgwait(void **rgid, int msec, int failfree)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
     struct bcri_slot_shm *slot;
-    int error = bcri_enter(ctx);
-    if (error == 0)
-        error = bcri_id_live(ctx, rgid, &slot);
+    int error = bcri_id_live(ctx, rgid, &slot);
     if (error == 0 && locked_unowned(slot))
         error = own_locked(ctx, slot);
     if (error == 0)
@@ -137,18 +135,16 @@ static int wait_for_one(struct bcri_ctx *ctx, const struct requests *requests, i
 
 int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
     if (nids < 1 || rgids == NULL)
         return bcri_fail(bcrE_ARG);
-    int error = bcri_enter(ctx);
-    if (error != 0)
-        return bcri_fail(error);
     struct requests requests = {.slots = calloc((size_t)nids, sizeof(void *)),
                                 .indices = calloc((size_t)nids, sizeof(int))};
-    error = requests.slots != NULL && requests.indices != NULL ? look_up(ctx, nids, rgids, &requests)
-                                                               : bcrE_NOMEM;
+    const int error = requests.slots != NULL && requests.indices != NULL
+                          ? look_up(ctx, nids, rgids, &requests)
+                          : bcrE_NOMEM;
     const int result = error == 0 ? wait_for_one(ctx, &requests, msec, failfree) : bcri_fail(error);
     free(requests.slots);
     free(requests.indices);

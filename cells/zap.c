@@ -28,12 +28,10 @@ static int zap(struct bcri_ctx *ctx, struct bcri_place *place)
 
 int bcr_zap(int cce, int cell)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
-    int error = bcri_enter(ctx);
-    if (error != 0)
-        return bcri_put_failed(ctx, error);
+    int error;
     struct bcri_place *place;
     do {
         error = bcri_place_find(ctx, cce, cell, &place);

@@ -7,20 +7,19 @@
 #include "bcri/sched.h"
 #include "bcri/self.h"
 
-/* The scheduler of the calling CCE. NULL: bcr_errno says why. */
-static struct bcri_sched *find(struct bcri_ctx *ctx, int error)
+static struct bcri_sched *find(struct bcri_ctx *ctx)
 {
-    struct bcri_sched *sched = error == 0 ? bcri_sched_of(ctx) : NULL;
+    struct bcri_sched *sched = bcri_sched_of(ctx);
     if (sched == NULL)
-        bcri_set_errno(error != 0 ? error : bcrE_NOMEM);
+        bcri_set_errno(bcrE_NOMEM);
     return sched;
 }
 
-/* The same, after those have run that may interrupt the caller. */
+/* The scheduler of the calling CCE, after those have run that may interrupt the caller. NULL: bcr_errno says why. */
 static struct bcri_sched *enter(void)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
-    return ctx != NULL ? find(ctx, bcri_enter(ctx)) : NULL;
+    struct bcri_ctx *ctx = bcri_enter();
+    return ctx != NULL ? find(ctx) : NULL;
 }
 
 /* The same, for routines that run others anyway, by a rule of their own. */
@@ -29,7 +28,11 @@ static struct bcri_sched *enter_to_stop(void)
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return NULL;
-    return find(ctx, ctx->upward == NULL || bcri_in_place(ctx) ? 0 : bcri_sched_out_of_place(ctx->handlers));
+    const int error = ctx->upward == NULL || bcri_in_place(ctx) ? 0 : bcri_sched_out_of_place(ctx->handlers);
+    if (error == 0)
+        return find(ctx);
+    bcri_set_errno(error);
+    return NULL;
 }
 
 static int result(int error)

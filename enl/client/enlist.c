@@ -47,17 +47,12 @@ static int ask(struct bcri_client *client, struct bcri_control *request)
 
 int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void **rgid, int nofree)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
     int64_t count = prcssr >= 0 ? 1 : -(int64_t)prcssr;
     if (obj == NULL || obj[0] == '\0' || cceord1 < 0 || count - 1 > INT_MAX - cceord1) {
         bcri_set_errno(bcrE_ARG);
-        return -1;
-    }
-    int code = bcri_enter(ctx);
-    if (code != 0) {
-        bcri_set_errno(code);
         return -1;
     }
     struct bcri_control request = {.type = BCRI_MSG_enlist,
@@ -90,7 +85,7 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void 
     }
     /* What has come home from CCEs that have ended is kept for us until we have looked. */
     bcri_heap_collect(ctx);
-    code = ask(ctx->client, &request);
+    const int code = ask(ctx->client, &request);
     if (code != 0) {
         bcri_set_errno(code);
         return -1;

@@ -10,6 +10,7 @@
 
 #include "bcri/ctx.h"
 #include "bcri/handler_request.h"
+#include "bcri/self.h"
 #include "bcri/upward.h"
 
 /* An address in the caller's stack. A frame's would make a frame of routines that need none. */
@@ -39,10 +40,16 @@ static inline bool bcri_enters(const struct bcri_ctx *ctx)
         return false;
     return bcri_unlikely(!bcri_in_place(ctx) || ctx->handlers_due || bcri_requests_any(ctx));
 }
-/* 0, or the code to fail with: bcrE_LONGJMP. */
-static inline int bcri_enter(struct bcri_ctx *ctx)
+/* The first line of those routines: the calling CCE's context, once they have run; NULL: bcr_errno says why not (bcrE_NOINIT,
+ * bcrE_FORK, bcrE_LONGJMP). The fast tiers of put and get look themselves, and come here if there is something to do. */
+static inline struct bcri_ctx *bcri_enter(void)
 {
-    return bcri_enters(ctx) ? ctx->upward->run(ctx) : 0;
+    struct bcri_ctx *const ctx = bcri_self_or_error();
+    const int error = ctx != NULL && bcri_enters(ctx) ? ctx->upward->run(ctx) : 0;
+    if (bcri_likely(error == 0))
+        return ctx;
+    bcri_set_errno(error);
+    return NULL;
 }
 
 #endif
