@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may do what with which kind of cell. Cell 0 is take-only, for its own CCE. */
+#include "bcri/access.h"
+
 #include "bcr/error.h"
-#include "bcri/flow.h"
+#include "bcri/cell.h"
+#include "bcri/place.h"
 
 int bcri_access(const struct bcri_place *place, enum bcri_use use)
 {

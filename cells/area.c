@@ -6,13 +6,19 @@
  *
  * Journal of both: none. The owner's death closes all it has, whatever it was doing (repair.c): the list of areas hangs
  * together at every instruction, and an area that was not yet linked in holds nothing. */
+#include "bcri/area.h"
+
 #include "bcr/error.h"
+#include "bcri/cell.h"
+#include "bcri/cell_fds.h"
 #include "bcri/heap.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/putwait.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
 #include "bcri/sane.h"
 #include "bcri/segment.h"
-#include "bcri/slow.h"
+#include "bcri/serve.h"
 #include "bcri/tx.h"
 #include "bcri/upward.h"
 

@@ -3,14 +3,19 @@
  *
  * Order: cells first (they say which requests wait where and which regions they hold), then IDs, then the heaps, whose
  * headers are compared with the sum. */
+#include "bcri/audit.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bcr/error.h"
-#include "bcri/flow.h"
+#include "bcri/cell.h"
 #include "bcri/heap.h"
+#include "bcri/journal.h"
+#include "bcri/place.h"
 #include "bcri/region.h"
+#include "bcri/request.h"
 #include "bcri/sane.h"
 #include "bcri/slot.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The audit of an area and its cells: cell.h says what must hold. Nothing that is read here is trusted: chains and lists
  * end where something is met a second time. */
-#include "bcri/flow.h"
+#include "bcri/cell.h"
 #include "bcri/mark.h"
+#include "bcri/request.h"
 #include "bcri/slot.h"
 
 #include "audit_private.h"

@@ -4,7 +4,6 @@
 #define BCR_AUDIT_PRIVATE_H
 
 #include "bcri/audit.h"
-#include "bcri/cell.h"
 
 /* How often something was met, and where last. Open addressing; grows. */
 struct tally_entry {

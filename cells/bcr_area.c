@@ -4,12 +4,15 @@
 
 #include <limits.h>
 
+#include "bcri/area.h"
+#include "bcri/cell.h"
 #include "bcri/enter.h"
-#include "bcri/flow.h"
 #include "bcri/ids.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
 #include "bcri/self.h"
-#include "bcri/slow.h"
 
 int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)
 {

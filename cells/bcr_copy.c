@@ -9,6 +9,7 @@
 #include "bcri/region.h"
 #include "bcri/sane.h"
 #include "bcri/self.h"
+#include "bcri/slot.h"
 
 static int refuse(int code)
 {

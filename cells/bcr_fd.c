@@ -10,11 +10,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "bcri/cell.h"
+#include "bcri/cell_fds.h"
 #include "bcri/descriptor.h"
-#include "bcri/flow.h"
 #include "bcri/ids.h"
+#include "bcri/journal.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
 #include "bcri/self.h"
-#include "bcri/slow.h"
 #include "bcri/tx.h"
 
 /* This CCE's descriptors, by cell. */

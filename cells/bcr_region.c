@@ -10,13 +10,17 @@
 #include "bcri/archtype.h"
 #include "bcri/clock.h"
 #include "bcri/drop.h"
-#include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/ids.h"
+#include "bcri/journal.h"
 #include "bcri/region.h"
+#include "bcri/request.h"
+#include "bcri/result.h"
 #include "bcri/sane.h"
 #include "bcri/self.h"
+#include "bcri/slot.h"
 #include "bcri/trace.h"
+#include "bcri/wait.h"
 
 static inline void name_region(struct bcri_slot_shm *slot, bcri_ref ref, uintptr_t data)
 {

@@ -7,10 +7,16 @@
 #include "bcr/error.h"
 #include "bcri/archtype.h"
 #include "bcri/bell.h"
+#include "bcri/cell.h"
 #include "bcri/heap.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/place.h"
+#include "bcri/put.h"
+#include "bcri/queue.h"
+#include "bcri/region.h"
+#include "bcri/result.h"
 #include "bcri/sane.h"
-#include "bcri/slow.h"
 
 #define RING_LOG2 3u
 

@@ -3,6 +3,10 @@
  *
  * Journal: FREE; region, slot; decided by the count journal. */
 #include "bcri/drop.h"
+#include "bcri/heap.h"
+#include "bcri/journal.h"
+#include "bcri/region.h"
+#include "bcri/slot.h"
 
 int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region)
 {

@@ -4,14 +4,21 @@
 #include <stdlib.h>
 
 #include "bcr/error.h"
+#include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/heap.h"
+#include "bcri/journal.h"
+#include "bcri/junk.h"
 #include "bcri/lock.h"
-#include "bcri/putwait.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
+#include "bcri/request.h"
+#include "bcri/result.h"
 #include "bcri/sane.h"
-#include "bcri/slow.h"
+#include "bcri/serve.h"
+#include "bcri/slot.h"
 #include "bcri/tx.h"
 
 /* A region that was handed to a request of the dead one and not taken: the request's ID names it until it is at the head of

@@ -8,12 +8,22 @@
 #include "bcri/get.h"
 
 #include "bcr/error.h"
+#include "bcri/attempt.h"
+#include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/enter.h"
-#include "bcri/flow.h"
 #include "bcri/ids.h"
+#include "bcri/journal.h"
+#include "bcri/lock.h"
+#include "bcri/place.h"
+#include "bcri/region.h"
+#include "bcri/request.h"
+#include "bcri/result.h"
 #include "bcri/self.h"
+#include "bcri/slot.h"
+#include "bcri/slow.h"
 #include "bcri/trace.h"
+#include "bcri/wait.h"
 #include "get_head.h"
 
 /* What a public routine wants, and by which right. */

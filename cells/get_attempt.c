@@ -3,9 +3,17 @@
 #include "bcri/get.h"
 
 #include "bcr/error.h"
+#include "bcri/attempt.h"
 #include "bcri/bell.h"
+#include "bcri/cell.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
+#include "bcri/journal.h"
+#include "bcri/lock.h"
+#include "bcri/place.h"
+#include "bcri/region.h"
+#include "bcri/request.h"
+#include "bcri/slot.h"
 #include "get_head.h"
 
 void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch)

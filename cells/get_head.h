@@ -20,9 +20,14 @@
 #ifndef BCR_GET_HEAD_H
 #define BCR_GET_HEAD_H
 
-#include "bcri/flow.h"
+#include "bcri/cell.h"
+#include "bcri/get.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/place.h"
 #include "bcri/region.h"
+#include "bcri/request.h"
+#include "bcri/slot.h"
 
 BCRI_INLINE void make_live(struct bcri_slot_shm *slot, bcri_ref region, const struct bcri_region_shm *header)
 {

@@ -3,6 +3,9 @@
 #include "bcri/handler_request.h"
 
 #include "bcri/bell.h"
+#include "bcri/cell.h"
+#include "bcri/mark.h"
+#include "bcri/place.h"
 #include "bcri/upward.h"
 
 #define REQUESTS struct bcri_requests_shm

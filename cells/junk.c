@@ -4,10 +4,15 @@
  * One transaction detaches the whole queue (and may put a replacement in its place); it also writes into the journal what
  * was detached: junk_cell, the ring's tickets [junk_from, junk_to), the chains, the first region. The entries stay where
  * they are, under both locks, until each has been dropped and its cursor moved on. enl goes on from the cursors. */
+#include "bcri/junk.h"
+
+#include "bcri/cell.h"
 #include "bcri/handler_request.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/putwait.h"
-#include "bcri/slow.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
+#include "bcri/region.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm

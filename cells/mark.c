@@ -5,8 +5,11 @@
 #include "bcri/mark.h"
 
 #include "bcr/error.h"
-#include "bcri/flow.h"
-#include "bcri/slow.h"
+#include "bcri/cell.h"
+#include "bcri/journal.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
+#include "bcri/result.h"
 #include "bcri/tx.h"
 
 static void tx_mark(struct bcri_ctx *ctx, struct bcri_place *place, int32_t mark, uint32_t flag)

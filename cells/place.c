@@ -5,14 +5,17 @@
  * kept in a private table that is trusted while the version is the same: one load of a line that hardly ever changes.
  * A place may still be out of date by the time its cell is locked; the cell's generation, compared under the lock,
  * decides, and what was a header once is never anything but a header of the same kind, so that the look is harmless. */
+#include "bcri/place.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bcr/error.h"
+#include "bcri/access.h"
 #include "bcri/cces.h"
+#include "bcri/cell.h"
 #include "bcri/clock.h"
-#include "bcri/flow.h"
 #include "bcri/lock.h"
 #include "bcri/sane.h"
 

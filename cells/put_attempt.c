@@ -3,10 +3,16 @@
 #include "bcri/put.h"
 
 #include "bcr/error.h"
+#include "bcri/attempt.h"
 #include "bcri/bell.h"
+#include "bcri/cell.h"
 #include "bcri/handler_request.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/slow.h"
+#include "bcri/mark.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
+#include "bcri/region.h"
 #include "put_tail.h"
 
 /* The lowest ticket that has a waiter; at most head. */

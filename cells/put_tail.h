@@ -23,8 +23,11 @@
 #define BCR_PUT_TAIL_H
 
 #include "bcri/bell.h"
-#include "bcri/flow.h"
+#include "bcri/cell.h"
+#include "bcri/journal.h"
+#include "bcri/place.h"
 #include "bcri/region.h"
+#include "bcri/slot.h"
 
 /* A write of a queue that was found empty needs one credit and the entry, of which only the ticket of the lap before could
  * still be read: so the limit can be at least this, if its waiter is gone. Cells for locks have one credit and ask with every

@@ -4,14 +4,19 @@
 
 #include <stdlib.h>
 
+#include "bcri/attempt.h"
 #include "bcri/cces.h"
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
+#include "bcri/drop.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
+#include "bcri/place.h"
 #include "bcri/put.h"
 #include "bcri/putwait.h"
+#include "bcri/result.h"
 #include "bcri/self.h"
+#include "bcri/slot.h"
 #include "bcri/trace.h"
 
 /* One of the cells of a putm. */

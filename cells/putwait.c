@@ -7,12 +7,21 @@
 
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/drop.h"
 #include "bcri/enter.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/place.h"
 #include "bcri/put.h"
-#include "bcri/slow.h"
+#include "bcri/region.h"
+#include "bcri/request.h"
+#include "bcri/result.h"
+#include "bcri/serve.h"
+#include "bcri/slot.h"
 #include "bcri/tx.h"
+#include "bcri/wait.h"
 
 #define SLOT struct bcri_slot_shm
 #define AREA struct bcri_area_shm

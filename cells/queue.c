@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* A cell under both its locks: the queue's three parts, the list of waiting requests, and serving one with the other.
- * slow.h says what holds; every change is one transaction (tx.h). */
+ * queue.h says what holds; every change is one transaction (tx.h). */
+#include "bcri/queue.h"
+
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/handler_request.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/putwait.h"
+#include "bcri/place.h"
+#include "bcri/region.h"
 #include "bcri/repair.h"
+#include "bcri/request.h"
+#include "bcri/result.h"
 #include "bcri/sane.h"
 #include "bcri/segment.h"
-#include "bcri/slow.h"
+#include "bcri/serve.h"
+#include "bcri/slot.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm

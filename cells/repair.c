@@ -14,7 +14,7 @@
  *   6. each cell of which the dead one holds a lock: what it has detached is dropped, it is settled, and let go of. That takes
  *      the deeper locks; without them it keeps the dead one's. A cell that was let go of is passed over
  *   7. the area's lock, who was to be rung, and the journal is closed.
- * What it keeps meanwhile are locks of the dead one's. It takes others behind these only, in the order of all (slow.h), and
+ * What it keeps meanwhile are locks of the dead one's. It takes others behind these only, in the order of all (queue.h), and
  * gives them back at once: so nobody who has one of them can be waiting for one of enl's.
  *
  * enl itself is killed at no instruction of these: when it dies, so does the program. So a step is cut short only where it is
@@ -26,14 +26,21 @@
 
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/get.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
+#include "bcri/journal.h"
+#include "bcri/junk.h"
 #include "bcri/lock.h"
-#include "bcri/putwait.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
 #include "bcri/region.h"
+#include "bcri/request.h"
 #include "bcri/sane.h"
-#include "bcri/slow.h"
+#include "bcri/serve.h"
+#include "bcri/slot.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -65,7 +72,7 @@ static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
     return bcri_load_acquire(lock) == dead->tag;
 }
 
-/* Its cell's tail lock, beside the head lock, in its name. Whoever has it does not wait for the head lock: slow.h. False:
+/* Its cell's tail lock, beside the head lock, in its name. Whoever has it does not wait for the head lock: queue.h. False:
  * parked. */
 static bool take_over(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_place *place)
 {
@@ -108,7 +115,7 @@ static void drop(struct bcri_ctx *enl, bcri_ref region)
     bcri_count_settled(enl);
 }
 
-/* Whether the cell's own hold is counted for a put that was not done (flow.h, aux HELD). */
+/* Whether the cell's own hold is counted for a put that was not done (journal.h, aux HELD). */
 static bool cell_holds(const struct dead *dead)
 {
     switch (bcri_load(&dead->journal->aux[BCRI_AUX_HELD])) {
@@ -320,7 +327,7 @@ static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
     return true;
 }
 
-/* The cell whose locks the dead one holds both: as slow.h promises. False: parked. */
+/* The cell whose locks the dead one holds both: as queue.h promises. False: parked. */
 static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
 {
     if (!bcri_cell_deeper(enl, place))

@@ -7,16 +7,27 @@
  *   phase 1   about to make the slot LIVE, then to mark the taker of a write lock and to clear waiter[ticket % 4]. Done if the
  *             slot is LIVE; repair marks, and clears the waiter entry if it still names the slot.
  * A request that was served from the list is collected by one store, and needs no journal. */
+#include "bcri/request.h"
+
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/drop.h"
+#include "bcri/get.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
 #include "bcri/ids.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
+#include "bcri/region.h"
+#include "bcri/result.h"
 #include "bcri/sane.h"
-#include "bcri/slow.h"
+#include "bcri/slot.h"
 #include "bcri/tx.h"
+#include "bcri/wait.h"
 #include "bcri/wait_loop.h"
 
 #define CELL struct bcri_cell_shm

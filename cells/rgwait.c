@@ -5,10 +5,14 @@
 #include <stdlib.h>
 
 #include "bcri/clock.h"
+#include "bcri/drop.h"
 #include "bcri/enter.h"
-#include "bcri/flow.h"
 #include "bcri/ids.h"
+#include "bcri/request.h"
+#include "bcri/result.h"
 #include "bcri/self.h"
+#include "bcri/slot.h"
+#include "bcri/wait.h"
 
 /* A write lock that bcr_rgwaitm found ready: its region can be read; the private copy is bcr_rgwait's to make, since only
  * that can say that there is no memory for it. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* See sane.h. */
 #include "bcri/sane.h"
+#include "bcri/cell.h"
+#include "bcri/place.h"
+#include "bcri/region.h"
+#include "bcri/slot.h"
 
 static bool damaged(struct bcri_ctx *ctx)
 {

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Serving the puts that wait for room: putwait.h.
+/* Serving the puts that wait for room: serve.h, putwait.h.
  *
  * Journal: whatever operation is open; area, and cell2 naming the cell that is served or asked for credits. */
+#include "bcri/serve.h"
+
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/handler_request.h"
 #include "bcri/lock.h"
-#include "bcri/putwait.h"
 #include "bcri/repair.h"
-#include "bcri/slow.h"
 #include "bcri/tx.h"
 
 #include "bcr/error.h"
+#include "bcri/cell.h"
+#include "bcri/journal.h"
+#include "bcri/junk.h"
+#include "bcri/place.h"
+#include "bcri/queue.h"
+#include "bcri/region.h"
+#include "bcri/request.h"
+#include "bcri/result.h"
+#include "bcri/slot.h"
 
 #define CELL struct bcri_cell_shm
 #define SLOT struct bcri_slot_shm

@@ -4,10 +4,11 @@
 
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
-#include "bcri/flow.h"
 #include "bcri/handler_request.h"
+#include "bcri/journal.h"
 #include "bcri/layout.h"
 #include "bcri/mark.h"
+#include "bcri/request.h"
 #include "bcri/tx.h"
 
 #define STRUCT   BCRI_LAYOUT_STRUCT

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* put, get, zap under both locks of the cell: slow.h, queue.c.
+/* put and get under both locks of the cell: slow.h, queue.h.
  *
  * Journal: PUT, TAKE, READ, ZAP as for the fast paths; phase 2 is set by the transaction that does it, so an operation is
  * done if and only if the phase is 2 after enl has seen to the redo log. Phase 3 (gets): the request is in the list. */
 #include "bcri/slow.h"
+
 #include "bcr/error.h"
 #include "bcri/bell.h"
+#include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/get.h"
 #include "bcri/handler_request.h"
+#include "bcri/journal.h"
+#include "bcri/junk.h"
 #include "bcri/lock.h"
-#include "bcri/putwait.h"
+#include "bcri/place.h"
+#include "bcri/put.h"
+#include "bcri/queue.h"
+#include "bcri/region.h"
+#include "bcri/request.h"
+#include "bcri/result.h"
+#include "bcri/serve.h"
+#include "bcri/slot.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-#include "bcri/cell.h"
 #include "bcri/region.h"
 
 #define KIND_SHIFT 60

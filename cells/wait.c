@@ -5,10 +5,12 @@
  * spin, so yield at once; one on another processor answers within a microsecond or not for long, and waking a sleeper
  * there costs tens of microseconds. Then yields, which cost a microsecond when somebody else is runnable; then the bell.
  * Source: docs/adr/0002-waiting.md. */
+#include "bcri/wait.h"
+
 #include "bcri/bell.h"
 #include "bcri/clock.h"
-#include "bcri/flow.h"
 #include "bcri/heap.h"
+#include "bcri/request.h"
 #include "bcri/upward.h"
 #include "bcri/wait_loop.h"
 

@@ -3,12 +3,15 @@
 #include <bcr.h>
 
 #include "bcri/enter.h"
-#include "bcri/ids.h"
+#include "bcri/journal.h"
+#include "bcri/junk.h"
 #include "bcri/lock.h"
+#include "bcri/place.h"
 #include "bcri/put.h"
-#include "bcri/putwait.h"
+#include "bcri/queue.h"
+#include "bcri/result.h"
 #include "bcri/self.h"
-#include "bcri/slow.h"
+#include "bcri/serve.h"
 #include "bcri/trace.h"
 
 static int zap(struct bcri_ctx *ctx, struct bcri_place *place)

@@ -14,8 +14,8 @@
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
 #include "bcri/estate.h"
-#include "bcri/flow.h"
 #include "bcri/heap.h"
+#include "bcri/place.h"
 #include "bcri/repair.h"
 
 /* The thread waits for nobody, unless shared memory was damaged. */

@@ -9,9 +9,10 @@
 
 #include "bcri/bell.h"
 #include "bcri/clock.h"
-#include "bcri/flow.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
+#include "bcri/request.h"
+#include "bcri/wait.h"
 #include "bcri/wait_loop.h"
 
 #define NO_DEADLINE SIZE_MAX

@@ -11,7 +11,6 @@
 #include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/enter.h"
-#include "bcri/flow.h"
 #include "bcri/heap.h"
 #include "bcri/sane.h"
 #include "bcri/sched.h"

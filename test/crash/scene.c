@@ -9,8 +9,11 @@
 #include <unistd.h>
 
 #include "bcri/clock.h"
-#include "bcri/flow.h"
 #include "bcri/mark.h"
+#include "bcri/place.h"
+#include "bcri/putwait.h"
+#include "bcri/request.h"
+#include "bcri/result.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
 

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bcri/flow.h"
+#include "bcri/audit.h"
+#include "bcri/putwait.h"
 #include "bcri/self.h"
 
 enum { FD_MSEC = 20000 }; /* until a descriptor that is owed counts as forgotten */

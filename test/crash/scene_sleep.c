@@ -6,7 +6,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "bcri/flow.h"
+#include "bcri/handler_request.h"
+#include "bcri/request.h"
 #include "bcri/self.h"
 
 struct sleeper {

@@ -25,7 +25,7 @@
 #include "bcri/bell.h"
 #include "bcri/cces.h"
 #include "bcri/estate.h"
-#include "bcri/flow.h"
+#include "bcri/journal.h"
 #include "bcri/self.h"
 
 enum {

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bcri/flow.h"
 #include "bcri/repair.h"
 
 enum { HANG_SECONDS = 120, SAMPLES = 3, MARKED_SAMPLES = 2, FULL_SAMPLES = 12, STEPS_MAX = 1 << 20 };

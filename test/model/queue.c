@@ -2,7 +2,9 @@
 /* See queue.h; the parts of a queue are drawn in bcri/cell.h. */
 #include "queue.h"
 
-#include "bcri/flow.h"
+#include "bcri/cell.h"
+#include "bcri/place.h"
+#include "bcri/region.h"
 #include "check.h"
 
 struct values {

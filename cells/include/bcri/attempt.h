@@ -6,6 +6,7 @@
 #define BCRI_ATTEMPT_H
 
 #include "bcri/cell.h"
+#include "bcri/place.h"
 
 /* What a call holds when the fast tier hands it to the resume tier. */
 enum bcri_held {

@@ -6,7 +6,7 @@
 #include "bcri/atomics.h"
 #include "bcri/copydesc.h"
 #include "bcri/ctx.h"
-#include "bcri/flow.h"
+#include "bcri/region.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 

@@ -10,8 +10,14 @@
 #ifndef BCRI_DROP_H
 #define BCRI_DROP_H
 
-#include "bcri/flow.h"
+#include "bcri/heap.h"
 #include "bcri/heap_fast.h"
+#include "bcri/journal.h"
+#include "bcri/region.h"
+#include "bcri/slot.h"
+
+/* Drops the region of a LIVE slot of this CCE; the slot is free then. Opens and closes the journal. */
+void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 /* drop.c: the general case. Gives 0, so that a routine can end in it. */
 int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region);

@@ -4,7 +4,8 @@
 #define BCRI_GET_H
 
 #include "bcri/attempt.h"
-#include "bcri/flow.h"
+#include "bcri/place.h"
+#include "bcri/request.h"
 
 /* A get that the fast tier has not done. */
 struct bcri_get {
@@ -20,5 +21,18 @@ struct bcri_get {
 
 /* An attempt under the head lock alone. */
 enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *get, enum bcri_held held);
+
+/* Remembers that this CCE takes write locks. Stored once: the line is in everybody's cache. */
+static inline void bcri_note_locks(struct bcri_ctx *ctx)
+{
+    if (bcri_unlikely(bcri_load(&ctx->record->id.uses_locks) == 0))
+        bcri_store(&ctx->record->id.uses_locks, 1);
+}
+
+/* Writes the mark by which others learn that the protected region died with its taker, `tag`: it holds until the cell's
+ * epoch is past `epoch`, the one in which the region was put or taken. Under the head lock. */
+void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch);
+/* Whether this process can map the region and, for a write lock, has memory for a private copy. Under the head lock. */
+bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region);
 
 #endif

@@ -42,6 +42,7 @@
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
 #include "bcri/mark.h"
+#include "bcri/place.h"
 #include "bcri/tx.h"
 
 /* ---- the owner */

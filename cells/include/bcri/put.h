@@ -4,7 +4,7 @@
 #define BCRI_PUT_H
 
 #include "bcri/attempt.h"
-#include "bcri/flow.h"
+#include "bcri/place.h"
 
 /* A put that the fast tier has not done, or that never was its affair. */
 struct bcri_put {
@@ -31,10 +31,9 @@ int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
 /* Counts a put, or what is like one, that has failed, and ends the public call: -1. */
 int bcri_put_failed(struct bcri_ctx *ctx, int code);
 
-/* putwait.c: a put finds no room. spin looks for a while whether a taker makes some; gather, for one that does not wait, whether another cell
- * of the area has a credit that it does not use; wait waits until the deadline: 0; bcrE_FULL; BCRI_STALE. */
-bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_place *place);
-bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_place *place);
-int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
+/* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or takes it back, with
+ * aux HELD telling repair at every point which of the two is done. hold: 0 or bcrE_NOMEM. */
+int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
+void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region);
 
 #endif

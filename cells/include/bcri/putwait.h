@@ -10,51 +10,31 @@
  *
  * A putter whose time is up withdraws its put under the area's lock. One that finds PUTDONE or FAILED takes that lock, too,
  * before the slot is its own again: whoever ends a put, or the daemon in his place, may look at the slot as long as he
- * has it. */
+ * has it.
+ * Serving: serve.h. */
 #ifndef BCRI_PUTWAIT_H
 #define BCRI_PUTWAIT_H
 
-#include "bcri/flow.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-#define BCRI_REQUEST_WRITE 0x80u /* in the kind word, beside enum bcri_want's place */
+#include "bcri/ctx.h"
+#include "bcri/place.h"
+#include "bcri/slot.h"
 
-void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place);
-/* False: time is up, and it is held by somebody who is stopped; or enl is parked (lock.h). */
-bool bcri_area_lock_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns);
-void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place);
+struct bcri_put;
 
-/* Under the area's lock, no cell lock: serves waiting puts, oldest first, as long as there is room; `place` is a cell
- * that may have spare credits. */
-void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place);
+/* A put finds no room. spin looks for a while whether a taker makes some; gather, for one that does not wait, whether another cell
+ * of the area has a credit that it does not use; wait waits until the deadline: 0; bcrE_FULL; BCRI_STALE. */
+bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_place *place);
+bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_place *place);
+int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
 
-/* The same, looking for credits in every cell of the area. */
-void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place);
-
-/* Under the area's and the empty cell's locks: takes (or reads) the region of the first put that waits for this cell, and
- * requests the owner's handler in the same step if that is due. 0; bcrE_TIMEOUT: none waits; bcrE_NOMEM. */
-int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
-                      struct bcri_slot_shm *slot, bool due);
-
-/* A credit that a cell of the area does not use, put into the pool; `half`: half of them. Under the area's lock. */
-bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool half);
-/* The put that waits at `slot_ref` is done if it needs no room. Under the area's lock. */
-void bcri_putwait_hand_over_one(struct bcri_ctx *ctx, bcri_ref slot_ref);
-
-/* The first put that waits for this very cell is done if a get takes it: for a get that joined others in the list. Under the
- * area's lock, no cell lock. */
-void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_place *place);
-
-/* The puts that wait for a cell that is being closed end with `code`. Under the area's lock. */
-void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code);
-
-/* Takes a waiting put out of its list (time is up, or its CCE is dead). Under the area's lock. The slot is LIVE then. */
-void bcri_putwait_withdraw(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                           bcri_ref slot_ref);
-
-/* In a transaction that ends a waiting put: out of the list, `word` being what its slot says from then on. */
-void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref, uint64_t word);
-
-/* No lock held, the journal open, after a change that may have made room in the cell: serves. */
-void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_place *place);
+/* The two halves of a put that waits, for putting into many cells at once. begin: BCRI_WAITS and the request's slot; bcrE_FULL: time
+ * is up, and somebody who is stopped holds the area's lock.
+ * end: 0, bcrE_FULL (time is up), or why it failed. The region's hold of the caller is untouched by both. */
+int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
+                       struct bcri_slot_shm **request_out, uint64_t deadline_ns);
+int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns);
 
 #endif

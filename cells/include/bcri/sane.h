@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "bcri/cell.h"
+#include "bcri/place.h"
 #include "bcri/region.h"
 
 /* The area at `ref`, all of it and its cells within its segment; else NULL. Also NULL without damage: cannot be mapped. For

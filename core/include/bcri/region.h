@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "bcri/atomics.h"
+#include "bcri/ctx.h"
 #include "bcri/ref.h"
 
 #define BCRI_REGION_HEADER 32u
@@ -71,7 +72,16 @@ static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout
  * Repair leaves in cw_state whether the change is done (COMMIT, LAST: yes; IDLE: no) for the enclosing operation. */
 enum bcri_cw_state { BCRI_CW_IDLE = 0, BCRI_CW_TRY, BCRI_CW_COMMIT, BCRI_CW_SOLE, BCRI_CW_LAST };
 
-struct bcri_ctx;
+/* Where a region's data lies in this process. Its segment is mapped. */
+static inline uintptr_t bcri_header_data(const struct bcri_ctx *ctx, bcri_ref region,
+                                         const struct bcri_region_shm *header)
+{
+    return (uintptr_t)ctx->map[bcri_ref_seg(region)].base + (uintptr_t)((uint64_t)header->data_16 * 16);
+}
+static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
+{
+    return bcri_header_data(ctx, region, bcri_at(ctx, region));
+}
 
 /* Adds `more` holders to region `ref`, which the caller holds or whose cell it has locked.
  * Journals through cw_*; the caller must advance its own journal phase and then call bcri_count_settled().

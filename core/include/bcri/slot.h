@@ -58,6 +58,13 @@ static inline bcri_ref bcri_slot_hold_of(uint64_t word)
     return state != BCRI_SLOT_LISTED && state != BCRI_SLOT_SERVED ? bcri_slot_region(word) : BCRI_REF_NONE;
 }
 
+/* Whether an ID is still what it was before others ran: another invocation may have freed it, and it may be another one's by now. */
+static inline bool bcri_slot_holds(const struct bcri_slot_shm *slot, bcri_ref region)
+{
+    uint64_t word = bcri_load_acquire(&slot->word);
+    return bcri_slot_state(word) == BCRI_SLOT_LIVE && bcri_slot_region(word) == region;
+}
+
 /* A free slot, taken off the stack of free ones (its word stays FREE until the caller sets it), or NULL: no memory. The stack
  * is private: what it leads to is used at once, so it must not be where others can store. */
 struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx);

@@ -15,7 +15,7 @@ struct bcri_ctx;
 struct bcri_slot_shm;
 
 struct bcri_upward {
-    /* In place of bcri_wait_ready (cells/, flow.h), and with its results: waits until one of `count` requests is ready or the
+    /* In place of bcri_wait_ready (cells/, wait.h), and with its results: waits until one of `count` requests is ready or the
      * deadline is there. Runs what may run meanwhile. The slots are the caller's until it returns. */
     int (*wait)(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
     /* Whether nobody else could run while the caller waits, unless a handler is requested: then it need not call `wait` yet. */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
-#include "bcri/flow.h"
+#include "bcri/request.h"
 #include "bcri/slot.h"
 
 /* Something else that an invocation can wait for; whoever makes it happen rings this CCE's bell afterwards. */

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bcri/flow.h"
+#include "bcri/journal.h"
 #include "bcri/self.h"
 
 #define FIFO "again.fifo"

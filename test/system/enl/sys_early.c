@@ -27,7 +27,7 @@
 
 #include "bcri/archtype.h"
 #include "bcri/channel.h"
-#include "bcri/flow.h"
+#include "bcri/place.h"
 #include "bcri/self.h"
 #include "bcri/signature.h"
 #include "early.h"

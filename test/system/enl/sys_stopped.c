@@ -20,8 +20,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bcri/flow.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/place.h"
 #include "bcri/self.h"
 
 enum { CELL = 1, NAMES };

@@ -10,6 +10,7 @@
 
 #include "bcri/audit.h"
 #include "bcri/cell.h"
+#include "bcri/place.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "bcri/clock.h"
+#include "bcri/place.h"
 
 static void **full_for(void **rgid, int cce, int cell)
 {

@@ -13,6 +13,7 @@
 #include "bcri/cell.h"
 #include "bcri/estate.h"
 #include "bcri/heap.h"
+#include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
 #include "cce.h"

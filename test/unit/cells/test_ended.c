@@ -7,9 +7,12 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "bcri/flow.h"
+#include "bcri/cell.h"
+#include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/place.h"
 #include "bcri/repair.h"
+#include "bcri/request.h"
 
 /* Every routine that names a CCE says so, and the caller keeps what it holds. */
 static void all_say_dead(int cce, int cell)

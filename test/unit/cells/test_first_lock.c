@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bcri/cell.h"
+#include "bcri/place.h"
 
 static struct bcri_ctx *holder;
 static uint32_t its_pid;

@@ -12,6 +12,7 @@
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/estate.h"
+#include "bcri/place.h"
 #include "bcri/self.h"
 #include "cce.h"
 

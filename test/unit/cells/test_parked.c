@@ -6,6 +6,7 @@
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/lock.h"
+#include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
 

@@ -74,14 +74,14 @@ change "two fields of a cell" cells/include/bcri/cell.h "$(swap list_first list_
 change "a flag of cells" cells/include/bcri/cell.h 's/(CELL_OWNERDEAD +)2u/\116u/'
 change "a new journal operation" core/include/bcri/record.h 's/^    BCRI_OP_TAKE,/    BCRI_OP_NEW,\n&/'
 change "larger headers" cells/include/bcri/cell.h 's/(BCRI_HEADER_BYTES +)256u/\1512u/'
-change "places in the journal" cells/include/bcri/flow.h 's/BCRI_AUX_RING = 0,/BCRI_AUX_RING = 1,/'
+change "places in the journal" cells/include/bcri/journal.h 's/BCRI_AUX_RING = 0,/BCRI_AUX_RING = 1,/'
 change "the kinds of a transaction's stores" cells/include/bcri/tx.h 's/BCRI_REDO_COUNT = 2/BCRI_REDO_COUNT = 3/'
 
 # What is no change of the layout is none of the signature.
 fresh
 sed -i '1a /* struct bcri_comment_shm { uint32_t field; }; */' "$scratch/tree/core/include/bcri/record.h"
 sed -i 's|^    bool own;|&\n    int one_more;|; s/<= 128, "a place/<= 256, "a place/' \
-    "$scratch/tree/cells/include/bcri/cell.h"
+    "$scratch/tree/cells/include/bcri/place.h"
 after=$(signature)
 if [ "$after" != "$before" ]; then
     echo "a comment and a private struct: wanted $before, got $after"

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Who may do what with which kind of cell. */
+#ifndef BCRI_ACCESS_H
+#define BCRI_ACCESS_H
+
+#include "bcri/place.h"
+
+/* 0 or bcrE_ACCESS. */
+enum bcri_use { BCRI_USE_ADD, BCRI_USE_TAKE, BCRI_USE_LOCK };
+int bcri_access(const struct bcri_place *place, enum bcri_use use);
+
+#endif
