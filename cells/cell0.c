@@ -60,7 +60,7 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
  * that a death at any point drops it or leaves it in the cell. */
 static int put_region(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
 {
-    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD);
+    bcri_store(&ctx->journal->put_held, BCRI_HELD);
     bcri_step();
     bcri_store(&ctx->journal->op, BCRI_OP_PUT);
     bcri_step();

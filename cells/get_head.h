@@ -8,7 +8,7 @@
  *             repair puts the region back in front (head itself may not be lowered: put_tail.h's limit counts on it).
  *   phase 4   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
  *             released the slot's own state (TICKET) says that it waits. (2 and 3 are slow.c's: done, listed.)
- *   Flag beside the phase: LOCKS, a write lock; if done, repair makes sure of the taker's mark (aux EPOCH).
+ *   Flag beside the phase: LOCKS, a write lock; if done, repair makes sure of the taker's mark (take_epoch).
  *   Flag REQUESTS (READ, too): it meets the mark of a cell; `old` is what the cell's requests were. With phase 0 it has found
  *   nothing, and with 4 it has begun to wait, from there on; with phase 1 if it is done. Then, while the head lock is the dead
  *   one's, repair counts the request if it is not counted, tells the owner and rings it (handler_request.h).
@@ -72,7 +72,7 @@ BCRI_INLINE void take_entry(struct bcri_ctx *ctx, struct bcri_cell_shm *cell, en
     uint32_t epoch = 0;
     if (want == BCRI_WANT_LOCK) {
         epoch = bcri_epoch_taking(cell, ticket);
-        bcri_store(&j->aux[BCRI_AUX_EPOCH], epoch);
+        bcri_store(&j->take_epoch, epoch);
         bcri_note_locks(ctx);
     }
     bcri_step();

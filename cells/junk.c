@@ -2,8 +2,10 @@
 /* Emptying a cell in one step, and dropping what was in it one region at a time.
  *
  * One transaction detaches the whole queue (and may put a replacement in its place); it also writes into the journal what
- * was detached: junk_cell, the ring's tickets [junk_from, junk_to), the chains, the first region. The entries stay where
- * they are, under both locks, until each has been dropped and its cursor moved on. enl goes on from the cursors. */
+ * was detached (struct bcri_junk_shm): the first region, the ring's tickets, the chains before and behind it. The entries stay
+ * where they are, under both locks, until each has been dropped and its cursor moved on. enl goes on from the cursors.
+ *
+ * Before each drop stands which cursor it is for, and what that was: so a drop that is done moves its cursor exactly once. */
 #include "bcri/junk.h"
 
 #include "bcri/cell.h"
@@ -18,28 +20,23 @@
 #define CELL struct bcri_cell_shm
 #define NODE struct bcri_node_shm
 
-/* journal->aux: the cursors beside junk_from and junk_chain; and, before each drop, which cursor it is for and what that
- * cursor was, so that a drop that is done moves its cursor exactly once. */
-enum { JUNK_WHICH = BCRI_AUX_EPOCH, JUNK_WAS = 4, JUNK_FIRST = 5, JUNK_BACK = 6 };
-enum which { WHICH_FIRST, WHICH_RING, WHICH_FRONT, WHICH_BACK };
-
-static _Atomic uint64_t *cursor_of(struct bcri_journal_shm *j, uint64_t which)
+static _Atomic uint64_t *cursor_of(struct bcri_junk_shm *junk, uint64_t cursor)
 {
-    switch ((enum which)which) {
-    case WHICH_FIRST: return &j->aux[JUNK_FIRST];
-    case WHICH_RING: return &j->junk_from;
-    case WHICH_FRONT: return &j->junk_chain;
-    case WHICH_BACK: break;
+    switch ((enum bcri_junk_cursor)cursor) {
+    case BCRI_JUNK_FIRST: return &junk->first;
+    case BCRI_JUNK_RING: return &junk->from;
+    case BCRI_JUNK_FRONT: return &junk->front;
+    case BCRI_JUNK_BACK: break;
     }
-    return &j->aux[JUNK_BACK];
+    return &junk->back;
 }
 
-static void tx_journal(struct bcri_ctx *ctx, size_t field, uint64_t value)
+static void tx_junk(struct bcri_ctx *ctx, size_t field, uint64_t value)
 {
     bcri_tx_add(ctx, BCRI_REDO_64, bcri_record_ref(ctx, ctx->index),
-                offsetof(struct bcri_record_shm, journal) + field, value);
+                offsetof(struct bcri_record_shm, journal.junk) + field, value);
 }
-#define TX_JOURNAL(ctx, field, value) tx_journal((ctx), offsetof(struct bcri_journal_shm, field), (value))
+#define TX_JUNK(ctx, field, value) tx_junk((ctx), offsetof(struct bcri_junk_shm, field), (value))
 
 void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting)
 {
@@ -49,12 +46,12 @@ void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref re
     uint64_t head = bcri_load(&cell->h.head);
     uint32_t flags = (uint32_t)bcri_load(&cell->h.state);
     bcri_tx_begin(ctx);
-    TX_JOURNAL(ctx, junk_cell, place->ref);
-    TX_JOURNAL(ctx, junk_from, head);
-    TX_JOURNAL(ctx, junk_to, head < tail ? tail : head);
-    TX_JOURNAL(ctx, junk_chain, bcri_load(&cell->c.front));
-    TX_JOURNAL(ctx, aux[JUNK_BACK], bcri_load(&cell->c.back_first));
-    TX_JOURNAL(ctx, aux[JUNK_FIRST], bcri_load(&cell->c.first));
+    TX_JUNK(ctx, cell, place->ref);
+    TX_JUNK(ctx, from, head);
+    TX_JUNK(ctx, to, head < tail ? tail : head);
+    TX_JUNK(ctx, front, bcri_load(&cell->c.front));
+    TX_JUNK(ctx, back, bcri_load(&cell->c.back_first));
+    TX_JUNK(ctx, first, bcri_load(&cell->c.first));
     BCRI_TX64(ctx, place->ref, CELL, h.head, head < tail ? tail : head);
     BCRI_TX64(ctx, place->ref, CELL, t.limit, tail);
     BCRI_TX64(ctx, place->ref, CELL, c.first, replacement);
@@ -76,12 +73,12 @@ void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref re
 }
 
 /* Drops `region` and moves the cursor on, in the journal of whoever detached it. */
-static void drop_and_step(struct bcri_ctx *ctx, struct bcri_journal_shm *j, enum which which, bcri_ref region,
-                          uint64_t next)
+static void drop_and_step(struct bcri_ctx *ctx, struct bcri_junk_shm *junk, enum bcri_junk_cursor which,
+                          bcri_ref region, uint64_t next)
 {
-    _Atomic uint64_t *cursor = cursor_of(j, which);
-    bcri_store(&j->aux[JUNK_WHICH], which);
-    bcri_store(&j->aux[JUNK_WAS], bcri_load(cursor));
+    _Atomic uint64_t *cursor = cursor_of(junk, which);
+    bcri_store(&junk->cursor, which);
+    bcri_store(&junk->was, bcri_load(cursor));
     bcri_step();
     bcri_region_drop(ctx, region);
     bcri_step();
@@ -90,15 +87,15 @@ static void drop_and_step(struct bcri_ctx *ctx, struct bcri_journal_shm *j, enum
     bcri_count_settled(ctx);
 }
 
-static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_journal_shm *j,
-                       enum which which)
+static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_junk_shm *junk,
+                       enum bcri_junk_cursor which)
 {
     bcri_ref ref;
-    while ((ref = bcri_load(cursor_of(j, which))) != 0) {
+    while ((ref = bcri_load(cursor_of(junk, which))) != 0) {
         NODE *node = bcri_at_sure(ctx, ref);
         /* The node goes back by plain stores under the leaf lock: once the cursor has moved on it is only ours, and a
          * death in between loses one node, no region. */
-        drop_and_step(ctx, j, which, bcri_load(&node->region), bcri_load(&node->next));
+        drop_and_step(ctx, junk, which, bcri_load(&node->region), bcri_load(&node->next));
         bcri_leaf_lock(ctx, place);
         bcri_store(&node->next, bcri_load(&place->area->node_free));
         bcri_step();
@@ -109,30 +106,31 @@ static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bc
 
 void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place)
 {
-    struct bcri_journal_shm *j = &bcri_record(ctx, index)->journal;
-    bcri_ref first = bcri_load(&j->aux[JUNK_FIRST]);
+    struct bcri_junk_shm *junk = &bcri_record(ctx, index)->journal.junk;
+    bcri_ref first = bcri_load(&junk->first);
     if (first != 0)
-        drop_and_step(ctx, j, WHICH_FIRST, first, 0);
-    for (uint64_t t; (t = bcri_load(&j->junk_from)) < bcri_load(&j->junk_to);)
-        drop_and_step(ctx, j, WHICH_RING, bcri_load_acquire(bcri_ring_at(place, t)) & BCRI_REF_MASK, t + 1);
-    chain_drop(ctx, place, j, WHICH_FRONT);
-    chain_drop(ctx, place, j, WHICH_BACK);
+        drop_and_step(ctx, junk, BCRI_JUNK_FIRST, first, 0);
+    for (uint64_t t; (t = bcri_load(&junk->from)) < bcri_load(&junk->to);)
+        drop_and_step(ctx, junk, BCRI_JUNK_RING, bcri_load_acquire(bcri_ring_at(place, t)) & BCRI_REF_MASK,
+                      t + 1);
+    chain_drop(ctx, place, junk, BCRI_JUNK_FRONT);
+    chain_drop(ctx, place, junk, BCRI_JUNK_BACK);
     bcri_step();
-    bcri_store(&j->junk_cell, 0);
+    bcri_store(&junk->cell, 0);
     bcri_step();
 }
 
 void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index)
 {
-    struct bcri_journal_shm *j = &bcri_record(ctx, index)->journal;
-    uint64_t which = bcri_load(&j->aux[JUNK_WHICH]);
-    _Atomic uint64_t *cursor = cursor_of(j, which);
-    uint64_t was = bcri_load(&j->aux[JUNK_WAS]);
+    struct bcri_junk_shm *junk = &bcri_record(ctx, index)->journal.junk;
+    uint64_t which = bcri_load(&junk->cursor);
+    _Atomic uint64_t *cursor = cursor_of(junk, which);
+    uint64_t was = bcri_load(&junk->was);
     if (bcri_load(cursor) != was)
         return; /* it had moved already */
-    if (which == WHICH_FIRST)
+    if (which == BCRI_JUNK_FIRST)
         bcri_store(cursor, 0);
-    else if (which == WHICH_RING)
+    else if (which == BCRI_JUNK_RING)
         bcri_store(cursor, was + 1);
     else
         bcri_store(cursor, bcri_load(&((NODE *)bcri_at_sure(ctx, was))->next));

@@ -68,7 +68,7 @@ int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region)
     if (error != 0)
         return error;
     bcri_step();
-    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD);
+    bcri_store(&ctx->journal->put_held, BCRI_HELD);
     bcri_step();
     bcri_count_settled(ctx);
     return 0;
@@ -76,11 +76,11 @@ int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region)
 
 void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region)
 {
-    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPING);
+    bcri_store(&ctx->journal->put_held, BCRI_HELD_DROPPING);
     bcri_step();
     bcri_region_drop(ctx, region);
     bcri_step();
-    bcri_store(&ctx->journal->aux[BCRI_AUX_HELD], BCRI_HELD_DROPPED);
+    bcri_store(&ctx->journal->put_held, BCRI_HELD_DROPPED);
     bcri_step();
     bcri_count_settled(ctx);
 }

@@ -3,7 +3,7 @@
  * lock, a handful of stores, no atomic instruction but the lock's.
  *
  * Journal: PUT; cell, region, slot (the ID that ends with the put; none with nofree).
- *   phase 0   nothing has happened, or: the tail lock is held; with nofree the cell's own hold may be counted (aux HELD)
+ *   phase 0   nothing has happened, or: the tail lock is held; with nofree the cell's own hold may be counted (put_held)
  *   phase 1   ticket is written down; about to store the entry. Done if the tail lock is no longer ours, or else if the
  *             entry carries the ticket's lap tag and the region: nobody else can have stored it, and what stood there was of
  *             the lap before. Left, once done: the tail, release, ring a sleeper that `old` names, free the ID.
@@ -68,7 +68,7 @@ BCRI_INLINE void put_open(struct bcri_ctx *ctx, const struct bcri_place *place, 
     bcri_store(&j->region, region);
     bcri_store(&j->slot, nofree ? BCRI_REF_NONE : slot_ref);
     if (nofree)
-        bcri_store(&j->aux[BCRI_AUX_HELD], BCRI_HELD_NOT);
+        bcri_store(&j->put_held, BCRI_HELD_NOT);
     bcri_step();
     bcri_store(&j->doing, bcri_doing(BCRI_OP_PUT, nofree ? 0 : BCRI_PHASE_GIVES));
     bcri_step();

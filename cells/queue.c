@@ -448,7 +448,7 @@ static void tx_answer(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref s
 void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell)
 {
     bcri_bell_ring_index(ctx, owner, cell);
-    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
+    bcri_store(&ctx->journal->ring, 0);
 }
 
 /* The first of a list has none before it, whatever its slot says. */
@@ -474,10 +474,10 @@ static bool serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     begin_list(ctx, slot);
     if (leaf)
         bcri_leaf_lock(ctx, place);
-    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
+    bcri_store(&ctx->journal->ring, owner + 1);
     uint32_t count = 0;
     if (read && bcri_unlikely(!bcri_count_try(ctx, region, &count))) {
-        bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
+        bcri_store(&ctx->journal->ring, 0);
         return false;
     }
     bcri_tx_begin(ctx);
@@ -655,7 +655,7 @@ void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int 
         SLOT *slot = bcri_at_sure(ctx, ref);
         uint32_t owner = bcri_request_owner(slot);
         begin_list(ctx, slot);
-        bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
+        bcri_store(&ctx->journal->ring, owner + 1);
         bcri_tx_begin(ctx);
         bcri_tx_unlist(ctx, place, slot);
         tx_answer(ctx, place, ref, BCRI_SLOT_FAILED, (uint64_t)code);

@@ -115,10 +115,10 @@ static void drop(struct bcri_ctx *enl, bcri_ref region)
     bcri_count_settled(enl);
 }
 
-/* Whether the cell's own hold is counted for a put that was not done (journal.h, aux HELD). */
+/* Whether the cell's own hold is counted for a put that was not done (journal.h, put_held). */
 static bool cell_holds(const struct dead *dead)
 {
-    switch (bcri_load(&dead->journal->aux[BCRI_AUX_HELD])) {
+    switch (bcri_load(&dead->journal->put_held)) {
     case BCRI_HELD_NOT: return dead->counted; /* counted, and not noted yet */
     case BCRI_HELD: return true;
     case BCRI_HELD_DROPPING: return !dead->counted;
@@ -163,7 +163,7 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
         if ((flags & BCRI_PHASE_RINGS) != 0)
             bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old), BCRI_REF_NONE);
         free_slot(enl, bcri_load(&j->slot));
-    } else if ((flags & BCRI_PHASE_GIVES) == 0 && cell_holds(dead) && bcri_load(&j->junk_cell) == 0) {
+    } else if ((flags & BCRI_PHASE_GIVES) == 0 && cell_holds(dead) && bcri_load(&j->junk.cell) == 0) {
         drop(enl, region);
     }
 }
@@ -212,7 +212,7 @@ static bool finish_take(struct bcri_ctx *enl, const struct dead *dead, struct bc
         finish_request(enl, dead, place, &place->cell->h.lock);
     if (phase == 1 && slot_is_live(enl, slot, region)) {
         if ((bcri_load(&j->phase) & BCRI_PHASE_LOCKS) != 0) {
-            bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->aux[BCRI_AUX_EPOCH]));
+            bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->take_epoch));
             bcri_store(&dead->record->id.uses_locks, 1);
         }
     } else if (phase == 1 && bcri_load(&place->cell->h.head) == ticket + 1) {
@@ -332,7 +332,7 @@ static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_pl
 {
     if (!bcri_cell_deeper(enl, place))
         return false;
-    if (bcri_load(&dead->journal->junk_cell) == place->ref) {
+    if (bcri_load(&dead->journal->junk.cell) == place->ref) {
         if (dead->counted)
             bcri_junk_step_over(enl, dead->index);
         bcri_junk_drop(enl, dead->index, place);
@@ -458,11 +458,11 @@ static bool repair_open(struct bcri_ctx *enl, struct dead *dead)
         let_go_of_old(enl, dead, &j->cell2);
     if (area != NULL)
         let_go(dead, &area->lock);
-    uint64_t ring = bcri_load(&j->aux[BCRI_AUX_RING]);
+    uint64_t ring = bcri_load(&j->ring);
     if (ring != 0)
         bcri_bell_ring_index(enl, (uint32_t)(ring - 1), BCRI_REF_NONE);
     bcri_store(&j->cw_state, BCRI_CW_IDLE);
-    bcri_store(&j->aux[BCRI_AUX_RING], 0);
+    bcri_store(&j->ring, 0);
     bcri_store_release(&j->op, BCRI_OP_NONE);
     if (has_cell)
         serve_later(enl, &cell);

@@ -134,7 +134,7 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     int error = bcri_cell_enter(ctx, &target);
     if (error != 0)
         return error;
-    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
+    bcri_store(&ctx->journal->ring, owner + 1);
     bool replaces = write && bcri_queue_length(&target) != 0;
     if (hand_over && !replaces && bcri_load(&target.cell->c.takes) == 0) {
         bcri_serve_reads(ctx, &target, region); /* they share it while it waits for room */
@@ -148,7 +148,7 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     if (error == 0)
         bcri_ring_noted(ctx, owner, target.ref);
     else
-        bcri_store(&ctx->journal->aux[BCRI_AUX_RING], 0);
+        bcri_store(&ctx->journal->ring, 0);
     bcri_cell_leave(ctx, &target);
     return error;
 }
@@ -237,7 +237,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
         return bcrE_NOMEM;
     bcri_store(&slot->data, bcri_region_data(ctx, region));
     bool read = want == BCRI_WANT_READ;
-    bcri_store(&ctx->journal->aux[BCRI_AUX_RING], read ? 0 : owner + 1);
+    bcri_store(&ctx->journal->ring, read ? 0 : owner + 1);
     uint32_t count = read ? bcri_count_lock(ctx, region) : 0;
     bcri_tx_begin(ctx);
     if (read) {
@@ -268,7 +268,7 @@ void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
         bcri_ref next = bcri_load(&put->next);
         if (bcri_load(&put->cell) == place->ref) {
             uint32_t owner = bcri_request_owner(put);
-            bcri_store(&ctx->journal->aux[BCRI_AUX_RING], owner + 1);
+            bcri_store(&ctx->journal->ring, owner + 1);
             bcri_tx_begin(ctx);
             BCRI_TX64(ctx, ref, SLOT, given, (uint64_t)code);
             bcri_tx_putwait_unlist(ctx, place, ref,

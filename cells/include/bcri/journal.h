@@ -9,9 +9,7 @@
 #include "bcri/atomics.h"
 #include "bcri/ctx.h"
 
-/* Places in journal->aux. */
-enum { BCRI_AUX_RING = 0, BCRI_AUX_HELD, BCRI_AUX_EPOCH = 3 };
-/* aux HELD: whether the cell's own hold on a region that the putter keeps is counted. While it is being taken back, the
+/* put_held: whether the cell's own hold on a region that the putter keeps is counted. While it is being taken back, the
  * count journal decides. */
 enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
 
@@ -41,7 +39,7 @@ static inline void bcri_journal_open(struct bcri_ctx *ctx, enum bcri_op op, bcri
     bcri_store(&j->cell, cell);
     bcri_store(&j->region, region);
     bcri_store(&j->slot, slot);
-    bcri_store(&j->aux[BCRI_AUX_HELD], BCRI_HELD_NOT);
+    bcri_store(&j->put_held, BCRI_HELD_NOT);
     bcri_step();
     bcri_store(&j->doing, bcri_doing(op, 0));
     bcri_step();

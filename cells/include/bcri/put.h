@@ -32,7 +32,7 @@ int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
 int bcri_put_failed(struct bcri_ctx *ctx, int code);
 
 /* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or takes it back, with
- * aux HELD telling repair at every point which of the two is done. hold: 0 or bcrE_NOMEM. */
+ * put_held telling repair at every point which of the two is done. hold: 0 or bcrE_NOMEM. */
 int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
 void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region);
 

@@ -66,7 +66,7 @@ void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref wai
 int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
                        bool anew);
 
-/* Rings the CCE of record `owner`, whom the journal's aux RING names, and takes it out of the journal. */
+/* Rings the CCE of record `owner`, whom the journal's ring names, and takes it out of the journal. */
 void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell);
 
 /* Ends every waiting request of a closed cell with `code`. */

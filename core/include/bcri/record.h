@@ -86,6 +86,21 @@ enum bcri_op {
     BCRI_OP_FREE_LAST, /* the last hold on another's block goes with the ID; phase: its incarnation (cells/drop.h) */
 };
 
+enum bcri_junk_cursor { BCRI_JUNK_FIRST = 0, BCRI_JUNK_RING, BCRI_JUNK_FRONT, BCRI_JUNK_BACK };
+
+/* A queue that was detached from a cell, and is being dropped region by region (cells/junk.c). `first`, `from`, `front` and `back`
+ * are cursors: each is moved on when what it names has been dropped. */
+struct bcri_junk_shm {
+    _Atomic uint64_t cell; /* 0: none */
+    _Atomic uint64_t first;
+    _Atomic uint64_t from, to; /* tickets */
+    _Atomic uint64_t front;
+    _Atomic uint64_t back;
+    _Atomic uint64_t cursor; /* enum bcri_junk_cursor: which one the drop under way is for */
+    _Atomic uint64_t was;    /* and what that was before the drop */
+};
+static_assert(sizeof(struct bcri_junk_shm) == 64, "docs/layout/record.md");
+
 /* What the CCE is about to do. Written before it is done; op 0 means that nothing is open.
  * The meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in region.h. */
 struct bcri_journal_shm {
@@ -108,18 +123,20 @@ struct bcri_journal_shm {
     _Atomic uint64_t cell2; /* a second cell whose locks may be held */
     _Atomic uint64_t area;  /* an area whose locks may be held */
     _Atomic uint32_t cw_incarnation;
-    uint32_t spare[3];
-    _Atomic uint64_t junk_cell; /* regions detached from a cell, being dropped one by one (cells/slow.c) */
-    _Atomic uint64_t junk_from;
-    _Atomic uint64_t junk_to;
-    _Atomic uint64_t junk_chain;
-    /* line 2 */
     _Atomic uint32_t redo_len;
     _Atomic uint32_t redo_state; /* 0 being written, 1 committed */
-    _Atomic uint64_t aux[7];
+    uint32_t pad0;
+    _Atomic uint64_t ring;       /* index + 1 of the CCE that is to be rung, or 0 */
+    _Atomic uint64_t put_held;   /* PUT: whether the cell's own hold is counted (cells/journal.h) */
+    _Atomic uint64_t take_epoch; /* TAKE, a write lock: the epoch of its region */
+    uint64_t pad1;
+    /* line 2 */
+    struct bcri_junk_shm junk;
 };
 static_assert(offsetof(struct bcri_journal_shm, phase) == 4, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_journal_shm, cell2) == 64, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_journal_shm, ring) == 96, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_journal_shm, junk) == 128, "docs/layout/record.md");
 static_assert(sizeof(struct bcri_journal_shm) == 192, "docs/layout/record.md");
 
 /* One store of a committed transaction: where = word reference (ref << 5 | byte in unit) | kind << 60. */
