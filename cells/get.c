@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_get, bcr_acqrl, bcr_acqwl, in two tiers (bcri/attempt.h). bcr.h is their manual.
  *
- * The fast tier, get_fast, takes or reads what it finds at the head of an open cell without water marks. It calls nothing, as
- * that of the puts. The resume tier does all the rest: an attempt under the head lock, both locks, waiting. */
+ * The fast tier, get_fast, takes or reads what it finds at the head of an open cell, also where additions
+ * request a handler. It calls nothing, as that of the puts. The resume tier does all the rest: an attempt
+ * under the head lock, both locks, waiting. */
 #include <bcr.h>
 
 #include "bcri/get.h"
@@ -218,7 +219,7 @@ BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_place *pl
                          bcri_ref *region_out, struct bcri_region_shm **header_out)
 {
     const uint64_t entry = bcri_load_acquire(bcri_ring_at(place, ticket));
-    if (bcri_unlikely(bcri_load(&cell->h.state) != place->open ||
+    if (bcri_unlikely(bcri_load(&cell->h.state) != place->open_head ||
                       (want != BCRI_WANT_READ && bcri_load_acquire(&place->area->waitputs) != 0) ||
                       !bcri_entry_is(entry, ticket, place->ring_log2)))
         return false;

@@ -171,12 +171,15 @@ static enum bcri_attempt get_and_request(struct bcri_ctx *ctx, const struct bcri
 }
 
 /* One that has to wait where additions request takes both locks: a put there need not look whether somebody waits by ticket
- * (put_attempt.c). With such a mark the putters' line is left alone. */
+ * (put_attempt.c). With such a mark the putters' line is left alone, and gets that find something are what they are in an open
+ * cell: the fast tier does the next ones. */
 static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_get *get)
 {
     struct bcri_place *const place = get->place;
     const uint64_t state = bcri_load(&place->cell->h.state);
     uint64_t entry;
+    if (bcri_unlikely(state != place->open_head) && (state & ~(uint64_t)BCRI_CELL_HIGH) == place->open)
+        place->open_head = state;
     if (bcri_likely(state == place->open))
         return get_at_head(ctx, get, 0);
     if (state == (place->open | BCRI_CELL_HIGH))

@@ -83,7 +83,7 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     place->area = area;
     place->ref = cell_ref;
     place->area_ref = area_ref;
-    place->open = (uint64_t)gen << 32;
+    place->open = place->open_head = (uint64_t)gen << 32;
     place->ring_log2 = (uint8_t)area->ring_log2;
     place->ring_mask = (uint32_t)((sizeof(uint64_t) << area->ring_log2) - sizeof(uint64_t));
     place->owner = area->owner;

@@ -59,30 +59,44 @@ static int go_on(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_att
     }
 }
 
-int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held, uint64_t deadline_ns)
+/* An attempt has ended as `attempted` says. */
+static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, struct bcri_put *put,
+                                                   enum bcri_attempt attempted, uint64_t deadline_ns)
 {
-    for (int spins = SPINS_FOR_ROOM;; held = BCRI_HOLDS_NOTHING) {
-        int error = put->place == NULL ? bcri_put_look_up(ctx, put) : 0;
-        if (error != 0)
-            return error;
+    for (int spins = SPINS_FOR_ROOM;;) {
         const bool waits = !put->place->own && deadline_ns != BCRI_DEADLINE_PASSED;
-        const enum bcri_attempt attempted = bcri_put_attempt(ctx, put, held, deadline_ns);
-        if (attempted == BCRI_TRY_NO_ROOM && waits && spins-- > 0 && bcri_room_spin(ctx, put->place))
-            continue;
-        error = go_on(ctx, put, attempted, deadline_ns);
-        if (error == BCRI_NO_ROOM) {
-            if (waits)
+        const bool spins_for_room = attempted == BCRI_TRY_NO_ROOM && waits && spins-- > 0;
+        if (!spins_for_room || !bcri_room_spin(ctx, put->place)) {
+            int error = go_on(ctx, put, attempted, deadline_ns);
+            if (error == BCRI_NO_ROOM && waits)
                 error = bcri_room_wait(ctx, put, deadline_ns);
-            else if (bcri_room_gather(ctx, put->place))
-                continue;
-            else
+            else if (error == BCRI_NO_ROOM && !bcri_room_gather(ctx, put->place))
                 error = bcrE_FULL;
+            if (error == BCRI_STALE) {
+                bcri_place_forget(ctx, put->place);
+                error = bcri_put_look_up(ctx, put);
+                if (error != 0)
+                    return error;
+            } else if (error != BCRI_NO_ROOM) {
+                return error;
+            }
         }
-        if (error != BCRI_STALE)
-            return error;
-        bcri_place_forget(ctx, put->place);
-        put->place = NULL;
+        attempted = bcri_put_attempt(ctx, put, BCRI_HOLDS_NOTHING, deadline_ns);
     }
+}
+
+/* Most end with the first attempt: nothing else stands in its way. */
+BCRI_INLINE int put_resumed(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held,
+                            uint64_t deadline_ns)
+{
+    const enum bcri_attempt attempted = bcri_put_attempt(ctx, put, held, deadline_ns);
+    return bcri_likely(attempted == BCRI_TRY_DONE) ? 0 : put_otherwise(ctx, put, attempted, deadline_ns);
+}
+
+int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns)
+{
+    const int error = bcri_put_look_up(ctx, put);
+    return error == 0 ? put_resumed(ctx, put, BCRI_HOLDS_NOTHING, deadline_ns) : error;
 }
 
 __attribute__((noinline)) int bcri_put_failed(struct bcri_ctx *ctx, int code)
@@ -91,7 +105,7 @@ __attribute__((noinline)) int bcri_put_failed(struct bcri_ctx *ctx, int code)
     return bcri_fail(code);
 }
 
-static int note(struct bcri_ctx *ctx, const struct bcri_put *put)
+BCRI_INLINE int note(struct bcri_ctx *ctx, const struct bcri_put *put)
 {
     bcri_counted(ctx, BCRI_COUNT_PUT);
     bcri_trace(ctx, put->write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, put->owner, (uint32_t)put->key,
@@ -99,9 +113,9 @@ static int note(struct bcri_ctx *ctx, const struct bcri_put *put)
     return 0;
 }
 
-static int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held)
+BCRI_INLINE int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held)
 {
-    const int error = bcri_put(ctx, put, held, bcri_deadline_after(ctx->putwait_msec));
+    const int error = put_resumed(ctx, put, held, bcri_deadline_after(ctx->putwait_msec));
     return bcri_likely(error == 0) ? note(ctx, put) : bcri_put_failed(ctx, error);
 }
 

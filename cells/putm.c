@@ -60,7 +60,7 @@ static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint
 {
     int error = 0;
     for (int i = 0; i < count; i++)
-        targets[i].error = bcri_put(ctx, &targets[i].put, BCRI_HOLDS_NOTHING, BCRI_DEADLINE_PASSED);
+        targets[i].error = bcri_put(ctx, &targets[i].put, BCRI_DEADLINE_PASSED);
     for (int i = 0; i < count; i++)
         if (targets[i].error == bcrE_FULL && deadline_ns != BCRI_DEADLINE_PASSED)
             put_waiting(ctx, &targets[i], deadline_ns);

@@ -24,10 +24,12 @@ struct bcri_place {
     _Atomic uint64_t *ring; /* its entries, as long as the cell has the generation in `open` */
     struct bcri_area_shm *area;
     uint64_t open; /* what H.state and T.state hold when the cell is fast */
-    bcri_ref ref;
+    /* What H.state holds when takes are: the same, or with HIGH, as an attempt has found it last. */
+    uint64_t open_head;
     uint32_t version;
     uint32_t ring_mask; /* of a byte's place in the ring that is an entry's */
     /* line 1 */
+    bcri_ref ref;
     uint32_t owner;
     uint8_t ring_log2;
     bool may_add, may_take,

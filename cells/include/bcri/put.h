@@ -22,9 +22,9 @@ struct bcri_put {
 enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,
                                    uint64_t deadline_ns);
 
-/* Puts, and waits for room until the deadline, running handlers meanwhile. 0; bcrE_FULL, and all that a look-up says. The slot
+/* Looks its cell up, puts, and waits for room until the deadline, running handlers meanwhile. 0; bcrE_FULL, and all that a look-up says. The slot
  * is free afterwards unless the put keeps it (nofree) or has failed. */
-int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held, uint64_t deadline_ns);
+int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns);
 
 /* The cell of its key, if this CCE may add there: `place` and `owner`. 0 or a code. */
 int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
