@@ -19,29 +19,46 @@
 #include "bcri/lock.h"
 #include "bcri/sane.h"
 
-static bool version_is(const void *arg, uint32_t holder)
+/* Whose list of areas is looked at. */
+struct list_of {
+    struct bcri_record_shm *record;
+    uint32_t index;
+};
+
+/* The version is read behind the state: from DYING on nobody changes the list, and an odd version stays odd until the repair
+ * ends. */
+static bool is_settled(const struct list_of *list, uint32_t *version_out)
 {
-    const struct bcri_record_shm *record = arg;
-    (void)holder;
-    uint32_t state = bcri_load(&record->id.state);
-    return (bcri_load(&record->id.version) & 1u) != 0 && state != BCRI_CCE_DYING && state != BCRI_CCE_DEAD;
+    uint32_t state = bcri_load_acquire(&list->record->id.state);
+    *version_out = bcri_load_acquire(&list->record->id.version);
+    return (*version_out & 1u) == 0 || state == BCRI_CCE_DYING || state == BCRI_CCE_DEAD;
+}
+
+static uint32_t holder_of_list(const void *list)
+{
+    uint32_t version;
+    return is_settled(list, &version) ? 0 : BCRI_TAG(((const struct list_of *)list)->index);
+}
+
+static int look_at_version(void *arg)
+{
+    struct bcri_holder_wait *const wait = arg;
+    return is_settled(wait->what, &wait->found) ? BCRI_HOLDER_GONE : bcri_holder_seen(wait);
 }
 
 /* False: time is up, and the owner is stopped in the midst of it; or the daemon is parked. */
 static bool version_settled_until(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
                                   uint64_t deadline_ns, uint32_t *version_out)
 {
-    for (unsigned turn = 0;; turn++) {
-        /* The state first: from DYING on nobody changes the list, and an odd version stays odd until the repair ends. */
-        uint32_t state = bcri_load_acquire(&record->id.state);
-        uint32_t version = bcri_load_acquire(&record->id.version);
-        if ((version & 1u) == 0 || index == ctx->index || state == BCRI_CCE_DYING || state == BCRI_CCE_DEAD) {
-            *version_out = version;
-            return true;
-        }
-        if (!bcri_wait_for_holder_until(ctx, BCRI_TAG(index), version_is, record, turn, deadline_ns))
-            return false;
-    }
+    struct list_of list = {.record = record, .index = index};
+    if (is_settled(&list, version_out) || index == ctx->index)
+        return true;
+    struct bcri_holder_wait wait = {
+        .ctx = ctx, .what = &list, .holder = holder_of_list, .deadline_ns = deadline_ns};
+    if (!bcri_wait_for_holder(&wait, look_at_version))
+        return false;
+    *version_out = wait.found;
+    return true;
 }
 
 bool bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,

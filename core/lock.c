@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The slow side of lock.h: spinning, yielding, sleeping on the holder. */
+/* The slow side of lock.h: sleeping on the holder. */
 #include "bcri/lock.h"
 
 #include <assert.h>
@@ -13,10 +13,6 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/stopped.h"
-
-/* Holders keep a lock for tens of nanoseconds unless they were preempted; then only a yield helps, and a holder that
- * is away for longer than all the yields is stopped, dead, or starved: sleep. */
-enum { SPIN_TURNS = 400, YIELD_TURNS = 100 };
 
 /* Whoever's time is up waits for a holder that runs, or wants to, and looks again so often whether it is stopped meanwhile. */
 #define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
@@ -66,10 +62,10 @@ static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uin
     bcri_futex_wait(lock_event, event, until_ns);
 }
 
-static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
-                            bool (*held)(const void *arg, uint32_t holder), const void *arg,
-                            uint64_t until_ns)
+/* Until the release, or the deadline, or anything else. */
+static void sleep_until_release(const struct bcri_holder_wait *wait, uint32_t holder, uint64_t until_ns)
 {
+    struct bcri_ctx *const ctx = wait->ctx;
     struct bcri_record_shm *record = bcri_record(ctx, holder - 1);
     if (record == NULL) {
         sched_yield();
@@ -82,65 +78,38 @@ static void sleep_on_holder(struct bcri_ctx *ctx, uint32_t holder,
     } else {
         atomic_fetch_or_explicit(&record->bell.lock_sleepers, SLEEPERS, memory_order_seq_cst);
         bcri_fence_everybody(ctx);
-        if (held(arg, holder))
+        if (wait->holder(wait->what) == holder)
             sleep_until_event(ctx, holder, &record->bell.lock_event, event, until_ns);
     }
     bcri_store(&ctx->bell->waits_on, 0);
 }
 
-/* The daemon does not sleep. False: it is parked. True: the holder has let go, or is another one by now. */
-static bool look_again_or_park(struct bcri_ctx *ctx, uint32_t holder,
-                               bool (*held)(const void *arg, uint32_t holder), const void *arg)
+/* The daemon does not sleep. */
+static int look_again_or_park(const struct bcri_holder_wait *wait, uint32_t holder)
 {
-    struct bcri_record_shm *record = bcri_record(ctx, holder - 1);
+    struct bcri_record_shm *record = bcri_record(wait->ctx, holder - 1);
     if (record != NULL)
         atomic_fetch_or_explicit(&record->bell.lock_sleepers, DAEMON, memory_order_seq_cst);
-    bcri_fence_everybody(ctx);
-    if (!held(arg, holder))
-        return true;
-    ctx->parked = holder;
-    return false;
+    bcri_fence_everybody(wait->ctx);
+    if (wait->holder(wait->what) != holder)
+        return BCRI_NOT_YET;
+    wait->ctx->parked = holder;
+    return BCRI_HOLDER_STAYS;
 }
 
-static unsigned spin_turns(const struct bcri_ctx *ctx)
+/* Whether nobody can be behind that tag: none of the program's CCEs, one that has ended and is repaired, the asker itself. Then a
+ * stray store has written it (ctx->damaged). No record is given out again while anybody waits in an operation. */
+static bool is_nobody(const struct bcri_holder_wait *wait, uint32_t holder)
 {
-    return ctx->cpus > 1 ? SPIN_TURNS : 0;
-}
-
-void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
-                          bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn)
-{
-    const unsigned spins = spin_turns(ctx);
-    if (turn < spins) {
-        if (turn >= 16)
-            bcri_cpu_pause();
-        return;
-    }
-    if (turn < spins + YIELD_TURNS)
-        sched_yield();
-    else
-        sleep_on_holder(ctx, holder, held, arg, UINT64_MAX);
-}
-
-bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder,
-                           bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn)
-{
-    /* One look in each wait, when it has become a long one: before the first sleep, from which nobody may wake us. */
-    if (turn != spin_turns(ctx) + YIELD_TURNS)
-        return false;
+    struct bcri_ctx *const ctx = wait->ctx;
     struct bcri_record_shm *record = NULL;
     if (holder != ctx->tag && holder - 1 < bcri_host_records(ctx->host))
         record = bcri_record(ctx, holder - 1);
     uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;
     /* What it held was given up before it was called DEAD: look again. */
-    bool nobody = (state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD) && held(arg, holder);
+    bool nobody = (state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD) && wait->holder(wait->what) == holder;
     ctx->damaged |= nobody;
     return nobody;
-}
-
-static bool lock_held(const void *arg, uint32_t holder)
-{
-    return bcri_load((const _Atomic uint32_t *)arg) == holder;
 }
 
 /* Whether it is, or waits itself for somebody who is; or is dead, and its repair waits so. */
@@ -159,42 +128,53 @@ static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
     return false;
 }
 
-bool bcri_wait_for_holder_until(struct bcri_ctx *ctx, uint32_t holder,
-                                bool (*held)(const void *arg, uint32_t holder), const void *arg,
-                                unsigned turn, uint64_t deadline_ns)
+int bcri_sleep_on_holder(void *arg, uint64_t deadline_ns)
 {
-    if (bcri_unlikely(ctx->parks) && turn >= spin_turns(ctx) + YIELD_TURNS)
-        return look_again_or_park(ctx, holder, held, arg);
-    if (deadline_ns == BCRI_DEADLINE_NEVER || turn < spin_turns(ctx) + YIELD_TURNS) {
-        bcri_wait_for_holder(ctx, holder, held, arg, turn);
-        return true;
+    struct bcri_holder_wait *const wait = arg;
+    const uint32_t holder = wait->holder(wait->what);
+    if (holder == 0)
+        return BCRI_NOT_YET;
+    /* One look in each wait, when it has become a long one: before the first sleep, from which nobody may wake us. */
+    const bool first = !wait->slept;
+    wait->slept = true;
+    if (first && is_nobody(wait, holder)) {
+        wait->nobody = holder;
+        return BCRI_NOT_YET;
     }
-    uint64_t now_ns = bcri_clock_ns();
-    if (now_ns >= deadline_ns) {
-        if (is_stopped(ctx, holder) && held(arg, holder))
-            return false;
-        deadline_ns = now_ns + LOOK_AGAIN_NS;
+    if (bcri_unlikely(wait->ctx->parks))
+        return look_again_or_park(wait, holder);
+    deadline_ns = wait->deadline_ns;
+    if (bcri_wait_is_over(deadline_ns)) {
+        if (is_stopped(wait->ctx, holder) && wait->holder(wait->what) == holder)
+            return BCRI_HOLDER_STAYS;
+        deadline_ns = bcri_clock_ns() + LOOK_AGAIN_NS;
     }
-    sleep_on_holder(ctx, holder, held, arg, deadline_ns);
-    return true;
+    sleep_until_release(wait, holder, deadline_ns);
+    return BCRI_NOT_YET;
+}
+
+static uint32_t holder_of_lock(const void *lock)
+{
+    return bcri_load((const _Atomic uint32_t *)lock);
+}
+
+static int look_at_lock(void *arg)
+{
+    struct bcri_holder_wait *const wait = arg;
+    _Atomic uint32_t *const lock = wait->what;
+    uint32_t holder = bcri_load(lock);
+    if (bcri_holder_is_none(wait, holder) &&
+        atomic_compare_exchange_strong_explicit(lock, &holder, wait->ctx->tag, memory_order_acquire,
+                                                memory_order_relaxed))
+        return BCRI_HOLDER_GONE;
+    return bcri_holder_seen(wait);
 }
 
 bool bcri_lock_slow_until(struct bcri_ctx *ctx, _Atomic uint32_t *lock, uint64_t deadline_ns)
 {
-    for (unsigned turn = 0;; turn++) {
-        uint32_t holder = bcri_load(lock);
-        if (holder == 0) {
-            if (bcri_lock_try(ctx, lock))
-                return true;
-            continue;
-        }
-        if (bcri_unlikely(bcri_holder_is_nobody(ctx, holder, lock_held, (const void *)lock, turn)) &&
-            atomic_compare_exchange_strong_explicit(lock, &holder, ctx->tag, memory_order_acquire,
-                                                    memory_order_relaxed))
-            return true;
-        if (!bcri_wait_for_holder_until(ctx, holder, lock_held, (const void *)lock, turn, deadline_ns))
-            return false;
-    }
+    struct bcri_holder_wait wait = {
+        .ctx = ctx, .what = (void *)lock, .holder = holder_of_lock, .deadline_ns = deadline_ns};
+    return bcri_wait_for_holder(&wait, look_at_lock);
 }
 
 bool bcri_lock_slow_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int msec)

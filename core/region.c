@@ -12,30 +12,35 @@
 #include "bcri/lock.h"
 #include "bcri/slot.h"
 
-static bool count_held(const void *arg, uint32_t holder)
+static uint32_t holder_of_count(const void *region)
 {
-    const struct bcri_region_shm *region = arg;
-    return BCRI_COUNT_OWNER(bcri_load(&region->count)) == holder;
+    return BCRI_COUNT_OWNER(bcri_load(&((const struct bcri_region_shm *)region)->count));
+}
+
+static int look_at_count(void *arg)
+{
+    struct bcri_holder_wait *const wait = arg;
+    struct bcri_region_shm *const region = wait->what;
+    uint64_t word = bcri_load(&region->count);
+    if (bcri_holder_is_none(wait, BCRI_COUNT_OWNER(word)) &&
+        atomic_compare_exchange_strong_explicit(&region->count, &word, BCRI_COUNT_WORD(word, wait->ctx->tag),
+                                                memory_order_acquire, memory_order_relaxed)) {
+        wait->found = BCRI_COUNT(word);
+        return BCRI_HOLDER_GONE;
+    }
+    return bcri_holder_seen(wait);
 }
 
 /* The rest of lock_word: somebody else has it, or it has changed. */
 static __attribute__((noinline)) bool lock_word_slow(struct bcri_ctx *ctx, struct bcri_region_shm *region,
                                                      uint32_t *count_out)
 {
-    for (unsigned turn = 0;;) {
-        uint64_t word = bcri_load(&region->count);
-        uint32_t owner = BCRI_COUNT_OWNER(word);
-        if (owner != 0 && !bcri_holder_is_nobody(ctx, owner, count_held, region, turn)) {
-            if (!bcri_wait_for_holder_until(ctx, owner, count_held, region, turn++, BCRI_DEADLINE_NEVER))
-                return false;
-            continue;
-        }
-        if (atomic_compare_exchange_weak_explicit(&region->count, &word, BCRI_COUNT_WORD(word, ctx->tag),
-                                                  memory_order_acquire, memory_order_relaxed)) {
-            *count_out = BCRI_COUNT(word);
-            return true;
-        }
-    }
+    struct bcri_holder_wait wait = {
+        .ctx = ctx, .what = region, .holder = holder_of_count, .deadline_ns = BCRI_DEADLINE_NEVER};
+    if (!bcri_wait_for_holder(&wait, look_at_count))
+        return false;
+    *count_out = wait.found;
+    return true;
 }
 
 /* {c, 0} -> {c, me}. Pairs with the release in unlock_word: who gets the word has seen all that earlier holders did. False: the

@@ -12,7 +12,7 @@
  * does not compare), NO_REPAIR_EVENT (the repair wakes nobody), NO_RING (a release does not ring the daemon), NO_WORK_RING (who queues
  * a repair does not), NOT_BEGUN_AGAIN (what is parked is not begun again when something else was done).
  *
- * Code: core/lock.c bcri_unlock_wake, sleep_on_holder, sleep_until_event, look_again_or_park
+ * Code: core/lock.c bcri_unlock_wake, bcri_sleep_on_holder, sleep_until_release, sleep_until_event, look_again_or_park
  * Code: core/lock.c bcri_lock_slow, bcri_lock_slow_until
  * Code: core/include/bcri/lock.h bcri_unlock, bcri_look_for_sleepers
  * Code: cells/repair.c bcri_cce_dying, bcri_cce_wake_sleepers
@@ -124,7 +124,7 @@ inline unlock(p)
     fi
 }
 
-/* bcri_lock, bcri_lock_slow, sleep_on_holder; spinning is the loop itself. One that has a deadline (bcri_lock_slow_until) wakes
+/* bcri_lock, bcri_lock_slow, bcri_sleep_on_holder; spinning is the loop itself. One that has a deadline (bcri_lock_slow_until) wakes
  * by itself, or gives up: the flag stays set then, as after its death, which is in the model. */
 inline lock_it(p)
 {

@@ -26,7 +26,8 @@
  * sleepers.
  * Model: test/spin/lock.pml.
  *
- * Count words (region.h) and lock words wait in the same way. */
+ * Count words (region.h), and what else a CCE has for as long as it changes it (an odd version, cells/place.c), are waited for in the
+ * same way: by the one loop (wait_loop.h), with a sleep on the holder. */
 #ifndef BCRI_LOCK_H
 #define BCRI_LOCK_H
 
@@ -35,6 +36,7 @@
 
 #include "bcri/atomics.h"
 #include "bcri/ctx.h"
+#include "bcri/wait_loop.h"
 
 /* Takes the lock after the first CAS has failed. Blocks: not for the daemon. */
 void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock);
@@ -92,21 +94,47 @@ static inline void bcri_unlock_stale(struct bcri_ctx *ctx, _Atomic uint32_t *loc
         bcri_unlock_wake(ctx);
 }
 
-/* One turn of waiting for `holder` (a tag) to let go of something that `held(arg)` looks at. `turn` counts from 0.
- * Spins, yields, then sleeps as above. */
-void bcri_wait_for_holder(struct bcri_ctx *ctx, uint32_t holder,
-                          bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn);
+/* A wait for something that a CCE has. */
+struct bcri_holder_wait {
+    struct bcri_ctx *ctx;
+    void *what;
+    uint32_t (*holder)(const void *what); /* the tag of whoever has it now; 0: nobody */
+    uint64_t deadline_ns;
+    uint32_t found;  /* for the caller: what the look has found */
+    uint32_t nobody; /* a tag behind which nobody can be: what that one has is free */
+    unsigned looks;
+    bool slept;
+};
+enum { BCRI_HOLDER_GONE, BCRI_HOLDER_STAYS };
 
-/* The same until the deadline. False: time is up, and the holder is stopped, or waits for one that is; or the daemon is parked. */
-bool bcri_wait_for_holder_until(struct bcri_ctx *ctx, uint32_t holder,
-                                bool (*held)(const void *arg, uint32_t holder), const void *arg,
-                                unsigned turn, uint64_t deadline_ns);
+/* A look that has found a holder ends with this. Holders let go within tens of nanoseconds: only then a pause pays. */
+static inline int bcri_holder_seen(struct bcri_holder_wait *wait)
+{
+    enum { AT_ONCE = 16 };
+    if (wait->looks++ >= AT_ONCE)
+        bcri_cpu_pause();
+    return BCRI_NOT_YET;
+}
+/* Whether what this one has can be taken. */
+static inline bool bcri_holder_is_none(const struct bcri_holder_wait *wait, uint32_t holder)
+{
+    return holder == 0 || holder == wait->nobody;
+}
 
-/* Whether nobody can be behind the tag `holder`, after `turn` turns of waiting for it: none of the program's CCEs, one that
- * has ended and is repaired, the asker itself. Then a stray store has written it (ctx->damaged), and whoever waits may take
- * its place. No record is given out again while anybody waits in an operation. */
-bool bcri_holder_is_nobody(struct bcri_ctx *ctx, uint32_t holder,
-                           bool (*held)(const void *arg, uint32_t holder), const void *arg, unsigned turn);
+/* lock.c: sleeps on the holder. STAYS: time is up, and the holder is stopped, or waits for one that is; or the daemon is parked. */
+int bcri_sleep_on_holder(void *wait, uint64_t deadline_ns);
+
+/* Waits until `look` says GONE. The deadline is not the loop's: somebody who is not stopped is waited for beyond it. */
+BCRI_INLINE bool bcri_wait_for_holder(struct bcri_holder_wait *wait, int (*look)(void *wait))
+{
+    enum { SPINS = 400, YIELDS = 100 };
+    const struct bcri_wait_loop loop = {.spins = wait->ctx->cpus > 1 ? SPINS : 0,
+                                        .yields = YIELDS,
+                                        .deadline_ns = BCRI_DEADLINE_NEVER,
+                                        .look = look,
+                                        .sleep = bcri_sleep_on_holder};
+    return bcri_wait_loop(loop, wait) == BCRI_HOLDER_GONE;
+}
 
 /* When it returns true, every other CCE has passed a full fence since the call. False: the kernel has no such thing. */
 bool bcri_fence_everybody(const struct bcri_ctx *ctx);
