@@ -22,6 +22,7 @@
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/wait.h"
+#include "bcri/wait_loop.h"
 
 #define SLOT struct bcri_slot_shm
 #define AREA struct bcri_area_shm
@@ -150,22 +151,41 @@ static uint64_t room_seen(const struct bcri_place *place)
     return tail - head < most ? most - (tail - head) : 0;
 }
 
+/* A put that spins for room. */
+struct room {
+    const struct bcri_ctx *ctx;
+    const struct bcri_place *place;
+    uint64_t wanted;
+    unsigned turn;
+};
+
+/* Whether it is to be tried again, once that is known. */
+static int look_for_room(void *arg)
+{
+    struct room *const room = arg;
+    if (bcri_load(&room->place->area->waitputs) != 0)
+        return room_seen(room->place) != 0;
+    if (bcri_enters(room->ctx))
+        return false;
+    if (room->turn++ % LOOK_EVERY == 0 && room_seen(room->place) >= room->wanted)
+        return true;
+    bcri_cpu_pause();
+    return BCRI_NOT_YET;
+}
+
 /* Looks for a while whether a taker makes room: for some puts at once, since whoever fills each place as it becomes free
  * carries the takers' line back and forth with every put. */
 bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_place *place)
 {
-    uint64_t credits = bcri_load(&place->cell->t.credits);
-    uint64_t wanted = credits / 2 < ROOM_AT_ONCE ? credits / 2 + 1 : ROOM_AT_ONCE;
+    const uint64_t credits = bcri_load(&place->cell->t.credits);
+    struct room room = {
+        .ctx = ctx, .place = place, .wanted = credits / 2 < ROOM_AT_ONCE ? credits / 2 + 1 : ROOM_AT_ONCE};
     if (ctx->cpus < 2 || place->area->nrgns == 0)
         return false;
-    for (int turn = 0; turn < SPIN_FOR_ROOM && bcri_load(&place->area->waitputs) == 0; turn++) {
-        if (bcri_enters(ctx))
-            return false;
-        if (turn % LOOK_EVERY == 0 && room_seen(place) >= wanted)
-            return true;
-        bcri_cpu_pause();
-    }
-    return room_seen(place) != 0;
+    const struct bcri_wait_loop loop = {
+        .spins = SPIN_FOR_ROOM, .deadline_ns = BCRI_DEADLINE_NEVER, .look = look_for_room};
+    const int seen = bcri_wait_loop(loop, &room);
+    return seen == BCRI_NOT_YET ? room_seen(place) != 0 : seen;
 }
 
 int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns)
