@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# check.sh holds|breaks MODEL [spin arguments, such as -DNO_MEMBARRIER] -- searches all states of a Promela model.
+# check.sh holds|breaks MODEL [spin arguments, such as -DNO_MEMBARRIER] [--reduced spin arguments] -- searches all states of
+# a Promela model. The arguments behind --reduced stand in place of those before it unless BCR_TEST_FULL is set.
 #
 #   holds    no assertion fails, nobody is left waiting, and the search was complete
 #   breaks   the rule that the -D leaves out is needed: the search must find an error, and prints the first steps to it
@@ -11,6 +12,21 @@ set -euo pipefail
 want=$1
 model=$(readlink -f "$2")
 shift 2
+full=() reduced=() size=full
+for argument in "$@"; do
+    if [ "$argument" = --reduced ]; then
+        size=reduced
+    elif [ $size = full ]; then
+        full+=("$argument")
+    else
+        reduced+=("$argument")
+    fi
+done
+if [ $size = reduced ] && [ -z "${BCR_TEST_FULL:-}" ]; then
+    set -- "${reduced[@]}"
+else
+    set -- "${full[@]}"
+fi
 name=$(basename "$model" .pml)
 if ! command -v spin >/dev/null; then
     echo "skip spin_$name: spin is not installed (Debian package spin)"

@@ -37,7 +37,7 @@
 #define PROCS 2
 #define VICTIM 0
 #define TAG(p) ((p) + 1)
-#if defined(HOME_ENDS) || defined(AS_DATA)
+#if defined(HOME_ENDS) || defined(AS_DATA) || defined(REDUCED)
 #define STEPS(p) (p == VICTIM -> 2 : 1) /* operations, one after the other */
 #else
 #define STEPS(p) 2
