@@ -435,7 +435,7 @@ bool bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
     struct walk walk = {.enl = enl};
     if (record == NULL)
         return true; /* it cannot be mapped, or the way to it is damaged: nothing of it can be put right */
-    enl->parked = 0;
+    enl->daemon.parked = 0;
     if (bcri_journal_repair(enl, index)) {
         bcri_slot_each(enl, index, end_id, &walk);
         give_back(&walk);
@@ -445,8 +445,8 @@ bool bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
             if (other != index)
                 each_cell(enl, other, visit_mark, BCRI_TAG(index));
     }
-    bcri_store(&record->bell.waits_on, enl->parked);
-    if (enl->parked != 0)
+    bcri_store(&record->bell.waits_on, enl->daemon.parked);
+    if (enl->daemon.parked != 0)
         return false;
     atomic_fetch_or_explicit(&record->id.version, 1, memory_order_seq_cst);
     atomic_fetch_add_explicit(&record->id.version, 1, memory_order_seq_cst);

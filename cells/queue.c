@@ -32,7 +32,7 @@ static_assert(sizeof(NODE) == BCRI_REF_UNIT, "the next node has the next referen
 
 void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    if (bcri_unlikely(ctx->parks))
+    if (bcri_unlikely(ctx->daemon.parks))
         return; /* it has it with the cell (bcri_cell_deeper) */
     bcri_store(&ctx->journal->area, place->area_ref);
     bcri_step();
@@ -41,7 +41,7 @@ void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
 
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    if (bcri_likely(!ctx->parks))
+    if (bcri_likely(!ctx->daemon.parks))
         bcri_unlock_stale(ctx, &place->area->leaf); /* the area may have been given back meanwhile */
 }
 
@@ -619,7 +619,7 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64
         error = BCRI_STALE;
     else if (!bcri_cell_sane(ctx, place))
         error = bcrE_INTERNAL;
-    else if (bcri_unlikely(ctx->parks) && !bcri_cell_deeper(ctx, place))
+    else if (bcri_unlikely(ctx->daemon.parks) && !bcri_cell_deeper(ctx, place))
         error = bcrE_TIMEOUT;
     if (error != 0) {
         unlock_both(ctx, place);
@@ -635,15 +635,15 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64
 
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place)
 {
-    const uint32_t parked = ctx->parked;
+    const uint32_t parked = ctx->daemon.parked;
     const bool settled = bcri_cell_settle(ctx, place);
-    if (bcri_unlikely(ctx->parks))
+    if (bcri_unlikely(ctx->daemon.parks))
         bcri_cell_less_deep(ctx, place);
     bcri_unlock(ctx, &place->cell->t.lock);
     bcri_unlock(ctx, &place->cell->h.lock);
     if (bcri_unlikely(!settled)) {
         bcri_look_again(ctx, place->ref);
-        ctx->parked = parked; /* not the piece of work at hand */
+        ctx->daemon.parked = parked; /* not the piece of work at hand */
     }
 }
 

@@ -341,7 +341,7 @@ static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_pl
     if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 && bcri_cell_sane(enl, place)) {
         if (!bcri_cell_settle(enl, place)) {
             bcri_look_again(enl, place->ref);
-            enl->parked = 0; /* not this repair */
+            enl->daemon.parked = 0; /* not this repair */
         }
         bcri_requests_tell_again(enl, place);
     }
@@ -378,18 +378,18 @@ static void let_go_of_old(struct bcri_ctx *enl, const struct dead *dead, _Atomic
 
 void bcri_look_again(struct bcri_ctx *enl, bcri_ref cell)
 {
-    for (size_t i = 0; i < enl->look_count; i++)
-        if (enl->looks[i] == cell)
+    for (size_t i = 0; i < enl->daemon.look_count; i++)
+        if (enl->daemon.looks[i] == cell)
             return;
-    if (enl->look_count == enl->look_room) {
-        size_t room = enl->look_room != 0 ? 2 * enl->look_room : 8;
-        bcri_ref *list = realloc(enl->looks, room * sizeof *list);
+    if (enl->daemon.look_count == enl->daemon.look_room) {
+        size_t room = enl->daemon.look_room != 0 ? 2 * enl->daemon.look_room : 8;
+        bcri_ref *list = realloc(enl->daemon.looks, room * sizeof *list);
         if (list == NULL)
             return;
-        enl->looks = list;
-        enl->look_room = room;
+        enl->daemon.looks = list;
+        enl->daemon.look_room = room;
     }
-    enl->looks[enl->look_count++] = cell;
+    enl->daemon.looks[enl->daemon.look_count++] = cell;
 }
 
 static void look_at(struct bcri_ctx *enl, bcri_ref cell)
@@ -415,14 +415,14 @@ bool bcri_looks_done(struct bcri_ctx *enl)
 {
     bcri_drops_again(enl);
     /* Those that are still to be looked at afterwards come behind. */
-    size_t count = enl->look_count;
+    size_t count = enl->daemon.look_count;
     for (size_t i = 0; i < count; i++) {
-        bcri_ref cell = enl->looks[0];
-        enl->look_count--;
-        memmove(enl->looks, enl->looks + 1, enl->look_count * sizeof *enl->looks);
+        bcri_ref cell = enl->daemon.looks[0];
+        enl->daemon.look_count--;
+        memmove(enl->daemon.looks, enl->daemon.looks + 1, enl->daemon.look_count * sizeof *enl->daemon.looks);
         look_at(enl, cell);
     }
-    return enl->look_count == 0 && enl->kept_drops == 0;
+    return enl->daemon.look_count == 0 && enl->daemon.kept_drops == 0;
 }
 
 /* The dead one may have freed room and not come to serving the puts that wait for it. */

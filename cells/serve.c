@@ -174,12 +174,12 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool every
 /* enl may have been parked in the midst of it. */
 static void serve_or_look_again(struct bcri_ctx *ctx, struct bcri_place *place, bool everywhere)
 {
-    const uint32_t parked = ctx->parked;
-    ctx->parked = 0;
+    const uint32_t parked = ctx->daemon.parked;
+    ctx->daemon.parked = 0;
     serve_all(ctx, place, everywhere);
-    if (bcri_unlikely(ctx->parked != 0))
+    if (bcri_unlikely(ctx->daemon.parked != 0))
         bcri_look_again(ctx, place->ref);
-    ctx->parked = parked;
+    ctx->daemon.parked = parked;
 }
 
 void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place)

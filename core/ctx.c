@@ -19,6 +19,12 @@
 #define MAP_BYTES     (BCRI_SEG_MAX * sizeof(struct bcri_mapping) + NOWHERE_BYTES)
 #define NOWHERE_BYTES 65536u
 
+void *bcri_ctx_alloc(size_t bytes)
+{
+    void *at = aligned_alloc(alignof(struct bcri_ctx), bytes);
+    return at != NULL ? memset(at, 0, bytes) : NULL;
+}
+
 static void *private_table(size_t bytes)
 {
     void *table =
@@ -42,9 +48,9 @@ static bool stack_first_slots(struct bcri_ctx *ctx)
 {
     if (!bcri_slot_room(ctx, BCRI_FIRST_SLOTS))
         return false;
-    ctx->slot_base[0] = ctx->record->slots;
-    ctx->slot_count[0] = BCRI_FIRST_SLOTS;
-    ctx->slot_chunks = 1;
+    ctx->slots.base[0] = ctx->record->slots;
+    ctx->slots.count[0] = BCRI_FIRST_SLOTS;
+    ctx->slots.chunks = 1;
     for (uint32_t i = BCRI_FIRST_SLOTS; i-- > 0;)
         if (bcri_load(&ctx->record->slots[i].word) == 0)
             bcri_slot_give(ctx, &ctx->record->slots[i]);
@@ -98,9 +104,9 @@ void bcri_ctx_fini(struct bcri_ctx *ctx)
     if (ctx->upward != NULL)
         ctx->upward->fini(ctx);
     bcri_ids_fini(ctx);
-    free(ctx->looks);
-    free(ctx->kept);
-    free(ctx->slot_stack);
+    free(ctx->daemon.looks);
+    free(ctx->kept.list);
+    free(ctx->slots.stack);
     if (ctx->map != NULL) {
         bcri_segment_unmap_all(ctx);
         munmap(ctx->map, MAP_BYTES);

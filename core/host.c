@@ -221,7 +221,7 @@ int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host
 {
     if (strlen(program) >= BCRI_PROGRAM_NAME_MAX)
         return bcrE_ARG;
-    struct bcri_host *host = calloc(1, sizeof *host);
+    struct bcri_host *host = bcri_ctx_alloc(sizeof *host);
     if (host == NULL)
         return bcrE_NOMEM;
     pthread_mutex_init(&host->mutex, NULL);
@@ -240,7 +240,7 @@ int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host
         return error;
     }
     host->ctx.fd_upcalls = &own_fd_upcalls;
-    host->ctx.parks = true;
+    host->ctx.daemon.parks = true;
     bcri_store(&host->ctx.record->id.pid, (uint32_t)getpid());
     bcri_store_release(&host->ctx.record->id.state, BCRI_CCE_ALIVE);
     *host_out = host;

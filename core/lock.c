@@ -93,7 +93,7 @@ static int look_again_or_park(const struct bcri_holder_wait *wait, uint32_t hold
     bcri_fence_everybody(wait->ctx);
     if (wait->holder(wait->what) != holder)
         return BCRI_NOT_YET;
-    wait->ctx->parked = holder;
+    wait->ctx->daemon.parked = holder;
     return BCRI_HOLDER_STAYS;
 }
 
@@ -141,7 +141,7 @@ int bcri_sleep_on_holder(void *arg, uint64_t deadline_ns)
         wait->nobody = holder;
         return BCRI_NOT_YET;
     }
-    if (bcri_unlikely(wait->ctx->parks))
+    if (bcri_unlikely(wait->ctx->daemon.parks))
         return look_again_or_park(wait, holder);
     deadline_ns = wait->deadline_ns;
     if (bcri_wait_is_over(deadline_ns)) {
@@ -184,6 +184,6 @@ bool bcri_lock_slow_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int mse
 
 void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {
-    assert(!ctx->parks);
+    assert(!ctx->daemon.parks);
     (void)bcri_lock_slow_until(ctx, lock, BCRI_DEADLINE_NEVER);
 }

@@ -128,7 +128,7 @@ static __attribute__((noinline)) void keep_hold(struct bcri_ctx *ctx, bcri_ref r
     if (slot == NULL)
         return; /* no memory: it stays held */
     bcri_store(&slot->word, bcri_slot_live(ref));
-    ctx->kept_drops++;
+    ctx->daemon.kept_drops++;
 }
 
 /* False: the count word could not be had, and nothing has happened. */
@@ -161,25 +161,25 @@ BCRI_INLINE bool drop(struct bcri_ctx *ctx, bcri_ref ref)
 
 void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    const uint32_t parked = ctx->parked;
+    const uint32_t parked = ctx->daemon.parked;
     if (bcri_likely(drop(ctx, ref)))
         return;
     keep_hold(ctx, ref);
-    ctx->parked = parked; /* not the piece of work at hand */
+    ctx->daemon.parked = parked; /* not the piece of work at hand */
 }
 
 void bcri_drops_again(struct bcri_ctx *ctx)
 {
-    for (size_t i = 0; ctx->kept_drops != 0 && i < ctx->slot_chunks; i++)
-        for (size_t k = 0; k < ctx->slot_count[i]; k++) {
-            struct bcri_slot_shm *slot = &((struct bcri_slot_shm *)ctx->slot_base[i])[k];
+    for (size_t i = 0; ctx->daemon.kept_drops != 0 && i < ctx->slots.chunks; i++)
+        for (size_t k = 0; k < ctx->slots.count[i]; k++) {
+            struct bcri_slot_shm *slot = &((struct bcri_slot_shm *)ctx->slots.base[i])[k];
             if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_LIVE ||
                 !drop(ctx, bcri_slot_region(bcri_load(&slot->word))))
                 continue;
             bcri_store(&slot->word, 0);
             bcri_slot_give(ctx, slot);
             bcri_count_settled(ctx);
-            ctx->kept_drops--;
+            ctx->daemon.kept_drops--;
         }
     bcri_count_settled(ctx);
 }

@@ -118,15 +118,15 @@ void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg)
 /* Without memory for that it stays unused until this CCE ends. */
 static void note_kept(struct bcri_ctx *ctx, uint32_t seg, enum bcri_seg_kind kind, uint64_t size_bytes)
 {
-    if (ctx->kept_count == ctx->kept_room) {
-        size_t room = ctx->kept_room != 0 ? ctx->kept_room * 2 : 4;
-        struct bcri_segment_kept *kept = realloc(ctx->kept, room * sizeof *kept);
+    if (ctx->kept.count == ctx->kept.room) {
+        size_t room = ctx->kept.room != 0 ? ctx->kept.room * 2 : 4;
+        struct bcri_segment_kept *kept = realloc(ctx->kept.list, room * sizeof *kept);
         if (kept == NULL)
             return;
-        ctx->kept = kept;
-        ctx->kept_room = room;
+        ctx->kept.list = kept;
+        ctx->kept.room = room;
     }
-    ctx->kept[ctx->kept_count++] =
+    ctx->kept.list[ctx->kept.count++] =
         (struct bcri_segment_kept){.seg = seg, .kind = kind, .size_bytes = size_bytes};
 }
 
@@ -138,11 +138,11 @@ void bcri_segment_keep(struct bcri_ctx *ctx, uint32_t seg, enum bcri_seg_kind ki
 
 static bool take_kept(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes, uint32_t *seg_out)
 {
-    for (size_t i = 0; i < ctx->kept_count; i++) {
-        if (ctx->kept[i].kind != kind || ctx->kept[i].size_bytes != size_bytes)
+    for (size_t i = 0; i < ctx->kept.count; i++) {
+        if (ctx->kept.list[i].kind != kind || ctx->kept.list[i].size_bytes != size_bytes)
             continue;
-        *seg_out = ctx->kept[i].seg;
-        ctx->kept[i] = ctx->kept[--ctx->kept_count];
+        *seg_out = ctx->kept.list[i].seg;
+        ctx->kept.list[i] = ctx->kept.list[--ctx->kept.count];
         return true;
     }
     return false;

@@ -19,14 +19,14 @@ bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots)
     struct bcri_slot_shm **stack = calloc(2 * slots + 1, sizeof(struct bcri_slot_shm *));
     if (stack == NULL)
         return false;
-    free(ctx->slot_stack);
-    ctx->slot_stack = ctx->slot_top = stack;
+    free(ctx->slots.stack);
+    ctx->slots.stack = ctx->slot_top = stack;
     return true;
 }
 
 struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx)
 {
-    uint32_t chunk = ctx->slot_chunks;
+    uint32_t chunk = ctx->slots.chunks;
     if (chunk > sizeof ctx->record->slot_chunk / sizeof ctx->record->slot_chunk[0])
         return NULL;
     size_t slots = chunk_slots(chunk), all = slots;
@@ -37,9 +37,9 @@ struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx)
         bcri_segment_new(ctx, BCRI_SEG_SLOTS, slots * SLOT_BYTES, slots * SLOT_BYTES, &seg) != 0)
         return NULL;
     struct bcri_slot_shm *base = (struct bcri_slot_shm *)(void *)ctx->map[seg].base;
-    ctx->slot_base[chunk] = base;
-    ctx->slot_count[chunk] = slots;
-    ctx->slot_chunks = chunk + 1;
+    ctx->slots.base[chunk] = base;
+    ctx->slots.count[chunk] = slots;
+    ctx->slots.chunks = chunk + 1;
     bcri_store_release(&ctx->record->slot_chunk[chunk - 1], bcri_ref_make(seg, 0));
     for (size_t i = slots; i-- > 1;)
         bcri_slot_give(ctx, &base[i]);
@@ -60,12 +60,12 @@ static bcri_ref chunk_ref(struct bcri_ctx *ctx, uint32_t index, struct bcri_reco
 /* Makes the chunk in which `address` lies the near one. False: none of this CCE's. */
 static bool come_near(struct bcri_ctx *ctx, uintptr_t address)
 {
-    for (uint32_t chunk = 0; chunk < ctx->slot_chunks; chunk++) {
-        uintptr_t base = (uintptr_t)ctx->slot_base[chunk];
-        if (address - base >= ctx->slot_count[chunk] * SLOT_BYTES)
+    for (uint32_t chunk = 0; chunk < ctx->slots.chunks; chunk++) {
+        uintptr_t base = (uintptr_t)ctx->slots.base[chunk];
+        if (address - base >= ctx->slots.count[chunk] * SLOT_BYTES)
             continue;
         ctx->slot_near = base;
-        ctx->slot_near_bytes = ctx->slot_count[chunk] * SLOT_BYTES;
+        ctx->slot_near_bytes = ctx->slots.count[chunk] * SLOT_BYTES;
         ctx->slot_near_ref = chunk_ref(ctx, ctx->index, ctx->record, chunk);
         return true;
     }

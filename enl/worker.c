@@ -149,7 +149,7 @@ static void tell(struct enl_worker *worker, struct enl_work *work)
 
 static void park(const struct enl_worker *worker, struct enl_work *work)
 {
-    const uint32_t holder = context(worker)->parked;
+    const uint32_t holder = context(worker)->daemon.parked;
     if (work->parked_ns == 0)
         work->parked_ns = bcri_clock_ns();
     if (work->parked_for != holder)
@@ -163,7 +163,7 @@ static bool do_all(struct enl_worker *worker)
     bool any = false;
     for (struct enl_work **at = &worker->mine.first; *at != NULL && !atomic_load(&worker->stop);) {
         struct enl_work *work = *at;
-        context(worker)->parked = 0;
+        context(worker)->daemon.parked = 0;
         if (!perform(worker, work)) {
             park(worker, work);
             at = &work->next;

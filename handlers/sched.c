@@ -198,9 +198,9 @@ static bool is_due(struct bcri_sched *s)
 static void set_entry(struct bcri_sched *s)
 {
     const struct bcri_invocation *self = s->current;
-    s->ctx->stack_low = is_main(self) ? 0 : (uintptr_t)self->stack.low;
-    s->ctx->stack_bytes = is_main(self) ? UINTPTR_MAX : self->stack.bytes;
-    s->ctx->handlers_due = is_due(s);
+    s->ctx->handlers.stack_low = is_main(self) ? 0 : (uintptr_t)self->stack.low;
+    s->ctx->handlers.stack_bytes = is_main(self) ? UINTPTR_MAX : self->stack.bytes;
+    s->ctx->handlers.due = is_due(s);
 }
 
 /* bcr_errno is the thread's, and an invocation may go on in another thread: where that lies is found out anew after a switch, so
@@ -320,7 +320,7 @@ static inline bool run_next(struct bcri_sched *s, struct bcri_invocation *self)
     if (requested == NULL)
         return false;
     assign(self, (struct bcri_handler *)(void *)requested);
-    s->ctx->handlers_due = false; /* it has the highest priority of all that are known */
+    s->ctx->handlers.due = false; /* it has the highest priority of all that are known */
     return true;
 }
 
@@ -387,7 +387,7 @@ void bcri_sched_yield(struct bcri_sched *s)
     struct bcri_invocation *self = s->current;
     if (bcri_requests_any(s->ctx))
         take_requests(s);
-    s->ctx->handlers_due = false;
+    s->ctx->handlers.due = false;
     if (!is_due(s))
         return;
     struct bcri_level *level = self->resumable.level;
@@ -454,14 +454,14 @@ void bcri_sched_wait_for(struct bcri_sched *s, struct bcri_event *event)
 
 static void requested(struct bcri_ctx *ctx, uint32_t number, uint64_t count)
 {
-    struct bcri_sched *s = ctx->handlers;
+    struct bcri_sched *s = ctx->handlers.sched;
     const struct bcri_invocation *self = s->current;
     struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)number);
     if (bcri_unlikely(handler == NULL))
         return;
     see_count(s, handler, count);
     if (handler->activep > self->activep || (handler->activep == self->activep && is_main(self)))
-        ctx->handlers_due = true;
+        ctx->handlers.due = true;
 }
 
 static int wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
@@ -471,13 +471,13 @@ static int wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int co
             return i;
     if (deadline_ns == BCRI_DEADLINE_PASSED)
         return -1;
-    return wait_for(ctx->handlers,
+    return wait_for(ctx->handlers.sched,
                     (struct bcri_wait){.slots = slots, .count = count, .deadline_ns = deadline_ns});
 }
 
 static int run(struct bcri_ctx *ctx)
 {
-    struct bcri_sched *s = ctx->handlers;
+    struct bcri_sched *s = ctx->handlers.sched;
     if (bcri_unlikely(!bcri_in_place(ctx)))
         return bcri_sched_out_of_place(s);
     bcri_sched_yield(s);
@@ -494,7 +494,7 @@ static void remove_handler(struct bcri_sched *s, struct bcri_handler *handler)
 
 static void cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
 {
-    struct bcri_sched *s = ctx->handlers;
+    struct bcri_sched *s = ctx->handlers.sched;
     for (uint32_t i = 0; i < count && s->registry.count != 0; i++) {
         struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)(first + i));
         if (handler != NULL)
@@ -504,9 +504,9 @@ static void cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
 
 static void fini(struct bcri_ctx *ctx)
 {
-    struct bcri_sched *s = ctx->handlers;
+    struct bcri_sched *s = ctx->handlers.sched;
     ctx->upward = NULL;
-    ctx->handlers = NULL;
+    ctx->handlers.sched = NULL;
     bcri_stacks_fini(&s->stacks, drop_invocation);
     bcri_waits_fini(&s->waits);
     bcri_run_queue_fini(&s->queue);
@@ -516,7 +516,7 @@ static void fini(struct bcri_ctx *ctx)
 
 static bool alone(const struct bcri_ctx *ctx)
 {
-    const struct bcri_sched *s = ctx->handlers;
+    const struct bcri_sched *s = ctx->handlers.sched;
     return s->queue.heap_count == 0 && s->waits.watched.first == NULL && s->waits.belled.first == NULL &&
            !bcri_requests_any(ctx);
 }
@@ -530,8 +530,8 @@ static const struct bcri_upward upward = {.wait = wait_ready,
 
 struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx)
 {
-    if (bcri_likely(ctx->handlers != NULL))
-        return ctx->handlers;
+    if (bcri_likely(ctx->handlers.sched != NULL))
+        return ctx->handlers.sched;
     struct bcri_sched *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
@@ -549,7 +549,7 @@ struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx)
     }
     struct bcri_settings settings = bcri_settings();
     bcri_stacks_init(&s->stacks, sizeof(struct bcri_invocation), settings.stack_bytes, settings.most);
-    ctx->handlers = s;
+    ctx->handlers.sched = s;
     ctx->upward = &upward;
     set_entry(s);
     return s;
@@ -574,7 +574,7 @@ static int replace(struct bcri_sched *s, struct bcri_handler *handler, const str
     handler->run = as->run;
     handler->activep = as->activep;
     handler->blockp = as->blockp;
-    s->ctx->handlers_due = is_due(s); /* what is queued of it may have a higher priority now */
+    s->ctx->handlers.due = is_due(s); /* what is queued of it may have a higher priority now */
     return 0;
 }
 

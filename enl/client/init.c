@@ -113,7 +113,7 @@ int bcr_init(int flags, const char *ccename)
         code = bcrE_ARG;
     else if (bcri_self() != NULL || !atomic_compare_exchange_strong(&begun, &not_yet, 1))
         code = bcrE_BUSY;
-    else if ((client = calloc(1, sizeof *client)) == NULL)
+    else if ((client = bcri_ctx_alloc(sizeof *client)) == NULL)
         code = bcrE_NOMEM;
     else
         code = become_cce(client, flags, ccename);

@@ -162,7 +162,8 @@ static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint
     trace_kill(scene.victim);
     reap(scene.victim);
     bcri_cce_dying(host, scene.victim_index);
-    const bool waited = !bcri_cce_repair(enl, scene.victim_index) && enl->parked == BCRI_TAG(stopped.index);
+    const bool waited =
+        !bcri_cce_repair(enl, scene.victim_index) && enl->daemon.parked == BCRI_TAG(stopped.index);
     trace_kill(other.pid);
     reap(other.pid);
     bcri_cce_dying(host, other.index);

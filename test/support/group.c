@@ -406,7 +406,7 @@ static void live(struct bcri_ctx *ctx)
 
 struct bcri_ctx *group_join(struct group *group)
 {
-    struct member *member = calloc(1, sizeof *member);
+    struct member *member = bcri_ctx_alloc(sizeof *member);
     uint32_t index = new_record(group);
     if (member == NULL)
         die("calloc");
@@ -461,9 +461,9 @@ void group_repair(struct group *group, uint32_t index)
     struct bcri_ctx *enl = group_enl(group);
     for (bool done = false;;) {
         uint32_t seen = bcri_load_acquire(&enl->bell->bell);
-        enl->parked = 0;
+        enl->daemon.parked = 0;
         done = done || bcri_cce_repair(enl, index);
-        const uint32_t holder = enl->parked;
+        const uint32_t holder = enl->daemon.parked;
         if (bcri_looks_done(enl) && done)
             return;
         if (holder == 0 || !is_dying(enl, holder - 1) || !bcri_cce_repair(enl, holder - 1))

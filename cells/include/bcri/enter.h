@@ -27,7 +27,7 @@ static inline uintptr_t bcri_stack_here(void)
 /* Whether the caller runs on the stack on which this CCE executes. If not, a handler was left by longjmp. */
 static inline bool bcri_in_place(const struct bcri_ctx *ctx)
 {
-    return bcri_stack_here() - ctx->stack_low < ctx->stack_bytes;
+    return bcri_stack_here() - ctx->handlers.stack_low < ctx->handlers.stack_bytes;
 }
 
 static inline bool bcri_enters(const struct bcri_ctx *ctx)
@@ -38,7 +38,7 @@ static inline bool bcri_enters(const struct bcri_ctx *ctx)
 #endif
     if (bcri_likely(ctx->upward == NULL))
         return false;
-    return bcri_unlikely(!bcri_in_place(ctx) || ctx->handlers_due || bcri_requests_any(ctx));
+    return bcri_unlikely(!bcri_in_place(ctx) || ctx->handlers.due || bcri_requests_any(ctx));
 }
 /* The first line of those routines: the calling CCE's context, once they have run; NULL: bcr_errno says why not (bcrE_NOINIT,
  * bcrE_FORK, bcrE_LONGJMP). The fast tiers of put and get look themselves, and come here if there is something to do. */

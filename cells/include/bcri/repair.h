@@ -14,7 +14,7 @@
 
 /* The process of CCE `index` is dead (state DYING, bcri_cce_dying): finishes or reverts what it was doing, frees its
  * locks, gives back what it was handed but had not taken, withdraws its requests, drops its holds, closes its cells, and
- * sets state DEAD. False: it is parked (enl->parked says on whom), and is to be called again; what could be done was. */
+ * sets state DEAD. False: it is parked (enl->daemon.parked says on whom), and is to be called again; what could be done was. */
 bool bcri_cce_repair(struct bcri_ctx *enl, uint32_t index);
 
 /* The journal alone: locks and the open operation. */

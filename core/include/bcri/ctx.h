@@ -6,6 +6,8 @@
 #ifndef BCRI_CTX_H
 #define BCRI_CTX_H
 
+#include <assert.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,18 +54,12 @@ struct bcri_fd_upcalls {
 struct bcri_cell_fd; /* cells/bcr_fd.c */
 struct bcri_upward;  /* upward.h */
 
-struct bcri_heap;    /* heap.h: this CCE's allocator */
+struct bcri_heap;    /* heap.h */
+struct bcri_sched;   /* handlers/ */
 struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
 struct bcri_place;   /* the same about one of them */
 struct bcri_copier;  /* copydesc.h: the copy descriptors that this CCE has used */
 struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
-
-/* A segment of this CCE's that it could not use after all, for the next that is of the same kind and size. */
-struct bcri_segment_kept {
-    uint32_t seg;
-    enum bcri_seg_kind kind;
-    uint64_t size_bytes;
-};
 
 /* Where this process has mapped a segment. Not mapped: {NULL, 0}. */
 struct bcri_mapping {
@@ -73,72 +69,103 @@ struct bcri_mapping {
 
 #define BCRI_DATA_GUESSES 256u
 
+/* Its handlers: known to handlers/, but for what the beginning of a call looks at (bcri_enter). */
+struct bcri_ctx_handlers {
+    struct bcri_sched *sched;         /* NULL: none */
+    uintptr_t stack_low, stack_bytes; /* of the stack on which this CCE executes; a thread's own: all */
+    bool due;                         /* something may run that was taken from the queue before */
+};
+
+/* Its IDs, beside those that it has looked at last (core/slot.c). */
+struct bcri_ctx_slots {
+    uint32_t chunks;
+    void *base[24];
+    size_t count[24];
+    struct bcri_slot_shm **stack; /* of free ones */
+};
+
+/* Segments of this CCE's that it could not use after all, for the next that is of the same kind and size (core/segment.c). */
+struct bcri_ctx_kept {
+    struct bcri_segment_kept {
+        uint32_t seg;
+        enum bcri_seg_kind kind;
+        uint64_t size_bytes;
+    } * list;
+    size_t count, room;
+};
+
+/* The daemon's. It does not wait for what others hold (lock.h, Parking). */
+struct bcri_ctx_daemon {
+    bool parks;      /* this is the daemon's context */
+    uint32_t parked; /* tag of the holder for whom the piece of work at hand is parked, or 0 */
+    bcri_ref *looks; /* cells to look at again (cells/repair.h) */
+    size_t look_count, look_room;
+    size_t kept_drops; /* holds that its own IDs have, until they can be dropped (region.h) */
+};
+
 struct bcri_ctx {
-    /* hot */
-    struct bcri_record_shm *record;
+    /* What each put, get and lock looks at: two lines. */
+    alignas(BCRI_CACHELINE) struct bcri_record_shm *record;
     struct bcri_journal_shm *journal;
-    struct bcri_bell_shm *bell;
     struct bcri_mapping *map; /* by segment number */
     /* What a release looks at: the bell's lock_sleepers, or a word that says yes (lock.h). */
     const _Atomic uint32_t *sleepers_at;
-    struct bcri_trace_shm *trace; /* of the record */
-    uint32_t tag;
-    uint32_t index;
-    bool full_fence;   /* membarrier is missing: releases must fence (lock.h) */
-    bool handlers_due; /* handlers/: something may run that was taken from the queue before (bcri_enter) */
-    uint32_t trace_seq;
-    uint32_t archtype; /* of this program */
-    uint64_t coarse_ns;
     const struct bcri_upward *upward; /* NULL: this CCE has no handlers */
     /* The chunk of IDs in which one was looked up last: most are in the one where the last was (slot.h). */
     uintptr_t slot_near, slot_near_bytes;
     bcri_ref slot_near_ref;
     struct bcri_slot_shm **slot_top; /* stack of free IDs, private; NULL lies at its bottom */
-    struct bcri_heap *heap;
+    /* The places in `cells` that a put, and a get, has used last; NULL: none. */
+    struct bcri_place *put_place, *get_place;
+    struct bcri_heap *heap;       /* heap.h: this CCE's allocator */
+    struct bcri_trace_shm *trace; /* of the record */
+    uint64_t coarse_ns;
+    uint32_t trace_seq;
+    uint32_t tag;
+    uint32_t index;
+    uint32_t waits_in_row; /* gets that had to wait since the last put */
+
+    struct bcri_ctx_handlers handlers;
+
+    /* Looking up, and waiting (bell.h). */
     struct bcri_cellmap *cells;
     uint32_t cells_shift; /* 64 - log2 of its entries */
-    /* Of those entries, the one that a put, and a get, has used last; NULL: none. */
-    struct bcri_place *put_place, *get_place;
+    uint32_t last_cpu;    /* where the last putter that we waited for ran; 255: unknown */
+    struct bcri_bell_shm *bell;
+    int cpus;
+    bool full_fence; /* membarrier is missing: releases must fence (lock.h) */
+    bool damaged;    /* a reference that no CCE writes was met: bcrE_INTERNAL takes the place of bcrE_NOMEM */
+    uint32_t archtype; /* of this program */
+    int error;         /* bcr_errno of a CCE that is no thread of its own */
+    int putwait_msec;
+    int flags; /* of bcr_init */
+    uint32_t enlistor;
     struct bcri_ids *ids;
     struct bcri_copier *copier; /* made at the first copy */
-    /* waiting (bell.h) */
-    uint32_t last_cpu; /* where the last putter that we waited for ran; 255: unknown */
-    int cpus;
-    uint32_t waits_in_row; /* gets that had to wait since the last put */
-    /* handlers/: its own; what the beginning of a call looks at (bcri_enter) */
-    void *handlers;
-    uintptr_t stack_low, stack_bytes; /* of the stack on which this CCE executes; a thread's own: all */
-    /* cold */
-    /* The daemon's: it does not wait for what others hold (lock.h, Parking). */
-    bool parks;
-    uint32_t parked; /* tag of the holder for whom the piece of work at hand is parked, or 0 */
-    bcri_ref *looks; /* cells to look at again (cells/repair.h) */
-    size_t look_count, look_room;
-    size_t kept_drops; /* holds that its own IDs have, until they can be dropped (region.h) */
-    /* Somebody waits for what CCE `index` holds, for a second by now: tells a person. NULL: there is nobody to tell. */
-    void (*holder_stays)(struct bcri_ctx *ctx, uint32_t index);
+    struct bcri_cell_fd *cell_fds;
+    struct bcri_ctx_slots slots;
+
+    /* What the daemon is asked for, and the daemon. */
     struct bcri_host_shm *host;
     const struct bcri_upcalls *upcalls;
     const struct bcri_fd_upcalls *fd_upcalls; /* set after bcri_ctx_init */
     void *up;
-    struct bcri_cell_fd *cell_fds;
-    uint32_t
-        record_seg[BCRI_RECORD_SEGS]; /* what has been learnt of the directory of records; 0: nothing yet */
-    uint32_t slot_chunks;
-    void *slot_base[24];
-    size_t slot_count[24];
-    struct bcri_slot_shm **slot_stack;
-    bool damaged; /* a reference that no CCE writes was met: bcrE_INTERNAL takes the place of bcrE_NOMEM */
-    int error;    /* bcr_errno of a CCE that is no thread of its own */
-    int putwait_msec;
-    int flags; /* of bcr_init */
-    uint32_t enlistor;
-    struct bcri_segment_kept *kept;
-    size_t kept_count, kept_room;
+    void *client; /* enl/client; in the daemon, its worker */
+    /* Somebody waits for what CCE `index` holds, for a second by now: tells a person. NULL: there is nobody to tell. */
+    void (*holder_stays)(struct bcri_ctx *ctx, uint32_t index);
+    struct bcri_ctx_kept kept;
+    struct bcri_ctx_daemon daemon;
+
+    /* What has been learnt of the directory of records; 0: nothing yet. */
+    uint32_t record_seg[BCRI_RECORD_SEGS];
     /* By region: where its data was when it was last waited for (cells/request.c). */
     uint64_t data_guess[BCRI_DATA_GUESSES];
-    void *client; /* enl/client; in the daemon, its worker */
 };
+static_assert(offsetof(struct bcri_ctx, handlers) <= 2 * BCRI_CACHELINE,
+              "what each call looks at has two lines");
+
+/* Zeroed memory for a struct that has a context in it, which is aligned; for free(). NULL: no memory. */
+void *bcri_ctx_alloc(size_t bytes);
 
 /* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped, or if there is no such
  * place: then ctx->damaged is set. */

@@ -18,9 +18,9 @@
  *   Death of a waiter: a flag stays set, one needless wake. Death of the holder: enl repairs, stores 0, counts up, wakes.
  *   Stopped holder: the waiters sleep until it goes on; those with a deadline until that (bcri_lock_until), then they look
  *   whether it is stopped. A waiter that gives up leaves the flag set, as one that dies.
- * Parking. The daemon (ctx->parks) waits for nobody: its work on shared memory is in pieces that can be begun again. Where a CCE
+ * Parking. The daemon (ctx->daemon.parks) waits for nobody: its work on shared memory is in pieces that can be begun again. Where a CCE
  * would sleep on a holder, the daemon marks at the holder that it waits (another bit of lock_sleepers), in the same way as
- * sleepers do, and the routine says that the lock cannot be had: ctx->parked is the holder. It gives back the locks that
+ * sleepers do, and the routine says that the lock cannot be had: ctx->daemon.parked is the holder. It gives back the locks that
  * it has taken itself, and goes on with something else; the piece is parked until the holder's next release, which rings the
  * daemon's bell, or until another piece was done, as the repair of a holder that has died is. Why no ring is lost is told above for
  * sleepers.

@@ -65,7 +65,7 @@ TEST(a_repair_is_parked_on_a_lock_and_its_release_rings)
         bcri_cce_dying(group_host(group), dead->index);
         for (int k = 0; k < 2; k++) {
             CHECK(!repair());
-            CHECK_INT(enl->parked, holder->tag);
+            CHECK_INT(enl->daemon.parked, holder->tag);
             CHECK_INT(bcri_load(&bcri_record(enl, dead->index)->bell.waits_on), holder->tag);
             CHECK_INT(state(), BCRI_CCE_DYING);
             CHECK_INT(bcri_load(locks[1 - i]), 0);
@@ -164,7 +164,7 @@ TEST(a_repair_that_looks_for_write_locks_is_parked_on_who_changes_its_cells)
     bcri_cce_dying(group_host(group), dead->index);
     atomic_fetch_add(&one->record->id.version, 1);
     CHECK(!repair());
-    CHECK_INT(enl->parked, one->tag);
+    CHECK_INT(enl->daemon.parked, one->tag);
     atomic_fetch_add(&one->record->id.version, 1);
     CHECK(repair());
     end();
@@ -177,7 +177,7 @@ TEST(an_error_region_is_parked_on_the_lock_of_cell_0)
     struct bcri_cell_shm *zero = memory_of(0);
     CHECK(bcri_lock_try(holder, &zero->h.lock));
     CHECK_INT(bcri_error_put(enl, one->index, 1, 2, nobody, 3), bcrE_TIMEOUT);
-    CHECK_INT(enl->parked, holder->tag);
+    CHECK_INT(enl->daemon.parked, holder->tag);
     CHECK(unlock_rings(&zero->h.lock));
     CHECK_INT(bcri_error_put(enl, one->index, 1, 2, nobody, 3), 0);
     void **rgid = bcr_deq(bcr_cce, 0, 0);
