@@ -17,49 +17,50 @@
 
 /* ---- stretches ---- */
 
-static struct glide glide_of_stretch(const struct survey *survey, const struct stretch *stretch,
-                                     bool is_source, int phase)
+static struct extent extent_of_stretch(const struct survey *survey, const struct stretch *stretch,
+                                       bool is_source, int phase)
 {
     const struct layout *layout = is_source ? &survey->source : &survey->destination;
-    const struct trip *next = is_source ? stretch->source : stretch->destination;
-    struct glide glide = glide_nothing(phase);
+    const struct extent_table *next = is_source ? stretch->source : stretch->destination;
+    struct extent extent = extent_nothing(phase);
     for (int idx = stretch->first; idx < stretch->end; idx++) {
         const struct triple triple = triple_known(survey->triples, idx);
         int skip = stretch->skip | triple.skip;
         if (layout->user)
-            glide_adjust(&glide, triple.adjust);
+            extent_adjust(&extent, triple.adjust);
         if (triple.repl == 0)
             continue;
         if (triple.nest) {
             const struct note *below = survey_nested(survey, triple.target, skip);
-            const struct trip *trip = is_source ? &below->source : &below->destination;
-            glide_append_repeats(&glide, trip->once, trip->phases, triple.repl);
+            const struct extent_table *table = is_source ? &below->source : &below->destination;
+            extent_append_repeats(&extent, table->once, table->phases, triple.repl);
         } else if (is_source ? skip_moves_source(skip) : skip_moves_destination(skip)) {
-            glide_items(&glide, layout->size_bytes[triple.type], layout->align_bytes[triple.type],
-                        triple.repl);
+            extent_items(&extent, layout->size_bytes[triple.type], layout->align_bytes[triple.type],
+                         triple.repl);
         }
     }
     if (next)
-        glide_append_repeats(&glide, next->once, next->phases, 1);
-    return glide;
+        extent_append_repeats(&extent, next->once, next->phases, 1);
+    return extent;
 }
 
-static int make_trip(struct survey *survey, const struct stretch *stretch, bool is_source, struct trip *trip)
+static int make_extent_table(struct survey *survey, const struct stretch *stretch, bool is_source,
+                             struct extent_table *table)
 {
-    trip->once = malloc((size_t)trip->phases * sizeof(struct glide));
-    if (!trip->once)
+    table->once = malloc((size_t)table->phases * sizeof(struct extent));
+    if (!table->once)
         return bcrE_NOMEM;
-    survey->size_bytes += (size_t)trip->phases * sizeof(struct glide);
-    for (int phase = 0; phase < trip->phases; phase++)
-        trip->once[phase] = glide_of_stretch(survey, stretch, is_source, phase);
+    survey->size_bytes += (size_t)table->phases * sizeof(struct extent);
+    for (int phase = 0; phase < table->phases; phase++)
+        table->once[phase] = extent_of_stretch(survey, stretch, is_source, phase);
     return 0;
 }
 
-int stretch_trips(struct survey *survey, const struct stretch *stretch, struct trip *source,
-                  struct trip *destination)
+int stretch_extents(struct survey *survey, const struct stretch *stretch, struct extent_table *source,
+                    struct extent_table *destination)
 {
-    int error = make_trip(survey, stretch, true, source);
-    return error ? error : make_trip(survey, stretch, false, destination);
+    int error = make_extent_table(survey, stretch, true, source);
+    return error ? error : make_extent_table(survey, stretch, false, destination);
 }
 
 /* ---- parts ---- */
@@ -89,7 +90,7 @@ static int add_stretch(struct survey *survey, struct note *note, const struct st
                           .end = stretch->end,
                           .source = {.phases = note->source.phases},
                           .destination = {.phases = note->destination.phases}};
-    return stretch_trips(survey, stretch, &part->source, &part->destination);
+    return stretch_extents(survey, stretch, &part->source, &part->destination);
 }
 
 /* Triples that copy nothing, perhaps none. */

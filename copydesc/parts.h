@@ -10,14 +10,14 @@
 
 /* Triples of a list, all of whose nested ones are noted, and what follows them. */
 struct stretch {
-    int first, end;                          /* `end` is the first behind them */
-    int skip;                                /* the list's */
-    const struct trip *source, *destination; /* what follows; NULL: nothing */
+    int first, end;                                  /* `end` is the first behind them */
+    int skip;                                        /* the list's */
+    const struct extent_table *source, *destination; /* what follows; NULL: nothing */
 };
 
-/* Fills in what a stretch does; the phases of both trips are known. 0, bcrE_NOMEM: both are to be freed all the same. */
-int stretch_trips(struct survey *survey, const struct stretch *stretch, struct trip *source,
-                  struct trip *destination);
+/* Fills in what a stretch does; the phases of both tables are known. 0, bcrE_NOMEM: both are to be freed all the same. */
+int stretch_extents(struct survey *survey, const struct stretch *stretch, struct extent_table *source,
+                    struct extent_table *destination);
 
 /* Finds the parts of a note in which something is copied, and which is complete but for them, like its tail. 0,
  * bcrE_NOMEM: parts_free is due all the same. */

@@ -38,11 +38,12 @@ static int pair_of(const struct note *note, const struct place *at)
 }
 
 /* Moves on by repeats of a list, or of a stretch. PLAN_DECLINED if that leads too far. */
-static int move_on(const struct trip *on_source, const struct trip *on_destination, struct place *at,
-                   int repl)
+static int move_on(const struct extent_table *on_source, const struct extent_table *on_destination,
+                   struct place *at, int repl)
 {
-    struct glide source = survey_glide(on_source, at->source + at->source_phase, repl);
-    struct glide destination = survey_glide(on_destination, at->destination + at->destination_phase, repl);
+    struct extent source = extent_of_repeats(on_source, at->source + at->source_phase, repl);
+    struct extent destination =
+        extent_of_repeats(on_destination, at->destination + at->destination_phase, repl);
     if (source.wild || destination.wild)
         return PLAN_DECLINED;
     at->source += source.end - source.start;

@@ -9,36 +9,36 @@
 
 #include <bcr/error.h>
 
-static struct extent extent_of(const struct glide *glide)
+static struct bounds bounds_of(const struct extent *extent)
 {
-    return (struct extent){.end = glide->end - glide->start,
-                           .lowest = glide->lowest - glide->start,
-                           .highest = glide->highest - glide->start,
-                           .reach = glide->reach == GLIDE_NO_REACH ? 0 : glide->reach - glide->start};
+    return (struct bounds){.end = extent->end - extent->start,
+                           .lowest = extent->lowest - extent->start,
+                           .highest = extent->highest - extent->start,
+                           .reach = extent->reach == EXTENT_NO_REACH ? 0 : extent->reach - extent->start};
 }
 
-static bool extents_of(const struct trip *trip, int phase, struct extent extents[2])
+static bool bounds_of_repeats(const struct extent_table *table, int phase, struct bounds bounds[2])
 {
     for (int repl = 1; repl <= 2; repl++) {
-        struct glide glide = survey_glide(trip, phase, repl);
-        if (glide.wild)
+        struct extent extent = extent_of_repeats(table, phase, repl);
+        if (extent.wild)
             return false;
-        extents[repl - 1] = extent_of(&glide);
+        bounds[repl - 1] = bounds_of(&extent);
     }
     return true;
 }
 
-static bool within_items(const struct extent *extent)
+static bool within_items(const struct bounds *bounds)
 {
-    return extent->lowest >= 0 && extent->highest <= extent->reach;
+    return bounds->lowest >= 0 && bounds->highest <= bounds->reach;
 }
 
 static void add_plan(struct recipe *recipe)
 {
     struct note *root = &recipe->survey.root;
     const struct shape *shape = &recipe->shape;
-    if (!root->copies || !extents_of(&root->source, shape_source_phase(shape), recipe->source) ||
-        !extents_of(&root->destination, shape_destination_phase(shape), recipe->destination))
+    if (!root->copies || !bounds_of_repeats(&root->source, shape_source_phase(shape), recipe->source) ||
+        !bounds_of_repeats(&root->destination, shape_destination_phase(shape), recipe->destination))
         return;
     int work;
     recipe->planned = plan_make(&recipe->plan, &recipe->survey, root, shape_source_phase(shape),

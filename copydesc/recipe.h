@@ -49,7 +49,7 @@ static inline int shape_destination_phase(const struct shape *shape)
 }
 
 /* What one repeat, or two, do to one side's position; all relative to the first position. */
-struct extent {
+struct bounds {
     int64_t end, lowest, highest, reach;
 };
 
@@ -64,7 +64,7 @@ struct recipe {
     bool
         plain; /* planned; once done, it is never before where it began nor behind its items: so it fits if they do */
     struct plan plan;
-    struct extent source[2], destination[2]; /* of one repeat; of two */
+    struct bounds source[2], destination[2]; /* of one repeat; of two */
     /* cold */
     struct recipe *next; /* in the same bucket */
     struct survey survey;
@@ -81,11 +81,11 @@ struct room {
 int recipe_make(struct recipe **recipe_out, const int *copydesc, uint64_t hash, const struct shape *shape);
 void recipe_free(struct recipe *recipe);
 
-/* `beyond` is by how much the last of the repeats is further than the last that `extent` counts. */
-static inline bool recipe_side_fits(const struct extent *extent, int64_t beyond, int64_t pos, int64_t length)
+/* `beyond` is by how much the last of the repeats is further than the last that `bounds` counts. */
+static inline bool recipe_side_fits(const struct bounds *bounds, int64_t beyond, int64_t pos, int64_t length)
 {
-    return pos + extent->lowest >= 0 && pos + extent->highest + beyond <= INT_MAX &&
-           pos + extent->reach + beyond <= length;
+    return pos + bounds->lowest >= 0 && pos + bounds->highest + beyond <= INT_MAX &&
+           pos + bounds->reach + beyond <= length;
 }
 
 /* Does all of `repl` repeats fit? Then the positions behind them. A quick look: false may also mean that it is not
@@ -104,7 +104,7 @@ static inline bool recipe_fits(const struct recipe *recipe, int repl, const stru
     int counted = repl > 1, more = repl - 1 - counted;
     int64_t source_beyond = more * recipe->plan.source_step;
     int64_t destination_beyond = more * recipe->plan.destination_step;
-    const struct extent *source = &recipe->source[counted], *destination = &recipe->destination[counted];
+    const struct bounds *source = &recipe->source[counted], *destination = &recipe->destination[counted];
     if (!recipe_side_fits(source, source_beyond, room->source_pos, room->source_length) ||
         !recipe_side_fits(destination, destination_beyond, room->destination_pos, room->destination_length))
         return false;

@@ -83,8 +83,8 @@ static void say_nested(struct shower *shower, const struct triple *triple, int s
     const struct note *below = survey_nested(&shower->survey, triple->target, skip);
     if (triple->repl > 0 && !shower->shown[triple->target])
         say_list(shower, below, depth + 1, *user, *region);
-    struct glide on_user = survey_glide(&below->source, *user, triple->repl);
-    struct glide in_region = survey_glide(&below->destination, *region, triple->repl);
+    struct extent on_user = extent_of_repeats(&below->source, *user, triple->repl);
+    struct extent in_region = extent_of_repeats(&below->destination, *region, triple->repl);
     *user += on_user.end - on_user.start;
     *region += in_region.end - in_region.start;
 }
@@ -124,13 +124,13 @@ static void say_list(struct shower *shower, const struct note *note, int depth, 
     }
 }
 
-static void say_side(struct text *text, const char *name, const struct trip *trip)
+static void say_side(struct text *text, const char *name, const struct extent_table *table)
 {
-    struct glide glide = survey_glide(trip, 0, 1);
-    if (glide.wild)
+    struct extent extent = extent_of_repeats(table, 0, 1);
+    if (extent.wild)
         say(text, "%s: further than any buffer is long\n", name);
     else
-        say(text, "%s: %lld bytes once\n", name, (long long)glide.end);
+        say(text, "%s: %lld bytes once\n", name, (long long)extent.end);
 }
 
 static void say_archtype(struct text *text, int archtype)

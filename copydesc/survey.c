@@ -167,7 +167,7 @@ static int complete(struct survey *survey, struct note *note, int level)
     struct stretch all = {.first = note->first, .end = note->first + note->own_count, .skip = note->skip};
     if (note->tail)
         all.source = &note->tail->source, all.destination = &note->tail->destination;
-    int error = stretch_trips(survey, &all, &note->source, &note->destination);
+    int error = stretch_extents(survey, &all, &note->source, &note->destination);
     return error || !note->copies ? error : parts_make(survey, note);
 }
 
@@ -244,11 +244,11 @@ void survey_fini(struct survey *survey)
 
 /* ---- what it is good for ---- */
 
-struct glide survey_glide(const struct trip *trip, int64_t pos, int repl)
+struct extent extent_of_repeats(const struct extent_table *table, int64_t pos, int repl)
 {
-    struct glide glide = glide_nothing(pos & (trip->phases - 1));
-    glide_append_repeats(&glide, trip->once, trip->phases, repl);
-    return glide;
+    struct extent extent = extent_nothing(pos & (table->phases - 1));
+    extent_append_repeats(&extent, table->once, table->phases, repl);
+    return extent;
 }
 
 int survey_that_fit(const struct note *note, int repl, int64_t source_pos, int64_t source_length,
@@ -256,10 +256,10 @@ int survey_that_fit(const struct note *note, int repl, int64_t source_pos, int64
 {
     int sure = 0, excess = repl, attempt = repl; /* the answer lies from sure to excess */
     while (sure < excess) {
-        struct glide source = survey_glide(&note->source, source_pos, attempt);
-        struct glide destination = survey_glide(&note->destination, destination_pos, attempt);
-        if (glide_fits(&source, source_pos, source_length) &&
-            glide_fits(&destination, destination_pos, destination_length))
+        struct extent source = extent_of_repeats(&note->source, source_pos, attempt);
+        struct extent destination = extent_of_repeats(&note->destination, destination_pos, attempt);
+        if (extent_fits(&source, source_pos, source_length) &&
+            extent_fits(&destination, destination_pos, destination_length))
             sure = attempt;
         else
             excess = attempt - 1;

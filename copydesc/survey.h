@@ -3,7 +3,7 @@
  * survey.h -- looks at every list that can be reached from a descriptor, before anything is copied.
  *
  * A survey finds the descriptor well formed or not, and notes of each list, under each set of inherited skip flags,
- * whether anything in it is copied and what it does to the position on each side (glide.h). Each list is looked at
+ * whether anything in it is copied and what it does to the position on each side (extent.h). Each list is looked at
  * once, however many NESTs lead to it, so the time is bounded by the descriptor's size, not by what it expands to.
  */
 #ifndef COPYDESC_SURVEY_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "glide.h"
+#include "extent.h"
 #include "key.h"
 #include "layout.h"
 
@@ -21,17 +21,17 @@ enum { SURVEY_DEPTH_MAX = 64 };
 struct oplist; /* plan.h */
 
 /* What a list does on one side. */
-struct trip {
-    int phases;         /* the largest alignment met: 1, 2, 4 or 8 */
-    struct glide *once; /* what the list does once, for each of these phases */
+struct extent_table {
+    int phases;          /* the largest alignment met: 1, 2, 4 or 8 */
+    struct extent *once; /* what the list does once, for each of these phases */
 };
 
 /* Triples of a list in which something is copied, as copies go through them: one by one; or a stretch of SURVEY_IDLE_MIN
  * and more in which nothing is copied, which is passed at once (parts.c). */
 enum { SURVEY_IDLE_MIN = 8 };
 struct part {
-    int first, end;                  /* `end` is the first behind it */
-    struct trip source, destination; /* a stretch: all that it does; else empty */
+    int first, end;                          /* `end` is the first behind it */
+    struct extent_table source, destination; /* a stretch: all that it does; else empty */
 };
 
 /* What is known of the list that begins at triple `first`, under the flags `skip` of the NESTs that led there. A list
@@ -45,7 +45,7 @@ struct note {
     int height; /* levels of nesting below */
     bool
         copies; /* something in it is copied; then each repeat uses up at least a byte of each side's items */
-    struct trip source, destination;
+    struct extent_table source, destination;
 
     /* If something is copied: how copies go through it. */
     int lead;           /* so many triples copy nothing before the first that does; they are the first part */
@@ -85,7 +85,7 @@ static inline bool part_is_stretch(const struct part *part)
 }
 
 /* What `repl` repeats of a list do to a position, from `pos`. */
-struct glide survey_glide(const struct trip *trip, int64_t pos, int repl);
+struct extent extent_of_repeats(const struct extent_table *table, int64_t pos, int repl);
 
 /* How many of `repl` repeats of a list, from these positions, stay within both sides' lengths. */
 int survey_that_fit(const struct note *note, int repl, int64_t source_pos, int64_t source_length,

@@ -103,10 +103,10 @@ static enum stop do_triples(struct walk *walk, int list_skip, int first, int end
 static bool pass_stretch(struct walk *walk, const struct part *part)
 {
     struct side *from = &walk->source, *to = &walk->destination;
-    struct glide source = survey_glide(&part->source, from->pos, 1);
-    struct glide destination = survey_glide(&part->destination, to->pos, 1);
-    if (!walk->sure && (!glide_fits(&source, from->pos, from->length_bytes) ||
-                        !glide_fits(&destination, to->pos, to->length_bytes)))
+    struct extent source = extent_of_repeats(&part->source, from->pos, 1);
+    struct extent destination = extent_of_repeats(&part->destination, to->pos, 1);
+    if (!walk->sure && (!extent_fits(&source, from->pos, from->length_bytes) ||
+                        !extent_fits(&destination, to->pos, to->length_bytes)))
         return false;
     from->pos += source.end - source.start;
     to->pos += destination.end - destination.start;
@@ -134,8 +134,8 @@ static enum stop do_list(struct walk *walk, const struct note *note)
 /* Passes repeats that are known to fit. */
 static void pass(struct walk *walk, const struct note *note, int repl)
 {
-    struct glide source = survey_glide(&note->source, walk->source.pos, repl);
-    struct glide destination = survey_glide(&note->destination, walk->destination.pos, repl);
+    struct extent source = extent_of_repeats(&note->source, walk->source.pos, repl);
+    struct extent destination = extent_of_repeats(&note->destination, walk->destination.pos, repl);
     walk->source.pos += source.end - source.start;
     walk->destination.pos += destination.end - destination.start;
 }
