@@ -55,7 +55,7 @@ static __attribute__((noinline)) struct bcri_copy_result copy_by_walking(const s
                                                                          const struct op_tools *tools)
 {
     struct walk walk = {
-        .survey = &recipe->survey,
+        .validation = &recipe->validation,
         .plan = recipe->planned ? &recipe->plan : NULL,
         .source_data = job->source_data,
         .destination_data = job->destination_data,
@@ -97,7 +97,7 @@ static bool used_bytes_overlap(const struct job *job, const struct recipe *recip
 {
     const struct room *room = &job->room;
     int64_t source_end, destination_end;
-    if (recipe->survey.source.user || recipe->survey.destination.user ||
+    if (recipe->validation.source.user || recipe->validation.destination.user ||
         !recipe_fits(recipe, job->repl, room, &source_end, &destination_end))
         return true;
     return overlap(job->source_data + room->source_pos, source_end - room->source_pos,
@@ -229,8 +229,10 @@ struct bcri_copy_result bcri_copy_size(struct bcri_copier *copier, const int *co
     int64_t source_end, end;
     enum stop stop = GO_ON;
     if (!recipe_fits(recipe, repl, &room, &source_end, &end)) {
-        struct walk walk = {
-            .survey = &recipe->survey, .source = {0, buflen}, .destination = {offset, INT_MAX}, .dry = true};
+        struct walk walk = {.validation = &recipe->validation,
+                            .source = {0, buflen},
+                            .destination = {offset, INT_MAX},
+                            .dry = true};
         stop = walk_run(&walk, repl);
         end = walk.destination.pos;
         error = walk.error;

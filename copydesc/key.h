@@ -31,7 +31,7 @@ struct key {
     int span_count;
 };
 
-/* 0; bcrE_DESC if a triple is malformed or a list has no END (cycles and depth are the survey's business); bcrE_NOMEM. */
+/* 0; bcrE_DESC if a triple is malformed or a list has no END (cycles and depth are the validation's business); bcrE_NOMEM. */
 int key_read(struct key *key_out, const int *copydesc);
 void key_free(struct key *key);
 

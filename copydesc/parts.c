@@ -17,21 +17,21 @@
 
 /* ---- stretches ---- */
 
-static struct extent extent_of_stretch(const struct survey *survey, const struct stretch *stretch,
+static struct extent extent_of_stretch(const struct validation *validation, const struct stretch *stretch,
                                        bool is_source, int phase)
 {
-    const struct layout *layout = is_source ? &survey->source : &survey->destination;
+    const struct layout *layout = is_source ? &validation->source : &validation->destination;
     const struct extent_table *next = is_source ? stretch->source : stretch->destination;
     struct extent extent = extent_nothing(phase);
     for (int idx = stretch->first; idx < stretch->end; idx++) {
-        const struct triple triple = triple_known(survey->triples, idx);
+        const struct triple triple = triple_known(validation->triples, idx);
         int skip = stretch->skip | triple.skip;
         if (layout->user)
             extent_adjust(&extent, triple.adjust);
         if (triple.repl == 0)
             continue;
         if (triple.nest) {
-            const struct note *below = survey_nested(survey, triple.target, skip);
+            const struct note *below = validate_nested(validation, triple.target, skip);
             const struct extent_table *table = is_source ? &below->source : &below->destination;
             extent_append_repeats(&extent, table->once, table->phases, triple.repl);
         } else if (is_source ? skip_moves_source(skip) : skip_moves_destination(skip)) {
@@ -44,33 +44,34 @@ static struct extent extent_of_stretch(const struct survey *survey, const struct
     return extent;
 }
 
-static int make_extent_table(struct survey *survey, const struct stretch *stretch, bool is_source,
+static int make_extent_table(struct validation *validation, const struct stretch *stretch, bool is_source,
                              struct extent_table *table)
 {
     table->once = malloc((size_t)table->phases * sizeof(struct extent));
     if (!table->once)
         return bcrE_NOMEM;
-    survey->size_bytes += (size_t)table->phases * sizeof(struct extent);
+    validation->size_bytes += (size_t)table->phases * sizeof(struct extent);
     for (int phase = 0; phase < table->phases; phase++)
-        table->once[phase] = extent_of_stretch(survey, stretch, is_source, phase);
+        table->once[phase] = extent_of_stretch(validation, stretch, is_source, phase);
     return 0;
 }
 
-int stretch_extents(struct survey *survey, const struct stretch *stretch, struct extent_table *source,
+int stretch_extents(struct validation *validation, const struct stretch *stretch, struct extent_table *source,
                     struct extent_table *destination)
 {
-    int error = make_extent_table(survey, stretch, true, source);
-    return error ? error : make_extent_table(survey, stretch, false, destination);
+    int error = make_extent_table(validation, stretch, true, source);
+    return error ? error : make_extent_table(validation, stretch, false, destination);
 }
 
 /* ---- parts ---- */
 
 /* Does this triple of a note copy something? */
-static bool triple_copies(const struct survey *survey, const struct note *note, int idx)
+static bool triple_copies(const struct validation *validation, const struct note *note, int idx)
 {
-    const struct triple triple = triple_known(survey->triples, idx);
+    const struct triple triple = triple_known(validation->triples, idx);
     int skip = note->skip | triple.skip;
-    return triple.repl > 0 && (triple.nest ? survey_nested(survey, triple.target, skip)->copies : skip == 0);
+    return triple.repl > 0 &&
+           (triple.nest ? validate_nested(validation, triple.target, skip)->copies : skip == 0);
 }
 
 /* Triples to be done one by one; they become part of the last part if that is like them and not the lead. */
@@ -83,28 +84,28 @@ static void add_single(struct note *note, int first, int end)
         note->parts[note->part_count++] = (struct part){.first = first, .end = end};
 }
 
-static int add_stretch(struct survey *survey, struct note *note, const struct stretch *stretch)
+static int add_stretch(struct validation *validation, struct note *note, const struct stretch *stretch)
 {
     struct part *part = &note->parts[note->part_count++];
     *part = (struct part){.first = stretch->first,
                           .end = stretch->end,
                           .source = {.phases = note->source.phases},
                           .destination = {.phases = note->destination.phases}};
-    return stretch_extents(survey, stretch, &part->source, &part->destination);
+    return stretch_extents(validation, stretch, &part->source, &part->destination);
 }
 
 /* Triples that copy nothing, perhaps none. */
-static int add_idle(struct survey *survey, struct note *note, const struct stretch *stretch)
+static int add_idle(struct validation *validation, struct note *note, const struct stretch *stretch)
 {
-    if (stretch->source || stretch->end - stretch->first >= SURVEY_IDLE_MIN)
-        return add_stretch(survey, note, stretch);
+    if (stretch->source || stretch->end - stretch->first >= VALIDATION_IDLE_MIN)
+        return add_stretch(validation, note, stretch);
     if (stretch->first < stretch->end)
         add_single(note, stretch->first, stretch->end);
     return 0;
 }
 
 /* Those at the end of the note, and what of the tail goes on like that. */
-static int add_last_idle(struct survey *survey, struct note *note, int first)
+static int add_last_idle(struct validation *validation, struct note *note, int first)
 {
     const struct note *tail = note->tail;
     struct stretch last = {.first = first, .end = note->first + note->own_count, .skip = note->skip};
@@ -121,38 +122,38 @@ static int add_last_idle(struct survey *survey, struct note *note, int first)
         note->rest = tail->part_count > 1 ? tail : tail->rest;
         note->rest_from = tail->part_count > 1 ? 1 : tail->rest_from;
     }
-    return add_idle(survey, note, &last);
+    return add_idle(validation, note, &last);
 }
 
 /* More parts than these it cannot have. */
 static size_t parts_at_most(const struct note *note)
 {
-    return 2 * ((size_t)note->own_count / SURVEY_IDLE_MIN) + 4;
+    return 2 * ((size_t)note->own_count / VALIDATION_IDLE_MIN) + 4;
 }
 
-int parts_make(struct survey *survey, struct note *note)
+int parts_make(struct validation *validation, struct note *note)
 {
     const int end = note->first + note->own_count;
     int first = note->first; /* of what copies nothing */
-    while (first < end && !triple_copies(survey, note, first))
+    while (first < end && !triple_copies(validation, note, first))
         first++;
     note->lead = first - note->first + (first == end ? note->tail->lead : 0);
     note->parts = calloc(parts_at_most(note), sizeof *note->parts);
     if (!note->parts)
         return bcrE_NOMEM;
-    survey->size_bytes += parts_at_most(note) * sizeof *note->parts;
+    validation->size_bytes += parts_at_most(note) * sizeof *note->parts;
     first = note->first;
     for (int idx = note->first; idx < end; idx++) {
-        if (!triple_copies(survey, note, idx))
+        if (!triple_copies(validation, note, idx))
             continue;
         const struct stretch before = {.first = first, .end = idx, .skip = note->skip};
-        int error = add_idle(survey, note, &before);
+        int error = add_idle(validation, note, &before);
         if (error)
             return error;
         add_single(note, idx, idx + 1);
         first = idx + 1;
     }
-    return add_last_idle(survey, note, first);
+    return add_last_idle(validation, note, first);
 }
 
 void parts_free(struct note *note)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.c -- from a surveyed descriptor to a plan.
+ * plan.c -- from a validated descriptor to a plan.
  *
  * Each list is compiled once for each pair of phases in which it is met, however many NESTs lead there, and what it came
  * to is then added as a whole: so what lies together is joined across triples, repeats and nesting, and the work is
@@ -20,7 +20,7 @@
 enum { PAIRS = LAYOUT_PHASES * LAYOUT_PHASES };
 
 struct compiler {
-    struct survey *survey;
+    struct validation *validation;
     int work;
 };
 
@@ -138,7 +138,8 @@ static int add_repeats(struct compiler *compiler, struct oplist *list, struct no
 static int add_items(struct compiler *compiler, struct oplist *list, const struct triple *triple, int skip,
                      struct place *at)
 {
-    const struct layout *source = &compiler->survey->source, *destination = &compiler->survey->destination;
+    const struct layout *source = &compiler->validation->source,
+                        *destination = &compiler->validation->destination;
     int type = triple->type;
     int64_t from =
         layout_align_up(at->source + at->source_phase, source->align_bytes[type]) - at->source_phase;
@@ -159,17 +160,17 @@ static int add_items(struct compiler *compiler, struct oplist *list, const struc
 static int add_triple(struct compiler *compiler, struct oplist *list, int idx, int list_skip,
                       struct place *at)
 {
-    const struct triple triple = triple_known(compiler->survey->triples, idx);
+    const struct triple triple = triple_known(compiler->validation->triples, idx);
     int skip = list_skip | triple.skip;
-    if (compiler->survey->source.user)
+    if (compiler->validation->source.user)
         at->source += triple.adjust;
-    if (compiler->survey->destination.user)
+    if (compiler->validation->destination.user)
         at->destination += triple.adjust;
     if (triple.repl == 0)
         return 0;
     if (!triple.nest)
         return add_items(compiler, list, &triple, skip, at);
-    struct note *below = survey_nested(compiler->survey, triple.target, skip);
+    struct note *below = validate_nested(compiler->validation, triple.target, skip);
     return below->copies ? add_repeats(compiler, list, below, at, triple.repl)
                          : move_on(&below->source, &below->destination, at, triple.repl);
 }
@@ -206,8 +207,8 @@ static int compile(struct compiler *compiler, struct note *note, int pair, struc
         note->compiled = calloc(PAIRS, sizeof *note->compiled);
         if (!note->compiled)
             return bcrE_NOMEM;
-        note->compiled_next = compiler->survey->compiled;
-        compiler->survey->compiled = note;
+        note->compiled_next = compiler->validation->compiled;
+        compiler->validation->compiled = note;
     }
     struct oplist *list = &note->compiled[pair];
     *list_out = list;
@@ -221,11 +222,11 @@ static int compile(struct compiler *compiler, struct note *note, int pair, struc
 }
 
 /* Forgets what was compiled on the way. */
-static void forget(struct survey *survey)
+static void forget(struct validation *validation)
 {
-    while (survey->compiled) {
-        struct note *note = survey->compiled;
-        survey->compiled = note->compiled_next;
+    while (validation->compiled) {
+        struct note *note = validation->compiled;
+        validation->compiled = note->compiled_next;
         for (int pair = 0; pair < PAIRS; pair++)
             oplist_free(&note->compiled[pair]);
         free(note->compiled);
@@ -281,10 +282,10 @@ static int keep(struct plan *plan, const struct rounds *rounds)
     return 0;
 }
 
-int plan_make(struct plan *plan_out, struct survey *survey, struct note *note, int source_phase,
+int plan_make(struct plan *plan_out, struct validation *validation, struct note *note, int source_phase,
               int destination_phase, int *work_out)
 {
-    struct compiler compiler = {.survey = survey};
+    struct compiler compiler = {.validation = validation};
     struct place start = {.source_phase = source_phase, .destination_phase = destination_phase};
     struct plan plan = {.first = NULL};
     *work_out = 0;
@@ -295,7 +296,7 @@ int plan_make(struct plan *plan_out, struct survey *survey, struct note *note, i
     if (!error)
         error = keep(&plan, rounds);
     free(rounds);
-    forget(survey);
+    forget(validation);
     *work_out = compiler.work;
     if (error)
         plan_free(&plan);

@@ -9,7 +9,7 @@
 #define COPYDESC_PLAN_H
 
 #include "op.h"
-#include "survey.h"
+#include "validation.h"
 
 /* A list that needs more steps than this, or looks at more in being compiled, is not compiled. */
 enum { PLAN_OPS_MAX = 1024, PLAN_WORK_MAX = 1 << 16 };
@@ -56,7 +56,7 @@ struct plan {
 /* 0; bcrE_NOMEM; PLAN_DECLINED: it would take more than the limits, or leads further than any buffer is long. What it
  * took is counted in any case. */
 enum { PLAN_DECLINED = -1 };
-int plan_make(struct plan *plan_out, struct survey *survey, struct note *note, int source_phase,
+int plan_make(struct plan *plan_out, struct validation *validation, struct note *note, int source_phase,
               int destination_phase, int *work_out);
 void plan_free(struct plan *plan);
 

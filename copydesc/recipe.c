@@ -35,13 +35,13 @@ static bool within_items(const struct bounds *bounds)
 
 static void add_plan(struct recipe *recipe)
 {
-    struct note *root = &recipe->survey.root;
+    struct note *root = &recipe->validation.root;
     const struct shape *shape = &recipe->shape;
     if (!root->copies || !bounds_of_repeats(&root->source, shape_source_phase(shape), recipe->source) ||
         !bounds_of_repeats(&root->destination, shape_destination_phase(shape), recipe->destination))
         return;
     int work;
-    recipe->planned = plan_make(&recipe->plan, &recipe->survey, root, shape_source_phase(shape),
+    recipe->planned = plan_make(&recipe->plan, &recipe->validation, root, shape_source_phase(shape),
                                 shape_destination_phase(shape), &work) == 0;
     recipe->plain = recipe->planned && within_items(recipe->source) && within_items(recipe->destination);
     recipe->steady = recipe->planned && recipe->plan.period == 1 && recipe->plan.lead <= 1 &&
@@ -75,22 +75,22 @@ int recipe_make(struct recipe **recipe_out, const int *copydesc, uint64_t hash, 
     bool translatable = known(from) && known(to);
     const struct layout source = layout_of(translatable ? from : LAYOUT_USER);
     const struct layout destination = layout_of(translatable ? to : LAYOUT_USER);
-    error = survey_init(&recipe->survey, &recipe->key, &source, &destination);
+    error = validation_init(&recipe->validation, &recipe->key, &source, &destination);
     if (error)
         goto free_key;
     if (!translatable) { /* said only of descriptors that are good */
         error = bcrE_ARCH;
-        goto fini_survey;
+        goto fini_validation;
     }
     add_plan(recipe); /* without a plan it goes slower */
     recipe->size_bytes = sizeof *recipe + (size_t)recipe->key.triple_count * 3 * sizeof(int) +
-                         (size_t)recipe->key.span_count * sizeof(struct span) + recipe->survey.size_bytes +
-                         plan_bytes(&recipe->plan);
+                         (size_t)recipe->key.span_count * sizeof(struct span) +
+                         recipe->validation.size_bytes + plan_bytes(&recipe->plan);
     *recipe_out = recipe;
     return 0;
 
-fini_survey:
-    survey_fini(&recipe->survey);
+fini_validation:
+    validation_fini(&recipe->validation);
 free_key:
     key_free(&recipe->key);
 free_recipe:
@@ -101,7 +101,7 @@ free_recipe:
 void recipe_free(struct recipe *recipe)
 {
     plan_free(&recipe->plan);
-    survey_fini(&recipe->survey);
+    validation_fini(&recipe->validation);
     key_free(&recipe->key);
     free(recipe);
 }

@@ -10,7 +10,7 @@
 
 #include "key.h"
 #include "plan.h"
-#include "survey.h"
+#include "validation.h"
 
 /* What a recipe depends on beside the descriptor's content: the archtypes, LAYOUT_USER being the user side, and the
  * phases of the first positions, modulo LAYOUT_PHASES. */
@@ -67,7 +67,7 @@ struct recipe {
     struct bounds source[2], destination[2]; /* of one repeat; of two */
     /* cold */
     struct recipe *next; /* in the same bucket */
-    struct survey survey;
+    struct validation validation;
     size_t size_bytes;
 };
 

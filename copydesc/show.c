@@ -15,8 +15,8 @@
 #include <bcr/error.h>
 
 #include "key.h"
-#include "survey.h"
 #include "triple.h"
+#include "validation.h"
 
 static const char *const type_names[] = {"",         "CHAR",  "SHORT",  "INT", "LONG",
                                          "LONGLONG", "FLOAT", "DOUBLE", "CCE"};
@@ -28,7 +28,7 @@ struct text {
 };
 
 struct shower {
-    struct survey survey;
+    struct validation validation;
     struct text text;
     bool *shown; /* by triple */
 };
@@ -80,7 +80,7 @@ static void say_list(struct shower *shower, const struct note *note, int depth, 
 static void say_nested(struct shower *shower, const struct triple *triple, int skip, int depth, int64_t *user,
                        int64_t *region)
 {
-    const struct note *below = survey_nested(&shower->survey, triple->target, skip);
+    const struct note *below = validate_nested(&shower->validation, triple->target, skip);
     if (triple->repl > 0 && !shower->shown[triple->target])
         say_list(shower, below, depth + 1, *user, *region);
     struct extent on_user = extent_of_repeats(&below->source, *user, triple->repl);
@@ -91,7 +91,7 @@ static void say_nested(struct shower *shower, const struct triple *triple, int s
 
 static void say_list(struct shower *shower, const struct note *note, int depth, int64_t user, int64_t region)
 {
-    const struct layout *from = &shower->survey.source, *to = &shower->survey.destination;
+    const struct layout *from = &shower->validation.source, *to = &shower->validation.destination;
     struct triple triple = {.end = false};
     for (int idx = note->first; !triple.end; idx++) {
         if (shower->shown[idx]) {
@@ -99,7 +99,7 @@ static void say_list(struct shower *shower, const struct note *note, int depth, 
             return;
         }
         shower->shown[idx] = true;
-        triple = triple_known(shower->survey.triples, idx);
+        triple = triple_known(shower->validation.triples, idx);
         int skip = note->skip | triple.skip, type = triple.type;
         user += triple.adjust;
         say_head(&shower->text, idx, depth, &triple);
@@ -156,23 +156,23 @@ int bcri_copydesc_show(const int *copydesc, int archtype, char *text, int size)
     struct shower shower = {.text = {.size = size}};
     shower.text.bytes = text;
     const struct layout user = layout_of_user(), region = layout_of_region(archtype);
-    error = survey_init(&shower.survey, &key, &user, &region);
+    error = validation_init(&shower.validation, &key, &user, &region);
     if (error)
         goto free_key;
     shower.shown = calloc((size_t)key.triple_count, sizeof(bool));
     if (!shower.shown) {
         error = bcrE_NOMEM;
-        goto fini_survey;
+        goto fini_validation;
     }
     say_archtype(&shower.text, archtype);
     say(&shower.text, "%6s %11s  %-24s %11s  %-17s  %s\n", "triple", "adjust", "type", "repl", "user",
         "region");
-    say_list(&shower, &shower.survey.root, 0, 0, 0);
-    say_side(&shower.text, "user", &shower.survey.root.source);
-    say_side(&shower.text, "region", &shower.survey.root.destination);
+    say_list(&shower, &shower.validation.root, 0, 0, 0);
+    say_side(&shower.text, "user", &shower.validation.root.source);
+    say_side(&shower.text, "region", &shower.validation.root.destination);
     free(shower.shown);
-fini_survey:
-    survey_fini(&shower.survey);
+fini_validation:
+    validation_fini(&shower.validation);
 free_key:
     key_free(&key);
     return error ? -error : (int)shower.text.length;

@@ -44,7 +44,7 @@ static void advance(struct side *side, const struct layout *layout, int type, in
 static enum stop do_items(struct walk *walk, int type, int skip, int repl)
 {
     struct side *source = &walk->source, *destination = &walk->destination;
-    const struct layout *from = &walk->survey->source, *to = &walk->survey->destination;
+    const struct layout *from = &walk->validation->source, *to = &walk->validation->destination;
     bool moves_source = skip_moves_source(skip), moves_destination = skip_moves_destination(skip);
     int there = moves_source ? count_that_fit(source, from, type, repl) : repl;
     int room = moves_destination ? count_that_fit(destination, to, type, repl) : repl;
@@ -69,9 +69,9 @@ static enum stop do_repeats(struct walk *walk, struct note *note, int repl);
 
 static enum stop do_triple(struct walk *walk, int list_skip, const struct triple *triple)
 {
-    struct side *user = walk->survey->source.user        ? &walk->source
-                        : walk->survey->destination.user ? &walk->destination
-                                                         : NULL;
+    struct side *user = walk->validation->source.user        ? &walk->source
+                        : walk->validation->destination.user ? &walk->destination
+                                                             : NULL;
     if (user) {
         user->pos += triple->adjust;
         if (user->pos < 0 || user->pos > INT_MAX) {
@@ -84,7 +84,7 @@ static enum stop do_triple(struct walk *walk, int list_skip, const struct triple
         return do_items(walk, triple->type, skip, triple->repl);
     if (triple->repl == 0)
         return GO_ON;
-    return do_repeats(walk, survey_nested(walk->survey, triple->target, skip), triple->repl);
+    return do_repeats(walk, validate_nested(walk->validation, triple->target, skip), triple->repl);
 }
 
 /* Triple by triple, to the END at most. */
@@ -93,7 +93,7 @@ static enum stop do_triples(struct walk *walk, int list_skip, int first, int end
     struct triple triple = {.end = false};
     enum stop stop = GO_ON;
     for (int idx = first; idx < end && !triple.end && !stop; idx++) {
-        triple = triple_known(walk->survey->triples, idx);
+        triple = triple_known(walk->validation->triples, idx);
         stop = do_triple(walk, list_skip, &triple);
     }
     return stop;
@@ -152,12 +152,12 @@ static int do_planned(struct walk *walk, const struct plan *plan, const struct n
 
 static int do_with_own_plan(struct walk *walk, struct note *note, int repl)
 {
-    const struct side *region = walk->survey->source.user ? &walk->destination : &walk->source;
+    const struct side *region = walk->validation->source.user ? &walk->destination : &walk->source;
     if (repl < PLAN_REPEATS_MIN || walk->plan_work > PLANS_WORK_MAX + region->pos)
         return PLAN_DECLINED;
     struct plan plan;
     int work;
-    int error = plan_make(&plan, walk->survey, note, (int)(walk->source.pos & (LAYOUT_PHASES - 1)),
+    int error = plan_make(&plan, walk->validation, note, (int)(walk->source.pos & (LAYOUT_PHASES - 1)),
                           (int)(walk->destination.pos & (LAYOUT_PHASES - 1)), &work);
     walk->plan_work += work;
     if (error) /* without memory it goes on, item by item */
@@ -193,8 +193,8 @@ static enum stop do_repeats(struct walk *walk, struct note *note, int repl)
     if (walk->sure)
         return do_whole(walk, note, repl);
     enum stop stop = GO_ON;
-    int whole = survey_that_fit(note, repl, walk->source.pos, walk->source.length_bytes,
-                                walk->destination.pos, walk->destination.length_bytes);
+    int whole = validation_that_fit(note, repl, walk->source.pos, walk->source.length_bytes,
+                                    walk->destination.pos, walk->destination.length_bytes);
     if (whole > 0)
         stop = do_whole(walk, note, whole);
     walk->plan = NULL;
@@ -207,5 +207,5 @@ static enum stop do_repeats(struct walk *walk, struct note *note, int repl)
 enum stop walk_run(struct walk *walk, int repl)
 {
     walk->error = 0;
-    return do_repeats(walk, &walk->survey->root, repl);
+    return do_repeats(walk, &walk->validation->root, repl);
 }

@@ -10,7 +10,7 @@
 
 #include "op.h"
 #include "plan.h"
-#include "survey.h"
+#include "validation.h"
 
 enum stop {
     GO_ON,            /* not stopped: the descriptor is expended */
@@ -26,7 +26,7 @@ struct side {
 };
 
 struct walk {
-    struct survey *survey;
+    struct validation *validation;
     const struct plan *plan; /* of the descriptor itself at the first position; NULL: none */
     const uint8_t *source_data;
     uint8_t *destination_data;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * survey.c -- the descent through a descriptor, and the table of what was found.
+ * validation.c -- the descent through a descriptor, and the table of what was found.
  *
  * A list is noted when all below it is. A list that contains itself is therefore met again and again without a
  * note, one level deeper each time, until the depth limit ends the descent with the first such path.
  */
-#include "survey.h"
+#include "validation.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,46 +28,46 @@ static struct note **slot_of(struct note **table, size_t capacity, int first, in
     }
 }
 
-struct note *survey_nested(const struct survey *survey, int first, int skip)
+struct note *validate_nested(const struct validation *validation, int first, int skip)
 {
-    if (survey->nested_capacity == 0)
+    if (validation->nested_capacity == 0)
         return NULL;
-    return *slot_of(survey->nested, survey->nested_capacity, first, skip);
+    return *slot_of(validation->nested, validation->nested_capacity, first, skip);
 }
 
-static int table_grow(struct survey *survey)
+static int table_grow(struct validation *validation)
 {
-    size_t capacity = survey->nested_capacity ? survey->nested_capacity * 2 : 16;
+    size_t capacity = validation->nested_capacity ? validation->nested_capacity * 2 : 16;
     struct note **table = calloc(capacity, sizeof(struct note *));
     if (!table)
         return bcrE_NOMEM;
-    for (size_t i = 0; i < survey->nested_capacity; i++) {
-        struct note *note = survey->nested[i];
+    for (size_t i = 0; i < validation->nested_capacity; i++) {
+        struct note *note = validation->nested[i];
         if (note)
             *slot_of(table, capacity, note->first, note->skip) = note;
     }
-    free(survey->nested);
-    survey->size_bytes += (capacity - survey->nested_capacity) * sizeof(struct note *);
-    survey->nested = table;
-    survey->nested_capacity = capacity;
+    free(validation->nested);
+    validation->size_bytes += (capacity - validation->nested_capacity) * sizeof(struct note *);
+    validation->nested = table;
+    validation->nested_capacity = capacity;
     return 0;
 }
 
 /* Takes the note. */
-static int table_add(struct survey *survey, struct note *note)
+static int table_add(struct validation *validation, struct note *note)
 {
-    if (2 * (survey->nested_count + 1) > survey->nested_capacity && table_grow(survey) != 0)
+    if (2 * (validation->nested_count + 1) > validation->nested_capacity && table_grow(validation) != 0)
         return bcrE_NOMEM;
-    *slot_of(survey->nested, survey->nested_capacity, note->first, note->skip) = note;
-    survey->nested_count++;
+    *slot_of(validation->nested, validation->nested_capacity, note->first, note->skip) = note;
+    validation->nested_count++;
     return 0;
 }
 
-static struct note *new_note(struct survey *survey, int first, int skip)
+static struct note *new_note(struct validation *validation, int first, int skip)
 {
     struct note *note = calloc(1, sizeof *note);
     if (note) {
-        survey->size_bytes += sizeof *note;
+        validation->size_bytes += sizeof *note;
         note->first = first;
         note->skip = skip;
     }
@@ -90,22 +90,23 @@ static void note_free(struct note *note)
 
 /* ---- the descent ---- */
 
-static int look_at_list(struct survey *survey, struct note *note, int level);
+static int look_at_list(struct validation *validation, struct note *note, int level);
 
 /* Finds the note of a nested list, or makes one. */
-static int look_at_nested(struct survey *survey, int first, int skip, int level, const struct note **note_out)
+static int look_at_nested(struct validation *validation, int first, int skip, int level,
+                          const struct note **note_out)
 {
-    const struct note *known = survey_nested(survey, first, skip);
+    const struct note *known = validate_nested(validation, first, skip);
     if (known) {
         *note_out = known;
         return 0;
     }
-    struct note *note = new_note(survey, first, skip);
+    struct note *note = new_note(validation, first, skip);
     if (!note)
         return bcrE_NOMEM;
-    int error = look_at_list(survey, note, level);
+    int error = look_at_list(validation, note, level);
     if (!error)
-        error = table_add(survey, note);
+        error = table_add(validation, note);
     if (error) {
         note_free(note);
         return error;
@@ -119,12 +120,13 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-static void note_items(const struct survey *survey, struct note *note, int type, int skip)
+static void note_items(const struct validation *validation, struct note *note, int type, int skip)
 {
     if (skip_moves_source(skip))
-        note->source.phases = larger(note->source.phases, survey->source.align_bytes[type]);
+        note->source.phases = larger(note->source.phases, validation->source.align_bytes[type]);
     if (skip_moves_destination(skip))
-        note->destination.phases = larger(note->destination.phases, survey->destination.align_bytes[type]);
+        note->destination.phases =
+            larger(note->destination.phases, validation->destination.align_bytes[type]);
     note->copies = note->copies || skip == 0;
 }
 
@@ -137,28 +139,28 @@ static void note_other(struct note *note, const struct note *other)
 }
 
 /* Completes a note whose tail is complete, `level` NESTs below the descriptor itself. */
-static int complete(struct survey *survey, struct note *note, int level)
+static int complete(struct validation *validation, struct note *note, int level)
 {
     note->height = note->tail ? note->tail->height : 0;
     note->copies = false;
     note->source.phases = note->destination.phases = 1;
-    if (level + note->height > SURVEY_DEPTH_MAX)
+    if (level + note->height > VALIDATION_DEPTH_MAX)
         return bcrE_DESC;
     if (note->tail)
         note_other(note, note->tail);
     for (int idx = note->first; idx < note->first + note->own_count; idx++) {
-        const struct triple triple = triple_known(survey->triples, idx);
+        const struct triple triple = triple_known(validation->triples, idx);
         int skip = note->skip | triple.skip;
         if (!triple.nest) {
             if (triple.repl > 0)
-                note_items(survey, note, triple.type, skip);
+                note_items(validation, note, triple.type, skip);
             continue;
         }
         const struct note *below;
-        int error = look_at_nested(survey, triple.target, skip, level + 1, &below);
+        int error = look_at_nested(validation, triple.target, skip, level + 1, &below);
         if (error)
             return error;
-        if (level + 1 + below->height > SURVEY_DEPTH_MAX)
+        if (level + 1 + below->height > VALIDATION_DEPTH_MAX)
             return bcrE_DESC;
         note->height = larger(note->height, below->height + 1);
         if (triple.repl > 0)
@@ -167,25 +169,25 @@ static int complete(struct survey *survey, struct note *note, int level)
     struct stretch all = {.first = note->first, .end = note->first + note->own_count, .skip = note->skip};
     if (note->tail)
         all.source = &note->tail->source, all.destination = &note->tail->destination;
-    int error = stretch_extents(survey, &all, &note->source, &note->destination);
-    return error || !note->copies ? error : parts_make(survey, note);
+    int error = stretch_extents(validation, &all, &note->source, &note->destination);
+    return error || !note->copies ? error : parts_make(validation, note);
 }
 
 /* Finds out where a list ends or runs into another one, and makes a note of that one unless there is one: `*made_out`,
  * else NULL. */
-static int find_tail(struct survey *survey, struct note *note, struct note **made_out)
+static int find_tail(struct validation *validation, struct note *note, struct note **made_out)
 {
     *made_out = NULL;
     for (int idx = note->first;; idx++) {
-        if (idx > note->first && survey->starts[idx]) {
+        if (idx > note->first && validation->starts[idx]) {
             note->own_count = idx - note->first;
-            note->tail = survey_nested(survey, idx, note->skip);
+            note->tail = validate_nested(validation, idx, note->skip);
             if (note->tail)
                 return 0;
-            *made_out = note->tail = new_note(survey, idx, note->skip);
+            *made_out = note->tail = new_note(validation, idx, note->skip);
             return note->tail ? 0 : bcrE_NOMEM;
         }
-        if (triple_known(survey->triples, idx).end) {
+        if (triple_known(validation->triples, idx).end) {
             note->own_count = idx + 1 - note->first;
             return 0;
         }
@@ -194,24 +196,24 @@ static int find_tail(struct survey *survey, struct note *note, struct note **mad
 
 /* Looks at the list `note->first` under `note->skip`, and at those that it runs into, and completes the notes, the last
  * one first. */
-static int look_at_list(struct survey *survey, struct note *note, int level)
+static int look_at_list(struct validation *validation, struct note *note, int level)
 {
     struct note *last = note, *made;
-    if (level > SURVEY_DEPTH_MAX)
+    if (level > VALIDATION_DEPTH_MAX)
         return bcrE_DESC;
-    int error = find_tail(survey, last, &made);
+    int error = find_tail(validation, last, &made);
     while (!error && made) {
         made->before = last;
         last = made;
-        error = find_tail(survey, last, &made);
+        error = find_tail(validation, last, &made);
     }
     while (last) {
         struct note *before = last->before;
         if (!error)
-            error = complete(survey, last, level);
+            error = complete(validation, last, level);
         if (last != note) {
             if (!error)
-                error = table_add(survey, last);
+                error = table_add(validation, last);
             if (error)
                 note_free(last);
         }
@@ -220,26 +222,26 @@ static int look_at_list(struct survey *survey, struct note *note, int level)
     return error;
 }
 
-int survey_init(struct survey *survey, const struct key *key, const struct layout *source,
-                const struct layout *destination)
+int validation_init(struct validation *validation, const struct key *key, const struct layout *source,
+                    const struct layout *destination)
 {
-    *survey = (struct survey){
+    *validation = (struct validation){
         .triples = key->triples, .starts = key->starts, .source = *source, .destination = *destination};
-    int error = look_at_list(survey, &survey->root, 0);
+    int error = look_at_list(validation, &validation->root, 0);
     if (error)
-        survey_fini(survey);
+        validation_fini(validation);
     return error;
 }
 
-void survey_fini(struct survey *survey)
+void validation_fini(struct validation *validation)
 {
-    for (size_t i = 0; i < survey->nested_capacity; i++)
-        note_free(survey->nested[i]);
-    free(survey->nested);
-    contents_free(&survey->root);
-    survey->nested = NULL;
-    survey->nested_capacity = 0;
-    survey->root = (struct note){.first = 0};
+    for (size_t i = 0; i < validation->nested_capacity; i++)
+        note_free(validation->nested[i]);
+    free(validation->nested);
+    contents_free(&validation->root);
+    validation->nested = NULL;
+    validation->nested_capacity = 0;
+    validation->root = (struct note){.first = 0};
 }
 
 /* ---- what it is good for ---- */
@@ -251,8 +253,8 @@ struct extent extent_of_repeats(const struct extent_table *table, int64_t pos, i
     return extent;
 }
 
-int survey_that_fit(const struct note *note, int repl, int64_t source_pos, int64_t source_length,
-                    int64_t destination_pos, int64_t destination_length)
+int validation_that_fit(const struct note *note, int repl, int64_t source_pos, int64_t source_length,
+                        int64_t destination_pos, int64_t destination_length)
 {
     int sure = 0, excess = repl, attempt = repl; /* the answer lies from sure to excess */
     while (sure < excess) {

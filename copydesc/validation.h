@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * survey.h -- looks at every list that can be reached from a descriptor, before anything is copied.
+ * validation.h -- looks at every list that can be reached from a descriptor, before anything is copied.
  *
- * A survey finds the descriptor well formed or not, and notes of each list, under each set of inherited skip flags,
+ * A validation finds the descriptor well formed or not, and notes of each list, under each set of inherited skip flags,
  * whether anything in it is copied and what it does to the position on each side (extent.h). Each list is looked at
  * once, however many NESTs lead to it, so the time is bounded by the descriptor's size, not by what it expands to.
  */
-#ifndef COPYDESC_SURVEY_H
-#define COPYDESC_SURVEY_H
+#ifndef COPYDESC_VALIDATION_H
+#define COPYDESC_VALIDATION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "key.h"
 #include "layout.h"
 
-enum { SURVEY_DEPTH_MAX = 64 };
+enum { VALIDATION_DEPTH_MAX = 64 };
 
 struct oplist; /* plan.h */
 
@@ -26,9 +26,9 @@ struct extent_table {
     struct extent *once; /* what the list does once, for each of these phases */
 };
 
-/* Triples of a list in which something is copied, as copies go through them: one by one; or a stretch of SURVEY_IDLE_MIN
+/* Triples of a list in which something is copied, as copies go through them: one by one; or a stretch of VALIDATION_IDLE_MIN
  * and more in which nothing is copied, which is passed at once (parts.c). */
-enum { SURVEY_IDLE_MIN = 8 };
+enum { VALIDATION_IDLE_MIN = 8 };
 struct part {
     int first, end;                          /* `end` is the first behind it */
     struct extent_table source, destination; /* a stretch: all that it does; else empty */
@@ -58,7 +58,7 @@ struct note {
     struct note *compiled_next;
 };
 
-struct survey {
+struct validation {
     const int *triples; /* borrowed, like starts */
     const bool *starts; /* by triple: does a nested list begin there? */
     struct layout source, destination;
@@ -71,13 +71,13 @@ struct survey {
 };
 
 /* 0, bcrE_DESC or bcrE_NOMEM. Every triple that can be reached has been read and is good by itself (key.h). Borrows
- * the key until survey_fini, which is due after a success only. */
-int survey_init(struct survey *survey, const struct key *key, const struct layout *source,
-                const struct layout *destination);
-void survey_fini(struct survey *survey);
+ * the key until validation_fini, which is due after a success only. */
+int validation_init(struct validation *validation, const struct key *key, const struct layout *source,
+                    const struct layout *destination);
+void validation_fini(struct validation *validation);
 
 /* The note of a list nested in a well-formed descriptor. */
-struct note *survey_nested(const struct survey *survey, int first, int skip);
+struct note *validate_nested(const struct validation *validation, int first, int skip);
 
 static inline bool part_is_stretch(const struct part *part)
 {
@@ -88,7 +88,7 @@ static inline bool part_is_stretch(const struct part *part)
 struct extent extent_of_repeats(const struct extent_table *table, int64_t pos, int repl);
 
 /* How many of `repl` repeats of a list, from these positions, stay within both sides' lengths. */
-int survey_that_fit(const struct note *note, int repl, int64_t source_pos, int64_t source_length,
-                    int64_t destination_pos, int64_t destination_length);
+int validation_that_fit(const struct note *note, int repl, int64_t source_pos, int64_t source_length,
+                        int64_t destination_pos, int64_t destination_length);
 
 #endif
