@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copier.c -- finds recipes, makes those that are missing, and gives up what has not been used for longest.
+ * copier.c -- finds compiled descriptors, makes those that are missing, and gives up what has not been used for longest.
  *
  * One CCE uses it, one call at a time (threads that share a CCE never call at once), so there are no locks.
  */
@@ -21,11 +21,11 @@ struct bcri_copier *bcri_copier_create(const struct bcri_reverse *reverse)
 
 void bcri_copier_destroy(struct bcri_copier *copier)
 {
-    struct recipe *recipe = copier ? copier->newest : NULL;
-    while (recipe) {
-        struct recipe *older = recipe->older;
-        recipe_free(recipe);
-        recipe = older;
+    struct compiled *compiled = copier ? copier->newest : NULL;
+    while (compiled) {
+        struct compiled *older = compiled->older;
+        compiled_free(compiled);
+        compiled = older;
     }
     free(copier);
 }
@@ -37,41 +37,41 @@ struct bcri_copier_state bcri_copier_state(const struct bcri_copier *copier)
 
 /* ---- by last use ---- */
 
-static void unlink_use(struct bcri_copier *copier, struct recipe *recipe)
+static void unlink_use(struct bcri_copier *copier, struct compiled *compiled)
 {
-    *(recipe->newer ? &recipe->newer->older : &copier->newest) = recipe->older;
-    *(recipe->older ? &recipe->older->newer : &copier->oldest) = recipe->newer;
+    *(compiled->newer ? &compiled->newer->older : &copier->newest) = compiled->older;
+    *(compiled->older ? &compiled->older->newer : &copier->oldest) = compiled->newer;
 }
 
-static void link_use(struct bcri_copier *copier, struct recipe *recipe)
+static void link_use(struct bcri_copier *copier, struct compiled *compiled)
 {
-    recipe->older = copier->newest;
-    recipe->newer = NULL;
-    *(copier->newest ? &copier->newest->newer : &copier->oldest) = recipe;
-    copier->newest = recipe;
+    compiled->older = copier->newest;
+    compiled->newer = NULL;
+    *(copier->newest ? &copier->newest->newer : &copier->oldest) = compiled;
+    copier->newest = compiled;
 }
 
-static void give_up(struct bcri_copier *copier, struct recipe *recipe)
+static void give_up(struct bcri_copier *copier, struct compiled *compiled)
 {
-    struct recipe **link = &copier->bucket[recipe->hash % COPIER_BUCKETS];
-    while (*link != recipe)
+    struct compiled **link = &copier->bucket[compiled->hash % COPIER_BUCKETS];
+    while (*link != compiled)
         link = &(*link)->next;
-    *link = recipe->next;
-    unlink_use(copier, recipe);
-    copier->state.recipe_count--;
-    copier->state.size_bytes -= recipe->size_bytes;
-    recipe_free(recipe);
+    *link = compiled->next;
+    unlink_use(copier, compiled);
+    copier->state.compiled_count--;
+    copier->state.size_bytes -= compiled->size_bytes;
+    compiled_free(compiled);
 }
 
-static void keep(struct bcri_copier *copier, struct recipe *recipe)
+static void keep(struct bcri_copier *copier, struct compiled *compiled)
 {
-    recipe->next = copier->bucket[recipe->hash % COPIER_BUCKETS];
-    copier->bucket[recipe->hash % COPIER_BUCKETS] = recipe;
-    link_use(copier, recipe);
-    copier->state.recipe_count++;
-    copier->state.size_bytes += recipe->size_bytes;
-    while (copier->oldest &&
-           (copier->state.recipe_count > BCRI_COPIER_RECIPES || copier->state.size_bytes > BCRI_COPIER_BYTES))
+    compiled->next = copier->bucket[compiled->hash % COPIER_BUCKETS];
+    copier->bucket[compiled->hash % COPIER_BUCKETS] = compiled;
+    link_use(copier, compiled);
+    copier->state.compiled_count++;
+    copier->state.size_bytes += compiled->size_bytes;
+    while (copier->oldest && (copier->state.compiled_count > BCRI_COPIER_COMPILED ||
+                              copier->state.size_bytes > BCRI_COPIER_BYTES))
         give_up(copier, copier->oldest);
 }
 
@@ -79,12 +79,13 @@ static void keep(struct bcri_copier *copier, struct recipe *recipe)
 
 enum { RECENT = 3 }; /* programs take turns between a few: those are compared before anything is hashed */
 
-static struct recipe *recent(const struct bcri_copier *copier, const int *copydesc, const struct shape *shape)
+static struct compiled *recent(const struct bcri_copier *copier, const int *copydesc,
+                               const struct shape *shape)
 {
-    struct recipe *recipe = copier->newest ? copier->newest->older : NULL;
-    for (int i = 0; recipe && i < RECENT; i++, recipe = recipe->older)
-        if (shape_equals(&recipe->shape, shape) && key_equals_unseen(&recipe->key, copydesc))
-            return recipe;
+    struct compiled *compiled = copier->newest ? copier->newest->older : NULL;
+    for (int i = 0; compiled && i < RECENT; i++, compiled = compiled->older)
+        if (shape_equals(&compiled->shape, shape) && key_equals_unseen(&compiled->key, copydesc))
+            return compiled;
     return NULL;
 }
 
@@ -96,42 +97,42 @@ static uint64_t hash_of(const struct key_look *look, const struct shape *shape)
 }
 
 static int make(struct bcri_copier *copier, const int *copydesc, uint64_t hash, const struct shape *shape,
-                struct recipe **recipe_out)
+                struct compiled **compiled_out)
 {
-    struct recipe *recipe;
-    int error = recipe_make(&recipe, copydesc, hash, shape);
+    struct compiled *compiled;
+    int error = compiled_make(&compiled, copydesc, hash, shape);
     if (error)
         return error;
     copier->state.made_count++;
-    if (recipe->size_bytes <= COPIER_RECIPE_BYTES_MAX)
-        keep(copier, recipe);
-    *recipe_out = recipe;
+    if (compiled->size_bytes <= COPIER_COMPILED_BYTES_MAX)
+        keep(copier, compiled);
+    *compiled_out = compiled;
     return 0;
 }
 
 int copier_find_other(struct bcri_copier *copier, const int *copydesc, const struct shape *shape,
-                      struct recipe **recipe_out)
+                      struct compiled **compiled_out)
 {
-    struct recipe *recipe = recent(copier, copydesc, shape);
-    if (!recipe) {
+    struct compiled *compiled = recent(copier, copydesc, shape);
+    if (!compiled) {
         const struct key_look look = key_look(copydesc);
         uint64_t hash = hash_of(&look, shape);
-        recipe = copier->bucket[hash % COPIER_BUCKETS];
-        for (; recipe; recipe = recipe->next)
-            if (recipe->hash == hash && shape_equals(&recipe->shape, shape) &&
-                key_equals(&recipe->key, copydesc, &look))
+        compiled = copier->bucket[hash % COPIER_BUCKETS];
+        for (; compiled; compiled = compiled->next)
+            if (compiled->hash == hash && shape_equals(&compiled->shape, shape) &&
+                key_equals(&compiled->key, copydesc, &look))
                 break;
-        if (!recipe)
-            return make(copier, copydesc, hash, shape, recipe_out);
+        if (!compiled)
+            return make(copier, copydesc, hash, shape, compiled_out);
     }
     copier->state.found_count++;
-    unlink_use(copier, recipe); /* it is not the newest */
-    link_use(copier, recipe);
-    *recipe_out = recipe;
+    unlink_use(copier, compiled); /* it is not the newest */
+    link_use(copier, compiled);
+    *compiled_out = compiled;
     return 0;
 }
 
-void copier_give_up(struct recipe *recipe)
+void copier_give_up(struct compiled *compiled)
 {
-    recipe_free(recipe);
+    compiled_free(compiled);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy.c -- one call: its arguments, the recipe, the quick way where all of it fits, and the result.
+ * copy.c -- one call: its arguments, the compiled descriptor, the quick way where all of it fits, and the result.
  */
 #include <bcri/copydesc.h>
 
@@ -51,12 +51,12 @@ static struct bcri_copy_result result_of(const struct walk *walk, enum stop stop
 
 /* Where it is not obvious that all of it fits, or there is no plan. */
 static __attribute__((noinline)) struct bcri_copy_result copy_by_walking(const struct job *job,
-                                                                         struct recipe *recipe,
+                                                                         struct compiled *compiled,
                                                                          const struct op_tools *tools)
 {
     struct walk walk = {
-        .validation = &recipe->validation,
-        .plan = recipe->planned ? &recipe->plan : NULL,
+        .validation = &compiled->validation,
+        .plan = compiled->planned ? &compiled->plan : NULL,
         .source_data = job->source_data,
         .destination_data = job->destination_data,
         .source = {job->room.source_pos, job->room.source_length},
@@ -68,20 +68,21 @@ static __attribute__((noinline)) struct bcri_copy_result copy_by_walking(const s
 }
 
 static inline __attribute__((always_inline)) struct bcri_copy_result copy(const struct job *job,
-                                                                          struct recipe *recipe,
+                                                                          struct compiled *compiled,
                                                                           const struct op_tools *tools)
 {
     int64_t source_end, destination_end;
-    if (recipe_fits(recipe, job->repl, &job->room, &source_end, &destination_end)) {
+    if (compiled_fits(compiled, job->repl, &job->room, &source_end, &destination_end)) {
         const uint8_t *source = job->source_data + job->room.source_pos;
         uint8_t *destination = job->destination_data + job->room.destination_pos;
-        int error = job->repl == 1 ? plan_do_once(&recipe->plan, source, destination, tools) /* most often */
-                                   : plan_do(&recipe->plan, job->repl, source, destination, tools);
+        int error = job->repl == 1
+                        ? plan_do_once(&compiled->plan, source, destination, tools) /* most often */
+                        : plan_do(&compiled->plan, job->repl, source, destination, tools);
         if (error)
             return failed(-2, error);
         return (struct bcri_copy_result){.ret = bytes_left(source_end, job->room.source_length) + 2};
     }
-    return copy_by_walking(job, recipe, tools);
+    return copy_by_walking(job, compiled, tools);
 }
 
 static inline bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
@@ -93,12 +94,12 @@ static inline bool overlap(const void *a, int64_t a_bytes, const void *b, int64_
 }
 
 /* The areas overlap; do the bytes that are used? Between regions positions only grow, so that is easily told. */
-static bool used_bytes_overlap(const struct job *job, const struct recipe *recipe)
+static bool used_bytes_overlap(const struct job *job, const struct compiled *compiled)
 {
     const struct room *room = &job->room;
     int64_t source_end, destination_end;
-    if (recipe->validation.source.user || recipe->validation.destination.user ||
-        !recipe_fits(recipe, job->repl, room, &source_end, &destination_end))
+    if (compiled->validation.source.user || compiled->validation.destination.user ||
+        !compiled_fits(compiled, job->repl, room, &source_end, &destination_end))
         return true;
     return overlap(job->source_data + room->source_pos, source_end - room->source_pos,
                    job->destination_data + room->destination_pos, destination_end - room->destination_pos);
@@ -106,17 +107,17 @@ static bool used_bytes_overlap(const struct job *job, const struct recipe *recip
 
 /* The copy that is made if the two areas overlap. */
 static __attribute__((noinline)) struct bcri_copy_result copy_set_aside(struct job *job,
-                                                                        struct recipe *recipe,
+                                                                        struct compiled *compiled,
                                                                         const struct op_tools *tools)
 {
-    if (!used_bytes_overlap(job, recipe))
-        return copy(job, recipe, tools);
+    if (!used_bytes_overlap(job, compiled))
+        return copy(job, compiled, tools);
     uint8_t *aside = malloc((size_t)job->room.source_length);
     if (!aside)
         return failed(-2, bcrE_NOMEM);
     memcpy(aside, job->source_data, (size_t)job->room.source_length);
     job->source_data = aside;
-    struct bcri_copy_result result = copy(job, recipe, tools);
+    struct bcri_copy_result result = copy(job, compiled, tools);
     free(aside);
     return result;
 }
@@ -124,21 +125,21 @@ static __attribute__((noinline)) struct bcri_copy_result copy_set_aside(struct j
 static inline __attribute__((always_inline)) struct bcri_copy_result run(struct bcri_copier *copier,
                                                                          struct job *job)
 {
-    struct recipe *recipe;
-    int error = copier_find(copier, job->copydesc, &job->shape, &recipe);
+    struct compiled *compiled;
+    int error = copier_find(copier, job->copydesc, &job->shape, &compiled);
     if (bcri_unlikely(error != 0))
         return failed(error == bcrE_ARCH ? 0 : -2, error);
     const struct op_tools tools = {copier->reverse, job->codec};
     struct bcri_copy_result result;
-    if (overlap(job->copydesc, (int64_t)recipe->key.triple_count * 3 * (int64_t)sizeof(int),
+    if (overlap(job->copydesc, (int64_t)compiled->key.triple_count * 3 * (int64_t)sizeof(int),
                 job->destination_data, job->room.destination_length))
         result = failed(-2, bcrE_ARG); /* the program would not know its own descriptor any more */
     else if (overlap(job->source_data, job->room.source_length, job->destination_data,
                      job->room.destination_length))
-        result = copy_set_aside(job, recipe, &tools);
+        result = copy_set_aside(job, compiled, &tools);
     else
-        result = copy(job, recipe, &tools);
-    copier_done(recipe);
+        result = copy(job, compiled, &tools);
+    copier_done(compiled);
     return result;
 }
 
@@ -162,7 +163,7 @@ bool bcri_copy_arguments_good(const int *copydesc, int repl, const struct bcri_c
     return arguments_good(copydesc, repl, region, buffer, buflen);
 }
 
-/* What is said to an archtype that no recipe can be made for: nothing was copied. */
+/* What is said to an archtype that no compiled descriptor can be made for: nothing was copied. */
 static struct bcri_copy_result untranslated(struct bcri_copier *copier, const int *copydesc, int bad)
 {
     int error = bcri_copydesc_check(copier, copydesc);
@@ -221,15 +222,15 @@ struct bcri_copy_result bcri_copy_size(struct bcri_copier *copier, const int *co
     if (archtype <= 0)
         return untranslated(copier, copydesc, -1);
     const struct shape shape = shape_of(LAYOUT_USER, 0, archtype, offset);
-    struct recipe *recipe;
-    int error = copier_find(copier, copydesc, &shape, &recipe);
+    struct compiled *compiled;
+    int error = copier_find(copier, copydesc, &shape, &compiled);
     if (error)
         return failed(error == bcrE_ARCH ? 0 : -1, error);
     const struct room room = {0, buflen, offset, INT_MAX};
     int64_t source_end, end;
     enum stop stop = GO_ON;
-    if (!recipe_fits(recipe, repl, &room, &source_end, &end)) {
-        struct walk walk = {.validation = &recipe->validation,
+    if (!compiled_fits(compiled, repl, &room, &source_end, &end)) {
+        struct walk walk = {.validation = &compiled->validation,
                             .source = {0, buflen},
                             .destination = {offset, INT_MAX},
                             .dry = true};
@@ -237,7 +238,7 @@ struct bcri_copy_result bcri_copy_size(struct bcri_copier *copier, const int *co
         end = walk.destination.pos;
         error = walk.error;
     }
-    copier_done(recipe);
+    copier_done(compiled);
     if (stop == STOP_ERROR)
         return failed(-1, error);
     if (stop == STOP_DESTINATION || end > INT_MAX - 2)
@@ -250,9 +251,9 @@ int bcri_copydesc_check(struct bcri_copier *copier, const int *copydesc)
     if (!copydesc)
         return bcrE_ARG;
     const struct shape shape = shape_of(LAYOUT_USER, 0, bcri_archtype_native(), 0);
-    struct recipe *recipe;
-    int error = copier_find(copier, copydesc, &shape, &recipe);
+    struct compiled *compiled;
+    int error = copier_find(copier, copydesc, &shape, &compiled);
     if (!error)
-        copier_done(recipe);
+        copier_done(compiled);
     return error;
 }

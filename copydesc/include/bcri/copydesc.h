@@ -31,9 +31,9 @@ struct bcri_cce_codec {
     int (*decode)(void *ctx, const uint8_t in[16], int *id_out);
 };
 
-/* What a CCE knows about the descriptors that it has used. At most BCRI_COPIER_RECIPES of them and
+/* What a CCE knows about the descriptors that it has used. At most BCRI_COPIER_COMPILED of them and
  * BCRI_COPIER_BYTES in all; what has not been used for longest goes first. */
-enum { BCRI_COPIER_RECIPES = 256, BCRI_COPIER_BYTES = 2 << 20 };
+enum { BCRI_COPIER_COMPILED = 256, BCRI_COPIER_BYTES = 2 << 20 };
 struct bcri_copier;
 
 /* NULL if there is no memory. `reverse` is bcri_reverse_best(), or another for tests. */
@@ -42,7 +42,7 @@ void bcri_copier_destroy(struct bcri_copier *copier); /* NULL is allowed */
 
 /* For tests: how many descriptors are known, and how often one was found or had to be made. */
 struct bcri_copier_state {
-    size_t recipe_count, size_bytes;
+    size_t compiled_count, size_bytes;
     uint64_t found_count, made_count;
 };
 struct bcri_copier_state bcri_copier_state(const struct bcri_copier *copier);

@@ -130,10 +130,10 @@ TEST(malformed_descriptors_are_not_kept)
     static const int desc[] = {0, bcrT_CHAR, 1, 0, 77 | bcrT_END, 1};
     struct bcri_copy_region region = region_new(2);
     CHECK_RESULT(copy_to(desc, 1, &region, "", 1), -2, bcrE_DESC);
-    CHECK_UINT(state().recipe_count, 0);
+    CHECK_UINT(state().compiled_count, 0);
     region.archtype = 3;
     CHECK_RESULT(copy_to(bcrT_1CHAR, 1, &region, "", 1), 0, bcrE_ARCH);
-    CHECK_UINT(state().recipe_count, 0);
+    CHECK_UINT(state().compiled_count, 0);
 }
 
 TEST(what_has_not_been_used_for_longest_goes_first)
@@ -142,20 +142,20 @@ TEST(what_has_not_been_used_for_longest_goes_first)
     uint8_t source[4] = {1, 2, 3, 4};
     struct bcri_copy_region region = region_new(4);
     for (int round = 0; round < 3; round++) {
-        for (int i = 0; i < 5 * BCRI_COPIER_RECIPES; i++) {
+        for (int i = 0; i < 5 * BCRI_COPIER_COMPILED; i++) {
             desc[0] = i % 4;
             desc[3] = i;
             CHECK_RESULT(copy_to(desc, 1, &region, source, 4), i >= 3 - desc[0] ? 2 : 2 + 3 - desc[0] - i, 0);
             CHECK_MEM(region.data, source + desc[0], 1);
-            CHECK(state().recipe_count <= BCRI_COPIER_RECIPES);
+            CHECK(state().compiled_count <= BCRI_COPIER_COMPILED);
             CHECK(state().size_bytes <= BCRI_COPIER_BYTES);
             CHECK_RESULT(copy_to(bcrT_1INT, 1, &region, source, 4), 2, 0);
         }
     }
-    CHECK_UINT(state().recipe_count, BCRI_COPIER_RECIPES);
+    CHECK_UINT(state().compiled_count, BCRI_COPIER_COMPILED);
     /* The one in constant use was made once. */
-    CHECK_UINT(state().made_count, 3 * 5 * BCRI_COPIER_RECIPES + 1);
-    CHECK_UINT(state().found_count, 3 * 5 * BCRI_COPIER_RECIPES - 1);
+    CHECK_UINT(state().made_count, 3 * 5 * BCRI_COPIER_COMPILED + 1);
+    CHECK_UINT(state().found_count, 3 * 5 * BCRI_COPIER_COMPILED - 1);
 }
 
 /* A flat list of `count` chars, every other one skipped so that nothing joins. */
@@ -188,7 +188,7 @@ TEST(large_descriptors_are_copied_but_only_kept_if_there_is_room)
         CHECK(state().size_bytes <= BCRI_COPIER_BYTES);
         free(desc);
     }
-    CHECK_UINT(state().recipe_count, 3); /* all but the largest */
+    CHECK_UINT(state().compiled_count, 3); /* all but the largest */
 }
 
 TEST(huge_repeats_are_loops_however_deep)
@@ -211,7 +211,7 @@ TEST(huge_repeats_are_loops_however_deep)
     const uint8_t *data = region.data;
     for (int i = 0; i < ITEMS; i++)
         CHECK_MEM(data + 2 * i, source + 4 * i + 2, 2);
-    CHECK_UINT(state().recipe_count, 1);
+    CHECK_UINT(state().compiled_count, 1);
     CHECK(state().size_bytes < 64 * 1024);
 
     static const int flat[] = {0, (bcrT_NEST + 1) | bcrT_END, INT_MAX, 1, bcrT_CHAR, 1,
@@ -280,6 +280,6 @@ TEST(no_copier_is_destroyed_twice_or_leaks)
     struct bcri_copier *copier = bcri_copier_create(bcri_reverse_best());
     CHECK_INT(bcri_copydesc_check(copier, bcrT_1INT), 0);
     CHECK_INT(bcri_copydesc_check(copier, bcrT_1CCE), 0);
-    CHECK_UINT(bcri_copier_state(copier).recipe_count, 2);
+    CHECK_UINT(bcri_copier_state(copier).compiled_count, 2);
     bcri_copier_destroy(copier);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Random descriptors, archtypes, buffers and limits, against the reference. Cases in which it would walk too far are left
- * out. One copier serves all cases, so that kept recipes meet descriptors that are like theirs but not the same.
+ * out. One copier serves all cases, so that kept compiled descriptors meet descriptors that are like theirs but not the same.
  */
 #include <stdio.h>
 #include <string.h>
@@ -230,7 +230,7 @@ static void compare(bool one_sided, const struct bcri_reverse *reverse, uint64_t
     for (int stop = NOT_STOPPED; stop < TOO_LONG; stop++)
         CHECK(stops[stop] > cases / 1000); /* or it would prove little */
     CHECK(one_sided || conversions > cases / 2);
-    CHECK(bcri_copier_state(copier).recipe_count <= BCRI_COPIER_RECIPES);
+    CHECK(bcri_copier_state(copier).compiled_count <= BCRI_COPIER_COMPILED);
     bcri_copier_destroy(copier);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recipe.h -- everything that is known of one descriptor for one pair of layouts and phases: what a call needs to copy
- * without looking at the descriptor again. Recipes are made, kept and given up by a bcri_copier (copier.c).
+ * compiled.h -- everything that is known of one descriptor for one pair of layouts and phases: what a call needs to copy
+ * without looking at the descriptor again. Compiled descriptors are made, kept and given up by a bcri_copier (copier.c).
  */
-#ifndef COPYDESC_RECIPE_H
-#define COPYDESC_RECIPE_H
+#ifndef COPYDESC_COMPILED_H
+#define COPYDESC_COMPILED_H
 
 #include <limits.h>
 
@@ -12,7 +12,7 @@
 #include "plan.h"
 #include "validation.h"
 
-/* What a recipe depends on beside the descriptor's content: the archtypes, LAYOUT_USER being the user side, and the
+/* What a compiled descriptor depends on beside the descriptor's content: the archtypes, LAYOUT_USER being the user side, and the
  * phases of the first positions, modulo LAYOUT_PHASES. */
 struct shape {
     uint64_t archtypes;
@@ -53,11 +53,11 @@ struct bounds {
     int64_t end, lowest, highest, reach;
 };
 
-struct recipe {
+struct compiled {
     /* hot */
     uint64_t hash;
     struct shape shape;
-    struct recipe *older, *newer; /* by last use */
+    struct compiled *older, *newer; /* by last use */
     struct key key;
     bool planned; /* plan and what follows are good */
     bool steady;  /* from the second repeat on, each does the same a step further, never backwards */
@@ -66,7 +66,7 @@ struct recipe {
     struct plan plan;
     struct bounds source[2], destination[2]; /* of one repeat; of two */
     /* cold */
-    struct recipe *next; /* in the same bucket */
+    struct compiled *next; /* in the same bucket */
     struct validation validation;
     size_t size_bytes;
 };
@@ -78,11 +78,13 @@ struct room {
 };
 
 /* 0; bcrE_DESC; bcrE_ARCH if one of the archtypes is none that is known; bcrE_NOMEM. */
-int recipe_make(struct recipe **recipe_out, const int *copydesc, uint64_t hash, const struct shape *shape);
-void recipe_free(struct recipe *recipe);
+int compiled_make(struct compiled **compiled_out, const int *copydesc, uint64_t hash,
+                  const struct shape *shape);
+void compiled_free(struct compiled *compiled);
 
 /* `beyond` is by how much the last of the repeats is further than the last that `bounds` counts. */
-static inline bool recipe_side_fits(const struct bounds *bounds, int64_t beyond, int64_t pos, int64_t length)
+static inline bool compiled_side_fits(const struct bounds *bounds, int64_t beyond, int64_t pos,
+                                      int64_t length)
 {
     return pos + bounds->lowest >= 0 && pos + bounds->highest + beyond <= INT_MAX &&
            pos + bounds->reach + beyond <= length;
@@ -90,23 +92,23 @@ static inline bool recipe_side_fits(const struct bounds *bounds, int64_t beyond,
 
 /* Does all of `repl` repeats fit? Then the positions behind them. A quick look: false may also mean that it is not
  * obvious. */
-static inline bool recipe_fits(const struct recipe *recipe, int repl, const struct room *room,
-                               int64_t *source_end_out, int64_t *destination_end_out)
+static inline bool compiled_fits(const struct compiled *compiled, int repl, const struct room *room,
+                                 int64_t *source_end_out, int64_t *destination_end_out)
 {
-    if (bcri_likely(repl == 1 && recipe->plain)) {
-        *source_end_out = room->source_pos + recipe->source[0].end;
-        *destination_end_out = room->destination_pos + recipe->destination[0].end;
-        return room->source_pos + recipe->source[0].reach <= room->source_length &&
-               room->destination_pos + recipe->destination[0].reach <= room->destination_length;
+    if (bcri_likely(repl == 1 && compiled->plain)) {
+        *source_end_out = room->source_pos + compiled->source[0].end;
+        *destination_end_out = room->destination_pos + compiled->destination[0].end;
+        return room->source_pos + compiled->source[0].reach <= room->source_length &&
+               room->destination_pos + compiled->destination[0].reach <= room->destination_length;
     }
-    if (bcri_unlikely(!recipe->planned || repl < 1 || (repl > 2 && !recipe->steady)))
+    if (bcri_unlikely(!compiled->planned || repl < 1 || (repl > 2 && !compiled->steady)))
         return false;
     int counted = repl > 1, more = repl - 1 - counted;
-    int64_t source_beyond = more * recipe->plan.source_step;
-    int64_t destination_beyond = more * recipe->plan.destination_step;
-    const struct bounds *source = &recipe->source[counted], *destination = &recipe->destination[counted];
-    if (!recipe_side_fits(source, source_beyond, room->source_pos, room->source_length) ||
-        !recipe_side_fits(destination, destination_beyond, room->destination_pos, room->destination_length))
+    int64_t source_beyond = more * compiled->plan.source_step;
+    int64_t destination_beyond = more * compiled->plan.destination_step;
+    const struct bounds *source = &compiled->source[counted], *destination = &compiled->destination[counted];
+    if (!compiled_side_fits(source, source_beyond, room->source_pos, room->source_length) ||
+        !compiled_side_fits(destination, destination_beyond, room->destination_pos, room->destination_length))
         return false;
     *source_end_out = room->source_pos + source->end + source_beyond;
     *destination_end_out = room->destination_pos + destination->end + destination_beyond;
