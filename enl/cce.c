@@ -217,17 +217,17 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     cce->own_group = !root;
     cce->core = spawn.core;
     enl_cores_take(&program->cores, cce->core);
-    cce->door = enl_conn_new(program, ENL_DOOR, pair[0], cce);
+    cce->handshake = enl_conn_new(program, ENL_HANDSHAKE, pair[0], cce);
     bcri_log_write(&program->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
                    (long)pid);
-    return 0; /* without a door (no memory) it finds the connection closed, exits, and is reported */
+    return 0; /* without a handshake socket (no memory) it finds the connection closed, exits, and is reported */
 }
 
-bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int door)
+bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake)
 {
     cce->process = process;
-    cce->door = enl_conn_new(cce->program, ENL_DOOR, door, cce);
-    return cce->door != NULL;
+    cce->handshake = enl_conn_new(cce->program, ENL_HANDSHAKE, handshake, cce);
+    return cce->handshake != NULL;
 }
 
 static void welcome(struct enl_cce *cce)

@@ -50,7 +50,7 @@ struct enl_cce {
     pid_t pid;                   /* the CCE; 0 before hello and after its end */
     struct enl_watch *pid_watch; /* its pidfd, unless it is `process`, which wait tells of */
 
-    struct enl_conn *door; /* the inherited socket's other end; NULL: it has ended */
+    struct enl_conn *handshake; /* the inherited socket's other end; NULL: it has ended */
     struct enl_conn
         *control;        /* the private socket's other end; NULL: before hello, or it has ended (conn.h) */
     uint32_t hello_id;   /* to be answered by welcome */
@@ -84,8 +84,8 @@ bool enl_cce_bear(struct enl_cce *cce, uint32_t archtype, const void *data, uint
  * the daemon's own standard files, and is not pinned. */
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size);
-/* The process is there already: it made this daemon, and `door` is the end of its socket. */
-bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int door);
+/* The process is there already: it made this daemon, and `handshake` is the end of its socket. */
+bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake);
 
 /* A process that waited is enlisted as this CCE: `conn` becomes its private socket. With core -1 it stays where it may run.
  * False: it is gone. */
@@ -101,7 +101,7 @@ void enl_cce_look_at_dead(struct enl_program *program, pid_t pid);
 /* A child with this pid has ended; it may be nobody's that is known. */
 void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status);
 /* Its inherited socket has ended: nobody holds it any more. */
-void enl_cce_door_closed(struct enl_cce *cce);
+void enl_cce_handshake_closed(struct enl_cce *cce);
 /* Its private socket has ended, or was ended. */
 void enl_cce_cut(struct enl_cce *cce);
 /* Time is up for those that were cut and still run: they are killed. */

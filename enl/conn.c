@@ -23,8 +23,8 @@ static void ended(struct enl_conn *conn)
     struct enl_cce *cce = conn->cce;
     enum enl_conn_kind kind = conn->kind;
     enl_conn_close(conn);
-    if (kind == ENL_DOOR && cce != NULL)
-        enl_cce_door_closed(cce);
+    if (kind == ENL_HANDSHAKE && cce != NULL)
+        enl_cce_handshake_closed(cce);
     else if (kind == ENL_CONTROL && cce != NULL)
         enl_cce_cut(cce);
 }
@@ -132,8 +132,8 @@ void enl_conn_close(struct enl_conn *conn)
     if (conn->kind == ENL_WAITING)
         wait_no_more(conn);
     program->visitors -= conn->kind == ENL_VISITOR;
-    if (conn->cce != NULL && conn->cce->door == conn)
-        conn->cce->door = NULL;
+    if (conn->cce != NULL && conn->cce->handshake == conn)
+        conn->cce->handshake = NULL;
     if (conn->cce != NULL && conn->cce->control == conn)
         conn->cce->control = NULL;
     enl_enlist_forget(program, conn);

@@ -9,7 +9,7 @@
  * A malformed message, and one that this kind of connection may not bring, ends the connection; the reason is logged.
  *
  * A connection belongs to program->conns, and may end whenever the loop turns: its peer is killed, or closes it, and
- * enl_conn_close frees it. Whoever names one for longer than a call finds NULL from then on: cce->door, cce->control, and
+ * enl_conn_close frees it. Whoever names one for longer than a call finds NULL from then on: cce->handshake, cce->control, and
  * the job of an enlisting (enl_enlist_forget). An audit is not told of its asker, and looks for it (audit.c). */
 #ifndef ENL_CONN_H
 #define ENL_CONN_H
@@ -20,7 +20,7 @@
 #include "bcri/channel.h"
 #include "program.h"
 
-enum enl_conn_kind { ENL_DOOR, ENL_VISITOR, ENL_WAITING, ENL_CONTROL };
+enum enl_conn_kind { ENL_HANDSHAKE, ENL_VISITOR, ENL_WAITING, ENL_CONTROL };
 
 struct enl_conn {
     struct enl_program *program;

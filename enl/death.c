@@ -250,7 +250,7 @@ void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status)
         }
         if (was_cce)
             ended(cce, true, wait_status);
-        else if (cce->life == ENL_STARTED && cce->door == NULL)
+        else if (cce->life == ENL_STARTED && cce->handshake == NULL)
             fail_without_hello(cce);
         else
             settle(cce);
@@ -258,7 +258,7 @@ void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status)
     }
 }
 
-void enl_cce_door_closed(struct enl_cce *cce)
+void enl_cce_handshake_closed(struct enl_cce *cce)
 {
     if (cce->life == ENL_STARTED && cce->process == 0)
         fail_without_hello(cce);
@@ -338,7 +338,7 @@ void enl_cce_repaired(struct enl_cce *cce, int code)
 void enl_cce_release(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
-    if (!cce->settled || cce->repairing || !enl_output_ended(cce) || cce->door != NULL ||
+    if (!cce->settled || cce->repairing || !enl_output_ended(cce) || cce->handshake != NULL ||
         cce == program->root)
         return;
     if (cce->next != NULL)

@@ -25,8 +25,8 @@ static bool is_private_socket(int fd)
            getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
 }
 
-/* On a door: the started process introduces itself. */
-static const char *hello_at_door(struct enl_conn *conn, struct bcri_incoming *in)
+/* On a handshake socket: the started process introduces itself. */
+static const char *hello_on_handshake(struct enl_conn *conn, struct bcri_incoming *in)
 {
     if (!is_private_socket(in->fds[0]))
         return "hello without a socket";
@@ -241,9 +241,9 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
 {
     const struct bcri_control *message = &in->message;
     switch (conn->kind) {
-    case ENL_DOOR:
+    case ENL_HANDSHAKE:
         if (message->type == BCRI_MSG_hello)
-            return hello_at_door(conn, in);
+            return hello_on_handshake(conn, in);
         break;
     case ENL_VISITOR:
         switch (message->type) {

@@ -105,8 +105,8 @@ static void say_hello(bool shut)
                                  .layout = bcri_layout_signature(),
                                  .archtype = (uint32_t)bcri_archtype_native(),
                                  .ccename = bcri_view_of("early")};
-    const int door = (int)strtol(getenv("BCRI_SOCKET"), NULL, 10);
-    must(bcri_channel_send(door, &hello, &pair[0], 1, true) == 0, "hello");
+    const int handshake = (int)strtol(getenv("BCRI_SOCKET"), NULL, 10);
+    must(bcri_channel_send(handshake, &hello, &pair[0], 1, true) == 0, "hello");
     if (shut)
         close_range(3, ~0u, 0);
     tell_pid();
