@@ -74,7 +74,7 @@ struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uin
     cce->index = index;
     cce->ordinal = ordinal;
     cce->record = bcri_host_record(program->host, index);
-    cce->hang_up = -1;
+    cce->kill_socket = -1;
     cce->core = -1;
     cce->origin = *origin;
     program->cces[index] = cce;
@@ -240,7 +240,7 @@ static void welcome(struct enl_cce *cce)
         enl_cce_fail(cce, "%s", text_of(error));
         return;
     }
-    cce->hang_up = pair[0];
+    cce->kill_socket = pair[0];
     bcri_store(&cce->record->id.pid, (uint32_t)cce->pid);
     bcri_store(&cce->record->id.start_time, stat_of(cce->pid, STAT_START_TIME));
     cce->life = ENL_ALIVE;

@@ -54,7 +54,7 @@ struct enl_cce {
     struct enl_conn
         *control;        /* the private socket's other end; NULL: before hello, or it has ended (conn.h) */
     uint32_t hello_id;   /* to be answered by welcome */
-    int hang_up;         /* closed, it kills the CCE; -1 before welcome */
+    int kill_socket;     /* closed, it kills the CCE; -1 before welcome */
     bool refused;        /* hello came and was refused */
     bool hello_late;     /* hello came when its process had ended */
     bool ran_enl;        /* `process` was an enl at its end */

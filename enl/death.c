@@ -105,9 +105,9 @@ static void finish(struct enl_cce *cce)
     cce->pid = 0; /* its number may be another's soon */
     if (cce->control != NULL)
         enl_conn_close(cce->control);
-    if (cce->hang_up >= 0)
-        close(cce->hang_up);
-    cce->hang_up = -1;
+    if (cce->kill_socket >= 0)
+        close(cce->kill_socket);
+    cce->kill_socket = -1;
     enl_watch_stop(cce->pid_watch);
     cce->pid_watch = NULL;
     bcri_eventfds_drop(bcri_host_eventfds(program->host), cce->index);

@@ -94,7 +94,7 @@ static int become_cce(struct bcri_client *client, int flags, const char *ccename
     code = bcri_ids_set_globals(&client->ctx, client->enlistor);
     if (code != 0 || on_exit(record_exit, client) != 0) {
         bcri_ctx_fini(&client->ctx);
-        close(client->hang_up);
+        close(client->kill_socket);
         close(client->fd);
         return bcrE_NOMEM;
     }

@@ -5,9 +5,9 @@
  *    | -- hello {layout, ...} + private socket -->  |   on the inherited socket; credentials name the process
  *    |                                              |   waits until it is enlisted and its birth region is in cell 0
  *    | <-- welcome {index, ...} + host segment,     |   on the private socket
- *    |            hang-up socket                    |
+ *    |              kill socket                  |
  *
- * The hang-up socket is armed before anything else: from then on the daemon's death, by whatever signal, kills this
+ * The kill socket is armed before anything else: from then on the daemon's death, by whatever signal, kills this
  * process even if it only computes. */
 #include <errno.h>
 #include <fcntl.h>
@@ -234,11 +234,12 @@ static const struct bcri_fd_upcalls fd_upcalls = {fd_of_cell, ring_cell};
 
 /* Asks for SIGKILL when the other end goes away. Any process that holds the description may ask; the kernel sends it
  * to the process named here, which a fork of it is not. */
-static void arm_hang_up(struct bcri_client *client)
+static void arm_kill_socket(struct bcri_client *client)
 {
-    struct pollfd look = {.fd = client->hang_up, .events = 0};
-    if (fcntl(client->hang_up, F_SETSIG, SIGKILL) != 0 || fcntl(client->hang_up, F_SETOWN, getpid()) != 0 ||
-        fcntl(client->hang_up, F_SETFL, O_NONBLOCK | O_ASYNC) != 0)
+    struct pollfd look = {.fd = client->kill_socket, .events = 0};
+    if (fcntl(client->kill_socket, F_SETSIG, SIGKILL) != 0 ||
+        fcntl(client->kill_socket, F_SETOWN, getpid()) != 0 ||
+        fcntl(client->kill_socket, F_SETFL, O_NONBLOCK | O_ASYNC) != 0)
         bcri_client_complain("cannot watch enl (%s); should enl be killed, this process will live on",
                              strerror(errno));
     if (poll(&look, 1, 0) == 1)
@@ -249,8 +250,8 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
 {
     const struct bcri_control *message = &in->message;
     int host_fd = bcri_incoming_take(in, 0);
-    client->hang_up = bcri_incoming_take(in, 1);
-    if (host_fd < 0 || client->hang_up < 0 || message->enlistor.length != BCRI_IDENTITY_BYTES) {
+    client->kill_socket = bcri_incoming_take(in, 1);
+    if (host_fd < 0 || client->kill_socket < 0 || message->enlistor.length != BCRI_IDENTITY_BYTES) {
         bcri_client_complain(
             "enl's welcome lacks a part; are this program and enl from the same installation?");
         bcri_incoming_close(in);
@@ -258,7 +259,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
             close(host_fd);
         return bcrE_ENLIST;
     }
-    arm_hang_up(client);
+    arm_kill_socket(client);
     if (client
             ->direct) /* it ends with enl even if the program closes every descriptor, enl's sockets among them */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -266,7 +267,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
                              &bcri_client_upcalls, client);
     close(host_fd);
     if (code != 0) {
-        close(client->hang_up);
+        close(client->kill_socket);
         if (code != bcrE_ARG)
             return code;
         bcri_client_complain(

@@ -3,7 +3,7 @@
  *
  * A call sends one request and blocks for its answer; the daemon never sends anything unasked. Like every routine of
  * a CCE it must not be called by two threads at once. When the daemon is gone, so is this process, in a moment: the
- * hang-up socket sends it SIGKILL (join.c). */
+ * kill socket sends it SIGKILL (join.c). */
 #ifndef BCRI_CLIENT_H
 #define BCRI_CLIENT_H
 
@@ -34,7 +34,7 @@ struct bcri_client {
     dev_t fd_device; /* which socket that is: the program may close it and open something of its own there */
     ino_t fd_inode;
     bool lost_said;
-    int hang_up; /* never written to by anybody; its end is ours */
+    int kill_socket; /* never written to by anybody; its end is ours */
     pid_t pid;
     bool direct; /* started by a shell: enl is this process's parent, which made it */
     uint32_t last_id;
@@ -60,7 +60,7 @@ int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
                       struct bcri_control *request);
 
 /* Introduces this process on the inherited or connected socket `fd` (taken), and waits until it is enlisted: then the
- * private socket, the hang-up socket and ctx are set up. Returns 0 or a bcrE_ code; what a person must know is on
+ * private socket, the kill socket and ctx are set up. Returns 0 or a bcrE_ code; what a person must know is on
  * stderr. Does not return if this process made its daemon, and that has ended. */
 int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *ccename);
 

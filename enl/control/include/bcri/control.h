@@ -8,7 +8,7 @@
  *
  *   type         from       keys (? optional)                                  descriptors         answer
  *   hello        CCE        id layout archtype flags ccename                   its private socket  welcome or reply
- *   welcome      daemon     id index enlistor program                          host seg, hang-up
+ *   welcome      daemon     id index enlistor program                          host seg, kill socket
  *   segment_add  CCE        id size kind                                       the segment         reply: seg?
  *   segment_again CCE       id size kind                                                           reply: seg?
  *   pages_take   CCE        id index size rings                                                    reply: cell? rings? + descriptors
