@@ -52,16 +52,16 @@ struct enl_cce {
 
     struct enl_conn *handshake; /* the inherited socket's other end; NULL: it has ended */
     struct enl_conn
-        *control;        /* the private socket's other end; NULL: before hello, or it has ended (conn.h) */
-    uint32_t hello_id;   /* to be answered by welcome */
-    int kill_socket;     /* closed, it kills the CCE; -1 before welcome */
-    bool refused;        /* hello came and was refused */
-    bool hello_late;     /* hello came when its process had ended */
-    bool ran_enl;        /* `process` was an enl at its end */
-    bool cut;            /* its connection ended while the process lives */
-    bool cut_said;       /* and a person was told that it is killed */
-    uint64_t held_up_ms; /* when it was last said that others wait for it; 0: never */
-    bool settled;        /* it counts as alive no more */
+        *control;      /* the private socket's other end; NULL: before hello, or it has ended (conn.h) */
+    uint32_t hello_id; /* to be answered by welcome */
+    int kill_socket;   /* closed, it kills the CCE; -1 before welcome */
+    bool refused;      /* hello came and was refused */
+    bool hello_late;   /* hello came when its process had ended */
+    bool ran_enl;      /* `process` was an enl at its end */
+    bool disconnected; /* its connection ended while the process lives */
+    bool disconnect_reported; /* and a person was told that it is killed */
+    uint64_t held_up_ms;      /* when it was last said that others wait for it; 0: never */
+    bool settled;             /* it counts as alive no more */
     bool repairing;
     struct enl_output output;
 };
@@ -103,9 +103,9 @@ void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status);
 /* Its inherited socket has ended: nobody holds it any more. */
 void enl_cce_handshake_closed(struct enl_cce *cce);
 /* Its private socket has ended, or was ended. */
-void enl_cce_cut(struct enl_cce *cce);
-/* Time is up for those that were cut and still run: they are killed. */
-void enl_cce_kill_cut(struct enl_program *program);
+void enl_cce_disconnected(struct enl_cce *cce);
+/* Time is up for the CCEs that are disconnected and still run: they are killed. */
+void enl_cce_kill_disconnected(struct enl_program *program);
 /* Worker's report that the repair is done; with a `code`, as far as damaged memory lets it. */
 void enl_cce_repaired(struct enl_cce *cce, int code);
 /* Frees it if nothing needs it any more. */

@@ -26,7 +26,7 @@ static void ended(struct enl_conn *conn)
     if (kind == ENL_HANDSHAKE && cce != NULL)
         enl_cce_handshake_closed(cce);
     else if (kind == ENL_CONTROL && cce != NULL)
-        enl_cce_cut(cce);
+        enl_cce_disconnected(cce);
 }
 
 static void on_readable(void *data)

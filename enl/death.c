@@ -266,15 +266,15 @@ void enl_cce_handshake_closed(struct enl_cce *cce)
         enl_cce_release(cce);
 }
 
-static void say_cut(struct enl_cce *cce)
+static void report_disconnected(struct enl_cce *cce)
 {
-    if (!cce->cut_said)
+    if (!cce->disconnect_reported)
         enl_say(cce->program, BCRI_LOG_ERROR,
                 "CCE %u (%s, pid %ld) gave up its connection to enl and runs on (an exec, or it closed "
                 "descriptors "
                 "that are not its own); it is killed",
                 cce->ordinal, cce->object, (long)cce->pid);
-    cce->cut_said = true;
+    cce->disconnect_reported = true;
 }
 
 /* Past the point from which no signal can change how it ends: the kernel sets this before it closes descriptors. */
@@ -302,24 +302,24 @@ static void kill_orphan(struct enl_cce *cce)
 {
     if (cce->pid_watch == NULL || cce->life == ENL_OVER || is_exiting(cce->pid))
         return;
-    say_cut(cce);
+    report_disconnected(cce);
     syscall(SYS_pidfd_send_signal, cce->pid_watch->fd, SIGKILL, NULL, 0);
 }
 
-void enl_cce_cut(struct enl_cce *cce)
+void enl_cce_disconnected(struct enl_cce *cce)
 {
-    cce->cut = true;
+    cce->disconnected = true;
     kill_orphan(cce);
     uv_timer_t *timer = &cce->program->linger;
     uv_timer_start(timer, (uv_timer_cb)timer->data, 1000, 0);
 }
 
-void enl_cce_kill_cut(struct enl_program *program)
+void enl_cce_kill_disconnected(struct enl_program *program)
 {
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next) {
-        if (!cce->cut || cce->life == ENL_OVER)
+        if (!cce->disconnected || cce->life == ENL_OVER)
             continue;
-        say_cut(cce);
+        report_disconnected(cce);
         enl_cce_signal(cce, SIGKILL, false);
     }
 }

@@ -112,7 +112,7 @@ static void on_grace(uv_timer_t *timer)
 
 static void on_linger(uv_timer_t *timer)
 {
-    enl_cce_kill_cut((struct enl_program *)((char *)timer - offsetof(struct enl_program, linger)));
+    enl_cce_kill_disconnected((struct enl_program *)((char *)timer - offsetof(struct enl_program, linger)));
 }
 
 static void on_work_done(struct enl_program *program, const struct enl_work *work)
