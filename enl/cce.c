@@ -260,7 +260,7 @@ static void welcome(struct enl_cce *cce)
 
 static void welcome_if_ready(struct enl_cce *cce)
 {
-    if (cce->life == ENL_HELD && cce->born && cce->control != NULL)
+    if (cce->life == ENL_HELD && cce->cell0_ready && cce->control != NULL)
         welcome(cce);
 }
 
@@ -270,9 +270,9 @@ static void hold(struct enl_cce *cce)
     welcome_if_ready(cce);
 }
 
-bool enl_cce_bear(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length)
+bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length)
 {
-    struct enl_work work = {.kind = ENL_WORK_BIRTH, .index = cce->index, .has_data = data != NULL};
+    struct enl_work work = {.kind = ENL_WORK_CELL0_INIT, .index = cce->index, .has_data = data != NULL};
     if (data != NULL) {
         work.archtype = archtype;
         work.length = length;
@@ -281,7 +281,7 @@ bool enl_cce_bear(struct enl_cce *cce, uint32_t archtype, const void *data, uint
     return enl_worker_add(cce->program->worker, &work);
 }
 
-void enl_cce_born(struct enl_cce *cce, int code)
+void enl_cce_cell0_ready(struct enl_cce *cce, int code)
 {
     if (cce->life == ENL_OVER)
         return;
@@ -289,7 +289,7 @@ void enl_cce_born(struct enl_cce *cce, int code)
         enl_cce_fail(cce, "its birth region found no memory");
         return;
     }
-    cce->born = true;
+    cce->cell0_ready = true;
     welcome_if_ready(cce);
 }
 

@@ -40,8 +40,8 @@ struct enl_cce {
     uint32_t ordinal;
     char *object; /* as its enlistor named it */
     struct enl_origin origin;
-    bool born; /* cell 0 holds what it shall hold before bcr_init returns */
-    int flags; /* of its bcr_init */
+    bool cell0_ready; /* cell 0 holds what it shall hold before bcr_init returns */
+    int flags;        /* of its bcr_init */
 
     pid_t process;               /* started by the daemon, its child, not reaped; 0: none (any more) */
     int core;                    /* that it is pinned to, or -1 */
@@ -77,8 +77,8 @@ void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *
 /* It was started and did not become a CCE: says why, tells the enlistor, and ends it. */
 void enl_cce_fail(struct enl_cce *cce, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Has its cell 0 made, with `data` in it if that is not NULL; then enl_cce_born is called. False: no memory. */
-bool enl_cce_bear(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length);
+/* Has its cell 0 made, with `data` in it if that is not NULL; then enl_cce_cell0_ready is called. False: no memory. */
+bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length);
 
 /* Starts `path` for it, on that core, or with -1 on one that is chosen. Returns 0, or a sentence in `error`. The root gets
  * the daemon's own standard files, and is not pinned. */
@@ -95,7 +95,7 @@ bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core);
 void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_control *hello);
 /* Its birth region is where it must be, or there is none; or, with a `code`, could not be put there. It, or its connection,
  * may have ended meanwhile. */
-void enl_cce_born(struct enl_cce *cce, int code);
+void enl_cce_cell0_ready(struct enl_cce *cce, int code);
 /* A child with this pid has ended and is still in the process table. */
 void enl_cce_look_at_dead(struct enl_program *program, pid_t pid);
 /* A child with this pid has ended; it may be nobody's that is known. */

@@ -101,7 +101,7 @@ static bool start_one(struct enl_program *program, struct enl_job *job)
         enl_cce_new(program, job->object, job->ordinal, &job->origin, job->reason, sizeof job->reason);
     if (cce == NULL)
         return false;
-    if (!enl_cce_bear(cce, job->archtype, job->has_data ? job->data : NULL, job->length)) {
+    if (!enl_cce_init_cell0(cce, job->archtype, job->has_data ? job->data : NULL, job->length)) {
         bcri_refuse(job->reason, sizeof job->reason, 0, "no memory");
         enl_cce_drop(cce);
         return false;

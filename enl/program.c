@@ -120,8 +120,8 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
     struct enl_cce *cce = enl_cce_at(program, work->index);
     if (work->kind == ENL_WORK_REPAIR && cce != NULL) {
         enl_cce_repaired(cce, work->code);
-    } else if (work->kind == ENL_WORK_BIRTH && cce != NULL) {
-        enl_cce_born(cce, work->code);
+    } else if (work->kind == ENL_WORK_CELL0_INIT && cce != NULL) {
+        enl_cce_cell0_ready(cce, work->code);
     } else if (work->kind == ENL_WORK_HELD_UP) {
         enl_held_up(program, work->index, work->waiter);
     } else if (work->kind == ENL_WORK_AUDIT) {
@@ -142,7 +142,7 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
         return false;
     program->root = root;
     snprintf(reason, reason_size, "no memory");
-    bool started = enl_cce_bear(root, 0, NULL, 0);
+    bool started = enl_cce_init_cell0(root, 0, NULL, 0);
     if (started && program->options.root_pid != 0)
         started = enl_cce_adopt_root(root, program->options.root_pid, program->options.root_socket);
     else if (started)

@@ -129,7 +129,7 @@ static bool do_error(struct bcri_ctx *ctx, struct enl_work *work)
 static bool perform(struct enl_worker *worker, struct enl_work *work)
 {
     switch (work->kind) {
-    case ENL_WORK_BIRTH: return do_birth(context(worker), work);
+    case ENL_WORK_CELL0_INIT: return do_birth(context(worker), work);
     case ENL_WORK_ERROR: return do_error(context(worker), work);
     case ENL_WORK_REPAIR: return do_repair(worker, work);
     case ENL_WORK_AUDIT: work->code = enl_audit_perform(work->audit, context(worker)); return true;

@@ -17,9 +17,9 @@
 
 #include "program.h"
 
-/* BIRTH makes cell 0 of a new record, with the birth region in it if there is one. */
+/* CELL0_INIT makes cell 0 of a new record, with the birth region in it if there is one. */
 enum enl_work_kind {
-    ENL_WORK_BIRTH,
+    ENL_WORK_CELL0_INIT,
     ENL_WORK_ERROR,
     ENL_WORK_REPAIR,
     ENL_WORK_AUDIT,
@@ -31,7 +31,7 @@ struct enl_work {
     struct enl_work *next; /* the worker's */
     enum enl_work_kind kind;
     uint32_t index; /* of the CCE whose cell 0, or end, it is */
-    bool has_data;  /* BIRTH */
+    bool has_data;  /* CELL0_INIT */
     uint32_t archtype, length;
     uint8_t data[64];
     int code; /* ERROR: what went wrong; afterwards, of all: what the operation returned */
