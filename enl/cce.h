@@ -59,9 +59,9 @@ struct enl_cce {
     bool hello_late;   /* hello came when its process had ended */
     bool ran_enl;      /* `process` was an enl at its end */
     bool disconnected; /* its connection ended while the process lives */
-    bool disconnect_reported; /* and a person was told that it is killed */
-    uint64_t held_up_ms;      /* when it was last said that others wait for it; 0: never */
-    bool settled;             /* it counts as alive no more */
+    bool disconnect_reported;     /* and a person was told that it is killed */
+    uint64_t blocked_reported_ms; /* when it was last said that others wait for it; 0: never */
+    bool settled;                 /* it counts as alive no more */
     bool repairing;
     struct enl_output output;
 };

@@ -17,10 +17,10 @@
 #include "bcri/channel.h"
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
+#include "blocked_by.h"
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
-#include "held_up.h"
 #include "names.h"
 #include "object.h"
 #include "scripts.h"
@@ -122,8 +122,8 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
         enl_cce_repaired(cce, work->code);
     } else if (work->kind == ENL_WORK_CELL0_INIT && cce != NULL) {
         enl_cce_cell0_ready(cce, work->code);
-    } else if (work->kind == ENL_WORK_HELD_UP) {
-        enl_held_up(program, work->index, work->waiter);
+    } else if (work->kind == ENL_WORK_BLOCKED_BY) {
+        enl_blocked_by(program, work->index, work->waiter);
     } else if (work->kind == ENL_WORK_AUDIT) {
         enl_audit_answer(program, work->audit, work->code);
     } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {

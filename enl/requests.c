@@ -10,10 +10,10 @@
 #include "audit.h"
 #include "bcri/eventfds.h"
 #include "bcri/stopped.h"
+#include "blocked_by.h"
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
-#include "held_up.h"
 #include "worker.h"
 
 /* What hello brings may be anything: only a socket of this kind can be watched and answered without waiting. */
@@ -265,7 +265,9 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_segment_freed: enl_worker_look(conn->program->worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);
         case BCRI_MSG_fd_ring: return fd_ring(conn, message);
-        case BCRI_MSG_held_up: enl_held_up(conn->program, message->index, conn->cce->index); return NULL;
+        case BCRI_MSG_blocked_by:
+            enl_blocked_by(conn->program, message->index, conn->cce->index);
+            return NULL;
         case BCRI_MSG_enlist: return enl_enlist(conn, message);
         default: break;
         }

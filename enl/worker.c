@@ -133,7 +133,7 @@ static bool perform(struct enl_worker *worker, struct enl_work *work)
     case ENL_WORK_ERROR: return do_error(context(worker), work);
     case ENL_WORK_REPAIR: return do_repair(worker, work);
     case ENL_WORK_AUDIT: work->code = enl_audit_perform(work->audit, context(worker)); return true;
-    case ENL_WORK_HELD_UP: return true;
+    case ENL_WORK_BLOCKED_BY: return true;
     case ENL_WORK_LOOK: atomic_store(&worker->look_queued, false); return true;
     }
     return true;
@@ -191,13 +191,13 @@ static uint64_t tell_of_parked(struct enl_worker *worker)
             continue;
         }
         work->told = true;
-        struct enl_work *held_up = calloc(1, sizeof *held_up);
-        if (held_up == NULL)
+        struct enl_work *blocked_by = calloc(1, sizeof *blocked_by);
+        if (blocked_by == NULL)
             continue;
-        held_up->kind = ENL_WORK_HELD_UP;
-        held_up->index = work->parked_for - 1;
-        held_up->waiter = work->kind == ENL_WORK_REPAIR ? work->index : BCRI_ENL_INDEX;
-        tell(worker, held_up);
+        blocked_by->kind = ENL_WORK_BLOCKED_BY;
+        blocked_by->index = work->parked_for - 1;
+        blocked_by->waiter = work->kind == ENL_WORK_REPAIR ? work->index : BCRI_ENL_INDEX;
+        tell(worker, blocked_by);
     }
     return next_ns;
 }

@@ -224,7 +224,7 @@ static void ring_cell(void *up, bcri_ref cell)
 static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
 {
     const struct bcri_control message = {
-        .type = BCRI_MSG_held_up, .present = BCRI_HAS(index), .index = index};
+        .type = BCRI_MSG_blocked_by, .present = BCRI_HAS(index), .index = index};
     struct bcri_client *client = ctx->client;
     if (!bcri_client_lost(client))
         (void)bcri_channel_send(client->fd, &message, NULL, 0, false);

@@ -4,7 +4,7 @@
  * A message is one record of an AF_UNIX SOCK_SEQPACKET socket: a msgpack map from short names to values, with
  * "v" (the protocol's version) and "t" (the message's type) in it, and descriptors beside it where the type says so.
  * Every request carries an "id", and is answered by one message with that id; pages_back, fd_ring, segment_freed
- * and held_up are none.
+ * and blocked_by are none.
  *
  *   type         from       keys (? optional)                                  descriptors         answer
  *   hello        CCE        id layout archtype flags ccename                   its private socket  welcome or reply
@@ -17,7 +17,7 @@
  *   segment_freed CCE       seg                                                                    none
  *   fd_set       CCE        id cell                                            its eventfd?        reply
  *   fd_ring      CCE        cell                                                                   none
- *   held_up      CCE        index                                              none
+ *   blocked_by   CCE        index                                              none
  *   enlist       CCE        id machine core count ordinal object data? archtype?                   reply
  *   ps           command    id index                                                               row or reply
  *   kill         command    id                                                                     reply, then the end
@@ -97,7 +97,7 @@
     X(segment_freed, K(seg), 0, 0)                                                                        \
     X(fd_set, K(id) | K(cell), 0, 1)                                                                      \
     X(fd_ring, K(cell), 0, 0)                                                                             \
-    X(held_up, K(index), 0, 0)                                                                            \
+    X(blocked_by, K(index), 0, 0)                                                                         \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object), K(data) | K(archtype), 0) \
     X(ps, K(id) | K(index), 0, 0)                                                                         \
     X(kill, K(id), 0, 0)                                                                                  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* held_up.c -- who waits for whom. */
-#include "held_up.h"
+/* blocked_by.c -- who waits for whom. */
+#include "blocked_by.h"
 
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ static struct enl_cce *last_of(struct enl_program *program, uint32_t index)
     return cce;
 }
 
-void enl_held_up(struct enl_program *program, uint32_t holder_index, uint32_t waiter_index)
+void enl_blocked_by(struct enl_program *program, uint32_t holder_index, uint32_t waiter_index)
 {
     struct enl_cce *holder = last_of(program, holder_index);
     const struct enl_cce *waiter = enl_cce_at(program, waiter_index);
@@ -40,11 +40,11 @@ void enl_held_up(struct enl_program *program, uint32_t holder_index, uint32_t wa
         snprintf(why, sizeof why,
                  "it is stopped, in the midst of a call (a debugger, or SIGSTOP: kill -CONT %ld)", pid);
     const uint64_t now = uv_now(&program->loop);
-    if (holder->held_up_ms != 0 && now - holder->held_up_ms < SAY_AGAIN_MSEC) {
+    if (holder->blocked_reported_ms != 0 && now - holder->blocked_reported_ms < SAY_AGAIN_MSEC) {
         bcri_log_write(&program->log, BCRI_LOG_INFO, "%s holds up %s too", who, whom);
         return;
     }
-    holder->held_up_ms = now != 0 ? now : 1;
+    holder->blocked_reported_ms = now != 0 ? now : 1;
     enl_say(program, BCRI_LOG_WARN, "%s holds up %s%s: %s", who,
             repair ? "the repair of what was left by " : "", whom, why);
 }
