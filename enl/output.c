@@ -15,7 +15,7 @@
 
 #include "bcri/escape.h"
 #include "cce.h"
-#include "sink.h"
+#include "writer.h"
 
 static void keep_tail(struct enl_output *output, const char *bytes, size_t length)
 {
@@ -44,7 +44,7 @@ static void put_line(struct enl_stream *stream, const char *text, size_t length)
         int prefix = snprintf(shown, sizeof shown, "[%u] ", cce->ordinal);
         memcpy(shown + prefix, text, length);
         shown[(size_t)prefix + length] = '\n';
-        enl_sink_line(stream->fd == 1 ? program->out : program->err, shown, (size_t)prefix + length + 1);
+        enl_writer_line(stream->fd == 1 ? program->out : program->err, shown, (size_t)prefix + length + 1);
     }
 }
 
@@ -108,7 +108,7 @@ static void on_readable(void *data)
     struct enl_stream *stream = data;
     struct enl_cce *cce = stream->cce;
     struct enl_program *program = cce->program;
-    if (program->config.output != 0 && enl_sink_full(stream->fd == 1 ? program->out : program->err)) {
+    if (program->config.output != 0 && enl_writer_full(stream->fd == 1 ? program->out : program->err)) {
         enl_watch_pause(stream->watch, true);
         return;
     }

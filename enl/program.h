@@ -2,7 +2,7 @@
 /* The program that a daemon runs: the one structure that everything in the daemon hangs on.
  *
  * One thread, the loop's, owns all of it. What may block has a helper (helper.h), a thread that is talked to through
- * queues: worker.h (shared memory) and sink.h (a terminal or pipe that nobody reads).
+ * queues: worker.h (shared memory) and writer.h (a terminal or pipe that nobody reads).
  *
  *   PREPARING --> RUNNING --> ENDING --> ENDED
  *   startscript   the root     everything   nothing lives any more: endscript, then what is left to say is
@@ -28,7 +28,7 @@
 struct enl_cce;
 struct enl_conn;
 struct enl_job;
-struct enl_sink;
+struct enl_writer;
 struct enl_watch;
 struct enl_worker;
 
@@ -74,7 +74,8 @@ struct enl_program {
     int numbers_told;   /* of segments: 1 that they run out, 2 that they have */
 
     struct enl_worker *worker;
-    struct enl_sink *out, *err; /* one and the same if stdout and stderr are one file, or without --output */
+    struct enl_writer *out,
+        *err; /* one and the same if stdout and stderr are one file, or without --output */
     void (*flushed)(struct enl_program *program);
     struct enl_watch *signals;
     pid_t script; /* running now, or 0 */
@@ -94,7 +95,7 @@ void enl_program_check_end(struct enl_program *program);
 void enl_program_abort(struct enl_program *program, int status);
 
 /* A sentence on stderr ("enl: ...") and in the log, at that level. Waits for nobody: what is not read in time is dropped
- * and counted (sink.h), on stderr only. */
+ * and counted (writer.h), on stderr only. */
 void enl_say(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Text on stderr as it stands: escaped by the caller, with its newline, and not in the log. */

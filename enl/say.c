@@ -6,7 +6,7 @@
  *                                    FLUSH_MSEC
  *   only enl's own messages          FLUSH_MSEC: they are in the log too
  *
- * stdout and stderr have a sink each, so that a reader of one (a pager) does not hold up the other; where both are the
+ * stdout and stderr have a writer each, so that a reader of one (a pager) does not hold up the other; where both are the
  * same file there is one, and the order between them is kept. */
 #include "program.h"
 
@@ -19,7 +19,7 @@
 
 #include "bcri/escape.h"
 #include "output.h"
-#include "sink.h"
+#include "writer.h"
 
 #define FLUSH_MSEC 1000u
 
@@ -40,10 +40,10 @@ static bool same_file(int one, int other)
 int enl_say_start(struct enl_program *program)
 {
     uv_timer_init(&program->loop, &program->patience);
-    program->err = enl_sink_start(program, 2, on_changed);
+    program->err = enl_writer_start(program, 2, on_changed);
     program->out = program->err;
     if (program->config.output != 0 && !same_file(1, 2))
-        program->out = enl_sink_start(program, 1, on_changed);
+        program->out = enl_writer_start(program, 1, on_changed);
     if (program->err != NULL && program->out != NULL)
         return 0;
     program->err = program->out =
@@ -62,7 +62,7 @@ void enl_say_shown(struct enl_program *program, const char *format, ...)
     if (length < 0)
         return;
     if (program->err != NULL)
-        enl_sink_say(program->err, text, (size_t)length);
+        enl_writer_say(program->err, text, (size_t)length);
     else /* before there is a loop, nobody else waits */
         fwrite(text, 1, (size_t)length, stderr);
     free(text);
@@ -84,10 +84,10 @@ void enl_say(struct enl_program *program, enum bcri_log_level level, const char 
 
 static size_t left(const struct enl_program *program, size_t *lines_out)
 {
-    size_t lines, bytes = enl_sink_left(program->err, lines_out);
+    size_t lines, bytes = enl_writer_left(program->err, lines_out);
     if (program->out == program->err)
         return bytes;
-    bytes += enl_sink_left(program->out, &lines);
+    bytes += enl_writer_left(program->out, &lines);
     *lines_out += lines;
     return bytes;
 }
@@ -136,8 +136,8 @@ void enl_say_hurry(struct enl_program *program)
 bool enl_say_stop(struct enl_program *program)
 {
     bool other = program->out != program->err;
-    bool ended = enl_sink_stop(program->err);
-    if (other && !enl_sink_stop(program->out))
+    bool ended = enl_writer_stop(program->err);
+    if (other && !enl_writer_stop(program->out))
         ended = false;
     program->out = program->err = NULL;
     uv_close((uv_handle_t *)&program->patience, NULL);

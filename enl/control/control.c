@@ -46,21 +46,21 @@ unsigned bcri_control_fds(enum bcri_control_type type)
     return bcri_control_types[type].fds;
 }
 
-struct sink {
+struct writer {
     uint8_t *out;
     size_t length, capacity;
     bool overflow;
 };
 
-static int sink_write(void *data, const char *bytes, size_t length)
+static int writer_write(void *data, const char *bytes, size_t length)
 {
-    struct sink *sink = data;
-    if (length > sink->capacity - sink->length) {
-        sink->overflow = true;
+    struct writer *writer = data;
+    if (length > writer->capacity - writer->length) {
+        writer->overflow = true;
         return -1;
     }
-    memcpy(sink->out + sink->length, bytes, length);
-    sink->length += length;
+    memcpy(writer->out + writer->length, bytes, length);
+    writer->length += length;
     return 0;
 }
 
@@ -97,15 +97,15 @@ static bool pack_value(msgpack_packer *packer, const struct bcri_control_key_row
     return false;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): written through the sink */
+/* NOLINTNEXTLINE(readability-non-const-parameter): written through the writer */
 size_t bcri_control_encode(const struct bcri_control *message, uint8_t *out, size_t capacity)
 {
     const struct bcri_control_type_row *type = &bcri_control_types[message->type];
     if ((message->present & type->required) != type->required || (message->present & ~type->allowed) != 0)
         return 0;
-    struct sink sink = {.out = out, .capacity = capacity};
+    struct writer writer = {.out = out, .capacity = capacity};
     msgpack_packer packer;
-    msgpack_packer_init(&packer, &sink, sink_write);
+    msgpack_packer_init(&packer, &writer, writer_write);
     msgpack_pack_map(&packer, 2 + (size_t)__builtin_popcount(message->present));
     pack_string(&packer, "v", 1);
     msgpack_pack_uint32(&packer, BCRI_CONTROL_VERSION);
@@ -119,5 +119,5 @@ size_t bcri_control_encode(const struct bcri_control *message, uint8_t *out, siz
         if (!pack_value(&packer, row, (const char *)message + row->offset))
             return 0;
     }
-    return sink.overflow ? 0 : sink.length;
+    return writer.overflow ? 0 : writer.length;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sink.c -- a helper that writes; all bookkeeping is the loop's alone. */
-#include "sink.h"
+/* writer.c -- a helper that writes; all bookkeeping is the loop's alone. */
+#include "writer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,7 +22,7 @@ struct piece {
     char bytes[];
 };
 
-struct enl_sink {
+struct enl_writer {
     struct enl_program *program;
     void (*changed)(struct enl_program *program);
     struct enl_helper *helper;
@@ -40,52 +40,52 @@ static bool wait_for_room(int fd)
 
 static void write_piece(void *owner, struct enl_task *task)
 {
-    const struct enl_sink *sink = owner;
+    const struct enl_writer *writer = owner;
     struct piece *piece = (struct piece *)task;
     for (size_t at = 0; at < piece->length;) {
-        ssize_t written = write(sink->fd, piece->bytes + at, piece->length - at);
+        ssize_t written = write(writer->fd, piece->bytes + at, piece->length - at);
         if (written >= 0)
             at += (size_t)written;
-        else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(sink->fd))) {
+        else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(writer->fd))) {
             piece->error = errno != EPIPE ? errno : 0; /* nobody reads it any more; the log has it */
             return;
         }
     }
 }
 
-static void add(struct enl_sink *sink, bool line, const char *bytes, size_t length)
+static void add(struct enl_writer *writer, bool line, const char *bytes, size_t length)
 {
     struct piece *piece = malloc(sizeof *piece + length);
     if (piece == NULL) {
-        sink->dropped++;
+        writer->dropped++;
         return;
     }
     piece->line = line;
     piece->error = 0;
     piece->length = length;
     memcpy(piece->bytes, bytes, length);
-    sink->left += length;
-    sink->lines_left += line ? length : 0;
-    enl_helper_add(sink->helper, &piece->task);
+    writer->left += length;
+    writer->lines_left += line ? length : 0;
+    enl_helper_add(writer->helper, &piece->task);
 }
 
-static void tell_dropped(struct enl_sink *sink)
+static void tell_dropped(struct enl_writer *writer)
 {
     char text[160];
     int length =
         snprintf(text, sizeof text,
                  "enl: %llu messages are not shown here, since nobody read them; they are in the log\n",
-                 sink->dropped);
-    sink->dropped = 0;
-    add(sink, false, text, (size_t)length);
+                 writer->dropped);
+    writer->dropped = 0;
+    add(writer, false, text, (size_t)length);
 }
 
 static void drop(void *owner, struct enl_task *task)
 {
-    struct enl_sink *sink = owner;
+    struct enl_writer *writer = owner;
     struct piece *piece = (struct piece *)task;
-    sink->left -= piece->length;
-    sink->lines_left -= piece->line ? piece->length : 0;
+    writer->left -= piece->length;
+    writer->lines_left -= piece->line ? piece->length : 0;
     free(piece);
 }
 
@@ -101,65 +101,65 @@ static void tell_lost(struct enl_program *program, int error)
 
 static void written(void *owner, struct enl_task *task)
 {
-    struct enl_sink *sink = owner;
-    bool was_full = enl_sink_full(sink);
+    struct enl_writer *writer = owner;
+    bool was_full = enl_writer_full(writer);
     const struct piece *piece = (const struct piece *)task;
     if (piece->line && piece->error != 0)
-        tell_lost(sink->program, piece->error);
+        tell_lost(writer->program, piece->error);
     drop(owner, task);
     /* Not at once: else a slow reader would get every other message, and a count of one between them. */
-    if (sink->dropped != 0 && sink->left < ENL_SINK_FULL_BYTES / 2)
-        tell_dropped(sink);
-    if (sink->left == 0 || (was_full && !enl_sink_full(sink)))
-        sink->changed(sink->program);
+    if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
+        tell_dropped(writer);
+    if (writer->left == 0 || (was_full && !enl_writer_full(writer)))
+        writer->changed(writer->program);
 }
 
-struct enl_sink *enl_sink_start(struct enl_program *program, int fd,
-                                void (*changed)(struct enl_program *program))
+struct enl_writer *enl_writer_start(struct enl_program *program, int fd,
+                                    void (*changed)(struct enl_program *program))
 {
     static const struct enl_helper_ops ops = {write_piece, written, drop};
-    struct enl_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
+    struct enl_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
         return NULL;
-    sink->program = program;
-    sink->fd = fd;
-    sink->changed = changed;
-    sink->helper = enl_helper_start(&program->loop, &ops, sink);
-    if (sink->helper != NULL)
-        return sink;
-    free(sink);
+    writer->program = program;
+    writer->fd = fd;
+    writer->changed = changed;
+    writer->helper = enl_helper_start(&program->loop, &ops, writer);
+    if (writer->helper != NULL)
+        return writer;
+    free(writer);
     return NULL;
 }
 
-void enl_sink_line(struct enl_sink *sink, const char *bytes, size_t length)
+void enl_writer_line(struct enl_writer *writer, const char *bytes, size_t length)
 {
-    add(sink, true, bytes, length);
+    add(writer, true, bytes, length);
 }
 
-void enl_sink_say(struct enl_sink *sink, const char *bytes, size_t length)
+void enl_writer_say(struct enl_writer *writer, const char *bytes, size_t length)
 {
-    if (sink->dropped != 0 || enl_sink_full(sink))
-        sink->dropped++;
+    if (writer->dropped != 0 || enl_writer_full(writer))
+        writer->dropped++;
     else
-        add(sink, false, bytes, length);
+        add(writer, false, bytes, length);
 }
 
-bool enl_sink_full(const struct enl_sink *sink)
+bool enl_writer_full(const struct enl_writer *writer)
 {
-    return sink->left >= ENL_SINK_FULL_BYTES;
+    return writer->left >= ENL_WRITER_FULL_BYTES;
 }
 
-size_t enl_sink_left(const struct enl_sink *sink, size_t *lines_out)
+size_t enl_writer_left(const struct enl_writer *writer, size_t *lines_out)
 {
     if (lines_out != NULL)
-        *lines_out = sink->lines_left;
-    return sink->left;
+        *lines_out = writer->lines_left;
+    return writer->left;
 }
 
-bool enl_sink_stop(struct enl_sink *sink)
+bool enl_writer_stop(struct enl_writer *writer)
 {
-    if (!enl_helper_stop(sink->helper, sink->left == 0 ? STOP_MSEC : 0))
+    if (!enl_helper_stop(writer->helper, writer->left == 0 ? STOP_MSEC : 0))
         return false;
-    free(sink);
+    free(writer);
     return true;
 }
