@@ -23,7 +23,7 @@
 
 #define SENTENCE_MAX 256
 
-void bcri_audit_say(struct audit *audit, const char *format, ...)
+void bcri_audit_report(struct audit *audit, const char *format, ...)
 {
     char sentence[SENTENCE_MAX];
     audit->out->findings++;
@@ -84,7 +84,7 @@ static void look_at_ticket(struct audit *audit, struct bcri_slot_shm *slot, bcri
 {
     struct bcri_place place;
     if (bcri_place_at(audit->ctx, bcri_load(&slot->cell), &place) != 0) {
-        bcri_audit_say(audit, "CCE %u waits by ticket at a cell that does not exist", audit->cce);
+        bcri_audit_report(audit, "CCE %u waits by ticket at a cell that does not exist", audit->cce);
         return;
     }
     uint64_t ticket = bcri_load(&slot->key);
@@ -92,12 +92,12 @@ static void look_at_ticket(struct audit *audit, struct bcri_slot_shm *slot, bcri
     bool full = bcri_entry_is(entry, ticket, place.ring_log2);
     bool passed = ticket < bcri_load(&place.cell->t.tail);
     if (bcri_audit_met(&audit->requests, ref) == NULL)
-        bcri_audit_say(audit, "CCE %u waits by ticket at cell %d of CCE %u, which does not know of it",
-                       audit->cce, place.number, place.owner);
+        bcri_audit_report(audit, "CCE %u waits by ticket at cell %d of CCE %u, which does not know of it",
+                          audit->cce, place.number, place.owner);
     if (full != passed)
-        bcri_audit_say(audit, "ticket %llu of cell %d of CCE %u: entry %s, but the tail is %s",
-                       (unsigned long long)ticket, place.number, place.owner, full ? "full" : "empty",
-                       passed ? "beyond it" : "not there yet");
+        bcri_audit_report(audit, "ticket %llu of cell %d of CCE %u: entry %s, but the tail is %s",
+                          (unsigned long long)ticket, place.number, place.owner, full ? "full" : "empty",
+                          passed ? "beyond it" : "not there yet");
     if (full)
         bcri_audit_meet(audit, &audit->regions, entry & BCRI_REF_MASK, ref);
     else
@@ -114,7 +114,7 @@ static void look_at_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     switch (bcri_slot_state(word)) {
     case BCRI_SLOT_LIVE:
         if (region == BCRI_REF_NONE)
-            bcri_audit_say(audit, "an ID of CCE %u is live and names nothing", audit->cce);
+            bcri_audit_report(audit, "an ID of CCE %u is live and names nothing", audit->cce);
         break;
     case BCRI_SLOT_TICKET:
         look_at_ticket(audit, slot, ref);
@@ -132,20 +132,21 @@ static void look_at_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     case BCRI_SLOT_FAILED:
     case BCRI_SLOT_PUTDONE: break;
     default:
-        bcri_audit_say(audit, "an ID of CCE %u has the unknown state %u", audit->cce, bcri_slot_state(word));
+        bcri_audit_report(audit, "an ID of CCE %u has the unknown state %u", audit->cce,
+                          bcri_slot_state(word));
         return;
     }
     if (region != BCRI_REF_NONE)
         bcri_audit_meet(audit, &audit->regions, region, ref);
     if (waits && (met == NULL || met->count != 1))
-        bcri_audit_say(audit, "a waiting request of CCE %u (state %u) stands in %llu lists", audit->cce,
-                       bcri_slot_state(word), met != NULL ? (unsigned long long)met->count : 0);
+        bcri_audit_report(audit, "a waiting request of CCE %u (state %u) stands in %llu lists", audit->cce,
+                          bcri_slot_state(word), met != NULL ? (unsigned long long)met->count : 0);
     if (!waits && met != NULL)
-        bcri_audit_say(audit, "a list holds an ID of CCE %u that does not wait (state %u)", audit->cce,
-                       bcri_slot_state(word));
+        bcri_audit_report(audit, "a list holds an ID of CCE %u that does not wait (state %u)", audit->cce,
+                          bcri_slot_state(word));
     if (waits && bcri_request_owner(slot) != audit->cce)
-        bcri_audit_say(audit, "a waiting request of CCE %u calls itself CCE %u's", audit->cce,
-                       bcri_request_owner(slot));
+        bcri_audit_report(audit, "a waiting request of CCE %u calls itself CCE %u's", audit->cce,
+                          bcri_request_owner(slot));
 }
 
 static void count_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
@@ -160,18 +161,19 @@ static void look_at_journal(struct audit *audit, const struct bcri_record_shm *r
     uint32_t op = bcri_load(&j->op);
     audit->out->inside += op != BCRI_OP_NONE || bcri_load(&j->cw_state) != BCRI_CW_IDLE;
     if (op != BCRI_OP_NONE)
-        bcri_audit_say(audit, "the journal of CCE %u is open: operation %u, phase %u", audit->cce, op,
-                       bcri_load(&j->phase));
+        bcri_audit_report(audit, "the journal of CCE %u is open: operation %u, phase %u", audit->cce, op,
+                          bcri_load(&j->phase));
     if (bcri_load(&j->cw_state) != BCRI_CW_IDLE)
-        bcri_audit_say(audit, "CCE %u is changing a count (state %u)", audit->cce, bcri_load(&j->cw_state));
+        bcri_audit_report(audit, "CCE %u is changing a count (state %u)", audit->cce,
+                          bcri_load(&j->cw_state));
     if (bcri_load(&j->redo_len) != 0)
-        bcri_audit_say(audit, "CCE %u has an unfinished transaction of %u stores", audit->cce,
-                       bcri_load(&j->redo_len));
+        bcri_audit_report(audit, "CCE %u has an unfinished transaction of %u stores", audit->cce,
+                          bcri_load(&j->redo_len));
     if (bcri_load(&j->junk.cell) != 0)
-        bcri_audit_say(audit, "CCE %u has not dropped all that it detached from a cell", audit->cce);
+        bcri_audit_report(audit, "CCE %u has not dropped all that it detached from a cell", audit->cce);
     if (bcri_load(&j->ring) != 0)
-        bcri_audit_say(audit, "CCE %u still has to ring CCE %u", audit->cce,
-                       (uint32_t)bcri_load(&j->ring) - 1);
+        bcri_audit_report(audit, "CCE %u still has to ring CCE %u", audit->cce,
+                          (uint32_t)bcri_load(&j->ring) - 1);
 }
 
 static void each_record(struct audit *audit,
@@ -191,13 +193,13 @@ static void look_at_areas(struct audit *audit, struct bcri_record_shm *record)
 {
     uint32_t version = bcri_load(&record->id.version);
     if ((version & 1u) != 0)
-        bcri_audit_say(audit, "CCE %u is changing its areas", audit->cce);
+        bcri_audit_report(audit, "CCE %u is changing its areas", audit->cce);
     look_at_journal(audit, record);
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
         struct bcri_area_shm *area = bcri_area_at(audit->ctx, ref);
         if (area == NULL || bcri_audit_meet(audit, &audit->nodes, ref, BCRI_REF_NONE) > 1) {
-            bcri_audit_say(audit, "an area of CCE %u %s", audit->cce,
-                           area == NULL ? "lies nowhere, or its cells do" : "stands twice in its list");
+            bcri_audit_report(audit, "an area of CCE %u %s", audit->cce,
+                              area == NULL ? "lies nowhere, or its cells do" : "stands twice in its list");
             return;
         }
         bcri_audit_area(audit, ref);
@@ -214,11 +216,11 @@ static void look_at_ids(struct audit *audit, struct bcri_record_shm *record)
     }
     uint64_t left = 0;
     if (state == BCRI_CCE_DYING)
-        bcri_audit_say(audit, "CCE %u has ended and was not repaired", audit->cce);
+        bcri_audit_report(audit, "CCE %u has ended and was not repaired", audit->cce);
     bcri_slot_each(audit->ctx, audit->cce, count_id, &left);
     if (left != 0)
-        bcri_audit_say(audit, "CCE %u has ended and still has %llu IDs", audit->cce,
-                       (unsigned long long)left);
+        bcri_audit_report(audit, "CCE %u has ended and still has %llu IDs", audit->cce,
+                          (unsigned long long)left);
 }
 
 static void look_at_region(void *arg, bcri_ref ref, struct bcri_region_shm *region)
@@ -230,12 +232,12 @@ static void look_at_region(void *arg, bcri_ref ref, struct bcri_region_shm *regi
     uint64_t held = entry != NULL ? entry->count : 0;
     audit->out->regions += BCRI_COUNT(word) != 0;
     if (owner != 0)
-        bcri_audit_say(audit, "the count of region %#llx is locked by CCE %u", (unsigned long long)ref,
-                       owner - 1);
+        bcri_audit_report(audit, "the count of region %#llx is locked by CCE %u", (unsigned long long)ref,
+                          owner - 1);
     if (BCRI_COUNT(word) != held)
-        bcri_audit_say(audit, "region %#llx of CCE %u counts %u holders and has %llu, the last at %#llx",
-                       (unsigned long long)ref, region->home, BCRI_COUNT(word), (unsigned long long)held,
-                       entry != NULL ? (unsigned long long)entry->holder : 0);
+        bcri_audit_report(audit, "region %#llx of CCE %u counts %u holders and has %llu, the last at %#llx",
+                          (unsigned long long)ref, region->home, BCRI_COUNT(word), (unsigned long long)held,
+                          entry != NULL ? (unsigned long long)entry->holder : 0);
     if (entry != NULL)
         entry->count = 0; /* seen: what is left at the end lies in no heap */
 }
@@ -250,10 +252,10 @@ static void look_at_heaps(struct audit *audit)
             bcri_heap_each(audit->ctx, seg, look_at_region, audit);
     for (size_t i = 0; audit->regions.mask != 0 && i <= audit->regions.mask; i++)
         if (audit->regions.entry[i].count != 0)
-            bcri_audit_say(audit, "region %#llx has %llu holders, the last at %#llx, and lies in no heap",
-                           (unsigned long long)audit->regions.entry[i].ref,
-                           (unsigned long long)audit->regions.entry[i].count,
-                           (unsigned long long)audit->regions.entry[i].holder);
+            bcri_audit_report(audit, "region %#llx has %llu holders, the last at %#llx, and lies in no heap",
+                              (unsigned long long)audit->regions.entry[i].ref,
+                              (unsigned long long)audit->regions.entry[i].count,
+                              (unsigned long long)audit->regions.entry[i].holder);
 }
 
 int bcri_audit(struct bcri_ctx *enl, struct bcri_audit *out)

@@ -21,9 +21,9 @@ struct look {
     uint64_t outside; /* regions outside the ring */
 };
 
-#define SAY(look, format, ...)                                                                      \
-    bcri_audit_say((look)->audit, "cell %u of CCE %u: " format, (look)->number, (look)->audit->cce, \
-                   __VA_ARGS__)
+#define SAY(look, format, ...)                                                                         \
+    bcri_audit_report((look)->audit, "cell %u of CCE %u: " format, (look)->number, (look)->audit->cce, \
+                      __VA_ARGS__)
 
 static void hold(struct look *look, bcri_ref region, const char *where)
 {
@@ -240,24 +240,24 @@ static void look_at_waiting_puts(struct audit *audit, const struct bcri_area_shm
     for (bcri_ref ref = bcri_load(&area->put_first); ref != BCRI_REF_NONE; waiting++) {
         const struct bcri_slot_shm *slot = bcri_at(audit->ctx, ref);
         if (slot == NULL || bcri_audit_meet(audit, &audit->requests, ref, area_ref) > 1) {
-            bcri_audit_say(audit, "area %u of CCE %u: its waiting puts lead to %s", area->base, audit->cce,
-                           slot == NULL ? "nowhere" : "one that is elsewhere too");
+            bcri_audit_report(audit, "area %u of CCE %u: its waiting puts lead to %s", area->base, audit->cce,
+                              slot == NULL ? "nowhere" : "one that is elsewhere too");
             return;
         }
         enum bcri_slot_state state = bcri_slot_state(bcri_load(&slot->word));
         if (state != BCRI_SLOT_PUTWAIT)
-            bcri_audit_say(audit, "area %u of CCE %u: an ID in state %u is among its waiting puts",
-                           area->base, audit->cce, state);
+            bcri_audit_report(audit, "area %u of CCE %u: an ID in state %u is among its waiting puts",
+                              area->base, audit->cce, state);
         if (bcri_load(&slot->prev) != before)
-            bcri_audit_say(audit, "area %u of CCE %u: its waiting puts are not linked backwards", area->base,
-                           audit->cce);
+            bcri_audit_report(audit, "area %u of CCE %u: its waiting puts are not linked backwards",
+                              area->base, audit->cce);
         before = ref;
         ref = bcri_load(&slot->next);
     }
     if (before != bcri_load(&area->put_last) || waiting != bcri_load(&area->waitputs))
-        bcri_audit_say(audit, "area %u of CCE %u: %u puts wait, counted %u; the last is %#llx, said %#llx",
-                       area->base, audit->cce, waiting, bcri_load(&area->waitputs),
-                       (unsigned long long)before, (unsigned long long)bcri_load(&area->put_last));
+        bcri_audit_report(audit, "area %u of CCE %u: %u puts wait, counted %u; the last is %#llx, said %#llx",
+                          area->base, audit->cce, waiting, bcri_load(&area->waitputs),
+                          (unsigned long long)before, (unsigned long long)bcri_load(&area->put_last));
 }
 
 /* After the cells, which have met the nodes in use. */
@@ -266,8 +266,8 @@ static void look_at_nodes(struct audit *audit, const struct bcri_area_shm *area,
     for (bcri_ref ref = bcri_load(&area->node_free); ref != BCRI_REF_NONE;) {
         const struct bcri_node_shm *node = bcri_at(audit->ctx, ref);
         if (node == NULL || bcri_audit_meet(audit, &audit->nodes, ref, area_ref) > 1) {
-            bcri_audit_say(audit, "area %u of CCE %u: its free nodes lead to %s", area->base, audit->cce,
-                           node == NULL ? "nowhere" : "one that is in use, or free twice");
+            bcri_audit_report(audit, "area %u of CCE %u: its free nodes lead to %s", area->base, audit->cce,
+                              node == NULL ? "nowhere" : "one that is in use, or free twice");
             return;
         }
         ref = bcri_load(&node->next);
@@ -276,8 +276,8 @@ static void look_at_nodes(struct audit *audit, const struct bcri_area_shm *area,
     for (uint32_t i = 0; i < area->node_count; i++) {
         bool met = bcri_audit_met(&audit->nodes, area->nodes + i) != NULL;
         if (met && i >= fresh)
-            bcri_audit_say(audit, "area %u of CCE %u: node %u is in use and counts as never used", area->base,
-                           audit->cce, i);
+            bcri_audit_report(audit, "area %u of CCE %u: node %u is in use and counts as never used",
+                              area->base, audit->cce, i);
         audit->out->lost_nodes += !met && i < fresh;
     }
 }
@@ -288,8 +288,8 @@ void bcri_audit_area(struct audit *audit, bcri_ref area_ref)
     uint64_t credits = bcri_load(&area->pool);
     uint32_t cells = bcri_area_cells(area);
     if (bcri_load(&area->lock) != 0 || bcri_load(&area->leaf) != 0)
-        bcri_audit_say(audit, "area %u of CCE %u: locks held by tags %u, %u", area->base, audit->cce,
-                       bcri_load(&area->lock), bcri_load(&area->leaf));
+        bcri_audit_report(audit, "area %u of CCE %u: locks held by tags %u, %u", area->base, audit->cce,
+                          bcri_load(&area->lock), bcri_load(&area->leaf));
     for (uint32_t i = 0; i < cells; i++) {
         struct look look = {.audit = audit,
                             .area = area,
@@ -306,8 +306,8 @@ void bcri_audit_area(struct audit *audit, bcri_ref area_ref)
         credits += bcri_load(&look.cell->t.credits);
     }
     if (credits != area->nrgns)
-        bcri_audit_say(audit, "area %u of CCE %u: %llu credits for %u regions", area->base, audit->cce,
-                       (unsigned long long)credits, area->nrgns);
+        bcri_audit_report(audit, "area %u of CCE %u: %llu credits for %u regions", area->base, audit->cce,
+                          (unsigned long long)credits, area->nrgns);
     look_at_waiting_puts(audit, area, area_ref);
     look_at_nodes(audit, area, area_ref);
 }

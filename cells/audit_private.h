@@ -30,7 +30,7 @@ uint64_t bcri_audit_meet(struct audit *audit, struct tally *tally, bcri_ref ref,
 /* NULL: never met. */
 const struct tally_entry *bcri_audit_met(const struct tally *tally, bcri_ref ref);
 
-void bcri_audit_say(struct audit *audit, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void bcri_audit_report(struct audit *audit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* audit_cell.c: one area of CCE audit->cce with its cells. */
 void bcri_audit_area(struct audit *audit, bcri_ref area_ref);

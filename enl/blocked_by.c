@@ -45,6 +45,6 @@ void enl_blocked_by(struct enl_program *program, uint32_t holder_index, uint32_t
         return;
     }
     holder->blocked_reported_ms = now != 0 ? now : 1;
-    enl_say(program, BCRI_LOG_WARN, "%s holds up %s%s: %s", who,
-            repair ? "the repair of what was left by " : "", whom, why);
+    enl_report(program, BCRI_LOG_WARN, "%s holds up %s%s: %s", who,
+               repair ? "the repair of what was left by " : "", whom, why);
 }

@@ -355,7 +355,8 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
     if (wrong != NULL) {
         char who[512];
         cce->refused = true;
-        enl_say(cce->program, BCRI_LOG_ERROR, "%s is refused: %s", enl_cce_text(cce, who, sizeof who), wrong);
+        enl_report(cce->program, BCRI_LOG_ERROR, "%s is refused: %s", enl_cce_text(cce, who, sizeof who),
+                   wrong);
         refuse(cce, fd, hello->id, bcrE_ENLIST, wrong);
         return;
     }

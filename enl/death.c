@@ -117,8 +117,8 @@ static void finish(struct enl_cce *cce)
     struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
     cce->repairing = enl_worker_add(program->worker, &work);
     if (!cce->repairing)
-        enl_say(program, BCRI_LOG_ERROR, "no memory to repair what CCE %u (%s) held; locks may stay held",
-                cce->ordinal, cce->object);
+        enl_report(program, BCRI_LOG_ERROR, "no memory to repair what CCE %u (%s) held; locks may stay held",
+                   cce->ordinal, cce->object);
 }
 
 void enl_cce_drop(struct enl_cce *cce)
@@ -152,8 +152,8 @@ void enl_cce_fail(struct enl_cce *cce, const char *format, ...)
     va_end(arguments);
     enl_output_drain(cce);
     if (program->phase == ENL_RUNNING) {
-        enl_say(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s did not start: %s", cce->ordinal, cce->object,
-                program->hostname, text);
+        enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s did not start: %s", cce->ordinal, cce->object,
+                   program->hostname, text);
         enl_output_show_tail(cce);
         enl_cce_tell_failure(program, &cce->origin, cce->ordinal);
     }
@@ -215,8 +215,8 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
         program->status = status_of(end);
     if (blamed) {
         bool abort = program->config.onfail == BCRI_ONFAIL_ABORT;
-        enl_say(program, BCRI_LOG_ERROR, "%s on %s %s; %s", who, program->hostname, how,
-                abort ? "that ends the program (onfail abort)" : "the others go on (onfail isolate)");
+        enl_report(program, BCRI_LOG_ERROR, "%s on %s %s; %s", who, program->hostname, how,
+                   abort ? "that ends the program (onfail abort)" : "the others go on (onfail isolate)");
         enl_output_show_tail(cce);
     } else {
         bcri_log_write(&program->log, BCRI_LOG_INFO, "%s %s", who, how);
@@ -269,11 +269,11 @@ void enl_cce_handshake_closed(struct enl_cce *cce)
 static void report_disconnected(struct enl_cce *cce)
 {
     if (!cce->disconnect_reported)
-        enl_say(cce->program, BCRI_LOG_ERROR,
-                "CCE %u (%s, pid %ld) gave up its connection to enl and runs on (an exec, or it closed "
-                "descriptors "
-                "that are not its own); it is killed",
-                cce->ordinal, cce->object, (long)cce->pid);
+        enl_report(cce->program, BCRI_LOG_ERROR,
+                   "CCE %u (%s, pid %ld) gave up its connection to enl and runs on (an exec, or it closed "
+                   "descriptors "
+                   "that are not its own); it is killed",
+                   cce->ordinal, cce->object, (long)cce->pid);
     cce->disconnect_reported = true;
 }
 
@@ -328,9 +328,9 @@ void enl_cce_repaired(struct enl_cce *cce, int code)
 {
     char who[512];
     if (code != 0)
-        enl_say(cce->program, BCRI_LOG_ERROR,
-                "shared memory is damaged: what %s held could not all be put right; enl audit says where",
-                enl_cce_text(cce, who, sizeof who));
+        enl_report(cce->program, BCRI_LOG_ERROR,
+                   "shared memory is damaged: what %s held could not all be put right; enl audit says where",
+                   enl_cce_text(cce, who, sizeof who));
     cce->repairing = false;
     enl_cce_release(cce);
 }

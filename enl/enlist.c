@@ -84,8 +84,8 @@ static void answer(struct enl_program *program, struct enl_job *job)
 
 static void note_failure(struct enl_program *program, struct enl_job *job, uint32_t ordinal)
 {
-    enl_say(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", ordinal, job->object,
-            program->hostname, job->reason);
+    enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", ordinal, job->object,
+               program->hostname, job->reason);
     uint32_t *failed = realloc(job->failed, (job->failed_count + 1) * sizeof *failed);
     if (failed == NULL)
         return;
@@ -146,8 +146,8 @@ static const char *refuse(struct enl_conn *conn, const struct bcri_control *requ
     struct enl_program *program = conn->program;
     char object[PATH_MAX];
     bcri_view_copy(request->object, object, sizeof object);
-    enl_say(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
-            program->hostname, reason);
+    enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
+               program->hostname, reason);
     reply(conn, request->id, bcrE_ENLIST, reason);
     return NULL;
 }

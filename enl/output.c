@@ -162,13 +162,13 @@ void enl_output_show_tail(struct enl_cce *cce)
         const char *newline = memchr(text, '\n', length - 1);
         at = newline != NULL ? (size_t)(newline - text) + 1 : 0;
     }
-    enl_say_shown(cce->program, "enl: the last it printed:\n");
+    enl_report_shown(cce->program, "enl: the last it printed:\n");
     while (at < length) {
         const char *newline = memchr(text + at, '\n', length - at);
         size_t line = newline != NULL ? (size_t)(newline - text) - at : length - at;
         char shown[4 * ENL_TAIL_BYTES + 1];
         bcri_escape(text + at, line, shown, sizeof shown, NULL);
-        enl_say_shown(cce->program, "  [%u] %s\n", cce->ordinal, shown);
+        enl_report_shown(cce->program, "  [%u] %s\n", cce->ordinal, shown);
         at += line + 1;
     }
 }

@@ -40,7 +40,7 @@ static void close_all(struct enl_program *program)
     close(program->spare_fd);
     while (program->conns != NULL)
         enl_conn_close(program->conns);
-    if (!enl_say_stop(program))
+    if (!enl_report_stop(program))
         thread_left = true;
     if (enl_worker_stop(program->worker))
         program->worker = NULL;
@@ -57,9 +57,9 @@ static void endscript_done(struct enl_program *program)
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         enl_output_close(cce);
     if (program->log.lost_total != 0)
-        enl_say(program, BCRI_LOG_WARN, "%llu lines could not be written into the log: %s",
-                (unsigned long long)program->log.lost_total, strerror(program->log.lost_errno));
-    enl_say_flush(program, close_all);
+        enl_report(program, BCRI_LOG_WARN, "%llu lines could not be written into the log: %s",
+                   (unsigned long long)program->log.lost_total, strerror(program->log.lost_errno));
+    enl_report_flush(program, close_all);
 }
 
 static void end(struct enl_program *program)
@@ -151,7 +151,7 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
         return true;
     program->status = 126;
     program->status_set = true;
-    enl_say(program, BCRI_LOG_ERROR, "%s", reason);
+    enl_report(program, BCRI_LOG_ERROR, "%s", reason);
     enl_cce_drop(root); /* which ends the program */
     return true;
 }
@@ -165,7 +165,7 @@ static void start_root(struct enl_program *program)
     program->phase = ENL_RUNNING;
     if (new_root(program, reason, sizeof reason))
         return;
-    enl_say(program, BCRI_LOG_ERROR, "%s", reason);
+    enl_report(program, BCRI_LOG_ERROR, "%s", reason);
     enl_program_abort(program, 126);
 }
 
@@ -288,7 +288,7 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
     if (failed == 0 && (program->worker = enl_worker_start(program, on_work_done)) == NULL)
         failed = -EAGAIN;
     if (failed == 0)
-        failed = enl_say_start(program);
+        failed = enl_report_start(program);
     if (failed == 0)
         return 0;
     if (failed == -EAGAIN)
@@ -330,7 +330,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     if (status == 0)
         status = open_all(&program, error, sizeof error);
     if (status != 0) {
-        enl_say(&program, BCRI_LOG_ERROR, "%s", error);
+        enl_report(&program, BCRI_LOG_ERROR, "%s", error);
         return status;
     }
     bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: %s", program.name, argv[0]);

@@ -6,7 +6,7 @@
  *
  *   PREPARING --> RUNNING --> ENDING --> ENDED
  *   startscript   the root     everything   nothing lives any more: endscript, then what is left to say is
- *   runs          was started  is killed    written (say.c), then the loop stops
+ *   runs          was started  is killed    written (report.c), then the loop stops
  *
  * RUNNING goes straight to ENDED when the last CCE ends by itself. */
 #ifndef ENL_PROGRAM_H
@@ -96,19 +96,19 @@ void enl_program_abort(struct enl_program *program, int status);
 
 /* A sentence on stderr ("enl: ...") and in the log, at that level. Waits for nobody: what is not read in time is dropped
  * and counted (writer.h), on stderr only. */
-void enl_say(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
+void enl_report(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Text on stderr as it stands: escaped by the caller, with its newline, and not in the log. */
-void enl_say_shown(struct enl_program *program, const char *format, ...)
+void enl_report_shown(struct enl_program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Returns 0 or -errno: no thread. Until then, what is said is written at once. */
-int enl_say_start(struct enl_program *program);
-/* Calls `done` once all is written that is waited for (say.c). */
-void enl_say_flush(struct enl_program *program, void (*done)(struct enl_program *program));
+int enl_report_start(struct enl_program *program);
+/* Calls `done` once all is written that is waited for (report.c). */
+void enl_report_flush(struct enl_program *program, void (*done)(struct enl_program *program));
 /* Somebody wants the program to end: lines of CCEs that nobody reads are not waited for either. */
-void enl_say_hurry(struct enl_program *program);
+void enl_report_hurry(struct enl_program *program);
 /* False: a thread is stuck in a write, and the process must end by _exit. */
-bool enl_say_stop(struct enl_program *program);
+bool enl_report_stop(struct enl_program *program);
 
 /* A descriptor that the loop looks at. */
 struct enl_watch {

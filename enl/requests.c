@@ -66,14 +66,14 @@ static void watch_numbers(struct enl_program *program, int code)
     const uint32_t used = bcri_host_segment_count(program->host);
     if (code == bcrE_NOMEM && used == BCRI_SEG_MAX && program->numbers_told < 2) {
         program->numbers_told = 2;
-        enl_say(
+        enl_report(
             program, BCRI_LOG_ERROR,
             "all %u numbers of memory segments are used up: bcr_cagrow fails until CCEs end that have some "
             "of the same size; run fewer CCEs at a time",
             BCRI_SEG_MAX);
     } else if (used >= BCRI_SEG_MAX / 8 * 7 && program->numbers_told < 1) {
         program->numbers_told = 1;
-        enl_say(
+        enl_report(
             program, BCRI_LOG_WARN,
             "%u of the %u memory segments that a program can have are made; those of CCEs that have ended "
             "serve others again, and each CCE beyond as many as there were takes more",
@@ -227,13 +227,13 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
     struct enl_program *program = conn->program;
     enl_conn_reply(conn, in->message.id, 0, NULL);
     if (program->phase == ENL_PREPARING || program->phase == ENL_RUNNING) {
-        enl_say(program, BCRI_LOG_WARN, "program %s is ended by enl kill (pid %ld)", program->name,
-                (long)in->pid);
+        enl_report(program, BCRI_LOG_WARN, "program %s is ended by enl kill (pid %ld)", program->name,
+                   (long)in->pid);
         enl_program_abort(program, 128 + 9);
     }
     if (program->script != 0)
         kill(-program->script, SIGKILL);
-    enl_say_hurry(program);
+    enl_report_hurry(program);
     return NULL;
 }
 

@@ -36,8 +36,8 @@ static pid_t start(struct enl_program *program, const char *path, int when)
     pid_t pid = enl_spawn(&spawn, &step);
     free(environment);
     if (pid < 0)
-        enl_say(program, BCRI_LOG_WARN, "%s %s could not %s: %s", when == 0 ? "startscript" : "endscript",
-                path, step, strerror(-pid));
+        enl_report(program, BCRI_LOG_WARN, "%s %s could not %s: %s", when == 0 ? "startscript" : "endscript",
+                   path, step, strerror(-pid));
     if (spawn.in >= 0)
         close(spawn.in);
     if (spawn.out >= 0)
@@ -55,7 +55,7 @@ void enl_script_run(struct enl_program *program, const char *script, int when,
         if (enl_object_find(name, path, reason, sizeof reason) == 0)
             pid = start(program, path, when);
         else
-            enl_say(program, BCRI_LOG_WARN, "%s: %s", when == 0 ? "startscript" : "endscript", reason);
+            enl_report(program, BCRI_LOG_WARN, "%s: %s", when == 0 ? "startscript" : "endscript", reason);
     }
     free(name);
     program->script_done = done;

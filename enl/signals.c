@@ -43,9 +43,9 @@ bool enl_signals_reap(struct enl_program *program)
             if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
                 bcri_log_write(&program->log, BCRI_LOG_DEBUG, "the script is done");
             else
-                enl_say(program, BCRI_LOG_WARN, "%s ended with %s %d", program->script_name,
-                        WIFEXITED(wait_status) ? "status" : "signal",
-                        WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
+                enl_report(program, BCRI_LOG_WARN, "%s ended with %s %d", program->script_name,
+                           WIFEXITED(wait_status) ? "status" : "signal",
+                           WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : WTERMSIG(wait_status));
             program->script_done(program);
         } else {
             enl_cce_reaped(program, pid, wait_status);
@@ -90,11 +90,11 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
         kill(-program->script, SIGTERM);
         start_grace(program);
     }
-    enl_say_hurry(program);
+    enl_report_hurry(program);
     if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
         return;
-    enl_say(program, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name, signal,
-            strsignal(signal));
+    enl_report(program, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name, signal,
+               strsignal(signal));
     enl_enlist_drop(program);
     if (program->first == NULL) {
         enl_program_abort(program, 128 + signal);

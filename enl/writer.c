@@ -95,8 +95,8 @@ static void tell_lost(struct enl_program *program, int error)
     if (program->lines_lost)
         return;
     program->lines_lost = true;
-    enl_say(program, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s); the log has it",
-            strerror(error));
+    enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be shown (%s); the log has it",
+               strerror(error));
 }
 
 static void written(void *owner, struct enl_task *task)
@@ -136,7 +136,7 @@ void enl_writer_line(struct enl_writer *writer, const char *bytes, size_t length
     add(writer, true, bytes, length);
 }
 
-void enl_writer_say(struct enl_writer *writer, const char *bytes, size_t length)
+void enl_writer_text(struct enl_writer *writer, const char *bytes, size_t length)
 {
     if (writer->dropped != 0 || enl_writer_full(writer))
         writer->dropped++;

@@ -25,7 +25,7 @@ struct enl_writer *enl_writer_start(struct enl_program *program, int fd,
 /* Adds a line that must not be lost. */
 void enl_writer_line(struct enl_writer *writer, const char *bytes, size_t length);
 /* Adds a message of enl's own, a newline at its end. */
-void enl_writer_say(struct enl_writer *writer, const char *bytes, size_t length);
+void enl_writer_text(struct enl_writer *writer, const char *bytes, size_t length);
 bool enl_writer_full(const struct enl_writer *writer);
 /* How much is not written yet; `lines_out`, unless NULL: of that, lines that must not be lost. */
 size_t enl_writer_left(const struct enl_writer *writer, size_t *lines_out);

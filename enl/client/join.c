@@ -5,7 +5,7 @@
  *    | -- hello {layout, ...} + private socket -->  |   on the inherited socket; credentials name the process
  *    |                                              |   waits until it is enlisted and its birth region is in cell 0
  *    | <-- welcome {index, ...} + host segment,     |   on the private socket
- *    |              kill socket                  |
+ *    |            kill socket                       |
  *
  * The kill socket is armed before anything else: from then on the daemon's death, by whatever signal, kills this
  * process even if it only computes. */

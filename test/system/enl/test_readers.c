@@ -45,7 +45,7 @@ static int wait_for(pid_t pid)
 }
 
 /* The program is there, and has said more than anybody has room for. */
-static void say_too_much(const char *then)
+static void report_too_much(const char *then)
 {
     char number[16];
     int ordinal;
@@ -57,14 +57,14 @@ static void say_too_much(const char *then)
 
 TEST(a_signal_ends_a_program_whose_stderr_nobody_reads)
 {
-    say_too_much("pause");
+    report_too_much("pause");
     CHECK_INT(kill(run.pid, SIGTERM), 0);
     CHECK_INT(wait_for(run.pid), 128 + SIGTERM);
 }
 
 TEST(enl_kill_ends_a_program_whose_stderr_nobody_reads)
 {
-    say_too_much("pause");
+    report_too_much("pause");
     run_start(&command, run_enl(), "kill", run_program());
     run_end(&command);
     CHECK_INT(command.status, 0);
@@ -73,7 +73,7 @@ TEST(enl_kill_ends_a_program_whose_stderr_nobody_reads)
 
 TEST(a_program_ends_by_itself_though_nobody_reads_its_stderr)
 {
-    say_too_much("out");
+    report_too_much("out");
     CHECK_INT(wait_for(run.pid), 0);
 }
 
@@ -96,7 +96,7 @@ TEST(a_death_is_noticed_though_nobody_reads_stderr)
 TEST(messages_that_nobody_read_in_time_are_counted_and_in_the_log)
 {
     int dropped = 0;
-    say_too_much("wait");
+    report_too_much("wait");
     run_go(); /* it ends, and its enl has a second for what is still to be read */
     read_all(run.err);
     CHECK_INT(wait_for(run.pid), 0);

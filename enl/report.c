@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* say.c -- what enl says to a person, and how long it waits at the end until it has been read.
+/* report.c -- what enl says to a person, and how long it waits at the end until it has been read.
  *
  *   what is left at the end          waits
  *   lines of CCEs (--output)         until they are read, as any program does that prints; after a signal or enl kill,
@@ -37,7 +37,7 @@ static bool same_file(int one, int other)
     return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-int enl_say_start(struct enl_program *program)
+int enl_report_start(struct enl_program *program)
 {
     uv_timer_init(&program->loop, &program->patience);
     program->err = enl_writer_start(program, 2, on_changed);
@@ -51,7 +51,7 @@ int enl_say_start(struct enl_program *program)
     return -EAGAIN;
 }
 
-void enl_say_shown(struct enl_program *program, const char *format, ...)
+void enl_report_shown(struct enl_program *program, const char *format, ...)
 {
     char *text = NULL;
     va_list arguments;
@@ -62,13 +62,13 @@ void enl_say_shown(struct enl_program *program, const char *format, ...)
     if (length < 0)
         return;
     if (program->err != NULL)
-        enl_writer_say(program->err, text, (size_t)length);
+        enl_writer_text(program->err, text, (size_t)length);
     else /* before there is a loop, nobody else waits */
         fwrite(text, 1, (size_t)length, stderr);
     free(text);
 }
 
-void enl_say(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
+void enl_report(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
 {
     char text[2048];
     va_list arguments;
@@ -78,7 +78,7 @@ void enl_say(struct enl_program *program, enum bcri_log_level level, const char 
     va_end(arguments);
     char shown[4 * sizeof text]; /* names of programs and machines are in it, which their users chose */
     bcri_escape(text, strlen(text), shown, sizeof shown, NULL);
-    enl_say_shown(program, "enl: %s\n", shown);
+    enl_report_shown(program, "enl: %s\n", shown);
     bcri_log_write(&program->log, level, "%s", text);
 }
 
@@ -121,19 +121,19 @@ static void look_whether_written(struct enl_program *program)
         uv_timer_start(&program->patience, on_patience, FLUSH_MSEC, 0);
 }
 
-void enl_say_flush(struct enl_program *program, void (*done)(struct enl_program *program))
+void enl_report_flush(struct enl_program *program, void (*done)(struct enl_program *program))
 {
     program->flushed = done;
     look_whether_written(program);
 }
 
-void enl_say_hurry(struct enl_program *program)
+void enl_report_hurry(struct enl_program *program)
 {
     program->hurry = true;
     look_whether_written(program);
 }
 
-bool enl_say_stop(struct enl_program *program)
+bool enl_report_stop(struct enl_program *program)
 {
     bool other = program->out != program->err;
     bool ended = enl_writer_stop(program->err);
