@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Emptying a cell in one step, and dropping what was in it one region at a time.
  *
- * One transaction detaches the whole queue (and may put a replacement in its place); it also writes into the journal what
- * was detached (struct bcri_junk_shm): the first region, the ring's tickets, the chains before and behind it. The entries stay
- * where they are, under both locks, until each has been dropped and its cursor moved on. enl goes on from the cursors.
+ * One transaction detaches the whole queue (and may put a replacement in its place); it also writes
+ * into the journal what was detached (struct bcri_junk_shm): the first region, the ring's tickets,
+ * the chains before and behind it. The entries stay where they are, under both locks, until each
+ * has been dropped and its cursor moved on. enl goes on from the cursors.
  *
- * Before each drop stands which cursor it is for, and what that was: so a drop that is done moves its cursor exactly once. */
+ * Before each drop stands which cursor it is for, and what that was: so a drop that is done moves
+ * its cursor exactly once. */
 #include "bcri/junk.h"
 
 #include "bcri/cell.h"

@@ -25,8 +25,8 @@ struct list_of {
     uint32_t index;
 };
 
-/* The version is read behind the state: from DYING on nobody changes the list, and an odd version stays odd until the repair
- * ends. */
+/* The version is read behind the state: from DYING on nobody changes the list, and an odd version
+ * stays odd until the repair ends. */
 static bool is_settled(const struct list_of *list, uint32_t *version_out)
 {
     uint32_t state = bcri_load_acquire(&list->record->id.state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the operations of this floor write into their CCE's journal (record.h), and its first and last step. What the phases of an
- * operation mean stands beside it. */
+/* What the operations of this floor write into their CCE's journal (record.h), and its first and
+ * last step. What the phases of an operation mean stands beside it. */
 #ifndef BCRI_JOURNAL_H
 #define BCRI_JOURNAL_H
 
@@ -9,8 +9,8 @@
 #include "bcri/atomics.h"
 #include "bcri/ctx.h"
 
-/* put_held: whether the cell's own hold on a region that the putter keeps is counted. While it is being taken back, the
- * count journal decides. */
+/* put_held: whether the cell's own hold on a region that the putter keeps is counted. While it is
+ * being taken back, the count journal decides. */
 enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
 
 /* Flags beside a phase. */

@@ -24,8 +24,9 @@
 
 struct bcri_put;
 
-/* A put finds no room. spin looks for a while whether a taker makes some; gather, for one that does not wait, whether another cell
- * of the area has a credit that it does not use; wait waits until the deadline: 0; bcrE_FULL; BCRI_STALE. */
+/* A put finds no room. spin looks for a while whether a taker makes some; gather, for one that does
+ * not wait, whether another cell of the area has a credit that it does not use; wait waits until
+ * the deadline: 0; bcrE_FULL; BCRI_STALE. */
 bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_place *place);
 bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_place *place);
 int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);

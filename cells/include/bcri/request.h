@@ -63,8 +63,9 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
  * the slot is free: bcrE_NOMEM. */
 int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
-/* For a get that has just begun to wait by ticket at `place`: spins as long as an answer is likely and no handler is
- * requested, yields where nobody can, and takes it. 0: the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
+/* For a get that has just begun to wait by ticket at `place`: spins as long as an answer is likely
+ * and no handler is requested, yields where nobody can, and takes it. 0: the slot is LIVE;
+ * BCRI_WAITS; bcrE_NOMEM. */
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Serving the puts that wait for room in an area (putwait.h), with credits from any of its cells; the area's lock. */
+/* Serving the puts that wait for room in an area (putwait.h), with credits from any of its cells;
+ * the area's lock. */
 #ifndef BCRI_SERVE_H
 #define BCRI_SERVE_H
 

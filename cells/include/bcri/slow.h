@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* put and get under both locks of the cell, by transactions (queue.h, tx.h). The journal is opened and closed by them. */
+/* put and get under both locks of the cell, by transactions (queue.h, tx.h). The journal is opened
+ * and closed by them. */
 #ifndef BCRI_SLOW_H
 #define BCRI_SLOW_H
 

@@ -10,8 +10,9 @@
 /* How many turns a wait should spin, and how often it should yield after that. */
 enum { BCRI_YIELDS = 200 };
 int bcri_spin_turns(const struct bcri_ctx *ctx);
-/* Waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1. Where there are
- * handlers they run meanwhile: what was looked up before must be looked up again. */
+/* Waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1.
+ * Where there are handlers they run meanwhile: what was looked up before must be looked up
+ * again. */
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 /* The same for a request that somebody is just about to answer, whom nothing can hold up: no handlers run. */
 void bcri_wait_settled(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);

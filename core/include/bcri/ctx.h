@@ -84,7 +84,8 @@ struct bcri_ctx_slots {
     struct bcri_slot_shm **stack; /* of free ones */
 };
 
-/* Segments of this CCE's that it could not use after all, for the next that is of the same kind and size (core/segment.c). */
+/* Segments of this CCE's that it could not use after all, for the next that is of the same kind and
+ * size (core/segment.c). */
 struct bcri_ctx_kept {
     struct bcri_segment_kept {
         uint32_t seg;
@@ -164,7 +165,8 @@ struct bcri_ctx {
 static_assert(offsetof(struct bcri_ctx, handlers) <= 2 * BCRI_CACHELINE,
               "what each call looks at has two lines");
 
-/* Zeroed memory for a struct that has a context in it, which is aligned; for free(). NULL: no memory. */
+/* Zeroed memory for a struct that has a context in it, which is aligned; for free(). NULL: no
+ * memory. */
 void *bcri_ctx_alloc(size_t bytes);
 
 /* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped, or if there is no such

@@ -107,7 +107,8 @@ struct bcri_holder_wait {
 };
 enum { BCRI_HOLDER_GONE, BCRI_HOLDER_STAYS };
 
-/* A look that has found a holder ends with this. Holders let go within tens of nanoseconds: only then a pause pays. */
+/* A look that has found a holder ends with this. Holders let go within tens of nanoseconds: only
+ * then a pause pays. */
 static inline int bcri_holder_seen(struct bcri_holder_wait *wait)
 {
     enum { AT_ONCE = 16 };
@@ -121,10 +122,12 @@ static inline bool bcri_holder_is_none(const struct bcri_holder_wait *wait, uint
     return holder == 0 || holder == wait->nobody;
 }
 
-/* lock.c: sleeps on the holder. STAYS: time is up, and the holder is stopped, or waits for one that is; or the daemon is parked. */
+/* lock.c: sleeps on the holder. STAYS: time is up, and the holder is stopped, or waits for one that
+ * is; or the daemon is parked. */
 int bcri_sleep_on_holder(void *wait, uint64_t deadline_ns);
 
-/* Waits until `look` says GONE. The deadline is not the loop's: somebody who is not stopped is waited for beyond it. */
+/* Waits until `look` says GONE. The deadline is not the loop's: somebody who is not stopped is
+ * waited for beyond it. */
 BCRI_INLINE bool bcri_wait_for_holder(struct bcri_holder_wait *wait, int (*look)(void *wait))
 {
     enum { SPINS = 400, YIELDS = 100 };

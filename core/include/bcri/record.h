@@ -88,8 +88,9 @@ enum bcri_op {
 
 enum bcri_junk_cursor { BCRI_JUNK_FIRST = 0, BCRI_JUNK_RING, BCRI_JUNK_FRONT, BCRI_JUNK_BACK };
 
-/* A queue that was detached from a cell, and is being dropped region by region (cells/junk.c). `first`, `from`, `front` and `back`
- * are cursors: each is moved on when what it names has been dropped. */
+/* A queue that was detached from a cell, and is being dropped region by region (cells/junk.c).
+ * `first`, `from`, `front` and `back` are cursors: each is moved on when what it names has been
+ * dropped. */
 struct bcri_junk_shm {
     _Atomic uint64_t cell; /* 0: none */
     _Atomic uint64_t first;
