@@ -31,14 +31,14 @@ struct bcri_client_call {
 struct bcri_client {
     struct bcri_ctx ctx;
     int fd;          /* the private socket */
+    int kill_socket; /* never written to by anybody; its end is ours */
     dev_t fd_device; /* which socket that is: the program may close it and open something of its own there */
     ino_t fd_inode;
-    bool lost_said;
-    int kill_socket; /* never written to by anybody; its end is ours */
+    struct bcri_client_call *calls; /* that wait for their answers */
     pid_t pid;
-    bool direct; /* started by a shell: enl is this process's parent, which made it */
     uint32_t last_id;
-    struct bcri_client_call *calls;        /* that wait for their answers */
+    bool lost_said;
+    bool direct; /* started by a shell: enl is this process's parent, which made it */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: this is the root */
 };
 
