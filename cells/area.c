@@ -16,11 +16,11 @@
 #include "bcri/lock.h"
 #include "bcri/place.h"
 #include "bcri/queue.h"
-#include "bcri/sane.h"
 #include "bcri/segment.h"
 #include "bcri/serve.h"
 #include "bcri/tx.h"
 #include "bcri/upward.h"
+#include "bcri/validate.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _
         const struct bcri_area_shm *before = NULL;
         bool fits = true;
         for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
-            struct bcri_area_shm *area = bcri_area_next(ctx, ref, before);
+            struct bcri_area_shm *area = bcri_area_next_own(ctx, ref, before);
             if (area == NULL)
                 return bcrE_NOMEM;
             before = area;
@@ -173,7 +173,7 @@ static int find_area(struct bcri_ctx *ctx, uint32_t base, _Atomic uint64_t **lin
     _Atomic uint64_t *link = &ctx->record->id.first_area;
     const struct bcri_area_shm *before = NULL;
     for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
-        struct bcri_area_shm *area = bcri_area_next(ctx, ref, before);
+        struct bcri_area_shm *area = bcri_area_next_own(ctx, ref, before);
         if (area == NULL)
             return bcrE_NOMEM;
         before = area;

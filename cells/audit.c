@@ -16,8 +16,8 @@
 #include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
-#include "bcri/sane.h"
 #include "bcri/slot.h"
+#include "bcri/validate.h"
 
 #include "audit_private.h"
 
@@ -196,7 +196,9 @@ static void look_at_areas(struct audit *audit, struct bcri_record_shm *record)
         bcri_audit_report(audit, "CCE %u is changing its areas", audit->cce);
     look_at_journal(audit, record);
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_area_at(audit->ctx, ref);
+        uint32_t gen;
+        struct bcri_area_shm *area = NULL;
+        (void)bcri_area_look(audit->ctx, ref, &area, &gen);
         if (area == NULL || bcri_audit_meet(audit, &audit->nodes, ref, BCRI_REF_NONE) > 1) {
             bcri_audit_report(audit, "an area of CCE %u %s", audit->cce,
                               area == NULL ? "lies nowhere, or its cells do" : "stands twice in its list");
@@ -262,13 +264,13 @@ int bcri_audit(struct bcri_ctx *enl, struct bcri_audit *out)
 {
     struct audit audit = {.ctx = enl, .out = out};
     /* It tells what it finds. A running program changes what it looks at, and a repair must not be blamed for that. */
-    const bool damaged = enl->damaged;
+    const bool corrupt = enl->daemon.corrupt;
     out->findings = out->regions = out->queued = out->beyond = 0;
     out->waiting_gets = out->waiting_puts = out->lost_nodes = 0;
     each_record(&audit, look_at_areas);
     each_record(&audit, look_at_ids);
     look_at_heaps(&audit);
-    enl->damaged = damaged;
+    enl->daemon.corrupt = corrupt;
     free(audit.regions.entry);
     free(audit.nodes.entry);
     free(audit.requests.entry);

@@ -7,7 +7,6 @@
 #include "bcri/copying.h"
 #include "bcri/ids.h"
 #include "bcri/region.h"
-#include "bcri/sane.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 
@@ -17,24 +16,13 @@ static int refuse(int code)
     return -2;
 }
 
-/* As bcri_id_live, for a region whose data are about to be read or written: they lie in its segment, or bcrE_INTERNAL. */
-static int data_live(struct bcri_ctx *ctx, void **rgid, struct bcri_slot_shm **slot_out)
-{
-    int error = bcri_id_live(ctx, rgid, slot_out);
-    if (bcri_unlikely(error != 0))
-        return error;
-    bcri_ref ref = bcri_slot_region(bcri_load(&(*slot_out)->word));
-    const struct bcri_region_shm *region = bcri_at(ctx, ref);
-    return bcri_likely(region != NULL && bcri_region_sane(ctx, ref, region)) ? 0 : bcrE_NOMEM;
-}
-
 int bcr_copyfm(const int *copydesc, int repl, void **rgid, int offset, void *buffer, int buflen)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
         return -2;
     struct bcri_slot_shm *slot;
-    int error = data_live(ctx, rgid, &slot);
+    int error = bcri_id_live(ctx, rgid, &slot);
     if (bcri_unlikely(error != 0))
         return refuse(error);
     const struct bcri_copy_region region = bcri_copy_describe(ctx, slot, offset);
@@ -67,7 +55,7 @@ int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, const voi
     if (bcri_unlikely(ctx == NULL))
         return -2;
     struct bcri_slot_shm *slot;
-    int error = data_live(ctx, rgid, &slot);
+    int error = bcri_id_live(ctx, rgid, &slot);
     if (bcri_unlikely(error != 0))
         return refuse(error);
     struct bcri_copy_region region = bcri_copy_describe(ctx, slot, offset);
@@ -87,9 +75,9 @@ int bcr_copytofm(const int *copydesc, int repl, void **rgid_to, int off_to, void
     if (ctx == NULL)
         return -2;
     struct bcri_slot_shm *slot_to, *slot_fm;
-    int error = data_live(ctx, rgid_to, &slot_to);
+    int error = bcri_id_live(ctx, rgid_to, &slot_to);
     if (error == 0)
-        error = data_live(ctx, rgid_fm, &slot_fm);
+        error = bcri_id_live(ctx, rgid_fm, &slot_fm);
     if (error != 0)
         return refuse(error);
     struct bcri_copy_region to = bcri_copy_describe(ctx, slot_to, off_to);

@@ -16,7 +16,6 @@
 #include "bcri/region.h"
 #include "bcri/request.h"
 #include "bcri/result.h"
-#include "bcri/sane.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 #include "bcri/trace.h"
@@ -89,8 +88,6 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     bcri_ref old_ref = bcri_slot_region(bcri_load(&slot->word));
     struct bcri_region_shm *old = bcri_at(ctx, old_ref);
-    if (bcri_unlikely(old == NULL || !bcri_region_sane(ctx, old_ref, old)))
-        return bcrE_NOMEM;
     if (bcri_load_acquire(&old->count) == BCRI_COUNT_ONE)
         return 0;
     bcri_ref ref;
@@ -98,11 +95,6 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     int error = bcri_heap_alloc(ctx, old->length, old->archtype, &ref, &copy);
     if (error != 0)
         return error;
-    /* A free block's header lies in shared memory, too. */
-    if (bcri_unlikely(!bcri_region_sane(ctx, ref, copy))) {
-        bcri_heap_free(ctx, ref, copy);
-        return bcrE_NOMEM;
-    }
     copy->error = old->error;
     memcpy((void *)bcri_region_data(ctx, ref), (const void *)bcri_region_data(ctx, old_ref), old->length);
     bcri_journal_open(ctx, BCRI_OP_MOD, BCRI_REF_NONE, ref, bcri_slot_ref(ctx, slot));
@@ -139,11 +131,10 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
     if (error != bcrE_PENDING)
         return bcri_fail(error);
     do {
-        int withdrawn = bcri_request_withdraw(ctx, slot);
-        if (withdrawn == 0)
+        if (bcri_request_withdraw(ctx, slot)) {
             bcri_request_gone(ctx);
-        if (withdrawn != BCRI_WAITS)
-            return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
+            return 0;
+        }
         bcri_wait_settled(ctx, slot);
         error = bcri_request_settle(ctx, slot);
     } while (error == BCRI_WAITS);
@@ -201,12 +192,9 @@ int bcr_rgrealloc(void **rgid, int newlen)
     if (error == 0) {
         bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
         struct bcri_region_shm *region = bcri_at(ctx, ref);
-        if (region == NULL)
-            error = bcrE_NOMEM;
-        else
-            error = bcri_load_acquire(&region->count) == BCRI_COUNT_ONE
-                        ? bcri_heap_resize(ctx, ref, region, (uint32_t)newlen)
-                        : bcrE_BUSY;
+        error = bcri_load_acquire(&region->count) == BCRI_COUNT_ONE
+                    ? bcri_heap_resize(ctx, ref, region, (uint32_t)newlen)
+                    : bcrE_BUSY;
     }
     return error == 0 ? 0 : bcri_fail(error);
 }
@@ -223,10 +211,7 @@ static const struct bcri_region_shm *region_of(void **rgid)
         bcri_set_errno(error);
         return NULL;
     }
-    const struct bcri_region_shm *region = bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
-    if (region == NULL)
-        bcri_set_errno(bcrE_NOMEM);
-    return region;
+    return bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
 }
 
 int bcr_rglen(void **rgid, int *archtype)

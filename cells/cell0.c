@@ -8,6 +8,7 @@
 #include "bcri/archtype.h"
 #include "bcri/bell.h"
 #include "bcri/cell.h"
+#include "bcri/corrupt.h"
 #include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
@@ -16,7 +17,6 @@
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
-#include "bcri/sane.h"
 
 #define RING_LOG2 3u
 
@@ -56,6 +56,13 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
     bcri_store_release(&record->id.first_area, ref);
 }
 
+/* Whether a region's data lies in its segment: its header is shared memory, and the daemon is about to write there. */
+static bool reaches(const struct bcri_ctx *ctx, bcri_ref ref, const struct bcri_region_shm *region)
+{
+    const uint64_t end = (uint64_t)region->data_16 * 16 + region->length;
+    return end <= ctx->map[bcri_ref_seg(ref)].units * BCRI_REF_UNIT;
+}
+
 /* The open journal says ALLOC (region counted once, nobody's yet); it becomes PUT with the hold already the cell's, so
  * that a death at any point drops it or leaves it in the cell. */
 static int put_region(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
@@ -66,7 +73,7 @@ static int put_region(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref r
     bcri_step();
     int error = bcri_cell_enter(ctx, place);
     if (error == BCRI_STALE || error == bcrE_INTERNAL)
-        error = bcrE_DEAD;
+        error = bcrE_DEAD; /* it has ended, or the cell is condemned */
     if (error == 0) {
         error = bcri_queue_append(ctx, place, region, BCRI_REF_NONE);
         bcri_cell_leave(ctx, place);
@@ -84,9 +91,10 @@ static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uin
     int error = bcri_heap_alloc_reserve(ctx, length, archtype, &ref, &region);
     if (error != 0)
         return error;
-    if (!bcri_region_sane(ctx, ref, region)) {
+    if (!reaches(ctx, ref, region)) {
+        bcri_corrupt(ctx, "the header of a free block", ref);
         bcri_heap_free(ctx, ref, region);
-        return bcrE_NOMEM;
+        return bcrE_INTERNAL;
     }
     memcpy((void *)bcri_region_data(ctx, ref), data, length);
     region->error = (uint16_t)code;

@@ -14,8 +14,8 @@
 #include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/region.h"
-#include "bcri/sane.h"
 #include "bcri/segment.h"
+#include "bcri/validate.h"
 
 struct left_segment {
     uint32_t seg;
@@ -179,7 +179,7 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
     struct bcri_area_shm *first = own != BCRI_REF_NONE ? bcri_at(enl, own) : NULL;
     const struct bcri_area_shm *before = NULL;
     for (bcri_ref ref = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE; ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_area_next(enl, ref, before);
+        struct bcri_area_shm *area = bcri_area_next_own(enl, ref, before);
         if (area == NULL || has_uncollected(enl, area))
             return;
         before = area;

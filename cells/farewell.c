@@ -6,6 +6,7 @@
 #include "bcr/error.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/corrupt.h"
 #include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/junk.h"
@@ -16,10 +17,10 @@
 #include "bcri/repair.h"
 #include "bcri/request.h"
 #include "bcri/result.h"
-#include "bcri/sane.h"
 #include "bcri/serve.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
+#include "bcri/validate.h"
 
 /* A region that was handed to a request of the dead one and not taken: the request's ID names it until it is at the head of
  * its cell again, so that this list can be made anew. */
@@ -287,8 +288,7 @@ static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
     bcri_journal_open(enl, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
     if (bcri_area_lock_until(enl, place, BCRI_DEADLINE_NEVER)) {
         if (lock_cell(enl, place)) {
-            /* What a stray store has damaged is closed as it is: what its chains lead to stays held. */
-            if (bcri_cell_sane(enl, place)) {
+            if (bcri_cell_validate(enl, place)) {
                 bcri_tickets_to_list(enl, place);
                 bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
                 if (bcri_queue_length(place) != 0)
@@ -306,73 +306,53 @@ static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
     bcri_journal_close(enl);
 }
 
-/* A look at what a living owner may be changing. What it makes of enl->damaged is for the caller to judge, once it is known
- * whether the list was the same all along. */
-struct glance {
-    bool before, odd;
-};
-static struct glance glance_begin(struct bcri_ctx *enl)
-{
-    struct glance glance = {.before = enl->damaged};
-    enl->damaged = false;
-    return glance;
-}
-static void glance_end(struct bcri_ctx *enl, struct glance *glance)
-{
-    glance->odd |= enl->damaged;
-    enl->damaged = glance->before;
-}
-
 static bool list_changed(const struct bcri_record_shm *record, uint32_t version)
 {
     atomic_thread_fence(memory_order_acquire);
     return bcri_load(&record->id.version) != version;
 }
 
-/* One area, all of it, or what is still there of it. True: something makes no sense, unless the list has changed. */
+/* One area, all of it, or what is still there of it. True: it is corrupt, unless the list has changed. */
 static bool walk_area(struct bcri_ctx *enl, const struct bcri_area_shm *area,
                       void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
                       uint32_t tag)
 {
-    bool odd = false;
+    bool corrupt = false;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
         struct bcri_place place;
-        struct glance glance = glance_begin(enl);
-        int error = bcri_place_at(enl, bcri_area_cell(area, i), &place);
-        glance_end(enl, &glance);
-        odd |= glance.odd || error == bcrE_NOCELL;
+        const int error = bcri_place_look(enl, bcri_area_cell(area, i), &place);
+        corrupt |= error == bcrE_NOCELL || error == bcrE_INTERNAL;
         if (error == 0)
             visit(enl, &place, tag);
     }
-    return odd;
+    return corrupt;
 }
 
 /* The areas whose numbers begin at `*from` or behind it; `*from` moves on with each that is done. To be called again if the list
- * has changed meanwhile. True: something makes no sense, unless it has; the rest of the list was left out. */
+ * has changed meanwhile. True: it is corrupt, unless it has; the rest of the list was left out. */
 static bool walk_areas(struct bcri_ctx *enl, const struct bcri_record_shm *record, uint32_t version,
                        uint64_t *from,
                        void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
                        uint32_t tag)
 {
-    bool odd = false;
+    bool corrupt = false;
     const struct bcri_area_shm *before = NULL;
-    for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE && !odd;) {
-        struct glance glance = glance_begin(enl);
-        const struct bcri_area_shm *area = bcri_area_next(enl, ref, before);
-        glance_end(enl, &glance);
-        if (glance.odd || area == NULL)
-            return glance.odd;
+    for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE && !corrupt;) {
+        struct bcri_area_shm *area;
+        const int error = bcri_area_next(enl, ref, before, &area);
+        if (error != 0)
+            return error == bcrE_INTERNAL;
         const uint64_t base = area->base;
         if (base >= *from) {
             if (list_changed(record, version))
                 return false; /* it need not be the next one */
-            odd = walk_area(enl, area, visit, tag);
+            corrupt = walk_area(enl, area, visit, tag);
             *from = base + 1;
         }
         before = area;
         ref = bcri_load_acquire(&area->next);
     }
-    return odd;
+    return corrupt;
 }
 
 /* A living owner may be changing its list meanwhile: then on from where it got to, until the list was the same from there to its
@@ -385,15 +365,16 @@ static void each_cell(struct bcri_ctx *enl, uint32_t index,
     struct bcri_record_shm *record = bcri_record(enl, index);
     uint64_t from = 0;
     uint32_t version;
-    bool odd;
+    bool corrupt;
     if (record == NULL)
         return;
     do {
         if (!bcri_version_settled(enl, record, index, &version))
             return; /* parked */
-        odd = walk_areas(enl, record, version, &from, visit, tag);
+        corrupt = walk_areas(enl, record, version, &from, visit, tag);
     } while (list_changed(record, version));
-    enl->damaged |= odd;
+    if (corrupt)
+        bcri_corrupt_at(enl, "an owner's list of areas", &record->id.first_area);
 }
 
 static void visit_close(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag)
@@ -434,7 +415,7 @@ bool bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
     struct bcri_record_shm *record = bcri_record(enl, index);
     struct walk walk = {.enl = enl};
     if (record == NULL)
-        return true; /* it cannot be mapped, or the way to it is damaged: nothing of it can be put right */
+        return true; /* it cannot be mapped, or the way to it is corrupt: nothing of it can be put right */
     enl->daemon.parked = 0;
     if (bcri_journal_repair(enl, index)) {
         bcri_slot_each(enl, index, end_id, &walk);

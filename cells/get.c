@@ -97,9 +97,8 @@ static int finish(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_sl
     for (;; tired = false) {
         int ready = tired ? bcri_wait_asleep(ctx, &slot, 1, deadline_ns)
                           : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
-        int withdrawn = ready < 0 ? bcri_request_withdraw(ctx, slot) : BCRI_WAITS;
-        if (withdrawn != BCRI_WAITS)
-            return withdrawn == 0 ? bcrE_TIMEOUT : withdrawn;
+        if (ready < 0 && bcri_request_withdraw(ctx, slot))
+            return bcrE_TIMEOUT;
         int error = bcri_request_settle(ctx, slot);
         if (error != BCRI_WAITS)
             return error;

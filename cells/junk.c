@@ -11,6 +11,7 @@
 #include "bcri/junk.h"
 
 #include "bcri/cell.h"
+#include "bcri/corrupt.h"
 #include "bcri/handler_request.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
@@ -95,10 +96,17 @@ static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bc
     bcri_ref ref;
     while ((ref = bcri_load(cursor_of(junk, which))) != 0) {
         NODE *node = bcri_at_sure(ctx, ref);
+        /* Those that are done have none: so the chain does not go in circles. */
+        if (bcri_unlikely(bcri_load(&node->region) == BCRI_REF_NONE)) {
+            bcri_corrupt(ctx, "a chain of queued regions", ref);
+            bcri_store(cursor_of(junk, which), BCRI_REF_NONE);
+            return;
+        }
         /* The node goes back by plain stores under the leaf lock: once the cursor has moved on it is only ours, and a
          * death in between loses one node, no region. */
         drop_and_step(ctx, junk, which, bcri_load(&node->region), bcri_load(&node->next));
         bcri_leaf_lock(ctx, place);
+        bcri_store(&node->region, BCRI_REF_NONE);
         bcri_store(&node->next, bcri_load(&place->area->node_free));
         bcri_step();
         bcri_store(&place->area->node_free, ref);
@@ -112,6 +120,10 @@ void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *pla
     bcri_ref first = bcri_load(&junk->first);
     if (first != 0)
         drop_and_step(ctx, junk, BCRI_JUNK_FIRST, first, 0);
+    if (bcri_load(&junk->to) - bcri_load(&junk->from) > bcri_ring_entries(place)) {
+        bcri_corrupt_at(ctx, "the journal of what was detached", junk);
+        bcri_store(&junk->from, bcri_load(&junk->to));
+    }
     for (uint64_t t; (t = bcri_load(&junk->from)) < bcri_load(&junk->to);)
         drop_and_step(ctx, junk, BCRI_JUNK_RING, bcri_load_acquire(bcri_ring_at(place, t)) & BCRI_REF_MASK,
                       t + 1);

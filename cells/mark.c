@@ -34,7 +34,7 @@ static int change(struct bcri_ctx *ctx, int cell, int32_t mark, uint32_t flag)
         bcri_cell_leave(ctx, place);
     }
     bcri_journal_close(ctx);
-    return error == BCRI_STALE ? bcrE_NOCELL : error;
+    return error == BCRI_STALE ? bcrE_INTERNAL : error; /* only the daemon closes it: condemned */
 }
 
 int bcri_mark_set(struct bcri_ctx *ctx, int cell, int32_t mark)

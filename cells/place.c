@@ -16,8 +16,9 @@
 #include "bcri/cces.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/corrupt.h"
 #include "bcri/lock.h"
-#include "bcri/sane.h"
+#include "bcri/validate.h"
 
 /* Whose list of areas is looked at. */
 struct list_of {
@@ -67,13 +68,15 @@ bool bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, 
     return version_settled_until(ctx, record, index, BCRI_DEADLINE_NEVER, version_out);
 }
 
+/* 0; bcrE_NOCELL, bcrE_NOMEM, bcrE_INTERNAL as bcri_area_look. */
 static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_place *place)
 {
     uint32_t gen;
-    struct bcri_area_shm *area = bcri_area_look(ctx, area_ref, &gen);
-    struct bcri_cell_shm *cell = bcri_at(ctx, cell_ref);
-    if (area == NULL || cell == NULL)
-        return cell != NULL && bcri_at(ctx, area_ref) != NULL ? bcrE_NOCELL : bcrE_NOMEM;
+    struct bcri_area_shm *area;
+    struct bcri_cell_shm *cell = bcri_at_stale(ctx, cell_ref);
+    const int error = bcri_area_look(ctx, area_ref, &area, &gen);
+    if (error != 0 || cell == NULL)
+        return error != 0 ? error : bcrE_NOMEM;
     place->record = bcri_record(ctx, area->owner);
     if (place->record == NULL)
         return bcrE_NOMEM;
@@ -82,20 +85,14 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
                               offset % BCRI_PAGE_BYTES / BCRI_HEADER_BYTES);
     if (bcri_load(&cell->i.area) != area_ref)
         return bcrE_NOCELL; /* both may be others' by now */
-    if (nth >= bcri_area_cells(area) || bcri_area_cell(area, nth) != cell_ref) {
-        bcri_area_damaged(ctx, area, gen);
-        return bcrE_NOCELL;
-    }
-    const bool before = ctx->damaged;
+    const bool fits = nth < bcri_area_cells(area) && bcri_area_cell(area, nth) == cell_ref;
     place->ring_ref = bcri_area_ring(area, nth);
-    place->ring = bcri_at(ctx, place->ring_ref);
+    place->ring = bcri_at_stale(ctx, place->ring_ref);
     atomic_thread_fence(memory_order_acquire);
-    if (bcri_load(&area->gen) != gen) {
-        ctx->damaged = before;
+    if (bcri_load(&area->gen) != gen)
         return bcrE_NOCELL;
-    }
-    if (place->ring == NULL)
-        return bcrE_NOMEM;
+    if (!fits || place->ring == NULL)
+        return fits ? bcrE_NOMEM : bcrE_INTERNAL;
     place->cell = cell;
     place->area = area;
     place->ref = cell_ref;
@@ -114,28 +111,34 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     return bcri_load(&area->gen) == gen ? 0 : bcrE_NOCELL;
 }
 
-int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place)
+int bcri_place_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place)
 {
-    struct bcri_cell_shm *cell = bcri_at(ctx, cell_ref);
+    struct bcri_cell_shm *cell = bcri_at_stale(ctx, cell_ref);
     if (cell == NULL)
-        return bcrE_NOMEM;
+        return bcri_leads_nowhere(ctx, cell_ref) ? bcrE_INTERNAL : bcrE_NOMEM;
     bcri_ref area_ref = bcri_load(&cell->i.area);
     return area_ref != BCRI_REF_NONE ? place_fill(ctx, area_ref, cell_ref, place) : bcrE_NOCELL;
 }
 
+int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place)
+{
+    const int error = bcri_place_look(ctx, cell_ref, place);
+    if (bcri_unlikely(error == bcrE_INTERNAL))
+        bcri_corrupt(ctx, "a cell, or its area", cell_ref);
+    return error;
+}
+
 /* Looks through the owner's list. The list may change under us: whatever is read is memory that holds headers for ever,
- * and the version is compared again afterwards. bcrE_INTERNAL: unless it has changed, no CCE has written that list. */
+ * and the version is compared again afterwards. bcrE_INTERNAL: it is corrupt, unless it has changed. */
 static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t number,
                          struct bcri_place *place)
 {
     const struct bcri_area_shm *before = NULL;
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
-        uint32_t gen;
-        const struct bcri_area_shm *area = bcri_area_look(ctx, ref, &gen);
-        if (area == NULL)
-            return bcri_at(ctx, ref) != NULL ? bcrE_INTERNAL : bcrE_NOMEM;
-        if (before != NULL && area->base <= before->base)
-            return bcrE_INTERNAL; /* it would go in circles */
+        struct bcri_area_shm *area;
+        const int next = bcri_area_next(ctx, ref, before, &area);
+        if (next != 0)
+            return next;
         before = area;
         uint32_t nth = number - area->base;
         if (nth < bcri_area_cells(area)) {
@@ -160,10 +163,7 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadl
         uint32_t version;
         if (!version_settled_until(ctx, cce->record, cce->index, deadline_ns, &version))
             return bcrE_TIMEOUT;
-        const bool before = ctx->damaged;
         error = number >= 0 ? find_in_areas(ctx, cce->record, (uint32_t)number, place) : bcrE_NOCELL;
-        const bool damaged = ctx->damaged;
-        ctx->damaged = before; /* until it is known that nothing has changed under the look */
         bool open = error != 0 || bcri_cell_open(place);
         atomic_thread_fence(memory_order_acquire);
         if (bcri_load(&cce->record->id.version) != version)
@@ -175,10 +175,10 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadl
         int ended = bcri_cce_check(cce);
         if (ended != 0)
             return ended;
-        /* A cell that is in the list of a living one is open. */
-        bool is_odd = error == 0 || error == bcrE_INTERNAL;
-        ctx->damaged |= damaged || is_odd;
-        return is_odd ? bcrE_NOMEM : error;
+        /* A cell that is in the list of a living one is open, or condemned. */
+        if (error == bcrE_INTERNAL || (error == 0 && !bcri_cell_condemned(place)))
+            bcri_corrupt_at(ctx, "an owner's list of areas, or a cell", &cce->record->id.first_area);
+        return error == 0 ? bcrE_INTERNAL : error;
     }
 }
 

@@ -7,6 +7,7 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/corrupt.h"
 #include "bcri/handler_request.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
@@ -15,11 +16,11 @@
 #include "bcri/repair.h"
 #include "bcri/request.h"
 #include "bcri/result.h"
-#include "bcri/sane.h"
 #include "bcri/segment.h"
 #include "bcri/serve.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
+#include "bcri/validate.h"
 
 #define CELL struct bcri_cell_shm
 #define SLOT struct bcri_slot_shm
@@ -404,8 +405,12 @@ void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place)
     CELL *cell = place->cell;
     uint64_t head = bcri_load(&cell->h.head);
     uint64_t tail = bcri_load(&cell->t.tail);
-    if (head <= tail || head - tail > BCRI_TICKETS)
+    if (head <= tail)
         return;
+    if (head - tail > BCRI_TICKETS) {
+        bcri_corrupt(ctx, "the counters of a cell", place->ref);
+        return;
+    }
     bcri_ref before = 0;
     bcri_tx_begin(ctx);
     for (uint64_t t = tail; t < head; t++) {
@@ -451,13 +456,16 @@ void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell)
     bcri_store(&ctx->journal->ring, 0);
 }
 
-/* The first of a list has none before it, whatever its slot says. */
-static void begin_list(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+/* Whether the first of the list waits at this cell, and has none before it; whoever was answered waits no longer, so no list goes
+ * in circles. If not the cell is corrupt, and the daemon condemns it. */
+static bool is_first(struct bcri_ctx *ctx, struct bcri_place *place, const struct bcri_slot_shm *slot)
 {
-    if (bcri_unlikely(bcri_load(&slot->prev) != 0)) {
-        ctx->damaged = true;
-        bcri_store(&slot->prev, 0);
-    }
+    if (bcri_likely(bcri_load(&slot->word) == bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref) &&
+                    bcri_load(&slot->prev) == 0))
+        return true;
+    bcri_corrupt(ctx, "a cell's list of requests", place->ref);
+    bcri_cell_condemn(ctx, place);
+    return false;
 }
 
 /* Answers the first request with `region`: a read gets a hold of its own, a take the one that is queued at `from`. False: the
@@ -471,7 +479,8 @@ static bool serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     bool read = bcri_request_want(slot) == BCRI_WANT_READ;
     bool leaf = !read && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
 
-    begin_list(ctx, slot);
+    if (!is_first(ctx, place, slot))
+        return true;
     if (leaf)
         bcri_leaf_lock(ctx, place);
     bcri_store(&ctx->journal->ring, owner + 1);
@@ -617,10 +626,10 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64
     int error = 0;
     if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0)
         error = BCRI_STALE;
-    else if (!bcri_cell_sane(ctx, place))
-        error = bcrE_INTERNAL;
-    else if (bcri_unlikely(ctx->daemon.parks) && !bcri_cell_deeper(ctx, place))
-        error = bcrE_TIMEOUT;
+    else if (bcri_unlikely(ctx->daemon.parks))
+        error = !bcri_cell_validate(ctx, place) ? bcrE_INTERNAL
+                : !bcri_cell_deeper(ctx, place) ? bcrE_TIMEOUT
+                                                : 0;
     if (error != 0) {
         unlock_both(ctx, place);
         return error;
@@ -654,7 +663,8 @@ void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int 
     while ((ref = bcri_load(&place->cell->c.list_first)) != 0) {
         SLOT *slot = bcri_at_sure(ctx, ref);
         uint32_t owner = bcri_request_owner(slot);
-        begin_list(ctx, slot);
+        if (!is_first(ctx, place, slot))
+            return;
         bcri_store(&ctx->journal->ring, owner + 1);
         bcri_tx_begin(ctx);
         bcri_tx_unlist(ctx, place, slot);

@@ -38,10 +38,10 @@
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
-#include "bcri/sane.h"
 #include "bcri/serve.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
+#include "bcri/validate.h"
 
 #define CELL struct bcri_cell_shm
 
@@ -338,7 +338,8 @@ static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_pl
         bcri_junk_drop(enl, dead->index, place);
     }
     uint64_t state = bcri_load(&place->cell->h.state);
-    if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 && bcri_cell_sane(enl, place)) {
+    if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 &&
+        bcri_cell_validate(enl, place)) {
         if (!bcri_cell_settle(enl, place)) {
             bcri_look_again(enl, place->ref);
             enl->daemon.parked = 0; /* not this repair */
@@ -395,7 +396,7 @@ void bcri_look_again(struct bcri_ctx *enl, bcri_ref cell)
 static void look_at(struct bcri_ctx *enl, bcri_ref cell)
 {
     struct bcri_place place;
-    if (bcri_place_at(enl, cell, &place) != 0)
+    if (bcri_place_look(enl, cell, &place) != 0)
         return;
     bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
     int error = bcri_cell_enter(enl, &place);
@@ -403,6 +404,8 @@ static void look_at(struct bcri_ctx *enl, bcri_ref cell)
         bcri_cell_leave(enl, &place);
     const bool puts = bcri_load_acquire(&place.area->waitputs) != 0;
     if (puts && bcri_area_lock_until(enl, &place, BCRI_DEADLINE_NEVER)) {
+        if (bcri_cell_condemned(&place))
+            bcri_putwait_fail(enl, &place, bcrE_INTERNAL);
         bcri_putwait_serve_all(enl, &place);
         bcri_area_unlock(enl, &place);
     } else if (puts || error == bcrE_TIMEOUT) {
@@ -423,13 +426,6 @@ bool bcri_looks_done(struct bcri_ctx *enl)
         look_at(enl, cell);
     }
     return enl->daemon.look_count == 0 && enl->daemon.kept_drops == 0;
-}
-
-/* The dead one may have freed room and not come to serving the puts that wait for it. */
-static void serve_later(struct bcri_ctx *enl, const struct bcri_place *place)
-{
-    if (bcri_load_acquire(&place->area->waitputs) != 0)
-        bcri_look_again(enl, place->ref);
 }
 
 /* False: parked. */
@@ -464,12 +460,14 @@ static bool repair_open(struct bcri_ctx *enl, struct dead *dead)
     bcri_store(&j->cw_state, BCRI_CW_IDLE);
     bcri_store(&j->ring, 0);
     bcri_store_release(&j->op, BCRI_OP_NONE);
+    /* It may have freed room and not come to serving the puts that wait for it; and where it has met corrupt memory the cell is
+     * validated so, which it may not have locked. */
     if (has_cell)
-        serve_later(enl, &cell);
+        bcri_look_again(enl, cell.ref);
     if (has_second)
-        serve_later(enl, &second);
-    else if (!has_cell && area != NULL && bcri_place_at(enl, area->cells, &cell) == 0)
-        serve_later(enl, &cell);
+        bcri_look_again(enl, second.ref);
+    else if (!has_cell && area != NULL)
+        bcri_look_again(enl, area->cells);
     return true;
 }
 

@@ -13,6 +13,7 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/corrupt.h"
 #include "bcri/drop.h"
 #include "bcri/get.h"
 #include "bcri/handler_request.h"
@@ -24,9 +25,9 @@
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
-#include "bcri/sane.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
+#include "bcri/validate.h"
 #include "bcri/wait.h"
 #include "bcri/wait_loop.h"
 
@@ -44,7 +45,8 @@ static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, stru
     int error = bcri_place_at(ctx, bcri_load(&slot->cell), place);
     if (bcri_unlikely(error == bcrE_NOCELL)) {
         enum bcri_slot_state state = state_of(slot);
-        ctx->damaged |= state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED;
+        if (state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED)
+            bcri_corrupt_at(ctx, "a request for a cell that is gone", slot);
     }
     return error;
 }
@@ -310,38 +312,33 @@ bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return !served;
 }
 
-int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_place place;
-    const bool before = ctx->damaged;
-    ctx->damaged = false; /* what was met earlier says nothing about this request */
-    int found = waits_at(ctx, slot, &place);
-    const bool lost = ctx->damaged;
-    ctx->damaged |= before;
-    if (bcri_unlikely(found != 0))
-        return lost ? bcrE_INTERNAL : BCRI_WAITS;
+    if (bcri_unlikely(waits_at(ctx, slot, &place) != 0))
+        return false;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    int result = BCRI_WAITS;
-    int entered = bcri_cell_enter(ctx, &place);
-    if (entered == 0) {
+    bool withdrawn = false;
+    const bool entered = bcri_cell_enter(ctx, &place) == 0;
+    if (entered) {
         if (state_of(slot) == BCRI_SLOT_LISTED) {
             bcri_tx_begin(ctx);
             bcri_tx_unlist(ctx, &place, slot);
             BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, 0);
             bcri_tx_commit(ctx);
-            result = 0;
+            withdrawn = true;
         } else if (state_of(slot) == BCRI_SLOT_TICKET && full_entry(&place, slot) == 0) {
-            result =
-                bcrE_INTERNAL; /* with both locks held a ticket has either been moved to the list or been served */
+            /* With both locks held a ticket has either been moved to the list or been served. */
+            bcri_corrupt(ctx, "a cell at which a request waits", place.ref);
         }
         bcri_cell_leave(ctx, &place);
     }
     bcri_journal_close(ctx);
-    if (bcri_unlikely(entered == bcrE_INTERNAL || (entered != 0 && bcri_cell_lost(ctx, &place, slot))))
-        return bcrE_INTERNAL;
-    if (result == 0)
+    if (bcri_unlikely(!entered))
+        (void)bcri_cell_lost(ctx, &place, slot);
+    if (withdrawn)
         bcri_slot_give(ctx, slot);
-    return result;
+    return withdrawn;
 }
 
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)

@@ -54,11 +54,12 @@ int bcr_rgwait(void **rgid, int msec, int failfree)
     uint64_t deadline_ns = bcri_deadline_after(msec);
     do {
         if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0) {
-            int withdrawn = failfree ? bcri_request_withdraw(ctx, slot) : 0;
-            if (failfree && withdrawn == 0)
+            if (!failfree)
+                return 0;
+            if (bcri_request_withdraw(ctx, slot)) {
                 bcri_request_gone(ctx);
-            if (withdrawn != BCRI_WAITS)
-                return withdrawn == 0 ? 0 : bcri_fail(withdrawn);
+                return 0;
+            }
         }
         error = bcri_request_settle(ctx, slot);
     } while (error == BCRI_WAITS);
@@ -112,11 +113,8 @@ static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int 
     for (int i = 0; i < nids; i++) {
         if (bcri_slot_state(bcri_load_acquire(&slots[i]->word)) == BCRI_SLOT_FREE)
             continue; /* named twice, withdrawn once */
-        int withdrawn = bcri_request_withdraw(ctx, slots[i]);
-        if (withdrawn == 0)
+        if (bcri_request_withdraw(ctx, slots[i]))
             continue;
-        if (withdrawn == bcrE_INTERNAL)
-            return bcri_fail(withdrawn);
         if (i == 0) {
             make_usable(ctx, slots[i]);
             return 1;

@@ -6,6 +6,7 @@
 
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/corrupt.h"
 #include "bcri/handler_request.h"
 #include "bcri/lock.h"
 #include "bcri/repair.h"
@@ -108,10 +109,10 @@ bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool ha
         if (i >= cells)
             i = 0;
         bcri_ref ref = bcri_area_cell(area, i);
-        const CELL *cell = bcri_at(ctx, ref);
+        const CELL *cell = bcri_at_stale(ctx, ref); /* the area may have been given back */
         struct bcri_place other;
         if (ref == place->ref || cell == NULL || bcri_load(&cell->t.credits) == 0 ||
-            bcri_place_at(ctx, ref, &other) != 0 || !spare_credit(ctx, &other, half))
+            bcri_place_look(ctx, ref, &other) != 0 || !spare_credit(ctx, &other, half))
             continue;
         bcri_store(&area->gather_from, i);
         return true;
@@ -125,6 +126,11 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
     struct bcri_place target;
+    /* Who was served waits no longer: so the list does not go in circles. */
+    if (slot != NULL && bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_PUTWAIT) {
+        bcri_corrupt(ctx, "an area's list of waiting puts", slot_ref);
+        return bcrE_INTERNAL;
+    }
     if (slot == NULL || bcri_place_at(ctx, bcri_load(&slot->cell), &target) != 0)
         return bcrE_NOMEM;
     uint32_t owner = bcri_request_owner(slot);
@@ -199,11 +205,24 @@ void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_place *place)
     bcri_area_unlock(ctx, place);
 }
 
+/* A put that waits in the area; NULL: there is none. `*left` counts down from the area's count of them, since no list goes in
+ * circles. */
+static const SLOT *waiting_put(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *left)
+{
+    if (ref == BCRI_REF_NONE)
+        return NULL;
+    if (bcri_likely((*left)-- != 0))
+        return bcri_at(ctx, ref);
+    bcri_corrupt(ctx, "an area's list of waiting puts", ref);
+    return NULL;
+}
+
 static bcri_ref first_for(struct bcri_ctx *ctx, const struct bcri_place *place)
 {
+    uint32_t left = bcri_load(&place->area->waitputs);
     bcri_ref ref = bcri_load(&place->area->put_first);
-    for (SLOT *put; ref != 0; ref = bcri_load(&put->next)) {
-        put = bcri_at(ctx, ref);
+    for (const SLOT *put; ref != 0; ref = bcri_load(&put->next)) {
+        put = waiting_put(ctx, ref, &left);
         if (put == NULL)
             return BCRI_REF_NONE;
         if (bcri_load(&put->cell) == place->ref)
@@ -261,10 +280,9 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
 
 void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
 {
-    for (bcri_ref ref = bcri_load(&place->area->put_first); ref != 0;) {
-        const SLOT *put = bcri_at(ctx, ref);
-        if (put == NULL)
-            return;
+    uint32_t left = bcri_load(&place->area->waitputs);
+    const SLOT *put;
+    for (bcri_ref ref = bcri_load(&place->area->put_first); (put = waiting_put(ctx, ref, &left)) != NULL;) {
         bcri_ref next = bcri_load(&put->next);
         if (bcri_load(&put->cell) == place->ref) {
             uint32_t owner = bcri_request_owner(put);

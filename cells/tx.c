@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "bcri/corrupt.h"
 #include "bcri/region.h"
 
 #define KIND_SHIFT 60
@@ -20,7 +21,7 @@ void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object
 {
     uint32_t n = bcri_load(&ctx->journal->redo_len);
     if (n >= BCRI_REDO_MAX) { /* no operation writes so many */
-        ctx->damaged = true;
+        bcri_corrupt_at(ctx, "a redo log", &ctx->journal->redo_len);
         return;
     }
     bcri_store(&ctx->record->redo[n].where, (uint64_t)kind << KIND_SHIFT | ((object << 5) + offset_bytes));

@@ -11,6 +11,7 @@
 #include "bcr/error.h"
 #include "bcri/archtype.h"
 #include "bcri/cces.h"
+#include "bcri/corrupt.h"
 #include "bcri/lock.h"
 #include "bcri/segment.h"
 #include "bcri/slot.h"
@@ -121,15 +122,24 @@ static bool segment_never_was(const struct bcri_ctx *ctx, uint32_t seg)
            bcri_load_acquire(&ctx->host->segments[seg].state) == BCRI_SEG_UNUSED;
 }
 
+bool bcri_leads_nowhere(const struct bcri_ctx *ctx, bcri_ref ref)
+{
+    const uint32_t seg = bcri_ref_seg(ref);
+    return ctx->map[seg].base != NULL ? (uint32_t)ref >= ctx->map[seg].units : segment_never_was(ctx, seg);
+}
+
+void *bcri_at_stale(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    (void)bcri_segment_map(ctx, bcri_ref_seg(ref));
+    return bcri_at_mapped(ctx, ref);
+}
+
 void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    uint32_t seg = bcri_ref_seg(ref);
-    unsigned char *base = bcri_segment_map(ctx, seg);
-    if (base != NULL && (uint32_t)ref < ctx->map[seg].units)
-        return base + bcri_ref_offset(ref);
-    if (base != NULL || segment_never_was(ctx, seg))
-        ctx->damaged = true;
-    return NULL;
+    void *at = bcri_at_stale(ctx, ref);
+    if (at == NULL && bcri_leads_nowhere(ctx, ref))
+        bcri_corrupt(ctx, "a reference that leads nowhere", ref);
+    return at;
 }
 
 void *bcri_nowhere(struct bcri_ctx *ctx)
@@ -139,12 +149,8 @@ void *bcri_nowhere(struct bcri_ctx *ctx)
 
 bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
 {
-    if (bcri_at(ctx, ref) == NULL)
-        return false;
-    bool has = (ctx->map[bcri_ref_seg(ref)].units - (uint32_t)ref) * BCRI_REF_UNIT >= bytes;
-    if (!has)
-        ctx->damaged = true; /* else not touched: others may be reading it */
-    return has;
+    return bcri_at_stale(ctx, ref) != NULL &&
+           (ctx->map[bcri_ref_seg(ref)].units - (uint32_t)ref) * BCRI_REF_UNIT >= bytes;
 }
 
 /* A segment of records is the same for ever: whoever has found it stays with it. */
@@ -154,12 +160,14 @@ static uint32_t learn_record_seg(struct bcri_ctx *ctx, uint32_t group)
     if (seg == 0)
         return 0;
     bcri_ref first = bcri_ref_make(seg & (BCRI_SEG_MAX - 1), 0);
-    if (seg >= BCRI_SEG_MAX || ctx->host->segments[seg].kind != BCRI_SEG_RECORDS ||
-        !bcri_at_has(ctx, first, (uint64_t)BCRI_RECORDS_PER_SEG * BCRI_RECORD_BYTES)) {
-        ctx->damaged |= seg >= BCRI_SEG_MAX || ctx->host->segments[seg].kind != BCRI_SEG_RECORDS;
-        return 0;
+    if (seg < BCRI_SEG_MAX && ctx->host->segments[seg].kind == BCRI_SEG_RECORDS) {
+        if (bcri_at_has(ctx, first, (uint64_t)BCRI_RECORDS_PER_SEG * BCRI_RECORD_BYTES))
+            return ctx->record_seg[group] = seg;
+        if (bcri_at(ctx, first) == NULL)
+            return 0; /* it cannot be mapped */
     }
-    return ctx->record_seg[group] = seg;
+    bcri_corrupt(ctx, "the directory of records", first);
+    return 0;
 }
 
 bcri_ref bcri_record_ref(struct bcri_ctx *ctx, uint32_t index)

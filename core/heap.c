@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "bcr/error.h"
+#include "bcri/corrupt.h"
 #include "heap_private.h"
 
 /* What one request looks for. */
@@ -185,8 +186,11 @@ int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm 
     } else {
         uint32_t i;
         struct bcri_span *span = ctx->heap != NULL ? bcri_span_of(ctx->heap, ref, &i) : NULL;
-        ctx->damaged |= span == NULL;
-        int error = span != NULL ? resize_own(ctx, span, i, length) : bcrE_NOMEM;
+        if (span == NULL) {
+            bcri_corrupt(ctx, "a region ID, or its region", ref);
+            return bcrE_NOMEM;
+        }
+        int error = resize_own(ctx, span, i, length);
         if (error != 0)
             return error;
     }

@@ -12,6 +12,7 @@
 
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/corrupt.h"
 #include "bcri/stopped.h"
 
 /* Whoever's time is up waits for a holder that runs, or wants to, and looks again so often whether it is stopped meanwhile. */
@@ -97,8 +98,8 @@ static int look_again_or_park(const struct bcri_holder_wait *wait, uint32_t hold
     return BCRI_HOLDER_STAYS;
 }
 
-/* Whether nobody can be behind that tag: none of the program's CCEs, one that has ended and is repaired, the asker itself. Then a
- * stray store has written it (ctx->damaged). No record is given out again while anybody waits in an operation. */
+/* Whether nobody can be behind that tag: none of the program's CCEs, one that has ended and is repaired, the asker itself. That is
+ * corrupt (corrupt.h): true for the daemon only. No record is given out again while anybody waits in an operation. */
 static bool is_nobody(const struct bcri_holder_wait *wait, uint32_t holder)
 {
     struct bcri_ctx *const ctx = wait->ctx;
@@ -108,7 +109,8 @@ static bool is_nobody(const struct bcri_holder_wait *wait, uint32_t holder)
     uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;
     /* What it held was given up before it was called DEAD: look again. */
     bool nobody = (state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD) && wait->holder(wait->what) == holder;
-    ctx->damaged |= nobody;
+    if (nobody)
+        bcri_corrupt_at(ctx, "a lock of nobody's", wait->what);
     return nobody;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bcr/error.h"
+#include "bcri/corrupt.h"
 #include "bcri/ctx.h"
 #include "bcri/descriptor.h"
 #include "bcri/machine.h"
@@ -80,7 +81,7 @@ void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t s
         return NULL;
     /* Behind the end of the file nothing can be touched. Files do not change in size. */
     if (fstat(fd, &status) != 0 || (uint64_t)status.st_size != size_bytes) {
-        ctx->damaged = true;
+        bcri_corrupt(ctx, "the entry of a segment", bcri_ref_make(seg, 0));
         return NULL;
     }
     void *base = mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -46,15 +46,6 @@ struct bcri_ctx *bcri_self_missing(void)
     return ctx;
 }
 
-int bcri_self_code(int code)
-{
-    struct bcri_ctx *ctx = bcri_self_thread;
-    if (ctx == NULL || !ctx->damaged)
-        return code;
-    ctx->damaged = false;
-    return bcrE_INTERNAL;
-}
-
 void bcri_self_set(struct bcri_ctx *ctx)
 {
     pthread_once(&watch_once, watch);

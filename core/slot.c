@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "bcri/corrupt.h"
 #include "bcri/segment.h"
 
 #define SLOT_BYTES sizeof(struct bcri_slot_shm)
@@ -94,8 +95,13 @@ void bcri_slot_each(struct bcri_ctx *ctx, uint32_t index,
     const uint32_t chunks = 1 + sizeof record->slot_chunk / sizeof record->slot_chunk[0];
     for (uint32_t chunk = 0; record != NULL && chunk < chunks; chunk++) {
         bcri_ref ref = chunk_ref(ctx, index, record, chunk);
-        if (ref == BCRI_REF_NONE || !bcri_at_has(ctx, ref, chunk_slots(chunk) * SLOT_BYTES))
+        if (ref == BCRI_REF_NONE)
             break;
+        if (!bcri_at_has(ctx, ref, chunk_slots(chunk) * SLOT_BYTES)) {
+            if (bcri_at(ctx, ref) != NULL)
+                bcri_corrupt(ctx, "the list of chunks of IDs", ref);
+            break;
+        }
         struct bcri_slot_shm *base = bcri_at(ctx, ref);
         for (size_t i = 0; i < chunk_slots(chunk); i++)
             if (bcri_load_acquire(&base[i].word) != 0)

@@ -106,7 +106,7 @@ void enl_cce_handshake_closed(struct enl_cce *cce);
 void enl_cce_disconnected(struct enl_cce *cce);
 /* Time is up for the CCEs that are disconnected and still run: they are killed. */
 void enl_cce_kill_disconnected(struct enl_program *program);
-/* Worker's report that the repair is done; with a `code`, as far as damaged memory lets it. */
+/* Worker's report that the repair is done; with a `code`, as far as corrupt memory lets it. */
 void enl_cce_repaired(struct enl_cce *cce, int code);
 /* Frees it if nothing needs it any more. */
 void enl_cce_release(struct enl_cce *cce);

@@ -329,7 +329,7 @@ void enl_cce_repaired(struct enl_cce *cce, int code)
     char who[512];
     if (code != 0)
         enl_report(cce->program, BCRI_LOG_ERROR,
-                   "shared memory is damaged: what %s held could not all be put right; enl audit says where",
+                   "shared memory is corrupt: what %s held could not all be put right; enl audit says where",
                    enl_cce_text(cce, who, sizeof who));
     cce->repairing = false;
     enl_cce_release(cce);

@@ -18,7 +18,7 @@
 #include "bcri/place.h"
 #include "bcri/repair.h"
 
-/* The thread waits for nobody, unless shared memory was damaged. */
+/* The thread waits for nobody, unless shared memory is corrupt. */
 #define STOP_MSEC 2000u
 /* Who is parked for so long is told of. */
 #define TOLD_AFTER_NS BCRI_NS_PER_S
@@ -110,9 +110,9 @@ static bool do_birth(struct bcri_ctx *ctx, struct enl_work *work)
 static bool do_repair(struct enl_worker *worker, struct enl_work *work)
 {
     struct bcri_ctx *ctx = context(worker);
-    ctx->damaged = work->code != 0;
+    ctx->daemon.corrupt = work->code != 0;
     const bool done = bcri_cce_repair(ctx, work->index);
-    work->code = ctx->damaged ? bcrE_INTERNAL : 0;
+    work->code = ctx->daemon.corrupt ? bcrE_INTERNAL : 0;
     if (done)
         bcri_estate_add(worker->estate, work->index);
     return done;

@@ -58,7 +58,7 @@ bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
 /* Queues a look at what ended CCEs have left, if none is queued. */
 bool enl_worker_look(struct enl_worker *worker);
 /* Called when no CCE lives: drops what is queued or parked and waits for what is being done. True if the thread has ended; false
- * if it does not come to an end (damaged memory): then nothing that it uses may be freed. */
+ * if it does not come to an end (corrupt memory): then nothing that it uses may be freed. */
 bool enl_worker_stop(struct enl_worker *worker);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/corrupt.h"
 #include "bcri/enter.h"
 #include "bcri/handler_request.h"
 #include "bcri/mark.h"
@@ -83,7 +84,7 @@ static inline void see_count(struct bcri_sched *s, struct bcri_handler *handler,
         return;
     handler->seen = count;
     if (bcri_unlikely(ahead >= AHEAD_MOST))
-        s->ctx->damaged = true;
+        bcri_corrupt_at(s->ctx, "the count of a cell's requests", handler->counter);
     else
         bcri_run_queue_request(&s->queue, &handler->requested, ahead);
 }

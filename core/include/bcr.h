@@ -20,8 +20,9 @@
  * True of every routine and not repeated below, unless a block says otherwise:
  *   - A routine that fails returns its failure value, sets bcr_errno and changes nothing.  A routine that
  *     succeeds leaves bcr_errno alone.
- *   - bcrE_NOINIT before bcr_init; bcrE_FORK in the child of a fork; bcrE_INTERNAL if shared memory is
- *     damaged.
+ *   - bcrE_NOINIT before bcr_init; bcrE_FORK in the child of a fork; bcrE_INTERNAL if the cell was closed
+ *     since its memory is corrupt, by a wild write of some CCE's.
+ *   - A CCE that itself meets corrupt shared memory says on stderr what and where, and ends by SIGABRT.
  *   - Wrong arguments fail with a code; they never crash, hang or corrupt.  A region ID that was freed is
  *     refused until the library gives the same ID out again.
  *   - msec counts milliseconds from the call and never ends early.  A negative value waits for ever.

@@ -222,7 +222,7 @@ function page(    out, i, n, k, list, seen, rest, item, see, common)
         }
         if (errors > 0) print ".PP" > out
         print "As in every routine: " common "\\fBbcrE_FORK\\fR in the child of a fork," > out
-        print "\\fBbcrE_INTERNAL\\fR if shared memory is damaged." > out
+        print "\\fBbcrE_INTERNAL\\fR if the cell's memory is corrupt." > out
         print "Unless said otherwise a call that fails changes nothing." > out
     }
     print ".SH \"SEE ALSO\"" > out

@@ -12,7 +12,6 @@
 #include "bcri/client.h"
 #include "bcri/enter.h"
 #include "bcri/heap.h"
-#include "bcri/sane.h"
 #include "bcri/sched.h"
 #include "bcri/self.h"
 
@@ -71,13 +70,7 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void 
             bcri_set_errno(bcrE_ARG);
             return -1;
         }
-        /* From the region itself, and only if that lies in its segment: *rgid is a word that others can write. */
-        bcri_ref ref = bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
-        const struct bcri_region_shm *region = bcri_at(ctx, ref);
-        if (region == NULL || !bcri_region_sane(ctx, ref, region)) {
-            bcri_set_errno(bcrE_NOMEM);
-            return -1;
-        }
+        const bcri_ref ref = bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
         request.present |= BCRI_HAS(data) | BCRI_HAS(archtype);
         request.data = (struct bcri_view){(const void *)bcri_region_data(ctx, ref), (uint32_t)length};
         request.archtype = (uint32_t)archtype;

@@ -75,7 +75,8 @@ static int daemon_fd; /* pidfd */
 static void look_into_log(void)
 {
     static const char *const bad[] = {
-        "damaged", "is refused", "exited with status", "not understood", "cannot", "no memory", "gave up"};
+        "corrupt", "killed by signal 6", "is refused", "exited with status", "not understood",
+        "cannot",  "no memory",          "gave up"};
     static char text[1 << 16];
     static off_t from;
     size_t length = 0;

@@ -66,7 +66,7 @@ void scene_go_on(struct scene *scene);
 void scene_memory_is_home(struct scene *scene);
 /* Fails if there is a finding. */
 struct bcri_audit scene_audit(struct scene *scene, const char *when);
-/* Whatever died: the survivors go on, nothing is left over, nothing was found damaged. Closes the scene. */
+/* Whatever died: the survivors go on, nothing is left over, nothing was found corrupt. Closes the scene. */
 void scene_end(struct scene *scene);
 
 #endif

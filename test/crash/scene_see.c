@@ -213,7 +213,7 @@ void scene_end(struct scene *scene)
     scene_go_on(scene);
     scene_memory_is_home(scene);
     CHECK_UINT(scene_audit(scene, "in the end").regions, 0);
-    CHECK(!scene->owner->damaged && !scene->peer->damaged && !group_enl(scene->group)->damaged);
+    CHECK(!group_enl(scene->group)->daemon.corrupt);
     scene_close(scene);
     munmap(scene->shared, sizeof *scene->shared);
 }

@@ -73,8 +73,8 @@ static void bury(struct killer *killer, int i)
     bcri_estate_look(killer->estate);
     while (bcri_estate_take(killer->estate, &index))
         bcri_host_cce_release(group_host(killer->group), index);
-    if (group_enl(killer->group)->damaged)
-        FAIL("CCE %u is buried, and shared memory called damaged", killer->index[i]);
+    if (group_enl(killer->group)->daemon.corrupt)
+        FAIL("CCE %u is buried, and shared memory called corrupt", killer->index[i]);
 }
 
 static void print_finding(void *arg, const char *sentence)

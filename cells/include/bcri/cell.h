@@ -66,6 +66,7 @@
 #define BCRI_CELL_CLOSED    4u  /* cafree, or the owner has ended */
 #define BCRI_CELL_HIGH      16u /* marked (mark.h): additions may request the owner's handler */
 #define BCRI_CELL_LOW       32u /* marked: gets may */
+#define BCRI_CELL_CORRUPT   64u /* CLOSED by the daemon, for good (validate.h) */
 
 struct bcri_head_shm {
     _Atomic uint32_t lock;

@@ -134,9 +134,11 @@ static inline int bcri_place_find(struct bcri_ctx *ctx, int cce, int number, str
     return bcri_place_find_key(ctx, bcri_place_key(cce, number), place_out);
 }
 void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place);
-/* A place for a cell that is known by reference (service, repair). Returns 0, bcrE_NOMEM (it cannot be mapped) or bcrE_NOCELL
- * (there is none any more, or its memory is damaged). */
+/* A place for a cell that is known by reference (service, repair). Returns 0; bcrE_NOMEM: it cannot be mapped; bcrE_NOCELL: there is
+ * none any more; for the daemon also bcrE_INTERNAL: it is corrupt (corrupt.h). */
 int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place_out);
+/* The same where the reference itself may be out of date: bcrE_INTERNAL: it is corrupt, unless it is. */
+int bcri_place_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place_out);
 /* The version of CCE `index`'s list of areas, once its owner is not changing it (or is dying). False, for the daemon only: it is
  * parked (lock.h). */
 bool bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,

@@ -32,10 +32,9 @@ static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
  * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; else the error, the slot is free again. bcrE_RGID: it was
  * already.
  * gone: the program has withdrawn a request of its own: other invocations that wait for it look again.
- * withdraw: 0: withdrawn, the slot is free again; BCRI_WAITS: it was served after all, settle it; bcrE_INTERNAL: the cell is
- * damaged, and the request stays what it is. */
+ * withdraw: whether it is, and the slot is free again; else it was served after all: settle it. */
 int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-int bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 void bcri_request_gone(const struct bcri_ctx *ctx);
 /* True once settle will not say BCRI_WAITS; loads only. */
 bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);

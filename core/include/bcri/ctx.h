@@ -98,6 +98,7 @@ struct bcri_ctx_kept {
 /* The daemon's. It does not wait for what others hold (lock.h, Parking). */
 struct bcri_ctx_daemon {
     bool parks;      /* this is the daemon's context */
+    bool corrupt;    /* it has met corrupt memory (corrupt.h) */
     uint32_t parked; /* tag of the holder for whom the piece of work at hand is parked, or 0 */
     bcri_ref *looks; /* cells to look at again (cells/repair.h) */
     size_t look_count, look_room;
@@ -134,8 +135,7 @@ struct bcri_ctx {
     uint32_t last_cpu;    /* where the last putter that we waited for ran; 255: unknown */
     struct bcri_bell_shm *bell;
     int cpus;
-    bool full_fence; /* membarrier is missing: releases must fence (lock.h) */
-    bool damaged;    /* a reference that no CCE writes was met: bcrE_INTERNAL takes the place of bcrE_NOMEM */
+    bool full_fence;   /* membarrier is missing: releases must fence (lock.h) */
     uint32_t archtype; /* of this program */
     int error;         /* bcr_errno of a CCE that is no thread of its own */
     int putwait_msec;
@@ -169,8 +169,8 @@ static_assert(offsetof(struct bcri_ctx, handlers) <= 2 * BCRI_CACHELINE,
  * memory. */
 void *bcri_ctx_alloc(size_t bytes);
 
-/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped, or if there is no such
- * place: then ctx->damaged is set. */
+/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped. One that leads nowhere is
+ * corrupt (corrupt.h): NULL, for the daemon only. */
 void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref);
 /* The same if it is mapped, else NULL. */
 static inline void *bcri_at_mapped(const struct bcri_ctx *ctx, bcri_ref ref)
@@ -188,7 +188,11 @@ static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
     void *at = bcri_at_mapped(ctx, ref);
     return bcri_likely(at != NULL) ? at : bcri_at_slow(ctx, ref);
 }
-/* The same for whoever is in the midst of a change and cannot turn back: never NULL. What has no place is a private page of
+/* The same for a reference that may be out of date: NULL also if it leads nowhere. */
+void *bcri_at_stale(struct bcri_ctx *ctx, bcri_ref ref);
+/* Whether a reference leads nowhere. One into a segment that is there and cannot be mapped may lead somewhere. */
+bool bcri_leads_nowhere(const struct bcri_ctx *ctx, bcri_ref ref);
+/* As bcri_at for whoever is in the midst of a change and cannot turn back: never NULL. What has no place is a private page of
  * zeroes. */
 void *bcri_nowhere(struct bcri_ctx *ctx);
 static inline void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref)
@@ -196,7 +200,7 @@ static inline void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref)
     void *at = bcri_at(ctx, ref);
     return bcri_likely(at != NULL) ? at : bcri_nowhere(ctx);
 }
-/* Whether `bytes` from `ref` on lie in one segment, which this process has mapped or can map. */
+/* Whether `bytes` from `ref` on lie in one segment, which this process has mapped or can map. The reference may be out of date. */
 bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes);
 
 /* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic and layout: `layout` is

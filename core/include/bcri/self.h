@@ -39,12 +39,9 @@ static inline struct bcri_ctx *bcri_self_or_error(void)
     return bcri_likely(ctx != NULL) ? ctx : bcri_self_missing();
 }
 
-/* Where memory could not be had since a reference leads nowhere (ctx->damaged), that is bcrE_INTERNAL, once. */
-int bcri_self_code(int code);
-
 static inline void bcri_set_errno(int code)
 {
-    bcri_self_errno = bcri_likely(code != bcrE_NOMEM) ? code : bcri_self_code(code);
+    bcri_self_errno = code;
 }
 
 /* Makes `ctx` the calling thread's, for tests; NULL: the process's own again, if there is one. */

@@ -89,7 +89,7 @@ TEST_TIMEOUT(a_process_that_closes_its_connection_before_its_cell_0_is_there_is_
     end_before_cell_0("shut", "gave up its connection to enl and runs on");
 }
 
-TEST(of_whom_damaged_memory_is_left_is_said_as_enl_names_him_elsewhere)
+TEST(of_whom_corrupt_memory_is_left_is_said_as_enl_names_him_elsewhere)
 {
     run_folder();
     setenv("SYS_EARLY", "damage", 1);
@@ -97,11 +97,11 @@ TEST(of_whom_damaged_memory_is_left_is_said_as_enl_names_him_elsewhere)
     (void)run_told_by(&run);
     run_go();
     (void)run_told_by(&run);
-    run_wait_for_text("bcr.", "damaged");
+    run_wait_for_text("bcr.", "corrupt");
     run_go();
     run_end(&run);
     CHECK_INT(run.status, 0);
-    run_check_error(&run, "shared memory is damaged: what CCE 1 (");
+    run_check_error(&run, "shared memory is corrupt: what CCE 1 (");
     run_check_error(&run, ") held could not all be put right");
 }
 
@@ -133,5 +133,5 @@ TEST_TIMEOUT(processes_may_be_killed_at_any_moment_of_bcr_init, 1200)
     printf("  %u began, %u came through bcr_init\n", atomic_load(&board->begun),
            atomic_load(&board->through));
     CHECK(atomic_load(&board->through) < atomic_load(&board->begun));
-    CHECK(strstr(run.error, "damaged") == NULL);
+    CHECK(strstr(run.error, "corrupt") == NULL);
 }

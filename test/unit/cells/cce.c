@@ -90,11 +90,9 @@ void end(void)
     as(NULL);
     audit();
     for (int i = 0; i < member_count; i++)
-        if (members[i] != NULL) {
-            CHECK(!members[i]->damaged);
+        if (members[i] != NULL)
             leave(members[i]);
-        }
-    CHECK(!group_enl(group)->damaged);
+    CHECK(!group_enl(group)->daemon.corrupt);
     CHECK_UINT(audit(), 0); /* the ended leave nothing behind */
     member_count = 0;
     group_close(group);

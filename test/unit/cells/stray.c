@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +14,13 @@
 #include "bcri/estate.h"
 #include "bcri/ref.h"
 #include "bcri/repair.h"
+#include "bcri/self.h"
 #include "cce.h"
 
 enum { HANG_SECONDS = 10 };
+
+/* How a case ended, beside those of stray.h. */
+enum { ENDED = 1000, CRASHED };
 
 /* What strays write. */
 enum { VALUES = 11 };
@@ -42,26 +47,108 @@ _Noreturn void stray_audit(void)
     _exit(bcri_audit(group_enl(group), &audit) == 0 && audit.findings != 0 ? STRAY_FOUND : STRAY_QUIET);
 }
 
-/* One case: the scene, the damage, what meets it. Returns how it ended; -1: it did not, or by a signal. */
-static int one_case(const struct stray_suite *suite, const struct stray_target *target, size_t word,
-                    int value, void (*body)(void), int *signal_out)
+/* ---- processes that may end themselves ---- */
+
+static int said_fd; /* what the process at hand has said on stderr */
+static pid_t pid;
+
+static void say_to_file(void)
+{
+    CHECK(dup2(said_fd, STDERR_FILENO) >= 0);
+}
+
+/* Forks; true in the child, which is ended after a while. */
+static bool is_child(unsigned seconds)
+{
+    said_fd = memfd_create("said", MFD_CLOEXEC);
+    CHECK(said_fd >= 0);
+    fflush(stdout);
+    pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        alarm(seconds * (test_is_instrumented() ? 10 : 1));
+    return pid == 0;
+}
+
+/* Waits for the child; its status, and what it has said. */
+static int child_ended(char *said, size_t size)
 {
     int status;
-    fflush(stdout);
-    pid_t pid = fork();
-    CHECK(pid >= 0);
-    if (pid == 0) {
+    while (waitpid(pid, &status, 0) < 0)
+        CHECK_INT(errno, EINTR);
+    const ssize_t length = pread(said_fd, said, size - 1, 0);
+    said[length > 0 ? length : 0] = '\0';
+    close(said_fd);
+    return status;
+}
+
+/* Whether a CCE has ended as it may: with the sentence, or by what corrupt memory makes it do. */
+static bool has_ended_itself(int status, const char *said)
+{
+    if (test_is_instrumented() && WIFEXITED(status))
+        return true; /* a sanitizer turns a crash into its own status */
+    if (!WIFSIGNALED(status))
+        return false;
+    const int signal = WTERMSIG(status);
+    return signal == SIGABRT ? strstr(said, "shared memory is corrupt: ") != NULL
+                             : signal == SIGSEGV || signal == SIGBUS;
+}
+
+bool stray_is_call(void)
+{
+    struct bcri_ctx *const self = bcri_self();
+    if (!is_child(HANG_SECONDS))
+        return false;
+    as(self);
+    say_to_file();
+    return true;
+}
+
+void stray_has_ended(const char *call, const char *what)
+{
+    char said[1024];
+    const int status = child_ended(said, sizeof said);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT ||
+        strstr(said, "shared memory is corrupt: ") == NULL || strstr(said, what) == NULL)
+        FAIL("%s ended with status %#x: wanted \"%s\" in \"%s\"", call, (unsigned)status, what, said);
+}
+
+bool stray_calls(void (*calls)(void))
+{
+    char said[1024];
+    if (is_child(HANG_SECONDS)) {
+        say_to_file();
+        calls();
+        _exit(STRAY_QUIET);
+    }
+    const int status = child_ended(said, sizeof said);
+    const bool came_through = WIFEXITED(status) && WEXITSTATUS(status) == STRAY_QUIET;
+    if (!came_through && !has_ended_itself(status, said))
+        FAIL("calls ended with status %#x: %s", (unsigned)status, said);
+    return came_through;
+}
+
+/* ---- */
+
+/* One case: the scene, the damage, what meets it. Returns how it ended; -1: it did not, or by a signal. */
+static int one_case(const struct stray_suite *suite, const struct stray_target *target, size_t word,
+                    int value, const struct stray_body *body, int *signal_out)
+{
+    char said[1024];
+    if (is_child(4 * HANG_SECONDS)) {
         suite->set_scene();
         uint64_t *at = (uint64_t *)target->where() + word;
         uint64_t was = *at, is = stray(was, value);
         if (is == was || suite->might_be(target, word, is))
             _exit(STRAY_QUIET);
-        alarm(HANG_SECONDS * (test_is_instrumented() ? 10 : 1));
+        if (body->is_cce)
+            say_to_file();
         *(volatile uint64_t *)at = is;
-        body();
+        body->run();
     }
-    while (waitpid(pid, &status, 0) < 0)
-        CHECK_INT(errno, EINTR);
+    const int status = child_ended(said, sizeof said);
+    if (body->is_cce && has_ended_itself(status, said))
+        return WTERMSIG(status) == SIGABRT ? ENDED : CRASHED;
     *signal_out = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -73,22 +160,24 @@ void stray_damage(const struct stray_suite *suite, const char *name)
         target++;
     uint64_t random = test_seed();
     uint64_t stride = test_scale(12, 1);
-    int bad = 0, cases = 0;
+    int bad = 0, cases = 0, ended = 0, crashed = 0;
     for (size_t word = 0; word < target->bytes / 8; word++)
         for (int value = 0; value < VALUES; value++)
             for (const struct stray_body *body = suite->bodies; body->name != NULL; body++) {
                 int signal;
                 if (stride > 1 && test_rand_below(&random, stride) != 0)
                     continue;
-                int got = one_case(suite, target, word, value, body->run, &signal);
+                int got = one_case(suite, target, word, value, body, &signal);
                 cases++;
-                if (got == STRAY_QUIET || got == STRAY_TOLD || got == STRAY_FOUND)
+                ended += got == ENDED;
+                crashed += got == CRASHED;
+                if (got == STRAY_QUIET || got == STRAY_FOUND || got == ENDED || got == CRASHED)
                     continue;
                 printf("%s, word at %zu, stray %d: %s ended by signal %d (status %d)\n", target->name,
                        8 * word, value, body->name, signal, got);
                 bad++;
             }
-    printf("%s: %d cases\n", target->name, cases);
+    printf("%s: %d cases, %d CCEs ended themselves, %d crashed\n", target->name, cases, ended, crashed);
     CHECK_INT(bad, 0);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stray stores: each word of a structure in shared memory overwritten, one at a time, with what strays write, and then what
- * meets it, each case in a process of its own, which must end, and not by a signal. */
+ * meets it, each case in a process of its own, which must end: the daemon by itself, a CCE as bcri/corrupt.h says, or by a crash. */
 #ifndef BCR_TEST_CELLS_STRAY_H
 #define BCR_TEST_CELLS_STRAY_H
 
@@ -19,10 +19,11 @@ struct stray_target {
 };
 
 /* What meets the damage. It ends its process by _exit with one of these. */
-enum { STRAY_QUIET = 0, STRAY_TOLD = 3, STRAY_FOUND = 4 };
+enum { STRAY_QUIET = 0, STRAY_FOUND = 4 };
 struct stray_body {
     const char *name;
     void (*run)(void);
+    bool is_cce; /* not the daemon: it may end itself */
 };
 
 struct stray_suite {
@@ -38,6 +39,22 @@ void stray_damage(const struct stray_suite *suite, const char *name);
 
 /* bcri_audit by the daemon's context ends its process with what it says. */
 _Noreturn void stray_audit(void);
+
+/* Calls of CCEs in a process of their own. False: it has ended itself, and with it all whose calls it makes. What they leave in shared
+ * memory is there when it returns. */
+bool stray_calls(void (*calls)(void));
+
+/* A call of a CCE by which its process must end with the sentence that shared memory is corrupt, and with `what` in it. */
+#define ENDS_ITSELF(call, what)       \
+    do {                              \
+        if (stray_is_call()) {        \
+            (void)(call);             \
+            _exit(STRAY_QUIET);       \
+        }                             \
+        stray_has_ended(#call, what); \
+    } while (0)
+bool stray_is_call(void);
+void stray_has_ended(const char *call, const char *what);
 
 /* The CCE dies, is repaired, and what it left goes, as far as it can; records that are free are given back. */
 void stray_ends(struct bcri_estate *estate, const struct bcri_ctx *ctx);

@@ -442,7 +442,7 @@ static void *give_out(void *arg)
     }
 }
 
-TEST_TIMEOUT(a_record_that_is_given_out_again_is_not_taken_for_damaged_by_who_looks_through_it, 120)
+TEST_TIMEOUT(a_record_that_is_given_out_again_is_not_taken_for_corrupt_by_who_looks_through_it, 120)
 {
     struct giver giver = {0};
     pthread_t thread;
@@ -461,7 +461,7 @@ TEST_TIMEOUT(a_record_that_is_given_out_again_is_not_taken_for_damaged_by_who_lo
             bcri_cce_repair(enl, dead);
         while (bcri_load_acquire(&giver.done) != turn);
         CHECK_UINT(giver.index, again);
-        CHECK(!enl->damaged);
+        CHECK(!enl->daemon.corrupt);
         bcri_cell0_init(enl, again);
     }
     bcri_store_release(&giver.turn, UINT32_MAX);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells are looked for in lists that their owners change, and in memory that goes when an owner has ended, without a lock:
  * whoever looks finds the cell, or that there is none, or that its owner has ended, and never takes what it has seen halfway
- * for damaged memory. */
+ * for corrupt memory. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -23,7 +23,6 @@ struct looker {
     int cce;
     atomic_bool stop;
     int unexpected; /* the first code that no lookup may give */
-    bool damaged;
     unsigned long found, missed, dead;
 };
 
@@ -43,7 +42,6 @@ static void *look(void *arg)
         default: looker->unexpected = error;
         }
     }
-    looker->damaged = looker->ctx->damaged;
     return NULL;
 }
 
@@ -59,7 +57,6 @@ static void stop(struct looker *looker, pthread_t thread)
     atomic_store(&looker->stop, true);
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK_INT(looker->unexpected, 0);
-    CHECK(!looker->damaged);
 }
 
 TEST_TIMEOUT(who_looks_while_areas_come_and_go_finds_cells_or_none, 120)
@@ -136,7 +133,7 @@ static void *change(void *arg)
     return NULL;
 }
 
-TEST_TIMEOUT(a_repair_that_looks_for_marks_where_areas_come_and_go_calls_nothing_damaged, 120)
+TEST_TIMEOUT(a_repair_that_looks_for_marks_where_areas_come_and_go_calls_nothing_corrupt, 120)
 {
     pthread_t thread;
     begin();
@@ -147,7 +144,7 @@ TEST_TIMEOUT(a_repair_that_looks_for_marks_where_areas_come_and_go_calls_nothing
         struct bcri_ctx *taker = group_join(group);
         bcri_store(&taker->record->id.uses_locks, 1); /* so that marks of it are looked for everywhere */
         group_leave(group, taker);
-        CHECK(!group_enl(group)->damaged);
+        CHECK(!group_enl(group)->daemon.corrupt);
     }
     atomic_store(&changer.stop, true);
     CHECK_INT(pthread_join(thread, NULL), 0);
@@ -165,7 +162,7 @@ TEST_TIMEOUT(an_audit_of_what_is_just_changing_is_no_damage_that_a_repair_is_bla
     for (uint64_t turn = 0, turns = test_scale(20000, 200000); turn < turns; turn++) {
         struct bcri_audit seen = {.found = NULL};
         CHECK_INT(bcri_audit(group_enl(group), &seen), 0);
-        CHECK(!group_enl(group)->damaged);
+        CHECK(!group_enl(group)->daemon.corrupt);
     }
     atomic_store(&changer.stop, true);
     CHECK_INT(pthread_join(thread, NULL), 0);
@@ -188,7 +185,6 @@ static void *wait_there(void *arg)
         default: looker->unexpected = bcr_errno;
         }
     }
-    looker->damaged = looker->ctx->damaged;
     return NULL;
 }
 
@@ -234,7 +230,6 @@ static void *ask_there(void *arg)
         if (bcr_errno != bcrE_DEAD)
             looker->unexpected = bcr_errno;
     }
-    looker->damaged = looker->ctx->damaged;
     return NULL;
 }
 
@@ -256,10 +251,10 @@ TEST_TIMEOUT(who_asks_at_cells_of_somebody_who_ends_is_told_that_it_is_DEAD, 120
         CHECK_INT(pthread_create(&thread, NULL, ask_there, &looker), 0);
         as(two);
         group_leave(group, owner);
-        CHECK(!group_enl(group)->damaged);
+        CHECK(!group_enl(group)->daemon.corrupt);
         CHECK(bcri_estate_add(estate, index));
         bcri_estate_look(estate);
-        CHECK(!group_enl(group)->damaged);
+        CHECK(!group_enl(group)->daemon.corrupt);
         stop(&looker, thread);
         found += looker.found;
         dead += looker.dead;
@@ -353,8 +348,6 @@ TEST_TIMEOUT(what_is_put_to_one_never_comes_to_another_whose_cells_lie_there_by_
         CHECK_INT(pthread_join(threads[i], NULL), 0);
     printf("  areas %lu and %lu, put %lu and %lu, taken %lu and %lu\n", movers[0].moved, movers[1].moved,
            movers[2].put, movers[3].put, movers[2].taken, movers[3].taken);
-    for (int i = 0; i < OWNERS + USERS; i++)
-        CHECK(!movers[i].ctx->damaged);
     as(one);
     CHECK_INT(audit(), 0);
     end();

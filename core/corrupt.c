@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of a CCE that has met corrupt memory: corrupt.h. The process may be in any state, so nothing is allocated, and stdio is
+ * left alone. */
+#include "bcri/corrupt.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bcri/ctx.h"
+
+void bcri_corrupt(struct bcri_ctx *ctx, const char *what, bcri_ref ref)
+{
+    char line[256];
+    if (ctx->index == BCRI_ENL_INDEX) {
+        ctx->daemon.corrupt = true;
+        return;
+    }
+    const int length = snprintf(line, sizeof line,
+                                "bcr: %.64s: shared memory is corrupt: %.64s, at segment %u, offset %#llx; "
+                                "a wild write has been there; process %ld (CCE record %u) ends\n",
+                                program_invocation_short_name, what, bcri_ref_seg(ref),
+                                (unsigned long long)bcri_ref_offset(ref), (long)getpid(), ctx->index);
+    if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0)
+        abort(); /* nobody listens */
+    abort();
+}
+
+void bcri_corrupt_at(struct bcri_ctx *ctx, const char *what, const void *at)
+{
+    bcri_ref ref = BCRI_REF_NONE;
+    for (uint32_t seg = 0; seg < BCRI_SEG_MAX; seg++) {
+        const uintptr_t offset = (uintptr_t)at - (uintptr_t)ctx->map[seg].base;
+        if (offset < ctx->map[seg].units * BCRI_REF_UNIT)
+            ref = bcri_ref_make(seg, offset);
+    }
+    bcri_corrupt(ctx, what, ref);
+}
