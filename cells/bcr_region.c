@@ -167,9 +167,7 @@ int bcr_rgfree(void **rgid)
     bcri_ref ref;
     if (bcri_unlikely(ctx == NULL || !bcri_id_plain(ctx, rgid, &id, &ref)))
         return free_otherwise(rgid);
-    struct bcri_region_shm *const region = bcri_at_mapped(ctx, ref);
-    if (bcri_unlikely(region == NULL))
-        return free_otherwise(rgid);
+    struct bcri_region_shm *const region = bcri_at_held(ctx, ref);
     if (bcri_load_acquire(&region->count) != BCRI_COUNT_ONE) { /* as each read lock that ends */
         bcri_counted(ctx, BCRI_COUNT_FREE);
         return bcri_drop_shared(ctx, id.slot, id.ref, ref);

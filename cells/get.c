@@ -128,7 +128,7 @@ static __attribute__((noinline)) void **note(struct bcri_ctx *ctx, struct bcri_s
                                              enum bcri_want want, uint32_t owner)
 {
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
-    const struct bcri_region_shm *header = bcri_at_sure(ctx, region);
+    const struct bcri_region_shm *header = bcri_at_held(ctx, region);
     bcri_counted(ctx, counter_of(want));
     bcri_trace(ctx, trace_of(want), 0, owner, (uint32_t)key, header->length, region);
     return bcri_id_of(slot);

@@ -130,9 +130,7 @@ static __attribute__((noinline)) int put_anew(void **rgid, uint64_t key, bool wr
     if (bcri_unlikely(error != 0))
         return bcri_put_failed(ctx, error);
     const bcri_ref region = bcri_slot_region(id.word);
-    const struct bcri_region_shm *header = bcri_at(ctx, region);
-    if (bcri_unlikely(header == NULL))
-        return bcri_put_failed(ctx, bcrE_NOMEM);
+    const struct bcri_region_shm *header = bcri_at_held(ctx, region);
     struct bcri_put put = {.key = key,
                            .slot = id.slot,
                            .slot_ref = id.ref,
@@ -153,12 +151,13 @@ static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_pl
                                             struct bcri_slot_shm *slot, bool write, enum bcri_held held)
 {
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    const struct bcri_region_shm *header = bcri_at_held(ctx, region);
     struct bcri_put put = {.key = place->key,
                            .place = place,
                            .slot = slot,
                            .slot_ref = bcri_slot_ref(ctx, slot),
                            .region = region,
-                           .length = ((const struct bcri_region_shm *)bcri_at_sure(ctx, region))->length,
+                           .length = header->length,
                            .owner = place->owner,
                            .write = write};
     return put_resume(ctx, &put, held);
@@ -208,9 +207,7 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
     if (bcri_unlikely(place == NULL || !place->may_add || !bcri_id_plain(ctx, rgid, &id, &region)))
         return put_anew(rgid, key, write, false);
     ctx->put_place = place;
-    const struct bcri_region_shm *const header = bcri_at_mapped(ctx, region);
-    if (bcri_unlikely(header == NULL))
-        return put_anew(rgid, key, write, false);
+    const struct bcri_region_shm *const header = bcri_at_held(ctx, region);
     const uint32_t length = header->length; /* while it is ours */
     struct bcri_cell_shm *const cell = place->cell;
     bcri_prefetch_write(bcri_ring_at(place, bcri_load(&cell->t.tail)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a CCE that has met corrupt memory: corrupt.h. The process may be in any state, so nothing is allocated, and stdio is
- * left alone. */
+/* The end of a CCE that has met corrupt memory: corrupt.h. The process may be in any state, so
+ * nothing is allocated, and stdio is left alone. */
 #include "bcri/corrupt.h"
 
 #include <errno.h>

@@ -139,8 +139,13 @@ int bcri_heap_free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_
 
 void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region)
 {
+    uint32_t i;
+    struct bcri_span *span = ctx->heap != NULL ? bcri_span_of(ctx->heap, ref, &i) : NULL;
     (void)region;
-    (void)bcri_heap_free_fast(ctx, ref);
+    if (bcri_likely(span != NULL))
+        (void)bcri_heap_free_block(ctx->heap, span, i);
+    else
+        bcri_corrupt(ctx, "a block that is freed", ref);
 }
 
 void bcri_heap_collect(struct bcri_ctx *ctx)

@@ -101,8 +101,6 @@ static void change_locked(struct bcri_ctx *ctx, struct bcri_region_shm *region, 
 int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
 {
     struct bcri_region_shm *region = bcri_at(ctx, ref);
-    if (bcri_unlikely(region == NULL))
-        return bcrE_NOMEM;
     if (bcri_likely(bcri_load_acquire(&region->count) == BCRI_COUNT_ONE && more != UINT32_MAX)) {
         change_alone(ctx->journal, ref, region, 1 + more);
         journal_state(ctx->journal, BCRI_CW_COMMIT);

@@ -23,7 +23,7 @@ static inline struct bcri_copy_region bcri_copy_describe(struct bcri_ctx *ctx,
                                                          const struct bcri_slot_shm *slot, int offset)
 {
     bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
-    const struct bcri_region_shm *header = bcri_at(ctx, ref);
+    const struct bcri_region_shm *header = bcri_at_held(ctx, ref);
     return (struct bcri_copy_region){.data = (void *)bcri_header_data(ctx, ref, header),
                                      .length_bytes = (int)header->length,
                                      .offset_bytes = offset,

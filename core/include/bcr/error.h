@@ -20,27 +20,27 @@
 #define BCR_ERROR_H
 
 /* X(name, number, sentence): bcrE_<name> is the number, bcr_strerror(number) is the sentence. */
-#define BCR_ERROR_MAP(X)                                                                                     \
-    X(NOINIT, 1, "this process is not a CCE yet; call bcr_init first")                                       \
-    X(ARG, 2, "an argument is outside what the routine accepts; compare the call with its manual page")      \
-    X(RGID, 3, "not the ID of a region held here; look for one used after it was freed or put away")         \
-    X(PENDING, 4, "the get that gave this region ID is not done; call bcr_rgwait first, or bcr_rgfree")      \
-    X(DESC, 5, "malformed copy descriptor; check its nesting offsets, its types, and that bcrT_END comes")   \
-    X(ARCH, 6, "not an archtype usable here; take one from bcr_archtype, bcr_arch or bcr_rglen")             \
-    X(BUSY, 7, "still in use; release what uses it, then call again")                                        \
-    X(TIMEOUT, 8, "no region came in the time given; wait longer, or find out why nobody puts one")          \
-    X(FULL, 9, "those cells hold all the regions they may; take some out, or grow with a larger nrgns")      \
-    X(NOMEM, 10, "no room in the comm heap or the system; free regions, or size bcr_cagrow differently")     \
-    X(RANGE, 11, "a number does not fit where it is copied to; use a wider type there, or smaller values")   \
-    X(NOCELL, 20, "that CCE has no such cell; use a number its bcr_cagrow returned and bcr_cafree left")     \
-    X(ACCESS, 21, "this kind of cell forbids that use; have its owner grow a cell of another kind")          \
-    X(OWNERDEAD, 22, "the holder of the cell's write lock ended; put a region that says what holds now")     \
-    X(NOCCE, 40, "no CCE is known by this ID; pass IDs on as bcrT_CCE through the copy routines only")       \
-    X(DEAD, 41, "that CCE has ended; stop using its cells")                                                  \
-    X(ENLIST, 42, "the CCE could not be started or joined; see the root's stderr or enl's log for why")      \
-    X(INTERNAL, 60, "shared memory is corrupt, by a wild write of some CCE; find that, and end the program") \
-    X(FORK, 80, "this process is a CCE's fork, not a CCE; call exec, or leave BCR to the parent")            \
-    X(LONGJMP, 81,                                                                                           \
+#define BCR_ERROR_MAP(X)                                                                                   \
+    X(NOINIT, 1, "this process is not a CCE yet; call bcr_init first")                                     \
+    X(ARG, 2, "an argument is outside what the routine accepts; compare the call with its manual page")    \
+    X(RGID, 3, "not the ID of a region held here; look for one used after it was freed or put away")       \
+    X(PENDING, 4, "the get that gave this region ID is not done; call bcr_rgwait first, or bcr_rgfree")    \
+    X(DESC, 5, "malformed copy descriptor; check its nesting offsets, its types, and that bcrT_END comes") \
+    X(ARCH, 6, "not an archtype usable here; take one from bcr_archtype, bcr_arch or bcr_rglen")           \
+    X(BUSY, 7, "still in use; release what uses it, then call again")                                      \
+    X(TIMEOUT, 8, "no region came in the time given; wait longer, or find out why nobody puts one")        \
+    X(FULL, 9, "those cells hold all the regions they may; take some out, or grow with a larger nrgns")    \
+    X(NOMEM, 10, "no room in the comm heap or the system; free regions, or size bcr_cagrow differently")   \
+    X(RANGE, 11, "a number does not fit where it is copied to; use a wider type there, or smaller values") \
+    X(NOCELL, 20, "that CCE has no such cell; use a number its bcr_cagrow returned and bcr_cafree left")   \
+    X(ACCESS, 21, "this kind of cell forbids that use; have its owner grow a cell of another kind")        \
+    X(OWNERDEAD, 22, "the holder of the cell's write lock ended; put a region that says what holds now")   \
+    X(NOCCE, 40, "no CCE is known by this ID; pass IDs on as bcrT_CCE through the copy routines only")     \
+    X(DEAD, 41, "that CCE has ended; stop using its cells")                                                \
+    X(ENLIST, 42, "the CCE could not be started or joined; see the root's stderr or enl's log for why")    \
+    X(INTERNAL, 60, "shared memory is corrupt by some CCE's wild write; find that, and end the program")   \
+    X(FORK, 80, "this process is a CCE's fork, not a CCE; call exec, or leave BCR to the parent")          \
+    X(LONGJMP, 81,                                                                                         \
       "a handler was left by longjmp, which nothing undoes; let handlers return, and end the program")
 
 enum bcr_error {

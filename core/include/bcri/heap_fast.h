@@ -171,8 +171,7 @@ static inline int bcri_heap_free_block(struct bcri_heap *heap, struct bcri_span 
     span->area->charged -= charge;
     return bcri_span_push(span, i);
 }
-/* The span of a reference, and which of its blocks that is. References stand where others can write: they must not lead out of
- * the tables. */
+/* The span of a reference, and which of its blocks that is; NULL: it leads out of the tables. For the daemon, and off the way. */
 static inline struct bcri_span *bcri_span_of(const struct bcri_heap *heap, bcri_ref ref, uint32_t *i_out)
 {
     uint32_t seg = bcri_ref_seg(ref);
@@ -185,12 +184,12 @@ static inline struct bcri_span *bcri_span_of(const struct bcri_heap *heap, bcri_
     *i_out = ((uint32_t)ref - span->first_unit) >> span->shift;
     return bcri_likely(*i_out < span->blocks) ? span : NULL;
 }
+/* A block of this CCE's own heap, as its header says: it leads into the tables. */
 static inline int bcri_heap_free_fast(struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_heap *heap = ctx->heap;
-    uint32_t i;
-    struct bcri_span *span = bcri_likely(heap != NULL) ? bcri_span_of(heap, ref, &i) : NULL;
-    return bcri_likely(span != NULL) ? bcri_heap_free_block(heap, span, i) : 0;
+    struct bcri_span *span = heap->own[bcri_ref_seg(ref)].span_of[(uint32_t)ref / BCRI_PAGE_UNITS];
+    return bcri_heap_free_block(heap, span, ((uint32_t)ref - span->first_unit) >> span->shift);
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Stray stores: each word of a structure in shared memory overwritten, one at a time, with what strays write, and then what
- * meets it, each case in a process of its own, which must end: the daemon by itself, a CCE as bcri/corrupt.h says, or by a crash. */
+/* Stray stores: each word of a structure in shared memory overwritten, one at a time, with what
+ * strays write, and then what meets it, each case in a process of its own, which must end: the
+ * daemon by itself, a CCE as bcri/corrupt.h says, or by a crash. */
 #ifndef BCR_TEST_CELLS_STRAY_H
 #define BCR_TEST_CELLS_STRAY_H
 
@@ -40,11 +41,12 @@ void stray_damage(const struct stray_suite *suite, const char *name);
 /* bcri_audit by the daemon's context ends its process with what it says. */
 _Noreturn void stray_audit(void);
 
-/* Calls of CCEs in a process of their own. False: it has ended itself, and with it all whose calls it makes. What they leave in shared
- * memory is there when it returns. */
+/* Calls of CCEs in a process of their own. False: it has ended itself, and with it all whose calls
+ * it makes. What they leave in shared memory is there when it returns. */
 bool stray_calls(void (*calls)(void));
 
-/* A call of a CCE by which its process must end with the sentence that shared memory is corrupt, and with `what` in it. */
+/* A call of a CCE by which its process must end with the sentence that shared memory is corrupt,
+ * and with `what` in it. */
 #define ENDS_ITSELF(call, what)       \
     do {                              \
         if (stray_is_call()) {        \
@@ -56,7 +58,8 @@ bool stray_calls(void (*calls)(void));
 bool stray_is_call(void);
 void stray_has_ended(const char *call, const char *what);
 
-/* The CCE dies, is repaired, and what it left goes, as far as it can; records that are free are given back. */
+/* The CCE dies, is repaired, and what it left goes, as far as it can; records that are free are
+ * given back. */
 void stray_ends(struct bcri_estate *estate, const struct bcri_ctx *ctx);
 
 #endif
