@@ -34,8 +34,9 @@ static struct bcri_span *new_span(struct bcri_heap_area *area, uint32_t class, u
     span->shift = (uint8_t)geometry->shift;
     span->stride = BCRI_REGION_HEADER << geometry->shift;
     span->first_unit = page * BCRI_PAGE_UNITS;
-    span->seg_base = area->seg->base;
     span->base = area->seg->base + (size_t)page * BCRI_HEAP_PAGE;
+    span->data = span->base + bcri_class_data(geometry, 0);
+    span->data_stride = (uint32_t)(bcri_class_data(geometry, 1) - bcri_class_data(geometry, 0));
     span->ref = bcri_ref_make(area->seg->seg, (uint64_t)page * BCRI_HEAP_PAGE);
     span->area = area;
     span->charge = span->stack + blocks;

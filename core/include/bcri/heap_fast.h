@@ -26,10 +26,10 @@ struct bcri_span {
      * the last block comes back. Never for the current span. */
     uint32_t quiet_from, quiet;
     uint32_t looked; /* of the current span: how many blocks have been looked at since it became that */
-    uint32_t stride; /* bytes from header to header */
+    uint32_t stride, data_stride; /* bytes from header to header, and from data to data */
     uint32_t first_unit;
     unsigned char *base;
-    unsigned char *seg_base; /* of its segment: where data_16 counts from */
+    unsigned char *data; /* of the first block */
     bcri_ref ref;
     struct bcri_heap_area *area;
     uint32_t *charge;
@@ -155,8 +155,10 @@ static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, b
     uint32_t charge = bcri_charge_units(length);
     if (bcri_unlikely(span->top == 0 || area->charged + charge > area->limit))
         return false;
-    bcri_span_hand_out(span, bcri_span_pop(area, span, charge), length, ref_out, region_out);
-    *data_out = (uintptr_t)span->seg_base + (uintptr_t)((uint64_t)(*region_out)->data_16 * 16);
+    const uint32_t i = bcri_span_pop(area, span, charge);
+    bcri_span_hand_out(span, i, length, ref_out, region_out);
+    /* Not from the header, whose line may still be on its way here: stores can wait for it, a load has us wait. */
+    *data_out = (uintptr_t)span->data + (uintptr_t)i * span->data_stride;
     return true;
 }
 
