@@ -217,8 +217,8 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
     const uint64_t tail = bcri_load(&cell->t.tail);
     if (bcri_unlikely(!is_open(place, cell, tail, write)))
         return put_on(ctx, place, id.slot, write, BCRI_HOLDS_LOCK);
-    store_entry(ctx, place, cell, tail, bcri_ring_at(place, tail), region, true, 0, 1 | BCRI_PHASE_GIVES);
-    bcri_store_release(&cell->t.lock, 0);
+    store_entry(ctx, place, tail, region, true, 0, 1 | BCRI_PHASE_GIVES);
+    bcri_store_release(&place->cell->t.lock, 0);
     bcri_step();
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
         return put_note(ctx, place, region, length, write, id.slot);

@@ -115,16 +115,14 @@ static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put
                                      uint64_t *old_out)
 {
     const struct bcri_place *const place = put->place;
-    struct bcri_cell_shm *const cell = place->cell;
     const enum bcri_attempt room = look_at_tail(ctx, put, tail);
     if (bcri_unlikely(room != BCRI_TRY_DONE))
         return room;
     if (put->nofree && bcri_cell_hold(ctx, put->region) != 0)
         return BCRI_TRY_NO_MEMORY;
-    _Atomic uint64_t *const ring = bcri_ring_at(place, tail);
-    const bool sleeps = bcri_load(&cell->t.sleeps) != 0;
-    *old_out = sleeps ? bcri_load(ring) : 0;
-    store_entry(ctx, place, cell, tail, ring, put->region, false, *old_out, phase_of(put));
+    const bool sleeps = bcri_load(&place->cell->t.sleeps) != 0;
+    *old_out = sleeps ? bcri_load(bcri_ring_at(place, tail)) : 0;
+    store_entry(ctx, place, tail, put->region, false, *old_out, phase_of(put));
     if (sleeps)
         look_for_marks(place, tail + 1);
     return BCRI_TRY_DONE;
@@ -145,8 +143,7 @@ static enum bcri_attempt put_and_request(struct bcri_ctx *ctx, const struct bcri
     if (put->nofree && bcri_cell_hold(ctx, put->region) != 0)
         return BCRI_TRY_NO_MEMORY;
     bcri_store(&ctx->journal->old, requests);
-    store_entry(ctx, place, place->cell, tail, bcri_ring_at(place, tail), put->region, false, 0,
-                phase_of(put) | BCRI_PHASE_REQUESTS);
+    store_entry(ctx, place, tail, put->region, false, 0, phase_of(put) | BCRI_PHASE_REQUESTS);
     bcri_step();
     bcri_store(&t->requests, requests + 1);
     bcri_step();

@@ -39,11 +39,11 @@ BCRI_INLINE uint64_t limit_of_empty(const struct bcri_cell_shm *cell, uint64_t t
                : 0;
 }
 
-/* Stores region at ticket `t`, whose entry is `ring`, with the tail lock held. `old`: the mark of whom to ring, or anything else. `cpu_kept`: by the
- * kernel (bell.h), as the caller knows. */
-BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_place *place, struct bcri_cell_shm *cell,
-                             uint64_t t, _Atomic uint64_t *ring, bcri_ref region, bool cpu_kept, uint64_t old,
-                             uint32_t phase)
+/* Stores region at ticket `t`, with the tail lock held. `old`: the mark of whom to ring, or anything else. `cpu_kept`: by the
+ * kernel (bell.h), as the caller knows. The ring and the cell are asked of the place where they are needed: held in registers
+ * meanwhile they would be what has the fast tier save some. */
+BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_place *place, uint64_t t,
+                             bcri_ref region, bool cpu_kept, uint64_t old, uint32_t phase)
 {
     struct bcri_journal_shm *const j = ctx->journal;
     if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP)) {
@@ -55,9 +55,11 @@ BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_place *plac
     bcri_store(&j->phase, phase);
     bcri_step();
     const uint32_t cpu = cpu_kept ? (uint32_t)bcri_kept_cpu() : bcri_current_cpu();
-    bcri_store_release(ring, bcri_entry(bcri_lap(t, place->ring_log2), cpu, region));
+    const uint64_t entry = bcri_entry(bcri_lap(t, place->ring_log2), cpu, region);
     bcri_step();
-    bcri_store_release(&cell->t.tail, t + 1);
+    bcri_store_release(bcri_ring_at(place, t), entry);
+    bcri_step();
+    bcri_store_release(&place->cell->t.tail, t + 1);
 }
 
 BCRI_INLINE void put_open(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_ref region,
