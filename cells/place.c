@@ -54,8 +54,9 @@ static bool version_settled_until(struct bcri_ctx *ctx, struct bcri_record_shm *
     struct list_of list = {.record = record, .index = index};
     if (is_settled(&list, version_out) || index == ctx->index)
         return true;
+    /* This wait is in no operation, so the record may be given out again meanwhile: its state says nothing. */
     struct bcri_holder_wait wait = {
-        .ctx = ctx, .what = &list, .holder = holder_of_list, .deadline_ns = deadline_ns};
+        .ctx = ctx, .what = &list, .holder = holder_of_list, .deadline_ns = deadline_ns, .somebody = true};
     if (!bcri_wait_for_holder(&wait, look_at_version))
         return false;
     *version_out = wait.found;

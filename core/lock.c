@@ -137,9 +137,9 @@ int bcri_sleep_on_holder(void *arg, uint64_t deadline_ns)
     if (holder == 0)
         return BCRI_NOT_YET;
     /* One look in each wait, when it has become a long one: before the first sleep, from which nobody may wake us. */
-    const bool first = !wait->slept;
-    wait->slept = true;
-    if (first && is_nobody(wait, holder)) {
+    const bool known = wait->somebody;
+    wait->somebody = true;
+    if (!known && is_nobody(wait, holder)) {
         wait->nobody = holder;
         return BCRI_NOT_YET;
     }

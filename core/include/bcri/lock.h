@@ -103,7 +103,7 @@ struct bcri_holder_wait {
     uint32_t found;  /* for the caller: what the look has found */
     uint32_t nobody; /* a tag behind which nobody can be: what that one has is free */
     unsigned looks;
-    bool slept;
+    bool somebody; /* the holder is known to be one of the program's CCEs, or was looked at */
 };
 enum { BCRI_HOLDER_GONE, BCRI_HOLDER_STAYS };
 
