@@ -7,7 +7,7 @@
  *       shut              says hello, closes its connection and tells its pid, and stays
  *       die               says hello, tells its pid, and is killed
  *       any               is killed at some moment from just before bcr_init on
- *       damage            becomes a CCE, damages its cell 0, tells its pid, and is killed
+ *       corrupt           becomes a CCE, makes its cell 0 corrupt, tells its pid, and ends itself of that
  *
  * $SYS_BOARD: a file on which they are counted, and which each that is enlisted has locked for as long as it is there. */
 #include <fcntl.h>
@@ -133,14 +133,15 @@ static void end_at_any_moment(void)
         pause();
 }
 
-static void damage_cell_0(void)
+static void meet_corrupt_cell_0(void)
 {
     struct bcri_place *place;
     must(bcr_init(0, NULL) >= 0, "bcr_init");
     must(bcri_place_find(bcri_self(), 1, 0, &place) == 0, "cell 0");
     bcri_store(&place->cell->h.head, UINT64_C(1) << 40);
     tell_pid();
-    raise(SIGKILL);
+    (void)bcr_zap(1, 0);
+    must(false, "a corrupt cell ends its CCE");
 }
 
 int main(int argc, char **argv)
@@ -148,8 +149,8 @@ int main(int argc, char **argv)
     const char *how = getenv("SYS_EARLY");
     if (argc < 3 && strcmp(how, "any") == 0)
         end_at_any_moment();
-    if (argc < 3 && strcmp(how, "damage") == 0)
-        damage_cell_0();
+    if (argc < 3 && strcmp(how, "corrupt") == 0)
+        meet_corrupt_cell_0();
     if (argc < 3)
         say_hello(strcmp(how, "shut") == 0);
     must(bcr_init(0, NULL) >= 0, "bcr_init");

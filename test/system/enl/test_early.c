@@ -89,10 +89,10 @@ TEST_TIMEOUT(a_process_that_closes_its_connection_before_its_cell_0_is_there_is_
     end_before_cell_0("shut", "gave up its connection to enl and runs on");
 }
 
-TEST(of_whom_corrupt_memory_is_left_is_said_as_enl_names_him_elsewhere)
+TEST(who_meets_corrupt_memory_says_so_and_ends_and_enl_says_what_is_left_of_him)
 {
     run_folder();
-    setenv("SYS_EARLY", "damage", 1);
+    setenv("SYS_EARLY", "corrupt", 1);
     run_start(&run, run_enl(), "--onfail=isolate", getenv("SYS_EARLY_CCE"), "regions", "1");
     (void)run_told_by(&run);
     run_go();
@@ -101,6 +101,8 @@ TEST(of_whom_corrupt_memory_is_left_is_said_as_enl_names_him_elsewhere)
     run_go();
     run_end(&run);
     CHECK_INT(run.status, 0);
+    run_check_error(&run, "shared memory is corrupt: the counters of a cell, at segment ");
+    run_check_error(&run, "was killed by signal 6");
     run_check_error(&run, "shared memory is corrupt: what CCE 1 (");
     run_check_error(&run, ") held could not all be put right");
 }
