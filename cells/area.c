@@ -64,8 +64,6 @@ static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _
         bool fits = true;
         for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
             struct bcri_area_shm *area = bcri_area_next_own(ctx, ref, before);
-            if (area == NULL)
-                return bcrE_NOMEM;
             before = area;
             uint64_t end = (uint64_t)area->base + numbers_of(area);
             if (base + count <= area->base)
@@ -174,8 +172,6 @@ static int find_area(struct bcri_ctx *ctx, uint32_t base, _Atomic uint64_t **lin
     const struct bcri_area_shm *before = NULL;
     for (bcri_ref ref; (ref = bcri_load(link)) != 0;) {
         struct bcri_area_shm *area = bcri_area_next_own(ctx, ref, before);
-        if (area == NULL)
-            return bcrE_NOMEM;
         before = area;
         if (area->base == base) {
             *link_out = link;

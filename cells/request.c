@@ -334,7 +334,7 @@ bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         bcri_cell_leave(ctx, &place);
     }
     bcri_journal_close(ctx);
-    if (bcri_unlikely(!entered))
+    if (bcri_unlikely(!entered) && full_entry(&place, slot) == 0)
         (void)bcri_cell_lost(ctx, &place, slot);
     if (withdrawn)
         bcri_slot_give(ctx, slot);

@@ -76,7 +76,7 @@ static inline struct bcri_slot_shm *bcri_slot_take(struct bcri_ctx *ctx)
     ctx->slot_top = top - 1;
     return slot;
 }
-/* Puts a slot whose word is FREE back. There is room for each twice: it takes a stray store that makes a free one look live,
+/* Puts a slot whose word is FREE back. There is room for each twice: it takes a wild write that makes a free one look live,
  * and a program that frees that again, to give one back that is there. */
 static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {

@@ -542,6 +542,27 @@ TEST(who_waits_at_a_cell_that_is_condemned_is_told_INTERNAL)
     FAILS(bcr_celllen(bcr_cce, scene.cell + 2), bcrE_INTERNAL);
 }
 
+TEST(what_was_handed_over_before_its_cell_was_condemned_is_its_takers)
+{
+    for (int frees = 0; frees < 2; frees++) {
+        set_scene();
+        struct bcri_ctx *three = join();
+        int one_of_three = name(three, one);
+        CHECK_INT(bcr_enq(number(33), bcr_cce, scene.cell + 1, bcr_FREE), 0);
+        struct bcri_cell_shm *cell = scene.place[1].cell;
+        store_64(&cell->h.head, bcri_load(&cell->h.head) + 1000);
+        as(three);
+        ENDS_ITSELF(bcr_zap(one_of_three, scene.cell + 1), "the counters of a cell");
+        bury(three);
+        is_condemned(scene.cell + 1);
+        as(two);
+        if (frees)
+            CHECK_INT(bcr_rgfree(scene.pending), 0);
+        else
+            CHECK_INT(bcr_rgwait(scene.pending, 0, 1), 1);
+    }
+}
+
 TEST(a_put_that_waits_for_room_at_a_cell_that_is_condemned_is_told_INTERNAL)
 {
     begin();
