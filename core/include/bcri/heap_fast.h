@@ -111,13 +111,8 @@ static inline bcri_ref bcri_span_ref(const struct bcri_span *span, uint32_t i)
 static inline uint32_t bcri_span_pop(struct bcri_heap_area *area, struct bcri_span *span, uint32_t charge)
 {
     area->charged += charge;
-    uint32_t top = span->top - 1;
-    uint32_t i = span->stack[top];
-    span->top = top;
+    const uint32_t i = span->stack[--span->top];
     span->charge[i] = charge;
-    /* The next one may lie in the cache of whoever freed it: have it here by then. */
-    if (bcri_likely(top != 0))
-        bcri_prefetch_write(bcri_span_header(span, span->stack[top - 1]));
     return i;
 }
 
