@@ -43,12 +43,13 @@ static void look_ahead(struct bcri_ctx *ctx, uint32_t number, uint64_t hint)
 struct bcri_news bcri_requests_take(struct bcri_ctx *ctx)
 {
     REQUESTS *requests = &ctx->record->requests;
-    const uint64_t hint = bcri_load(&requests->hint);
+    /* First: the exchange has to claim the notifier's line, and these come meanwhile. */
+    const uint64_t told = cell_in(bcri_load_acquire(&requests->news));
+    if (told != 0)
+        look_ahead(ctx, (uint32_t)told - 1, bcri_load(&requests->hint));
     const uint64_t news = atomic_exchange_explicit(&requests->news, 0, memory_order_seq_cst);
-    const int number = (int)cell_in(news) - 1;
-    if (number >= 0)
-        look_ahead(ctx, (uint32_t)number, hint);
-    return (struct bcri_news){.number = number, .count = (uint32_t)news, .look = (news & LOOK) != 0};
+    return (struct bcri_news){
+        .number = (int)cell_in(news) - 1, .count = (uint32_t)news, .look = (news & LOOK) != 0};
 }
 
 uint64_t bcri_requests_take_bits(struct bcri_ctx *ctx, uint32_t word)
