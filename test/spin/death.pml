@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One process is killed at any step of put, take, wait, collect, withdraw, give back, read, free or zap; the daemon repairs
- * from the journal as cells/repair.c and cells/farewell.c do, while a putter and a taker go on. The operations: cell.inc,
+ * from the journal as cells/repair.c and cells/cleanup.c do, while a putter and a taker go on. The operations: cell.inc,
  * with what the victim writes into its journal; a transaction (its journal phase with it) is one step.
  *
  * Checked: afterwards each region's count is the number of its holders (ID slots, queue), the locks are free, nobody is
@@ -34,7 +34,7 @@
  * Code: cells/junk.c bcri_cell_empty, drop_and_step, bcri_junk_step_over
  * Code: cells/repair.c finish_put, finish_request, finish_take, take_over, take_back, undo_wait, finish_read
  * Code: cells/repair.c finish_collect, finish_free_last, put_is_done, settle, leave_cell, repair_open
- * Code: cells/farewell.c end_request, end_id, give_back_to */
+ * Code: cells/cleanup.c end_request, end_id, give_back_to */
 #define RING 2
 #ifndef CREDITS
 #define CREDITS 4
@@ -536,7 +536,7 @@ inline journal_repair()
     fi
 }
 
-/* farewell.c: the ID's request is withdrawn, what it holds is dropped. What it was handed is named by it until it is given back. */
+/* cleanup.c: the ID's request is withdrawn, what it holds is dropped. What it was handed is named by it until it is given back. */
 inline end_id()
 {
     if

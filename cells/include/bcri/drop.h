@@ -3,7 +3,7 @@
  *
  * The only holder needs no count journal. A block of this CCE's own heap needs none at all: its count becomes 0, then the ID
  * is freed; who dies in between leaves a LIVE ID whose region counts nobody, and the walk over its IDs knows what that
- * means (farewell.c). rgalloc goes the other way round, with the same in-between. Another's block is its
+ * means (cleanup.c). rgalloc goes the other way round, with the same in-between. Another's block is its
  * owner's from the moment at which its count is 0.
  *
  * Journal of that: FREE_LAST, with the block's incarnation as its phase; slot. */

@@ -37,7 +37,7 @@
  * bcr_errno is each invocation's own, bcrE_OK when a handler starts.
  *
  * Nothing here is shared; a thread at a time calls. Death of the CCE: all of it goes with the process; the requests of
- * blocked invocations are ordinary ones (cells/farewell.c). */
+ * blocked invocations are ordinary ones (cells/cleanup.c). */
 #ifndef BCRI_SCHED_H
 #define BCRI_SCHED_H
 
