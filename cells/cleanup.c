@@ -104,7 +104,7 @@ static void clear_waiter(const struct bcri_place *place, const struct bcri_slot_
 {
     _Atomic uint64_t *waiter = &place->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS];
     if ((bcri_load(waiter) & BCRI_REF_MASK) == ref)
-        bcri_store_release(waiter, 0); /* that is what the cells' memory waits for (estate.h) */
+        bcri_store_release(waiter, 0); /* that is what the cells' memory waits for (reclaim.h) */
 }
 
 /* A request that waits: withdrawn. By ticket and delivered already: its region is kept for giving back, and it stays what it

@@ -5,7 +5,7 @@
  *
  * A number keeps its file for as long as there is the program: whoever has mapped it, in whatever use of the number, has mapped
  * the right one. Only the file's pages go, at drop, and once more at reuse, since a transaction that was being done at the
- * drop may have stored there. What must hold before reuse is the caller's to see to (cells/estate.h). */
+ * drop may have stored there. What must hold before reuse is the caller's to see to (cells/reclaim.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One CCE, from the moment that a record is given out for it until its processes and their output have ended. The record may
- * be another CCE's a little before or long after that (bcri/estate.h).
+ * be another CCE's a little before or long after that (bcri/reclaim.h).
  *
  *   STARTED --hello--> HELD --its birth region is in cell 0--> ALIVE --it ends--> OVER
  *      |                 |                                                         ^

@@ -13,9 +13,9 @@
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
-#include "bcri/estate.h"
 #include "bcri/heap.h"
 #include "bcri/place.h"
+#include "bcri/reclaim.h"
 #include "bcri/repair.h"
 
 /* The thread waits for nobody, unless shared memory is corrupt. */
@@ -37,9 +37,9 @@ struct enl_worker {
     struct queue todo, finished;
     atomic_bool stop;
     pthread_t thread;
-    struct queue mine;          /* the thread's: what it is to do, oldest first */
-    struct bcri_estate *estate; /* the thread's */
-    atomic_bool look_queued;    /* one look serves all who have told until it begins */
+    struct queue mine;            /* the thread's: what it is to do, oldest first */
+    struct bcri_reclaim *reclaim; /* the thread's */
+    atomic_bool look_queued;      /* one look serves all who have told until it begins */
 };
 
 static struct bcri_ctx *context(const struct enl_worker *worker)
@@ -76,11 +76,11 @@ static struct enl_work *queue_take(struct queue *queue, struct enl_work **at)
 
 /* What can go, goes. Records are given out by the loop, which may still have one of them in use for what is in the queue
  * of finished work. */
-static void look_at_estate(struct bcri_estate *estate, struct enl_work *work)
+static void look_at_reclaim(struct bcri_reclaim *reclaim, struct enl_work *work)
 {
     uint32_t index;
     size_t room = 0;
-    bcri_estate_look(estate);
+    bcri_reclaim_look(reclaim);
     for (;;) {
         if (work->free_count == room) {
             room = room != 0 ? 2 * room : 16;
@@ -89,7 +89,7 @@ static void look_at_estate(struct bcri_estate *estate, struct enl_work *work)
                 return; /* the next look brings the rest */
             work->free_records = list;
         }
-        if (!bcri_estate_take(estate, &index))
+        if (!bcri_reclaim_take(reclaim, &index))
             return;
         work->free_records[work->free_count++] = index;
     }
@@ -114,7 +114,7 @@ static bool do_repair(struct enl_worker *worker, struct enl_work *work)
     const bool done = bcri_cce_repair(ctx, work->index);
     work->code = ctx->daemon.corrupt ? bcrE_INTERNAL : 0;
     if (done)
-        bcri_estate_add(worker->estate, work->index);
+        bcri_reclaim_add(worker->reclaim, work->index);
     return done;
 }
 
@@ -172,7 +172,7 @@ static bool do_all(struct enl_worker *worker)
         any = true;
         queue_take(&worker->mine, at);
         if (work->kind == ENL_WORK_REPAIR || work->kind == ENL_WORK_LOOK)
-            look_at_estate(worker->estate, work);
+            look_at_reclaim(worker->reclaim, work);
         tell(worker, work);
     }
     return any;
@@ -298,14 +298,14 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
     queue_init(&worker->finished);
     queue_init(&worker->mine);
     pthread_mutex_init(&worker->mutex, NULL);
-    worker->estate = bcri_estate_init(program->host);
-    if (worker->estate != NULL && uv_async_init(&program->loop, &worker->bell, on_bell) == 0) {
+    worker->reclaim = bcri_reclaim_init(program->host);
+    if (worker->reclaim != NULL && uv_async_init(&program->loop, &worker->bell, on_bell) == 0) {
         if (pthread_create(&worker->thread, NULL, work_on, worker) == 0)
             return worker;
         uv_close((uv_handle_t *)&worker->bell, NULL); /* the program ends now, without a turn of the loop */
         return NULL;
     }
-    bcri_estate_fini(worker->estate);
+    bcri_reclaim_fini(worker->reclaim);
     free(worker);
     return NULL;
 }
@@ -355,7 +355,7 @@ bool enl_worker_stop(struct enl_worker *worker)
     struct bcri_ctx *ctx = context(worker); /* what its operations have kept privately */
     bcri_places_fini(ctx);
     bcri_heap_fini(ctx);
-    bcri_estate_fini(worker->estate);
+    bcri_reclaim_fini(worker->reclaim);
     uv_close((uv_handle_t *)&worker->bell, on_bell_closed);
     return true;
 }

@@ -24,7 +24,7 @@ enum enl_work_kind {
     ENL_WORK_REPAIR,
     ENL_WORK_AUDIT,
     ENL_WORK_BLOCKED_BY, /* not to be done: a piece of work is parked for a while for what CCE `index` holds */
-    ENL_WORK_LOOK,       /* something of an ended CCE is free (bcri/estate.h) */
+    ENL_WORK_LOOK,       /* something of an ended CCE is free (bcri/reclaim.h) */
 };
 
 struct enl_work {

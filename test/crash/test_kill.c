@@ -24,8 +24,8 @@
 #include "bcri/audit.h"
 #include "bcri/bell.h"
 #include "bcri/cces.h"
-#include "bcri/estate.h"
 #include "bcri/journal.h"
+#include "bcri/reclaim.h"
 #include "bcri/self.h"
 
 enum {
@@ -39,7 +39,7 @@ enum {
 
 struct killer {
     struct group *group;
-    struct bcri_estate *estate;
+    struct bcri_reclaim *reclaim;
     struct actor actor;
     pid_t pid[MEMBERS];
     uint32_t index[MEMBERS];
@@ -69,9 +69,9 @@ static void bury(struct killer *killer, int i)
     uint32_t index;
     if (status != 0 && status != SIGKILL)
         FAIL("process %d ended by itself", (int)killer->pid[i]);
-    CHECK(bcri_estate_add(killer->estate, killer->index[i]));
-    bcri_estate_look(killer->estate);
-    while (bcri_estate_take(killer->estate, &index))
+    CHECK(bcri_reclaim_add(killer->reclaim, killer->index[i]));
+    bcri_reclaim_look(killer->reclaim);
+    while (bcri_reclaim_take(killer->reclaim, &index))
         bcri_host_cce_release(group_host(killer->group), index);
     if (group_enl(killer->group)->daemon.corrupt)
         FAIL("CCE %u is buried, and shared memory called corrupt", killer->index[i]);
@@ -205,8 +205,8 @@ static struct tally kill_many(bool marked, uint64_t kills)
     while (tally.kills < kills) {
         memset(killer.actor.arena, 0, sizeof *killer.actor.arena);
         killer.group = group_open();
-        killer.estate = bcri_estate_init(group_host(killer.group));
-        CHECK(killer.estate != NULL);
+        killer.reclaim = bcri_reclaim_init(group_host(killer.group));
+        CHECK(killer.reclaim != NULL);
         for (int i = 0; i < MEMBERS; i++)
             start(&killer, i);
         for (int n = 0; n < GROUP_KILLS && tally.kills < kills; n++) {
@@ -215,7 +215,7 @@ static struct tally kill_many(bool marked, uint64_t kills)
             audit_while_all_stand(&killer);
         }
         end_all(&killer);
-        bcri_estate_fini(killer.estate);
+        bcri_reclaim_fini(killer.reclaim);
         group_close(killer.group);
     }
     alarm(0);

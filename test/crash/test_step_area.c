@@ -2,8 +2,8 @@
 /* Killed while it makes cells and takes them away; and the cells of the dead. */
 #include "scene.h"
 
-#include "bcri/estate.h"
 #include "bcri/heap.h"
+#include "bcri/reclaim.h"
 #include "bcri/self.h"
 
 static void an_empty_area(struct scene *scene)
@@ -83,8 +83,8 @@ SCENARIO(the_requests_at_cells_of_the_dead, .own = true, .waiters = "TRLTR", .ru
 /* A CCE that has ended and left one of each: a heap, cells, a chunk of IDs, to be given out again. */
 static void somebody_has_ended(struct scene *scene)
 {
-    struct bcri_estate *estate = bcri_estate_init(group_host(scene->group));
-    CHECK(estate != NULL);
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(scene->group));
+    CHECK(reclaim != NULL);
     struct bcri_ctx *past = group_join(scene->group);
     const int name = group_name(scene->peer, past->index);
     uint32_t index = past->index;
@@ -98,11 +98,11 @@ static void somebody_has_ended(struct scene *scene)
     CHECK_INT(value_of(bcr_deq(bcr_cce, 2, 0)), 7);
     as_peer(scene);
     group_leave(scene->group, past);
-    CHECK(bcri_estate_add(estate, index));
-    bcri_estate_look(estate);
-    CHECK(bcri_estate_take(estate, &index));
+    CHECK(bcri_reclaim_add(reclaim, index));
+    bcri_reclaim_look(reclaim);
+    CHECK(bcri_reclaim_take(reclaim, &index));
     CHECK(bcri_load(&scene->peer->host->idle_segments) == 2);
-    bcri_estate_fini(estate);
+    bcri_reclaim_fini(reclaim);
 }
 
 /* In the victim: so that the next ID needs a segment. */

@@ -117,7 +117,7 @@ void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
 void bcri_heap_end(struct bcri_ctx *enl, uint32_t seg);
 
 /* enl: how many blocks of a heap segment are held. 0, its owner being dead: the segment may be dropped. Each that
- * is freed from then on counts the segment's `frees` up; so does some that was freed just before (estate.h). */
+ * is freed from then on counts the segment's `frees` up; so does some that was freed just before (reclaim.h). */
 uint64_t bcri_heap_held(struct bcri_ctx *ctx, uint32_t seg);
 
 /* True if the private lists, the shared page table and all headers agree (assert level 3, tests). */

@@ -58,7 +58,7 @@ void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_by
 
 /* One thing less is needed in a segment whose maker has ended: counts `frees` up, and tells the daemon if this is what it
  * waits for. The daemon stores what it waits for, then looks at the count; this counts, then looks at what is waited for:
- * one of both sees the other. Whoever dies in between is looked after, and all such segments with it (cells/estate.h). */
+ * one of both sees the other. Whoever dies in between is looked after, and all such segments with it (cells/reclaim.h). */
 void bcri_segment_freed(struct bcri_ctx *ctx, uint32_t seg);
 
 /* Takes the mapping away of a segment that nothing in this process names any more. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bcri/audit.h"
-#include "bcri/estate.h"
+#include "bcri/reclaim.h"
 #include "bcri/ref.h"
 #include "bcri/repair.h"
 #include "bcri/self.h"
@@ -181,13 +181,13 @@ void stray_damage(const struct stray_suite *suite, const char *name)
     CHECK_INT(bad, 0);
 }
 
-void stray_ends(struct bcri_estate *estate, const struct bcri_ctx *ctx)
+void stray_ends(struct bcri_reclaim *reclaim, const struct bcri_ctx *ctx)
 {
     uint32_t index;
     bcri_cce_dying(group_host(group), ctx->index);
     group_repair(group, ctx->index);
-    (void)bcri_estate_add(estate, ctx->index);
-    bcri_estate_look(estate);
-    while (bcri_estate_take(estate, &index))
+    (void)bcri_reclaim_add(reclaim, ctx->index);
+    bcri_reclaim_look(reclaim);
+    while (bcri_reclaim_take(reclaim, &index))
         bcri_host_cce_release(group_host(group), index);
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct bcri_ctx;
-struct bcri_estate;
+struct bcri_reclaim;
 
 /* What may be damaged: where it begins, in some mapping, once the scene is set, and how long it is. */
 struct stray_target {
@@ -60,6 +60,6 @@ void stray_has_ended(const char *call, const char *what);
 
 /* The CCE dies, is repaired, and what it left goes, as far as it can; records that are free are
  * given back. */
-void stray_ends(struct bcri_estate *estate, const struct bcri_ctx *ctx);
+void stray_ends(struct bcri_reclaim *reclaim, const struct bcri_ctx *ctx);
 
 #endif

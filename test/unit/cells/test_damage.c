@@ -10,9 +10,9 @@
 
 #include "bcri/audit.h"
 #include "bcri/cell.h"
-#include "bcri/estate.h"
 #include "bcri/heap.h"
 #include "bcri/place.h"
+#include "bcri/reclaim.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
 #include "cce.h"
@@ -328,23 +328,23 @@ static void run_calls(void)
 
 static void run_repair(void)
 {
-    struct bcri_estate *estate = bcri_estate_init(group_host(group));
-    CHECK(estate != NULL);
-    stray_ends(estate, two);
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
+    stray_ends(reclaim, two);
     (void)stray_calls(calls_of_one);
-    stray_ends(estate, one);
+    stray_ends(reclaim, one);
     _exit(STRAY_QUIET);
 }
 
 /* Both die of what they call, if they do; else one after the other. */
 static void run_repair_of_callers(void)
 {
-    struct bcri_estate *estate = bcri_estate_init(group_host(group));
-    CHECK(estate != NULL);
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
     if (!stray_calls(calls_of_two))
         bcri_cce_dying(group_host(group), one->index);
-    stray_ends(estate, two);
-    stray_ends(estate, one);
+    stray_ends(reclaim, two);
+    stray_ends(reclaim, one);
     _exit(STRAY_QUIET);
 }
 
@@ -770,13 +770,13 @@ TEST(the_daemon_goes_by_what_it_has_written_down_itself)
     struct bcri_host_shm *shared = two->host;
     store_32(&shared->record_count, 1);
     ((struct bcri_segment_shm *)entry_of_heap())->owner = one->index;
-    struct bcri_estate *estate = bcri_estate_init(group_host(group));
-    CHECK(estate != NULL);
-    stray_ends(estate, one); /* the entry says that the heap of two is one's: it stays */
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
+    stray_ends(reclaim, one); /* the entry says that the heap of two is one's: it stays */
     as(two);
     CHECK_INT(peek(scene.held), 11);
     one = group_join(group); /* a record of its own, and the count is as it was */
     CHECK_UINT(one->index, 3);
     CHECK_UINT(bcri_load(&shared->record_count), 4);
-    bcri_estate_fini(estate);
+    bcri_reclaim_fini(reclaim);
 }

@@ -11,8 +11,8 @@
 #include "bcri/audit.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
-#include "bcri/estate.h"
 #include "bcri/place.h"
+#include "bcri/reclaim.h"
 #include "bcri/self.h"
 #include "cce.h"
 
@@ -85,8 +85,8 @@ TEST_TIMEOUT(who_looks_while_the_owner_ends_and_its_memory_goes_finds_cells_or_t
 {
     unsigned long found = 0, dead = 0;
     begin();
-    struct bcri_estate *estate = bcri_estate_init(group_host(group));
-    CHECK(estate != NULL);
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
     for (uint64_t turn = 0, turns = test_scale(1500, 15000); turn < turns; turn++) {
         struct looker looker = {0};
         pthread_t thread;
@@ -98,15 +98,15 @@ TEST_TIMEOUT(who_looks_while_the_owner_ends_and_its_memory_goes_finds_cells_or_t
         start(&looker, &thread, owner);
         as(one);
         group_leave(group, owner);
-        CHECK(bcri_estate_add(estate, index));
-        bcri_estate_look(estate);
+        CHECK(bcri_reclaim_add(reclaim, index));
+        bcri_reclaim_look(reclaim);
         stop(&looker, thread);
         found += looker.found;
         dead += looker.dead;
         CHECK_UINT(looker.missed, 0);
     }
     printf("  found %lu times, dead %lu times\n", found, dead);
-    bcri_estate_fini(estate);
+    bcri_reclaim_fini(reclaim);
     as(one);
     end();
 }
@@ -237,8 +237,8 @@ TEST_TIMEOUT(who_asks_at_cells_of_somebody_who_ends_is_told_that_it_is_DEAD, 120
 {
     unsigned long found = 0, dead = 0;
     begin();
-    struct bcri_estate *estate = bcri_estate_init(group_host(group));
-    CHECK(estate != NULL);
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
     for (uint64_t turn = 0, turns = test_scale(1500, 15000); turn < turns; turn++) {
         struct looker looker = {.ctx = one};
         pthread_t thread;
@@ -252,15 +252,15 @@ TEST_TIMEOUT(who_asks_at_cells_of_somebody_who_ends_is_told_that_it_is_DEAD, 120
         as(two);
         group_leave(group, owner);
         CHECK(!group_enl(group)->daemon.corrupt);
-        CHECK(bcri_estate_add(estate, index));
-        bcri_estate_look(estate);
+        CHECK(bcri_reclaim_add(reclaim, index));
+        bcri_reclaim_look(reclaim);
         CHECK(!group_enl(group)->daemon.corrupt);
         stop(&looker, thread);
         found += looker.found;
         dead += looker.dead;
     }
     printf("  withdrawn %lu times, dead %lu times\n", found, dead);
-    bcri_estate_fini(estate);
+    bcri_reclaim_fini(reclaim);
     as(one);
     end();
 }

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "bcri/audit.h"
-#include "bcri/estate.h"
 #include "bcri/handler_request.h"
+#include "bcri/reclaim.h"
 #include "bcri/repair.h"
 #include "cce.h"
 #include "stray.h"
@@ -178,26 +178,26 @@ static void run_calls(void)
 /* Who has requested dies first, then the owner. */
 static void run_death(void)
 {
-    struct bcri_estate *estate = bcri_estate_init(group_host(group));
-    CHECK(estate != NULL);
-    stray_ends(estate, two);
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
+    stray_ends(reclaim, two);
     (void)stray_calls(calls_of_one);
-    stray_ends(estate, one);
+    stray_ends(reclaim, one);
     _exit(STRAY_QUIET);
 }
 
 /* The owner dies first; who has requested finds that out. */
 static void run_death_of_the_owner(void)
 {
-    struct bcri_estate *estate = bcri_estate_init(group_host(group));
-    CHECK(estate != NULL);
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
     const bool two_goes_on = stray_calls(calls_of_two_once);
     if (!two_goes_on)
         bcri_cce_dying(group_host(group), two->index);
-    stray_ends(estate, one);
+    stray_ends(reclaim, one);
     if (two_goes_on)
         (void)stray_calls(put_of_two);
-    stray_ends(estate, two);
+    stray_ends(reclaim, two);
     _exit(STRAY_QUIET);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ended CCEs leave goes when nobody needs it any more, and not before: bcri/estate.h. */
+/* What ended CCEs leave goes when nobody needs it any more, and not before: bcri/reclaim.h. */
 #include <pthread.h>
 
 #include "bcr.h"
@@ -8,11 +8,11 @@
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
-#include "bcri/estate.h"
 #include "bcri/heap.h"
 #include "bcri/mark.h"
 #include "bcri/place.h"
 #include "bcri/put.h"
+#include "bcri/reclaim.h"
 #include "bcri/repair.h"
 #include "bcri/request.h"
 #include "bcri/result.h"
@@ -22,7 +22,7 @@
 #include "group.h"
 
 static struct group *group;
-static struct bcri_estate *estate;
+static struct bcri_reclaim *reclaim;
 static struct bcri_ctx *one, *two;
 
 static void as(struct bcri_ctx *ctx)
@@ -33,8 +33,8 @@ static void as(struct bcri_ctx *ctx)
 static void begin(void)
 {
     group = group_open();
-    estate = bcri_estate_init(group_host(group));
-    CHECK(estate != NULL);
+    reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
     one = group_join(group);
     two = group_join(group);
     as(one);
@@ -45,7 +45,7 @@ static void begin(void)
 
 static void finish(void)
 {
-    bcri_estate_fini(estate);
+    bcri_reclaim_fini(reclaim);
     bcri_self_set(NULL);
     group_leave(group, one);
     group_close(group);
@@ -57,8 +57,8 @@ static uint32_t end_two(void)
     uint32_t index = two->index;
     as(one);
     group_leave(group, two);
-    CHECK(bcri_estate_add(estate, index));
-    bcri_estate_look(estate);
+    CHECK(bcri_reclaim_add(reclaim, index));
+    bcri_reclaim_look(reclaim);
     return index;
 }
 
@@ -88,8 +88,8 @@ static void fail_by_finding(void *arg, const char *sentence)
 static bool is_free(uint32_t index)
 {
     uint32_t got;
-    bcri_estate_look(estate);
-    return bcri_estate_take(estate, &got) && got == index;
+    bcri_reclaim_look(reclaim);
+    return bcri_reclaim_take(reclaim, &got) && got == index;
 }
 
 TEST(what_nobody_needs_goes_at_once)
@@ -204,14 +204,14 @@ TEST(who_ends_later_waits_for_the_next_group)
     bcri_store(&one->journal->op, BCRI_OP_NONE);
     as(one);
     group_leave(group, three);
-    CHECK(bcri_estate_add(estate, second));
-    bcri_estate_look(estate);
+    CHECK(bcri_reclaim_add(reclaim, second));
+    bcri_reclaim_look(reclaim);
     uint32_t got;
-    CHECK(bcri_estate_take(estate, &got));
+    CHECK(bcri_reclaim_take(reclaim, &got));
     CHECK_UINT(got, second);
-    CHECK(bcri_estate_take(estate, &got));
+    CHECK(bcri_reclaim_take(reclaim, &got));
     CHECK_UINT(got, first);
-    CHECK(!bcri_estate_take(estate, &got));
+    CHECK(!bcri_reclaim_take(reclaim, &got));
     finish();
 }
 
@@ -219,8 +219,8 @@ TEST(who_ends_later_waits_for_the_next_group)
 static void give_all_back(void)
 {
     uint32_t index;
-    bcri_estate_look(estate);
-    while (bcri_estate_take(estate, &index))
+    bcri_reclaim_look(reclaim);
+    while (bcri_reclaim_take(reclaim, &index))
         bcri_host_cce_release(group_host(group), index);
 }
 
@@ -265,7 +265,7 @@ TEST_TIMEOUT(more_cces_than_there_are_numbers_come_and_go, 300)
     begin();
     as(one);
     group_leave(group, two);
-    CHECK(bcri_estate_add(estate, 2));
+    CHECK(bcri_reclaim_add(reclaim, 2));
     give_all_back();
     for (int i = 0; i < 3; i++)
         live_and_die(i);
@@ -283,7 +283,7 @@ TEST(numbers_do_not_come_again_while_somebody_is_inside_an_operation_that_began_
     begin();
     as(one);
     group_leave(group, two);
-    CHECK(bcri_estate_add(estate, 2));
+    CHECK(bcri_reclaim_add(reclaim, 2));
     give_all_back();
     live_and_die(0);
     const uint32_t numbers = bcri_host_segment_count(group_host(group));
@@ -295,7 +295,7 @@ TEST(numbers_do_not_come_again_while_somebody_is_inside_an_operation_that_began_
     CHECK_UINT(bcri_host_segment_count(group_host(group)), numbers);
     bcri_store(&one->journal->op, BCRI_OP_PUT);
     (void)end_two();
-    bcri_estate_look(estate);
+    bcri_reclaim_look(reclaim);
     CHECK_UINT(bcri_load(&one->host->segments[heap].state), BCRI_SEG_GONE);
     two = group_join(group);
     as(two);

@@ -21,8 +21,8 @@
  * leads there from before: docs/layout/host.md.
  *
  * One thread of the daemon, the one that repairs. */
-#ifndef BCRI_ESTATE_H
-#define BCRI_ESTATE_H
+#ifndef BCRI_RECLAIM_H
+#define BCRI_RECLAIM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,19 +30,19 @@
 
 #include "bcri/host.h"
 
-struct bcri_estate;
+struct bcri_reclaim;
 
 /* NULL: no memory. */
-struct bcri_estate *bcri_estate_init(struct bcri_host *host);
-void bcri_estate_fini(struct bcri_estate *estate);
+struct bcri_reclaim *bcri_reclaim_init(struct bcri_host *host);
+void bcri_reclaim_fini(struct bcri_reclaim *reclaim);
 
 /* CCE `index` is DEAD and repaired. False: no memory, then what it left stays until the program ends. */
-bool bcri_estate_add(struct bcri_estate *estate, uint32_t index);
+bool bcri_reclaim_add(struct bcri_reclaim *reclaim, uint32_t index);
 
-/* Something may be free by now: drops what is. After each bcri_estate_add, and when a CCE has told. */
-void bcri_estate_look(struct bcri_estate *estate);
+/* Something may be free by now: drops what is. After each bcri_reclaim_add, and when a CCE has told. */
+void bcri_reclaim_look(struct bcri_reclaim *reclaim);
 
 /* One record that can be given out again, if there is one: bcri_host_cce_release is the caller's to call. */
-bool bcri_estate_take(struct bcri_estate *estate, uint32_t *index_out);
+bool bcri_reclaim_take(struct bcri_reclaim *reclaim, uint32_t *index_out);
 
 #endif

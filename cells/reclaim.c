@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What ended CCEs leave: estate.h.
+/* What ended CCEs leave: reclaim.h.
  *
- *   added --all its memory is gone--> fading --its turn--> parting --everybody was seen outside--> free --> taken
+ *   added --all its memory is gone--> retired --its turn--> in grace --everybody was seen outside--> free --> taken
  *
  * Parting goes in groups, as grace periods do elsewhere: those who were inside an operation when the group began are
- * looked at until each was seen outside once; who ends meanwhile among the fading waits for the next group.
+ * looked at until each was seen outside once; who ends meanwhile among the retired waits for the next group.
  * Source: P. E. McKenney, J. D. Slingwine, "Read-Copy Update: Using Execution History to Solve Concurrency Problems", 1998. */
-#include "bcri/estate.h"
+#include "bcri/reclaim.h"
 
 #include <stdlib.h>
 
@@ -33,22 +33,22 @@ struct left {
     struct left_segment segment[];
 };
 
-struct bcri_estate {
+struct bcri_reclaim {
     struct bcri_host *host;
     struct bcri_ctx *enl;
-    struct left *added, *fading, *parting, *free;
-    uint32_t *inside; /* who has not been seen outside since the parting group began */
+    struct left *added, *retired, *grace, *free;
+    uint32_t *inside; /* who has not been seen outside since the group in grace began */
     size_t inside_count, inside_room;
 };
 
-struct bcri_estate *bcri_estate_init(struct bcri_host *host)
+struct bcri_reclaim *bcri_reclaim_init(struct bcri_host *host)
 {
-    struct bcri_estate *estate = calloc(1, sizeof *estate);
-    if (estate != NULL) {
-        estate->host = host;
-        estate->enl = bcri_host_ctx(host);
+    struct bcri_reclaim *reclaim = calloc(1, sizeof *reclaim);
+    if (reclaim != NULL) {
+        reclaim->host = host;
+        reclaim->enl = bcri_host_ctx(host);
     }
-    return estate;
+    return reclaim;
 }
 
 static void free_list(struct left *left)
@@ -60,16 +60,16 @@ static void free_list(struct left *left)
     }
 }
 
-void bcri_estate_fini(struct bcri_estate *estate)
+void bcri_reclaim_fini(struct bcri_reclaim *reclaim)
 {
-    if (estate == NULL)
+    if (reclaim == NULL)
         return;
-    free_list(estate->added);
-    free_list(estate->fading);
-    free_list(estate->parting);
-    free_list(estate->free);
-    free(estate->inside);
-    free(estate);
+    free_list(reclaim->added);
+    free_list(reclaim->retired);
+    free_list(reclaim->grace);
+    free_list(reclaim->free);
+    free(reclaim->inside);
+    free(reclaim);
 }
 
 static void count_left(void *arg, uint32_t seg, enum bcri_seg_kind kind)
@@ -84,35 +84,35 @@ static void add_left(void *arg, uint32_t seg, enum bcri_seg_kind kind)
         left->segment[left->count++] = (struct left_segment){.seg = seg, .kind = kind};
 }
 
-bool bcri_estate_add(struct bcri_estate *estate, uint32_t index)
+bool bcri_reclaim_add(struct bcri_reclaim *reclaim, uint32_t index)
 {
     uint32_t count = 0;
-    if (bcri_record(estate->enl, index) == NULL)
+    if (bcri_record(reclaim->enl, index) == NULL)
         return false; /* see bcri_cce_repair */
-    bcri_host_segments_of(estate->host, index, count_left, &count);
+    bcri_host_segments_of(reclaim->host, index, count_left, &count);
     struct left *left = calloc(1, sizeof *left + count * sizeof left->segment[0]);
     if (left == NULL)
         return false;
     left->index = index;
     left->room = count;
-    bcri_host_segments_of(estate->host, index, add_left, left);
-    left->next = estate->added;
-    estate->added = left;
+    bcri_host_segments_of(reclaim->host, index, add_left, left);
+    left->next = reclaim->added;
+    reclaim->added = left;
     /* From here on whoever frees one of its blocks counts that, or the walk over its heap sees the count 0: heap.h. */
     for (uint32_t i = 0; i < left->count; i++)
         if (left->segment[i].kind == BCRI_SEG_HEAP)
-            bcri_heap_end(estate->enl, left->segment[i].seg);
-    bcri_fence_everybody(estate->enl);
+            bcri_heap_end(reclaim->enl, left->segment[i].seg);
+    bcri_fence_everybody(reclaim->enl);
     return true;
 }
 
 /* True if nothing is left in the segment. Else the last to free something will tell. */
-static bool is_empty(struct bcri_estate *estate, struct left_segment *left)
+static bool is_empty(struct bcri_reclaim *reclaim, struct left_segment *left)
 {
-    struct bcri_segment_shm *entry = &estate->enl->host->segments[left->seg];
+    struct bcri_segment_shm *entry = &reclaim->enl->host->segments[left->seg];
     for (;;) {
         uint64_t frees = atomic_load_explicit(&entry->frees, memory_order_seq_cst);
-        uint64_t held = bcri_heap_held(estate->enl, left->seg);
+        uint64_t held = bcri_heap_held(reclaim->enl, left->seg);
         if (held == 0)
             return true;
         atomic_store_explicit(&entry->awaited, (uint32_t)(frees + held), memory_order_seq_cst);
@@ -123,34 +123,34 @@ static bool is_empty(struct bcri_estate *estate, struct left_segment *left)
 }
 
 /* Whether what was waited for has come. */
-static bool is_due(const struct bcri_estate *estate, const struct left_segment *left)
+static bool is_due(const struct bcri_reclaim *reclaim, const struct left_segment *left)
 {
-    const struct bcri_segment_shm *entry = &estate->enl->host->segments[left->seg];
+    const struct bcri_segment_shm *entry = &reclaim->enl->host->segments[left->seg];
     uint32_t frees = (uint32_t)atomic_load_explicit(&entry->frees, memory_order_seq_cst);
     return !left->told || (int32_t)(frees - bcri_load(&entry->awaited)) >= 0;
 }
 
-static void drop(struct bcri_estate *estate, struct left_segment *left)
+static void drop(struct bcri_reclaim *reclaim, struct left_segment *left)
 {
-    /* Without the fence that parting needs no number is given out again: then nothing is kept for it. */
-    bcri_host_segment_drop(estate->host, left->seg, !estate->enl->full_fence);
+    /* Without the fence that grace needs no number is given out again: then nothing is kept for it. */
+    bcri_host_segment_drop(reclaim->host, left->seg, !reclaim->enl->full_fence);
     left->gone = true;
 }
 
-static void drop_kind(struct bcri_estate *estate, struct left *left, enum bcri_seg_kind kind)
+static void drop_kind(struct bcri_reclaim *reclaim, struct left *left, enum bcri_seg_kind kind)
 {
     for (uint32_t i = 0; i < left->count; i++)
         if (left->segment[i].kind == kind && !left->segment[i].gone)
-            drop(estate, &left->segment[i]);
+            drop(reclaim, &left->segment[i]);
 }
 
-static void look_at_heaps(struct bcri_estate *estate, struct left *left)
+static void look_at_heaps(struct bcri_reclaim *reclaim, struct left *left)
 {
     for (uint32_t i = 0; i < left->count; i++) {
         struct left_segment *segment = &left->segment[i];
-        if (segment->kind == BCRI_SEG_HEAP && !segment->gone && is_due(estate, segment) &&
-            is_empty(estate, segment))
-            drop(estate, segment);
+        if (segment->kind == BCRI_SEG_HEAP && !segment->gone && is_due(reclaim, segment) &&
+            is_empty(reclaim, segment))
+            drop(reclaim, segment);
     }
 }
 
@@ -166,11 +166,11 @@ static bool has_uncollected(struct bcri_ctx *enl, const struct bcri_area_shm *ar
 }
 
 /* The cells are closed; a ticket that was served before that is still in its entry until its CCE has read it. */
-static void look_at_cells(struct bcri_estate *estate, struct left *left)
+static void look_at_cells(struct bcri_reclaim *reclaim, struct left *left)
 {
-    struct bcri_ctx *enl = estate->enl;
+    struct bcri_ctx *enl = reclaim->enl;
     struct bcri_record_shm *record = bcri_record(enl, left->index);
-    if (left->cells_gone || !bcri_host_has_pages(estate->host, left->index)) {
+    if (left->cells_gone || !bcri_host_has_pages(reclaim->host, left->index)) {
         left->cells_gone = true;
         return;
     }
@@ -198,16 +198,16 @@ static void look_at_cells(struct bcri_estate *estate, struct left *left)
         ref = bcri_load(&area->next);
         bcri_store_release(&area->gen, 0); /* before its memory goes: cell.h */
     }
-    bcri_host_pages_discard(estate->host, left->index);
+    bcri_host_pages_discard(reclaim->host, left->index);
     left->cells_gone = true;
 }
 
-static void look_at_slots(struct bcri_estate *estate, struct left *left)
+static void look_at_slots(struct bcri_reclaim *reclaim, struct left *left)
 {
-    struct bcri_record_shm *record = bcri_record(estate->enl, left->index);
+    struct bcri_record_shm *record = bcri_record(reclaim->enl, left->index);
     for (size_t i = 0; i < sizeof record->slot_chunk / sizeof record->slot_chunk[0]; i++)
         bcri_store(&record->slot_chunk[i], BCRI_REF_NONE);
-    drop_kind(estate, left, BCRI_SEG_SLOTS);
+    drop_kind(reclaim, left, BCRI_SEG_SLOTS);
 }
 
 static bool all_gone(const struct left *left)
@@ -220,20 +220,20 @@ static bool all_gone(const struct left *left)
     return true;
 }
 
-static void look_at_added(struct bcri_estate *estate)
+static void look_at_added(struct bcri_reclaim *reclaim)
 {
-    for (struct left **at = &estate->added; *at != NULL;) {
+    for (struct left **at = &reclaim->added; *at != NULL;) {
         struct left *left = *at;
-        look_at_slots(estate, left);
-        look_at_heaps(estate, left);
-        look_at_cells(estate, left);
+        look_at_slots(reclaim, left);
+        look_at_heaps(reclaim, left);
+        look_at_cells(reclaim, left);
         if (!all_gone(left)) {
             at = &left->next;
             continue;
         }
         *at = left->next;
-        left->next = estate->fading;
-        estate->fading = left;
+        left->next = reclaim->retired;
+        reclaim->retired = left;
     }
 }
 
@@ -245,75 +245,75 @@ static bool is_inside(struct bcri_ctx *enl, uint32_t index)
 }
 
 /* False: no memory to remember who is inside. */
-static bool begin_parting(struct bcri_estate *estate)
+static bool begin_grace(struct bcri_reclaim *reclaim)
 {
-    uint32_t records = bcri_host_records(estate->enl->host);
+    uint32_t records = bcri_host_records(reclaim->enl->host);
     /* Who began before has its journal open where we see it; who begins later sees what is gone. */
-    if (!bcri_fence_everybody(estate->enl))
+    if (!bcri_fence_everybody(reclaim->enl))
         return false;
-    estate->inside_count = 0;
+    reclaim->inside_count = 0;
     for (uint32_t index = 0; index < records; index++) {
-        if (!is_inside(estate->enl, index))
+        if (!is_inside(reclaim->enl, index))
             continue;
-        if (estate->inside_count == estate->inside_room) {
-            size_t room = estate->inside_room != 0 ? 2 * estate->inside_room : 64;
-            uint32_t *list = realloc(estate->inside, room * sizeof *list);
+        if (reclaim->inside_count == reclaim->inside_room) {
+            size_t room = reclaim->inside_room != 0 ? 2 * reclaim->inside_room : 64;
+            uint32_t *list = realloc(reclaim->inside, room * sizeof *list);
             if (list == NULL)
                 return false;
-            estate->inside = list;
-            estate->inside_room = room;
+            reclaim->inside = list;
+            reclaim->inside_room = room;
         }
-        estate->inside[estate->inside_count++] = index;
+        reclaim->inside[reclaim->inside_count++] = index;
     }
-    estate->parting = estate->fading;
-    estate->fading = NULL;
+    reclaim->grace = reclaim->retired;
+    reclaim->retired = NULL;
     return true;
 }
 
-static bool nobody_inside(struct bcri_estate *estate)
+static bool nobody_inside(struct bcri_reclaim *reclaim)
 {
-    for (size_t i = 0; i < estate->inside_count;)
-        if (is_inside(estate->enl, estate->inside[i]))
+    for (size_t i = 0; i < reclaim->inside_count;)
+        if (is_inside(reclaim->enl, reclaim->inside[i]))
             i++;
         else
-            estate->inside[i] = estate->inside[--estate->inside_count];
-    return estate->inside_count == 0;
+            reclaim->inside[i] = reclaim->inside[--reclaim->inside_count];
+    return reclaim->inside_count == 0;
 }
 
-static void let_part(struct bcri_estate *estate)
+static void let_part(struct bcri_reclaim *reclaim)
 {
-    while (estate->parting != NULL) {
-        struct left *left = estate->parting;
-        estate->parting = left->next;
+    while (reclaim->grace != NULL) {
+        struct left *left = reclaim->grace;
+        reclaim->grace = left->next;
         for (uint32_t i = 0; i < left->count; i++) {
-            bcri_segment_unmap(estate->enl, left->segment[i].seg);
-            bcri_host_segment_reuse(estate->host, left->segment[i].seg);
+            bcri_segment_unmap(reclaim->enl, left->segment[i].seg);
+            bcri_host_segment_reuse(reclaim->host, left->segment[i].seg);
         }
-        bcri_host_pages_reuse(estate->host, left->index);
-        left->next = estate->free;
-        estate->free = left;
+        bcri_host_pages_reuse(reclaim->host, left->index);
+        left->next = reclaim->free;
+        reclaim->free = left;
     }
 }
 
-void bcri_estate_look(struct bcri_estate *estate)
+void bcri_reclaim_look(struct bcri_reclaim *reclaim)
 {
-    bcri_heap_collect(estate->enl); /* the daemon's own regions */
-    look_at_added(estate);
-    while (estate->parting != NULL || estate->fading != NULL) {
-        if (estate->parting == NULL && !begin_parting(estate))
+    bcri_heap_collect(reclaim->enl); /* the daemon's own regions */
+    look_at_added(reclaim);
+    while (reclaim->grace != NULL || reclaim->retired != NULL) {
+        if (reclaim->grace == NULL && !begin_grace(reclaim))
             return;
-        if (!nobody_inside(estate))
+        if (!nobody_inside(reclaim))
             return;
-        let_part(estate);
+        let_part(reclaim);
     }
 }
 
-bool bcri_estate_take(struct bcri_estate *estate, uint32_t *index_out)
+bool bcri_reclaim_take(struct bcri_reclaim *reclaim, uint32_t *index_out)
 {
-    struct left *left = estate->free;
+    struct left *left = reclaim->free;
     if (left == NULL)
         return false;
-    estate->free = left->next;
+    reclaim->free = left->next;
     *index_out = left->index;
     free(left);
     return true;
