@@ -12,6 +12,7 @@
 #include "bcri/cell.h"
 #include "bcri/cell_fds.h"
 #include "bcri/heap.h"
+#include "bcri/hooks.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/place.h"
@@ -19,7 +20,6 @@
 #include "bcri/segment.h"
 #include "bcri/serve.h"
 #include "bcri/tx.h"
-#include "bcri/upward.h"
 #include "bcri/validate.h"
 
 #include <limits.h>
@@ -291,7 +291,7 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
     version_even(ctx);
     bcri_journal_close(ctx);
     bcri_segment_pages_back(ctx, refs);
-    if (ctx->upward != NULL)
-        ctx->upward->cells_gone(ctx, (uint32_t)base, cells);
+    if (ctx->hooks != NULL)
+        ctx->hooks->cells_gone(ctx, (uint32_t)base, cells);
     return 0;
 }

@@ -87,12 +87,12 @@ static int finish(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_sl
                   uint64_t deadline_ns)
 {
     bool tired = false;
-    if ((ctx->upward == NULL || ctx->upward->alone(ctx)) &&
+    if ((ctx->hooks == NULL || ctx->hooks->alone(ctx)) &&
         bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET) {
         int error = bcri_ticket_spin(ctx, place, slot, deadline_ns);
         if (bcri_likely(error != BCRI_WAITS))
             return error;
-        tired = ctx->upward == NULL && bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
+        tired = ctx->hooks == NULL && bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
     }
     for (;; tired = false) {
         int ready = tired ? bcri_wait_asleep(ctx, &slot, 1, deadline_ns)

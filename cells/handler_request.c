@@ -4,9 +4,9 @@
 
 #include "bcri/bell.h"
 #include "bcri/cell.h"
+#include "bcri/hooks.h"
 #include "bcri/mark.h"
 #include "bcri/place.h"
-#include "bcri/upward.h"
 
 #define REQUESTS struct bcri_requests_shm
 
@@ -91,8 +91,8 @@ static void tell(REQUESTS *requests, uint32_t number, uint64_t count)
 bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_ref hint)
 {
     const uint64_t count = bcri_load(&place->cell->t.requests);
-    if (place->own && ctx->upward != NULL) {
-        ctx->upward->requested(ctx, (uint32_t)place->number, count);
+    if (place->own && ctx->hooks != NULL) {
+        ctx->hooks->requested(ctx, (uint32_t)place->number, count);
         return false;
     }
     REQUESTS *requests = &place->record->requests;

@@ -234,7 +234,7 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri
     struct bcri_wait_loop loop = {
         .spins = turns, .deadline_ns = deadline_ns, .look = look_at_entry, .look_around = look_at_slot};
     int result;
-    if (ctx->upward == NULL) {
+    if (ctx->hooks == NULL) {
         loop.yields = BCRI_YIELDS;
         result = bcri_wait_loop(loop, &ticket);
     } else { /* where a handler may be requested, who yields is the caller's affair */
@@ -286,7 +286,7 @@ int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 
 void bcri_request_gone(const struct bcri_ctx *ctx)
 {
-    if (ctx->upward != NULL)
+    if (ctx->hooks != NULL)
         bcri_bell_ring(ctx->record);
 }
 

@@ -10,8 +10,8 @@
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 #include "bcri/heap.h"
+#include "bcri/hooks.h"
 #include "bcri/request.h"
-#include "bcri/upward.h"
 #include "bcri/wait_loop.h"
 
 enum { SPIN_FAR = 4000, SPIN_NEAR = 1 };
@@ -93,8 +93,8 @@ static int wait(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, u
 
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
-    if (bcri_unlikely(ctx->upward != NULL))
-        return ctx->upward->wait(ctx, slots, count, deadline_ns);
+    if (bcri_unlikely(ctx->hooks != NULL))
+        return ctx->hooks->wait(ctx, slots, count, deadline_ns);
     return wait(ctx, slots, count, deadline_ns, false);
 }
 

@@ -12,10 +12,10 @@
 #include "bcri/archtype.h"
 #include "bcri/cces.h"
 #include "bcri/corrupt.h"
+#include "bcri/hooks.h"
 #include "bcri/lock.h"
 #include "bcri/segment.h"
 #include "bcri/slot.h"
-#include "bcri/upward.h"
 
 #define MAP_BYTES     (BCRI_SEG_MAX * sizeof(struct bcri_mapping) + NOWHERE_BYTES)
 #define NOWHERE_BYTES 65536u
@@ -102,8 +102,8 @@ fail:
 
 void bcri_ctx_fini(struct bcri_ctx *ctx)
 {
-    if (ctx->upward != NULL)
-        ctx->upward->fini(ctx);
+    if (ctx->hooks != NULL)
+        ctx->hooks->fini(ctx);
     bcri_ids_fini(ctx);
     free(ctx->daemon.looks);
     free(ctx->kept.list);

@@ -29,7 +29,7 @@ static struct bcri_sched *enter_to_stop(void)
     if (ctx == NULL)
         return NULL;
     const int error =
-        ctx->upward == NULL || bcri_in_place(ctx) ? 0 : bcri_sched_out_of_place(ctx->handlers.sched);
+        ctx->hooks == NULL || bcri_in_place(ctx) ? 0 : bcri_sched_out_of_place(ctx->handlers.sched);
     if (error == 0)
         return find(ctx);
     bcri_set_errno(error);

@@ -17,10 +17,10 @@
 #include "bcri/corrupt.h"
 #include "bcri/enter.h"
 #include "bcri/handler_request.h"
+#include "bcri/hooks.h"
 #include "bcri/mark.h"
 #include "bcri/request.h"
 #include "bcri/self.h"
-#include "bcri/upward.h"
 #include "settings.h"
 
 #define OF(member_at, member) \
@@ -506,7 +506,7 @@ static void cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
 static void fini(struct bcri_ctx *ctx)
 {
     struct bcri_sched *s = ctx->handlers.sched;
-    ctx->upward = NULL;
+    ctx->hooks = NULL;
     ctx->handlers.sched = NULL;
     bcri_stacks_fini(&s->stacks, drop_invocation);
     bcri_waits_fini(&s->waits);
@@ -522,12 +522,12 @@ static bool alone(const struct bcri_ctx *ctx)
            !bcri_requests_any(ctx);
 }
 
-static const struct bcri_upward upward = {.wait = wait_ready,
-                                          .alone = alone,
-                                          .run = run,
-                                          .cells_gone = cells_gone,
-                                          .requested = requested,
-                                          .fini = fini};
+static const struct bcri_hooks hooks = {.wait = wait_ready,
+                                        .alone = alone,
+                                        .run = run,
+                                        .cells_gone = cells_gone,
+                                        .requested = requested,
+                                        .fini = fini};
 
 struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx)
 {
@@ -551,7 +551,7 @@ struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx)
     struct bcri_settings settings = bcri_settings();
     bcri_stacks_init(&s->stacks, sizeof(struct bcri_invocation), settings.stack_bytes, settings.most);
     ctx->handlers.sched = s;
-    ctx->upward = &upward;
+    ctx->hooks = &hooks;
     set_entry(s);
     return s;
 }

@@ -20,7 +20,7 @@ static int call(struct bcri_client *client, struct bcri_control *request)
 {
     struct bcri_incoming in;
     struct bcri_client_call later;
-    const bool waits = client->ctx.upward != NULL;
+    const bool waits = client->ctx.hooks != NULL;
     int code =
         waits ? bcri_client_begin(client, &later, request) : bcri_client_call(client, request, -1, &in);
     if (code != 0)

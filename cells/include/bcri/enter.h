@@ -10,8 +10,8 @@
 
 #include "bcri/ctx.h"
 #include "bcri/handler_request.h"
+#include "bcri/hooks.h"
 #include "bcri/self.h"
-#include "bcri/upward.h"
 
 /* An address in the caller's stack. A frame's would make a frame of routines that need none. */
 static inline uintptr_t bcri_stack_here(void)
@@ -36,7 +36,7 @@ static inline bool bcri_enters(const struct bcri_ctx *ctx)
     (void)ctx;
     return false;
 #endif
-    if (bcri_likely(ctx->upward == NULL))
+    if (bcri_likely(ctx->hooks == NULL))
         return false;
     return bcri_unlikely(!bcri_in_place(ctx) || ctx->handlers.due || bcri_requests_any(ctx));
 }
@@ -45,7 +45,7 @@ static inline bool bcri_enters(const struct bcri_ctx *ctx)
 static inline struct bcri_ctx *bcri_enter(void)
 {
     struct bcri_ctx *const ctx = bcri_self_or_error();
-    const int error = ctx != NULL && bcri_enters(ctx) ? ctx->upward->run(ctx) : 0;
+    const int error = ctx != NULL && bcri_enters(ctx) ? ctx->hooks->run(ctx) : 0;
     if (bcri_likely(error == 0))
         return ctx;
     bcri_set_errno(error);

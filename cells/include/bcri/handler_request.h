@@ -26,7 +26,7 @@
  * Sleeping. An owner that is about to sleep stores asleep = 1, then looks at `news`; a notifier changes `news`, then looks at
  * `asleep`. All four are sequentially consistent, so one of the two sees the other; a notifier that sees it clears it and rings.
  *
- * The owner's own. What the owner does at its own cells is counted in the same way; it tells itself at once (upward.h).
+ * The owner's own. What the owner does at its own cells is counted in the same way; it tells itself at once (hooks.h).
  *
  * Deaths. Of a notifier: a transaction has counted or has not (tx.h); of a fast put or get the journal says what the count was
  * (put_fast.h, get_fast.h). In both cases the lock of the cell is still the dead one's, and repair tells again and rings. Of the

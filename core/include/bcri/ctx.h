@@ -52,7 +52,7 @@ struct bcri_fd_upcalls {
 };
 
 struct bcri_cell_fd; /* cells/bcr_fd.c */
-struct bcri_upward;  /* upward.h */
+struct bcri_hooks;   /* hooks.h */
 
 struct bcri_heap;    /* heap.h */
 struct bcri_sched;   /* handlers/ */
@@ -112,7 +112,7 @@ struct bcri_ctx {
     struct bcri_mapping *map; /* by segment number */
     /* What a release looks at: the bell's lock_sleepers, or a word that says yes (lock.h). */
     const _Atomic uint32_t *sleepers_at;
-    const struct bcri_upward *upward; /* NULL: this CCE has no handlers */
+    const struct bcri_hooks *hooks; /* NULL: this CCE has no handlers */
     /* The chunk of IDs in which one was looked up last: most are in the one where the last was (slot.h). */
     uintptr_t slot_near, slot_near_bytes;
     bcri_ref slot_near_ref;

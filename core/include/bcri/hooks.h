@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the floor above the cells takes over in a CCE that has handlers: the table by which calls go up.
  *
- * ctx->upward is NULL as long as a CCE has no handlers; then nothing below knows of them, and a call costs one load more.
+ * ctx->hooks is NULL as long as a CCE has no handlers; then nothing below knows of them, and a call costs one load more.
  * The table is set by the CCE's own thread, outside every operation, and stays. Its functions are called by that thread
  * alone, but for `requested` with the journal closed and no lock held: so they may do whatever a public routine may do, also run
  * others to their end in between. What a caller has looked up before such a call (a place, an area) must be looked up again. */
-#ifndef BCRI_UPWARD_H
-#define BCRI_UPWARD_H
+#ifndef BCRI_HOOKS_H
+#define BCRI_HOOKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 struct bcri_ctx;
 struct bcri_slot_shm;
 
-struct bcri_upward {
+struct bcri_hooks {
     /* In place of bcri_wait_ready (cells/, wait.h), and with its results: waits until one of `count` requests is ready or the
      * deadline is there. Runs what may run meanwhile. The slots are the caller's until it returns. */
     int (*wait)(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
