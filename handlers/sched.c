@@ -177,9 +177,9 @@ static void assign(struct bcri_invocation *one, struct bcri_handler *handler)
 /* A thread that has not run handlers yet needs what bcri_stacks_watch gives it. */
 static void watch(const struct bcri_invocation *from)
 {
-    static BCRI_TLS bool watched;
-    if (is_main(from) && bcri_unlikely(!watched)) {
-        watched = true;
+    static BCRI_TLS bool polled;
+    if (is_main(from) && bcri_unlikely(!polled)) {
+        polled = true;
         bcri_stacks_watch();
     }
 }
@@ -518,7 +518,7 @@ static void fini(struct bcri_ctx *ctx)
 static bool alone(const struct bcri_ctx *ctx)
 {
     const struct bcri_sched *s = ctx->handlers.sched;
-    return s->queue.heap_count == 0 && s->waits.watched.first == NULL && s->waits.belled.first == NULL &&
+    return s->queue.heap_count == 0 && s->waits.polled.first == NULL && s->waits.armed.first == NULL &&
            !bcri_requests_any(ctx);
 }
 

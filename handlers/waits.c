@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What blocked invocations wait for (bcri/waits.h).
  *
- * bell_seen is read before anything is looked at: whatever happens after that look rings the bell, if the wait is belled, and
+ * bell_seen is read before anything is looked at: whatever happens after that look rings the bell, if the wait is armed, and
  * then the bell differs from it. */
 #include "bcri/waits.h"
 
@@ -76,7 +76,7 @@ static bool grow_table(struct bcri_waits *waits, size_t wanted)
     free(waits->buckets);
     waits->buckets = buckets;
     waits->bucket_room = room;
-    for (struct bcri_wait *wait = waits->belled.first; wait != NULL; wait = wait->next)
+    for (struct bcri_wait *wait = waits->armed.first; wait != NULL; wait = wait->next)
         if (wait->cell != 0)
             enter(waits, wait);
     return true;
@@ -167,7 +167,7 @@ static void unlink_from(struct bcri_wait_list *list, struct bcri_wait *wait)
 
 static struct bcri_wait_list *list_of(struct bcri_waits *waits, const struct bcri_wait *wait)
 {
-    return wait->watched ? &waits->watched : &waits->belled;
+    return wait->polled ? &waits->polled : &waits->armed;
 }
 
 /* From now on the bell tells of it. What was served before is seen by another look: `bell_seen` is made to differ, by more
@@ -177,8 +177,8 @@ static void bell(struct bcri_waits *waits, struct bcri_wait *wait)
     for (int i = 0; i < wait->count; i++)
         if (!bcri_request_mark(waits->ctx, wait->slots[i]))
             waits->bell_seen = bcri_load(&waits->ctx->bell->bell) - 2 * BCRI_RUNG_FOR;
-    wait->watched = false;
-    append(&waits->belled, wait);
+    wait->polled = false;
+    append(&waits->armed, wait);
     wait->cell = wait->count == 1 ? (uint32_t)bcri_load(&wait->slots[0]->cell) : 0;
     if (wait->cell != 0)
         enter(waits, wait);
@@ -188,8 +188,8 @@ static void bell(struct bcri_waits *waits, struct bcri_wait *wait)
 
 static void bell_oldest(struct bcri_waits *waits)
 {
-    struct bcri_wait *oldest = waits->watched.first;
-    unlink_from(&waits->watched, oldest);
+    struct bcri_wait *oldest = waits->polled.first;
+    unlink_from(&waits->polled, oldest);
     bell(waits, oldest);
 }
 
@@ -202,11 +202,11 @@ void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait)
         bell(waits, wait);
         return;
     }
-    wait->watched = true;
+    wait->polled = true;
     if (wait->count == 1)
         bcri_request_watch(waits->ctx, wait->slots[0], &wait->watch);
-    append(&waits->watched, wait);
-    if (waits->watched.count > WATCHED_MOST)
+    append(&waits->polled, wait);
+    if (waits->polled.count > WATCHED_MOST)
         bell_oldest(waits);
 }
 
@@ -238,9 +238,9 @@ static void end(struct bcri_waits *waits, struct bcri_wait *wait, int result,
                 void (*over)(struct bcri_wait *wait))
 {
     unlink_from(list_of(waits, wait), wait);
-    if (!wait->watched && wait->cell != 0)
+    if (!wait->polled && wait->cell != 0)
         leave(waits, wait);
-    else if (!wait->watched)
+    else if (!wait->polled)
         waits->untold--;
     forget_deadline(waits, wait);
     wait->result = result;
@@ -292,10 +292,10 @@ void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct b
 {
     uint32_t seen = waits->bell_seen, rung = bcri_load_acquire(&waits->ctx->bell->bell);
     waits->bell_seen = rung;
-    /* Those that are belled have blocked before those that are watched, so they come first. */
-    if (rung != seen && waits->belled.count != 0 && !look_where_told(waits, seen, rung, over))
-        look_at(waits, &waits->belled, over);
-    look_at(waits, &waits->watched, over);
+    /* Those that are armed have blocked before those that are polled, so they come first. */
+    if (rung != seen && waits->armed.count != 0 && !look_where_told(waits, seen, rung, over))
+        look_at(waits, &waits->armed, over);
+    look_at(waits, &waits->polled, over);
     if (waits->deadline_count == 0)
         return;
     uint64_t now_ns = exact ? bcri_clock_ns() : bcri_clock_coarse_ns();
@@ -318,7 +318,7 @@ static int look_for_something(void *arg)
     struct bcri_waits *const waits = ((struct idle *)arg)->waits;
     if (bcri_requests_any(waits->ctx) || bcri_load_acquire(&waits->ctx->bell->bell) != waits->bell_seen)
         return SOMETHING;
-    for (struct bcri_wait *wait = waits->watched.first; wait != NULL; wait = wait->next)
+    for (struct bcri_wait *wait = waits->polled.first; wait != NULL; wait = wait->next)
         if (looks_ready(waits, wait) >= 0)
             return SOMETHING;
     return BCRI_NOT_YET;
@@ -329,7 +329,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     const struct idle *const idle = arg;
     struct bcri_waits *const waits = idle->waits;
     struct bcri_bell_shm *own = waits->ctx->bell;
-    while (waits->watched.first != NULL)
+    while (waits->polled.first != NULL)
         bell_oldest(waits);
     if (!bcri_requests_sleep(waits->ctx))
         return HAS_SLEPT;
@@ -345,7 +345,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
 bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns)
 {
     struct idle idle = {.waits = waits, .latest_ns = latest_ns};
-    if (waits->belled.first ==
+    if (waits->armed.first ==
         NULL) /* then no look has read it, and what has rung so far is seen without it */
         waits->bell_seen = bcri_load_acquire(&waits->ctx->bell->bell);
     if (look_for_something(&idle) == SOMETHING)

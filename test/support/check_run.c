@@ -26,7 +26,7 @@ enum { SANITIZER_TIME_FACTOR = 5 };
 struct check_shared *check_shared;
 
 static struct check_test *first_test, **last_link = &first_test;
-static sigset_t watched, inherited;
+static sigset_t polled, inherited;
 
 void check_register(struct check_test *test)
 {
@@ -126,7 +126,7 @@ static int watch(const struct check_test *test, pid_t child)
             return -1;
         uint64_t left = deadline - now;
         struct timespec wait = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
-        int signo = sigtimedwait(&watched, NULL, &wait);
+        int signo = sigtimedwait(&polled, NULL, &wait);
         if (signo == SIGINT || signo == SIGTERM || signo == SIGHUP) {
             kill_descendants(child);
             fprintf(stderr, "interrupted in %s\n", test->name);
@@ -248,12 +248,12 @@ int main(int argc, char **argv)
     /* qemu-user knows this call but refuses it; BCR_TEST_WRAPPER has made it then (test/foreign/reaper.c). */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 && errno != EINVAL)
         give_up("prctl");
-    sigemptyset(&watched);
-    sigaddset(&watched, SIGCHLD);
-    sigaddset(&watched, SIGINT);
-    sigaddset(&watched, SIGTERM);
-    sigaddset(&watched, SIGHUP);
-    sigprocmask(SIG_BLOCK, &watched, &inherited);
+    sigemptyset(&polled);
+    sigaddset(&polled, SIGCHLD);
+    sigaddset(&polled, SIGINT);
+    sigaddset(&polled, SIGTERM);
+    sigaddset(&polled, SIGHUP);
+    sigprocmask(SIG_BLOCK, &polled, &inherited);
 
     int count[3] = {0, 0, 0};
     for (const struct check_test *test = first_test; test; test = test->next) {

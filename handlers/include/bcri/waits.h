@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What blocked invocations wait for: requests at cells, other events, deadlines.
  *
- * There may be very many, and most turns bring nothing for most of them. So those that have blocked last are *watched*: looked
- * at in every turn, as any waiting get looks at its ticket. All others are *belled*: their requests carry the mark by which
+ * There may be very many, and most turns bring nothing for most of them. So those that have blocked last are *polled*: looked
+ * at in every turn, as any waiting get looks at its ticket. All others are *armed*: their requests carry the mark by which
  * who serves them rings the bell. When it was rung, those are looked at whose cells the ringers have named (bell.h), else all.
  * The ones that wait for a single request are in a table by cell for that; the few others are always looked at.
  *
@@ -30,7 +30,7 @@ struct bcri_wait {
     struct bcri_event *event; /* or NULL */
     uint64_t deadline_ns;
     size_t heap_idx; /* SIZE_MAX: no deadline */
-    bool watched;
+    bool polled;
     struct bcri_watch watch;                     /* of a single request without an event */
     struct bcri_wait *bucket_prev, *bucket_next; /* of those at a cell, in the table; oldest first */
     uint32_t cell;                               /* half of its reference; 0: not in the table */
@@ -44,12 +44,12 @@ struct bcri_wait_list {
 
 struct bcri_waits {
     struct bcri_ctx *ctx;
-    struct bcri_wait_list watched, belled;
+    struct bcri_wait_list polled, armed;
     struct bcri_wait_bucket {
         struct bcri_wait *first, *last;
     } * buckets; /* bucket_room of them, a power of two; those of one cell share one */
     size_t bucket_room;
-    size_t untold;      /* belled ones that are not in the table */
+    size_t untold;      /* armed ones that are not in the table */
     uint32_t bell_seen; /* the bell, when all were looked at last */
     struct bcri_wait **deadlines;
     size_t deadline_count, deadline_room;
@@ -65,8 +65,8 @@ void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait);
 /* Whether a look would find nothing. */
 static inline bool bcri_waits_quiet(const struct bcri_waits *waits)
 {
-    return waits->watched.first == NULL && waits->deadline_count == 0 &&
-           (waits->belled.first == NULL || bcri_load_acquire(&waits->ctx->bell->bell) == waits->bell_seen);
+    return waits->polled.first == NULL && waits->deadline_count == 0 &&
+           (waits->armed.first == NULL || bcri_load_acquire(&waits->ctx->bell->bell) == waits->bell_seen);
 }
 /* Calls `over` for each that is over, after taking it out: `exact`: deadlines by the exact clock. `over` adds none. */
 void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait));

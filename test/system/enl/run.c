@@ -194,7 +194,7 @@ int run_watch(pid_t pid)
 {
     int fd = run_try_watch(pid);
     if (fd < 0)
-        FAIL("process %d cannot be watched: %s", (int)pid, strerror(errno));
+        FAIL("process %d cannot be polled: %s", (int)pid, strerror(errno));
     return fd;
 }
 

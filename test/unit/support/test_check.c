@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The framework watched from outside: check_sample is run as a program, its output and status are looked at. */
+/* The framework polled from outside: check_sample is run as a program, its output and status are looked at. */
 #include "check.h"
 
 #include <errno.h>
