@@ -169,7 +169,7 @@ static void look_at_journal(struct audit *audit, const struct bcri_record_shm *r
     if (bcri_load(&j->redo_len) != 0)
         bcri_audit_report(audit, "CCE %u has an unfinished transaction of %u stores", audit->cce,
                           bcri_load(&j->redo_len));
-    if (bcri_load(&j->junk.cell) != 0)
+    if (bcri_load(&j->detached.cell) != 0)
         bcri_audit_report(audit, "CCE %u has not dropped all that it detached from a cell", audit->cce);
     if (bcri_load(&j->ring) != 0)
         bcri_audit_report(audit, "CCE %u still has to ring CCE %u", audit->cce,

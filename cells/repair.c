@@ -28,11 +28,11 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/detached.h"
 #include "bcri/get.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
 #include "bcri/journal.h"
-#include "bcri/junk.h"
 #include "bcri/lock.h"
 #include "bcri/place.h"
 #include "bcri/queue.h"
@@ -163,7 +163,7 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
         if ((flags & BCRI_PHASE_RINGS) != 0)
             bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old), BCRI_REF_NONE);
         free_slot(enl, bcri_load(&j->slot));
-    } else if ((flags & BCRI_PHASE_GIVES) == 0 && cell_holds(dead) && bcri_load(&j->junk.cell) == 0) {
+    } else if ((flags & BCRI_PHASE_GIVES) == 0 && cell_holds(dead) && bcri_load(&j->detached.cell) == 0) {
         drop(enl, region);
     }
 }
@@ -332,10 +332,10 @@ static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_pl
 {
     if (!bcri_cell_deeper(enl, place))
         return false;
-    if (bcri_load(&dead->journal->junk.cell) == place->ref) {
+    if (bcri_load(&dead->journal->detached.cell) == place->ref) {
         if (dead->counted)
-            bcri_junk_step_over(enl, dead->index);
-        bcri_junk_drop(enl, dead->index, place);
+            bcri_detached_step_over(enl, dead->index);
+        bcri_detached_drop(enl, dead->index, place);
     }
     uint64_t state = bcri_load(&place->cell->h.state);
     if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 &&

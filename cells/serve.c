@@ -14,8 +14,8 @@
 
 #include "bcr/error.h"
 #include "bcri/cell.h"
+#include "bcri/detached.h"
 #include "bcri/journal.h"
-#include "bcri/junk.h"
 #include "bcri/place.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_zap. bcr.h is its manual. Journal: ZAP; the cell, and the cursors of what is dropped (junk.c). */
+/* bcr_zap. bcr.h is its manual. Journal: ZAP; the cell, and the cursors of what is dropped (detached.c). */
 #include <bcr.h>
 
+#include "bcri/detached.h"
 #include "bcri/enter.h"
 #include "bcri/journal.h"
-#include "bcri/junk.h"
 #include "bcri/lock.h"
 #include "bcri/place.h"
 #include "bcri/put.h"

@@ -12,7 +12,7 @@
  *
  * OP picks what the victim does (see victim()); PRE regions are in the cell before; CREDITS.
  * Rules that can be broken: TAKE_SET_BACK (an unfinished take lowers head again), PHASE_CLASH (a slow take that is done
- * leaves the phase of a wait by ticket), JUNK_TWICE (the cursor of a zap moves again after a drop that is done),
+ * leaves the phase of a wait by ticket), DETACHED_TWICE (the cursor of a zap moves again after a drop that is done),
  * NO_GIVE_BACK (a region handed over but not collected is dropped with its waiter), NO_REPAIR_RING,
  * DROPPED_AS_NOT_HELD (a hold that was taken back looks like one not yet made), PHASE_1_IS_DONE (repair takes a fast put for
  * done whose entry it has not looked for), SOLE_NOT_STORED (a read of the only holder is made LIVE with the count as it is),
@@ -31,7 +31,7 @@
  * Code: cells/include/bcri/drop.h bcri_drop_own, bcri_drop_last, bcri_drop_alone
  * Code: cells/drop.c bcri_drop_shared
  * Code: cells/slow.c get_queued, join_list
- * Code: cells/junk.c bcri_cell_empty, drop_and_step, bcri_junk_step_over
+ * Code: cells/detached.c bcri_cell_empty, drop_and_step, bcri_detached_step_over
  * Code: cells/repair.c finish_put, finish_request, finish_take, take_over, take_back, undo_wait, finish_read
  * Code: cells/repair.c finish_collect, finish_free_last, put_is_done, settle, leave_cell, repair_open
  * Code: cells/cleanup.c end_request, end_id, give_back_to */
@@ -101,9 +101,9 @@
 
 /* The victim's journal. j_counted: its open count change is done (cw_state COMMIT or LAST). */
 byte j_op, j_region, j_phase, j_ticket, j_old_reg, j_held, j_ring;
-bool j_slot, j_counted, j_junk;
+bool j_slot, j_counted, j_detached;
 bool j_gives, j_rings, j_sole; /* flags beside the phase, stored with it */
-byte junk[4], n_junk, j_cursor, j_was;
+byte detached[4], n_detached, j_cursor, j_was;
 byte count[6];
 
 #include "cell.inc"
@@ -200,17 +200,17 @@ inline read(p)
     CLOSE()
 }
 
-inline junk_drop()
+inline detached_drop()
 {
     do
-    :: j_cursor < n_junk ->
+    :: j_cursor < n_detached ->
         j_was = j_cursor;
-        d_step { count[junk[j_cursor]]--; j_counted = true };
+        d_step { count[detached[j_cursor]]--; j_counted = true };
         j_cursor++;
         j_counted = false
     :: else -> break
     od;
-    j_junk = false
+    j_detached = false
 }
 
 inline zap(p)
@@ -220,19 +220,19 @@ inline zap(p)
     if
     :: QLEN > 0 ->
         d_step {
-            n_junk = 0;
+            n_detached = 0;
             j_cursor = 0;
             do
-            :: QLEN > 0 -> q_first(); unqueue(); junk[n_junk] = r_; n_junk++
+            :: QLEN > 0 -> q_first(); unqueue(); detached[n_detached] = r_; n_detached++
             :: else -> break
             od;
             r_ = 0;
             from_ = 0;
             limit = tail;
-            j_junk = true;
+            j_detached = true;
             j_phase = 2
         };
-        junk_drop()
+        detached_drop()
     :: else
     fi;
     cell_leave(p);
@@ -468,16 +468,16 @@ inline leave_cell()
     if
     :: H == TAG(VICTIM) && T == TAG(VICTIM) ->
         if
-        :: j_junk ->
+        :: j_detached ->
             if
-#ifdef JUNK_TWICE
+#ifdef DETACHED_TWICE
             :: counted -> j_cursor++
 #else
             :: counted && j_cursor == j_was -> j_cursor++
 #endif
             :: else
             fi;
-            junk_drop()
+            detached_drop()
         :: else
         fi;
         settle(ENL);

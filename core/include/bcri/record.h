@@ -86,21 +86,26 @@ enum bcri_op {
     BCRI_OP_FREE_LAST, /* the last hold on another's block goes with the ID; phase: its incarnation (cells/drop.h) */
 };
 
-enum bcri_junk_cursor { BCRI_JUNK_FIRST = 0, BCRI_JUNK_RING, BCRI_JUNK_FRONT, BCRI_JUNK_BACK };
+enum bcri_detached_cursor {
+    BCRI_DETACHED_FIRST = 0,
+    BCRI_DETACHED_RING,
+    BCRI_DETACHED_FRONT,
+    BCRI_DETACHED_BACK
+};
 
-/* A queue that was detached from a cell, and is being dropped region by region (cells/junk.c).
+/* A queue that was detached from a cell, and is being dropped region by region (cells/detached.c).
  * `first`, `from`, `front` and `back` are cursors: each is moved on when what it names has been
  * dropped. */
-struct bcri_junk_shm {
+struct bcri_detached_shm {
     _Atomic uint64_t cell; /* 0: none */
     _Atomic uint64_t first;
     _Atomic uint64_t from, to; /* tickets */
     _Atomic uint64_t front;
     _Atomic uint64_t back;
-    _Atomic uint64_t cursor; /* enum bcri_junk_cursor: which one the drop under way is for */
+    _Atomic uint64_t cursor; /* enum bcri_detached_cursor: which one the drop under way is for */
     _Atomic uint64_t was;    /* and what that was before the drop */
 };
-static_assert(sizeof(struct bcri_junk_shm) == 64, "docs/layout/record.md");
+static_assert(sizeof(struct bcri_detached_shm) == 64, "docs/layout/record.md");
 
 /* What the CCE is about to do. Written before it is done; op 0 means that nothing is open.
  * The meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in region.h. */
@@ -132,12 +137,12 @@ struct bcri_journal_shm {
     _Atomic uint64_t take_epoch; /* TAKE, a write lock: the epoch of its region */
     uint64_t pad1;
     /* line 2 */
-    struct bcri_junk_shm junk;
+    struct bcri_detached_shm detached;
 };
 static_assert(offsetof(struct bcri_journal_shm, phase) == 4, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_journal_shm, cell2) == 64, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_journal_shm, ring) == 96, "docs/layout/record.md");
-static_assert(offsetof(struct bcri_journal_shm, junk) == 128, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_journal_shm, detached) == 128, "docs/layout/record.md");
 static_assert(sizeof(struct bcri_journal_shm) == 192, "docs/layout/record.md");
 
 /* One store of a committed transaction: where = word reference (ref << 5 | byte in unit) | kind << 60. */

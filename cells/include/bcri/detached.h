@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Emptying a cell in one step, and dropping what was in it one region at a time. */
-#ifndef BCRI_JUNK_H
-#define BCRI_JUNK_H
+#ifndef BCRI_DETACHED_H
+#define BCRI_DETACHED_H
 
 #include <stdint.h>
 
 #include "bcri/ctx.h"
 #include "bcri/place.h"
 
-/* Drops, one by one, what the journal's junk fields of CCE `index` name; the cell's locks are held by it. */
-void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place);
+/* Drops, one by one, what the journal's detached fields of CCE `index` name; the cell's locks are held by it. */
+void bcri_detached_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place);
 
 /* enl: the drop that CCE `index` had under way is done (its count journal says so); moves its cursor on. */
-void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index);
+void bcri_detached_step_over(struct bcri_ctx *ctx, uint32_t index);
 
 /* Detaches the whole queue, puts `replacement` (or none) in its place, ends as bcri_queue_append does, and drops what was
  * detached. */

@@ -2,13 +2,13 @@
 /* Emptying a cell in one step, and dropping what was in it one region at a time.
  *
  * One transaction detaches the whole queue (and may put a replacement in its place); it also writes
- * into the journal what was detached (struct bcri_junk_shm): the first region, the ring's tickets,
+ * into the journal what was detached (struct bcri_detached_shm): the first region, the ring's tickets,
  * the chains before and behind it. The entries stay where they are, under both locks, until each
  * has been dropped and its cursor moved on. enl goes on from the cursors.
  *
  * Before each drop stands which cursor it is for, and what that was: so a drop that is done moves
  * its cursor exactly once. */
-#include "bcri/junk.h"
+#include "bcri/detached.h"
 
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"
@@ -23,23 +23,23 @@
 #define CELL struct bcri_cell_shm
 #define NODE struct bcri_node_shm
 
-static _Atomic uint64_t *cursor_of(struct bcri_junk_shm *junk, uint64_t cursor)
+static _Atomic uint64_t *cursor_of(struct bcri_detached_shm *detached, uint64_t cursor)
 {
-    switch ((enum bcri_junk_cursor)cursor) {
-    case BCRI_JUNK_FIRST: return &junk->first;
-    case BCRI_JUNK_RING: return &junk->from;
-    case BCRI_JUNK_FRONT: return &junk->front;
-    case BCRI_JUNK_BACK: break;
+    switch ((enum bcri_detached_cursor)cursor) {
+    case BCRI_DETACHED_FIRST: return &detached->first;
+    case BCRI_DETACHED_RING: return &detached->from;
+    case BCRI_DETACHED_FRONT: return &detached->front;
+    case BCRI_DETACHED_BACK: break;
     }
-    return &junk->back;
+    return &detached->back;
 }
 
-static void tx_junk(struct bcri_ctx *ctx, size_t field, uint64_t value)
+static void tx_detached(struct bcri_ctx *ctx, size_t field, uint64_t value)
 {
     bcri_tx_add(ctx, BCRI_REDO_64, bcri_record_ref(ctx, ctx->index),
-                offsetof(struct bcri_record_shm, journal.junk) + field, value);
+                offsetof(struct bcri_record_shm, journal.detached) + field, value);
 }
-#define TX_JUNK(ctx, field, value) tx_junk((ctx), offsetof(struct bcri_junk_shm, field), (value))
+#define TX_JUNK(ctx, field, value) tx_detached((ctx), offsetof(struct bcri_detached_shm, field), (value))
 
 void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting)
 {
@@ -72,16 +72,16 @@ void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref re
     bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
     bcri_requests_told(ctx, place, due);
-    bcri_junk_drop(ctx, ctx->index, place);
+    bcri_detached_drop(ctx, ctx->index, place);
 }
 
 /* Drops `region` and moves the cursor on, in the journal of whoever detached it. */
-static void drop_and_step(struct bcri_ctx *ctx, struct bcri_junk_shm *junk, enum bcri_junk_cursor which,
-                          bcri_ref region, uint64_t next)
+static void drop_and_step(struct bcri_ctx *ctx, struct bcri_detached_shm *detached,
+                          enum bcri_detached_cursor which, bcri_ref region, uint64_t next)
 {
-    _Atomic uint64_t *cursor = cursor_of(junk, which);
-    bcri_store(&junk->cursor, which);
-    bcri_store(&junk->was, bcri_load(cursor));
+    _Atomic uint64_t *cursor = cursor_of(detached, which);
+    bcri_store(&detached->cursor, which);
+    bcri_store(&detached->was, bcri_load(cursor));
     bcri_step();
     bcri_region_drop(ctx, region);
     bcri_step();
@@ -90,21 +90,21 @@ static void drop_and_step(struct bcri_ctx *ctx, struct bcri_junk_shm *junk, enum
     bcri_count_settled(ctx);
 }
 
-static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_junk_shm *junk,
-                       enum bcri_junk_cursor which)
+static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_detached_shm *detached,
+                       enum bcri_detached_cursor which)
 {
     bcri_ref ref;
-    while ((ref = bcri_load(cursor_of(junk, which))) != 0) {
+    while ((ref = bcri_load(cursor_of(detached, which))) != 0) {
         NODE *node = bcri_at_sure(ctx, ref);
         /* Those that are done have none: so the chain does not go in circles. */
         if (bcri_unlikely(bcri_load(&node->region) == BCRI_REF_NONE)) {
             bcri_corrupt(ctx, "a chain of queued regions", ref);
-            bcri_store(cursor_of(junk, which), BCRI_REF_NONE);
+            bcri_store(cursor_of(detached, which), BCRI_REF_NONE);
             return;
         }
         /* The node goes back by plain stores under the leaf lock: once the cursor has moved on it is only ours, and a
          * death in between loses one node, no region. */
-        drop_and_step(ctx, junk, which, bcri_load(&node->region), bcri_load(&node->next));
+        drop_and_step(ctx, detached, which, bcri_load(&node->region), bcri_load(&node->next));
         bcri_leaf_lock(ctx, place);
         bcri_store(&node->region, BCRI_REF_NONE);
         bcri_store(&node->next, bcri_load(&place->area->node_free));
@@ -114,37 +114,37 @@ static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bc
     }
 }
 
-void bcri_junk_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place)
+void bcri_detached_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place)
 {
-    struct bcri_junk_shm *junk = &bcri_record(ctx, index)->journal.junk;
-    bcri_ref first = bcri_load(&junk->first);
+    struct bcri_detached_shm *detached = &bcri_record(ctx, index)->journal.detached;
+    bcri_ref first = bcri_load(&detached->first);
     if (first != 0)
-        drop_and_step(ctx, junk, BCRI_JUNK_FIRST, first, 0);
-    if (bcri_load(&junk->to) - bcri_load(&junk->from) > bcri_ring_entries(place)) {
-        bcri_corrupt_at(ctx, "the journal of what was detached", junk);
-        bcri_store(&junk->from, bcri_load(&junk->to));
+        drop_and_step(ctx, detached, BCRI_DETACHED_FIRST, first, 0);
+    if (bcri_load(&detached->to) - bcri_load(&detached->from) > bcri_ring_entries(place)) {
+        bcri_corrupt_at(ctx, "the journal of what was detached", detached);
+        bcri_store(&detached->from, bcri_load(&detached->to));
     }
-    for (uint64_t t; (t = bcri_load(&junk->from)) < bcri_load(&junk->to);)
-        drop_and_step(ctx, junk, BCRI_JUNK_RING, bcri_load_acquire(bcri_ring_at(place, t)) & BCRI_REF_MASK,
-                      t + 1);
-    chain_drop(ctx, place, junk, BCRI_JUNK_FRONT);
-    chain_drop(ctx, place, junk, BCRI_JUNK_BACK);
+    for (uint64_t t; (t = bcri_load(&detached->from)) < bcri_load(&detached->to);)
+        drop_and_step(ctx, detached, BCRI_DETACHED_RING,
+                      bcri_load_acquire(bcri_ring_at(place, t)) & BCRI_REF_MASK, t + 1);
+    chain_drop(ctx, place, detached, BCRI_DETACHED_FRONT);
+    chain_drop(ctx, place, detached, BCRI_DETACHED_BACK);
     bcri_step();
-    bcri_store(&junk->cell, 0);
+    bcri_store(&detached->cell, 0);
     bcri_step();
 }
 
-void bcri_junk_step_over(struct bcri_ctx *ctx, uint32_t index)
+void bcri_detached_step_over(struct bcri_ctx *ctx, uint32_t index)
 {
-    struct bcri_junk_shm *junk = &bcri_record(ctx, index)->journal.junk;
-    uint64_t which = bcri_load(&junk->cursor);
-    _Atomic uint64_t *cursor = cursor_of(junk, which);
-    uint64_t was = bcri_load(&junk->was);
+    struct bcri_detached_shm *detached = &bcri_record(ctx, index)->journal.detached;
+    uint64_t which = bcri_load(&detached->cursor);
+    _Atomic uint64_t *cursor = cursor_of(detached, which);
+    uint64_t was = bcri_load(&detached->was);
     if (bcri_load(cursor) != was)
         return; /* it had moved already */
-    if (which == BCRI_JUNK_FIRST)
+    if (which == BCRI_DETACHED_FIRST)
         bcri_store(cursor, 0);
-    else if (which == BCRI_JUNK_RING)
+    else if (which == BCRI_DETACHED_RING)
         bcri_store(cursor, was + 1);
     else
         bcri_store(cursor, bcri_load(&((NODE *)bcri_at_sure(ctx, was))->next));
