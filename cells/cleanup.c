@@ -24,7 +24,7 @@
 
 /* A region that was handed to a request of the dead one and not taken: the request's ID names it until it is at the head of
  * its cell again, so that this list can be made anew. */
-struct untaken {
+struct undelivered {
     bcri_ref cell, region;
     struct bcri_slot_shm *slot;
     bcri_ref slot_ref;
@@ -37,7 +37,7 @@ struct untaken {
 
 struct walk {
     struct bcri_ctx *enl;
-    struct untaken *untaken;
+    struct undelivered *undelivered;
     size_t count, room;
 };
 
@@ -47,34 +47,34 @@ static void drop(struct bcri_ctx *enl, bcri_ref region)
     bcri_count_settled(enl);
 }
 
-static void keep(struct walk *walk, struct untaken untaken)
+static void keep(struct walk *walk, struct undelivered undelivered)
 {
     if (walk->count == walk->room) {
         size_t room = walk->room != 0 ? 2 * walk->room : 16;
-        struct untaken *list = realloc(walk->untaken, room * sizeof *list);
+        struct undelivered *list = realloc(walk->undelivered, room * sizeof *list);
         if (list == NULL) {
-            drop(walk->enl, untaken.region);
-            bcri_store(&untaken.slot->word, 0);
+            drop(walk->enl, undelivered.region);
+            bcri_store(&undelivered.slot->word, 0);
             return;
         }
-        walk->untaken = list;
+        walk->undelivered = list;
         walk->room = room;
     }
-    walk->untaken[walk->count++] = untaken;
+    walk->undelivered[walk->count++] = undelivered;
 }
 
-static void keep_untaken(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
+static void keep_undelivered(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     const bool lock = bcri_request_want(slot) == BCRI_WANT_LOCK;
-    keep(walk, (struct untaken){.cell = bcri_load(&slot->cell),
-                                .region = bcri_load(&slot->given),
-                                .slot = slot,
-                                .slot_ref = ref,
-                                .key = bcri_load(&slot->key),
-                                .sub = bcri_load(&slot->sub),
-                                .gen = (uint32_t)(bcri_load(&slot->prev) >> 32),
-                                .marks = lock ? BCRI_TAG(bcri_request_owner(slot)) : 0,
-                                .epoch = (uint32_t)bcri_load(&slot->prev)});
+    keep(walk, (struct undelivered){.cell = bcri_load(&slot->cell),
+                                    .region = bcri_load(&slot->given),
+                                    .slot = slot,
+                                    .slot_ref = ref,
+                                    .key = bcri_load(&slot->key),
+                                    .sub = bcri_load(&slot->sub),
+                                    .gen = (uint32_t)(bcri_load(&slot->prev) >> 32),
+                                    .marks = lock ? BCRI_TAG(bcri_request_owner(slot)) : 0,
+                                    .epoch = (uint32_t)bcri_load(&slot->prev)});
 }
 
 /* Enters the cell of a request. A cell that its living owner has closed in cafree is either failed with all its requests or
@@ -128,12 +128,12 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
             bcri_store(&slot->word, 0);
         } else if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET) {
             bcri_ref region = bcri_load(bcri_ring_at(&place, ticket)) & BCRI_REF_MASK;
-            keep(walk, (struct untaken){.cell = place.ref,
-                                        .region = region,
-                                        .slot = slot,
-                                        .slot_ref = ref,
-                                        .key = ticket + 1,
-                                        .gen = (uint32_t)(place.open >> 32)});
+            keep(walk, (struct undelivered){.cell = place.ref,
+                                            .region = region,
+                                            .slot = slot,
+                                            .slot_ref = ref,
+                                            .key = ticket + 1,
+                                            .gen = (uint32_t)(place.open >> 32)});
         }
         bcri_cell_leave(enl, &place);
     } else if (error != bcrE_TIMEOUT) {
@@ -197,7 +197,7 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     const bool served = bcri_slot_state(word) == BCRI_SLOT_SERVED;
     bcri_ref region = bcri_slot_hold_of(word);
     if (served && bcri_request_want(slot) != BCRI_WANT_READ) {
-        keep_untaken(walk, slot, ref);
+        keep_undelivered(walk, slot, ref);
         return;
     }
     if (served)
@@ -208,9 +208,9 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 }
 
 /* By cell, youngest first: they go back to the head one after the other. */
-static int untaken_order(const void *left, const void *right)
+static int undelivered_order(const void *left, const void *right)
 {
-    const struct untaken *a = left, *b = right;
+    const struct undelivered *a = left, *b = right;
     if (a->cell != b->cell)
         return a->cell < b->cell ? -1 : 1;
     if (a->key != b->key)
@@ -219,11 +219,11 @@ static int untaken_order(const void *left, const void *right)
 }
 
 /* It has not had the write lock. */
-static void unmark(struct bcri_place *place, const struct untaken *untaken)
+static void unmark(struct bcri_place *place, const struct undelivered *undelivered)
 {
     struct bcri_head_shm *h = &place->cell->h;
-    if (untaken->marks != 0 && bcri_load(&h->taker) == untaken->marks &&
-        (uint32_t)bcri_load(&h->taker_epoch) == untaken->epoch)
+    if (undelivered->marks != 0 && bcri_load(&h->taker) == undelivered->marks &&
+        (uint32_t)bcri_load(&h->taker_epoch) == undelivered->epoch)
         bcri_store(&h->taker, 0);
 }
 
@@ -231,25 +231,26 @@ static void unmark(struct bcri_place *place, const struct untaken *untaken)
 static size_t give_back_to(struct walk *walk, size_t i)
 {
     struct bcri_ctx *enl = walk->enl;
-    const bcri_ref cell = walk->untaken[i].cell;
+    const bcri_ref cell = walk->undelivered[i].cell;
     struct bcri_place place;
     const bool found = bcri_place_at(enl, cell, &place) == 0;
     bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
     const int error = found ? bcri_cell_enter(enl, &place) : bcrE_NOCELL;
-    for (; i < walk->count && walk->untaken[i].cell == cell; i++) {
-        const struct untaken *untaken = &walk->untaken[i];
-        const bool there = error == 0 && place.open >> 32 == untaken->gen;
-        const bool ticket = bcri_slot_state(bcri_load(&untaken->slot->word)) == BCRI_SLOT_TICKET;
+    for (; i < walk->count && walk->undelivered[i].cell == cell; i++) {
+        const struct undelivered *undelivered = &walk->undelivered[i];
+        const bool there = error == 0 && place.open >> 32 == undelivered->gen;
+        const bool ticket = bcri_slot_state(bcri_load(&undelivered->slot->word)) == BCRI_SLOT_TICKET;
         if (error == bcrE_TIMEOUT)
             continue;
         if (there)
-            unmark(&place, untaken);
-        if (!there || bcri_queue_prepend(enl, &place, untaken->region, untaken->slot_ref, true) != 0) {
-            drop(enl, untaken->region);
-            bcri_store(&untaken->slot->word, 0);
+            unmark(&place, undelivered);
+        if (!there ||
+            bcri_queue_prepend(enl, &place, undelivered->region, undelivered->slot_ref, true) != 0) {
+            drop(enl, undelivered->region);
+            bcri_store(&undelivered->slot->word, 0);
         }
         if (ticket && found)
-            clear_waiter(&place, untaken->slot, untaken->slot_ref);
+            clear_waiter(&place, undelivered->slot, undelivered->slot_ref);
     }
     if (error == 0)
         bcri_cell_leave(enl, &place);
@@ -260,10 +261,10 @@ static size_t give_back_to(struct walk *walk, size_t i)
 static void give_back(struct walk *walk)
 {
     if (walk->count != 0)
-        qsort(walk->untaken, walk->count, sizeof walk->untaken[0], untaken_order);
+        qsort(walk->undelivered, walk->count, sizeof walk->undelivered[0], undelivered_order);
     for (size_t i = 0; i < walk->count;)
         i = give_back_to(walk, i);
-    free(walk->untaken);
+    free(walk->undelivered);
 }
 
 static void unlock_cell(struct bcri_ctx *enl, const struct bcri_place *place)
