@@ -236,12 +236,12 @@ BCRI_INLINE void **get_fast(enum kind kind, int cce, int cell_number, int msec)
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
         return get_anew(key, msec, kind);
-    struct bcri_place *const place = bcri_place_near(ctx, ctx->get_place, key);
+    struct bcri_place *const place = bcri_place_cached(ctx, ctx->get_place, key);
     struct bcri_slot_shm *const slot = *ctx->slot_top;
     if (bcri_unlikely(place == NULL || !is_allowed(place, locks(kind)) || slot == NULL))
         return get_anew(key, msec, kind);
     ctx->get_place = place;
-    const bcri_ref slot_ref = bcri_slot_ref_near(ctx, slot);
+    const bcri_ref slot_ref = bcri_slot_ref_cached(ctx, slot);
     if (bcri_unlikely(slot_ref == BCRI_REF_NONE))
         return get_anew(key, msec, kind);
     ctx->slot_top--; /* as bcri_slot_take */

@@ -201,7 +201,7 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
         return put_anew(rgid, key, write, false);
-    struct bcri_place *const place = bcri_place_near(ctx, ctx->put_place, key);
+    struct bcri_place *const place = bcri_place_cached(ctx, ctx->put_place, key);
     struct bcri_id id;
     bcri_ref region;
     if (bcri_unlikely(place == NULL || !place->may_add || !bcri_id_plain(ctx, rgid, &id, &region)))

@@ -59,33 +59,33 @@ static bcri_ref chunk_ref(struct bcri_ctx *ctx, uint32_t index, struct bcri_reco
 }
 
 /* Makes the chunk in which `address` lies the near one. False: none of this CCE's. */
-static bool come_near(struct bcri_ctx *ctx, uintptr_t address)
+static bool cache_chunk(struct bcri_ctx *ctx, uintptr_t address)
 {
     for (uint32_t chunk = 0; chunk < ctx->slots.chunks; chunk++) {
         uintptr_t base = (uintptr_t)ctx->slots.base[chunk];
         if (address - base >= ctx->slots.count[chunk] * SLOT_BYTES)
             continue;
-        ctx->slot_near = base;
-        ctx->slot_near_bytes = ctx->slots.count[chunk] * SLOT_BYTES;
-        ctx->slot_near_ref = chunk_ref(ctx, ctx->index, ctx->record, chunk);
+        ctx->slot_cached = base;
+        ctx->slot_cached_bytes = ctx->slots.count[chunk] * SLOT_BYTES;
+        ctx->slot_cached_ref = chunk_ref(ctx, ctx->index, ctx->record, chunk);
         return true;
     }
     return false;
 }
 
-struct bcri_slot_shm *bcri_slot_of_far(struct bcri_ctx *ctx, void **rgid)
+struct bcri_slot_shm *bcri_slot_of_slow(struct bcri_ctx *ctx, void **rgid)
 {
     uintptr_t address = (uintptr_t)rgid;
-    return come_near(ctx, address) && (address - ctx->slot_near) % SLOT_BYTES == 0
+    return cache_chunk(ctx, address) && (address - ctx->slot_cached) % SLOT_BYTES == 0
                ? (struct bcri_slot_shm *)(void *)rgid
                : NULL;
 }
 
-bcri_ref bcri_slot_ref_far(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+bcri_ref bcri_slot_ref_slow(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
 {
     uintptr_t address = (uintptr_t)slot;
-    return come_near(ctx, address) ? ctx->slot_near_ref + (address - ctx->slot_near) / BCRI_REF_UNIT
-                                   : BCRI_REF_NONE;
+    return cache_chunk(ctx, address) ? ctx->slot_cached_ref + (address - ctx->slot_cached) / BCRI_REF_UNIT
+                                     : BCRI_REF_NONE;
 }
 
 void bcri_slot_each(struct bcri_ctx *ctx, uint32_t index,

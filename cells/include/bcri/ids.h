@@ -38,13 +38,13 @@ static inline int bcri_id_look(struct bcri_ctx *ctx, void **rgid, struct bcri_id
 static inline bool bcri_id_plain(const struct bcri_ctx *ctx, void **rgid, struct bcri_id *id_out,
                                  bcri_ref *region_out)
 {
-    const uintptr_t offset = (uintptr_t)rgid - ctx->slot_near;
-    if (bcri_unlikely(offset >= ctx->slot_near_bytes || offset % sizeof(struct bcri_slot_shm) != 0))
+    const uintptr_t offset = (uintptr_t)rgid - ctx->slot_cached;
+    if (bcri_unlikely(offset >= ctx->slot_cached_bytes || offset % sizeof(struct bcri_slot_shm) != 0))
         return false;
     struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
     const uint64_t word = bcri_load_acquire(&slot->word);
     *region_out = word - bcri_slot_live(0);
-    *id_out = (struct bcri_id){slot, ctx->slot_near_ref + offset / BCRI_REF_UNIT, word};
+    *id_out = (struct bcri_id){slot, ctx->slot_cached_ref + offset / BCRI_REF_UNIT, word};
     return bcri_likely(*region_out >> BCRI_REF_BITS == 0);
 }
 /* 0 and the slot, which is LIVE; bcrE_RGID; bcrE_PENDING (and the slot). */

@@ -122,7 +122,8 @@ static inline bool bcri_place_is(const struct bcri_place *place, uint64_t key)
 }
 /* The place of this key if it is that of the table's entry `last`, or its own entry is at hand; else NULL. `last` NULL: there may be
  * no table yet. */
-static inline struct bcri_place *bcri_place_near(struct bcri_ctx *ctx, struct bcri_place *last, uint64_t key)
+static inline struct bcri_place *bcri_place_cached(struct bcri_ctx *ctx, struct bcri_place *last,
+                                                   uint64_t key)
 {
     if (bcri_place_is(last, key))
         return last;

@@ -114,8 +114,8 @@ struct bcri_ctx {
     const _Atomic uint32_t *sleepers_at;
     const struct bcri_hooks *hooks; /* NULL: this CCE has no handlers */
     /* The chunk of IDs in which one was looked up last: most are in the one where the last was (slot.h). */
-    uintptr_t slot_near, slot_near_bytes;
-    bcri_ref slot_near_ref;
+    uintptr_t slot_cached, slot_cached_bytes;
+    bcri_ref slot_cached_ref;
     struct bcri_slot_shm **slot_top; /* stack of free IDs, private; NULL lies at its bottom */
     /* The places in `cells` that a put, and a get, has used last; NULL: none. */
     struct bcri_place *put_place, *get_place;

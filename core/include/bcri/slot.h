@@ -84,41 +84,41 @@ static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *sl
 }
 /* Those of the chunk looked into last are found inline, others by going through the chunks.
  * The slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's slots. */
-struct bcri_slot_shm *bcri_slot_of_far(struct bcri_ctx *ctx, void **rgid);
+struct bcri_slot_shm *bcri_slot_of_slow(struct bcri_ctx *ctx, void **rgid);
 static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid)
 {
-    uintptr_t offset = (uintptr_t)rgid - ctx->slot_near;
-    if (bcri_likely(offset < ctx->slot_near_bytes && offset % sizeof(struct bcri_slot_shm) == 0))
+    uintptr_t offset = (uintptr_t)rgid - ctx->slot_cached;
+    if (bcri_likely(offset < ctx->slot_cached_bytes && offset % sizeof(struct bcri_slot_shm) == 0))
         return (struct bcri_slot_shm *)(void *)rgid;
-    return bcri_slot_of_far(ctx, rgid);
+    return bcri_slot_of_slow(ctx, rgid);
 }
 /* Where a slot of this CCE lies, for others. */
-bcri_ref bcri_slot_ref_far(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot);
+bcri_ref bcri_slot_ref_slow(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot);
 /* The same if it lies in the chunk looked into last, else none. */
-static inline bcri_ref bcri_slot_ref_near(const struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
+static inline bcri_ref bcri_slot_ref_cached(const struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
 {
-    uintptr_t offset = (uintptr_t)slot - ctx->slot_near;
-    return bcri_likely(offset < ctx->slot_near_bytes) ? ctx->slot_near_ref + offset / BCRI_REF_UNIT
-                                                      : BCRI_REF_NONE;
+    uintptr_t offset = (uintptr_t)slot - ctx->slot_cached;
+    return bcri_likely(offset < ctx->slot_cached_bytes) ? ctx->slot_cached_ref + offset / BCRI_REF_UNIT
+                                                        : BCRI_REF_NONE;
 }
 static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
 {
-    const bcri_ref ref = bcri_slot_ref_near(ctx, slot);
-    return bcri_likely(ref != BCRI_REF_NONE) ? ref : bcri_slot_ref_far(ctx, slot);
+    const bcri_ref ref = bcri_slot_ref_cached(ctx, slot);
+    return bcri_likely(ref != BCRI_REF_NONE) ? ref : bcri_slot_ref_slow(ctx, slot);
 }
 
 /* Both at once. The reference is only written where there is a slot. */
 static inline struct bcri_slot_shm *bcri_slot_and_ref(struct bcri_ctx *ctx, void **rgid, bcri_ref *ref_out)
 {
-    uintptr_t offset = (uintptr_t)rgid - ctx->slot_near;
+    uintptr_t offset = (uintptr_t)rgid - ctx->slot_cached;
     struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
-    if (bcri_likely(offset < ctx->slot_near_bytes && offset % sizeof(struct bcri_slot_shm) == 0)) {
+    if (bcri_likely(offset < ctx->slot_cached_bytes && offset % sizeof(struct bcri_slot_shm) == 0)) {
         if (rgid == NULL)
             __builtin_unreachable(); /* no chunk lies there */
-        *ref_out = ctx->slot_near_ref + offset / BCRI_REF_UNIT;
+        *ref_out = ctx->slot_cached_ref + offset / BCRI_REF_UNIT;
         return slot;
     }
-    slot = bcri_slot_of_far(ctx, rgid);
+    slot = bcri_slot_of_slow(ctx, rgid);
     if (slot != NULL)
         *ref_out = bcri_slot_ref(ctx, slot);
     return slot;
