@@ -106,7 +106,7 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_journal_phase(ctx, 2);
     bcri_region_drop(ctx, old_ref);
     bcri_journal_phase(ctx, 3);
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
     bcri_journal_close(ctx);
     bcri_counted(ctx, BCRI_COUNT_COPY);
     return 0;
@@ -135,8 +135,8 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
             bcri_request_gone(ctx);
             return 0;
         }
-        bcri_wait_settled(ctx, slot);
-        error = bcri_request_settle(ctx, slot);
+        bcri_wait_complete(ctx, slot);
+        error = bcri_request_complete(ctx, slot);
     } while (error == BCRI_WAITS);
     if (error != 0)
         return 0;

@@ -44,7 +44,7 @@ struct walk {
 static void drop(struct bcri_ctx *enl, bcri_ref region)
 {
     bcri_region_drop(enl, region);
-    bcri_count_settled(enl);
+    bcri_count_committed(enl);
 }
 
 static void keep(struct walk *walk, struct undelivered undelivered)
@@ -84,7 +84,7 @@ static int enter_or_ended(struct bcri_ctx *enl, struct bcri_place *place, const 
     int error;
     uint32_t version;
     while ((error = bcri_cell_enter(enl, place)) == BCRI_STALE) {
-        if (!bcri_version_settled(enl, place->record, place->owner, &version))
+        if (!bcri_version_stable(enl, place->record, place->owner, &version))
             return bcrE_TIMEOUT;
         if (bcri_cell_lost(enl, place, slot) ||
             bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_LISTED ||
@@ -370,7 +370,7 @@ static void each_cell(struct bcri_ctx *enl, uint32_t index,
     if (record == NULL)
         return;
     do {
-        if (!bcri_version_settled(enl, record, index, &version))
+        if (!bcri_version_stable(enl, record, index, &version))
             return; /* parked */
         corrupt = walk_areas(enl, record, version, &from, visit, tag);
     } while (list_changed(record, version));

@@ -87,7 +87,7 @@ static void drop_and_step(struct bcri_ctx *ctx, struct bcri_detached_shm *detach
     bcri_step();
     bcri_store(cursor, next);
     bcri_step();
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
 }
 
 static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_detached_shm *detached,

@@ -15,7 +15,7 @@ int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref 
     bcri_step();
     bcri_store(&slot->word, 0);
     bcri_step();
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
     bcri_journal_close(ctx);
     bcri_slot_give(ctx, slot);
     return 0;

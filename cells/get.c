@@ -99,7 +99,7 @@ static int finish(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_sl
                           : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
         if (ready < 0 && bcri_request_withdraw(ctx, slot))
             return bcrE_TIMEOUT;
-        int error = bcri_request_settle(ctx, slot);
+        int error = bcri_request_complete(ctx, slot);
         if (error != BCRI_WAITS)
             return error;
     }

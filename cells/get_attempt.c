@@ -55,7 +55,7 @@ static enum bcri_attempt read_shared(struct bcri_ctx *ctx, uint64_t ticket, bcri
     if (bcri_region_hold(ctx, region, 1) != 0)
         return BCRI_TRY_NO_MEMORY;
     make_live(slot, region, header);
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
     return BCRI_TRY_DONE;
 }
 

@@ -28,7 +28,7 @@ struct list_of {
 
 /* The version is read behind the state: from DYING on nobody changes the list, and an odd version
  * stays odd until the repair ends. */
-static bool is_settled(const struct list_of *list, uint32_t *version_out)
+static bool is_stable(const struct list_of *list, uint32_t *version_out)
 {
     uint32_t state = bcri_load_acquire(&list->record->id.state);
     *version_out = bcri_load_acquire(&list->record->id.version);
@@ -38,21 +38,21 @@ static bool is_settled(const struct list_of *list, uint32_t *version_out)
 static uint32_t holder_of_list(const void *list)
 {
     uint32_t version;
-    return is_settled(list, &version) ? 0 : BCRI_TAG(((const struct list_of *)list)->index);
+    return is_stable(list, &version) ? 0 : BCRI_TAG(((const struct list_of *)list)->index);
 }
 
 static int look_at_version(void *arg)
 {
     struct bcri_holder_wait *const wait = arg;
-    return is_settled(wait->what, &wait->found) ? BCRI_HOLDER_GONE : bcri_holder_seen(wait);
+    return is_stable(wait->what, &wait->found) ? BCRI_HOLDER_GONE : bcri_holder_seen(wait);
 }
 
 /* False: time is up, and the owner is stopped in the midst of it; or the daemon is parked. */
-static bool version_settled_until(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
-                                  uint64_t deadline_ns, uint32_t *version_out)
+static bool version_stable_until(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
+                                 uint64_t deadline_ns, uint32_t *version_out)
 {
     struct list_of list = {.record = record, .index = index};
-    if (is_settled(&list, version_out) || index == ctx->index)
+    if (is_stable(&list, version_out) || index == ctx->index)
         return true;
     /* This wait is in no operation, so the record may be given out again meanwhile: its state says nothing. */
     struct bcri_holder_wait wait = {
@@ -63,10 +63,10 @@ static bool version_settled_until(struct bcri_ctx *ctx, struct bcri_record_shm *
     return true;
 }
 
-bool bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
-                          uint32_t *version_out)
+bool bcri_version_stable(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
+                         uint32_t *version_out)
 {
-    return version_settled_until(ctx, record, index, BCRI_DEADLINE_NEVER, version_out);
+    return version_stable_until(ctx, record, index, BCRI_DEADLINE_NEVER, version_out);
 }
 
 /* 0; bcrE_NOCELL, bcrE_NOMEM, bcrE_INTERNAL as bcri_area_look. */
@@ -162,7 +162,7 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadl
         if (error != 0)
             return error;
         uint32_t version;
-        if (!version_settled_until(ctx, cce->record, cce->index, deadline_ns, &version))
+        if (!version_stable_until(ctx, cce->record, cce->index, deadline_ns, &version))
             return bcrE_TIMEOUT;
         error = number >= 0 ? find_in_areas(ctx, cce->record, (uint32_t)number, place) : bcrE_NOCELL;
         bool open = error != 0 || bcri_cell_open(place);

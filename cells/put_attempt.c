@@ -70,7 +70,7 @@ int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region)
     bcri_step();
     bcri_store(&ctx->journal->put_held, BCRI_HELD);
     bcri_step();
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
     return 0;
 }
 
@@ -82,7 +82,7 @@ void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region)
     bcri_step();
     bcri_store(&ctx->journal->put_held, BCRI_HELD_DROPPED);
     bcri_step();
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
 }
 
 /* Whether a put may go through the ring at `tail`: BCRI_TRY_DONE. */

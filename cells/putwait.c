@@ -39,7 +39,7 @@ static int hold_for_request(struct bcri_ctx *ctx, bcri_ref region, struct bcri_s
         bcri_step();
         bcri_store(&request->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
         bcri_step();
-        bcri_count_settled(ctx);
+        bcri_count_committed(ctx);
     }
     bcri_journal_close(ctx);
     return error;

@@ -502,7 +502,7 @@ static bool serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     tx_answer(ctx, place, slot_ref, BCRI_SLOT_SERVED, region);
     bcri_tx_commit(ctx);
     if (read)
-        bcri_count_settled(ctx);
+        bcri_count_committed(ctx);
     if (leaf)
         bcri_leaf_unlock(ctx, place);
     bcri_ring_noted(ctx, owner, place->ref);
@@ -573,7 +573,7 @@ static bool serve_waiting(struct bcri_ctx *ctx, struct bcri_place *place)
     return true;
 }
 
-bool bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_cell_service(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     const CELL *cell = place->cell;
     if (bcri_unlikely(!serve_waiting(ctx, place)))
@@ -645,12 +645,12 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place)
 {
     const uint32_t parked = ctx->daemon.parked;
-    const bool settled = bcri_cell_settle(ctx, place);
+    const bool serviced = bcri_cell_service(ctx, place);
     if (bcri_unlikely(ctx->daemon.parks))
         bcri_cell_less_deep(ctx, place);
     bcri_unlock(ctx, &place->cell->t.lock);
     bcri_unlock(ctx, &place->cell->h.lock);
-    if (bcri_unlikely(!settled)) {
+    if (bcri_unlikely(!serviced)) {
         bcri_look_again(ctx, place->ref);
         ctx->daemon.parked = parked; /* not the piece of work at hand */
     }

@@ -112,7 +112,7 @@ static bool slot_is_live(struct bcri_ctx *enl, bcri_ref ref, bcri_ref region)
 static void drop(struct bcri_ctx *enl, bcri_ref region)
 {
     bcri_region_drop(enl, region);
-    bcri_count_settled(enl);
+    bcri_count_committed(enl);
 }
 
 /* Whether the cell's own hold is counted for a put that was not done (journal.h, put_held). */
@@ -340,7 +340,7 @@ static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_pl
     uint64_t state = bcri_load(&place->cell->h.state);
     if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 &&
         bcri_cell_validate(enl, place)) {
-        if (!bcri_cell_settle(enl, place)) {
+        if (!bcri_cell_service(enl, place)) {
             bcri_look_again(enl, place->ref);
             enl->daemon.parked = 0; /* not this repair */
         }

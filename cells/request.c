@@ -266,7 +266,7 @@ static int collect_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return data != 0 ? 0 : unmappable(ctx, slot);
 }
 
-int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+int bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_place place;
     uint64_t entry;

@@ -33,7 +33,7 @@ static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
     if (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_SERVED)
         return;
-    if (bcri_request_settle(ctx, slot) == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
+    if (bcri_request_complete(ctx, slot) == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
         bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, BCRI_SLOT_WRITE_LOCK,
                                                bcri_slot_region(bcri_load(&slot->word))));
 }
@@ -61,7 +61,7 @@ int bcr_rgwait(void **rgid, int msec, int failfree)
                 return 0;
             }
         }
-        error = bcri_request_settle(ctx, slot);
+        error = bcri_request_complete(ctx, slot);
     } while (error == BCRI_WAITS);
     if (error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
         error = bcri_request_own(ctx, slot);
@@ -92,8 +92,8 @@ static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct request
  * undone, since the caller is told that nothing was taken. */
 static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    while (bcri_request_settle(ctx, slot) == BCRI_WAITS)
-        bcri_wait_settled(ctx, slot);
+    while (bcri_request_complete(ctx, slot) == BCRI_WAITS)
+        bcri_wait_complete(ctx, slot);
     if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_LIVE)
         return;
     if (bcri_request_want(slot) == BCRI_WANT_READ)

@@ -272,7 +272,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
     if (read)
-        bcri_count_settled(ctx);
+        bcri_count_committed(ctx);
     else
         bcri_ring_noted(ctx, owner, place->ref);
     return 0;

@@ -84,7 +84,7 @@ static int get_queued(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     bcri_tx_request(ctx, place, due);
     bcri_tx_commit(ctx);
     if (want == BCRI_WANT_READ)
-        bcri_count_settled(ctx);
+        bcri_count_committed(ctx);
     if (leaf)
         bcri_leaf_unlock(ctx, place);
     return 0;

@@ -195,7 +195,7 @@ bool bcri_cell_open(const struct bcri_place *place)
 bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_place *place, const struct bcri_slot_shm *slot)
 {
     uint32_t version;
-    if (!bcri_version_settled(ctx, place->record, place->owner, &version))
+    if (!bcri_version_stable(ctx, place->record, place->owner, &version))
         return false;
     bool open = bcri_cell_open(place);
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));

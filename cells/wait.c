@@ -98,7 +98,7 @@ int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int coun
     return wait(ctx, slots, count, deadline_ns, false);
 }
 
-void bcri_wait_settled(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+void bcri_wait_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     (void)wait(ctx, &slot, 1, BCRI_DEADLINE_NEVER, false);
 }

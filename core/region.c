@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting the holders of a region: the protocol of region.h, and its repair.
  *
- * Invariant: between bcri_region_hold or bcri_region_drop and bcri_count_settled the journal says exactly whether the
+ * Invariant: between bcri_region_hold or bcri_region_drop and bcri_count_committed the journal says exactly whether the
  * change is done, whatever others have done to the word since. */
 #include "bcri/region.h"
 
@@ -111,7 +111,7 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
     (void)lock_word(ctx, region, &count); /* of a CCE's: the daemon holds nothing */
     if (more > UINT32_MAX - count) {
         unlock_word(ctx, region, count);
-        bcri_count_settled(ctx);
+        bcri_count_committed(ctx);
         return bcrE_NOMEM;
     }
     change_locked(ctx, region, count + more);
@@ -121,7 +121,7 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
 /* The daemon's: somebody who may be stopped has the count word. So the hold passes to an ID of the daemon's own. */
 static __attribute__((noinline)) void keep_hold(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (slot == NULL)
         return; /* no memory: it stays held */
@@ -176,10 +176,10 @@ void bcri_drops_again(struct bcri_ctx *ctx)
                 continue;
             bcri_store(&slot->word, 0);
             bcri_slot_give(ctx, slot);
-            bcri_count_settled(ctx);
+            bcri_count_committed(ctx);
             ctx->daemon.kept_drops--;
         }
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
 }
 
 bool bcri_count_try(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *count_out)
@@ -191,7 +191,7 @@ bool bcri_count_try(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *count_out)
     journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
     if (lock_word(ctx, region, count_out))
         return true;
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
     return false;
 }
 
@@ -207,10 +207,10 @@ void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count)
     struct bcri_region_shm *region = bcri_at(ctx, ref);
     if (region != NULL)
         unlock_word(ctx, region, count);
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
 }
 
-void bcri_count_settled(struct bcri_ctx *ctx)
+void bcri_count_committed(struct bcri_ctx *ctx)
 {
     bcri_step();
     bcri_store_release(&ctx->journal->cw_state, BCRI_CW_IDLE);

@@ -61,7 +61,7 @@ struct enl_cce {
     bool disconnected; /* its connection ended while the process lives */
     bool disconnect_reported;     /* and a person was told that it is killed */
     uint64_t blocked_reported_ms; /* when it was last said that others wait for it; 0: never */
-    bool settled;                 /* it counts as alive no more */
+    bool finished;                /* it counts as alive no more */
     bool repairing;
     struct enl_output output;
 };

@@ -89,9 +89,9 @@ static const char *text_of(struct end end, char *buffer, size_t size)
 static void settle(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
-    if (cce->life != ENL_OVER || cce->process != 0 || cce->settled)
+    if (cce->life != ENL_OVER || cce->process != 0 || cce->finished)
         return;
-    cce->settled = true;
+    cce->finished = true;
     program->alive--;
     enl_cores_give(&program->cores, cce->core);
     enl_cce_release(cce);
@@ -338,7 +338,7 @@ void enl_cce_repaired(struct enl_cce *cce, int code)
 void enl_cce_release(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
-    if (!cce->settled || cce->repairing || !enl_output_ended(cce) || cce->handshake != NULL ||
+    if (!cce->finished || cce->repairing || !enl_output_ended(cce) || cce->handshake != NULL ||
         cce == program->root)
         return;
     if (cce->next != NULL)

@@ -142,8 +142,8 @@ int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *pl
 int bcri_place_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place_out);
 /* The version of CCE `index`'s list of areas, once its owner is not changing it (or is dying). False, for the daemon only: it is
  * parked (lock.h). */
-bool bcri_version_settled(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
-                          uint32_t *version_out);
+bool bcri_version_stable(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
+                         uint32_t *version_out);
 void bcri_places_fini(struct bcri_ctx *ctx);
 
 #endif

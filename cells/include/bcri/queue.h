@@ -2,7 +2,7 @@
 /* A cell under both its locks. Used by the slow operations, by requests, by waiting puts, and by repair.
  *
  * Invariant when both locks are free: never are there both a queued region and a waiting request in the list. Whoever
- * leaves a cell restores it (bcri_cell_settle), and enl does when the one inside has died. One exception: enl, which waits for
+ * leaves a cell restores it (bcri_cell_service), and enl does when the one inside has died. One exception: enl, which waits for
  * nobody, may leave a cell where a read is to be served whose region's count word somebody else has. Then the cell is SLOW, and
  * whoever enters it next goes on with that first; enl comes back (bcri_look_again).
  *
@@ -28,7 +28,7 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64
  * releases. */
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place);
 /* The same without releasing. False, for enl only: it is parked. */
-bool bcri_cell_settle(struct bcri_ctx *ctx, struct bcri_place *place);
+bool bcri_cell_service(struct bcri_ctx *ctx, struct bcri_place *place);
 void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place);
 
 /* Serves the reads at the front of the list with `region`, which stays where it is. */

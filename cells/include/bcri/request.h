@@ -33,7 +33,7 @@ static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
  * already.
  * gone: the program has withdrawn a request of its own: other invocations that wait for it look again.
  * withdraw: whether it is, and the slot is free again; else it was served after all: settle it. */
-int bcri_request_settle(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+int bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 void bcri_request_gone(const struct bcri_ctx *ctx);
 /* True once settle will not say BCRI_WAITS; loads only. */

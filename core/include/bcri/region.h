@@ -68,7 +68,7 @@ static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout
  *   IDLE   -> SOLE    {1, 0} was seen; about to store cw_new      repair: store {cw_new, 0}; the change is done
  *   SOLE   -> COMMIT  stored, more than 0                         repair: nothing is left to do
  *   SOLE   -> LAST    stored, 0
- *   any    -> IDLE    bcri_count_settled()
+ *   any    -> IDLE    bcri_count_committed()
  * Repair leaves in cw_state whether the change is done (COMMIT, LAST: yes; IDLE: no) for the enclosing operation. */
 enum bcri_cw_state { BCRI_CW_IDLE = 0, BCRI_CW_TRY, BCRI_CW_COMMIT, BCRI_CW_SOLE, BCRI_CW_LAST };
 
@@ -84,7 +84,7 @@ static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
 }
 
 /* Adds `more` holders to region `ref`, which the caller holds or whose cell it has locked.
- * Journals through cw_*; the caller must advance its own journal phase and then call bcri_count_settled().
+ * Journals through cw_*; the caller must advance its own journal phase and then call bcri_count_committed().
  * bcrE_NOMEM if the count would overflow (nothing changed). */
 int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more);
 
@@ -106,6 +106,6 @@ void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count);
 enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index);
 
 /* Closes the count journal. Call it after the step that makes the enclosing operation know that the count is done. */
-void bcri_count_settled(struct bcri_ctx *ctx);
+void bcri_count_committed(struct bcri_ctx *ctx);
 
 #endif

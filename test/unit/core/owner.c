@@ -39,5 +39,5 @@ bcri_ref new_region(struct bcri_ctx *ctx, uint32_t length, uint32_t count)
 void drop(struct bcri_ctx *ctx, bcri_ref ref)
 {
     bcri_region_drop(ctx, ref);
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
 }

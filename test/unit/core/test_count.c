@@ -37,11 +37,11 @@ TEST(a_hold_counts_up_and_a_drop_down_to_the_block_itself)
     bcri_ref ref = new_region(owner, 100, 1);
     CHECK_INT(bcri_region_hold(owner, ref, 1), 0);
     CHECK_UINT(bcri_load(&owner->journal->cw_state), BCRI_CW_COMMIT);
-    bcri_count_settled(owner);
+    bcri_count_committed(owner);
     CHECK_UINT(bcri_load(&owner->journal->cw_state), BCRI_CW_IDLE);
     CHECK_UINT(count_of(ref), 2);
     CHECK_INT(bcri_region_hold(owner, ref, 40), 0);
-    bcri_count_settled(owner);
+    bcri_count_committed(owner);
     CHECK_UINT(count_of(ref), 42);
     for (unsigned i = 0; i < 41; i++)
         drop(owner, ref);
@@ -60,7 +60,7 @@ TEST(a_count_that_would_overflow_is_refused_and_stays)
     CHECK_UINT(count_of(ref), UINT32_MAX - 1);
     CHECK_UINT(bcri_load(&owner->journal->cw_state), BCRI_CW_IDLE);
     CHECK_INT(bcri_region_hold(owner, ref, 1), 0);
-    bcri_count_settled(owner);
+    bcri_count_committed(owner);
     CHECK_UINT(count_of(ref), UINT32_MAX);
     bcri_store(&at(ref)->count, BCRI_COUNT_ONE);
     CHECK_INT(bcri_region_hold(owner, ref, UINT32_MAX), bcrE_NOMEM);
@@ -96,7 +96,7 @@ static int hold_and_drop(struct bcri_ctx *ctx, void *arg)
     for (uint64_t i = 0; i < contest->rounds; i++) {
         if (bcri_region_hold(ctx, contest->ref, 1) != 0)
             return 1;
-        bcri_count_settled(ctx);
+        bcri_count_committed(ctx);
         drop(ctx, contest->ref);
     }
     drop(ctx, contest->ref);
@@ -193,7 +193,7 @@ static int stepped(struct bcri_ctx *ctx, void *arg)
     bcri_step();
     bcri_store(&script->done, 1);
     bcri_step();
-    bcri_count_settled(ctx);
+    bcri_count_committed(ctx);
     raise(SIGSTOP);
     return 0;
 }
@@ -309,7 +309,7 @@ static int drop_lot(struct bcri_ctx *ctx, void *arg)
         bcri_step();
         bcri_store(&freer->lot->freer[freer->me].done, i + 1);
         bcri_step();
-        bcri_count_settled(ctx);
+        bcri_count_committed(ctx);
     }
     return 0;
 }
