@@ -2,9 +2,9 @@
 /* The audit of an area and its cells: cell.h says what must hold. Nothing that is read here is trusted: chains and lists
  * end where something is met a second time. */
 #include "bcri/cell.h"
-#include "bcri/mark.h"
 #include "bcri/request.h"
 #include "bcri/slot.h"
+#include "bcri/watermark.h"
 
 #include "audit_private.h"
 
@@ -162,7 +162,7 @@ static void look_at_flags(struct look *look, uint64_t queued)
 /* The flag says what the mark is. */
 static void look_at_handler(struct look *look)
 {
-    const int32_t mark = bcri_mark_of(look->cell);
+    const int32_t mark = bcri_watermark_of(look->cell);
     const uint32_t flags = look->flags & (BCRI_CELL_HIGH | BCRI_CELL_LOW);
     const bool agree = flags == 0 ? mark == 0 : flags == (mark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
     if (!agree)

@@ -16,7 +16,7 @@
 #include "bcri/slot.h"
 #include "get_head.h"
 
-void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch)
+void bcri_write_owner_set(struct bcri_place *place, uint32_t tag, uint32_t epoch)
 {
     struct bcri_head_shm *h = &place->cell->h;
     /* Somebody may have put, or taken what was put later, before this region was collected. */

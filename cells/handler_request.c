@@ -5,8 +5,8 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/hooks.h"
-#include "bcri/mark.h"
 #include "bcri/place.h"
+#include "bcri/watermark.h"
 
 #define REQUESTS struct bcri_requests_shm
 

@@ -9,10 +9,10 @@
 #include "bcri/handler_request.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/mark.h"
 #include "bcri/place.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
+#include "bcri/watermark.h"
 #include "put_tail.h"
 
 /* The lowest ticket that has a waiter; at most head. */
@@ -159,7 +159,7 @@ static bool is_due(const struct bcri_place *place, uint64_t tail)
     const struct bcri_cell_shm *cell = place->cell;
     if (bcri_likely((bcri_load(&cell->t.state) & BCRI_CELL_HIGH) == 0))
         return false;
-    return bcri_mark_of(cell) == 1 ||
+    return bcri_watermark_of(cell) == 1 ||
            bcri_addition_requests(place, tail + 1 - bcri_load_acquire(&cell->h.head));
 }
 

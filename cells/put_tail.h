@@ -10,7 +10,7 @@
  *   phase 2   under both locks: a transaction has done it (queue.c)
  * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper), REQUESTS (`old` is what the cell's requests were).
  *
- * A marked cell (mark.h) is not what place->open says; the attempt does the same there under the same lock. If the put meets
+ * A marked cell (watermark.h) is not what place->open says; the attempt does the same there under the same lock. If the put meets
  * the mark, it stores entry and tail, then the count, and tells the owner (handler_request.h). Repair: the put is done and the
  * lock still the dead one's: it counts the request if the count is what `old` says, tells the owner and rings it.
  *

@@ -212,7 +212,7 @@ static bool finish_take(struct bcri_ctx *enl, const struct dead *dead, struct bc
         finish_request(enl, dead, place, &place->cell->h.lock);
     if (phase == 1 && slot_is_live(enl, slot, region)) {
         if ((bcri_load(&j->phase) & BCRI_PHASE_LOCKS) != 0) {
-            bcri_mark_taker(place, dead->tag, (uint32_t)bcri_load(&j->take_epoch));
+            bcri_write_owner_set(place, dead->tag, (uint32_t)bcri_load(&j->take_epoch));
             bcri_store(&dead->record->id.uses_locks, 1);
         }
     } else if (phase == 1 && bcri_load(&place->cell->h.head) == ticket + 1) {
@@ -260,7 +260,7 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
     bool waits = (bcri_load(waiter) & BCRI_REF_MASK) == slot_ref;
     /* As long as the waiter entry names the slot the head lock is held, and the mark may not be made. */
     if (waits && bcri_request_want(slot) == BCRI_WANT_LOCK) {
-        bcri_mark_taker(&place, dead->tag, (uint32_t)bcri_load(&slot->prev));
+        bcri_write_owner_set(&place, dead->tag, (uint32_t)bcri_load(&slot->prev));
         bcri_store(&dead->record->id.uses_locks, 1);
     }
     if (waits)

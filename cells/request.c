@@ -125,7 +125,7 @@ static __attribute__((noinline)) void collect_lock(struct bcri_ctx *ctx, struct 
     bcri_lock(ctx, &h->lock);
     bcri_journal_phase(ctx, 1);
     make_live(slot, region, data);
-    bcri_mark_taker(place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
+    bcri_write_owner_set(place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
     bcri_step();
     bcri_store(&h->waiter[bcri_load(&slot->key) % BCRI_TICKETS], 0);
     bcri_step();
@@ -290,7 +290,7 @@ void bcri_request_gone(const struct bcri_ctx *ctx)
         bcri_bell_ring(ctx->record);
 }
 
-bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_place place;
     if (state_of(slot) != BCRI_SLOT_TICKET || waits_at(ctx, slot, &place) != 0)

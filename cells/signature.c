@@ -7,9 +7,9 @@
 #include "bcri/handler_request.h"
 #include "bcri/journal.h"
 #include "bcri/layout.h"
-#include "bcri/mark.h"
 #include "bcri/request.h"
 #include "bcri/tx.h"
+#include "bcri/watermark.h"
 
 #define STRUCT   BCRI_LAYOUT_STRUCT
 #define FIELD    BCRI_LAYOUT_FIELD

@@ -60,7 +60,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     /* From here on a ring is not slept through. */
     atomic_store_explicit(&bell->sleeping, 1, memory_order_seq_cst);
     for (int i = 0; i < waiting->count && ready < 0; i++)
-        if (!bcri_request_mark(ctx, waiting->slots[i]))
+        if (!bcri_request_sleep_flag(ctx, waiting->slots[i]))
             ready = i;
     atomic_thread_fence(memory_order_seq_cst);
     if (ready == BCRI_NOT_YET)

@@ -41,14 +41,14 @@ static int result(int error)
     return error == 0 ? 0 : bcri_fail(error);
 }
 
-int bcr_handler(int cell, void (*handler)(int), int water_mark, int activep, int blockp)
+int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int blockp)
 {
     struct bcri_sched *sched = enter();
     if (sched == NULL)
         return -1;
     if (handler != NULL && (activep < 0 || blockp < 0))
         return bcri_fail(bcrE_ARG);
-    return result(bcri_sched_install(sched, cell, handler, water_mark, activep, blockp));
+    return result(bcri_sched_install(sched, cell, handler, watermark, activep, blockp));
 }
 
 int bcr_priority(int activep, int blockp)

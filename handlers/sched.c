@@ -18,9 +18,9 @@
 #include "bcri/enter.h"
 #include "bcri/handler_request.h"
 #include "bcri/hooks.h"
-#include "bcri/mark.h"
 #include "bcri/request.h"
 #include "bcri/self.h"
+#include "bcri/watermark.h"
 #include "settings.h"
 
 #define OF(member_at, member) \
@@ -564,7 +564,7 @@ static int replace(struct bcri_sched *s, struct bcri_handler *handler, const str
     struct bcri_level *level = bcri_level_enter(&s->queue, as->activep);
     if (level == NULL)
         return bcrE_NOMEM;
-    int error = bcri_mark_set(s->ctx, as->cell, mark);
+    int error = bcri_watermark_set(s->ctx, as->cell, mark);
     if (error != 0) {
         bcri_level_leave(level);
         return error;
@@ -593,9 +593,9 @@ static int add(struct bcri_sched *s, const struct bcri_handler *like, int mark)
     if (!bcri_registry_reserve(&s->registry))
         goto leave_level;
     take_requests(s);
-    handler->counter = bcri_mark_counter(s->ctx, like->cell);
+    handler->counter = bcri_watermark_counter(s->ctx, like->cell);
     handler->seen = handler->counter != NULL ? bcri_load(handler->counter) : 0;
-    error = bcri_mark_set(s->ctx, like->cell, mark);
+    error = bcri_watermark_set(s->ctx, like->cell, mark);
     if (error != 0)
         goto leave_level;
     bcri_registry_add(&s->registry, handler);
@@ -612,7 +612,7 @@ int bcri_sched_install(struct bcri_sched *s, int cell, void (*handler_run)(int),
 {
     struct bcri_handler *handler = bcri_registry_find(&s->registry, cell);
     if (handler_run == NULL) {
-        int error = bcri_mark_clear(s->ctx, cell);
+        int error = bcri_watermark_clear(s->ctx, cell);
         if (error == 0 && handler != NULL)
             remove_handler(s, handler);
         return error;

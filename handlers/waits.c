@@ -175,7 +175,7 @@ static struct bcri_wait_list *list_of(struct bcri_waits *waits, const struct bcr
 static void bell(struct bcri_waits *waits, struct bcri_wait *wait)
 {
     for (int i = 0; i < wait->count; i++)
-        if (!bcri_request_mark(waits->ctx, wait->slots[i]))
+        if (!bcri_request_sleep_flag(waits->ctx, wait->slots[i]))
             waits->bell_seen = bcri_load(&waits->ctx->bell->bell) - 2 * BCRI_RUNG_FOR;
     wait->polled = false;
     append(&waits->armed, wait);

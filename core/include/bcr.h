@@ -835,9 +835,9 @@ BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, int cc
  * Shape   : cell is a cell of this CCE, 0 included. handler is called with the cell's number; NULL removes the
  *           cell's handler, and the other arguments say nothing then.
  *
- *           water_mark > 0 requests the handler after each put (also a replacement) that leaves at least that
+ *           watermark > 0 requests the handler after each put (also a replacement) that leaves at least that
  *           many regions in the cell. 0: at each get, read or lock, taking or not, that finds it empty, whether
- *           it waits or not. < 0: at each get that takes and finds at most |water_mark|, before it removes one.
+ *           it waits or not. < 0: at each get that takes and finds at most |watermark|, before it removes one.
  *           A get that waits requests once. It does not matter who puts or gets. Regions that the cell holds
  *           already request nothing.
  *
@@ -858,7 +858,7 @@ BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, int cc
  *           CCE all handlers go.
  * Source  : BCR guide, Handlers; replacing, removal and what counts for a mark are this project's.
  */
-BCR_API int bcr_handler(int cell, void (*handler)(int), int water_mark, int activep, int blockp);
+BCR_API int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int blockp);
 
 /* bcr_priority -- set the priorities of the calling invocation.
  * Shape   : activep holds while it executes, or could and another one does: requests of lower priority do not

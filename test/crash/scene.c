@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "bcri/clock.h"
-#include "bcri/mark.h"
 #include "bcri/place.h"
 #include "bcri/putwait.h"
 #include "bcri/request.h"
 #include "bcri/result.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
+#include "bcri/watermark.h"
 
 enum { NRGNS = 40 };
 
@@ -96,11 +96,11 @@ void scene_mark(struct bcri_ctx *owner, struct scene *scene)
         return;
     for (int cell = scene->cell; cell <= scene->cell + 1; cell++)
         requests_watch(&scene->requests, owner, cell);
-    CHECK_INT(bcri_mark_set(owner, scene->cell, 0), 0);
+    CHECK_INT(bcri_watermark_set(owner, scene->cell, 0), 0);
     for (int i = 0; i < s->requests; i++)
         CHECK(bcr_deq(scene->home, scene->cell, 0) == NULL);
     for (int cell = scene->cell; cell <= scene->cell + 1; cell++)
-        CHECK_INT(bcri_mark_set(owner, cell, s->mark), 0);
+        CHECK_INT(bcri_watermark_set(owner, cell, s->mark), 0);
 }
 
 static void fill(struct scene *scene)

@@ -4,8 +4,8 @@
 #include "scene.h"
 
 #include "bcri/clock.h"
-#include "bcri/mark.h"
 #include "bcri/self.h"
+#include "bcri/watermark.h"
 
 static void one_region(struct scene *scene)
 {
@@ -199,11 +199,11 @@ SCENARIO(enq_to_readers_that_requests_one_that_sleeps, MARKED(1), .sleeper = 'H'
 /* The owner dies. */
 static bool set_mark(struct scene *scene)
 {
-    return bcri_mark_set(bcri_self(), scene->cell, 1) == 0;
+    return bcri_watermark_set(bcri_self(), scene->cell, 1) == 0;
 }
 static bool clear_mark(struct scene *scene)
 {
-    return bcri_mark_clear(bcri_self(), scene->cell) == 0;
+    return bcri_watermark_clear(bcri_self(), scene->cell) == 0;
 }
 static bool take_all(struct scene *scene)
 {

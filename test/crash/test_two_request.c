@@ -2,8 +2,8 @@
 /* Two die at once that request handlers at marked cells, or one that does and the owner: two.h. */
 #include "two.h"
 
-#include "bcri/mark.h"
 #include "bcri/self.h"
+#include "bcri/watermark.h"
 
 /* What may come of a call while others die, the owner perhaps. */
 static bool expected(void)
@@ -64,11 +64,11 @@ static bool wait_for_requests(struct scene *scene)
 }
 static bool set_mark(struct scene *scene)
 {
-    return bcri_mark_set(bcri_self(), scene->cell, 1) == 0;
+    return bcri_watermark_set(bcri_self(), scene->cell, 1) == 0;
 }
 static bool clear_mark(struct scene *scene)
 {
-    return bcri_mark_clear(bcri_self(), scene->cell) == 0;
+    return bcri_watermark_clear(bcri_self(), scene->cell) == 0;
 }
 static bool free_cells(struct scene *scene)
 {

@@ -13,7 +13,7 @@
  * BACK_FIRST (the memory goes back before the cell is closed).
  *
  * Code: cells/area.c close_cells, fail_requests, bcri_area_free, bcri_area_grow
- * Code: cells/request.c full_entry, bcri_request_mark
+ * Code: cells/request.c full_entry, bcri_request_sleep_flag
  * Code: cells/queue.c bcri_cell_enter
  * Code: core/host_pages.c give_back */
 mtype = { TICKET, LISTED, FAILED, LIVE };

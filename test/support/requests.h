@@ -21,7 +21,7 @@ struct requests {
 /* Watches one more cell, or a cell of that number anew. */
 static inline void requests_watch(struct requests *requests, struct bcri_ctx *ctx, int cell)
 {
-    const _Atomic uint64_t *counter = bcri_mark_counter(ctx, cell);
+    const _Atomic uint64_t *counter = bcri_watermark_counter(ctx, cell);
     int i = 0;
     CHECK(counter != NULL);
     requests->ctx = ctx;

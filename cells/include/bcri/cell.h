@@ -64,7 +64,7 @@
 #define BCRI_CELL_OWNERDEAD 2u  /* the write lock died with its holder; nobody has put since */
 #define BCRI_CELL_ARMED     8u  /* a descriptor waits for the next region (bcr_fd.c) */
 #define BCRI_CELL_CLOSED    4u  /* cafree, or the owner has ended */
-#define BCRI_CELL_HIGH      16u /* marked (mark.h): additions may request the owner's handler */
+#define BCRI_CELL_HIGH      16u /* marked (watermark.h): additions may request the owner's handler */
 #define BCRI_CELL_LOW       32u /* marked: gets may */
 #define BCRI_CELL_CORRUPT   64u /* CLOSED by the daemon, for good (validate.h) */
 
@@ -85,7 +85,7 @@ struct bcri_tail_shm {
     _Atomic uint64_t credits; /* how many queued regions this cell may hold of its area's bound */
     _Atomic uint32_t mark;    /* of the handler, where the state says HIGH or LOW */
     uint32_t pad0;
-    _Atomic uint64_t requests; /* of the handler, ever: mark.h */
+    _Atomic uint64_t requests; /* of the handler, ever: watermark.h */
     uint64_t pad1;
 };
 struct bcri_cold_shm {

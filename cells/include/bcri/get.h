@@ -31,7 +31,7 @@ static inline void bcri_note_locks(struct bcri_ctx *ctx)
 
 /* Writes the mark by which others learn that the protected region died with its taker, `tag`: it holds until the cell's
  * epoch is past `epoch`, the one in which the region was put or taken. Under the head lock. */
-void bcri_mark_taker(struct bcri_place *place, uint32_t tag, uint32_t epoch);
+void bcri_write_owner_set(struct bcri_place *place, uint32_t tag, uint32_t epoch);
 /* Whether this process can map the region and, for a write lock, has memory for a private copy. Under the head lock. */
 bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests of a CCE's handlers: counted at their cell, told to its owner.
  *
- * Counting. t.requests of a marked cell (mark.h) counts up by one for each operation that meets the mark, in the same step in which
+ * Counting. t.requests of a marked cell (watermark.h) counts up by one for each operation that meets the mark, in the same step in which
  * that is done: under T while the mark is HIGH, under H while it is LOW; who changes the mark holds both. The owner remembers how
  * many of them it has seen; what is between the two are the requests of which it has to start an invocation each. So there is
  * nothing that could be full, and what the dead have requested needs no repair but of one count.
@@ -41,9 +41,9 @@
 
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
-#include "bcri/mark.h"
 #include "bcri/place.h"
 #include "bcri/tx.h"
+#include "bcri/watermark.h"
 
 /* ---- the owner */
 
@@ -87,14 +87,14 @@ static inline bool bcri_requests_sleep(struct bcri_ctx *ctx)
 static inline bool bcri_addition_requests(const struct bcri_place *place, uint64_t queued)
 {
     return (bcri_load(&place->cell->t.state) & BCRI_CELL_HIGH) != 0 && queued != 0 &&
-           queued >= (uint64_t)(int64_t)bcri_mark_of(place->cell);
+           queued >= (uint64_t)(int64_t)bcri_watermark_of(place->cell);
 }
 /* Whether a get does, that finds `queued` and takes or reads. Under the head lock at least. */
 static inline bool bcri_get_requests(const struct bcri_place *place, uint64_t queued, bool takes)
 {
     if ((bcri_load(&place->cell->h.state) & BCRI_CELL_LOW) == 0)
         return false;
-    int64_t mark = bcri_mark_of(place->cell);
+    int64_t mark = bcri_watermark_of(place->cell);
     return mark == 0 ? queued == 0 : takes && queued <= (uint64_t)-mark;
 }
 

@@ -62,7 +62,7 @@ bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place);
 int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting);
 void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting);
 /* Puts `region` before everything else. `slot`, an ID of its own or none, becomes free in the same transaction. `anew`: it had
- * been handed to somebody who waited and counted as not queued, so this is an addition that may request (mark.h). */
+ * been handed to somebody who waited and counted as not queued, so this is an addition that may request (watermark.h). */
 int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
                        bool anew);
 

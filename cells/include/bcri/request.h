@@ -53,7 +53,7 @@ static inline bool bcri_watch_hit(const struct bcri_watch *watch)
            bcri_load_acquire(watch->word) != watch->was;
 }
 /* Writes the SLEEP mark of a waiting ticket. False: it is served meanwhile (or moved to the list: then true). */
-bool bcri_request_mark(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* Hands the region of a LIVE slot, just taken from its cell, back to the head of that cell before anybody else is
  * served; the slot is free again. */
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);

@@ -7,21 +7,21 @@
 #include <stdlib.h>
 
 #include "bcri/cell0.h"
-#include "bcri/mark.h"
 #include "bcri/self.h"
+#include "bcri/watermark.h"
 #include "requests.h"
 
 enum { CELLS = 16 };
 static struct requests seen;
 
-static void mark(int cell, int water_mark)
+static void mark(int cell, int watermark)
 {
     struct bcri_ctx *self = bcri_self();
     as(one);
     if (seen.ctx != one)
         seen = (struct requests){.ctx = one};
-    const bool is_new = bcri_load(bcri_mark_counter(one, cell)) == 0;
-    CHECK_INT(bcri_mark_set(one, cell, water_mark), 0);
+    const bool is_new = bcri_load(bcri_watermark_counter(one, cell)) == 0;
+    CHECK_INT(bcri_watermark_set(one, cell, watermark), 0);
     if (is_new)
         requests_watch(&seen, one, cell);
     as(self);
@@ -30,7 +30,7 @@ static void unmark(int cell)
 {
     struct bcri_ctx *self = bcri_self();
     as(one);
-    CHECK_INT(bcri_mark_clear(one, cell), 0);
+    CHECK_INT(bcri_watermark_clear(one, cell), 0);
     as(self);
 }
 /* A cell that is requested, or 0. Nothing is counted that was not told. */
@@ -397,12 +397,12 @@ TEST(a_mark_that_is_set_anew_goes_on_counting)
 TEST(a_mark_needs_an_own_cell)
 {
     begin();
-    CHECK_INT(bcri_mark_set(one, 1, 1), bcrE_NOCELL);
-    CHECK_PTR(bcri_mark_counter(one, 1), NULL);
-    CHECK_INT(bcri_mark_clear(one, 1), bcrE_NOCELL);
-    CHECK_INT(bcri_mark_clear(one, -1), bcrE_NOCELL);
+    CHECK_INT(bcri_watermark_set(one, 1, 1), bcrE_NOCELL);
+    CHECK_PTR(bcri_watermark_counter(one, 1), NULL);
+    CHECK_INT(bcri_watermark_clear(one, 1), bcrE_NOCELL);
+    CHECK_INT(bcri_watermark_clear(one, -1), bcrE_NOCELL);
     int cell = grow(1, 1, 0);
-    CHECK_INT(bcri_mark_clear(one, cell), 0); /* none there */
+    CHECK_INT(bcri_watermark_clear(one, cell), 0); /* none there */
     end();
 }
 
@@ -527,7 +527,7 @@ TEST(an_owner_that_ends_with_requests_leaves_nothing)
     struct bcri_ctx *three = join();
     as(three);
     int cell = grow(1, 10, 8192);
-    CHECK_INT(bcri_mark_set(three, cell, 0), 0);
+    CHECK_INT(bcri_watermark_set(three, cell, 0), 0);
     as(two);
     for (int i = 0; i < 1000; i++)
         FAILS_NULL(bcr_deq(name(two, three), cell, 0), bcrE_TIMEOUT);

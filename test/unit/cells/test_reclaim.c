@@ -9,7 +9,6 @@
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
 #include "bcri/heap.h"
-#include "bcri/mark.h"
 #include "bcri/place.h"
 #include "bcri/put.h"
 #include "bcri/reclaim.h"
@@ -18,6 +17,7 @@
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slow.h"
+#include "bcri/watermark.h"
 #include "check.h"
 #include "group.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Setting and clearing marks: mark.h.
+/* Setting and clearing marks: watermark.h.
  *
  * Journal: SLOW, with the cell. */
-#include "bcri/mark.h"
+#include "bcri/watermark.h"
 
 #include "bcr/error.h"
 #include "bcri/cell.h"
@@ -37,17 +37,17 @@ static int change(struct bcri_ctx *ctx, int cell, int32_t mark, uint32_t flag)
     return error == BCRI_STALE ? bcrE_INTERNAL : error; /* only the daemon closes it: condemned */
 }
 
-int bcri_mark_set(struct bcri_ctx *ctx, int cell, int32_t mark)
+int bcri_watermark_set(struct bcri_ctx *ctx, int cell, int32_t mark)
 {
     return change(ctx, cell, mark, mark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
 }
 
-int bcri_mark_clear(struct bcri_ctx *ctx, int cell)
+int bcri_watermark_clear(struct bcri_ctx *ctx, int cell)
 {
     return change(ctx, cell, 0, 0);
 }
 
-const _Atomic uint64_t *bcri_mark_counter(struct bcri_ctx *ctx, int cell)
+const _Atomic uint64_t *bcri_watermark_counter(struct bcri_ctx *ctx, int cell)
 {
     struct bcri_place *place;
     return bcri_place_find(ctx, BCRI_SELF, cell, &place) == 0 ? &place->cell->t.requests : NULL;

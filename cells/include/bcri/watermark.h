@@ -13,8 +13,8 @@
  *
  * The mark lies in the cell (line T), and as a flag in the state of both lines: HIGH for a mark above 0, LOW for the others. It is
  * written by the owner, under both locks, by one transaction; it goes with the area. */
-#ifndef BCRI_MARK_H
-#define BCRI_MARK_H
+#ifndef BCRI_WATERMARK_H
+#define BCRI_WATERMARK_H
 
 #include <stdint.h>
 
@@ -24,18 +24,18 @@
 /* The int by which every CCE names itself (cces.h). */
 #define BCRI_SELF 1
 
-static inline int32_t bcri_mark_of(const struct bcri_cell_shm *cell)
+static inline int32_t bcri_watermark_of(const struct bcri_cell_shm *cell)
 {
     return (int32_t)bcri_load(&cell->t.mark);
 }
 
 /* Marks an own cell, also one that is marked already: its requests go on counting. Regions that are queued already request
  * nothing. Returns 0, bcrE_NOCELL, bcrE_INTERNAL. */
-int bcri_mark_set(struct bcri_ctx *ctx, int cell, int32_t mark);
+int bcri_watermark_set(struct bcri_ctx *ctx, int cell, int32_t mark);
 /* Takes the mark away: nothing is counted any more. The same. */
-int bcri_mark_clear(struct bcri_ctx *ctx, int cell);
+int bcri_watermark_clear(struct bcri_ctx *ctx, int cell);
 
 /* Where an own cell's requests are counted; NULL: there is no such cell. Stays where it is as long as there is the cell. */
-const _Atomic uint64_t *bcri_mark_counter(struct bcri_ctx *ctx, int cell);
+const _Atomic uint64_t *bcri_watermark_counter(struct bcri_ctx *ctx, int cell);
 
 #endif
