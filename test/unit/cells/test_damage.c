@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared memory that a stray store has made corrupt. Each word of the structures that lead somewhere is overwritten, one at a
+/* Shared memory that a wild write has made corrupt. Each word of the structures that lead somewhere is overwritten, one at a
  * time, through a mapping of the test's own, with what strays write: nothing, everything, a little more or less, a
  * reference to beyond the end of a segment, into another, to one that was never there. Then the routines are called that
  * meet it, the dead are repaired, and the audit is run, each in a process of its own, which must end. A CCE that meets it ends
