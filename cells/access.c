@@ -4,15 +4,15 @@
 
 #include "bcr/error.h"
 #include "bcri/cell.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 
-int bcri_access(const struct bcri_place *place, enum bcri_use use)
+int bcri_access(const struct bcri_resolved *resolved, enum bcri_use use)
 {
-    if (place->number == 0)
-        return place->own && use == BCRI_USE_TAKE ? 0 : bcrE_ACCESS;
-    if (place->own)
+    if (resolved->number == 0)
+        return resolved->own && use == BCRI_USE_TAKE ? 0 : bcrE_ACCESS;
+    if (resolved->own)
         return 0;
-    switch (place->kind) {
+    switch (resolved->kind) {
     case BCRI_CELL_PRIVATE: return bcrE_ACCESS;
     case BCRI_CELL_IN: return use == BCRI_USE_ADD ? 0 : bcrE_ACCESS;
     case BCRI_CELL_OUT: return use == BCRI_USE_TAKE ? 0 : bcrE_ACCESS;

@@ -15,8 +15,8 @@
 #include "bcri/hooks.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
+#include "bcri/resolved.h"
 #include "bcri/segment.h"
 #include "bcri/serve.h"
 #include "bcri/tx.h"
@@ -91,7 +91,7 @@ static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_re
     uint64_t open = (uint64_t)gen << 32;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
         struct bcri_cell_shm *cell = bcri_at_sure(ctx, bcri_area_cell(area, i));
-        /* The pages read as zero, and the lock words are left alone: somebody with an old place may hold one. */
+        /* The pages read as zero, and the lock words are left alone: a CCE that resolved the cell earlier may hold one. */
         bcri_store(&cell->i.area, area_ref);
         bcri_store_release(&cell->t.state, open);
         bcri_store_release(&cell->h.state, open);
@@ -183,10 +183,11 @@ static int find_area(struct bcri_ctx *ctx, uint32_t base, _Atomic uint64_t **lin
     return bcrE_NOCELL;
 }
 
-static bool cell_at(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t i, struct bcri_place *place)
+static bool cell_at(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t i,
+                    struct bcri_resolved *resolved)
 {
     bcri_ref ref = bcri_area_cell(area, i);
-    if (bcri_place_at(ctx, ref, place) != 0)
+    if (bcri_resolved_at(ctx, ref, resolved) != 0)
         return false;
     bcri_store(&ctx->journal->cell, ref);
     bcri_step();
@@ -194,10 +195,10 @@ static bool cell_at(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t i
 }
 
 /* A region that was handed to a waiting ticket lies in the ring until its waiter has it. */
-static bool uncollected(const struct bcri_place *place)
+static bool uncollected(const struct bcri_resolved *resolved)
 {
     for (uint32_t i = 0; i < BCRI_TICKETS; i++)
-        if (bcri_load_acquire(&place->cell->h.waiter[i]) != 0)
+        if (bcri_load_acquire(&resolved->cell->h.waiter[i]) != 0)
             return true;
     return false;
 }
@@ -205,59 +206,59 @@ static bool uncollected(const struct bcri_place *place)
 /* Closes the cells [0, n) or, on the way back, opens them. Returns how many were empty and are closed now. */
 static uint32_t close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n)
 {
-    struct bcri_place place;
+    struct bcri_resolved resolved;
     for (uint32_t i = 0; i < n; i++) {
-        if (!cell_at(ctx, area, i, &place) || bcri_cell_enter(ctx, &place) != 0)
+        if (!cell_at(ctx, area, i, &resolved) || bcri_cell_enter(ctx, &resolved) != 0)
             return i;
-        if (bcri_queue_length(&place) != 0 || uncollected(&place)) {
-            bcri_cell_leave(ctx, &place);
+        if (bcri_queue_length(&resolved) != 0 || uncollected(&resolved)) {
+            bcri_cell_leave(ctx, &resolved);
             return i;
         }
         bcri_tx_begin(ctx);
-        bcri_tx_flags(ctx, &place, BCRI_CELL_CLOSED | (uint32_t)bcri_load(&place.cell->h.state));
+        bcri_tx_flags(ctx, &resolved, BCRI_CELL_CLOSED | (uint32_t)bcri_load(&resolved.cell->h.state));
         bcri_tx_commit(ctx);
-        bcri_unlock(ctx, &place.cell->t.lock);
-        bcri_unlock(ctx, &place.cell->h.lock);
+        bcri_unlock(ctx, &resolved.cell->t.lock);
+        bcri_unlock(ctx, &resolved.cell->h.lock);
     }
     return n;
 }
 
 static void reopen_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n)
 {
-    struct bcri_place place;
+    struct bcri_resolved resolved;
     for (uint32_t i = 0; i < n; i++) {
-        if (!cell_at(ctx, area, i, &place))
+        if (!cell_at(ctx, area, i, &resolved))
             continue;
-        bcri_lock(ctx, &place.cell->h.lock);
-        bcri_lock(ctx, &place.cell->t.lock);
-        uint32_t flags = (uint32_t)bcri_load(&place.cell->h.state);
+        bcri_lock(ctx, &resolved.cell->h.lock);
+        bcri_lock(ctx, &resolved.cell->t.lock);
+        uint32_t flags = (uint32_t)bcri_load(&resolved.cell->h.state);
         bcri_tx_begin(ctx);
-        bcri_tx_flags(ctx, &place, flags & ~BCRI_CELL_CLOSED);
+        bcri_tx_flags(ctx, &resolved, flags & ~BCRI_CELL_CLOSED);
         bcri_tx_commit(ctx);
-        bcri_cell_leave(ctx, &place);
+        bcri_cell_leave(ctx, &resolved);
     }
     /* Whoever freed room meanwhile could not give it to a put that waits for a cell that was closed. */
-    if (n != 0 && bcri_load_acquire(&area->waitputs) != 0 && cell_at(ctx, area, 0, &place)) {
-        bcri_area_lock(ctx, &place);
-        bcri_putwait_serve_all(ctx, &place);
-        bcri_area_unlock(ctx, &place);
+    if (n != 0 && bcri_load_acquire(&area->waitputs) != 0 && cell_at(ctx, area, 0, &resolved)) {
+        bcri_area_lock(ctx, &resolved);
+        bcri_putwait_serve_all(ctx, &resolved);
+        bcri_area_unlock(ctx, &resolved);
     }
 }
 
 static void fail_requests(struct bcri_ctx *ctx, struct bcri_area_shm *area, int code)
 {
-    struct bcri_place place;
+    struct bcri_resolved resolved;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
-        if (!cell_at(ctx, area, i, &place))
+        if (!cell_at(ctx, area, i, &resolved))
             continue;
-        bcri_area_lock(ctx, &place);
-        bcri_lock(ctx, &place.cell->h.lock);
-        bcri_lock(ctx, &place.cell->t.lock);
-        bcri_cell_fail_waiters(ctx, &place, code);
-        bcri_unlock(ctx, &place.cell->t.lock);
-        bcri_unlock(ctx, &place.cell->h.lock);
-        bcri_putwait_fail(ctx, &place, code);
-        bcri_area_unlock(ctx, &place);
+        bcri_area_lock(ctx, &resolved);
+        bcri_lock(ctx, &resolved.cell->h.lock);
+        bcri_lock(ctx, &resolved.cell->t.lock);
+        bcri_cell_fail_waiters(ctx, &resolved, code);
+        bcri_unlock(ctx, &resolved.cell->t.lock);
+        bcri_unlock(ctx, &resolved.cell->h.lock);
+        bcri_putwait_fail(ctx, &resolved, code);
+        bcri_area_unlock(ctx, &resolved);
     }
 }
 

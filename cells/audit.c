@@ -13,9 +13,9 @@
 #include "bcri/cell.h"
 #include "bcri/heap.h"
 #include "bcri/journal.h"
-#include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/slot.h"
 #include "bcri/validate.h"
 
@@ -82,22 +82,22 @@ const struct tally_entry *bcri_audit_met(const struct tally *tally, bcri_ref ref
 /* A request that waits by ticket: delivered or not, its cell must know it. */
 static void look_at_ticket(struct audit *audit, struct bcri_slot_shm *slot, bcri_ref ref)
 {
-    struct bcri_place place;
-    if (bcri_place_at(audit->ctx, bcri_load(&slot->cell), &place) != 0) {
+    struct bcri_resolved resolved;
+    if (bcri_resolved_at(audit->ctx, bcri_load(&slot->cell), &resolved) != 0) {
         bcri_audit_report(audit, "CCE %u waits by ticket at a cell that does not exist", audit->cce);
         return;
     }
     uint64_t ticket = bcri_load(&slot->key);
-    uint64_t entry = bcri_load_acquire(bcri_ring_at(&place, ticket));
-    bool full = bcri_entry_is(entry, ticket, place.ring_log2);
-    bool passed = ticket < bcri_load(&place.cell->t.tail);
+    uint64_t entry = bcri_load_acquire(bcri_ring_at(&resolved, ticket));
+    bool full = bcri_entry_is(entry, ticket, resolved.ring_log2);
+    bool passed = ticket < bcri_load(&resolved.cell->t.tail);
     if (bcri_audit_met(&audit->requests, ref) == NULL)
         bcri_audit_report(audit, "CCE %u waits by ticket at cell %d of CCE %u, which does not know of it",
-                          audit->cce, place.number, place.owner);
+                          audit->cce, resolved.number, resolved.owner);
     if (full != passed)
         bcri_audit_report(audit, "ticket %llu of cell %d of CCE %u: entry %s, but the tail is %s",
-                          (unsigned long long)ticket, place.number, place.owner, full ? "full" : "empty",
-                          passed ? "beyond it" : "not there yet");
+                          (unsigned long long)ticket, resolved.number, resolved.owner,
+                          full ? "full" : "empty", passed ? "beyond it" : "not there yet");
     if (full)
         bcri_audit_meet(audit, &audit->regions, entry & BCRI_REF_MASK, ref);
     else

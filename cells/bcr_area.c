@@ -10,8 +10,8 @@
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
+#include "bcri/resolved.h"
 #include "bcri/self.h"
 
 int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)
@@ -45,28 +45,28 @@ int bcr_celllen(int cce, int cell)
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
-    struct bcri_place *place;
-    int error = bcri_place_find(ctx, cce, cell, &place);
+    struct bcri_resolved *resolved;
+    int error = bcri_resolved_find(ctx, cce, cell, &resolved);
     if (error != 0)
         return bcri_fail(error);
-    if (!place->own && place->kind == BCRI_CELL_PRIVATE)
+    if (!resolved->own && resolved->kind == BCRI_CELL_PRIVATE)
         return bcri_fail(bcrE_ACCESS);
     /* Both locks make it one instant; the count itself is a handful of loads. */
     uint64_t length = 0;
     for (;;) {
-        bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-        bcri_lock(ctx, &place->cell->h.lock);
-        bcri_lock(ctx, &place->cell->t.lock);
-        uint64_t state = bcri_load(&place->cell->h.state);
-        bool open = state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0;
-        length = bcri_queue_length(place);
-        bcri_unlock_stale(ctx, &place->cell->t.lock);
-        bcri_unlock_stale(ctx, &place->cell->h.lock);
+        bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+        bcri_lock(ctx, &resolved->cell->h.lock);
+        bcri_lock(ctx, &resolved->cell->t.lock);
+        uint64_t state = bcri_load(&resolved->cell->h.state);
+        bool open = state >> 32 == resolved->open >> 32 && (state & BCRI_CELL_CLOSED) == 0;
+        length = bcri_queue_length(resolved);
+        bcri_unlock_stale(ctx, &resolved->cell->t.lock);
+        bcri_unlock_stale(ctx, &resolved->cell->h.lock);
         bcri_journal_close(ctx);
         if (open)
             break;
-        bcri_place_forget(ctx, place);
-        error = bcri_place_find(ctx, cce, cell, &place);
+        bcri_resolved_forget(ctx, resolved);
+        error = bcri_resolved_find(ctx, cce, cell, &resolved);
         if (error != 0)
             return bcri_fail(error);
     }

@@ -15,8 +15,8 @@
 #include "bcri/descriptor.h"
 #include "bcri/ids.h"
 #include "bcri/journal.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
+#include "bcri/resolved.h"
 #include "bcri/self.h"
 #include "bcri/tx.h"
 
@@ -36,38 +36,38 @@ static struct bcri_cell_fd *find(struct bcri_ctx *ctx, bcri_ref cell)
     return entry;
 }
 
-static int make(struct bcri_ctx *ctx, const struct bcri_place *place, struct bcri_cell_fd **entry_out)
+static int make(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, struct bcri_cell_fd **entry_out)
 {
     struct bcri_cell_fd *entry = malloc(sizeof *entry);
     int fd = entry != NULL ? bcri_descriptor_aside(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) : -1;
-    if (fd < 0 || ctx->fd_upcalls == NULL || ctx->fd_upcalls->set(ctx->up, place->ref, fd) != 0) {
+    if (fd < 0 || ctx->fd_upcalls == NULL || ctx->fd_upcalls->set(ctx->up, resolved->ref, fd) != 0) {
         if (fd >= 0)
             close(fd);
         free(entry);
         return bcrE_NOMEM;
     }
-    *entry = (struct bcri_cell_fd){ctx->cell_fds, place->ref, place->area_ref, fd};
+    *entry = (struct bcri_cell_fd){ctx->cell_fds, resolved->ref, resolved->area_ref, fd};
     ctx->cell_fds = entry;
     *entry_out = entry;
     return 0;
 }
 
-static void arm(struct bcri_ctx *ctx, struct bcri_place *place, int fd)
+static void arm(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int fd)
 {
     uint64_t count;
     if (read(fd, &count, sizeof count) < 0)
         count = 0; /* it was drained already */
-    bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (bcri_cell_enter(ctx, place) == 0) {
-        count = bcri_queue_length(place) != 0;
+    bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (bcri_cell_enter(ctx, resolved) == 0) {
+        count = bcri_queue_length(resolved) != 0;
         if (count == 0) {
             bcri_tx_begin(ctx);
-            bcri_tx_flags(ctx, place, (uint32_t)bcri_load(&place->cell->h.state) | BCRI_CELL_ARMED);
+            bcri_tx_flags(ctx, resolved, (uint32_t)bcri_load(&resolved->cell->h.state) | BCRI_CELL_ARMED);
             bcri_tx_commit(ctx);
         } else if (write(fd, &count, sizeof count) < 0) {
             count = 0; /* cannot be: it was drained a moment ago, and it never blocks */
         }
-        bcri_cell_leave(ctx, place);
+        bcri_cell_leave(ctx, resolved);
     }
     bcri_journal_close(ctx);
 }
@@ -77,14 +77,14 @@ int bcr_fd(int cell)
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -1;
-    struct bcri_place *place;
-    int error = bcri_place_find(ctx, 1, cell, &place); /* 1 is this CCE itself */
-    struct bcri_cell_fd *entry = error == 0 ? find(ctx, place->ref) : NULL;
+    struct bcri_resolved *resolved;
+    int error = bcri_resolved_find(ctx, 1, cell, &resolved); /* 1 is this CCE itself */
+    struct bcri_cell_fd *entry = error == 0 ? find(ctx, resolved->ref) : NULL;
     if (error == 0 && entry == NULL)
-        error = make(ctx, place, &entry);
+        error = make(ctx, resolved, &entry);
     if (error != 0)
         return bcri_fail(error);
-    arm(ctx, place, entry->fd);
+    arm(ctx, resolved, entry->fd);
     return entry->fd;
 }
 

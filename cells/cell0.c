@@ -12,10 +12,10 @@
 #include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/put.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 
 #define RING_LOG2 3u
@@ -65,18 +65,18 @@ static bool reaches(const struct bcri_ctx *ctx, bcri_ref ref, const struct bcri_
 
 /* The open journal says ALLOC (region counted once, nobody's yet); it becomes PUT with the hold already the cell's, so
  * that a death at any point drops it or leaves it in the cell. */
-static int put_region(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
+static int put_region(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region)
 {
     bcri_store(&ctx->journal->put_held, BCRI_HELD);
     bcri_step();
     bcri_store(&ctx->journal->op, BCRI_OP_PUT);
     bcri_step();
-    int error = bcri_cell_enter(ctx, place);
+    int error = bcri_cell_enter(ctx, resolved);
     if (error == BCRI_STALE || error == bcrE_INTERNAL)
         error = bcrE_DEAD; /* it has ended, or the cell is condemned */
     if (error == 0) {
-        error = bcri_queue_append(ctx, place, region, BCRI_REF_NONE);
-        bcri_cell_leave(ctx, place);
+        error = bcri_queue_append(ctx, resolved, region, BCRI_REF_NONE);
+        bcri_cell_leave(ctx, resolved);
     }
     if (error != 0)
         bcri_cell_unhold(ctx, region);
@@ -98,16 +98,16 @@ static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uin
     }
     memcpy((void *)bcri_region_data(ctx, ref), data, length);
     region->error = (uint16_t)code;
-    struct bcri_place place;
-    error =
-        bcri_place_at(ctx, floor2_ref(ctx, index) + offsetof(struct floor2, cell) / BCRI_REF_UNIT, &place);
+    struct bcri_resolved resolved;
+    error = bcri_resolved_at(ctx, floor2_ref(ctx, index) + offsetof(struct floor2, cell) / BCRI_REF_UNIT,
+                             &resolved);
     if (error != 0) {
         bcri_heap_free(ctx, ref, region);
         return error;
     }
-    bcri_journal_open(ctx, BCRI_OP_ALLOC, place.ref, ref, BCRI_REF_NONE);
+    bcri_journal_open(ctx, BCRI_OP_ALLOC, resolved.ref, ref, BCRI_REF_NONE);
     bcri_store_release(&region->count, BCRI_COUNT_ONE);
-    error = put_region(ctx, &place, ref);
+    error = put_region(ctx, &resolved, ref);
     bcri_journal_close(ctx);
     return error;
 }

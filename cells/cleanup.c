@@ -11,11 +11,11 @@
 #include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/serve.h"
 #include "bcri/slot.h"
@@ -79,16 +79,17 @@ static void keep_undelivered(struct walk *walk, struct bcri_slot_shm *slot, bcri
 
 /* Enters the cell of a request. A cell that its living owner has closed in cafree is either failed with all its requests or
  * opened again: until then this one stands in its list. 0; bcrE_TIMEOUT: parked; else it is closed for good. */
-static int enter_or_ended(struct bcri_ctx *enl, struct bcri_place *place, const struct bcri_slot_shm *slot)
+static int enter_or_ended(struct bcri_ctx *enl, struct bcri_resolved *resolved,
+                          const struct bcri_slot_shm *slot)
 {
     int error;
     uint32_t version;
-    while ((error = bcri_cell_enter(enl, place)) == BCRI_STALE) {
-        if (!bcri_version_stable(enl, place->record, place->owner, &version))
+    while ((error = bcri_cell_enter(enl, resolved)) == BCRI_STALE) {
+        if (!bcri_version_stable(enl, resolved->record, resolved->owner, &version))
             return bcrE_TIMEOUT;
-        if (bcri_cell_lost(enl, place, slot) ||
+        if (bcri_cell_lost(enl, resolved, slot) ||
             bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_LISTED ||
-            bcri_load_acquire(&place->record->id.state) != BCRI_CCE_ALIVE)
+            bcri_load_acquire(&resolved->record->id.state) != BCRI_CCE_ALIVE)
             return BCRI_STALE;
     }
     return error;
@@ -100,9 +101,9 @@ static bool waits(uint64_t word)
     return state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED;
 }
 
-static void clear_waiter(const struct bcri_place *place, const struct bcri_slot_shm *slot, bcri_ref ref)
+static void clear_waiter(const struct bcri_resolved *resolved, const struct bcri_slot_shm *slot, bcri_ref ref)
 {
-    _Atomic uint64_t *waiter = &place->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS];
+    _Atomic uint64_t *waiter = &resolved->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS];
     if ((bcri_load(waiter) & BCRI_REF_MASK) == ref)
         bcri_store_release(waiter, 0); /* that is what the cells' memory waits for (reclaim.h) */
 }
@@ -112,37 +113,37 @@ static void clear_waiter(const struct bcri_place *place, const struct bcri_slot_
 static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_ctx *enl = walk->enl;
-    struct bcri_place place;
-    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0) {
+    struct bcri_resolved resolved;
+    if (bcri_resolved_at(enl, bcri_load(&slot->cell), &resolved) != 0) {
         bcri_store(&slot->word, 0);
         return true;
     }
     const uint64_t ticket = bcri_load(&slot->key);
-    bcri_journal_open(enl, BCRI_OP_SLOW, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    int error = enter_or_ended(enl, &place, slot);
+    bcri_journal_open(enl, BCRI_OP_SLOW, resolved.ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    int error = enter_or_ended(enl, &resolved, slot);
     if (error == 0) {
         if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_LISTED) {
             bcri_tx_begin(enl);
-            bcri_tx_unlist(enl, &place, slot);
+            bcri_tx_unlist(enl, &resolved, slot);
             bcri_tx_commit(enl);
             bcri_store(&slot->word, 0);
         } else if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET) {
-            bcri_ref region = bcri_load(bcri_ring_at(&place, ticket)) & BCRI_REF_MASK;
-            keep(walk, (struct undelivered){.cell = place.ref,
+            bcri_ref region = bcri_load(bcri_ring_at(&resolved, ticket)) & BCRI_REF_MASK;
+            keep(walk, (struct undelivered){.cell = resolved.ref,
                                             .region = region,
                                             .slot = slot,
                                             .slot_ref = ref,
                                             .key = ticket + 1,
-                                            .gen = (uint32_t)(place.open >> 32)});
+                                            .gen = (uint32_t)(resolved.open >> 32)});
         }
-        bcri_cell_leave(enl, &place);
+        bcri_cell_leave(enl, &resolved);
     } else if (error != bcrE_TIMEOUT) {
         /* The cell was closed under a ticket that had been served: the region has nowhere to go back to. */
-        const uint64_t entry = bcri_load_acquire(bcri_ring_at(&place, ticket));
+        const uint64_t entry = bcri_load_acquire(bcri_ring_at(&resolved, ticket));
         if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET &&
-            bcri_entry_is(entry, ticket, place.ring_log2))
+            bcri_entry_is(entry, ticket, resolved.ring_log2))
             drop(enl, entry & BCRI_REF_MASK);
-        clear_waiter(&place, slot, ref);
+        clear_waiter(&resolved, slot, ref);
         if (waits(bcri_load(&slot->word)))
             bcri_store(&slot->word, 0);
     }
@@ -154,17 +155,17 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
  * parked. */
 static bool end_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref ref)
 {
-    struct bcri_place place;
-    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
+    struct bcri_resolved resolved;
+    if (bcri_resolved_at(enl, bcri_load(&slot->cell), &resolved) != 0)
         return true;
     bcri_journal_open(enl, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    const bool had = bcri_area_lock_until(enl, &place, BCRI_DEADLINE_NEVER);
+    const bool had = bcri_area_lock_until(enl, &resolved, BCRI_DEADLINE_NEVER);
     if (had && bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_PUTWAIT) {
-        bcri_putwait_withdraw(enl, &place, slot, ref);
-        bcri_putwait_serve_all(enl, &place); /* those behind it may need no room */
+        bcri_putwait_withdraw(enl, &resolved, slot, ref);
+        bcri_putwait_serve_all(enl, &resolved); /* those behind it may need no room */
     }
     if (had)
-        bcri_area_unlock(enl, &place);
+        bcri_area_unlock(enl, &resolved);
     bcri_journal_close(enl);
     return had;
 }
@@ -219,9 +220,9 @@ static int undelivered_order(const void *left, const void *right)
 }
 
 /* It has not had the write lock. */
-static void unmark(struct bcri_place *place, const struct undelivered *undelivered)
+static void unmark(struct bcri_resolved *resolved, const struct undelivered *undelivered)
 {
-    struct bcri_head_shm *h = &place->cell->h;
+    struct bcri_head_shm *h = &resolved->cell->h;
     if (undelivered->marks != 0 && bcri_load(&h->taker) == undelivered->marks &&
         (uint32_t)bcri_load(&h->taker_epoch) == undelivered->epoch)
         bcri_store(&h->taker, 0);
@@ -232,28 +233,28 @@ static size_t give_back_to(struct walk *walk, size_t i)
 {
     struct bcri_ctx *enl = walk->enl;
     const bcri_ref cell = walk->undelivered[i].cell;
-    struct bcri_place place;
-    const bool found = bcri_place_at(enl, cell, &place) == 0;
+    struct bcri_resolved resolved;
+    const bool found = bcri_resolved_at(enl, cell, &resolved) == 0;
     bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
-    const int error = found ? bcri_cell_enter(enl, &place) : bcrE_NOCELL;
+    const int error = found ? bcri_cell_enter(enl, &resolved) : bcrE_NOCELL;
     for (; i < walk->count && walk->undelivered[i].cell == cell; i++) {
         const struct undelivered *undelivered = &walk->undelivered[i];
-        const bool there = error == 0 && place.open >> 32 == undelivered->gen;
+        const bool there = error == 0 && resolved.open >> 32 == undelivered->gen;
         const bool ticket = bcri_slot_state(bcri_load(&undelivered->slot->word)) == BCRI_SLOT_TICKET;
         if (error == bcrE_TIMEOUT)
             continue;
         if (there)
-            unmark(&place, undelivered);
+            unmark(&resolved, undelivered);
         if (!there ||
-            bcri_queue_prepend(enl, &place, undelivered->region, undelivered->slot_ref, true) != 0) {
+            bcri_queue_prepend(enl, &resolved, undelivered->region, undelivered->slot_ref, true) != 0) {
             drop(enl, undelivered->region);
             bcri_store(&undelivered->slot->word, 0);
         }
         if (ticket && found)
-            clear_waiter(&place, undelivered->slot, undelivered->slot_ref);
+            clear_waiter(&resolved, undelivered->slot, undelivered->slot_ref);
     }
     if (error == 0)
-        bcri_cell_leave(enl, &place);
+        bcri_cell_leave(enl, &resolved);
     bcri_journal_close(enl);
     return i;
 }
@@ -267,42 +268,42 @@ static void give_back(struct walk *walk)
     free(walk->undelivered);
 }
 
-static void unlock_cell(struct bcri_ctx *enl, const struct bcri_place *place)
+static void unlock_cell(struct bcri_ctx *enl, const struct bcri_resolved *resolved)
 {
-    bcri_unlock_stale(enl, &place->cell->t.lock);
-    bcri_unlock_stale(enl, &place->cell->h.lock);
+    bcri_unlock_stale(enl, &resolved->cell->t.lock);
+    bcri_unlock_stale(enl, &resolved->cell->h.lock);
 }
 
 /* Both its locks and those below, whatever its state. */
-static bool lock_cell(struct bcri_ctx *enl, struct bcri_place *place)
+static bool lock_cell(struct bcri_ctx *enl, struct bcri_resolved *resolved)
 {
-    if (bcri_lock_until(enl, &place->cell->h.lock, BCRI_DEADLINE_NEVER) &&
-        bcri_lock_until(enl, &place->cell->t.lock, BCRI_DEADLINE_NEVER) && bcri_cell_deeper(enl, place))
+    if (bcri_lock_until(enl, &resolved->cell->h.lock, BCRI_DEADLINE_NEVER) &&
+        bcri_lock_until(enl, &resolved->cell->t.lock, BCRI_DEADLINE_NEVER) && bcri_cell_deeper(enl, resolved))
         return true;
-    unlock_cell(enl, place);
+    unlock_cell(enl, resolved);
     return false;
 }
 
 /* Or parked: it is as it was. */
-static void close_cell(struct bcri_ctx *enl, struct bcri_place *place)
+static void close_cell(struct bcri_ctx *enl, struct bcri_resolved *resolved)
 {
-    bcri_journal_open(enl, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (bcri_area_lock_until(enl, place, BCRI_DEADLINE_NEVER)) {
-        if (lock_cell(enl, place)) {
-            if (bcri_cell_validate(enl, place)) {
-                bcri_tickets_to_list(enl, place);
-                bcri_cell_fail_waiters(enl, place, bcrE_DEAD);
-                if (bcri_queue_length(place) != 0)
-                    bcri_cell_empty(enl, place, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_journal_open(enl, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (bcri_area_lock_until(enl, resolved, BCRI_DEADLINE_NEVER)) {
+        if (lock_cell(enl, resolved)) {
+            if (bcri_cell_validate(enl, resolved)) {
+                bcri_tickets_to_list(enl, resolved);
+                bcri_cell_fail_waiters(enl, resolved, bcrE_DEAD);
+                if (bcri_queue_length(resolved) != 0)
+                    bcri_cell_empty(enl, resolved, BCRI_REF_NONE, BCRI_REF_NONE);
             }
             bcri_tx_begin(enl);
-            bcri_tx_flags(enl, place, BCRI_CELL_CLOSED);
+            bcri_tx_flags(enl, resolved, BCRI_CELL_CLOSED);
             bcri_tx_commit(enl);
-            bcri_cell_less_deep(enl, place);
-            unlock_cell(enl, place);
-            bcri_putwait_fail(enl, place, bcrE_DEAD);
+            bcri_cell_less_deep(enl, resolved);
+            unlock_cell(enl, resolved);
+            bcri_putwait_fail(enl, resolved, bcrE_DEAD);
         }
-        bcri_area_unlock(enl, place);
+        bcri_area_unlock(enl, resolved);
     }
     bcri_journal_close(enl);
 }
@@ -315,16 +316,16 @@ static bool list_changed(const struct bcri_record_shm *record, uint32_t version)
 
 /* One area, all of it, or what is still there of it. True: it is corrupt, unless the list has changed. */
 static bool walk_area(struct bcri_ctx *enl, const struct bcri_area_shm *area,
-                      void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
+                      void (*visit)(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag),
                       uint32_t tag)
 {
     bool corrupt = false;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
-        struct bcri_place place;
-        const int error = bcri_place_look(enl, bcri_area_cell(area, i), &place);
+        struct bcri_resolved resolved;
+        const int error = bcri_resolved_look(enl, bcri_area_cell(area, i), &resolved);
         corrupt |= error == bcrE_NOCELL || error == bcrE_INTERNAL;
         if (error == 0)
-            visit(enl, &place, tag);
+            visit(enl, &resolved, tag);
     }
     return corrupt;
 }
@@ -333,7 +334,7 @@ static bool walk_area(struct bcri_ctx *enl, const struct bcri_area_shm *area,
  * has changed meanwhile. True: it is corrupt, unless it has; the rest of the list was left out. */
 static bool walk_areas(struct bcri_ctx *enl, const struct bcri_record_shm *record, uint32_t version,
                        uint64_t *from,
-                       void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
+                       void (*visit)(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag),
                        uint32_t tag)
 {
     bool corrupt = false;
@@ -360,7 +361,7 @@ static bool walk_areas(struct bcri_ctx *enl, const struct bcri_record_shm *recor
  * end. Numbers ascend along the list, and what the owner adds below has nothing of what is looked for: it is younger than
  * the death. So an owner that never stops changing its areas does not keep the daemon for ever. */
 static void each_cell(struct bcri_ctx *enl, uint32_t index,
-                      void (*visit)(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag),
+                      void (*visit)(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag),
                       uint32_t tag)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);
@@ -378,33 +379,33 @@ static void each_cell(struct bcri_ctx *enl, uint32_t index,
         bcri_corrupt_at(enl, "an owner's list of areas", &record->id.first_area);
 }
 
-static void visit_close(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag)
+static void visit_close(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag)
 {
     (void)tag;
-    close_cell(enl,
-               place); /* again if the owner died while it was closing: its waiters may not have been told */
+    close_cell(
+        enl, resolved); /* again if the owner died while it was closing: its waiters may not have been told */
 }
 
 /* The mark holds if nobody has put since: then the protected region is gone. */
-static void visit_mark(struct bcri_ctx *enl, struct bcri_place *place, uint32_t tag)
+static void visit_mark(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag)
 {
-    struct bcri_head_shm *h = &place->cell->h;
+    struct bcri_head_shm *h = &resolved->cell->h;
     if (bcri_load(&h->taker) != tag)
         return;
-    bcri_journal_open(enl, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (bcri_cell_enter(enl, place) == 0) {
+    bcri_journal_open(enl, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (bcri_cell_enter(enl, resolved) == 0) {
         if (bcri_load(&h->taker) == tag) {
-            bool outdated = bcri_epoch_past(bcri_epoch(place->cell), bcri_load(&h->taker_epoch));
+            bool outdated = bcri_epoch_past(bcri_epoch(resolved->cell), bcri_load(&h->taker_epoch));
             uint32_t flags = (uint32_t)bcri_load(&h->state);
             bcri_tx_begin(enl);
             if (!outdated)
-                bcri_tx_flags(enl, place, flags | BCRI_CELL_SLOW | BCRI_CELL_OWNERDEAD);
-            BCRI_TX32(enl, place->ref, struct bcri_cell_shm, h.taker, 0);
+                bcri_tx_flags(enl, resolved, flags | BCRI_CELL_SLOW | BCRI_CELL_OWNERDEAD);
+            BCRI_TX32(enl, resolved->ref, struct bcri_cell_shm, h.taker, 0);
             bcri_tx_commit(enl);
             if (!outdated)
-                bcri_cell_fail_waiters(enl, place, bcrE_OWNERDEAD);
+                bcri_cell_fail_waiters(enl, resolved, bcrE_OWNERDEAD);
         }
-        bcri_cell_leave(enl, place);
+        bcri_cell_leave(enl, resolved);
     }
     bcri_journal_close(enl);
 }

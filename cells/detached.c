@@ -15,9 +15,9 @@
 #include "bcri/handler_request.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
+#include "bcri/resolved.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm
@@ -41,38 +41,39 @@ static void tx_detached(struct bcri_ctx *ctx, size_t field, uint64_t value)
 }
 #define TX_JUNK(ctx, field, value) tx_detached((ctx), offsetof(struct bcri_detached_shm, field), (value))
 
-void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref replacement, bcri_ref waiting)
+void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref replacement,
+                     bcri_ref waiting)
 {
-    const bool due = replacement != 0 && bcri_addition_requests(place, 1);
-    CELL *cell = place->cell;
+    const bool due = replacement != 0 && bcri_addition_requests(resolved, 1);
+    CELL *cell = resolved->cell;
     uint64_t tail = bcri_load(&cell->t.tail);
     uint64_t head = bcri_load(&cell->h.head);
     uint32_t flags = (uint32_t)bcri_load(&cell->h.state);
     bcri_tx_begin(ctx);
-    TX_JUNK(ctx, cell, place->ref);
+    TX_JUNK(ctx, cell, resolved->ref);
     TX_JUNK(ctx, from, head);
     TX_JUNK(ctx, to, head < tail ? tail : head);
     TX_JUNK(ctx, front, bcri_load(&cell->c.front));
     TX_JUNK(ctx, back, bcri_load(&cell->c.back_first));
     TX_JUNK(ctx, first, bcri_load(&cell->c.first));
-    BCRI_TX64(ctx, place->ref, CELL, h.head, head < tail ? tail : head);
-    BCRI_TX64(ctx, place->ref, CELL, t.limit, tail);
-    BCRI_TX64(ctx, place->ref, CELL, c.first, replacement);
-    BCRI_TX64(ctx, place->ref, CELL, c.front, 0);
-    BCRI_TX64(ctx, place->ref, CELL, c.back_first, 0);
-    BCRI_TX64(ctx, place->ref, CELL, c.back_last, 0);
-    BCRI_TX32(ctx, place->ref, CELL, c.extra, replacement != 0);
+    BCRI_TX64(ctx, resolved->ref, CELL, h.head, head < tail ? tail : head);
+    BCRI_TX64(ctx, resolved->ref, CELL, t.limit, tail);
+    BCRI_TX64(ctx, resolved->ref, CELL, c.first, replacement);
+    BCRI_TX64(ctx, resolved->ref, CELL, c.front, 0);
+    BCRI_TX64(ctx, resolved->ref, CELL, c.back_first, 0);
+    BCRI_TX64(ctx, resolved->ref, CELL, c.back_last, 0);
+    BCRI_TX32(ctx, resolved->ref, CELL, c.extra, replacement != 0);
     if (replacement != 0) {
-        BCRI_TX32(ctx, place->ref, CELL, h.taker, 0);
-        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
+        BCRI_TX32(ctx, resolved->ref, CELL, h.taker, 0);
+        BCRI_TX32(ctx, resolved->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
         flags = (flags & ~BCRI_CELL_OWNERDEAD) | BCRI_CELL_SLOW;
     }
-    bcri_tx_flags(ctx, place, flags);
-    bcri_tx_finish(ctx, place, waiting);
-    bcri_tx_request(ctx, place, due);
+    bcri_tx_flags(ctx, resolved, flags);
+    bcri_tx_finish(ctx, resolved, waiting);
+    bcri_tx_request(ctx, resolved, due);
     bcri_tx_commit(ctx);
-    bcri_requests_told(ctx, place, due);
-    bcri_detached_drop(ctx, ctx->index, place);
+    bcri_requests_told(ctx, resolved, due);
+    bcri_detached_drop(ctx, ctx->index, resolved);
 }
 
 /* Drops `region` and moves the cursor on, in the journal of whoever detached it. */
@@ -90,8 +91,8 @@ static void drop_and_step(struct bcri_ctx *ctx, struct bcri_detached_shm *detach
     bcri_count_committed(ctx);
 }
 
-static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_detached_shm *detached,
-                       enum bcri_detached_cursor which)
+static void chain_drop(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                       struct bcri_detached_shm *detached, enum bcri_detached_cursor which)
 {
     bcri_ref ref;
     while ((ref = bcri_load(cursor_of(detached, which))) != 0) {
@@ -105,30 +106,30 @@ static void chain_drop(struct bcri_ctx *ctx, struct bcri_place *place, struct bc
         /* The node goes back by plain stores under the leaf lock: once the cursor has moved on it is only ours, and a
          * death in between loses one node, no region. */
         drop_and_step(ctx, detached, which, bcri_load(&node->region), bcri_load(&node->next));
-        bcri_leaf_lock(ctx, place);
+        bcri_leaf_lock(ctx, resolved);
         bcri_store(&node->region, BCRI_REF_NONE);
-        bcri_store(&node->next, bcri_load(&place->area->node_free));
+        bcri_store(&node->next, bcri_load(&resolved->area->node_free));
         bcri_step();
-        bcri_store(&place->area->node_free, ref);
-        bcri_leaf_unlock(ctx, place);
+        bcri_store(&resolved->area->node_free, ref);
+        bcri_leaf_unlock(ctx, resolved);
     }
 }
 
-void bcri_detached_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_place *place)
+void bcri_detached_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_resolved *resolved)
 {
     struct bcri_detached_shm *detached = &bcri_record(ctx, index)->journal.detached;
     bcri_ref first = bcri_load(&detached->first);
     if (first != 0)
         drop_and_step(ctx, detached, BCRI_DETACHED_FIRST, first, 0);
-    if (bcri_load(&detached->to) - bcri_load(&detached->from) > bcri_ring_entries(place)) {
+    if (bcri_load(&detached->to) - bcri_load(&detached->from) > bcri_ring_entries(resolved)) {
         bcri_corrupt_at(ctx, "the journal of what was detached", detached);
         bcri_store(&detached->from, bcri_load(&detached->to));
     }
     for (uint64_t t; (t = bcri_load(&detached->from)) < bcri_load(&detached->to);)
         drop_and_step(ctx, detached, BCRI_DETACHED_RING,
-                      bcri_load_acquire(bcri_ring_at(place, t)) & BCRI_REF_MASK, t + 1);
-    chain_drop(ctx, place, detached, BCRI_DETACHED_FRONT);
-    chain_drop(ctx, place, detached, BCRI_DETACHED_BACK);
+                      bcri_load_acquire(bcri_ring_at(resolved, t)) & BCRI_REF_MASK, t + 1);
+    chain_drop(ctx, resolved, detached, BCRI_DETACHED_FRONT);
+    chain_drop(ctx, resolved, detached, BCRI_DETACHED_BACK);
     bcri_step();
     bcri_store(&detached->cell, 0);
     bcri_step();

@@ -16,9 +16,9 @@
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
@@ -34,9 +34,9 @@ static inline enum bcri_want wanted(enum kind kind)
 {
     return kind == TAKE ? BCRI_WANT_TAKE : kind == WRITE_LOCK ? BCRI_WANT_LOCK : BCRI_WANT_READ;
 }
-static inline bool is_allowed(const struct bcri_place *place, bool locks)
+static inline bool is_allowed(const struct bcri_resolved *resolved, bool locks)
 {
-    return bcri_likely(locks ? place->may_lock : place->may_take);
+    return bcri_likely(locks ? resolved->may_lock : resolved->may_take);
 }
 static inline bool locks(enum kind kind)
 {
@@ -47,15 +47,15 @@ static inline bool locks(enum kind kind)
 
 static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
 {
-    struct bcri_place *place;
-    const int error = bcri_place_find_within(ctx, get->key, get->msec, &place);
+    struct bcri_resolved *resolved;
+    const int error = bcri_resolved_find_within(ctx, get->key, get->msec, &resolved);
     if (bcri_unlikely(error != 0))
         return error;
-    ctx->get_place = place;
-    if (bcri_unlikely(!is_allowed(place, get->lock)))
+    ctx->get_resolved = resolved;
+    if (bcri_unlikely(!is_allowed(resolved, get->lock)))
         return bcrE_ACCESS;
-    get->place = place;
-    get->owner = place->owner;
+    get->resolved = resolved;
+    get->owner = resolved->owner;
     return 0;
 }
 
@@ -63,7 +63,7 @@ static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
 static int get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
 {
     for (;; held = BCRI_HOLDS_NOTHING) {
-        int error = get->place == NULL ? look_up(ctx, get) : 0;
+        int error = get->resolved == NULL ? look_up(ctx, get) : 0;
         if (error != 0)
             return error;
         switch (bcri_get_attempt(ctx, get, held)) {
@@ -73,23 +73,23 @@ static int get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_hel
         case BCRI_TRY_TIME_UP: return bcrE_TIMEOUT;
         case BCRI_TRY_NO_MEMORY: return bcrE_NOMEM;
         case BCRI_TRY_STALE: error = BCRI_STALE; break;
-        default: error = bcri_get_slow(ctx, get->place, get->want, get->msec, get->slot);
+        default: error = bcri_get_slow(ctx, get->resolved, get->want, get->msec, get->slot);
         }
         if (error != BCRI_STALE)
             return error;
-        bcri_place_forget(ctx, get->place);
-        get->place = NULL;
+        bcri_resolved_forget(ctx, get->resolved);
+        get->resolved = NULL;
     }
 }
 
 /* Waits until the request is served or time is up. 0: the slot is LIVE; else the slot is free again. */
-static int finish(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+static int finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
                   uint64_t deadline_ns)
 {
     bool tired = false;
     if ((ctx->hooks == NULL || ctx->hooks->alone(ctx)) &&
         bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET) {
-        int error = bcri_ticket_spin(ctx, place, slot, deadline_ns);
+        int error = bcri_ticket_spin(ctx, resolved, slot, deadline_ns);
         if (bcri_likely(error != BCRI_WAITS))
             return error;
         tired = ctx->hooks == NULL && bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
@@ -142,15 +142,16 @@ static void **get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_h
         if (get->msec == bcr_PENDING)
             return bcri_id_of(slot);
         bcri_counted(ctx, BCRI_COUNT_WAIT);
-        error = finish(ctx, get->place, slot, bcri_deadline_after(get->msec));
+        error = finish(ctx, get->resolved, slot, bcri_deadline_after(get->msec));
         if (bcri_unlikely(error != 0))
             return fail(ctx, error);
     } else if (bcri_unlikely(error != 0)) {
         bcri_slot_give(ctx, slot);
         return fail(ctx, error);
     } else if (get->want == BCRI_WANT_LOCK) {
-        bcri_store(&slot->cell, get->place->ref); /* in case that it must go back (bcri_request_give_back) */
-        bcri_store(&slot->prev, get->place->open);
+        bcri_store(&slot->cell,
+                   get->resolved->ref); /* in case that it must go back (bcri_request_give_back) */
+        bcri_store(&slot->prev, get->resolved->open);
     }
     if (get->want == BCRI_WANT_LOCK && (error = bcri_request_own(ctx, slot)) != 0)
         return fail(ctx, error);
@@ -176,36 +177,36 @@ static __attribute__((noinline)) void **get_anew(uint64_t key, int msec, enum ki
 }
 
 /* The journal is open; `held` says whether the head lock is held. */
-static __attribute__((noinline)) void **get_on(struct bcri_ctx *ctx, struct bcri_place *place,
+static __attribute__((noinline)) void **get_on(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
                                                struct bcri_slot_shm *slot, enum kind kind, int msec,
                                                enum bcri_held held)
 {
-    struct bcri_get get = {.key = place->key,
-                           .place = place,
+    struct bcri_get get = {.key = resolved->key,
+                           .resolved = resolved,
                            .slot = slot,
                            .slot_ref = bcri_slot_ref(ctx, slot),
                            .want = wanted(kind),
                            .lock = locks(kind),
                            .msec = msec,
-                           .owner = place->owner};
+                           .owner = resolved->owner};
     return get_resume(ctx, &get, held);
 }
 
 /* The region is taken, but somebody sleeps until this CCE lets go of a lock; the journal is still to be closed. */
-static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, const struct bcri_place *place,
+static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                                                  struct bcri_slot_shm *slot, enum kind kind)
 {
     bcri_unlock_wake(ctx);
     bcri_journal_close(ctx);
-    return note(ctx, slot, place->key, wanted(kind), place->owner);
+    return note(ctx, slot, resolved->key, wanted(kind), resolved->owner);
 }
 
 /* All is done. */
 static __attribute__((noinline)) void **get_look_ahead(const struct bcri_ctx *ctx,
-                                                       const struct bcri_place *place,
+                                                       const struct bcri_resolved *resolved,
                                                        struct bcri_slot_shm *slot, uint64_t ticket)
 {
-    look_ahead(ctx, place, ticket);
+    look_ahead(ctx, resolved, ticket);
     return bcri_id_of(slot);
 }
 
@@ -213,14 +214,14 @@ static __attribute__((noinline)) void **get_look_ahead(const struct bcri_ctx *ct
 
 /* Whether, under the head lock, the first entry is there and all is as most gets find it, so that take_entry can take it, or
  * read_alone read it. */
-BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_place *place,
+BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                          const struct bcri_cell_shm *cell, enum bcri_want want, uint64_t ticket,
                          bcri_ref *region_out, struct bcri_region_shm **header_out)
 {
-    const uint64_t entry = bcri_load_acquire(bcri_ring_at(place, ticket));
-    if (bcri_unlikely(bcri_load(&cell->h.state) != place->open_head ||
-                      (want != BCRI_WANT_READ && bcri_load_acquire(&place->area->waitputs) != 0) ||
-                      !bcri_entry_is(entry, ticket, place->ring_log2)))
+    const uint64_t entry = bcri_load_acquire(bcri_ring_at(resolved, ticket));
+    if (bcri_unlikely(bcri_load(&cell->h.state) != resolved->open_head ||
+                      (want != BCRI_WANT_READ && bcri_load_acquire(&resolved->area->waitputs) != 0) ||
+                      !bcri_entry_is(entry, ticket, resolved->ring_log2)))
         return false;
     *region_out = entry & BCRI_REF_MASK;
     *header_out = bcri_at_mapped(ctx, *region_out);
@@ -232,28 +233,28 @@ BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_place *pl
 
 BCRI_INLINE void **get_fast(enum kind kind, int cce, int cell_number, int msec)
 {
-    const uint64_t key = bcri_place_key(cce, cell_number);
+    const uint64_t key = bcri_resolved_key(cce, cell_number);
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
         return get_anew(key, msec, kind);
-    struct bcri_place *const place = bcri_place_cached(ctx, ctx->get_place, key);
+    struct bcri_resolved *const resolved = bcri_resolved_cached(ctx, ctx->get_resolved, key);
     struct bcri_slot_shm *const slot = *ctx->slot_top;
-    if (bcri_unlikely(place == NULL || !is_allowed(place, locks(kind)) || slot == NULL))
+    if (bcri_unlikely(resolved == NULL || !is_allowed(resolved, locks(kind)) || slot == NULL))
         return get_anew(key, msec, kind);
-    ctx->get_place = place;
+    ctx->get_resolved = resolved;
     const bcri_ref slot_ref = bcri_slot_ref_cached(ctx, slot);
     if (bcri_unlikely(slot_ref == BCRI_REF_NONE))
         return get_anew(key, msec, kind);
     ctx->slot_top--; /* as bcri_slot_take */
-    struct bcri_cell_shm *const cell = place->cell;
-    get_open(ctx, place, wanted(kind), slot_ref);
+    struct bcri_cell_shm *const cell = resolved->cell;
+    get_open(ctx, resolved, wanted(kind), slot_ref);
     if (bcri_unlikely(!bcri_lock_try(ctx, &cell->h.lock)))
-        return get_on(ctx, place, slot, kind, msec, BCRI_HOLDS_JOURNAL);
+        return get_on(ctx, resolved, slot, kind, msec, BCRI_HOLDS_JOURNAL);
     const uint64_t ticket = bcri_load(&cell->h.head);
     bcri_ref region;
     struct bcri_region_shm *header;
-    if (bcri_unlikely(!is_open(ctx, place, cell, wanted(kind), ticket, &region, &header)))
-        return get_on(ctx, place, slot, kind, msec, BCRI_HOLDS_LOCK);
+    if (bcri_unlikely(!is_open(ctx, resolved, cell, wanted(kind), ticket, &region, &header)))
+        return get_on(ctx, resolved, slot, kind, msec, BCRI_HOLDS_LOCK);
     if (wanted(kind) == BCRI_WANT_READ)
         read_alone(ctx, region, header, slot);
     else
@@ -261,16 +262,16 @@ BCRI_INLINE void **get_fast(enum kind kind, int cce, int cell_number, int msec)
     bcri_store_release(&cell->h.lock, 0);
     bcri_step();
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
-        return get_wake(ctx, place, slot, kind);
+        return get_wake(ctx, resolved, slot, kind);
     bcri_journal_close(ctx);
     const uint32_t seq = ctx->trace_seq + 1;
     if (bcri_trace_looks_at_clock(seq))
-        return note(ctx, slot, place->key, wanted(kind), place->owner);
+        return note(ctx, slot, resolved->key, wanted(kind), resolved->owner);
     bcri_counted(ctx, counter_of(wanted(kind)));
-    bcri_trace_write(ctx, seq, trace_of(wanted(kind)), 0, place->owner, (uint32_t)place->key, header->length,
-                     region);
+    bcri_trace_write(ctx, seq, trace_of(wanted(kind)), 0, resolved->owner, (uint32_t)resolved->key,
+                     header->length, region);
     if (kind == TAKE && is_first_of_line(ticket))
-        return get_look_ahead(ctx, place, slot, ticket);
+        return get_look_ahead(ctx, resolved, slot, ticket);
     return bcri_id_of(slot);
 }
 

@@ -10,17 +10,17 @@
 #include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/slot.h"
 #include "get_head.h"
 
-void bcri_write_owner_set(struct bcri_place *place, uint32_t tag, uint32_t epoch)
+void bcri_write_owner_set(struct bcri_resolved *resolved, uint32_t tag, uint32_t epoch)
 {
-    struct bcri_head_shm *h = &place->cell->h;
+    struct bcri_head_shm *h = &resolved->cell->h;
     /* Somebody may have put, or taken what was put later, before this region was collected. */
-    if (bcri_epoch_past(bcri_epoch(place->cell), epoch) ||
+    if (bcri_epoch_past(bcri_epoch(resolved->cell), epoch) ||
         (bcri_load(&h->taker) != 0 && bcri_epoch_past((uint32_t)bcri_load(&h->taker_epoch), epoch)))
         return;
     bcri_store(&h->taker_epoch, epoch);
@@ -62,17 +62,17 @@ static enum bcri_attempt read_shared(struct bcri_ctx *ctx, uint64_t ticket, bcri
 static enum bcri_attempt wait_by_ticket(struct bcri_ctx *ctx, const struct bcri_get *get, uint64_t ticket,
                                         uint32_t flags)
 {
-    const struct bcri_place *const place = get->place;
-    struct bcri_head_shm *const h = &place->cell->h;
+    const struct bcri_resolved *const resolved = get->resolved;
+    struct bcri_head_shm *const h = &resolved->cell->h;
     struct bcri_slot_shm *const slot = get->slot;
     if (bcri_load(&h->waiter[ticket % BCRI_TICKETS]) != 0)
         return BCRI_TRY_BOTH_LOCKS;
     bcri_store(&ctx->journal->ticket, ticket);
     bcri_journal_phase(ctx, 4 | flags);
-    bcri_store(&slot->cell, place->ref);
+    bcri_store(&slot->cell, resolved->ref);
     bcri_store(&slot->key, ticket);
     /* Which cell, and the epoch that the put of this ticket will make: a slow one would move the request to the list first. */
-    bcri_store(&slot->prev, place->open | ((uint32_t)ticket + 1 + bcri_load(&place->cell->c.direct)));
+    bcri_store(&slot->prev, resolved->open | ((uint32_t)ticket + 1 + bcri_load(&resolved->cell->c.direct)));
     bcri_store(&slot->kind, bcri_request_kind(ctx, get->want));
     bcri_store(&slot->data, 0);
     bcri_step();
@@ -86,10 +86,10 @@ static enum bcri_attempt wait_by_ticket(struct bcri_ctx *ctx, const struct bcri_
 }
 
 /* Whether the entry of `ticket` is full. */
-static bool is_full(const struct bcri_place *place, uint64_t ticket, uint64_t *entry_out)
+static bool is_full(const struct bcri_resolved *resolved, uint64_t ticket, uint64_t *entry_out)
 {
-    *entry_out = bcri_load_acquire(bcri_ring_at(place, ticket));
-    return bcri_entry_is(*entry_out, ticket, place->ring_log2);
+    *entry_out = bcri_load_acquire(bcri_ring_at(resolved, ticket));
+    return bcri_entry_is(*entry_out, ticket, resolved->ring_log2);
 }
 
 static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *get, uint64_t ticket,
@@ -110,8 +110,8 @@ static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *g
     if (want == BCRI_WANT_READ) {
         read_alone(ctx, region, header, get->slot);
     } else {
-        look_ahead(ctx, get->place, ticket);
-        take_entry(ctx, get->place->cell, want, ticket, region, header, get->slot, flags);
+        look_ahead(ctx, get->resolved, ticket);
+        take_entry(ctx, get->resolved->cell, want, ticket, region, header, get->slot, flags);
     }
     return BCRI_TRY_DONE;
 }
@@ -119,11 +119,11 @@ static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *g
 /* `flags`: what the phase is to say beside it. */
 static enum bcri_attempt get_at_head(struct bcri_ctx *ctx, const struct bcri_get *get, uint32_t flags)
 {
-    const struct bcri_place *const place = get->place;
-    const uint64_t ticket = bcri_load(&place->cell->h.head);
+    const struct bcri_resolved *const resolved = get->resolved;
+    const uint64_t ticket = bcri_load(&resolved->cell->h.head);
     uint64_t entry;
-    const bool full = is_full(place, ticket, &entry);
-    const bool puts_wait = bcri_load_acquire(&place->area->waitputs) != 0;
+    const bool full = is_full(resolved, ticket, &entry);
+    const bool puts_wait = bcri_load_acquire(&resolved->area->waitputs) != 0;
     if (bcri_unlikely(puts_wait) && (!full || get->want != BCRI_WANT_READ))
         return BCRI_TRY_BOTH_LOCKS;
     if (full)
@@ -135,12 +135,12 @@ static enum bcri_attempt get_at_head(struct bcri_ctx *ctx, const struct bcri_get
 
 /* How many are queued, as far as it can be known without the tail lock: a put at this moment may count as one that comes
  * later. One that has stored its entry and not yet moved the tail counts. */
-static uint64_t queued(const struct bcri_place *place)
+static uint64_t queued(const struct bcri_resolved *resolved)
 {
-    const uint64_t head = bcri_load(&place->cell->h.head);
-    const uint64_t tail = bcri_load_acquire(&place->cell->t.tail);
+    const uint64_t head = bcri_load(&resolved->cell->h.head);
+    const uint64_t tail = bcri_load_acquire(&resolved->cell->t.tail);
     uint64_t entry;
-    if (!is_full(place, head, &entry))
+    if (!is_full(resolved, head, &entry))
         return 0;
     return tail > head ? tail - head : 1;
 }
@@ -154,10 +154,10 @@ static bool has_requested(enum bcri_want want, enum bcri_attempt result)
 
 static enum bcri_attempt get_and_request(struct bcri_ctx *ctx, const struct bcri_get *get)
 {
-    struct bcri_place *const place = get->place;
-    struct bcri_tail_shm *const t = &place->cell->t;
+    struct bcri_resolved *const resolved = get->resolved;
+    struct bcri_tail_shm *const t = &resolved->cell->t;
     const uint64_t requests = bcri_load(&t->requests);
-    bcri_prefetch_write(&place->record->requests.news);
+    bcri_prefetch_write(&resolved->record->requests.news);
     bcri_store(&ctx->journal->old, requests);
     const enum bcri_attempt result = get_at_head(ctx, get, BCRI_PHASE_REQUESTS);
     if (result == BCRI_TRY_EMPTY)
@@ -165,7 +165,7 @@ static enum bcri_attempt get_and_request(struct bcri_ctx *ctx, const struct bcri
     if (has_requested(get->want, result)) {
         bcri_store(&t->requests, requests + 1);
         bcri_step();
-        bcri_requests_told(ctx, place, true);
+        bcri_requests_told(ctx, resolved, true);
     }
     return result;
 }
@@ -175,28 +175,29 @@ static enum bcri_attempt get_and_request(struct bcri_ctx *ctx, const struct bcri
  * cell: the fast tier does the next ones. */
 static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_get *get)
 {
-    struct bcri_place *const place = get->place;
-    const uint64_t state = bcri_load(&place->cell->h.state);
+    struct bcri_resolved *const resolved = get->resolved;
+    const uint64_t state = bcri_load(&resolved->cell->h.state);
     uint64_t entry;
-    if (bcri_unlikely(state != place->open_head) && (state & ~(uint64_t)BCRI_CELL_HIGH) == place->open)
-        place->open_head = state;
-    if (bcri_likely(state == place->open))
+    if (bcri_unlikely(state != resolved->open_head) && (state & ~(uint64_t)BCRI_CELL_HIGH) == resolved->open)
+        resolved->open_head = state;
+    if (bcri_likely(state == resolved->open))
         return get_at_head(ctx, get, 0);
-    if (state == (place->open | BCRI_CELL_HIGH))
-        return get->msec == 0 || is_full(place, bcri_load(&place->cell->h.head), &entry)
+    if (state == (resolved->open | BCRI_CELL_HIGH))
+        return get->msec == 0 || is_full(resolved, bcri_load(&resolved->cell->h.head), &entry)
                    ? get_at_head(ctx, get, 0)
                    : BCRI_TRY_BOTH_LOCKS;
-    if (state != (place->open | BCRI_CELL_LOW))
-        return bcri_why_not_open(place, state);
-    return bcri_get_requests(place, queued(place), get->want != BCRI_WANT_READ) ? get_and_request(ctx, get)
-                                                                                : get_at_head(ctx, get, 0);
+    if (state != (resolved->open | BCRI_CELL_LOW))
+        return bcri_why_not_open(resolved, state);
+    return bcri_get_requests(resolved, queued(resolved), get->want != BCRI_WANT_READ)
+               ? get_and_request(ctx, get)
+               : get_at_head(ctx, get, 0);
 }
 
 enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *get, enum bcri_held held)
 {
-    struct bcri_head_shm *const h = &get->place->cell->h;
+    struct bcri_head_shm *const h = &get->resolved->cell->h;
     if (held == BCRI_HOLDS_NOTHING)
-        get_open(ctx, get->place, get->want, get->slot_ref);
+        get_open(ctx, get->resolved, get->want, get->slot_ref);
     if (held != BCRI_HOLDS_LOCK && bcri_unlikely(!bcri_lock_within(ctx, &h->lock, get->msec))) {
         bcri_journal_close(ctx);
         return BCRI_TRY_TIME_UP;

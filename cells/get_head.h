@@ -24,9 +24,9 @@
 #include "bcri/get.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/slot.h"
 
 BCRI_INLINE void make_live(struct bcri_slot_shm *slot, bcri_ref region, const struct bcri_region_shm *header)
@@ -44,13 +44,13 @@ BCRI_INLINE bool is_first_of_line(uint64_t ticket)
 {
     return bcri_unlikely(ticket % (BCRI_CACHELINE / sizeof(uint64_t)) == 0);
 }
-BCRI_INLINE void look_ahead(const struct bcri_ctx *ctx, const struct bcri_place *place, uint64_t ticket)
+BCRI_INLINE void look_ahead(const struct bcri_ctx *ctx, const struct bcri_resolved *resolved, uint64_t ticket)
 {
     const uint64_t per_line = BCRI_CACHELINE / sizeof(uint64_t);
     if (!is_first_of_line(ticket))
         return;
-    const _Atomic uint64_t *entry = bcri_ring_at(place, ticket);
-    const uint64_t lap = bcri_lap(ticket, place->ring_log2);
+    const _Atomic uint64_t *entry = bcri_ring_at(resolved, ticket);
+    const uint64_t lap = bcri_lap(ticket, resolved->ring_log2);
     for (unsigned i = 1; i < per_line; i++) {
         uint64_t next = bcri_load(&entry[i]);
         const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(next)];
@@ -102,11 +102,11 @@ BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_r
 }
 
 /* Opens the journal of a get. */
-BCRI_INLINE void get_open(struct bcri_ctx *ctx, const struct bcri_place *place, enum bcri_want want,
+BCRI_INLINE void get_open(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, enum bcri_want want,
                           bcri_ref slot_ref)
 {
     struct bcri_journal_shm *const j = ctx->journal;
-    bcri_store(&j->cell, place->ref);
+    bcri_store(&j->cell, resolved->ref);
     bcri_store(&j->slot, slot_ref);
     bcri_step();
     bcri_store(&j->doing, bcri_doing(want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, 0));

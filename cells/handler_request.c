@@ -5,7 +5,7 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/hooks.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 #include "bcri/watermark.h"
 
 #define REQUESTS struct bcri_requests_shm
@@ -34,10 +34,10 @@ static void look_ahead(struct bcri_ctx *ctx, uint32_t number, uint64_t hint)
         bcri_prefetch_write(map->base + bcri_ref_offset(region));
     if (ctx->cells == NULL)
         return;
-    uint64_t key = bcri_place_key(BCRI_SELF, (int)number);
-    const struct bcri_place *place = bcri_place_entry(ctx, key);
-    if (place->key == key && place->own)
-        __builtin_prefetch((const void *)bcri_ring_at(place, bcri_load(&place->cell->h.head)));
+    uint64_t key = bcri_resolved_key(BCRI_SELF, (int)number);
+    const struct bcri_resolved *resolved = bcri_resolved_entry(ctx, key);
+    if (resolved->key == key && resolved->own)
+        __builtin_prefetch((const void *)bcri_ring_at(resolved, bcri_load(&resolved->cell->h.head)));
 }
 
 struct bcri_news bcri_requests_take(struct bcri_ctx *ctx)
@@ -88,16 +88,16 @@ static void tell(REQUESTS *requests, uint32_t number, uint64_t count)
                                                       memory_order_relaxed));
 }
 
-bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_ref hint)
+bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bcri_ref hint)
 {
-    const uint64_t count = bcri_load(&place->cell->t.requests);
-    if (place->own && ctx->hooks != NULL) {
-        ctx->hooks->requested(ctx, (uint32_t)place->number, count);
+    const uint64_t count = bcri_load(&resolved->cell->t.requests);
+    if (resolved->own && ctx->hooks != NULL) {
+        ctx->hooks->requested(ctx, (uint32_t)resolved->number, count);
         return false;
     }
-    REQUESTS *requests = &place->record->requests;
+    REQUESTS *requests = &resolved->record->requests;
     bcri_store(&requests->hint, (uint64_t)bcri_current_cpu() << 48 | hint);
-    tell(requests, (uint32_t)place->number, count);
+    tell(requests, (uint32_t)resolved->number, count);
     bcri_step();
     if (bcri_likely(atomic_load_explicit(&requests->asleep, memory_order_seq_cst) == 0))
         return false;
@@ -105,28 +105,28 @@ bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_place *place, bc
     return true;
 }
 
-void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_place *place, bool due)
+void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due)
 {
-    if (due && bcri_requests_tell(ctx, place, BCRI_REF_NONE))
-        bcri_bell_ring_for(place->record, place->ref);
+    if (due && bcri_requests_tell(ctx, resolved, BCRI_REF_NONE))
+        bcri_bell_ring_for(resolved->record, resolved->ref);
 }
 
 /* ---- after a death */
 
 /* It may have cleared `asleep` and not come to ringing. */
-void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_place *place)
+void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *resolved)
 {
-    if ((bcri_load(&place->cell->t.state) & (BCRI_CELL_HIGH | BCRI_CELL_LOW)) == 0)
+    if ((bcri_load(&resolved->cell->t.state) & (BCRI_CELL_HIGH | BCRI_CELL_LOW)) == 0)
         return;
-    (void)bcri_requests_tell(enl, place, BCRI_REF_NONE);
-    bcri_bell_ring(place->record);
+    (void)bcri_requests_tell(enl, resolved, BCRI_REF_NONE);
+    bcri_bell_ring(resolved->record);
 }
 
 /* Nobody else counts as long as the lock is the dead one's. */
-void bcri_request_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_place *place)
+void bcri_request_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_resolved *resolved)
 {
     const uint64_t before = bcri_load(&bcri_record(enl, index)->journal.old);
-    if (bcri_load(&place->cell->t.requests) == before)
-        bcri_store(&place->cell->t.requests, before + 1);
-    bcri_requests_tell_again(enl, place);
+    if (bcri_load(&resolved->cell->t.requests) == before)
+        bcri_store(&resolved->cell->t.requests, before + 1);
+    bcri_requests_tell_again(enl, resolved);
 }

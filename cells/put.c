@@ -17,9 +17,9 @@
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/putwait.h"
 #include "bcri/region.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
@@ -34,14 +34,14 @@ enum { SPINS_FOR_ROOM = 2 };
 
 int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
 {
-    struct bcri_place *place;
-    const int error = bcri_place_find_within(ctx, put->key, ctx->putwait_msec, &place);
+    struct bcri_resolved *resolved;
+    const int error = bcri_resolved_find_within(ctx, put->key, ctx->putwait_msec, &resolved);
     if (bcri_unlikely(error != 0))
         return error == bcrE_TIMEOUT ? bcrE_FULL : error;
-    if (bcri_unlikely(!place->may_add))
+    if (bcri_unlikely(!resolved->may_add))
         return bcrE_ACCESS;
-    put->place = place;
-    put->owner = place->owner;
+    put->resolved = resolved;
+    put->owner = resolved->owner;
     return 0;
 }
 
@@ -55,7 +55,8 @@ static int go_on(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_att
     case BCRI_TRY_NO_MEMORY: return bcrE_NOMEM;
     case BCRI_TRY_TIME_UP: return bcrE_FULL;
     default:
-        return bcri_put_slow(ctx, put->place, put->write, put->region, put->slot, put->nofree, deadline_ns);
+        return bcri_put_slow(ctx, put->resolved, put->write, put->region, put->slot, put->nofree,
+                             deadline_ns);
     }
 }
 
@@ -64,16 +65,16 @@ static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, struct 
                                                    enum bcri_attempt attempted, uint64_t deadline_ns)
 {
     for (int spins = SPINS_FOR_ROOM;;) {
-        const bool waits = !put->place->own && deadline_ns != BCRI_DEADLINE_PASSED;
+        const bool waits = !put->resolved->own && deadline_ns != BCRI_DEADLINE_PASSED;
         const bool spins_for_room = attempted == BCRI_TRY_NO_ROOM && waits && spins-- > 0;
-        if (!spins_for_room || !bcri_room_spin(ctx, put->place)) {
+        if (!spins_for_room || !bcri_room_spin(ctx, put->resolved)) {
             int error = go_on(ctx, put, attempted, deadline_ns);
             if (error == BCRI_NO_ROOM && waits)
                 error = bcri_room_wait(ctx, put, deadline_ns);
-            else if (error == BCRI_NO_ROOM && !bcri_room_gather(ctx, put->place))
+            else if (error == BCRI_NO_ROOM && !bcri_room_gather(ctx, put->resolved))
                 error = bcrE_FULL;
             if (error == BCRI_STALE) {
-                bcri_place_forget(ctx, put->place);
+                bcri_resolved_forget(ctx, put->resolved);
                 error = bcri_put_look_up(ctx, put);
                 if (error != 0)
                     return error;
@@ -142,29 +143,29 @@ static __attribute__((noinline)) int put_anew(void **rgid, uint64_t key, bool wr
     if (bcri_unlikely(error != 0))
         return bcri_put_failed(ctx, error);
     if (bcri_kept_cpu() >= 0) /* else the fast tier cannot say where the putter runs */
-        ctx->put_place = put.place;
+        ctx->put_resolved = put.resolved;
     return put_resume(ctx, &put, BCRI_HOLDS_NOTHING);
 }
 
 /* The journal is open; `held` says whether the tail lock is held. */
-static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_place *place,
+static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
                                             struct bcri_slot_shm *slot, bool write, enum bcri_held held)
 {
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     const struct bcri_region_shm *header = bcri_at_held(ctx, region);
-    struct bcri_put put = {.key = place->key,
-                           .place = place,
+    struct bcri_put put = {.key = resolved->key,
+                           .resolved = resolved,
                            .slot = slot,
                            .slot_ref = bcri_slot_ref(ctx, slot),
                            .region = region,
                            .length = header->length,
-                           .owner = place->owner,
+                           .owner = resolved->owner,
                            .write = write};
     return put_resume(ctx, &put, held);
 }
 
 /* The put is done. `wakes`: somebody sleeps until this CCE lets go of a lock; the ID and the journal are still to be closed. */
-static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct bcri_place *place,
+static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                                               bcri_ref region, uint32_t length, bool write,
                                               struct bcri_slot_shm *wakes)
 {
@@ -173,18 +174,18 @@ static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct
         put_close(ctx, wakes, false);
     }
     const struct bcri_put put = {
-        .key = place->key, .owner = place->owner, .region = region, .length = length, .write = write};
+        .key = resolved->key, .owner = resolved->owner, .region = region, .length = length, .write = write};
     return note(ctx, &put);
 }
 
 /* ---- The fast tier ---- */
 
 /* Whether, under the tail lock, all is as most puts find it. */
-BCRI_INLINE bool is_open(const struct bcri_place *place, struct bcri_cell_shm *cell, uint64_t tail,
+BCRI_INLINE bool is_open(const struct bcri_resolved *resolved, struct bcri_cell_shm *cell, uint64_t tail,
                          bool write)
 {
     struct bcri_tail_shm *const t = &cell->t;
-    if (bcri_unlikely(bcri_load(&t->state) != place->open) ||
+    if (bcri_unlikely(bcri_load(&t->state) != resolved->open) ||
         (write && bcri_unlikely(bcri_load_acquire(&cell->h.head) < tail)))
         return false;
     if (bcri_unlikely(tail >= bcri_load(&t->limit))) {
@@ -193,7 +194,7 @@ BCRI_INLINE bool is_open(const struct bcri_place *place, struct bcri_cell_shm *c
             return false;
         bcri_store(&t->limit, limit);
     }
-    return bcri_likely(bcri_load_acquire(&place->area->waitputs) == 0 && bcri_load(&t->sleeps) == 0);
+    return bcri_likely(bcri_load_acquire(&resolved->area->waitputs) == 0 && bcri_load(&t->sleeps) == 0);
 }
 
 BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
@@ -201,34 +202,34 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
         return put_anew(rgid, key, write, false);
-    struct bcri_place *const place = bcri_place_cached(ctx, ctx->put_place, key);
+    struct bcri_resolved *const resolved = bcri_resolved_cached(ctx, ctx->put_resolved, key);
     struct bcri_id id;
     bcri_ref region;
-    if (bcri_unlikely(place == NULL || !place->may_add || !bcri_id_plain(ctx, rgid, &id, &region)))
+    if (bcri_unlikely(resolved == NULL || !resolved->may_add || !bcri_id_plain(ctx, rgid, &id, &region)))
         return put_anew(rgid, key, write, false);
-    ctx->put_place = place;
+    ctx->put_resolved = resolved;
     const struct bcri_region_shm *const header = bcri_at_held(ctx, region);
     const uint32_t length = header->length; /* while it is ours */
-    struct bcri_cell_shm *const cell = place->cell;
-    bcri_prefetch_write(bcri_ring_at(place, bcri_load(&cell->t.tail)));
-    put_open(ctx, place, region, id.ref, false);
+    struct bcri_cell_shm *const cell = resolved->cell;
+    bcri_prefetch_write(bcri_ring_at(resolved, bcri_load(&cell->t.tail)));
+    put_open(ctx, resolved, region, id.ref, false);
     if (bcri_unlikely(!bcri_lock_try(ctx, &cell->t.lock)))
-        return put_on(ctx, place, id.slot, write, BCRI_HOLDS_JOURNAL);
+        return put_on(ctx, resolved, id.slot, write, BCRI_HOLDS_JOURNAL);
     const uint64_t tail = bcri_load(&cell->t.tail);
-    if (bcri_unlikely(!is_open(place, cell, tail, write)))
-        return put_on(ctx, place, id.slot, write, BCRI_HOLDS_LOCK);
-    store_entry(ctx, place, tail, region, true, 0, 1 | BCRI_PHASE_GIVES);
-    bcri_store_release(&place->cell->t.lock, 0);
+    if (bcri_unlikely(!is_open(resolved, cell, tail, write)))
+        return put_on(ctx, resolved, id.slot, write, BCRI_HOLDS_LOCK);
+    store_entry(ctx, resolved, tail, region, true, 0, 1 | BCRI_PHASE_GIVES);
+    bcri_store_release(&resolved->cell->t.lock, 0);
     bcri_step();
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
-        return put_note(ctx, place, region, length, write, id.slot);
+        return put_note(ctx, resolved, region, length, write, id.slot);
     put_close(ctx, id.slot, false);
     const uint32_t seq = ctx->trace_seq + 1;
     if (bcri_trace_looks_at_clock(seq))
-        return put_note(ctx, place, region, length, write, NULL);
+        return put_note(ctx, resolved, region, length, write, NULL);
     bcri_counted(ctx, BCRI_COUNT_PUT);
-    bcri_trace_write(ctx, seq, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, place->owner,
-                     (uint32_t)place->key, length, region);
+    bcri_trace_write(ctx, seq, write ? BCRI_TRACE_WRITE : BCRI_TRACE_PUT, 0, resolved->owner,
+                     (uint32_t)resolved->key, length, region);
     return 0;
 }
 
@@ -237,17 +238,17 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
 
 static __attribute__((noinline)) int put_giving(void **rgid, int cce, int cell)
 {
-    return put_fast(rgid, bcri_place_key(cce, cell), false);
+    return put_fast(rgid, bcri_resolved_key(cce, cell), false);
 }
 static __attribute__((noinline)) int write_giving(void **rgid, int cce, int cell)
 {
-    return put_fast(rgid, bcri_place_key(cce, cell), true);
+    return put_fast(rgid, bcri_resolved_key(cce, cell), true);
 }
 
 int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree)
 {
     if (bcri_unlikely(nofree != 0))
-        return put_anew(rgid, bcri_place_key(cce, cell), qlike == 0, true);
+        return put_anew(rgid, bcri_resolved_key(cce, cell), qlike == 0, true);
     return qlike != 0 ? put_giving(rgid, cce, cell) : write_giving(rgid, cce, cell);
 }
 
@@ -258,5 +259,5 @@ int bcr_rlswl(void **rgid, int cce, int cell)
 
 int bcr_wl2rl(void **rgid, int cce, int cell)
 {
-    return put_anew(rgid, bcri_place_key(cce, cell), true, true);
+    return put_anew(rgid, bcri_resolved_key(cce, cell), true, true);
 }

@@ -9,9 +9,9 @@
 #include "bcri/handler_request.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
+#include "bcri/resolved.h"
 #include "bcri/watermark.h"
 #include "put_tail.h"
 
@@ -34,9 +34,9 @@ static uint64_t oldest_waiting(const struct bcri_head_shm *h, uint64_t head)
 /* head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected.
  * A cell that has not had its share of the area's credits takes it now: without credits every put would come here, and
  * carry the takers' line back and forth. */
-static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
+static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    const struct bcri_head_shm *h = &place->cell->h;
+    const struct bcri_head_shm *h = &resolved->cell->h;
     uint64_t head = bcri_load_acquire(&h->head);
     uint64_t low = head;
     uint64_t any = 0;
@@ -44,22 +44,22 @@ static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_place *place)
         any |= bcri_load_acquire(&h->waiter[i]);
     if (bcri_unlikely(any != 0))
         low = oldest_waiting(h, head);
-    uint64_t by_ring = low + bcri_ring_entries(place);
-    uint64_t credits = bcri_load(&place->cell->t.credits);
+    uint64_t by_ring = low + bcri_ring_entries(resolved);
+    uint64_t credits = bcri_load(&resolved->cell->t.credits);
     /* A cell for a lock has one credit and comes here with every put: the pool, which is empty then, is asked before the share. */
-    if (head + credits < by_ring && bcri_load(&place->area->pool) != 0 &&
-        credits < bcri_credits_share(place) && bcri_credits_from_pool(ctx, place))
-        credits = bcri_load(&place->cell->t.credits);
+    if (head + credits < by_ring && bcri_load(&resolved->area->pool) != 0 &&
+        credits < bcri_credits_share(resolved) && bcri_credits_from_pool(ctx, resolved))
+        credits = bcri_load(&resolved->cell->t.credits);
     return by_ring < head + credits ? by_ring : head + credits;
 }
 
 /* Four wait by ticket at most, and only tickets from the tail on. A mark elsewhere is that of somebody who has gone. */
-static void look_for_marks(const struct bcri_place *place, uint64_t tail)
+static void look_for_marks(const struct bcri_resolved *resolved, uint64_t tail)
 {
     for (uint32_t i = 0; i < BCRI_TICKETS; i++)
-        if (bcri_entry_lap(bcri_load(bcri_ring_at(place, tail + i))) == BCRI_ENTRY_SLEEP)
+        if (bcri_entry_lap(bcri_load(bcri_ring_at(resolved, tail + i))) == BCRI_ENTRY_SLEEP)
             return;
-    bcri_store(&place->cell->t.sleeps, 0);
+    bcri_store(&resolved->cell->t.sleeps, 0);
 }
 
 int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region)
@@ -88,21 +88,21 @@ void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region)
 /* Whether a put may go through the ring at `tail`: BCRI_TRY_DONE. */
 static enum bcri_attempt look_at_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail)
 {
-    struct bcri_place *const place = put->place;
-    struct bcri_tail_shm *const t = &place->cell->t;
-    if (put->write && bcri_unlikely(bcri_load_acquire(&place->cell->h.head) < tail))
+    struct bcri_resolved *const resolved = put->resolved;
+    struct bcri_tail_shm *const t = &resolved->cell->t;
+    if (put->write && bcri_unlikely(bcri_load_acquire(&resolved->cell->h.head) < tail))
         return BCRI_TRY_BOTH_LOCKS;
     if (bcri_unlikely(tail >= bcri_load(&t->limit))) {
-        uint64_t limit = put->write ? limit_of_empty(place->cell, tail) : 0;
+        uint64_t limit = put->write ? limit_of_empty(resolved->cell, tail) : 0;
         if (limit == 0)
-            limit = fresh_limit(ctx, place);
+            limit = fresh_limit(ctx, resolved);
         bcri_store(&t->limit, limit);
         if (tail >= limit)
             return BCRI_TRY_NO_ROOM;
     }
     /* Room, if there is any, belongs to the puts that wait for it; a waiting ticket needs none. */
-    return bcri_unlikely(bcri_load_acquire(&place->area->waitputs) != 0) ? BCRI_TRY_BOTH_LOCKS
-                                                                         : BCRI_TRY_DONE;
+    return bcri_unlikely(bcri_load_acquire(&resolved->area->waitputs) != 0) ? BCRI_TRY_BOTH_LOCKS
+                                                                            : BCRI_TRY_DONE;
 }
 
 static uint32_t phase_of(const struct bcri_put *put)
@@ -114,17 +114,17 @@ static uint32_t phase_of(const struct bcri_put *put)
 static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
                                      uint64_t *old_out)
 {
-    const struct bcri_place *const place = put->place;
+    const struct bcri_resolved *const resolved = put->resolved;
     const enum bcri_attempt room = look_at_tail(ctx, put, tail);
     if (bcri_unlikely(room != BCRI_TRY_DONE))
         return room;
     if (put->nofree && bcri_cell_hold(ctx, put->region) != 0)
         return BCRI_TRY_NO_MEMORY;
-    const bool sleeps = bcri_load(&place->cell->t.sleeps) != 0;
-    *old_out = sleeps ? bcri_load(bcri_ring_at(place, tail)) : 0;
-    store_entry(ctx, place, tail, put->region, false, *old_out, phase_of(put));
+    const bool sleeps = bcri_load(&resolved->cell->t.sleeps) != 0;
+    *old_out = sleeps ? bcri_load(bcri_ring_at(resolved, tail)) : 0;
+    store_entry(ctx, resolved, tail, put->region, false, *old_out, phase_of(put));
     if (sleeps)
-        look_for_marks(place, tail + 1);
+        look_for_marks(resolved, tail + 1);
     return BCRI_TRY_DONE;
 }
 
@@ -132,57 +132,57 @@ static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put
 static enum bcri_attempt put_and_request(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
                                          uint64_t *old_out)
 {
-    struct bcri_place *const place = put->place;
-    struct bcri_tail_shm *const t = &place->cell->t;
+    struct bcri_resolved *const resolved = put->resolved;
+    struct bcri_tail_shm *const t = &resolved->cell->t;
     const uint64_t requests = bcri_load(&t->requests);
     /* The owner watches that line: claim it before its turn comes. */
-    bcri_prefetch_write(&place->record->requests.news);
+    bcri_prefetch_write(&resolved->record->requests.news);
     const enum bcri_attempt room = look_at_tail(ctx, put, tail);
     if (room != BCRI_TRY_DONE)
         return room;
     if (put->nofree && bcri_cell_hold(ctx, put->region) != 0)
         return BCRI_TRY_NO_MEMORY;
     bcri_store(&ctx->journal->old, requests);
-    store_entry(ctx, place, tail, put->region, false, 0, phase_of(put) | BCRI_PHASE_REQUESTS);
+    store_entry(ctx, resolved, tail, put->region, false, 0, phase_of(put) | BCRI_PHASE_REQUESTS);
     bcri_step();
     bcri_store(&t->requests, requests + 1);
     bcri_step();
-    if (bcri_requests_tell(ctx, place, put->region))
-        *old_out = BCRI_ENTRY_SLEEP << 56 | place->owner;
+    if (bcri_requests_tell(ctx, resolved, put->region))
+        *old_out = BCRI_ENTRY_SLEEP << 56 | resolved->owner;
     return BCRI_TRY_DONE;
 }
 
 /* Whether a put at `tail` leaves at least as many as the mark says. With a mark of 1 each does, since nobody waits by ticket here
  * (get.c). head is read without its lock: a take at this moment may count as one that comes later. */
-static bool is_due(const struct bcri_place *place, uint64_t tail)
+static bool is_due(const struct bcri_resolved *resolved, uint64_t tail)
 {
-    const struct bcri_cell_shm *cell = place->cell;
+    const struct bcri_cell_shm *cell = resolved->cell;
     if (bcri_likely((bcri_load(&cell->t.state) & BCRI_CELL_HIGH) == 0))
         return false;
     return bcri_watermark_of(cell) == 1 ||
-           bcri_addition_requests(place, tail + 1 - bcri_load_acquire(&cell->h.head));
+           bcri_addition_requests(resolved, tail + 1 - bcri_load_acquire(&cell->h.head));
 }
 
 static enum bcri_attempt put_under_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t *old_out)
 {
-    struct bcri_place *const place = put->place;
-    const uint64_t state = bcri_load(&place->cell->t.state);
-    const uint64_t marks = state ^ place->open;
+    struct bcri_resolved *const resolved = put->resolved;
+    const uint64_t state = bcri_load(&resolved->cell->t.state);
+    const uint64_t marks = state ^ resolved->open;
     if (bcri_unlikely(marks != 0 && marks != BCRI_CELL_HIGH && marks != BCRI_CELL_LOW))
-        return bcri_why_not_open(place, state);
-    const uint64_t tail = bcri_load(&place->cell->t.tail);
-    return bcri_unlikely(is_due(place, tail)) ? put_and_request(ctx, put, tail, old_out)
-                                              : put_at_tail(ctx, put, tail, old_out);
+        return bcri_why_not_open(resolved, state);
+    const uint64_t tail = bcri_load(&resolved->cell->t.tail);
+    return bcri_unlikely(is_due(resolved, tail)) ? put_and_request(ctx, put, tail, old_out)
+                                                 : put_at_tail(ctx, put, tail, old_out);
 }
 
 enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,
                                    uint64_t deadline_ns)
 {
-    const struct bcri_place *const place = put->place;
-    struct bcri_tail_shm *const t = &place->cell->t;
+    const struct bcri_resolved *const resolved = put->resolved;
+    struct bcri_tail_shm *const t = &resolved->cell->t;
     if (held == BCRI_HOLDS_NOTHING) {
-        bcri_prefetch_write(bcri_ring_at(place, bcri_load(&t->tail)));
-        put_open(ctx, place, put->region, put->slot_ref, put->nofree);
+        bcri_prefetch_write(bcri_ring_at(resolved, bcri_load(&t->tail)));
+        put_open(ctx, resolved, put->region, put->slot_ref, put->nofree);
     }
     if (held != BCRI_HOLDS_LOCK && bcri_unlikely(!bcri_lock_until(ctx, &t->lock, deadline_ns))) {
         bcri_journal_close(ctx);
@@ -199,7 +199,7 @@ enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *
         return result;
     }
     if (bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP))
-        bcri_bell_ring_index(ctx, (uint32_t)old, place->ref);
+        bcri_bell_ring_index(ctx, (uint32_t)old, resolved->ref);
     put_close(ctx, put->slot, put->nofree);
     return BCRI_TRY_DONE;
 }

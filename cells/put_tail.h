@@ -10,7 +10,7 @@
  *   phase 2   under both locks: a transaction has done it (queue.c)
  * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper), REQUESTS (`old` is what the cell's requests were).
  *
- * A marked cell (watermark.h) is not what place->open says; the attempt does the same there under the same lock. If the put meets
+ * A marked cell (watermark.h) is not what resolved->open says; the attempt does the same there under the same lock. If the put meets
  * the mark, it stores entry and tail, then the count, and tells the owner (handler_request.h). Repair: the put is done and the
  * lock still the dead one's: it counts the request if the count is what `old` says, tells the owner and rings it.
  *
@@ -25,8 +25,8 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/journal.h"
-#include "bcri/place.h"
 #include "bcri/region.h"
+#include "bcri/resolved.h"
 #include "bcri/slot.h"
 
 /* A write of a queue that was found empty needs one credit and the entry, of which only the ticket of the lap before could
@@ -42,7 +42,7 @@ BCRI_INLINE uint64_t limit_of_empty(const struct bcri_cell_shm *cell, uint64_t t
 /* Stores region at ticket `t`, with the tail lock held. `old`: the mark of whom to ring, or anything else. `cpu_kept`: by the
  * kernel (bell.h), as the caller knows. The ring and the cell are asked of the place where they are needed: held in registers
  * meanwhile they would be what has the fast tier save some. */
-BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_place *place, uint64_t t,
+BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, uint64_t t,
                              bcri_ref region, bool cpu_kept, uint64_t old, uint32_t phase)
 {
     struct bcri_journal_shm *const j = ctx->journal;
@@ -55,18 +55,18 @@ BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_place *plac
     bcri_store(&j->phase, phase);
     bcri_step();
     const uint32_t cpu = cpu_kept ? (uint32_t)bcri_kept_cpu() : bcri_current_cpu();
-    const uint64_t entry = bcri_entry(bcri_lap(t, place->ring_log2), cpu, region);
+    const uint64_t entry = bcri_entry(bcri_lap(t, resolved->ring_log2), cpu, region);
     bcri_step();
-    bcri_store_release(bcri_ring_at(place, t), entry);
+    bcri_store_release(bcri_ring_at(resolved, t), entry);
     bcri_step();
-    bcri_store_release(&place->cell->t.tail, t + 1);
+    bcri_store_release(&resolved->cell->t.tail, t + 1);
 }
 
-BCRI_INLINE void put_open(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_ref region,
+BCRI_INLINE void put_open(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bcri_ref region,
                           bcri_ref slot_ref, bool nofree)
 {
     struct bcri_journal_shm *const j = ctx->journal;
-    bcri_store(&j->cell, place->ref);
+    bcri_store(&j->cell, resolved->ref);
     bcri_store(&j->region, region);
     bcri_store(&j->slot, nofree ? BCRI_REF_NONE : slot_ref);
     if (nofree)

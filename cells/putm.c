@@ -11,9 +11,9 @@
 #include "bcri/drop.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
-#include "bcri/place.h"
 #include "bcri/put.h"
 #include "bcri/putwait.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
@@ -32,14 +32,14 @@ static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t de
         target->error = bcri_put_look_up(ctx, &target->put);
         if (target->error != 0)
             return;
-        if (target->put.place->own) {
+        if (target->put.resolved->own) {
             target->error = bcrE_FULL;
             return;
         }
-        target->error = bcri_putwait_begin(ctx, target->put.write, target->put.region, target->put.place,
+        target->error = bcri_putwait_begin(ctx, target->put.write, target->put.region, target->put.resolved,
                                            &target->request, deadline_ns);
         if (target->error == BCRI_STALE)
-            bcri_place_forget(ctx, target->put.place);
+            bcri_resolved_forget(ctx, target->put.resolved);
     } while (target->error == BCRI_STALE);
 }
 
@@ -95,7 +95,7 @@ int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
     const bcri_ref region = bcri_slot_region(id.word);
     const uint64_t deadline_ns = bcri_deadline_after(ctx->putwait_msec);
     for (int i = 0; i < ncells; i++)
-        targets[i] = (struct target){.put = {.key = bcri_place_key(cells[2 * i], cells[2 * i + 1]),
+        targets[i] = (struct target){.put = {.key = bcri_resolved_key(cells[2 * i], cells[2 * i + 1]),
                                              .slot = id.slot,
                                              .slot_ref = id.ref,
                                              .region = region,

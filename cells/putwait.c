@@ -13,10 +13,10 @@
 #include "bcri/enter.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/put.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/serve.h"
 #include "bcri/slot.h"
@@ -68,7 +68,7 @@ static int end_request(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
     return answer;
 }
 
-int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
+int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_resolved *resolved,
                        struct bcri_slot_shm **request_out, uint64_t deadline_ns)
 {
     struct bcri_slot_shm *request = bcri_slot_take(ctx);
@@ -80,23 +80,23 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
         return error;
     }
     bcri_ref slot_ref = bcri_slot_ref(ctx, request);
-    bcri_store(&request->cell, place->ref);
+    bcri_store(&request->cell, resolved->ref);
     bcri_store(&request->key, region);
     bcri_store(&request->kind, bcri_request_kind(ctx, BCRI_WANT_TAKE) | (write ? BCRI_REQUEST_WRITE : 0));
-    bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (!bcri_area_lock_until(ctx, place, deadline_ns)) {
+    bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    if (!bcri_area_lock_until(ctx, resolved, deadline_ns)) {
         bcri_journal_close(ctx);
         bcri_slot_drop(ctx, request);
         return bcrE_FULL;
     }
-    uint64_t state = bcri_load_acquire(&place->cell->h.state);
-    if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
-        bcri_area_unlock(ctx, place);
+    uint64_t state = bcri_load_acquire(&resolved->cell->h.state);
+    if (state >> 32 != resolved->open >> 32 || (state & BCRI_CELL_CLOSED) != 0) {
+        bcri_area_unlock(ctx, resolved);
         bcri_journal_close(ctx);
         bcri_slot_drop(ctx, request);
         return BCRI_STALE;
     }
-    bcri_ref last = bcri_load(&place->area->put_last);
+    bcri_ref last = bcri_load(&resolved->area->put_last);
     bcri_tx_begin(ctx);
     BCRI_TX64(ctx, slot_ref, SLOT, prev, last);
     BCRI_TX64(ctx, slot_ref, SLOT, next, 0);
@@ -104,14 +104,14 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     if (last != 0)
         BCRI_TX64(ctx, last, SLOT, next, slot_ref);
     else
-        BCRI_TX64(ctx, place->area_ref, AREA, put_first, slot_ref);
-    BCRI_TX64(ctx, place->area_ref, AREA, put_last, slot_ref);
-    BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) + 1);
+        BCRI_TX64(ctx, resolved->area_ref, AREA, put_first, slot_ref);
+    BCRI_TX64(ctx, resolved->area_ref, AREA, put_last, slot_ref);
+    BCRI_TX32(ctx, resolved->area_ref, AREA, waitputs, bcri_load(&resolved->area->waitputs) + 1);
     bcri_tx_commit(ctx);
     /* A get may have begun to wait at our cell just now, behind older puts that want other cells; it needs no room. */
     bcri_putwait_hand_over_one(ctx, slot_ref);
-    bcri_putwait_serve_all(ctx, place);
-    bcri_area_unlock(ctx, place);
+    bcri_putwait_serve_all(ctx, resolved);
+    bcri_area_unlock(ctx, resolved);
     bcri_journal_close(ctx);
     *request_out = request;
     return BCRI_WAITS;
@@ -119,32 +119,32 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
 
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns)
 {
-    struct bcri_place place;
+    struct bcri_resolved resolved;
     (void)bcri_wait_ready(ctx, &request, 1, deadline_ns);
     /* Under the area's lock: whoever ended the request has finished with the area. Where the area is gone already, it has
      * failed the request before. */
-    bool there = bcri_place_at(ctx, bcri_load(&request->cell), &place) == 0;
+    bool there = bcri_resolved_at(ctx, bcri_load(&request->cell), &resolved) == 0;
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     if (there)
-        bcri_area_lock(ctx, &place);
+        bcri_area_lock(ctx, &resolved);
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&request->word));
     if (there && state == BCRI_SLOT_PUTWAIT) {
-        bcri_putwait_withdraw(ctx, &place, request, bcri_slot_ref(ctx, request));
-        bcri_putwait_serve(ctx, &place); /* a write behind it may need no room */
+        bcri_putwait_withdraw(ctx, &resolved, request, bcri_slot_ref(ctx, request));
+        bcri_putwait_serve(ctx, &resolved); /* a write behind it may need no room */
     }
     if (there)
-        bcri_area_unlock(ctx, &place);
+        bcri_area_unlock(ctx, &resolved);
     bcri_journal_close(ctx);
     return end_request(ctx, request);
 }
 
 /* For how many more puts there is room, as far as that can be seen without a lock. */
-static uint64_t room_seen(const struct bcri_place *place)
+static uint64_t room_seen(const struct bcri_resolved *resolved)
 {
-    uint64_t head = bcri_load_acquire(&place->cell->h.head);
-    uint64_t tail = bcri_load(&place->cell->t.tail);
-    uint64_t credits = bcri_load(&place->cell->t.credits);
-    const uint64_t entries = bcri_ring_entries(place);
+    uint64_t head = bcri_load_acquire(&resolved->cell->h.head);
+    uint64_t tail = bcri_load(&resolved->cell->t.tail);
+    uint64_t credits = bcri_load(&resolved->cell->t.credits);
+    const uint64_t entries = bcri_ring_entries(resolved);
     uint64_t most = credits < entries ? credits : entries;
     if (head > tail)
         return head - tail;
@@ -154,7 +154,7 @@ static uint64_t room_seen(const struct bcri_place *place)
 /* A put that spins for room. */
 struct room {
     const struct bcri_ctx *ctx;
-    const struct bcri_place *place;
+    const struct bcri_resolved *resolved;
     uint64_t wanted;
     unsigned turn;
 };
@@ -163,11 +163,11 @@ struct room {
 static int look_for_room(void *arg)
 {
     struct room *const room = arg;
-    if (bcri_load(&room->place->area->waitputs) != 0)
-        return room_seen(room->place) != 0;
+    if (bcri_load(&room->resolved->area->waitputs) != 0)
+        return room_seen(room->resolved) != 0;
     if (bcri_enters(room->ctx))
         return false;
-    if (room->turn++ % LOOK_EVERY == 0 && room_seen(room->place) >= room->wanted)
+    if (room->turn++ % LOOK_EVERY == 0 && room_seen(room->resolved) >= room->wanted)
         return true;
     bcri_cpu_pause();
     return BCRI_NOT_YET;
@@ -175,23 +175,24 @@ static int look_for_room(void *arg)
 
 /* Looks for a while whether a taker makes room: for some puts at once, since whoever fills each place as it becomes free
  * carries the takers' line back and forth with every put. */
-bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_place *place)
+bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_resolved *resolved)
 {
-    const uint64_t credits = bcri_load(&place->cell->t.credits);
-    struct room room = {
-        .ctx = ctx, .place = place, .wanted = credits / 2 < ROOM_AT_ONCE ? credits / 2 + 1 : ROOM_AT_ONCE};
-    if (ctx->cpus < 2 || place->area->nrgns == 0)
+    const uint64_t credits = bcri_load(&resolved->cell->t.credits);
+    struct room room = {.ctx = ctx,
+                        .resolved = resolved,
+                        .wanted = credits / 2 < ROOM_AT_ONCE ? credits / 2 + 1 : ROOM_AT_ONCE};
+    if (ctx->cpus < 2 || resolved->area->nrgns == 0)
         return false;
     const struct bcri_wait_loop loop = {
         .spins = SPIN_FOR_ROOM, .deadline_ns = BCRI_DEADLINE_NEVER, .look = look_for_room};
     const int seen = bcri_wait_loop(loop, &room);
-    return seen == BCRI_NOT_YET ? room_seen(place) != 0 : seen;
+    return seen == BCRI_NOT_YET ? room_seen(resolved) != 0 : seen;
 }
 
 int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns)
 {
     struct bcri_slot_shm *request = NULL;
-    int error = bcri_putwait_begin(ctx, put->write, put->region, put->place, &request, deadline_ns);
+    int error = bcri_putwait_begin(ctx, put->write, put->region, put->resolved, &request, deadline_ns);
     if (error == BCRI_WAITS)
         error = bcri_putwait_end(ctx, request, deadline_ns);
     /* Handlers may have freed the ID meanwhile. */
@@ -203,15 +204,15 @@ int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t de
 
 /* For a put that does not wait: whether a credit that another cell of the area does not use was put into the pool. Room is
  * for the puts that wait, if any do. */
-bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (!bcri_area_lock_until(ctx, place, BCRI_DEADLINE_PASSED)) {
+    if (!bcri_area_lock_until(ctx, resolved, BCRI_DEADLINE_PASSED)) {
         bcri_journal_close(ctx);
         return false;
     }
-    bool found = bcri_load(&place->area->waitputs) == 0 && bcri_putwait_gather(ctx, place, true);
-    bcri_area_unlock(ctx, place);
+    bool found = bcri_load(&resolved->area->waitputs) == 0 && bcri_putwait_gather(ctx, resolved, true);
+    bcri_area_unlock(ctx, resolved);
     bcri_journal_close(ctx);
     return found;
 }

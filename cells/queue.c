@@ -11,10 +11,10 @@
 #include "bcri/handler_request.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/segment.h"
 #include "bcri/serve.h"
@@ -31,40 +31,40 @@
 #define GROW_NODES (GROW_PAGES * BCRI_PAGE_BYTES / (uint32_t)sizeof(NODE))
 static_assert(sizeof(NODE) == BCRI_REF_UNIT, "the next node has the next reference");
 
-void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     if (bcri_unlikely(ctx->daemon.parks))
         return; /* it has it with the cell (bcri_cell_deeper) */
-    bcri_store(&ctx->journal->area, place->area_ref);
+    bcri_store(&ctx->journal->area, resolved->area_ref);
     bcri_step();
-    bcri_lock(ctx, &place->area->leaf);
+    bcri_lock(ctx, &resolved->area->leaf);
 }
 
-void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     if (bcri_likely(!ctx->daemon.parks))
-        bcri_unlock_stale(ctx, &place->area->leaf); /* the area may have been given back meanwhile */
+        bcri_unlock_stale(ctx, &resolved->area->leaf); /* the area may have been given back meanwhile */
 }
 
-bool bcri_cell_deeper(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_cell_deeper(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    return bcri_lock_until(ctx, &place->area->leaf, BCRI_DEADLINE_NEVER);
+    return bcri_lock_until(ctx, &resolved->area->leaf, BCRI_DEADLINE_NEVER);
 }
 
-void bcri_cell_less_deep(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_cell_less_deep(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    bcri_unlock_stale(ctx, &place->area->leaf);
+    bcri_unlock_stale(ctx, &resolved->area->leaf);
 }
 
-static uint32_t flags_of(const struct bcri_place *place)
+static uint32_t flags_of(const struct bcri_resolved *resolved)
 {
-    return (uint32_t)bcri_load(&place->cell->h.state);
+    return (uint32_t)bcri_load(&resolved->cell->h.state);
 }
 
-void bcri_tx_flags(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t flags)
+void bcri_tx_flags(struct bcri_ctx *ctx, struct bcri_resolved *resolved, uint32_t flags)
 {
-    BCRI_TX64(ctx, place->ref, CELL, h.state, place->open | flags);
-    BCRI_TX64(ctx, place->ref, CELL, t.state, place->open | flags);
+    BCRI_TX64(ctx, resolved->ref, CELL, h.state, resolved->open | flags);
+    BCRI_TX64(ctx, resolved->ref, CELL, t.state, resolved->open | flags);
 }
 
 void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase)
@@ -73,16 +73,17 @@ void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase)
                 offsetof(struct bcri_record_shm, journal) + offsetof(struct bcri_journal_shm, phase), phase);
 }
 
-uint64_t bcri_queue_length(const struct bcri_place *place)
+uint64_t bcri_queue_length(const struct bcri_resolved *resolved)
 {
-    uint64_t head = bcri_load(&place->cell->h.head);
-    uint64_t tail = bcri_load(&place->cell->t.tail);
-    return (tail > head ? tail - head : 0) + bcri_load(&place->cell->c.extra);
+    uint64_t head = bcri_load(&resolved->cell->h.head);
+    uint64_t tail = bcri_load(&resolved->cell->t.tail);
+    return (tail > head ? tail - head : 0) + bcri_load(&resolved->cell->c.extra);
 }
 
-bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_place *place, enum bcri_source *from_out)
+bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
+                          enum bcri_source *from_out)
 {
-    CELL *cell = place->cell;
+    CELL *cell = resolved->cell;
     uint64_t head = bcri_load(&cell->h.head);
     bcri_ref ref;
     if ((ref = bcri_load(&cell->c.first)) != 0) {
@@ -95,7 +96,7 @@ bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_place *place, 
     }
     if (head < bcri_load(&cell->t.tail)) {
         *from_out = BCRI_FROM_RING;
-        return bcri_load_acquire(bcri_ring_at(place, head)) & BCRI_REF_MASK;
+        return bcri_load_acquire(bcri_ring_at(resolved, head)) & BCRI_REF_MASK;
     }
     if ((ref = bcri_load(&cell->c.back_first)) != 0) {
         *from_out = BCRI_FROM_BACK;
@@ -105,41 +106,41 @@ bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_place *place, 
     return BCRI_REF_NONE;
 }
 
-static void tx_free_node(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref node)
+static void tx_free_node(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref node)
 {
-    BCRI_TX64(ctx, node, NODE, next, bcri_load(&place->area->node_free));
-    BCRI_TX64(ctx, place->area_ref, AREA, node_free, node);
+    BCRI_TX64(ctx, node, NODE, next, bcri_load(&resolved->area->node_free));
+    BCRI_TX64(ctx, resolved->area_ref, AREA, node_free, node);
 }
 
-void bcri_tx_unqueue(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_source from)
+void bcri_tx_unqueue(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_source from)
 {
-    CELL *cell = place->cell;
+    CELL *cell = resolved->cell;
     if (from == BCRI_FROM_RING) {
-        BCRI_TX64(ctx, place->ref, CELL, h.head, bcri_load(&cell->h.head) + 1);
+        BCRI_TX64(ctx, resolved->ref, CELL, h.head, bcri_load(&cell->h.head) + 1);
         return;
     }
-    BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) - 1);
+    BCRI_TX32(ctx, resolved->ref, CELL, c.extra, bcri_load(&cell->c.extra) - 1);
     if (from == BCRI_FROM_FIRST) {
-        BCRI_TX64(ctx, place->ref, CELL, c.first, 0);
+        BCRI_TX64(ctx, resolved->ref, CELL, c.first, 0);
         return;
     }
     bcri_ref node_ref = from == BCRI_FROM_FRONT ? bcri_load(&cell->c.front) : bcri_load(&cell->c.back_first);
     bcri_ref next = bcri_load(&((NODE *)bcri_at_sure(ctx, node_ref))->next);
     if (from == BCRI_FROM_FRONT) {
-        BCRI_TX64(ctx, place->ref, CELL, c.front, next);
+        BCRI_TX64(ctx, resolved->ref, CELL, c.front, next);
     } else {
-        BCRI_TX64(ctx, place->ref, CELL, c.back_first, next);
+        BCRI_TX64(ctx, resolved->ref, CELL, c.back_first, next);
         if (next == 0)
-            BCRI_TX64(ctx, place->ref, CELL, c.back_last, 0);
+            BCRI_TX64(ctx, resolved->ref, CELL, c.back_last, 0);
     }
-    tx_free_node(ctx, place, node_ref);
+    tx_free_node(ctx, resolved, node_ref);
 }
 
 /* A node for the caller's transaction, under the leaf lock: what to store to take it out of the free ones is added
  * to the transaction by tx_take_node. */
-static bcri_ref peek_node(struct bcri_place *place)
+static bcri_ref peek_node(struct bcri_resolved *resolved)
 {
-    AREA *area = place->area;
+    AREA *area = resolved->area;
     bcri_ref node = bcri_load(&area->node_free);
     if (node != 0)
         return node;
@@ -147,48 +148,49 @@ static bcri_ref peek_node(struct bcri_place *place)
     return fresh < area->node_count ? area->nodes + fresh : BCRI_REF_NONE;
 }
 
-static void tx_take_node(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref node)
+static void tx_take_node(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref node)
 {
-    if (node == bcri_load(&place->area->node_free))
-        BCRI_TX64(ctx, place->area_ref, AREA, node_free, bcri_load(&((NODE *)bcri_at_sure(ctx, node))->next));
+    if (node == bcri_load(&resolved->area->node_free))
+        BCRI_TX64(ctx, resolved->area_ref, AREA, node_free,
+                  bcri_load(&((NODE *)bcri_at_sure(ctx, node))->next));
     else
-        BCRI_TX32(ctx, place->area_ref, AREA, node_fresh, bcri_load(&place->area->node_fresh) + 1);
+        BCRI_TX32(ctx, resolved->area_ref, AREA, node_fresh, bcri_load(&resolved->area->node_fresh) + 1);
 }
 
 /* Regions that were given back may be more than nrgns: then whoever gives back adds nodes, in pages of the area's owner, with
  * whom they go. */
-static int grow_nodes(struct bcri_ctx *ctx, struct bcri_place *place)
+static int grow_nodes(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     bcri_ref got[BCRI_PAGE_SORTS];
-    int error = bcri_segment_pages_take(ctx, place->owner, (const uint32_t[]){0, GROW_PAGES}, got);
+    int error = bcri_segment_pages_take(ctx, resolved->owner, (const uint32_t[]){0, GROW_PAGES}, got);
     if (error != 0)
         return error;
     const bcri_ref ref = got[BCRI_PAGE_RINGS];
     NODE *node = bcri_at_sure(ctx, ref);
     for (uint32_t i = 0; i + 1 < GROW_NODES; i++)
         bcri_store(&node[i].next, ref + i + 1);
-    bcri_store(&node[GROW_NODES - 1].next, bcri_load(&place->area->node_free));
+    bcri_store(&node[GROW_NODES - 1].next, bcri_load(&resolved->area->node_free));
     bcri_step();
-    bcri_store_release(&place->area->node_free, ref);
+    bcri_store_release(&resolved->area->node_free, ref);
     return 0;
 }
 
-uint32_t bcri_credits_share(const struct bcri_place *place)
+uint32_t bcri_credits_share(const struct bcri_resolved *resolved)
 {
-    uint32_t cells = bcri_area_cells(place->area);
-    uint32_t share = cells != 0 ? place->area->nrgns / cells : 0;
+    uint32_t cells = bcri_area_cells(resolved->area);
+    uint32_t share = cells != 0 ? resolved->area->nrgns / cells : 0;
     return share != 0 ? share : 1;
 }
 
 /* `in_advance`: nobody needs them yet. False: there are none. */
-static bool take_credits(struct bcri_ctx *ctx, struct bcri_place *place, bool in_advance)
+static bool take_credits(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool in_advance)
 {
-    AREA *area = place->area;
+    AREA *area = resolved->area;
     if (bcri_load(&area->pool) == 0)
         return false;
-    bcri_leaf_lock(ctx, place);
+    bcri_leaf_lock(ctx, resolved);
     uint32_t pool = bcri_load(&area->pool);
-    uint32_t share = bcri_credits_share(place);
+    uint32_t share = bcri_credits_share(resolved);
     if (share > pool)
         share = pool;
     /* Under the leaf lock: if a credit in the pool was gathered for a put that waits, that one is seen. */
@@ -196,33 +198,33 @@ static bool take_credits(struct bcri_ctx *ctx, struct bcri_place *place, bool in
         share = 0;
     if (share != 0) {
         bcri_tx_begin(ctx);
-        BCRI_TX32(ctx, place->area_ref, AREA, pool, pool - share);
-        BCRI_TX64(ctx, place->ref, CELL, t.credits, bcri_load(&place->cell->t.credits) + share);
+        BCRI_TX32(ctx, resolved->area_ref, AREA, pool, pool - share);
+        BCRI_TX64(ctx, resolved->ref, CELL, t.credits, bcri_load(&resolved->cell->t.credits) + share);
         bcri_tx_commit(ctx);
     }
-    bcri_leaf_unlock(ctx, place);
+    bcri_leaf_unlock(ctx, resolved);
     return share != 0;
 }
 
-bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    return take_credits(ctx, place, true);
+    return take_credits(ctx, resolved, true);
 }
 
 /* Whether the bound has room for one more here; takes credits from the area's pool if need be. */
-static bool queue_room(struct bcri_ctx *ctx, struct bcri_place *place)
+static bool queue_room(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     /* More than once where regions that were given back lie here without a credit. */
-    while (bcri_queue_length(place) >= bcri_load(&place->cell->t.credits))
-        if (!take_credits(ctx, place, false))
+    while (bcri_queue_length(resolved) >= bcri_load(&resolved->cell->t.credits))
+        if (!take_credits(ctx, resolved, false))
             return false;
     return true;
 }
 
 /* How far the ring may be filled: see cell.h. Both locks are held; waiting tickets are in the list. */
-static bool ring_has_room(const struct bcri_place *place)
+static bool ring_has_room(const struct bcri_resolved *resolved)
 {
-    const struct bcri_head_shm *h = &place->cell->h;
+    const struct bcri_head_shm *h = &resolved->cell->h;
     uint64_t head = bcri_load(&h->head);
     uint64_t low = head;
     for (uint32_t i = 0; i < BCRI_TICKETS; i++) {
@@ -231,184 +233,186 @@ static bool ring_has_room(const struct bcri_place *place)
         if (waiter != 0 && ticket < low)
             low = ticket;
     }
-    return bcri_load(&place->cell->t.tail) < low + bcri_ring_entries(place);
+    return bcri_load(&resolved->cell->t.tail) < low + bcri_ring_entries(resolved);
 }
 
-static void tx_ring_store(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
+static void tx_ring_store(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region)
 {
-    uint64_t tail = bcri_load(&place->cell->t.tail);
-    bcri_tx_add(ctx, BCRI_REDO_64, place->ring_ref,
-                (size_t)(bcri_ring_at(place, tail) - place->ring) * sizeof(uint64_t),
-                bcri_entry(bcri_lap(tail, place->ring_log2), bcri_current_cpu(), region));
-    BCRI_TX64(ctx, place->ref, CELL, t.tail, tail + 1);
+    uint64_t tail = bcri_load(&resolved->cell->t.tail);
+    bcri_tx_add(ctx, BCRI_REDO_64, resolved->ring_ref,
+                (size_t)(bcri_ring_at(resolved, tail) - resolved->ring) * sizeof(uint64_t),
+                bcri_entry(bcri_lap(tail, resolved->ring_log2), bcri_current_cpu(), region));
+    BCRI_TX64(ctx, resolved->ref, CELL, t.tail, tail + 1);
 }
 
-static void tx_chain_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref node, bcri_ref region)
+static void tx_chain_back(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref node,
+                          bcri_ref region)
 {
-    bcri_ref last = bcri_load(&place->cell->c.back_last);
-    tx_take_node(ctx, place, node);
+    bcri_ref last = bcri_load(&resolved->cell->c.back_last);
+    tx_take_node(ctx, resolved, node);
     BCRI_TX64(ctx, node, NODE, region, region);
     BCRI_TX64(ctx, node, NODE, next, 0);
     if (last != 0)
         BCRI_TX64(ctx, last, NODE, next, node);
     else
-        BCRI_TX64(ctx, place->ref, CELL, c.back_first, node);
-    BCRI_TX64(ctx, place->ref, CELL, c.back_last, node);
-    BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&place->cell->c.extra) + 1);
+        BCRI_TX64(ctx, resolved->ref, CELL, c.back_first, node);
+    BCRI_TX64(ctx, resolved->ref, CELL, c.back_last, node);
+    BCRI_TX32(ctx, resolved->ref, CELL, c.extra, bcri_load(&resolved->cell->c.extra) + 1);
 }
 
 /* A put ends what a dead holder of the write lock left: its mark and the flag. */
-static void tx_put_done(struct bcri_ctx *ctx, struct bcri_place *place, uint32_t flags, bcri_ref waiting)
+static void tx_put_done(struct bcri_ctx *ctx, struct bcri_resolved *resolved, uint32_t flags,
+                        bcri_ref waiting)
 {
-    bcri_tx_flags(ctx, place, flags & ~BCRI_CELL_OWNERDEAD);
-    BCRI_TX32(ctx, place->ref, CELL, h.taker, 0);
-    bcri_tx_finish(ctx, place, waiting);
+    bcri_tx_flags(ctx, resolved, flags & ~BCRI_CELL_OWNERDEAD);
+    BCRI_TX32(ctx, resolved->ref, CELL, h.taker, 0);
+    bcri_tx_finish(ctx, resolved, waiting);
 }
 
-void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting)
+void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref waiting)
 {
     if (waiting == BCRI_REF_NONE)
         bcri_tx_phase(ctx, 2);
     else
-        bcri_tx_putwait_unlist(ctx, place, waiting, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, BCRI_REF_NONE));
+        bcri_tx_putwait_unlist(ctx, resolved, waiting, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, BCRI_REF_NONE));
 }
 
 /* Room belongs to the puts that wait for it, oldest first: a new one does not overtake them. */
-static bool room_for(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref waiting)
+static bool room_for(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref waiting)
 {
-    return (waiting != BCRI_REF_NONE || bcri_load_acquire(&place->area->waitputs) == 0) &&
-           queue_room(ctx, place);
+    return (waiting != BCRI_REF_NONE || bcri_load_acquire(&resolved->area->waitputs) == 0) &&
+           queue_room(ctx, resolved);
 }
 
 /* The queue is empty and requests wait: put in front, whence settling hands it on. */
-static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                               bcri_ref waiting, bool due)
 {
-    CELL *cell = place->cell;
+    CELL *cell = resolved->cell;
     bcri_tx_begin(ctx);
-    BCRI_TX64(ctx, place->ref, CELL, c.first, region);
-    BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
-    BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
-    tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
-    bcri_tx_request(ctx, place, due);
+    BCRI_TX64(ctx, resolved->ref, CELL, c.first, region);
+    BCRI_TX32(ctx, resolved->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
+    BCRI_TX32(ctx, resolved->ref, CELL, c.direct, bcri_load(&cell->c.direct) + 1);
+    tx_put_done(ctx, resolved, flags_of(resolved) | BCRI_CELL_SLOW, waiting);
+    bcri_tx_request(ctx, resolved, due);
     bcri_tx_commit(ctx);
 }
 
-static void append_to_ring(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
-                           bool due)
+static void append_to_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
+                           bcri_ref waiting, bool due)
 {
     bcri_tx_begin(ctx);
-    tx_ring_store(ctx, place, region);
-    tx_put_done(ctx, place, flags_of(place), waiting);
-    bcri_tx_request(ctx, place, due);
+    tx_ring_store(ctx, resolved, region);
+    tx_put_done(ctx, resolved, flags_of(resolved), waiting);
+    bcri_tx_request(ctx, resolved, due);
     bcri_tx_commit(ctx);
 }
 
-static int append_to_back(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting,
-                          bool due)
+static int append_to_back(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
+                          bcri_ref waiting, bool due)
 {
-    bcri_leaf_lock(ctx, place);
-    bcri_ref node = peek_node(place);
+    bcri_leaf_lock(ctx, resolved);
+    bcri_ref node = peek_node(resolved);
     int error = 0;
-    if (node == BCRI_REF_NONE && (error = grow_nodes(ctx, place)) == 0)
-        node = peek_node(place);
+    if (node == BCRI_REF_NONE && (error = grow_nodes(ctx, resolved)) == 0)
+        node = peek_node(resolved);
     if (error == 0) {
         bcri_tx_begin(ctx);
-        tx_chain_back(ctx, place, node, region);
-        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&place->cell->c.direct) + 1);
-        tx_put_done(ctx, place, flags_of(place) | BCRI_CELL_SLOW, waiting);
-        bcri_tx_request(ctx, place, due);
+        tx_chain_back(ctx, resolved, node, region);
+        BCRI_TX32(ctx, resolved->ref, CELL, c.direct, bcri_load(&resolved->cell->c.direct) + 1);
+        tx_put_done(ctx, resolved, flags_of(resolved) | BCRI_CELL_SLOW, waiting);
+        bcri_tx_request(ctx, resolved, due);
         bcri_tx_commit(ctx);
     }
-    bcri_leaf_unlock(ctx, place);
+    bcri_leaf_unlock(ctx, resolved);
     return error;
 }
 
-int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref waiting)
+int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region, bcri_ref waiting)
 {
-    const CELL *cell = place->cell;
+    const CELL *cell = resolved->cell;
     const bool waited_for = bcri_load(&cell->c.list_first) != 0;
     const bool handed_on = waited_for && bcri_load(&cell->c.takes) != 0;
-    if (!handed_on && !room_for(ctx, place, waiting))
+    if (!handed_on && !room_for(ctx, resolved, waiting))
         return BCRI_NO_ROOM;
-    const bool due = !handed_on && bcri_addition_requests(place, bcri_queue_length(place) + 1);
+    const bool due = !handed_on && bcri_addition_requests(resolved, bcri_queue_length(resolved) + 1);
     int error = 0;
     if (waited_for)
-        append_to_waiters(ctx, place, region, waiting, due);
-    else if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(place))
-        append_to_ring(ctx, place, region, waiting, due);
+        append_to_waiters(ctx, resolved, region, waiting, due);
+    else if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(resolved))
+        append_to_ring(ctx, resolved, region, waiting, due);
     else
-        error = append_to_back(ctx, place, region, waiting, due);
-    bcri_requests_told(ctx, place, due && error == 0);
+        error = append_to_back(ctx, resolved, region, waiting, due);
+    bcri_requests_told(ctx, resolved, due && error == 0);
     return error;
 }
 
-int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region, bcri_ref slot,
+int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region, bcri_ref slot,
                        bool anew)
 {
-    CELL *cell = place->cell;
+    CELL *cell = resolved->cell;
     bcri_ref first = bcri_load(&cell->c.first);
     bcri_ref node = BCRI_REF_NONE;
-    (void)queue_room(ctx, place); /* a credit if there is one; it goes back also without */
-    const bool due =
-        anew && bcri_load(&cell->c.takes) == 0 && bcri_addition_requests(place, bcri_queue_length(place) + 1);
+    (void)queue_room(ctx, resolved); /* a credit if there is one; it goes back also without */
+    const bool due = anew && bcri_load(&cell->c.takes) == 0 &&
+                     bcri_addition_requests(resolved, bcri_queue_length(resolved) + 1);
     if (first != 0) {
-        bcri_leaf_lock(ctx, place);
-        node = peek_node(place);
-        int error = node == BCRI_REF_NONE ? grow_nodes(ctx, place) : 0;
+        bcri_leaf_lock(ctx, resolved);
+        node = peek_node(resolved);
+        int error = node == BCRI_REF_NONE ? grow_nodes(ctx, resolved) : 0;
         if (error != 0) {
-            bcri_leaf_unlock(ctx, place);
+            bcri_leaf_unlock(ctx, resolved);
             return error;
         }
-        node = peek_node(place);
+        node = peek_node(resolved);
     }
     bcri_tx_begin(ctx);
     if (first != 0) {
-        tx_take_node(ctx, place, node);
+        tx_take_node(ctx, resolved, node);
         BCRI_TX64(ctx, node, NODE, region, first);
         BCRI_TX64(ctx, node, NODE, next, bcri_load(&cell->c.front));
-        BCRI_TX64(ctx, place->ref, CELL, c.front, node);
+        BCRI_TX64(ctx, resolved->ref, CELL, c.front, node);
     }
-    BCRI_TX64(ctx, place->ref, CELL, c.first, region);
-    BCRI_TX32(ctx, place->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
-    BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
-    bcri_tx_flags(ctx, place, flags_of(place) | BCRI_CELL_SLOW);
+    BCRI_TX64(ctx, resolved->ref, CELL, c.first, region);
+    BCRI_TX32(ctx, resolved->ref, CELL, c.extra, bcri_load(&cell->c.extra) + 1);
+    BCRI_TX64(ctx, resolved->ref, CELL, t.limit, bcri_load(&cell->t.tail));
+    bcri_tx_flags(ctx, resolved, flags_of(resolved) | BCRI_CELL_SLOW);
     if (slot != BCRI_REF_NONE)
         BCRI_TX64(ctx, slot, SLOT, word, 0);
     bcri_tx_phase(ctx, 2);
-    bcri_tx_request(ctx, place, due);
+    bcri_tx_request(ctx, resolved, due);
     bcri_tx_commit(ctx);
     if (first != 0)
-        bcri_leaf_unlock(ctx, place);
-    bcri_requests_told(ctx, place, due);
+        bcri_leaf_unlock(ctx, resolved);
+    bcri_requests_told(ctx, resolved, due);
     return 0;
 }
 
-void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot)
+void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot)
 {
     bcri_ref next = bcri_load(&slot->next);
     bcri_ref prev = bcri_load(&slot->prev);
     if (prev != 0)
         BCRI_TX64(ctx, prev, SLOT, next, next);
     else
-        BCRI_TX64(ctx, place->ref, CELL, c.list_first, next);
+        BCRI_TX64(ctx, resolved->ref, CELL, c.list_first, next);
     if (next != 0)
         BCRI_TX64(ctx, next, SLOT, prev, prev);
     else
-        BCRI_TX64(ctx, place->ref, CELL, c.list_last, prev);
+        BCRI_TX64(ctx, resolved->ref, CELL, c.list_last, prev);
     if (bcri_request_want(slot) != BCRI_WANT_READ)
-        BCRI_TX32(ctx, place->ref, CELL, c.takes, bcri_load(&place->cell->c.takes) - 1);
+        BCRI_TX32(ctx, resolved->ref, CELL, c.takes, bcri_load(&resolved->cell->c.takes) - 1);
 }
 
-void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    CELL *cell = place->cell;
+    CELL *cell = resolved->cell;
     uint64_t head = bcri_load(&cell->h.head);
     uint64_t tail = bcri_load(&cell->t.tail);
     if (head <= tail)
         return;
     if (head - tail > BCRI_TICKETS) {
-        bcri_corrupt(ctx, "the counters of a cell", place->ref);
+        bcri_corrupt(ctx, "the counters of a cell", resolved->ref);
         return;
     }
     bcri_ref before = 0;
@@ -419,35 +423,36 @@ void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_place *place)
             t + 1 < head ? bcri_load(&cell->h.waiter[(t + 1) % BCRI_TICKETS]) & BCRI_REF_MASK : 0;
         BCRI_TX64(ctx, slot, SLOT, prev, before);
         BCRI_TX64(ctx, slot, SLOT, next, after);
-        BCRI_TX64(ctx, slot, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref));
-        bcri_tx_add(ctx, BCRI_REDO_64, place->ref, offsetof(CELL, h.waiter) + (size_t)(t % BCRI_TICKETS) * 8,
-                    0);
+        BCRI_TX64(ctx, slot, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, resolved->ref));
+        bcri_tx_add(ctx, BCRI_REDO_64, resolved->ref,
+                    offsetof(CELL, h.waiter) + (size_t)(t % BCRI_TICKETS) * 8, 0);
         if (before == 0)
-            BCRI_TX64(ctx, place->ref, CELL, c.list_first, slot);
+            BCRI_TX64(ctx, resolved->ref, CELL, c.list_first, slot);
         before = slot;
     }
-    BCRI_TX64(ctx, place->ref, CELL, c.list_last, before);
-    BCRI_TX32(ctx, place->ref, CELL, c.takes, (uint32_t)(head - tail));
-    BCRI_TX64(ctx, place->ref, CELL, h.head, tail);
-    BCRI_TX64(ctx, place->ref, CELL, t.limit, tail);
-    bcri_tx_flags(ctx, place, flags_of(place) | BCRI_CELL_SLOW);
+    BCRI_TX64(ctx, resolved->ref, CELL, c.list_last, before);
+    BCRI_TX32(ctx, resolved->ref, CELL, c.takes, (uint32_t)(head - tail));
+    BCRI_TX64(ctx, resolved->ref, CELL, h.head, tail);
+    BCRI_TX64(ctx, resolved->ref, CELL, t.limit, tail);
+    bcri_tx_flags(ctx, resolved, flags_of(resolved) | BCRI_CELL_SLOW);
     bcri_tx_commit(ctx);
 }
 
 /* Ends the request at `slot_ref` in the running transaction. */
-static void tx_answer(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref,
+static void tx_answer(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref slot_ref,
                       enum bcri_slot_state state, uint64_t given)
 {
-    uint32_t sub = bcri_load(&place->cell->c.sub) + 1;
-    BCRI_TX32(ctx, place->ref, CELL, c.sub, sub);
+    uint32_t sub = bcri_load(&resolved->cell->c.sub) + 1;
+    BCRI_TX32(ctx, resolved->ref, CELL, c.sub, sub);
     bcri_tx_add(ctx, BCRI_REDO_IF, slot_ref, offsetof(SLOT, word),
-                bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref));
+                bcri_slot_word(BCRI_SLOT_LISTED, 0, resolved->ref));
     BCRI_TX64(ctx, slot_ref, SLOT, given, given);
-    BCRI_TX64(ctx, slot_ref, SLOT, prev, place->open | bcri_epoch(place->cell)); /* which cell, and when */
-    BCRI_TX64(ctx, slot_ref, SLOT, key, bcri_load(&place->cell->t.tail));
+    BCRI_TX64(ctx, slot_ref, SLOT, prev,
+              resolved->open | bcri_epoch(resolved->cell)); /* which cell, and when */
+    BCRI_TX64(ctx, slot_ref, SLOT, key, bcri_load(&resolved->cell->t.tail));
     BCRI_TX32(ctx, slot_ref, SLOT, sub, sub);
     bcri_tx_add(ctx, BCRI_REDO_ANSWER, slot_ref, offsetof(SLOT, word),
-                bcri_slot_word(state, 0, state == BCRI_SLOT_SERVED ? place->ref : BCRI_REF_NONE));
+                bcri_slot_word(state, 0, state == BCRI_SLOT_SERVED ? resolved->ref : BCRI_REF_NONE));
 }
 
 void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell)
@@ -458,31 +463,31 @@ void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell)
 
 /* Whether the first of the list waits at this cell, and has none before it; whoever was answered waits no longer, so no list goes
  * in circles. If not the cell is corrupt, and the daemon condemns it. */
-static bool is_first(struct bcri_ctx *ctx, struct bcri_place *place, const struct bcri_slot_shm *slot)
+static bool is_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const struct bcri_slot_shm *slot)
 {
-    if (bcri_likely(bcri_load(&slot->word) == bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref) &&
+    if (bcri_likely(bcri_load(&slot->word) == bcri_slot_word(BCRI_SLOT_LISTED, 0, resolved->ref) &&
                     bcri_load(&slot->prev) == 0))
         return true;
-    bcri_corrupt(ctx, "a cell's list of requests", place->ref);
-    bcri_cell_condemn(ctx, place);
+    bcri_corrupt(ctx, "a cell's list of requests", resolved->ref);
+    bcri_cell_condemn(ctx, resolved);
     return false;
 }
 
 /* Answers the first request with `region`: a read gets a hold of its own, a take the one that is queued at `from`. False: the
  * daemon is parked, and nothing has happened. */
-static bool serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region,
+static bool serve_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                         enum bcri_source from)
 {
-    bcri_ref slot_ref = bcri_load(&place->cell->c.list_first);
+    bcri_ref slot_ref = bcri_load(&resolved->cell->c.list_first);
     SLOT *slot = bcri_at_sure(ctx, slot_ref);
     uint32_t owner = bcri_request_owner(slot);
     bool read = bcri_request_want(slot) == BCRI_WANT_READ;
     bool leaf = !read && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
 
-    if (!is_first(ctx, place, slot))
+    if (!is_first(ctx, resolved, slot))
         return true;
     if (leaf)
-        bcri_leaf_lock(ctx, place);
+        bcri_leaf_lock(ctx, resolved);
     bcri_store(&ctx->journal->ring, owner + 1);
     uint32_t count = 0;
     if (read && bcri_unlikely(!bcri_count_try(ctx, region, &count))) {
@@ -493,45 +498,45 @@ static bool serve_first(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref
     if (read)
         bcri_tx_add(ctx, BCRI_REDO_COUNT, region, offsetof(struct bcri_region_shm, count), count + 1);
     else
-        bcri_tx_unqueue(ctx, place, from);
-    bcri_tx_unlist(ctx, place, slot);
+        bcri_tx_unqueue(ctx, resolved, from);
+    bcri_tx_unlist(ctx, resolved, slot);
     if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
-        BCRI_TX32(ctx, place->ref, CELL, h.taker, BCRI_TAG(owner));
-        BCRI_TX64(ctx, place->ref, CELL, h.taker_epoch, bcri_epoch(place->cell));
+        BCRI_TX32(ctx, resolved->ref, CELL, h.taker, BCRI_TAG(owner));
+        BCRI_TX64(ctx, resolved->ref, CELL, h.taker_epoch, bcri_epoch(resolved->cell));
     }
-    tx_answer(ctx, place, slot_ref, BCRI_SLOT_SERVED, region);
+    tx_answer(ctx, resolved, slot_ref, BCRI_SLOT_SERVED, region);
     bcri_tx_commit(ctx);
     if (read)
         bcri_count_committed(ctx);
     if (leaf)
-        bcri_leaf_unlock(ctx, place);
-    bcri_ring_noted(ctx, owner, place->ref);
+        bcri_leaf_unlock(ctx, resolved);
+    bcri_ring_noted(ctx, owner, resolved->ref);
     return true;
 }
 
-void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref region)
+void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region)
 {
     bcri_ref first;
-    while ((first = bcri_load(&place->cell->c.list_first)) != 0 &&
+    while ((first = bcri_load(&resolved->cell->c.list_first)) != 0 &&
            bcri_request_want(bcri_at_sure(ctx, first)) == BCRI_WANT_READ)
-        if (!serve_first(ctx, place, region, BCRI_FROM_NOWHERE))
+        if (!serve_first(ctx, resolved, region, BCRI_FROM_NOWHERE))
             return;
 }
 
 /* Moves one region from `back` or `first` into an empty place of the ring. False: nothing to move, or no room. */
-static bool into_ring(struct bcri_ctx *ctx, struct bcri_place *place)
+static bool into_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    CELL *cell = place->cell;
+    CELL *cell = resolved->cell;
     enum bcri_source from = BCRI_FROM_NOWHERE;
     bool ring_empty = bcri_load(&cell->h.head) == bcri_load(&cell->t.tail);
     bcri_ref region = BCRI_REF_NONE;
     if (ring_empty)
-        region = bcri_queue_first(ctx, place, &from);
+        region = bcri_queue_first(ctx, resolved, &from);
     else if (bcri_load(&cell->c.back_first) != 0) {
         from = BCRI_FROM_BACK;
         region = bcri_load(&((NODE *)bcri_at_sure(ctx, bcri_load(&cell->c.back_first)))->region);
     }
-    if (from == BCRI_FROM_NOWHERE || !ring_has_room(place))
+    if (from == BCRI_FROM_NOWHERE || !ring_has_room(resolved))
         return false;
     /* Only one region may come before others that stay outside the ring in front of it. */
     if (ring_empty && from == BCRI_FROM_FIRST && bcri_load(&cell->c.front) != 0)
@@ -541,81 +546,82 @@ static bool into_ring(struct bcri_ctx *ctx, struct bcri_place *place)
         return false;
     bool leaf = from != BCRI_FROM_FIRST;
     if (leaf)
-        bcri_leaf_lock(ctx, place);
+        bcri_leaf_lock(ctx, resolved);
     bcri_tx_begin(ctx);
-    bcri_tx_unqueue(ctx, place, from);
-    tx_ring_store(ctx, place, region);
+    bcri_tx_unqueue(ctx, resolved, from);
+    tx_ring_store(ctx, resolved, region);
     /* The tail moves on without a put. */
-    BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&cell->c.direct) - 1);
+    BCRI_TX32(ctx, resolved->ref, CELL, c.direct, bcri_load(&cell->c.direct) - 1);
     bcri_tx_commit(ctx);
     if (leaf)
-        bcri_leaf_unlock(ctx, place);
+        bcri_leaf_unlock(ctx, resolved);
     return true;
 }
 
 /* Tells whoever waits with a descriptor, once. */
-static void tell_armed(struct bcri_ctx *ctx, struct bcri_place *place)
+static void tell_armed(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     if (ctx->fd_upcalls != NULL)
-        ctx->fd_upcalls->ring(ctx->up, place->ref);
+        ctx->fd_upcalls->ring(ctx->up, resolved->ref);
     bcri_tx_begin(ctx);
-    bcri_tx_flags(ctx, place, flags_of(place) & ~BCRI_CELL_ARMED);
+    bcri_tx_flags(ctx, resolved, flags_of(resolved) & ~BCRI_CELL_ARMED);
     bcri_tx_commit(ctx);
 }
 
-static bool serve_waiting(struct bcri_ctx *ctx, struct bcri_place *place)
+static bool serve_waiting(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     enum bcri_source from;
     bcri_ref region;
-    while (bcri_load(&place->cell->c.list_first) != 0 && (region = bcri_queue_first(ctx, place, &from)) != 0)
-        if (!serve_first(ctx, place, region, from))
+    while (bcri_load(&resolved->cell->c.list_first) != 0 &&
+           (region = bcri_queue_first(ctx, resolved, &from)) != 0)
+        if (!serve_first(ctx, resolved, region, from))
             return false;
     return true;
 }
 
-bool bcri_cell_service(struct bcri_ctx *ctx, struct bcri_place *place)
+bool bcri_cell_service(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    const CELL *cell = place->cell;
-    if (bcri_unlikely(!serve_waiting(ctx, place)))
+    const CELL *cell = resolved->cell;
+    if (bcri_unlikely(!serve_waiting(ctx, resolved)))
         return false;
-    if (bcri_unlikely((flags_of(place) & BCRI_CELL_ARMED) != 0) && bcri_queue_length(place) != 0)
-        tell_armed(ctx, place);
+    if (bcri_unlikely((flags_of(resolved) & BCRI_CELL_ARMED) != 0) && bcri_queue_length(resolved) != 0)
+        tell_armed(ctx, resolved);
     if (bcri_load(&cell->c.list_first) != 0)
         return true;
     /* A batch at a time: half a ring, so that a long queue costs little per region. */
     uint64_t in_ring = bcri_load(&cell->t.tail) - bcri_load(&cell->h.head);
-    if (bcri_load(&cell->c.extra) != 0 && in_ring <= bcri_ring_entries(place) / 2)
-        while (into_ring(ctx, place))
+    if (bcri_load(&cell->c.extra) != 0 && in_ring <= bcri_ring_entries(resolved) / 2)
+        while (into_ring(ctx, resolved))
             continue;
-    if ((flags_of(place) & BCRI_CELL_SLOW) != 0 && bcri_load(&cell->c.extra) == 0) {
+    if ((flags_of(resolved) & BCRI_CELL_SLOW) != 0 && bcri_load(&cell->c.extra) == 0) {
         bcri_tx_begin(ctx);
-        BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
-        bcri_tx_flags(ctx, place, flags_of(place) & ~BCRI_CELL_SLOW);
+        BCRI_TX64(ctx, resolved->ref, CELL, t.limit, bcri_load(&cell->t.tail));
+        bcri_tx_flags(ctx, resolved, flags_of(resolved) & ~BCRI_CELL_SLOW);
         bcri_tx_commit(ctx);
     }
     return true;
 }
 
-int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_place *place)
+int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    return bcri_cell_enter_until(ctx, place, BCRI_DEADLINE_NEVER);
+    return bcri_cell_enter_until(ctx, resolved, BCRI_DEADLINE_NEVER);
 }
 
-static void unlock_both(struct bcri_ctx *ctx, const struct bcri_place *place)
+static void unlock_both(struct bcri_ctx *ctx, const struct bcri_resolved *resolved)
 {
-    bcri_unlock_stale(ctx, &place->cell->t.lock);
-    bcri_unlock_stale(ctx, &place->cell->h.lock);
+    bcri_unlock_stale(ctx, &resolved->cell->t.lock);
+    bcri_unlock_stale(ctx, &resolved->cell->h.lock);
 }
 
 /* The daemon has left the cell in the midst of serving (bcri_cell_leave): whoever comes next goes on. */
-static bool go_on_serving(struct bcri_ctx *ctx, struct bcri_place *place)
+static bool go_on_serving(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    return bcri_load(&place->cell->c.list_first) == 0 || serve_waiting(ctx, place);
+    return bcri_load(&resolved->cell->c.list_first) == 0 || serve_waiting(ctx, resolved);
 }
 
-int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
+int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved, uint64_t deadline_ns)
 {
-    CELL *cell = place->cell;
+    CELL *cell = resolved->cell;
     if (!bcri_lock_until(ctx, &cell->h.lock, deadline_ns))
         return bcrE_TIMEOUT;
     if (bcri_unlikely(!bcri_lock_until(ctx, &cell->t.lock, BCRI_DEADLINE_NEVER))) {
@@ -624,52 +630,52 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64
     }
     uint64_t state = bcri_load(&cell->h.state);
     int error = 0;
-    if (state >> 32 != place->open >> 32 || (state & BCRI_CELL_CLOSED) != 0)
+    if (state >> 32 != resolved->open >> 32 || (state & BCRI_CELL_CLOSED) != 0)
         error = BCRI_STALE;
     else if (bcri_unlikely(ctx->daemon.parks))
-        error = !bcri_cell_validate(ctx, place) ? bcrE_INTERNAL
-                : !bcri_cell_deeper(ctx, place) ? bcrE_TIMEOUT
-                                                : 0;
+        error = !bcri_cell_validate(ctx, resolved) ? bcrE_INTERNAL
+                : !bcri_cell_deeper(ctx, resolved) ? bcrE_TIMEOUT
+                                                   : 0;
     if (error != 0) {
-        unlock_both(ctx, place);
+        unlock_both(ctx, resolved);
         return error;
     }
-    bcri_tickets_to_list(ctx, place);
-    if (bcri_likely(go_on_serving(ctx, place)))
+    bcri_tickets_to_list(ctx, resolved);
+    if (bcri_likely(go_on_serving(ctx, resolved)))
         return 0;
-    bcri_cell_less_deep(ctx, place);
-    unlock_both(ctx, place);
+    bcri_cell_less_deep(ctx, resolved);
+    unlock_both(ctx, resolved);
     return bcrE_TIMEOUT;
 }
 
-void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     const uint32_t parked = ctx->daemon.parked;
-    const bool serviced = bcri_cell_service(ctx, place);
+    const bool serviced = bcri_cell_service(ctx, resolved);
     if (bcri_unlikely(ctx->daemon.parks))
-        bcri_cell_less_deep(ctx, place);
-    bcri_unlock(ctx, &place->cell->t.lock);
-    bcri_unlock(ctx, &place->cell->h.lock);
+        bcri_cell_less_deep(ctx, resolved);
+    bcri_unlock(ctx, &resolved->cell->t.lock);
+    bcri_unlock(ctx, &resolved->cell->h.lock);
     if (bcri_unlikely(!serviced)) {
-        bcri_look_again(ctx, place->ref);
+        bcri_look_again(ctx, resolved->ref);
         ctx->daemon.parked = parked; /* not the piece of work at hand */
     }
 }
 
-void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_place *place, int code)
+void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int code)
 {
-    bcri_tickets_to_list(ctx, place);
+    bcri_tickets_to_list(ctx, resolved);
     bcri_ref ref;
-    while ((ref = bcri_load(&place->cell->c.list_first)) != 0) {
+    while ((ref = bcri_load(&resolved->cell->c.list_first)) != 0) {
         SLOT *slot = bcri_at_sure(ctx, ref);
         uint32_t owner = bcri_request_owner(slot);
-        if (!is_first(ctx, place, slot))
+        if (!is_first(ctx, resolved, slot))
             return;
         bcri_store(&ctx->journal->ring, owner + 1);
         bcri_tx_begin(ctx);
-        bcri_tx_unlist(ctx, place, slot);
-        tx_answer(ctx, place, ref, BCRI_SLOT_FAILED, (uint64_t)code);
+        bcri_tx_unlist(ctx, resolved, slot);
+        tx_answer(ctx, resolved, ref, BCRI_SLOT_FAILED, (uint64_t)code);
         bcri_tx_commit(ctx);
-        bcri_ring_noted(ctx, owner, place->ref);
+        bcri_ring_noted(ctx, owner, resolved->ref);
     }
 }

@@ -34,10 +34,10 @@
 #include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/serve.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
@@ -74,9 +74,9 @@ static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
 
 /* Its cell's tail lock, beside the head lock, in its name. Whoever has it does not wait for the head lock: queue.h. False:
  * parked. */
-static bool take_over(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_place *place)
+static bool take_over(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_resolved *resolved)
 {
-    _Atomic uint32_t *lock = &place->cell->t.lock;
+    _Atomic uint32_t *lock = &resolved->cell->t.lock;
     if (holds(dead, lock))
         return true;
     if (!bcri_lock_until(enl, lock, BCRI_DEADLINE_NEVER))
@@ -127,39 +127,39 @@ static bool cell_holds(const struct dead *dead)
 }
 
 /* put_tail.h phase 1: was the entry stored? The lock tells, while it is the dead one's the entry does. Phase 2 is slow.c's. */
-static bool put_is_done(struct dead *dead, struct bcri_place *place, bcri_ref region)
+static bool put_is_done(struct dead *dead, struct bcri_resolved *resolved, bcri_ref region)
 {
     struct bcri_journal_shm *j = dead->journal;
     uint32_t phase = BCRI_PHASE(bcri_load(&j->phase));
-    if (phase != 1 || place == NULL || !holds(dead, &place->cell->t.lock))
+    if (phase != 1 || resolved == NULL || !holds(dead, &resolved->cell->t.lock))
         return phase != 0;
     uint64_t ticket = bcri_load(&j->ticket);
-    uint64_t entry = bcri_load(bcri_ring_at(place, ticket));
-    if (!bcri_entry_is(entry, ticket, place->ring_log2) || (entry & BCRI_REF_MASK) != region)
+    uint64_t entry = bcri_load(bcri_ring_at(resolved, ticket));
+    if (!bcri_entry_is(entry, ticket, resolved->ring_log2) || (entry & BCRI_REF_MASK) != region)
         return false;
-    bcri_store_release(&place->cell->t.tail, ticket + 1);
+    bcri_store_release(&resolved->cell->t.tail, ticket + 1);
     return true;
 }
 
 /* It is done, and `lock` of its cell is still held if not all of that is: whether it has met the mark, too. */
-static void finish_request(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_place *place,
-                           _Atomic uint32_t *lock)
+static void finish_request(struct bcri_ctx *enl, const struct dead *dead,
+                           const struct bcri_resolved *resolved, _Atomic uint32_t *lock)
 {
     if ((bcri_load(&dead->journal->phase) & BCRI_PHASE_REQUESTS) == 0)
         return;
     if (holds(dead, lock))
-        bcri_request_finish(enl, dead->index, place);
-    bcri_bell_ring(place->record); /* it may have cleared `asleep` and not come to that */
+        bcri_request_finish(enl, dead->index, resolved);
+    bcri_bell_ring(resolved->record); /* it may have cleared `asleep` and not come to that */
 }
 
-static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
+static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_journal_shm *j = dead->journal;
     bcri_ref region = bcri_load(&j->region);
     uint32_t flags = bcri_load(&j->phase);
-    if (put_is_done(dead, place, region)) {
-        if (place != NULL)
-            finish_request(enl, dead, place, &place->cell->t.lock);
+    if (put_is_done(dead, resolved, region)) {
+        if (resolved != NULL)
+            finish_request(enl, dead, resolved, &resolved->cell->t.lock);
         if ((flags & BCRI_PHASE_RINGS) != 0)
             bcri_bell_ring_index(enl, (uint32_t)bcri_load(&j->old), BCRI_REF_NONE);
         free_slot(enl, bcri_load(&j->slot));
@@ -170,73 +170,73 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_plac
 
 /* get.c. The region of a take that was not finished goes back to the head: `head` itself may not be lowered, since a
  * putter may already count on it. False: parked. */
-static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place,
+static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved,
                       bcri_ref region)
 {
-    if (!take_over(enl, dead, place) || !bcri_cell_deeper(enl, place))
+    if (!take_over(enl, dead, resolved) || !bcri_cell_deeper(enl, resolved))
         return false;
-    bcri_tickets_to_list(enl, place);
-    if (bcri_queue_prepend(enl, place, region, BCRI_REF_NONE, false) != 0)
+    bcri_tickets_to_list(enl, resolved);
+    if (bcri_queue_prepend(enl, resolved, region, BCRI_REF_NONE, false) != 0)
         drop(enl, region); /* no memory for a node: nobody can be given it any more */
-    bcri_cell_less_deep(enl, place);
+    bcri_cell_less_deep(enl, resolved);
     return true;
 }
 
 /* It had begun to wait by `ticket`. False: parked. */
-static bool undo_wait(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_place *place,
+static bool undo_wait(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_resolved *resolved,
                       uint64_t ticket, bcri_ref slot)
 {
-    struct bcri_head_shm *h = &place->cell->h;
+    struct bcri_head_shm *h = &resolved->cell->h;
     _Atomic uint64_t *waiter = &h->waiter[ticket % BCRI_TICKETS];
-    if (!take_over(enl, dead, place))
+    if (!take_over(enl, dead, resolved))
         return false;
     if (bcri_load(&h->head) == ticket + 1)
         bcri_store(&h->head, ticket);
     if ((bcri_load(waiter) & BCRI_REF_MASK) == slot)
         bcri_store(waiter, 0);
-    bcri_store(&place->cell->t.limit, bcri_load(&place->cell->t.tail));
+    bcri_store(&resolved->cell->t.limit, bcri_load(&resolved->cell->t.tail));
     free_slot(enl, slot);
     return true;
 }
 
-static bool finish_take(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
+static bool finish_take(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_journal_shm *j = dead->journal;
-    if (place == NULL || !holds(dead, &place->cell->h.lock))
+    if (resolved == NULL || !holds(dead, &resolved->cell->h.lock))
         return true;
     uint64_t ticket = bcri_load(&j->ticket);
     bcri_ref slot = bcri_load(&j->slot);
     bcri_ref region = bcri_load(&j->region);
     uint32_t phase = BCRI_PHASE(bcri_load(&j->phase));
     if (phase != 1 || slot_is_live(enl, slot, region))
-        finish_request(enl, dead, place, &place->cell->h.lock);
+        finish_request(enl, dead, resolved, &resolved->cell->h.lock);
     if (phase == 1 && slot_is_live(enl, slot, region)) {
         if ((bcri_load(&j->phase) & BCRI_PHASE_LOCKS) != 0) {
-            bcri_write_owner_set(place, dead->tag, (uint32_t)bcri_load(&j->take_epoch));
+            bcri_write_owner_set(resolved, dead->tag, (uint32_t)bcri_load(&j->take_epoch));
             bcri_store(&dead->record->id.uses_locks, 1);
         }
-    } else if (phase == 1 && bcri_load(&place->cell->h.head) == ticket + 1) {
-        return take_back(enl, dead, place, region);
+    } else if (phase == 1 && bcri_load(&resolved->cell->h.head) == ticket + 1) {
+        return take_back(enl, dead, resolved, region);
     } else if (phase == 4) {
-        return undo_wait(enl, dead, place, ticket, slot);
+        return undo_wait(enl, dead, resolved, ticket, slot);
     }
     return true;
 }
 
-static void finish_read(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
+static void finish_read(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_journal_shm *j = dead->journal;
     bcri_ref region = bcri_load(&j->region);
     uint32_t phase = bcri_load(&j->phase);
     struct bcri_slot_shm *slot = bcri_at(enl, bcri_load(&j->slot));
     bool counted = dead->counted;
-    if (place != NULL && holds(dead, &place->cell->h.lock))
-        finish_request(enl, dead, place, &place->cell->h.lock); /* it has found nothing, then */
+    if (resolved != NULL && holds(dead, &resolved->cell->h.lock))
+        finish_request(enl, dead, resolved, &resolved->cell->h.lock); /* it has found nothing, then */
     if (slot == NULL || BCRI_PHASE(phase) != 1 || bcri_load(&slot->word) != 0)
         return;
     if ((phase & BCRI_PHASE_SOLE) != 0) {
         struct bcri_region_shm *header = bcri_at(enl, region);
-        counted = header != NULL && place != NULL && holds(dead, &place->cell->h.lock);
+        counted = header != NULL && resolved != NULL && holds(dead, &resolved->cell->h.lock);
         if (counted)
             bcri_store(&header->count, BCRI_COUNT_WORD(2, 0));
     }
@@ -249,18 +249,18 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
 {
     struct bcri_journal_shm *j = dead->journal;
     bcri_ref slot_ref = bcri_load(&j->slot);
-    struct bcri_place place;
+    struct bcri_resolved resolved;
     if (bcri_load(&j->phase) != 1 || bcri_slot_state(slot_word(enl, slot_ref)) != BCRI_SLOT_LIVE)
         return;
     const struct bcri_slot_shm *slot = bcri_at(enl, slot_ref);
-    if (bcri_place_at(enl, bcri_load(&slot->cell), &place) != 0)
+    if (bcri_resolved_at(enl, bcri_load(&slot->cell), &resolved) != 0)
         return;
-    struct bcri_head_shm *h = &place.cell->h;
+    struct bcri_head_shm *h = &resolved.cell->h;
     _Atomic uint64_t *waiter = &h->waiter[bcri_load(&slot->key) % BCRI_TICKETS];
     bool waits = (bcri_load(waiter) & BCRI_REF_MASK) == slot_ref;
     /* As long as the waiter entry names the slot the head lock is held, and the mark may not be made. */
     if (waits && bcri_request_want(slot) == BCRI_WANT_LOCK) {
-        bcri_write_owner_set(&place, dead->tag, (uint32_t)bcri_load(&slot->prev));
+        bcri_write_owner_set(&resolved, dead->tag, (uint32_t)bcri_load(&slot->prev));
         bcri_store(&dead->record->id.uses_locks, 1);
     }
     if (waits)
@@ -305,13 +305,13 @@ static void finish_mod(struct bcri_ctx *enl, const struct dead *dead)
 }
 
 /* False: parked. */
-static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcri_place *place)
+static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_journal_shm *j = dead->journal;
     switch ((enum bcri_op)bcri_load(&j->op)) {
-    case BCRI_OP_PUT: finish_put(enl, dead, place); break;
-    case BCRI_OP_TAKE: return finish_take(enl, dead, place);
-    case BCRI_OP_READ: finish_read(enl, dead, place); break;
+    case BCRI_OP_PUT: finish_put(enl, dead, resolved); break;
+    case BCRI_OP_TAKE: return finish_take(enl, dead, resolved);
+    case BCRI_OP_READ: finish_read(enl, dead, resolved); break;
     case BCRI_OP_COLLECT: finish_collect(enl, dead); break;
     case BCRI_OP_FREE:
         if (dead->counted)
@@ -328,43 +328,43 @@ static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
 }
 
 /* The cell whose locks the dead one holds both: as queue.h promises. False: parked. */
-static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
+static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
-    if (!bcri_cell_deeper(enl, place))
+    if (!bcri_cell_deeper(enl, resolved))
         return false;
-    if (bcri_load(&dead->journal->detached.cell) == place->ref) {
+    if (bcri_load(&dead->journal->detached.cell) == resolved->ref) {
         if (dead->counted)
             bcri_detached_step_over(enl, dead->index);
-        bcri_detached_drop(enl, dead->index, place);
+        bcri_detached_drop(enl, dead->index, resolved);
     }
-    uint64_t state = bcri_load(&place->cell->h.state);
-    if (state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 &&
-        bcri_cell_validate(enl, place)) {
-        if (!bcri_cell_service(enl, place)) {
-            bcri_look_again(enl, place->ref);
+    uint64_t state = bcri_load(&resolved->cell->h.state);
+    if (state >> 32 == resolved->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 &&
+        bcri_cell_validate(enl, resolved)) {
+        if (!bcri_cell_service(enl, resolved)) {
+            bcri_look_again(enl, resolved->ref);
             enl->daemon.parked = 0; /* not this repair */
         }
-        bcri_requests_tell_again(enl, place);
+        bcri_requests_tell_again(enl, resolved);
     }
-    bcri_cell_less_deep(enl, place);
+    bcri_cell_less_deep(enl, resolved);
     return true;
 }
 
 /* Leaves a cell of which the dead one holds a lock. False: parked. */
-static bool leave_cell(struct bcri_ctx *enl, const struct dead *dead, struct bcri_place *place)
+static bool leave_cell(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
-    struct bcri_cell_shm *cell = place->cell;
-    if (holds(dead, &cell->h.lock) && holds(dead, &cell->t.lock) && !settle(enl, dead, place))
+    struct bcri_cell_shm *cell = resolved->cell;
+    if (holds(dead, &cell->h.lock) && holds(dead, &cell->t.lock) && !settle(enl, dead, resolved))
         return false;
     let_go(dead, &cell->t.lock);
     let_go(dead, &cell->h.lock);
     return true;
 }
 
-static bool named_place(struct bcri_ctx *enl, _Atomic uint64_t *field, struct bcri_place *place)
+static bool named_place(struct bcri_ctx *enl, _Atomic uint64_t *field, struct bcri_resolved *resolved)
 {
     bcri_ref ref = bcri_load(field);
-    return ref != BCRI_REF_NONE && bcri_place_at(enl, ref, place) == 0;
+    return ref != BCRI_REF_NONE && bcri_resolved_at(enl, ref, resolved) == 0;
 }
 
 /* A cell whose area was given back while the dead one was about to lock it: only its lock words are a cell's. */
@@ -395,19 +395,19 @@ void bcri_look_again(struct bcri_ctx *enl, bcri_ref cell)
 
 static void look_at(struct bcri_ctx *enl, bcri_ref cell)
 {
-    struct bcri_place place;
-    if (bcri_place_look(enl, cell, &place) != 0)
+    struct bcri_resolved resolved;
+    if (bcri_resolved_look(enl, cell, &resolved) != 0)
         return;
     bcri_journal_open(enl, BCRI_OP_SLOW, cell, BCRI_REF_NONE, BCRI_REF_NONE);
-    int error = bcri_cell_enter(enl, &place);
+    int error = bcri_cell_enter(enl, &resolved);
     if (error == 0)
-        bcri_cell_leave(enl, &place);
-    const bool puts = bcri_load_acquire(&place.area->waitputs) != 0;
-    if (puts && bcri_area_lock_until(enl, &place, BCRI_DEADLINE_NEVER)) {
-        if (bcri_cell_condemned(&place))
-            bcri_putwait_fail(enl, &place, bcrE_INTERNAL);
-        bcri_putwait_serve_all(enl, &place);
-        bcri_area_unlock(enl, &place);
+        bcri_cell_leave(enl, &resolved);
+    const bool puts = bcri_load_acquire(&resolved.area->waitputs) != 0;
+    if (puts && bcri_area_lock_until(enl, &resolved, BCRI_DEADLINE_NEVER)) {
+        if (bcri_cell_condemned(&resolved))
+            bcri_putwait_fail(enl, &resolved, bcrE_INTERNAL);
+        bcri_putwait_serve_all(enl, &resolved);
+        bcri_area_unlock(enl, &resolved);
     } else if (puts || error == bcrE_TIMEOUT) {
         bcri_look_again(enl, cell);
     }
@@ -432,7 +432,7 @@ bool bcri_looks_done(struct bcri_ctx *enl)
 static bool repair_open(struct bcri_ctx *enl, struct dead *dead)
 {
     struct bcri_journal_shm *j = dead->journal;
-    struct bcri_place cell, second;
+    struct bcri_resolved cell, second;
     bcri_tx_repair(enl, dead->index);
     enum bcri_cw_state counted = bcri_count_repair(enl, dead->index);
     dead->counted = counted == BCRI_CW_COMMIT || counted == BCRI_CW_LAST;

@@ -21,9 +21,9 @@
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
@@ -40,9 +40,9 @@ static enum bcri_slot_state state_of(const struct bcri_slot_shm *slot)
 }
 
 /* The cell at which a request of ours waits. Requests end before their cell goes. */
-static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, struct bcri_place *place)
+static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, struct bcri_resolved *resolved)
 {
-    int error = bcri_place_at(ctx, bcri_load(&slot->cell), place);
+    int error = bcri_resolved_at(ctx, bcri_load(&slot->cell), resolved);
     if (bcri_unlikely(error == bcrE_NOCELL)) {
         enum bcri_slot_state state = state_of(slot);
         if (state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED)
@@ -53,23 +53,23 @@ static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, stru
 
 /* The entry of a waiting ticket if it is full for it, else 0. The entry is read first: if somebody has moved the request
  * to the list, that was before any put that could fill this entry for another ticket. */
-static uint64_t full_entry(const struct bcri_place *place, const struct bcri_slot_shm *slot)
+static uint64_t full_entry(const struct bcri_resolved *resolved, const struct bcri_slot_shm *slot)
 {
     uint64_t ticket = bcri_load(&slot->key);
-    uint64_t entry = bcri_load_acquire(bcri_ring_at(place, ticket));
-    if (!bcri_entry_is(entry, ticket, place->ring_log2) || state_of(slot) != BCRI_SLOT_TICKET)
+    uint64_t entry = bcri_load_acquire(bcri_ring_at(resolved, ticket));
+    if (!bcri_entry_is(entry, ticket, resolved->ring_log2) || state_of(slot) != BCRI_SLOT_TICKET)
         return 0;
     return entry;
 }
 
 bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    struct bcri_place place;
+    struct bcri_resolved resolved;
     switch (state_of(slot)) {
     case BCRI_SLOT_TICKET:
-        if (waits_at(ctx, slot, &place) != 0)
+        if (waits_at(ctx, slot, &resolved) != 0)
             return state_of(slot) != BCRI_SLOT_TICKET;
-        return full_entry(&place, slot) != 0;
+        return full_entry(&resolved, slot) != 0;
     case BCRI_SLOT_LISTED:
     case BCRI_SLOT_PUTWAIT: return false;
     default: return true;
@@ -82,15 +82,15 @@ bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
  * stays mapped. */
 void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct bcri_watch *watch)
 {
-    struct bcri_place place;
+    struct bcri_resolved resolved;
     uint64_t word = bcri_load_acquire(&slot->word);
     *watch = (struct bcri_watch){.entry = &slot->word, .lap = NO_LAP, .word = &slot->word, .was = word};
     switch (bcri_slot_state(word)) {
     case BCRI_SLOT_TICKET:
-        if (waits_at(ctx, slot, &place) == 0) {
+        if (waits_at(ctx, slot, &resolved) == 0) {
             uint64_t ticket = bcri_load(&slot->key);
-            watch->entry = bcri_ring_at(&place, ticket);
-            watch->lap = bcri_lap(ticket, place.ring_log2);
+            watch->entry = bcri_ring_at(&resolved, ticket);
+            watch->lap = bcri_lap(ticket, resolved.ring_log2);
         }
         break;
     case BCRI_SLOT_LISTED:
@@ -115,17 +115,17 @@ static void make_live(struct bcri_slot_shm *slot, bcri_ref region, uintptr_t dat
 }
 
 /* A write lock: the mark is made under H, which must be had before the region is. */
-static __attribute__((noinline)) void collect_lock(struct bcri_ctx *ctx, struct bcri_place *place,
+static __attribute__((noinline)) void collect_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
                                                    struct bcri_slot_shm *slot, bcri_ref region,
                                                    uintptr_t data)
 {
-    struct bcri_head_shm *h = &place->cell->h;
+    struct bcri_head_shm *h = &resolved->cell->h;
     bcri_note_locks(ctx);
-    bcri_journal_open(ctx, BCRI_OP_COLLECT, place->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, resolved->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
     bcri_lock(ctx, &h->lock);
     bcri_journal_phase(ctx, 1);
     make_live(slot, region, data);
-    bcri_write_owner_set(place, ctx->tag, (uint32_t)bcri_load(&slot->prev));
+    bcri_write_owner_set(resolved, ctx->tag, (uint32_t)bcri_load(&slot->prev));
     bcri_step();
     bcri_store(&h->waiter[bcri_load(&slot->key) % BCRI_TICKETS], 0);
     bcri_step();
@@ -153,8 +153,8 @@ static inline void note_data(struct bcri_ctx *ctx, bcri_ref region, uint32_t dat
         *guess_at(ctx, region) = region << 32 | data_16;
 }
 
-static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
-                                 uint64_t entry)
+static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                                 struct bcri_slot_shm *slot, uint64_t entry)
 {
     struct bcri_journal_shm *j = ctx->journal;
     bcri_ref region = entry & BCRI_REF_MASK;
@@ -167,14 +167,14 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_place *place,
         data = bcri_header_data(ctx, region, header);
     }
     if (bcri_request_want(slot) == BCRI_WANT_LOCK) {
-        collect_lock(ctx, place, slot, region, data);
+        collect_lock(ctx, resolved, slot, region, data);
     } else {
         bcri_store(&j->slot, bcri_slot_ref(ctx, slot));
         bcri_step();
         bcri_store(&j->doing, bcri_doing(BCRI_OP_COLLECT, 1));
         bcri_step();
         make_live(slot, region, data);
-        bcri_store_release(&place->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS], 0);
+        bcri_store_release(&resolved->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS], 0);
         bcri_journal_close(ctx);
     }
     if (bcri_likely(header != NULL))
@@ -218,17 +218,17 @@ static int look_at_slot(void *arg)
     return state_of(ticket->slot) != BCRI_SLOT_TICKET ? OVER : BCRI_NOT_YET;
 }
 
-int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns)
 {
     const uint64_t number = bcri_load(&slot->key);
     const int turns = bcri_spin_turns(ctx);
     struct ticket ticket = {.ctx = ctx,
                             .slot = slot,
-                            .at = bcri_ring_at(place, number),
-                            .lap = bcri_lap(number, place->ring_log2)};
+                            .at = bcri_ring_at(resolved, number),
+                            .lap = bcri_lap(number, resolved->ring_log2)};
     bcri_heap_look_waiting(ctx);
-    if (++ctx->waits_in_row > FOLLOWING && place->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
+    if (++ctx->waits_in_row > FOLLOWING && resolved->area->nrgns >= LEAD_ROOM && turns > LEAD_PAUSES)
         for (int i = 0; i < LEAD_PAUSES; i++)
             bcri_cpu_pause();
     struct bcri_wait_loop loop = {
@@ -244,7 +244,7 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri
     if (result == FULL && ticket.looks > SHORT_WAIT)
         ctx->waits_in_row = 0;
     return result == FULL && state_of(slot) == BCRI_SLOT_TICKET
-               ? collect_ticket(ctx, place, slot, ticket.entry)
+               ? collect_ticket(ctx, resolved, slot, ticket.entry)
                : BCRI_WAITS;
 }
 
@@ -268,14 +268,14 @@ static int collect_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 
 int bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    struct bcri_place place;
+    struct bcri_resolved resolved;
     uint64_t entry;
     switch (state_of(slot)) {
     case BCRI_SLOT_TICKET:
-        if (waits_at(ctx, slot, &place) != 0)
+        if (waits_at(ctx, slot, &resolved) != 0)
             return BCRI_WAITS; /* being closed: the slot is FAILED in a moment */
-        entry = full_entry(&place, slot);
-        return entry != 0 ? collect_ticket(ctx, &place, slot, entry) : BCRI_WAITS;
+        entry = full_entry(&resolved, slot);
+        return entry != 0 ? collect_ticket(ctx, &resolved, slot, entry) : BCRI_WAITS;
     case BCRI_SLOT_SERVED:
     case BCRI_SLOT_FAILED: return collect_answered(ctx, slot);
     case BCRI_SLOT_LIVE: return 0;
@@ -292,18 +292,18 @@ void bcri_request_gone(const struct bcri_ctx *ctx)
 
 bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    struct bcri_place place;
-    if (state_of(slot) != BCRI_SLOT_TICKET || waits_at(ctx, slot, &place) != 0)
+    struct bcri_resolved resolved;
+    if (state_of(slot) != BCRI_SLOT_TICKET || waits_at(ctx, slot, &resolved) != 0)
         return !bcri_request_ready(ctx, slot);
-    struct bcri_tail_shm *t = &place.cell->t;
-    bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    struct bcri_tail_shm *t = &resolved.cell->t;
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, resolved.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     bcri_lock(ctx, &t->lock);
-    bool served = full_entry(&place, slot) != 0;
+    bool served = full_entry(&resolved, slot) != 0;
     /* A ticket that is still one: the entry is of the lap before and nobody needs it any more (cell.h). */
     if (!served && state_of(slot) == BCRI_SLOT_TICKET) {
         bcri_store(&t->sleeps, 1);
         bcri_step();
-        _Atomic uint64_t *const ring = bcri_ring_at(&place, bcri_load(&slot->key));
+        _Atomic uint64_t *const ring = bcri_ring_at(&resolved, bcri_load(&slot->key));
         bcri_store(ring, BCRI_ENTRY_SLEEP << 56 | ctx->index);
     }
     bcri_unlock_stale(ctx,
@@ -314,28 +314,28 @@ bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 
 bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    struct bcri_place place;
-    if (bcri_unlikely(waits_at(ctx, slot, &place) != 0))
+    struct bcri_resolved resolved;
+    if (bcri_unlikely(waits_at(ctx, slot, &resolved) != 0))
         return false;
-    bcri_journal_open(ctx, BCRI_OP_COLLECT, place.ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, resolved.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     bool withdrawn = false;
-    const bool entered = bcri_cell_enter(ctx, &place) == 0;
+    const bool entered = bcri_cell_enter(ctx, &resolved) == 0;
     if (entered) {
         if (state_of(slot) == BCRI_SLOT_LISTED) {
             bcri_tx_begin(ctx);
-            bcri_tx_unlist(ctx, &place, slot);
+            bcri_tx_unlist(ctx, &resolved, slot);
             BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, 0);
             bcri_tx_commit(ctx);
             withdrawn = true;
-        } else if (state_of(slot) == BCRI_SLOT_TICKET && full_entry(&place, slot) == 0) {
+        } else if (state_of(slot) == BCRI_SLOT_TICKET && full_entry(&resolved, slot) == 0) {
             /* With both locks held a ticket has either been moved to the list or been served. */
-            bcri_corrupt(ctx, "a cell at which a request waits", place.ref);
+            bcri_corrupt(ctx, "a cell at which a request waits", resolved.ref);
         }
-        bcri_cell_leave(ctx, &place);
+        bcri_cell_leave(ctx, &resolved);
     }
     bcri_journal_close(ctx);
-    if (bcri_unlikely(!entered) && full_entry(&place, slot) == 0)
-        (void)bcri_cell_lost(ctx, &place, slot);
+    if (bcri_unlikely(!entered) && full_entry(&resolved, slot) == 0)
+        (void)bcri_cell_lost(ctx, &resolved, slot);
     if (withdrawn)
         bcri_slot_give(ctx, slot);
     return withdrawn;
@@ -343,18 +343,18 @@ bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    struct bcri_place place;
+    struct bcri_resolved resolved;
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
-    int error = bcri_place_at(ctx, bcri_load(&slot->cell), &place);
-    if (error == 0 && place.open >> 32 != bcri_load(&slot->prev) >> 32)
+    int error = bcri_resolved_at(ctx, bcri_load(&slot->cell), &resolved);
+    if (error == 0 && resolved.open >> 32 != bcri_load(&slot->prev) >> 32)
         error = bcrE_NOCELL; /* the cell is gone, another one's is there */
     bcri_journal_open(ctx, BCRI_OP_PUT, bcri_load(&slot->cell), region, slot_ref);
-    if (error == 0 && (error = bcri_cell_enter(ctx, &place)) == 0) {
-        error = bcri_queue_prepend(ctx, &place, region, slot_ref, true);
-        if (bcri_load(&place.cell->h.taker) == ctx->tag)
-            bcri_store(&place.cell->h.taker, 0);
-        bcri_cell_leave(ctx, &place);
+    if (error == 0 && (error = bcri_cell_enter(ctx, &resolved)) == 0) {
+        error = bcri_queue_prepend(ctx, &resolved, region, slot_ref, true);
+        if (bcri_load(&resolved.cell->h.taker) == ctx->tag)
+            bcri_store(&resolved.cell->h.taker, 0);
+        bcri_cell_leave(ctx, &resolved);
     }
     bcri_journal_close(ctx);
     if (error != 0)

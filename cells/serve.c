@@ -16,10 +16,10 @@
 #include "bcri/cell.h"
 #include "bcri/detached.h"
 #include "bcri/journal.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/slot.h"
 
@@ -27,24 +27,25 @@
 #define SLOT struct bcri_slot_shm
 #define AREA struct bcri_area_shm
 
-bool bcri_area_lock_until(struct bcri_ctx *ctx, struct bcri_place *place, uint64_t deadline_ns)
+bool bcri_area_lock_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved, uint64_t deadline_ns)
 {
-    bcri_store(&ctx->journal->area, place->area_ref);
+    bcri_store(&ctx->journal->area, resolved->area_ref);
     bcri_step();
-    return bcri_lock_until(ctx, &place->area->lock, deadline_ns);
+    return bcri_lock_until(ctx, &resolved->area->lock, deadline_ns);
 }
 
-void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    (void)bcri_area_lock_until(ctx, place, BCRI_DEADLINE_NEVER);
+    (void)bcri_area_lock_until(ctx, resolved, BCRI_DEADLINE_NEVER);
 }
 
-void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    bcri_unlock_stale(ctx, &place->area->lock); /* the area may have been given back meanwhile */
+    bcri_unlock_stale(ctx, &resolved->area->lock); /* the area may have been given back meanwhile */
 }
 
-void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, bcri_ref slot_ref, uint64_t word)
+void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref slot_ref,
+                            uint64_t word)
 {
     SLOT *slot = bcri_at_sure(ctx, slot_ref);
     bcri_ref next = bcri_load(&slot->next);
@@ -52,12 +53,12 @@ void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_place *place, bcri
     if (prev != 0)
         BCRI_TX64(ctx, prev, SLOT, next, next);
     else
-        BCRI_TX64(ctx, place->area_ref, AREA, put_first, next);
+        BCRI_TX64(ctx, resolved->area_ref, AREA, put_first, next);
     if (next != 0)
         BCRI_TX64(ctx, next, SLOT, prev, prev);
     else
-        BCRI_TX64(ctx, place->area_ref, AREA, put_last, prev);
-    BCRI_TX32(ctx, place->area_ref, AREA, waitputs, bcri_load(&place->area->waitputs) - 1);
+        BCRI_TX64(ctx, resolved->area_ref, AREA, put_last, prev);
+    BCRI_TX32(ctx, resolved->area_ref, AREA, waitputs, bcri_load(&resolved->area->waitputs) - 1);
     BCRI_TX64(ctx, slot_ref, SLOT, word, word);
 }
 
@@ -67,42 +68,42 @@ static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
     bcri_step();
 }
 
-/* Takes an unused credit from the cell at `place` into the area's pool. `half`: half of them, for a put that does not wait. */
-static bool spare_credit(struct bcri_ctx *ctx, struct bcri_place *place, bool half)
+/* Takes an unused credit from the cell `resolved` into the area's pool. `half`: half of them, for a put that does not wait. */
+static bool spare_credit(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
 {
-    CELL *cell = place->cell;
+    CELL *cell = resolved->cell;
     if (bcri_load(&cell->t.credits) ==
         0) /* whoever gives a cell credits holds the area's pool, which is empty */
         return false;
-    name_second(ctx, place->ref);
-    if (bcri_cell_enter(ctx, place) != 0)
+    name_second(ctx, resolved->ref);
+    if (bcri_cell_enter(ctx, resolved) != 0)
         return false;
     uint64_t credits = bcri_load(&cell->t.credits);
-    uint64_t queued = bcri_queue_length(place);
+    uint64_t queued = bcri_queue_length(resolved);
     bool spare = credits > queued;
     if (spare) {
-        bcri_leaf_lock(ctx, place);
+        bcri_leaf_lock(ctx, resolved);
         uint64_t count = half ? (credits - queued + 1) / 2 : 1;
         bcri_tx_begin(ctx);
-        BCRI_TX64(ctx, place->ref, CELL, t.credits, credits - count);
-        BCRI_TX64(ctx, place->ref, CELL, t.limit, bcri_load(&cell->t.tail));
-        BCRI_TX32(ctx, place->area_ref, AREA, pool, bcri_load(&place->area->pool) + (uint32_t)count);
+        BCRI_TX64(ctx, resolved->ref, CELL, t.credits, credits - count);
+        BCRI_TX64(ctx, resolved->ref, CELL, t.limit, bcri_load(&cell->t.tail));
+        BCRI_TX32(ctx, resolved->area_ref, AREA, pool, bcri_load(&resolved->area->pool) + (uint32_t)count);
         bcri_tx_commit(ctx);
-        bcri_leaf_unlock(ctx, place);
+        bcri_leaf_unlock(ctx, resolved);
     }
-    bcri_cell_leave(ctx, place);
+    bcri_cell_leave(ctx, resolved);
     return spare;
 }
 
-bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool half)
+bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
 {
     /* Whoever is giving a cell credits out of the pool does so under the leaf lock: from here on they are seen. */
-    if (!bcri_lock_until(ctx, &place->area->leaf, BCRI_DEADLINE_NEVER))
+    if (!bcri_lock_until(ctx, &resolved->area->leaf, BCRI_DEADLINE_NEVER))
         return false;
-    bcri_unlock_stale(ctx, &place->area->leaf);
-    if (spare_credit(ctx, place, half))
+    bcri_unlock_stale(ctx, &resolved->area->leaf);
+    if (spare_credit(ctx, resolved, half))
         return true;
-    AREA *area = place->area;
+    AREA *area = resolved->area;
     const uint32_t cells = bcri_area_cells(area);
     uint32_t i = bcri_load(&area->gather_from);
     for (uint32_t looks = 0; looks < cells; looks++, i++) {
@@ -110,9 +111,9 @@ bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool ha
             i = 0;
         bcri_ref ref = bcri_area_cell(area, i);
         const CELL *cell = bcri_at_stale(ctx, ref); /* the area may have been given back */
-        struct bcri_place other;
-        if (ref == place->ref || cell == NULL || bcri_load(&cell->t.credits) == 0 ||
-            bcri_place_look(ctx, ref, &other) != 0 || !spare_credit(ctx, &other, half))
+        struct bcri_resolved other;
+        if (ref == resolved->ref || cell == NULL || bcri_load(&cell->t.credits) == 0 ||
+            bcri_resolved_look(ctx, ref, &other) != 0 || !spare_credit(ctx, &other, half))
             continue;
         bcri_store(&area->gather_from, i);
         return true;
@@ -125,13 +126,13 @@ bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_place *place, bool ha
 static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
-    struct bcri_place target;
+    struct bcri_resolved target;
     /* Who was served waits no longer: so the list does not go in circles. */
     if (slot != NULL && bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_PUTWAIT) {
         bcri_corrupt(ctx, "an area's list of waiting puts", slot_ref);
         return bcrE_INTERNAL;
     }
-    if (slot == NULL || bcri_place_at(ctx, bcri_load(&slot->cell), &target) != 0)
+    if (slot == NULL || bcri_resolved_at(ctx, bcri_load(&slot->cell), &target) != 0)
         return bcrE_NOMEM;
     uint32_t owner = bcri_request_owner(slot);
     bcri_ref region = bcri_load(&slot->key);
@@ -159,17 +160,17 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     return error;
 }
 
-/* `everywhere`: look for credits in all cells, not only at `place`; needed as soon as a write has replaced several regions
+/* `everywhere`: look for credits in all cells, not only at `resolved`; needed as soon as a write has replaced several regions
  * somewhere. */
-static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool everywhere)
+static void serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool everywhere)
 {
     bcri_ref first;
-    while ((first = bcri_load(&place->area->put_first)) != 0) {
+    while ((first = bcri_load(&resolved->area->put_first)) != 0) {
         const SLOT *slot = bcri_at(ctx, first);
         bool write = slot != NULL && (bcri_load(&slot->kind) & BCRI_REQUEST_WRITE) != 0;
         int error = serve(ctx, first, false);
         if (error == BCRI_NO_ROOM &&
-            (everywhere ? bcri_putwait_gather(ctx, place, false) : spare_credit(ctx, place, false)))
+            (everywhere ? bcri_putwait_gather(ctx, resolved, false) : spare_credit(ctx, resolved, false)))
             continue;
         if (error != 0)
             return;
@@ -178,31 +179,31 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_place *place, bool every
 }
 
 /* enl may have been parked in the midst of it. */
-static void serve_or_look_again(struct bcri_ctx *ctx, struct bcri_place *place, bool everywhere)
+static void serve_or_look_again(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool everywhere)
 {
     const uint32_t parked = ctx->daemon.parked;
     ctx->daemon.parked = 0;
-    serve_all(ctx, place, everywhere);
+    serve_all(ctx, resolved, everywhere);
     if (bcri_unlikely(ctx->daemon.parked != 0))
-        bcri_look_again(ctx, place->ref);
+        bcri_look_again(ctx, resolved->ref);
     ctx->daemon.parked = parked;
 }
 
-void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_putwait_serve(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    serve_or_look_again(ctx, place, false);
+    serve_or_look_again(ctx, resolved, false);
 }
 
-void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    serve_or_look_again(ctx, place, true);
+    serve_or_look_again(ctx, resolved, true);
 }
 
-void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    bcri_area_lock(ctx, place);
-    bcri_putwait_serve(ctx, place);
-    bcri_area_unlock(ctx, place);
+    bcri_area_lock(ctx, resolved);
+    bcri_putwait_serve(ctx, resolved);
+    bcri_area_unlock(ctx, resolved);
 }
 
 /* A put that waits in the area; NULL: there is none. `*left` counts down from the area's count of them, since no list goes in
@@ -217,15 +218,15 @@ static const SLOT *waiting_put(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *lef
     return NULL;
 }
 
-static bcri_ref first_for(struct bcri_ctx *ctx, const struct bcri_place *place)
+static bcri_ref first_for(struct bcri_ctx *ctx, const struct bcri_resolved *resolved)
 {
-    uint32_t left = bcri_load(&place->area->waitputs);
-    bcri_ref ref = bcri_load(&place->area->put_first);
+    uint32_t left = bcri_load(&resolved->area->waitputs);
+    bcri_ref ref = bcri_load(&resolved->area->put_first);
     for (const SLOT *put; ref != 0; ref = bcri_load(&put->next)) {
         put = waiting_put(ctx, ref, &left);
         if (put == NULL)
             return BCRI_REF_NONE;
-        if (bcri_load(&put->cell) == place->ref)
+        if (bcri_load(&put->cell) == resolved->ref)
             break;
     }
     return ref;
@@ -236,17 +237,17 @@ void bcri_putwait_hand_over_one(struct bcri_ctx *ctx, bcri_ref slot_ref)
     (void)serve(ctx, slot_ref, true);
 }
 
-void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    bcri_ref ref = first_for(ctx, place);
+    bcri_ref ref = first_for(ctx, resolved);
     if (ref != BCRI_REF_NONE)
         bcri_putwait_hand_over_one(ctx, ref);
 }
 
-int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want,
+int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want,
                       struct bcri_slot_shm *slot, bool due)
 {
-    bcri_ref ref = first_for(ctx, place);
+    bcri_ref ref = first_for(ctx, resolved);
     if (ref == BCRI_REF_NONE)
         return bcrE_TIMEOUT;
     const SLOT *put = bcri_at_sure(ctx, ref);
@@ -262,46 +263,47 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_
     if (read) {
         bcri_tx_add(ctx, BCRI_REDO_COUNT, region, offsetof(struct bcri_region_shm, count), count + 1);
     } else {
-        bcri_tx_putwait_unlist(ctx, place, ref, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, BCRI_REF_NONE));
-        BCRI_TX32(ctx, place->ref, CELL, h.taker, want == BCRI_WANT_LOCK ? ctx->tag : 0);
-        BCRI_TX64(ctx, place->ref, CELL, h.taker_epoch, bcri_epoch(place->cell) + 1);
-        BCRI_TX32(ctx, place->ref, CELL, c.direct, bcri_load(&place->cell->c.direct) + 1);
+        bcri_tx_putwait_unlist(ctx, resolved, ref, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, BCRI_REF_NONE));
+        BCRI_TX32(ctx, resolved->ref, CELL, h.taker, want == BCRI_WANT_LOCK ? ctx->tag : 0);
+        BCRI_TX64(ctx, resolved->ref, CELL, h.taker_epoch, bcri_epoch(resolved->cell) + 1);
+        BCRI_TX32(ctx, resolved->ref, CELL, c.direct, bcri_load(&resolved->cell->c.direct) + 1);
     }
     BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_tx_phase(ctx, 2);
-    bcri_tx_request(ctx, place, due);
+    bcri_tx_request(ctx, resolved, due);
     bcri_tx_commit(ctx);
     if (read)
         bcri_count_committed(ctx);
     else
-        bcri_ring_noted(ctx, owner, place->ref);
+        bcri_ring_noted(ctx, owner, resolved->ref);
     return 0;
 }
 
-void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_place *place, int code)
+void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int code)
 {
-    uint32_t left = bcri_load(&place->area->waitputs);
+    uint32_t left = bcri_load(&resolved->area->waitputs);
     const SLOT *put;
-    for (bcri_ref ref = bcri_load(&place->area->put_first); (put = waiting_put(ctx, ref, &left)) != NULL;) {
+    for (bcri_ref ref = bcri_load(&resolved->area->put_first);
+         (put = waiting_put(ctx, ref, &left)) != NULL;) {
         bcri_ref next = bcri_load(&put->next);
-        if (bcri_load(&put->cell) == place->ref) {
+        if (bcri_load(&put->cell) == resolved->ref) {
             uint32_t owner = bcri_request_owner(put);
             bcri_store(&ctx->journal->ring, owner + 1);
             bcri_tx_begin(ctx);
             BCRI_TX64(ctx, ref, SLOT, given, (uint64_t)code);
-            bcri_tx_putwait_unlist(ctx, place, ref,
+            bcri_tx_putwait_unlist(ctx, resolved, ref,
                                    bcri_slot_word(BCRI_SLOT_FAILED, 0, bcri_load(&put->key)));
             bcri_tx_commit(ctx);
-            bcri_ring_noted(ctx, owner, place->ref);
+            bcri_ring_noted(ctx, owner, resolved->ref);
         }
         ref = next;
     }
 }
 
-void bcri_putwait_withdraw(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+void bcri_putwait_withdraw(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
                            bcri_ref slot_ref)
 {
     bcri_tx_begin(ctx);
-    bcri_tx_putwait_unlist(ctx, place, slot_ref, bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_load(&slot->key)));
+    bcri_tx_putwait_unlist(ctx, resolved, slot_ref, bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_load(&slot->key)));
     bcri_tx_commit(ctx);
 }

@@ -6,9 +6,9 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"
-#include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
+#include "bcri/resolved.h"
 #include "bcri/slot.h"
 
 /* Whether so many bytes lie there: 0; bcrE_NOMEM: that cannot be mapped; bcrE_INTERNAL. */
@@ -89,16 +89,16 @@ static bool both_or_none(bcri_ref first, bcri_ref last)
     return (first == BCRI_REF_NONE) == (last == BCRI_REF_NONE);
 }
 
-static bool counters_valid(const struct bcri_ctx *ctx, const struct bcri_place *place)
+static bool counters_valid(const struct bcri_ctx *ctx, const struct bcri_resolved *resolved)
 {
-    const struct bcri_cell_shm *cell = place->cell;
+    const struct bcri_cell_shm *cell = resolved->cell;
     uint64_t head = bcri_load(&cell->h.head), tail = bcri_load(&cell->t.tail);
     uint64_t state = bcri_load(&cell->h.state);
     const uint32_t flags = BCRI_CELL_SLOW | BCRI_CELL_OWNERDEAD | BCRI_CELL_ARMED | BCRI_CELL_CLOSED |
                            BCRI_CELL_HIGH | BCRI_CELL_LOW;
     if (state != bcri_load(&cell->t.state) || ((uint32_t)state & ~flags) != 0)
         return false;
-    if (tail > head ? tail - head > bcri_ring_entries(place) : head - tail > BCRI_TICKETS)
+    if (tail > head ? tail - head > bcri_ring_entries(resolved) : head - tail > BCRI_TICKETS)
         return false;
     for (uint64_t t = tail; t < head; t++) {
         uint64_t waiter = bcri_load(&cell->h.waiter[t % BCRI_TICKETS]);
@@ -110,14 +110,14 @@ static bool counters_valid(const struct bcri_ctx *ctx, const struct bcri_place *
     return true;
 }
 
-static bool is_cell_valid(const struct bcri_ctx *enl, const struct bcri_place *place)
+static bool is_cell_valid(const struct bcri_ctx *enl, const struct bcri_resolved *resolved)
 {
-    const struct bcri_cold_shm *c = &place->cell->c;
+    const struct bcri_cold_shm *c = &resolved->cell->c;
     const bcri_ref first = bcri_load(&c->first), front = bcri_load(&c->front);
     const bcri_ref back_first = bcri_load(&c->back_first), back_last = bcri_load(&c->back_last);
     const bcri_ref list_first = bcri_load(&c->list_first), list_last = bcri_load(&c->list_last);
     const bool outside = (first | front | back_first) != BCRI_REF_NONE;
-    return counters_valid(enl, place) && outside == (bcri_load(&c->extra) != 0) &&
+    return counters_valid(enl, resolved) && outside == (bcri_load(&c->extra) != 0) &&
            both_or_none(back_first, back_last) && both_or_none(list_first, list_last) &&
            may_be(enl, first, sizeof(struct bcri_region_shm)) &&
            may_be(enl, front, sizeof(struct bcri_node_shm)) &&
@@ -127,18 +127,18 @@ static bool is_cell_valid(const struct bcri_ctx *enl, const struct bcri_place *p
            may_be(enl, list_last, sizeof(struct bcri_slot_shm));
 }
 
-bool bcri_cell_validate(struct bcri_ctx *enl, struct bcri_place *place)
+bool bcri_cell_validate(struct bcri_ctx *enl, struct bcri_resolved *resolved)
 {
-    if (bcri_likely(is_cell_valid(enl, place)))
+    if (bcri_likely(is_cell_valid(enl, resolved)))
         return true;
-    bcri_cell_condemn(enl, place);
+    bcri_cell_condemn(enl, resolved);
     return false;
 }
 
 /* ---- Condemning ---- */
 
 struct condemned {
-    const struct bcri_place *place;
+    const struct bcri_resolved *resolved;
     bool told; /* the CCE at hand */
 };
 
@@ -147,12 +147,12 @@ struct condemned {
 static void end_request(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct condemned *const condemned = arg;
-    const struct bcri_place *const place = condemned->place;
+    const struct bcri_resolved *const resolved = condemned->resolved;
     const uint64_t word = bcri_load(&slot->word), ticket = bcri_load(&slot->key);
     (void)ref;
-    const bool listed = word == bcri_slot_word(BCRI_SLOT_LISTED, 0, place->ref);
-    const bool waits = bcri_slot_state(word) == BCRI_SLOT_TICKET && bcri_load(&slot->cell) == place->ref &&
-                       !bcri_entry_is(bcri_load(bcri_ring_at(place, ticket)), ticket, place->ring_log2);
+    const bool listed = word == bcri_slot_word(BCRI_SLOT_LISTED, 0, resolved->ref);
+    const bool waits = bcri_slot_state(word) == BCRI_SLOT_TICKET && bcri_load(&slot->cell) == resolved->ref &&
+                       !bcri_entry_is(bcri_load(bcri_ring_at(resolved, ticket)), ticket, resolved->ring_log2);
     if (!listed && !waits)
         return;
     bcri_store(&slot->given, bcrE_INTERNAL);
@@ -161,11 +161,11 @@ static void end_request(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 }
 
 /* No journal: when the daemon dies so does the program. */
-void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_place *place)
+void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_resolved *resolved)
 {
-    struct bcri_cell_shm *const cell = place->cell;
-    const uint64_t state = place->open | BCRI_CELL_CLOSED | BCRI_CELL_CORRUPT;
-    bcri_corrupt(enl, "a cell", place->ref);
+    struct bcri_cell_shm *const cell = resolved->cell;
+    const uint64_t state = resolved->open | BCRI_CELL_CLOSED | BCRI_CELL_CORRUPT;
+    bcri_corrupt(enl, "a cell", resolved->ref);
     bcri_store(&cell->c.list_first, BCRI_REF_NONE);
     bcri_store(&cell->c.list_last, BCRI_REF_NONE);
     bcri_store_release(&cell->h.state, state);
@@ -173,38 +173,39 @@ void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_place *place)
     const uint32_t records = bcri_host_records(enl->host);
     for (uint32_t index = 0; index < records; index++) {
         struct bcri_record_shm *record = bcri_record(enl, index);
-        struct condemned condemned = {.place = place};
+        struct condemned condemned = {.resolved = resolved};
         if (record == NULL || bcri_load_acquire(&record->id.state) != BCRI_CCE_ALIVE)
             continue; /* the requests of the ended are their repair's */
         bcri_slot_each(enl, index, end_request, &condemned);
         if (condemned.told)
             bcri_bell_ring(record);
     }
-    bcri_look_again(enl, place->ref);
+    bcri_look_again(enl, resolved->ref);
     bcri_bell_ring(enl->record);
 }
 
-bool bcri_cell_open(const struct bcri_place *place)
+bool bcri_cell_open(const struct bcri_resolved *resolved)
 {
-    uint64_t head = bcri_load_acquire(&place->cell->h.state);
-    uint64_t tail = bcri_load_acquire(&place->cell->t.state);
-    return head >> 32 == place->open >> 32 && tail >> 32 == place->open >> 32 &&
+    uint64_t head = bcri_load_acquire(&resolved->cell->h.state);
+    uint64_t tail = bcri_load_acquire(&resolved->cell->t.state);
+    return head >> 32 == resolved->open >> 32 && tail >> 32 == resolved->open >> 32 &&
            ((head | tail) & BCRI_CELL_CLOSED) == 0;
 }
 
-bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_place *place, const struct bcri_slot_shm *slot)
+bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
+                    const struct bcri_slot_shm *slot)
 {
     uint32_t version;
-    if (!bcri_version_stable(ctx, place->record, place->owner, &version))
+    if (!bcri_version_stable(ctx, resolved->record, resolved->owner, &version))
         return false;
-    bool open = bcri_cell_open(place);
+    bool open = bcri_cell_open(resolved);
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
     /* Last: a cell that enl has closed is one of a CCE that was called DYING before. */
-    bool alive = bcri_load_acquire(&place->record->id.state) == BCRI_CCE_ALIVE;
+    bool alive = bcri_load_acquire(&resolved->record->id.state) == BCRI_CCE_ALIVE;
     atomic_thread_fence(memory_order_acquire);
     if (!alive || open || (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_LISTED) ||
-        bcri_load(&place->record->id.version) != version)
+        bcri_load(&resolved->record->id.version) != version)
         return false;
-    bcri_corrupt(ctx, "a cell at which a request waits", place->ref);
+    bcri_corrupt(ctx, "a cell at which a request waits", resolved->ref);
     return true;
 }

@@ -7,31 +7,31 @@
 #include "bcr/error.h"
 #include "bcri/cell.h"
 #include "bcri/journal.h"
-#include "bcri/place.h"
 #include "bcri/queue.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/tx.h"
 
-static void tx_mark(struct bcri_ctx *ctx, struct bcri_place *place, int32_t mark, uint32_t flag)
+static void tx_mark(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int32_t mark, uint32_t flag)
 {
-    uint32_t flags = (uint32_t)bcri_load(&place->cell->h.state) & ~(BCRI_CELL_HIGH | BCRI_CELL_LOW);
+    uint32_t flags = (uint32_t)bcri_load(&resolved->cell->h.state) & ~(BCRI_CELL_HIGH | BCRI_CELL_LOW);
     bcri_tx_begin(ctx);
-    BCRI_TX32(ctx, place->ref, struct bcri_cell_shm, t.mark, (uint32_t)mark);
-    bcri_tx_flags(ctx, place, flags | flag);
+    BCRI_TX32(ctx, resolved->ref, struct bcri_cell_shm, t.mark, (uint32_t)mark);
+    bcri_tx_flags(ctx, resolved, flags | flag);
     bcri_tx_commit(ctx);
 }
 
 static int change(struct bcri_ctx *ctx, int cell, int32_t mark, uint32_t flag)
 {
-    struct bcri_place *place;
-    int error = bcri_place_find(ctx, BCRI_SELF, cell, &place);
+    struct bcri_resolved *resolved;
+    int error = bcri_resolved_find(ctx, BCRI_SELF, cell, &resolved);
     if (error != 0)
         return error;
-    bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    error = bcri_cell_enter(ctx, place);
+    bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    error = bcri_cell_enter(ctx, resolved);
     if (error == 0) {
-        tx_mark(ctx, place, mark, flag);
-        bcri_cell_leave(ctx, place);
+        tx_mark(ctx, resolved, mark, flag);
+        bcri_cell_leave(ctx, resolved);
     }
     bcri_journal_close(ctx);
     return error == BCRI_STALE ? bcrE_INTERNAL : error; /* only the daemon closes it: condemned */
@@ -49,6 +49,6 @@ int bcri_watermark_clear(struct bcri_ctx *ctx, int cell)
 
 const _Atomic uint64_t *bcri_watermark_counter(struct bcri_ctx *ctx, int cell)
 {
-    struct bcri_place *place;
-    return bcri_place_find(ctx, BCRI_SELF, cell, &place) == 0 ? &place->cell->t.requests : NULL;
+    struct bcri_resolved *resolved;
+    return bcri_resolved_find(ctx, BCRI_SELF, cell, &resolved) == 0 ? &resolved->cell->t.requests : NULL;
 }

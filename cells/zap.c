@@ -6,25 +6,25 @@
 #include "bcri/enter.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/put.h"
 #include "bcri/queue.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/serve.h"
 #include "bcri/trace.h"
 
-static int zap(struct bcri_ctx *ctx, struct bcri_place *place)
+static int zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    bcri_journal_open(ctx, BCRI_OP_ZAP, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    int error = bcri_cell_enter(ctx, place);
+    bcri_journal_open(ctx, BCRI_OP_ZAP, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    int error = bcri_cell_enter(ctx, resolved);
     if (error == 0) {
-        if (bcri_queue_length(place) != 0)
-            (void)bcri_cell_empty(ctx, place, BCRI_REF_NONE, BCRI_REF_NONE);
-        bcri_cell_leave(ctx, place);
+        if (bcri_queue_length(resolved) != 0)
+            (void)bcri_cell_empty(ctx, resolved, BCRI_REF_NONE, BCRI_REF_NONE);
+        bcri_cell_leave(ctx, resolved);
     }
-    if (error == 0 && bcri_load_acquire(&place->area->waitputs) != 0)
-        bcri_putwait_made_room(ctx, place);
+    if (error == 0 && bcri_load_acquire(&resolved->area->waitputs) != 0)
+        bcri_putwait_made_room(ctx, resolved);
     bcri_journal_close(ctx);
     return error;
 }
@@ -35,17 +35,17 @@ int bcr_zap(int cce, int cell)
     if (ctx == NULL)
         return -1;
     int error;
-    struct bcri_place *place;
+    struct bcri_resolved *resolved;
     do {
-        error = bcri_place_find(ctx, cce, cell, &place);
+        error = bcri_resolved_find(ctx, cce, cell, &resolved);
         if (error == 0)
-            error = place->may_take ? zap(ctx, place) : bcrE_ACCESS;
+            error = resolved->may_take ? zap(ctx, resolved) : bcrE_ACCESS;
         if (error == BCRI_STALE)
-            bcri_place_forget(ctx, place);
+            bcri_resolved_forget(ctx, resolved);
     } while (error == BCRI_STALE);
     if (error != 0)
         return bcri_put_failed(ctx, error);
     bcri_counted(ctx, BCRI_COUNT_ZAP);
-    bcri_trace(ctx, BCRI_TRACE_ZAP, 0, place->owner, (uint32_t)cell, 0, BCRI_REF_NONE);
+    bcri_trace(ctx, BCRI_TRACE_ZAP, 0, resolved->owner, (uint32_t)cell, 0, BCRI_REF_NONE);
     return 0;
 }

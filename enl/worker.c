@@ -14,9 +14,9 @@
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
 #include "bcri/heap.h"
-#include "bcri/place.h"
 #include "bcri/reclaim.h"
 #include "bcri/repair.h"
+#include "bcri/resolved.h"
 
 /* The thread waits for nobody, unless shared memory is corrupt. */
 #define STOP_MSEC 2000u
@@ -353,7 +353,7 @@ bool enl_worker_stop(struct enl_worker *worker)
     drop_all(&worker->mine);
     drop_all(&worker->finished);
     struct bcri_ctx *ctx = context(worker); /* what its operations have kept privately */
-    bcri_places_fini(ctx);
+    bcri_resolved_fini(ctx);
     bcri_heap_fini(ctx);
     bcri_reclaim_fini(worker->reclaim);
     uv_close((uv_handle_t *)&worker->bell, on_bell_closed);

@@ -21,7 +21,7 @@ void bcri_run_queue_fini(struct bcri_run_queue *queue)
 
 /* ---- the heap of levels that hold something ---- */
 
-static void place(struct bcri_run_queue *queue, struct bcri_level *level, size_t at)
+static void resolved(struct bcri_run_queue *queue, struct bcri_level *level, size_t at)
 {
     queue->heap[at] = level;
     level->heap_idx = at;
@@ -30,10 +30,10 @@ static void place(struct bcri_run_queue *queue, struct bcri_level *level, size_t
 static void rise(struct bcri_run_queue *queue, struct bcri_level *level, size_t at)
 {
     while (at != 0 && queue->heap[(at - 1) / 2]->priority < level->priority) {
-        place(queue, queue->heap[(at - 1) / 2], at);
+        resolved(queue, queue->heap[(at - 1) / 2], at);
         at = (at - 1) / 2;
     }
-    place(queue, level, at);
+    resolved(queue, level, at);
 }
 
 static void sink(struct bcri_run_queue *queue, struct bcri_level *level, size_t at)
@@ -44,10 +44,10 @@ static void sink(struct bcri_run_queue *queue, struct bcri_level *level, size_t 
             child++;
         if (child >= queue->heap_count || queue->heap[child]->priority <= level->priority)
             break;
-        place(queue, queue->heap[child], at);
+        resolved(queue, queue->heap[child], at);
         at = child;
     }
-    place(queue, level, at);
+    resolved(queue, level, at);
 }
 
 void bcri_run_queue_fill(struct bcri_run_queue *queue, struct bcri_level *level)

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "bcri/clock.h"
-#include "bcri/place.h"
 #include "bcri/putwait.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
@@ -46,13 +46,13 @@ void **number(int value)
 
 static struct bcri_slot_shm *waiting_put(struct scene *scene, int value)
 {
-    struct bcri_place *place;
+    struct bcri_resolved *resolved;
     struct bcri_slot_shm *request;
     void **rgid = number(value);
-    CHECK_INT(bcri_place_find(scene->peer, scene->home, scene->cell, &place), 0);
+    CHECK_INT(bcri_resolved_find(scene->peer, scene->home, scene->cell, &resolved), 0);
     CHECK_INT(bcri_putwait_begin(scene->peer, false,
                                  bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word)),
-                                 place, &request, BCRI_DEADLINE_NEVER),
+                                 resolved, &request, BCRI_DEADLINE_NEVER),
               BCRI_WAITS);
     CHECK_INT(bcr_rgfree(rgid), 0);
     return request;
@@ -63,10 +63,10 @@ static void give_back(struct scene *scene, int value)
     /* As a write lock that finds no memory for its copy. */
     CHECK_INT(bcr_enq(number(value), scene->home, scene->cell, bcr_FREE), 0);
     void **rgid = bcr_deq(scene->home, scene->cell, 0);
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(scene->peer, scene->home, scene->cell, &place), 0);
-    bcri_store(&((struct bcri_slot_shm *)(void *)rgid)->cell, place->ref);
-    bcri_store(&((struct bcri_slot_shm *)(void *)rgid)->prev, place->open);
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(scene->peer, scene->home, scene->cell, &resolved), 0);
+    bcri_store(&((struct bcri_slot_shm *)(void *)rgid)->cell, resolved->ref);
+    bcri_store(&((struct bcri_slot_shm *)(void *)rgid)->prev, resolved->open);
     scene->id[0] = rgid;
 }
 

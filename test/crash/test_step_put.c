@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Killed while it puts: the region is in the cell, or handed on, or it never was there. */
 #include "bcri/cell.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 #include "bcri/self.h"
 #include "scene.h"
 
@@ -36,11 +36,11 @@ static void asks_for_errors(struct scene *scene)
 /* As if every node of the area had been lost by deaths: the next one that is needed is made. */
 static void no_node_left(struct scene *scene)
 {
-    struct bcri_place *place;
+    struct bcri_resolved *resolved;
     as_owner(scene);
-    CHECK_INT(bcri_place_find(scene->owner, scene->home, scene->cell, &place), 0);
-    CHECK_UINT(bcri_load(&place->area->node_free), 0);
-    bcri_store(&place->area->node_fresh, place->area->node_count);
+    CHECK_INT(bcri_resolved_find(scene->owner, scene->home, scene->cell, &resolved), 0);
+    CHECK_UINT(bcri_load(&resolved->area->node_free), 0);
+    bcri_store(&resolved->area->node_fresh, resolved->area->node_count);
 }
 
 static bool enq(struct scene *scene)

@@ -156,10 +156,10 @@ SCENARIO(read_that_waits_where_there_is_news_of_another_cell, MARKED(0), .prepar
 /* A count at which the owner is told in both ways. */
 static void count_is_near_a_limit(struct scene *scene)
 {
-    struct bcri_place *place;
+    struct bcri_resolved *resolved;
     as_owner(scene);
-    CHECK_INT(bcri_place_find(scene->owner, BCRI_SELF, scene->cell, &place), 0);
-    bcri_store(&place->cell->t.requests, (UINT64_C(1) << 30) - 1);
+    CHECK_INT(bcri_resolved_find(scene->owner, BCRI_SELF, scene->cell, &resolved), 0);
+    bcri_store(&resolved->cell->t.requests, (UINT64_C(1) << 30) - 1);
     requests_watch(&scene->requests, scene->owner, scene->cell);
 }
 SCENARIO(enq_of_a_round_number, MARKED(1), .prepare = one_region, .arrange = count_is_near_a_limit,

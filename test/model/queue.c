@@ -3,8 +3,8 @@
 #include "queue.h"
 
 #include "bcri/cell.h"
-#include "bcri/place.h"
 #include "bcri/region.h"
+#include "bcri/resolved.h"
 #include "check.h"
 
 struct values {
@@ -32,15 +32,15 @@ static void add_chain(struct values *values, bcri_ref ref)
 int queue_values(struct bcri_ctx *watcher, int cce, int cell, int *value, int room)
 {
     struct values values = {.ctx = watcher, .value = value, .room = room};
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(watcher, cce, cell, &place), 0);
-    struct bcri_cell_shm *shm = place->cell;
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(watcher, cce, cell, &resolved), 0);
+    struct bcri_cell_shm *shm = resolved->cell;
     if (bcri_load(&shm->c.first) != BCRI_REF_NONE)
         add(&values, bcri_load(&shm->c.first));
     add_chain(&values, bcri_load(&shm->c.front));
     uint64_t tail = bcri_load_acquire(&shm->t.tail);
     for (uint64_t t = bcri_load_acquire(&shm->h.head); t < tail; t++)
-        add(&values, bcri_load_acquire(bcri_ring_at(place, t)) & BCRI_REF_MASK);
+        add(&values, bcri_load_acquire(bcri_ring_at(resolved, t)) & BCRI_REF_MASK);
     add_chain(&values, bcri_load(&shm->c.back_first));
     return values.count;
 }

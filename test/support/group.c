@@ -22,8 +22,8 @@
 #include "bcri/eventfds.h"
 #include "bcri/heap.h"
 #include "bcri/host.h"
-#include "bcri/place.h"
 #include "bcri/repair.h"
+#include "bcri/resolved.h"
 #include "bcri/self.h"
 #include "bcri/signature.h"
 
@@ -369,7 +369,7 @@ void group_close(struct group *group)
     close(group->wake[0]);
     close(group->wake[1]);
     bcri_heap_fini(group_enl(group));
-    bcri_places_fini(group_enl(group));
+    bcri_resolved_fini(group_enl(group));
     bcri_host_fini(group->host);
     free(group->sockets);
     free(group->owners);
@@ -423,7 +423,7 @@ static void free_private(struct bcri_ctx *ctx)
 {
     bcri_cell_fds_close(ctx, BCRI_REF_NONE);
     bcri_heap_fini(ctx);
-    bcri_places_fini(ctx);
+    bcri_resolved_fini(ctx);
     bcri_copier_fini(ctx);
     bcri_ctx_fini(ctx);
 }

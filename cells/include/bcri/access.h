@@ -3,10 +3,10 @@
 #ifndef BCRI_ACCESS_H
 #define BCRI_ACCESS_H
 
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 
 /* 0 or bcrE_ACCESS. */
 enum bcri_use { BCRI_USE_ADD, BCRI_USE_TAKE, BCRI_USE_LOCK };
-int bcri_access(const struct bcri_place *place, enum bcri_use use);
+int bcri_access(const struct bcri_resolved *resolved, enum bcri_use use);
 
 #endif

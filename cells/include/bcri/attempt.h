@@ -6,7 +6,7 @@
 #define BCRI_ATTEMPT_H
 
 #include "bcri/cell.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 
 /* What a call holds when the fast tier hands it to the resume tier. */
 enum bcri_held {
@@ -20,18 +20,18 @@ enum bcri_attempt {
     BCRI_TRY_DONE,
     BCRI_TRY_WAITS,      /* a get: it has a ticket */
     BCRI_TRY_EMPTY,      /* a get that does not wait found nothing */
-    BCRI_TRY_STALE,      /* the place is out of date */
+    BCRI_TRY_STALE,      /* the resolved cell is out of date */
     BCRI_TRY_BOTH_LOCKS, /* the cell's other end is needed, too */
     BCRI_TRY_NO_ROOM,
     BCRI_TRY_NO_MEMORY,
     BCRI_TRY_TIME_UP /* somebody who is stopped holds the lock */
 };
 
-/* Why an attempt cannot be made at a cell whose state under one of its locks is not place->open. */
-static inline enum bcri_attempt bcri_why_not_open(const struct bcri_place *place, uint64_t state)
+/* Why an attempt cannot be made at a cell whose state under one of its locks is not resolved->open. */
+static inline enum bcri_attempt bcri_why_not_open(const struct bcri_resolved *resolved, uint64_t state)
 {
-    return state >> 32 == place->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_TRY_BOTH_LOCKS
-                                                                               : BCRI_TRY_STALE;
+    return state >> 32 == resolved->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_TRY_BOTH_LOCKS
+                                                                                  : BCRI_TRY_STALE;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where public routines begin: handlers run that are requested and that the caller's priority lets in.
  *
- * With the journal closed and no lock held; a place that was looked up before is out of date afterwards. */
+ * With the journal closed and no lock held; a cell that was resolved before is out of date afterwards. */
 #ifndef BCRI_ENTER_H
 #define BCRI_ENTER_H
 

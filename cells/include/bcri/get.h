@@ -4,19 +4,19 @@
 #define BCRI_GET_H
 
 #include "bcri/attempt.h"
-#include "bcri/place.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 
 /* A get that the fast tier has not done. */
 struct bcri_get {
-    uint64_t key;             /* of the cell: CCE and number */
-    struct bcri_place *place; /* NULL: the cell is yet to be looked up */
+    uint64_t key;                   /* of the cell: CCE and number */
+    struct bcri_resolved *resolved; /* NULL: the cell is yet to be looked up */
     struct bcri_slot_shm *slot;
     bcri_ref slot_ref;
     enum bcri_want want;
     bool lock; /* by the right of those who lock */
     int msec;
-    uint32_t owner; /* of the cell; a get that waits may forget the place */
+    uint32_t owner; /* of the cell; a get that waits may forget the resolved cell */
 };
 
 /* An attempt under the head lock alone. */
@@ -31,7 +31,7 @@ static inline void bcri_note_locks(struct bcri_ctx *ctx)
 
 /* Writes the mark by which others learn that the protected region died with its taker, `tag`: it holds until the cell's
  * epoch is past `epoch`, the one in which the region was put or taken. Under the head lock. */
-void bcri_write_owner_set(struct bcri_place *place, uint32_t tag, uint32_t epoch);
+void bcri_write_owner_set(struct bcri_resolved *resolved, uint32_t tag, uint32_t epoch);
 /* Whether this process can map the region and, for a write lock, has memory for a private copy. Under the head lock. */
 bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region);
 

@@ -41,7 +41,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 #include "bcri/tx.h"
 #include "bcri/watermark.h"
 
@@ -84,39 +84,40 @@ static inline bool bcri_requests_sleep(struct bcri_ctx *ctx)
 /* ---- notifiers: under the locks of the cell */
 
 /* Whether an addition meets the mark, that leaves `queued` regions in the cell. Under the tail lock at least. */
-static inline bool bcri_addition_requests(const struct bcri_place *place, uint64_t queued)
+static inline bool bcri_addition_requests(const struct bcri_resolved *resolved, uint64_t queued)
 {
-    return (bcri_load(&place->cell->t.state) & BCRI_CELL_HIGH) != 0 && queued != 0 &&
-           queued >= (uint64_t)(int64_t)bcri_watermark_of(place->cell);
+    return (bcri_load(&resolved->cell->t.state) & BCRI_CELL_HIGH) != 0 && queued != 0 &&
+           queued >= (uint64_t)(int64_t)bcri_watermark_of(resolved->cell);
 }
 /* Whether a get does, that finds `queued` and takes or reads. Under the head lock at least. */
-static inline bool bcri_get_requests(const struct bcri_place *place, uint64_t queued, bool takes)
+static inline bool bcri_get_requests(const struct bcri_resolved *resolved, uint64_t queued, bool takes)
 {
-    if ((bcri_load(&place->cell->h.state) & BCRI_CELL_LOW) == 0)
+    if ((bcri_load(&resolved->cell->h.state) & BCRI_CELL_LOW) == 0)
         return false;
-    int64_t mark = bcri_watermark_of(place->cell);
+    int64_t mark = bcri_watermark_of(resolved->cell);
     return mark == 0 ? queued == 0 : takes && queued <= (uint64_t)-mark;
 }
 
 /* Counts one in the running transaction, if it is due. */
-static inline void bcri_tx_request(struct bcri_ctx *ctx, const struct bcri_place *place, bool due)
+static inline void bcri_tx_request(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due)
 {
     if (due)
-        BCRI_TX64(ctx, place->ref, struct bcri_cell_shm, t.requests, bcri_load(&place->cell->t.requests) + 1);
+        BCRI_TX64(ctx, resolved->ref, struct bcri_cell_shm, t.requests,
+                  bcri_load(&resolved->cell->t.requests) + 1);
 }
 
 /* Tells the owner what the cell has counted. `hint`: the region that was put. True: the owner is to be rung, if need be after the
  * lock of the cell was let go. */
-bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_place *place, bcri_ref hint);
+bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bcri_ref hint);
 /* Tells it, and rings if need be, once the transaction is done in which it was due. */
-void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_place *place, bool due);
+void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due);
 
 /* ---- after a death: enl */
 
 /* Both under the cell's locks, or the one that it was: the dead one's still, or enl's in its place.
  * tell_again: what may not have been told of a cell that was changed by transactions, and rings.
  * finish: the same after a fast put or get that has met the mark and is done: counts it, if it was not. */
-void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_place *place);
-void bcri_request_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_place *place);
+void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *resolved);
+void bcri_request_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_resolved *resolved);
 
 #endif

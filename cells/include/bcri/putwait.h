@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 #include "bcri/slot.h"
 
 struct bcri_put;
@@ -27,14 +27,14 @@ struct bcri_put;
 /* A put finds no room. spin looks for a while whether a taker makes some; gather, for one that does
  * not wait, whether another cell of the area has a credit that it does not use; wait waits until
  * the deadline: 0; bcrE_FULL; BCRI_STALE. */
-bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_place *place);
-bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_place *place);
+bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_resolved *resolved);
+bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
 int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
 
 /* The two halves of a put that waits, for putting into many cells at once. begin: BCRI_WAITS and the request's slot; bcrE_FULL: time
  * is up, and somebody who is stopped holds the area's lock.
  * end: 0, bcrE_FULL (time is up), or why it failed. The region's hold of the caller is untouched by both. */
-int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_place *place,
+int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_resolved *resolved,
                        struct bcri_slot_shm **request_out, uint64_t deadline_ns);
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns);
 

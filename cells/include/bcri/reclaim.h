@@ -15,7 +15,7 @@
  * daemon looked, and one for each thing that it saw held. Things may be freed between the two looks and counted for
  * nothing; then the daemon is told early and looks again.
  *
- * What is punched may still be touched through a mapping: by who takes a lock at an out-of-date place, at any time, and by a
+ * What is punched may still be touched through a mapping: by a CCE that takes a lock of an outdated resolved cell, at any time, and by a
  * transaction that is being done again, until its journal is closed. It reads as zero, which is nobody's generation; a store
  * brings one page back, until the room or the number is given out again. Mappings stay: a number has one file. Why nothing
  * leads there from before: docs/layout/host.md.

@@ -8,7 +8,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 
 enum bcri_want { BCRI_WANT_TAKE, BCRI_WANT_READ, BCRI_WANT_LOCK };
 #define BCRI_REQUEST_WRITE 0x80u /* beside it, of a put that waits: it replaces */
@@ -28,7 +28,7 @@ static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
     return bcri_load(&slot->kind) >> 8;
 }
 
-/* `slot->cell` names the cell, so the place is found again from there.
+/* `slot->cell` names the cell, so the cell is resolved again from there.
  * settle: 0: the slot is LIVE now; BCRI_WAITS: not served yet; else the error, the slot is free again. bcrE_RGID: it was
  * already.
  * gone: the program has withdrawn a request of its own: other invocations that wait for it look again.
@@ -62,10 +62,10 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
  * the slot is free: bcrE_NOMEM. */
 int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
-/* For a get that has just begun to wait by ticket at `place`: spins as long as an answer is likely
+/* For a get that has just begun to wait by ticket at `resolved`: spins as long as an answer is likely
  * and no handler is requested, yields where nobody can, and takes it. 0: the slot is LIVE;
  * BCRI_WAITS; bcrE_NOMEM. */
-int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_place *place, struct bcri_slot_shm *slot,
+int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns);
 
 #endif

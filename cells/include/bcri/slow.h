@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
-#include "bcri/place.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/slot.h"
 
 /* Where somebody who is stopped holds the first lock when time is up: bcrE_FULL, bcrE_TIMEOUT. */
-int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_place *place, bool write, bcri_ref region,
+int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool write, bcri_ref region,
                   struct bcri_slot_shm *slot, bool nofree, uint64_t deadline_ns);
-int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_place *place, enum bcri_want want, int msec,
+int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want, int msec,
                   struct bcri_slot_shm *slot);
 
 #endif

@@ -3,7 +3,7 @@
  * cell is looked up, since who looks has no lock and may see anything; cells when the daemon has
  * both their locks. CCEs do without the latter.
  *
- * What calls need no look for: places are private copies, a ring index is masked, and a reference
+ * What calls need no look for: resolved cells are private copies, a ring index is masked, and a reference
  * is compared with the end of its segment as it becomes an address (bcri_at). */
 #ifndef BCRI_VALIDATE_H
 #define BCRI_VALIDATE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "bcri/cell.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 
 /* The area at `ref`, all of it and its cells within their segments, of the generation `*gen_out`.
  * 0; bcrE_NOCELL: there is none (any more); bcrE_NOMEM: it cannot be mapped; bcrE_INTERNAL: it is
@@ -30,25 +30,26 @@ struct bcri_area_shm *bcri_area_next_own(struct bcri_ctx *ctx, bcri_ref ref,
 
 /* The daemon, with both locks: whether counters, chains and lists begin as they may. If not the
  * cell is condemned. */
-bool bcri_cell_validate(struct bcri_ctx *enl, struct bcri_place *place);
+bool bcri_cell_validate(struct bcri_ctx *enl, struct bcri_resolved *resolved);
 
 /* The daemon, with both locks: closes a corrupt cell for good. Whoever waits there, or comes later,
  * is told bcrE_INTERNAL; what its chains lead to stays held. Waiting puts are told when the daemon
  * looks at the cell next (bcri_look_again), which it is rung for. */
-void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_place *place);
+void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_resolved *resolved);
 
 /* For a request that still waits at a cell which was found closed, or another's: whether that is
  * for good, so that nobody will ever answer. That is corrupt: a living owner that is closing its
  * cells ends their requests, or opens them again. */
-bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_place *place, const struct bcri_slot_shm *slot);
+bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
+                    const struct bcri_slot_shm *slot);
 
 /* Whether a cell that is in its owner's list is what such a cell must be: open. */
-bool bcri_cell_open(const struct bcri_place *place);
+bool bcri_cell_open(const struct bcri_resolved *resolved);
 /* Whether it is condemned. */
-static inline bool bcri_cell_condemned(const struct bcri_place *place)
+static inline bool bcri_cell_condemned(const struct bcri_resolved *resolved)
 {
-    const uint64_t state = bcri_load_acquire(&place->cell->h.state);
-    return state >> 32 == place->open >> 32 && (state & BCRI_CELL_CORRUPT) != 0;
+    const uint64_t state = bcri_load_acquire(&resolved->cell->h.state);
+    return state >> 32 == resolved->open >> 32 && (state & BCRI_CELL_CORRUPT) != 0;
 }
 
 #endif

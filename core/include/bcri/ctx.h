@@ -54,12 +54,12 @@ struct bcri_fd_upcalls {
 struct bcri_cell_fd; /* cells/bcr_fd.c */
 struct bcri_hooks;   /* hooks.h */
 
-struct bcri_heap;    /* heap.h */
-struct bcri_sched;   /* handlers/ */
-struct bcri_cellmap; /* cells/: what this CCE has found out about cells */
-struct bcri_place;   /* the same about one of them */
-struct bcri_copier;  /* copydesc.h: the copy descriptors that this CCE has used */
-struct bcri_ids;     /* cces.h: the small ints by which this CCE names others */
+struct bcri_heap;     /* heap.h */
+struct bcri_sched;    /* handlers/ */
+struct bcri_cellmap;  /* cells/: what this CCE has found out about cells */
+struct bcri_resolved; /* the same about one of them */
+struct bcri_copier;   /* copydesc.h: the copy descriptors that this CCE has used */
+struct bcri_ids;      /* cces.h: the small ints by which this CCE names others */
 
 /* Where this process has mapped a segment. Not mapped: {NULL, 0}. */
 struct bcri_mapping {
@@ -118,7 +118,7 @@ struct bcri_ctx {
     bcri_ref slot_cached_ref;
     struct bcri_slot_shm **slot_top; /* stack of free IDs, private; NULL lies at its bottom */
     /* The places in `cells` that a put, and a get, has used last; NULL: none. */
-    struct bcri_place *put_place, *get_place;
+    struct bcri_resolved *put_resolved, *get_resolved;
     struct bcri_heap *heap;       /* heap.h: this CCE's allocator */
     struct bcri_trace_shm *trace; /* of the record */
     uint64_t coarse_ns;

@@ -26,7 +26,7 @@
  * sleepers.
  * Model: test/spin/lock.pml.
  *
- * Count words (region.h), and what else a CCE has for as long as it changes it (an odd version, cells/place.c), are waited for in the
+ * Count words (region.h), and what else a CCE has for as long as it changes it (an odd version, cells/resolved.c), are waited for in the
  * same way: by the one loop (wait_loop.h), with a sleep on the holder. */
 #ifndef BCRI_LOCK_H
 #define BCRI_LOCK_H

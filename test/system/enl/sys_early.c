@@ -27,7 +27,7 @@
 
 #include "bcri/archtype.h"
 #include "bcri/channel.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 #include "bcri/self.h"
 #include "bcri/signature.h"
 #include "early.h"
@@ -135,10 +135,10 @@ static void end_at_any_moment(void)
 
 static void meet_corrupt_cell_0(void)
 {
-    struct bcri_place *place;
+    struct bcri_resolved *resolved;
     must(bcr_init(0, NULL) >= 0, "bcr_init");
-    must(bcri_place_find(bcri_self(), 1, 0, &place) == 0, "cell 0");
-    bcri_store(&place->cell->h.head, UINT64_C(1) << 40);
+    must(bcri_resolved_find(bcri_self(), 1, 0, &resolved) == 0, "cell 0");
+    bcri_store(&resolved->cell->h.head, UINT64_C(1) << 40);
     tell_pid();
     (void)bcr_zap(1, 0);
     must(false, "a corrupt cell ends its CCE");

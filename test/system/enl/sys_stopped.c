@@ -22,7 +22,7 @@
 
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 #include "bcri/self.h"
 
 enum { CELL = 1, NAMES };
@@ -50,20 +50,20 @@ __attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
 static void hold(int owner)
 {
     struct bcri_ctx *ctx = bcri_self();
-    struct bcri_place *place;
+    struct bcri_resolved *resolved;
     const char *locks = getenv("SYS_HOLDS");
-    must(bcri_place_find(ctx, owner, CELL, &place) == 0, "find the cell");
-    bcri_journal_open(ctx, BCRI_OP_SLOW, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    must(bcri_resolved_find(ctx, owner, CELL, &resolved) == 0, "find the cell");
+    bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
     if (strchr(locks, 'h') != NULL)
-        bcri_lock(ctx, &place->cell->h.lock);
+        bcri_lock(ctx, &resolved->cell->h.lock);
     if (strchr(locks, 't') != NULL)
-        bcri_lock(ctx, &place->cell->t.lock);
+        bcri_lock(ctx, &resolved->cell->t.lock);
     tell("2 %ld\n", (long)getpid());
     raise(SIGSTOP);
     if (strchr(locks, 't') != NULL)
-        bcri_unlock(ctx, &place->cell->t.lock);
+        bcri_unlock(ctx, &resolved->cell->t.lock);
     if (strchr(locks, 'h') != NULL)
-        bcri_unlock(ctx, &place->cell->h.lock);
+        bcri_unlock(ctx, &resolved->cell->h.lock);
     bcri_journal_close(ctx);
 }
 

@@ -10,7 +10,7 @@
 
 #include "bcri/audit.h"
 #include "bcri/cell.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 
@@ -225,9 +225,9 @@ int pending_gets(struct bcri_ctx *ctx)
 
 static struct bcri_area_shm *area_of(int cce, int cell)
 {
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(bcri_self(), cce, cell, &place), 0);
-    return place->area;
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(bcri_self(), cce, cell, &resolved), 0);
+    return resolved->area;
 }
 
 int waiting_puts_at(int cce, int cell)

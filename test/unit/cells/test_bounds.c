@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "bcri/clock.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 
 static void **full_for(void **rgid, int cce, int cell)
 {
@@ -418,10 +418,10 @@ TEST(a_put_takes_no_credit_that_was_gathered_for_one_that_waits)
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
     struct later *put = later_put(two, 1, 3, one_of_two, cell);
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
-    struct bcri_area_shm *area = place->area;
-    struct bcri_tail_shm *t = &place->cell->t;
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+    struct bcri_area_shm *area = resolved->area;
+    struct bcri_tail_shm *t = &resolved->cell->t;
     CHECK_UINT(bcri_load(&t->credits), 2);
     bcri_store(&t->credits, 1);
     bcri_store(&area->pool, 1);
@@ -444,9 +444,9 @@ TEST(a_region_goes_round_many_more_cells_than_there_is_room_for)
     enum { MANY = 100, ROOM = 3, KEPT = 96 };
     begin();
     const int cell = grow(MANY, ROOM, 1024);
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
-    struct bcri_area_shm *area = place->area;
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+    struct bcri_area_shm *area = resolved->area;
     for (int kept = 0; kept < ROOM; kept++) { /* with all the room, with less, with no more than it needs */
         for (int step = 0; step < 3 * KEPT; step++) {
             CHECK_INT(bcr_enq(number(step), bcr_cce, cell + step % KEPT, bcr_FREE), 0);
@@ -469,9 +469,9 @@ TEST(a_cell_that_is_to_hold_much_takes_half_of_what_another_has_unused)
 {
     begin();
     const int cell = grow(2, 64, 1 << 16);
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
-    struct bcri_tail_shm *t = &place->cell->t;
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+    struct bcri_tail_shm *t = &resolved->cell->t;
     CHECK_INT(bcr_enq(number(0), bcr_cce, cell + 1, bcr_FREE), 0); /* its share: 32 */
     for (int i = 0; i < 33; i++)
         CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);

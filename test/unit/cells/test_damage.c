@@ -11,10 +11,10 @@
 #include "bcri/audit.h"
 #include "bcri/cell.h"
 #include "bcri/heap.h"
-#include "bcri/place.h"
 #include "bcri/reclaim.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
+#include "bcri/resolved.h"
 #include "cce.h"
 #include "stray.h"
 
@@ -27,7 +27,7 @@ static struct scene {
     void **held, **shared, **pending, **listed, **lock;
     void **far, **far_pending, **far_free; /* IDs in a chunk of their own; far_free is no longer one */
     void **theirs;                         /* two's, of a region of one's */
-    struct bcri_place place[5];
+    struct bcri_resolved resolved[5];
 } scene;
 
 static void set_scene(void)
@@ -67,9 +67,9 @@ static void set_scene(void)
     scene.theirs = bcr_deq(one_of_two, scene.cell + 6, 0);
     CHECK(scene.theirs != NULL);
     for (int i = 0; i < 5; i++) {
-        struct bcri_place *place;
-        CHECK_INT(bcri_place_find(two, one_of_two, scene.cell + i, &place), 0);
-        scene.place[i] = *place;
+        struct bcri_resolved *resolved;
+        CHECK_INT(bcri_resolved_find(two, one_of_two, scene.cell + i, &resolved), 0);
+        scene.resolved[i] = *resolved;
     }
     as(one);
 }
@@ -77,37 +77,37 @@ static void set_scene(void)
 /* What may be damaged, in two's mapping. */
 static void *cell_0(void)
 {
-    return scene.place[0].cell;
+    return scene.resolved[0].cell;
 }
 static void *cell_1(void)
 {
-    return scene.place[1].cell;
+    return scene.resolved[1].cell;
 }
 static void *cell_2(void)
 {
-    return scene.place[2].cell;
+    return scene.resolved[2].cell;
 }
 static void *cell_4(void)
 {
-    return scene.place[4].cell;
+    return scene.resolved[4].cell;
 }
 static void *ring_0(void)
 {
-    return scene.place[0].ring;
+    return scene.resolved[0].ring;
 }
 static void *ring_1(void)
 {
-    return scene.place[1].ring;
+    return scene.resolved[1].ring;
 }
 static void *node(void)
 {
-    bcri_ref ref = bcri_load(&scene.place[4].cell->c.back_first);
+    bcri_ref ref = bcri_load(&scene.resolved[4].cell->c.back_first);
     CHECK(ref != BCRI_REF_NONE);
     return bcri_at(two, ref);
 }
 static void *area(void)
 {
-    return scene.place[0].area;
+    return scene.resolved[0].area;
 }
 static bcri_ref region_of(void **rgid)
 {
@@ -119,7 +119,7 @@ static void *held_region(void)
 }
 static void *queued_region(void)
 {
-    return bcri_at(two, bcri_load(bcri_ring_at(&scene.place[0], 0)) & BCRI_REF_MASK);
+    return bcri_at(two, bcri_load(bcri_ring_at(&scene.resolved[0], 0)) & BCRI_REF_MASK);
 }
 static void *shared_region(void)
 {
@@ -181,7 +181,7 @@ static void *entry_of_records(void)
 }
 static void *entry_of_cells(void)
 {
-    return entry_of(scene.place[0].cell);
+    return entry_of(scene.resolved[0].cell);
 }
 static void *entry_of_heap(void)
 {
@@ -484,7 +484,7 @@ static void is_condemned(int cell)
 TEST(a_ring_entry_that_leads_nowhere_ends_takers_and_readers_and_the_audit_names_it)
 {
     set_scene();
-    _Atomic uint64_t *ring = scene.place[0].ring;
+    _Atomic uint64_t *ring = scene.resolved[0].ring;
     uint64_t was = bcri_load(&ring[0]);
     store_64(&ring[0], was | 0xffffffffu);
     audit_names("lies in no heap");
@@ -506,7 +506,7 @@ TEST(a_ring_entry_that_leads_nowhere_ends_takers_and_readers_and_the_audit_names
 TEST(counters_that_cannot_be_end_who_meets_them_and_the_daemon_condemns_their_cell)
 {
     set_scene();
-    struct bcri_cell_shm *cell = scene.place[0].cell;
+    struct bcri_cell_shm *cell = scene.resolved[0].cell;
     store_64(&cell->h.head, bcri_load(&cell->h.head) + 1000);
     audit_names("tickets wait");
     as(two);
@@ -522,7 +522,7 @@ TEST(who_waits_at_a_cell_that_is_condemned_is_told_INTERNAL)
     set_scene();
     struct bcri_ctx *three = join();
     int one_of_three = name(three, one);
-    struct bcri_cell_shm *cells[] = {scene.place[1].cell, scene.place[2].cell};
+    struct bcri_cell_shm *cells[] = {scene.resolved[1].cell, scene.resolved[2].cell};
     store_64(&cells[0]->h.head, bcri_load(&cells[0]->h.head) + 1000);
     store_64(&cells[1]->c.list_first, UINT64_C(0xfffe) << 32 | 7);
     as(three);
@@ -549,7 +549,7 @@ TEST(what_was_handed_over_before_its_cell_was_condemned_is_its_takers)
         struct bcri_ctx *three = join();
         int one_of_three = name(three, one);
         CHECK_INT(bcr_enq(number(33), bcr_cce, scene.cell + 1, bcr_FREE), 0);
-        struct bcri_cell_shm *cell = scene.place[1].cell;
+        struct bcri_cell_shm *cell = scene.resolved[1].cell;
         store_64(&cell->h.head, bcri_load(&cell->h.head) + 1000);
         as(three);
         ENDS_ITSELF(bcr_zap(one_of_three, scene.cell + 1), "the counters of a cell");
@@ -572,9 +572,9 @@ TEST(a_put_that_waits_for_room_at_a_cell_that_is_condemned_is_told_INTERNAL)
     struct later *later = later_put(two, 1, 3, one_of_two, cell);
     struct bcri_ctx *three = join();
     int one_of_three = name(three, one);
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(three, one_of_three, cell, &place), 0);
-    store_64(&place->cell->h.head, bcri_load(&place->cell->h.head) + 1000);
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(three, one_of_three, cell, &resolved), 0);
+    store_64(&resolved->cell->h.head, bcri_load(&resolved->cell->h.head) + 1000);
     as(three);
     ENDS_ITSELF(bcr_rgfree(bcr_acqwl(one_of_three, cell, bcr_BLOCK)), "the counters of a cell");
     bury(three);
@@ -588,7 +588,7 @@ TEST(a_put_that_waits_for_room_at_a_cell_that_is_condemned_is_told_INTERNAL)
 TEST(a_cell_of_another_generation_than_its_area_ends_who_looks_for_it)
 {
     set_scene();
-    struct bcri_cell_shm *cell = scene.place[0].cell;
+    struct bcri_cell_shm *cell = scene.resolved[0].cell;
     uint64_t was = bcri_load(&cell->h.state);
     store_64(&cell->h.state, was ^ UINT64_C(1) << 40);
     as(two);
@@ -602,12 +602,12 @@ TEST(a_cell_of_another_generation_than_its_area_ends_who_looks_for_it)
 TEST(who_waits_at_a_cell_that_is_not_what_it_was_ends_itself_instead_of_waiting_for_ever)
 {
     set_scene();
-    struct bcri_cell_shm *cell = scene.place[1].cell;
+    struct bcri_cell_shm *cell = scene.resolved[1].cell;
     store_64(&cell->h.state, bcri_load(&cell->h.state) ^ UINT64_C(1) << 40);
     as(two);
     ENDS_ITSELF(bcr_rgwait(scene.pending, 0, 1), "a cell at which a request waits");
     ENDS_ITSELF(bcr_rgfree(scene.pending), "a cell at which a request waits");
-    store_64(&scene.place[2].cell->i.area, 0);
+    store_64(&scene.resolved[2].cell->i.area, 0);
     ENDS_ITSELF(bcr_rgwait(scene.listed, 0, 1), "a request for a cell that is gone");
     audit_names("it does not know its area");
 }
@@ -618,7 +618,7 @@ TEST(an_area_whose_cells_do_not_lie_in_its_segment_ends_who_looks_for_them)
     struct bcri_ctx *three = join();
     int one_of_three = name(three, one);
     as(three);
-    struct bcri_area_shm *area = scene.place[0].area;
+    struct bcri_area_shm *area = scene.resolved[0].area;
     const uint32_t log2 = area->ring_log2;
     store_32(&area->ring_log2, 0);
     ENDS_ITSELF(bcr_celllen(one_of_three, scene.cell), "an owner's list of areas");
@@ -655,7 +655,7 @@ TEST(a_lock_of_nobody_ends_who_needs_it_and_the_daemon_frees_it)
     set_scene();
     struct bcri_ctx *three = join();
     int one_of_three = name(three, one);
-    struct bcri_cell_shm *cell = scene.place[0].cell;
+    struct bcri_cell_shm *cell = scene.resolved[0].cell;
     store_32(&cell->h.lock, 60000);
     store_32(&cell->t.lock, 60000);
     audit_names("locks held by tags 60000,");
@@ -696,8 +696,8 @@ TEST(a_count_locked_by_nobody_ends_who_needs_it_and_the_daemon_frees_it)
 TEST(a_list_of_areas_that_goes_in_circles_ends_who_walks_it_but_not_the_daemon)
 {
     set_scene();
-    struct bcri_area_shm *area = scene.place[0].area;
-    store_64((void *)&area->next, scene.place[0].area_ref);
+    struct bcri_area_shm *area = scene.resolved[0].area;
+    store_64((void *)&area->next, scene.resolved[0].area_ref);
     as(two);
     ENDS_ITSELF(bcr_celllen(one_of_two, scene.cell + 1000), "an owner's list of areas");
     as(one);
@@ -712,7 +712,7 @@ TEST(a_list_of_requests_that_goes_in_circles_is_walked_once)
 {
     set_scene();
     struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)scene.listed;
-    store_64((void *)&slot->next, bcri_load(&scene.place[2].cell->c.list_first));
+    store_64((void *)&slot->next, bcri_load(&scene.resolved[2].cell->c.list_first));
     as(NULL);
     bury(one);
     CHECK(group_enl(group)->daemon.corrupt);
@@ -724,9 +724,9 @@ TEST(a_chain_of_regions_that_goes_in_circles_is_walked_once)
 {
     set_scene();
     struct bcri_node_shm *first = node();
-    const bcri_ref ref = bcri_load(&scene.place[4].cell->c.back_first);
+    const bcri_ref ref = bcri_load(&scene.resolved[4].cell->c.back_first);
     store_64((void *)&first->next, ref);
-    store_64((void *)&scene.place[4].area->node_free, ref);
+    store_64((void *)&scene.resolved[4].area->node_free, ref);
     as(two);
     ENDS_ITSELF(bcr_zap(one_of_two, scene.cell + 4), "a chain of queued regions");
     bury(two);
@@ -742,9 +742,9 @@ TEST(a_list_of_waiting_puts_that_goes_in_circles_is_walked_once)
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
     struct later *later = later_put(two, 1, 3, one_of_two, cell);
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
-    const bcri_ref ref = bcri_load(&place->area->put_first);
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+    const bcri_ref ref = bcri_load(&resolved->area->put_first);
     struct bcri_slot_shm *slot = bcri_at(one, ref);
     store_64((void *)&slot->next, ref);
     as(NULL);

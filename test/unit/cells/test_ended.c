@@ -10,9 +10,9 @@
 #include "bcri/cell.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/repair.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 
 /* Every routine that names a CCE says so, and the caller keeps what it holds. */
 static void all_say_dead(int cce, int cell)
@@ -354,34 +354,34 @@ TEST(a_process_that_is_killed_leaves_its_locks_and_waits_to_others)
 }
 
 /* One has moved the head and not named the region yet, the other holds the tail lock. */
-static void die_in_a_take(struct bcri_ctx *ctx, struct bcri_place *place)
+static void die_in_a_take(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    uint64_t ticket = bcri_load(&place->cell->h.head);
+    uint64_t ticket = bcri_load(&resolved->cell->h.head);
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
-    bcri_journal_open(ctx, BCRI_OP_TAKE, place->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
-    bcri_lock(ctx, &place->cell->h.lock);
-    bcri_store(&ctx->journal->region, bcri_load(bcri_ring_at(place, ticket)) & BCRI_REF_MASK);
+    bcri_journal_open(ctx, BCRI_OP_TAKE, resolved->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
+    bcri_lock(ctx, &resolved->cell->h.lock);
+    bcri_store(&ctx->journal->region, bcri_load(bcri_ring_at(resolved, ticket)) & BCRI_REF_MASK);
     bcri_store(&ctx->journal->ticket, ticket);
     bcri_journal_phase(ctx, 1);
-    bcri_store(&place->cell->h.head, ticket + 1);
+    bcri_store(&resolved->cell->h.head, ticket + 1);
 }
-static void die_before_a_put(struct bcri_ctx *ctx, struct bcri_place *place)
+static void die_before_a_put(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    bcri_journal_open(ctx, BCRI_OP_PUT, place->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    bcri_lock(ctx, &place->cell->t.lock);
+    bcri_journal_open(ctx, BCRI_OP_PUT, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    bcri_lock(ctx, &resolved->cell->t.lock);
 }
 
 /* It has its write lock, and is about to leave its mark: somebody has put since. */
-static void die_in_a_collect(struct bcri_ctx *ctx, struct bcri_place *place)
+static void die_in_a_collect(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     as(ctx);
     struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)number(5);
     as(one);
-    bcri_store(&slot->cell, place->ref);
+    bcri_store(&slot->cell, resolved->ref);
     bcri_store(&slot->key, 0);
-    bcri_store(&slot->prev, bcri_epoch(place->cell) - 1u);
+    bcri_store(&slot->prev, bcri_epoch(resolved->cell) - 1u);
     bcri_store(&slot->kind, bcri_request_kind(ctx, BCRI_WANT_LOCK));
-    bcri_journal_open(ctx, BCRI_OP_COLLECT, place->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
+    bcri_journal_open(ctx, BCRI_OP_COLLECT, resolved->ref, BCRI_REF_NONE, bcri_slot_ref(ctx, slot));
     bcri_journal_phase(ctx, 1);
 }
 
@@ -389,13 +389,13 @@ TEST(of_three_who_die_with_locks_that_the_others_repairs_need_all_are_repaired)
 {
     begin();
     int cell = grow(1, 2, 1024);
-    struct bcri_place *place;
+    struct bcri_resolved *resolved;
     struct bcri_ctx *dead[3] = {join(), join(), join()};
     CHECK_INT(bcr_enq(number(7), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
-    die_in_a_take(dead[0], place);
-    die_in_a_collect(dead[1], place);
-    die_before_a_put(dead[2], place);
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+    die_in_a_take(dead[0], resolved);
+    die_in_a_collect(dead[1], resolved);
+    die_before_a_put(dead[2], resolved);
     bcri_cce_dying(group_host(group), dead[1]->index);
     bcri_cce_dying(group_host(group), dead[2]->index);
     for (int i = 0; i < 3; i++)
@@ -411,12 +411,12 @@ TEST(a_repair_that_needs_a_lock_of_another_dead_one_is_begun_again_behind_that_o
     begin();
     for (int turn = 0; turn < 2; turn++) {
         int cell = grow(1, 2, 1024);
-        struct bcri_place *place;
+        struct bcri_resolved *resolved;
         struct bcri_ctx *dead[2] = {join(), join()};
         CHECK_INT(bcr_enq(number(7), bcr_cce, cell, bcr_FREE), 0);
-        CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
-        die_in_a_take(dead[turn], place);
-        die_before_a_put(dead[!turn], place);
+        CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+        die_in_a_take(dead[turn], resolved);
+        die_before_a_put(dead[!turn], resolved);
         bcri_cce_dying(group_host(group), dead[!turn]->index);
         leave(dead[turn]);
         leave(dead[!turn]);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bcri/cell.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 
 static struct bcri_ctx *holder;
 static uint32_t its_pid;
@@ -40,11 +40,11 @@ static void end_with_holder(void)
 }
 
 /* A cell of `one`'s, as it lies in memory. */
-static struct bcri_place *place_of(int cell)
+static struct bcri_resolved *place_of(int cell)
 {
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
-    return place;
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+    return resolved;
 }
 
 static void hold(_Atomic uint32_t *lock)

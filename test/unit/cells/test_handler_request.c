@@ -470,9 +470,9 @@ TEST(no_count_is_too_large_to_be_told)
     int cell = grow(2, 4, 8192);
     mark(cell, 0);
     mark(cell + 1, 0);
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(one, BCRI_SELF, cell, &place), 0);
-    _Atomic uint64_t *counter = &place->cell->t.requests;
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, BCRI_SELF, cell, &resolved), 0);
+    _Atomic uint64_t *counter = &resolved->cell->t.requests;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         for (int other = 0; other < 2; other++) {
             /* The count is near the end, and all but the last few are known. */

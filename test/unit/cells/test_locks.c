@@ -6,7 +6,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/clock.h"
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 
 TEST(the_write_lock_keeps_everybody_out_until_the_region_is_back)
 {
@@ -315,14 +315,14 @@ TEST(a_lock_taken_before_its_put_has_moved_the_tail_leaves_OWNERDEAD)
     int cell = grow(1, 2, 1024);
     struct bcri_ctx *holder = join();
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(one, bcr_cce, cell, &place), 0);
-    uint64_t tail = bcri_load(&place->cell->t.tail);
-    bcri_store(&place->cell->t.tail, tail - 1);
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+    uint64_t tail = bcri_load(&resolved->cell->t.tail);
+    bcri_store(&resolved->cell->t.tail, tail - 1);
     as(holder);
     CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
     as(one);
-    bcri_store(&place->cell->t.tail, tail);
+    bcri_store(&resolved->cell->t.tail, tail);
     leave(holder);
     all_say_ownerdead(bcr_cce, cell);
     end();

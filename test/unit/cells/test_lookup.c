@@ -11,8 +11,8 @@
 #include "bcri/audit.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
-#include "bcri/place.h"
 #include "bcri/reclaim.h"
+#include "bcri/resolved.h"
 #include "bcri/self.h"
 #include "cce.h"
 
@@ -32,9 +32,9 @@ static void *look(void *arg)
     as(looker->ctx);
     for (int n = 0; !atomic_load(&looker->stop) && looker->unexpected == 0; n++) {
         /* Not by the table of what was found before. */
-        struct bcri_place *place;
-        int error = bcri_place_find_slow(looker->ctx,
-                                         bcri_place_key(looker->cce, FIRST + n % (AREAS * CELLS)), &place);
+        struct bcri_resolved *resolved;
+        int error = bcri_resolved_find_slow(
+            looker->ctx, bcri_resolved_key(looker->cce, FIRST + n % (AREAS * CELLS)), &resolved);
         switch (error) {
         case 0: looker->found++; break;
         case bcrE_NOCELL: looker->missed++; break;
@@ -357,9 +357,9 @@ static int known(const struct bcri_ctx *ctx, int base, int cells)
 {
     int count = 0;
     for (int i = 0; i < cells; i++) {
-        uint64_t key = bcri_place_key(two_of_one, base + i);
-        const struct bcri_place *place = bcri_place_entry((struct bcri_ctx *)(uintptr_t)ctx, key);
-        count += place->key == key && place->version == bcri_load(place->version_at);
+        uint64_t key = bcri_resolved_key(two_of_one, base + i);
+        const struct bcri_resolved *resolved = bcri_resolved_entry((struct bcri_ctx *)(uintptr_t)ctx, key);
+        count += resolved->key == key && resolved->version == bcri_load(resolved->version_at);
     }
     return count;
 }
@@ -373,18 +373,18 @@ TEST(nearly_all_of_the_cells_that_a_CCE_uses_in_turn_are_remembered_however_many
     as(one);
     for (int walk = 0; walk < WALKS; walk++)
         for (int i = 0; i < MANY; i++) {
-            struct bcri_place *place;
-            CHECK_INT(bcri_place_find(one, two_of_one, base + i, &place), 0);
-            CHECK_INT(place->number, base + i);
-            CHECK_UINT(place->ref, bcri_area_cell(place->area, (uint32_t)i));
+            struct bcri_resolved *resolved;
+            CHECK_INT(bcri_resolved_find(one, two_of_one, base + i, &resolved), 0);
+            CHECK_INT(resolved->number, base + i);
+            CHECK_UINT(resolved->ref, bcri_area_cell(resolved->area, (uint32_t)i));
         }
     CHECK(known(one, base, MANY) > MANY / 10 * 9);
     as(two);
     CHECK_INT(bcr_cafree(base), 0);
     CHECK_INT(known(one, base, MANY), 0);
     as(one);
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(one, two_of_one, base, &place), bcrE_NOCELL);
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, two_of_one, base, &resolved), bcrE_NOCELL);
     end();
 }
 
@@ -393,12 +393,12 @@ TEST(cells_that_come_and_go_do_not_make_the_table_of_places_grow)
     begin();
     for (int turn = 0; turn < 2000; turn++) {
         const int base = bcr_cagrow(1 + turn % 1000, 0, 0, 0, 4, 4, 0);
-        struct bcri_place *place;
+        struct bcri_resolved *resolved;
         for (int i = 0; i < 4; i++)
-            CHECK_INT(bcri_place_find(one, 1, base + i, &place), 0);
+            CHECK_INT(bcri_resolved_find(one, 1, base + i, &resolved), 0);
         CHECK_INT(bcr_cafree(base), 0);
     }
-    CHECK_UINT(one->cells_shift, 64 - BCRI_PLACES_LOG2);
+    CHECK_UINT(one->cells_shift, 64 - BCRI_RESOLVEDS_LOG2);
     end();
 }
 

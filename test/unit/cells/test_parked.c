@@ -6,9 +6,9 @@
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/lock.h"
-#include "bcri/place.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
+#include "bcri/resolved.h"
 
 static struct bcri_ctx *enl, *holder, *dead;
 static int cell;
@@ -24,9 +24,9 @@ static void begin_with_two_more(void)
 
 static struct bcri_cell_shm *memory_of(int number)
 {
-    struct bcri_place *place;
-    CHECK_INT(bcri_place_find(one, bcr_cce, number, &place), 0);
-    return place->cell;
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, number, &resolved), 0);
+    return resolved->cell;
 }
 
 static bool repair(void)

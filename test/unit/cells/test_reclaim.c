@@ -9,11 +9,11 @@
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
 #include "bcri/heap.h"
-#include "bcri/place.h"
 #include "bcri/put.h"
 #include "bcri/reclaim.h"
 #include "bcri/repair.h"
 #include "bcri/request.h"
+#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slow.h"
@@ -328,19 +328,19 @@ TEST(a_place_from_before_is_stale_where_another_ones_cell_lies)
 {
     begin();
     as(one);
-    struct bcri_place *found, before;
-    CHECK_INT(bcri_place_find(one, group_name(one, two->index), 1, &found), 0);
+    struct bcri_resolved *found, before;
+    CHECK_INT(bcri_resolved_find(one, group_name(one, two->index), 1, &found), 0);
     before = *found;
     void **rgid = bcr_rgalloc(8, 0);
     struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
     follow_two();
-    struct bcri_place *now;
-    CHECK_INT(bcri_place_find(two, BCRI_SELF, 1, &now), 0);
+    struct bcri_resolved *now;
+    CHECK_INT(bcri_resolved_find(two, BCRI_SELF, 1, &now), 0);
     CHECK_UINT(now->ref, before.ref);
     CHECK(now->open != before.open);
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     const struct bcri_put put = {
-        .place = &before, .slot = slot, .slot_ref = bcri_slot_ref(one, slot), .region = region};
+        .resolved = &before, .slot = slot, .slot_ref = bcri_slot_ref(one, slot), .region = region};
     CHECK_INT(bcri_put_attempt(one, &put, BCRI_HOLDS_NOTHING, BCRI_DEADLINE_NEVER), BCRI_TRY_STALE);
     CHECK_INT(bcri_put_slow(one, &before, false, region, slot, false, BCRI_DEADLINE_NEVER), BCRI_STALE);
     CHECK_INT(bcri_get_slow(one, &before, BCRI_WANT_TAKE, 0, slot), BCRI_STALE);
@@ -372,8 +372,8 @@ TEST(a_region_is_not_given_back_to_the_cell_that_has_come_after_its_own)
     bcri_store(&((struct bcri_slot_shm *)(void *)own)->word, was);
     CHECK_INT(bcr_rgfree(own), 0);
     follow_two();
-    struct bcri_place *now;
-    CHECK_INT(bcri_place_find(two, BCRI_SELF, 2, &now), 0);
+    struct bcri_resolved *now;
+    CHECK_INT(bcri_resolved_find(two, BCRI_SELF, 2, &now), 0);
     CHECK_UINT(now->ref, bcri_load(&slot->cell));
     bcri_request_give_back(one, slot);
     CHECK_UINT(bcri_load(&slot->word), 0);
@@ -398,14 +398,14 @@ TEST(a_queue_stays_whole_when_the_one_that_added_nodes_to_it_has_ended)
         CHECK_INT(bcr_put(1, rgid, bcr_cce, 10, bcr_FREE), 0);
     }
     as(two);
-    struct bcri_place *place;
+    struct bcri_resolved *resolved;
     for (int i = 0; i < BACK; i++)
         CHECK((taken[i] = bcr_get(1, name, 10, 0)) != NULL);
-    CHECK_INT(bcri_place_find(two, name, 20, &place), 0);
+    CHECK_INT(bcri_resolved_find(two, name, 20, &resolved), 0);
     for (int i = BACK; i-- > 0;) { /* as a write lock that finds no memory for its copy */
         struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)taken[i];
-        bcri_store(&slot->cell, place->ref);
-        bcri_store(&slot->prev, place->open);
+        bcri_store(&slot->cell, resolved->ref);
+        bcri_store(&slot->prev, resolved->open);
         bcri_request_give_back(two, slot);
     }
     (void)end_two();

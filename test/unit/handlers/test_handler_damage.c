@@ -15,8 +15,8 @@
 /* Cell 0 has a high mark and regions, 1 is a demand, 2 has a low mark and regions, 3 has nothing. */
 static struct {
     int cell;
-    int demands;             /* of two, at cell 1, which one has not looked at */
-    struct bcri_place place; /* of cell 0, for two */
+    int demands;                   /* of two, at cell 1, which one has not looked at */
+    struct bcri_resolved resolved; /* of cell 0, for two */
     void **held;
 } scene;
 
@@ -38,7 +38,7 @@ static void demand(int times)
 
 static void set_scene(void)
 {
-    struct bcri_place *place;
+    struct bcri_resolved *resolved;
     begin();
     scene.cell = grow(4, 60, 65536);
     CHECK_INT(bcr_enq(number(100), bcr_cce, scene.cell, bcr_FREE), 0);
@@ -47,8 +47,8 @@ static void set_scene(void)
     CHECK_INT(bcr_handler(scene.cell + 1, on_cell, 0, 1, 1), 0);
     CHECK_INT(bcr_handler(scene.cell + 2, on_cell, -1, 2, 2), 0);
     as(two);
-    CHECK_INT(bcri_place_find(two, one_of_two, scene.cell, &place), 0);
-    scene.place = *place;
+    CHECK_INT(bcri_resolved_find(two, one_of_two, scene.cell, &resolved), 0);
+    scene.resolved = *resolved;
     scene.held = number(11);
     as(one);
     demand(scene.demands);
@@ -66,7 +66,7 @@ static void *bits(void)
 }
 static void *marked_cell(void)
 {
-    return scene.place.cell;
+    return scene.resolved.cell;
 }
 static void *journal(void)
 {

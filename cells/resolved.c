@@ -3,9 +3,9 @@
  *
  * The owner's areas form a list that hangs at its record; `version` is odd while the owner changes it. What was found is
  * kept in a private table that is trusted while the version is the same: one load of a line that hardly ever changes.
- * A place may still be out of date by the time its cell is locked; the cell's generation, compared under the lock,
+ * A resolved cell may still be out of date by the time its cell is locked; the cell's generation, compared under the lock,
  * decides, and what was a header once is never anything but a header of the same kind, so that the look is harmless. */
-#include "bcri/place.h"
+#include "bcri/resolved.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -70,7 +70,8 @@ bool bcri_version_stable(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
 }
 
 /* 0; bcrE_NOCELL, bcrE_NOMEM, bcrE_INTERNAL as bcri_area_look. */
-static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_place *place)
+static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref,
+                      struct bcri_resolved *resolved)
 {
     uint32_t gen;
     struct bcri_area_shm *area;
@@ -78,8 +79,8 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     const int error = bcri_area_look(ctx, area_ref, &area, &gen);
     if (error != 0 || cell == NULL)
         return error != 0 ? error : bcrE_NOMEM;
-    place->record = bcri_record(ctx, area->owner);
-    if (place->record == NULL)
+    resolved->record = bcri_record(ctx, area->owner);
+    if (resolved->record == NULL)
         return bcrE_NOMEM;
     const uint64_t offset = bcri_ref_offset(cell_ref) - bcri_ref_offset(area->cells);
     uint32_t nth = (uint32_t)(offset / BCRI_PAGE_BYTES * BCRI_CELLS_PER_PAGE +
@@ -87,43 +88,43 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     if (bcri_load(&cell->i.area) != area_ref)
         return bcrE_NOCELL; /* both may be others' by now */
     const bool fits = nth < bcri_area_cells(area) && bcri_area_cell(area, nth) == cell_ref;
-    place->ring_ref = bcri_area_ring(area, nth);
-    place->ring = bcri_at_stale(ctx, place->ring_ref);
+    resolved->ring_ref = bcri_area_ring(area, nth);
+    resolved->ring = bcri_at_stale(ctx, resolved->ring_ref);
     atomic_thread_fence(memory_order_acquire);
     if (bcri_load(&area->gen) != gen)
         return bcrE_NOCELL;
-    if (!fits || place->ring == NULL)
+    if (!fits || resolved->ring == NULL)
         return fits ? bcrE_NOMEM : bcrE_INTERNAL;
-    place->cell = cell;
-    place->area = area;
-    place->ref = cell_ref;
-    place->area_ref = area_ref;
-    place->open = place->open_head = (uint64_t)gen << 32;
-    place->ring_log2 = (uint8_t)area->ring_log2;
-    place->ring_mask = (uint32_t)((sizeof(uint64_t) << area->ring_log2) - sizeof(uint64_t));
-    place->owner = area->owner;
-    place->own = area->owner == ctx->index;
-    place->number = (int)(area->base + nth);
+    resolved->cell = cell;
+    resolved->area = area;
+    resolved->ref = cell_ref;
+    resolved->area_ref = area_ref;
+    resolved->open = resolved->open_head = (uint64_t)gen << 32;
+    resolved->ring_log2 = (uint8_t)area->ring_log2;
+    resolved->ring_mask = (uint32_t)((sizeof(uint64_t) << area->ring_log2) - sizeof(uint64_t));
+    resolved->owner = area->owner;
+    resolved->own = area->owner == ctx->index;
+    resolved->number = (int)(area->base + nth);
     uint32_t kind = 0;
     while (kind < BCRI_CELL_INOUT && nth >= area->kinds[kind])
         nth -= area->kinds[kind++];
-    place->kind = (enum bcri_cell_kind)kind;
+    resolved->kind = (enum bcri_cell_kind)kind;
     atomic_thread_fence(memory_order_acquire);
     return bcri_load(&area->gen) == gen ? 0 : bcrE_NOCELL;
 }
 
-int bcri_place_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place)
+int bcri_resolved_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *resolved)
 {
     struct bcri_cell_shm *cell = bcri_at_stale(ctx, cell_ref);
     if (cell == NULL)
         return bcri_leads_nowhere(ctx, cell_ref) ? bcrE_INTERNAL : bcrE_NOMEM;
     bcri_ref area_ref = bcri_load(&cell->i.area);
-    return area_ref != BCRI_REF_NONE ? place_fill(ctx, area_ref, cell_ref, place) : bcrE_NOCELL;
+    return area_ref != BCRI_REF_NONE ? place_fill(ctx, area_ref, cell_ref, resolved) : bcrE_NOCELL;
 }
 
-int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *place)
+int bcri_resolved_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *resolved)
 {
-    const int error = bcri_place_look(ctx, cell_ref, place);
+    const int error = bcri_resolved_look(ctx, cell_ref, resolved);
     if (bcri_unlikely(error == bcrE_INTERNAL))
         bcri_corrupt(ctx, "a cell, or its area", cell_ref);
     return error;
@@ -132,7 +133,7 @@ int bcri_place_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_place *pl
 /* Looks through the owner's list. The list may change under us: whatever is read is memory that holds headers for ever,
  * and the version is compared again afterwards. bcrE_INTERNAL: it is corrupt, unless it has changed. */
 static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t number,
-                         struct bcri_place *place)
+                         struct bcri_resolved *resolved)
 {
     const struct bcri_area_shm *before = NULL;
     for (bcri_ref ref = bcri_load_acquire(&record->id.first_area); ref != BCRI_REF_NONE;) {
@@ -143,7 +144,7 @@ static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
         before = area;
         uint32_t nth = number - area->base;
         if (nth < bcri_area_cells(area)) {
-            int error = place_fill(ctx, ref, bcri_area_cell(area, nth), place);
+            int error = place_fill(ctx, ref, bcri_area_cell(area, nth), resolved);
             return error != bcrE_NOCELL ? error : bcrE_INTERNAL;
         }
         ref = bcri_load_acquire(&area->next);
@@ -152,7 +153,7 @@ static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
 }
 
 static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadline_ns,
-                        struct bcri_place *place)
+                        struct bcri_resolved *resolved)
 {
     struct bcri_cce *cce = bcri_cce_lookup(ctx, id);
     if (cce == NULL)
@@ -164,12 +165,12 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadl
         uint32_t version;
         if (!version_stable_until(ctx, cce->record, cce->index, deadline_ns, &version))
             return bcrE_TIMEOUT;
-        error = number >= 0 ? find_in_areas(ctx, cce->record, (uint32_t)number, place) : bcrE_NOCELL;
-        bool open = error != 0 || bcri_cell_open(place);
+        error = number >= 0 ? find_in_areas(ctx, cce->record, (uint32_t)number, resolved) : bcrE_NOCELL;
+        bool open = error != 0 || bcri_cell_open(resolved);
         atomic_thread_fence(memory_order_acquire);
         if (bcri_load(&cce->record->id.version) != version)
             continue;
-        place->version = version;
+        resolved->version = version;
         if (error == 0 && open)
             return 0;
         /* A CCE that is ending has no cells; say which of the two it is. */
@@ -177,39 +178,39 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadl
         if (ended != 0)
             return ended;
         /* A cell that is in the list of a living one is open, or condemned. */
-        if (error == bcrE_INTERNAL || (error == 0 && !bcri_cell_condemned(place)))
+        if (error == bcrE_INTERNAL || (error == 0 && !bcri_cell_condemned(resolved)))
             bcri_corrupt_at(ctx, "an owner's list of areas, or a cell", &cce->record->id.first_area);
         return error == 0 ? bcrE_INTERNAL : error;
     }
 }
 
-/* Never equal to the version of a place. */
+/* Never equal to the version of a resolved cell. */
 static const _Atomic uint32_t no_version = 1;
 
-void bcri_place_forget(struct bcri_ctx *ctx, struct bcri_place *place)
+void bcri_resolved_forget(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     (void)ctx;
-    place->version_at = &no_version;
-    place->version = 0;
+    resolved->version_at = &no_version;
+    resolved->version = 0;
 }
 
 static struct bcri_cellmap *new_map(struct bcri_ctx *ctx, uint32_t log2)
 {
     const size_t entries = (size_t)1 << log2;
     struct bcri_cellmap *map =
-        aligned_alloc(BCRI_CACHELINE, sizeof *map + entries * sizeof(union bcri_place_entry));
+        aligned_alloc(BCRI_CACHELINE, sizeof *map + entries * sizeof(union bcri_resolved_entry));
     if (map == NULL)
         return NULL;
-    memset(map, 0, sizeof *map + entries * sizeof(union bcri_place_entry));
+    memset(map, 0, sizeof *map + entries * sizeof(union bcri_resolved_entry));
     for (size_t i = 0; i < entries; i++)
-        bcri_place_forget(ctx, &map->entry[i].place);
+        bcri_resolved_forget(ctx, &map->entry[i].resolved);
     return map;
 }
 
-/* Whether a place is what a lookup would find. */
-static bool is_known(const struct bcri_place *place)
+/* Whether a resolved cell is what a lookup would find. */
+static bool is_known(const struct bcri_resolved *resolved)
 {
-    return place->version == bcri_load_acquire(place->version_at);
+    return resolved->version == bcri_load_acquire(resolved->version_at);
 }
 
 /* Twice as many entries. Without memory the table stays as it is. */
@@ -223,60 +224,61 @@ static void grow_map(struct bcri_ctx *ctx)
         return;
     ctx->cells = map;
     ctx->cells_shift--;
-    ctx->put_place = ctx->get_place = NULL;
+    ctx->put_resolved = ctx->get_resolved = NULL;
     for (size_t i = 0; i < (size_t)1 << log2; i++)
-        if (is_known(&old->entry[i].place))
-            *bcri_place_entry(ctx, old->entry[i].place.key) = old->entry[i].place;
+        if (is_known(&old->entry[i].resolved))
+            *bcri_resolved_entry(ctx, old->entry[i].resolved.key) = old->entry[i].resolved;
     free(old);
 }
 
-/* The entry for a place that is yet to be found. A cell that is looked for again and again because another one has its entry
+/* The entry for a cell that is yet to be resolved. A cell that is looked for again and again because another one has its entry
  * costs a search each time: so there are to be more. */
-static struct bcri_place *make_entry(struct bcri_ctx *ctx, uint64_t key)
+static struct bcri_resolved *make_entry(struct bcri_ctx *ctx, uint64_t key)
 {
     if (ctx->cells == NULL) {
-        ctx->cells_shift = 64 - BCRI_PLACES_LOG2;
-        ctx->cells = new_map(ctx, BCRI_PLACES_LOG2);
+        ctx->cells_shift = 64 - BCRI_RESOLVEDS_LOG2;
+        ctx->cells = new_map(ctx, BCRI_RESOLVEDS_LOG2);
         if (ctx->cells == NULL)
             return NULL;
     }
-    const struct bcri_place *before = bcri_place_entry(ctx, key);
+    const struct bcri_resolved *before = bcri_resolved_entry(ctx, key);
     const size_t entries = (size_t)1 << (64 - ctx->cells_shift);
     if (before->key != key && is_known(before) && ++ctx->cells->driven_out > entries / 4 &&
-        entries < (size_t)1 << BCRI_PLACES_LOG2_MOST)
+        entries < (size_t)1 << BCRI_RESOLVEDS_LOG2_MOST)
         grow_map(ctx);
-    return bcri_place_entry(ctx, key);
+    return bcri_resolved_entry(ctx, key);
 }
 
-int bcri_place_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_place **place_out)
+int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **place_out)
 {
-    return bcri_place_find_slow_within(ctx, key, -1, place_out); /* for ever */
+    return bcri_resolved_find_slow_within(ctx, key, -1, place_out); /* for ever */
 }
 
-int bcri_place_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec, struct bcri_place **place_out)
+int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
+                                   struct bcri_resolved **place_out)
 {
     const int cce = (int)(uint32_t)(key >> 32);
     const int number = (int)(uint32_t)key;
-    struct bcri_place *place = make_entry(ctx, key);
-    if (place == NULL)
+    struct bcri_resolved *resolved = make_entry(ctx, key);
+    if (resolved == NULL)
         return bcrE_NOMEM;
-    bcri_place_forget(ctx, place);
-    int error = place_search(ctx, cce, number, bcri_deadline_after(msec), place);
+    bcri_resolved_forget(ctx, resolved);
+    int error = place_search(ctx, cce, number, bcri_deadline_after(msec), resolved);
     if (error != 0)
         return error;
-    place->cce = cce;
-    place->key = key;
-    place->version_at = &place->record->id.version;
-    place->may_add = bcri_access(place, BCRI_USE_ADD) == 0;
-    place->may_lock = bcri_access(place, BCRI_USE_LOCK) == 0;
-    place->may_take = bcri_access(place, BCRI_USE_TAKE) == 0;
-    *place_out = place;
+    resolved->cce = cce;
+    resolved->key = key;
+    resolved->version_at = &resolved->record->id.version;
+    resolved->may_add = bcri_access(resolved, BCRI_USE_ADD) == 0;
+    resolved->may_lock = bcri_access(resolved, BCRI_USE_LOCK) == 0;
+    resolved->may_take = bcri_access(resolved, BCRI_USE_TAKE) == 0;
+    *place_out = resolved;
     return 0;
 }
 
-void bcri_places_fini(struct bcri_ctx *ctx)
+void bcri_resolved_fini(struct bcri_ctx *ctx)
 {
     free(ctx->cells);
     ctx->cells = NULL;
-    ctx->put_place = ctx->get_place = NULL;
+    ctx->put_resolved = ctx->get_resolved = NULL;
 }
