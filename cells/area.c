@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What bcr_cagrow makes and bcr_cafree takes away: numbers, cells, nodes, and (through heap.h) room for regions.
+/* What bcr_cagrow makes and bcr_cafree takes away: numbers, cells, nodes, and (through heap.h) room
+ * for regions.
  *
- * An area has two runs of the daemon's pages: headers, its own and its cells', and behind those elsewhere the rings and the nodes.
- * cell.h says what that is good for. The daemon gives the next ones to whoever wants some.
+ * An area has two runs of the daemon's pages: headers, its own and its cells', and behind those
+ * elsewhere the rings and the nodes. cell.h says what that is good for. The daemon gives the next
+ * ones to whoever wants some.
  *
- * Journal of both: none. The owner's death closes all it has, whatever it was doing (repair.c): the list of areas hangs
- * together at every instruction, and an area that was not yet linked in holds nothing. */
+ * Journal of both: none. The owner's death closes all it has, whatever it was doing (repair.c): the
+ * list of areas hangs together at every instruction, and an area that was not yet linked in holds
+ * nothing. */
 #include "bcri/area.h"
 
 #include "bcr/error.h"
@@ -51,7 +54,8 @@ static uint32_t numbers_of(const struct bcri_area_shm *area)
     return cells != 0 ? cells : 1;
 }
 
-/* The list is sorted by base. Finds where `count` numbers are free: at `wanted` if they are, else the lowest from 1. */
+/* The list is sorted by base. Finds where `count` numbers are free: at `wanted` if they are, else
+ * the lowest from 1. */
 static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _Atomic uint64_t **link_out,
                         uint32_t *base_out)
 {
@@ -91,7 +95,8 @@ static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_re
     uint64_t open = (uint64_t)gen << 32;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
         struct bcri_cell_shm *cell = bcri_at_sure(ctx, bcri_area_cell(area, i));
-        /* The pages read as zero, and the lock words are left alone: a CCE that resolved the cell earlier may hold one. */
+        /* The pages read as zero, and the lock words are left alone: a CCE that resolved the cell
+         * earlier may hold one. */
         bcri_store(&cell->i.area, area_ref);
         bcri_store_release(&cell->t.state, open);
         bcri_store_release(&cell->h.state, open);
@@ -203,7 +208,8 @@ static bool uncollected(const struct bcri_resolved *resolved)
     return false;
 }
 
-/* Closes the cells [0, n) or, on the way back, opens them. Returns how many were empty and are closed now. */
+/* Closes the cells [0, n) or, on the way back, opens them. Returns how many were empty and are
+ * closed now. */
 static uint32_t close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n)
 {
     struct bcri_resolved resolved;
@@ -237,7 +243,8 @@ static void reopen_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint3
         bcri_tx_commit(ctx);
         bcri_cell_leave(ctx, &resolved);
     }
-    /* Whoever freed room meanwhile could not give it to a put that waits for a cell that was closed. */
+    /* Whoever freed room meanwhile could not give it to a put that waits for a cell that was
+     * closed. */
     if (n != 0 && bcri_load_acquire(&area->waitputs) != 0 && cell_at(ctx, area, 0, &resolved)) {
         bcri_area_lock(ctx, &resolved);
         bcri_putwait_serve_all(ctx, &resolved);

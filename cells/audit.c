@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The audit's frame: records, IDs, regions. audit_cell.c looks at cells and areas.
  *
- * Order: cells first (they say which requests wait where and which regions they hold), then IDs, then the heaps, whose
- * headers are compared with the sum. */
+ * Order: cells first (they say which requests wait where and which regions they hold), then IDs,
+ * then the heaps, whose headers are compared with the sum. */
 #include "bcri/audit.h"
 
 #include <stdarg.h>
@@ -263,7 +263,8 @@ static void look_at_heaps(struct audit *audit)
 int bcri_audit(struct bcri_ctx *enl, struct bcri_audit *out)
 {
     struct audit audit = {.ctx = enl, .out = out};
-    /* It tells what it finds. A running program changes what it looks at, and a repair must not be blamed for that. */
+    /* It tells what it finds. A running program changes what it looks at, and a repair must not be
+     * blamed for that. */
     const bool corrupt = enl->daemon.corrupt;
     out->findings = out->regions = out->queued = out->beyond = 0;
     out->waiting_gets = out->waiting_puts = out->lost_nodes = 0;

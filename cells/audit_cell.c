@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The audit of an area and its cells: cell.h says what must hold. Nothing that is read here is trusted: chains and lists
- * end where something is met a second time. */
+/* The audit of an area and its cells: cell.h says what must hold. Nothing that is read here is
+ * trusted: chains and lists end where something is met a second time. */
 #include "bcri/cell.h"
 #include "bcri/request.h"
 #include "bcri/slot.h"

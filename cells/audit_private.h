@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the audit share: counting by reference, and saying what was found. audit*.c only. */
+/* What the parts of the audit share: counting by reference, and saying what was found. audit*.c
+ * only. */
 #ifndef BCR_AUDIT_PRIVATE_H
 #define BCR_AUDIT_PRIVATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_copyto, bcr_copyfm, bcr_copytofm, bcr_copytosz, bcr_descshow: regions on one side or both, copydesc between them.
- * bcr.h is their manual. */
+/* bcr_copyto, bcr_copyfm, bcr_copytofm, bcr_copytosz, bcr_descshow: regions on one side or both,
+ * copydesc between them. bcr.h is their manual. */
 #include <bcr.h>
 
 #include "bcri/archtype.h"
@@ -35,8 +35,9 @@ static bool is_own(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
     return bcri_load_acquire(&header->count) == BCRI_COUNT_ONE;
 }
 
-/* Makes a region that is to be written to the caller's alone. What cannot be copied must not cost the sharers their
- * common copy, so a descriptor that would be refused is refused here; the other arguments are good. */
+/* Makes a region that is to be written to the caller's alone. What cannot be copied must not cost
+ * the sharers their common copy, so a descriptor that would be refused is refused here; the other
+ * arguments are good. */
 static int own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, const int *copydesc)
 {
     if (is_own(ctx, slot))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_fd: a descriptor for poll(2) that tells when an own cell has regions. bcr.h is its manual.
  *
- * An armed cell (flag ARMED) sends all operations through both locks; whoever leaves it with a region in it tells the
- * daemon, which makes the descriptor readable, and takes the flag away: one message for one arming. The message goes
- * before the flag, so a death in between costs a second message, not the news. */
+ * An armed cell (flag ARMED) sends all operations through both locks; whoever leaves it with a
+ * region in it tells the daemon, which makes the descriptor readable, and takes the flag away: one
+ * message for one arming. The message goes before the flag, so a death in between costs a second
+ * message, not the news. */
 #include <bcr.h>
 
 #include <stdlib.h>

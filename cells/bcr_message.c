@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_send, bcr_sendm, bcr_recv: copying and communication in one. bcr.h is their manual.
  *
- * Data goes straight from the buffer into the region that will stand in the cell, and straight out of it: there is no
- * buffer in between. */
+ * Data goes straight from the buffer into the region that will stand in the cell, and straight out
+ * of it: there is no buffer in between. */
 #include <bcr.h>
 
 #include "bcri/archtype.h"
@@ -24,8 +24,8 @@ static void give_up(void **rgid)
     bcri_set_errno(code);
 }
 
-/* A region of just the size that the data take, with them in it. Returns what the copy returned, or less than 1: nothing
- * is held then. */
+/* A region of just the size that the data take, with them in it. Returns what the copy returned, or
+ * less than 1: nothing is held then. */
 static int pack(struct bcri_ctx *ctx, const void *buffer, int len, const int *buftype, int repl, int archtype,
                 void ***rgid_out)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror: regions in this CCE's hands. bcr.h is their manual.
+/* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror: regions in this CCE's hands. bcr.h is
+ * their manual.
  *
- * Journal. MOD: region (the copy), old, slot; phase 1: about to make the ID name the copy; 2: about to drop the old one;
- * 3: done. rgalloc and rgfree of own blocks need none (drop.h). */
+ * Journal. MOD: region (the copy), old, slot; phase 1: about to make the ID name the copy; 2: about
+ * to drop the old one; 3: done. rgalloc and rgfree of own blocks need none (drop.h). */
 #include <bcr.h>
 
 #include <string.h>
@@ -124,8 +125,8 @@ int bcr_rgmod(void **rgid)
     return error == 0 ? 0 : bcri_fail(error);
 }
 
-/* A pending request is withdrawn, or, if its cell was faster, taken and freed like any other; a failed one is just freed.
- * `error`: what bcri_id_live has said. */
+/* A pending request is withdrawn, or, if its cell was faster, taken and freed like any other; a
+ * failed one is just freed. `error`: what bcri_id_live has said. */
 static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, int error)
 {
     if (error != bcrE_PENDING)

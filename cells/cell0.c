@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cell 0: cell0.h. Its area is the first of each CCE's list and lies in the record, where floor 2 has its room. */
+/* Cell 0: cell0.h. Its area is the first of each CCE's list and lies in the record, where floor 2
+ * has its room. */
 #include "bcri/cell0.h"
 
 #include <string.h>
@@ -56,15 +57,16 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
     bcri_store_release(&record->id.first_area, ref);
 }
 
-/* Whether a region's data lies in its segment: its header is shared memory, and the daemon is about to write there. */
+/* Whether a region's data lies in its segment: its header is shared memory, and the daemon is about
+ * to write there. */
 static bool reaches(const struct bcri_ctx *ctx, bcri_ref ref, const struct bcri_region_shm *region)
 {
     const uint64_t end = (uint64_t)region->data_16 * 16 + region->length;
     return end <= ctx->map[bcri_ref_seg(ref)].units * BCRI_REF_UNIT;
 }
 
-/* The open journal says ALLOC (region counted once, nobody's yet); it becomes PUT with the hold already the cell's, so
- * that a death at any point drops it or leaves it in the cell. */
+/* The open journal says ALLOC (region counted once, nobody's yet); it becomes PUT with the hold
+ * already the cell's, so that a death at any point drops it or leaves it in the cell. */
 static int put_region(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region)
 {
     bcri_store(&ctx->journal->put_held, BCRI_HELD);

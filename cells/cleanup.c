@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a dead CCE leaves behind once its journal is closed: the IDs it held, its requests, its cells, the write locks it
- * had taken, its heap. repair.h. */
+/* What a dead CCE leaves behind once its journal is closed: the IDs it held, its requests, its
+ * cells, the write locks it had taken, its heap. repair.h. */
 #include <stdlib.h>
 
 #include "bcr/error.h"
@@ -22,8 +22,8 @@
 #include "bcri/tx.h"
 #include "bcri/validate.h"
 
-/* A region that was handed to a request of the dead one and not taken: the request's ID names it until it is at the head of
- * its cell again, so that this list can be made anew. */
+/* A region that was handed to a request of the dead one and not taken: the request's ID names it
+ * until it is at the head of its cell again, so that this list can be made anew. */
 struct undelivered {
     bcri_ref cell, region;
     struct bcri_slot_shm *slot;
@@ -77,8 +77,9 @@ static void keep_undelivered(struct walk *walk, struct bcri_slot_shm *slot, bcri
                                     .epoch = (uint32_t)bcri_load(&slot->prev)});
 }
 
-/* Enters the cell of a request. A cell that its living owner has closed in cafree is either failed with all its requests or
- * opened again: until then this one stands in its list. 0; bcrE_TIMEOUT: parked; else it is closed for good. */
+/* Enters the cell of a request. A cell that its living owner has closed in cafree is either failed
+ * with all its requests or opened again: until then this one stands in its list. 0; bcrE_TIMEOUT:
+ * parked; else it is closed for good. */
 static int enter_or_ended(struct bcri_ctx *enl, struct bcri_resolved *resolved,
                           const struct bcri_slot_shm *slot)
 {
@@ -108,8 +109,8 @@ static void clear_waiter(const struct bcri_resolved *resolved, const struct bcri
         bcri_store_release(waiter, 0); /* that is what the cells' memory waits for (reclaim.h) */
 }
 
-/* A request that waits: withdrawn. By ticket and delivered already: its region is kept for giving back, and it stays what it
- * is. False: parked. */
+/* A request that waits: withdrawn. By ticket and delivered already: its region is kept for giving
+ * back, and it stays what it is. False: parked. */
 static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_ctx *enl = walk->enl;
@@ -138,7 +139,8 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
         }
         bcri_cell_leave(enl, &resolved);
     } else if (error != bcrE_TIMEOUT) {
-        /* The cell was closed under a ticket that had been served: the region has nowhere to go back to. */
+        /* The cell was closed under a ticket that had been served: the region has nowhere to go
+         * back to. */
         const uint64_t entry = bcri_load_acquire(bcri_ring_at(&resolved, ticket));
         if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET &&
             bcri_entry_is(entry, ticket, resolved.ring_log2))
@@ -151,8 +153,8 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
     return error != bcrE_TIMEOUT;
 }
 
-/* A put that waits for room, or that was ended: whoever ended it is done with it once the area's lock could be had. False:
- * parked. */
+/* A put that waits for room, or that was ended: whoever ended it is done with it once the area's
+ * lock could be had. False: parked. */
 static bool end_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_resolved resolved;
@@ -170,7 +172,8 @@ static bool end_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref r
     return had;
 }
 
-/* A region whose ID is there and whose count is 0 was being allocated or freed by its only holder (drop.h). */
+/* A region whose ID is there and whose count is 0 was being allocated or freed by its only holder
+ * (drop.h). */
 static bool counts_somebody(struct bcri_ctx *enl, bcri_ref region)
 {
     const struct bcri_region_shm *header = bcri_at(enl, region);
@@ -193,7 +196,8 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
         return;
     if (is_put(word) && !end_put(walk->enl, slot, ref))
         return;
-    /* What a request has become by now, or the ID was from the start. Nobody but enl answers twice: tx.h. */
+    /* What a request has become by now, or the ID was from the start. Nobody but enl answers twice:
+     * tx.h. */
     word = bcri_load(&slot->word);
     const bool served = bcri_slot_state(word) == BCRI_SLOT_SERVED;
     bcri_ref region = bcri_slot_hold_of(word);
@@ -228,7 +232,8 @@ static void unmark(struct bcri_resolved *resolved, const struct undelivered *und
         bcri_store(&h->taker, 0);
 }
 
-/* All of one cell at once, from the `i`th on; the index behind them. Where enl is parked they stay as they are. */
+/* All of one cell at once, from the `i`th on; the index behind them. Where enl is parked they stay
+ * as they are. */
 static size_t give_back_to(struct walk *walk, size_t i)
 {
     struct bcri_ctx *enl = walk->enl;
@@ -314,7 +319,8 @@ static bool list_changed(const struct bcri_record_shm *record, uint32_t version)
     return bcri_load(&record->id.version) != version;
 }
 
-/* One area, all of it, or what is still there of it. True: it is corrupt, unless the list has changed. */
+/* One area, all of it, or what is still there of it. True: it is corrupt, unless the list has
+ * changed. */
 static bool walk_area(struct bcri_ctx *enl, const struct bcri_area_shm *area,
                       void (*visit)(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag),
                       uint32_t tag)
@@ -330,8 +336,9 @@ static bool walk_area(struct bcri_ctx *enl, const struct bcri_area_shm *area,
     return corrupt;
 }
 
-/* The areas whose numbers begin at `*from` or behind it; `*from` moves on with each that is done. To be called again if the list
- * has changed meanwhile. True: it is corrupt, unless it has; the rest of the list was left out. */
+/* The areas whose numbers begin at `*from` or behind it; `*from` moves on with each that is done.
+ * To be called again if the list has changed meanwhile. True: it is corrupt, unless it has; the
+ * rest of the list was left out. */
 static bool walk_areas(struct bcri_ctx *enl, const struct bcri_record_shm *record, uint32_t version,
                        uint64_t *from,
                        void (*visit)(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag),
@@ -357,9 +364,10 @@ static bool walk_areas(struct bcri_ctx *enl, const struct bcri_record_shm *recor
     return corrupt;
 }
 
-/* A living owner may be changing its list meanwhile: then on from where it got to, until the list was the same from there to its
- * end. Numbers ascend along the list, and what the owner adds below has nothing of what is looked for: it is younger than
- * the death. So an owner that never stops changing its areas does not keep the daemon for ever. */
+/* A living owner may be changing its list meanwhile: then on from where it got to, until the list
+ * was the same from there to its end. Numbers ascend along the list, and what the owner adds below
+ * has nothing of what is looked for: it is younger than the death. So an owner that never stops
+ * changing its areas does not keep the daemon for ever. */
 static void each_cell(struct bcri_ctx *enl, uint32_t index,
                       void (*visit)(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag),
                       uint32_t tag)
@@ -410,8 +418,9 @@ static void visit_mark(struct bcri_ctx *enl, struct bcri_resolved *resolved, uin
     bcri_journal_close(enl);
 }
 
-/* Steps, each of which passes over what it has done before, or does it to the same end: the journal; the IDs, each of which is FREE
- * once it is done; regions on their way back, which IDs name until then; the cells, each closed for good; the marks of write locks. */
+/* Steps, each of which passes over what it has done before, or does it to the same end: the
+ * journal; the IDs, each of which is FREE once it is done; regions on their way back, which IDs
+ * name until then; the cells, each closed for good; the marks of write locks. */
 bool bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);

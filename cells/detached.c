@@ -2,9 +2,9 @@
 /* Emptying a cell in one step, and dropping what was in it one region at a time.
  *
  * One transaction detaches the whole queue (and may put a replacement in its place); it also writes
- * into the journal what was detached (struct bcri_detached_shm): the first region, the ring's tickets,
- * the chains before and behind it. The entries stay where they are, under both locks, until each
- * has been dropped and its cursor moved on. enl goes on from the cursors.
+ * into the journal what was detached (struct bcri_detached_shm): the first region, the ring's
+ * tickets, the chains before and behind it. The entries stay where they are, under both locks,
+ * until each has been dropped and its cursor moved on. enl goes on from the cursors.
  *
  * Before each drop stands which cursor it is for, and what that was: so a drop that is done moves
  * its cursor exactly once. */
@@ -103,8 +103,8 @@ static void chain_drop(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
             bcri_store(cursor_of(detached, which), BCRI_REF_NONE);
             return;
         }
-        /* The node goes back by plain stores under the leaf lock: once the cursor has moved on it is only ours, and a
-         * death in between loses one node, no region. */
+        /* The node goes back by plain stores under the leaf lock: once the cursor has moved on it
+         * is only ours, and a death in between loses one node, no region. */
         drop_and_step(ctx, detached, which, bcri_load(&node->region), bcri_load(&node->next));
         bcri_leaf_lock(ctx, resolved);
         bcri_store(&node->region, BCRI_REF_NONE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_get, bcr_acqrl, bcr_acqwl, in two tiers (bcri/attempt.h). bcr.h is their manual.
  *
- * The fast tier, get_fast, takes or reads what it finds at the head of an open cell, also where additions
- * request a handler. It calls nothing, as that of the puts. The resume tier does all the rest: an attempt
- * under the head lock, both locks, waiting. */
+ * The fast tier, get_fast, takes or reads what it finds at the head of an open cell, also where
+ * additions request a handler. It calls nothing, as that of the puts. The resume tier does all the
+ * rest: an attempt under the head lock, both locks, waiting. */
 #include <bcr.h>
 
 #include "bcri/get.h"
@@ -82,7 +82,8 @@ static int get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_hel
     }
 }
 
-/* Waits until the request is served or time is up. 0: the slot is LIVE; else the slot is free again. */
+/* Waits until the request is served or time is up. 0: the slot is LIVE; else the slot is free
+ * again. */
 static int finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
                   uint64_t deadline_ns)
 {
@@ -192,7 +193,8 @@ static __attribute__((noinline)) void **get_on(struct bcri_ctx *ctx, struct bcri
     return get_resume(ctx, &get, held);
 }
 
-/* The region is taken, but somebody sleeps until this CCE lets go of a lock; the journal is still to be closed. */
+/* The region is taken, but somebody sleeps until this CCE lets go of a lock; the journal is still
+ * to be closed. */
 static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                                                  struct bcri_slot_shm *slot, enum kind kind)
 {
@@ -212,8 +214,8 @@ static __attribute__((noinline)) void **get_look_ahead(const struct bcri_ctx *ct
 
 /* ---- The fast tier ---- */
 
-/* Whether, under the head lock, the first entry is there and all is as most gets find it, so that take_entry can take it, or
- * read_alone read it. */
+/* Whether, under the head lock, the first entry is there and all is as most gets find it, so that
+ * take_entry can take it, or read_alone read it. */
 BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                          const struct bcri_cell_shm *cell, enum bcri_want want, uint64_t ticket,
                          bcri_ref *region_out, struct bcri_region_shm **header_out)

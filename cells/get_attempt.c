@@ -71,7 +71,8 @@ static enum bcri_attempt wait_by_ticket(struct bcri_ctx *ctx, const struct bcri_
     bcri_journal_phase(ctx, 4 | flags);
     bcri_store(&slot->cell, resolved->ref);
     bcri_store(&slot->key, ticket);
-    /* Which cell, and the epoch that the put of this ticket will make: a slow one would move the request to the list first. */
+    /* Which cell, and the epoch that the put of this ticket will make: a slow one would move the
+     * request to the list first. */
     bcri_store(&slot->prev, resolved->open | ((uint32_t)ticket + 1 + bcri_load(&resolved->cell->c.direct)));
     bcri_store(&slot->kind, bcri_request_kind(ctx, get->want));
     bcri_store(&slot->data, 0);
@@ -98,7 +99,8 @@ static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *g
     const enum bcri_want want = get->want;
     const bcri_ref region = entry & BCRI_REF_MASK;
     struct bcri_region_shm *const header = bcri_at(ctx, region);
-    /* Whoever takes a region will change its count or its data: claim the line at once, not first for reading. */
+    /* Whoever takes a region will change its count or its data: claim the line at once, not first
+     * for reading. */
     if (want != BCRI_WANT_READ)
         bcri_prefetch_write(header);
     if (bcri_unlikely(header == NULL) ||
@@ -133,8 +135,9 @@ static enum bcri_attempt get_at_head(struct bcri_ctx *ctx, const struct bcri_get
     return get->want == BCRI_WANT_READ ? BCRI_TRY_BOTH_LOCKS : wait_by_ticket(ctx, get, ticket, flags);
 }
 
-/* How many are queued, as far as it can be known without the tail lock: a put at this moment may count as one that comes
- * later. One that has stored its entry and not yet moved the tail counts. */
+/* How many are queued, as far as it can be known without the tail lock: a put at this moment may
+ * count as one that comes later. One that has stored its entry and not yet moved the tail
+ * counts. */
 static uint64_t queued(const struct bcri_resolved *resolved)
 {
     const uint64_t head = bcri_load(&resolved->cell->h.head);
@@ -170,9 +173,9 @@ static enum bcri_attempt get_and_request(struct bcri_ctx *ctx, const struct bcri
     return result;
 }
 
-/* One that has to wait where additions request takes both locks: a put there need not look whether somebody waits by ticket
- * (put_attempt.c). With such a mark the putters' line is left alone, and gets that find something are what they are in an open
- * cell: the fast tier does the next ones. */
+/* One that has to wait where additions request takes both locks: a put there need not look whether
+ * somebody waits by ticket (put_attempt.c). With such a mark the putters' line is left alone, and
+ * gets that find something are what they are in an open cell: the fast tier does the next ones. */
 static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_get *get)
 {
     struct bcri_resolved *const resolved = get->resolved;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a get stores under the head lock: for the fast tier (get.c) and for the attempt of the resume tier (get_attempt.c). The
- * head lock, the first entry, and no other line of the cell.
+/* What a get stores under the head lock: for the fast tier (get.c) and for the attempt of the
+ * resume tier (get_attempt.c). The head lock, the first entry, and no other line of the cell.
  *
  * Journal: TAKE; cell, slot, then under H region and ticket.
  *   phase 0   nothing has happened, or: H is held
@@ -16,7 +16,8 @@
  *   phase 1   about to count one more holder (cw_*), then slot word = LIVE. Counted and not LIVE: repair makes it LIVE, and
  *             the walk over the dead one's IDs drops it.
  *   Flag SOLE: the cell alone held it. Then nobody else changes the count as long as H is held, the new one is 2, and it needs
- *             no journal of its own: not LIVE, and H still held: repair stores it (again) and makes the slot LIVE. */
+ *             no journal of its own: not LIVE, and H still held: repair stores it (again) and makes the slot LIVE.
+ */
 #ifndef BCR_GET_HEAD_H
 #define BCR_GET_HEAD_H
 
@@ -39,7 +40,8 @@ BCRI_INLINE void make_live(struct bcri_slot_shm *slot, bcri_ref region, const st
     bcri_step();
 }
 
-/* Whoever takes the first region of a line of entries will probably take the others: have their headers come meanwhile. */
+/* Whoever takes the first region of a line of entries will probably take the others: have their
+ * headers come meanwhile. */
 BCRI_INLINE bool is_first_of_line(uint64_t ticket)
 {
     return bcri_unlikely(ticket % (BCRI_CACHELINE / sizeof(uint64_t)) == 0);

@@ -23,8 +23,8 @@ static uint64_t cell_in(uint64_t news)
 
 /* ---- the owner */
 
-/* What the handler will probably look at first, if it is known where: the entry of its cell that is to be taken next, and the
- * region. Both at once, so that their ways here take the time of one. */
+/* What the handler will probably look at first, if it is known where: the entry of its cell that is
+ * to be taken next, and the region. Both at once, so that their ways here take the time of one. */
 static void look_ahead(struct bcri_ctx *ctx, uint32_t number, uint64_t hint)
 {
     const bcri_ref region = hint & BCRI_REF_MASK;
@@ -67,7 +67,8 @@ static void set_bit(REQUESTS *requests, uint32_t number)
     bcri_step();
 }
 
-/* The first try takes for granted that there was no news: who loads a word first waits twice for its line. */
+/* The first try takes for granted that there was no news: who loads a word first waits twice for
+ * its line. */
 static void tell(REQUESTS *requests, uint32_t number, uint64_t count)
 {
     const uint64_t named = (uint64_t)number + 1;

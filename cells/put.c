@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_put, bcr_rlswl, bcr_wl2rl, in two tiers (bcri/attempt.h). bcr.h is their manual.
  *
- * The fast tier, put_fast, puts a region that its CCE gives away into an open cell without water marks that has room, at which
- * nobody sleeps. It calls nothing, so that no register need be saved, which is a fifth of the instructions. The resume tier,
- * bcri_put, does all the rest: an attempt under the tail lock, both locks, waiting for room. */
+ * The fast tier, put_fast, puts a region that its CCE gives away into an open cell without water
+ * marks that has room, at which nobody sleeps. It calls nothing, so that no register need be saved,
+ * which is a fifth of the instructions. The resume tier, bcri_put, does all the rest: an attempt
+ * under the tail lock, both locks, waiting for room. */
 #include <bcr.h>
 
 #include "bcri/put.h"
@@ -27,7 +28,8 @@
 #include "bcri/trace.h"
 #include "put_tail.h"
 
-/* How often a put that finds no room looks for a while whether a taker makes some, before it is registered. */
+/* How often a put that finds no room looks for a while whether a taker makes some, before it is
+ * registered. */
 enum { SPINS_FOR_ROOM = 2 };
 
 /* ---- The resume tier ---- */
@@ -164,7 +166,8 @@ static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_re
     return put_resume(ctx, &put, held);
 }
 
-/* The put is done. `wakes`: somebody sleeps until this CCE lets go of a lock; the ID and the journal are still to be closed. */
+/* The put is done. `wakes`: somebody sleeps until this CCE lets go of a lock; the ID and the
+ * journal are still to be closed. */
 static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                                               bcri_ref region, uint32_t length, bool write,
                                               struct bcri_slot_shm *wakes)

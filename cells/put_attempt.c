@@ -31,9 +31,9 @@ static uint64_t oldest_waiting(const struct bcri_head_shm *h, uint64_t head)
     return low;
 }
 
-/* head is read before the waiters: a ticket below it has its waiter entry in place, or has been collected.
- * A cell that has not had its share of the area's credits takes it now: without credits every put would come here, and
- * carry the takers' line back and forth. */
+/* head is read before the waiters: a ticket below it has its waiter entry in place, or has been
+ * collected. A cell that has not had its share of the area's credits takes it now: without credits
+ * every put would come here, and carry the takers' line back and forth. */
 static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     const struct bcri_head_shm *h = &resolved->cell->h;
@@ -46,14 +46,16 @@ static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_resolved *resolved
         low = oldest_waiting(h, head);
     uint64_t by_ring = low + bcri_ring_entries(resolved);
     uint64_t credits = bcri_load(&resolved->cell->t.credits);
-    /* A cell for a lock has one credit and comes here with every put: the pool, which is empty then, is asked before the share. */
+    /* A cell for a lock has one credit and comes here with every put: the pool, which is empty
+     * then, is asked before the share. */
     if (head + credits < by_ring && bcri_load(&resolved->area->pool) != 0 &&
         credits < bcri_credits_share(resolved) && bcri_credits_from_pool(ctx, resolved))
         credits = bcri_load(&resolved->cell->t.credits);
     return by_ring < head + credits ? by_ring : head + credits;
 }
 
-/* Four wait by ticket at most, and only tickets from the tail on. A mark elsewhere is that of somebody who has gone. */
+/* Four wait by ticket at most, and only tickets from the tail on. A mark elsewhere is that of
+ * somebody who has gone. */
 static void look_for_marks(const struct bcri_resolved *resolved, uint64_t tail)
 {
     for (uint32_t i = 0; i < BCRI_TICKETS; i++)
@@ -128,7 +130,8 @@ static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put
     return BCRI_TRY_DONE;
 }
 
-/* The put at `tail` and its request. Nobody waits at this ticket; if the entry bears a mark, who slept there has gone. */
+/* The put at `tail` and its request. Nobody waits at this ticket; if the entry bears a mark, who
+ * slept there has gone. */
 static enum bcri_attempt put_and_request(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
                                          uint64_t *old_out)
 {
@@ -152,8 +155,9 @@ static enum bcri_attempt put_and_request(struct bcri_ctx *ctx, const struct bcri
     return BCRI_TRY_DONE;
 }
 
-/* Whether a put at `tail` leaves at least as many as the mark says. With a mark of 1 each does, since nobody waits by ticket here
- * (get.c). head is read without its lock: a take at this moment may count as one that comes later. */
+/* Whether a put at `tail` leaves at least as many as the mark says. With a mark of 1 each does,
+ * since nobody waits by ticket here (get.c). head is read without its lock: a take at this moment
+ * may count as one that comes later. */
 static bool is_due(const struct bcri_resolved *resolved, uint64_t tail)
 {
     const struct bcri_cell_shm *cell = resolved->cell;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a put stores under the tail lock: for the fast tier (put.c) and for the attempt of the resume tier (put_attempt.c). One
- * lock, a handful of stores, no atomic instruction but the lock's.
+/* What a put stores under the tail lock: for the fast tier (put.c) and for the attempt of the
+ * resume tier (put_attempt.c). One lock, a handful of stores, no atomic instruction but the lock's.
  *
  * Journal: PUT; cell, region, slot (the ID that ends with the put; none with nofree).
  *   phase 0   nothing has happened, or: the tail lock is held; with nofree the cell's own hold may be counted (put_held)
@@ -8,17 +8,19 @@
  *             entry carries the ticket's lap tag and the region: nobody else can have stored it, and what stood there was of
  *             the lap before. Left, once done: the tail, release, ring a sleeper that `old` names, free the ID.
  *   phase 2   under both locks: a transaction has done it (queue.c)
- * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper), REQUESTS (`old` is what the cell's requests were).
+ * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper), REQUESTS
+ * (`old` is what the cell's requests were).
  *
- * A marked cell (watermark.h) is not what resolved->open says; the attempt does the same there under the same lock. If the put meets
- * the mark, it stores entry and tail, then the count, and tells the owner (handler_request.h). Repair: the put is done and the
- * lock still the dead one's: it counts the request if the count is what `old` says, tells the owner and rings it.
+ * A marked cell (watermark.h) is not what resolved->open says; the attempt does the same there
+ * under the same lock. If the put meets the mark, it stores entry and tail, then the count, and
+ * tells the owner (handler_request.h). Repair: the put is done and the lock still the dead one's:
+ * it counts the request if the count is what `old` says, tells the owner and rings it.
  *
- * A write of an empty queue is a put. The tail lock is enough to know that it stays empty: nobody else adds, and takers only
- * move on; a cell with regions anywhere but in its ring is not fast.
+ * A write of an empty queue is a put. The tail lock is enough to know that it stays empty: nobody
+ * else adds, and takers only move on; a cell with regions anywhere but in its ring is not fast.
  *
- * Line transfers of a hand-over to a waiting taker: the entry's line (claimed here, fetched there) and the region's own;
- * T stays with the putters, H with the takers. */
+ * Line transfers of a hand-over to a waiting taker: the entry's line (claimed here, fetched there)
+ * and the region's own; T stays with the putters, H with the takers. */
 #ifndef BCR_PUT_TAIL_H
 #define BCR_PUT_TAIL_H
 
@@ -29,9 +31,10 @@
 #include "bcri/resolved.h"
 #include "bcri/slot.h"
 
-/* A write of a queue that was found empty needs one credit and the entry, of which only the ticket of the lap before could
- * still be read: so the limit can be at least this, if its waiter is gone. Cells for locks have one credit and ask with every
- * put; and `write` has the takers' line here anyway. Else 0. */
+/* A write of a queue that was found empty needs one credit and the entry, of which only the ticket
+ * of the lap before could still be read: so the limit can be at least this, if its waiter is gone.
+ * Cells for locks have one credit and ask with every put; and `write` has the takers' line here
+ * anyway. Else 0. */
 BCRI_INLINE uint64_t limit_of_empty(const struct bcri_cell_shm *cell, uint64_t tail)
 {
     return bcri_load(&cell->t.credits) != 0 && bcri_load_acquire(&cell->h.waiter[tail % BCRI_TICKETS]) == 0
@@ -39,9 +42,10 @@ BCRI_INLINE uint64_t limit_of_empty(const struct bcri_cell_shm *cell, uint64_t t
                : 0;
 }
 
-/* Stores region at ticket `t`, with the tail lock held. `old`: the mark of whom to ring, or anything else. `cpu_kept`: by the
- * kernel (bell.h), as the caller knows. The ring and the cell are asked of the place where they are needed: held in registers
- * meanwhile they would be what has the fast tier save some. */
+/* Stores region at ticket `t`, with the tail lock held. `old`: the mark of whom to ring, or
+ * anything else. `cpu_kept`: by the kernel (bell.h), as the caller knows. The ring and the cell are
+ * asked of the place where they are needed: held in registers meanwhile they would be what has the
+ * fast tier save some. */
 BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, uint64_t t,
                              bcri_ref region, bool cpu_kept, uint64_t old, uint32_t phase)
 {

@@ -55,7 +55,8 @@ static void tell(struct bcri_ctx *ctx, const struct target *target)
         bcri_counted(ctx, BCRI_COUNT_UNTOLD);
 }
 
-/* Every cell that has room at once, then those that have not, until the deadline. The first failure's code, or 0. */
+/* Every cell that has room at once, then those that have not, until the deadline. The first
+ * failure's code, or 0. */
 static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint64_t deadline_ns)
 {
     int error = 0;

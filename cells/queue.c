@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A cell under both its locks: the queue's three parts, the list of waiting requests, and serving one with the other.
- * queue.h says what holds; every change is one transaction (tx.h). */
+/* A cell under both its locks: the queue's three parts, the list of waiting requests, and serving
+ * one with the other. queue.h says what holds; every change is one transaction (tx.h). */
 #include "bcri/queue.h"
 
 #include "bcr/error.h"
@@ -136,8 +136,8 @@ void bcri_tx_unqueue(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum 
     tx_free_node(ctx, resolved, node_ref);
 }
 
-/* A node for the caller's transaction, under the leaf lock: what to store to take it out of the free ones is added
- * to the transaction by tx_take_node. */
+/* A node for the caller's transaction, under the leaf lock: what to store to take it out of the
+ * free ones is added to the transaction by tx_take_node. */
 static bcri_ref peek_node(struct bcri_resolved *resolved)
 {
     AREA *area = resolved->area;
@@ -157,8 +157,8 @@ static void tx_take_node(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
         BCRI_TX32(ctx, resolved->area_ref, AREA, node_fresh, bcri_load(&resolved->area->node_fresh) + 1);
 }
 
-/* Regions that were given back may be more than nrgns: then whoever gives back adds nodes, in pages of the area's owner, with
- * whom they go. */
+/* Regions that were given back may be more than nrgns: then whoever gives back adds nodes, in pages
+ * of the area's owner, with whom they go. */
 static int grow_nodes(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     bcri_ref got[BCRI_PAGE_SORTS];
@@ -193,7 +193,8 @@ static bool take_credits(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
     uint32_t share = bcri_credits_share(resolved);
     if (share > pool)
         share = pool;
-    /* Under the leaf lock: if a credit in the pool was gathered for a put that waits, that one is seen. */
+    /* Under the leaf lock: if a credit in the pool was gathered for a put that waits, that one is
+     * seen. */
     if (in_advance && bcri_load(&area->waitputs) != 0)
         share = 0;
     if (share != 0) {
@@ -221,7 +222,8 @@ static bool queue_room(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     return true;
 }
 
-/* How far the ring may be filled: see cell.h. Both locks are held; waiting tickets are in the list. */
+/* How far the ring may be filled: see cell.h. Both locks are held; waiting tickets are in the
+ * list. */
 static bool ring_has_room(const struct bcri_resolved *resolved)
 {
     const struct bcri_head_shm *h = &resolved->cell->h;
@@ -461,8 +463,9 @@ void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell)
     bcri_store(&ctx->journal->ring, 0);
 }
 
-/* Whether the first of the list waits at this cell, and has none before it; whoever was answered waits no longer, so no list goes
- * in circles. If not the cell is corrupt, and the daemon condemns it. */
+/* Whether the first of the list waits at this cell, and has none before it; whoever was answered
+ * waits no longer, so no list goes in circles. If not the cell is corrupt, and the daemon condemns
+ * it. */
 static bool is_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const struct bcri_slot_shm *slot)
 {
     if (bcri_likely(bcri_load(&slot->word) == bcri_slot_word(BCRI_SLOT_LISTED, 0, resolved->ref) &&
@@ -473,8 +476,8 @@ static bool is_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const
     return false;
 }
 
-/* Answers the first request with `region`: a read gets a hold of its own, a take the one that is queued at `from`. False: the
- * daemon is parked, and nothing has happened. */
+/* Answers the first request with `region`: a read gets a hold of its own, a take the one that is
+ * queued at `from`. False: the daemon is parked, and nothing has happened. */
 static bool serve_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                         enum bcri_source from)
 {
@@ -523,7 +526,8 @@ void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
             return;
 }
 
-/* Moves one region from `back` or `first` into an empty place of the ring. False: nothing to move, or no room. */
+/* Moves one region from `back` or `first` into an empty place of the ring. False: nothing to move,
+ * or no room. */
 static bool into_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     CELL *cell = resolved->cell;
@@ -613,7 +617,8 @@ static void unlock_both(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
     bcri_unlock_stale(ctx, &resolved->cell->h.lock);
 }
 
-/* The daemon has left the cell in the midst of serving (bcri_cell_leave): whoever comes next goes on. */
+/* The daemon has left the cell in the midst of serving (bcri_cell_leave): whoever comes next goes
+ * on. */
 static bool go_on_serving(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     return bcri_load(&resolved->cell->c.list_first) == 0 || serve_waiting(ctx, resolved);

@@ -3,9 +3,10 @@
  *
  *   added --all its memory is gone--> retired --its turn--> in grace --everybody was seen outside--> free --> taken
  *
- * Parting goes in groups, as grace periods do elsewhere: those who were inside an operation when the group began are
- * looked at until each was seen outside once; who ends meanwhile among the retired waits for the next group.
- * Source: P. E. McKenney, J. D. Slingwine, "Read-Copy Update: Using Execution History to Solve Concurrency Problems", 1998. */
+ * Parting goes in groups, as grace periods do elsewhere: those who were inside an operation when
+ * the group began are looked at until each was seen outside once; who ends meanwhile among the
+ * retired waits for the next group. Source: P. E. McKenney, J. D. Slingwine, "Read-Copy Update:
+ * Using Execution History to Solve Concurrency Problems", 1998. */
 #include "bcri/reclaim.h"
 
 #include <stdlib.h>
@@ -98,7 +99,8 @@ bool bcri_reclaim_add(struct bcri_reclaim *reclaim, uint32_t index)
     bcri_host_segments_of(reclaim->host, index, add_left, left);
     left->next = reclaim->added;
     reclaim->added = left;
-    /* From here on whoever frees one of its blocks counts that, or the walk over its heap sees the count 0: heap.h. */
+    /* From here on whoever frees one of its blocks counts that, or the walk over its heap sees the
+     * count 0: heap.h. */
     for (uint32_t i = 0; i < left->count; i++)
         if (left->segment[i].kind == BCRI_SEG_HEAP)
             bcri_heap_end(reclaim->enl, left->segment[i].seg);
@@ -132,7 +134,8 @@ static bool is_due(const struct bcri_reclaim *reclaim, const struct left_segment
 
 static void drop(struct bcri_reclaim *reclaim, struct left_segment *left)
 {
-    /* Without the fence that grace needs no number is given out again: then nothing is kept for it. */
+    /* Without the fence that grace needs no number is given out again: then nothing is kept for
+     * it. */
     bcri_host_segment_drop(reclaim->host, left->seg, !reclaim->enl->full_fence);
     left->gone = true;
 }
@@ -165,7 +168,8 @@ static bool has_uncollected(struct bcri_ctx *enl, const struct bcri_area_shm *ar
     return false;
 }
 
-/* The cells are closed; a ticket that was served before that is still in its entry until its CCE has read it. */
+/* The cells are closed; a ticket that was served before that is still in its entry until its CCE
+ * has read it. */
 static void look_at_cells(struct bcri_reclaim *reclaim, struct left *left)
 {
     struct bcri_ctx *enl = reclaim->enl;

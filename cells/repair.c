@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal of a dead CCE: repair.h. The phases are explained where the operations are (put.c, get.c, slow.c, request.c,
- * tx.h, region.h); here is the other half.
+/* The journal of a dead CCE: repair.h. The phases are explained where the operations are (put.c,
+ * get.c, slow.c, request.c, tx.h, region.h); here is the other half.
  *
- * enl waits for nobody (lock.h, Parking). So this may end before it is done, and is begun again from its first step. Each step
- * is right whichever of the later ones were begun before:
+ * enl waits for nobody (lock.h, Parking). So this may end before it is done, and is begun again
+ * from its first step. Each step is right whichever of the later ones were begun before:
  *   1. the redo log, which may hold anything else: applied and forgotten. Again: it is empty
  *   2. the count word, by cw_*. Again: what it leaves in cw_state says the same; others may have the word
  *   3. the leaf lock, if it is the dead one's: nothing of its transaction is open any more
@@ -14,11 +14,12 @@
  *   6. each cell of which the dead one holds a lock: what it has detached is dropped, it is settled, and let go of. That takes
  *      the deeper locks; without them it keeps the dead one's. A cell that was let go of is passed over
  *   7. the area's lock, who was to be rung, and the journal is closed.
- * What it keeps meanwhile are locks of the dead one's. It takes others behind these only, in the order of all (queue.h), and
- * gives them back at once: so nobody who has one of them can be waiting for one of enl's.
+ * What it keeps meanwhile are locks of the dead one's. It takes others behind these only, in the
+ * order of all (queue.h), and gives them back at once: so nobody who has one of them can be waiting
+ * for one of enl's.
  *
- * enl itself is killed at no instruction of these: when it dies, so does the program. So a step is cut short only where it is
- * parked. */
+ * enl itself is killed at no instruction of these: when it dies, so does the program. So a step is
+ * cut short only where it is parked. */
 #include "bcri/repair.h"
 
 #include <stdlib.h>
@@ -72,8 +73,8 @@ static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
     return bcri_load_acquire(lock) == dead->tag;
 }
 
-/* Its cell's tail lock, beside the head lock, in its name. Whoever has it does not wait for the head lock: queue.h. False:
- * parked. */
+/* Its cell's tail lock, beside the head lock, in its name. Whoever has it does not wait for the
+ * head lock: queue.h. False: parked. */
 static bool take_over(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_resolved *resolved)
 {
     _Atomic uint32_t *lock = &resolved->cell->t.lock;
@@ -126,7 +127,8 @@ static bool cell_holds(const struct dead *dead)
     }
 }
 
-/* put_tail.h phase 1: was the entry stored? The lock tells, while it is the dead one's the entry does. Phase 2 is slow.c's. */
+/* put_tail.h phase 1: was the entry stored? The lock tells, while it is the dead one's the entry
+ * does. Phase 2 is slow.c's. */
 static bool put_is_done(struct dead *dead, struct bcri_resolved *resolved, bcri_ref region)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -141,7 +143,8 @@ static bool put_is_done(struct dead *dead, struct bcri_resolved *resolved, bcri_
     return true;
 }
 
-/* It is done, and `lock` of its cell is still held if not all of that is: whether it has met the mark, too. */
+/* It is done, and `lock` of its cell is still held if not all of that is: whether it has met the
+ * mark, too. */
 static void finish_request(struct bcri_ctx *enl, const struct dead *dead,
                            const struct bcri_resolved *resolved, _Atomic uint32_t *lock)
 {
@@ -168,8 +171,8 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_reso
     }
 }
 
-/* get.c. The region of a take that was not finished goes back to the head: `head` itself may not be lowered, since a
- * putter may already count on it. False: parked. */
+/* get.c. The region of a take that was not finished goes back to the head: `head` itself may not be
+ * lowered, since a putter may already count on it. False: parked. */
 static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved,
                       bcri_ref region)
 {
@@ -258,7 +261,8 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
     struct bcri_head_shm *h = &resolved.cell->h;
     _Atomic uint64_t *waiter = &h->waiter[bcri_load(&slot->key) % BCRI_TICKETS];
     bool waits = (bcri_load(waiter) & BCRI_REF_MASK) == slot_ref;
-    /* As long as the waiter entry names the slot the head lock is held, and the mark may not be made. */
+    /* As long as the waiter entry names the slot the head lock is held, and the mark may not be
+     * made. */
     if (waits && bcri_request_want(slot) == BCRI_WANT_LOCK) {
         bcri_write_owner_set(&resolved, dead->tag, (uint32_t)bcri_load(&slot->prev));
         bcri_store(&dead->record->id.uses_locks, 1);
@@ -267,7 +271,8 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
         bcri_store_release(waiter, 0);
 }
 
-/* The ID still names the block: its count may be 0 already, and its owner may have given it out again. */
+/* The ID still names the block: its count may be 0 already, and its owner may have given it out
+ * again. */
 static void finish_free_last(struct bcri_ctx *enl, const struct dead *dead)
 {
     bcri_ref slot = bcri_load(&dead->journal->slot);
@@ -292,8 +297,8 @@ static void finish_alloc(struct bcri_ctx *enl, const struct dead *dead)
         bcri_store(&header->count, 0);
 }
 
-/* rgmod: `region` is the copy, `old` the shared one. Phase 1: about to make the ID name the copy; 2: about to drop the
- * old; 3: dropped. */
+/* rgmod: `region` is the copy, `old` the shared one. Phase 1: about to make the ID name the copy;
+ * 2: about to drop the old; 3: dropped. */
 static void finish_mod(struct bcri_ctx *enl, const struct dead *dead)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -367,7 +372,8 @@ static bool named_place(struct bcri_ctx *enl, _Atomic uint64_t *field, struct bc
     return ref != BCRI_REF_NONE && bcri_resolved_at(enl, ref, resolved) == 0;
 }
 
-/* A cell whose area was given back while the dead one was about to lock it: only its lock words are a cell's. */
+/* A cell whose area was given back while the dead one was about to lock it: only its lock words are
+ * a cell's. */
 static void let_go_of_old(struct bcri_ctx *enl, const struct dead *dead, _Atomic uint64_t *field)
 {
     struct bcri_cell_shm *cell = bcri_load(field) != BCRI_REF_NONE ? bcri_at(enl, bcri_load(field)) : NULL;
@@ -460,8 +466,8 @@ static bool repair_open(struct bcri_ctx *enl, struct dead *dead)
     bcri_store(&j->cw_state, BCRI_CW_IDLE);
     bcri_store(&j->ring, 0);
     bcri_store_release(&j->op, BCRI_OP_NONE);
-    /* It may have freed room and not come to serving the puts that wait for it; and where it has met corrupt memory the cell is
-     * validated so, which it may not have locked. */
+    /* It may have freed room and not come to serving the puts that wait for it; and where it has
+     * met corrupt memory the cell is validated so, which it may not have locked. */
     if (has_cell)
         bcri_look_again(enl, cell.ref);
     if (has_second)

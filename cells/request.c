@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A get that waits: noticing that it was served, taking what it was given, taking the request back.
  *
- * Journal: COLLECT; cell, where a lock of it is taken; slot, whose own fields say the rest: cell, ticket (`key`), whether it is
- * a write lock (`kind`), and the region's epoch (`prev`).
+ * Journal: COLLECT; cell, where a lock of it is taken; slot, whose own fields say the rest: cell,
+ * ticket (`key`), whether it is a write lock (`kind`), and the region's epoch (`prev`).
  *   phase 0   a lock may be held (the tail lock for the SLEEP mark, the head lock for a write lock's mark); nothing else
  *   phase 1   about to make the slot LIVE, then to mark the taker of a write lock and to clear waiter[ticket % 4]. Done if the
  *             slot is LIVE; repair marks, and clears the waiter entry if it still names the slot.
@@ -51,8 +51,9 @@ static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, stru
     return error;
 }
 
-/* The entry of a waiting ticket if it is full for it, else 0. The entry is read first: if somebody has moved the request
- * to the list, that was before any put that could fill this entry for another ticket. */
+/* The entry of a waiting ticket if it is full for it, else 0. The entry is read first: if somebody
+ * has moved the request to the list, that was before any put that could fill this entry for another
+ * ticket. */
 static uint64_t full_entry(const struct bcri_resolved *resolved, const struct bcri_slot_shm *slot)
 {
     uint64_t ticket = bcri_load(&slot->key);
@@ -78,8 +79,8 @@ bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 
 #define NO_LAP 0x100u /* no entry's */
 
-/* The word is read first: what happens to the request after that changes it, or fills the entry. Memory that once held cells
- * stays mapped. */
+/* The word is read first: what happens to the request after that changes it, or fills the entry.
+ * Memory that once held cells stays mapped. */
 void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct bcri_watch *watch)
 {
     struct bcri_resolved resolved;
@@ -133,10 +134,11 @@ static __attribute__((noinline)) void collect_lock(struct bcri_ctx *ctx, struct 
     bcri_journal_close(ctx);
 }
 
-/* Where a region's data lies stands in its header, and both come from another core. Blocks are used again and again: where the
- * data of this one was the last time is where it probably is, and can come together with the header, not after it. A guess,
- * only to fetch by. What lies in the header's own line needs none. For writing, like the header: for reading is worth
- * nothing (docs/performance.md). */
+/* Where a region's data lies stands in its header, and both come from another core. Blocks are used
+ * again and again: where the data of this one was the last time is where it probably is, and can
+ * come together with the header, not after it. A guess, only to fetch by. What lies in the header's
+ * own line needs none. For writing, like the header: for reading is worth nothing
+ * (docs/performance.md). */
 static inline uint64_t *guess_at(struct bcri_ctx *ctx, bcri_ref region)
 {
     return &ctx->data_guess[(region % BCRI_PAGE_UNITS + region / BCRI_PAGE_UNITS * 43) % BCRI_DATA_GUESSES];
@@ -183,9 +185,10 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_resolved *res
     return bcri_likely(header != NULL) ? 0 : unmappable(ctx, slot);
 }
 
-/* A consumer that is faster than its producer waits for each region, and the line of entries goes back and forth with every
- * one. So one that has waited for so many in a row without putting anything itself, and whom therefore nobody can be waiting
- * for, lets the producer get ahead before it looks; not where the producer is slow anyway, and it had to wait longer. */
+/* A consumer that is faster than its producer waits for each region, and the line of entries goes
+ * back and forth with every one. So one that has waited for so many in a row without putting
+ * anything itself, and whom therefore nobody can be waiting for, lets the producer get ahead before
+ * it looks; not where the producer is slow anyway, and it had to wait longer. */
 enum { FOLLOWING = 8, LEAD_PAUSES = 256, LEAD_ROOM = 16, SHORT_WAIT = 512 };
 
 /* A ticket whose waiter spins. */
@@ -299,7 +302,8 @@ bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_journal_open(ctx, BCRI_OP_COLLECT, resolved.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     bcri_lock(ctx, &t->lock);
     bool served = full_entry(&resolved, slot) != 0;
-    /* A ticket that is still one: the entry is of the lap before and nobody needs it any more (cell.h). */
+    /* A ticket that is still one: the entry is of the lap before and nobody needs it any more
+     * (cell.h). */
     if (!served && state_of(slot) == BCRI_SLOT_TICKET) {
         bcri_store(&t->sleeps, 1);
         bcri_step();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding cells: from (CCE, number) to where the cell lies in this process.
  *
- * The owner's areas form a list that hangs at its record; `version` is odd while the owner changes it. What was found is
- * kept in a private table that is trusted while the version is the same: one load of a line that hardly ever changes.
- * A resolved cell may still be out of date by the time its cell is locked; the cell's generation, compared under the lock,
- * decides, and what was a header once is never anything but a header of the same kind, so that the look is harmless. */
+ * The owner's areas form a list that hangs at its record; `version` is odd while the owner changes
+ * it. What was found is kept in a private table that is trusted while the version is the same: one
+ * load of a line that hardly ever changes. A resolved cell may still be out of date by the time its
+ * cell is locked; the cell's generation, compared under the lock, decides, and what was a header
+ * once is never anything but a header of the same kind, so that the look is harmless. */
 #include "bcri/resolved.h"
 
 #include <sched.h>
@@ -54,7 +55,8 @@ static bool version_stable_until(struct bcri_ctx *ctx, struct bcri_record_shm *r
     struct list_of list = {.record = record, .index = index};
     if (is_stable(&list, version_out) || index == ctx->index)
         return true;
-    /* This wait is in no operation, so the record may be given out again meanwhile: its state says nothing. */
+    /* This wait is in no operation, so the record may be given out again meanwhile: its state says
+     * nothing. */
     struct bcri_holder_wait wait = {
         .ctx = ctx, .what = &list, .holder = holder_of_list, .deadline_ns = deadline_ns, .somebody = true};
     if (!bcri_wait_for_holder(&wait, look_at_version))
@@ -130,8 +132,9 @@ int bcri_resolved_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolv
     return error;
 }
 
-/* Looks through the owner's list. The list may change under us: whatever is read is memory that holds headers for ever,
- * and the version is compared again afterwards. bcrE_INTERNAL: it is corrupt, unless it has changed. */
+/* Looks through the owner's list. The list may change under us: whatever is read is memory that
+ * holds headers for ever, and the version is compared again afterwards. bcrE_INTERNAL: it is
+ * corrupt, unless it has changed. */
 static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t number,
                          struct bcri_resolved *resolved)
 {
@@ -231,8 +234,8 @@ static void grow_map(struct bcri_ctx *ctx)
     free(old);
 }
 
-/* The entry for a cell that is yet to be resolved. A cell that is looked for again and again because another one has its entry
- * costs a search each time: so there are to be more. */
+/* The entry for a cell that is yet to be resolved. A cell that is looked for again and again
+ * because another one has its entry costs a search each time: so there are to be more. */
 static struct bcri_resolved *make_entry(struct bcri_ctx *ctx, uint64_t key)
 {
     if (ctx->cells == NULL) {

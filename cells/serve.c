@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Serving the puts that wait for room: serve.h, putwait.h.
  *
- * Journal: whatever operation is open; area, and cell2 naming the cell that is served or asked for credits. */
+ * Journal: whatever operation is open; area, and cell2 naming the cell that is served or asked for
+ * credits. */
 #include "bcri/serve.h"
 
 #include "bcri/bell.h"
@@ -68,7 +69,8 @@ static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
     bcri_step();
 }
 
-/* Takes an unused credit from the cell `resolved` into the area's pool. `half`: half of them, for a put that does not wait. */
+/* Takes an unused credit from the cell `resolved` into the area's pool. `half`: half of them, for a
+ * put that does not wait. */
 static bool spare_credit(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
 {
     CELL *cell = resolved->cell;
@@ -97,7 +99,8 @@ static bool spare_credit(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
 
 bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
 {
-    /* Whoever is giving a cell credits out of the pool does so under the leaf lock: from here on they are seen. */
+    /* Whoever is giving a cell credits out of the pool does so under the leaf lock: from here on
+     * they are seen. */
     if (!bcri_lock_until(ctx, &resolved->area->leaf, BCRI_DEADLINE_NEVER))
         return false;
     bcri_unlock_stale(ctx, &resolved->area->leaf);
@@ -121,8 +124,8 @@ bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
     return false;
 }
 
-/* Does the put that waits at `slot_ref`; `hand_over`: only if it needs no room, since a waiting get takes it, or it replaces
- * what is there. 0; BCRI_NO_ROOM; or why it cannot be done now. */
+/* Does the put that waits at `slot_ref`; `hand_over`: only if it needs no room, since a waiting get
+ * takes it, or it replaces what is there. 0; BCRI_NO_ROOM; or why it cannot be done now. */
 static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
@@ -160,8 +163,8 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     return error;
 }
 
-/* `everywhere`: look for credits in all cells, not only at `resolved`; needed as soon as a write has replaced several regions
- * somewhere. */
+/* `everywhere`: look for credits in all cells, not only at `resolved`; needed as soon as a write
+ * has replaced several regions somewhere. */
 static void serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool everywhere)
 {
     bcri_ref first;
@@ -206,8 +209,8 @@ void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_resolved *resolved
     bcri_area_unlock(ctx, resolved);
 }
 
-/* A put that waits in the area; NULL: there is none. `*left` counts down from the area's count of them, since no list goes in
- * circles. */
+/* A put that waits in the area; NULL: there is none. `*left` counts down from the area's count of
+ * them, since no list goes in circles. */
 static const SLOT *waiting_put(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *left)
 {
     if (ref == BCRI_REF_NONE)

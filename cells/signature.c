@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What cells and areas, journal operations and transactions add to the layout signature: signature.h. */
+/* What cells and areas, journal operations and transactions add to the layout signature:
+ * signature.h. */
 #include "bcri/signature.h"
 
 #include "bcri/cell.h"

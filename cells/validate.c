@@ -143,7 +143,8 @@ struct condemned {
 };
 
 /* An ID of somebody's, found without the cell's lists, which may be the corrupt ones. With both
- * locks held nobody else answers it; one by ticket that is served already is its CCE's to collect. */
+ * locks held nobody else answers it; one by ticket that is served already is its CCE's to
+ * collect. */
 static void end_request(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct condemned *const condemned = arg;

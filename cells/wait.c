@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for requests: spin, yield, sleep.
  *
- * How long to spin is decided by where the last answer came from: a putter on this very processor cannot run while we
- * spin, so yield at once; one on another processor answers within a microsecond or not for long, and waking a sleeper
- * there costs tens of microseconds. Then yields, which cost a microsecond when somebody else is runnable; then the bell.
- * Source: docs/adr/0002-waiting.md. */
+ * How long to spin is decided by where the last answer came from: a putter on this very processor
+ * cannot run while we spin, so yield at once; one on another processor answers within a microsecond
+ * or not for long, and waking a sleeper there costs tens of microseconds. Then yields, which cost a
+ * microsecond when somebody else is runnable; then the bell. Source: docs/adr/0002-waiting.md. */
 #include "bcri/wait.h"
 
 #include "bcri/bell.h"

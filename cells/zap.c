@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_zap. bcr.h is its manual. Journal: ZAP; the cell, and the cursors of what is dropped (detached.c). */
+/* bcr_zap. bcr.h is its manual. Journal: ZAP; the cell, and the cursors of what is dropped
+ * (detached.c). */
 #include <bcr.h>
 
 #include "bcri/detached.h"

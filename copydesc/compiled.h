@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compiled.h -- everything that is known of one descriptor for one pair of layouts and phases: what a call needs to copy
- * without looking at the descriptor again. Compiled descriptors are made, kept and given up by a bcri_copier (copier.c).
- */
+ * compiled.h -- everything that is known of one descriptor for one pair of layouts and phases: what
+ * a call needs to copy without looking at the descriptor again. Compiled descriptors are made, kept
+ * and given up by a bcri_copier (copier.c). */
 #ifndef COPYDESC_COMPILED_H
 #define COPYDESC_COMPILED_H
 
@@ -12,8 +12,8 @@
 #include "plan.h"
 #include "validation.h"
 
-/* What a compiled descriptor depends on beside the descriptor's content: the archtypes, LAYOUT_USER being the user side, and the
- * phases of the first positions, modulo LAYOUT_PHASES. */
+/* What a compiled descriptor depends on beside the descriptor's content: the archtypes, LAYOUT_USER
+ * being the user side, and the phases of the first positions, modulo LAYOUT_PHASES. */
 struct shape {
     uint64_t archtypes;
     uint32_t phases;
@@ -90,8 +90,8 @@ static inline bool compiled_side_fits(const struct bounds *bounds, int64_t beyon
            pos + bounds->reach + beyond <= length;
 }
 
-/* Does all of `repl` repeats fit? Then the positions behind them. A quick look: false may also mean that it is not
- * obvious. */
+/* Does all of `repl` repeats fit? Then the positions behind them. A quick look: false may also mean
+ * that it is not obvious. */
 static inline bool compiled_fits(const struct compiled *compiled, int repl, const struct room *room,
                                  int64_t *source_end_out, int64_t *destination_end_out)
 {

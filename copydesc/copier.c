@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copier.c -- finds compiled descriptors, makes those that are missing, and gives up what has not been used for longest.
+ * copier.c -- finds compiled descriptors, makes those that are missing, and gives up what has not
+ * been used for longest.
  *
- * One CCE uses it, one call at a time (threads that share a CCE never call at once), so there are no locks.
- */
+ * One CCE uses it, one call at a time (threads that share a CCE never call at once), so there are
+ * no locks. */
 #include "copier.h"
 
 #include <stdlib.h>

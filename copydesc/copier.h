@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copier.h -- the compiled descriptors that a CCE keeps; bcri/copydesc.h has what others see of them.
+ * copier.h -- the compiled descriptors that a CCE keeps; bcri/copydesc.h has what others see of
+ * them.
  *
- * Finding the one used last is here, so that it becomes part of each call; all else is in copier.c.
- */
+ * Finding the one used last is here, so that it becomes part of each call; all else is in
+ * copier.c. */
 #ifndef COPYDESC_COPIER_H
 #define COPYDESC_COPIER_H
 
@@ -26,8 +27,8 @@ void copier_give_up(struct compiled *compiled);
 int copier_find_other(struct bcri_copier *copier, const int *copydesc, const struct shape *shape,
                       struct compiled **compiled_out);
 
-/* The compiled descriptor for a descriptor, found or made: 0, bcrE_DESC, bcrE_ARCH, bcrE_NOMEM. It lives until copier_done, which is
- * due before the next call of this. */
+/* The compiled descriptor for a descriptor, found or made: 0, bcrE_DESC, bcrE_ARCH, bcrE_NOMEM. It
+ * lives until copier_done, which is due before the next call of this. */
 static inline __attribute__((always_inline)) int copier_find(struct bcri_copier *copier, const int *copydesc,
                                                              const struct shape *shape,
                                                              struct compiled **compiled_out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy.c -- one call: its arguments, the compiled descriptor, the quick way where all of it fits, and the result.
- */
+ * copy.c -- one call: its arguments, the compiled descriptor, the quick way where all of it fits,
+ * and the result. */
 #include <bcri/copydesc.h>
 
 #include <limits.h>
@@ -93,7 +93,8 @@ static inline bool overlap(const void *a, int64_t a_bytes, const void *b, int64_
            a_bytes > 0 && b_bytes > 0;
 }
 
-/* The areas overlap; do the bytes that are used? Between regions positions only grow, so that is easily told. */
+/* The areas overlap; do the bytes that are used? Between regions positions only grow, so that is
+ * easily told. */
 static bool used_bytes_overlap(const struct job *job, const struct compiled *compiled)
 {
     const struct room *room = &job->room;

@@ -2,8 +2,8 @@
 /*
  * extent.c -- arithmetic on extents (extent.h).
  *
- * Invariant: an extent that is not wild has all its positions within +-INT_MAX, so no sum here overflows.
- */
+ * Invariant: an extent that is not wild has all its positions within +-INT_MAX, so no sum here
+ * overflows. */
 #include "extent.h"
 
 #include <limits.h>
@@ -76,8 +76,8 @@ void extent_append_repeats(struct extent *extent, const struct extent *once, int
             continue;
         }
 
-        /* The phase has come back: from here on, every `period` repeats do the same, `step` bytes further each
-         * time. Of all these rounds the first and the last go to the extremes. */
+        /* The phase has come back: from here on, every `period` repeats do the same, `step` bytes
+         * further each time. Of all these rounds the first and the last go to the extremes. */
         int period = done - met_at[phase];
         int rounds = (repl - done) / period, rest = (repl - done) % period;
         struct extent round = extent_nothing(phase);

@@ -2,11 +2,11 @@
 /*
  * extent.h -- what a list does to the position on one side, in closed form.
  *
- * Two ints can ask for 2^31 repeats of a list, 64 levels of nesting for 2^1984. Yet all that a list can do to the
- * position on one side is to move it, by an amount that depends on nothing but the position's phase (its remainder
- * modulo the largest alignment in the list), and to touch places on the way that may lie outside. An extent says both,
- * for any number of repeats, whatever the other side does.
- */
+ * Two ints can ask for 2^31 repeats of a list, 64 levels of nesting for 2^1984. Yet all that a list
+ * can do to the position on one side is to move it, by an amount that depends on nothing but the
+ * position's phase (its remainder modulo the largest alignment in the list), and to touch places on
+ * the way that may lie outside. An extent says both, for any number of repeats, whatever the other
+ * side does. */
 #ifndef COPYDESC_EXTENT_H
 #define COPYDESC_EXTENT_H
 
@@ -35,11 +35,12 @@ void extent_adjust(struct extent *extent, int adjust);
 void extent_items(struct extent *extent, int size_bytes, int align_bytes, int repl);
 void extent_append(struct extent *extent, const struct extent *next);
 
-/* Adds a list `repl` times, given what the list does once at each of `phases` (1, 2, 4 or 8) phases. */
+/* Adds a list `repl` times, given what the list does once at each of `phases` (1, 2, 4 or 8)
+ * phases. */
 void extent_append_repeats(struct extent *extent, const struct extent *once, int phases, int repl);
 
-/* Does it stay within [0, INT_MAX], its items within [0, length_bytes), if it begins at `pos`, whose phase is its
- * start? */
+/* Does it stay within [0, INT_MAX], its items within [0, length_bytes), if it begins at `pos`,
+ * whose phase is its start? */
 bool extent_fits(const struct extent *extent, int64_t pos, int64_t length_bytes);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * key.h -- the triples that can be reached from a descriptor: reading them, once, and comparing with what was read.
+ * key.h -- the triples that can be reached from a descriptor: reading them, once, and comparing
+ * with what was read.
  *
- * A descriptor is known by its content, never by its address. No triple of the program's array is read before one that
- * leads to it was found good (or equal to a good one): so nothing behind a malformed triple or an END is ever touched.
- */
+ * A descriptor is known by its content, never by its address. No triple of the program's array is
+ * read before one that leads to it was found good (or equal to a good one): so nothing behind a
+ * malformed triple or an END is ever touched. */
 #ifndef COPYDESC_KEY_H
 #define COPYDESC_KEY_H
 
@@ -31,11 +32,13 @@ struct key {
     int span_count;
 };
 
-/* 0; bcrE_DESC if a triple is malformed or a list has no END (cycles and depth are the validation's business); bcrE_NOMEM. */
+/* 0; bcrE_DESC if a triple is malformed or a list has no END (cycles and depth are the validation's
+ * business); bcrE_NOMEM. */
 int key_read(struct key *key_out, const int *copydesc);
 void key_free(struct key *key);
 
-/* Does the array hold what was read, from span `first_span` on? All before it are known to be equal. */
+/* Does the array hold what was read, from span `first_span` on? All before it are known to be
+ * equal. */
 bool key_rest_equals(const struct key *key, const int *copydesc, int first_span);
 
 enum { KEY_LOOKED_AT_MAX = 16 };

@@ -2,9 +2,9 @@
 /*
  * layout.h -- how one side of a copy lays out the atomic types.
  *
- * Sizes are multiples of their alignments, which are powers of two, so items of one type follow each other without
- * gaps. No alignment exceeds LAYOUT_PHASES: that many phases are all that a position can have.
- */
+ * Sizes are multiples of their alignments, which are powers of two, so items of one type follow
+ * each other without gaps. No alignment exceeds LAYOUT_PHASES: that many phases are all that a
+ * position can have. */
 #ifndef COPYDESC_LAYOUT_H
 #define COPYDESC_LAYOUT_H
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op.h -- one step of a plan: blocks of equal items from evenly spaced places to evenly spaced places.
+ * op.h -- one step of a plan: blocks of equal items from evenly spaced places to evenly spaced
+ * places.
  *
  *     source_off                        destination_off
  *     |                                 |
  *     [item][item][item]....[item][item][item]....        blocks of `items` items each, without gaps inside;
  *     |<-- source_step ---->|                             their beginnings a step apart on either side
  *
- * Offsets count from a base that whoever runs the step knows. Steps of at most one block mean nothing.
+ * Offsets count from a base that whoever runs the step knows. Steps of at most one block mean
+ * nothing.
  *
- * OP_LOOP instead says that the `items` steps after it are to be done `blocks` times, the bases a step further each time.
- */
+ * OP_LOOP instead says that the `items` steps after it are to be done `blocks` times, the bases a
+ * step further each time. */
 #ifndef COPYDESC_OP_H
 #define COPYDESC_OP_H
 
@@ -64,8 +66,9 @@ static inline bool op_can_stop(const struct op *op)
     return op->kind >= OP_INTEGER && op->kind <= OP_DECODE;
 }
 
-/* Does the step (not a loop), from these bases. 0, or the code at which it stopped: bcrE_RANGE, or what the codec says.
- * Items are moved one after the other; what was moved before a stop is complete, and nothing after it is written. */
+/* Does the step (not a loop), from these bases. 0, or the code at which it stopped: bcrE_RANGE, or
+ * what the codec says. Items are moved one after the other; what was moved before a stop is
+ * complete, and nothing after it is written. */
 int op_do(const struct op *op, const uint8_t *source, uint8_t *destination, const struct op_tools *tools);
 
 /* The kinds, one file each. They take the step apart themselves. */

@@ -2,9 +2,9 @@
 /*
  * op_copy.c -- bytes as they are: one run, or blocks of them.
  *
- * Small blocks are what structs are made of, so each small size has a loop of its own in which a block is one load and
- * one store, or two of each that overlap. No byte between blocks is written.
- */
+ * Small blocks are what structs are made of, so each small size has a loop of its own in which a
+ * block is one load and one store, or two of each that overlap. No byte between blocks is
+ * written. */
 #include "op.h"
 
 #include <string.h>
@@ -56,8 +56,8 @@ static void copy_large(const struct op *op, const uint8_t *from, uint8_t *to)
         memcpy(to + i * op->destination_step, from + i * op->source_step, (size_t)op->items);
 }
 
-/* Every other one of items of eight bytes, to where they follow each other: two with each vector, so the gaps between
- * them are read, too. */
+/* Every other one of items of eight bytes, to where they follow each other: two with each vector,
+ * so the gaps between them are read, too. */
 typedef uint64_t pair __attribute__((vector_size(16)));
 
 static void gather(const uint8_t *from, uint8_t *to, int64_t count)

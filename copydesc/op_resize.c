@@ -2,10 +2,10 @@
 /*
  * op_resize.c -- numbers of another size on the other side, in either byte order.
  *
- * Integers keep their value and sign. A float that gets wider keeps its value, one that gets narrower is rounded to
- * the nearest; infinities and NaNs stay what they are. What the narrower side cannot hold (an integer outside its
- * range, a finite float that would become infinite) stops the copy there with bcrE_RANGE.
- */
+ * Integers keep their value and sign. A float that gets wider keeps its value, one that gets
+ * narrower is rounded to the nearest; infinities and NaNs stay what they are. What the narrower
+ * side cannot hold (an integer outside its range, a finite float that would become infinite) stops
+ * the copy there with bcrE_RANGE. */
 #include "op.h"
 
 #include <math.h>

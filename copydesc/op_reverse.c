@@ -2,9 +2,9 @@
 /*
  * op_reverse.c -- items whose bytes stand in the other order: one run, or blocks of them.
  *
- * Blocks of a few items, as structs have them, have a loop of their own for each size: a word or two of each block, one
- * load, reversal and store each, without a decision in between. Longer runs are the vectors' business.
- */
+ * Blocks of a few items, as structs have them, have a loop of their own for each size: a word or
+ * two of each block, one load, reversal and store each, without a decision in between. Longer runs
+ * are the vectors' business. */
 #include "op.h"
 
 #include <string.h>
@@ -65,8 +65,8 @@ ALWAYS void block(const uint8_t *from, uint8_t *to, int size, int first, int sec
         store(to + first, reverse_in(b, size, second), second);
 }
 
-/* Blocks of `first` + `second` bytes, each part a word of its own; `second` may be 0. One after the other, four in a
- * turn. */
+/* Blocks of `first` + `second` bytes, each part a word of its own; `second` may be 0. One after the
+ * other, four in a turn. */
 ALWAYS void stepped(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second,
                     int64_t source_step, int64_t destination_step)
 {
@@ -83,7 +83,8 @@ ALWAYS void stepped(const struct op *op, const uint8_t *from, uint8_t *to, int s
         block(from, to, size, first, second);
 }
 
-/* The same, with steps that the compiler knows; plain, since that is what the processor foresees best in long arrays. */
+/* The same, with steps that the compiler knows; plain, since that is what the processor foresees
+ * best in long arrays. */
 ALWAYS void plain(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second,
                   int64_t source_step, int64_t destination_step)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oplist.c -- lists of steps that join what lies together: the next step continues the last one, a repeated step
- * becomes one with blocks, and a loop is what is left.
- */
+ * oplist.c -- lists of steps that join what lies together: the next step continues the last one, a
+ * repeated step becomes one with blocks, and a loop is what is left. */
 #include "plan.h"
 
 #include <limits.h>
@@ -94,8 +93,8 @@ int oplist_append(struct oplist *list, const struct oplist *from, int64_t source
     return 0;
 }
 
-/* May each step of this body be done for many turns before the next one? Not if one can stop, and not if turns write
- * to the same bytes, which only adjusts can bring about. */
+/* May each step of this body be done for many turns before the next one? Not if one can stop, and
+ * not if turns write to the same bytes, which only adjusts can bring about. */
 static bool by_columns(const struct oplist *body, int64_t destination_step)
 {
     int64_t end = INT64_MIN;
@@ -129,8 +128,8 @@ struct op oplist_turns(const struct oplist *body, int64_t source_step, int64_t d
     return op;
 }
 
-/* A body whose last run goes on into the first run of its next turn: the same work with one run less in each turn. The
- * first run comes before the loop, and the last turn after it. */
+/* A body whose last run goes on into the first run of its next turn: the same work with one run
+ * less in each turn. The first run comes before the loop, and the last turn after it. */
 static int add_rotated(struct oplist *list, const struct oplist *body, const struct op *loop)
 {
     struct oplist rotated = {NULL, 0, 0, 0}, rest = {body->ops + 1, body->count - 1, 0, 0};

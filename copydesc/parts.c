@@ -2,11 +2,11 @@
 /*
  * parts.c -- what stretches of triples do, and the parts of a list (parts.h).
  *
- * Triples that follow each other are one array, so a part may go on into the tail, and the note's list then goes on
- * behind that. A list's lead, what copies nothing at its beginning, is always one part, which those that run into the list
- * skip when they have taken it over: so every stretch is a single one, whatever lists begin in its middle, and from one
- * triple that copies to the next there are never more than a few parts.
- */
+ * Triples that follow each other are one array, so a part may go on into the tail, and the note's
+ * list then goes on behind that. A list's lead, what copies nothing at its beginning, is always one
+ * part, which those that run into the list skip when they have taken it over: so every stretch is a
+ * single one, whatever lists begin in its middle, and from one triple that copies to the next there
+ * are never more than a few parts. */
 #include "parts.h"
 
 #include <stdlib.h>
@@ -74,7 +74,8 @@ static bool triple_copies(const struct validation *validation, const struct note
            (triple.nest ? validate_nested(validation, triple.target, skip)->copies : skip == 0);
 }
 
-/* Triples to be done one by one; they become part of the last part if that is like them and not the lead. */
+/* Triples to be done one by one; they become part of the last part if that is like them and not the
+ * lead. */
 static void add_single(struct note *note, int first, int end)
 {
     struct part *last = note->part_count > 0 ? &note->parts[note->part_count - 1] : NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.h -- how copies go through a list: what copies nothing is passed at once, so the time that a copy takes goes by
- * what is copied, whatever stands between.
- */
+ * parts.h -- how copies go through a list: what copies nothing is passed at once, so the time that
+ * a copy takes goes by what is copied, whatever stands between. */
 #ifndef COPYDESC_PARTS_H
 #define COPYDESC_PARTS_H
 
@@ -15,12 +14,13 @@ struct stretch {
     const struct extent_table *source, *destination; /* what follows; NULL: nothing */
 };
 
-/* Fills in what a stretch does; the phases of both tables are known. 0, bcrE_NOMEM: both are to be freed all the same. */
+/* Fills in what a stretch does; the phases of both tables are known. 0, bcrE_NOMEM: both are to be
+ * freed all the same. */
 int stretch_extents(struct validation *validation, const struct stretch *stretch, struct extent_table *source,
                     struct extent_table *destination);
 
-/* Finds the parts of a note in which something is copied, and which is complete but for them, like its tail. 0,
- * bcrE_NOMEM: parts_free is due all the same. */
+/* Finds the parts of a note in which something is copied, and which is complete but for them, like
+ * its tail. 0, bcrE_NOMEM: parts_free is due all the same. */
 int parts_make(struct validation *validation, struct note *note);
 void parts_free(struct note *note);
 

@@ -2,10 +2,10 @@
 /*
  * plan.c -- from a validated descriptor to a plan.
  *
- * Each list is compiled once for each pair of phases in which it is met, however many NESTs lead there, and what it came
- * to is then added as a whole: so what lies together is joined across triples, repeats and nesting, and the work is
- * bounded by steps, not by what they expand to. All of it is counted, and a descriptor that takes too much is declined.
- */
+ * Each list is compiled once for each pair of phases in which it is met, however many NESTs lead
+ * there, and what it came to is then added as a whole: so what lies together is joined across
+ * triples, repeats and nesting, and the work is bounded by steps, not by what they expand to. All
+ * of it is counted, and a descriptor that takes too much is declined. */
 #include "plan.h"
 
 #include <limits.h>
@@ -24,7 +24,8 @@ struct compiler {
     int work;
 };
 
-/* Where the next step goes, relative to where the list that is compiled begins; the phases there. */
+/* Where the next step goes, relative to where the list that is compiled begins; the phases
+ * there. */
 struct place {
     int64_t source, destination;
     int source_phase, destination_phase;
@@ -59,7 +60,8 @@ static int spend(struct compiler *compiler, int work)
 
 static int compile(struct compiler *compiler, struct note *note, int pair, struct oplist **list_out);
 
-/* What repeats of a list do until the phases come back, or there are no more: the list compiled for each. */
+/* What repeats of a list do until the phases come back, or there are no more: the list compiled for
+ * each. */
 struct rounds {
     struct oplist *turn[PAIRS];
     struct place at[PAIRS + 1];

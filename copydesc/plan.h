@@ -2,9 +2,9 @@
 /*
  * plan.h -- what a list copies, as steps that need no more looking at the descriptor.
  *
- * A plan knows where every item lies relative to where the list begins, given the phases there, but not how much room
- * there is: it is followed only where all of it is known to fit. Its size is bounded; repeats are loops in it.
- */
+ * A plan knows where every item lies relative to where the list begins, given the phases there, but
+ * not how much room there is: it is followed only where all of it is known to fit. Its size is
+ * bounded; repeats are loops in it. */
 #ifndef COPYDESC_PLAN_H
 #define COPYDESC_PLAN_H
 
@@ -23,7 +23,8 @@ struct oplist {
 
 void oplist_free(struct oplist *list);
 
-/* Adds a step, or makes the last one longer. A loop is added together with its body by oplist_add_turns. 0, bcrE_NOMEM. */
+/* Adds a step, or makes the last one longer. A loop is added together with its body by
+ * oplist_add_turns. 0, bcrE_NOMEM. */
 int oplist_add(struct oplist *list, const struct op *op);
 
 /* Adds all steps of `from`, its bases moved. 0, bcrE_NOMEM. */
@@ -37,8 +38,8 @@ int oplist_add_turns(struct oplist *list, const struct oplist *body, int64_t tur
 /* The step that does a body over and over; `blocks` is to be filled in, and the offsets. */
 struct op oplist_turns(const struct oplist *body, int64_t source_step, int64_t destination_step);
 
-/* What a number of repeats of a list do, from given phases: some that are like no other, then rounds that are all
- * alike, since the phases have come back. */
+/* What a number of repeats of a list do, from given phases: some that are like no other, then
+ * rounds that are all alike, since the phases have come back. */
 struct plan {
     struct oplist *first; /* what each repeat does by itself, up to the end of the first round; owned */
     int64_t *source_at;   /* where each begins, and the end of the last; count + 1 of each; owned */
@@ -53,8 +54,8 @@ struct plan {
     bool lengthens;  /* rounds follow each other without a gap: `items` times their number is enough */
 };
 
-/* 0; bcrE_NOMEM; PLAN_DECLINED: it would take more than the limits, or leads further than any buffer is long. What it
- * took is counted in any case. */
+/* 0; bcrE_NOMEM; PLAN_DECLINED: it would take more than the limits, or leads further than any
+ * buffer is long. What it took is counted in any case. */
 enum { PLAN_DECLINED = -1 };
 int plan_make(struct plan *plan_out, struct validation *validation, struct note *note, int source_phase,
               int destination_phase, int *work_out);

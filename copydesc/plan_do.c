@@ -2,9 +2,8 @@
 /*
  * plan_do.c -- doing the steps of a plan.
  *
- * Loops whose steps may be reordered are done by columns: each step for so many turns that what they touch stays in the
- * nearest cache, then the next step for the same turns.
- */
+ * Loops whose steps may be reordered are done by columns: each step for so many turns that what
+ * they touch stays in the nearest cache, then the next step for the same turns. */
 #include "plan.h"
 
 #include <string.h>

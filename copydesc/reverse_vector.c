@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reverse_vector.c -- reversing bytes with a shuffle of each vector: SSSE3, AVX2 and AVX-512 on x86, NEON on ARM.
+ * reverse_vector.c -- reversing bytes with a shuffle of each vector: SSSE3, AVX2 and AVX-512 on
+ * x86, NEON on ARM.
  *
- * Each routine is compiled for its own extension, whatever the build is for, and called only where the processor has
- * it. Elsewhere there is the portable set alone (on s390x it becomes load-reversed instructions by itself).
- */
+ * Each routine is compiled for its own extension, whatever the build is for, and called only where
+ * the processor has it. Elsewhere there is the portable set alone (on s390x it becomes
+ * load-reversed instructions by itself). */
 #include "reverse_sets.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -16,7 +17,8 @@
 #define LANE_4 12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3
 #define LANE_8 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7
 
-/* `size` is the item's, `width` the vector's. The loop does two vectors a turn, which is as fast as memory goes. */
+/* `size` is the item's, `width` the vector's. The loop does two vectors a turn, which is as fast as
+ * memory goes. */
 #define ROUTINE(name, extension, size, width, vector, mask_value, load, store, shuffle)              \
     __attribute__((target(extension))) static void name(uint8_t *destination, const uint8_t *source, \
                                                         size_t count)                                \

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show.c -- a descriptor as text: each triple with the places of its first repeat on both sides, as a copy into a region
- * would find them.
+ * show.c -- a descriptor as text: each triple with the places of its first repeat on both sides, as
+ * a copy into a region would find them.
  *
- * Each triple is written out where it is met first; after that its number must do, so the text is no longer than the
- * descriptor makes it.
- */
+ * Each triple is written out where it is met first; after that its number must do, so the text is
+ * no longer than the descriptor makes it. */
 #include <bcri/copydesc.h>
 
 #include <stdarg.h>

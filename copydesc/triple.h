@@ -2,10 +2,9 @@
 /*
  * triple.h -- one triple of a copy descriptor, taken apart.
  *
- * The only place that knows the bits of the type word (drawn in <bcr/types.h>) and what makes a single triple
- * malformed. Triples are numbered from the array's first; a *list* is what begins at some triple and goes on to
- * the one with bcrT_END: the descriptor itself, and each nested one.
- */
+ * The only place that knows the bits of the type word (drawn in <bcr/types.h>) and what makes a
+ * single triple malformed. Triples are numbered from the array's first; a *list* is what begins at
+ * some triple and goes on to the one with bcrT_END: the descriptor itself, and each nested one. */
 #ifndef COPYDESC_TRIPLE_H
 #define COPYDESC_TRIPLE_H
 

@@ -2,9 +2,9 @@
 /*
  * validation.c -- the descent through a descriptor, and the table of what was found.
  *
- * A list is noted when all below it is. A list that contains itself is therefore met again and again without a
- * note, one level deeper each time, until the depth limit ends the descent with the first such path.
- */
+ * A list is noted when all below it is. A list that contains itself is therefore met again and
+ * again without a note, one level deeper each time, until the depth limit ends the descent with the
+ * first such path. */
 #include "validation.h"
 
 #include <stdint.h>
@@ -173,8 +173,8 @@ static int complete(struct validation *validation, struct note *note, int level)
     return error || !note->copies ? error : parts_make(validation, note);
 }
 
-/* Finds out where a list ends or runs into another one, and makes a note of that one unless there is one: `*made_out`,
- * else NULL. */
+/* Finds out where a list ends or runs into another one, and makes a note of that one unless there
+ * is one: `*made_out`, else NULL. */
 static int find_tail(struct validation *validation, struct note *note, struct note **made_out)
 {
     *made_out = NULL;
@@ -194,8 +194,8 @@ static int find_tail(struct validation *validation, struct note *note, struct no
     }
 }
 
-/* Looks at the list `note->first` under `note->skip`, and at those that it runs into, and completes the notes, the last
- * one first. */
+/* Looks at the list `note->first` under `note->skip`, and at those that it runs into, and completes
+ * the notes, the last one first. */
 static int look_at_list(struct validation *validation, struct note *note, int level)
 {
     struct note *last = note, *made;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * validation.h -- looks at every list that can be reached from a descriptor, before anything is copied.
+ * validation.h -- looks at every list that can be reached from a descriptor, before anything is
+ * copied.
  *
- * A validation finds the descriptor well formed or not, and notes of each list, under each set of inherited skip flags,
- * whether anything in it is copied and what it does to the position on each side (extent.h). Each list is looked at
- * once, however many NESTs lead to it, so the time is bounded by the descriptor's size, not by what it expands to.
- */
+ * A validation finds the descriptor well formed or not, and notes of each list, under each set of
+ * inherited skip flags, whether anything in it is copied and what it does to the position on each
+ * side (extent.h). Each list is looked at once, however many NESTs lead to it, so the time is
+ * bounded by the descriptor's size, not by what it expands to. */
 #ifndef COPYDESC_VALIDATION_H
 #define COPYDESC_VALIDATION_H
 
@@ -26,16 +27,18 @@ struct extent_table {
     struct extent *once; /* what the list does once, for each of these phases */
 };
 
-/* Triples of a list in which something is copied, as copies go through them: one by one; or a stretch of VALIDATION_IDLE_MIN
- * and more in which nothing is copied, which is passed at once (parts.c). */
+/* Triples of a list in which something is copied, as copies go through them: one by one; or a
+ * stretch of VALIDATION_IDLE_MIN and more in which nothing is copied, which is passed at once
+ * (parts.c). */
 enum { VALIDATION_IDLE_MIN = 8 };
 struct part {
     int first, end;                          /* `end` is the first behind it */
     struct extent_table source, destination; /* a stretch: all that it does; else empty */
 };
 
-/* What is known of the list that begins at triple `first`, under the flags `skip` of the NESTs that led there. A list
- * that runs into the beginning of another one is that other one from there on, so each triple is looked at once. */
+/* What is known of the list that begins at triple `first`, under the flags `skip` of the NESTs that
+ * led there. A list that runs into the beginning of another one is that other one from there on, so
+ * each triple is looked at once. */
 struct note {
     int first;
     int own_count; /* triples up to its END, or to the first that belongs to `tail` */
@@ -70,8 +73,8 @@ struct validation {
     struct note *compiled;  /* those of which something is compiled, while a plan is made */
 };
 
-/* 0, bcrE_DESC or bcrE_NOMEM. Every triple that can be reached has been read and is good by itself (key.h). Borrows
- * the key until validation_fini, which is due after a success only. */
+/* 0, bcrE_DESC or bcrE_NOMEM. Every triple that can be reached has been read and is good by itself
+ * (key.h). Borrows the key until validation_fini, which is due after a success only. */
 int validation_init(struct validation *validation, const struct key *key, const struct layout *source,
                     const struct layout *destination);
 void validation_fini(struct validation *validation);

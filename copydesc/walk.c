@@ -2,14 +2,14 @@
 /*
  * walk.c -- follows a descriptor triple by triple (walk.h).
  *
- * Two sides, each with a position; a position is aligned, checked against the side's length, and only then used. Of each
- * nested list as many repeats as fit are done at once, and only the one that does not fit is descended into. What copies
- * nothing is passed at once, too, so the time is bounded by the descriptor's size and, for each item that is copied, by the
- * levels of nesting above it.
+ * Two sides, each with a position; a position is aligned, checked against the side's length, and
+ * only then used. Of each nested list as many repeats as fit are done at once, and only the one
+ * that does not fit is descended into. What copies nothing is passed at once, too, so the time is
+ * bounded by the descriptor's size and, for each item that is copied, by the levels of nesting
+ * above it.
  *
- * Other processes may change the region meanwhile (a program's bug, but not to be made worse): no length or position is
- * taken from it.
- */
+ * Other processes may change the region meanwhile (a program's bug, but not to be made worse): no
+ * length or position is taken from it. */
 #include "walk.h"
 
 #include <limits.h>
@@ -18,8 +18,9 @@
 
 #include "triple.h"
 
-/* Fewer repeats than these are not worth a plan of their own. In all, a copy does this much work for such plans, and as
- * much again as bytes of the region that it has come past: plans that serve once do not change by what its time goes. */
+/* Fewer repeats than these are not worth a plan of their own. In all, a copy does this much work
+ * for such plans, and as much again as bytes of the region that it has come past: plans that serve
+ * once do not change by what its time goes. */
 enum { PLAN_REPEATS_MIN = 8, PLANS_WORK_MAX = 1 << 20 };
 
 static int64_t align(const struct side *side, const struct layout *layout, int type)

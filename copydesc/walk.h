@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.h -- a copy that follows the descriptor itself and knows at each item how much room there is.
+ * walk.h -- a copy that follows the descriptor itself and knows at each item how much room there
+ * is.
  *
- * For copies that end before the descriptor does: it finds the item at which they stop, and why. What fits as a whole it
- * leaves to plans, or passes in closed form where nothing is copied.
- */
+ * For copies that end before the descriptor does: it finds the item at which they stop, and why.
+ * What fits as a whole it leaves to plans, or passes in closed form where nothing is copied. */
 #ifndef COPYDESC_WALK_H
 #define COPYDESC_WALK_H
 

@@ -2,8 +2,8 @@
 /*
  * archtype.c -- making, checking and reading the int that describes a machine's data layout.
  *
- * Pure arithmetic on the encoding drawn in archtype.h; the native value is put together by the compiler.
- */
+ * Pure arithmetic on the encoding drawn in archtype.h; the native value is put together by the
+ * compiler. */
 #include <bcri/archtype.h>
 
 #include <assert.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cces.c -- the private table between small ints and identities.
  *
- * An array by int and a hash index over it. Nothing is ever removed: an int must keep its meaning for the life of the
- * process. Identities are random but for their first four bytes, so eight of their bytes are hash enough; somebody
- * who puts chosen ones into regions slows down his own readers and nobody else. */
+ * An array by int and a hash index over it. Nothing is ever removed: an int must keep its meaning
+ * for the life of the process. Identities are random but for their first four bytes, so eight of
+ * their bytes are hash enough; somebody who puts chosen ones into regions slows down his own
+ * readers and nobody else. */
 #include "bcri/cces.h"
 
 #include <limits.h>

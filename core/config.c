@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration as a whole: the order of its sources, storing and showing values (bcri/config.h). */
+/* The configuration as a whole: the order of its sources, storing and showing values
+ * (bcri/config.h). */
 #include "bcri/config.h"
 
 #include <errno.h>

@@ -211,8 +211,8 @@ int bcri_config_read(struct bcri_config *config, const char *path, bool personal
     return status;
 }
 
-/* A BCR_ variable that is no keyword's. Others may own the rest of BCR_*, as CMake does BCR_ROOT, so only a slip of
- * the pen is taken for ours. */
+/* A BCR_ variable that is no keyword's. Others may own the rest of BCR_*, as CMake does BCR_ROOT,
+ * so only a slip of the pen is taken for ours. */
 static int stray_variable(const char *place, struct span keyword, char *error, size_t error_size)
 {
     const struct bcri_config_row *meant = bcri_config_row_near(keyword.start, keyword.length);

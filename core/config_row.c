@@ -36,7 +36,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein's distance between `name` and `word`, which is not longer than BCRI_CONFIG_WORD_MAX; case is ignored. */
+/* Levenshtein's distance between `name` and `word`, which is not longer than BCRI_CONFIG_WORD_MAX;
+ * case is ignored. */
 static size_t distance(const char *name, const char *word, size_t length)
 {
     size_t row[BCRI_CONFIG_WORD_MAX + 1];
@@ -127,14 +128,15 @@ static bool suffix_ok(const char *text)
 {
     size_t length = strlen(text);
 
-    /* 253 bytes are a whole domain name. The characters are those of names and of IPv6 zones, none of which means
-     * anything to a shell or is the start of an option: the suffix never stands first. */
+    /* 253 bytes are a whole domain name. The characters are those of names and of IPv6 zones, none
+     * of which means anything to a shell or is the start of an option: the suffix never stands
+     * first. */
     return length <= 253 &&
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_%") == length;
 }
 
-/* No control character, not even a tab: values are shown to people and passed to programs. No space at either end,
- * which no file can give and nobody sees in a variable. */
+/* No control character, not even a tab: values are shown to people and passed to programs. No space
+ * at either end, which no file can give and nobody sees in a variable. */
 static bool printable(const char *text)
 {
     size_t length = strlen(text);

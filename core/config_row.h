@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files of the configuration only: the table, and the steps that config.c puts together. */
+/* Between the files of the configuration only: the table, and the steps that config.c puts
+ * together. */
 #ifndef BCRI_CONFIG_ROW_H
 #define BCRI_CONFIG_ROW_H
 
@@ -47,7 +48,8 @@ bool bcri_config_value_none(const struct bcri_config_row *row, const char *text)
 int bcri_config_store(struct bcri_config *config, const struct bcri_config_row *row, const char *value,
                       const char *origin, const char *place, char *error, size_t error_size);
 
-/* Reads and applies the file `path`; one that is not there is no error. `personal`: it must belong to the user. */
+/* Reads and applies the file `path`; one that is not there is no error. `personal`: it must belong
+ * to the user. */
 int bcri_config_read(struct bcri_config *config, const char *path, bool personal, char *error,
                      size_t error_size);
 

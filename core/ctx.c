@@ -76,8 +76,8 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
     error = bcrE_ARG;
     if (ctx->host->magic != BCRI_HOST_MAGIC || ctx->host->layout != layout)
         goto fail;
-    /* Not this one's affinity: it may be pinned to one, and the CCE that it waits for to another. Where that one runs is
-     * learnt from what it puts (cells/wait.c). */
+    /* Not this one's affinity: it may be pinned to one, and the CCE that it waits for to another.
+     * Where that one runs is learnt from what it puts (cells/wait.c). */
     ctx->cpus = (int)(bcri_load(&ctx->host->cpus) & INT_MAX);
     ctx->index = index;
     ctx->tag = BCRI_TAG(index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign text made harmless; the rules are in bcri/escape.h.
- * Source: The Unicode Standard, table 3-7 (well-formed UTF-8); UAX #9 for the directional controls. */
+/* Foreign text made harmless; the rules are in bcri/escape.h. Source: The Unicode Standard, table
+ * 3-7 (well-formed UTF-8); UAX #9 for the directional controls. */
 #include "bcri/escape.h"
 
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See eventfds.h. A sorted array: cells are armed far more often than they are asked for the first time. */
+/* See eventfds.h. A sorted array: cells are armed far more often than they are asked for the first
+ * time. */
 #include "bcri/eventfds.h"
 
 #include <pthread.h>

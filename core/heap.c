@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocating and freeing: the fast path, and what is tried when it fails. Spans are in heap_span.c, page runs in
- * heap_run.c, the areas and what they reserve in heap_area.c.
+/* Allocating and freeing: the fast path, and what is tried when it fails. Spans are in heap_span.c,
+ * page runs in heap_run.c, the areas and what they reserve in heap_area.c.
  *
- * Nothing here is journaled: a block exists for others from the moment its count is more than 0, which the caller stores;
- * until then, and again when its count is 0, it is free to whoever walks the headers after the owner's death. */
+ * Nothing here is journaled: a block exists for others from the moment its count is more than 0,
+ * which the caller stores; until then, and again when its count is 0, it is free to whoever walks
+ * the headers after the owner's death. */
 #include <stdlib.h>
 
 #include "bcr/error.h"
@@ -50,9 +51,9 @@ static bool from_any(struct bcri_ctx *ctx, const struct wanted *wanted, struct b
     return false;
 }
 
-/* Looks for what has been freed lately.
- * Whoever has only one page run in use, and lets it go for each answer, finds it free just before it needs it, with header
- * and data in the other's cache. With a second one it finds the one before, which it has looked at while it waited. So after
+/* Looks for what has been freed lately. Whoever has only one page run in use, and lets it go for
+ * each answer, finds it free just before it needs it, with header and data in the other's cache.
+ * With a second one it finds the one before, which it has looked at while it waited. So after
  * exactly one was found, the next request takes pages instead. */
 static void look_for(struct bcri_heap *heap, const struct wanted *wanted)
 {
@@ -68,8 +69,8 @@ static void look_for(struct bcri_heap *heap, const struct wanted *wanted)
     heap->waited = false;
 }
 
-/* In the order of what it costs: the area at hand, with what has come home lately; any area; then any, with all that has
- * come home. */
+/* In the order of what it costs: the area at hand, with what has come home lately; any area; then
+ * any, with all that has come home. */
 static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                       struct bcri_region_shm **region_out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Areas of the comm heap: what an account of `nbytes` needs in memory, where areas lie in segments, making and removing
- * them. Several areas share a segment: it is made larger than its first area needs, and only what an area uses is
- * reserved. */
+/* Areas of the comm heap: what an account of `nbytes` needs in memory, where areas lie in segments,
+ * making and removing them. Several areas share a segment: it is made larger than its first area
+ * needs, and only what an area uses is reserved. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,8 +38,8 @@ static uint64_t pages_for_runs(uint64_t count, uint64_t pages)
     return count * pages + (count + headers->blocks - 1) / headers->blocks * headers->pages;
 }
 
-/* Pages for `blocks` blocks of one class. From an empty area two spans may be left that lie anywhere, the current one and
- * a spare; each may cost the others a hole of less than a span. */
+/* Pages for `blocks` blocks of one class. From an empty area two spans may be left that lie
+ * anywhere, the current one and a spare; each may cost the others a hole of less than a span. */
 static uint64_t pages_for_class(const struct bcri_heap_class *class, uint64_t blocks)
 {
     uint64_t spans = (blocks + class->blocks - 1) / class->blocks;
@@ -56,7 +56,8 @@ static uint64_t pages_for_any_run(uint64_t nbytes)
         uint64_t pages = pages_for_runs(nbytes / ((p - 1) * BCRI_HEAP_PAGE + 64), p);
         worst = pages > worst ? pages : worst;
     }
-    /* Above, p pages for a charge of (p - 1) * 4096 + 64 or more: the ratio falls with p, so that of 65 bounds them. */
+    /* Above, p pages for a charge of (p - 1) * 4096 + 64 or more: the ratio falls with p, so that
+     * of 65 bounds them. */
     uint64_t least = exact * BCRI_HEAP_PAGE + 64;
     if (nbytes >= least) {
         uint64_t count = nbytes / least;
@@ -67,15 +68,16 @@ static uint64_t pages_for_any_run(uint64_t nbytes)
     return worst;
 }
 
-/* Any one size can be allocated in an empty area until the account is full. The most is asked for by the sizes that
- * are charged least for their class: then all of `nbytes` becomes blocks of that class.
+/* Any one size can be allocated in an empty area until the account is full. The most is asked for
+ * by the sizes that are charged least for their class: then all of `nbytes` becomes blocks of that
+ * class.
  *   - 33..64 bytes: charged 64, lies in 32 + 64, and a page holds 42: 1.53 times nbytes: the worst in a large area;
  *   - the least size of a class above: 1.28 times at 65 bytes, under 1.19 from 129 bytes up;
  *   - page runs of p pages: charged (p - 1) * 4096 + 64 at least: 1.065 times at p = 17, and less and less above.
- * In a small area it is the size of which just over a span's blocks fit, and two spans are needed. Runs of one size
- * leave no holes, since an empty area is one run but for what pages_for_class accounts for.
- * Beyond that, room for the first span of every class that fits, as far as that is in proportion: it lets a small area
- * serve a mix of sizes. */
+ * In a small area it is the size of which just over a span's blocks fit, and two spans are needed.
+ * Runs of one size leave no holes, since an empty area is one run but for what pages_for_class
+ * accounts for. Beyond that, room for the first span of every class that fits, as far as that is in
+ * proportion: it lets a small area serve a mix of sizes. */
 uint64_t bcri_heap_pages_for(uint64_t nbytes)
 {
     uint64_t worst = pages_for_any_run(nbytes);
@@ -127,8 +129,9 @@ static int room_for_seg(struct bcri_heap *heap, uint32_t seg)
     return 0;
 }
 
-/* How large to make a segment that needs `bytes` now. Address space is scarce where pointers have 32 bits, and other CCEs
- * map the whole segment: there the first is small, and each has twice the room of the one before. */
+/* How large to make a segment that needs `bytes` now. Address space is scarce where pointers have
+ * 32 bits, and other CCEs map the whole segment: there the first is small, and each has twice the
+ * room of the one before. */
 static uint64_t seg_size(const struct bcri_heap *heap, uint64_t bytes)
 {
     uint64_t room = SEG_ROOM_BYTES, size = bytes < SEG_TWICE_MAX ? bytes * 2 : bytes;
@@ -154,7 +157,8 @@ static uint64_t round_up(uint64_t value, uint64_t step)
     return (value + step - 1) / step * step;
 }
 
-/* The first page of a segment that an area may have: behind the directory, marks and table of spans. */
+/* The first page of a segment that an area may have: behind the directory, marks and table of
+ * spans. */
 static uint64_t first_page(uint64_t seg_bytes)
 {
     uint64_t pages = seg_bytes / BCRI_HEAP_PAGE;

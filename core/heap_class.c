@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The geometry of spans: heap_class.h. A page count is the smallest that wastes no more than a sixteenth of the span and
- * yields 16 blocks, or any number from four pages up; test_heap.c holds the table to that rule. */
+/* The geometry of spans: heap_class.h. A page count is the smallest that wastes no more than a
+ * sixteenth of the span and yields 16 blocks, or any number from four pages up; test_heap.c holds
+ * the table to that rule. */
 #include "bcri/heap_class.h"
 
 #define ROW(data, pages, blocks)                                       \
@@ -31,7 +32,8 @@ const struct bcri_heap_class bcri_heap_classes[BCRI_HEAP_CLASSES] = {
     [BCRI_CLASS_HEADERS] = {0, 1, 128, 0, 0},
 };
 
-/* Written by doubling: in the range (512 << k, 1024 << k] a class covers 64 << k bytes, that is 2 << k steps. */
+/* Written by doubling: in the range (512 << k, 1024 << k] a class covers 64 << k bytes, that is 2
+ * << k steps. */
 #define X2(c)       (c), (c)
 #define X4(c)       X2(c), X2(c)
 #define X8(c)       X4(c), X4(c)

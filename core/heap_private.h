@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The owner's private side of the comm heap; heap*.c only. What others read of a heap stands in heap.h.
- The part of it that fast paths use is in
- * bcri/heap_fast.h. */
+/* The owner's private side of the comm heap; heap*.c only. What others read of a heap stands in
+ * heap.h. The part of it that fast paths use is in bcri/heap_fast.h. */
 #ifndef BCR_HEAP_PRIVATE_H
 #define BCR_HEAP_PRIVATE_H
 
@@ -15,7 +14,8 @@ struct bcri_run {
     uint32_t charge; /* units of 64 bytes; 0: not live (in the warm list, or the header is free) */
 };
 
-/* Free runs of one area: each known at its first and last page, and in a treap by (length, address). */
+/* Free runs of one area: each known at its first and last page, and in a treap by (length,
+ * address). */
 struct run_page {
     uint32_t free_len; /* at the first page of a free run: its pages; else 0 */
     uint32_t back;     /* at the last page of a free run: its first page; else 0 */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans: carving pages into blocks of one class, choosing the span to allocate from, giving empty ones back.
+/* Spans: carving pages into blocks of one class, choosing the span to allocate from, giving empty
+ * ones back.
  *
- * Where a span is: the current one of its class; or in its area's list, having free blocks; or nowhere, being full. The
- * list is first in, first out, so that spans which others empty have time to become whole. One empty span of each class
- * is kept in the list, a further one goes back to the pages. Before pages are taken, everything idle is given back
- * (bcri_area_trim), so that the best fit sees all there is: what bcri_heap_pages_for promises rests on that.
- * Order for those who walk the headers: a span's entry in the page table is stored (release) when all its headers are
+ * Where a span is: the current one of its class; or in its area's list, having free blocks; or
+ * nowhere, being full. The list is first in, first out, so that spans which others empty have time
+ * to become whole. One empty span of each class is kept in the list, a further one goes back to the
+ * pages. Before pages are taken, everything idle is given back (bcri_area_trim), so that the best
+ * fit sees all there is: what bcri_heap_pages_for promises rests on that. Order for those who walk
+ * the headers: a span's entry in the page table is stored (release) when all its headers are
  * written, and cleared before its pages can serve anything else. */
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +168,8 @@ struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *are
 int bcri_span_edge(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;
-    /* The only block of its span, and the last such one is in use: the next request finds it at once. */
+    /* The only block of its span, and the last such one is in use: the next request finds it at
+     * once. */
     if (span->blocks == 1 && area->current[span->class]->top == 0) {
         unlink_span(span);
         set_current(area, span);

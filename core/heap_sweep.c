@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that others have freed: count 0 in a block's header is the truth, and the owner knows privately which blocks are out.
+/* Blocks that others have freed: count 0 in a block's header is the truth, and the owner knows
+ * privately which blocks are out.
  *
- * A freer stores count 0 (release), then 1 to the mark of the page (release). The owner clears the mark by an exchange
- * (acquire) and then reads the counts there. If the exchange reads that 1, the count 0 happens before the look. A mark that
- * is stored later stays for the next look. Where two freers mark one page, C11 has the exchange synchronize with the last
- * only; that the other's count, which comes before its own mark, is seen as well, is what machines give on which a store
- * reaches all others at once: x86, ARMv8, RISC-V, s390x. Elsewhere that block would be found by the next mark of its page,
- * or when the turn of its span comes: late, not lost.
+ * A freer stores count 0 (release), then 1 to the mark of the page (release). The owner clears the
+ * mark by an exchange (acquire) and then reads the counts there. If the exchange reads that 1, the
+ * count 0 happens before the look. A mark that is stored later stays for the next look. Where two
+ * freers mark one page, C11 has the exchange synchronize with the last only; that the other's
+ * count, which comes before its own mark, is seen as well, is what machines give on which a store
+ * reaches all others at once: x86, ARMv8, RISC-V, s390x. Elsewhere that block would be found by the
+ * next mark of its page, or when the turn of its span comes: late, not lost.
  *
- * Most looks need no mark. Blocks go out and come back in about the same order, so who has run out looks at the span that has
- * been without free blocks for the longest, LOOK_BLOCKS at a time, and asks for the lines of the next ones: marks then stay in
- * the freer's cache. If the last block of that span is still out, the freer is just at it, and must not be disturbed: the span
- * waits another turn. Marks are read, all of them, before an allocation is refused.
+ * Most looks need no mark. Blocks go out and come back in about the same order, so who has run out
+ * looks at the span that has been without free blocks for the longest, LOOK_BLOCKS at a time, and
+ * asks for the lines of the next ones: marks then stay in the freer's cache. If the last block of
+ * that span is still out, the freer is just at it, and must not be disturbed: the span waits
+ * another turn. Marks are read, all of them, before an allocation is refused.
  *
- * Whoever waits looks and fetches then, since it has the time: if it waits for an answer the next allocation is near. */
+ * Whoever waits looks and fetches then, since it has the time: if it waits for an answer the next
+ * allocation is near. */
 #include "bcri/segment.h"
 #include "heap_private.h"
 
@@ -42,8 +46,8 @@ static bool is_out(const struct bcri_span *span, uint32_t i)
     return span->charge[i] != 0 && (span->class != BCRI_CLASS_HEADERS || span->run[i].charge != 0);
 }
 
-/* In which order they go out: neighbours far apart, since two headers share a line, and since who reads one line fetches
- * the next as well, which the owner is about to write. */
+/* In which order they go out: neighbours far apart, since two headers share a line, and since who
+ * reads one line fetches the next as well, which the owner is about to write. */
 static const uint8_t apart[LOOK_BLOCKS] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
 
 /* Takes the free ones among blocks [from, to); the lowest comes to lie on top of the stack. */
@@ -92,7 +96,8 @@ static void sweep(struct bcri_heap *heap, struct bcri_span *span)
         (void)bcri_span_edge(span);
 }
 
-/* Blocks go out and come back in about the same order: one that went out late is free, so are probably the others. */
+/* Blocks go out and come back in about the same order: one that went out late is free, so are
+ * probably the others. */
 static bool seems_free(const struct bcri_span *span)
 {
     uint32_t i = span->blocks - 1;
@@ -101,7 +106,8 @@ static bool seems_free(const struct bcri_span *span)
     return bcri_load(&bcri_span_header(span, i)->count) == 0;
 }
 
-/* Asks for up to `most` of the blocks that will be taken next, headers and first data, in order to write them. */
+/* Asks for up to `most` of the blocks that will be taken next, headers and first data, in order to
+ * write them. */
 static void fetch(struct bcri_heap_area *area, uint32_t most)
 {
     const struct bcri_span *span = area->ahead;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at a heap as a whole: every header of a segment, from any process; and whether the owner's private lists, the
- * shared page table and the headers agree. */
+/* Looking at a heap as a whole: every header of a segment, from any process; and whether the
+ * owner's private lists, the shared page table and the headers agree. */
 #include "bcri/segment.h"
 #include "heap_private.h"
 
-/* The front of a heap segment and how many pages there are, or NULL: it is none, or cannot be mapped. */
+/* The front of a heap segment and how many pages there are, or NULL: it is none, or cannot be
+ * mapped. */
 static const struct bcri_heap_dir_shm *front_of(struct bcri_ctx *ctx, uint32_t seg, uint32_t *pages_out)
 {
     if (ctx->host->segments[seg].kind != BCRI_SEG_HEAP)
@@ -46,8 +47,9 @@ void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
     }
 }
 
-/* A header may have become anything since: pages serve other spans, and data. So the table of spans is looked at before and
- * behind, as at the count of a sequence lock; its word is another one for each span. */
+/* A header may have become anything since: pages serve other spans, and data. So the table of spans
+ * is looked at before and behind, as at the count of a sequence lock; its word is another one for
+ * each span. */
 uint64_t bcri_heap_count_word(struct bcri_ctx *ctx, bcri_ref ref, uint32_t incarnation)
 {
     uint32_t pages;
@@ -149,7 +151,8 @@ static bool span_valid(const struct bcri_ctx *ctx, const struct bcri_span *span,
     }
     if (live + span->top != span->blocks)
         return false;
-    /* Charges of the free ones are 0, and there are as many as places in the stack: it is exact if none is twice. */
+    /* Charges of the free ones are 0, and there are as many as places in the stack: it is exact if
+     * none is twice. */
     for (uint32_t k = 0; k < span->top; k++) {
         if (span->stack[k] >= span->blocks || span->charge[span->stack[k]] != 0)
             return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The registry of one group: host.h. One mutex serves the daemon's threads; CCEs read the shared tables without it. */
+/* The registry of one group: host.h. One mutex serves the daemon's threads; CCEs read the shared
+ * tables without it. */
 #include "bcri/host.h"
 
 #include <stdlib.h>
@@ -26,8 +27,8 @@ static int up_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_k
 {
     return bcri_host_segment_add(up, fd, size_bytes, kind, BCRI_ENL_INDEX, seg_out);
 }
-/* Lent, not copied: the daemon must be able to repair when it has no descriptor to spare. Only the worker's thread, which asks
- * here, drops segments. */
+/* Lent, not copied: the daemon must be able to repair when it has no descriptor to spare. Only the
+ * worker's thread, which asks here, drops segments. */
 static int up_segment_fd(void *up, uint32_t seg)
 {
     int fd = bcri_host_segment_fd(up, seg);
@@ -104,9 +105,10 @@ static int fill_identity(struct bcri_identity_shm *id, uint32_t index)
     return 0;
 }
 
-/* Makes a record as good as new, while the worker may be going through the areas that hang at it, as through everybody's: it finds
- * none from here on, or finds another version, and looks again. So the version changes behind the list and before the rest. Version and
- * event go on counting, so that nobody takes the new CCE for the old one. */
+/* Makes a record as good as new, while the worker may be going through the areas that hang at it,
+ * as through everybody's: it finds none from here on, or finds another version, and looks again. So
+ * the version changes behind the list and before the rest. Version and event go on counting, so
+ * that nobody takes the new CCE for the old one. */
 static void clear_record(struct bcri_record_shm *record)
 {
     enum { WORDS = sizeof *record / sizeof(uint32_t) };

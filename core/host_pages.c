@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of cells: host.h. Segments of kind CELLS are the daemon's, and many CCEs have pages in each.
+/* Pages of cells: host.h. Segments of kind CELLS are the daemon's, and many CCEs have pages in
+ * each.
  *
- * A page is of one of two sorts for ever, as its segment is (cell.h has what lies in them); beyond that any page serves anybody.
- * Pages go out and come back in runs, which tile their segment: the first page of each says how long it is and whose. Free runs
- * that lie side by side become one when somebody looks for room. */
+ * A page is of one of two sorts for ever, as its segment is (cell.h has what lies in them); beyond
+ * that any page serves anybody. Pages go out and come back in runs, which tile their segment: the
+ * first page of each says how long it is and whose. Free runs that lie side by side become one when
+ * somebody looks for room. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -74,8 +76,9 @@ static bool room_for_owner(struct pages *pages, uint32_t owner)
     return true;
 }
 
-/* A segment serves runs up to its size, and those that need a larger one have one of the next power of two: so there are few sizes,
- * and what is small does not make others map what is large. NULL: no memory. */
+/* A segment serves runs up to its size, and those that need a larger one have one of the next power
+ * of two: so there are few sizes, and what is small does not make others map what is large. NULL:
+ * no memory. */
 static struct page_segment *new_segment(struct bcri_host *host, enum bcri_page_sort sort, uint32_t pages)
 {
     const uint64_t bytes = (uint64_t)pages * BCRI_PAGE_BYTES;
@@ -158,7 +161,8 @@ static bool discard(const struct bcri_host *host, const struct run *run)
                            (uint64_t)run->pages * BCRI_PAGE_BYTES);
 }
 
-/* What the system does not let be emptied stays its owner's: the next one's of that index, when it has ended. */
+/* What the system does not let be emptied stays its owner's: the next one's of that index, when it
+ * has ended. */
 static void give_back(struct bcri_host *host, struct run *run)
 {
     struct page_segment *segment = run->segment;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The registry's own memory; host.c, host_segments.c and host_pages.c only. The daemon goes by this, not by the tables that
- * everybody can write. */
+/* The registry's own memory; host.c, host_segments.c and host_pages.c only. The daemon goes by
+ * this, not by the tables that everybody can write. */
 #ifndef BCR_HOST_PRIVATE_H
 #define BCR_HOST_PRIVATE_H
 
@@ -12,8 +12,9 @@
 
 #define BCRI_HOST_PAGE 4096u
 
-/* LIVE: it is what the table says. GONE: nobody needs it, somebody may still be about to touch it. IDLE: nobody is, and it waits
- * to be given out again. A number whose file was closed has none and stays GONE in the table. */
+/* LIVE: it is what the table says. GONE: nobody needs it, somebody may still be about to touch it.
+ * IDLE: nobody is, and it waits to be given out again. A number whose file was closed has none and
+ * stays GONE in the table. */
 enum own_state { OWN_NONE, OWN_LIVE, OWN_GONE, OWN_IDLE };
 
 struct own_segment {

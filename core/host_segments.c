@@ -3,9 +3,10 @@
  *
  *   --add--> LIVE --drop--> GONE --reuse--> IDLE --again--> LIVE
  *
- * A number keeps its file for as long as there is the program: whoever has mapped it, in whatever use of the number, has mapped
- * the right one. Only the file's pages go, at drop, and once more at reuse, since a transaction that was being done at the
- * drop may have stored there. What must hold before reuse is the caller's to see to (cells/reclaim.h). */
+ * A number keeps its file for as long as there is the program: whoever has mapped it, in whatever
+ * use of the number, has mapped the right one. Only the file's pages go, at drop, and once more at
+ * reuse, since a transaction that was being done at the drop may have stored there. What must hold
+ * before reuse is the caller's to see to (cells/reclaim.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -143,8 +144,9 @@ static void close_file(struct bcri_host *host, uint32_t seg)
     host->open_files--;
 }
 
-/* Files that are kept for another use must not take the descriptors that CCEs need now: each CCE costs the daemon more other
- * ones than it makes segments. So if all that are kept can come into use again, they are fewer than half. */
+/* Files that are kept for another use must not take the descriptors that CCEs need now: each CCE
+ * costs the daemon more other ones than it makes segments. So if all that are kept can come into
+ * use again, they are fewer than half. */
 static bool too_many_files(const struct bcri_host *host)
 {
     struct rlimit limit;

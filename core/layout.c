@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout signature of this floor: layout.h. FNV-1a: http://www.isthe.com/chongo/tech/comp/fnv/ */
+/* The layout signature of this floor: layout.h. FNV-1a:
+ * http://www.isthe.com/chongo/tech/comp/fnv/ */
 #include "bcri/layout.h"
 
 #include "bcri/atomics.h"

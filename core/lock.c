@@ -15,7 +15,8 @@
 #include "bcri/corrupt.h"
 #include "bcri/stopped.h"
 
-/* Whoever's time is up waits for a holder that runs, or wants to, and looks again so often whether it is stopped meanwhile. */
+/* Whoever's time is up waits for a holder that runs, or wants to, and looks again so often whether
+ * it is stopped meanwhile. */
 #define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
 
 bool bcri_membarrier_register(void)
@@ -48,8 +49,8 @@ void bcri_unlock_wake(struct bcri_ctx *ctx)
         bcri_bell_ring_index(ctx, BCRI_ENL_INDEX, BCRI_REF_NONE);
 }
 
-/* Sleeps until lock_event of the holder is not `event` any more, or until then. Once in it, when it has become long,
- * somebody is told. */
+/* Sleeps until lock_event of the holder is not `event` any more, or until then. Once in it, when it
+ * has become long, somebody is told. */
 static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uint32_t *lock_event,
                               uint32_t event, uint64_t until_ns)
 {
@@ -98,8 +99,9 @@ static int look_again_or_park(const struct bcri_holder_wait *wait, uint32_t hold
     return BCRI_HOLDER_STAYS;
 }
 
-/* Whether nobody can be behind that tag: none of the program's CCEs, one that has ended and is repaired, the asker itself. That is
- * corrupt (corrupt.h): true for the daemon only. No record is given out again while anybody waits in an operation. */
+/* Whether nobody can be behind that tag: none of the program's CCEs, one that has ended and is
+ * repaired, the asker itself. That is corrupt (corrupt.h): true for the daemon only. No record is
+ * given out again while anybody waits in an operation. */
 static bool is_nobody(const struct bcri_holder_wait *wait, uint32_t holder)
 {
     struct bcri_ctx *const ctx = wait->ctx;
@@ -136,7 +138,8 @@ int bcri_sleep_on_holder(void *arg, uint64_t deadline_ns)
     const uint32_t holder = wait->holder(wait->what);
     if (holder == 0)
         return BCRI_NOT_YET;
-    /* One look in each wait, when it has become a long one: before the first sleep, from which nobody may wake us. */
+    /* One look in each wait, when it has become a long one: before the first sleep, from which
+     * nobody may wake us. */
     const bool known = wait->somebody;
     wait->somebody = true;
     if (!known && is_nobody(wait, holder)) {

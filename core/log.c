@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Log records: how a line is made and written. Creating the file is in log_open.c; the rules are in bcri/log.h. */
+/* Log records: how a line is made and written. Creating the file is in log_open.c; the rules are in
+ * bcri/log.h. */
 #include "bcri/log.h"
 
 #include <errno.h>
@@ -73,7 +74,8 @@ static void append_head(struct line *line, const struct bcri_log *log, enum bcri
     append(line, log->path ? " " : ": ");
 }
 
-/* Writes the line with one write(2). If only a part of it went out, the next line begins with the newline. */
+/* Writes the line with one write(2). If only a part of it went out, the next line begins with the
+ * newline. */
 static bool write_line(struct bcri_log *log, const struct line *line)
 {
     const char *start = log->torn ? line->bytes : line->bytes + 1;

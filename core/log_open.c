@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Creating a daemon's log file in a directory where everybody may write.
  *
- * The name can be foretold, so somebody may have put a file, a link or a FIFO there. Invariants: the descriptor that
- * is returned is of a file that this call created; nothing that stood there before is written to, followed, read or
- * waited for; the only thing ever done to such a file is to rename one that is a plain file of our own.
- * Every step goes through one descriptor of the directory, so that a directory exchanged meanwhile changes nothing. */
+ * The name can be foretold, so somebody may have put a file, a link or a FIFO there. Invariants:
+ * the descriptor that is returned is of a file that this call created; nothing that stood there
+ * before is written to, followed, read or waited for; the only thing ever done to such a file is to
+ * rename one that is a plain file of our own. Every step goes through one descriptor of the
+ * directory, so that a directory exchanged meanwhile changes nothing. */
 #include "bcri/log.h"
 
 #include <errno.h>
@@ -29,7 +30,8 @@ static bool program_ok(const char *program)
     return length > 0 && length <= PROGRAM_MAX && strspn(program, allowed) == length;
 }
 
-/* Renames what stands in the way to `old_name`, if that is a plain file of our own that no program has in use. */
+/* Renames what stands in the way to `old_name`, if that is a plain file of our own that no program
+ * has in use. */
 static int set_aside(int dir, const char *name, const char *old_name, const char *path, char *error,
                      size_t error_size)
 {
@@ -82,7 +84,8 @@ static int create(int dir, const char *program, const char *path, char *error, s
                         0600);
 
         if (fd >= 0) {
-            /* Says that the log is in use. Some network file systems cannot; then nobody is told. */
+            /* Says that the log is in use. Some network file systems cannot; then nobody is
+             * told. */
             (void)flock(fd, LOCK_EX | LOCK_NB);
             return fd;
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See machine.h. Control groups of version 2 and 1: cgroups(7), Documentation/admin-guide/cgroup-v2.rst of Linux. */
+/* See machine.h. Control groups of version 2 and 1: cgroups(7),
+ * Documentation/admin-guide/cgroup-v2.rst of Linux. */
 #include "bcri/machine.h"
 
 #include <fcntl.h>
@@ -12,8 +13,8 @@
 
 enum { PATH_ROOM = 4400, GROUP_ROOM = 4096 };
 
-/* The first number behind `key` in a small kernel file (the whole file's number for key ""), in units of one; UINT64_MAX
- * if there is none ("max", "-1", a missing file). */
+/* The first number behind `key` in a small kernel file (the whole file's number for key ""), in
+ * units of one; UINT64_MAX if there is none ("max", "-1", a missing file). */
 static uint64_t kernel_number(const char *path, const char *key)
 {
     char text[8192];
@@ -70,7 +71,8 @@ static uint64_t cpus_in(const struct group_at *at, bool is_unified)
     return quota / period + (quota % period != 0);
 }
 
-/* The least that any group which this process is in, or that is above one, gives. `controller` names it as version 1 does. */
+/* The least that any group which this process is in, or that is above one, gives. `controller`
+ * names it as version 1 does. */
 static uint64_t least(const char *root, const char *controller,
                       uint64_t (*given)(const struct group_at *at, bool is_unified))
 {
@@ -124,7 +126,8 @@ uint32_t bcri_machine_cpu_quota(const char *root)
     return cpus < UINT32_MAX ? (uint32_t)cpus : UINT32_MAX;
 }
 
-/* More processors than fit into one cpu_set_t are as good as that many: it matters whether there are two. */
+/* More processors than fit into one cpu_set_t are as good as that many: it matters whether there
+ * are two. */
 uint32_t bcri_machine_cpus(void)
 {
     cpu_set_t allowed;

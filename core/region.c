@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting the holders of a region: the protocol of region.h, and its repair.
  *
- * Invariant: between bcri_region_hold or bcri_region_drop and bcri_count_committed the journal says exactly whether the
- * change is done, whatever others have done to the word since. */
+ * Invariant: between bcri_region_hold or bcri_region_drop and bcri_count_committed the journal says
+ * exactly whether the change is done, whatever others have done to the word since. */
 #include "bcri/region.h"
 
 #include "bcr/error.h"
@@ -43,8 +43,8 @@ static __attribute__((noinline)) bool lock_word_slow(struct bcri_ctx *ctx, struc
     return true;
 }
 
-/* {c, 0} -> {c, me}. Pairs with the release in unlock_word: who gets the word has seen all that earlier holders did. False: the
- * daemon is parked. */
+/* {c, 0} -> {c, me}. Pairs with the release in unlock_word: who gets the word has seen all that
+ * earlier holders did. False: the daemon is parked. */
 BCRI_INLINE bool lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t *count_out)
 {
     uint64_t word = bcri_load(&region->count);
@@ -80,7 +80,8 @@ static void journal_state(struct bcri_journal_shm *journal, enum bcri_cw_state s
     bcri_step();
 }
 
-/* The word was seen as {1, 0}: it is ours alone, and stays so until the enclosing operation lets others have it. */
+/* The word was seen as {1, 0}: it is ours alone, and stays so until the enclosing operation lets
+ * others have it. */
 static void change_alone(struct bcri_journal_shm *journal, bcri_ref ref, struct bcri_region_shm *region,
                          uint32_t count)
 {
@@ -118,7 +119,8 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
     return 0;
 }
 
-/* The daemon's: somebody who may be stopped has the count word. So the hold passes to an ID of the daemon's own. */
+/* The daemon's: somebody who may be stopped has the count word. So the hold passes to an ID of the
+ * daemon's own. */
 static __attribute__((noinline)) void keep_hold(struct bcri_ctx *ctx, bcri_ref ref)
 {
     bcri_count_committed(ctx);
@@ -217,8 +219,8 @@ void bcri_count_committed(struct bcri_ctx *ctx)
     bcri_step();
 }
 
-/* What the dead one has on the region, or had. Its own blocks nobody else allocates; others' may be their owner's again, and
- * hold another region: then the change is done. */
+/* What the dead one has on the region, or had. Its own blocks nobody else allocates; others' may be
+ * their owner's again, and hold another region: then the change is done. */
 enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);

@@ -20,11 +20,13 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* Reservations below this are not worth reading /proc for: fallocate itself refuses when memory is really out. */
+/* Reservations below this are not worth reading /proc for: fallocate itself refuses when memory is
+ * really out. */
 #define ASK_FROM_BYTES (UINT64_C(256) << 10)
 
-/* A file size limit (ulimit -f) holds for memory files too, and going beyond it raises a signal: that is to be an
- * error of one call, not the end of the process. The signal comes to this thread, before ftruncate returns. */
+/* A file size limit (ulimit -f) holds for memory files too, and going beyond it raises a signal:
+ * that is to be an error of one call, not the end of the process. The signal comes to this thread,
+ * before ftruncate returns. */
 static int set_size(int fd, uint64_t size_bytes)
 {
     sigset_t beyond, before;
@@ -249,7 +251,8 @@ void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_by
 {
     if (length_bytes == 0)
         return;
-    /* MADV_REMOVE needs no descriptor, but refuses memory that is locked, and qemu-user says yes and does nothing. */
+    /* MADV_REMOVE needs no descriptor, but refuses memory that is locked, and qemu-user says yes
+     * and does nothing. */
     int fd = ctx->upcalls->segment_fd(ctx->up, seg), rc = -1;
     if (fd >= 0) {
         do

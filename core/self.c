@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* self.c -- which CCE the calling thread belongs to.
  *
- * A thread that found the process's context keeps it in its thread-local word, so `process` is read once per thread.
- * Only fork makes that word wrong, and then in the child's one thread alone: the handler of pthread_atfork clears it
- * there. It is registered with the first context, thus in every process that could have something to lose. */
+ * A thread that found the process's context keeps it in its thread-local word, so `process` is read
+ * once per thread. Only fork makes that word wrong, and then in the child's one thread alone: the
+ * handler of pthread_atfork clears it there. It is registered with the first context, thus in every
+ * process that could have something to lose. */
 #include "bcri/self.h"
 
 #include <pthread.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Region IDs: slot.h. Chunk 0 lies in the record; chunk k > 0 holds 256 << (k - 1) slots in a segment of its own, whose
- * reference stands in record->slot_chunk[k - 1]. Addresses of slots never change: the program holds them. */
+/* Region IDs: slot.h. Chunk 0 lies in the record; chunk k > 0 holds 256 << (k - 1) slots in a
+ * segment of its own, whose reference stands in record->slot_chunk[k - 1]. Addresses of slots never
+ * change: the program holds them. */
 #include "bcri/slot.h"
 
 #include <stdlib.h>

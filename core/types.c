@@ -2,9 +2,8 @@
 /*
  * types.c -- the ready-made copy descriptors of <bcr/types.h>.
  *
- * They are plain int arrays, as the BCR guide prints them, so that programs may pass them where an int * is
- * wanted. Nothing in the library writes to them.
- */
+ * They are plain int arrays, as the BCR guide prints them, so that programs may pass them where an
+ * int * is wanted. Nothing in the library writes to them. */
 #include <bcr/types.h>
 
 int bcrT_1CHAR[3] = {0, bcrT_CHAR | bcrT_END, 1};

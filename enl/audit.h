@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* enl audit: the worker looks through the program's shared structures (bcri/audit.h), the loop tells who asked. */
+/* enl audit: the worker looks through the program's shared structures (bcri/audit.h), the loop
+ * tells who asked. */
 #ifndef ENL_AUDIT_H
 #define ENL_AUDIT_H
 

@@ -9,7 +9,8 @@
 
 enum { SAY_AGAIN_MSEC = 60000 };
 
-/* Whoever is waited for may itself wait for somebody; who is at the end of that is the one to tell of. */
+/* Whoever is waited for may itself wait for somebody; who is at the end of that is the one to tell
+ * of. */
 static struct enl_cce *last_of(struct enl_program *program, uint32_t index)
 {
     enum { HOPS = 16 };

@@ -141,7 +141,8 @@ static void close_files(const struct enl_spawn *spawn)
         close(spawn->err);
 }
 
-/* Field `number` of /proc/<pid>/stat, counted behind the last ')' since the name may hold anything; 0 if there is none. */
+/* Field `number` of /proc/<pid>/stat, counted behind the last ')' since the name may hold anything;
+ * 0 if there is none. */
 enum { STAT_START_TIME = 22, STAT_CORE = 39 };
 static uint64_t stat_of(pid_t pid, int number)
 {
@@ -293,7 +294,8 @@ void enl_cce_cell0_ready(struct enl_cce *cce, int code)
     welcome_if_ready(cce);
 }
 
-/* Watches a process that is not the daemon's own child. Returns 0 or an errno: ESRCH, it has ended. */
+/* Watches a process that is not the daemon's own child. Returns 0 or an errno: ESRCH, it has
+ * ended. */
 static int watch_pid(struct enl_cce *cce, pid_t pid)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* One CCE, from the moment that a record is given out for it until its processes and their output have ended. The record may
- * be another CCE's a little before or long after that (bcri/reclaim.h).
+/* One CCE, from the moment that a record is given out for it until its processes and their output
+ * have ended. The record may be another CCE's a little before or long after that (bcri/reclaim.h).
  *
  *   STARTED --hello--> HELD --its birth region is in cell 0--> ALIVE --it ends--> OVER
  *      |                 |                                                         ^
  *      +-----------------+--------- the start failed ------------------------------+
  *
- * A HELD one whose private socket has ended stays HELD until its process has ended, which it is made to do in a second.
+ * A HELD one whose private socket has ended stays HELD until its process has ended, which it is
+ * made to do in a second.
  *
- * Two processes may be concerned: `process`, which the daemon started (or which started the daemon), and `pid`, which
- * called bcr_init. Usually they are one; under a wrapper, a debugger or a shell script they are two, and under
- * enl --join there is no `process`. A CCE counts as alive until both have ended. */
+ * Two processes may be concerned: `process`, which the daemon started (or which started the
+ * daemon), and `pid`, which called bcr_init. Usually they are one; under a wrapper, a debugger or a
+ * shell script they are two, and under enl --join there is no `process`. A CCE counts as alive
+ * until both have ended. */
 #ifndef ENL_CCE_H
 #define ENL_CCE_H
 
@@ -72,29 +74,31 @@ struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uin
 struct enl_origin enl_origin_of(const struct enl_cce *enlistor);
 /* Takes back one for which nothing could be started; the caller has said so. */
 void enl_cce_drop(struct enl_cce *cce);
-/* Puts an error region into the enlistor's cell 0, if it lives and asked for them: CCE `ordinal` did not start. */
+/* Puts an error region into the enlistor's cell 0, if it lives and asked for them: CCE `ordinal`
+ * did not start. */
 void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal);
 /* It was started and did not become a CCE: says why, tells the enlistor, and ends it. */
 void enl_cce_fail(struct enl_cce *cce, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Has its cell 0 made, with `data` in it if that is not NULL; then enl_cce_cell0_ready is called. False: no memory. */
+/* Has its cell 0 made, with `data` in it if that is not NULL; then enl_cce_cell0_ready is called.
+ * False: no memory. */
 bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length);
 
-/* Starts `path` for it, on that core, or with -1 on one that is chosen. Returns 0, or a sentence in `error`. The root gets
- * the daemon's own standard files, and is not pinned. */
+/* Starts `path` for it, on that core, or with -1 on one that is chosen. Returns 0, or a sentence in
+ * `error`. The root gets the daemon's own standard files, and is not pinned. */
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size);
 /* The process is there already: it made this daemon, and `handshake` is the end of its socket. */
 bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake);
 
-/* A process that waited is enlisted as this CCE: `conn` becomes its private socket. With core -1 it stays where it may run.
- * False: it is gone. */
+/* A process that waited is enlisted as this CCE: `conn` becomes its private socket. With core -1 it
+ * stays where it may run. False: it is gone. */
 bool enl_cce_take(struct enl_cce *cce, struct enl_conn *conn, int core);
 
 /* hello has come from process `pid`, with the private socket `fd` (taken). */
 void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_control *hello);
-/* Its birth region is where it must be, or there is none; or, with a `code`, could not be put there. It, or its connection,
- * may have ended meanwhile. */
+/* Its birth region is where it must be, or there is none; or, with a `code`, could not be put
+ * there. It, or its connection, may have ended meanwhile. */
 void enl_cce_cell0_ready(struct enl_cce *cce, int code);
 /* A child with this pid has ended and is still in the process table. */
 void enl_cce_look_at_dead(struct enl_program *program, pid_t pid);
@@ -115,7 +119,8 @@ void enl_cce_release(struct enl_cce *cce);
 const char *enl_hello_wrong(const struct bcri_control *hello);
 
 struct enl_cce *enl_cce_at(struct enl_program *program, uint32_t index);
-/* Sends a signal to what was started for it and to itself. With `group`, to the group that it leads. */
+/* Sends a signal to what was started for it and to itself. With `group`, to the group that it
+ * leads. */
 void enl_cce_signal(struct enl_cce *cce, int signal, bool group);
 
 /* "CCE 3 (ring, pid 1234)" */

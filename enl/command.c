@@ -20,7 +20,8 @@
 #include "object.h"
 #include "spawn.h"
 
-/* host.pid, as daemons name themselves: what anybody else may have bound there is not shown to a terminal. */
+/* host.pid, as daemons name themselves: what anybody else may have bound there is not shown to a
+ * terminal. */
 static bool is_name(const char *text)
 {
     size_t length = strlen(text);
@@ -28,7 +29,8 @@ static bool is_name(const char *text)
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
 }
 
-/* Calls `visit` for each program of this user, as the kernel's list of sockets has them; ends when it returns false. */
+/* Calls `visit` for each program of this user, as the kernel's list of sockets has them; ends when
+ * it returns false. */
 static void each_program(bool (*visit)(void *data, const char *program), void *data)
 {
     char prefix[64], line[512];
@@ -74,7 +76,8 @@ static void show_silence(const char *program)
     printf("%-28s does not answer; it may be stopped: fg or enl kill ends that\n", program);
 }
 
-/* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the end. */
+/* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the
+ * end. */
 static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcri_incoming *in)
 {
     struct bcri_control request = {
@@ -155,8 +158,8 @@ static const char *why_not(int error)
     }
 }
 
-/* Connects to program `*name`, or, if that is NULL, to the only one, whose name is kept in `names`. Returns the socket, or
- * -1 after having said what is wrong. */
+/* Connects to program `*name`, or, if that is NULL, to the only one, whose name is kept in `names`.
+ * Returns the socket, or -1 after having said what is wrong. */
 static int connect_to(const char **name, struct names *names)
 {
     if (*name == NULL) {
@@ -194,8 +197,9 @@ int enl_command_kill(const char *name)
     socklen_t length = sizeof daemon;
     int status = 1;
     bool sent = bcri_channel_send(fd, &request, NULL, 0, true) == 0;
-    /* It may be stopped with all its program. One that is not is left alone: SIGCONT takes back a SIGSTOP that is under way, and
-     * whoever attaches to the daemon just now (a debugger, LeakSanitizer at its end) would wait for that for ever. */
+    /* It may be stopped with all its program. One that is not is left alone: SIGCONT takes back a
+     * SIGSTOP that is under way, and whoever attaches to the daemon just now (a debugger,
+     * LeakSanitizer at its end) would wait for that for ever. */
     if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0 &&
         bcri_process_stopped((uint32_t)daemon.pid))
         kill(daemon.pid, SIGCONT);
@@ -215,8 +219,8 @@ int enl_command_kill(const char *name)
     return status;
 }
 
-/* The next message. An audit may take long: where none comes in time the daemon is asked for something else, which it
- * answers at once unless it is stopped. -EAGAIN: it is. */
+/* The next message. An audit may take long: where none comes in time the daemon is asked for
+ * something else, which it answers at once unless it is stopped. -EAGAIN: it is. */
 static int hear(int fd, struct bcri_incoming *in)
 {
     const struct bcri_control ask = {

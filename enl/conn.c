@@ -14,7 +14,8 @@
 #include "cce.h"
 #include "enlist.h"
 
-/* At the abstract address at a time. A command says what it wants at once, and leaves when it has its answer. */
+/* At the abstract address at a time. A command says what it wants at once, and leaves when it has
+ * its answer. */
 enum { VISITORS_MAX = 64 };
 
 /* What the end of a connection means. */
@@ -200,8 +201,8 @@ static bool show_out(struct enl_program *program)
     return true;
 }
 
-/* Without a descriptor for it the next connection would stay where it is, and be reported for ever: so one is kept that
- * is given up to accept it and close it. */
+/* Without a descriptor for it the next connection would stay where it is, and be reported for ever:
+ * so one is kept that is given up to accept it and close it. */
 static int accept_visitor(struct enl_program *program)
 {
     int fd = accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
@@ -218,7 +219,8 @@ static int accept_visitor(struct enl_program *program)
     return -1;
 }
 
-/* Another user can do this as often as he likes, and shall not fill the disk with it: the 1st, 2nd, 4th, 8th ... time. */
+/* Another user can do this as often as he likes, and shall not fill the disk with it: the 1st, 2nd,
+ * 4th, 8th ... time. */
 static void log_stranger(struct enl_program *program, const struct ucred *peer)
 {
     uint64_t count = ++program->strangers;
@@ -261,7 +263,8 @@ int enl_conn_listen(struct enl_program *program)
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    /* SO_PASSCRED is inherited by what is accepted, so a message sent before accept has its credentials too. */
+    /* SO_PASSCRED is inherited by what is accepted, so a message sent before accept has its
+     * credentials too. */
     if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
         bind(fd, (struct sockaddr *)&address, length) != 0 || listen(fd, 64) != 0) {
         int error = errno;

@@ -7,8 +7,9 @@
  *   the private socket's end     an exec, or a connection that was ended: the process has a second left if it is the
  *                                daemon's child, none under a wrapper
  *
- * What a dead one held is repaired by the worker; DYING is stored before, so that those who wait for one of its locks
- * see what they wait for. When the whole program is ending nothing is repaired: nobody is left to care. */
+ * What a dead one held is repaired by the worker; DYING is stored before, so that those who wait
+ * for one of its locks see what they wait for. When the whole program is ending nothing is
+ * repaired: nobody is left to care. */
 #include "death.h"
 
 #include <fcntl.h>
@@ -161,7 +162,8 @@ void enl_cce_fail(struct enl_cce *cce, const char *format, ...)
     settle(cce);
 }
 
-/* A process that the daemon started has ended, nobody holds its socket any more, and no hello came. */
+/* A process that the daemon started has ended, nobody holds its socket any more, and no hello
+ * came. */
 static void fail_without_hello(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
@@ -277,7 +279,8 @@ static void report_disconnected(struct enl_cce *cce)
     cce->disconnect_reported = true;
 }
 
-/* Past the point from which no signal can change how it ends: the kernel sets this before it closes descriptors. */
+/* Past the point from which no signal can change how it ends: the kernel sets this before it closes
+ * descriptors. */
 static bool is_exiting(pid_t pid)
 {
     enum { EXITING = 4 };
@@ -296,8 +299,8 @@ static bool is_exiting(pid_t pid)
     return at == NULL || (strtoul(at, NULL, 10) & EXITING) != 0;
 }
 
-/* Under a wrapper, or joined: nothing else would end it if the daemon were killed within that second. By its pidfd,
- * since its parent may have let somebody else have its number. */
+/* Under a wrapper, or joined: nothing else would end it if the daemon were killed within that
+ * second. By its pidfd, since its parent may have let somebody else have its number. */
 static void kill_orphan(struct enl_cce *cce)
 {
     if (cce->pid_watch == NULL || cce->life == ENL_OVER || is_exiting(cce->pid))

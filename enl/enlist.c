@@ -3,7 +3,8 @@
  *
  *   known at once   no such machine, core or program, not executable, another architecture: an error to the caller
  *   later           one of several could not be started (no process, no memory), or ended before it was a CCE: an
- *                   error region to the caller, if it asked for them; a line in the log and on stderr in any case */
+ *                   error region to the caller, if it asked for them; a line in the log and on stderr in any case
+ */
 #include "enlist.h"
 
 #include <errno.h>

@@ -76,7 +76,8 @@ static struct enl_task *take_finished(struct enl_helper *helper)
 static void on_bell(uv_async_t *bell)
 {
     struct enl_helper *helper = bell->data;
-    /* `done` may stop the helper, which closes the bell; the memory stays until the loop's next turn. */
+    /* `done` may stop the helper, which closes the bell; the memory stays until the loop's next
+     * turn. */
     for (struct enl_task *task;
          !uv_is_closing((uv_handle_t *)bell) && (task = take_finished(helper)) != NULL;)
         helper->ops->done(helper->owner, task);

@@ -5,8 +5,9 @@
  *    | --- enl_helper_add(task) --->   |  perform(owner, task)
  *    | <-- done(owner, task) -------   |
  *
- * A task is made by its owner, who embeds struct enl_task as the first field of his own, and belongs to the helper until
- * done or drop gets it back. Everything but `perform` runs on the loop's thread. */
+ * A task is made by its owner, who embeds struct enl_task as the first field of his own, and
+ * belongs to the helper until done or drop gets it back. Everything but `perform` runs on the
+ * loop's thread. */
 #ifndef ENL_HELPER_H
 #define ENL_HELPER_H
 
@@ -31,8 +32,9 @@ struct enl_helper;
 struct enl_helper *enl_helper_start(uv_loop_t *loop, const struct enl_helper_ops *ops, void *owner);
 void enl_helper_add(struct enl_helper *helper, struct enl_task *task);
 
-/* Waits at most `patience_ms` for the task that is being performed; drops the others. True if the thread has ended: the
- * helper is gone. False: it is stuck, and nothing that it uses may be freed; neither done nor drop is called any more. */
+/* Waits at most `patience_ms` for the task that is being performed; drops the others. True if the
+ * thread has ended: the helper is gone. False: it is stuck, and nothing that it uses may be freed;
+ * neither done nor drop is called any more. */
 bool enl_helper_stop(struct enl_helper *helper, unsigned patience_ms);
 
 #endif

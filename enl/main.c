@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c -- enl: the daemon that holds a BCR program together, and the command that speaks to it. */
+/* main.c -- enl: the daemon that holds a BCR program together, and the command that speaks to
+ * it. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -24,8 +25,9 @@ __asm__(".pushsection .note.bcr.enl,\"a\",%note\n"
         "1: .balign 4\n"
         ".popsection\n");
 
-/* bcr_init makes the pair of sockets in the process that becomes this daemon, and forks the root from it. Anybody else who
- * uses those options would have it wait for a process that is not its child, and send signals there. */
+/* bcr_init makes the pair of sockets in the process that becomes this daemon, and forks the root
+ * from it. Anybody else who uses those options would have it wait for a process that is not its
+ * child, and send signals there. */
 static bool is_of_bcr_init(const struct enl_options *options)
 {
     int type = 0, domain = 0;
@@ -42,8 +44,8 @@ static bool is_of_bcr_init(const struct enl_options *options)
     return waitid(P_PID, (id_t)options->root_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* The daemon has nothing to do with what its starter had open; and 0, 1, 2 must be taken, lest a socket of its own
- * become somebody's standard output. */
+/* The daemon has nothing to do with what its starter had open; and 0, 1, 2 must be taken, lest a
+ * socket of its own become somebody's standard output. */
 static void tidy_descriptors(int keep)
 {
     for (int fd; (fd = open("/dev/null", O_RDWR)) >= 0;)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* object.c -- finding a program and looking at its first bytes.
  *
- * What the kernel would run by an emulator is refused too: CCEs of another architecture are another group, with an enl
- * of their own kind. But the machine's own programs are started by an enl of any kind, since they may be wrappers or
- * scripts' helpers (gdb, sh, a terminal); if it is a CCE after all, bcr_init refuses it. */
+ * What the kernel would run by an emulator is refused too: CCEs of another architecture are another
+ * group, with an enl of their own kind. But the machine's own programs are started by an enl of any
+ * kind, since they may be wrappers or scripts' helpers (gdb, sh, a terminal); if it is a CCE after
+ * all, bcr_init refuses it. */
 #include "object.h"
 
 #include <elf.h>
@@ -117,14 +118,16 @@ static int check(const char *path, const char *name, char *error, size_t error_s
     return 0;
 }
 
-/* A name without a slash means no directory: the program of that name is on PATH, as a shell finds it. */
+/* A name without a slash means no directory: the program of that name is on PATH, as a shell finds
+ * it. */
 static bool is_here(const char *name)
 {
     struct stat status;
     return stat(name, &status) == 0 && (!S_ISDIR(status.st_mode) || strchr(name, '/') != NULL);
 }
 
-/* The first entry of PATH with a regular file of that name; an executable one is preferred, as shells do. */
+/* The first entry of PATH with a regular file of that name; an executable one is preferred, as
+ * shells do. */
 static bool find_on_path(const char *name, char *path_out)
 {
     const char *list = getenv("PATH");

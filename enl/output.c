@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c -- draining two pipes per CCE.
  *
- * A line goes out as a whole; what is not ended by a newline is shown when the stream ends or the line is full. Text
- * comes from programs: it is escaped on its way to the log and to a terminal in messages of enl's own; with --output
- * it is shown as it is, as if the program had printed it there itself. */
+ * A line goes out as a whole; what is not ended by a newline is shown when the stream ends or the
+ * line is full. Text comes from programs: it is escaped on its way to the log and to a terminal in
+ * messages of enl's own; with --output it is shown as it is, as if the program had printed it there
+ * itself. */
 #include "output.h"
 
 #include <errno.h>

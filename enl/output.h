@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a CCE other than the root prints: to the log line by line, into a bounded tail that is shown if it dies, and
- * with --output to the root's own stdout and stderr. Nothing is kept of a CCE that prints nothing. */
+/* What a CCE other than the root prints: to the log line by line, into a bounded tail that is shown
+ * if it dies, and with --output to the root's own stdout and stderr. Nothing is kept of a CCE that
+ * prints nothing. */
 #ifndef ENL_OUTPUT_H
 #define ENL_OUTPUT_H
 
@@ -26,8 +27,8 @@ struct enl_output {
     size_t tail_total;
 };
 
-/* Makes the two pipes of a CCE that is to be started. ends_out gets the writing ends, which the caller closes.
- * Returns 0 or -errno. */
+/* Makes the two pipes of a CCE that is to be started. ends_out gets the writing ends, which the
+ * caller closes. Returns 0 or -errno. */
 int enl_output_open(struct enl_cce *cce, int ends_out[2]);
 /* Reads what is there now: after the CCE's end, before its tail is shown. */
 void enl_output_drain(struct enl_cce *cce);

@@ -31,7 +31,8 @@ static char **root_argv;
 static char root_path[PATH_MAX];
 static bool thread_left; /* one that will not end: the process must, by _exit */
 
-/* Nothing lives any more, the endscript is done, all is said: every handle is closed, so the loop ends. */
+/* Nothing lives any more, the endscript is done, all is said: every handle is closed, so the loop
+ * ends. */
 static void close_all(struct enl_program *program)
 {
     enl_signals_stop(program);
@@ -80,7 +81,8 @@ void enl_program_check_end(struct enl_program *program)
     if (program->phase == ENL_RUNNING) {
         end(program);
     } else if (program->phase == ENL_ENDING) {
-        /* What CCEs left behind has come to the daemon, their subreaper. SIGCHLD tells of the end of each. */
+        /* What CCEs left behind has come to the daemon, their subreaper. SIGCHLD tells of the end
+         * of each. */
         bool known = enl_signals_kill_children();
         if (!known ||
             (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD))
@@ -169,8 +171,8 @@ static void start_root(struct enl_program *program)
     enl_program_abort(program, 126);
 }
 
-/* Of open files: what the daemon and a root need, and what each further CCE does, segments for its cells and heap among
- * them. docs/man/enl.1 has the second number. */
+/* Of open files: what the daemon and a root need, and what each further CCE does, segments for its
+ * cells and heap among them. docs/man/enl.1 has the second number. */
 enum { FILES_AT_LEAST = 32, FILES_PER_CCE = 10 };
 
 /* Everything that is opened comes after this. */
@@ -269,7 +271,8 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     return 0;
 }
 
-/* The loop and what hangs on it. Signals first: threads made later inherit that they are blocked. */
+/* The loop and what hangs on it. Signals first: threads made later inherit that they are
+ * blocked. */
 static int open_all(struct enl_program *program, char *error, size_t error_size)
 {
     uv_loop_t *loop = &program->loop;

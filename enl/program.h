@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The program that a daemon runs: the one structure that everything in the daemon hangs on.
  *
- * One thread, the loop's, owns all of it. What may block has a helper (helper.h), a thread that is talked to through
- * queues: worker.h (shared memory) and writer.h (a terminal or pipe that nobody reads).
+ * One thread, the loop's, owns all of it. What may block has a helper (helper.h), a thread that is
+ * talked to through queues: worker.h (shared memory) and writer.h (a terminal or pipe that nobody
+ * reads).
  *
  *   PREPARING --> RUNNING --> ENDING --> ENDED
  *   startscript   the root     everything   nothing lives any more: endscript, then what is left to say is
@@ -94,8 +95,8 @@ void enl_program_check_end(struct enl_program *program);
 /* Kills all that lives; `status` is what enl will exit with (the first caller's wins). */
 void enl_program_abort(struct enl_program *program, int status);
 
-/* A sentence on stderr ("enl: ...") and in the log, at that level. Waits for nobody: what is not read in time is dropped
- * and counted (writer.h), on stderr only. */
+/* A sentence on stderr ("enl: ...") and in the log, at that level. Waits for nobody: what is not
+ * read in time is dropped and counted (writer.h), on stderr only. */
 void enl_report(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Text on stderr as it stands: escaped by the caller, with its newline, and not in the log. */

@@ -6,8 +6,8 @@
  *                                    FLUSH_MSEC
  *   only enl's own messages          FLUSH_MSEC: they are in the log too
  *
- * stdout and stderr have a writer each, so that a reader of one (a pager) does not hold up the other; where both are the
- * same file there is one, and the order between them is kept. */
+ * stdout and stderr have a writer each, so that a reader of one (a pager) does not hold up the
+ * other; where both are the same file there is one, and the order between them is kept. */
 #include "program.h"
 
 #include <errno.h>

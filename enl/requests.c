@@ -16,7 +16,8 @@
 #include "enlist.h"
 #include "worker.h"
 
-/* What hello brings may be anything: only a socket of this kind can be watched and answered without waiting. */
+/* What hello brings may be anything: only a socket of this kind can be watched and answered without
+ * waiting. */
 static bool is_private_socket(int fd)
 {
     int type = 0, domain = 0;
@@ -60,7 +61,8 @@ static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming 
     return NULL;
 }
 
-/* There are so many numbers for what a program has at the same time: it is told before they are used up. */
+/* There are so many numbers for what a program has at the same time: it is told before they are
+ * used up. */
 static void watch_numbers(struct enl_program *program, int code)
 {
     const uint32_t used = bcri_host_segment_count(program->host);
@@ -118,8 +120,8 @@ static const char *segment_again(struct enl_conn *conn, const struct bcri_contro
     return NULL;
 }
 
-/* For the CCE itself, or for another one into whose cells it gives regions back. What is asked for one that has ended is not
- * needed any more; what it got before its end goes with it. */
+/* For the CCE itself, or for another one into whose cells it gives regions back. What is asked for
+ * one that has ended is not needed any more; what it got before its end goes with it. */
 static const char *pages_take(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_program *program = conn->program;
@@ -192,7 +194,8 @@ static uint32_t state_of(const struct enl_cce *cce)
     return stopped ? BCRI_ROW_STOPPED : state;
 }
 
-/* One CCE a time: the first one with at least that index. So a list of any length needs no queue. */
+/* One CCE a time: the first one with at least that index. So a list of any length needs no
+ * queue. */
 static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_program *program = conn->program;

@@ -3,8 +3,8 @@
  *
  * They find the log's directory in BCR_TEMPDIR, whatever has set it.
  *
- * A script that cannot be run, or fails, is a warning: a program should not be lost for want of its logs' mover. What a
- * script prints goes to stderr. */
+ * A script that cannot be run, or fails, is a warning: a program should not be lost for want of its
+ * logs' mover. What a script prints goes to stderr. */
 #include "scripts.h"
 
 #include <fcntl.h>

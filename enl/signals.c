@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* signals.c -- a signalfd, and job control.
  *
- * The root is in the daemon's own process group, which is the one that the shell made and the terminal knows; all other
- * CCEs lead groups of their own. So the terminal's keys reach the daemon and the root, pipelines and `fg` work as for any
- * command, and
+ * The root is in the daemon's own process group, which is the one that the shell made and the
+ * terminal knows; all other CCEs lead groups of their own. So the terminal's keys reach the daemon
+ * and the root, pipelines and `fg` work as for any command, and
  *
  *   Ctrl-C, Ctrl-\, SIGTERM, SIGHUP   the daemon passes it on to all others, and after half a second SIGKILL
  *   Ctrl-Z, SIGTTIN, SIGTTOU          it stops all others (SIGSTOP: nobody may object), then itself
@@ -111,7 +111,8 @@ static void stop_all(struct enl_program *program, int signal, bool from_terminal
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         if (cce != program->root || !from_terminal)
             enl_cce_signal(cce, SIGSTOP, true);
-    /* The daemon stops as it would have without its handling; a group that no shell looks after is not stopped. */
+    /* The daemon stops as it would have without its handling; a group that no shell looks after is
+     * not stopped. */
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, signal);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* spawn.c -- vfork and exec.
  *
- * vfork, since a daemon with many segments mapped would spend its time copying page tables. Between vfork and exec
- * only system calls are made, and no variable of the parent's is changed. A pipe that exec closes tells which step
- * failed, and when exec is done, also where a tool has made vfork a fork.
+ * vfork, since a daemon with many segments mapped would spend its time copying page tables. Between
+ * vfork and exec only system calls are made, and no variable of the parent's is changed. A pipe
+ * that exec closes tells which step failed, and when exec is done, also where a tool has made vfork
+ * a fork.
  *
- * A daemon of 1,000 CCEs has 10,000 descriptors; copying them all for the child and closing them again in exec takes ten
- * times as long as all the rest. So from some number on the child shares the table, until it takes a copy of its low
- * end alone (close_range with CLOSE_RANGE_UNSHARE). What it needs is lent numbers there, which are kept for that. */
+ * A daemon of 1,000 CCEs has 10,000 descriptors; copying them all for the child and closing them
+ * again in exec takes ten times as long as all the rest. So from some number on the child shares
+ * the table, until it takes a copy of its low end alone (close_range with CLOSE_RANGE_UNSHARE).
+ * What it needs is lent numbers there, which are kept for that. */
 #include "spawn.h"
 
 #include <errno.h>
@@ -90,7 +92,8 @@ failed:
 
 __attribute__((noinline)) static pid_t vfork_and_become(const struct enl_spawn *spawn, int tell)
 {
-    /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): see the head of this file */
+    /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): see the
+     * head of this file */
     pid_t pid = vfork();
     if (pid == 0)
         become(spawn, tell);
@@ -106,7 +109,8 @@ __attribute__((noinline)) static pid_t vfork_and_become(const struct enl_spawn *
 #endif
 #endif
 
-/* Descriptors that stand at low numbers for as long as the daemon runs: /dev/null, and what was lent to a child. */
+/* Descriptors that stand at low numbers for as long as the daemon runs: /dev/null, and what was
+ * lent to a child. */
 enum { LENT_NULL, LENT_IN, LENT_OUT, LENT_ERR, LENT_KEEP, LENT_TELL, LENT_COUNT };
 enum { MANY_DESCRIPTORS = 256, STACK_BYTES = 64 << 10 };
 static int lent[LENT_COUNT];

@@ -8,7 +8,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* What the daemon has changed for itself and gives back to each child. Taken once, before it changes anything. */
+/* What the daemon has changed for itself and gives back to each child. Taken once, before it
+ * changes anything. */
 struct enl_inherited {
     sigset_t mask;
     struct sigaction pipe, file_size, child;
@@ -31,12 +32,12 @@ struct enl_spawn {
     const struct enl_inherited *inherited;
 };
 
-/* Starts the process; it has begun to run the program when this returns. Returns its pid, or -errno with `*step_out`
- * naming what failed. */
+/* Starts the process; it has begun to run the program when this returns. Returns its pid, or -errno
+ * with `*step_out` naming what failed. */
 pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out);
 
-/* A NULL-terminated copy of the environment without the variable `name`, and with `name`=`value` unless that is NULL.
- * One block, to be freed. NULL: no memory. */
+/* A NULL-terminated copy of the environment without the variable `name`, and with `name`=`value`
+ * unless that is NULL. One block, to be freed. NULL: no memory. */
 char **enl_environment_with(char *const *environment, const char *name, const char *value);
 
 #endif

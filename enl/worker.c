@@ -22,7 +22,8 @@
 #define STOP_MSEC 2000u
 /* Who is parked for so long is told of. */
 #define TOLD_AFTER_NS BCRI_NS_PER_S
-/* Where the kernel has no membarrier nobody says for certain that a holder has let go: then it looks again so often. */
+/* Where the kernel has no membarrier nobody says for certain that a holder has let go: then it
+ * looks again so often. */
 #define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
 
 struct queue {
@@ -74,8 +75,8 @@ static struct enl_work *queue_take(struct queue *queue, struct enl_work **at)
 
 /* ---- in the thread */
 
-/* What can go, goes. Records are given out by the loop, which may still have one of them in use for what is in the queue
- * of finished work. */
+/* What can go, goes. Records are given out by the loop, which may still have one of them in use for
+ * what is in the queue of finished work. */
 static void look_at_reclaim(struct bcri_reclaim *reclaim, struct enl_work *work)
 {
     uint32_t index;
@@ -262,7 +263,8 @@ static void on_bell(uv_async_t *bell)
 {
     struct enl_worker *worker = bell->data;
     struct enl_program *program = worker->program;
-    /* `done` may stop the worker, which closes the bell; the memory stays until the loop's next turn. */
+    /* `done` may stop the worker, which closes the bell; the memory stays until the loop's next
+     * turn. */
     for (struct enl_work *work;
          !uv_is_closing((uv_handle_t *)bell) && (work = take_finished(worker)) != NULL;) {
         worker->done(program, work);

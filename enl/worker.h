@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The daemon's own operations on cells: birth regions, error regions, repair after a death, the audit.
+/* The daemon's own operations on cells: birth regions, error regions, repair after a death, the
+ * audit.
  *
- * They run in a thread of their own, in the order given, on the daemon's context (bcri_host_ctx), which nobody else uses meanwhile.
- * None of them waits for anybody. But they may take long: an audit looks at everything, and one who dies may leave a million
- * regions; the loop's timers, signals and connections are served meanwhile. The loop hears of each one's end.
+ * They run in a thread of their own, in the order given, on the daemon's context (bcri_host_ctx),
+ * which nobody else uses meanwhile. None of them waits for anybody. But they may take long: an
+ * audit looks at everything, and one who dies may leave a million regions; the loop's timers,
+ * signals and connections are served meanwhile. The loop hears of each one's end.
  *
- * A piece of work that needs a lock which somebody has (core/lock.h, Parking) is parked: it keeps its place in the order, others
- * are done, and it is begun again when a holder's release has rung the daemon's bell, or when any other piece was done,
- * since that may have been the repair of the holder. So who is stopped in the midst of a call keeps waiting only what needs his
- * very locks. Behind a parked piece nothing on the same record is begun: before its repair is done no record is given out again. */
+ * A piece of work that needs a lock which somebody has (core/lock.h, Parking) is parked: it keeps
+ * its place in the order, others are done, and it is begun again when a holder's release has rung
+ * the daemon's bell, or when any other piece was done, since that may have been the repair of the
+ * holder. So who is stopped in the midst of a call keeps waiting only what needs his very locks.
+ * Behind a parked piece nothing on the same record is begun: before its repair is done no record is
+ * given out again. */
 #ifndef ENL_WORKER_H
 #define ENL_WORKER_H
 
@@ -42,14 +46,15 @@ struct enl_work {
     uint64_t parked_ns;
     uint32_t parked_for;
     bool told;
-    /* Afterwards: records that can be given out again, once the loop has heard of all work up to this. Taken by who frees
-     * the work. */
+    /* Afterwards: records that can be given out again, once the loop has heard of all work up to
+     * this. Taken by who frees the work. */
     uint32_t *free_records;
     size_t free_count;
     struct enl_audit *audit; /* AUDIT: taken on success of enl_worker_add */
 };
 
-/* `when_done` is called on the loop for each piece of work when it is finished. NULL: no thread, no memory. */
+/* `when_done` is called on the loop for each piece of work when it is finished. NULL: no thread, no
+ * memory. */
 struct enl_worker *enl_worker_start(struct enl_program *program,
                                     void (*when_done)(struct enl_program *program,
                                                       const struct enl_work *work));
@@ -57,8 +62,9 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
 /* Queues a look at what ended CCEs have left, if none is queued. */
 bool enl_worker_look(struct enl_worker *worker);
-/* Called when no CCE lives: drops what is queued or parked and waits for what is being done. True if the thread has ended; false
- * if it does not come to an end (corrupt memory): then nothing that it uses may be freed. */
+/* Called when no CCE lives: drops what is queued or parked and waits for what is being done. True
+ * if the thread has ended; false if it does not come to an end (corrupt memory): then nothing that
+ * it uses may be freed. */
 bool enl_worker_stop(struct enl_worker *worker);
 
 #endif

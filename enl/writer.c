@@ -31,7 +31,8 @@ struct enl_writer {
     unsigned long long dropped; /* messages, since the last one that was added */
 };
 
-/* Somebody else may have made the descriptor non-blocking: it is shared with whoever started enl. */
+/* Somebody else may have made the descriptor non-blocking: it is shared with whoever started
+ * enl. */
 static bool wait_for_room(int fd)
 {
     struct pollfd look = {.fd = fd, .events = POLLOUT};
@@ -107,7 +108,8 @@ static void written(void *owner, struct enl_task *task)
     if (piece->line && piece->error != 0)
         tell_lost(writer->program, piece->error);
     drop(owner, task);
-    /* Not at once: else a slow reader would get every other message, and a count of one between them. */
+    /* Not at once: else a slow reader would get every other message, and a count of one between
+     * them. */
     if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
         tell_dropped(writer);
     if (writer->left == 0 || (was_full && !enl_writer_full(writer)))

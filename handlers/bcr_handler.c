@@ -15,7 +15,8 @@ static struct bcri_sched *find(struct bcri_ctx *ctx)
     return sched;
 }
 
-/* The scheduler of the calling CCE, after those have run that may interrupt the caller. NULL: bcr_errno says why. */
+/* The scheduler of the calling CCE, after those have run that may interrupt the caller. NULL:
+ * bcr_errno says why. */
 static struct bcri_sched *enter(void)
 {
     struct bcri_ctx *ctx = bcri_enter();

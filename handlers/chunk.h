@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Between stack.c and overflow.c: the stacks that were made at one time, one after the other in one mapping. */
+/* Between stack.c and overflow.c: the stacks that were made at one time, one after the other in one
+ * mapping. */
 #ifndef BCRI_CHUNK_H
 #define BCRI_CHUNK_H
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The switch of stacks (bcri/coroutine.h), with Boost.Context or with ucontext, and what sanitizers want to know of it.
+/* The switch of stacks (bcri/coroutine.h), with Boost.Context or with ucontext, and what sanitizers
+ * want to know of it.
  *
- * Whoever is switched to is told from whom: with fcontext it is the one switched to that learns, and stores, where the other
- * goes on; and AddressSanitizer tells it where the other's stack lies, which nobody else knows of a thread's own. */
+ * Whoever is switched to is told from whom: with fcontext it is the one switched to that learns,
+ * and stores, where the other goes on; and AddressSanitizer tells it where the other's stack lies,
+ * which nobody else knows of a thread's own. */
 #include "bcri/coroutine.h"
 
 #include <bcr/error.h>

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of a process that has used more stack than a handler has (bcri/stack.h).
  *
- * A fault in a guard is a SIGSEGV, which needs a stack of its own to be handled on. Our action looks whether the address lies
- * in a guard of a chunk that it knows, or whether the stack pointer has left the stack of the handler that executes and the
- * address lies in between: a frame larger than the guard. If so, it says whose stack that was and lets the fault happen again with
- * the default action, so that the process ends by SIGSEGV with a core of that very moment. All other faults are passed on to the
- * action that was there before.
+ * A fault in a guard is a SIGSEGV, which needs a stack of its own to be handled on. Our action
+ * looks whether the address lies in a guard of a chunk that it knows, or whether the stack pointer
+ * has left the stack of the handler that executes and the address lies in between: a frame larger
+ * than the guard. If so, it says whose stack that was and lets the fault happen again with the
+ * default action, so that the process ends by SIGSEGV with a core of that very moment. All other
+ * faults are passed on to the action that was there before.
  *
- * The action may only read: chunks are found in entries that are never freed, filled before their `used` is set. */
+ * The action may only read: chunks are found in entries that are never freed, filled before their
+ * `used` is set. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

@@ -55,7 +55,8 @@ void bcri_registry_remove(struct bcri_registry *registry, const struct bcri_hand
     registry->count--;
 }
 
-/* Its handlers have their homes side by side; one that is not at its own is behind it, with no gap in between. */
+/* Its handlers have their homes side by side; one that is not at its own is behind it, with no gap
+ * in between. */
 void bcri_registry_under_bit(const struct bcri_registry *registry, uint32_t bit,
                              void (*see)(struct bcri_handler *handler, void *arg), void *arg)
 {

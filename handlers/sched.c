@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheduler: bcri/sched.h says by which rule.
  *
- * It has no stack of its own. Whoever stops or ends looks for what is next and switches there directly; one that has ended runs
- * the next handler itself, on the stack that it has, so that a CCE that lives in its handlers hardly ever switches. */
+ * It has no stack of its own. Whoever stops or ends looks for what is next and switches there
+ * directly; one that has ended runs the next handler itself, on the stack that it has, so that a
+ * CCE that lives in its handlers hardly ever switches. */
 #include "bcri/sched.h"
 
 #include <errno.h>
@@ -193,9 +194,9 @@ static bool is_due(struct bcri_sched *s)
                              (level->priority == self->activep && level->first != NULL && is_main(self)));
 }
 
-/* What the beginning of each call looks at (bcri_enter): where the executing invocation's stack lies, and whether something may
- * interrupt it that was seen already: requests that came after the main program was interrupted by others, or that bcr_allow
- * left alone. */
+/* What the beginning of each call looks at (bcri_enter): where the executing invocation's stack
+ * lies, and whether something may interrupt it that was seen already: requests that came after the
+ * main program was interrupted by others, or that bcr_allow left alone. */
 static void set_entry(struct bcri_sched *s)
 {
     const struct bcri_invocation *self = s->current;
@@ -204,8 +205,8 @@ static void set_entry(struct bcri_sched *s)
     s->ctx->handlers.due = is_due(s);
 }
 
-/* bcr_errno is the thread's, and an invocation may go on in another thread: where that lies is found out anew after a switch, so
- * not by a routine with a switch in it. */
+/* bcr_errno is the thread's, and an invocation may go on in another thread: where that lies is
+ * found out anew after a switch, so not by a routine with a switch in it. */
 static __attribute__((noinline)) void keep_errno(struct bcri_invocation *self)
 {
     watch(self);
@@ -217,8 +218,9 @@ static __attribute__((noinline)) void give_errno_back(const struct bcri_invocati
     bcri_self_errno = self->error;
 }
 
-/* Inline in whoever stops or ends, as the switch is inline here (coroutine.h): each routine that stopped on one stack and
- * returns on another costs a wrong prediction, and so do those whose returns on the other stack went by what it had left. */
+/* Inline in whoever stops or ends, as the switch is inline here (coroutine.h): each routine that
+ * stopped on one stack and returns on another costs a wrong prediction, and so do those whose
+ * returns on the other stack went by what it had left. */
 BCRI_INLINE void switch_to(struct bcri_sched *s, struct bcri_invocation *self, struct bcri_invocation *to)
 {
     bcri_stack_check(&self->stack);
@@ -242,9 +244,9 @@ static struct bcri_invocation *begin(struct bcri_invocation *self, struct bcri_i
     return one;
 }
 
-/* A CCE that has nothing to do gives memory of stacks back that it has needed once. It wakes up for that, as long as there is any:
- * once a second, a dozen times after the largest peak. One that has always something to do, but not for all its time,
- * looks at the clock now and then. */
+/* A CCE that has nothing to do gives memory of stacks back that it has needed once. It wakes up for
+ * that, as long as there is any: once a second, a dozen times after the largest peak. One that has
+ * always something to do, but not for all its time, looks at the clock now and then. */
 enum { CLEANED_AT_ONCE = 16, IDLES_BETWEEN_LOOKS = 4096 };
 #define LOOK_BACK_EVERY_NS UINT64_C(1000000000)
 
@@ -274,7 +276,8 @@ static __attribute__((noinline)) void idle(struct bcri_sched *s)
     }
 }
 
-/* Finds who is next, waiting for one if need be. `self` has just stopped, and is where the rule wants it, or has ended. */
+/* Finds who is next, waiting for one if need be. `self` has just stopped, and is where the rule
+ * wants it, or has ended. */
 static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_sched *s,
                                                                    struct bcri_invocation *self)
 {
@@ -303,8 +306,8 @@ static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_s
     return next;
 }
 
-/* Lets others execute until it is `self`'s turn again: to go on, or, if it has ended, to run the handler that it has been
- * assigned. */
+/* Lets others execute until it is `self`'s turn again: to go on, or, if it has ended, to run the
+ * handler that it has been assigned. */
 BCRI_INLINE void schedule(struct bcri_sched *s, struct bcri_invocation *self)
 {
     struct bcri_invocation *next = find_next(s, self);
@@ -312,7 +315,8 @@ BCRI_INLINE void schedule(struct bcri_sched *s, struct bcri_invocation *self)
         switch_to(s, self, next);
 }
 
-/* What that comes to after the end of a handler if the next one is to be run and nothing else has happened. */
+/* What that comes to after the end of a handler if the next one is to be run and nothing else has
+ * happened. */
 static inline bool run_next(struct bcri_sched *s, struct bcri_invocation *self)
 {
     if (!nothing_new(s))
@@ -325,7 +329,8 @@ static inline bool run_next(struct bcri_sched *s, struct bcri_invocation *self)
     return true;
 }
 
-/* In a process that a handler has forked, and which returns from it: nothing there is its own to go on with. */
+/* In a process that a handler has forked, and which returns from it: nothing there is its own to go
+ * on with. */
 static __attribute__((noinline)) void end_fork_if_forked(const struct bcri_sched *s)
 {
     if (bcri_likely(bcri_self_thread == s->ctx))
@@ -366,8 +371,9 @@ static bool make(struct bcri_sched *s, struct bcri_invocation *one)
 
 /* ---- a call from elsewhere ---- */
 
-/* Whoever was jumped to is on a stack where somebody is: the main program's, around where that has stopped, or another
- * invocation's. A frame that is larger than the guard is where nobody is, below the stack that it was to be on. */
+/* Whoever was jumped to is on a stack where somebody is: the main program's, around where that has
+ * stopped, or another invocation's. A frame that is larger than the guard is where nobody is, below
+ * the stack that it was to be on. */
 int bcri_sched_out_of_place(const struct bcri_sched *s)
 {
     const uintptr_t frame = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)s->current->stack.low;
@@ -579,7 +585,8 @@ static int replace(struct bcri_sched *s, struct bcri_handler *handler, const str
     return 0;
 }
 
-/* What was told of an earlier cell of this number is forgotten first. As long as the cell has no mark it counts nothing. */
+/* What was told of an earlier cell of this number is forgotten first. As long as the cell has no
+ * mark it counts nothing. */
 static int add(struct bcri_sched *s, const struct bcri_handler *like, int mark)
 {
     struct bcri_handler *handler = malloc(sizeof *handler);

@@ -17,16 +17,17 @@
 
 enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };
 
-/* Wider than a page where there is room for it: a function with large arrays steps over a narrow one. As wide as a stack is,
- * unless set otherwise, so that only a function steps over it that could never have run there. */
+/* Wider than a page where there is room for it: a function with large arrays steps over a narrow
+ * one. As wide as a stack is, unless set otherwise, so that only a function steps over it that
+ * could never have run there. */
 #if UINTPTR_MAX > UINT32_MAX
 #define GUARD_BYTES 262144u
 #else
 #define GUARD_BYTES 4096u
 #endif
 
-/* The stacks of a pool begin at different distances from a page's end; else the lines that all of them use would all compete
- * for the same few sets of a cache. */
+/* The stacks of a pool begin at different distances from a page's end; else the lines that all of
+ * them use would all compete for the same few sets of a cache. */
 enum { COLOURS = 16, COLOUR_BYTES = 64 };
 
 static size_t page_bytes(void)
@@ -65,7 +66,8 @@ void bcri_stacks_init(struct bcri_stacks *stacks, size_t element_bytes, size_t s
     }
 }
 
-/* Is this out of reach? Emulators accept advice that they know nothing of, and do nothing about it. */
+/* Is this out of reach? Emulators accept advice that they know nothing of, and do nothing about
+ * it. */
 static bool is_out_of_reach(const unsigned char *at)
 {
     int ends[2];

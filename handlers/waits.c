@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What blocked invocations wait for (bcri/waits.h).
  *
- * bell_seen is read before anything is looked at: whatever happens after that look rings the bell, if the wait is armed, and
- * then the bell differs from it. */
+ * bell_seen is read before anything is looked at: whatever happens after that look rings the bell,
+ * if the wait is armed, and then the bell differs from it. */
 #include "bcri/waits.h"
 
 #include <stdlib.h>
@@ -170,8 +170,8 @@ static struct bcri_wait_list *list_of(struct bcri_waits *waits, const struct bcr
     return wait->polled ? &waits->polled : &waits->armed;
 }
 
-/* From now on the bell tells of it. What was served before is seen by another look: `bell_seen` is made to differ, by more
- * than rings tell of. */
+/* From now on the bell tells of it. What was served before is seen by another look: `bell_seen` is
+ * made to differ, by more than rings tell of. */
 static void bell(struct bcri_waits *waits, struct bcri_wait *wait)
 {
     for (int i = 0; i < wait->count; i++)

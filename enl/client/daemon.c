@@ -4,9 +4,9 @@
  *   shell's child, pid P            fork           child, pid C
  *     execs enl --root-socket=N  <---------------->  goes on in bcr_init, as the root CCE
  *
- * The original becomes the daemon, so that the shell waits for what stays until the end. What the program has written
- * with stdio and not flushed is in both; exec forgets the original's, so it comes out once. A second thread would
- * vanish from the child; hence none may be there. */
+ * The original becomes the daemon, so that the shell waits for what stays until the end. What the
+ * program has written with stdio and not flushed is in both; exec forgets the original's, so it
+ * comes out once. A second thread would vanish from the child; hence none may be there. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,7 +27,8 @@
 #include "bcri/client.h"
 #include "bcri/config.h"
 
-/* An emulator's own threads count as the program's in /proc; the C library knows whether it has made one. */
+/* An emulator's own threads count as the program's in /proc; the C library knows whether it has
+ * made one. */
 static bool has_threads(void)
 {
     if (__libc_single_threaded)
@@ -42,7 +43,8 @@ static bool has_threads(void)
     return count > 1;
 }
 
-/* The search: the first place that has a program is kept in `found`, the places looked at before are listed. */
+/* The search: the first place that has a program is kept in `found`, the places looked at before
+ * are listed. */
 struct search {
     char found[PATH_MAX];
     char looked[4096];
@@ -96,8 +98,9 @@ static void look_as_configured(struct search *search, const struct bcri_config *
     }
 }
 
-/* The file that this code was loaded from. Of the program itself the loader knows no name but argv[0], which is the
- * starter's choice, and where he has made a link to a set-user-ID program is his choice too. */
+/* The file that this code was loaded from. Of the program itself the loader knows no name but
+ * argv[0], which is the starter's choice, and where he has made a link to a set-user-ID program is
+ * his choice too. */
 static bool own_file(char real_out[PATH_MAX])
 {
     Dl_info code, program;
@@ -110,8 +113,8 @@ static bool own_file(char real_out[PATH_MAX])
     return realpath(is_program ? "/proc/self/exe" : code.dli_fname, real_out) != NULL;
 }
 
-/* lib/libbcr.so has bin/enl as a cousin, also in lib/x86_64-linux-gnu; a program with the static library may lie in the
- * same bin. */
+/* lib/libbcr.so has bin/enl as a cousin, also in lib/x86_64-linux-gnu; a program with the static
+ * library may lie in the same bin. */
 static void look_beside_library(struct search *search)
 {
     static const char *const steps[] = {"../bin/enl", "../../bin/enl", "enl"};
@@ -142,7 +145,8 @@ static void turn_into_enl(const char *path, int socket, pid_t root)
     execv(path, arguments);
 }
 
-/* enlistpath may name a script that runs a BCR program: that would take itself for one started by a shell, and so on for ever. */
+/* enlistpath may name a script that runs a BCR program: that would take itself for one started by a
+ * shell, and so on for ever. */
 static void refuse_to_be_enl(void)
 {
     const char *path = getenv(BCRI_BECOMES_ENL_ENV);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* enlist.c -- bcr_enlist and bcr_arch.
  *
- * The region is copied into the request: it has at most 64 bytes, and the daemon makes one of it for each new CCE.
- * Region IDs are looked at through the public routines, so that bad ones get their codes from where all others do. */
+ * The region is copied into the request: it has at most 64 bytes, and the daemon makes one of it
+ * for each new CCE. Region IDs are looked at through the public routines, so that bad ones get
+ * their codes from where all others do. */
 #include <limits.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@
 #include "bcri/sched.h"
 #include "bcri/self.h"
 
-/* The answer's status, or a code. In a CCE that has handlers these run until the answer is there. */
+/* The answer's status, or a code. In a CCE that has handlers these run until the answer is
+ * there. */
 static int call(struct bcri_client *client, struct bcri_control *request)
 {
     struct bcri_incoming in;

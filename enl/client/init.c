@@ -4,8 +4,9 @@
  *   BCRI_SOCKET in the environment: started by enl, by bcr_enlist, or under enl --join: join by that socket
  *   otherwise: started by a shell (or by a CCE, which took the variable away): start a daemon, then join it
  *
- * The exit status is recorded in shared memory by on_exit, since enl cannot ask for the status of a process that is
- * not its child. Processes forked by the CCE run the same handler and must leave the record alone. */
+ * The exit status is recorded in shared memory by on_exit, since enl cannot ask for the status of a
+ * process that is not its child. Processes forked by the CCE run the same handler and must leave
+ * the record alone. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ void bcri_client_complain(const char *format, ...)
     fprintf(stderr, "bcr: %s: %s\n", program_invocation_short_name, text);
 }
 
-/* The socket of the environment, taken out of it; -1 if there is none; -bcrE_ENLIST if it is no socket any more. */
+/* The socket of the environment, taken out of it; -1 if there is none; -bcrE_ENLIST if it is no
+ * socket any more. */
 static int inherited_socket(void)
 {
     const char *text = getenv(BCRI_CONTROL_ENV);
@@ -53,8 +55,8 @@ static int inherited_socket(void)
     return usable ? (int)number : -bcrE_ENLIST;
 }
 
-/* Whoever made that socket gives this process the memory that it works on, so he must be its own user, or root. A
- * set-user-ID program can be started with anybody's. */
+/* Whoever made that socket gives this process the memory that it works on, so he must be its own
+ * user, or root. A set-user-ID program can be started with anybody's. */
 static bool is_trusted(int fd)
 {
     struct ucred maker;

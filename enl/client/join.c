@@ -7,8 +7,8 @@
  *    | <-- welcome {index, ...} + host segment,     |   on the private socket
  *    |            kill socket                       |
  *
- * The kill socket is armed before anything else: from then on the daemon's death, by whatever signal, kills this
- * process even if it only computes. */
+ * The kill socket is armed before anything else: from then on the daemon's death, by whatever
+ * signal, kills this process even if it only computes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,8 +26,8 @@
 #include "bcri/client.h"
 #include "bcri/signature.h"
 
-/* An answer that another call waits for becomes that call's; one that nobody does, since a signal handler's longjmp has
- * abandoned its call, is dropped. */
+/* An answer that another call waits for becomes that call's; one that nobody does, since a signal
+ * handler's longjmp has abandoned its call, is dropped. */
 static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *in)
 {
     struct bcri_client_call **at = &client->calls;
@@ -83,7 +83,8 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
     return error;
 }
 
-/* Reads what has come. When the daemon is gone, so is this process in a moment; whoever looks then, looks in vain. */
+/* Reads what has come. When the daemon is gone, so is this process in a moment; whoever looks then,
+ * looks in vain. */
 static bool answered(struct bcri_event *event)
 {
     struct bcri_client_call *call = (struct bcri_client_call *)(void *)event;
@@ -105,7 +106,8 @@ int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
     return 0;
 }
 
-/* A message that is not answered. If it cannot be sent the daemon is gone, and this process in a moment too. */
+/* A message that is not answered. If it cannot be sent the daemon is gone, and this process in a
+ * moment too. */
 static void say(struct bcri_client *client, const struct bcri_control *message)
 {
     if (!bcri_client_lost(client))
@@ -220,7 +222,8 @@ static void ring_cell(void *up, bcri_ref cell)
     say(up, &(const struct bcri_control){.type = BCRI_MSG_fd_ring, .present = BCRI_HAS(cell), .cell = cell});
 }
 
-/* Called in the midst of an operation, so it must not wait; what does not fit the socket is not told. */
+/* Called in the midst of an operation, so it must not wait; what does not fit the socket is not
+ * told. */
 static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
 {
     const struct bcri_control message = {
@@ -232,8 +235,8 @@ static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
 
 static const struct bcri_fd_upcalls fd_upcalls = {fd_of_cell, ring_cell};
 
-/* Asks for SIGKILL when the other end goes away. Any process that holds the description may ask; the kernel sends it
- * to the process named here, which a fork of it is not. */
+/* Asks for SIGKILL when the other end goes away. Any process that holds the description may ask;
+ * the kernel sends it to the process named here, which a fork of it is not. */
 static void arm_kill_socket(struct bcri_client *client)
 {
     struct pollfd look = {.fd = client->kill_socket, .events = 0};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* marker.c -- is that file enl?
  *
- * enlistpath may name another program by mistake. Once the original process has become that there is nobody left who
- * could end with status 127: so enl has a note (BCRI_ENL_NOTE in its main.c), which is looked for before. A script may
- * have to start enl in a way of its own, and a file that may be run but not read tells nothing: these are believed. */
+ * enlistpath may name another program by mistake. Once the original process has become that there
+ * is nobody left who could end with status 127: so enl has a note (BCRI_ENL_NOTE in its main.c),
+ * which is looked for before. A script may have to start enl in a way of its own, and a file that
+ * may be run but not read tells nothing: these are believed. */
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* channel.c -- sending and receiving control messages. Linux: SCM_RIGHTS, SCM_CREDENTIALS, abstract addresses. */
+/* channel.c -- sending and receiving control messages. Linux: SCM_RIGHTS, SCM_CREDENTIALS, abstract
+ * addresses. */
 #include "bcri/channel.h"
 
 #include <errno.h>
@@ -106,7 +107,8 @@ int bcri_channel_send(int fd, const struct bcri_control *message, const int *fds
     return sent < 0 ? -errno : 0;
 }
 
-/* Sorts what came beside the bytes into `in`; true if it was more than a message may bring, or this process may have. */
+/* Sorts what came beside the bytes into `in`; true if it was more than a message may bring, or this
+ * process may have. */
 static bool take_side(struct msghdr *record, struct bcri_incoming *in)
 {
     bool too_many = false;

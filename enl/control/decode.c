@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* decode.c -- reading a message out of bytes that anybody may have sent.
  *
- * A cursor runs over the bytes once, left to right; `left` is compared before every step. An item is read as one of
- * six classes; what is skipped may nest, and is skipped by counting the items still to come, without recursion. */
+ * A cursor runs over the bytes once, left to right; `left` is compared before every step. An item
+ * is read as one of six classes; what is skipped may nest, and is skipped by counting the items
+ * still to come, without recursion. */
 #include <string.h>
 
 #include "control_tables.h"
@@ -148,7 +149,8 @@ static struct item take(struct cursor *cursor)
     }
 }
 
-/* Passes over one value, however deep it nests. Every item takes at least a byte, so this ends within `left` steps. */
+/* Passes over one value, however deep it nests. Every item takes at least a byte, so this ends
+ * within `left` steps. */
 static bool skip(struct cursor *cursor)
 {
     for (uint64_t items = 1; items > 0; items--) {

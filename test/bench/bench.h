@@ -3,10 +3,10 @@
  * bench.h -- options, statistics and the report of the benchmark programs.
  *
  * A figure is a median with its quartiles, and where it has a floor, the ratio to that floor.  The ratio is the
- * median of the ratios of neighbouring rounds, not the quotient of two medians: on a shared virtual machine both
+ * median of the ratios of neighbouring rounds, not the quotient of two medians: on a shared virtual
+ * machine both
  * move together, and only neighbours are comparable.  A verdict is information for the reader; no program here
- * fails because something was slow.
- */
+ * fails because something was slow. */
 #ifndef BENCH_H
 #define BENCH_H
 

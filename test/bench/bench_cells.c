@@ -2,9 +2,9 @@
 /*
  * bench_cells.c -- the figures of the library, each beside its floor:  enl bench_cells [options]
  *
- * One executable in three roles, told apart by the ordinal: the root (side 0), its partner (side 1, told in its
- * birth region where the shared page of the floors is), and the children of the figure about enlisting.
- */
+ * One executable in three roles, told apart by the ordinal: the root (side 0), its partner (side 1,
+ * told in its birth region where the shared page of the floors is), and the children of the figure
+ * about enlisting. */
 #include "bench_cells.h"
 
 #include <limits.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_cells.h -- what the parts of bench_cells and bench_handlers share: who the two CCEs are, and which cells
- * they use.
+ * bench_cells.h -- what the parts of bench_cells and bench_handlers share: who the two CCEs are,
+ * and which cells they use.
  *
  * The root is side 0; it enlists its own executable as side 1 and then, for one figure, many times more.  All of
- * it goes through bcr.h alone, as in any other program.
- */
+ * it goes through bcr.h alone, as in any other program. */
 #ifndef BENCH_CELLS_H
 #define BENCH_CELLS_H
 
@@ -43,7 +42,8 @@ static inline const struct cells_user *cells_user(const struct bench_pair *pair)
 }
 
 /* cells_meet.c */
-/* Side 0: enlists user->executable as side 1 and hears its birthcry in CELL_CRY; fills the rest of user. */
+/* Side 0: enlists user->executable as side 1 and hears its birthcry in CELL_CRY; fills the rest of
+ * user. */
 void cells_enlist_partner(struct bench_pair *pair, const struct bench_options *options,
                           struct cells_user *user);
 /* Side 1: joins the pair, whose shared page the birth region names.  Its cells and its birthcry are left to the

@@ -2,9 +2,9 @@
 /*
  * bench_copy.c -- copies by descriptor beside loops written by hand:  enl bench_copy [options]
  *
- * One process. Floor and subject take turns of the same length on the same memory, the floor first; a round's ratio is
- * its subject over the floor just before it. What both have written is compared before anything is measured.
- */
+ * One process. Floor and subject take turns of the same length on the same memory, the floor first;
+ * a round's ratio is its subject over the floor just before it. What both have written is compared
+ * before anything is measured. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 /*
  * bench_coroutine.c -- what handlers run on, beside a bare switch of stacks:  bench_coroutine [options]
  *
- * One process, no CCE. coroutine.switch goes back and forth between two stacks; coroutine.life takes a stack out of the pool,
- * runs something of no length on it, and puts it back. Their floor is the same number of bare jumps, with Boost.Context's
- * routines where the library has been built with them.
- */
+ * One process, no CCE. coroutine.switch goes back and forth between two stacks; coroutine.life
+ * takes a stack out of the pool, runs something of no length on it, and puts it back. Their floor
+ * is the same number of bare jumps, with Boost.Context's routines where the library has been built
+ * with them. */
 #include <stdlib.h>
 
 #include "bcri/coroutine.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_entry.c -- what it takes a program without handlers that calls begin with a look for requests:
+ * bench_entry.c -- what it takes a program without handlers that calls begin with a look for
+ * requests:
  *
  *     enl bench_entry [options]
  *

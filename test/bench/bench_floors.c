@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_floors.c -- the floors of this machine, for themselves: two forked processes, no library of ours.
- * bench_cells measures the same floors again, each beside the figure that is compared with it.
- */
+ * bench_floors.c -- the floors of this machine, for themselves: two forked processes, no library of
+ * ours. bench_cells measures the same floors again, each beside the figure that is compared with
+ * it. */
 #include <string.h>
 
 #include "count.h"

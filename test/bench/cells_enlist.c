@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cells_enlist.c -- starting CCEs: from bcr_enlist until every one has grown a comm area and said who it is.
+ * cells_enlist.c -- starting CCEs: from bcr_enlist until every one has grown a comm area and said
+ * who it is.
  *
- * The children then wait for a goodbye, so that none is ending while others still start; and the next turn begins
- * only when all are gone.
- */
+ * The children then wait for a goodbye, so that none is ending while others still start; and the
+ * next turn begins only when all are gone. */
 #include <stdlib.h>
 
 #include "bench_cells.h"

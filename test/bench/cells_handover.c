@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cells_handover.c -- one region from one CCE to the other, a new one each time: put, the other's waiting get
+ * cells_handover.c -- one region from one CCE to the other, a new one each time: put, the other's
+ * waiting get
  * returns, it reads, frees, allocates, writes, puts.  The first 8 bytes are written and read at every size.
  */
 #include <sys/resource.h>

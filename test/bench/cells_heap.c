@@ -19,7 +19,8 @@ void cells_heap_own(struct bench_pair *pair, struct bench_turn *turn)
     turn->op_count = turn->count;
 }
 
-/* Side 0 allocates while side 1 waits, and the other way round for the freeing; the moving is not timed. */
+/* Side 0 allocates while side 1 waits, and the other way round for the freeing; the moving is not
+ * timed. */
 void cells_heap_foreign_batch(struct bench_pair *pair, struct bench_turn *turn)
 {
     static void **region[FLOOR_BATCH_COUNT];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cells_lock.c -- a cell as a lock: taken and released by its owner alone, and by both CCEs at once.
- */
+ * cells_lock.c -- a cell as a lock: taken and released by its owner alone, and by both CCEs at
+ * once. */
 #include "bench_cells.h"
 
 static inline void write_pair(const struct cells_user *user)

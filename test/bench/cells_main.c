@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cells_main.c -- a benchmark that is two CCEs and nothing else: the root measures, its partner serves.
- */
+ * cells_main.c -- a benchmark that is two CCEs and nothing else: the root measures, its partner
+ * serves. */
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cells_meet.c -- two CCEs as a pair: the root (side 0) enlists its partner (side 1) and tells it in its birth
- * region where the shared page of the floors is.
- */
+ * cells_meet.c -- two CCEs as a pair: the root (side 0) enlists its partner (side 1) and tells it
+ * in its birth region where the shared page of the floors is. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cells_stream.c -- regions from side 0 to side 1 through one cell of side 1, as fast as they go.  Each is
- * allocated by one and freed by the other; there is no batching anywhere.
- */
+ * allocated by one and freed by the other; there is no batching anywhere. */
 #include "bench_cells.h"
 
 void cells_stream_items(struct bench_pair *pair, struct bench_turn *turn)

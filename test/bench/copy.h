@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy.h -- what bench_copy measures: copies by descriptor, each beside a loop written by hand for the same layout.
+ * copy.h -- what bench_copy measures: copies by descriptor, each beside a loop written by hand for
+ * the same layout.
  *
- * Both sides of a case work on the same user buffer and the same region. A step does the whole copy `n` times.
- */
+ * Both sides of a case work on the same user buffer and the same region. A step does the whole copy
+ * `n` times. */
 #ifndef BENCH_COPY_H
 #define BENCH_COPY_H
 

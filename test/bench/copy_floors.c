@@ -24,8 +24,8 @@ void floor_memcpy(const struct copy_case *copy, void *region, const void *user, 
     EACH_TURN(n) memcpy(region, user, (size_t)copy->user_bytes);
 }
 
-/* What a call cannot do without: finding something by a hash of the descriptor's content, which is then compared, and
- * eight bytes. */
+/* What a call cannot do without: finding something by a hash of the descriptor's content, which is
+ * then compared, and eight bytes. */
 struct entry {
     const struct entry *next;
     uint64_t hash;

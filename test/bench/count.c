@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count.c -- user-mode instructions of a routine: by the processor's counter where the kernel offers it, else by
+ * count.c -- user-mode instructions of a routine: by the processor's counter where the kernel
+ * offers it, else by
  * stepping through it with the trap flag (x86-64), one SIGTRAP per instruction.  A string instruction counts once
- * with the counter and once per repetition when stepped.
- */
+ * with the counter and once per repetition when stepped. */
 #include "count.h"
 
 #include <linux/perf_event.h>
@@ -46,7 +46,8 @@ static void on_step(int number)
     step_count++;
 }
 
-/* The red zone below the stack pointer may be in use around an asm statement, so it is stepped over. */
+/* The red zone below the stack pointer may be in use around an asm statement, so it is stepped
+ * over. */
 #define TRAP_FLAG_SET \
     "lea -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp"
 #define TRAP_FLAG_CLEAR \
@@ -78,7 +79,8 @@ double bench_count_instructions(void (*body)(void *argument, long n), void *argu
     int64_t half, whole;
     int fd = open_counter();
 
-    /* Caches, lazy binding, and first pages; the difference of two lengths then removes what is left over. */
+    /* Caches, lazy binding, and first pages; the difference of two lengths then removes what is
+     * left over. */
     body(argument, count);
     if (fd >= 0) {
         half = count_by_counter(fd, body, argument, count / 2);

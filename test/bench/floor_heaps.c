@@ -2,9 +2,8 @@
 /*
  * floor_heaps.c -- what good private allocators take: in one thread, and freed by another.
  *
- * They are loaded with dlopen and called through pointers, which costs what a call through the PLT costs and
- * leaves the program's own malloc alone.
- */
+ * They are loaded with dlopen and called through pointers, which costs what a call through the PLT
+ * costs and leaves the program's own malloc alone. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * floor_lines.c -- the least a message can take: a cache line, a yield, or a futex from one process to another.
+ * floor_lines.c -- the least a message can take: a cache line, a yield, or a futex from one process
+ * to another.
  *
  * Ping-pongs: side 0 writes a number, side 1 answers it.  Each side counts the messages it sent, so the time per
- * operation is one way.  Release stores and acquire loads: what any hand-over of data needs.
- */
+ * operation is one way.  Release stores and acquire loads: what any hand-over of data needs. */
 #include <sched.h>
 
 #include "floors.h"

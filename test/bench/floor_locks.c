@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * floor_locks.c -- a bare test-and-set lock in shared memory: one exchange to take it, one store to release it.
+ * floor_locks.c -- a bare test-and-set lock in shared memory: one exchange to take it, one store to
+ * release it.
  *
  * It repairs nothing and favours whoever has the line; that is the floor.  With C11's default order (sequential
- * consistency, what atomic_flag does when nothing is said) the store costs as much as the exchange on x86-64;
+ * consistency, what atomic_flag does when nothing is said) the store costs as much as the exchange
+ * on x86-64;
  * with acquire and release it costs nothing.  Both are measured, since "a test-and-set lock" may mean either.
  *
- * Contended, both sides go on until one has done its count, so that neither finishes alone, and every
- * acquisition counts.
- */
+ * Contended, both sides go on until one has done its count, so that neither finishes alone, and
+ * every acquisition counts. */
 #include "floors.h"
 
 static inline void take(struct floor_word_shm *lock)

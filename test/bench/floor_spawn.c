@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * floor_spawn.c -- what starting processes takes: all forked, all executing /bin/true, all waited for.
- */
+ * floor_spawn.c -- what starting processes takes: all forked, all executing /bin/true, all waited
+ * for. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * floor_streams.c -- streaming over bare shared memory: a ring with one producer and one consumer
- * (L. Lamport, "Specifying Concurrent Program Modules", 1983, with remembered indices), and large buffers that
- * travel through two such rings, full ones one way and empty ones back.
- */
+ * (L. Lamport, "Specifying Concurrent Program Modules", 1983, with remembered indices), and large
+ * buffers that travel through two such rings, full ones one way and empty ones back. */
 #include <string.h>
 
 #include "floors.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * floors.h -- what the machine itself takes, as steps of a pair: cache lines, futexes, locks, rings, heaps,
+ * floors.h -- what the machine itself takes, as steps of a pair: cache lines, futexes, locks,
+ * rings, heaps,
  * processes.  Each is the least that any library doing the same job through shared memory would spend.
  */
 #ifndef BENCH_FLOORS_H
@@ -25,8 +26,7 @@ struct floor_futex_shm {
 
 /*
  * One producer, one consumer, 8-byte items.  head and tail only grow; each side keeps the last value it saw of
- * the other's, so that it fetches the other's line once per lap and not once per item.
- */
+ * the other's, so that it fetches the other's line once per lap and not once per item. */
 struct floor_ring_shm {
     alignas(BENCH_LINE) _Atomic uint64_t tail; /* producer writes */
     uint64_t seen_head;                        /* producer only */
@@ -68,15 +68,17 @@ bench_step floor_stream_bulk;  /* FLOOR_BULK_COUNT buffers, each written whole a
 void floor_bulk_write(void *buffer, size_t size_bytes, uint64_t seed);
 uint64_t floor_bulk_read(const void *buffer, size_t size_bytes);
 /*
- * Bare buffers were seen to stream at 28 and at 57 GB/s on one machine with the same F2; a reader on the heels of
+ * Bare buffers were seen to stream at 28 and at 57 GB/s on one machine with the same F2; a reader
+ * on the heels of
  * its writer fetches from the other core's cache, one that is behind does not.  So that floor and subject begin in
- * the same state, the writer of either begins alone and the reader follows after so many buffers.
- */
+ * the same state, the writer of either begins alone and the reader follows after so many
+ * buffers. */
 long floor_bulk_lead(long count);
 /* Keeps a value that nobody else uses from being optimized away. */
 void floor_consume(uint64_t value);
 
-/* floor_heaps.c: a heap is loaded by name and called through pointers, so it replaces nobody's malloc */
+/* floor_heaps.c: a heap is loaded by name and called through pointers, so it replaces nobody's
+ * malloc */
 struct floor_heap {
     const char *name;
     void *(*allocate)(size_t);
@@ -90,7 +92,8 @@ bench_step floor_heap_cross;       /* one thread allocates, one on the other cor
 bench_step floor_heap_cross_batch; /* FLOOR_BATCH_COUNT at a time; only malloc and free count */
 #define FLOOR_BATCH_COUNT 1000
 
-/* floor_spawn.c: fork and exec of /bin/true, FLOOR_SPAWN_COUNT (4 in a tiny run) at a time, all waited for */
+/* floor_spawn.c: fork and exec of /bin/true, FLOOR_SPAWN_COUNT (4 in a tiny run) at a time, all
+ * waited for */
 bench_step floor_spawn;
 /* How many processes one count of floor_spawn means; set once, before measuring. */
 extern int floor_spawn_count;

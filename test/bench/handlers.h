@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handlers.h -- what the parts of bench_handlers share: cells, and the traffic that goes through handlers.
- */
+ * handlers.h -- what the parts of bench_handlers share: cells, and the traffic that goes through
+ * handlers. */
 #ifndef BENCH_HANDLERS_H
 #define BENCH_HANDLERS_H
 

@@ -6,7 +6,8 @@
 
 static long runs_left;
 
-/* Which actor comes after which: the first ten in a circle, the first hundred, all, all in an order without order. */
+/* Which actor comes after which: the first ten in a circle, the first hundred, all, all in an order
+ * without order. */
 static int after_10[RING_ACTORS], after_100[RING_ACTORS], after[RING_ACTORS], after_mixed[RING_ACTORS];
 static const int (*next_actor)[RING_ACTORS];
 

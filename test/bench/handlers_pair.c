@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * handlers_pair.c -- the traffic of cells_handover.c with a handler in place of the get that waits.  The main
- * programs wait in a get at another cell meanwhile, spinning.
- */
+ * programs wait in a get at another cell meanwhile, spinning. */
 #include "handlers.h"
 
 #define SETTLE_NS 1000 /* until the other side waits again */

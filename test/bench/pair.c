@@ -19,7 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Turns of looking at the partner's gate before sleeping: some 50 microseconds, more than a start-up takes. */
+/* Turns of looking at the partner's gate before sleeping: some 50 microseconds, more than a
+ * start-up takes. */
 #define GATE_SPIN_MAX  100000
 #define GATE_YIELD_MAX 50
 /* At most so many rounds per wanted one, when rounds were disturbed. */
@@ -143,7 +144,8 @@ static int64_t preemptions(void)
     return usage.ru_nivcsw;
 }
 
-/* Both sides, between the meeting that published the command and the one that publishes the results. */
+/* Both sides, between the meeting that published the command and the one that publishes the
+ * results. */
 static int64_t run_turn(struct bench_pair *pair)
 {
     struct bench_pair_shm *shm = pair->shm;
@@ -234,9 +236,8 @@ static long calibrate(struct bench_pair *pair, int case_idx, bool is_floor,
 }
 
 /*
- * A virtual machine's cores may be moved between measurements, and everything between two cores then changes by
- * up to five times; one cheap figure beside each other one shows it.
- */
+ * A virtual machine's cores may be moved between measurements, and everything between two cores
+ * then changes by up to five times; one cheap figure beside each other one shows it. */
 static double probe(struct bench_pair *pair, const struct bench_options *options)
 {
     enum { PROBE_COUNT = 20000, PROBE_ROUNDS = 5 };
@@ -262,9 +263,8 @@ static void measure_case(struct bench_pair *pair, int case_idx, const struct ben
     long subject_count = calibrate(pair, case_idx, false, options);
 
     /*
-     * Rounds in which somebody else was given one of our cores are run again; when that happens too often, the
-     * rest is taken as it comes, and the report says so.
-     */
+     * Rounds in which somebody else was given one of our cores are run again; when that happens too
+     * often, the rest is taken as it comes, and the report says so. */
     int kept = 0, disturbed_count = 0;
     for (int round = 0; round < round_max && kept < options->round_count; round++) {
         struct measured_turn below = {0};

@@ -6,9 +6,8 @@
  * themselves, start together, run, and meet again.  So a floor and its subject are measured in the same two
  * processes, on the same two cores, milliseconds apart.
  *
- * How the pair came to be is not known here: side 1 may be a forked child (bench_pair_fork) or any process that
- * was told where the page is (bench_pair_join).
- */
+ * How the pair came to be is not known here: side 1 may be a forked child (bench_pair_fork) or any
+ * process that was told where the page is (bench_pair_join). */
 #ifndef BENCH_PAIR_H
 #define BENCH_PAIR_H
 
@@ -102,7 +101,8 @@ struct bench_pair {
 int bench_pair_create(struct bench_pair *pair, size_t area_bytes, size_t reset_bytes);
 /* Maps what process pid has open as fd.  The caller is side 1. */
 void bench_pair_join(struct bench_pair *pair, pid_t pid, int fd, size_t area_bytes, size_t reset_bytes);
-/* After bench_pair_create: the child becomes side 1, serves, and exits; neither survives the other. */
+/* After bench_pair_create: the child becomes side 1, serves, and exits; neither survives the
+ * other. */
 void bench_pair_fork(struct bench_pair *pair);
 
 /* Side 1: runs turns until side 0 calls bench_pair_end. */
@@ -116,7 +116,8 @@ void bench_pair_list(const struct bench_pair *pair, const struct bench_options *
 
 /* Both sides return once both have called.  Sleeps after a while. */
 void bench_pair_meet(struct bench_pair *pair);
-/* The same, spinning, for a start as simultaneous as it gets.  Yields, since both may share a core. */
+/* The same, spinning, for a start as simultaneous as it gets.  Yields, since both may share a core.
+ */
 void bench_pair_align(struct bench_pair *pair);
 
 /* Waiting and waking without any spinning, between processes. */

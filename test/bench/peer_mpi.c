@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_mpi.c -- ping-pong and streaming between two MPI processes, for peers.sh; built by it, with mpicc.
- * Medians of rounds, like the rest of this folder.
- */
+ * peer_mpi.c -- ping-pong and streaming between two MPI processes, for peers.sh; built by it, with
+ * mpicc. Medians of rounds, like the rest of this folder. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>

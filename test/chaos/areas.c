@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Areas that come and go, with regions in their cells and heaps. One whose memory is still in use somewhere, or into whose cells
- * others put, stays until a later call finds it free. */
+/* Areas that come and go, with regions in their cells and heaps. One whose memory is still in use
+ * somewhere, or into whose cells others put, stays until a later call finds it free. */
 #include "cce.h"
 
 enum { AREAS = 3 };

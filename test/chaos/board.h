@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the killer (test_chaos) and the CCEs of its program (chaos_cce) see of each other: a file that all map.
+/* What the killer (test_chaos) and the CCEs of its program (chaos_cce) see of each other: a file
+ * that all map.
  *
- * A place is one of CCES, for as long as the test runs; one CCE after the other has it, each with an ordinal of its own.
- * Place 0 is the root's, which is never killed.
+ * A place is one of CCES, for as long as the test runs; one CCE after the other has it, each with
+ * an ordinal of its own. Place 0 is the root's, which is never killed.
  *
  *   phase % PHASES   all do
  *   CHAOS_RUN        whatever there is, and are killed

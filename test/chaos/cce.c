@@ -169,7 +169,8 @@ static void become_peer(int place)
     must(bcr_send(&me, sizeof me, bcrT_1CCE, 1, keeper, PEERS + place, 0, 0) > 0, "send its name");
 }
 
-/* The place stands in the name: PLACE.chaos. So it is known before bcr_init, which is a place to die in as well. */
+/* The place stands in the name: PLACE.chaos. So it is known before bcr_init, which is a place to
+ * die in as well. */
 static int place_of(const char *name)
 {
     const char *slash = strrchr(name, '/');

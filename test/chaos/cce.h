@@ -27,18 +27,21 @@ extern int keeper; /* the CCE with the shared cells: the root */
 
 /* Ends this CCE, and with it the test, unless `holds`. */
 void must(bool holds, const char *what);
-/* True: the call has worked. False: it failed by a code that stands for what others do, deaths among it; else as must(). */
+/* True: the call has worked. False: it failed by a code that stands for what others do, deaths
+ * among it; else as must(). */
 bool worked(bool holds, const char *what);
 
-/* The same for a put into an area whose room is never used up. One that may not wait can be refused nevertheless, where another
- * waits for its share of that room, or somebody is stopped who holds what tells of it: it is counted, and tried again. */
+/* The same for a put into an area whose room is never used up. One that may not wait can be refused
+ * nevertheless, where another waits for its share of that room, or somebody is stopped who holds
+ * what tells of it: it is counted, and tried again. */
 bool put_where_room_is(bool holds, const char *what);
 
 unsigned any(unsigned below);
 /* Milliseconds for a call to wait: 0 as often as not. */
 int any_time(void);
 
-/* regions.c: each follows from its length and first word, and says so. NULL: no room in the own account. */
+/* regions.c: each follows from its length and first word, and says so. NULL: no room in the own
+ * account. */
 void **region_make(int length);
 void region_check(void **rgid, const char *where);
 void region_check_and_free(void **rgid, const char *where);

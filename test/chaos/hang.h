@@ -7,7 +7,8 @@
 
 #include "board.h"
 
-/* Prints what each CCE does, who enl says is there, and, where gdb is installed, where each stands. */
+/* Prints what each CCE does, who enl says is there, and, where gdb is installed, where each
+ * stands. */
 void hang_tell(const struct chaos_board *board, pid_t daemon, const char *enl);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells with one region each, under write locks. At most one has a lock: that stands on the board as well, between taking and giving
- * back. Where a holder has died the others are told so, and only the root puts a new region. */
+/* Cells with one region each, under write locks. At most one has a lock: that stands on the board
+ * as well, between taking and giving back. Where a holder has died the others are told so, and only
+ * the root puts a new region. */
 #include "cce.h"
 
 #include <stdio.h>

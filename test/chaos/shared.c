@@ -51,7 +51,8 @@ void cell_empty(int cell)
     (void)worked(false, "deq");
 }
 
-/* Takes the tokens of all cells, none twice, and puts them back. Returns how many are missing, with new ones in their places. */
+/* Takes the tokens of all cells, none twice, and puts them back. Returns how many are missing, with
+ * new ones in their places. */
 static int count_tokens(void)
 {
     void **found[CHAOS_TOKENS] = {NULL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* All routines at once, and one CCE after the other is killed: README.md.
  *
- * Between rounds all stand, and nothing may be missing but what the dead have held, nothing be there that nobody has, and an audit
- * find nothing. Whoever does not come on in a minute hangs. */
+ * Between rounds all stand, and nothing may be missing but what the dead have held, nothing be
+ * there that nobody has, and an audit find nothing. Whoever does not come on in a minute hangs. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

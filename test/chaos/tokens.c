@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens: regions of which each is there once, whoever dies. What a CCE held when it was killed is gone; so each says before how
- * many tokens it may hold, and the killer allows for as many.
+/* Tokens: regions of which each is there once, whoever dies. What a CCE held when it was killed is
+ * gone; so each says before how many tokens it may hold, and the killer allows for as many.
  *
- * A token is moved, written to, and put back by whoever has it. One that was lost is replaced by the root by one of the
- * next generation: if the old one comes up again after all, it is known. */
+ * A token is moved, written to, and put back by whoever has it. One that was lost is replaced by
+ * the root by one of the next generation: if the old one comes up again after all, it is known. */
 #include "cce.h"
 
 #include "tokens.h"
@@ -102,7 +102,8 @@ void do_pending(void)
     risk(0);
 }
 
-/* With room for three nobody can count on getting one in: then it goes back to where it came from. */
+/* With room for three nobody can count on getting one in: then it goes back to where it came
+ * from. */
 void do_three(void)
 {
     const int cell = THREE + (int)any(3);

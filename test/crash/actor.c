@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* See actor.h.
  *
- * With marks: a cell of each kind of mark. Handlers do what the main program does, one call, so that they are interrupted, wait, and
- * request others' handlers; each keeps to the rule that what is in a bag is in no call. */
+ * With marks: a cell of each kind of mark. Handlers do what the main program does, one call, so
+ * that they are interrupted, wait, and request others' handlers; each keeps to the rule that what
+ * is in a bag is in no call. */
 #include "actor.h"
 
 #include <bcr.h>
@@ -92,7 +93,8 @@ static void drop(void **rgid)
         expect("rgfree");
 }
 
-/* A cell of somebody, half the time of the same one, so that they meet. False if nobody is there. */
+/* A cell of somebody, half the time of the same one, so that they meet. False if nobody is
+ * there. */
 static bool somebody(struct actor *actor, int *cce, int *cell)
 {
     bool busy = below(actor, 2) == 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What those do of whom test_kill kills one after the other: all calls, as fast as they can, on each other's cells. */
+/* What those do of whom test_kill kills one after the other: all calls, as fast as they can, on
+ * each other's cells. */
 #ifndef BCR_TEST_CRASH_ACTOR_H
 #define BCR_TEST_CRASH_ACTOR_H
 

@@ -138,7 +138,8 @@ static void fill(struct scene *scene)
         scene->put[scene->puts++] = waiting_put(scene, 51 + i);
 }
 
-/* So that the operation's own instructions are not lost among those that ask for segments and make tables. */
+/* So that the operation's own instructions are not lost among those that ask for segments and make
+ * tables. */
 static void map_all(struct bcri_ctx *ctx, const struct scene *scene)
 {
     for (uint32_t seg = 0; seg < bcri_load_acquire(&ctx->host->segment_count); seg++)
@@ -146,8 +147,8 @@ static void map_all(struct bcri_ctx *ctx, const struct scene *scene)
     CHECK(bcr_celllen(scene->home, scene->cell) >= 0 && bcr_celllen(scene->home, scene->cell2) >= 0);
 }
 
-/* malloc, too, has to go the same way each time: to a block of that size which was freed before, whatever the test's
- * process, of which the victim is a copy, has done until now. */
+/* malloc, too, has to go the same way each time: to a block of that size which was freed before,
+ * whatever the test's process, of which the victim is a copy, has done until now. */
 static void settle_malloc(void)
 {
     for (size_t size = 16; size <= 512; size += 16) {
@@ -195,8 +196,8 @@ static int second_victim(struct bcri_ctx *ctx, void *arg)
     return victim(ctx, arg, ((struct scene *)arg)->scenario->second, false);
 }
 
-/* Tracer and victim take turns: on one processor that is several times faster than waking each other across two. The
- * other processors are for the contender. */
+/* Tracer and victim take turns: on one processor that is several times faster than waking each
+ * other across two. The other processors are for the contender. */
 static cpu_set_t all_cpus, other_cpus;
 
 void scene_share_cpu(void)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One operation, killed after each of its instructions.
  *
- * A scene has an owner of two cells, a peer, and a victim. Owner and peer live in the test's process and survive; the
- * victim is forked, prepares, and is then stepped through `run` and killed. Afterwards it is buried, the shared memory is
- * audited, and what owner and peer see is compared with what a reader of the manual would expect: the operation is
- * wholly there or not at all. Then both go on working, and all memory must come home.
+ * A scene has an owner of two cells, a peer, and a victim. Owner and peer live in the test's
+ * process and survive; the victim is forked, prepares, and is then stepped through `run` and
+ * killed. Afterwards it is buried, the shared memory is audited, and what owner and peer see is
+ * compared with what a reader of the manual would expect: the operation is wholly there or not at
+ * all. Then both go on working, and all memory must come home.
  *
  * What they see is written down as a line of words:
  *     T=5 R=- L=OWNERDEAD    the peer's waiting gets, reads and lock requests, in the order in which they were made: the
@@ -84,16 +85,18 @@ struct scenario {
     void (*help)(struct scene *scene);
     enum trace_at help_at;
 
-    /* What must be seen: `before` if it is killed before its first instruction, `after` when it has done everything, and
+    /* What must be seen: `before` if it is killed before its first instruction, `after` when it has
+     * done everything, and
      * in between one of the two, or one of those that `also` lists, separated by |. */
     const char *before, *after, *also;
 
-    /* What a second victim does, prepared in the same way (test_two.c), and what must be seen then of cells that are marked: of
-     * how many regions there were requests, of those put, or taken. */
+    /* What a second victim does, prepared in the same way (test_two.c), and what must be seen then
+     * of cells that are marked: of how many regions there were requests, of those put, or taken. */
     bool (*second)(struct scene *scene);
     enum scene_sum { SCENE_ANY, SCENE_PUTS_REQUEST, SCENE_TAKES_REQUEST } sum;
 
-    /* Another process that does this to the cell all the time; then what is seen is not compared. */
+    /* Another process that does this to the cell all the time; then what is seen is not
+     * compared. */
     void (*contender)(struct scene *scene);
 };
 

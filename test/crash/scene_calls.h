@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of scenes in which others are at the same cell, so that each may find it full, empty, or as it was: that is no failure. */
+/* Calls of scenes in which others are at the same cell, so that each may find it full, empty, or as
+ * it was: that is no failure. */
 #ifndef BCR_TEST_SCENE_CALLS_H
 #define BCR_TEST_SCENE_CALLS_H
 

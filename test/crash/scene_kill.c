@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Killing at every instruction.
  *
- * A scenario is stepped through once, and every place where the victim stood is written down. Then, for each of them, the
- * same scene is set again and the victim runs at full speed to a breakpoint there. Setting and victim are deterministic,
- * so it comes there the same way; with a contender it may come another way, which is then the one that is tried. */
+ * A scenario is stepped through once, and every place where the victim stood is written down. Then,
+ * for each of them, the same scene is set again and the victim runs at full speed to a breakpoint
+ * there. Setting and victim are deterministic, so it comes there the same way; with a contender it
+ * may come another way, which is then the one that is tried. */
 #include "scene_parts.h"
 
 #include <signal.h>
@@ -128,8 +129,8 @@ static uint64_t times(const struct path *path, uint64_t from, uint64_t k)
     return count;
 }
 
-/* How long a wait spins and yields is not the same each time: if it comes to sleep earlier than it did when the path was recorded, it
- * is helped, or killed, there. */
+/* How long a wait spins and yields is not the same each time: if it comes to sleep earlier than it
+ * did when the path was recorded, it is helped, or killed, there. */
 static enum trace_at replay(struct scene *scene, const struct path *path, uint64_t k)
 {
     enum trace_at at = TRACE_AT_INSTRUCTION;

@@ -24,12 +24,12 @@ extern char scene_position[512];
 /* From here on an alarm ends the process and says so, with the position. */
 void scene_watch(void);
 
-/* Every how many-th of `count` places is tried on the average: so that about `reduced` are, `full` at full size. All, where
- * BCR_CRASH_EVERY is set. */
+/* Every how many-th of `count` places is tried on the average: so that about `reduced` are, `full`
+ * at full size. All, where BCR_CRASH_EVERY is set. */
 uint64_t scene_stride(uint64_t count, uint64_t reduced, uint64_t full);
 
-/* Tracer and victim take turns on one processor: that is faster than waking each other across two, and leaves the others
- * to the contender. Once in a process. */
+/* Tracer and victim take turns on one processor: that is faster than waking each other across two,
+ * and leaves the others to the contender. Once in a process. */
 void scene_share_cpu(void);
 
 /* Sets everything up; the victim stands at its first instruction. */
@@ -52,9 +52,11 @@ struct line {
 };
 void scene_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *scene_code_name(int code);
-/* Marks the cells of the calling CCE, and requests as often as the scenario says; in the victim, if they are its own. */
+/* Marks the cells of the calling CCE, and requests as often as the scenario says; in the victim, if
+ * they are its own. */
 void scene_mark(struct bcri_ctx *owner, struct scene *scene);
-/* Takes all requests of the owner's handlers; returns how many there were. All that is counted must have been told. */
+/* Takes all requests of the owner's handlers; returns how many there were. All that is counted must
+ * have been told. */
 int scene_take_requests(struct scene *scene);
 void scene_see(struct scene *scene, struct line *line);
 void scene_fall_asleep(struct scene *scene);
@@ -66,7 +68,8 @@ void scene_go_on(struct scene *scene);
 void scene_memory_is_home(struct scene *scene);
 /* Fails if there is a finding. */
 struct bcri_audit scene_audit(struct scene *scene, const char *when);
-/* Whatever died: the survivors go on, nothing is left over, nothing was found corrupt. Closes the scene. */
+/* Whatever died: the survivors go on, nothing is left over, nothing was found corrupt. Closes the
+ * scene. */
 void scene_end(struct scene *scene);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Death at any moment: processes that work on each other's cells as fast as they can, and one after the other is killed,
- * buried while the others go on, and replaced. What it leaves, memory and record, goes while the others are at it, and its
- * record serves one that comes later. Between burials all stop for a moment and the shared memory is audited.
+/* Death at any moment: processes that work on each other's cells as fast as they can, and one after
+ * the other is killed, buried while the others go on, and replaced. What it leaves, memory and
+ * record, goes while the others are at it, and its record serves one that comes later. Between
+ * burials all stop for a moment and the shared memory is audited.
  *
- * Half of the kills at least must find an open journal: else they hit waits and the program's own code. */
+ * Half of the kills at least must find an open journal: else they hit waits and the program's own
+ * code. */
 #include <bcr.h>
 
 #include <errno.h>
@@ -155,9 +157,10 @@ static void stop(const struct killer *killer, int i)
     waitid(P_PID, (id_t)killer->pid[i], &info, WSTOPPED);
 }
 
-/* Kills one at a random moment. It is stopped first, to see where it is: calls are shorter than the way of a signal. Too many had
- * closed journals lately: then a moment at which this one's is closed, too, is passed over. On a busy machine members spend most
- * of their time waiting. With handlers every other shall be requesting one, if such a moment is found in half of the tries. */
+/* Kills one at a random moment. It is stopped first, to see where it is: calls are shorter than the
+ * way of a signal. Too many had closed journals lately: then a moment at which this one's is
+ * closed, too, is passed over. On a busy machine members spend most of their time waiting. With
+ * handlers every other shall be requesting one, if such a moment is found in half of the tries. */
 static void kill_one(struct killer *killer, struct tally *tally)
 {
     const bool requester = killer->actor.marked && tally->kills % 2 == 0;

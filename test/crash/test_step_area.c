@@ -80,7 +80,8 @@ SCENARIO(the_requests_at_cells_of_the_dead, .own = true, .waiters = "TRLTR", .ru
          .before = "T=DEAD R=DEAD L=DEAD T=DEAD R=DEAD : DEAD",
          .after = "T=DEAD R=DEAD L=DEAD T=DEAD R=DEAD : DEAD")
 
-/* A CCE that has ended and left one of each: a heap, cells, a chunk of IDs, to be given out again. */
+/* A CCE that has ended and left one of each: a heap, cells, a chunk of IDs, to be given out
+ * again. */
 static void somebody_has_ended(struct scene *scene)
 {
     struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(scene->group));

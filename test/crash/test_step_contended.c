@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Killed in the middle of others: another process works on the same cell all the time, and goes on when the victim is
- * buried. What is left in the cell depends on who was faster, so only the audits and the survivors' memory are compared. */
+/* Killed in the middle of others: another process works on the same cell all the time, and goes on
+ * when the victim is buried. What is left in the cell depends on who was faster, so only the audits
+ * and the survivors' memory are compared. */
 #include "scene.h"
 
 static void one_region(struct scene *scene)

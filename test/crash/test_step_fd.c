@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Killed while it arms a cell's descriptor, and while it puts into a cell that another waits for with one. */
+/* Killed while it arms a cell's descriptor, and while it puts into a cell that another waits for
+ * with one. */
 #include <unistd.h>
 
 #include "scene.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Killed while it installs handlers, starts them, switches among them, waits in them: whatever of that lies in its private memory
- * goes with it, and nothing of what is shared stays behind. */
+/* Killed while it installs handlers, starts them, switches among them, waits in them: whatever of
+ * that lies in its private memory goes with it, and nothing of what is shared stays behind. */
 #include "scene.h"
 
 enum { MANY = 8 };

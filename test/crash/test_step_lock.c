@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Killed with locks: the write lock's region is gone with its taker, and everybody is told until somebody puts. */
+/* Killed with locks: the write lock's region is gone with its taker, and everybody is told until
+ * somebody puts. */
 #include "scene.h"
 
 static void has_the_lock(struct scene *scene)

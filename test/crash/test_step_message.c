@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Killed while it sends or receives data of its own: each is an allocation, a copy and a put, or a get, a copy and a free, in
- * one call; the region is in the cell or there is none, and none is lost. */
+/* Killed while it sends or receives data of its own: each is an allocation, a copy and a put, or a
+ * get, a copy and a free, in one call; the region is in the cell or there is none, and none is
+ * lost. */
 #include "scene.h"
 
 static bool send_one(struct scene *scene)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A record is given out again by the daemon's loop while its worker goes through all records: at each instruction of it, the worker
- * finds what was there before, or another version and no areas. */
+/* A record is given out again by the daemon's loop while its worker goes through all records: at
+ * each instruction of it, the worker finds what was there before, or another version and no
+ * areas. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Killed while it requests a handler at a marked cell: the operation is there with its request, told to the owner, or neither is.
- * And the owner, killed while it marks, sleeps, or takes requests. */
+/* Killed while it requests a handler at a marked cell: the operation is there with its request,
+ * told to the owner, or neither is. And the owner, killed while it marks, sleeps, or takes
+ * requests. */
 #include "scene.h"
 
 #include "bcri/clock.h"

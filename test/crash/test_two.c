@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of calls whose callers both die, and calls in which somebody stands still meanwhile: two.h. */
+/* Pairs of calls whose callers both die, and calls in which somebody stands still meanwhile:
+ * two.h. */
 #include "scene_calls.h"
 #include "two.h"
 
@@ -43,7 +44,8 @@ TWO(lock_and_enq, .queued = 1, .prepare = one_region, .run = lock_and_release, .
 TWO(enqm_and_enqm, .queued = 1, .prepare = one_region, .run = enqm, .second = enqm)
 TWO(enqm_without_room_and_zap, .nrgns = 2, .queued = 2, .prepare = one_region, .run = enqm, .second = zap)
 
-/* The name says first what the first one has done or does, then what the one does that is stopped and the second that dies. */
+/* The name says first what the first one has done or does, then what the one does that is stopped
+ * and the second that dies. */
 STOPPED(a_waiting_deq_while_an_enq_is_stopped, .prepare = one_region, .run = deq_pending, .second = enq)
 STOPPED(a_waiting_read_while_a_write_is_stopped, .waiters = "RT", .prepare = one_region, .run = read_pending,
         .second = write_it)

@@ -116,8 +116,8 @@ static long set_breakpoint(pid_t victim, uintptr_t place)
     return word;
 }
 
-/* Runs to a breakpoint at `place`, or at `sleep` if that is not 0, where it does not stand, and takes both away again. They are in
- * different words, or the same place. */
+/* Runs to a breakpoint at `place`, or at `sleep` if that is not 0, where it does not stand, and
+ * takes both away again. They are in different words, or the same place. */
 static enum trace_at run_to_breakpoint(pid_t victim, uintptr_t place, uintptr_t sleep)
 {
     struct user_regs_struct regs;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Stepping another process, one instruction at a time, and stopping it later wherever it once stood.
+/* Stepping another process, one instruction at a time, and stopping it later wherever it once
+ * stood.
  *
- * The victim is a fork of the tracer, so an address means the same in both. One thread does all the tracing. */
+ * The victim is a fork of the tracer, so an address means the same in both. One thread does all the
+ * tracing. */
 #ifndef BCR_TEST_TRACE_H
 #define BCR_TEST_TRACE_H
 
@@ -12,8 +14,8 @@
 /* Why this machine cannot step, or NULL. */
 const char *trace_missing(void);
 
-/* In the victim: the first instruction that counts comes after the return of trace_begin; what follows trace_end does
- * not count. Both stop until the tracer says otherwise. */
+/* In the victim: the first instruction that counts comes after the return of trace_begin; what
+ * follows trace_end does not count. Both stop until the tracer says otherwise. */
 void trace_begin(void);
 void trace_end(void);
 
@@ -34,9 +36,10 @@ uintptr_t trace_place(pid_t victim);
 /* Executes one instruction. */
 enum trace_at trace_step(pid_t victim);
 
-/* Lets it run, at its own speed, until it comes to `place` for the `times`th time from here (being there already does not
- * count). `place` 0: to trace_end. `sleep`, if not 0, is the instruction by which it would go to sleep: before it does, it is
- * stopped there. Returns what it came to: TRACE_AT_INSTRUCTION if the place, TRACE_AT_SLEEP. */
+/* Lets it run, at its own speed, until it comes to `place` for the `times`th time from here (being
+ * there already does not count). `place` 0: to trace_end. `sleep`, if not 0, is the instruction by
+ * which it would go to sleep: before it does, it is stopped there. Returns what it came to:
+ * TRACE_AT_INSTRUCTION if the place, TRACE_AT_SLEEP. */
 enum trace_at trace_run(pid_t victim, uintptr_t place, uint64_t times, uintptr_t sleep);
 
 /* The same place as an offset that addr2line(1) understands. */

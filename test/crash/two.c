@@ -62,8 +62,8 @@ static void bury_both(struct scene *scene, const struct scene_second *second, en
         group_repair_both(scene->group, scene->victim_index, second->index);
 }
 
-/* A call that has no time does not wait for one who is stopped, as those are that a tracer steps. Mostly it shall: then nobody can
- * see it. */
+/* A call that has no time does not wait for one who is stopped, as those are that a tracer steps.
+ * Mostly it shall: then nobody can see it. */
 static void hide_that_it_is_stopped(struct scene *scene, uint32_t index)
 {
     static unsigned plays;
@@ -97,8 +97,8 @@ static void look(struct scene *scene)
         FAIL("%s: saw \"%s\"", scene_position, line.text);
 }
 
-/* One pair of deaths. `first`, `second`: how many instructions each has done; UINT64_MAX: all. They come back as what was
- * possible. */
+/* One pair of deaths. `first`, `second`: how many instructions each has done; UINT64_MAX: all. They
+ * come back as what was possible. */
 static void play(const struct scenario *scenario, uint64_t *first, uint64_t *second_steps, enum order order)
 {
     struct scene scene = {.scenario = scenario};
@@ -134,7 +134,8 @@ static void *repairs_both(void *arg)
     return NULL;
 }
 
-/* `holder`: how many instructions the one that lives has done when it is stopped. Returns whether a repair waited for it. */
+/* `holder`: how many instructions the one that lives has done when it is stopped. Returns whether a
+ * repair waited for it. */
 static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint64_t *first, uint64_t *second)
 {
     struct scene scene = {.scenario = scenario};
@@ -221,7 +222,8 @@ void two_one_is_stopped(const struct scenario *scenario)
     /* A repair waits only for one that is stopped with a lock in its hand: look until some have. */
     for (; plays < samples || (waited < samples / 3 && plays < 10 * samples); plays++) {
         uint64_t holder = 1 + test_rand_below(&random, holder_all);
-        /* Half of the time its call is over: then it holds no lock, and the others come to theirs. */
+        /* Half of the time its call is over: then it holds no lock, and the others come to
+         * theirs. */
         uint64_t first =
             test_rand_below(&random, 2) != 0 ? STEPS_MAX : 1 + test_rand_below(&random, first_all);
         uint64_t second = 1 + test_rand_below(&random, holder_all);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Two die at once, each anywhere in a call on the same cell: one may hold what the other waits for, and one may die while the
- * other is being repaired.
+/* Two die at once, each anywhere in a call on the same cell: one may hold what the other waits for,
+ * and one may die while the other is being repaired.
  *
- * The first victim is stepped to some instruction and stopped. The second is stepped to one of its own, or until it sleeps
- * on a lock of the first. Then, in turn: both are dead before either is repaired, in this order or the other; or the first
- * is repaired while the second still holds whatever it holds, and that one is killed when the repair is parked on it, or
- * done. Afterwards the audit has no finding, and the survivors go on.
+ * The first victim is stepped to some instruction and stopped. The second is stepped to one of its
+ * own, or until it sleeps on a lock of the first. Then, in turn: both are dead before either is
+ * repaired, in this order or the other; or the first is repaired while the second still holds
+ * whatever it holds, and that one is killed when the repair is parked on it, or done. Afterwards
+ * the audit has no finding, and the survivors go on.
  *
- * With a third one that lives: it is stopped (as by SIGSTOP or a debugger) anywhere in the second's call, then one dies, and
- * while its repair is parked on the one that is stopped, another dies. That one is repaired, too;
- * then the stopped one goes on, and everything comes to its end. */
+ * With a third one that lives: it is stopped (as by SIGSTOP or a debugger) anywhere in the second's
+ * call, then one dies, and while its repair is parked on the one that is stopped, another dies.
+ * That one is repaired, too; then the stopped one goes on, and everything comes to its end. */
 #ifndef BCR_TEST_TWO_H
 #define BCR_TEST_TWO_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* reaper PROGRAM ARG... -- becomes PROGRAM, as the one to whom orphans among its descendants come.
  *
- * An emulated program cannot ask for that itself under qemu-user, which refuses PR_SET_CHILD_SUBREAPER. What is asked
- * for here, natively, outlasts execve(2). The runner of tests needs it to leave no process behind. */
+ * An emulated program cannot ask for that itself under qemu-user, which refuses
+ * PR_SET_CHILD_SUBREAPER. What is asked for here, natively, outlasts execve(2). The runner of tests
+ * needs it to leave no process behind. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

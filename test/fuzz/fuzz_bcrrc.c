@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a bcrrc file and, line by line, as an environment. What must hold whatever they are:
  *   - what is refused is refused with a sentence of printable characters that begins with the place;
- *   - what is accepted is a whole configuration, and the listing of it, read as a file, gives the same again. */
+ *   - what is accepted is a whole configuration, and the listing of it, read as a file, gives the same again.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

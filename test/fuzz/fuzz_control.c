@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a control message: what is accepted can be written and read again, to the same message. */
+/* Any bytes as a control message: what is accepted can be written and read again, to the same
+ * message. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_copydesc.c -- any bytes as a copy descriptor: nothing outside the two areas may be touched, nothing may run
- * for ever, and the result must be one of those documented.
+ * fuzz_copydesc.c -- any bytes as a copy descriptor: nothing outside the two areas may be touched,
+ * nothing may run for ever, and the result must be one of those documented.
  *
  *    0       1           2        3        4         8 ...
  *   +-------+-----------+--------+--------+---------+-----------------------+
@@ -10,8 +10,8 @@
  *   flags: 1 into the region, 2 the array goes on without an END, 4 the region has the other byte order, 8 the sizes and
  *   alignments of another machine, 16 between two regions, 32 only count; lengths and offset in bytes; ints little-endian
  *
- * The array is as long as the library may look at, so that reading further is an error that ASan reports.
- */
+ * The array is as long as the library may look at, so that reading further is an error that ASan
+ * reports. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,7 +63,8 @@ static int decode(void *ctx, const uint8_t in[16], int *id_out)
 
 static const struct bcri_cce_codec codec = {NULL, encode, decode};
 
-/* An array that ends at every triple, and one that does not end. They live on from input to input. */
+/* An array that ends at every triple, and one that does not end. They live on from input to
+ * input. */
 static int *array_of(const int filler[3])
 {
     int *array = malloc(TRIPLES_MAX * 3 * sizeof(int));

@@ -10,7 +10,8 @@ struct queue {
     int count, value[HISTORY_QUEUE + HISTORY_OPS];
 };
 
-/* States from which no order leads to the end: which operations were done, and what was in the queue. */
+/* States from which no order leads to the end: which operations were done, and what was in the
+ * queue. */
 struct failed {
     uint64_t done, queue;
     struct failed *next;

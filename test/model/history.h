@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What several threads did to one cell at the same time, and whether that can have happened one after the other.
+/* What several threads did to one cell at the same time, and whether that can have happened one
+ * after the other.
  *
- * Each operation has a time before it was called and one after it returned. The history is linearizable if the operations
- * can be put into an order that contradicts neither these times nor a plain bounded queue.
- * Source: J. M. Wing, C. Gong: Testing and Verifying Concurrent Objects, 1993, with a memory of the states that failed. */
+ * Each operation has a time before it was called and one after it returned. The history is
+ * linearizable if the operations can be put into an order that contradicts neither these times nor
+ * a plain bounded queue. Source: J. M. Wing, C. Gong: Testing and Verifying Concurrent Objects,
+ * 1993, with a memory of the states that failed. */
 #ifndef BCR_TEST_MODEL_HISTORY_H
 #define BCR_TEST_MODEL_HISTORY_H
 

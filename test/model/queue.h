@@ -5,8 +5,8 @@
 
 #include "bcri/ctx.h"
 
-/* The ints that the regions of a cell hold, in their order, at most `room`; `watcher` is a CCE that does nothing else, and
- * no operation is under way. Returns how many there are. */
+/* The ints that the regions of a cell hold, in their order, at most `room`; `watcher` is a CCE that
+ * does nothing else, and no operation is under way. Returns how many there are. */
 int queue_values(struct bcri_ctx *watcher, int cce, int cell, int *values, int room);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference: what cells hold and who waits, in the plainest words. It knows values instead of regions, and one thing
- * happens at a time. It shares nothing with the library; where they differ, design/semantics decides who is wrong.
+/* The reference: what cells hold and who waits, in the plainest words. It knows values instead of
+ * regions, and one thing happens at a time. It shares nothing with the library; where they differ,
+ * design/semantics decides who is wrong.
  *
- * A request is a get or a put; the caller numbers them from 0. When it is done `done` is set, and `value` is what a get
- * was given. */
+ * A request is a get or a put; the caller numbers them from 0. When it is done `done` is set, and
+ * `value` is what a get was given. */
 #ifndef BCR_TEST_MODEL_REFERENCE_H
 #define BCR_TEST_MODEL_REFERENCE_H
 
@@ -35,8 +36,8 @@ enum ref_answer ref_put(struct reference *ref, int id, int cell, int value, bool
 enum ref_answer ref_get(struct reference *ref, int id, int cell, bool read, bool may_wait);
 void ref_withdraw(struct reference *ref, int id);
 void ref_zap(struct reference *ref, int cell);
-/* What a take was handed is at the head again: of several the one served last is given back first. Then those who wait
- * are served. */
+/* What a take was handed is at the head again: of several the one served last is given back first.
+ * Then those who wait are served. */
 void ref_give_back(struct reference *ref, int id);
 void ref_settle(struct reference *ref, int cell);
 

@@ -118,7 +118,8 @@ int sched_level(const struct sched *sched)
     return top->state == SCHED_WAITS ? top->blockp : top->state == SCHED_ALLOWS ? top->allowed : top->activep;
 }
 
-/* How one candidate stands to others of its priority: who can go on, new ones, who is in bcr_allow. */
+/* How one candidate stands to others of its priority: who can go on, new ones, who is in
+ * bcr_allow. */
 enum kind { RESUMABLE, NEW, ALLOWS };
 struct rank {
     int priority;

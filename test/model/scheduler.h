@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference of the scheduler: docs/handlers.md, "The rule", in the plainest words. It knows nothing of cells; somebody
- * tells it what is requested, who waits and whose wait is over, and asks who may be the next to run. It shares nothing with
- * the library; where they differ, docs/handlers.md decides who is wrong.
+/* The reference of the scheduler: docs/handlers.md, "The rule", in the plainest words. It knows
+ * nothing of cells; somebody tells it what is requested, who waits and whose wait is over, and asks
+ * who may be the next to run. It shares nothing with the library; where they differ,
+ * docs/handlers.md decides who is wrong.
  *
- * Invocations and requests are numbered from 0; invocation 0 is the main program. One invocation runs at a time; what is
- * said to be done without naming one is done by it. */
+ * Invocations and requests are numbered from 0; invocation 0 is the main program. One invocation
+ * runs at a time; what is said to be done without naming one is done by it. */
 #ifndef BCR_TEST_MODEL_SCHEDULER_H
 #define BCR_TEST_MODEL_SCHEDULER_H
 
@@ -20,7 +21,8 @@ enum {
 
 enum sched_state { SCHED_RUNS, SCHED_INTERRUPTED, SCHED_ALLOWS, SCHED_WAITS, SCHED_READY, SCHED_OVER };
 
-/* When something came. Of what the CCE sees at one time, while it waits, nobody can tell which came first. */
+/* When something came. Of what the CCE sees at one time, while it waits, nobody can tell which came
+ * first. */
 struct sched_time {
     int earliest, latest; /* 0: not seen yet */
 };
@@ -50,8 +52,8 @@ struct sched {
 
 void sched_begin(struct sched *sched);
 
-/* A cell has met its mark. Returns the request's number. If `own`, the CCE has done it itself: then it sees at once what is
- * requested there. */
+/* A cell has met its mark. Returns the request's number. If `own`, the CCE has done it itself: then
+ * it sees at once what is requested there. */
 int sched_request(struct sched *sched, int cell, int activep, int blockp, bool own);
 /* The handler there is another one now: requests are for that. There is none: they are dropped. */
 void sched_replace(struct sched *sched, int cell, int activep, int blockp);
@@ -59,7 +61,8 @@ void sched_drop(struct sched *sched, int cell);
 /* What that one waits for has come. */
 void sched_over(struct sched *sched, int invocation);
 
-/* A call begins, or bcr_priority ends: does somebody else go first? If so, the caller is interrupted. */
+/* A call begins, or bcr_priority ends: does somebody else go first? If so, the caller is
+ * interrupted. */
 bool sched_interrupts(struct sched *sched);
 /* Whether it does, if the next thing is a call. */
 bool sched_would_interrupt(struct sched *sched);
@@ -69,8 +72,8 @@ void sched_wait(struct sched *sched);
 void sched_end(struct sched *sched);
 void sched_priority(struct sched *sched, int activep, int blockp);
 
-/* After one of these, if nobody runs: what has happened is seen. False: nobody can run, the CCE waits until sched_look
- * says true. */
+/* After one of these, if nobody runs: what has happened is seen. False: nobody can run, the CCE
+ * waits until sched_look says true. */
 bool sched_look(struct sched *sched);
 /* Whether that request may be started, that invocation may go on, now. */
 bool sched_may_start(const struct sched *sched, int request);

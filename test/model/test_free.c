@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers of several CCEs that run freely, as processes and as threads: puts, replacements, gets with and without time, locks,
- * demands, from the main programs and from handlers, which wait in the midst of it and are replaced while they are requested.
- * Nobody can say beforehand what comes of it. But the cells are such that each caller knows whether its call has requested a
- * handler, so that in the end
+/* Handlers of several CCEs that run freely, as processes and as threads: puts, replacements, gets
+ * with and without time, locks, demands, from the main programs and from handlers, which wait in
+ * the midst of it and are replaced while they are requested. Nobody can say beforehand what comes
+ * of it. But the cells are such that each caller knows whether its call has requested a handler, so
+ * that in the end
  *
  *   - each handler has run as often as it was requested,
  *   - a cell's handler was started in the order in which a main program put regions there,
  *   - what handlers gave was got, once,
  *   - nobody has changed what another one had locked.
  *
- * A run in which a request is lost ends with one run too few; one that waits for it for ever is ended by the watchdog. */
+ * A run in which a request is lost ends with one run too few; one that waits for it for ever is
+ * ended by the watchdog. */
 #include <bcr.h>
 
 #include <pthread.h>
@@ -29,9 +31,10 @@
 #include "bcri/repair.h"
 #include "bcri/self.h"
 
-/* The cells of each member. FIRST and SECOND: mark 1, one priority, nobody waits there and only their handlers take. STOCK, LOCKED:
- * every take requests, whatever it finds. FICKLE: its handler comes and goes. DEMAND: no room, so it is empty always. SILENT has no handler, and
- * nobody puts anything there. */
+/* The cells of each member. FIRST and SECOND: mark 1, one priority, nobody waits there and only
+ * their handlers take. STOCK, LOCKED: every take requests, whatever it finds. FICKLE: its handler
+ * comes and goes. DEMAND: no room, so it is empty always. SILENT has no handler, and nobody puts
+ * anything there. */
 enum { FIRST = 1, SECOND, STOCK, FICKLE, LOCKED, DEMAND, CELLS = DEMAND, SILENT };
 enum { MEMBERS = 4, NRGNS = 200, HEAP_BYTES = 1 << 18, UNDER_WAY_MOST = 30, ALL = -100000 };
 enum { LOW = 0, MIDDLE = 1, HIGH = 2, ANSWERS = 3 }; /* priorities */

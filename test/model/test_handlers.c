@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Random programs of puts, gets, locks, handlers with random priorities, and waiting, in one CCE: every start of a handler, every
- * return of a call that could have let others run, and what it returned, must be what the two references allow, the one
- * of cells (reference.h) and the one of the scheduler (scheduler.h).
+/* Random programs of puts, gets, locks, handlers with random priorities, and waiting, in one CCE:
+ * every start of a handler, every return of a call that could have let others run, and what it
+ * returned, must be what the two references allow, the one of cells (reference.h) and the one of
+ * the scheduler (scheduler.h).
  *
- * One CCE, `one`, has the handlers. Each invocation, the main program too, does random steps; some of them it does as `two`, who
- * has no handlers and cells of its own. When nobody in `one` can run, as the references say, a helper, a third CCE on a
- * thread of its own, first sees it sleep and then puts or takes something. So a run depends on its seed alone.
- * BCR_TEST_SEED repeats it, BCR_MODEL_TRACE=1 prints each step. */
+ * One CCE, `one`, has the handlers. Each invocation, the main program too, does random steps; some
+ * of them it does as `two`, who has no handlers and cells of its own. When nobody in `one` can run,
+ * as the references say, a helper, a third CCE on a thread of its own, first sees it sleep and then
+ * puts or takes something. So a run depends on its seed alone. BCR_TEST_SEED repeats it,
+ * BCR_MODEL_TRACE=1 prints each step. */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -176,7 +178,8 @@ static bool perform(int self)
     return true;
 }
 
-/* Goes on until something can be seen from outside: a handler starts, a call returns, or, false, nobody can run. */
+/* Goes on until something can be seen from outside: a handler starts, a call returns, or, false,
+ * nobody can run. */
 static bool advance(void)
 {
     for (;;) {
@@ -244,7 +247,8 @@ static bool is_asleep(void)
     return value[0] == 'S';
 }
 
-/* Nobody runs: `one` has gone to sleep, after it has looked whether it need not, and more than `slept` times. */
+/* Nobody runs: `one` has gone to sleep, after it has looked whether it need not, and more than
+ * `slept` times. */
 static void see_it_sleep(long slept)
 {
     while (bcri_load_acquire(&one->bell->sleeping) == 0 || !is_asleep() || sleeps() <= slept)
@@ -341,8 +345,8 @@ static struct deed help_the_topmost(void)
     return call[top].what == PUT ? some_get(call[top].cell) : some_put(call[top].cell);
 }
 
-/* Never one of which two things come: `one` might wake up and look between them. What waits waits so that this can be found
- * (may_wait_to_get and its like). */
+/* Never one of which two things come: `one` might wake up and look between them. What waits waits
+ * so that this can be found (may_wait_to_get and its like). */
 static struct deed help_somebody(void)
 {
     for (int tries = 0;; tries++) {
@@ -418,8 +422,8 @@ static const struct call *returned(int self)
     return &call[self];
 }
 
-/* Whether a put may wait for room there: where a write waits nobody else does, since one region that comes into its cell lets
- * both in. */
+/* Whether a put may wait for room there: where a write waits nobody else does, since one region
+ * that comes into its cell lets both in. */
 static bool may_wait_to_put(int cell, bool write)
 {
     const struct ref_list *puts = &ref.area[ref.cell[cell].area].puts;
@@ -437,7 +441,8 @@ static bool somebody_reads(int cell)
     return false;
 }
 
-/* Whether a get may wait there: where a read waits nobody else does, and what it shares requests nothing. */
+/* Whether a get may wait there: where a read waits nobody else does, and what it shares requests
+ * nothing. */
 static bool may_wait_to_get(int cell, bool takes)
 {
     if (sched_would_interrupt(&sched) || alive() >= ALIVE_MAX)

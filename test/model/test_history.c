@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Several threads at once on the same cells; each cell's history must be one that could have happened in some order. And
- * the checker itself, on histories that are known to be good and bad. */
+/* Several threads at once on the same cells; each cell's history must be one that could have
+ * happened in some order. And the checker itself, on histories that are known to be good and
+ * bad. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

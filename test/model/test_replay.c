@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Random operations by several CCEs, one at a time, against the reference: after each, what every cell holds, who waits,
- * and what everybody was told is compared exactly.
+/* Random operations by several CCEs, one at a time, against the reference: after each, what every
+ * cell holds, who waits, and what everybody was told is compared exactly.
  *
- * The thread of the test is each CCE in turn. A call that must wait, as the reference says, is made on a thread of its own,
- * and the test goes on when it waits; so a run depends on the seed alone. BCR_TEST_SEED repeats it, BCR_MODEL_TRACE=1
- * prints each step. */
+ * The thread of the test is each CCE in turn. A call that must wait, as the reference says, is made
+ * on a thread of its own, and the test goes on when it waits; so a run depends on the seed alone.
+ * BCR_TEST_SEED repeats it, BCR_MODEL_TRACE=1 prints each step. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,7 +309,8 @@ static void do_zap(struct actor *a, int cell)
     CHECK_INT(bcr_zap(a->cce[owner_of(cell)], cell_number[cell]), 0);
 }
 
-/* What is given back may be beyond the bound: only where there is plenty is it certain what room is left then. */
+/* What is given back may be beyond the bound: only where there is plenty is it certain what room is
+ * left then. */
 static bool may_end(const struct actor *a)
 {
     for (int i = 0; i < a->pending_count; i++) {
@@ -320,8 +321,8 @@ static bool may_end(const struct actor *a)
     return true;
 }
 
-/* One that never takes a write lock ends, and another takes its place. What it was handed and has not collected goes
- * back; what it held is free. */
+/* One that never takes a write lock ends, and another takes its place. What it was handed and has
+ * not collected goes back; what it held is free. */
 static void do_end(struct actor *a)
 {
     TRACE("%td: ends\n", a - actor);
@@ -513,7 +514,8 @@ static void finish(void)
         as(helper->ctx);
         for (int cell = 0; cell < REF_CELLS; cell++) {
             int cce = helper->cce[owner_of(cell)];
-            /* a take, for those who put; then a put, for those who get: it meets a take in any case */
+            /* a take, for those who put; then a put, for those who get: it meets a take in any
+             * case */
             int id = next_id++;
             enum ref_answer answer = ref_get(&ref, id, cell, false, true);
             void **rgid = bcr_deq(cce, cell_number[cell], bcr_PENDING);

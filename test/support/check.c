@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c -- what a test calls: checks, skipping, seeds. Which process calls does not matter; see check_run.c for
- * the process that runs the tests. A failing check leaves with _exit: the state that failed is not to be tidied. */
+/* check.c -- what a test calls: checks, skipping, seeds. Which process calls does not matter; see
+ * check_run.c for the process that runs the tests. A failing check leaves with _exit: the state
+ * that failed is not to be tidied. */
 #include "check.h"
 
 #include "check_shared.h"

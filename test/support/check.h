@@ -7,20 +7,22 @@
  *         CHECK_INT(bcr_errno, bcrE_FULL);
  *     }
  *
- * Each test runs in a forked child, leader of a process group of its own, so it may leave any state behind, crash or
- * hang. A watchdog ends it after 30 seconds (TEST_TIMEOUT says otherwise); that is a limit on hanging, never a
- * statement about speed, and it is stretched under sanitizers and by BCR_TEST_TIME_FACTOR. When a test has ended,
- * in whatever way, every process that descends from it is killed.
+ * Each test runs in a forked child, leader of a process group of its own, so it may leave any state
+ * behind, crash or hang. A watchdog ends it after 30 seconds (TEST_TIMEOUT says otherwise); that is
+ * a limit on hanging, never a statement about speed, and it is stretched under sanitizers and by
+ * BCR_TEST_TIME_FACTOR. When a test has ended, in whatever way, every process that descends from it
+ * is killed.
  *
- * The first failing check prints the expression, what was wanted and what came, and ends its process. Checks may
- * stand in helpers, in threads, and in processes that the test forks; a test that forks must look at how its child
- * ended (test_join).
+ * The first failing check prints the expression, what was wanted and what came, and ends its
+ * process. Checks may stand in helpers, in threads, and in processes that the test forks; a test
+ * that forks must look at how its child ended (test_join).
  *
- * A test that BCR_TEST_EXCEPTIONS excepts on this machine (test/foreign/exceptions) is not run, and counted as skipped.
+ * A test that BCR_TEST_EXCEPTIONS excepts on this machine (test/foreign/exceptions) is not run, and
+ * counted as skipped.
  *
- * Command line: [--list] [name...]. One line per test: "ok name", "FAIL name", "skip name: reason"; then the last
- * line "N passed, N failed, N skipped". Status 0, 1 if a test failed, 77 if every one was skipped, 2 for a bad call.
- */
+ * Command line: [--list] [name...]. One line per test: "ok name", "FAIL name", "skip name: reason";
+ * then the last line "N passed, N failed, N skipped". Status 0, 1 if a test failed, 77 if every one
+ * was skipped, 2 for a bad call. */
 #ifndef BCR_TEST_CHECK_H
 #define BCR_TEST_CHECK_H
 
@@ -68,22 +70,25 @@ struct check_test {
 /* Waits for a process that the test forked and checks that it exited with `status`. */
 #define test_join(pid, status) check_join(__FILE__, __LINE__, (pid), (status))
 
-/* The seed of this run: BCR_TEST_SEED if set, else a new one. Printed with each test that asks for it, so that a
- * failure can be had again. The same in all processes of the run. */
+/* The seed of this run: BCR_TEST_SEED if set, else a new one. Printed with each test that asks for
+ * it, so that a failure can be had again. The same in all processes of the run. */
 uint64_t test_seed(void);
 
-/* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Start *state from
- * test_seed() plus something that tells your actors apart. */
+/* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Start
+ * *state from test_seed() plus something that tells your actors apart. */
 uint64_t test_rand(uint64_t *state);
 
-/* A number from 0 up to, not including, `bound`; the bias of the remainder is below 2^-32 for bounds below 2^32. */
+/* A number from 0 up to, not including, `bound`; the bias of the remainder is below 2^-32 for
+ * bounds below 2^32. */
 uint64_t test_rand_below(uint64_t *state, uint64_t bound);
 
-/* The number of rounds to run: `reduced` usually, `full` where BCR_TEST_FULL is set (./check --all). */
+/* The number of rounds to run: `reduced` usually, `full` where BCR_TEST_FULL is set (./check
+ * --all). */
 uint64_t test_scale(uint64_t reduced, uint64_t full);
 
-/* Whether a sanitizer or valgrind watches this test: it then has little address space of its own, and steps through
- * instructions that are not the program's. For SKIP with that as the reason, never to check less. */
+/* Whether a sanitizer or valgrind watches this test: it then has little address space of its own,
+ * and steps through instructions that are not the program's. For SKIP with that as the reason,
+ * never to check less. */
 bool test_is_instrumented(void);
 
 /* Behind the macros. */

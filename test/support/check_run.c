@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* check_run.c -- main() of every test program: runs the registered tests, each in a child with a watchdog.
+/* check_run.c -- main() of every test program: runs the registered tests, each in a child with a
+ * watchdog.
  *
- * Nothing outlives its test. The child leads a process group, and the runner is a child subreaper, so even a
- * daemon that left the group comes back to the runner once its parent has gone, and is killed with the rest. */
+ * Nothing outlives its test. The child leads a process group, and the runner is a child subreaper,
+ * so even a daemon that left the group comes back to the runner once its parent has gone, and is
+ * killed with the rest. */
 #include "check.h"
 
 #include "check_shared.h"
@@ -94,8 +96,8 @@ static _Noreturn void be_child(const struct check_test *test, pid_t runner)
     exit(0);
 }
 
-/* Kills what is left of a test. Children that the kernel hands to us meanwhile are seen in the next round; the
- * rounds end because a killed process starts no others. */
+/* Kills what is left of a test. Children that the kernel hands to us meanwhile are seen in the next
+ * round; the rounds end because a killed process starts no others. */
 static void kill_descendants(pid_t group)
 {
     char path[64];
@@ -137,8 +139,8 @@ static int watch(const struct check_test *test, pid_t child)
 
 enum verdict { PASSED, FAILED, SKIPPED };
 
-/* Is this test one of those that the machine is excepted from? Lines of "NAME: REASON" in the file that
- * BCR_TEST_EXCEPTIONS names (test/foreign/exceptions is where they come from). */
+/* Is this test one of those that the machine is excepted from? Lines of "NAME: REASON" in the file
+ * that BCR_TEST_EXCEPTIONS names (test/foreign/exceptions is where they come from). */
 static bool is_excepted(const struct check_test *test)
 {
     const char *path = getenv("BCR_TEST_EXCEPTIONS");
@@ -245,7 +247,8 @@ int main(int argc, char **argv)
     if (check_shared == MAP_FAILED)
         give_up("mmap");
     check_shared->seed = choose_seed();
-    /* qemu-user knows this call but refuses it; BCR_TEST_WRAPPER has made it then (test/foreign/reaper.c). */
+    /* qemu-user knows this call but refuses it; BCR_TEST_WRAPPER has made it then
+     * (test/foreign/reaper.c). */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 && errno != EINVAL)
         give_up("prctl");
     sigemptyset(&polled);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the processes of one test tell the runner; lies in memory that runner and tests share. Only for check*.c. */
+/* What the processes of one test tell the runner; lies in memory that runner and tests share. Only
+ * for check*.c. */
 #ifndef BCR_TEST_CHECK_SHARED_H
 #define BCR_TEST_CHECK_SHARED_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* main() of a fuzzer in builds without libFuzzer: every file of the corpus goes once through the parser. */
+/* main() of a fuzzer in builds without libFuzzer: every file of the corpus goes once through the
+ * parser. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A group of CCEs without a daemon process: for tests that want to see all sides at once.
  *
- * The test's process holds the registry that enl would hold (bcri_host_*), and its members are threads of it, or forked
- * processes that ask it for segments over a socket, served by a thread here. Everything else, shared memory, locks,
- * waiting, repair, is the product's. */
+ * The test's process holds the registry that enl would hold (bcri_host_*), and its members are
+ * threads of it, or forked processes that ask it for segments over a socket, served by a thread
+ * here. Everything else, shared memory, locks, waiting, repair, is the product's. */
 #ifndef BCR_TEST_GROUP_H
 #define BCR_TEST_GROUP_H
 
@@ -30,11 +30,12 @@ void group_repair_both(struct group *group, uint32_t one, uint32_t other);
 
 /* A new member in this process: a context that a thread makes its own by bcri_self_set(). */
 struct bcri_ctx *group_join(struct group *group);
-/* The member is done (its thread does not use it any more); as if its process had ended: repaired, then freed. */
+/* The member is done (its thread does not use it any more); as if its process had ended: repaired,
+ * then freed. */
 void group_leave(struct group *group, struct bcri_ctx *ctx);
 
-/* A new member in a forked process, which runs `body` with a context that is already the process's own, and exits with
- * what it returns. `*index_out` is its record. */
+/* A new member in a forked process, which runs `body` with a context that is already the process's
+ * own, and exits with what it returns. `*index_out` is its record. */
 pid_t group_fork(struct group *group, int (*body)(struct bcri_ctx *ctx, void *arg), void *arg,
                  uint32_t *index_out);
 /* Waits for the process, marks it dead, repairs. Returns its wait status. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The owner's side of handler requests without handlers: what was counted and told at some cells of one CCE, and waiting for it. */
+/* The owner's side of handler requests without handlers: what was counted and told at some cells of
+ * one CCE, and waiting for it. */
 #ifndef BCR_TEST_REQUESTS_H
 #define BCR_TEST_REQUESTS_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The seam between the two tiers of puts and gets. The fast tier is inlined into the public routine and calls nothing; what it meets
- * and cannot do ends in the resume tier, with what is held by then. That makes an attempt under the lock of one end of
- * the cell, and does what the attempt says is needed. */
+/* The seam between the two tiers of puts and gets. The fast tier is inlined into the public routine
+ * and calls nothing; what it meets and cannot do ends in the resume tier, with what is held by
+ * then. That makes an attempt under the lock of one end of the cell, and does what the attempt says
+ * is needed. */
 #ifndef BCRI_ATTEMPT_H
 #define BCRI_ATTEMPT_H
 
@@ -15,7 +16,8 @@ enum bcri_held {
     BCRI_HOLDS_LOCK     /* and the lock of the cell's end */
 };
 
-/* How an attempt under the lock of one end of a cell has ended; the lock is free again, and the journal closed. */
+/* How an attempt under the lock of one end of a cell has ended; the lock is free again, and the
+ * journal closed. */
 enum bcri_attempt {
     BCRI_TRY_DONE,
     BCRI_TRY_WAITS,      /* a get: it has a ticket */
@@ -27,7 +29,8 @@ enum bcri_attempt {
     BCRI_TRY_TIME_UP /* somebody who is stopped holds the lock */
 };
 
-/* Why an attempt cannot be made at a cell whose state under one of its locks is not resolved->open. */
+/* Why an attempt cannot be made at a cell whose state under one of its locks is not
+ * resolved->open. */
 static inline enum bcri_attempt bcri_why_not_open(const struct bcri_resolved *resolved, uint64_t state)
 {
     return state >> 32 == resolved->open >> 32 && (state & BCRI_CELL_CLOSED) == 0 ? BCRI_TRY_BOTH_LOCKS

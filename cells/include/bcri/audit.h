@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The audit: do all the shared structures of a group tell the same story?
  *
- * It is run by enl's context while no CCE is inside an operation: all are stopped, outside the library, or asleep in a
- * wait, and every death has been repaired. Then it must hold, and each exception is one finding:
+ * It is run by enl's context while no CCE is inside an operation: all are stopped, outside the
+ * library, or asleep in a wait, and every death has been repaired. Then it must hold, and each
+ * exception is one finding:
  *
  *   regions   the count of every header in every heap is what IDs, handed-over requests, waiting puts and cells hold;
  *             nothing is held that no heap knows; no count word is locked
@@ -15,8 +16,8 @@
  *   a mark has its flag, and a flag its mark
  *   IDs       each waiting one is where it says that it waits, once; a CCE that has ended has none
  *
- * It only reads. What it cannot see is private to a process: whether a block with count 0 is on its owner's free
- * lists, and which of its IDs a program has forgotten. */
+ * It only reads. What it cannot see is private to a process: whether a block with count 0 is on its
+ * owner's free lists, and which of its IDs a program has forgotten. */
 #ifndef BCRI_AUDIT_H
 #define BCRI_AUDIT_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells and areas in shared memory, and the protocol by which regions move through them.
  *
- * A cell is a header of four lines, and a ring of entries (a power of two of them) that lies elsewhere:
+ * A cell is a header of four lines, and a ring of entries (a power of two of them) that lies
+ * elsewhere:
  *
  *   line H   head lock · state · head ticket · up to four waiters by ticket · mark of the write lock's taker
  *   line T   tail lock · state · tail ticket · limit · credits
@@ -9,14 +10,16 @@
  *   line I   never changes while the cell is open, so that it can stay in every cache: the area's reference
  *   ring     entries of 8 bytes:  63..56 lap tag · 55..48 putter's CPU · 47..0 region reference
  *
- * Whoever has looked a cell up may come to it when it has gone: it locks what lies there, and compares the generation. So headers
- * are of one size and lie at the same places in each page that holds any (below), and no generation comes twice at a header.
- * Rings and nodes are touched only under a lock of their cell, after that comparison, and their memory serves anything of that kind
- * again at once. Who waits by ticket reads an entry without a lock, and believes its own slot when that says otherwise.
+ * Whoever has looked a cell up may come to it when it has gone: it locks what lies there, and
+ * compares the generation. So headers are of one size and lie at the same places in each page that
+ * holds any (below), and no generation comes twice at a header. Rings and nodes are touched only
+ * under a lock of their cell, after that comparison, and their memory serves anything of that kind
+ * again at once. Who waits by ticket reads an entry without a lock, and believes its own slot when
+ * that says otherwise.
  *
- * Tickets. Every put that goes through the ring has a ticket t = tail++, every take one t = head++; entry t % N carries
- * the region of ticket t once its lap tag is that of t. head > tail: tickets that wait. The queue is
- * `first`, `front`, ring [head, tail), `back`, in that order.
+ * Tickets. Every put that goes through the ring has a ticket t = tail++, every take one t = head++;
+ * entry t % N carries the region of ticket t once its lap tag is that of t. head > tail: tickets
+ * that wait. The queue is `first`, `front`, ring [head, tail), `back`, in that order.
  *
  * Fast and slow. A cell whose H.state and T.state equal its generation with no flag set is fast:
  *   put         under T: entry[tail] = region, tail++                                (needs tail < limit)
@@ -24,25 +27,27 @@
  *               slot, head++, and it polls the entry without any lock
  *   read        under H: entry[head] full: one more holder
  *   write       under T, when the queue is empty (head >= tail): like put
- * Everything else sets flags (both lines, under both locks) that send all operations through both locks, H first, and
- * through transactions (tx.h): reads that wait, more than four waiting takes, a queue longer than the ring, replacing,
- * withdrawing, handing back, a dead holder of the write lock. When nothing of that is left the flags go.
+ * Everything else sets flags (both lines, under both locks) that send all operations through both
+ * locks, H first, and through transactions (tx.h): reads that wait, more than four waiting takes, a
+ * queue longer than the ring, replacing, withdrawing, handing back, a dead holder of the write
+ * lock. When nothing of that is left the flags go.
  *
  * Who may write a ring entry: the holder of T, and only entry tail % N while tail < limit, where
  *   limit = min(head, oldest uncollected ticket) + N, and <= head + credits unless tickets wait.
- * A taker that found its entry full has read it under H before head moved; a taker that waited clears waiter[t % 4]
- * after it has read its entry, and `limit` does not pass it before. `limit` is a cached bound: head, collected tickets and
- * credits only grow while it is trusted; whoever lowers one of them holds both locks and sets limit = tail.
+ * A taker that found its entry full has read it under H before head moved; a taker that waited
+ * clears waiter[t % 4] after it has read its entry, and `limit` does not pass it before. `limit` is
+ * a cached bound: head, collected tickets and credits only grow while it is trusted; whoever lowers
+ * one of them holds both locks and sets limit = tail.
  * A waiter that is about to sleep sets T.sleeps and writes SLEEP | its record's index into its entry, under T: the put that
- * meets it rings. Without `sleeps` a put does not look: whoever reads the line of an entry before it stores to it has waited for
- * that line when those who watch it take it away again.
+ * meets it rings. Without `sleeps` a put does not look: whoever reads the line of an entry before
+ * it stores to it has waited for that line when those who watch it take it away again.
  *
- * A waiter by ticket that sees its entry full looks at its own slot next: if somebody has moved it to the list meanwhile
- * (under both locks, before that put), the entry is not for it.
+ * A waiter by ticket that sees its entry full looks at its own slot next: if somebody has moved it
+ * to the list meanwhile (under both locks, before that put), the entry is not for it.
  *
- * Deaths. Each operation below names its journal phases; repair.c holds the other half. In short: entry store (put), head
- * store together with slot word (take), redo_state = committed (slow) are the points of no return.
- * Model: test/spin/ticket.pml. */
+ * Deaths. Each operation below names its journal phases; repair.c holds the other half. In short:
+ * entry store (put), head store together with slot word (take), redo_state = committed (slow) are
+ * the points of no return. Model: test/spin/ticket.pml. */
 #ifndef BCRI_CELL_H
 #define BCRI_CELL_H
 
@@ -117,15 +122,16 @@ static_assert(sizeof(struct bcri_cold_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_fixed_shm) == 64, "docs/layout/cell.md");
 static_assert(sizeof(struct bcri_cell_shm) == 256, "docs/layout/cell.md");
 
-/* A page of headers, the same for all of them: room for an area's, then for cells'. An area's header lies in the first of the pages
- * that it has. */
+/* A page of headers, the same for all of them: room for an area's, then for cells'. An area's
+ * header lies in the first of the pages that it has. */
 #define BCRI_HEADER_BYTES   256u
 #define BCRI_CELLS_PER_PAGE (BCRI_PAGE_BYTES / BCRI_HEADER_BYTES - 1u)
 
 #define BCRI_RING_MIN 8u
 #define BCRI_RING_MAX 4096u
 
-/* Entries. Lap tags run 0x80..0xff so that neither an untouched entry (0) nor a SLEEP mark is ever full. */
+/* Entries. Lap tags run 0x80..0xff so that neither an untouched entry (0) nor a SLEEP mark is ever
+ * full. */
 #define BCRI_ENTRY_SLEEP UINT64_C(0x01)
 static inline uint64_t bcri_lap(uint64_t ticket, uint32_t ring_log2)
 {
@@ -139,7 +145,8 @@ static inline uint64_t bcri_entry_lap(uint64_t entry)
 {
     return entry >> 56;
 }
-/* Whether it carries the region of this ticket. Bytes are compared: one instruction less than numbers. */
+/* Whether it carries the region of this ticket. Bytes are compared: one instruction less than
+ * numbers. */
 static inline bool bcri_entry_is(uint64_t entry, uint64_t ticket, uint32_t ring_log2)
 {
     return (uint8_t)(entry >> 56) == (uint8_t)(0x80u | ticket >> ring_log2);
@@ -153,14 +160,14 @@ struct bcri_node_shm {
 };
 static_assert(sizeof(struct bcri_node_shm) == BCRI_REF_UNIT, "docs/layout/cell.md");
 
-/* How many puts there have been, modulo 2^32. Under the head lock: `direct` stands still, a fast put that runs at this
- * moment may or may not be counted. */
+/* How many puts there have been, modulo 2^32. Under the head lock: `direct` stands still, a fast
+ * put that runs at this moment may or may not be counted. */
 static inline uint32_t bcri_epoch(const struct bcri_cell_shm *cell)
 {
     return (uint32_t)bcri_load(&cell->t.tail) + bcri_load(&cell->c.direct);
 }
-/* The epoch in which a write lock takes ticket `ticket` under the head lock: its own put counts, also if that has stored
- * the entry and is yet to move the tail. */
+/* The epoch in which a write lock takes ticket `ticket` under the head lock: its own put counts,
+ * also if that has stored the entry and is yet to move the tail. */
 static inline uint32_t bcri_epoch_taking(const struct bcri_cell_shm *cell, uint64_t ticket)
 {
     uint64_t tail = bcri_load(&cell->t.tail);
@@ -171,7 +178,8 @@ static inline bool bcri_epoch_past(uint32_t epoch, uint64_t mark)
     return (int32_t)(epoch - (uint32_t)mark) > 0;
 }
 
-/* What one bcr_cagrow made. Line 0 is written before the area is linked into its owner's list and never again. */
+/* What one bcr_cagrow made. Line 0 is written before the area is linked into its owner's list and
+ * never again. */
 struct bcri_area_shm {
     _Atomic uint64_t next; /* the owner's next area; written by the owner, version odd */
     uint64_t cells;        /* the first cell; bcri_area_cell finds the others */

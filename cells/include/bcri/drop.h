@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Ending an ID together with its hold on a region: rgfree, and whatever gives a hold up.
  *
- * The only holder needs no count journal. A block of this CCE's own heap needs none at all: its count becomes 0, then the ID
- * is freed; who dies in between leaves a LIVE ID whose region counts nobody, and the walk over its IDs knows what that
- * means (cleanup.c). rgalloc goes the other way round, with the same in-between. Another's block is its
- * owner's from the moment at which its count is 0.
+ * The only holder needs no count journal. A block of this CCE's own heap needs none at all: its
+ * count becomes 0, then the ID is freed; who dies in between leaves a LIVE ID whose region counts
+ * nobody, and the walk over its IDs knows what that means (cleanup.c). rgalloc goes the other way
+ * round, with the same in-between. Another's block is its owner's from the moment at which its
+ * count is 0.
  *
  * Journal of that: FREE_LAST, with the block's incarnation as its phase; slot. */
 #ifndef BCRI_DROP_H
@@ -16,7 +17,8 @@
 #include "bcri/region.h"
 #include "bcri/slot.h"
 
-/* Drops the region of a LIVE slot of this CCE; the slot is free then. Opens and closes the journal. */
+/* Drops the region of a LIVE slot of this CCE; the slot is free then. Opens and closes the
+ * journal. */
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 /* drop.c: the general case. Gives 0, so that a routine can end in it. */
@@ -36,8 +38,8 @@ BCRI_INLINE int bcri_drop_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, 
 
 int bcri_drop_last_slow(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref); /* its rest */
 
-/* The only hold, on another's block: the count becomes 0, its owner is told, the ID is freed. `region`: count {1, 0} as seen
- * by an acquire load. Gives 0. */
+/* The only hold, on another's block: the count becomes 0, its owner is told, the ID is freed.
+ * `region`: count {1, 0} as seen by an acquire load. Gives 0. */
 BCRI_INLINE int bcri_drop_last(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
                                bcri_ref ref, struct bcri_region_shm *region)
 {
@@ -60,7 +62,8 @@ BCRI_INLINE int bcri_drop_last(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
     return 0;
 }
 
-/* bcri_slot_drop when this ID is the region's only holder; `word` is the slot's. False: it is not, and nothing has happened. */
+/* bcri_slot_drop when this ID is the region's only holder; `word` is the slot's. False: it is not,
+ * and nothing has happened. */
 BCRI_INLINE bool bcri_drop_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t word)
 {
     bcri_ref ref = bcri_slot_region(word);

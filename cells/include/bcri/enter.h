@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Where public routines begin: handlers run that are requested and that the caller's priority lets in.
+/* Where public routines begin: handlers run that are requested and that the caller's priority lets
+ * in.
  *
- * With the journal closed and no lock held; a cell that was resolved before is out of date afterwards. */
+ * With the journal closed and no lock held; a cell that was resolved before is out of date
+ * afterwards. */
 #ifndef BCRI_ENTER_H
 #define BCRI_ENTER_H
 
@@ -24,7 +26,8 @@ static inline uintptr_t bcri_stack_here(void)
     return (uintptr_t)__builtin_frame_address(0);
 #endif
 }
-/* Whether the caller runs on the stack on which this CCE executes. If not, a handler was left by longjmp. */
+/* Whether the caller runs on the stack on which this CCE executes. If not, a handler was left by
+ * longjmp. */
 static inline bool bcri_in_place(const struct bcri_ctx *ctx)
 {
     return bcri_stack_here() - ctx->handlers.stack_low < ctx->handlers.stack_bytes;
@@ -40,8 +43,9 @@ static inline bool bcri_enters(const struct bcri_ctx *ctx)
         return false;
     return bcri_unlikely(!bcri_in_place(ctx) || ctx->handlers.due || bcri_requests_any(ctx));
 }
-/* The first line of those routines: the calling CCE's context, once they have run; NULL: bcr_errno says why not (bcrE_NOINIT,
- * bcrE_FORK, bcrE_LONGJMP). The fast tiers of put and get look themselves, and come here if there is something to do. */
+/* The first line of those routines: the calling CCE's context, once they have run; NULL: bcr_errno
+ * says why not (bcrE_NOINIT, bcrE_FORK, bcrE_LONGJMP). The fast tiers of put and get look
+ * themselves, and come here if there is something to do. */
 static inline struct bcri_ctx *bcri_enter(void)
 {
     struct bcri_ctx *const ctx = bcri_self_or_error();

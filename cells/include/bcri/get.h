@@ -29,10 +29,12 @@ static inline void bcri_note_locks(struct bcri_ctx *ctx)
         bcri_store(&ctx->record->id.uses_locks, 1);
 }
 
-/* Writes the mark by which others learn that the protected region died with its taker, `tag`: it holds until the cell's
- * epoch is past `epoch`, the one in which the region was put or taken. Under the head lock. */
+/* Writes the mark by which others learn that the protected region died with its taker, `tag`: it
+ * holds until the cell's epoch is past `epoch`, the one in which the region was put or taken. Under
+ * the head lock. */
 void bcri_write_owner_set(struct bcri_resolved *resolved, uint32_t tag, uint32_t epoch);
-/* Whether this process can map the region and, for a write lock, has memory for a private copy. Under the head lock. */
+/* Whether this process can map the region and, for a write lock, has memory for a private copy.
+ * Under the head lock. */
 bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From a region ID of the program to its slot: the first look of every public routine that takes one. */
+/* From a region ID of the program to its slot: the first look of every public routine that takes
+ * one. */
 #ifndef BCRI_IDS_H
 #define BCRI_IDS_H
 
@@ -33,8 +34,8 @@ static inline int bcri_id_look(struct bcri_ctx *ctx, void **rgid, struct bcri_id
     default: /* free, or a request that the program never saw */ return bcrE_RGID;
     }
 }
-/* The plainest: LIVE without a flag, in the chunk that was looked into last. `region` is what it names. False: bcri_id_look tells
- * what it is. */
+/* The plainest: LIVE without a flag, in the chunk that was looked into last. `region` is what it
+ * names. False: bcri_id_look tells what it is. */
 static inline bool bcri_id_plain(const struct bcri_ctx *ctx, void **rgid, struct bcri_id *id_out,
                                  bcri_ref *region_out)
 {

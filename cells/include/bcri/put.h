@@ -22,8 +22,9 @@ struct bcri_put {
 enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,
                                    uint64_t deadline_ns);
 
-/* Looks its cell up, puts, and waits for room until the deadline, running handlers meanwhile. 0; bcrE_FULL, and all that a look-up says. The slot
- * is free afterwards unless the put keeps it (nofree) or has failed. */
+/* Looks its cell up, puts, and waits for room until the deadline, running handlers meanwhile. 0;
+ * bcrE_FULL, and all that a look-up says. The slot is free afterwards unless the put keeps it
+ * (nofree) or has failed. */
 int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns);
 
 /* The cell of its key, if this CCE may add there: `resolved` and `owner`. 0 or a code. */
@@ -31,8 +32,9 @@ int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
 /* Counts a put, or what is like one, that has failed, and ends the public call: -1. */
 int bcri_put_failed(struct bcri_ctx *ctx, int code);
 
-/* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or takes it back, with
- * put_held telling repair at every point which of the two is done. hold: 0 or bcrE_NOMEM. */
+/* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or
+ * takes it back, with put_held telling repair at every point which of the two is done. hold: 0 or
+ * bcrE_NOMEM. */
 int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
 void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region);
 

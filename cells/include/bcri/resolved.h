@@ -14,8 +14,8 @@
 #include "bcri/ctx.h"
 #include "bcri/ref.h"
 
-/* Where a cell lies, as this process knows it (resolved.c). Borrowed until the next lookup. What the fast paths wait for is its first
- * line. */
+/* Where a cell lies, as this process knows it (resolved.c). Borrowed until the next lookup. What
+ * the fast paths wait for is its first line. */
 struct bcri_resolved {
     uint64_t key; /* CCE and number, see bcri_resolved_key */
     const _Atomic uint32_t
@@ -24,7 +24,8 @@ struct bcri_resolved {
     _Atomic uint64_t *ring; /* its entries, as long as the cell has the generation in `open` */
     struct bcri_area_shm *area;
     uint64_t open; /* what H.state and T.state hold when the cell is fast */
-    /* What H.state holds when takes are: the same, or with HIGH, as an attempt has found it last. */
+    /* What H.state holds when takes are: the same, or with HIGH, as an attempt has found it
+     * last. */
     uint64_t open_head;
     uint32_t version;
     uint32_t ring_mask; /* of a byte's place in the ring that is an entry's */
@@ -53,8 +54,9 @@ static inline uint32_t bcri_ring_entries(const struct bcri_resolved *resolved)
     return resolved->ring_mask / (uint32_t)sizeof(uint64_t) + 1;
 }
 
-/* What this CCE has found out about cells: by key, one resolved cell for each entry. It begins with this many entries and doubles as
- * long as resolved cells that are there drive each other out, up to the other number. */
+/* What this CCE has found out about cells: by key, one resolved cell for each entry. It begins with
+ * this many entries and doubles as long as resolved cells that are there drive each other out, up
+ * to the other number. */
 #define BCRI_RESOLVEDS_LOG2      8u
 #define BCRI_RESOLVEDS_LOG2_MOST 16u
 /* Entries are two lines apart. */
@@ -85,9 +87,9 @@ static inline struct bcri_resolved *bcri_resolved_entry(struct bcri_ctx *ctx, ui
     return &ctx->cells->entry[key * UINT64_C(0x9e3779b97f4a7c15) >> ctx->cells_shift].resolved;
 }
 
-/* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM (cannot be mapped).
- * Public routines make the key first thing and keep no halves of it: a word that was saved in halves and is loaded as a whole
- * waits for every store before it. */
+/* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM
+ * (cannot be mapped). Public routines make the key first thing and keep no halves of it: a word
+ * that was saved in halves and is loaded as a whole waits for every store before it. */
 int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **place_out);
 static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **place_out)
 {
@@ -101,7 +103,8 @@ static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key, str
     }
     return bcri_resolved_find_slow(ctx, key, place_out);
 }
-/* For a call that has `msec`, as in the public calls. bcrE_TIMEOUT: time is up, and the owner is stopped while it changes its cells. */
+/* For a call that has `msec`, as in the public calls. bcrE_TIMEOUT: time is up, and the owner is
+ * stopped while it changes its cells. */
 int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
                                    struct bcri_resolved **place_out);
 static inline int bcri_resolved_find_within(struct bcri_ctx *ctx, uint64_t key, int msec,
@@ -117,14 +120,15 @@ static inline int bcri_resolved_find_within(struct bcri_ctx *ctx, uint64_t key, 
     }
     return bcri_resolved_find_slow_within(ctx, key, msec, place_out);
 }
-/* Whether `resolved`, an entry of the table or NULL, is that of this key, and still what a lookup would find. */
+/* Whether `resolved`, an entry of the table or NULL, is that of this key, and still what a lookup
+ * would find. */
 static inline bool bcri_resolved_is(const struct bcri_resolved *resolved, uint64_t key)
 {
     return bcri_likely(resolved != NULL && resolved->key == key &&
                        resolved->version == bcri_load_acquire(resolved->version_at));
 }
-/* The resolved cell of this key if it is that of the table's entry `last`, or its own entry is at hand; else NULL. `last` NULL: there may be
- * no table yet. */
+/* The resolved cell of this key if it is that of the table's entry `last`, or its own entry is at
+ * hand; else NULL. `last` NULL: there may be no table yet. */
 static inline struct bcri_resolved *bcri_resolved_cached(struct bcri_ctx *ctx, struct bcri_resolved *last,
                                                          uint64_t key)
 {
@@ -139,13 +143,15 @@ static inline int bcri_resolved_find(struct bcri_ctx *ctx, int cce, int number,
     return bcri_resolved_find_key(ctx, bcri_resolved_key(cce, number), place_out);
 }
 void bcri_resolved_forget(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
-/* A resolved cell for one that is known by reference (service, repair). Returns 0; bcrE_NOMEM: it cannot be mapped; bcrE_NOCELL: there is
- * none any more; for the daemon also bcrE_INTERNAL: it is corrupt (corrupt.h). */
+/* A resolved cell for one that is known by reference (service, repair). Returns 0; bcrE_NOMEM: it
+ * cannot be mapped; bcrE_NOCELL: there is none any more; for the daemon also bcrE_INTERNAL: it is
+ * corrupt (corrupt.h). */
 int bcri_resolved_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *place_out);
-/* The same where the reference itself may be out of date: bcrE_INTERNAL: it is corrupt, unless it is. */
+/* The same where the reference itself may be out of date: bcrE_INTERNAL: it is corrupt, unless it
+ * is. */
 int bcri_resolved_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *place_out);
-/* The version of CCE `index`'s list of areas, once its owner is not changing it (or is dying). False, for the daemon only: it is
- * parked (lock.h). */
+/* The version of CCE `index`'s list of areas, once its owner is not changing it (or is dying).
+ * False, for the daemon only: it is parked (lock.h). */
 bool bcri_version_stable(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
                          uint32_t *version_out);
 void bcri_resolved_fini(struct bcri_ctx *ctx);

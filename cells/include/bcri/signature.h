@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout signature (bcri/layout.h) of all floors that share memory, this one being the highest. */
+/* The layout signature (bcri/layout.h) of all floors that share memory, this one being the
+ * highest. */
 #ifndef BCRI_SIGNATURE_H
 #define BCRI_SIGNATURE_H
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Transactions: many stores to words that are under locks held by this CCE, all or none of which survive its death.
+/* Transactions: many stores to words that are under locks held by this CCE, all or none of which
+ * survive its death.
  *
- * The stores are written into the redo log in the CCE's record first (redo_state 0), become one by setting
- * redo_state = 1, and are then applied in order. Death before the commit: enl forgets the log. After: enl applies it again
- * from the start. Applying twice is harmless because every word in it is under a lock that is still held: nobody has
- * moved on from a value that was applied. There are two exceptions:
+ * The stores are written into the redo log in the CCE's record first (redo_state 0), become one by
+ * setting redo_state = 1, and are then applied in order. Death before the commit: enl forgets the
+ * log. After: enl applies it again from the start. Applying twice is harmless because every word in
+ * it is under a lock that is still held: nobody has moved on from a value that was applied. There
+ * are two exceptions:
  *   - A count word is itself a lock and is released by its own store: its entry (COUNT) applies only while the word still
  *     carries the holder's tag.
  *   - A request that was answered may go on at once, and its slot be used for another. So what is stored there stands
  *     between an entry that says what the request's word must be (IF) and one that answers it (ANSWER), and applies only
  *     if it is. The word of a request in a list names its cell, where nobody can begin to wait while the locks are held.
- * A put that waits and is done goes on only once it has had the area's lock, which whoever ends it holds (putwait.h).
+ * A put that waits and is done goes on only once it has had the area's lock, which whoever ends it
+ * holds (putwait.h).
  *
  * Reads inside a transaction see the old values. */
 #ifndef BCRI_TX_H
@@ -40,7 +43,8 @@ void bcri_tx_commit(struct bcri_ctx *ctx);
 #define BCRI_TX32(ctx, ref, type, field, value) \
     bcri_tx_add((ctx), BCRI_REDO_32, (ref), offsetof(type, field), (value))
 
-/* enl: applies the committed log of CCE `index` again, or forgets an uncommitted one. Returns whether it was committed. */
+/* enl: applies the committed log of CCE `index` again, or forgets an uncommitted one. Returns
+ * whether it was committed. */
 bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index);
 
 #endif

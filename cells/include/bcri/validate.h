@@ -3,8 +3,8 @@
  * cell is looked up, since who looks has no lock and may see anything; cells when the daemon has
  * both their locks. CCEs do without the latter.
  *
- * What calls need no look for: resolved cells are private copies, a ring index is masked, and a reference
- * is compared with the end of its segment as it becomes an address (bcri_at). */
+ * What calls need no look for: resolved cells are private copies, a ring index is masked, and a
+ * reference is compared with the end of its segment as it becomes an address (bcri_at). */
 #ifndef BCRI_VALIDATE_H
 #define BCRI_VALIDATE_H
 

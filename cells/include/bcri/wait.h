@@ -14,7 +14,8 @@ int bcri_spin_turns(const struct bcri_ctx *ctx);
  * Where there are handlers they run meanwhile: what was looked up before must be looked up
  * again. */
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
-/* The same for a request that somebody is just about to answer, whom nothing can hold up: no handlers run. */
+/* The same for a request that somebody is just about to answer, whom nothing can hold up: no
+ * handlers run. */
 void bcri_wait_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The same for whoever has spun and yielded already; where there are no handlers. */
 int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);

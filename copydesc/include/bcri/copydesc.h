@@ -2,17 +2,18 @@
 /*
  * copydesc.h -- copying between user memory and regions as a copy descriptor says.
  *
- * No I/O and no locks; nothing outside the buffer and the region is touched. What was found out about a descriptor is
- * kept in a bcri_copier, one for each CCE and used by it alone, so nothing there is shared between threads. It knows
- * descriptors by their content: the program may change, free and reuse its arrays between calls as it likes.
+ * No I/O and no locks; nothing outside the buffer and the region is touched. What was found out
+ * about a descriptor is kept in a bcri_copier, one for each CCE and used by it alone, so nothing
+ * there is shared between threads. It knows descriptors by their content: the program may change,
+ * free and reuse its arrays between calls as it likes.
  *
- * The caller decides everything that concerns cells: that the region is held, that it is its only holder before
- * something is copied into it (bcr_rgmod), and what an int naming a CCE means (struct bcri_cce_codec).
+ * The caller decides everything that concerns cells: that the region is held, that it is its only
+ * holder before something is copied into it (bcr_rgmod), and what an int naming a CCE means (struct
+ * bcri_cce_codec).
  *
  * What a descriptor means stands in <bcr/types.h>.
  *
- * Source: BCR guide, "Copying/Translation Operations".
- */
+ * Source: BCR guide, "Copying/Translation Operations". */
 #ifndef BCRI_COPYDESC_H
 #define BCRI_COPYDESC_H
 
@@ -22,9 +23,10 @@
 
 #include <bcri/reverse.h>
 
-/* How ints that name CCEs become identities that travel, and back. Each routine returns 0 or the positive bcrE_
- * code at which the copy stops (encode: bcrE_NOCCE for an int never given out), and writes its result only with 0.
- * Neither is called for -1 and its sixteen zero bytes. The bytes have no particular alignment. */
+/* How ints that name CCEs become identities that travel, and back. Each routine returns 0 or the
+ * positive bcrE_ code at which the copy stops (encode: bcrE_NOCCE for an int never given out), and
+ * writes its result only with 0. Neither is called for -1 and its sixteen zero bytes. The bytes
+ * have no particular alignment. */
 struct bcri_cce_codec {
     void *ctx;
     int (*encode)(void *ctx, int id, uint8_t out[16]);
@@ -47,7 +49,8 @@ struct bcri_copier_state {
 };
 struct bcri_copier_state bcri_copier_state(const struct bcri_copier *copier);
 
-/* A region as the caller looked it up, borrowed for the call. One that is copied from is not written to. */
+/* A region as the caller looked it up, borrowed for the call. One that is copied from is not
+ * written to. */
 struct bcri_copy_region {
     void *data;
     int length_bytes;
@@ -55,7 +58,8 @@ struct bcri_copy_region {
     int archtype;
 };
 
-/* What bcr_copyto, bcr_copyfm and bcr_copytofm return, and what belongs into bcr_errno (0: leave it).
+/* What bcr_copyto, bcr_copyfm and bcr_copytofm return, and what belongs into bcr_errno (0: leave
+ * it).
  *
  *    ret      error
  *    n >= 2   0          descriptor expended; n - 2 bytes of the source are left
@@ -69,10 +73,10 @@ struct bcri_copy_region {
  *             other      the codec's code: copied up to that item
  *    n < -2   0          not expended: the destination is full; -n - 2 bytes of the source are left
  *
- * What was copied before a stop is exactly a prefix of what would have been. Bytes left count from the end of the
- * last item (with the adjusts made since, without the padding before an item that did not come to pass), at least
- * 0, at most INT_MAX - 2. If both sides are too short for an item, or the destination is full when nothing is left
- * of the source, the source ran out.
+ * What was copied before a stop is exactly a prefix of what would have been. Bytes left count from
+ * the end of the last item (with the adjusts made since, without the padding before an item that
+ * did not come to pass), at least 0, at most INT_MAX - 2. If both sides are too short for an item,
+ * or the destination is full when nothing is left of the source, the source ran out.
  *
  * If the two areas overlap, the copy is made as if the source had been set aside first. */
 struct bcri_copy_result {
@@ -90,14 +94,14 @@ struct bcri_copy_result bcri_copy_from_region(struct bcri_copier *copier, const 
                                               const struct bcri_copy_region *region, void *buffer, int buflen,
                                               const struct bcri_cce_codec *codec);
 
-/* Copies from one region into another, each in its own archtype. There is no user side: adjusts move nothing, and a
- * CCE is its identity on both sides. */
+/* Copies from one region into another, each in its own archtype. There is no user side: adjusts
+ * move nothing, and a CCE is its identity on both sides. */
 struct bcri_copy_result bcri_copy_between(struct bcri_copier *copier, const int *copydesc, int repl,
                                           const struct bcri_copy_region *to,
                                           const struct bcri_copy_region *from);
 
-/* What bcr_copytosz returns: how much of a region of this archtype a copy into it, from `offset` on and from a buffer of
- * `buflen` bytes, would use.
+/* What bcr_copytosz returns: how much of a region of this archtype a copy into it, from `offset` on
+ * and from a buffer of `buflen` bytes, would use.
  *
  *    ret      error
  *    n >= 2   0          descriptor expended, n - 2 bytes used, the offset included
@@ -108,16 +112,19 @@ struct bcri_copy_result bcri_copy_between(struct bcri_copier *copier, const int 
 struct bcri_copy_result bcri_copy_size(struct bcri_copier *copier, const int *copydesc, int repl,
                                        int archtype, int offset, int buflen);
 
-/* 0 if bcri_copy_to_region and _from_region would not refuse the descriptor, else bcrE_DESC, bcrE_ARG (NULL) or
- * bcrE_NOMEM. For callers that must know before they change anything (a copy-on-write made in vain, say). */
+/* 0 if bcri_copy_to_region and _from_region would not refuse the descriptor, else bcrE_DESC,
+ * bcrE_ARG (NULL) or bcrE_NOMEM. For callers that must know before they change anything (a
+ * copy-on-write made in vain, say). */
 int bcri_copydesc_check(struct bcri_copier *copier, const int *copydesc);
 
-/* Whether the other arguments are acceptable (else the copies give bcrE_ARG), for the same callers. */
+/* Whether the other arguments are acceptable (else the copies give bcrE_ARG), for the same
+ * callers. */
 bool bcri_copy_arguments_good(const int *copydesc, int repl, const struct bcri_copy_region *region,
                               const void *buffer, int buflen);
 
-/* Writes what a descriptor says, readably, with where everything lies on both sides, into the `size` bytes at `text`: as
- * much as fits, always ended by a zero if size > 0. Returns the length of all of it, or a negative bcrE_ code. */
+/* Writes what a descriptor says, readably, with where everything lies on both sides, into the
+ * `size` bytes at `text`: as much as fits, always ended by a zero if size > 0. Returns the length
+ * of all of it, or a negative bcrE_ code. */
 int bcri_copydesc_show(const int *copydesc, int archtype, char *text, int size);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * bcr/desc.h -- copy descriptors made from C structs, for those who don't like to write triples.
  *
- * The macros give the ints of an ordinary descriptor (<bcr/types.h>), all constant, so they stand in the
- * initializer of an int array:
+ * The macros give the ints of an ordinary descriptor (<bcr/types.h>), all constant, so they stand
+ * in the initializer of an int array:
  *
  *     struct sample { char tag; double at[3]; int id; int owner; };
  *
@@ -35,8 +35,7 @@
  * bcr_descshow prints what came of it.
  *
  * How it is done.  Each member is one triple, whose adjust leads from the end of the member before it to its own
- * offset; a last triple that copies nothing leads to the end of the struct.
- */
+ * offset; a last triple that copies nothing leads to the end of the struct. */
 #ifndef BCR_DESC_H
 #define BCR_DESC_H
 

@@ -2,7 +2,8 @@
 /*
  * bcr/types.h -- copy descriptors: what the copy routines understand.  bcr/desc.h makes them from structs.
  *
- * A copy descriptor says which items a copy moves between memory of the program's own (the user side, laid
+ * A copy descriptor says which items a copy moves between memory of the program's own (the user
+ * side, laid
  * out as this CCE's C compiler does) and a region (laid out as the region's archtype says).  It is an
  * array of int, read as triples, up to and including the one that carries bcrT_END:
  *
@@ -22,7 +23,8 @@
  *     struct point { double x, y; int colour; };
  *     int point_desc[] = {0, bcrT_DOUBLE, 2,  0, bcrT_INT, 1,  4, bcrT_CHAR | bcrT_END, 0};
  *
- * An adjust may lead behind the end of the buffer; the copy stops only when an item has to be found or
+ * An adjust may lead behind the end of the buffer; the copy stops only when an item has to be found
+ * or
  * placed there.  An adjust that leads before the buffer's start, or beyond INT_MAX, is an error where it
  * happens: -2, bcrE_DESC.
  *
@@ -34,7 +36,8 @@
  *     bcrT_SKIP_TO                  the destination's position moves past one item; the source stays
  *     bcrT_SKIP_FM | bcrT_SKIP_TO   both move; nothing is copied
  *
- * On a nested descriptor the two flags apply to everything in it, in addition to the flags found there.
+ * On a nested descriptor the two flags apply to everything in it, in addition to the flags found
+ * there.
  *
  * Between two regions (bcr_copytofm) no side is the user's: adjusts move nothing there.
  *
@@ -47,12 +50,12 @@
  *
  * What is refused.  Before anything is copied, every triple that can be reached is looked at, also those
  * with repl 0.  An unknown type or flag, a negative repl, a nested descriptor that begins before the
- * array's first triple, one that contains itself, more than 64 levels of nesting below the first, and
- * a descriptor whose END does not come within the array's first 65,536 triples give -2, bcrE_DESC, and
+ * array's first triple, one that contains itself, more than 64 levels of nesting below the first,
+ * and a descriptor whose END does not come within the array's first 65,536 triples give -2,
+ * bcrE_DESC, and
  * nothing is copied.  Reading ends there: no triple behind the 65,536th is ever looked at.
  *
- * Source: BCR guide, "Copying/Translation Operations".
- */
+ * Source: BCR guide, "Copying/Translation Operations". */
 #ifndef BCR_TYPES_H
 #define BCR_TYPES_H
 

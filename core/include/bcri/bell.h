@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* One doorbell per CCE, and the futex calls.
  *
- * A CCE that is about to sleep stores sleeping = 1, fences, reads `bell`, looks once more at everything it waits for,
- * and futex-waits for `bell` to change. Whoever makes something true for it stores that first, then rings: fences, counts
- * `bell` up, and wakes if `sleeping` was set. Either the sleeper's second look sees the change, or the ringer sees
- * `sleeping`. A CCE that is awake costs the ringer no system call. Death of the ringer between store and ring: enl rings
- * for it (cells/repair.c). Model: test/spin/bell.pml.
+ * A CCE that is about to sleep stores sleeping = 1, fences, reads `bell`, looks once more at
+ * everything it waits for, and futex-waits for `bell` to change. Whoever makes something true for
+ * it stores that first, then rings: fences, counts `bell` up, and wakes if `sleeping` was set.
+ * Either the sleeper's second look sees the change, or the ringer sees `sleeping`. A CCE that is
+ * awake costs the ringer no system call. Death of the ringer between store and ring: enl rings for
+ * it (cells/repair.c). Model: test/spin/bell.pml.
  *
- * A CCE with many requests wants to know which was served. So a ringer leaves beside the bell, at rung_for[n % 4] for ring
- * number n, that number and half of the cell's reference. It is a hint: who reads another number there, since the ringer
- * is not there yet, or has died, or has no cell to tell, looks at all of its requests.
+ * A CCE with many requests wants to know which was served. So a ringer leaves beside the bell, at
+ * rung_for[n % 4] for ring number n, that number and half of the cell's reference. It is a hint:
+ * who reads another number there, since the ringer is not there yet, or has died, or has no cell to
+ * tell, looks at all of its requests.
  *
- * A ticket at a cell's ring needs no bell until its waiter sleeps: it marks the ring's entry (cells/). */
+ * A ticket at a cell's ring needs no bell until its waiter sleeps: it marks the ring's entry
+ * (cells/). */
 #ifndef BCRI_BELL_H
 #define BCRI_BELL_H
 
@@ -20,7 +23,8 @@
 
 #include "bcri/ctx.h"
 
-/* Waits while *word == expected, until `deadline_ns` of the monotonic clock (UINT64_MAX: for ever). May return early. */
+/* Waits while *word == expected, until `deadline_ns` of the monotonic clock (UINT64_MAX: for ever).
+ * May return early. */
 void bcri_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
 void bcri_futex_wake(_Atomic uint32_t *word, int32_t most);
 
@@ -47,10 +51,11 @@ static inline void bcri_bell_ring(struct bcri_record_shm *record)
 /* The same for the CCE of record `index`, if there is one. */
 void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell);
 
-/* The processor this thread runs on, modulo 256, without a system call: a hint. The C library registers a restartable-
- * sequence area per thread, in which the kernel keeps the number. */
+/* The processor this thread runs on, modulo 256, without a system call: a hint. The C library
+ * registers a restartable- sequence area per thread, in which the kernel keeps the number. */
 uint32_t bcri_current_cpu_slow(void);
-/* The same, not modulo 256, where the kernel keeps it, else negative: for a thread it is always the one or the other. */
+/* The same, not modulo 256, where the kernel keeps it, else negative: for a thread it is always the
+ * one or the other. */
 static inline int32_t bcri_kept_cpu(void)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)

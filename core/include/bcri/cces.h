@@ -6,12 +6,13 @@
  *     0        2        4                                   16
  *     | host   | index  | random bytes that nobody can guess |      host and index big-endian; this host is 0
  *
- * all zero meaning "no CCE" (the int -1). Each CCE keeps a private table from its own ints, counted from 1, to the
- * identities it has met. Equal identities give the same int, an int is never given a second meaning, and the table
- * grows as long as there is memory. An identity that fits no CCE is kept like any other and can be passed on.
+ * all zero meaning "no CCE" (the int -1). Each CCE keeps a private table from its own ints, counted
+ * from 1, to the identities it has met. Equal identities give the same int, an int is never given a
+ * second meaning, and the table grows as long as there is memory. An identity that fits no CCE is
+ * kept like any other and can be passed on.
  *
- * `record` is where the CCE's record lies, also after its end; a record is given out again later, so whoever uses one
- * compares identities first: bcri_cce_check(). */
+ * `record` is where the CCE's record lies, also after its end; a record is given out again later,
+ * so whoever uses one compares identities first: bcri_cce_check(). */
 #ifndef BCRI_CCES_H
 #define BCRI_CCES_H
 
@@ -37,20 +38,22 @@ struct bcri_ids {
     uint32_t capacity;
     uint32_t *bucket; /* identity -> int, open addressing; 0: free */
     uint32_t bucket_mask;
-    /* What bcr_cce, bcr_enlistor, bcr_cceord, bcr_archtype are. The program may store there; the library never reads
-     * it back. */
+    /* What bcr_cce, bcr_enlistor, bcr_cceord, bcr_archtype are. The program may store there; the
+     * library never reads it back. */
     int globals[4];
 };
 
-/* bcri_ctx_init and bcri_ctx_fini call these. The first int, 1, is this CCE itself. Returns 0 or bcrE_NOMEM. */
+/* bcri_ctx_init and bcri_ctx_fini call these. The first int, 1, is this CCE itself. Returns 0 or
+ * bcrE_NOMEM. */
 int bcri_ids_init(struct bcri_ctx *ctx);
 void bcri_ids_fini(struct bcri_ctx *ctx);
 
-/* Sets the globals: bcr_cce to 1, bcr_enlistor to the int of `enlistor` (-1 for zeros: this is the root), bcr_cceord
- * and bcr_archtype as the record has them. Returns 0 or bcrE_NOMEM. */
+/* Sets the globals: bcr_cce to 1, bcr_enlistor to the int of `enlistor` (-1 for zeros: this is the
+ * root), bcr_cceord and bcr_archtype as the record has them. Returns 0 or bcrE_NOMEM. */
 int bcri_ids_set_globals(struct bcri_ctx *ctx, const uint8_t enlistor[BCRI_IDENTITY_BYTES]);
 
-/* The entry of int `id`, or NULL if it was never given out. Borrowed until the next routine here that gives one out. */
+/* The entry of int `id`, or NULL if it was never given out. Borrowed until the next routine here
+ * that gives one out. */
 static inline struct bcri_cce *bcri_cce_lookup(struct bcri_ctx *ctx, int id)
 {
     struct bcri_ids *ids = ctx->ids;
@@ -59,8 +62,8 @@ static inline struct bcri_cce *bcri_cce_lookup(struct bcri_ctx *ctx, int id)
     return &ids->entry[id];
 }
 
-/* 0 while the CCE is one that operations can name; bcrE_DEAD once it has ended, also when its record is another's by
- * now; bcrE_NOCCE if it never was one here. */
+/* 0 while the CCE is one that operations can name; bcrE_DEAD once it has ended, also when its
+ * record is another's by now; bcrE_NOCCE if it never was one here. */
 static inline int bcri_cce_check(const struct bcri_cce *cce)
 {
     if (bcri_unlikely(cce->record == NULL))
@@ -72,13 +75,15 @@ static inline int bcri_cce_check(const struct bcri_cce *cce)
                                                                                                   : bcrE_DEAD;
 }
 
-/* The int of the CCE whose record is `index` now. Returns 0; bcrE_NOCCE: that record is nobody's; bcrE_NOMEM. */
+/* The int of the CCE whose record is `index` now. Returns 0; bcrE_NOCCE: that record is nobody's;
+ * bcrE_NOMEM. */
 int bcri_cce_id_of_index(struct bcri_ctx *ctx, uint32_t index, int *id_out);
 
 /* The identity behind an int; -1 gives zeros. Returns 0, or bcrE_NOCCE: never given out. */
 int bcri_cce_encode(struct bcri_ctx *ctx, int id, uint8_t out[BCRI_IDENTITY_BYTES]);
 
-/* The int of an identity, a fresh one if it was never met; zeros give -1. Returns 0 or bcrE_NOMEM. */
+/* The int of an identity, a fresh one if it was never met; zeros give -1. Returns 0 or
+ * bcrE_NOMEM. */
 int bcri_cce_decode(struct bcri_ctx *ctx, const uint8_t in[BCRI_IDENTITY_BYTES], int *id_out);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Monotonic time and deadlines, in nanoseconds.
  *
- * A deadline is a plain uint64_t: the reading of bcri_clock_ns() from which on time is up. So it can lie in shared
- * memory and be compared by every process of the host. Two values are special and need no clock:
+ * A deadline is a plain uint64_t: the reading of bcri_clock_ns() from which on time is up. So it
+ * can lie in shared memory and be compared by every process of the host. Two values are special and
+ * need no clock:
  *     BCRI_DEADLINE_PASSED (0)           time is up: polling
  *     BCRI_DEADLINE_NEVER (UINT64_MAX)   time is never up
- * Invariant: never early. A deadline is made from the exact clock and lies one nanosecond beyond the sum, because a
- * reading may be almost a nanosecond older than the moment it is taken for. Conversions to coarser units round up.
- * The coarse clock is behind the exact one, by up to a tick: a deadline may be checked against it, and is then
- * seen late, but must never be made from it.
+ * Invariant: never early. A deadline is made from the exact clock and lies one nanosecond beyond
+ * the sum, because a reading may be almost a nanosecond older than the moment it is taken for.
+ * Conversions to coarser units round up. The coarse clock is behind the exact one, by up to a tick:
+ * a deadline may be checked against it, and is then seen late, but must never be made from it.
  *
  * Source: clock_gettime(2), futex(2) (FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time). */
 #ifndef BCRI_CLOCK_H
@@ -28,7 +29,8 @@
 /* CLOCK_MONOTONIC, some 20 ns. */
 uint64_t bcri_clock_ns(void);
 
-/* CLOCK_MONOTONIC_COARSE: a few ns to read, up to one kernel tick (1 to 10 ms) behind bcri_clock_ns(). */
+/* CLOCK_MONOTONIC_COARSE: a few ns to read, up to one kernel tick (1 to 10 ms) behind
+ * bcri_clock_ns(). */
 uint64_t bcri_clock_coarse_ns(void);
 
 /* The deadline `msec` milliseconds after the reading `now_ns`; saturates below BCRI_DEADLINE_NEVER.
@@ -53,11 +55,12 @@ static inline uint64_t bcri_deadline_left_ns(uint64_t deadline_ns, uint64_t now_
 }
 
 /* What is left, for poll(2) and libuv: whole milliseconds rounded up, at most INT_MAX; -1 for ever.
- * Waiting for it may end before a very distant deadline, so the caller looks at the clock again, as it must anyway. */
+ * Waiting for it may end before a very distant deadline, so the caller looks at the clock again, as
+ * it must anyway. */
 int bcri_deadline_left_ms(uint64_t deadline_ns, uint64_t now_ns);
 
-/* The deadline as an absolute timespec for FUTEX_WAIT_BITSET: `buffer` filled and returned, or NULL (no timeout)
- * for BCRI_DEADLINE_NEVER. Clamped to what time_t holds. */
+/* The deadline as an absolute timespec for FUTEX_WAIT_BITSET: `buffer` filled and returned, or NULL
+ * (no timeout) for BCRI_DEADLINE_NEVER. Clamped to what time_t holds. */
 const struct timespec *bcri_deadline_timespec(uint64_t deadline_ns, struct timespec *buffer);
 
 #endif

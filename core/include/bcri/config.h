@@ -4,15 +4,18 @@
  * A later source overrides an earlier one, keyword by keyword:
  *     the table below  <  /usr/lib/bcrrc  <  /etc/bcrrc  <  ~/.bcrrc  <  environment BCR_<KEYWORD>  <  bcri_config_set
  *
- * A line is `keyword value`; the value goes to the end of the line without the white space around it. # at the start
- * of a line or after white space begins a comment. * is no value. Everything else is an error that names the place
- * and what is allowed: a program that runs with a setting its user did not mean is worse than one that does not run.
- * The files are read by bcr_init and enl as their user and name programs to be run, so ~/.bcrrc must be the user's
- * (or root's), and none of the files may be writable by others. A set-user-ID program does not look at its environment.
+ * A line is `keyword value`; the value goes to the end of the line without the white space around
+ * it. # at the start of a line or after white space begins a comment. * is no value. Everything
+ * else is an error that names the place and what is allowed: a program that runs with a setting its
+ * user did not mean is worse than one that does not run. The files are read by bcr_init and enl as
+ * their user and name programs to be run, so ~/.bcrrc must be the user's (or root's), and none of
+ * the files may be writable by others. A set-user-ID program does not look at its environment.
  *
- * A new keyword is a new row of the table and a paragraph in docs/man/bcrrc.5 (a test compares the two).
+ * A new keyword is a new row of the table and a paragraph in docs/man/bcrrc.5 (a test compares the
+ * two).
  *
- * Source: BCR guide, "The BCRRC Options"; /etc/bcrrc, the environment, and from onfail on: this project. */
+ * Source: BCR guide, "The BCRRC Options"; /etc/bcrrc, the environment, and from onfail on: this
+ * project. */
 #ifndef BCRI_CONFIG_H
 #define BCRI_CONFIG_H
 
@@ -62,7 +65,8 @@ struct bcri_config_setting {
     char *origin;
 };
 
-/* One field per keyword, of its name: config.tempdir, config.packwords. The strings lie in `settings`. */
+/* One field per keyword, of its name: config.tempdir, config.packwords. The strings lie in
+ * `settings`. */
 struct bcri_config {
 #define BCRI_CONFIG_DECLARE(keyword, kind, fallback, allowed, about) BCRI_CONFIG_FIELD_##kind keyword;
     BCRI_CONFIG_MAP(BCRI_CONFIG_DECLARE)
@@ -81,7 +85,8 @@ struct bcri_config_paths {
 
 /* bcri_config_load -- read all sources.
  * Owns    : gives the caller a configuration, to be released with bcri_config_fini.
- * Returns : 0; else negative, `error` holds a sentence, and the configuration is empty (fini does nothing):
+ * Returns : 0; else negative, `error` holds a sentence, and the configuration is empty (fini does
+ * nothing):
  *           -EINVAL a line, keyword or value; -EPERM a file that others could have written; -EFBIG; -ENOMEM; the
  *           negative errno of a file that is there but cannot be read. */
 int bcri_config_load(struct bcri_config *config, const struct bcri_config_paths *paths, char *error,
@@ -90,12 +95,14 @@ int bcri_config_load(struct bcri_config *config, const struct bcri_config_paths 
 /* Releases what load gave and empties the configuration. */
 void bcri_config_fini(struct bcri_config *config);
 
-/* bcri_config_set -- give one keyword a value from elsewhere, such as a command line option named by `origin`.
+/* bcri_config_set -- give one keyword a value from elsewhere, such as a command line option named
+ * by `origin`.
  * Returns : 0; -EINVAL unknown keyword or bad value; -ENOMEM. On failure nothing has changed. */
 int bcri_config_set(struct bcri_config *config, const char *keyword, const char *value, const char *origin,
                     char *error, size_t error_size);
 
-/* bcri_config_parse -- apply the text of a bcrrc file, any bytes at all. `name` stands in messages and origins.
+/* bcri_config_parse -- apply the text of a bcrrc file, any bytes at all. `name` stands in messages
+ * and origins.
  * Returns : 0; -EINVAL, the lines before the bad one are applied; -ENOMEM. */
 int bcri_config_parse(struct bcri_config *config, const char *name, const char *bytes, size_t length,
                       char *error, size_t error_size);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The context of one CCE in its process: everything private that the floors below the public interface need.
+/* The context of one CCE in its process: everything private that the floors below the public
+ * interface need.
  *
- * The public routines look it up once (bcri_self) and hand it down; nothing below them is global. So several CCEs can
- * live as threads of one process, which is how the sanitizer and model tests see all of them at once. */
+ * The public routines look it up once (bcri_self) and hand it down; nothing below them is global.
+ * So several CCEs can live as threads of one process, which is how the sanitizer and model tests
+ * see all of them at once. */
 #ifndef BCRI_CTX_H
 #define BCRI_CTX_H
 
@@ -25,19 +27,21 @@
 struct bcri_upcalls {
     /* Registers a new segment; takes `fd` on success. Returns 0 or a bcrE_ code. */
     int (*segment_add)(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
-    /* The same for a number that is given out again with its file, which is of this kind and size: 0 and its number, or a bcrE_
-     * code: there is none. NULL: there never is. */
+    /* The same for a number that is given out again with its file, which is of this kind and size:
+     * 0 and its number, or a bcrE_ code: there is none. NULL: there never is. */
     int (*segment_again)(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
-    /* Pages for cells of CCE `owner` (bcri_host_pages_take); their segments' descriptors are given back by the caller. Returns 0
-     * or a bcrE_ code. */
+    /* Pages for cells of CCE `owner` (bcri_host_pages_take); their segments' descriptors are given
+     * back by the caller. Returns 0 or a bcrE_ code. */
     int (*pages_take)(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
                       struct bcri_pages *out);
     /* Runs of this CCE's (bcri_host_pages_back). Does not wait for an answer. */
     void (*pages_back)(void *up, const bcri_ref ref[BCRI_PAGE_SORTS]);
-    /* Fetches a descriptor of a segment; the caller gives it back. Returns it or a negative bcrE_ code. */
+    /* Fetches a descriptor of a segment; the caller gives it back. Returns it or a negative bcrE_
+     * code. */
     int (*segment_fd)(void *up, uint32_t seg);
-    /* The daemon waits for this moment to look at a segment of an ended CCE again (bcri_segment_freed). Does not wait for an
-     * answer. NULL: whoever plays the daemon looks by itself. */
+    /* The daemon waits for this moment to look at a segment of an ended CCE again
+     * (bcri_segment_freed). Does not wait for an answer. NULL: whoever plays the daemon looks by
+     * itself. */
     void (*segment_freed)(void *up, uint32_t seg);
     /* Gives back what segment_fd or pages_take has fetched. NULL: it is closed. */
     void (*segment_fd_back)(void *up, int fd);
@@ -45,7 +49,8 @@ struct bcri_upcalls {
 
 /* The descriptors of armed cells (bcr_fd); NULL where there are none. */
 struct bcri_fd_upcalls {
-    /* Gives the daemon a descriptor (borrowed) for a cell of this CCE, or, with -1, takes it away. 0 or a bcrE_ code. */
+    /* Gives the daemon a descriptor (borrowed) for a cell of this CCE, or, with -1, takes it away.
+     * 0 or a bcrE_ code. */
     int (*set)(void *up, bcri_ref cell, int fd);
     /* Makes the descriptor of a cell, anybody's, readable. Does not wait for an answer. */
     void (*ring)(void *up, bcri_ref cell);
@@ -113,7 +118,8 @@ struct bcri_ctx {
     /* What a release looks at: the bell's lock_sleepers, or a word that says yes (lock.h). */
     const _Atomic uint32_t *sleepers_at;
     const struct bcri_hooks *hooks; /* NULL: this CCE has no handlers */
-    /* The chunk of IDs in which one was looked up last: most are in the one where the last was (slot.h). */
+    /* The chunk of IDs in which one was looked up last: most are in the one where the last was
+     * (slot.h). */
     uintptr_t slot_cached, slot_cached_bytes;
     bcri_ref slot_cached_ref;
     struct bcri_slot_shm **slot_top; /* stack of free IDs, private; NULL lies at its bottom */
@@ -152,7 +158,8 @@ struct bcri_ctx {
     const struct bcri_fd_upcalls *fd_upcalls; /* set after bcri_ctx_init */
     void *up;
     void *client; /* enl/client; in the daemon, its worker */
-    /* Somebody waits for what CCE `index` holds, for a second by now: tells a person. NULL: there is nobody to tell. */
+    /* Somebody waits for what CCE `index` holds, for a second by now: tells a person. NULL: there
+     * is nobody to tell. */
     void (*holder_stays)(struct bcri_ctx *ctx, uint32_t index);
     struct bcri_ctx_kept kept;
     struct bcri_ctx_daemon daemon;
@@ -169,8 +176,8 @@ static_assert(offsetof(struct bcri_ctx, handlers) <= 2 * BCRI_CACHELINE,
  * memory. */
 void *bcri_ctx_alloc(size_t bytes);
 
-/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped. One that leads nowhere is
- * corrupt (corrupt.h): NULL, for the daemon only. */
+/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped.
+ * One that leads nowhere is corrupt (corrupt.h): NULL, for the daemon only. */
 void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref);
 /* The same if it is mapped, else NULL. */
 static inline void *bcri_at_mapped(const struct bcri_ctx *ctx, bcri_ref ref)
@@ -183,7 +190,8 @@ static inline void *bcri_at_mapped(const struct bcri_ctx *ctx, bcri_ref ref)
         __builtin_unreachable(); /* what is not mapped has no units; so callers' tests cost nothing here */
     return at;
 }
-/* The same for a region that an ID of this CCE holds, whose segment is mapped: with no look, for the fast tiers. */
+/* The same for a region that an ID of this CCE holds, whose segment is mapped: with no look, for
+ * the fast tiers. */
 static inline void *bcri_at_held(const struct bcri_ctx *ctx, bcri_ref ref)
 {
     return ctx->map[bcri_ref_seg(ref)].base + bcri_ref_offset(ref);
@@ -195,25 +203,28 @@ static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
 }
 /* The same for a reference that may be out of date: NULL also if it leads nowhere. */
 void *bcri_at_stale(struct bcri_ctx *ctx, bcri_ref ref);
-/* Whether a reference leads nowhere. One into a segment that is there and cannot be mapped may lead somewhere. */
+/* Whether a reference leads nowhere. One into a segment that is there and cannot be mapped may lead
+ * somewhere. */
 bool bcri_leads_nowhere(const struct bcri_ctx *ctx, bcri_ref ref);
-/* As bcri_at for whoever is in the midst of a change and cannot turn back: never NULL. What has no place is a private page of
- * zeroes. */
+/* As bcri_at for whoever is in the midst of a change and cannot turn back: never NULL. What has no
+ * place is a private page of zeroes. */
 void *bcri_nowhere(struct bcri_ctx *ctx);
 static inline void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref)
 {
     void *at = bcri_at(ctx, ref);
     return bcri_likely(at != NULL) ? at : bcri_nowhere(ctx);
 }
-/* Whether `bytes` from `ref` on lie in one segment, which this process has mapped or can map. The reference may be out of date. */
+/* Whether `bytes` from `ref` on lie in one segment, which this process has mapped or can map. The
+ * reference may be out of date. */
 bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes);
 
-/* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic and layout: `layout` is
- * what the highest floor in this process says (layout.h).
- * Returns 0; bcrE_ARG (not a host segment, or one of another layout); bcrE_NOMEM. */
+/* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic
+ * and layout: `layout` is what the highest floor in this process says (layout.h). Returns 0;
+ * bcrE_ARG (not a host segment, or one of another layout); bcrE_NOMEM. */
 int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t layout,
                   const struct bcri_upcalls *upcalls, void *up);
-/* Unmaps everything and frees the private parts. Shared state is left as it is: ending is the daemon's work. */
+/* Unmaps everything and frees the private parts. Shared state is left as it is: ending is the
+ * daemon's work. */
 void bcri_ctx_fini(struct bcri_ctx *ctx);
 
 /* The record of CCE `index`, or NULL. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from somebody else (a file, a program's output, a peer) made fit for a log line or a terminal. */
+/* Text from somebody else (a file, a program's output, a peer) made fit for a log line or a
+ * terminal. */
 #ifndef BCRI_ESCAPE_H
 #define BCRI_ESCAPE_H
 
@@ -11,7 +12,8 @@
  *           a terminal (C1), ends a line (U+2028, U+2029) or turns the reading direction becomes \xHH. So the
  *           bytes can be had back from the line.
  *           `out` gets whole escapes and whole code points only, and a NUL; capacity is at least 1.
- * Returns : the length written, without the NUL. *taken_out (if not NULL) is how many bytes of text are in it,
+ * Returns : the length written, without the NUL. *taken_out (if not NULL) is how many bytes of text
+ * are in it,
  *           less than `length` when the rest found no room. */
 size_t bcri_escape(const char *text, size_t length, char *out, size_t capacity, size_t *taken_out);
 

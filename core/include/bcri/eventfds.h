@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The descriptors of armed cells (bcr_fd), as the daemon holds them: one eventfd per cell that was ever asked for.
+/* The descriptors of armed cells (bcr_fd), as the daemon holds them: one eventfd per cell that was
+ * ever asked for.
  *
- * A putter cannot write into another process's eventfd, so a put that finds a cell armed tells the daemon. Any thread of
- * the daemon may call; the table grows. */
+ * A putter cannot write into another process's eventfd, so a put that finds a cell armed tells the
+ * daemon. Any thread of the daemon may call; the table grows. */
 #ifndef BCRI_EVENTFDS_H
 #define BCRI_EVENTFDS_H
 
@@ -15,8 +16,8 @@ struct bcri_eventfds;
 struct bcri_eventfds *bcri_eventfds_init(void); /* NULL: no memory */
 void bcri_eventfds_fini(struct bcri_eventfds *fds);
 
-/* Keeps `fd` (taken on success) as the descriptor of `cell`, which is CCE `owner`'s; an older one is closed. -1: none any
- * more. 0 or bcrE_NOMEM. */
+/* Keeps `fd` (taken on success) as the descriptor of `cell`, which is CCE `owner`'s; an older one
+ * is closed. -1: none any more. 0 or bcrE_NOMEM. */
 int bcri_eventfds_set(struct bcri_eventfds *fds, bcri_ref cell, uint32_t owner, int fd);
 /* Makes the descriptor of `cell` readable, if there is one. */
 void bcri_eventfds_ring(struct bcri_eventfds *fds, bcri_ref cell);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Size classes of the comm heap, and how the blocks of a class lie in a span of pages. All processes of a group agree on
- * them (they are part of the layout).
+/* Size classes of the comm heap, and how the blocks of a class lie in a span of pages. All
+ * processes of a group agree on them (they are part of the layout).
  *
  *   data class    | header 0 | header 1 | ... | to 64 | data 0 | data 1 | ...     classes 0..63: 64..512 bytes by 64,
  *                                                                              then 8 steps to a doubling up to 64 KiB
  *   SMALL         | header 0 | data 0 | header 1 | data 1 | ...                  32 bytes of data in the header's line
- *   HEADERS       | header 0 | header 1 | ...                                    of page runs, for data above 64 KiB */
+ *   HEADERS       | header 0 | header 1 | ...                                    of page runs, for data above 64 KiB
+ */
 #ifndef BCRI_HEAP_CLASS_H
 #define BCRI_HEAP_CLASS_H
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocating and freeing when nothing stands in the way: what the owner's heap looks like, as far as that goes, inline in the
- * public routines. Everything else is in heap*.c, whose private side (heap_private.h) is built on this.
+/* Allocating and freeing when nothing stands in the way: what the owner's heap looks like, as far
+ * as that goes, inline in the public routines. Everything else is in heap*.c, whose private side
+ * (heap_private.h) is built on this.
  *
- * Pages are numbered within their segment; page 0 holds the directory, so that 0 can mean "none". */
+ * Pages are numbered within their segment; page 0 holds the directory, so that 0 can mean
+ * "none". */
 #ifndef BCRI_HEAP_FAST_H
 #define BCRI_HEAP_FAST_H
 
@@ -12,9 +14,10 @@
 struct bcri_heap_seg; /* heap_private.h */
 struct bcri_run;
 
-/* A span: the blocks of one class in consecutive pages. `stack` holds the free ones, `charge` what each costs, 0 for the
- * free; words of 32 bits, since a load behind a narrower store to the same place is slow on some processors (EPYC: 3 ns a
- * pair). In spans of HEADERS `run` tells what hangs on each header, and its charge is BCRI_RUN_CHARGE. */
+/* A span: the blocks of one class in consecutive pages. `stack` holds the free ones, `charge` what
+ * each costs, 0 for the free; words of 32 bits, since a load behind a narrower store to the same
+ * place is slow on some processors (EPYC: 3 ns a pair). In spans of HEADERS `run` tells what hangs
+ * on each header, and its charge is BCRI_RUN_CHARGE. */
 enum bcri_span_list { BCRI_SPANS_FREE, BCRI_SPANS_FULL, BCRI_SPAN_LISTS, BCRI_SPAN_CURRENT };
 struct bcri_span {
     uint32_t top; /* free blocks */
@@ -22,8 +25,8 @@ struct bcri_span {
     uint8_t class;
     uint8_t shift;
     uint8_t list; /* enum bcri_span_list */
-    /* A free that leaves top - quiet_from >= quiet blocks, unsigned, has work to do (bcri_span_edge): when the first or
-     * the last block comes back. Never for the current span. */
+    /* A free that leaves top - quiet_from >= quiet blocks, unsigned, has work to do
+     * (bcri_span_edge): when the first or the last block comes back. Never for the current span. */
     uint32_t quiet_from, quiet;
     uint32_t looked; /* of the current span: how many blocks have been looked at since it became that */
     uint32_t stride, data_stride; /* bytes from header to header, and from data to data */
@@ -95,8 +98,8 @@ struct bcri_heap {
 /* Stands for "no current span", so that the fast path need not ask; never written. */
 extern const struct bcri_span bcri_span_none;
 
-/* heap_span.c: after a free, see `quiet`. As all that frees here it gives 0, always: so a routine that has nothing more to do can
- * end in it. */
+/* heap_span.c: after a free, see `quiet`. As all that frees here it gives 0, always: so a routine
+ * that has nothing more to do can end in it. */
 int bcri_span_edge(struct bcri_span *span);
 
 static inline struct bcri_region_shm *bcri_span_header(const struct bcri_span *span, uint32_t i)
@@ -136,9 +139,10 @@ static inline int bcri_span_push(struct bcri_span *span, uint32_t i)
     return bcri_unlikely(top - span->quiet_from >= span->quiet) ? bcri_span_edge(span) : 0;
 }
 
-/* A block of up to BCRI_HEAP_SPAN_MAX bytes from the span at hand, and where its data lies in this process. False, and nothing
- * has happened: there is none, or the account has no room (bcri_heap_alloc looks further). The rest as bcri_heap_alloc, but for the
- * archtype, which the caller stores: so it need not be kept till then. */
+/* A block of up to BCRI_HEAP_SPAN_MAX bytes from the span at hand, and where its data lies in this
+ * process. False, and nothing has happened: there is none, or the account has no room
+ * (bcri_heap_alloc looks further). The rest as bcri_heap_alloc, but for the archtype, which the
+ * caller stores: so it need not be kept till then. */
 static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, bcri_ref *ref_out,
                                         struct bcri_region_shm **region_out, uintptr_t *data_out)
 {
@@ -152,7 +156,8 @@ static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, b
         return false;
     const uint32_t i = bcri_span_pop(area, span, charge);
     bcri_span_hand_out(span, i, length, ref_out, region_out);
-    /* Not from the header, whose line may still be on its way here: stores can wait for it, a load has us wait. */
+    /* Not from the header, whose line may still be on its way here: stores can wait for it, a load
+     * has us wait. */
     *data_out = (uintptr_t)span->data + (uintptr_t)i * span->data_stride;
     return true;
 }
@@ -168,7 +173,8 @@ static inline int bcri_heap_free_block(struct bcri_heap *heap, struct bcri_span 
     span->area->charged -= charge;
     return bcri_span_push(span, i);
 }
-/* The span of a reference, and which of its blocks that is; NULL: it leads out of the tables. For the daemon, and off the way. */
+/* The span of a reference, and which of its blocks that is; NULL: it leads out of the tables. For
+ * the daemon, and off the way. */
 static inline struct bcri_span *bcri_span_of(const struct bcri_heap *heap, bcri_ref ref, uint32_t *i_out)
 {
     uint32_t seg = bcri_ref_seg(ref);

@@ -6,11 +6,12 @@
  *   4096       record directory: segment number of each record segment (0: none yet)
  *   8192       segment table: one entry per segment number ever given out
  *
- * Only the daemon writes it (but for `area_gen` and what CCEs count in an entry). Entries become visible by their `state`. A
- * number keeps its file, kind and size for ever, and is given out again when nobody can name anything in it any more.
- * Pages of the segment table are reserved by the daemon before an entry on them is used.
- * All other segments (records, cells, heaps, region IDs) are made by whoever needs them, sealed
- * against shrinking, and registered with the daemon, which keeps one descriptor of each and hands it out. */
+ * Only the daemon writes it (but for `area_gen` and what CCEs count in an entry). Entries become
+ * visible by their `state`. A number keeps its file, kind and size for ever, and is given out again
+ * when nobody can name anything in it any more. Pages of the segment table are reserved by the
+ * daemon before an entry on them is used. All other segments (records, cells, heaps, region IDs)
+ * are made by whoever needs them, sealed against shrinking, and registered with the daemon, which
+ * keeps one descriptor of each and hands it out. */
 #ifndef BCRI_HOST_H
 #define BCRI_HOST_H
 
@@ -63,7 +64,8 @@ struct bcri_host_shm {
     _Atomic uint32_t record_seg[BCRI_RECORD_SEGS];
     struct bcri_segment_shm segments[BCRI_SEG_MAX];
 };
-/* How many records and segments there have been. Whatever stands there, what is counted lies within the tables. */
+/* How many records and segments there have been. Whatever stands there, what is counted lies within
+ * the tables. */
 static inline uint32_t bcri_host_records(const struct bcri_host_shm *host)
 {
     uint32_t count = bcri_load_acquire(&host->record_count);
@@ -81,47 +83,53 @@ static_assert(BCRI_RECORD_SEGS * BCRI_RECORDS_PER_SEG >= BCRI_CCE_MAX, "record d
 struct bcri_ctx;
 struct bcri_eventfds;
 
-/* The daemon's side: the registry of one group. Used by enl and, in one process, by the tests' groups of threads. */
+/* The daemon's side: the registry of one group. Used by enl and, in one process, by the tests'
+ * groups of threads. */
 struct bcri_host;
 
-/* Makes the host segment, with the layout signature that its CCEs must have, and record 0 (the daemon's own). `*host_out` is given; bcri_host_fini() releases it.
- * Returns 0, bcrE_ARG (name too long) or bcrE_NOMEM. */
+/* Makes the host segment, with the layout signature that its CCEs must have, and record 0 (the
+ * daemon's own). `*host_out` is given; bcri_host_fini() releases it. Returns 0, bcrE_ARG (name too
+ * long) or bcrE_NOMEM. */
 int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host_out);
 void bcri_host_fini(struct bcri_host *host);
 
-/* The daemon's own context (index 0), usable for cell and region operations on its thread. Borrowed. */
+/* The daemon's own context (index 0), usable for cell and region operations on its thread.
+ * Borrowed. */
 struct bcri_ctx *bcri_host_ctx(struct bcri_host *host);
 const struct bcri_host_shm *bcri_host_shared(struct bcri_host *host);
 
-/* Registers a segment. Takes `fd` on success. The seals are checked (no shrink), and the size against `size_bytes`:
- * the descriptor may come from another process. Returns 0; bcrE_ARG; bcrE_NOMEM (numbers or descriptors used up). */
+/* Registers a segment. Takes `fd` on success. The seals are checked (no shrink), and the size
+ * against `size_bytes`: the descriptor may come from another process. Returns 0; bcrE_ARG;
+ * bcrE_NOMEM (numbers or descriptors used up). */
 int bcri_host_segment_add(struct bcri_host *host, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
                           uint32_t owner, uint32_t *seg_out);
-/* The daemon's descriptor of a segment, borrowed; -1 if there is none. Not to be used while another thread may drop the
- * segment. */
+/* The daemon's descriptor of a segment, borrowed; -1 if there is none. Not to be used while another
+ * thread may drop the segment. */
 int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg);
-/* The segments, still there, that a CCE has made, as the daemon remembers them: what stands in the shared table is for others.
- * Calls `visit` for each, with the registry locked. */
+/* The segments, still there, that a CCE has made, as the daemon remembers them: what stands in the
+ * shared table is for others. Calls `visit` for each, with the registry locked. */
 void bcri_host_segments_of(struct bcri_host *host, uint32_t owner,
                            void (*visit)(void *arg, uint32_t seg, enum bcri_seg_kind kind), void *arg);
-/* How many numbers there are. At BCRI_SEG_MAX no segment can be added; those that are idle can be given out again. */
+/* How many numbers there are. At BCRI_SEG_MAX no segment can be added; those that are idle can be
+ * given out again. */
 uint32_t bcri_host_segment_count(struct bcri_host *host);
 /* A copy of it, which the caller closes; -1 if there is none. */
 int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg);
-/* Nobody needs a segment any more: its pages go. Who has it mapped may go on touching it: it reads as zero. `keep`: it will be
- * reused; else, or if descriptors are short, its file is closed, and the number is lost to this program. */
+/* Nobody needs a segment any more: its pages go. Who has it mapped may go on touching it: it reads
+ * as zero. `keep`: it will be reused; else, or if descriptors are short, its file is closed, and
+ * the number is lost to this program. */
 void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg, bool keep);
-/* Nobody will touch a segment that was dropped, and nothing names a place in it: it can be given out again. What was stored
- * there meanwhile goes. */
+/* Nobody will touch a segment that was dropped, and nothing names a place in it: it can be given
+ * out again. What was stored there meanwhile goes. */
 void bcri_host_segment_reuse(struct bcri_host *host, uint32_t seg);
-/* Gives out a number again, with its file, for a segment of this very kind and size; it reads as zero, nothing is reserved.
- * False: there is none. */
+/* Gives out a number again, with its file, for a segment of this very kind and size; it reads as
+ * zero, nothing is reserved. False: there is none. */
 bool bcri_host_segment_again(struct bcri_host *host, uint64_t size_bytes, enum bcri_seg_kind kind,
                              uint32_t owner, uint32_t *seg_out);
 
-/* Pages of cells, in segments of the daemon's. HEADERS hold headers of areas and cells, at the same places in each page for ever
- * (cells/: cell.h), so what was a lock there once never is anything else. RINGS hold what belongs to a cell beside its
- * header, and anything of that kind again. */
+/* Pages of cells, in segments of the daemon's. HEADERS hold headers of areas and cells, at the same
+ * places in each page for ever (cells/: cell.h), so what was a lock there once never is anything
+ * else. RINGS hold what belongs to a cell beside its header, and anything of that kind again. */
 enum bcri_page_sort { BCRI_PAGE_HEADERS, BCRI_PAGE_RINGS, BCRI_PAGE_SORTS };
 #define BCRI_PAGE_BYTES 4096u
 #define BCRI_PAGES_MAX  (1u << 25) /* in one run: as many as a reference reaches */
@@ -129,25 +137,26 @@ struct bcri_pages {
     bcri_ref ref[BCRI_PAGE_SORTS]; /* where each run begins; BCRI_REF_NONE: none was asked for */
     int fd[BCRI_PAGE_SORTS];       /* of their segments; -1: none */
 };
-/* Gives CCE `owner` a run of pages of each sort, as many as `pages` says. They read as zero but for words of HEADERS that somebody
- * with an old place may lock; none is reserved. The descriptors are borrowed, as by bcri_host_segment_fd. Returns 0; bcrE_ARG;
- * bcrE_NOMEM. */
+/* Gives CCE `owner` a run of pages of each sort, as many as `pages` says. They read as zero but for
+ * words of HEADERS that somebody with an old place may lock; none is reserved. The descriptors are
+ * borrowed, as by bcri_host_segment_fd. Returns 0; bcrE_ARG; bcrE_NOMEM. */
 int bcri_host_pages_take(struct bcri_host *host, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
                          struct bcri_pages *out);
-/* Runs that CCE `owner` does not need any more: their memory goes at once, and they can be given to anybody. What is not its own
- * is left alone. */
+/* Runs that CCE `owner` does not need any more: their memory goes at once, and they can be given to
+ * anybody. What is not its own is left alone. */
 void bcri_host_pages_back(struct bcri_host *host, uint32_t owner, const bcri_ref ref[BCRI_PAGE_SORTS]);
 bool bcri_host_has_pages(struct bcri_host *host, uint32_t owner);
 /* Empties all pages that a CCE has. */
 void bcri_host_pages_discard(struct bcri_host *host, uint32_t owner);
-/* They can be given out again: nobody names a cell there, but for who has looked it up and finds another generation. */
+/* They can be given out again: nobody names a cell there, but for who has looked it up and finds
+ * another generation. */
 void bcri_host_pages_reuse(struct bcri_host *host, uint32_t owner);
 
 /* The descriptors of armed cells, for the daemon's side of bcr_fd. Borrowed. */
 struct bcri_eventfds *bcri_host_eventfds(struct bcri_host *host);
 
-/* Gives out a record: state STARTING, new identity. Returns 0; bcrE_NOMEM. The time it takes does not depend on
- * how many there are. */
+/* Gives out a record: state STARTING, new identity. Returns 0; bcrE_NOMEM. The time it takes does
+ * not depend on how many there are. */
 int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_out);
 /* Gives a record back whose CCE is DEAD and repaired (or never came to life). */
 void bcri_host_cce_release(struct bcri_host *host, uint32_t index);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The layout signature: one number for all that two processes must agree on to share memory.
  *
- * Each floor that lays anything out there folds its own part into what the floors below have made of theirs: size and
- * place of each field of each struct ..._shm, the value of each constant, both with their names (two fields of one size
- * that change places are a change). The list is made from the headers at build time (cmake/BcrLayout.cmake), so that a new
- * field cannot be forgotten. The highest floor's number, bcri_layout_signature() (cells, bcri/signature.h), is what the
- * daemon writes into the host segment, what each CCE compares with its own, and says in its hello.
+ * Each floor that lays anything out there folds its own part into what the floors below have made
+ * of theirs: size and place of each field of each struct ..._shm, the value of each constant, both
+ * with their names (two fields of one size that change places are a change). The list is made from
+ * the headers at build time (cmake/BcrLayout.cmake), so that a new field cannot be forgotten. The
+ * highest floor's number, bcri_layout_signature() (cells, bcri/signature.h), is what the daemon
+ * writes into the host segment, what each CCE compares with its own, and says in its hello.
  *
- * What no list shows must raise BCRI_LAYOUT_VERSION (host.h): another meaning of a journal's phase, another order of
- * stores. The byte order is in the archtype, which is compared by itself. */
+ * What no list shows must raise BCRI_LAYOUT_VERSION (host.h): another meaning of a journal's phase,
+ * another order of stores. The byte order is in the archtype, which is compared by itself. */
 #ifndef BCRI_LAYOUT_H
 #define BCRI_LAYOUT_H
 

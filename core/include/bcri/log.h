@@ -4,21 +4,24 @@
  *   2026-03-01T12:34:56.789Z warn  host/1234/7 text         in a daemon's file
  *   bcr: warn: host/1234/7: text                            on stderr (bcri_log_attach)
  *
- * host/pid/cce is who the record is about; cce is - when it is no CCE. Everything that came from outside is escaped
- * (bcri/escape.h), so no program output or peer can forge a line or drive a terminal. A line is at most
- * BCRI_LOG_LINE_MAX bytes, which is what one write to a pipe keeps together; a longer text is cut and says by how much.
+ * host/pid/cce is who the record is about; cce is - when it is no CCE. Everything that came from
+ * outside is escaped (bcri/escape.h), so no program output or peer can forge a line or drive a
+ * terminal. A line is at most BCRI_LOG_LINE_MAX bytes, which is what one write to a pipe keeps
+ * together; a longer text is cut and says by how much.
  *
- * Must not be given: keys, CCE identities, contents of regions. Nothing here can know what is secret.
+ * Must not be given: keys, CCE identities, contents of regions. Nothing here can know what is
+ * secret.
  *
- * The log never stops the program: a line that cannot be written is counted, and the first one that can be is
- * preceded by a record of how many were lost and why. A caller that may meet a file size limit or a closed pipe
- * ignores SIGXFSZ and SIGPIPE. errno is left alone.
+ * The log never stops the program: a line that cannot be written is counted, and the first one that
+ * can be is preceded by a record of how many were lost and why. A caller that may meet a file size
+ * limit or a closed pipe ignores SIGXFSZ and SIGPIPE. errno is left alone.
  *
- * A log file that has reached its limit is renamed to ….log.old, in place of what had that name, and goes on under its own: so
- * both together hold the newest lines, and at most twice the limit. Where that cannot be, only warnings and errors are
- * taken from then on.
+ * A log file that has reached its limit is renamed to ….log.old, in place of what had that name,
+ * and goes on under its own: so both together hold the newest lines, and at most twice the limit.
+ * Where that cannot be, only warnings and errors are taken from then on.
  *
- * A log is used by one thread at a time. A NULL log, or one that is not open, takes records and drops them. */
+ * A log is used by one thread at a time. A NULL log, or one that is not open, takes records and
+ * drops them. */
 #ifndef BCRI_LOG_H
 #define BCRI_LOG_H
 
@@ -61,13 +64,15 @@ struct bcri_log {
         .fd = -1      \
     }
 
-/* bcri_log_open -- create the log file of program `program` in `tempdir`: tempdir/bcr.<program>.log, mode 0600.
+/* bcri_log_open -- create the log file of program `program` in `tempdir`:
+ * tempdir/bcr.<program>.log, mode 0600.
  * Shape   : program: letters, digits, . _ and -, at most 200 bytes.
  *           The file is new: nothing that stands there is ever written to, followed or waited for. A left-over of
  *           the own user (the program's name came round again) is renamed to ….log.old; one that a running program
  *           still holds (it keeps a flock) or that belongs to somebody else is an error.
  * Owns    : copies its arguments. `log` need not be initialized before; it is BCRI_LOG_INIT after a failure.
- * Returns : 0; -EINVAL program's name; -EEXIST; -ENOMEM; the negative errno of the directory or the file.
+ * Returns : 0; -EINVAL program's name; -EEXIST; -ENOMEM; the negative errno of the directory or the
+ * file.
  *           `error` gets a sentence that says what to do. */
 int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program, enum bcri_log_level level,
                   const struct bcri_log_who *who, char *error, size_t error_size);
@@ -75,8 +80,10 @@ int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program
 /* Makes a log of a descriptor that stays the caller's (2, say), without times. */
 void bcri_log_attach(struct bcri_log *log, int fd, enum bcri_log_level level, const struct bcri_log_who *who);
 
-/* Renames the file to ….log.old and makes a new one of its name. Called by whatever writes a record beyond the limit.
- * Returns : 0; else a negative errno, `error` says why, and the log goes on in the file that it has. */
+/* Renames the file to ….log.old and makes a new one of its name. Called by whatever writes a record
+ * beyond the limit.
+ * Returns : 0; else a negative errno, `error` says why, and the log goes on in the file that it
+ * has. */
 int bcri_log_turn(struct bcri_log *log, char *error, size_t error_size);
 
 /* Tells about lost lines a last time if it can, and closes. Safe on BCRI_LOG_INIT, and twice. */

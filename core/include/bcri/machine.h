@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machine, and the control groups that this process is in, leave to it: memory and processors. Read anew at each call,
- * out of small kernel files.
+/* What the machine, and the control groups that this process is in, leave to it: memory and
+ * processors. Read anew at each call, out of small kernel files.
  *
  * `root` is put before the paths of these files: "" for the machine's own, a folder in tests. */
 #ifndef BCRI_MACHINE_H
@@ -8,15 +8,15 @@
 
 #include <stdint.h>
 
-/* Bytes that may still be had: what the kernel calls available, and what the limits of the control groups leave.
- * UINT64_MAX: nobody says. */
+/* Bytes that may still be had: what the kernel calls available, and what the limits of the control
+ * groups leave. UINT64_MAX: nobody says. */
 uint64_t bcri_machine_memory_left(const char *root);
 
 /* Processors' worth of time that the control groups give, rounded up; UINT32_MAX: no limit. */
 uint32_t bcri_machine_cpu_quota(const char *root);
 
-/* On how many processors this process, and those that it starts, can run at the same time: its affinity, within the quota.
- * At least 1. */
+/* On how many processors this process, and those that it starts, can run at the same time: its
+ * affinity, within the quota. At least 1. */
 uint32_t bcri_machine_cpus(void);
 
 #endif

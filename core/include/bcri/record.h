@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The shared record of one CCE: who it is, its doorbell, its journal, its region IDs, its counters.
  *
- * Records lie in record segments, BCRI_RECORDS_PER_SEG to a segment, BCRI_RECORD_BYTES each; the daemon reserves a
- * record's pages when it gives the record out. Record 0 of a program is the daemon itself.
+ * Records lie in record segments, BCRI_RECORDS_PER_SEG to a segment, BCRI_RECORD_BYTES each; the
+ * daemon reserves a record's pages when it gives the record out. Record 0 of a program is the
+ * daemon itself.
  *
  *   off   part       written by                         read by
  *     0   identity   enl; `version`, `first_area`,      all (read-mostly line)
@@ -16,8 +17,9 @@
  *  3840   requests   notifiers; the CCE                 the CCE, notifiers           see cells/
  *  4096   trace      the CCE only                       enl, tools (torn records are told by their sequence)
  *
- * Death: enl runs the journal to its end or back, then walks the IDs, then closes the cells (cells/repair.c).
- * A record is not given out again while anything of it is still named somewhere (host.c). */
+ * Death: enl runs the journal to its end or back, then walks the IDs, then closes the cells
+ * (cells/repair.c). A record is not given out again while anything of it is still named somewhere
+ * (host.c). */
 #ifndef BCRI_RECORD_H
 #define BCRI_RECORD_H
 
@@ -38,8 +40,8 @@
 #define BCRI_TRACE_RECORDS   128u
 #define BCRI_REDO_MAX        32u
 
-/* Life of a CCE. FREE -> STARTING (enl) -> ALIVE (the CCE, in bcr_init) -> DYING (enl, at its death) -> DEAD (enl,
- * when repaired) -> FREE. An exit with status 0 goes the same way. */
+/* Life of a CCE. FREE -> STARTING (enl) -> ALIVE (the CCE, in bcr_init) -> DYING (enl, at its
+ * death) -> DEAD (enl, when repaired) -> FREE. An exit with status 0 goes the same way. */
 enum bcri_cce_state { BCRI_CCE_FREE = 0, BCRI_CCE_STARTING, BCRI_CCE_ALIVE, BCRI_CCE_DYING, BCRI_CCE_DEAD };
 
 struct bcri_identity_shm {
@@ -62,7 +64,8 @@ static_assert(sizeof(struct bcri_identity_shm) == 64, "docs/layout/record.md");
 struct bcri_bell_shm {
     _Atomic uint32_t bell;     /* futex; counts up when rung */
     _Atomic uint32_t sleeping; /* 1 while the CCE is about to sleep or sleeps on `bell` */
-    /* Sleepers on any lock this CCE holds (lock.h). Cleared and counted up by the holder's release. */
+    /* Sleepers on any lock this CCE holds (lock.h). Cleared and counted up by the holder's
+     * release. */
     _Atomic uint32_t lock_sleepers;
     _Atomic uint32_t lock_event; /* futex */
     uint32_t spare;
@@ -107,8 +110,9 @@ struct bcri_detached_shm {
 };
 static_assert(sizeof(struct bcri_detached_shm) == 64, "docs/layout/record.md");
 
-/* What the CCE is about to do. Written before it is done; op 0 means that nothing is open.
- * The meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in region.h. */
+/* What the CCE is about to do. Written before it is done; op 0 means that nothing is open. The
+ * meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in
+ * region.h. */
 struct bcri_journal_shm {
     union {
         struct {
@@ -145,7 +149,8 @@ static_assert(offsetof(struct bcri_journal_shm, ring) == 96, "docs/layout/record
 static_assert(offsetof(struct bcri_journal_shm, detached) == 128, "docs/layout/record.md");
 static_assert(sizeof(struct bcri_journal_shm) == 192, "docs/layout/record.md");
 
-/* One store of a committed transaction: where = word reference (ref << 5 | byte in unit) | kind << 60. */
+/* One store of a committed transaction: where = word reference (ref << 5 | byte in unit) | kind << 60.
+ */
 struct bcri_redo_shm {
     _Atomic uint64_t where;
     _Atomic uint64_t value;
@@ -157,8 +162,8 @@ struct bcri_redo_shm {
  *
  *   word: 63..56 state, 55..48 flags, 47..0 region reference
  *
- * While the ID is a waiting get it is also the node of the request: `cell`, `key`, `next`, `prev`, `given`, `kind`
- * belong to the cell and are written under its locks (cells/slow.c). */
+ * While the ID is a waiting get it is also the node of the request: `cell`, `key`, `next`, `prev`,
+ * `given`, `kind` belong to the cell and are written under its locks (cells/slow.c). */
 struct bcri_slot_shm {
     _Atomic uintptr_t data; /* the region's data in the CCE that holds the ID */
 #if UINTPTR_MAX == UINT32_MAX
@@ -176,9 +181,9 @@ struct bcri_slot_shm {
 static_assert(sizeof(struct bcri_slot_shm) == 64, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_slot_shm, word) == 8, "docs/layout/record.md");
 
-/* One operation, as tools see it. `head` is written last. A record is only overwritten once its neighbour before it is: who
- * has read the one of sequence number s, and then finds that the place before it does not hold s + BCRI_TRACE_RECORDS - 1
- * yet, has read it whole. */
+/* One operation, as tools see it. `head` is written last. A record is only overwritten once its
+ * neighbour before it is: who has read the one of sequence number s, and then finds that the place
+ * before it does not hold s + BCRI_TRACE_RECORDS - 1 yet, has read it whole. */
 struct bcri_trace_shm {
     _Atomic uint64_t
         head; /* sequence number | operation << 32 | result << 40 | index of the other CCE's record << 48 */
@@ -191,7 +196,8 @@ static_assert(sizeof(struct bcri_trace_shm) == 32, "docs/layout/record.md");
 
 #define BCRI_FLOOR2_BYTES 512u
 
-/* Which cells of this CCE have requests for their handlers: cells/include/bcri/handler_request.h. */
+/* Which cells of this CCE have requests for their handlers:
+ * cells/include/bcri/handler_request.h. */
 #define BCRI_REQUEST_WORDS 16u
 struct bcri_requests_shm {
     _Atomic uint64_t news;   /* 0, or a cell and how many it has counted; or: look at `bits`; or both */

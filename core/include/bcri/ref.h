@@ -6,10 +6,11 @@
  *   | 0 (tag room) | segment number | offset in the segment, 32-B units|
  *   +--------------+----------------+----------------------------------+
  *
- * Segments are mapped at different addresses in different processes, so nothing shared holds a pointer. A segment
- * number means one file for ever, and is given out again when nothing names it (host.h); 32-byte units reach 128 GiB in a segment. 0 names nothing
- * (the header of the host segment lies there). The 16 tag bits are for whoever stores the reference (a cell's
- * ring entry, a slot's word); bcri_ref values passed around have them clear. */
+ * Segments are mapped at different addresses in different processes, so nothing shared holds a
+ * pointer. A segment number means one file for ever, and is given out again when nothing names it
+ * (host.h); 32-byte units reach 128 GiB in a segment. 0 names nothing (the header of the host
+ * segment lies there). The 16 tag bits are for whoever stores the reference (a cell's ring entry, a
+ * slot's word); bcri_ref values passed around have them clear. */
 #ifndef BCRI_REF_H
 #define BCRI_REF_H
 

@@ -16,7 +16,8 @@
  *
  * Headers of larger blocks lie packed, two to a line, in front of their span (heap.c).
  *
- * Count word: low 32 bits the number of holders, high 32 bits the owner tag of whoever is changing it, else 0.
+ * Count word: low 32 bits the number of holders, high 32 bits the owner tag of whoever is changing
+ * it, else 0.
  *   - {1, 0} seen by a holder that is not a cell: nobody else can reach the region; it may change the word by plain
  *     stores, and write the data. (A cell's reader counts up only under the cell's head lock, so it always meets a
  *     count to which the cell's own hold still belongs.)
@@ -59,8 +60,9 @@ static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout
 #define BCRI_COUNT_OWNER(word)      ((uint32_t)((word) >> 32))
 #define BCRI_COUNT_WORD(count, tag) (((uint64_t)(tag) << 32) | (uint32_t)(count))
 
-/* States of the count journal (cw_state). cw_ref names the region, cw_incarnation says which one: if another lies there by
- * now, the change was done, and repair touches nothing (bcri_heap_count_word).
+/* States of the count journal (cw_state). cw_ref names the region, cw_incarnation says which one:
+ * if another lies there by now, the change was done, and repair touches nothing
+ * (bcri_heap_count_word).
  *   IDLE   -> TRY     about to lock the word                      repair: if it carries our tag, put {c, 0} back
  *   TRY    -> COMMIT  locked, cw_new is the new count             repair: if it carries our tag, put {cw_new, 0};
  *                                                                 the change is done
@@ -69,7 +71,8 @@ static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout
  *   SOLE   -> COMMIT  stored, more than 0                         repair: nothing is left to do
  *   SOLE   -> LAST    stored, 0
  *   any    -> IDLE    bcri_count_committed()
- * Repair leaves in cw_state whether the change is done (COMMIT, LAST: yes; IDLE: no) for the enclosing operation. */
+ * Repair leaves in cw_state whether the change is done (COMMIT, LAST: yes; IDLE: no) for the
+ * enclosing operation. */
 enum bcri_cw_state { BCRI_CW_IDLE = 0, BCRI_CW_TRY, BCRI_CW_COMMIT, BCRI_CW_SOLE, BCRI_CW_LAST };
 
 /* Where a region's data lies in this process. Its segment is mapped. */
@@ -83,29 +86,33 @@ static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
     return bcri_header_data(ctx, region, bcri_at(ctx, region));
 }
 
-/* Adds `more` holders to region `ref`, which the caller holds or whose cell it has locked.
- * Journals through cw_*; the caller must advance its own journal phase and then call bcri_count_committed().
+/* Adds `more` holders to region `ref`, which the caller holds or whose cell it has locked. Journals
+ * through cw_*; the caller must advance its own journal phase and then call bcri_count_committed().
  * bcrE_NOMEM if the count would overflow (nothing changed). */
 int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more);
 
-/* Takes one hold away; frees the block when it was the last. Same journal rule as above. Where the count word cannot be had
- * the daemon, which waits for nobody, makes the hold one of its own IDs', and drops that later. */
+/* Takes one hold away; frees the block when it was the last. Same journal rule as above. Where the
+ * count word cannot be had the daemon, which waits for nobody, makes the hold one of its own IDs',
+ * and drops that later. */
 void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref);
 /* The daemon: those that can be dropped now. */
 void bcri_drops_again(struct bcri_ctx *ctx);
 
-/* Locks the count word of a region for a transaction (cells/tx.h), state TRY, and returns the count. It is released by
- * the transaction's store {new count, 0}, or by bcri_count_unlock() with the count unchanged. */
+/* Locks the count word of a region for a transaction (cells/tx.h), state TRY, and returns the
+ * count. It is released by the transaction's store {new count, 0}, or by bcri_count_unlock() with
+ * the count unchanged. */
 uint32_t bcri_count_lock(struct bcri_ctx *ctx, bcri_ref ref);
 /* The same; false, for the daemon only: it is parked, and has nothing. */
 bool bcri_count_try(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *count_out);
 void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count);
 
-/* enl: finishes or undoes the count change that CCE `index` had open when it died. Returns the final cw_state: IDLE
- * (nothing was changed), COMMIT or LAST (the change is done). The journal is left for the caller to close. */
+/* enl: finishes or undoes the count change that CCE `index` had open when it died. Returns the
+ * final cw_state: IDLE (nothing was changed), COMMIT or LAST (the change is done). The journal is
+ * left for the caller to close. */
 enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index);
 
-/* Closes the count journal. Call it after the step that makes the enclosing operation know that the count is done. */
+/* Closes the count journal. Call it after the step that makes the enclosing operation know that the
+ * count is done. */
 void bcri_count_committed(struct bcri_ctx *ctx);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Region IDs: slots of the CCE's own table in shared memory. The table is what makes a dead CCE's holdings known.
+/* Region IDs: slots of the CCE's own table in shared memory. The table is what makes a dead CCE's
+ * holdings known.
  *
  * States of a slot, and who may move it:
  *   FREE -> LIVE      its CCE (rgalloc, a get that finds a region)
@@ -8,7 +9,8 @@
  *   LISTED -> SERVED|FAILED the same: `given` holds the region, or the error code
  *   TICKET|SERVED -> LIVE   its CCE, without a lock: it has the region
  *   any -> FREE       its CCE, or enl after its death
- *   LISTED put requests (PUTWAIT -> PUTDONE|FAILED) use slots as nodes too, `word` naming the region that waits, and `key` too. */
+ *   LISTED put requests (PUTWAIT -> PUTDONE|FAILED) use slots as nodes too, `word` naming the region that waits, and `key` too.
+ */
 #ifndef BCRI_SLOT_H
 #define BCRI_SLOT_H
 
@@ -51,22 +53,25 @@ static inline bcri_ref bcri_slot_region(uint64_t word)
 {
     return word & BCRI_REF_MASK;
 }
-/* The region on which the slot itself has a hold, in whatever state it is: a request in a list names its cell there. */
+/* The region on which the slot itself has a hold, in whatever state it is: a request in a list
+ * names its cell there. */
 static inline bcri_ref bcri_slot_hold_of(uint64_t word)
 {
     enum bcri_slot_state state = bcri_slot_state(word);
     return state != BCRI_SLOT_LISTED && state != BCRI_SLOT_SERVED ? bcri_slot_region(word) : BCRI_REF_NONE;
 }
 
-/* Whether an ID is still what it was before others ran: another invocation may have freed it, and it may be another one's by now. */
+/* Whether an ID is still what it was before others ran: another invocation may have freed it, and
+ * it may be another one's by now. */
 static inline bool bcri_slot_holds(const struct bcri_slot_shm *slot, bcri_ref region)
 {
     uint64_t word = bcri_load_acquire(&slot->word);
     return bcri_slot_state(word) == BCRI_SLOT_LIVE && bcri_slot_region(word) == region;
 }
 
-/* A free slot, taken off the stack of free ones (its word stays FREE until the caller sets it), or NULL: no memory. The stack
- * is private: what it leads to is used at once, so it must not be where others can store. */
+/* A free slot, taken off the stack of free ones (its word stays FREE until the caller sets it), or
+ * NULL: no memory. The stack is private: what it leads to is used at once, so it must not be where
+ * others can store. */
 struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx);
 static inline struct bcri_slot_shm *bcri_slot_take(struct bcri_ctx *ctx)
 {
@@ -76,14 +81,16 @@ static inline struct bcri_slot_shm *bcri_slot_take(struct bcri_ctx *ctx)
     ctx->slot_top = top - 1;
     return slot;
 }
-/* Puts a slot whose word is FREE back. There is room for each twice: it takes a wild write that makes a free one look live,
- * and a program that frees that again, to give one back that is there. */
+/* Puts a slot whose word is FREE back. There is room for each twice: it takes a wild write that
+ * makes a free one look live, and a program that frees that again, to give one back that is
+ * there. */
 static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     *++ctx->slot_top = slot;
 }
-/* Those of the chunk looked into last are found inline, others by going through the chunks.
- * The slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's slots. */
+/* Those of the chunk looked into last are found inline, others by going through the chunks. The
+ * slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's
+ * slots. */
 struct bcri_slot_shm *bcri_slot_of_slow(struct bcri_ctx *ctx, void **rgid);
 static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid)
 {
@@ -123,7 +130,8 @@ static inline struct bcri_slot_shm *bcri_slot_and_ref(struct bcri_ctx *ctx, void
         *ref_out = bcri_slot_ref(ctx, slot);
     return slot;
 }
-/* Makes the stack of free IDs anew, empty, with room for so many. False: no memory, nothing has changed. */
+/* Makes the stack of free IDs anew, empty, with room for so many. False: no memory, nothing has
+ * changed. */
 bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots);
 
 /* Walks all slots of a record (enl, tools): calls `visit` for each that is not FREE. */

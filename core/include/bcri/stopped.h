@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a process is stopped: by SIGSTOP, by a terminal, by a debugger. Such a one is not dead, and what it holds is not
- * taken away from it; it is reported. Source: proc(5), /proc/PID/stat, states T and t. */
+/* Whether a process is stopped: by SIGSTOP, by a terminal, by a debugger. Such a one is not dead,
+ * and what it holds is not taken away from it; it is reported. Source: proc(5), /proc/PID/stat,
+ * states T and t. */
 #ifndef BCRI_STOPPED_H
 #define BCRI_STOPPED_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is always recorded of a CCE: counters, and a ring of its last operations, in its record in shared memory, for enl
- * and tools to read while it runs and after its death. A few plain stores to lines that only this CCE writes. */
+/* What is always recorded of a CCE: counters, and a ring of its last operations, in its record in
+ * shared memory, for enl and tools to read while it runs and after its death. A few plain stores to
+ * lines that only this CCE writes. */
 #ifndef BCRI_TRACE_H
 #define BCRI_TRACE_H
 
@@ -62,7 +63,8 @@ static inline void bcri_trace_write(struct bcri_ctx *ctx, uint32_t seq, enum bcr
     volatile struct bcri_trace_shm *trace =
         &ctx->trace[seq % BCRI_TRACE_RECORDS]; /* else gcc packs what it stores first */
     ctx->trace_seq = seq;
-    /* What is overwritten from here on was behind the neighbour's head: who sees any of it sees that, too. */
+    /* What is overwritten from here on was behind the neighbour's head: who sees any of it sees
+     * that, too. */
     atomic_thread_fence(memory_order_release);
     trace->cell = cell;
     trace->bytes = bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The one loop by which this library waits. It looks for as long as an answer is likely to come at once (spins), then lets others run
- * between its looks (yields), then sleeps. What it looks at and how it sleeps are given to it; the loop is inlined together with
- * both, so that a turn of a spin looks at nothing but what it must.
+/* The one loop by which this library waits. It looks for as long as an answer is likely to come at
+ * once (spins), then lets others run between its looks (yields), then sleeps. What it looks at and
+ * how it sleeps are given to it; the loop is inlined together with both, so that a turn of a spin
+ * looks at nothing but what it must.
  *
  * How long each part lasts: docs/adr/0002-waiting.md. */
 #ifndef BCRI_WAIT_LOOP_H
@@ -20,11 +21,12 @@ struct bcri_wait_loop {
     int spins;  /* looks before the first yield */
     int yields; /* looks between that and the first sleep */
     uint64_t deadline_ns;
-    /* What ends the wait, or BCRI_NOT_YET. look_around looks at what changes seldom: in every 64th turn of the spin, and in each
-     * turn after it. It may be NULL. */
+    /* What ends the wait, or BCRI_NOT_YET. look_around looks at what changes seldom: in every 64th
+     * turn of the spin, and in each turn after it. It may be NULL. */
     int (*look)(void *arg);
     int (*look_around)(void *arg);
-    /* Returns when it was rung, at the deadline, or early. NULL: the wait ends where it would sleep. */
+    /* Returns when it was rung, at the deadline, or early. NULL: the wait ends where it would
+     * sleep. */
     int (*sleep)(void *arg, uint64_t deadline_ns);
 };
 
@@ -34,8 +36,9 @@ static inline bool bcri_wait_is_over(uint64_t deadline_ns)
     return deadline_ns != BCRI_DEADLINE_NEVER && bcri_clock_ns() >= deadline_ns;
 }
 
-/* What look, look_around or sleep has said; BCRI_NOT_YET: the deadline has passed, or there is no sleep. The deadline is
- * looked at together with look_around: who may come too late looks before. */
+/* What look, look_around or sleep has said; BCRI_NOT_YET: the deadline has passed, or there is no
+ * sleep. The deadline is looked at together with look_around: who may come too late looks
+ * before. */
 BCRI_INLINE int bcri_wait_loop(struct bcri_wait_loop loop, void *arg)
 {
     enum { AROUND = 64 };

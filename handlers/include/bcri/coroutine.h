@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Coroutines: several stacks in one thread, of which one runs at a time and says which is the next.
  *
- * A switch saves the registers that a call preserves, the floating-point modes and the stack pointer, and nothing else: no
- * signal mask, no system call. It is made by Boost.Context's assembly (plain C symbols), or by ucontext(3), some thirty times
- * slower, where that library is missing; both are always built and tested where it is there.
+ * A switch saves the registers that a call preserves, the floating-point modes and the stack
+ * pointer, and nothing else: no signal mask, no system call. It is made by Boost.Context's assembly
+ * (plain C symbols), or by ucontext(3), some thirty times slower, where that library is missing;
+ * both are always built and tested where it is there.
  *
- * It is inline: a processor predicts where a routine returns to by the calls before it, and is wrong for each routine that
- * returns on another stack than it was called on.
+ * It is inline: a processor predicts where a routine returns to by the calls before it, and is
+ * wrong for each routine that returns on another stack than it was called on.
  *
  * AddressSanitizer and ThreadSanitizer are told of each switch and of each stack.
  *
- * A coroutine may be resumed by another thread than the one that ran it before, never by two at once.
- * Source: Boost.Context, "fcontext_t"; sanitizer/common_interface_defs.h, sanitizer/tsan_interface.h. */
+ * A coroutine may be resumed by another thread than the one that ran it before, never by two at
+ * once. Source: Boost.Context, "fcontext_t"; sanitizer/common_interface_defs.h,
+ * sanitizer/tsan_interface.h. */
 #ifndef BCRI_COROUTINE_H
 #define BCRI_COROUTINE_H
 
@@ -20,8 +22,8 @@
 
 #include "bcri/sanitizer.h"
 
-/* Makes *co a coroutine that runs `body` on the `bytes` bytes from `low` on when it is switched to for the first time. The
- * body never returns. Returns 0 or bcrE_NOMEM. */
+/* Makes *co a coroutine that runs `body` on the `bytes` bytes from `low` on when it is switched to
+ * for the first time. The body never returns. Returns 0 or bcrE_NOMEM. */
 int bcri_coroutine_make(struct bcri_coroutine *co, void *low, size_t bytes,
                         void (*body)(struct bcri_coroutine *self));
 /* Forgets a coroutine that is not running; its stack may be used for something else then. */
@@ -48,8 +50,8 @@ void bcri_coroutine_jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
 
 #endif
 
-/* Goes on with `to`; returns when somebody switches to `from`, which is the one that runs. A zeroed coroutine, never made,
- * stands for the calling thread's own stack. */
+/* Goes on with `to`; returns when somebody switches to `from`, which is the one that runs. A zeroed
+ * coroutine, never made, stands for the calling thread's own stack. */
 static inline void bcri_coroutine_switch(struct bcri_coroutine *from, struct bcri_coroutine *to)
 {
     to->from = from;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which handler is installed at which cell: a hash table by cell number. Handlers are never moved. In the table they lie in the
- * order of the hashes by which their requests are found (handler_request.h), but for those who were pushed aside. */
+/* Which handler is installed at which cell: a hash table by cell number. Handlers are never moved.
+ * In the table they lie in the order of the hashes by which their requests are found
+ * (handler_request.h), but for those who were pushed aside. */
 #ifndef BCRI_REGISTRY_H
 #define BCRI_REGISTRY_H
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* What may run next in a CCE: requests of its handlers, and stopped invocations that can go on.
  *
- * A *level* holds what has one priority. Levels that hold anything are in a heap, so a program with a few priorities pays the same
- * for each turn, however much is queued. Within a level come
+ * A *level* holds what has one priority. Levels that hold anything are in a heap, so a program with
+ * a few priorities pays the same for each turn, however much is queued. Within a level come
  *   1. invocations that were blocked and no longer are, and those that were interrupted: which came first, but of the interrupted
  *      only the one that stopped last;
  *   2. handlers that are requested: whose turn has waited longest, one invocation each turn; then it waits anew;
  *   3. one in bcr_allow, the last caller first.
- * An interrupted one may be told to let some turns pass first (`after_turns`): the main program, whom requests of its own
- * priority interrupt.
+ * An interrupted one may be told to let some turns pass first (`after_turns`): the main program,
+ * whom requests of its own priority interrupt.
  *
- * Nothing is allocated but levels: whatever may be added holds its level, and is a link of a list. Pure: knows neither cells nor
- * stacks. */
+ * Nothing is allocated but levels: whatever may be added holds its level, and is a link of a list.
+ * Pure: knows neither cells nor stacks. */
 #ifndef BCRI_RUN_QUEUE_H
 #define BCRI_RUN_QUEUE_H
 
@@ -112,12 +112,14 @@ static inline void bcri_run_queue_request(struct bcri_run_queue *queue, struct b
     if (level->heap_idx == SIZE_MAX)
         bcri_run_queue_fill(queue, level);
 }
-/* A handler gets another priority: its turn has waited there as long as here. Or all its requests are dropped. */
+/* A handler gets another priority: its turn has waited there as long as here. Or all its requests
+ * are dropped. */
 void bcri_run_queue_move(struct bcri_run_queue *queue, struct bcri_requested *requested,
                          struct bcri_level *to);
 void bcri_run_queue_drop(struct bcri_run_queue *queue, struct bcri_requested *requested);
 
-/* Adds an invocation that was blocked to its level; puts one that stops without that onto the stack of a level that it holds. */
+/* Adds an invocation that was blocked to its level; puts one that stops without that onto the stack
+ * of a level that it holds. */
 void bcri_run_queue_resume(struct bcri_run_queue *queue, struct bcri_resumable *invocation);
 void bcri_run_queue_stop(struct bcri_run_queue *queue, struct bcri_resumable *invocation,
                          struct bcri_level *level, uint64_t after_turns);
@@ -128,8 +130,8 @@ static inline struct bcri_level *bcri_run_queue_top(const struct bcri_run_queue 
     return queue->heap_count != 0 ? queue->heap[0] : NULL;
 }
 
-/* What is next, taken out: one of the two is set. With `may_start` false only invocations are. False: nothing of priority
- * `least` or more. */
+/* What is next, taken out: one of the two is set. With `may_start` false only invocations are.
+ * False: nothing of priority `least` or more. */
 struct bcri_turn {
     struct bcri_requested *requested;
     struct bcri_resumable *invocation;
@@ -152,7 +154,8 @@ static inline struct bcri_requested *bcri_level_turn(struct bcri_run_queue *queu
     return requested;
 }
 
-/* The same where it is a request, which is what it mostly is. NULL: it may be something else, or nothing. */
+/* The same where it is a request, which is what it mostly is. NULL: it may be something else, or
+ * nothing. */
 static inline struct bcri_requested *bcri_run_queue_next_request(struct bcri_run_queue *queue, int least)
 {
     struct bcri_level *level = bcri_run_queue_top(queue);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A coroutine, and what AddressSanitizer, ThreadSanitizer and valgrind are told of coroutines and their stacks.
+/* A coroutine, and what AddressSanitizer, ThreadSanitizer and valgrind are told of coroutines and
+ * their stacks.
  *
- * AddressSanitizer keeps the bounds of the stack that runs, and may keep frames elsewhere (`fake_stack`). ThreadSanitizer keeps
- * a call stack and a clock for each (`fiber`); a switch orders what was done before it and after it.
+ * AddressSanitizer keeps the bounds of the stack that runs, and may keep frames elsewhere
+ * (`fake_stack`). ThreadSanitizer keeps a call stack and a clock for each (`fiber`); a switch
+ * orders what was done before it and after it.
  *
- * Valgrind looks around in what it takes for the running stack, so it must know where each ends: a few instructions when a
- * stack is made, which do nothing without it.
+ * Valgrind looks around in what it takes for the running stack, so it must know where each ends: a
+ * few instructions when a stack is made, which do nothing without it.
  *
  * bcri/coroutine.h is what to include. */
 #ifndef BCRI_SANITIZER_H
@@ -55,7 +57,8 @@ struct bcri_coroutine {
     unsigned valgrind_id;
 };
 
-/* Valgrind's leak check reads whatever it takes for memory. Pages that fault without a mapping of their own take a signal each. */
+/* Valgrind's leak check reads whatever it takes for memory. Pages that fault without a mapping of
+ * their own take a signal each. */
 static inline bool bcri_sanitizer_reads_guards(void)
 {
 #ifdef RUNNING_ON_VALGRIND
@@ -118,7 +121,8 @@ static inline void bcri_sanitizer_arrived(struct bcri_coroutine *self, struct bc
     size_t bytes;
     __sanitizer_finish_switch_fiber(self->fake_stack, &low, &bytes);
     if (from->body == NULL && from->low != low) {
-        /* A thread's own: while that is stopped, it is no stack that the leak check would look into. */
+        /* A thread's own: while that is stopped, it is no stack that the leak check would look
+         * into. */
         if (from->low != NULL)
             __lsan_unregister_root_region(from->low, from->bytes);
         from->low = (unsigned char *)(uintptr_t)low;

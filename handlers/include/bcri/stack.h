@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks for coroutines, pooled: made many at a time, kept for the next one when they are given back.
+/* Stacks for coroutines, pooled: made many at a time, kept for the next one when they are given
+ * back.
  *
  *   low                                                       low + bytes
  *    | guard |                 bytes of stack               |  next one's guard ...
  *
- * A stack is memory that the system gives page by page as it is touched, so that many large ones cost little. What lies below
- * it must not be reached by who uses too much of it:
+ * A stack is memory that the system gives page by page as it is touched, so that many large ones
+ * cost little. What lies below it must not be reached by who uses too much of it:
  *   GUARD     pages that fault, by MADV_GUARD_INSTALL, which costs no mapping (Linux 6.13)
  *   PROTECT   pages that fault, by mprotect: each is a mapping of its own, so only for as many stacks as keeps the process
  *             within half of vm.max_map_count
  *   CANARY    beyond that: a pattern at the lower end, to be compared whenever the stack stops running
- * A fault in a guard ends the process with a message (bcri_stacks_watch), and so does a spoilt canary. A function whose own
- * frame is larger than a guard steps over it. If it faults then, or calls BCR from a place that is nobody's, that ends the process
- * in the same way; but what it stores meanwhile where other memory is, is not seen.
+ * A fault in a guard ends the process with a message (bcri_stacks_watch), and so does a spoilt
+ * canary. A function whose own frame is larger than a guard steps over it. If it faults then, or
+ * calls BCR from a place that is nobody's, that ends the process in the same way; but what it
+ * stores meanwhile where other memory is, is not seen.
  *
- * Memory that was needed once goes back to the system, half of what was not needed meanwhile at a time, whenever the pool's user
- * looks back (bcri_stacks_look_back). What is taken and given back all the time keeps its memory.
+ * Memory that was needed once goes back to the system, half of what was not needed meanwhile at a
+ * time, whenever the pool's user looks back (bcri_stacks_look_back). What is taken and given back
+ * all the time keeps its memory.
  *
- * Each stack is the first member of what its user keeps beside it (`element_bytes`), never moved, zeroed once.
- * Nothing here is shared between pools; one thread at a time uses a pool. */
+ * Each stack is the first member of what its user keeps beside it (`element_bytes`), never moved,
+ * zeroed once. Nothing here is shared between pools; one thread at a time uses a pool. */
 #ifndef BCRI_STACK_H
 #define BCRI_STACK_H
 
@@ -101,16 +104,18 @@ static inline void bcri_stack_check(const struct bcri_stack *stack)
         bcri_stack_check_canary(stack);
 }
 
-/* The stack of some pool of this process that `address`, or the guard below it, belongs to; NULL: none. */
+/* The stack of some pool of this process that `address`, or the guard below it, belongs to; NULL:
+ * none. */
 const struct bcri_stack *bcri_stack_around(uintptr_t address);
-/* So far below the end of a stack it may be that one that has stepped over the guard is thought to be. */
+/* So far below the end of a stack it may be that one that has stepped over the guard is thought to
+ * be. */
 #define BCRI_STACK_STEP_MOST ((uintptr_t)64 << 20)
 /* Ends the process with the message, as whoever calls runs on a stack that is too small. */
 _Noreturn void bcri_stack_end(const struct bcri_stack *stack);
 
-/* Makes faults in the guards of this process's pools end it with a message that names the handler's cell. Once for the process
- * (all other faults go where they went before) and once for each thread that will run on such stacks: a thread without an
- * alternate signal stack gets one. */
+/* Makes faults in the guards of this process's pools end it with a message that names the handler's
+ * cell. Once for the process (all other faults go where they went before) and once for each thread
+ * that will run on such stacks: a thread without an alternate signal stack gets one. */
 void bcri_stacks_watch(void);
 
 #endif

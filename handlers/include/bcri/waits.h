@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What blocked invocations wait for: requests at cells, other events, deadlines.
  *
- * There may be very many, and most turns bring nothing for most of them. So those that have blocked last are *polled*: looked
- * at in every turn, as any waiting get looks at its ticket. All others are *armed*: their requests carry the mark by which
- * who serves them rings the bell. When it was rung, those are looked at whose cells the ringers have named (bell.h), else all.
- * The ones that wait for a single request are in a table by cell for that; the few others are always looked at.
+ * There may be very many, and most turns bring nothing for most of them. So those that have blocked
+ * last are *polled*: looked at in every turn, as any waiting get looks at its ticket. All others
+ * are *armed*: their requests carry the mark by which who serves them rings the bell. When it was
+ * rung, those are looked at whose cells the ringers have named (bell.h), else all. The ones that
+ * wait for a single request are in a table by cell for that; the few others are always looked at.
  *
  * Deadlines are in a heap. One thread at a time. */
 #ifndef BCRI_WAITS_H
@@ -18,7 +19,8 @@
 #include "bcri/request.h"
 #include "bcri/slot.h"
 
-/* Something else that an invocation can wait for; whoever makes it happen rings this CCE's bell afterwards. */
+/* Something else that an invocation can wait for; whoever makes it happen rings this CCE's bell
+ * afterwards. */
 struct bcri_event {
     bool (*happened)(struct bcri_event *event);
 };
@@ -68,11 +70,12 @@ static inline bool bcri_waits_quiet(const struct bcri_waits *waits)
     return waits->polled.first == NULL && waits->deadline_count == 0 &&
            (waits->armed.first == NULL || bcri_load_acquire(&waits->ctx->bell->bell) == waits->bell_seen);
 }
-/* Calls `over` for each that is over, after taking it out: `exact`: deadlines by the exact clock. `over` adds none. */
+/* Calls `over` for each that is over, after taking it out: `exact`: deadlines by the exact clock.
+ * `over` adds none. */
 void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait));
 
-/* Waits until a look may find something, or a handler is requested: spins, yields, sleeps, not beyond `latest_ns`. Whether it has
- * slept. */
+/* Waits until a look may find something, or a handler is requested: spins, yields, sleeps, not
+ * beyond `latest_ns`. Whether it has slept. */
 bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Running enl and its programs from a test, in a folder of its own, and knowing what they do without ever sleeping:
- * programs tell by a fifo, are let on by another, and their end is seen through pidfds. */
+/* Running enl and its programs from a test, in a folder of its own, and knowing what they do
+ * without ever sleeping: programs tell by a fifo, are let on by another, and their end is seen
+ * through pidfds. */
 #ifndef SYS_RUN_H
 #define SYS_RUN_H
 
@@ -17,15 +18,16 @@ struct run {
     char error[1 << 16]; /* stderr */
 };
 
-/* The test's folder: the working directory, and where logs go. Made by the first call of anything here, taken away when
- * the test process ends well. */
+/* The test's folder: the working directory, and where logs go. Made by the first call of anything
+ * here, taken away when the test process ends well. */
 const char *run_folder(void);
 /* The programs of this build. */
 const char *run_enl(void);
 const char *run_cce(void);
 const char *run_plain(void);
 
-/* Starts a command: run_start(&run, program, word, ...). Set environment variables before (they are this process's). */
+/* Starts a command: run_start(&run, program, word, ...). Set environment variables before (they are
+ * this process's). */
 #define run_start(run, ...) run_start_words((run), (const char *const[]){__VA_ARGS__, NULL})
 void run_start_words(struct run *run, const char *const *words);
 /* Reads its output to the end and waits for it. */
@@ -35,7 +37,8 @@ void run_check_error(const struct run *run, const char *part);
 
 /* The next line that a program told; without the newline. Valid until the next call. */
 const char *run_told(void);
-/* The same, from a program that `run` runs: it is an error if that ends without telling anything. */
+/* The same, from a program that `run` runs: it is an error if that ends without telling
+ * anything. */
 const char *run_told_by(struct run *run);
 /* The same for a line of "tell": ordinal and pid; the group is returned. */
 pid_t run_told_pid(int *ordinal, pid_t *pid);
@@ -50,7 +53,8 @@ void run_gone(int pidfd);
 
 /* Waits until a file of the folder that begins with `prefix` contains `text` (inotify). */
 void run_wait_for_text(const char *prefix, const char *text);
-/* The path of the folder's only file that begins with `prefix` and ends with `suffix`. Valid until the next call. */
+/* The path of the folder's only file that begins with `prefix` and ends with `suffix`. Valid until
+ * the next call. */
 const char *run_file(const char *prefix, const char *suffix);
 /* host.pid, out of the name of the only log. Valid until the next call. */
 const char *run_program(void);

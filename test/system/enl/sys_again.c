@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* CCEs come and go, and what they had serves those that follow; one that has it mapped is stopped meanwhile: `sys_again WARM
- * STOPPED AFTER`, so many rounds each. In each round a CCE comes, hands out regions, frees one of the root's, and goes; all regions
- * hold the round's number. The bystander takes one of each, and gives it one, but while it is stopped. With SYS_INSIDE it is stopped within an
- * operation. The root prints how many numbers of segments there are after each part. */
+/* CCEs come and go, and what they had serves those that follow; one that has it mapped is stopped
+ * meanwhile: `sys_again WARM STOPPED AFTER`, so many rounds each. In each round a CCE comes, hands
+ * out regions, frees one of the root's, and goes; all regions hold the round's number. The
+ * bystander takes one of each, and gives it one, but while it is stopped. With SYS_INSIDE it is
+ * stopped within an operation. The root prints how many numbers of segments there are after each
+ * part. */
 #include <bcr.h>
 
 #include <fcntl.h>
@@ -72,8 +74,9 @@ static int meet(void)
     return cce;
 }
 
-/* Waits within an operation until it has been stopped and goes on. SIGCONT is blocked before the root is told, so that it is
- * found by sigwait() also when the root stops this process between the two. */
+/* Waits within an operation until it has been stopped and goes on. SIGCONT is blocked before the
+ * root is told, so that it is found by sigwait() also when the root stops this process between the
+ * two. */
 static void stop_inside(void)
 {
     struct bcri_ctx *ctx = bcri_self();
@@ -89,7 +92,8 @@ static void stop_inside(void)
     close(fd);
 }
 
-/* Takes a region of each CCE that it is told of: the first word of an errand is a region that names that. */
+/* Takes a region of each CCE that it is told of: the first word of an errand is a region that names
+ * that. */
 static int bystander(void)
 {
     must(bcr_cagrow(OWN, 0, 1, 0, 0, 8, 1 << 20) == OWN, "cagrow");

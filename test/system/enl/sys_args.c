@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A CCE that calls bcr_init, bcr_enlist and bcr_arch with each wrong argument, and looks whether anything has changed.
- * What is not as the manual says is printed; at the end the number of calls. */
+/* A CCE that calls bcr_init, bcr_enlist and bcr_arch with each wrong argument, and looks whether
+ * anything has changed. What is not as the manual says is printed; at the end the number of
+ * calls. */
 #include <bcr.h>
 
 #include <errno.h>

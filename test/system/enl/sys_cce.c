@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A CCE that does what it is told: the root by its arguments, the others by the words of $SYS_CHILD.
+/* A CCE that does what it is told: the root by its arguments, the others by the words of
+ * $SYS_CHILD.
  *
  *   tell          writes "ordinal pid group" to the fifo $SYS_TELL: the test knows that it is there
  *   about         writes what it was given: limits, mask, directory, and so on
@@ -145,7 +146,8 @@ static void standard(void)
     tell("standard %d %s\n", open_count, fd < 0 ? "none" : fd <= 2 ? "taken" : "left");
 }
 
-/* Closes the library's descriptors, puts sockets in their places, and calls what would write to the library's. */
+/* Closes the library's descriptors, puts sockets in their places, and calls what would write to the
+ * library's. */
 static void own_sockets(void)
 {
     enum { PAIRS = 8 };

@@ -9,7 +9,8 @@
  *       any               is killed at some moment from just before bcr_init on
  *       corrupt           becomes a CCE, makes its cell 0 corrupt, tells its pid, and ends itself of that
  *
- * $SYS_BOARD: a file on which they are counted, and which each that is enlisted has locked for as long as it is there. */
+ * $SYS_BOARD: a file on which they are counted, and which each that is enlisted has locked for as
+ * long as it is there. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>

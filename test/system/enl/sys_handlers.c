@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that lives in its handlers: each CCE greets the root, whose handler enlists further ones, waits for enl in doing so,
- * and lets others of it run meanwhile, which call enl too. The root says how many have greeted, and ends. */
+/* A program that lives in its handlers: each CCE greets the root, whose handler enlists further
+ * ones, waits for enl in doing so, and lets others of it run meanwhile, which call enl too. The
+ * root says how many have greeted, and ends. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

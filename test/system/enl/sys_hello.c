@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that says hello to enl by itself, with another layout or archtype than its library's: "layout" or "archtype".
- * It prints enl's answer: status and sentence. */
+/* A program that says hello to enl by itself, with another layout or archtype than its library's:
+ * "layout" or "archtype". It prints enl's answer: status and sentence. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

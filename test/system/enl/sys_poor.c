@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that has next to nothing when it calls bcr_init: no address space ("memory") or no descriptors ("descriptors"). It
- * prints what bcr_init says. */
+/* A program that has next to nothing when it calls bcr_init: no address space ("memory") or no
+ * descriptors ("descriptors"). It prints what bcr_init says. */
 #include <bcr.h>
 
 #include <stdbool.h>

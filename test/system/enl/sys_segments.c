@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that makes very many memory segments: `sys_segments CCES`, SYS_EACH each. The root enlists one CCE after the other,
- * each of which makes so many segments as soon as it is there, and ends; with SYS_NEW=1 without asking for numbers that are free
- * again. Then the root says what it still can do. */
+/* A program that makes very many memory segments: `sys_segments CCES`, SYS_EACH each. The root
+ * enlists one CCE after the other, each of which makes so many segments as soon as it is there, and
+ * ends; with SYS_NEW=1 without asking for numbers that are free again. Then the root says what it
+ * still can do. */
 #include <bcr.h>
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CCEs of which one is stopped while it holds the locks of a cell. The root has the cell, and does what its arguments say:
+/* CCEs of which one is stopped while it holds the locks of a cell. The root has the cell, and does
+ * what its arguments say:
  *
  *   enlist N    enlists CCE N
  *   wait        reads a byte from the fifo $SYS_GO
@@ -7,9 +8,10 @@
  *   get MSEC, read MSEC, lock MSEC, put    does that with the cell and tells the code
  *   meet        takes a CCE's name from its next cell, and gets from that one's cell, for ever; tells before, and the code
  *
- * The others by their ordinals: 1 tells and waits in the cell for a region that does not come; 2 takes the locks that
- * $SYS_HOLDS names (h, t, or both), tells, is stopped, and lets go when it is continued; 3 tells and
- * ends; 4 tells and zaps the cell, for which it needs both locks; 5 has a cell too, sends its name, tells, and waits. */
+ * The others by their ordinals: 1 tells and waits in the cell for a region that does not come; 2
+ * takes the locks that $SYS_HOLDS names (h, t, or both), tells, is stopped, and lets go when it is
+ * continued; 3 tells and ends; 4 tells and zaps the cell, for which it needs both locks; 5 has a
+ * cell too, sends its name, tells, and waits. */
 #include <bcr.h>
 
 #include <fcntl.h>

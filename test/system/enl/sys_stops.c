@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* CCEs that call this and that, at each other's cells, until the board says that it is over. On the board ($SYS_BOARD, board.h) each counts its calls. Then all rest,
- * holding nothing, until the root is let on by a byte in the fifo $SYS_GO. */
+/* CCEs that call this and that, at each other's cells, until the board says that it is over. On the
+ * board ($SYS_BOARD, board.h) each counts its calls. Then all rest, holding nothing, until the root
+ * is let on by a byte in the fifo $SYS_GO. */
 #include <bcr.h>
 
 #include <fcntl.h>

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What CCEs that have ended had serves those that follow, also where one that has it mapped was stopped all the while. */
+/* What CCEs that have ended had serves those that follow, also where one that has it mapped was
+ * stopped all the while. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "check.h"
 #include "run.h"
 
-/* The ends of some CCEs and the births of the next overlap, more or less; one a round would be too many. */
+/* The ends of some CCEs and the births of the next overlap, more or less; one a round would be too
+ * many. */
 enum { OVERLAP = 30, WARM = 30, STOPPED = 60, AFTER = 60 };
 
 static struct run run;

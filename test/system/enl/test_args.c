@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Wrong arguments of the routines that need enl: each shows its code, and nothing has changed. What they are stands in
- * sys_args.c. */
+/* Wrong arguments of the routines that need enl: each shows its code, and nothing has changed. What
+ * they are stands in sys_args.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that end, or lose their connection, between their hello and their being CCEs. Audits of a large shared memory keep the
- * daemon's worker from making a cell 0 meanwhile. */
+/* Processes that end, or lose their connection, between their hello and their being CCEs. Audits of
+ * a large shared memory keep the daemon's worker from making a cell 0 meanwhile. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program in a control group with little memory: what does not fit is refused where it is asked for, and nobody is killed
- * for it later. */
+/* A program in a control group with little memory: what does not fit is refused where it is asked
+ * for, and nobody is killed for it later. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,8 +29,8 @@ static bool write_to(const char *name, const char *text)
     return written;
 }
 
-/* This process's group of the memory controller, as /proc/self/cgroup has it: `begin` is what its line begins with, or has
- * in it. "" if there is none. */
+/* This process's group of the memory controller, as /proc/self/cgroup has it: `begin` is what its
+ * line begins with, or has in it. "" if there is none. */
 static void own_group(const char *begin, char *out, size_t capacity)
 {
     char line[PATH_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers of enl's stdout and stderr that take their time, or for ever: a pager, a stopped terminal, a full disk's pipe.
- * Nothing else may wait for them. */
+/* Readers of enl's stdout and stderr that take their time, or for ever: a pager, a stopped
+ * terminal, a full disk's pipe. Nothing else may wait for them. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

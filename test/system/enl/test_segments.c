@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* More memory segments than there are numbers: they come again. A program that uses all up at a time is warned before, what fails
- * says so, and the rest goes on. */
+/* More memory segments than there are numbers: they come again. A program that uses all up at a
+ * time is warned before, what fails says so, and the rest goes on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

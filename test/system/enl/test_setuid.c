@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set-user-ID program in the hands of another user: nothing that he chooses (his environment, his argv[0], his enl) decides
- * what runs, or whose memory is worked on, with its rights. */
+/* A set-user-ID program in the hands of another user: nothing that he chooses (his environment, his
+ * argv[0], his enl) decides what runs, or whose memory is worked on, with its rights. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static void copy(const char *from, const char *name)
     run_write_file(name, bytes, length, 0755);
 }
 
-/* `from` as a set-user-ID program of root in the test's folder, beside an "enl" of the other user's that tells of itself. */
+/* `from` as a set-user-ID program of root in the test's folder, beside an "enl" of the other user's
+ * that tells of itself. */
 static void prepare(const char *from)
 {
     if (geteuid() != 0)

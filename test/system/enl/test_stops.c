@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* CCEs are stopped at any moment of any call, and go on, and die, while others work at the same cells. */
+/* CCEs are stopped at any moment of any call, and go on, and die, while others work at the same
+ * cells. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -20,7 +21,8 @@ static struct board *board;
 static uint64_t state;
 static bool dead[BOARD_CCES], still[BOARD_CCES];
 
-/* How long nobody may have come on for the test to look whether that is allowed: a second, a hundred times. */
+/* How long nobody may have come on for the test to look whether that is allowed: a second, a
+ * hundred times. */
 enum { LOOKS = 1000 };
 
 static void pause_shortly(void)
@@ -78,7 +80,8 @@ static void go_on(void)
     }
 }
 
-/* Whether all that live and are not stopped make `calls` more; waits as long as any of them comes on. */
+/* Whether all that live and are not stopped make `calls` more; waits as long as any of them comes
+ * on. */
 static bool come_on(unsigned calls)
 {
     unsigned from[BOARD_CCES], last[BOARD_CCES];

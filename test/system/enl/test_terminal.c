@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program on a terminal: a pty whose session leader does for enl what a shell with job control does. */
+/* A program on a terminal: a pty whose session leader does for enl what a shell with job control
+ * does. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -28,8 +29,8 @@ static void give_terminal_to(pid_t group)
     signal(SIGTTOU, SIG_DFL);
 }
 
-/* The shell: runs the job in the foreground; tells "s" when it has stopped, then waits for a byte and does what fg does;
- * tells "e" and the status when it has ended. */
+/* The shell: runs the job in the foreground; tells "s" when it has stopped, then waits for a byte
+ * and does what fg does; tells "e" and the status when it has ended. */
 static _Noreturn void be_shell(const char *slave, char *const *words)
 {
     CHECK(setsid() > 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The abstract address under attack: by other users, by silence, by numbers, by nonsense. Each time the program goes on,
- * answers the next command, and holds on to nothing. */
+/* The abstract address under attack: by other users, by silence, by numbers, by nonsense. Each time
+ * the program goes on, answers the next command, and holds on to nothing. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -275,7 +275,8 @@ TEST(a_process_that_waits_and_dies_is_forgotten)
     answers_and_ends();
 }
 
-/* Somebody's own socket at such an address, with so many waiting before it that one more has to wait too. */
+/* Somebody's own socket at such an address, with so many waiting before it that one more has to
+ * wait too. */
 static int fill(const char *name)
 {
     struct sockaddr_un address;

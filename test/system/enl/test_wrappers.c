@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* enl is killed while its CCEs run under other programs: nothing may be left of any of them.
  *
- * What belongs to a run is known by a variable in its environment, which wrappers pass on; the end of each process is
- * seen through a pidfd. */
+ * What belongs to a run is known by a variable in its environment, which wrappers pass on; the end
+ * of each process is seen through a pidfd. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -34,7 +34,8 @@ static bool is_marked(pid_t pid)
     return memmem(environment, length, mark, strlen(mark)) != NULL;
 }
 
-/* A process of this run, not this one nor enl; 0 if there is none. Those that have ended have no environment. */
+/* A process of this run, not this one nor enl; 0 if there is none. Those that have ended have no
+ * environment. */
 static pid_t any_left(void)
 {
     pid_t found = 0;
@@ -114,7 +115,8 @@ static void other_under(const char *format)
     kill_and_look(2);
 }
 
-/* Whether that tool can run a program of this build at all: it may not be installed, or be for another machine. */
+/* Whether that tool can run a program of this build at all: it may not be installed, or be for
+ * another machine. */
 static void need(const char *tool, const char *command)
 {
     static char line[1024], reason[128];

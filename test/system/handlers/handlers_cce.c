@@ -238,7 +238,8 @@ static void use_more_than_there_is(int cell)
     bcr_allow(0);
 }
 
-/* A frame of so much, of which only the lower end is touched: by `below`, and by the call itself. */
+/* A frame of so much, of which only the lower end is touched: by `below`, and by the call
+ * itself. */
 static size_t frame_bytes;
 __attribute__((noinline, no_stack_protector)) static void step(void (*below)(void))
 {
@@ -290,7 +291,8 @@ static void wait_for_release(int cell)
     take(bcr_cce, PRIVATE, bcr_BLOCK);
 }
 
-/* Three stacks are used and given back, the uppermost last: that one is used next, above one that nobody uses. */
+/* Three stacks are used and given back, the uppermost last: that one is used next, above one that
+ * nobody uses. */
 static void need_frame_beside(void)
 {
     grow(8);

@@ -39,7 +39,8 @@ TEST(handlers_allow_handlers_to_a_depth_of_a_thousand)
     check_done();
 }
 
-/* A sanitizer keeps books on each stack: there it is fewer. On 32 bits there are a thousand stacks at most. */
+/* A sanitizer keeps books on each stack: there it is fewer. On 32 bits there are a thousand stacks
+ * at most. */
 TEST_TIMEOUT(a_hundred_thousand_invocations_wait_at_the_same_time_and_all_go_on, 120)
 {
     run_folder();
@@ -145,7 +146,8 @@ TEST_TIMEOUT(handlers_enlist_while_others_and_the_main_program_do, 120)
     check_done();
 }
 
-/* One that has died may still be on its way out, with more than a megabyte; a leak would be there for each. */
+/* One that has died may still be on its way out, with more than a megabyte; a leak would be there
+ * for each. */
 enum { SLACK_BYTES = 3 << 20, SLACK_FDS = 16 };
 
 TEST_TIMEOUT(a_death_with_thousands_of_invocations_leaves_nothing, 240)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that enlists CCEs one after the other, each of which leaves as much as it can behind: `churn_cce ROUNDS [kill]`.
+/* A program that enlists CCEs one after the other, each of which leaves as much as it can behind:
+ * `churn_cce ROUNDS [kill]`.
  *
- * The root prints two lines "bytes descriptors numbers", of what its daemon holds in memory files, and how many numbers of segments
- * there are: the most of some rounds at the start, and the least of as many at the end. What a CCE leaves goes when its repair is done, mostly by the second enlisting
- * after its end; where the repair has to wait for somebody, births go first. So what one round sees says little, what ten
- * see does. */
+ * The root prints two lines "bytes descriptors numbers", of what its daemon holds in memory files,
+ * and how many numbers of segments there are: the most of some rounds at the start, and the least
+ * of as many at the end. What a CCE leaves goes when its repair is done, mostly by the second
+ * enlisting after its end; where the repair has to wait for somebody, births go first. So what one
+ * round sees says little, what ten see does. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,8 +31,8 @@ static void must(bool holds, const char *what)
     exit(1);
 }
 
-/* Puts a region into the root's cell; ends with queued ones, held ones, a share of the root's, and a waiting get of the
- * root on its cell. */
+/* Puts a region into the root's cell; ends with queued ones, held ones, a share of the root's, and
+ * a waiting get of the root on its cell. */
 static int child(const char *how)
 {
     must(bcr_cagrow(1, 0, 2, 0, 1, 200, 2 * REGIONS * BYTES) == 1, "cagrow");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the daemon of this root CCE holds: memory files of the program, and descriptors of all kinds. */
+/* What the daemon of this root CCE holds: memory files of the program, and descriptors of all
+ * kinds. */
 #ifndef SCALE_HELD_H
 #define SCALE_HELD_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Many CCEs at the same time: `scale_cce CCES CELLS REGIONS` makes so many CCEs, each with so many cells and regions.
+/* Many CCEs at the same time: `scale_cce CCES CELLS REGIONS` makes so many CCEs, each with so many
+ * cells and regions.
  *
  *   1  births    the root enlists them in lots of 50 and prints what each lot has cost
  *   2  ring      a token goes round once through all

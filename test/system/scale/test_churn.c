@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that enlists and ends CCEs for ever does not grow: neither its memory files nor its daemon's descriptors, nor how
- * many segments there are. */
+/* A program that enlists and ends CCEs for ever does not grow: neither its memory files nor its
+ * daemon's descriptors, nor how many segments there are. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

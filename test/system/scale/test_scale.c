@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Many CCEs on one host at the same time: they exchange, a third of them is killed, and all structures agree.
- * Full size: 1,000 CCEs, 100,000 cells, 1,000,000 regions. */
+/* Many CCEs on one host at the same time: they exchange, a third of them is killed, and all
+ * structures agree. Full size: 1,000 CCEs, 100,000 cells, 1,000,000 regions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,9 @@ static const char *program_name(void)
     return name;
 }
 
-/* A CCE that has said that it is done may still be on its way to sleep, with a lock in its hand: that shows as a finding.
- * So what is found must be found again and again. Returns how many regions there are. */
+/* A CCE that has said that it is done may still be on its way to sleep, with a lock in its hand:
+ * that shows as a finding. So what is found must be found again and again. Returns how many regions
+ * there are. */
 static unsigned long long all_agree(const char *program)
 {
     unsigned long long regions = 0;

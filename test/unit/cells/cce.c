@@ -258,7 +258,8 @@ static struct later *start_get(struct later like)
     return later;
 }
 
-/* Each put that waits has an ID for its request; once the locks of the areas are free again it has taken its place. */
+/* Each put that waits has an ID for its request; once the locks of the areas are free again it has
+ * taken its place. */
 static struct later *start_put(struct later like, int ncells, const int *cells, int waits)
 {
     struct bcri_area_shm **areas = malloc((size_t)ncells * sizeof(struct bcri_area_shm *));

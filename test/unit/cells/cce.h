@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Several CCEs in one test: the test's thread is one of them at a time (`as`), and others act on threads of their own
- * when they must wait (`later_...`). Nothing is timed: who must wait first is seen waiting before anybody goes on. */
+/* Several CCEs in one test: the test's thread is one of them at a time (`as`), and others act on
+ * threads of their own when they must wait (`later_...`). Nothing is timed: who must wait first is
+ * seen waiting before anybody goes on. */
 #ifndef BCR_TEST_CELLS_CCE_H
 #define BCR_TEST_CELLS_CCE_H
 
@@ -13,11 +14,14 @@ extern struct group *group;
 extern struct bcri_ctx *one, *two; /* two CCEs that are always there */
 extern int two_of_one, one_of_two; /* how each calls the other */
 
-/* Opens the group with `one`, who has no cells and no memory yet, and `two`; the thread becomes `one`. */
+/* Opens the group with `one`, who has no cells and no memory yet, and `two`; the thread becomes
+ * `one`. */
 void begin(void);
-/* Audits the shared structures, then everybody leaves. Nobody is inside a call, or all who are wait. */
+/* Audits the shared structures, then everybody leaves. Nobody is inside a call, or all who are
+ * wait. */
 void end(void);
-/* All structures that are shared tell the same story (bcri/audit.h). Returns how many regions there are. */
+/* All structures that are shared tell the same story (bcri/audit.h). Returns how many regions there
+ * are. */
 uint64_t audit(void);
 
 /* A further CCE with 64 KiB of memory; end() takes it away. */
@@ -42,7 +46,8 @@ int value_of(void **rgid);
 /* Takes the first region of a cell, which must be there. */
 int take(int cce, int cell);
 
-/* Whether a call failed with `code`: the value it returned, then bcr_errno, which is set to something else before. */
+/* Whether a call failed with `code`: the value it returned, then bcr_errno, which is set to
+ * something else before. */
 #define FAILS(call, code)           \
     do {                            \
         bcr_errno = -77;            \
@@ -56,7 +61,8 @@ int take(int cce, int cell);
         CHECK_INT(bcr_errno, code); \
     } while (0)
 
-/* A call made by `ctx` on a thread of its own. `later_...` returns when the call waits; `result` waits for its end. */
+/* A call made by `ctx` on a thread of its own. `later_...` returns when the call waits; `result`
+ * waits for its end. */
 struct later;
 struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, int cce, int cell);
 /* `waits`: how many of the cells it waits for. */
@@ -72,7 +78,8 @@ struct outcome {
 };
 struct outcome result(struct later *later);
 
-/* How many of `ctx`'s IDs are gets that wait for a region, or were given one and have not taken it. */
+/* How many of `ctx`'s IDs are gets that wait for a region, or were given one and have not taken
+ * it. */
 int pending_gets(struct bcri_ctx *ctx);
 /* How many puts wait in the area of a cell of the current CCE, or another's. */
 int waiting_puts(int cell);

@@ -130,7 +130,8 @@ bool stray_calls(void (*calls)(void))
 
 /* ---- */
 
-/* One case: the scene, the damage, what meets it. Returns how it ended; -1: it did not, or by a signal. */
+/* One case: the scene, the damage, what meets it. Returns how it ended; -1: it did not, or by a
+ * signal. */
 static int one_case(const struct stray_suite *suite, const struct stray_target *target, size_t word,
                     int value, const struct stray_body *body, int *signal_out)
 {

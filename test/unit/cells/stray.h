@@ -12,7 +12,8 @@
 struct bcri_ctx;
 struct bcri_reclaim;
 
-/* What may be damaged: where it begins, in some mapping, once the scene is set, and how long it is. */
+/* What may be damaged: where it begins, in some mapping, once the scene is set, and how long it
+ * is. */
 struct stray_target {
     const char *name;
     void *(*where)(void);

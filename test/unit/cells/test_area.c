@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_cagrow and bcr_cafree: which numbers cells get, what keeps an area from being freed, and what freeing one does to
- * those who use it. */
+/* bcr_cagrow and bcr_cafree: which numbers cells get, what keeps an area from being freed, and what
+ * freeing one does to those who use it. */
 #include "cce.h"
 
 #include <limits.h>
@@ -235,7 +235,8 @@ TEST(puts_that_wait_at_a_freed_area_end_with_NOCELL)
     end();
 }
 
-/* Whether cafree waits for the waiter (busy) or lets it go with its region is open; that the region is lost is not. */
+/* Whether cafree waits for the waiter (busy) or lets it go with its region is open; that the region
+ * is lost is not. */
 static void free_before_collecting(int cell, void **pending)
 {
     int freed = bcr_cafree(cell);

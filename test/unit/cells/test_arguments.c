@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* No bad argument crashes, hangs or corrupts: three CCEs call everything with whatever comes, IDs that are none and IDs of
- * others among it; what is right among that is done, and all structures agree all the while. */
+/* No bad argument crashes, hangs or corrupts: three CCEs call everything with whatever comes, IDs
+ * that are none and IDs of others among it; what is right among that is done, and all structures
+ * agree all the while. */
 #include "cce.h"
 
 #include <limits.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* nrgns, bcr_putwait, and puts that wait: how many regions an area holds, and who gets room that becomes free. */
+/* nrgns, bcr_putwait, and puts that wait: how many regions an area holds, and who gets room that
+ * becomes free. */
 #include "cce.h"
 
 #include "bcri/cell.h"
@@ -312,7 +313,8 @@ TEST(a_region_handed_to_a_get_by_a_waiting_put_may_be_pending)
     end();
 }
 
-/* The read came first and takes nothing; the put then has no room; the take behind the read makes all three happy. */
+/* The read came first and takes nothing; the put then has no room; the take behind the read makes
+ * all three happy. */
 TEST(a_take_behind_a_waiting_read_meets_a_put_that_waits)
 {
     begin();
@@ -409,8 +411,8 @@ TEST(a_put_that_waits_keeps_its_region_alive_and_its_order)
     end();
 }
 
-/* Somebody who serves a put that waits has just gathered a credit for it: a put elsewhere in the area that has none itself
- * leaves it there. */
+/* Somebody who serves a put that waits has just gathered a credit for it: a put elsewhere in the
+ * area that has none itself leaves it there. */
 TEST(a_put_takes_no_credit_that_was_gathered_for_one_that_waits)
 {
     begin();
@@ -438,7 +440,8 @@ TEST(a_put_takes_no_credit_that_was_gathered_for_one_that_waits)
     end();
 }
 
-/* Its credit stays behind in each cell it was in; where the last one was found the next is looked for. */
+/* Its credit stays behind in each cell it was in; where the last one was found the next is looked
+ * for. */
 TEST(a_region_goes_round_many_more_cells_than_there_is_room_for)
 {
     enum { MANY = 100, ROOM = 3, KEPT = 96 };

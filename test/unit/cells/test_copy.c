@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_copyto and bcr_copyfm on regions: sharing, CCE IDs, archtypes. What descriptors mean is tested in ../copydesc. */
+/* bcr_copyto and bcr_copyfm on regions: sharing, CCE IDs, archtypes. What descriptors mean is
+ * tested in ../copydesc. */
 #include "bcri/region.h"
 #include "bcri/slot.h"
 #include "cce.h"
@@ -214,7 +215,8 @@ TEST(a_number_that_does_not_fit_here_stops_what_is_copied_out_and_on)
     end();
 }
 
-/* An archtype that a later version of BCR may give out: a float format that this one does not know. */
+/* An archtype that a later version of BCR may give out: a float format that this one does not
+ * know. */
 TEST(an_archtype_that_nobody_here_knows_has_no_translation)
 {
     begin();

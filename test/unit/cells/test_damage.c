@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared memory that a wild write has made corrupt. Each word of the structures that lead somewhere is overwritten, one at a
- * time, through a mapping of the test's own, with what strays write: nothing, everything, a little more or less, a
- * reference to beyond the end of a segment, into another, to one that was never there. Then the routines are called that
- * meet it, the dead are repaired, and the audit is run, each in a process of its own, which must end. A CCE that meets it ends
- * itself, or crashes; the daemon does neither, also where a CCE has ended itself in the midst of it. */
+/* Shared memory that a wild write has made corrupt. Each word of the structures that lead somewhere
+ * is overwritten, one at a time, through a mapping of the test's own, with what strays write:
+ * nothing, everything, a little more or less, a reference to beyond the end of a segment, into
+ * another, to one that was never there. Then the routines are called that meet it, the dead are
+ * repaired, and the audit is run, each in a process of its own, which must end. A CCE that meets it
+ * ends itself, or crashes; the daemon does neither, also where a CCE has ended itself in the midst
+ * of it. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +37,8 @@ static void set_scene(void)
     begin();
     scene.cell = bcr_cagrow(0, 0, 0, 0, 12, 60, 65536); /* rings of 8 */
     CHECK(scene.cell > 0);
-    /* No number is one of the tags: a stray reference may take it, in either byte order, for the owner of a count. */
+    /* No number is one of the tags: a stray reference may take it, in either byte order, for the
+     * owner of a count. */
     for (int i = 1; i <= 3; i++)
         CHECK_INT(bcr_enq(number(100 + i), bcr_cce, scene.cell, bcr_FREE), 0);
     CHECK_INT(bcr_enq(number(7), bcr_cce, scene.cell + 3, bcr_FREE), 0);
@@ -348,8 +351,8 @@ static void run_repair_of_callers(void)
     _exit(STRAY_QUIET);
 }
 
-/* A lock word, or the owner's half of a count, that names a CCE which lives and does not hold it: whoever needs it sleeps, as
- * for one that is stopped; only the audit can tell. */
+/* A lock word, or the owner's half of a count, that names a CCE which lives and does not hold it:
+ * whoever needs it sleeps, as for one that is stopped; only the audit can tell. */
 static bool names_the_living(const struct stray_target *target, size_t word, uint64_t is)
 {
     const uint32_t tags = 3; /* enl, one, two */

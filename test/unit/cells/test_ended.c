@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* After the end of a CCE: what others are told, what lives on, and what comes back. How it ends inside an operation is
- * tested in ../../crash. */
+/* After the end of a CCE: what others are told, what lives on, and what comes back. How it ends
+ * inside an operation is tested in ../../crash. */
 #include "cce.h"
 
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is true of every routine: without a CCE, in a fork, with an ID of nobody, with a cell that nobody has. Each wrong
- * argument shows its code, and that nothing changed. */
+/* What is true of every routine: without a CCE, in a fork, with an ID of nobody, with a cell that
+ * nobody has. Each wrong argument shows its code, and that nothing changed. */
 #include "cce.h"
 
 #include <limits.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A call that has a time keeps it at the first lock that it meets, where a CCE that is stopped holds that: it fails, and nothing
- * has changed. Whether a holder is stopped the kernel says: so the holder's record names a process of this test's that is. */
+/* A call that has a time keeps it at the first lock that it meets, where a CCE that is stopped
+ * holds that: it fails, and nothing has changed. Whether a holder is stopped the kernel says: so
+ * the holder's record names a process of this test's that is. */
 #include "cce.h"
 
 #include <signal.h>

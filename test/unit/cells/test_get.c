@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_get, bcr_read, bcr_deq: taking and sharing the first region of a cell, at once, in time, or never. */
+/* bcr_get, bcr_read, bcr_deq: taking and sharing the first region of a cell, at once, in time, or
+ * never. */
 #include "cce.h"
 
 #include <pthread.h>
@@ -166,7 +167,8 @@ TEST(a_CCEs_get_comes_after_its_own_earlier_puts)
     end();
 }
 
-/* Many producers and consumers: each region arrives once, and each producer's regions in their order. */
+/* Many producers and consumers: each region arrives once, and each producer's regions in their
+ * order. */
 enum { SIDES = 3 };
 struct side {
     struct bcri_ctx *ctx;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks and requests, as the owner's handlers see them: which operations request, how often, and how the owner is told. */
+/* Marks and requests, as the owner's handlers see them: which operations request, how often, and
+ * how the owner is told. */
 #include "cce.h"
 
 #include <pthread.h>
@@ -457,7 +458,8 @@ TEST(any_number_of_requests_at_any_number_of_cells_is_told)
     end();
 }
 
-/* A count near each of the limits of what `news` tells of it, and an owner that has not looked for that long. */
+/* A count near each of the limits of what `news` tells of it, and an owner that has not looked for
+ * that long. */
 TEST(no_count_is_too_large_to_be_told)
 {
     static const uint64_t ends[] = {UINT64_C(1) << 30,

@@ -417,8 +417,8 @@ TEST(a_put_that_was_handed_on_outdates_the_mark_too)
     end();
 }
 
-/* The mark is registered with the request: what is put after the request was served outdates it, even if the region is
- * collected later. */
+/* The mark is registered with the request: what is put after the request was served outdates it,
+ * even if the region is collected later. */
 TEST(a_put_between_serving_a_lock_and_collecting_it_outdates_the_mark)
 {
     begin();
@@ -444,7 +444,8 @@ TEST(a_put_between_serving_a_lock_and_collecting_it_outdates_the_mark)
     end();
 }
 
-/* Two locks served one after the other and collected the other way round: the second holds what was put last. */
+/* Two locks served one after the other and collected the other way round: the second holds what was
+ * put last. */
 TEST(the_mark_is_the_last_served_takers_whoever_collects_first)
 {
     begin();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells are looked for in lists that their owners change, and in memory that goes when an owner has ended, without a lock:
- * whoever looks finds the cell, or that there is none, or that its owner has ended, and never takes what it has seen halfway
- * for corrupt memory. */
+/* Cells are looked for in lists that their owners change, and in memory that goes when an owner has
+ * ended, without a lock: whoever looks finds the cell, or that there is none, or that its owner has
+ * ended, and never takes what it has seen halfway for corrupt memory. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -139,7 +139,8 @@ TEST_TIMEOUT(a_repair_that_looks_for_marks_where_areas_come_and_go_calls_nothing
     begin();
     struct changer changer = {.ctx = two};
     CHECK_INT(pthread_create(&thread, NULL, change, &changer), 0);
-    /* Nobody takes these records up again, and each repair looks at all: the time grows with the square. */
+    /* Nobody takes these records up again, and each repair looks at all: the time grows with the
+     * square. */
     for (uint64_t turn = 0, turns = test_scale(1500, 6000); turn < turns; turn++) {
         struct bcri_ctx *taker = group_join(group);
         bcri_store(&taker->record->id.uses_locks, 1); /* so that marks of it are looked for everywhere */
@@ -265,8 +266,8 @@ TEST_TIMEOUT(who_asks_at_cells_of_somebody_who_ends_is_told_that_it_is_DEAD, 120
     end();
 }
 
-/* Owners whose areas, each of another size, come to lie where others' were, and users who put there and take. What is put to an
- * owner bears its number: none ever comes to another's cell. */
+/* Owners whose areas, each of another size, come to lie where others' were, and users who put there
+ * and take. What is put to an owner bears its number: none ever comes to another's cell. */
 enum { OWNERS = 2, USERS = 2, CELLS_MOST = 40, HEAP = 1 << 16, BEHIND = 1000 };
 
 struct mover {
@@ -402,8 +403,8 @@ TEST(cells_that_come_and_go_do_not_make_the_table_of_places_grow)
     end();
 }
 
-/* To reach a segment for the first time takes a descriptor for a moment. One of this size is had for these cells alone: smaller
- * ones lie beside cells that have been reached. */
+/* To reach a segment for the first time takes a descriptor for a moment. One of this size is had
+ * for these cells alone: smaller ones lie beside cells that have been reached. */
 TEST(a_cell_that_cannot_be_reached_for_want_of_descriptors_is_NOMEM_and_nothing_has_changed)
 {
     begin();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_send, bcr_sendm, bcr_recv: what arrives, what each value means, and that no failure keeps a region. */
+/* bcr_send, bcr_sendm, bcr_recv: what arrives, what each value means, and that no failure keeps a
+ * region. */
 #include "cce.h"
 
 #include <limits.h>

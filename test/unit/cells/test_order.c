@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions through cells, one CCE or several threads: what arrives, in which order, and what nobody may see. */
+/* Regions through cells, one CCE or several threads: what arrives, in which order, and what nobody
+ * may see. */
 #include <bcr.h>
 
 #include <pthread.h>

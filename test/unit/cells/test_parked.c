@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The daemon waits for nobody: a piece of its work that needs what a CCE has in its hand is parked, has changed nothing that
- * anybody could miss, and comes to its end when it is begun again (bcri/lock.h, bcri/repair.h). */
+/* The daemon waits for nobody: a piece of its work that needs what a CCE has in its hand is parked,
+ * has changed nothing that anybody could miss, and comes to its end when it is begun again
+ * (bcri/lock.h, bcri/repair.h). */
 #include "cce.h"
 
 #include "bcri/cell.h"
@@ -84,8 +85,8 @@ TEST(a_repair_is_parked_on_a_lock_and_its_release_rings)
     end();
 }
 
-/* `dead` was handed a region that `two` holds as well, and `two` waits to read what comes next. Nobody can count before `holder`
- * goes on. */
+/* `dead` was handed a region that `two` holds as well, and `two` waits to read what comes next.
+ * Nobody can count before `holder` goes on. */
 static bcri_ref hand_over_and_read(void ***reads_out)
 {
     wait_as_dead(cell);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_put, bcr_write, bcr_enq, bcr_zap, bcr_celllen: what is in a cell, in which order, and who is handed what. */
+/* bcr_put, bcr_write, bcr_enq, bcr_zap, bcr_celllen: what is in a cell, in which order, and who is
+ * handed what. */
 #include "cce.h"
 
 #include <pthread.h>

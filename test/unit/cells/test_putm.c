@@ -309,8 +309,8 @@ TEST(writem_replaces_everywhere_and_enqm_hands_to_waiting_gets)
     end();
 }
 
-/* Found by ../../model. While the list is gone through, its own third cell makes room for somebody else's put to the
- * second one; from then on that cell holds something to replace. */
+/* Found by ../../model. While the list is gone through, its own third cell makes room for somebody
+ * else's put to the second one; from then on that cell holds something to replace. */
 TEST(a_write_whose_cell_is_filled_meanwhile_replaces_that_at_once)
 {
     begin();

@@ -224,8 +224,8 @@ static void give_all_back(void)
         bcri_host_cce_release(group_host(group), index);
 }
 
-/* A CCE that makes one of each kind: cells, a heap, more IDs than a record has. It hands `one` a region and frees
- * one of its, and checks what it meets. */
+/* A CCE that makes one of each kind: cells, a heap, more IDs than a record has. It hands `one` a
+ * region and frees one of its, and checks what it meets. */
 static void live_and_die(int number)
 {
     two = group_join(group);

@@ -266,7 +266,8 @@ TEST(an_ordinary_region_is_no_error_region_whatever_it_holds)
     end();
 }
 
-/* An ID that was freed, put away, or never was one: every routine that takes an ID says so and does nothing. */
+/* An ID that was freed, put away, or never was one: every routine that takes an ID says so and does
+ * nothing. */
 static void refused_everywhere(void **rgid, int cell)
 {
     int cells[2] = {bcr_cce, cell};

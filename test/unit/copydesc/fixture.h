@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fixture.h -- memory with guards around it, a region in it, and a codec for CCE IDs that tells what it did. */
+/* fixture.h -- memory with guards around it, a region in it, and a codec for CCE IDs that tells
+ * what it did. */
 #ifndef TEST_COPYDESC_FIXTURE_H
 #define TEST_COPYDESC_FIXTURE_H
 
@@ -8,8 +9,8 @@
 
 #include <bcri/copydesc.h>
 
-/* `length` bytes, all 0xa5, that end where an inaccessible page begins. In front of them are at least a page of
- * guard bytes. Never given back: each test is a process. */
+/* `length` bytes, all 0xa5, that end where an inaccessible page begins. In front of them are at
+ * least a page of guard bytes. Never given back: each test is a process. */
 uint8_t *guarded(size_t length);
 
 /* Fails if a guard byte in front of guarded memory has changed. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reference.h -- the plain interpreter of copy descriptors: one item after the other, every repeat walked, every byte
- * by itself. Slow and obvious on purpose: faster ways are compared with it. It shares nothing with the library but
- * <bcr/types.h>, <bcr/error.h> and how an archtype is written as an int.
+ * reference.h -- the plain interpreter of copy descriptors: one item after the other, every repeat
+ * walked, every byte by itself. Slow and obvious on purpose: faster ways are compared with it. It
+ * shares nothing with the library but <bcr/types.h>, <bcr/error.h> and how an archtype is written
+ * as an int.
  *
- * It takes well-formed descriptors only.
- */
+ * It takes well-formed descriptors only. */
 #ifndef TEST_COPYDESC_REFERENCE_H
 #define TEST_COPYDESC_REFERENCE_H
 
@@ -39,8 +39,8 @@ enum reference_stop reference_run(struct reference *ref, int repl);
 struct bcri_copy_result reference_result(const struct reference *ref, enum reference_stop stop);
 struct bcri_copy_result reference_size(const struct reference *ref, enum reference_stop stop);
 
-/* The archtype of a machine with these properties: sizes and alignments in the order short, int, long, long long, float,
- * double. */
+/* The archtype of a machine with these properties: sizes and alignments in the order short, int,
+ * long, long long, float, double. */
 int reference_archtype(bool big_endian, const int sizes[6], const int aligns[6]);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of descriptors: found by content alone, bounded, and never in the way of the right result. */
+/* What is kept of descriptors: found by content alone, bounded, and never in the way of the right
+ * result. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

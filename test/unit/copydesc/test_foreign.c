@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Golden bytes: what stands in regions of other machines' archtypes, for each type, and what does not fit there. */
+/* Golden bytes: what stands in regions of other machines' archtypes, for each type, and what does
+ * not fit there. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors that do next to nothing an astronomical number of times: they end, with the right result. */
+/* Descriptors that do next to nothing an astronomical number of times: they end, with the right
+ * result. */
 #include <limits.h>
 
 #include <bcr/error.h>
@@ -84,7 +85,8 @@ TEST(adjusts_that_creep_find_the_end_of_all_positions)
 
 TEST(alignment_decides_how_far_an_idle_list_moves)
 {
-    /* A skipped int, then 3 bytes back: from 0 to 1, and then 5, 9, ... as each int is aligned upward. */
+    /* A skipped int, then 3 bytes back: from 0 to 1, and then 5, 9, ... as each int is aligned
+     * upward. */
     static const int desc[] = {0, bcrT_INT | bcrT_SKIP_FM, 1, -3, bcrT_CHAR | bcrT_END, 0};
     struct bcri_copy_region region = region_new(1);
     CHECK_RESULT(copy_to(desc, 1, &region, source, 64), 2 + 63, 0);
@@ -154,7 +156,8 @@ TEST(idle_lists_may_not_pass_the_last_position_on_their_way)
 
 TEST(lists_that_end_alike_are_looked_at_once)
 {
-    /* As many NESTs as there are places in a long list to begin at: a billion triples, if each were looked at. */
+    /* As many NESTs as there are places in a long list to begin at: a billion triples, if each were
+     * looked at. */
     enum { COUNT = 32768 };
     static int desc[2 * COUNT * 3];
     for (int i = 0; i < 2 * COUNT; i++) {
@@ -167,7 +170,8 @@ TEST(lists_that_end_alike_are_looked_at_once)
     for (int i = 0; i < COUNT + 3; i++)
         data[i] = i;
     struct bcri_copy_region region = region_new((int)sizeof data);
-    /* The first NEST takes COUNT items, of which the last is copied; the second has no room for its last. */
+    /* The first NEST takes COUNT items, of which the last is copied; the second has no room for its
+     * last. */
     CHECK_RESULT(copy_to(desc, 1, &region, data, sizeof data), 1, 0);
     CHECK(untouched(region.data, (COUNT - 1) * sizeof(double)));
     CHECK_MEM((uint8_t *)region.data + (COUNT - 1) * sizeof(double), &data[COUNT - 1], sizeof(double));
@@ -188,8 +192,9 @@ enum { MOST = 65536 };
 
 TEST(what_stands_idle_between_items_takes_no_time_for_each_of_them)
 {
-    /* An int is passed over in the region, a char copied, and then come 65,533 lists that do nothing. Phases differ, and
-     * so much is not compiled: half a million times all of them would take hours. */
+    /* An int is passed over in the region, a char copied, and then come 65,533 lists that do
+     * nothing. Phases differ, and so much is not compiled: half a million times all of them would
+     * take hours. */
     static int desc[3 * MOST];
     desc[1] = bcrT_INT | bcrT_SKIP_TO;
     desc[3 + 1] = bcrT_CHAR;
@@ -207,7 +212,8 @@ TEST(what_stands_idle_between_items_takes_no_time_for_each_of_them)
 
 TEST(nor_do_idle_ends_of_lists_at_each_of_which_another_list_begins)
 {
-    /* The second half: chars with repl 0, but for the last, each of them nested for nothing from the first half. */
+    /* The second half: chars with repl 0, but for the last, each of them nested for nothing from
+     * the first half. */
     static int desc[3 * MOST];
     enum { HALF = MOST / 2, ITEMS = 100000 };
     for (int i = 0; i < HALF; i++) {

@@ -228,7 +228,8 @@ TEST(a_skipped_cce_is_an_int_in_the_buffer_and_sixteen_bytes_in_the_region)
 
 TEST(skips_of_a_nest_apply_to_all_in_it)
 {
-    /* The inner list copies one char and passes over one in the source; under SKIP_TO both also move on there. */
+    /* The inner list copies one char and passes over one in the source; under SKIP_TO both also
+     * move on there. */
     static const int desc[] = {
         0, (bcrT_NEST + 2) | bcrT_SKIP_TO,      2, 0, bcrT_CHAR | bcrT_END, 1, 0, bcrT_CHAR, 1,
         0, bcrT_CHAR | bcrT_SKIP_FM | bcrT_END, 1};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every way in which a descriptor or an argument can be wrong: its code, and that nothing was copied. */
+/* Every way in which a descriptor or an argument can be wrong: its code, and that nothing was
+ * copied. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 
 enum { LIMIT = 65536, SIZE = 64 };
 
-/* Each malformed descriptor is tried with good triples in front, so that a copy made too early would show. */
+/* Each malformed descriptor is tried with good triples in front, so that a copy made too early
+ * would show. */
 static void check_refused(const int *desc, int error)
 {
     uint8_t *buffer = guarded(SIZE), *filled = guarded(SIZE);
@@ -118,7 +120,8 @@ TEST(many_ways_into_a_cycle_take_no_longer)
     check_refused(desc, bcrE_DESC);
 }
 
-/* A char, then a chain of `levels` NESTs, each in the list of the one before, that ends in a char. */
+/* A char, then a chain of `levels` NESTs, each in the list of the one before, that ends in a
+ * char. */
 static void make_chain(int *desc, int levels)
 {
     for (int i = 0; i <= levels; i++) {

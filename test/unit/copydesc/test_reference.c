@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random descriptors, archtypes, buffers and limits, against the reference. Cases in which it would walk too far are left
- * out. One copier serves all cases, so that kept compiled descriptors meet descriptors that are like theirs but not the same.
- */
+ * Random descriptors, archtypes, buffers and limits, against the reference. Cases in which it would
+ * walk too far are left out. One copier serves all cases, so that kept compiled descriptors meet
+ * descriptors that are like theirs but not the same. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@
 
 enum { LISTS_MAX = 5, SHORT_LIST = 5, LONG_LIST = 25, TRIPLES_MAX = LISTS_MAX * LONG_LIST };
 
-/* Small areas meet their ends more often, large ones the loops over blocks that stay in the cache. */
+/* Small areas meet their ends more often, large ones the loops over blocks that stay in the
+ * cache. */
 static int length_max = 160, steps_max = 20000, repl_max = 4000;
 
 enum direction { TO_REGION, FROM_REGION, BETWEEN, SIZE_ONLY, DIRECTIONS };
@@ -62,8 +63,8 @@ static int random_target(const int *starts, int lists, int list, int count)
     return starts[list + 1 + below(lists - list - 1)];
 }
 
-/* A few lists of a few triples, or of many that mostly copy nothing; each nests only later ones, or ends of them. In idle
- * cases items move nothing in the region. */
+/* A few lists of a few triples, or of many that mostly copy nothing; each nests only later ones, or
+ * ends of them. In idle cases items move nothing in the region. */
 static int random_descriptor(int *desc, int user_skip)
 {
     int lists = 1 + below(LISTS_MAX), starts[LISTS_MAX], count = 0;
@@ -112,7 +113,8 @@ static int random_archtype(void)
     }
 }
 
-/* Small numbers and floats of ordinary size are frequent, so that narrowing works out often enough. */
+/* Small numbers and floats of ordinary size are frequent, so that narrowing works out often
+ * enough. */
 static void fill_randomly(uint8_t *data, int length)
 {
     int kind = below(3);
@@ -161,7 +163,8 @@ static struct bcri_copy_result copy_as_library(enum direction direction, const i
     }
 }
 
-/* A side with room for `length` bytes at the end of an area, behind which an inaccessible page begins. */
+/* A side with room for `length` bytes at the end of an area, behind which an inaccessible page
+ * begins. */
 static struct reference_side random_side(bool user, uint8_t *area)
 {
     struct reference_side side = {.archtype = user ? 0 : random_archtype(), .length = below(length_max + 1)};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two copies return in every case, and that a copy that stops has made exactly a prefix. */
+/* What the two copies return in every case, and that a copy that stops has made exactly a
+ * prefix. */
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +12,8 @@
 #include "check.h"
 #include "fixture.h"
 
-/* short, padding, int, padding-free short: 2 + (2) + 4 + 2 = 10 bytes, 12 with the next alignment. */
+/* short, padding, int, padding-free short: 2 + (2) + 4 + 2 = 10 bytes, 12 with the next
+ * alignment. */
 static const int sis_desc[] = {0, bcrT_SHORT, 1, 0, bcrT_INT, 1, 0, bcrT_SHORT | bcrT_END, 1};
 
 TEST(expended_with_nothing_left_returns_2)
@@ -121,7 +123,8 @@ static int whole_items(int length)
     return length >= 10 ? 10 : length >= 8 ? 8 : length >= 2 ? 2 : 0;
 }
 
-/* Is `data` what the first `count` source bytes make of untouched memory? Bytes 2 and 3 are padding. */
+/* Is `data` what the first `count` source bytes make of untouched memory? Bytes 2 and 3 are
+ * padding. */
 static void check_prefix(const uint8_t *data, int length, const uint8_t *source, int count)
 {
     for (int i = 0; i < length; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every way of reversing bytes that this processor has, at every length and alignment, byte by byte. */
+/* Every way of reversing bytes that this processor has, at every length and alignment, byte by
+ * byte. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The encoding of archtypes, which is fixed for ever: values of known machines, and what is no archtype. */
+/* The encoding of archtypes, which is fixed for ever: values of known machines, and what is no
+ * archtype. */
 #include <limits.h>
 #include <stddef.h>
 

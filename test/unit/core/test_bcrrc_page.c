@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcrrc(5) and the table of keywords say the same: no keyword without its paragraph, no paragraph without its keyword,
- * the same order, the same defaults, the same values. */
+/* bcrrc(5) and the table of keywords say the same: no keyword without its paragraph, no paragraph
+ * without its keyword, the same order, the same defaults, the same values. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static char *page(void)
     return text;
 }
 
-/* The paragraph of `keyword`, from its .It to the next keyword's or the list's end, as a string of its own. */
+/* The paragraph of `keyword`, from its .It to the next keyword's or the list's end, as a string of
+ * its own. */
 static char *paragraph(char *text, const char *keyword)
 {
     char head[64], *copy, *end;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Clock and deadlines. Limits are given as numbers, not waited for; where time does pass only "too early" is checked. */
+/* Clock and deadlines. Limits are given as numbers, not waited for; where time does pass only "too
+ * early" is checked. */
 #include <errno.h>
 #include <limits.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings: which source wins, what each value may be, and each sentence that refuses a file, a line or a variable.
- * The three files and the environment are the test's own; what this machine has in /etc is never looked at. */
+/* Settings: which source wins, what each value may be, and each sentence that refuses a file, a
+ * line or a variable. The three files and the environment are the test's own; what this machine has
+ * in /etc is never looked at. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,8 @@ static void loaded(struct bcri_config *config, char *const *environment)
         FAIL("bcri_config_load: %s", error);
 }
 
-/* Loading is refused with `code` and a sentence that holds `part`; the configuration is empty then. */
+/* Loading is refused with `code` and a sentence that holds `part`; the configuration is empty
+ * then. */
 static void refused(char *const *environment, int code, const char *part)
 {
     struct bcri_config config;
@@ -533,7 +535,8 @@ TEST(home_comes_from_the_environment_or_else_from_the_password_file)
     bcri_config_fini(&config);
     for (size_t i = 0; i < 3; i++) {
         environment[0] = homes[i];
-        /* The file there is this user's own business, so only where it was looked for is checked. */
+        /* The file there is this user's own business, so only where it was looked for is
+         * checked. */
         if (bcri_config_load(&config, &paths, error, sizeof error) == 0 && config.home)
             CHECK_INT(config.home[0], '/');
         bcri_config_fini(&config);

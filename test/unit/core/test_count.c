@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The count protocol: holders counted exactly, by one and by several, and a death at any instruction leaves the change
- * done once or not at all. */
+/* The count protocol: holders counted exactly, by one and by several, and a death at any
+ * instruction leaves the change done once or not at all. */
 #include "bcri/region.h"
 
 #include <errno.h>
@@ -118,7 +118,8 @@ TEST_TIMEOUT(two_processes_count_one_word_exactly, 60)
     close_group();
 }
 
-/* Each state of the journal, set by hand in a member that then "dies", and what repair makes of it. */
+/* Each state of the journal, set by hand in a member that then "dies", and what repair makes of
+ * it. */
 static struct bcri_record_shm *dead_record(uint32_t *index_out)
 {
     uint32_t index = *index_out;
@@ -218,8 +219,8 @@ static bool kill_after(pid_t pid, unsigned steps)
     return true;
 }
 
-/* One script, killed after every instruction in turn. `count` is what the word says before, `after` what it says when the
- * change is done. */
+/* One script, killed after every instruction in turn. `count` is what the word says before, `after`
+ * what it says when the change is done. */
 static void kill_everywhere(int holds, uint32_t count, uint32_t after)
 {
     struct script *script =

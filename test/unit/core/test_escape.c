@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Foreign text in one harmless line: a table of what becomes of what, and the limits of the buffer. */
+/* Foreign text in one harmless line: a table of what becomes of what, and the limits of the
+ * buffer. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that others free serve again, each once, whatever happens to the freer, the owner or the memory in between. */
+/* Blocks that others free serve again, each once, whatever happens to the freer, the owner or the
+ * memory in between. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -121,7 +122,8 @@ TEST(a_large_block_that_comes_and_goes_is_joined_by_a_second_one_and_no_third)
     close_group();
 }
 
-/* A bounded ring of references from the test's one thread to others: the tests' way to hand regions over. */
+/* A bounded ring of references from the test's one thread to others: the tests' way to hand regions
+ * over. */
 enum { RING = 1024 };
 struct ring {
     _Atomic uint64_t slot[RING]; /* 0: empty */
@@ -293,7 +295,8 @@ TEST(a_block_that_serves_again_is_not_touched_by_the_repair_of_its_last_holder)
     close_group();
 }
 
-/* Gives the page of `ref`, a small block that is free, to a page run, all of whose words could be that block's header. */
+/* Gives the page of `ref`, a small block that is free, to a page run, all of whose words could be
+ * that block's header. */
 static bcri_ref serve_as_data(bcri_ref ref, const struct bcri_region_shm *header)
 {
     bcri_heap_collect(owner); /* gives empty spans back */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_header.c -- bcr.h is the guide's interface: argument order, result types, values of the constants.
+/* test_header.c -- bcr.h is the guide's interface: argument order, result types, values of the
+ * constants.
  *
  * Nothing is called: the types are compared by the compiler, and need no library. */
 #include "check.h"

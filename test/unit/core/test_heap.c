@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The comm heap: its geometry, its account, and that lists, page table and headers agree whatever was done. */
+/* The comm heap: its geometry, its account, and that lists, page table and headers agree whatever
+ * was done. */
 #include "bcri/heap.h"
 
 #include <stdlib.h>

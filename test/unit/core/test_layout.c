@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout signature: that each part of it counts, and that a host segment with another one is refused. What becomes of
- * it when a header changes is tested by layout_changes.sh. */
+/* The layout signature: that each part of it counts, and that a host segment with another one is
+ * refused. What becomes of it when a header changes is tested by layout_changes.sh. */
 #include "bcri/layout.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The log: what a line looks like, that it is one line and one write whatever it holds, that a full disk is survived,
- * and that nothing which waits at the log's name is ever touched. */
+/* The log: what a line looks like, that it is one line and one write whatever it holds, that a full
+ * disk is survived, and that nothing which waits at the log's name is ever touched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <regex.h>
@@ -28,7 +28,8 @@ static void open_log(struct bcri_log *log, enum bcri_log_level level)
         FAIL("bcri_log_open: %s", error);
 }
 
-/* Tries to open the log and checks that it is refused with `code` and a sentence that has `part` in it. */
+/* Tries to open the log and checks that it is refused with `code` and a sentence that has `part` in
+ * it. */
 static void refused(const char *tempdir, const char *program, int code, const char *part)
 {
     struct bcri_log log;

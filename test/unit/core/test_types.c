@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The constants and ready-made descriptors of <bcr/types.h>; compiled programs contain these numbers. */
+/* The constants and ready-made descriptors of <bcr/types.h>; compiled programs contain these
+ * numbers. */
 #include <bcr/types.h>
 
 #include "check.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The control messages: what is written is read back, on every machine as the same bytes, and nothing else is. */
+/* The control messages: what is written is read back, on every machine as the same bytes, and
+ * nothing else is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,8 @@
 #include "bcri/control.h"
 #include "check.h"
 
-/* Reads a message from memory that ends where it ends, so that valgrind and ASan see a read behind it. */
+/* Reads a message from memory that ends where it ends, so that valgrind and ASan see a read behind
+ * it. */
 static const char *decode(const void *bytes, size_t length, struct bcri_control *message)
 {
     static uint8_t *copy; /* lives on: views point into it */
@@ -53,7 +55,8 @@ TEST(every_field_of_a_message_is_read_back)
     CHECK_UINT(got.archtype, 0x02faffa5);
 }
 
-/* What each type must and may have, from the same list as the code's; the table of control.h is compared by eye. */
+/* What each type must and may have, from the same list as the code's; the table of control.h is
+ * compared by eye. */
 static const struct {
     const char *name;
     uint32_t required, optional;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers that wait: in gets, locks, waits for several, puts into full cells; very many at once; and their deaths. */
+/* Handlers that wait: in gets, locks, waits for several, puts into full cells; very many at once;
+ * and their deaths. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -142,7 +143,8 @@ static void free_a_stale_id(void)
 TEST(a_get_whose_request_a_stale_id_withdraws_ends)
 {
     begin_sharing(free_a_stale_id);
-    /* The handler begins here. Even if its time is up at once, the main program goes first, until it waits. */
+    /* The handler begins here. Even if its time is up at once, the main program goes first, until
+     * it waits. */
     CHECK_INT(bcr_celllen(bcr_cce, DATA), 0);
     CHECK_INT(bcr_rgfree(shared), 0); /* the next get, below, has this ID, though nobody is told */
     FAILS_NULL(bcr_get(1, bcr_cce, DATA + 1, bcr_BLOCK), bcrE_RGID);

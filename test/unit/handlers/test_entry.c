@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which routines run handlers that were requested: what bcr.h says of each, "may run handlers", is what it does. */
+/* Which routines run handlers that were requested: what bcr.h says of each, "may run handlers", is
+ * what it does. */
 #include <stdbool.h>
 #include <stdlib.h>
 

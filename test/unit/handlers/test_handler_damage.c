@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stray stores into what leads to handlers: what is told of requests, marked cells. Whatever is written there: nobody
- * hangs, neither the owner, nor who requests, nor the daemon when they die; a CCE may end itself (bcri/corrupt.h), the daemon does
- * not; and what is requested afterwards of one that goes on runs. */
+/* Stray stores into what leads to handlers: what is told of requests, marked cells. Whatever is
+ * written there: nobody hangs, neither the owner, nor who requests, nor the daemon when they die; a
+ * CCE may end itself (bcri/corrupt.h), the daemon does not; and what is requested afterwards of one
+ * that goes on runs. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@
 #include "cce.h"
 #include "stray.h"
 
-/* Cell 0 has a high mark and regions, 1 is a demand, 2 has a low mark and regions, 3 has nothing. */
+/* Cell 0 has a high mark and regions, 1 is a demand, 2 has a low mark and regions, 3 has
+ * nothing. */
 static struct {
     int cell;
     int demands;                   /* of two, at cell 1, which one has not looked at */
@@ -80,7 +82,8 @@ static const struct stray_target targets[] = {
     {"the owner's journal", journal, sizeof(struct bcri_journal_shm)},
 };
 
-/* A lock word that names a CCE which lives and does not hold it; or a count that might be, and has so many runs. */
+/* A lock word that names a CCE which lives and does not hold it; or a count that might be, and has
+ * so many runs. */
 static bool might_be(const struct stray_target *target, size_t word, uint64_t is)
 {
     const uint32_t tags = 3; /* enl, one, two */

@@ -9,7 +9,8 @@
 #include "cce.h"
 #include "told.h"
 
-/* Cell c's handler says "c(" when it starts and ")c" when it ends, and does in between what the test wants. */
+/* Cell c's handler says "c(" when it starts and ")c" when it ends, and does in between what the
+ * test wants. */
 static void (*within[64])(int cell);
 
 static void act(int cell)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The framework polled from outside: check_sample is run as a program, its output and status are looked at. */
+/* The framework polled from outside: check_sample is run as a program, its output and status are
+ * looked at. */
 #include "check.h"
 
 #include <errno.h>
@@ -11,7 +12,8 @@
 
 static char output[8192];
 
-/* Runs check_sample with these arguments; its output is left in `output`. Returns its exit status. */
+/* Runs check_sample with these arguments; its output is left in `output`. Returns its exit
+ * status. */
 static int run_sample(const char *args)
 {
     char command[1024];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The CCE's side of the daemon: joining a program, and asking the daemon for things while it runs.
  *
- * A call sends one request and blocks for its answer; the daemon never sends anything unasked. Like every routine of
- * a CCE it must not be called by two threads at once. When the daemon is gone, so is this process, in a moment: the
- * kill socket sends it SIGKILL (join.c). */
+ * A call sends one request and blocks for its answer; the daemon never sends anything unasked. Like
+ * every routine of a CCE it must not be called by two threads at once. When the daemon is gone, so
+ * is this process, in a moment: the kill socket sends it SIGKILL (join.c). */
 #ifndef BCRI_CLIENT_H
 #define BCRI_CLIENT_H
 
@@ -16,8 +16,8 @@
 #include "bcri/ctx.h"
 #include "bcri/waits.h"
 
-/* A call whose answer is not waited for at once: others are made meanwhile, and whoever reads an answer keeps it for the call
- * that it belongs to. */
+/* A call whose answer is not waited for at once: others are made meanwhile, and whoever reads an
+ * answer keeps it for the call that it belongs to. */
 struct bcri_client_call {
     struct bcri_event
         event; /* must be first: happens when the answer is there; the daemon rings the bell then */
@@ -44,10 +44,10 @@ struct bcri_client {
 
 extern const struct bcri_upcalls bcri_client_upcalls;
 
-/* Sends `request` (its id is set here) with `fd_out` beside it unless that is -1, and waits for the answer.
- * Returns 0 with `in` filled: the caller closes what descriptors it does not take, and looks at in->message.status
- * itself; bcrE_ARG: a value is too long for a message; bcrE_NOMEM: the program has closed the private socket;
- * bcrE_INTERNAL: the daemon does not answer. */
+/* Sends `request` (its id is set here) with `fd_out` beside it unless that is -1, and waits for the
+ * answer. Returns 0 with `in` filled: the caller closes what descriptors it does not take, and
+ * looks at in->message.status itself; bcrE_ARG: a value is too long for a message; bcrE_NOMEM: the
+ * program has closed the private socket; bcrE_INTERNAL: the daemon does not answer. */
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
                      struct bcri_incoming *in);
 
@@ -55,17 +55,20 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
  * first time says so on stderr. */
 bool bcri_client_lost(struct bcri_client *client);
 
-/* The same in two halves. begin: 0 or a bcrE_ code, then `call` is the client's until its event has happened. */
+/* The same in two halves. begin: 0 or a bcrE_ code, then `call` is the client's until its event has
+ * happened. */
 int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
                       struct bcri_control *request);
 
-/* Introduces this process on the inherited or connected socket `fd` (taken), and waits until it is enlisted: then the
- * private socket, the kill socket and ctx are set up. Returns 0 or a bcrE_ code; what a person must know is on
- * stderr. Does not return if this process made its daemon, and that has ended. */
+/* Introduces this process on the inherited or connected socket `fd` (taken), and waits until it is
+ * enlisted: then the private socket, the kill socket and ctx are set up. Returns 0 or a bcrE_ code;
+ * what a person must know is on stderr. Does not return if this process made its daemon, and that
+ * has ended. */
 int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *ccename);
 
-/* For a process that a shell started: forks, and makes the original process the daemon. Returns, in the child only,
- * the socket to join by; -bcrE_ENLIST with the reason on stderr. Does not return when there is no daemon to be had. */
+/* For a process that a shell started: forks, and makes the original process the daemon. Returns, in
+ * the child only, the socket to join by; -bcrE_ENLIST with the reason on stderr. Does not return
+ * when there is no daemon to be had. */
 int bcri_client_start_daemon(void);
 
 /* False: `path` is certainly no enl that this process could become. */

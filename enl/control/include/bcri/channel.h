@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Control messages through a socket: one message a record, descriptors and the sender's credentials beside it. */
+/* Control messages through a socket: one message a record, descriptors and the sender's credentials
+ * beside it. */
 #ifndef BCRI_CHANNEL_H
 #define BCRI_CHANNEL_H
 
@@ -10,7 +11,8 @@
 
 #include "bcri/control.h"
 
-/* What came. `message` has views into `bytes`. Descriptors are the receiver's, close-on-exec, -1 where none came. */
+/* What came. `message` has views into `bytes`. Descriptors are the receiver's, close-on-exec, -1
+ * where none came. */
 struct bcri_incoming {
     struct bcri_control message;
     int fds[BCRI_CONTROL_FDS_MAX];
@@ -20,27 +22,32 @@ struct bcri_incoming {
     uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
 };
 
-/* A connected pair: [0] the daemon's end, close-on-exec, asking for credentials; [1] close-on-exec too. Returns 0 or
- * -errno. */
+/* A connected pair: [0] the daemon's end, close-on-exec, asking for credentials; [1] close-on-exec
+ * too. Returns 0 or -errno. */
 int bcri_channel_pair(int fds_out[2]);
 
-/* The abstract address of program `program` of user `uid`. Returns its length, 0 if the name is too long. */
+/* The abstract address of program `program` of user `uid`. Returns its length, 0 if the name is too
+ * long. */
 socklen_t bcri_channel_address(struct sockaddr_un *address, uid_t uid, const char *program);
-/* The beginning that all addresses of that user's programs have, without the leading NUL, as /proc/net/unix shows it. */
+/* The beginning that all addresses of that user's programs have, without the leading NUL, as
+ * /proc/net/unix shows it. */
 int bcri_channel_prefix(uid_t uid, char *out, size_t capacity);
 
-/* Connects to a program's daemon and checks that it runs under this user (or root). Waits that long (not 0) where many others
- * wait to be let in, as before a daemon that is stopped. Returns the descriptor, -ECONNREFUSED when there is no such
- * program, -EAGAIN when time is up, or another -errno. */
+/* Connects to a program's daemon and checks that it runs under this user (or root). Waits that long
+ * (not 0) where many others wait to be let in, as before a daemon that is stopped. Returns the
+ * descriptor, -ECONNREFUSED when there is no such program, -EAGAIN when time is up, or another
+ * -errno. */
 int bcri_channel_connect(const char *program, unsigned patience_ms);
 
-/* Sends `message` with `fd_count` descriptors (borrowed). With `wait` it blocks while the socket is full. Returns 0;
- * -EMSGSIZE the message cannot be encoded; -EPIPE or another -errno. EINTR is never returned, SIGPIPE never raised. */
+/* Sends `message` with `fd_count` descriptors (borrowed). With `wait` it blocks while the socket is
+ * full. Returns 0; -EMSGSIZE the message cannot be encoded; -EPIPE or another -errno. EINTR is
+ * never returned, SIGPIPE never raised. */
 int bcri_channel_send(int fd, const struct bcri_control *message, const int *fds, unsigned fd_count,
                       bool wait);
 
-/* Receives one message. Returns 1; 0 at the end of the connection; -EAGAIN (only without `wait`), or another -errno.
- * More descriptors than the type allows are closed and make the message malformed. */
+/* Receives one message. Returns 1; 0 at the end of the connection; -EAGAIN (only without `wait`),
+ * or another -errno. More descriptors than the type allows are closed and make the message
+ * malformed. */
 int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait);
 
 /* Closes what descriptors are left in `in`. */

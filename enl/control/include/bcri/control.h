@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Control messages: what a CCE and its daemon, or a command and a daemon, say to each other.
  *
- * A message is one record of an AF_UNIX SOCK_SEQPACKET socket: a msgpack map from short names to values, with
- * "v" (the protocol's version) and "t" (the message's type) in it, and descriptors beside it where the type says so.
- * Every request carries an "id", and is answered by one message with that id; pages_back, fd_ring, segment_freed
- * and blocked_by are none.
+ * A message is one record of an AF_UNIX SOCK_SEQPACKET socket: a msgpack map from short names to
+ * values, with "v" (the protocol's version) and "t" (the message's type) in it, and descriptors
+ * beside it where the type says so. Every request carries an "id", and is answered by one message
+ * with that id; pages_back, fd_ring, segment_freed and blocked_by are none.
  *
  *   type         from       keys (? optional)                                  descriptors         answer
  *   hello        CCE        id layout archtype flags ccename                   its private socket  welcome or reply
@@ -26,17 +26,18 @@
  *   finding      daemon     id text
  *   reply        daemon     id status text? seg? cell? rings?
  *
- * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join), everything later on
- * the private socket that hello brought: so two processes on one inherited socket cannot take each other's answers.
+ * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join),
+ * everything later on the private socket that hello brought: so two processes on one inherited
+ * socket cannot take each other's answers.
  *
- * Trust. The bytes come from another process. Reading takes no memory, believes no length before it has been compared
- * with what is there, and copies nothing: strings and byte strings are views into the caller's buffer. Unknown keys
- * are skipped, so later versions may add some; a key given twice, of the wrong type, out of range or missing, an
- * unknown type, and bytes behind the map make the message malformed. Whoever gets such a one ends the connection and
- * logs the reason.
+ * Trust. The bytes come from another process. Reading takes no memory, believes no length before it
+ * has been compared with what is there, and copies nothing: strings and byte strings are views into
+ * the caller's buffer. Unknown keys are skipped, so later versions may add some; a key given twice,
+ * of the wrong type, out of range or missing, an unknown type, and bytes behind the map make the
+ * message malformed. Whoever gets such a one ends the connection and logs the reason.
  *
- * Source: msgpack specification; msgpack-c packs. Its unpacker allocates what a message claims to hold, so reading is
- * done here. */
+ * Source: msgpack specification; msgpack-c packs. Its unpacker allocates what a message claims to
+ * hold, so reading is done here. */
 #ifndef BCRI_CONTROL_H
 #define BCRI_CONTROL_H
 
@@ -53,10 +54,11 @@
 
 /* The environment variable that carries the number of the inherited socket. */
 #define BCRI_CONTROL_ENV "BCRI_SOCKET"
-/* The one that bcr_init sets in a process that it turns into enl, which removes it. Where it is still there in bcr_init,
- * that was no enl. */
+/* The one that bcr_init sets in a process that it turns into enl, which removes it. Where it is
+ * still there in bcr_init, that was no enl. */
 #define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"
-/* The owner of a note in the ELF file of enl: what has none is not executed as enl (enl/client/marker.c). */
+/* The owner of a note in the ELF file of enl: what has none is not executed as enl
+ * (enl/client/marker.c). */
 #define BCRI_ENL_NOTE "BCR enl"
 
 /* X(key, KIND, limit): largest value of a number, largest length of a string. */
@@ -134,7 +136,8 @@ struct bcri_view {
 #define BCRI_FIELD_STR struct bcri_view
 #define BCRI_FIELD_BIN struct bcri_view
 
-/* One message; fields whose bit is not in `present` are zero. Messages are made with designated initializers:
+/* One message; fields whose bit is not in `present` are zero. Messages are made with designated
+ * initializers:
  * BCRI_HAS(id) | BCRI_HAS(status) in `present`. */
 struct bcri_control {
     enum bcri_control_type type;
@@ -156,12 +159,12 @@ const char *bcri_control_name(enum bcri_control_type type);
 /* How many descriptors may come with a message of that type. */
 unsigned bcri_control_fds(enum bcri_control_type type);
 
-/* Writes `message` into `out`. Returns its length; 0 if a required key is missing, a value is over its limit, or the
- * capacity is too small (BCRI_CONTROL_BYTES_MAX always suffices). */
+/* Writes `message` into `out`. Returns its length; 0 if a required key is missing, a value is over
+ * its limit, or the capacity is too small (BCRI_CONTROL_BYTES_MAX always suffices). */
 size_t bcri_control_encode(const struct bcri_control *message, uint8_t *out, size_t capacity);
 
-/* Reads a message. Returns NULL, or why it is malformed: a constant sentence. On failure `id` alone may be set, so
- * that the sender can be told. Views point into `bytes`. */
+/* Reads a message. Returns NULL, or why it is malformed: a constant sentence. On failure `id` alone
+ * may be set, so that the sender can be told. Views point into `bytes`. */
 const char *bcri_control_decode(const uint8_t *bytes, size_t length, struct bcri_control *message_out);
 
 #endif

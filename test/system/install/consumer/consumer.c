@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program as somebody else writes it: installed header, installed library, nothing of ours beside. It sends a
- * region through a cell of its own. */
+/* A program as somebody else writes it: installed header, installed library, nothing of ours
+ * beside. It sends a region through a cell of its own. */
 #include <bcr.h>
 
 #include <stdio.h>
