@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_get, bcr_acqrl, bcr_acqwl, in two tiers (bcri/attempt.h). bcr.h is their manual.
  *
- * The fast tier, get_fast, takes or reads what it finds at the head of an open cell, also where
- * additions request a handler. It calls nothing, as that of the puts. The resume tier does all the
+ * The fast tier, get_fast, takes or reads the region at the head of an open cell, also of one whose
+ * watermark is for additions. Like put_fast it calls no function. The resume tier does all the
  * rest: an attempt under the head lock, both locks, waiting. */
 #include <bcr.h>
 
@@ -27,7 +27,7 @@
 #include "bcri/wait.h"
 #include "get_head.h"
 
-/* What a public routine wants, and by which right. */
+/* What a public routine does, and by which access right. */
 enum kind { TAKE, READ, READ_LOCK, WRITE_LOCK };
 
 static inline enum bcri_want wanted(enum kind kind)
@@ -59,7 +59,7 @@ static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
     return 0;
 }
 
-/* 0: the slot is LIVE; BCRI_WAITS: its request stands at the cell; or a code. */
+/* 0: the slot is LIVE; BCRI_WAITS: the request waits at the cell; or a code. */
 static int get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
 {
     for (;; held = BCRI_HOLDS_NOTHING) {
@@ -82,8 +82,8 @@ static int get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_hel
     }
 }
 
-/* Waits until the request is served or time is up. 0: the slot is LIVE; else the slot is free
- * again. */
+/* Waits until the request is served or time is up. 0: the slot is LIVE; else a code, and the slot
+ * is free again. */
 static int finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
                   uint64_t deadline_ns)
 {
@@ -124,7 +124,7 @@ BCRI_INLINE enum bcri_trace_op trace_of(enum bcri_want want)
                                     : BCRI_TRACE_READ;
 }
 
-/* The region is the program's. */
+/* Counts and traces a get that is done; the region is the program's. */
 static __attribute__((noinline)) void **note(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t key,
                                              enum bcri_want want, uint32_t owner)
 {
@@ -150,8 +150,7 @@ static void **get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_h
         bcri_slot_give(ctx, slot);
         return fail(ctx, error);
     } else if (get->want == BCRI_WANT_LOCK) {
-        bcri_store(&slot->cell,
-                   get->resolved->ref); /* in case that it must go back (bcri_request_give_back) */
+        bcri_store(&slot->cell, get->resolved->ref); /* in case bcri_request_own gives it back */
         bcri_store(&slot->prev, get->resolved->open);
     }
     if (get->want == BCRI_WANT_LOCK && (error = bcri_request_own(ctx, slot)) != 0)
@@ -159,7 +158,7 @@ static void **get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_h
     return note(ctx, slot, get->key, get->want, get->owner);
 }
 
-/* Nothing has been looked at yet. */
+/* Gets from the start: nothing has been looked up yet. */
 static __attribute__((noinline)) void **get_anew(uint64_t key, int msec, enum kind kind)
 {
     struct bcri_ctx *ctx = bcri_enter();
@@ -177,7 +176,7 @@ static __attribute__((noinline)) void **get_anew(uint64_t key, int msec, enum ki
     return get_resume(ctx, &get, BCRI_HOLDS_NOTHING);
 }
 
-/* The journal is open; `held` says whether the head lock is held. */
+/* Goes on from the fast tier, with the journal open; `held` says whether the head lock is held. */
 static __attribute__((noinline)) void **get_on(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
                                                struct bcri_slot_shm *slot, enum kind kind, int msec,
                                                enum bcri_held held)
@@ -193,8 +192,8 @@ static __attribute__((noinline)) void **get_on(struct bcri_ctx *ctx, struct bcri
     return get_resume(ctx, &get, held);
 }
 
-/* The region is taken, but somebody sleeps until this CCE lets go of a lock; the journal is still
- * to be closed. */
+/* The region is taken. A CCE sleeps until this CCE releases a lock, and the journal is still to be
+ * closed. */
 static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                                                  struct bcri_slot_shm *slot, enum kind kind)
 {
@@ -203,7 +202,7 @@ static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, const str
     return note(ctx, slot, resolved->key, wanted(kind), resolved->owner);
 }
 
-/* All is done. */
+/* Fetches ahead after a get that is done. */
 static __attribute__((noinline)) void **get_look_ahead(const struct bcri_ctx *ctx,
                                                        const struct bcri_resolved *resolved,
                                                        struct bcri_slot_shm *slot, uint64_t ticket)
@@ -214,7 +213,7 @@ static __attribute__((noinline)) void **get_look_ahead(const struct bcri_ctx *ct
 
 /* ---- The fast tier ---- */
 
-/* Whether, under the head lock, the first entry is there and all is as most gets find it, so that
+/* Whether, under the head lock, the first entry is full and all is as most gets find it, so that
  * take_entry can take it, or read_alone read it. */
 BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                          const struct bcri_cell_shm *cell, enum bcri_want want, uint64_t ticket,
@@ -277,8 +276,8 @@ BCRI_INLINE void **get_fast(enum kind kind, int cce, int cell_number, int msec)
     return bcri_id_of(slot);
 }
 
-/* ---- The public routines ----
- * A copy for each kind: what it is decides most of the branches. */
+/* ---- The public routines ---- One copy of the fast tier for each kind of get: most branches are
+ * then decided at compile time. */
 
 static __attribute__((noinline)) void **get_taking(int cce, int cell, int msec)
 {

@@ -19,7 +19,8 @@
 void bcri_write_owner_set(struct bcri_resolved *resolved, uint32_t tag, uint32_t epoch)
 {
     struct bcri_head_shm *h = &resolved->cell->h;
-    /* Somebody may have put, or taken what was put later, before this region was collected. */
+    /* Before this region was collected, another CCE may have put, or taken a region that was put
+     * later. */
     if (bcri_epoch_past(bcri_epoch(resolved->cell), epoch) ||
         (bcri_load(&h->taker) != 0 && bcri_epoch_past((uint32_t)bcri_load(&h->taker_epoch), epoch)))
         return;
@@ -27,8 +28,8 @@ void bcri_write_owner_set(struct bcri_resolved *resolved, uint32_t tag, uint32_t
     bcri_store(&h->taker, tag);
 }
 
-/* Only this CCE allocates from its heap, so what is possible here
- * is possible when bcri_region_own does it. */
+/* Whether a private copy fits. Only this CCE allocates from its heap, so a copy that fits now also
+ * fits when bcri_region_own makes it. */
 static bool copy_fits(struct bcri_ctx *ctx, const struct bcri_region_shm *header)
 {
     bcri_ref ref;
@@ -71,7 +72,7 @@ static enum bcri_attempt wait_by_ticket(struct bcri_ctx *ctx, const struct bcri_
     bcri_journal_phase(ctx, 4 | flags);
     bcri_store(&slot->cell, resolved->ref);
     bcri_store(&slot->key, ticket);
-    /* Which cell, and the epoch that the put of this ticket will make: a slow one would move the
+    /* Which cell, and the epoch that the put of this ticket will make: a slow put would move the
      * request to the list first. */
     bcri_store(&slot->prev, resolved->open | ((uint32_t)ticket + 1 + bcri_load(&resolved->cell->c.direct)));
     bcri_store(&slot->kind, bcri_request_kind(ctx, get->want));
@@ -99,8 +100,8 @@ static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *g
     const enum bcri_want want = get->want;
     const bcri_ref region = entry & BCRI_REF_MASK;
     struct bcri_region_shm *const header = bcri_at(ctx, region);
-    /* Whoever takes a region will change its count or its data: claim the line at once, not first
-     * for reading. */
+    /* A taker will change the region's count or its data: claim the line at once, not first for
+     * reading. */
     if (want != BCRI_WANT_READ)
         bcri_prefetch_write(header);
     if (bcri_unlikely(header == NULL) ||
@@ -118,7 +119,7 @@ static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *g
     return BCRI_TRY_DONE;
 }
 
-/* `flags`: what the phase is to say beside it. */
+/* `flags`: to be set beside the journal phase. */
 static enum bcri_attempt get_at_head(struct bcri_ctx *ctx, const struct bcri_get *get, uint32_t flags)
 {
     const struct bcri_resolved *const resolved = get->resolved;
@@ -135,9 +136,9 @@ static enum bcri_attempt get_at_head(struct bcri_ctx *ctx, const struct bcri_get
     return get->want == BCRI_WANT_READ ? BCRI_TRY_BOTH_LOCKS : wait_by_ticket(ctx, get, ticket, flags);
 }
 
-/* How many are queued, as far as it can be known without the tail lock: a put at this moment may
- * count as one that comes later. One that has stored its entry and not yet moved the tail
- * counts. */
+/* How many regions are queued, as far as that can be known without the tail lock: a put at this
+ * moment may count as one that comes later. A put that has stored its entry and not yet moved the
+ * tail counts. */
 static uint64_t queued(const struct bcri_resolved *resolved)
 {
     const uint64_t head = bcri_load(&resolved->cell->h.head);
@@ -148,7 +149,8 @@ static uint64_t queued(const struct bcri_resolved *resolved)
     return tail > head ? tail - head : 1;
 }
 
-/* One that finds nothing in its time has, too. One that reads has found something after all. */
+/* Whether a get that met the watermark has requested the handler. A get that finds nothing in its
+ * time has, too. A read that is done has not: it has found something after all. */
 static bool has_requested(enum bcri_want want, enum bcri_attempt result)
 {
     return (result == BCRI_TRY_DONE && want != BCRI_WANT_READ) || result == BCRI_TRY_WAITS ||
@@ -173,9 +175,10 @@ static enum bcri_attempt get_and_request(struct bcri_ctx *ctx, const struct bcri
     return result;
 }
 
-/* One that has to wait where additions request takes both locks: a put there need not look whether
- * somebody waits by ticket (put_attempt.c). With such a mark the putters' line is left alone, and
- * gets that find something are what they are in an open cell: the fast tier does the next ones. */
+/* In a cell whose watermark is HIGH, a get that has to wait takes both locks, so that a putter
+ * there need not look whether a get waits by ticket (put_attempt.c). Gets that find something do
+ * not touch the putters' line and go on as in an open cell; open_head lets the fast tier do the
+ * next ones. */
 static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_get *get)
 {
     struct bcri_resolved *const resolved = get->resolved;

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* What a get stores under the head lock: for the fast tier (get.c) and for the attempt of the
- * resume tier (get_attempt.c). The head lock, the first entry, and no other line of the cell.
+/* What a get stores under the head lock, for the fast tier (get.c) and for the attempt of the
+ * resume tier (get_attempt.c). It touches the head line, the first entry, and no other line of the
+ * cell.
  *
  * Journal: TAKE; cell, slot, then under H region and ticket.
- *   phase 0   nothing has happened, or: H is held
- *   phase 1   about to take `ticket`: head = ticket + 1, slot word = LIVE. Done if and only if the slot is LIVE; else
- *             repair puts the region back in front (head itself may not be lowered: put_tail.h's limit counts on it).
- *   phase 4   about to wait by `ticket`: slot, waiter[], head = ticket + 1. Undone from here while H is held; once it is
- *             released the slot's own state (TICKET) says that it waits. (2 and 3 are slow.c's: done, listed.)
- *   Flag beside the phase: LOCKS, a write lock; if done, repair makes sure of the taker's mark (take_epoch).
- *   Flag REQUESTS (READ, too): it meets the mark of a cell; `old` is what the cell's requests were. With phase 0 it has found
- *   nothing, and with 4 it has begun to wait, from there on; with phase 1 if it is done. Then, while the head lock is the dead
- *   one's, repair counts the request if it is not counted, tells the owner and rings it (handler_request.h).
+ *   phase 0   Nothing has happened yet. The taker may hold H.
+ *   phase 1   The taker is about to take `ticket`: head = ticket + 1, slot word = LIVE. The take is
+ *             done if and only if the slot is LIVE. If it is not, repair puts the region back in
+ *             front; it must not lower head, since put_tail.h's limit relies on it.
+ *   phase 4   The taker is about to wait by `ticket`: slot, waiter[], head = ticket + 1. Repair
+ *             undoes this while the dead taker has H; once H is released, the slot's own state
+ *             (TICKET) says that it waits. (Phases 2 and 3 are slow.c's: done, listed.)
+ *   Flag beside the phase: LOCKS, a write lock; if the take is done, repair makes sure that the
+ *   lock owner is stored (take_epoch).
+ *   Flag REQUESTS (of READ, too): the get meets the cell's watermark; `old` is the cell's count of
+ *   requests before it. The request is due with phase 0 as soon as the flag is set, since the get
+ *   has found nothing; with phase 4 likewise, since it has begun to wait; with phase 1 if the get
+ *   is done. While the dead getter still has the head lock, repair counts the request if it is not
+ *   counted, tells the owner and rings it (handler_request.h).
  * READ; the same fields.
- *   phase 1   about to count one more holder (cw_*), then slot word = LIVE. Counted and not LIVE: repair makes it LIVE, and
- *             the walk over the dead one's IDs drops it.
- *   Flag SOLE: the cell alone held it. Then nobody else changes the count as long as H is held, the new one is 2, and it needs
- *             no journal of its own: not LIVE, and H still held: repair stores it (again) and makes the slot LIVE.
- */
+ *   phase 1   The reader is about to count one more holder (cw_*), then to set slot word = LIVE. If
+ *             the holder is counted and the slot is not LIVE, repair makes it LIVE, and the walk
+ *             over the dead reader's IDs drops the hold.
+ *   Flag SOLE: the cell alone held the region. Then nobody else changes the count while H is held,
+ *   the new count is 2, and it needs no count journal: if the slot is not LIVE and the dead reader
+ *   still has H, repair stores the count (again) and makes the slot LIVE. */
 #ifndef BCR_GET_HEAD_H
 #define BCR_GET_HEAD_H
 
@@ -32,7 +39,7 @@
 
 BCRI_INLINE void make_live(struct bcri_slot_shm *slot, bcri_ref region, const struct bcri_region_shm *header)
 {
-    /* bcri_header_data, with no look at the segment, in which the header lies, too. */
+    /* bcri_header_data without a look at the segment: the header lies in the same one. */
     bcri_store(&slot->data,
                (uintptr_t)header + (uintptr_t)((uint64_t)header->data_16 * 16 - bcri_ref_offset(region)));
     bcri_step();
@@ -40,8 +47,8 @@ BCRI_INLINE void make_live(struct bcri_slot_shm *slot, bcri_ref region, const st
     bcri_step();
 }
 
-/* Whoever takes the first region of a line of entries will probably take the others: have their
- * headers come meanwhile. */
+/* A taker that takes the first region of a line of entries will probably take the others, too. It
+ * prefetches their headers. */
 BCRI_INLINE bool is_first_of_line(uint64_t ticket)
 {
     return bcri_unlikely(ticket % (BCRI_CACHELINE / sizeof(uint64_t)) == 0);
@@ -84,7 +91,7 @@ BCRI_INLINE void take_entry(struct bcri_ctx *ctx, struct bcri_cell_shm *cell, en
     bcri_step();
     make_live(slot, region, header);
     if (want == BCRI_WANT_LOCK) {
-        /* Nobody has taken what was put later: no mark is newer than this one. */
+        /* No CCE has taken a region that was put later, so no lock owner is newer than this. */
         bcri_store(&h->taker_epoch, epoch);
         bcri_store(&h->taker, ctx->tag);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_put, bcr_rlswl, bcr_wl2rl, in two tiers (bcri/attempt.h). bcr.h is their manual.
  *
- * The fast tier, put_fast, puts a region that its CCE gives away into an open cell without water
- * marks that has room, at which nobody sleeps. It calls nothing, so that no register need be saved,
- * which is a fifth of the instructions. The resume tier, bcri_put, does all the rest: an attempt
- * under the tail lock, both locks, waiting for room. */
+ * The fast tier, put_fast, puts a region that its CCE gives away into an open cell that has room
+ * and no watermark, and at which nobody sleeps. It calls no function, so the compiler saves no
+ * registers, which is a fifth of the instructions. The resume tier, bcri_put, does all the rest: an
+ * attempt under the tail lock, both locks, waiting for room. */
 #include <bcr.h>
 
 #include "bcri/put.h"
@@ -28,8 +28,7 @@
 #include "bcri/trace.h"
 #include "put_tail.h"
 
-/* How often a put that finds no room looks for a while whether a taker makes some, before it is
- * registered. */
+/* How often a put that finds no room spins for a taker that makes some, before it is registered. */
 enum { SPINS_FOR_ROOM = 2 };
 
 /* ---- The resume tier ---- */
@@ -47,7 +46,7 @@ int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
     return 0;
 }
 
-/* What the attempt has left to do: 0, BCRI_NO_ROOM, BCRI_STALE or a code. */
+/* Does what the attempt has left to do. Returns 0, BCRI_NO_ROOM, BCRI_STALE or a code. */
 static int go_on(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_attempt attempted,
                  uint64_t deadline_ns)
 {
@@ -62,7 +61,7 @@ static int go_on(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_att
     }
 }
 
-/* An attempt has ended as `attempted` says. */
+/* Goes on after an attempt that has not done the put. */
 static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, struct bcri_put *put,
                                                    enum bcri_attempt attempted, uint64_t deadline_ns)
 {
@@ -88,7 +87,7 @@ static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, struct 
     }
 }
 
-/* Most end with the first attempt: nothing else stands in its way. */
+/* Most puts end with the first attempt; it is inlined, so that they do not pay for the others. */
 BCRI_INLINE int put_resumed(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri_held held,
                             uint64_t deadline_ns)
 {
@@ -122,7 +121,7 @@ BCRI_INLINE int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri
     return bcri_likely(error == 0) ? note(ctx, put) : bcri_put_failed(ctx, error);
 }
 
-/* Nothing has been looked at yet. */
+/* Puts from the start: nothing has been looked up yet. */
 static __attribute__((noinline)) int put_anew(void **rgid, uint64_t key, bool write, bool nofree)
 {
     struct bcri_ctx *ctx = bcri_enter();
@@ -144,12 +143,12 @@ static __attribute__((noinline)) int put_anew(void **rgid, uint64_t key, bool wr
     error = bcri_put_look_up(ctx, &put);
     if (bcri_unlikely(error != 0))
         return bcri_put_failed(ctx, error);
-    if (bcri_kept_cpu() >= 0) /* else the fast tier cannot say where the putter runs */
+    if (bcri_kept_cpu() >= 0) /* else the fast tier does not know the putter's CPU */
         ctx->put_resolved = put.resolved;
     return put_resume(ctx, &put, BCRI_HOLDS_NOTHING);
 }
 
-/* The journal is open; `held` says whether the tail lock is held. */
+/* Goes on from the fast tier, with the journal open; `held` says whether the tail lock is held. */
 static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
                                             struct bcri_slot_shm *slot, bool write, enum bcri_held held)
 {
@@ -166,8 +165,8 @@ static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_re
     return put_resume(ctx, &put, held);
 }
 
-/* The put is done. `wakes`: somebody sleeps until this CCE lets go of a lock; the ID and the
- * journal are still to be closed. */
+/* Counts and traces a put that is done. `wakes`, if not NULL: a CCE sleeps until this CCE releases
+ * a lock, and the ID in that slot and the journal are still to be closed. */
 static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                                               bcri_ref region, uint32_t length, bool write,
                                               struct bcri_slot_shm *wakes)
@@ -212,7 +211,7 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
         return put_anew(rgid, key, write, false);
     ctx->put_resolved = resolved;
     const struct bcri_region_shm *const header = bcri_at_held(ctx, region);
-    const uint32_t length = header->length; /* while it is ours */
+    const uint32_t length = header->length; /* read while the region is still this CCE's */
     struct bcri_cell_shm *const cell = resolved->cell;
     bcri_prefetch_write(bcri_ring_at(resolved, bcri_load(&cell->t.tail)));
     put_open(ctx, resolved, region, id.ref, false);
@@ -236,8 +235,8 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
     return 0;
 }
 
-/* ---- The public routines ----
- * A copy for each kind of put: what it is decides most of the branches. */
+/* ---- The public routines ---- One copy of the fast tier for each kind of put: most branches are
+ * then decided at compile time. */
 
 static __attribute__((noinline)) int put_giving(void **rgid, int cce, int cell)
 {

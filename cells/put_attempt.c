@@ -23,7 +23,7 @@ static uint64_t oldest_waiting(const struct bcri_head_shm *h, uint64_t head)
         uint64_t waiter = bcri_load_acquire(&h->waiter[i]);
         if (waiter == 0)
             continue;
-        /* One that registers at this moment may have a ticket from `head` on. */
+        /* A get that registers at this moment may have a ticket from `head` on. */
         uint64_t ticket = head + BCRI_TICKETS - ((head + BCRI_TICKETS - (waiter >> 48)) & 0xffffu);
         if (ticket < low)
             low = ticket;
@@ -31,9 +31,9 @@ static uint64_t oldest_waiting(const struct bcri_head_shm *h, uint64_t head)
     return low;
 }
 
-/* head is read before the waiters: a ticket below it has its waiter entry in place, or has been
- * collected. A cell that has not had its share of the area's credits takes it now: without credits
- * every put would come here, and carry the takers' line back and forth. */
+/* The limit computed anew. head is read before the waiters: a ticket below head has its waiter
+ * entry in place, or has been collected. A cell without its share of the area's credits takes them
+ * now: without credits every put would come here, and carry the takers' line back and forth. */
 static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     const struct bcri_head_shm *h = &resolved->cell->h;
@@ -46,16 +46,16 @@ static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_resolved *resolved
         low = oldest_waiting(h, head);
     uint64_t by_ring = low + bcri_ring_entries(resolved);
     uint64_t credits = bcri_load(&resolved->cell->t.credits);
-    /* A cell for a lock has one credit and comes here with every put: the pool, which is empty
-     * then, is asked before the share. */
+    /* A cell for a lock has one credit and comes here with every put. The pool, which is empty
+     * then, is looked at before the share, which costs a division. */
     if (head + credits < by_ring && bcri_load(&resolved->area->pool) != 0 &&
         credits < bcri_credits_share(resolved) && bcri_credits_from_pool(ctx, resolved))
         credits = bcri_load(&resolved->cell->t.credits);
     return by_ring < head + credits ? by_ring : head + credits;
 }
 
-/* Four wait by ticket at most, and only tickets from the tail on. A mark elsewhere is that of
- * somebody who has gone. */
+/* Clears T.sleeps if no waiter sleeps any more. At most four gets wait by ticket, with tickets from
+ * the tail on; a sleep flag in any other entry is of a waiter that has gone. */
 static void look_for_marks(const struct bcri_resolved *resolved, uint64_t tail)
 {
     for (uint32_t i = 0; i < BCRI_TICKETS; i++)
@@ -87,7 +87,7 @@ void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region)
     bcri_count_committed(ctx);
 }
 
-/* Whether a put may go through the ring at `tail`: BCRI_TRY_DONE. */
+/* BCRI_TRY_DONE if a put may go through the ring at `tail`. */
 static enum bcri_attempt look_at_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail)
 {
     struct bcri_resolved *const resolved = put->resolved;
@@ -102,7 +102,8 @@ static enum bcri_attempt look_at_tail(struct bcri_ctx *ctx, const struct bcri_pu
         if (tail >= limit)
             return BCRI_TRY_NO_ROOM;
     }
-    /* Room, if there is any, belongs to the puts that wait for it; a waiting ticket needs none. */
+    /* Room, if there is any, belongs to the puts that wait for it; a put to a waiting ticket needs
+     * none, but it takes this way, too. */
     return bcri_unlikely(bcri_load_acquire(&resolved->area->waitputs) != 0) ? BCRI_TRY_BOTH_LOCKS
                                                                             : BCRI_TRY_DONE;
 }
@@ -112,7 +113,7 @@ static uint32_t phase_of(const struct bcri_put *put)
     return put->nofree ? 1 : 1 | BCRI_PHASE_GIVES;
 }
 
-/* `*old_out`: the mark of whom to ring, if it is one. */
+/* `*old_out`: what the entry held; the caller rings if that is a sleep flag. */
 static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
                                      uint64_t *old_out)
 {
@@ -130,15 +131,15 @@ static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put
     return BCRI_TRY_DONE;
 }
 
-/* The put at `tail` and its request. Nobody waits at this ticket; if the entry bears a mark, who
- * slept there has gone. */
+/* The put at `tail` and its request. No get waits at this ticket; if the entry carries a sleep
+ * flag, it is of a waiter that has gone. */
 static enum bcri_attempt put_and_request(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
                                          uint64_t *old_out)
 {
     struct bcri_resolved *const resolved = put->resolved;
     struct bcri_tail_shm *const t = &resolved->cell->t;
     const uint64_t requests = bcri_load(&t->requests);
-    /* The owner watches that line: claim it before its turn comes. */
+    /* The owner watches that line: claim it before the store. */
     bcri_prefetch_write(&resolved->record->requests.news);
     const enum bcri_attempt room = look_at_tail(ctx, put, tail);
     if (room != BCRI_TRY_DONE)
@@ -155,9 +156,9 @@ static enum bcri_attempt put_and_request(struct bcri_ctx *ctx, const struct bcri
     return BCRI_TRY_DONE;
 }
 
-/* Whether a put at `tail` leaves at least as many as the mark says. With a mark of 1 each does,
- * since nobody waits by ticket here (get.c). head is read without its lock: a take at this moment
- * may count as one that comes later. */
+/* Whether a put at `tail` leaves at least as many regions as the watermark says. With a watermark
+ * of 1 each put does, since no get waits by ticket in such a cell (get_attempt.c). head is read
+ * without its lock: a take at this moment may count as one that comes later. */
 static bool is_due(const struct bcri_resolved *resolved, uint64_t tail)
 {
     const struct bcri_cell_shm *cell = resolved->cell;

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* What a put stores under the tail lock: for the fast tier (put.c) and for the attempt of the
- * resume tier (put_attempt.c). One lock, a handful of stores, no atomic instruction but the lock's.
+/* What a put stores under the tail lock, for the fast tier (put.c) and for the attempt of the
+ * resume tier (put_attempt.c): one lock, a handful of stores, no atomic instruction but the lock's.
  *
  * Journal: PUT; cell, region, slot (the ID that ends with the put; none with nofree).
- *   phase 0   nothing has happened, or: the tail lock is held; with nofree the cell's own hold may be counted (put_held)
- *   phase 1   ticket is written down; about to store the entry. Done if the tail lock is no longer ours, or else if the
- *             entry carries the ticket's lap tag and the region: nobody else can have stored it, and what stood there was of
- *             the lap before. Left, once done: the tail, release, ring a sleeper that `old` names, free the ID.
- *   phase 2   under both locks: a transaction has done it (queue.c)
- * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the mark of a sleeper), REQUESTS
- * (`old` is what the cell's requests were).
+ *   phase 0   Nothing has happened yet. The putter may hold the tail lock; with nofree the cell's
+ *             own hold may be counted (put_held).
+ *   phase 1   The ticket is written down and the putter is about to store the entry. The put is
+ *             done if the putter no longer has the tail lock, or if the entry carries the ticket's
+ *             lap tag and the region: no other CCE can have stored it, and what was there before
+ *             had the tag of the lap before. If the put is done, repair moves the tail, releases
+ *             the lock, rings the sleeper that `old` names and frees the ID.
+ *   phase 2   Under both locks: a transaction has done the put (queue.c).
+ * Flags beside the phase: GIVES (not nofree), RINGS (`old` is the sleep flag that the entry
+ * carried), REQUESTS (`old` is the cell's count of requests before the put).
  *
- * A marked cell (watermark.h) is not what resolved->open says; the attempt does the same there
- * under the same lock. If the put meets the mark, it stores entry and tail, then the count, and
- * tells the owner (handler_request.h). Repair: the put is done and the lock still the dead one's:
- * it counts the request if the count is what `old` says, tells the owner and rings it.
+ * The state of a cell with a watermark (watermark.h) differs from resolved->open, so only the
+ * attempt serves it, under the same lock. A put that meets the watermark stores entry and tail,
+ * then the count, and tells the owner (handler_request.h). If the putter dies after the put is done
+ * and before it has released the lock, repair counts the request if the count still is what `old`
+ * says, tells the owner and rings it.
  *
- * A write of an empty queue is a put. The tail lock is enough to know that it stays empty: nobody
- * else adds, and takers only move on; a cell with regions anywhere but in its ring is not fast.
+ * A write to an empty queue is a put. The tail lock is enough to know that the queue stays empty:
+ * no other CCE adds, and takers only move on; a cell with regions outside its ring is not fast.
  *
- * Line transfers of a hand-over to a waiting taker: the entry's line (claimed here, fetched there)
- * and the region's own; T stays with the putters, H with the takers. */
+ * A hand-over to a waiting taker moves two lines: the entry's (claimed by the putter, fetched by
+ * the taker) and the region's own. T stays with the putters, H with the takers. */
 #ifndef BCR_PUT_TAIL_H
 #define BCR_PUT_TAIL_H
 
@@ -31,10 +35,10 @@
 #include "bcri/resolved.h"
 #include "bcri/slot.h"
 
-/* A write of a queue that was found empty needs one credit and the entry, of which only the ticket
- * of the lap before could still be read: so the limit can be at least this, if its waiter is gone.
- * Cells for locks have one credit and ask with every put; and `write` has the takers' line here
- * anyway. Else 0. */
+/* The limit for a write at `tail` to a queue that was found empty: at least tail + 1, if the cell
+ * has a credit and no waiter of an earlier lap may still read the entry; else 0. Cells for locks
+ * have one credit and come here with every put. Looking at the takers' line costs nothing here,
+ * since `write` has read it already. */
 BCRI_INLINE uint64_t limit_of_empty(const struct bcri_cell_shm *cell, uint64_t tail)
 {
     return bcri_load(&cell->t.credits) != 0 && bcri_load_acquire(&cell->h.waiter[tail % BCRI_TICKETS]) == 0
@@ -42,10 +46,10 @@ BCRI_INLINE uint64_t limit_of_empty(const struct bcri_cell_shm *cell, uint64_t t
                : 0;
 }
 
-/* Stores region at ticket `t`, with the tail lock held. `old`: the mark of whom to ring, or
- * anything else. `cpu_kept`: by the kernel (bell.h), as the caller knows. The ring and the cell are
- * asked of the place where they are needed: held in registers meanwhile they would be what has the
- * fast tier save some. */
+/* Stores `region` at ticket `t`, with the tail lock held. `old`: the sleep flag of the waiter to
+ * ring, or any other value. `cpu_kept`: the caller knows that the kernel keeps this thread's CPU
+ * number up to date (bell.h). Ring and cell are read from `resolved` only where they are needed:
+ * held in registers meanwhile they would force the fast tier to save some. */
 BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, uint64_t t,
                              bcri_ref region, bool cpu_kept, uint64_t old, uint32_t phase)
 {
@@ -80,7 +84,7 @@ BCRI_INLINE void put_open(struct bcri_ctx *ctx, const struct bcri_resolved *reso
     bcri_step();
 }
 
-/* The put is done and the tail lock free: the ID ends with it, if it gives. */
+/* Closes a put that is done, when the tail lock is free: unless nofree, the ID ends with it. */
 BCRI_INLINE void put_close(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool nofree)
 {
     ctx->waits_in_row = 0;

@@ -1,44 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests of a CCE's handlers: counted at their cell, told to its owner.
+/* Requests of a CCE's handlers: counted at their cell, told to its owner. The notifier is the CCE
+ * whose put or get makes the request.
  *
- * Counting. t.requests of a marked cell (watermark.h) counts up by one for each operation that
- * meets the mark, in the same step in which that is done: under T while the mark is HIGH, under H
- * while it is LOW; who changes the mark holds both. The owner remembers how many of them it has
- * seen; what is between the two are the requests of which it has to start an invocation each. So
- * there is nothing that could be full, and what the dead have requested needs no repair but of one
- * count.
+ * Counting. t.requests of a cell with a watermark (watermark.h) counts up by one for each operation
+ * that meets the watermark, in the same step as the operation itself: under T if the watermark is
+ * HIGH, under H if it is LOW; a change of the watermark needs both. The owner remembers how many
+ * requests it has seen; it has to start one invocation for each request beyond those. So nothing
+ * can be full, and after a death repair has at most one count to complete.
  *
- * Telling. Whoever has counted tells the owner, still under the cell's lock, by stores that may be
- * repeated, in the owner's record (struct bcri_requests_shm):
+ * Telling. The notifier that has counted tells the owner, still under the cell's lock, by stores
+ * into the owner's record that may be repeated (struct bcri_requests_shm):
  *
- *   news   63 look at `bits` · 62..32 cell number + 1, or 0 · 31..0 low half of that cell's count
- *   bits   1,024 of them, one for each hash of a cell number: the counts of its cells are to be looked at
+ *   news   63 look at `bits` (LOOK) · 62..32 cell number + 1, or 0 · 31..0 low half of that cell's
+ *          count
+ *   bits   1,024 of them, one for each hash of a cell number: the owner must look at the counts of
+ *          the cells with that hash
  *
  * If `news` names no cell, or this one, one CAS stores cell and count there: that is all the owner
- * needs, and the putters' line stays with the putters. If it names another cell: the bit is set,
- * then LOOK. The owner looks at one word: `news` is not 0. It takes `news` by an exchange with 0,
- * and if LOOK was set, each word of `bits`, before it reads a count.
- *   Why nothing is overlooked: count, bit, `news` are stored in this order, each released, and read in the opposite one, each
- *   acquired. `news` is changed by atomic read-modify-writes only, so it has one order: the notifier's stands before or behind the
- *   owner's exchange. Before: the exchange, or the one that took LOOK before it, sees the cell and its count, or LOOK and so
- *   the bit. If it finds the bit gone, another exchange of the owner's has taken it, which acquired the count with it. Behind: `news` is
- *   not 0, and the owner looks again.
- *   A count has 64 bits, the half in `news` 32. The owner adds what that half is ahead of the same half of what it has seen. It
- *   could be ahead by more than 2^31 if the owner has not looked for very long, and so each 2^30th request sets bit and LOOK as well.
+ * needs, and the line of the cell's tail stays with the putters. If `news` names another cell, the
+ * notifier sets the bit, then LOOK. The owner looks at one word, whether `news` is 0. It takes
+ * `news` by an exchange with 0, and if LOOK was set also each word of `bits`, before it reads a
+ * count.
+ *   Why the owner misses nothing: the notifier stores count, bit, `news` in this order, each as a
+ *   release; the owner reads them in the opposite order, each as an acquire. Only atomic
+ *   read-modify-writes change `news`, so their order is total: the notifier's comes before or after
+ *   the owner's exchange. Before: that exchange, or the one before it that took LOOK, sees the cell
+ *   and its count, or LOOK and so the bit. If the bit is gone, an earlier exchange of the owner has
+ *   taken it and acquired the count with it. After: `news` is not 0, and the owner looks again. A
+ *   count has 64 bits, the half in `news` 32. The owner adds the distance between that half and the
+ *   same half of the count that it has seen. The distance could exceed 2^31 if the owner has not
+ *   looked for very long, so each 2^30th request sets bit and LOOK as well.
  *
  * Sleeping. An owner that is about to sleep stores asleep = 1, then looks at `news`; a notifier
  * changes `news`, then looks at `asleep`. All four are sequentially consistent, so one of the two
- * sees the other; a notifier that sees it clears it and rings.
+ * sees the other; a notifier that sees asleep = 1 clears it and rings.
  *
- * The owner's own. What the owner does at its own cells is counted in the same way; it tells itself
- * at once (hooks.h).
+ * The owner's own operations at its cells are counted in the same way; it tells itself at once
+ * (hooks.h).
  *
- * Deaths. Of a notifier: a transaction has counted or has not (tx.h); of a fast put or get the
- * journal says what the count was (put_fast.h, get_fast.h). In both cases the lock of the cell is
- * still the dead one's, and repair tells again and rings. Of the owner: nothing is left. Cells that
- * are closed have told everything: that is done under their locks. What is told late of a cell
- * number, by a bit or by `news`, finds no handler or a count that has been seen. Model:
- * test/spin/handler_request.pml. */
+ * Deaths. Of a notifier: a transaction has counted or it has not (tx.h); for a fast put or get the
+ * journal says what the count was (put_tail.h, get_head.h). In both cases the dead notifier still
+ * holds the lock of the cell, and repair tells the owner again and rings it. Of the owner: nothing
+ * is left. A cell that is closed has nothing left to tell, since the telling is done under its
+ * locks. If a bit or `news` still names its number later, the owner finds no handler there, or a
+ * count that it has seen already. Model: test/spin/handler_request.pml. */
 #ifndef BCRI_HANDLER_REQUEST_H
 #define BCRI_HANDLER_REQUEST_H
 
@@ -53,14 +58,14 @@
 
 /* ---- the owner */
 
-/* Whether there is news: the one load that the beginning of each call makes. */
+/* Whether there is news: the one load at the beginning of each call. */
 static inline bool bcri_requests_any(const struct bcri_ctx *ctx)
 {
     return bcri_load_acquire(&ctx->record->requests.news) != 0;
 }
 
-/* What was told. `number` has counted `count` requests, or is -1; `look`: bcri_requests_take_bits
- * tells where else. */
+/* What the owner was told. `number` is a cell that has counted `count` requests, or -1. `look`:
+ * there are more, which bcri_requests_take_bits names. */
 struct bcri_news {
     int number;
     uint32_t count; /* its low half */
@@ -69,7 +74,7 @@ struct bcri_news {
 struct bcri_news bcri_requests_take(struct bcri_ctx *ctx);
 uint64_t bcri_requests_take_bits(struct bcri_ctx *ctx, uint32_t word);
 
-/* Under which bit of all a cell is. */
+/* The bit in `bits` that stands for a cell number. */
 #define BCRI_REQUEST_BITS_LOG2 10u
 static_assert(BCRI_REQUEST_WORDS * 64 == 1u << BCRI_REQUEST_BITS_LOG2, "one bit for each hash");
 static inline uint32_t bcri_request_hash(uint32_t number)
@@ -81,7 +86,8 @@ static inline uint32_t bcri_request_bit(uint32_t number)
     return bcri_request_hash(number) >> (32 - BCRI_REQUEST_BITS_LOG2);
 }
 
-/* About to sleep: whoever has news from now on rings. False: there is some. */
+/* The owner is about to sleep: a notifier that tells it something from now on rings. False: there
+ * is news already. */
 static inline bool bcri_requests_sleep(struct bcri_ctx *ctx)
 {
     atomic_store_explicit(&ctx->record->requests.asleep, 1, memory_order_seq_cst);
@@ -90,14 +96,15 @@ static inline bool bcri_requests_sleep(struct bcri_ctx *ctx)
 
 /* ---- notifiers: under the locks of the cell */
 
-/* Whether an addition meets the mark, that leaves `queued` regions in the cell. Under the tail lock
- * at least. */
+/* Whether an addition that leaves `queued` regions in the cell meets the watermark. Under the tail
+ * lock at least. */
 static inline bool bcri_addition_requests(const struct bcri_resolved *resolved, uint64_t queued)
 {
     return (bcri_load(&resolved->cell->t.state) & BCRI_CELL_HIGH) != 0 && queued != 0 &&
            queued >= (uint64_t)(int64_t)bcri_watermark_of(resolved->cell);
 }
-/* Whether a get does, that finds `queued` and takes or reads. Under the head lock at least. */
+/* Whether a get that finds `queued` regions meets the watermark; `takes`: it takes one, or else it
+ * reads. Under the head lock at least. */
 static inline bool bcri_get_requests(const struct bcri_resolved *resolved, uint64_t queued, bool takes)
 {
     if ((bcri_load(&resolved->cell->h.state) & BCRI_CELL_LOW) == 0)
@@ -106,7 +113,7 @@ static inline bool bcri_get_requests(const struct bcri_resolved *resolved, uint6
     return mark == 0 ? queued == 0 : takes && queued <= (uint64_t)-mark;
 }
 
-/* Counts one in the running transaction, if it is due. */
+/* If a request is due, counts it in the running transaction. */
 static inline void bcri_tx_request(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due)
 {
     if (due)
@@ -114,17 +121,18 @@ static inline void bcri_tx_request(struct bcri_ctx *ctx, const struct bcri_resol
                   bcri_load(&resolved->cell->t.requests) + 1);
 }
 
-/* Tells the owner what the cell has counted. `hint`: the region that was put. True: the owner is to
- * be rung, if need be after the lock of the cell was let go. */
+/* Tells the owner what the cell has counted. `hint`: the region that was put. True: the caller must
+ * ring the owner; it may release the lock of the cell first. */
 bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bcri_ref hint);
-/* Tells it, and rings if need be, once the transaction is done in which it was due. */
+/* After a transaction in which a request was due: tells the owner, and rings it if it sleeps. */
 void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due);
 
 /* ---- after a death: enl */
 
-/* Both under the cell's locks, or the one that it was: the dead one's still, or enl's in its place.
- * tell_again: what may not have been told of a cell that was changed by transactions, and rings.
- * finish: the same after a fast put or get that has met the mark and is done: counts it, if it was
+/* The daemon calls both while the dead CCE, or the daemon in its place, has the cell's locks
+ * (finish: the one lock of the operation). tell_again: after transactions have changed the cell:
+ * tells the owner what it may not have been told, and rings it. finish: the same after a fast put
+ * or get that has met the watermark and is done; it also counts the request if the dead CCE did
  * not. */
 void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *resolved);
 void bcri_request_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_resolved *resolved);

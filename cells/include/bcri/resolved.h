@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a cell lies, as this process has found out: resolved cells. */
+/* Resolved cells: where a cell lies, as far as this process has found out. */
 #ifndef BCRI_RESOLVED_H
 #define BCRI_RESOLVED_H
 
@@ -14,28 +14,26 @@
 #include "bcri/ctx.h"
 #include "bcri/ref.h"
 
-/* Where a cell lies, as this process knows it (resolved.c). Borrowed until the next lookup. What
- * the fast paths wait for is its first line. */
+/* Where a cell lies, as this process knows it (resolved.c). Borrowed until the next lookup. The
+ * fast paths read only its first line. */
 struct bcri_resolved {
-    uint64_t key; /* CCE and number, see bcri_resolved_key */
-    const _Atomic uint32_t
-        *version_at; /* of the owner's list of areas; of nobody's in an entry that names nothing */
+    uint64_t key;                       /* CCE and number, see bcri_resolved_key */
+    const _Atomic uint32_t *version_at; /* of the owner's list; a dummy in an empty entry */
     struct bcri_cell_shm *cell;
     _Atomic uint64_t *ring; /* its entries, as long as the cell has the generation in `open` */
     struct bcri_area_shm *area;
     uint64_t open; /* what H.state and T.state hold when the cell is fast */
-    /* What H.state holds when takes are: the same, or with HIGH, as an attempt has found it
-     * last. */
+    /* What H.state holds when a fast take may go ahead: the same, or that with HIGH, as an attempt
+     * has found it last. */
     uint64_t open_head;
     uint32_t version;
-    uint32_t ring_mask; /* of a byte's place in the ring that is an entry's */
+    uint32_t ring_mask; /* cuts a byte offset down to an entry's place in the ring */
     /* line 1 */
     bcri_ref ref;
     uint32_t owner;
     uint8_t ring_log2;
-    bool may_add, may_take,
-        may_lock; /* as far as fast puts and gets of this CCE go; the full rules are in access.c */
-    struct bcri_record_shm *record; /* of the owner */
+    bool may_add, may_take, may_lock; /* for the fast paths; access.c has all rules */
+    struct bcri_record_shm *record;   /* of the owner */
     bcri_ref area_ref, ring_ref;
     int cce;
     int number;
@@ -43,7 +41,7 @@ struct bcri_resolved {
     bool own;
 };
 
-/* The entry of a ticket. In bytes: that takes one instruction less than an index. */
+/* The entry of a ticket. Counting in bytes takes one instruction less than an index. */
 static inline _Atomic uint64_t *bcri_ring_at(const struct bcri_resolved *resolved, uint64_t ticket)
 {
     const uint32_t byte = (uint32_t)(ticket * sizeof(uint64_t)) & resolved->ring_mask;
@@ -54,9 +52,8 @@ static inline uint32_t bcri_ring_entries(const struct bcri_resolved *resolved)
     return resolved->ring_mask / (uint32_t)sizeof(uint64_t) + 1;
 }
 
-/* What this CCE has found out about cells: by key, one resolved cell for each entry. It begins with
- * this many entries and doubles as long as resolved cells that are there drive each other out, up
- * to the other number. */
+/* The table of resolved cells, by key. It begins with 1 << BCRI_RESOLVEDS_LOG2 entries and doubles,
+ * up to 1 << BCRI_RESOLVEDS_LOG2_MOST, as long as valid resolved cells drive each other out. */
 #define BCRI_RESOLVEDS_LOG2      8u
 #define BCRI_RESOLVEDS_LOG2_MOST 16u
 /* Entries are two lines apart. */
@@ -67,7 +64,7 @@ union bcri_resolved_entry {
 static_assert(sizeof(struct bcri_resolved) <= 128, "a resolved cell has two lines");
 struct bcri_cellmap {
     size_t driven_out;                                         /* since the table has its size */
-    alignas(BCRI_CACHELINE) union bcri_resolved_entry entry[]; /* 1 << (64 - ctx->cells_shift) of them */
+    alignas(BCRI_CACHELINE) union bcri_resolved_entry entry[]; /* 1 << (64 - ctx->cells_shift) */
 };
 
 static inline uint64_t bcri_resolved_key(int cce, int number)
@@ -88,8 +85,8 @@ static inline struct bcri_resolved *bcri_resolved_entry(struct bcri_ctx *ctx, ui
 }
 
 /* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM
- * (cannot be mapped). Public routines make the key first thing and keep no halves of it: a word
- * that was saved in halves and is loaded as a whole waits for every store before it. */
+ * (cannot be mapped). A public routine makes the key first and keeps no halves of it: a load of a
+ * whole word that was stored in halves waits for all stores before it. */
 int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **place_out);
 static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **place_out)
 {
@@ -103,8 +100,8 @@ static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key, str
     }
     return bcri_resolved_find_slow(ctx, key, place_out);
 }
-/* For a call that has `msec`, as in the public calls. bcrE_TIMEOUT: time is up, and the owner is
- * stopped while it changes its cells. */
+/* The same for a call with `msec`, as in the public calls. bcrE_TIMEOUT: time is up, and the owner
+ * was stopped while it changed its cells. */
 int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
                                    struct bcri_resolved **place_out);
 static inline int bcri_resolved_find_within(struct bcri_ctx *ctx, uint64_t key, int msec,
@@ -120,15 +117,15 @@ static inline int bcri_resolved_find_within(struct bcri_ctx *ctx, uint64_t key, 
     }
     return bcri_resolved_find_slow_within(ctx, key, msec, place_out);
 }
-/* Whether `resolved`, an entry of the table or NULL, is that of this key, and still what a lookup
- * would find. */
+/* Whether `resolved`, an entry of the table or NULL, belongs to this key and is what a lookup would
+ * find now. */
 static inline bool bcri_resolved_is(const struct bcri_resolved *resolved, uint64_t key)
 {
     return bcri_likely(resolved != NULL && resolved->key == key &&
                        resolved->version == bcri_load_acquire(resolved->version_at));
 }
-/* The resolved cell of this key if it is that of the table's entry `last`, or its own entry is at
- * hand; else NULL. `last` NULL: there may be no table yet. */
+/* The resolved cell of this key, if it is in the table's entry `last` or in the key's own entry;
+ * else NULL. `last` may be NULL if there is no table yet. */
 static inline struct bcri_resolved *bcri_resolved_cached(struct bcri_ctx *ctx, struct bcri_resolved *last,
                                                          uint64_t key)
 {
@@ -143,15 +140,15 @@ static inline int bcri_resolved_find(struct bcri_ctx *ctx, int cce, int number,
     return bcri_resolved_find_key(ctx, bcri_resolved_key(cce, number), place_out);
 }
 void bcri_resolved_forget(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
-/* A resolved cell for one that is known by reference (service, repair). Returns 0; bcrE_NOMEM: it
- * cannot be mapped; bcrE_NOCELL: there is none any more; for the daemon also bcrE_INTERNAL: it is
+/* Resolves a cell that is known by reference (service, repair). Returns 0; bcrE_NOMEM: it cannot be
+ * mapped; bcrE_NOCELL: there is no cell there any more; for the daemon also bcrE_INTERNAL: it is
  * corrupt (corrupt.h). */
 int bcri_resolved_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *place_out);
-/* The same where the reference itself may be out of date: bcrE_INTERNAL: it is corrupt, unless it
- * is. */
+/* The same for a reference that may itself be out of date: then bcrE_INTERNAL means that the cell
+ * is corrupt or the reference is out of date. */
 int bcri_resolved_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *place_out);
-/* The version of CCE `index`'s list of areas, once its owner is not changing it (or is dying).
- * False, for the daemon only: it is parked (lock.h). */
+/* The version of CCE `index`'s list of areas, once the owner is not changing the list (or is
+ * dying). False, for the daemon only: it is parked (lock.h). */
 bool bcri_version_stable(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
                          uint32_t *version_out);
 void bcri_resolved_fini(struct bcri_ctx *ctx);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Transactions: many stores to words that are under locks held by this CCE, all or none of which
- * survive its death.
+/* Transactions: many stores to words that are under locks of this CCE; all of them survive its
+ * death, or none.
  *
- * The stores are written into the redo log in the CCE's record first (redo_state 0), become one by
- * setting redo_state = 1, and are then applied in order. Death before the commit: enl forgets the
- * log. After: enl applies it again from the start. Applying twice is harmless because every word in
- * it is under a lock that is still held: nobody has moved on from a value that was applied. There
- * are two exceptions:
- *   - A count word is itself a lock and is released by its own store: its entry (COUNT) applies only while the word still
- *     carries the holder's tag.
- *   - A request that was answered may go on at once, and its slot be used for another. So what is stored there stands
- *     between an entry that says what the request's word must be (IF) and one that answers it (ANSWER), and applies only
- *     if it is. The word of a request in a list names its cell, where nobody can begin to wait while the locks are held.
- * A put that waits and is done goes on only once it has had the area's lock, which whoever ends it
- * holds (putwait.h).
+ * The CCE writes the stores into the redo log in its record first (redo_state 0), commits by
+ * setting redo_state = 1, and then applies them in order. If it dies before the commit, the daemon
+ * forgets the log; if it dies after the commit, the daemon applies the log again from the start.
+ * Applying twice is harmless: every word in the log is under a lock that the dead CCE still holds,
+ * so no other CCE has changed a value that was applied. There are two exceptions:
+ * - A count word is itself a lock, and its own store releases it: its entry (COUNT) applies only
+ *   while the word still carries the tag of the CCE.
+ * - The owner of an answered request may go on at once and use its slot for another one. So the
+ *   stores to the slot stand between an entry that says what the request's word must be (IF) and
+ *   one that answers it (ANSWER), and apply only if the word is that. The word of a request in a
+ *   list names its cell, where no request can begin to wait while the locks are held. A putter
+ *   whose waiting put is done goes on only after it has had the area's lock, which the CCE that
+ *   ends the put holds (putwait.h).
  *
  * Reads inside a transaction see the old values. */
 #ifndef BCRI_TX_H
@@ -37,14 +38,14 @@ void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object
                  uint64_t value);
 void bcri_tx_commit(struct bcri_ctx *ctx);
 
-/* Stores of a field of the object that `ref` names, whose C type is `type`. */
+/* Adds a store to field `field` of the object that `ref` names, whose C type is `type`. */
 #define BCRI_TX64(ctx, ref, type, field, value) \
     bcri_tx_add((ctx), BCRI_REDO_64, (ref), offsetof(type, field), (value))
 #define BCRI_TX32(ctx, ref, type, field, value) \
     bcri_tx_add((ctx), BCRI_REDO_32, (ref), offsetof(type, field), (value))
 
-/* enl: applies the committed log of CCE `index` again, or forgets an uncommitted one. Returns
- * whether it was committed. */
+/* The daemon applies the committed log of CCE `index` again, or forgets an uncommitted one. Returns
+ * whether the log was committed. */
 bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index);
 
 #endif
