@@ -15,15 +15,15 @@ static struct bcri_sched *find(struct bcri_ctx *ctx)
     return sched;
 }
 
-/* The scheduler of the calling CCE, after those have run that may interrupt the caller. NULL:
- * bcr_errno says why. */
+/* The scheduler of the calling CCE, after the invocations that may interrupt the caller have run.
+ * NULL: bcr_errno says why. */
 static struct bcri_sched *enter(void)
 {
     struct bcri_ctx *ctx = bcri_enter();
     return ctx != NULL ? find(ctx) : NULL;
 }
 
-/* The same, for routines that run others anyway, by a rule of their own. */
+/* The same for bcr_allow and bcr_block, which let other invocations run by a rule of their own. */
 static struct bcri_sched *enter_to_stop(void)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The switch of stacks (bcri/coroutine.h), with Boost.Context or with ucontext, and what sanitizers
- * want to know of it.
+ * must be told of it.
  *
- * Whoever is switched to is told from whom: with fcontext it is the one switched to that learns,
- * and stores, where the other goes on; and AddressSanitizer tells it where the other's stack lies,
- * which nobody else knows of a thread's own. */
+ * A coroutine that is switched to is told which coroutine it was switched from. With fcontext, the
+ * new one stores where the old one is to go on. With AddressSanitizer, the new one learns where the
+ * old one's stack lies; for a thread's own stack nobody else knows that. */
 #include "bcri/coroutine.h"
 
 #include <bcr/error.h>
@@ -75,7 +75,7 @@ static void drop(struct bcri_coroutine *co)
 
 void bcri_coroutine_jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
 {
-    ucontext_t own[1]; /* of a thread's own stack, where it lies as long as that is stopped */
+    ucontext_t own[1]; /* of a thread's own stack, on which it lies */
     ucontext_t *context = self->body != NULL ? self->context : own;
     self->context = context;
     swapcontext(context, to->context);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a process that has used more stack than a handler has (bcri/stack.h).
+/* The end of a process whose handler has used more stack than it has (bcri/stack.h).
  *
- * A fault in a guard is a SIGSEGV, which needs a stack of its own to be handled on. Our action
- * looks whether the address lies in a guard of a chunk that it knows, or whether the stack pointer
- * has left the stack of the handler that executes and the address lies in between: a frame larger
- * than the guard. If so, it says whose stack that was and lets the fault happen again with the
- * default action, so that the process ends by SIGSEGV with a core of that very moment. All other
- * faults are passed on to the action that was there before.
+ * A fault in a guard is a SIGSEGV, and its action needs a stack of its own. Our action looks
+ * whether the address lies in the guard of a listed chunk. It also looks whether the stack pointer
+ * has left the stack of the executing handler and the address lies between the two: then a frame
+ * was larger than the guard. In both cases the action says whose stack it was and lets the fault
+ * happen again with the default action, so that the process ends by SIGSEGV with a core of that
+ * very moment. All other faults are passed on to the action that was installed before.
  *
- * The action may only read: chunks are found in entries that are never freed, filled before their
- * `used` is set. */
+ * The action may only read. It finds chunks in a list of entries that are never freed; an entry's
+ * chunk is complete before it is stored there. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,12 +25,12 @@
 
 struct entry {
     struct entry *next;
-    _Atomic(const struct bcri_stack_chunk *) chunk; /* NULL: free for another one */
+    _Atomic(const struct bcri_stack_chunk *) chunk; /* NULL: the entry is free */
 };
 static _Atomic(struct entry *) entries;
 static pthread_mutex_t entries_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* If there is no memory for an entry, a fault there ends the process without saying why. */
+/* If there is no memory for an entry, a fault in this chunk ends the process without a message. */
 void bcri_chunk_list(const struct bcri_stack_chunk *chunk)
 {
     pthread_mutex_lock(&entries_lock);
@@ -55,7 +55,7 @@ void bcri_chunk_unlist(const struct bcri_stack_chunk *chunk)
     pthread_mutex_unlock(&entries_lock);
 }
 
-/* ---- what is said, by means that a signal handler may use ---- */
+/* ---- the message, by means that a signal action may use ---- */
 
 struct line {
     char text[240];
@@ -140,7 +140,7 @@ const struct bcri_stack *bcri_stack_around(uintptr_t address)
     return NULL;
 }
 
-/* 0 where it is not known how to find it. */
+/* 0 on a machine where this code does not know how to find it. */
 static uintptr_t stack_pointer(const void *context)
 {
     const mcontext_t *at = &((const ucontext_t *)context)->uc_mcontext;
@@ -158,7 +158,8 @@ static uintptr_t stack_pointer(const void *context)
 #endif
 }
 
-/* Whose stack was too small for what has faulted at `address`; NULL: that is not why. */
+/* The stack that was too small for what has faulted at `address`; NULL: the fault has another
+ * reason. */
 static const struct bcri_stack *overrun(uintptr_t address, const void *context)
 {
     const struct bcri_stack *stack = bcri_stack_around(address);
@@ -186,7 +187,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
         const struct sigaction end = {.sa_handler = SIG_DFL};
         sigaction(number, &end, NULL);
         if (info->si_code <= 0)
-            raise(number); /* sent by somebody: it would not happen again by itself */
+            raise(number); /* a process has sent it, so it would not happen again by itself */
     }
     errno = kept;
 }
@@ -225,7 +226,7 @@ void bcri_stacks_watch(void)
     stack_t current;
     pthread_once(&once, begin_process);
     if (sigaltstack(NULL, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0)
-        return; /* the program's own will do */
+        return; /* the program has set one itself */
     void *at = mmap(NULL, ALTERNATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return;

@@ -43,7 +43,8 @@ void bcri_registry_remove(struct bcri_registry *registry, const struct bcri_hand
     size_t gap = bcri_registry_home(registry, handler->cell);
     while (registry->slot[gap] != handler)
         gap = (gap + 1) & mask;
-    /* Those behind it move up, as far as their homes allow, so that none is behind a gap. */
+    /* The handlers behind it move up, as far as their homes allow, so that no gap lies between a
+     * handler and its home. */
     for (size_t i = (gap + 1) & mask; registry->slot[i] != NULL; i = (i + 1) & mask) {
         size_t home = bcri_registry_home(registry, registry->slot[i]->cell);
         if (((i - home) & mask) < ((i - gap) & mask))
@@ -55,8 +56,8 @@ void bcri_registry_remove(struct bcri_registry *registry, const struct bcri_hand
     registry->count--;
 }
 
-/* Its handlers have their homes side by side; one that is not at its own is behind it, with no gap
- * in between. */
+/* The handlers under one bit have their homes side by side. A handler that is not at its home lies
+ * behind it, with no gap in between. */
 void bcri_registry_under_bit(const struct bcri_registry *registry, uint32_t bit,
                              void (*see)(struct bcri_handler *handler, void *arg), void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Priority, then turns (bcri/run_queue.h). */
+/* See bcri/run_queue.h: by priority, then by turns. */
 #include "bcri/run_queue.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 
 #define EMPTY SIZE_MAX
 
-/* So many levels are kept for when their priorities come again, with nobody who holds them. */
+/* With this many levels or more, an unused one is taken for a new priority before another is
+ * allocated. */
 enum { LEVELS_KEPT = 256 };
 
 void bcri_run_queue_fini(struct bcri_run_queue *queue)
@@ -75,7 +76,7 @@ static void take_out_if_empty(struct bcri_run_queue *queue, struct bcri_level *l
 
 /* ---- levels by priority ---- */
 
-/* Where a priority stands, or would. */
+/* The index of this priority in `levels`, or where it would be inserted. */
 static size_t find(const struct bcri_run_queue *queue, int priority)
 {
     size_t low = 0, high = queue->level_count;
@@ -204,7 +205,7 @@ void bcri_run_queue_stop(struct bcri_run_queue *queue, struct bcri_resumable *in
 
 /* ---- taking ---- */
 
-/* The best level that has an invocation; when no handler can be started. */
+/* The highest level that has an invocation; for when no handler can be started. */
 static struct bcri_level *top_resumable(const struct bcri_run_queue *queue)
 {
     struct bcri_level *best = NULL;
@@ -223,7 +224,7 @@ static struct bcri_turn take_from(struct bcri_run_queue *queue, struct bcri_leve
     const bool requests = may_start && level->first != NULL;
     if (stopped != NULL && stopped->after_turns > level->turns &&
         (requests || (ready != NULL && stopped->after_turns == BCRI_ALLOWS)))
-        stopped = NULL; /* comes later */
+        stopped = NULL; /* its turn comes later */
     if (ready != NULL && (stopped == NULL || ready->stamp < stopped->stamp)) {
         level->ready = ready->next;
         return (struct bcri_turn){.invocation = ready};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler: bcri/sched.h says by which rule.
+/* The scheduler: bcri/sched.h has the rule.
  *
- * It has no stack of its own. Whoever stops or ends looks for what is next and switches there
- * directly; one that has ended runs the next handler itself, on the stack that it has, so that a
- * CCE that lives in its handlers hardly ever switches. */
+ * The scheduler has no stack of its own. An invocation that stops or ends finds the next one and
+ * switches there directly. An invocation that has ended runs the next handler itself, on its own
+ * stack, so that a CCE that lives in its handlers hardly ever switches. */
 #include "bcri/sched.h"
 
 #include <errno.h>
@@ -72,12 +72,13 @@ static void over(struct bcri_wait *wait)
     bcri_run_queue_resume(&one->sched->queue, &one->resumable);
 }
 
-/* Counts never go back, and no owner computes for so long that this many come before it looks. */
+/* The bound of a valid count: counts never go back, and no owner computes for so long that this
+ * many requests come before it looks. */
 #define AHEAD_MOST (UINT64_C(1) << 40)
-/* Further than this the cell is asked itself. */
+/* If a notice is further ahead than this, the cell's own count is read. */
 #define AHEAD_TOLD (UINT32_C(1) << 20)
 
-/* `count` requests of this handler's cell by now. */
+/* The handler's cell has counted `count` requests so far. */
 static inline void see_count(struct bcri_sched *s, struct bcri_handler *handler, uint64_t count)
 {
     const uint64_t ahead = count - handler->seen;
@@ -103,7 +104,7 @@ static void see_bits(struct bcri_sched *s)
                                     s);
 }
 
-/* What is told of a cell may be older than what is known: then it is not ahead. */
+/* A notice about a cell may be older than what is known; then its count is not ahead. */
 static void take_requests(struct bcri_sched *s)
 {
     const struct bcri_news news = bcri_requests_take(s->ctx);
@@ -120,7 +121,7 @@ static void take_requests(struct bcri_sched *s)
         see_bits(s);
 }
 
-/* Whether a look would find nothing that is not known yet. */
+/* Whether a look would find nothing new. */
 static inline bool nothing_new(const struct bcri_sched *s)
 {
     return !bcri_requests_any(s->ctx) && bcri_waits_quiet(&s->waits);
@@ -138,7 +139,7 @@ static void see(struct bcri_sched *s, bool exact)
 
 static bool make(struct bcri_sched *s, struct bcri_invocation *one);
 
-/* An invocation that has ended, or a new one. NULL: there can be none now. */
+/* An invocation that has ended, or a new one. NULL: none can be had now. */
 static struct bcri_invocation *take_invocation(struct bcri_sched *s)
 {
     struct bcri_stack *stack = bcri_stacks_take(&s->stacks);
@@ -159,7 +160,7 @@ static void drop_invocation(struct bcri_stack *stack)
         bcri_coroutine_drop(&one->co);
 }
 
-/* The handler's next run is `one`'s. */
+/* `one` is to run the handler next. */
 static void assign(struct bcri_invocation *one, struct bcri_handler *handler)
 {
     one->handler = handler;
@@ -185,7 +186,7 @@ static void watch(const struct bcri_invocation *from)
     }
 }
 
-/* Whether what was seen interrupts the executing invocation at the beginning of a call. */
+/* Whether something that was seen interrupts the executing invocation when a call begins. */
 static bool is_due(struct bcri_sched *s)
 {
     const struct bcri_invocation *self = s->current;
@@ -194,9 +195,9 @@ static bool is_due(struct bcri_sched *s)
                              (level->priority == self->activep && level->first != NULL && is_main(self)));
 }
 
-/* What the beginning of each call looks at (bcri_enter): where the executing invocation's stack
- * lies, and whether something may interrupt it that was seen already: requests that came after the
- * main program was interrupted by others, or that bcr_allow left alone. */
+/* Sets what each call looks at when it begins (bcri_enter): where the executing invocation's stack
+ * lies, and whether something that was seen earlier may interrupt it. Such are requests that came
+ * after others had interrupted the main program, and those for which bcr_allow did not wait. */
 static void set_entry(struct bcri_sched *s)
 {
     const struct bcri_invocation *self = s->current;
@@ -205,8 +206,9 @@ static void set_entry(struct bcri_sched *s)
     s->ctx->handlers.due = is_due(s);
 }
 
-/* bcr_errno is the thread's, and an invocation may go on in another thread: where that lies is
- * found out anew after a switch, so not by a routine with a switch in it. */
+/* bcr_errno is thread-local, and an invocation may go on in another thread. So its address must be
+ * found anew after a switch. These two are not inline, since a routine with a switch in it would
+ * keep the old address. */
 static __attribute__((noinline)) void keep_errno(struct bcri_invocation *self)
 {
     watch(self);
@@ -218,9 +220,9 @@ static __attribute__((noinline)) void give_errno_back(const struct bcri_invocati
     bcri_self_errno = self->error;
 }
 
-/* Inline in whoever stops or ends, as the switch is inline here (coroutine.h): each routine that
- * stopped on one stack and returns on another costs a wrong prediction, and so do those whose
- * returns on the other stack went by what it had left. */
+/* Inline in the routines of invocations that stop or end, as the switch is inline here
+ * (coroutine.h). The processor mispredicts the return of each routine that stopped on one stack and
+ * returns on another, and then of the returns that it predicts by what those have left. */
 BCRI_INLINE void switch_to(struct bcri_sched *s, struct bcri_invocation *self, struct bcri_invocation *to)
 {
     bcri_stack_check(&self->stack);
@@ -233,7 +235,7 @@ BCRI_INLINE void switch_to(struct bcri_sched *s, struct bcri_invocation *self, s
 
 /* ---- who is next ---- */
 
-/* Whom `turn` starts or lets go on. `self` runs the handler if it has ended. */
+/* The invocation that `turn` starts or resumes. `self` runs the handler if `self` has ended. */
 static struct bcri_invocation *begin(struct bcri_invocation *self, struct bcri_invocation *fresh,
                                      const struct bcri_turn *turn)
 {
@@ -244,9 +246,9 @@ static struct bcri_invocation *begin(struct bcri_invocation *self, struct bcri_i
     return one;
 }
 
-/* A CCE that has nothing to do gives memory of stacks back that it has needed once. It wakes up for
- * that, as long as there is any: once a second, a dozen times after the largest peak. One that has
- * always something to do, but not for all its time, looks at the clock now and then. */
+/* A CCE that has nothing to do gives back memory of stacks that it no longer needs. As long as it
+ * has such memory it wakes up for that once a second, about a dozen times after the largest peak. A
+ * CCE that always gets something to do, but has idle moments, looks at the clock now and then. */
 enum { CLEANED_AT_ONCE = 16, IDLES_BETWEEN_LOOKS = 4096 };
 #define LOOK_BACK_EVERY_NS UINT64_C(1000000000)
 
@@ -276,8 +278,8 @@ static __attribute__((noinline)) void idle(struct bcri_sched *s)
     }
 }
 
-/* Finds who is next, waiting for one if need be. `self` has just stopped, and is where the rule
- * wants it, or has ended. */
+/* Finds the invocation that is next, and waits for one if need be. `self` has ended, or has just
+ * stopped and is on the stack of the stopped, or in the run queue, as the rule says. */
 static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_sched *s,
                                                                    struct bcri_invocation *self)
 {
@@ -306,8 +308,8 @@ static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_s
     return next;
 }
 
-/* Lets others execute until it is `self`'s turn again: to go on, or, if it has ended, to run the
- * handler that it has been assigned. */
+/* Lets others execute until it is `self`'s turn again: to go on, or, if `self` has ended, to run
+ * the handler that it was assigned. */
 BCRI_INLINE void schedule(struct bcri_sched *s, struct bcri_invocation *self)
 {
     struct bcri_invocation *next = find_next(s, self);
@@ -315,7 +317,7 @@ BCRI_INLINE void schedule(struct bcri_sched *s, struct bcri_invocation *self)
         switch_to(s, self, next);
 }
 
-/* What that comes to after the end of a handler if the next one is to be run and nothing else has
+/* The short form of schedule after a handler's end, if a request is next and nothing else has
  * happened. */
 static inline bool run_next(struct bcri_sched *s, struct bcri_invocation *self)
 {
@@ -325,12 +327,12 @@ static inline bool run_next(struct bcri_sched *s, struct bcri_invocation *self)
     if (requested == NULL)
         return false;
     assign(self, (struct bcri_handler *)(void *)requested);
-    s->ctx->handlers.due = false; /* it has the highest priority of all that are known */
+    s->ctx->handlers.due = false; /* this handler has the highest priority of all that are known */
     return true;
 }
 
-/* In a process that a handler has forked, and which returns from it: nothing there is its own to go
- * on with. */
+/* Ends a process that a handler has forked and that returns from the handler: none of what it would
+ * go on with is its own. */
 static __attribute__((noinline)) void end_fork_if_forked(const struct bcri_sched *s)
 {
     if (bcri_likely(bcri_self_thread == s->ctx))
@@ -371,9 +373,10 @@ static bool make(struct bcri_sched *s, struct bcri_invocation *one)
 
 /* ---- a call from elsewhere ---- */
 
-/* Whoever was jumped to is on a stack where somebody is: the main program's, around where that has
- * stopped, or another invocation's. A frame that is larger than the guard is where nobody is, below
- * the stack that it was to be on. */
+/* A call from a place where the executing invocation is not. After a longjmp the caller is on a
+ * stack that is in use: another invocation's, or the main program's, near where that has stopped. A
+ * frame larger than the guard lies below the invocation's own stack, in memory that is nobody's
+ * stack; then the stack was too small. */
 int bcri_sched_out_of_place(const struct bcri_sched *s)
 {
     const uintptr_t frame = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)s->current->stack.low;
@@ -399,7 +402,8 @@ void bcri_sched_yield(struct bcri_sched *s)
         return;
     struct bcri_level *level = self->resumable.level;
     stop(s, self, self->activep);
-    /* Requests of its own priority go before the main program; not those that come later. */
+    /* The main program lets requests of its own priority go first, but not those that come
+     * later. */
     bcri_run_queue_stop(&s->queue, &self->resumable, level,
                         is_main(self) ? level->turns + level->waiting : 0);
     schedule(s, self);
@@ -438,7 +442,7 @@ _Noreturn void bcri_sched_block(struct bcri_sched *s)
     struct bcri_invocation *self = s->current;
     stop(s, self, 0);
     for (;;)
-        schedule(s, self); /* never comes back: nothing lets it go on */
+        schedule(s, self); /* never returns: nothing resumes this invocation */
 }
 
 static int wait_for(struct bcri_sched *s, struct bcri_wait wait)
@@ -457,7 +461,7 @@ void bcri_sched_wait_for(struct bcri_sched *s, struct bcri_event *event)
         (void)wait_for(s, (struct bcri_wait){.event = event, .deadline_ns = BCRI_DEADLINE_NEVER});
 }
 
-/* ---- the table for the floors below ---- */
+/* ---- the table for the layers below ---- */
 
 static void requested(struct bcri_ctx *ctx, uint32_t number, uint64_t count)
 {
@@ -581,12 +585,12 @@ static int replace(struct bcri_sched *s, struct bcri_handler *handler, const str
     handler->run = as->run;
     handler->activep = as->activep;
     handler->blockp = as->blockp;
-    s->ctx->handlers.due = is_due(s); /* what is queued of it may have a higher priority now */
+    s->ctx->handlers.due = is_due(s); /* its queued requests may have a higher priority now */
     return 0;
 }
 
-/* What was told of an earlier cell of this number is forgotten first. As long as the cell has no
- * mark it counts nothing. */
+/* Drops what was told of an earlier cell of this number first. As long as a cell has no watermark
+ * it counts no requests. */
 static int add(struct bcri_sched *s, const struct bcri_handler *like, int mark)
 {
     struct bcri_handler *handler = malloc(sizeof *handler);

@@ -6,7 +6,7 @@
 
 #include "bcri/config.h"
 
-/* A 32-bit process has room for so many stacks beside everything else. */
+/* So many stacks fit into a 32-bit process beside everything else. */
 enum { MOST_ON_32_BITS = 1000 };
 
 struct bcri_settings bcri_settings(void)

@@ -11,8 +11,8 @@ struct bcri_settings {
     uint64_t most; /* invocations of handlers at one time */
 };
 
-/* Read now; where that fails, which enl has told of when the program started, what holds without
- * settings. */
+/* Reads the settings now. If that fails, gives the defaults; enl has reported the failure when the
+ * program started. */
 struct bcri_settings bcri_settings(void);
 
 #endif

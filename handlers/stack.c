@@ -17,17 +17,17 @@
 
 enum { FIRST_CHUNK = 16, LARGEST_CHUNK = 1024 };
 
-/* Wider than a page where there is room for it: a function with large arrays steps over a narrow
- * one. As wide as a stack is, unless set otherwise, so that only a function steps over it that
- * could never have run there. */
+/* Wider than a page where there is room for it, since a function with large arrays steps over a
+ * narrow guard. As wide as a stack is by default: then a function that steps over the guard could
+ * never have run on the stack. */
 #if UINTPTR_MAX > UINT32_MAX
 #define GUARD_BYTES 262144u
 #else
 #define GUARD_BYTES 4096u
 #endif
 
-/* The stacks of a pool begin at different distances from a page's end; else the lines that all of
- * them use would all compete for the same few sets of a cache. */
+/* The stacks of a pool begin at different distances from a page's end. Else the lines that all of
+ * them use would compete for the same few sets of a cache. */
 enum { COLOURS = 16, COLOUR_BYTES = 64 };
 
 static size_t page_bytes(void)
@@ -62,12 +62,12 @@ void bcri_stacks_init(struct bcri_stacks *stacks, size_t element_bytes, size_t s
     };
     if (bcri_sanitizer_reads_guards()) {
         stacks->guard = BCRI_STACK_PROTECT;
-        stacks->protect_most = 4000; /* it knows of 30,000 mappings at most */
+        stacks->protect_most = 4000; /* valgrind knows of 30,000 mappings at most */
     }
 }
 
-/* Is this out of reach? Emulators accept advice that they know nothing of, and do nothing about
- * it. */
+/* Whether an access to `at` faults. Emulators accept advice that they do not know, and then do
+ * nothing about it. */
 static bool is_out_of_reach(const unsigned char *at)
 {
     int ends[2];
@@ -79,7 +79,7 @@ static bool is_out_of_reach(const unsigned char *at)
     return out_of_reach;
 }
 
-/* Guards one stack; the next ones will be tried as this one ended. */
+/* Guards one stack. The way that works is the first that is tried for the next stack. */
 static enum bcri_stack_guard guard(struct bcri_stacks *stacks, unsigned char *at, size_t bytes)
 {
     if (stacks->guard == BCRI_STACK_GUARD &&
@@ -176,7 +176,7 @@ void bcri_stacks_look_back(struct bcri_stacks *stacks)
         return;
     if (keep < stacks->out + BCRI_STACKS_KEPT)
         keep = stacks->out + BCRI_STACKS_KEPT;
-    /* Those that were given back long ago are behind the others. */
+    /* The stacks that were given back long ago are behind the others. */
     struct bcri_stack **at = &stacks->free;
     for (uint64_t i = stacks->out; i < keep && *at != NULL; i++)
         at = &(*at)->next_free;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What blocked invocations wait for (bcri/waits.h).
  *
- * bell_seen is read before anything is looked at: whatever happens after that look rings the bell,
- * if the wait is armed, and then the bell differs from it. */
+ * bell_seen is read before anything is looked at. What happens after that look rings the bell, if
+ * the wait is armed, and then the bell differs from bell_seen. */
 #include "bcri/waits.h"
 
 #include <stdlib.h>
@@ -170,8 +170,9 @@ static struct bcri_wait_list *list_of(struct bcri_waits *waits, const struct bcr
     return wait->polled ? &waits->polled : &waits->armed;
 }
 
-/* From now on the bell tells of it. What was served before is seen by another look: `bell_seen` is
- * made to differ, by more than rings tell of. */
+/* Arms a wait: from now on the bell tells of it. A request that was served before needs another
+ * look, so `bell_seen` is made to differ from the bell by more rings than the ringers' hints can
+ * name. */
 static void bell(struct bcri_waits *waits, struct bcri_wait *wait)
 {
     for (int i = 0; i < wait->count; i++)
@@ -212,7 +213,7 @@ void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait)
 
 /* ---- looking ---- */
 
-/* The result if it is over, else -1. */
+/* The result if the wait is over, else -1. */
 static int ready(struct bcri_waits *waits, const struct bcri_wait *wait)
 {
     for (int i = 0; i < wait->count; i++)
@@ -221,7 +222,7 @@ static int ready(struct bcri_waits *waits, const struct bcri_wait *wait)
     return wait->event != NULL && wait->event->happened(wait->event) ? 0 : -1;
 }
 
-/* The same with two loads, mostly. */
+/* The same, with two loads in most cases. */
 static int looks_ready(struct bcri_waits *waits, struct bcri_wait *wait)
 {
     if (wait->count != 1 || wait->event != NULL)
@@ -229,7 +230,7 @@ static int looks_ready(struct bcri_waits *waits, struct bcri_wait *wait)
     if (!bcri_watch_hit(&wait->watch))
         return -1;
     int result = ready(waits, wait);
-    if (result < 0) /* it was moved to the cell's list */
+    if (result < 0) /* the request was moved to the cell's list */
         bcri_request_watch(waits->ctx, wait->slots[0], &wait->watch);
     return result;
 }
@@ -270,7 +271,7 @@ static void look_at_cell(struct bcri_waits *waits, uint32_t cell, void (*over)(s
     }
 }
 
-/* Looks where rings [from, to) were for. False: they do not all say. */
+/* Looks at the cells that rings [from, to) have named. False: not all of them have named one. */
 static bool look_where_told(struct bcri_waits *waits, uint32_t from, uint32_t to,
                             void (*over)(struct bcri_wait *wait))
 {
@@ -292,7 +293,7 @@ void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct b
 {
     uint32_t seen = waits->bell_seen, rung = bcri_load_acquire(&waits->ctx->bell->bell);
     waits->bell_seen = rung;
-    /* Those that are armed have blocked before those that are polled, so they come first. */
+    /* Armed waits have blocked before those that are polled, so they come first. */
     if (rung != seen && waits->armed.count != 0 && !look_where_told(waits, seen, rung, over))
         look_at(waits, &waits->armed, over);
     look_at(waits, &waits->polled, over);
@@ -346,7 +347,7 @@ bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns)
 {
     struct idle idle = {.waits = waits, .latest_ns = latest_ns};
     if (waits->armed.first ==
-        NULL) /* then no look has read it, and what has rung so far is seen without it */
+        NULL) /* then no look has read the bell, and what has rung so far is seen without it */
         waits->bell_seen = bcri_load_acquire(&waits->ctx->bell->bell);
     if (look_for_something(&idle) == SOMETHING)
         return false;

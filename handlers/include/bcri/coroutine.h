@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Coroutines: several stacks in one thread, of which one runs at a time and says which is the next.
+/* Coroutines: several stacks in one thread. One of them runs at a time, and says which one runs
+ * next.
  *
  * A switch saves the registers that a call preserves, the floating-point modes and the stack
  * pointer, and nothing else: no signal mask, no system call. It is made by Boost.Context's assembly
- * (plain C symbols), or by ucontext(3), some thirty times slower, where that library is missing;
- * both are always built and tested where it is there.
+ * (plain C symbols). Where that library is missing it is made by ucontext(3), which is some thirty
+ * times slower. Where the library is there, both are built and tested.
  *
- * It is inline: a processor predicts where a routine returns to by the calls before it, and is
- * wrong for each routine that returns on another stack than it was called on.
+ * The switch is inline. A processor predicts where a routine returns to by the calls before it, and
+ * mispredicts each routine that returns on another stack than it was called on.
  *
  * AddressSanitizer and ThreadSanitizer are told of each switch and of each stack.
  *
@@ -33,7 +34,7 @@ void bcri_coroutine_drop(struct bcri_coroutine *co);
 
 /* What libboost_context exports; its headers are C++. */
 struct bcri_transfer {
-    void *context; /* where the one that switched goes on */
+    void *context; /* where the coroutine that switched is to go on */
     void *passed;
 };
 struct bcri_transfer jump_fcontext(void *to, void *passed);
@@ -50,8 +51,8 @@ void bcri_coroutine_jump(struct bcri_coroutine *self, struct bcri_coroutine *to)
 
 #endif
 
-/* Goes on with `to`; returns when somebody switches to `from`, which is the one that runs. A zeroed
- * coroutine, never made, stands for the calling thread's own stack. */
+/* Switches from `from`, which runs, to `to`. Returns when a coroutine switches back to `from`. A
+ * zeroed coroutine that was never made stands for the calling thread's own stack. */
 static inline void bcri_coroutine_switch(struct bcri_coroutine *from, struct bcri_coroutine *to)
 {
     to->from = from;

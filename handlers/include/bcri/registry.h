@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which handler is installed at which cell: a hash table by cell number. Handlers are never moved.
- * In the table they lie in the order of the hashes by which their requests are found
- * (handler_request.h), but for those who were pushed aside. */
+/* Which handler is installed at which cell: a hash table by cell number. A handler's memory is
+ * never moved. The table is in the order of the hashes by which the requests are found
+ * (handler_request.h), except for handlers that found their home taken. */
 #ifndef BCRI_REGISTRY_H
 #define BCRI_REGISTRY_H
 
@@ -17,8 +17,8 @@ struct bcri_handler {
     void (*run)(int cell);
     int cell;
     int activep, blockp;
-    const _Atomic uint64_t *counter; /* of its cell's requests */
-    uint64_t seen;                   /* of them, those that are in the run queue or have been */
+    const _Atomic uint64_t *counter; /* counts the requests of its cell */
+    uint64_t seen;                   /* how many of them have been put into the run queue */
 };
 
 struct bcri_registry {
@@ -39,7 +39,7 @@ static inline size_t bcri_registry_home(const struct bcri_registry *registry, in
     return (size_t)((uint64_t)bcri_request_hash((uint32_t)cell) * registry->room >> 32);
 }
 
-/* Calls `see` for each handler under this bit of all. */
+/* Calls `see` for each handler whose cell has this bit of the request bits. */
 void bcri_registry_under_bit(const struct bcri_registry *registry, uint32_t bit,
                              void (*see)(struct bcri_handler *handler, void *arg), void *arg);
 

@@ -3,13 +3,14 @@
  * their stacks.
  *
  * AddressSanitizer keeps the bounds of the stack that runs, and may keep frames elsewhere
- * (`fake_stack`). ThreadSanitizer keeps a call stack and a clock for each (`fiber`); a switch
- * orders what was done before it and after it.
+ * (`fake_stack`). ThreadSanitizer keeps a call stack and a clock for each coroutine (`fiber`); a
+ * switch orders what was done before it and what is done after it.
  *
- * Valgrind looks around in what it takes for the running stack, so it must know where each ends: a
- * few instructions when a stack is made, which do nothing without it.
+ * Valgrind reads around in the stack that it takes for the running one, so it must know where each
+ * stack ends. Telling it takes a few instructions when a stack is made, which do nothing outside
+ * valgrind.
  *
- * bcri/coroutine.h is what to include. */
+ * Include bcri/coroutine.h, not this. */
 #ifndef BCRI_SANITIZER_H
 #define BCRI_SANITIZER_H
 
@@ -51,14 +52,14 @@ struct bcri_coroutine {
     unsigned char *low;
     size_t bytes; /* of its stack; a thread's own: as far as a sanitizer says, else 0 */
     void (*body)(struct bcri_coroutine *self); /* NULL: a thread's own */
-    struct bcri_coroutine *from;               /* who switched to it last */
+    struct bcri_coroutine *from;               /* the coroutine that switched to it last */
     void *fake_stack;                          /* of AddressSanitizer */
     void *fiber;                               /* of ThreadSanitizer */
     unsigned valgrind_id;
 };
 
-/* Valgrind's leak check reads whatever it takes for memory. Pages that fault without a mapping of
- * their own take a signal each. */
+/* Whether the tool reads guards: valgrind's leak check reads whatever it takes for memory. A page
+ * that faults without a mapping of its own costs it a signal each. */
 static inline bool bcri_sanitizer_reads_guards(void)
 {
 #ifdef RUNNING_ON_VALGRIND
@@ -75,7 +76,7 @@ static inline void bcri_sanitizer_made(struct bcri_coroutine *co)
     co->valgrind_id = (unsigned)VALGRIND_STACK_REGISTER(co->low, co->low + co->bytes);
 #endif
 #ifdef BCRI_SANITIZER_ADDRESS
-    __lsan_register_root_region(co->low, co->bytes); /* what only a stopped coroutine knows is no leak */
+    __lsan_register_root_region(co->low, co->bytes); /* the leak check looks there, too */
 #endif
 #ifdef BCRI_SANITIZER_THREAD
     co->fiber = __tsan_create_fiber(0);
@@ -121,8 +122,8 @@ static inline void bcri_sanitizer_arrived(struct bcri_coroutine *self, struct bc
     size_t bytes;
     __sanitizer_finish_switch_fiber(self->fake_stack, &low, &bytes);
     if (from->body == NULL && from->low != low) {
-        /* A thread's own: while that is stopped, it is no stack that the leak check would look
-         * into. */
+        /* A thread's own stack: while the thread's own code is stopped, the leak check does not
+         * look into that stack unless told to. */
         if (from->low != NULL)
             __lsan_unregister_root_region(from->low, from->bytes);
         from->low = (unsigned char *)(uintptr_t)low;

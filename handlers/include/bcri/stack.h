@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks for coroutines, pooled: made many at a time, kept for the next one when they are given
- * back.
+/* Stacks for coroutines, in pools: many are made at a time, and one that is given back is kept for
+ * the next user.
  *
  *   low                                                       low + bytes
  *    | guard |                 bytes of stack               |  next one's guard ...
  *
  * A stack is memory that the system gives page by page as it is touched, so that many large ones
- * cost little. What lies below it must not be reached by who uses too much of it:
+ * cost little. A handler that uses too much of its stack must not reach what lies below it:
  *   GUARD     pages that fault, by MADV_GUARD_INSTALL, which costs no mapping (Linux 6.13)
- *   PROTECT   pages that fault, by mprotect: each is a mapping of its own, so only for as many stacks as keeps the process
- *             within half of vm.max_map_count
- *   CANARY    beyond that: a pattern at the lower end, to be compared whenever the stack stops running
+ *   PROTECT   pages that fault, by mprotect. Each is a mapping of its own, so only for as many
+ *             stacks as keep the process within half of vm.max_map_count
+ *   CANARY    beyond that: a pattern at the lower end, compared whenever the stack stops running
  * A fault in a guard ends the process with a message (bcri_stacks_watch), and so does a spoilt
- * canary. A function whose own frame is larger than a guard steps over it. If it faults then, or
- * calls BCR from a place that is nobody's, that ends the process in the same way; but what it
- * stores meanwhile where other memory is, is not seen.
+ * canary. A function whose own frame is larger than a guard steps over it. If that function then
+ * faults, or calls BCR while its frame is in no stack, the process ends in the same way. But what
+ * it stores meanwhile into other memory is not noticed.
  *
- * Memory that was needed once goes back to the system, half of what was not needed meanwhile at a
- * time, whenever the pool's user looks back (bcri_stacks_look_back). What is taken and given back
- * all the time keeps its memory.
+ * Memory that is no longer needed goes back to the system: at each look back
+ * (bcri_stacks_look_back) half of what was not needed since the last one. A stack that is taken and
+ * given back all the time keeps its memory.
  *
- * Each stack is the first member of what its user keeps beside it (`element_bytes`), never moved,
- * zeroed once. Nothing here is shared between pools; one thread at a time uses a pool. */
+ * Each stack is the first member of what its user keeps beside it (`element_bytes`), which is never
+ * moved and zeroed once. Pools share nothing; one thread at a time uses a pool. */
 #ifndef BCRI_STACK_H
 #define BCRI_STACK_H
 
@@ -42,10 +42,10 @@ struct bcri_stack {
 struct bcri_stack_chunk;
 
 struct bcri_stacks {
-    struct bcri_stack *free;    /* were used, the one given back last first */
-    struct bcri_stack *surplus; /* the same, of those whose memory is to go */
-    struct bcri_stack *clean;   /* have no memory: were never used, or it went */
-    uint64_t out, peak;         /* how many are taken; the most at a time since the last look back */
+    struct bcri_stack *free;    /* used before; the one given back last is first */
+    struct bcri_stack *surplus; /* used before; their memory is to go back */
+    struct bcri_stack *clean;   /* without memory: never used, or their memory has gone back */
+    uint64_t out, peak;         /* taken now; most at once since the last look back */
     uint64_t touched;           /* all that are not clean */
     struct bcri_stack_chunk *chunks;
     size_t element_bytes;
@@ -60,10 +60,10 @@ void bcri_stacks_init(struct bcri_stacks *stacks, size_t element_bytes, size_t s
 /* Gives all memory back. `visit`, if not NULL, is called for each stack ever taken before. */
 void bcri_stacks_fini(struct bcri_stacks *stacks, void (*visit)(struct bcri_stack *stack));
 
-/* Makes some more, if `most` and the system allow. */
+/* Makes more stacks, if `most` and the system allow. */
 bool bcri_stacks_grow(struct bcri_stacks *stacks);
 
-/* As many have memory always, once they have been used. */
+/* So many stacks that have been used always keep their memory. */
 #define BCRI_STACKS_KEPT 16u
 
 struct bcri_stack *bcri_stacks_take_other(struct bcri_stacks *stacks);
@@ -86,17 +86,18 @@ static inline void bcri_stacks_give(struct bcri_stacks *stacks, struct bcri_stac
     stacks->out--;
 }
 
-/* Whether there is memory that may have to go some day. */
+/* Whether there is memory that may have to go back later. */
 static inline bool bcri_stacks_may_shrink(const struct bcri_stacks *stacks)
 {
     return stacks->touched > stacks->out + BCRI_STACKS_KEPT;
 }
-/* Half of what was not needed since the last look back becomes surplus. */
+/* Half of the stacks that were not needed since the last look back become surplus. */
 void bcri_stacks_look_back(struct bcri_stacks *stacks);
-/* Takes the memory from a surplus stack: what lay on it is gone. NULL: there is none. */
+/* Takes the memory from a surplus stack, and with it what lay there. NULL: there is none. */
 struct bcri_stack *bcri_stacks_clean_one(struct bcri_stacks *stacks);
 
-/* Whoever stops running on a stack calls it. Does not return if the canary is spoilt. */
+/* An invocation that stops running on a stack calls this. Does not return if the canary is
+ * spoilt. */
 void bcri_stack_check_canary(const struct bcri_stack *stack);
 static inline void bcri_stack_check(const struct bcri_stack *stack)
 {
@@ -104,18 +105,19 @@ static inline void bcri_stack_check(const struct bcri_stack *stack)
         bcri_stack_check_canary(stack);
 }
 
-/* The stack of some pool of this process that `address`, or the guard below it, belongs to; NULL:
+/* The stack of any pool of this process to which `address`, or the guard below it, belongs; NULL:
  * none. */
 const struct bcri_stack *bcri_stack_around(uintptr_t address);
-/* So far below the end of a stack it may be that one that has stepped over the guard is thought to
- * be. */
+/* A stack pointer at most so far below a stack's low end is taken for one that has stepped over the
+ * guard. */
 #define BCRI_STACK_STEP_MOST ((uintptr_t)64 << 20)
-/* Ends the process with the message, as whoever calls runs on a stack that is too small. */
+/* Ends the process with the message: the caller runs on a stack that is too small. */
 _Noreturn void bcri_stack_end(const struct bcri_stack *stack);
 
-/* Makes faults in the guards of this process's pools end it with a message that names the handler's
- * cell. Once for the process (all other faults go where they went before) and once for each thread
- * that will run on such stacks: a thread without an alternate signal stack gets one. */
+/* Makes faults in the guards of this process's pools end the process with a message that names the
+ * handler's cell. Called once for the process (all other faults go where they went before) and once
+ * for each thread that will run on such stacks: a thread without an alternate signal stack gets
+ * one. */
 void bcri_stacks_watch(void);
 
 #endif

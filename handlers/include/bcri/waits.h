@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What blocked invocations wait for: requests at cells, other events, deadlines.
  *
- * There may be very many, and most turns bring nothing for most of them. So those that have blocked
- * last are *polled*: looked at in every turn, as any waiting get looks at its ticket. All others
- * are *armed*: their requests carry the mark by which who serves them rings the bell. When it was
- * rung, those are looked at whose cells the ringers have named (bell.h), else all. The ones that
- * wait for a single request are in a table by cell for that; the few others are always looked at.
+ * There may be very many waits, and most turns bring nothing for most of them. So the waits that
+ * blocked last are *polled*: looked at in every turn, as any waiting get looks at its ticket. All
+ * others are *armed*: their requests carry a sleep flag, so that the server of such a request rings
+ * the bell. After a ring, the armed waits at the cells that the ringers have named (bell.h) are
+ * looked at, or all if a ringer has named none. For that, waits for a single request are in a table
+ * by cell; the few others are always looked at.
  *
- * Deadlines are in a heap. One thread at a time. */
+ * Deadlines are in a heap. One thread at a time calls. */
 #ifndef BCRI_WAITS_H
 #define BCRI_WAITS_H
 
@@ -19,22 +20,22 @@
 #include "bcri/request.h"
 #include "bcri/slot.h"
 
-/* Something else that an invocation can wait for; whoever makes it happen rings this CCE's bell
- * afterwards. */
+/* Another event that an invocation can wait for. The thread that makes it happen rings this CCE's
+ * bell afterwards. */
 struct bcri_event {
     bool (*happened)(struct bcri_event *event);
 };
 
 struct bcri_wait {
     struct bcri_wait *prev, *next;
-    struct bcri_slot_shm **slots; /* the lowest that is ready ends it */
+    struct bcri_slot_shm **slots; /* the wait ends with the lowest one that is ready */
     int count;
     struct bcri_event *event; /* or NULL */
     uint64_t deadline_ns;
     size_t heap_idx; /* SIZE_MAX: no deadline */
     bool polled;
     struct bcri_watch watch;                     /* of a single request without an event */
-    struct bcri_wait *bucket_prev, *bucket_next; /* of those at a cell, in the table; oldest first */
+    struct bcri_wait *bucket_prev, *bucket_next; /* neighbours in the table by cell; oldest first */
     uint32_t cell;                               /* half of its reference; 0: not in the table */
     int result; /* index of the request that is ready, 0 for the event, -1: time is up */
 };
@@ -49,10 +50,10 @@ struct bcri_waits {
     struct bcri_wait_list polled, armed;
     struct bcri_wait_bucket {
         struct bcri_wait *first, *last;
-    } * buckets; /* bucket_room of them, a power of two; those of one cell share one */
+    } * buckets; /* bucket_room of them, a power of two; all waits at one cell are in one */
     size_t bucket_room;
-    size_t untold;      /* armed ones that are not in the table */
-    uint32_t bell_seen; /* the bell, when all were looked at last */
+    size_t untold;      /* armed waits that are not in the table */
+    uint32_t bell_seen; /* the bell's value before all were looked at last */
     struct bcri_wait **deadlines;
     size_t deadline_count, deadline_room;
 };
@@ -62,7 +63,7 @@ void bcri_waits_fini(struct bcri_waits *waits);
 /* Room for the deadlines of so many waits. False: no memory. */
 bool bcri_waits_reserve(struct bcri_waits *waits, size_t count);
 
-/* Adds one: slots, count, event, deadline_ns are the caller's until it is over. */
+/* Adds a wait. Its slots, count, event and deadline_ns are the caller's until it is over. */
 void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait);
 /* Whether a look would find nothing. */
 static inline bool bcri_waits_quiet(const struct bcri_waits *waits)
@@ -70,12 +71,12 @@ static inline bool bcri_waits_quiet(const struct bcri_waits *waits)
     return waits->polled.first == NULL && waits->deadline_count == 0 &&
            (waits->armed.first == NULL || bcri_load_acquire(&waits->ctx->bell->bell) == waits->bell_seen);
 }
-/* Calls `over` for each that is over, after taking it out: `exact`: deadlines by the exact clock.
+/* Takes out each wait that is over and calls `over` for it. `exact`: deadlines by the exact clock.
  * `over` adds none. */
 void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait));
 
-/* Waits until a look may find something, or a handler is requested: spins, yields, sleeps, not
- * beyond `latest_ns`. Whether it has slept. */
+/* Waits until a look may find something or a handler is requested, but not beyond `latest_ns`:
+ * spins, yields, sleeps. Returns whether it has slept. */
 bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns);
 
 #endif
