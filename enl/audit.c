@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* audit.c -- enl audit: audit.h. A CCE that is inside an operation meanwhile has locks and an open
- * journal, and counts that are on their way: what is found then need not be wrong, and the summary
- * says so. */
+/* audit.c -- enl audit: audit.h. A CCE that is inside an operation during the audit holds locks,
+ * has an open journal, and is changing counts. What is found then need not be wrong, and the
+ * summary says so. */
 #include "audit.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* enl audit: the worker looks through the program's shared structures (bcri/audit.h), the loop
- * tells who asked. */
+/* enl audit: the worker checks the program's shared structures (bcri/audit.h), and the loop sends
+ * the result to the asker. */
 #ifndef ENL_AUDIT_H
 #define ENL_AUDIT_H
 
@@ -14,7 +14,7 @@ struct enl_audit;
 const char *enl_audit_ask(struct enl_conn *conn, const struct bcri_control *message);
 /* On the worker's thread, behind all repairs that were queued before. Returns 0 or bcrE_NOMEM. */
 int enl_audit_perform(struct enl_audit *audit, struct bcri_ctx *ctx);
-/* On the loop: the findings, if whoever asked is still there. */
+/* On the loop: sends the findings, if the asker is still connected. */
 void enl_audit_answer(struct enl_program *program, struct enl_audit *audit, int code);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blocked_by.c -- who waits for whom. */
+/* blocked_by.c -- which CCE holds up which. */
 #include "blocked_by.h"
 
 #include <stdio.h>
@@ -9,8 +9,7 @@
 
 enum { SAY_AGAIN_MSEC = 60000 };
 
-/* Whoever is waited for may itself wait for somebody; who is at the end of that is the one to tell
- * of. */
+/* The CCE at the end of the chain: the holder may itself wait for another CCE. */
 static struct enl_cce *last_of(struct enl_program *program, uint32_t index)
 {
     enum { HOPS = 16 };

@@ -101,7 +101,8 @@ struct enl_origin enl_origin_of(const struct enl_cce *enlistor)
     return origin;
 }
 
-/* The root's directory, or home where that is gone. NULL: the daemon's own, which is the root's. */
+/* The root's directory, or the home directory if the root's is gone. NULL: the daemon's own, which
+ * is the root's. */
 static const char *folder_for(const struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
@@ -141,8 +142,8 @@ static void close_files(const struct enl_spawn *spawn)
         close(spawn->err);
 }
 
-/* Field `number` of /proc/<pid>/stat, counted behind the last ')' since the name may hold anything;
- * 0 if there is none. */
+/* Field `number` of /proc/<pid>/stat, or 0 if it cannot be read. Fields are counted from the last
+ * ')', since the name may hold anything. */
 enum { STAT_START_TIME = 22, STAT_CORE = 39 };
 static uint64_t stat_of(pid_t pid, int number)
 {
@@ -221,7 +222,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     cce->handshake = enl_conn_new(program, ENL_HANDSHAKE, pair[0], cce);
     bcri_log_write(&program->log, BCRI_LOG_DEBUG, "started CCE %u: %s, pid %ld", cce->ordinal, path,
                    (long)pid);
-    return 0; /* without a handshake socket (no memory) it finds the connection closed, exits, and is reported */
+    return 0; /* without a handshake socket (no memory) its bcr_init fails, which is reported */
 }
 
 bool enl_cce_adopt_root(struct enl_cce *cce, pid_t process, int handshake)
@@ -294,7 +295,7 @@ void enl_cce_cell0_ready(struct enl_cce *cce, int code)
     welcome_if_ready(cce);
 }
 
-/* Watches a process that is not the daemon's own child. Returns 0 or an errno: ESRCH, it has
+/* Watches a process that is not the daemon's own child. Returns 0 or an errno; ESRCH: it has
  * ended. */
 static int watch_pid(struct enl_cce *cce, pid_t pid)
 {
@@ -333,8 +334,7 @@ const char *enl_hello_wrong(const struct bcri_control *hello)
 void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_control *hello)
 {
     const char *wrong = enl_hello_wrong(hello);
-    if (cce->life ==
-        ENL_OVER) { /* its process has ended, or its birth region found no memory, which was said */
+    if (cce->life == ENL_OVER) { /* the process ended, or its birth region failed: reported */
         refuse(cce, fd, hello->id, bcrE_ENLIST, "its start has failed");
         return;
     }
@@ -347,7 +347,7 @@ void enl_cce_hello(struct enl_cce *cce, pid_t pid, int fd, const struct bcri_con
         wrong = "enl cannot see its process, which is in another pid namespace";
     if (wrong == NULL && pid != cce->process) {
         int error = watch_pid(cce, pid);
-        if (error == ESRCH) { /* it was the daemon's own child, or a wrapper's: the end of that is told */
+        if (error == ESRCH) { /* the daemon's child or a wrapper's, whose end is reported */
             cce->hello_late = true;
             close(fd);
             return;

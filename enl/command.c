@@ -20,8 +20,8 @@
 #include "object.h"
 #include "spawn.h"
 
-/* host.pid, as daemons name themselves: what anybody else may have bound there is not shown to a
- * terminal. */
+/* Whether this is host.pid, as daemons name themselves. Any process may bind another name there,
+ * and that is not shown to a terminal. */
 static bool is_name(const char *text)
 {
     size_t length = strlen(text);
@@ -29,8 +29,8 @@ static bool is_name(const char *text)
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
 }
 
-/* Calls `visit` for each program of this user, as the kernel's list of sockets has them; ends when
- * it returns false. */
+/* Calls `visit` for each program of this user in the kernel's list of sockets, until it returns
+ * false. */
 static void each_program(bool (*visit)(void *data, const char *program), void *data)
 {
     char prefix[64], line[512];
@@ -44,7 +44,7 @@ static void each_program(bool (*visit)(void *data, const char *program), void *d
         char *at = strrchr(line, ' ');
         if (at == NULL || at[1] != '@' || strncmp(at + 2, prefix, (size_t)length) != 0)
             continue;
-        /* Num: RefCount Protocol Flags: only the listening one, not those of visitors. */
+        /* Num: RefCount Protocol Flags: only the listening socket counts, not those of visitors. */
         if (sscanf(line, "%*s %*s %*s %23s", flags) != 1 || (strtoul(flags, NULL, 16) & 0x10000) == 0)
             continue;
         if (is_name(at + 2 + length) && !visit(data, at + 2 + length))
@@ -106,14 +106,14 @@ static bool show_program(void *data, const char *program)
     int *count = data;
     int fd = bcri_channel_connect(program, 200);
     if (fd < 0 && fd != -EAGAIN)
-        return true; /* it has ended meanwhile, or is not of this user */
+        return true; /* the program has ended meanwhile, or is another user's */
     if ((*count)++ == 0)
         printf("%-28s %7s %9s  %-9s %s\n", "PROGRAM", "CCE", "PID", "STATE", "NAME");
     if (fd < 0) {
         show_silence(program);
         return true;
     }
-    set_patience(fd, 1); /* a stopped one must not hide those behind it */
+    set_patience(fd, 1); /* a stopped program must not hide those listed after it */
     for (uint32_t index = 1; index != 0;)
         index = show_row(fd, program, index, &in);
     close(fd);
@@ -139,7 +139,7 @@ static bool count_program(void *data, const char *program)
     struct names *names = data;
     int fd = bcri_channel_connect(program, 200);
     if (fd < 0)
-        return true; /* anybody may have made such an address */
+        return true; /* any process may have made such an address */
     close(fd);
     if (names->count++ == 0)
         snprintf(names->first, sizeof names->first, "%s", program);
@@ -159,7 +159,7 @@ static const char *why_not(int error)
 }
 
 /* Connects to program `*name`, or, if that is NULL, to the only one, whose name is kept in `names`.
- * Returns the socket, or -1 after having said what is wrong. */
+ * Returns the socket, or -1 after reporting what is wrong. */
 static int connect_to(const char **name, struct names *names)
 {
     if (*name == NULL) {
@@ -176,7 +176,7 @@ static int connect_to(const char **name, struct names *names)
     return fd < 0 ? -1 : fd;
 }
 
-/* Nobody listens under that name any more. */
+/* Whether no daemon listens under that name any more. */
 static bool is_gone(const char *name)
 {
     int fd = bcri_channel_connect(name, 200);
@@ -197,9 +197,9 @@ int enl_command_kill(const char *name)
     socklen_t length = sizeof daemon;
     int status = 1;
     bool sent = bcri_channel_send(fd, &request, NULL, 0, true) == 0;
-    /* It may be stopped with all its program. One that is not is left alone: SIGCONT takes back a
-     * SIGSTOP that is under way, and whoever attaches to the daemon just now (a debugger,
-     * LeakSanitizer at its end) would wait for that for ever. */
+    /* The daemon may be stopped with all its program. A daemon that runs gets no SIGCONT. SIGCONT
+     * would take back a SIGSTOP that is under way, and a process that attaches to the daemon just
+     * now (a debugger, LeakSanitizer at its end) would wait for that stop for ever. */
     if (sent && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) == 0 &&
         bcri_process_stopped((uint32_t)daemon.pid))
         kill(daemon.pid, SIGCONT);
@@ -219,8 +219,9 @@ int enl_command_kill(const char *name)
     return status;
 }
 
-/* The next message. An audit may take long: where none comes in time the daemon is asked for
- * something else, which it answers at once unless it is stopped. -EAGAIN: it is. */
+/* Receives the next message. An audit may take long: if no message comes in time, the daemon is
+ * asked for something else, which it answers at once unless it is stopped. -EAGAIN: it is
+ * stopped. */
 static int hear(int fd, struct bcri_incoming *in)
 {
     const struct bcri_control ask = {

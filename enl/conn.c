@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conn.c -- sockets coming, being read, and going. */
+/* conn.c -- accepting, reading and closing connections. */
 #include "conn.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include "cce.h"
 #include "enlist.h"
 
-/* At the abstract address at a time. A command says what it wants at once, and leaves when it has
- * its answer. */
+/* Visitors at the abstract address at a time. A command says what it wants at once, and leaves when
+ * it has its answer. */
 enum { VISITORS_MAX = 64 };
 
-/* What the end of a connection means. */
+/* The peer has ended a connection, or must not use it any more. */
 static void ended(struct enl_conn *conn)
 {
     struct enl_cce *cce = conn->cce;
@@ -147,12 +147,12 @@ void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, co
 {
     int error = bcri_channel_send(conn->watch->fd, message, fds, fd_count, false);
     if (error == 0 || error == -EPIPE || error == -ECONNRESET)
-        return; /* the end is read in a moment */
+        return; /* on_readable reads the end in a moment */
     bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
                    "%s for pid %ld cannot be sent (%s); its connection is ended",
                    bcri_control_name(message->type), (long)(conn->cce != NULL ? conn->cce->pid : conn->pid),
                    strerror(-error));
-    shutdown(conn->watch->fd, SHUT_RDWR); /* so the end is read in a moment, by nobody who uses conn now */
+    shutdown(conn->watch->fd, SHUT_RDWR); /* on_readable reads the end, when no caller uses conn */
 }
 
 void enl_conn_reply(struct enl_conn *conn, uint32_t id, int status, const char *text)
@@ -179,7 +179,7 @@ struct enl_conn *enl_conn_waiting(struct enl_program *program, const char *objec
     return NULL;
 }
 
-/* Has said nothing, and no message of its waits to be read. */
+/* A visitor that has said nothing, and from whom no message waits to be read. */
 static bool is_silent(const struct enl_conn *conn)
 {
     char byte;
@@ -187,7 +187,7 @@ static bool is_silent(const struct enl_conn *conn)
            recv(conn->watch->fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) <= 0;
 }
 
-/* Ends the oldest visit of a silent one. False: there is none. */
+/* Closes the oldest silent visitor's connection. False: there is none. */
 static bool show_out(struct enl_program *program)
 {
     struct enl_conn *silent = NULL;
@@ -201,8 +201,9 @@ static bool show_out(struct enl_program *program)
     return true;
 }
 
-/* Without a descriptor for it the next connection would stay where it is, and be reported for ever:
- * so one is kept that is given up to accept it and close it. */
+/* If the daemon had no descriptor for the next connection, that would stay in the queue and be
+ * reported for ever. So one descriptor is kept in reserve, to be given up for accepting the
+ * connection and closing it. */
 static int accept_visitor(struct enl_program *program)
 {
     int fd = accept4(program->listening->fd, NULL, NULL, SOCK_CLOEXEC);
@@ -219,8 +220,8 @@ static int accept_visitor(struct enl_program *program)
     return -1;
 }
 
-/* Another user can do this as often as he likes, and shall not fill the disk with it: the 1st, 2nd,
- * 4th, 8th ... time. */
+/* Another user can do this as often as he likes, and shall not fill the disk with it: only the 1st,
+ * 2nd, 4th, 8th ... time is logged. */
 static void log_stranger(struct enl_program *program, const struct ucred *peer)
 {
     uint64_t count = ++program->strangers;
@@ -263,8 +264,8 @@ int enl_conn_listen(struct enl_program *program)
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    /* SO_PASSCRED is inherited by what is accepted, so a message sent before accept has its
-     * credentials too. */
+    /* Accepted sockets inherit SO_PASSCRED, so a message that is sent before accept has its
+     * credentials, too. */
     if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
         bind(fd, (struct sockaddr *)&address, length) != 0 || listen(fd, 64) != 0) {
         int error = errno;

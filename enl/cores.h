@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which core a CCE runs on when its enlistor leaves that to BCR: of the cores that enl itself may
- * use, the one with the fewest CCEs of this program that are pinned; of several, the next in
- * turn. */
+/* The core that a CCE runs on when its enlistor leaves that to BCR: of the cores that enl itself
+ * may use, the one to which the fewest CCEs of this program are pinned; of several such, the next
+ * in turn. */
 #ifndef ENL_CORES_H
 #define ENL_CORES_H
 
@@ -16,15 +16,17 @@ struct enl_cores {
     uint16_t pinned[CPU_SETSIZE];
 };
 
-/* Looks at what this process may use. */
+/* Notes the cores that this process may use. */
 void enl_cores_init(struct enl_cores *cores);
-/* The turn begins behind `core`, on which the first enlistor runs: two CCEs that wait for each
- * other on one core stay there for a long time, since neither is ever seen to lack another. */
+/* The turn begins behind `core`, on which the first enlistor runs. Two CCEs that wait for each
+ * other on one core would stay there for a long time, since the kernel never sees one of them lack
+ * a core. */
 void enl_cores_begin(struct enl_cores *cores, int core);
 bool enl_cores_has(const struct enl_cores *cores, int core);
-/* The core for the next one; -1: there is no choice, or nobody knows. */
+/* The core for the next CCE; -1: there is only one, or the daemon does not know which it may
+ * use. */
 int enl_cores_choose(const struct enl_cores *cores);
-/* A CCE is pinned to `core`, or no longer; -1 is nothing. */
+/* _take: a CCE is pinned to `core`; _give: it no longer is. -1 does nothing. */
 void enl_cores_take(struct enl_cores *cores, int core);
 void enl_cores_give(struct enl_cores *cores, int core);
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* death.c -- the end of a CCE: noticed, judged, repaired.
  *
- *   who tells                    when
- *   wait (SIGCHLD)               the daemon's own children, and what they left to it as subreaper: with a status
- *   a pidfd                      a CCE under a wrapper, or one that joined: no status but what the CCE recorded itself
- *   the private socket's end     an exec, or a connection that was ended: the process has a second left if it is the
- *                                daemon's child, none under a wrapper
+ *   what tells                   of what
+ *   wait (SIGCHLD)             the daemon's own children, and those that they left to it as
+ *                              subreaper: with a status
+ *   a pidfd                    a CCE under a wrapper, or one that joined: no status but what the
+ *                              CCE recorded itself
+ *   the private socket's end   an exec, or a connection that was ended: the process has a second
+ *                              left if it is the daemon's child, none under a wrapper
  *
- * What a dead one held is repaired by the worker; DYING is stored before, so that those who wait
- * for one of its locks see what they wait for. When the whole program is ending nothing is
- * repaired: nobody is left to care. */
+ * The worker repairs what a dead CCE held. The loop stores DYING before that, so that those who
+ * wait for a lock of the dead see what they wait for. When the whole program is ending nothing is
+ * repaired, since no CCE will need it. */
 #include "death.h"
 
 #include <fcntl.h>
@@ -86,7 +88,7 @@ static const char *text_of(struct end end, char *buffer, size_t size)
     return buffer;
 }
 
-/* Once both its processes are gone. */
+/* Finishes a CCE once both its processes are gone. */
 static void settle(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
@@ -103,7 +105,7 @@ static void finish(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
     cce->life = ENL_OVER;
-    cce->pid = 0; /* its number may be another's soon */
+    cce->pid = 0; /* another process may get this pid soon */
     if (cce->control != NULL)
         enl_conn_close(cce->control);
     if (cce->kill_socket >= 0)
@@ -162,8 +164,8 @@ void enl_cce_fail(struct enl_cce *cce, const char *format, ...)
     settle(cce);
 }
 
-/* A process that the daemon started has ended, nobody holds its socket any more, and no hello
- * came. */
+/* A process that the daemon started has ended, no process holds its socket any more, and no hello
+ * has come. */
 static void fail_without_hello(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
@@ -212,7 +214,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     enl_cce_text(cce, who, sizeof who);
     text_of(end, how, sizeof how);
     bool blamed = !is_normal(end) && program->phase == ENL_RUNNING;
-    /* A signal's status, where it has ended the program, is better than none. */
+    /* If a signal has ended the program, the signal's status is better than none. */
     if (cce == program->root && !program->status_set && (end.known || program->phase == ENL_RUNNING))
         program->status = status_of(end);
     if (blamed) {
@@ -233,7 +235,7 @@ void enl_death_of_pid(void *data)
 {
     struct enl_cce *cce = data;
     int wait_status = 0;
-    /* Its parent may have ended, and the daemon be its parent now. */
+    /* Its parent may have ended; then the daemon may be its parent now. */
     bool waited = waitpid(cce->pid, &wait_status, WNOHANG) == cce->pid;
     ended(cce, waited, wait_status);
 }
@@ -279,8 +281,8 @@ static void report_disconnected(struct enl_cce *cce)
     cce->disconnect_reported = true;
 }
 
-/* Past the point from which no signal can change how it ends: the kernel sets this before it closes
- * descriptors. */
+/* Whether the process has passed the point after which no signal can change how it ends. The kernel
+ * sets this flag before it closes descriptors. */
 static bool is_exiting(pid_t pid)
 {
     enum { EXITING = 4 };
@@ -291,16 +293,17 @@ static bool is_exiting(pid_t pid)
     if (fd >= 0)
         close(fd);
     if (length <= 0)
-        return true; /* gone, or nobody can say: there is the second that all have */
+        return true; /* gone, or unknown: it has the second that all have */
     text[length] = '\0';
-    const char *at = strrchr(text, ')'); /* behind the name, which may have blanks */
+    const char *at = strrchr(text, ')'); /* after the name, which may contain blanks */
     for (int field = 2; at != NULL && field < 9; field++)
         at = strchr(at + 1, ' ');
     return at == NULL || (strtoul(at, NULL, 10) & EXITING) != 0;
 }
 
-/* Under a wrapper, or joined: nothing else would end it if the daemon were killed within that
- * second. By its pidfd, since its parent may have let somebody else have its number. */
+/* Kills a disconnected CCE that is under a wrapper or has joined: if the daemon were killed within
+ * the second that others have, nothing else would end such a CCE. The signal goes by its pidfd,
+ * since its parent may have reaped it, and its pid be another process's. */
 static void kill_orphan(struct enl_cce *cce)
 {
     if (cce->pid_watch == NULL || cce->life == ENL_OVER || is_exiting(cce->pid))
@@ -352,8 +355,7 @@ void enl_cce_release(struct enl_cce *cce)
         cce->previous->next = cce->next;
     else
         program->first = cce->next;
-    if (program->cces[cce->index] ==
-        cce) /* its output may have gone on for longer than its record was needed */
+    if (program->cces[cce->index] == cce) /* the record may be another's by now */
         program->cces[cce->index] = NULL;
     enl_output_close(cce);
     free(cce->object);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* enlist.c -- starting CCEs for a CCE.
+/* enlist.c -- starting CCEs for a CCE. How a failure is told:
  *
- *   known at once   no such machine, core or program, not executable, another architecture: an error to the caller
- *   later           one of several could not be started (no process, no memory), or ended before it was a CCE: an
- *                   error region to the caller, if it asked for them; a line in the log and on stderr in any case
- */
+ *   known at once   no such machine, core or program, not executable, another architecture: an
+ *                   error to the caller
+ *   later           one of several could not be started (no process, no memory), or ended before it
+ *                   was a CCE: an error region to the caller, if it asked for error regions; a line
+ *                   in the log and on stderr in any case */
 #include "enlist.h"
 
 #include <errno.h>
@@ -25,12 +26,12 @@
 
 struct enl_job {
     struct enl_job *next;
-    struct enl_conn *conn; /* NULL: nobody waits for the answer any more */
+    struct enl_conn *conn; /* NULL: the asker is gone, no answer is due */
     uint32_t id;
     struct enl_origin origin;
     uint32_t left, ordinal, started;
     int core;
-    bool has_path; /* false: only processes that wait can be taken; `reason` says why */
+    bool has_path; /* false: only waiting processes can be taken; `reason` says why */
     char path[PATH_MAX];
     char object[PATH_MAX];
     bool has_data;
@@ -38,7 +39,7 @@ struct enl_job {
     uint8_t data[BCRI_BIRTH_BYTES_MAX];
     char reason[1024]; /* the last failure */
     uint32_t failed_count;
-    uint32_t *failed; /* ordinals, told to the enlistor if others could be started */
+    uint32_t *failed; /* ordinals that the enlistor is told of if others could be started */
 };
 
 static bool is_here(const struct enl_program *program, const char *machine)
@@ -65,7 +66,8 @@ static void fill_job(struct enl_job *job, const struct enl_conn *conn, const str
     bcri_view_copy(request->object, job->object, sizeof job->object);
 }
 
-/* A CCE with handlers runs them until the answer is there, and sleeps by its bell. */
+/* The bell is for a CCE with handlers: it runs handlers until the answer is there, and sleeps on
+ * its bell. */
 static void reply(struct enl_conn *conn, uint32_t id, int status, const char *text)
 {
     enl_conn_reply(conn, id, status, text);
@@ -94,7 +96,7 @@ static void note_failure(struct enl_program *program, struct enl_job *job, uint3
     job->failed = failed;
 }
 
-/* One CCE of the job: a process that waits for it, or a new one. False: `reason` says why not. */
+/* Starts one CCE of the job, or takes a process that waits for it. False: `reason` says why not. */
 static bool start_one(struct enl_program *program, struct enl_job *job)
 {
     struct enl_conn *waiting;
@@ -139,7 +141,7 @@ static void on_turn(uv_idle_t *idle)
     if (program->jobs == NULL)
         program->jobs_last = NULL;
     answer(program, job);
-    enl_program_check_end(program); /* all may have ended before it, and this job be what was waited for */
+    enl_program_check_end(program); /* this job may be all that was left */
 }
 
 static const char *refuse(struct enl_conn *conn, const struct bcri_control *request, const char *reason)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* helper.c -- a thread with two queues: what is to be done, and what is done and not yet told. */
+/* helper.c -- a thread with two queues: tasks to perform, and performed tasks of which the owner is
+ * still to be told. */
 #include "helper.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@ struct enl_helper {
     const struct enl_helper_ops *ops;
     void *owner;
     uv_async_t bell;       /* thread -> loop: something is done */
-    pthread_mutex_t mutex; /* all below */
+    pthread_mutex_t mutex; /* of all members below */
     pthread_cond_t wake;
     struct queue todo, finished;
     bool stop;
@@ -76,8 +77,8 @@ static struct enl_task *take_finished(struct enl_helper *helper)
 static void on_bell(uv_async_t *bell)
 {
     struct enl_helper *helper = bell->data;
-    /* `done` may stop the helper, which closes the bell; the memory stays until the loop's next
-     * turn. */
+    /* `done` may stop the helper, which closes the bell; the helper's memory stays until the loop's
+     * next turn. */
     for (struct enl_task *task;
          !uv_is_closing((uv_handle_t *)bell) && (task = take_finished(helper)) != NULL;)
         helper->ops->done(helper->owner, task);
@@ -100,7 +101,7 @@ struct enl_helper *enl_helper_start(uv_loop_t *loop, const struct enl_helper_ops
         return NULL;
     }
     if (pthread_create(&helper->thread, NULL, work_on, helper) != 0) {
-        uv_close((uv_handle_t *)&helper->bell, NULL); /* the program ends now, without a turn of the loop */
+        uv_close((uv_handle_t *)&helper->bell, NULL); /* the program ends without a turn of the loop */
         return NULL;
     }
     return helper;

@@ -17,7 +17,7 @@
 #include "options.h"
 #include "program.h"
 
-/* By this bcr_init knows enl before it becomes it: a note without a description. */
+/* By this note (without a description) bcr_init recognizes enl before it becomes enl. */
 __asm__(".pushsection .note.bcr.enl,\"a\",%note\n"
         ".balign 4\n"
         ".long 1f - 0f, 0, 1\n"
@@ -25,9 +25,9 @@ __asm__(".pushsection .note.bcr.enl,\"a\",%note\n"
         "1: .balign 4\n"
         ".popsection\n");
 
-/* bcr_init makes the pair of sockets in the process that becomes this daemon, and forks the root
- * from it. Anybody else who uses those options would have it wait for a process that is not its
- * child, and send signals there. */
+/* Whether bcr_init has started this daemon: bcr_init makes the pair of sockets in the process that
+ * becomes the daemon, and forks the root from it. With another starter the daemon would wait for a
+ * process that is not its child, and send signals there. */
 static bool is_of_bcr_init(const struct enl_options *options)
 {
     int type = 0, domain = 0;
@@ -44,8 +44,8 @@ static bool is_of_bcr_init(const struct enl_options *options)
     return waitid(P_PID, (id_t)options->root_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* The daemon has nothing to do with what its starter had open; and 0, 1, 2 must be taken, lest a
- * socket of its own become somebody's standard output. */
+/* Closes what the starter had open, which the daemon does not need. Descriptors 0, 1 and 2 must be
+ * in use, or a socket of the daemon's could become a process's standard output. */
 static void tidy_descriptors(int keep)
 {
     for (int fd; (fd = open("/dev/null", O_RDWR)) >= 0;)

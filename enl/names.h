@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who this host is, and what the program is called. */
+/* The names of this host and of the program. */
 #ifndef ENL_NAMES_H
 #define ENL_NAMES_H
 
@@ -8,10 +8,10 @@
 
 /* The host's name, of letters, digits, . _ and - only. */
 void enl_host_name(char *out, size_t capacity);
-/* An address of this host, for the scripts: IPv4 if there is one, the loopback's if there is no
- * other. */
+/* An address of this host, for the scripts: IPv4 if there is one; the loopback's only if there is
+ * no other. */
 void enl_host_address(char *out, size_t capacity);
-/* Is that, in numbers, an IP address of this host? */
+/* Whether `text` is an IP address of this host, in numbers. */
 bool enl_host_has_address(const char *text);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* object.c -- finding a program and looking at its first bytes.
  *
- * What the kernel would run by an emulator is refused too: CCEs of another architecture are another
- * group, with an enl of their own kind. But the machine's own programs are started by an enl of any
- * kind, since they may be wrappers or scripts' helpers (gdb, sh, a terminal); if it is a CCE after
- * all, bcr_init refuses it. */
+ * A program that the kernel would run by an emulator is refused, too: CCEs of another architecture
+ * are another group, with an enl of that architecture. But an enl of any architecture starts the
+ * machine's own programs, since they may be wrappers or scripts' helpers (gdb, sh, a terminal). If
+ * such a program turns out to be a CCE, bcr_init refuses it. */
 #include "object.h"
 
 #include <elf.h>
@@ -21,7 +21,7 @@
 
 #include "bcri/refuse.h"
 
-/* Class, byte order and machine from the beginning of an ELF file; false if it is none. */
+/* Class, byte order and machine from the beginning of an ELF file; false if it is no ELF file. */
 struct elf_kind {
     uint8_t class, order;
     uint16_t machine;
@@ -51,7 +51,7 @@ static bool same_kind(const struct elf_kind *one, const struct elf_kind *other)
     return one->class == other->class && one->order == other->order && one->machine == other->machine;
 }
 
-/* Is that the kind of the machine's own programs? Its shell is one of them. */
+/* Whether this is the kind of the machine's own programs, of which its shell is one. */
 static bool is_machines_own(const struct elf_kind *kind)
 {
     struct elf_kind shell;
@@ -73,7 +73,8 @@ static const char *machine_name(uint16_t machine)
     }
 }
 
-/* Of a script: the program that its first line names, if that is a path at which nothing is. */
+/* Whether this is a script whose first line names a program by a path, and no file has that path.
+ * `interpreter` gets the path. */
 static bool lacks_interpreter(const char *path, char *interpreter, size_t size)
 {
     char line[PATH_MAX + 2];
@@ -118,8 +119,8 @@ static int check(const char *path, const char *name, char *error, size_t error_s
     return 0;
 }
 
-/* A name without a slash means no directory: the program of that name is on PATH, as a shell finds
- * it. */
+/* Whether the name means a file in the working directory. A name without a slash never means a
+ * directory: then the program of that name is on PATH, as for a shell. */
 static bool is_here(const char *name)
 {
     struct stat status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c -- reading the command line. Options end at the first word that is none: what follows
- * is the program's. */
+/* options.c -- reading the command line. Options end at the first word that is no option; it and
+ * all words after it are the program's. */
 #include "options.h"
 
 #include <limits.h>

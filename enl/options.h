@@ -9,7 +9,7 @@
 
 enum enl_action {
     ENL_RUN,         /* program and its arguments from argv[first] on */
-    ENL_JOIN,        /* the same, to wait for program `join` */
+    ENL_JOIN,        /* the same program, which waits until program `join` enlists it */
     ENL_PS,          /* list this user's programs */
     ENL_KILL,        /* end program argv[first], or the only one */
     ENL_AUDIT,       /* check the shared structures of program argv[first], or of the only one */
@@ -26,11 +26,11 @@ struct enl_options {
     const char *onfail;
     const char *loglevel;
     const char *output;
-    int root_socket; /* a program became its own enl: the daemon's end of its socket, and its process; else -1, 0 */
+    int root_socket; /* daemon's end of the root's socket, if bcr_init started it; else -1 */
     pid_t root_pid;
 };
 
-/* Reads the command line. Returns 0, or -1 with a sentence in `error`. Nothing else is touched. */
+/* Reads the command line, and has no other effect. Returns 0, or -1 with a sentence in `error`. */
 int enl_options_parse(int argc, char **argv, struct enl_options *options_out, char *error, size_t error_size);
 
 extern const char enl_help[];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* output.c -- draining two pipes per CCE.
  *
- * A line goes out as a whole; what is not ended by a newline is shown when the stream ends or the
- * line is full. Text comes from programs: it is escaped on its way to the log and to a terminal in
- * messages of enl's own; with --output it is shown as it is, as if the program had printed it there
- * itself. */
+ * A line goes out as a whole. Text that does not end in a newline is shown when the stream ends or
+ * the line is full. The text comes from programs, so it is escaped on its way to the log, and to a
+ * terminal in messages of enl's own. With --output it is shown as it is, as if the program had
+ * printed it there itself. */
 #include "output.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static void end_stream(struct enl_stream *stream)
     stream->length = 0;
 }
 
-/* Reads at most `limit` bytes; true while there may be more. */
+/* Reads about `limit` bytes at most; true while there may be more. */
 static bool read_some(struct enl_stream *stream, size_t limit)
 {
     static char bytes[65536];
@@ -146,7 +146,7 @@ void enl_output_drain(struct enl_cce *cce)
 {
     for (int i = 0; i < 2; i++)
         read_some(&cce->output.streams[i],
-                  1u << 20); /* a pipe holds that much at most; others may write on */
+                  1u << 20); /* a pipe holds at most that; other processes may still be writing */
 }
 
 void enl_output_show_tail(struct enl_cce *cce)
@@ -159,7 +159,7 @@ void enl_output_show_tail(struct enl_cce *cce)
     for (size_t i = 0; i < length; i++)
         text[i] = output->tail[(output->tail_total - length + i) % ENL_TAIL_BYTES];
     size_t at = 0;
-    if (output->tail_total > ENL_TAIL_BYTES) { /* begin with a whole line, if there is one */
+    if (output->tail_total > ENL_TAIL_BYTES) { /* begin at a whole line, if there is one */
         const char *newline = memchr(text, '\n', length - 1);
         at = newline != NULL ? (size_t)(newline - text) + 1 : 0;
     }

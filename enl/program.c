@@ -29,10 +29,10 @@
 
 static char **root_argv;
 static char root_path[PATH_MAX];
-static bool thread_left; /* one that will not end: the process must, by _exit */
+static bool thread_left; /* a thread is stuck: the process must end by _exit */
 
-/* Nothing lives any more, the endscript is done, all is said: every handle is closed, so the loop
- * ends. */
+/* Closes every handle, so that the loop ends. All processes have ended, the endscript is done, and
+ * all messages are written. */
 static void close_all(struct enl_program *program)
 {
     enl_signals_stop(program);
@@ -54,7 +54,7 @@ static void close_all(struct enl_program *program)
 
 static void endscript_done(struct enl_program *program)
 {
-    /* What CCEs have left running in the background may print for ever. */
+    /* Processes that CCEs have left in the background may print for ever. */
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         enl_output_close(cce);
     if (program->log.lost_total != 0)
@@ -81,8 +81,8 @@ void enl_program_check_end(struct enl_program *program)
     if (program->phase == ENL_RUNNING) {
         end(program);
     } else if (program->phase == ENL_ENDING) {
-        /* What CCEs left behind has come to the daemon, their subreaper. SIGCHLD tells of the end
-         * of each. */
+        /* Processes that CCEs left have become children of the daemon, which is their subreaper.
+         * SIGCHLD tells of the end of each. */
         bool known = enl_signals_kill_children();
         if (!known ||
             (waitid(P_ALL, 0, &(siginfo_t){0}, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD))
@@ -135,7 +135,7 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
     }
 }
 
-/* False: there is not even a record for it, and a sentence why. */
+/* Makes the root CCE and starts it. False: there is no record for it; `reason` has a sentence. */
 static bool new_root(struct enl_program *program, char *reason, size_t reason_size)
 {
     struct enl_origin nobody = {.index = BCRI_ENL_INDEX};
@@ -154,7 +154,7 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
     program->status = 126;
     program->status_set = true;
     enl_report(program, BCRI_LOG_ERROR, "%s", reason);
-    enl_cce_drop(root); /* which ends the program */
+    enl_cce_drop(root); /* this ends the program */
     return true;
 }
 
@@ -171,11 +171,11 @@ static void start_root(struct enl_program *program)
     enl_program_abort(program, 126);
 }
 
-/* Of open files: what the daemon and a root need, and what each further CCE does, segments for its
- * cells and heap among them. docs/man/enl.1 has the second number. */
+/* Open files: what the daemon and a root need, and what each further CCE needs, segments for its
+ * cells and heap included. docs/man/enl.1 has the second number. */
 enum { FILES_AT_LEAST = 32, FILES_PER_CCE = 10 };
 
-/* Everything that is opened comes after this. */
+/* Comes before anything is opened. */
 static int raise_file_limit(const struct enl_program *program, char *error, size_t error_size)
 {
     struct rlimit limit = program->inherited.files;
@@ -206,7 +206,7 @@ static int configure(struct enl_program *program, char *error, size_t error_size
     return failed;
 }
 
-/* Limits that shared memory may have met; a sentence's end. */
+/* Limits that shared memory may have met, as the end of a sentence. */
 static const char *limits_here(void)
 {
     static char text[256];
@@ -223,7 +223,8 @@ static const char *limits_here(void)
     return text;
 }
 
-/* pthread_create says EAGAIN in both cases. A sentence's end. */
+/* Why there is no thread, as the end of a sentence: memory for its stack or the number of
+ * processes; pthread_create gives EAGAIN in both cases. */
 static const char *why_no_thread(void)
 {
     pthread_attr_t attributes;
@@ -239,7 +240,7 @@ static const char *why_no_thread(void)
     return "; this user may have no more processes and threads: raise ulimit -u";
 }
 
-/* All that needs no loop. Returns 0, or the exit status with a sentence. */
+/* Prepares all that needs no loop. Returns 0, or the exit status with a sentence. */
 static int prepare(struct enl_program *program, char *error, size_t error_size)
 {
     extern char **environ;
@@ -271,8 +272,8 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     return 0;
 }
 
-/* The loop and what hangs on it. Signals first: threads made later inherit that they are
- * blocked. */
+/* Opens the loop and its handles. Signals come first, since threads that are made later inherit
+ * that they are blocked. */
 static int open_all(struct enl_program *program, char *error, size_t error_size)
 {
     uv_loop_t *loop = &program->loop;
@@ -322,13 +323,13 @@ static void free_all(struct enl_program *program)
 
 int enl_program_run(const struct enl_options *options, char **argv)
 {
-    static struct enl_program program; /* the worker may outlive this routine */
+    static struct enl_program program; /* static: the worker may outlive this routine */
     char error[2048];
     program.options = *options;
     program.log = (struct bcri_log)BCRI_LOG_INIT;
     root_argv = argv;
     enl_inherited_take(&program.inherited);
-    signal(SIGXFSZ, SIG_IGN); /* a log that reaches ulimit -f is cut, not the end of the daemon */
+    signal(SIGXFSZ, SIG_IGN); /* a log that reaches ulimit -f does not end the daemon */
     int status = prepare(&program, error, sizeof error);
     if (status == 0)
         status = open_all(&program, error, sizeof error);

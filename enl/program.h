@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The program that a daemon runs: the one structure that everything in the daemon hangs on.
+/* The program that a daemon runs: the one structure that leads to everything in the daemon.
  *
- * One thread, the loop's, owns all of it. What may block has a helper (helper.h), a thread that is
- * talked to through queues: worker.h (shared memory) and writer.h (a terminal or pipe that nobody
- * reads).
+ * One thread, the loop's, owns all of it. What may block is done by other threads, with which the
+ * loop talks through queues: worker.h (shared memory) and writer.h (a terminal or pipe that nobody
+ * reads), which uses a helper (helper.h).
  *
  *   PREPARING --> RUNNING --> ENDING --> ENDED
- *   startscript   the root     everything   nothing lives any more: endscript, then what is left to say is
- *   runs          was started  is killed    written (report.c), then the loop stops
+ *   startscript   the root    all is     all processes have ended: endscript, then the last
+ *   runs          is started  killed     messages are written (report.c), then the loop stops
  *
- * RUNNING goes straight to ENDED when the last CCE ends by itself. */
+ * RUNNING goes to ENDED without ENDING when the last CCE ends by itself. */
 #ifndef ENL_PROGRAM_H
 #define ENL_PROGRAM_H
 
@@ -42,21 +42,21 @@ struct enl_program {
     struct bcri_log log;
     struct enl_options options;
     struct enl_inherited inherited;
-    char **environment; /* what CCEs get, without BCR's own variables */
+    char **environment; /* what CCEs get: without BCR's own variables */
 
     char name[BCRI_PROGRAM_NAME_MAX]; /* host.pid */
     char hostname[BCRI_LOG_HOST_MAX + 1];
     char address[64];       /* of this host, for the scripts */
-    char script_name[4200]; /* "startscript" or "endscript", and the path of the one that runs */
+    char script_name[4200]; /* "startscript" or "endscript", and the script's path */
     char *folder;           /* the root's working directory; NULL: unknown */
 
     struct enl_cores cores;
 
     enum enl_phase phase;
-    int status;      /* that enl will exit with */
-    bool status_set; /* decided by what ended the program, not by the root */
-    bool lines_lost; /* what CCEs printed could not be shown, for another reason than a reader that left */
-    bool hurry;      /* somebody wants it to end */
+    int status;      /* enl's exit status */
+    bool status_set; /* `status` is decided, and the root's end does not change it */
+    bool lines_lost; /* lines of CCEs could not be shown, other than by EPIPE */
+    bool hurry;      /* the user wants the program to end */
 
     struct enl_cce **cces; /* by index; NULL where there is none */
     size_t cce_room;
@@ -69,58 +69,58 @@ struct enl_program {
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;
     struct enl_watch *listening;
-    int spare_fd;       /* given up when there is no other (conn.c) */
-    unsigned visitors;  /* connections of that kind */
+    int spare_fd;       /* a reserve to accept a connection with (conn.c) */
+    unsigned visitors;  /* connections of kind ENL_VISITOR */
     uint64_t strangers; /* connections of other users, refused */
-    int numbers_told;   /* of segments: 1 that they run out, 2 that they have */
+    int numbers_told;   /* segment numbers: 1: reported that few are left; 2: that none is */
 
     struct enl_worker *worker;
-    struct enl_writer *out,
-        *err; /* one and the same if stdout and stderr are one file, or without --output */
+    struct enl_writer *out, *err; /* one for both if they are one file, or without --output */
     void (*flushed)(struct enl_program *program);
     struct enl_watch *signals;
     pid_t script; /* running now, or 0 */
     void (*script_done)(struct enl_program *program);
     uv_timer_t grace;    /* from a signal to SIGKILL */
-    uv_timer_t linger;   /* from the end of a CCE's connection to SIGKILL, should it not have exited */
-    uv_timer_t patience; /* with readers of what is left to say at the end */
+    uv_timer_t linger;   /* from the end of a CCE's connection to its SIGKILL */
+    uv_timer_t patience; /* how long the last messages wait to be read */
 };
 
 /* Runs argv[0..] as `options` say, until the program has ended. Returns the exit status. */
 int enl_program_run(const struct enl_options *options, char **argv);
 
-/* Something ended: if nothing is left, the program has. */
+/* To be called when something has ended: ends the program if nothing is left of it. */
 void enl_program_check_end(struct enl_program *program);
 
-/* Kills all that lives; `status` is what enl will exit with (the first caller's wins). */
+/* Kills all processes of the program. `status` becomes enl's exit status; the first caller's
+ * wins. */
 void enl_program_abort(struct enl_program *program, int status);
 
-/* A sentence on stderr ("enl: ...") and in the log, at that level. Waits for nobody: what is not
- * read in time is dropped and counted (writer.h), on stderr only. */
+/* Writes a sentence to stderr ("enl: ...") and, at that level, into the log. Waits for no reader:
+ * what is not read in time is dropped and counted (writer.h), on stderr only. */
 void enl_report(struct enl_program *program, enum bcri_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Text on stderr as it stands: escaped by the caller, with its newline, and not in the log. */
+/* Writes text to stderr only, as it is: the caller has escaped it, and it has its newline. */
 void enl_report_shown(struct enl_program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Returns 0 or -errno: no thread. Until then, what is said is written at once. */
+/* Starts the writers. Before that, messages are written at once. Returns 0 or -errno: no thread. */
 int enl_report_start(struct enl_program *program);
-/* Calls `done` once all is written that is waited for (report.c). */
+/* Calls `done` once everything is written that the end waits for (report.c). */
 void enl_report_flush(struct enl_program *program, void (*done)(struct enl_program *program));
-/* Somebody wants the program to end: lines of CCEs that nobody reads are not waited for either. */
+/* The user wants the program to end: the end no longer waits for readers of CCEs' lines either. */
 void enl_report_hurry(struct enl_program *program);
-/* False: a thread is stuck in a write, and the process must end by _exit. */
+/* Stops the writers. False: a thread is stuck in a write, and the process must end by _exit. */
 bool enl_report_stop(struct enl_program *program);
 
-/* A descriptor that the loop looks at. */
+/* A descriptor that the loop polls. */
 struct enl_watch {
     uv_poll_t poll;
     int fd;
     void (*ready)(void *data);
     void *data;
 };
-/* Watches `fd` (taken) for input. NULL: no memory; fd is closed then too. */
+/* Polls `fd` (taken) for input. NULL: no memory; fd is then closed, too. */
 struct enl_watch *enl_watch_start(struct enl_program *program, int fd, void (*ready)(void *data), void *data);
-/* Stops watching and closes the descriptor; NULL is allowed. `ready` is not called any more. */
+/* Stops polling and closes the descriptor; NULL is allowed. `ready` is not called any more. */
 void enl_watch_stop(struct enl_watch *watch);
 void enl_watch_pause(struct enl_watch *watch, bool pause);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c -- what enl says to a person, and how long it waits at the end until it has been read.
+/* report.c -- what enl says to a person, and how long it waits at the end until that has been read.
  *
- *   what is left at the end          waits
- *   lines of CCEs (--output)         until they are read, as any program does that prints; after a signal or enl kill,
- *                                    FLUSH_MSEC
- *   only enl's own messages          FLUSH_MSEC: they are in the log too
+ *   what is left at the end     enl waits
+ *   lines of CCEs (--output)    until they are read, as any program that prints; after a signal or
+ *                               enl kill, FLUSH_MSEC
+ *   only enl's own messages     FLUSH_MSEC: they are in the log, too
  *
  * stdout and stderr have a writer each, so that a reader of one (a pager) does not hold up the
- * other; where both are the same file there is one, and the order between them is kept. */
+ * other. Where both are the same file they share one, which keeps the order between them. */
 #include "program.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ int enl_report_start(struct enl_program *program)
     if (program->err != NULL && program->out != NULL)
         return 0;
     program->err = program->out =
-        NULL; /* what is said of this failure must be written before the process ends */
+        NULL; /* the report of this failure must be written before the process ends */
     return -EAGAIN;
 }
 
@@ -63,7 +63,7 @@ void enl_report_shown(struct enl_program *program, const char *format, ...)
         return;
     if (program->err != NULL)
         enl_writer_text(program->err, text, (size_t)length);
-    else /* before there is a loop, nobody else waits */
+    else /* before there is a loop, this may wait */
         fwrite(text, 1, (size_t)length, stderr);
     free(text);
 }
@@ -76,7 +76,7 @@ void enl_report(struct enl_program *program, enum bcri_log_level level, const ch
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    char shown[4 * sizeof text]; /* names of programs and machines are in it, which their users chose */
+    char shown[4 * sizeof text]; /* contains names that users chose */
     bcri_escape(text, strlen(text), shown, sizeof shown, NULL);
     enl_report_shown(program, "enl: %s\n", shown);
     bcri_log_write(&program->log, level, "%s", text);

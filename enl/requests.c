@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* requests.c -- what each control message does. */
+/* requests.c -- does what each control message asks for. */
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,8 +16,8 @@
 #include "enlist.h"
 #include "worker.h"
 
-/* What hello brings may be anything: only a socket of this kind can be watched and answered without
- * waiting. */
+/* Whether hello has brought a socket of the right kind: only that can be polled and answered
+ * without waiting. */
 static bool is_private_socket(int fd)
 {
     int type = 0, domain = 0;
@@ -26,7 +26,7 @@ static bool is_private_socket(int fd)
            getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
 }
 
-/* On a handshake socket: the started process introduces itself. */
+/* On a handshake socket: the started process says hello. */
 static const char *hello_on_handshake(struct enl_conn *conn, struct bcri_incoming *in)
 {
     if (!is_private_socket(in->fds[0]))
@@ -35,7 +35,8 @@ static const char *hello_on_handshake(struct enl_conn *conn, struct bcri_incomin
     return NULL;
 }
 
-/* At the abstract address: enl --join. The visit ends with it; the private socket waits. */
+/* At the abstract address: a process of enl --join says hello. The visit ends with that; the
+ * private socket waits. */
 static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming *in)
 {
     struct enl_program *program = conn->program;
@@ -61,7 +62,7 @@ static const char *hello_of_visitor(struct enl_conn *conn, struct bcri_incoming 
     return NULL;
 }
 
-/* There are so many numbers for what a program has at the same time: it is told before they are
+/* A program has a limited number of segment numbers at a time. A person is told before they are
  * used up. */
 static void watch_numbers(struct enl_program *program, int code)
 {
@@ -120,8 +121,8 @@ static const char *segment_again(struct enl_conn *conn, const struct bcri_contro
     return NULL;
 }
 
-/* For the CCE itself, or for another one into whose cells it gives regions back. What is asked for
- * one that has ended is not needed any more; what it got before its end goes with it. */
+/* Pages of cells for the CCE itself, or for another CCE into whose cells it gives regions back. A
+ * CCE that has ended needs none any more; the pages that it got before its end go with it. */
 static const char *pages_take(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_program *program = conn->program;
@@ -159,7 +160,7 @@ static const char *pages_back(struct enl_conn *conn, const struct bcri_control *
 
 static const char *segment_fd(struct enl_conn *conn, const struct bcri_control *message)
 {
-    int fd = bcri_host_segment_dup(conn->program->host, message->seg); /* the worker may drop it meanwhile */
+    int fd = bcri_host_segment_dup(conn->program->host, message->seg); /* the worker may drop the segment */
     struct bcri_control reply = {.type = BCRI_MSG_reply,
                                  .present = BCRI_HAS(id) | BCRI_HAS(status),
                                  .id = message->id,
@@ -194,7 +195,7 @@ static uint32_t state_of(const struct enl_cce *cce)
     return stopped ? BCRI_ROW_STOPPED : state;
 }
 
-/* One CCE a time: the first one with at least that index. So a list of any length needs no
+/* Answers with one CCE: the first one with at least that index. So a list of any length needs no
  * queue. */
 static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* scripts.c -- the user's programs that every daemon runs when it starts and before it ends.
  *
- * They find the log's directory in BCR_TEMPDIR, whatever has set it.
+ * They find the log's directory in BCR_TEMPDIR, wherever that is set.
  *
- * A script that cannot be run, or fails, is a warning: a program should not be lost for want of its
- * logs' mover. What a script prints goes to stderr. */
+ * If a script cannot be run, or fails, the daemon only warns: a program should not be lost because
+ * a script that moves its logs fails. What a script prints goes to stderr. */
 #include "scripts.h"
 
 #include <fcntl.h>

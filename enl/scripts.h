@@ -5,9 +5,9 @@
 
 #include "program.h"
 
-/* Runs `script` (as configured; NULL: none) with the guide's four arguments, the first being `when`
- * (0 start, 1 end), and calls `done` on the loop when it has ended, or at once if there is nothing
- * to run. */
+/* Runs `script` (as configured; NULL: none) with the guide's four arguments, of which the first is
+ * `when` (0 start, 1 end). Calls `done` on the loop when the script has ended, or at once if there
+ * is nothing to run. */
 void enl_script_run(struct enl_program *program, const char *script, int when,
                     void (*done)(struct enl_program *program));
 

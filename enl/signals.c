@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* signals.c -- a signalfd, and job control.
  *
- * The root is in the daemon's own process group, which is the one that the shell made and the
- * terminal knows; all other CCEs lead groups of their own. So the terminal's keys reach the daemon
- * and the root, pipelines and `fg` work as for any command, and
+ * The root is in the daemon's own process group, which the shell made and the terminal knows. All
+ * other CCEs lead groups of their own. So the terminal's keys reach the daemon and the root, and
+ * pipelines and `fg` work as for any command.
  *
- *   Ctrl-C, Ctrl-\, SIGTERM, SIGHUP   the daemon passes it on to all others, and after half a second SIGKILL
- *   Ctrl-Z, SIGTTIN, SIGTTOU          it stops all others (SIGSTOP: nobody may object), then itself
- *   fg, bg (SIGCONT)                  it lets all go on
+ *   Ctrl-C, Ctrl-\, SIGTERM, SIGHUP   the daemon passes the signal on to all others, and sends
+ *                                     SIGKILL after half a second
+ *   Ctrl-Z, SIGTTIN, SIGTTOU          the daemon stops all others (by SIGSTOP, which cannot be
+ *                                     blocked), then itself
+ *   fg, bg (SIGCONT)                  the daemon lets all go on
  *
- * What is ignored when the daemon starts (nohup: SIGHUP) stays ignored, here and in the CCEs. */
+ * A signal that is ignored when the daemon starts (nohup: SIGHUP) stays ignored, in the daemon and
+ * in the CCEs. */
 #include "signals.h"
 
 #include <fcntl.h>
@@ -70,7 +73,8 @@ bool enl_signals_kill_children(void)
     return true;
 }
 
-/* Passes a signal on to all but, if it came from the terminal, the root, which has it already. */
+/* Passes a signal on to all CCEs. If the signal came from the terminal, not to the root, which has
+ * it already. */
 static void pass_on(struct enl_program *program, int signal, bool from_terminal)
 {
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
@@ -78,7 +82,7 @@ static void pass_on(struct enl_program *program, int signal, bool from_terminal)
             enl_cce_signal(cce, signal, true);
 }
 
-/* Until SIGKILL, for all that does not heed the signal. */
+/* Starts the time after which processes that have not heeded the signal get SIGKILL. */
 static void start_grace(struct enl_program *program)
 {
     uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data, GRACE_MSEC, 0);
@@ -101,7 +105,7 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
         return;
     }
     program->phase = ENL_ENDING;
-    program->status = 128 + signal; /* unless the root ends with another */
+    program->status = 128 + signal; /* unless the root ends with another status */
     pass_on(program, signal, from_terminal);
     start_grace(program);
 }
@@ -111,8 +115,8 @@ static void stop_all(struct enl_program *program, int signal, bool from_terminal
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         if (cce != program->root || !from_terminal)
             enl_cce_signal(cce, SIGSTOP, true);
-    /* The daemon stops as it would have without its handling; a group that no shell looks after is
-     * not stopped. */
+    /* The daemon stops by the signal's default action. The kernel does not stop a group that no
+     * shell looks after. */
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, signal);
@@ -148,8 +152,7 @@ int enl_signals_start(struct enl_program *program)
     static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
     struct sigaction action = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &action, NULL);
-    action.sa_handler =
-        SIG_DFL; /* an ignored SIGCHLD would reap by itself; stops of children are nobody's business */
+    action.sa_handler = SIG_DFL; /* an ignored SIGCHLD has the kernel reap children */
     action.sa_flags = SA_NOCLDSTOP;
     sigaction(SIGCHLD, &action, NULL);
     sigset_t set;

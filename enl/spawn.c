@@ -2,14 +2,15 @@
 /* spawn.c -- vfork and exec.
  *
  * vfork, since a daemon with many segments mapped would spend its time copying page tables. Between
- * vfork and exec only system calls are made, and no variable of the parent's is changed. A pipe
- * that exec closes tells which step failed, and when exec is done, also where a tool has made vfork
- * a fork.
+ * vfork and exec the child makes only system calls, and changes no variable of the parent's. A pipe
+ * that exec closes tells the parent which step failed, or that exec is done, also where a tool has
+ * made a fork out of vfork.
  *
- * A daemon of 1,000 CCEs has 10,000 descriptors; copying them all for the child and closing them
- * again in exec takes ten times as long as all the rest. So from some number on the child shares
- * the table, until it takes a copy of its low end alone (close_range with CLOSE_RANGE_UNSHARE).
- * What it needs is lent numbers there, which are kept for that. */
+ * A daemon of 1,000 CCEs has 10,000 descriptors. Copying them all for the child and closing them
+ * again in exec takes ten times as long as all the rest. So beyond some number of descriptors the
+ * child shares the daemon's table until it takes a copy of the table's low end alone (close_range
+ * with CLOSE_RANGE_UNSHARE). For this the daemon keeps some low numbers in reserve; it puts what
+ * the child needs there. */
 #include "spawn.h"
 
 #include <errno.h>
@@ -32,13 +33,13 @@ void enl_inherited_take(struct enl_inherited *inherited_out)
     getrlimit(RLIMIT_NOFILE, &inherited_out->files);
 }
 
-/* What the pipe brings; `step` is the same address on both sides. */
+/* What the pipe brings; `step` is the same address in parent and child. */
 struct failure {
     const char *step;
     int error;
 };
 
-/* Moves `fd` to `target`, which is not close-on-exec afterwards. */
+/* Moves `fd` to `target`, which then is not close-on-exec. */
 static int place(int fd, int target)
 {
     if (fd < 0)
@@ -58,7 +59,7 @@ static int pin(int core)
     return sched_setaffinity(0, sizeof set, &set);
 }
 
-/* In the child, until exec. */
+/* Runs in the child, until exec. */
 static _Noreturn void become(const struct enl_spawn *spawn, int tell)
 {
     const struct enl_inherited *back = spawn->inherited;
@@ -109,12 +110,12 @@ __attribute__((noinline)) static pid_t vfork_and_become(const struct enl_spawn *
 #endif
 #endif
 
-/* Descriptors that stand at low numbers for as long as the daemon runs: /dev/null, and what was
- * lent to a child. */
+/* Low numbers that the daemon keeps for as long as it runs: one for /dev/null, the others for what
+ * it lends to a child. */
 enum { LENT_NULL, LENT_IN, LENT_OUT, LENT_ERR, LENT_KEEP, LENT_TELL, LENT_COUNT };
 enum { MANY_DESCRIPTORS = 256, STACK_BYTES = 64 << 10 };
 static int lent[LENT_COUNT];
-static bool lent_tried, lent_ready; /* not ready: every child gets a copy of all, as ever */
+static bool lent_tried, lent_ready; /* not ready: every child gets a copy of the whole table */
 
 static void lent_init(void)
 {
@@ -142,7 +143,7 @@ static void take_back(void)
         dup3(lent[LENT_NULL], lent[i], O_CLOEXEC);
 }
 
-/* The child, on a stack of its own, in the daemon's memory and with its descriptors. */
+/* Runs in the child, on a stack of its own, in the daemon's memory and with its descriptors. */
 static int become_sharing(void *arg)
 {
     struct enl_spawn spawn = *(const struct enl_spawn *)arg;
@@ -185,7 +186,7 @@ pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out)
     pid_t pid = -1;
     if (lent_ready && pair[1] >= MANY_DESCRIPTORS) {
         pid = share_and_become(spawn, pair[1]);
-        lent_ready = pid > 0 || errno != EINVAL; /* emulators know no such children */
+        lent_ready = pid > 0 || errno != EINVAL; /* emulators do not support such children */
     }
     if (pid < 0)
         pid = vfork_and_become(spawn, pair[1]);

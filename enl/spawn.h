@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting a process quickly and with everything as its user expects it. */
+/* Starting a process quickly, with everything as its user expects it. */
 #ifndef ENL_SPAWN_H
 #define ENL_SPAWN_H
 
@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* What the daemon has changed for itself and gives back to each child. Taken once, before it
+/* What the daemon changes for itself and restores in each child. Taken once, before the daemon
  * changes anything. */
 struct enl_inherited {
     sigset_t mask;
@@ -23,21 +23,21 @@ struct enl_spawn {
     char *const *argv;
     char *const *environment;
     const char *folder;   /* NULL: the daemon's own */
-    int in, out, err;     /* become 0, 1, 2; -1: inherited */
+    int in, out, err;     /* the child's 0, 1, 2; -1: the daemon's */
     int keep;             /* a close-on-exec descriptor that the child keeps, or -1 */
-    int core;             /* the only core it may run on, or -1 */
-    bool core_is_wanted;  /* it must not start if it cannot run there */
-    bool own_group;       /* leads a process group of its own */
-    bool die_with_parent; /* SIGKILL when the daemon ends */
+    int core;             /* the only core that the child may run on, or -1 */
+    bool core_is_wanted;  /* fail if the child cannot run on `core` */
+    bool own_group;       /* the child leads a process group of its own */
+    bool die_with_parent; /* the child gets SIGKILL when the daemon ends */
     const struct enl_inherited *inherited;
 };
 
-/* Starts the process; it has begun to run the program when this returns. Returns its pid, or -errno
- * with `*step_out` naming what failed. */
+/* Starts the process. When this returns, exec is done. Returns the pid, or -errno with `*step_out`
+ * naming the step that failed. */
 pid_t enl_spawn(const struct enl_spawn *spawn, const char **step_out);
 
 /* A NULL-terminated copy of the environment without the variable `name`, and with `name`=`value`
- * unless that is NULL. One block, to be freed. NULL: no memory. */
+ * unless `value` is NULL. One block, which the caller frees. NULL: no memory. */
 char **enl_environment_with(char *const *environment, const char *name, const char *value);
 
 #endif

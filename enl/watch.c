@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c -- descriptors that the loop looks at: uv_poll_t with its descriptor and its memory. */
+/* watch.c -- descriptors that the loop polls: uv_poll_t with its descriptor and its memory. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct enl_watch *watch = poll->data;
-    (void)status; /* an error shows itself to whoever reads */
+    (void)status; /* `ready` finds an error when it reads */
     (void)events;
     watch->ready(watch->data);
 }

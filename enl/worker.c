@@ -18,12 +18,13 @@
 #include "bcri/repair.h"
 #include "bcri/resolved.h"
 
-/* The thread waits for nobody, unless shared memory is corrupt. */
+/* How long enl waits for the thread to end. The thread itself waits for nobody, unless shared
+ * memory is corrupt. */
 #define STOP_MSEC 2000u
-/* Who is parked for so long is told of. */
+/* A holder that keeps work parked for so long is reported. */
 #define TOLD_AFTER_NS BCRI_NS_PER_S
-/* Where the kernel has no membarrier nobody says for certain that a holder has let go: then it
- * looks again so often. */
+/* Where the kernel has no membarrier, a holder's release may miss the daemon's sleep flag: then the
+ * thread looks again after this time. */
 #define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
 
 struct queue {
@@ -34,13 +35,13 @@ struct enl_worker {
     struct enl_program *program;
     void (*done)(struct enl_program *program, const struct enl_work *work);
     uv_async_t bell;       /* thread -> loop: something is finished */
-    pthread_mutex_t mutex; /* of these two */
+    pthread_mutex_t mutex; /* of todo and finished */
     struct queue todo, finished;
     atomic_bool stop;
     pthread_t thread;
-    struct queue mine;            /* the thread's: what it is to do, oldest first */
-    struct bcri_reclaim *reclaim; /* the thread's */
-    atomic_bool look_queued;      /* one look serves all who have told until it begins */
+    struct queue mine;            /* the thread's own: what it is to do, oldest first */
+    struct bcri_reclaim *reclaim; /* the thread's own */
+    atomic_bool look_queued;      /* one look serves all that asked for one before it begins */
 };
 
 static struct bcri_ctx *context(const struct enl_worker *worker)
@@ -61,7 +62,7 @@ static void queue_add(struct queue *queue, struct enl_work *work)
     queue->end = &work->next;
 }
 
-/* The one at `at`, wherever it stands. */
+/* Takes out the piece at `at`, which may be anywhere in the queue. */
 static struct enl_work *queue_take(struct queue *queue, struct enl_work **at)
 {
     struct enl_work *work = *at;
@@ -75,8 +76,8 @@ static struct enl_work *queue_take(struct queue *queue, struct enl_work **at)
 
 /* ---- in the thread */
 
-/* What can go, goes. Records are given out by the loop, which may still have one of them in use for
- * what is in the queue of finished work. */
+/* Frees what can be freed. The loop releases the records, since it may still use one of them for a
+ * piece in the queue of finished work. */
 static void look_at_reclaim(struct bcri_reclaim *reclaim, struct enl_work *work)
 {
     uint32_t index;
@@ -96,7 +97,7 @@ static void look_at_reclaim(struct bcri_reclaim *reclaim, struct enl_work *work)
     }
 }
 
-/* False, of these: it is parked. */
+/* do_birth, do_repair, do_error, perform: false: the piece is parked. */
 static bool do_birth(struct bcri_ctx *ctx, struct enl_work *work)
 {
     work->code = bcrE_NOMEM;
@@ -158,7 +159,7 @@ static void park(const struct enl_worker *worker, struct enl_work *work)
     work->parked_for = holder;
 }
 
-/* Whether anything was done: then those that are parked may be begun again. */
+/* Returns whether any piece was done: then parked ones may be begun again. */
 static bool do_all(struct enl_worker *worker)
 {
     bool any = false;
@@ -179,7 +180,8 @@ static bool do_all(struct enl_worker *worker)
     return any;
 }
 
-/* Tells of those who are parked for long. Returns when the next one will be. */
+/* Reports the holders for which work has been parked for long. Returns when the next report is
+ * due. */
 static uint64_t tell_of_parked(struct enl_worker *worker)
 {
     uint64_t next_ns = UINT64_MAX;
@@ -203,7 +205,7 @@ static uint64_t tell_of_parked(struct enl_worker *worker)
     return next_ns;
 }
 
-/* Nothing has rung since the bell said `seen`: sleeps until it does. */
+/* Sleeps until the bell is rung, unless it was rung since it said `seen`. */
 static void rest(struct enl_worker *worker, uint32_t seen, bool looks)
 {
     struct bcri_bell_shm *bell = context(worker)->bell;
@@ -215,7 +217,7 @@ static void rest(struct enl_worker *worker, uint32_t seen, bool looks)
     bcri_store(&bell->sleeping, 0);
 }
 
-/* False: it is to stop. */
+/* False: the thread is to stop. */
 static bool take_todo(struct enl_worker *worker)
 {
     pthread_mutex_lock(&worker->mutex);
@@ -263,8 +265,8 @@ static void on_bell(uv_async_t *bell)
 {
     struct enl_worker *worker = bell->data;
     struct enl_program *program = worker->program;
-    /* `done` may stop the worker, which closes the bell; the memory stays until the loop's next
-     * turn. */
+    /* `done` may stop the worker, which closes the bell; the worker's memory stays until the loop's
+     * next turn. */
     for (struct enl_work *work;
          !uv_is_closing((uv_handle_t *)bell) && (work = take_finished(worker)) != NULL;) {
         worker->done(program, work);
@@ -304,7 +306,7 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
     if (worker->reclaim != NULL && uv_async_init(&program->loop, &worker->bell, on_bell) == 0) {
         if (pthread_create(&worker->thread, NULL, work_on, worker) == 0)
             return worker;
-        uv_close((uv_handle_t *)&worker->bell, NULL); /* the program ends now, without a turn of the loop */
+        uv_close((uv_handle_t *)&worker->bell, NULL); /* the program ends without a turn of the loop */
         return NULL;
     }
     bcri_reclaim_fini(worker->reclaim);
@@ -354,7 +356,7 @@ bool enl_worker_stop(struct enl_worker *worker)
     drop_all(&worker->todo);
     drop_all(&worker->mine);
     drop_all(&worker->finished);
-    struct bcri_ctx *ctx = context(worker); /* what its operations have kept privately */
+    struct bcri_ctx *ctx = context(worker); /* the private memory of its operations */
     bcri_resolved_fini(ctx);
     bcri_heap_fini(ctx);
     bcri_reclaim_fini(worker->reclaim);

@@ -3,16 +3,17 @@
  * audit.
  *
  * They run in a thread of their own, in the order given, on the daemon's context (bcri_host_ctx),
- * which nobody else uses meanwhile. None of them waits for anybody. But they may take long: an
- * audit looks at everything, and one who dies may leave a million regions; the loop's timers,
- * signals and connections are served meanwhile. The loop hears of each one's end.
+ * which no other thread uses meanwhile. None of them waits for a lock. But they may take long: an
+ * audit looks at everything, and a dead CCE may leave a million regions. Meanwhile the loop serves
+ * timers, signals and connections. The loop is told of the end of each operation.
  *
- * A piece of work that needs a lock which somebody has (core/lock.h, Parking) is parked: it keeps
- * its place in the order, others are done, and it is begun again when a holder's release has rung
- * the daemon's bell, or when any other piece was done, since that may have been the repair of the
- * holder. So who is stopped in the midst of a call keeps waiting only what needs his very locks.
- * Behind a parked piece nothing on the same record is begun: before its repair is done no record is
- * given out again. */
+ * A piece of work that needs a lock that another CCE holds is parked (core/lock.h, Parking). It
+ * keeps its place in the order, and the thread goes on with the other pieces. The thread begins a
+ * parked piece again when a holder's release has rung the daemon's bell, or when it has done any
+ * other piece, since that may have been the repair of the holder. So a CCE that is stopped in the
+ * middle of a call delays only work that needs the very locks that it holds. No record is given out
+ * again before its repair is done, so no piece behind a parked repair is about the record's next
+ * user. */
 #ifndef ENL_WORKER_H
 #define ENL_WORKER_H
 
@@ -27,44 +28,44 @@ enum enl_work_kind {
     ENL_WORK_ERROR,
     ENL_WORK_REPAIR,
     ENL_WORK_AUDIT,
-    ENL_WORK_BLOCKED_BY, /* not to be done: a piece of work is parked for a while for what CCE `index` holds */
-    ENL_WORK_LOOK,       /* something of an ended CCE is free (bcri/reclaim.h) */
+    ENL_WORK_BLOCKED_BY, /* for the loop only: work is parked for what CCE `index` holds */
+    ENL_WORK_LOOK,       /* memory of an ended CCE may be free (bcri/reclaim.h) */
 };
 
 struct enl_work {
     struct enl_work *next; /* the worker's */
     enum enl_work_kind kind;
-    uint32_t index; /* of the CCE whose cell 0, or end, it is */
+    uint32_t index; /* the CCE whose cell 0 is to be changed, or that has ended */
     bool has_data;  /* CELL0_INIT */
     uint32_t archtype, length;
     uint8_t data[64];
-    int code; /* ERROR: what went wrong; afterwards, of all: what the operation returned */
+    int code; /* ERROR: what went wrong; when done, for all kinds: the result */
     int operation;
     int32_t ordinal;
-    uint32_t waiter; /* HELD_UP: whom the work is about */
-    /* While it is parked: since when, and for which record; whether the loop was told. */
+    uint32_t waiter; /* BLOCKED_BY: the CCE that the parked work is about */
+    /* While it is parked: since when, for which holder's tag, and whether the loop was told. */
     uint64_t parked_ns;
     uint32_t parked_for;
     bool told;
-    /* Afterwards: records that can be given out again, once the loop has heard of all work up to
-     * this. Taken by who frees the work. */
+    /* When done: records that can be given out again, once the loop has heard of all work up to
+     * this. Owned by the work. */
     uint32_t *free_records;
     size_t free_count;
-    struct enl_audit *audit; /* AUDIT: taken on success of enl_worker_add */
+    struct enl_audit *audit; /* AUDIT: enl_worker_add takes it on success */
 };
 
-/* `when_done` is called on the loop for each piece of work when it is finished. NULL: no thread, no
- * memory. */
+/* Starts the thread. `when_done` is called on the loop for each piece of work that is done. NULL:
+ * no thread, no memory. */
 struct enl_worker *enl_worker_start(struct enl_program *program,
                                     void (*when_done)(struct enl_program *program,
                                                       const struct enl_work *work));
-/* Queues a copy. False: no memory. */
+/* Queues a copy of `work`. False: no memory. */
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
-/* Queues a look at what ended CCEs have left, if none is queued. */
+/* Queues a look at the memory that ended CCEs have left, unless one is queued. False: no memory. */
 bool enl_worker_look(struct enl_worker *worker);
-/* Called when no CCE lives: drops what is queued or parked and waits for what is being done. True
- * if the thread has ended; false if it does not come to an end (corrupt memory): then nothing that
- * it uses may be freed. */
+/* Called when no CCE lives: drops what is queued or parked, and waits for what is being done. True:
+ * the thread has ended. False: the thread does not end (corrupt memory), and nothing that it uses
+ * may be freed. */
 bool enl_worker_stop(struct enl_worker *worker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.c -- a helper that writes; all bookkeeping is the loop's alone. */
+/* writer.c -- a helper that writes. Only the loop keeps the counts. */
 #include "writer.h"
 
 #include <errno.h>
@@ -11,13 +11,13 @@
 
 #include "helper.h"
 
-/* For a thread with nothing to write to see that it shall end. */
+/* Time for a thread that has nothing to write to see that it must end. */
 #define STOP_MSEC 2000u
 
 struct piece {
     struct enl_task task;
     bool line;
-    int error; /* why it was not written; 0: it was, or the reader has gone */
+    int error; /* why it was not written; 0: written, or the reader has gone */
     size_t length;
     char bytes[];
 };
@@ -27,12 +27,11 @@ struct enl_writer {
     void (*changed)(struct enl_program *program);
     struct enl_helper *helper;
     int fd;
-    size_t left, lines_left;    /* bytes added and not written */
-    unsigned long long dropped; /* messages, since the last one that was added */
+    size_t left, lines_left;    /* bytes that were added and are not written */
+    unsigned long long dropped; /* messages since the last one that was added */
 };
 
-/* Somebody else may have made the descriptor non-blocking: it is shared with whoever started
- * enl. */
+/* enl shares the descriptor with its starter, and another process may have made it non-blocking. */
 static bool wait_for_room(int fd)
 {
     struct pollfd look = {.fd = fd, .events = POLLOUT};
@@ -48,7 +47,7 @@ static void write_piece(void *owner, struct enl_task *task)
         if (written >= 0)
             at += (size_t)written;
         else if (errno != EINTR && (errno != EAGAIN || !wait_for_room(writer->fd))) {
-            piece->error = errno != EPIPE ? errno : 0; /* nobody reads it any more; the log has it */
+            piece->error = errno != EPIPE ? errno : 0; /* the reader has gone; the log has it */
             return;
         }
     }
@@ -90,7 +89,7 @@ static void drop(void *owner, struct enl_task *task)
     free(piece);
 }
 
-/* Once for a program. */
+/* Reports this once for a program. */
 static void tell_lost(struct enl_program *program, int error)
 {
     if (program->lines_lost)
@@ -108,8 +107,8 @@ static void written(void *owner, struct enl_task *task)
     if (piece->line && piece->error != 0)
         tell_lost(writer->program, piece->error);
     drop(owner, task);
-    /* Not at once: else a slow reader would get every other message, and a count of one between
-     * them. */
+    /* Not as soon as there is any room: else a slow reader would get every other message, and a
+     * count of one between them. */
     if (writer->dropped != 0 && writer->left < ENL_WRITER_FULL_BYTES / 2)
         tell_dropped(writer);
     if (writer->left == 0 || (was_full && !enl_writer_full(writer)))
