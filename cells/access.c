@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may do what with which kind of cell. Cell 0 is take-only, for its own CCE. */
+/* What each kind of cell allows to other CCEs than its owner. Cell 0 is take-only, for its own
+ * CCE. */
 #include "bcri/access.h"
 
 #include "bcr/error.h"

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What bcr_cagrow makes and bcr_cafree takes away: numbers, cells, nodes, and (through heap.h) room
+/* What bcr_cagrow makes and bcr_cafree frees: numbers, cells, nodes, and (through heap.h) memory
  * for regions.
  *
- * An area has two runs of the daemon's pages: headers, its own and its cells', and behind those
- * elsewhere the rings and the nodes. cell.h says what that is good for. The daemon gives the next
- * ones to whoever wants some.
+ * An area has two runs of the daemon's pages: one of headers, its own and its cells', and one of
+ * rings and nodes. cell.h says why. The daemon gives the next free pages to any CCE that asks.
  *
- * Journal of both: none. The owner's death closes all it has, whatever it was doing (repair.c): the
- * list of areas hangs together at every instruction, and an area that was not yet linked in holds
- * nothing. */
+ * Neither call has a journal of its own. When the owner dies the daemon closes all its cells,
+ * whatever the owner was doing (repair.c): the list of areas is intact at every instruction, and an
+ * area that was not yet linked in holds nothing. */
 #include "bcri/area.h"
 
 #include "bcr/error.h"
@@ -54,8 +53,8 @@ static uint32_t numbers_of(const struct bcri_area_shm *area)
     return cells != 0 ? cells : 1;
 }
 
-/* The list is sorted by base. Finds where `count` numbers are free: at `wanted` if they are, else
- * the lowest from 1. */
+/* Finds where `count` numbers are free: at `wanted` if they are, else the lowest from 1. The list
+ * is sorted by base. */
 static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _Atomic uint64_t **link_out,
                         uint32_t *base_out)
 {
@@ -95,8 +94,8 @@ static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_re
     uint64_t open = (uint64_t)gen << 32;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
         struct bcri_cell_shm *cell = bcri_at_sure(ctx, bcri_area_cell(area, i));
-        /* The pages read as zero, and the lock words are left alone: a CCE that resolved the cell
-         * earlier may hold one. */
+        /* The pages read as zero, and this leaves the lock words alone: a CCE that resolved the
+         * cell earlier may hold one. */
         bcri_store(&cell->i.area, area_ref);
         bcri_store_release(&cell->t.state, open);
         bcri_store_release(&cell->h.state, open);
@@ -199,7 +198,7 @@ static bool cell_at(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t i
     return true;
 }
 
-/* A region that was handed to a waiting ticket lies in the ring until its waiter has it. */
+/* Whether a waiting ticket was served and its waiter has not yet read the region from the ring. */
 static bool uncollected(const struct bcri_resolved *resolved)
 {
     for (uint32_t i = 0; i < BCRI_TICKETS; i++)
@@ -208,8 +207,7 @@ static bool uncollected(const struct bcri_resolved *resolved)
     return false;
 }
 
-/* Closes the cells [0, n) or, on the way back, opens them. Returns how many were empty and are
- * closed now. */
+/* Closes the cells [0, n) as long as they are empty. Returns how many are closed now. */
 static uint32_t close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n)
 {
     struct bcri_resolved resolved;
@@ -243,7 +241,7 @@ static void reopen_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint3
         bcri_tx_commit(ctx);
         bcri_cell_leave(ctx, &resolved);
     }
-    /* Whoever freed room meanwhile could not give it to a put that waits for a cell that was
+    /* A CCE that freed room meanwhile could not give it to a put that waits for a cell that was
      * closed. */
     if (n != 0 && bcri_load_acquire(&area->waitputs) != 0 && cell_at(ctx, area, 0, &resolved)) {
         bcri_area_lock(ctx, &resolved);
@@ -281,7 +279,7 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
     const bcri_ref refs[] = {[BCRI_PAGE_HEADERS] = ref, [BCRI_PAGE_RINGS] = area->rings};
 
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    version_odd(ctx); /* others wait with their look-ups until it is decided */
+    version_odd(ctx); /* other CCEs' look-ups wait until the answer is known */
     uint32_t closed = close_cells(ctx, area, cells);
     error = closed < cells ? bcrE_BUSY : 0;
     if (error == 0 && area->heap != NO_HEAP)

@@ -79,7 +79,7 @@ const struct tally_entry *bcri_audit_met(const struct tally *tally, bcri_ref ref
     return entry != NULL && entry->ref != 0 ? entry : NULL;
 }
 
-/* A request that waits by ticket: delivered or not, its cell must know it. */
+/* A request that waits by ticket: its cell must know it, whether it was served or not. */
 static void look_at_ticket(struct audit *audit, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_resolved resolved;
@@ -241,7 +241,7 @@ static void look_at_region(void *arg, bcri_ref ref, struct bcri_region_shm *regi
                           (unsigned long long)ref, region->home, BCRI_COUNT(word), (unsigned long long)held,
                           entry != NULL ? (unsigned long long)entry->holder : 0);
     if (entry != NULL)
-        entry->count = 0; /* seen: what is left at the end lies in no heap */
+        entry->count = 0; /* seen: what has a count at the end lies in no heap */
 }
 
 static void look_at_heaps(struct audit *audit)
@@ -263,8 +263,8 @@ static void look_at_heaps(struct audit *audit)
 int bcri_audit(struct bcri_ctx *enl, struct bcri_audit *out)
 {
     struct audit audit = {.ctx = enl, .out = out};
-    /* It tells what it finds. A running program changes what it looks at, and a repair must not be
-     * blamed for that. */
+    /* The audit tells what it finds, but it must not leave `corrupt` set: a running program changes
+     * what the audit looks at, and a repair must not be blamed for that. */
     const bool corrupt = enl->daemon.corrupt;
     out->findings = out->regions = out->queued = out->beyond = 0;
     out->waiting_gets = out->waiting_puts = out->lost_nodes = 0;

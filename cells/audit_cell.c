@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The audit of an area and its cells: cell.h says what must hold. Nothing that is read here is
- * trusted: chains and lists end where something is met a second time. */
+/* The audit of an area and its cells: cell.h says what must hold. The audit trusts nothing that it
+ * reads: it leaves a chain or list where it meets something a second time. */
 #include "bcri/cell.h"
 #include "bcri/request.h"
 #include "bcri/slot.h"
@@ -70,7 +70,8 @@ static void look_at_ring(struct look *look)
         SAY(look, "%llu tickets wait", (unsigned long long)(look->head - look->tail));
 }
 
-/* The tickets that wait or have not been collected. Returns the oldest of them, or head. */
+/* Looks at the tickets that wait or have not been collected. Returns the oldest of them, or
+ * head. */
 static uint64_t look_at_waiters(struct look *look)
 {
     const struct bcri_head_shm *h = &look->cell->h;
@@ -133,7 +134,7 @@ static void look_at_list(struct look *look)
         SAY(look, "%u takes wait, counted %u", takes, bcri_load(&c->takes));
 }
 
-/* Flags must have a reason, and a reason must have its flag. */
+/* Each flag must have a reason, and each reason its flag. */
 static void look_at_flags(struct look *look, uint64_t queued)
 {
     const struct bcri_cell_shm *cell = look->cell;
@@ -159,7 +160,7 @@ static void look_at_flags(struct look *look, uint64_t queued)
         SAY(look, "its write lock died with its holder, and requests wait (%u)", list);
 }
 
-/* The flag says what the mark is. */
+/* The flag must say what the watermark is. */
 static void look_at_handler(struct look *look)
 {
     const int32_t mark = bcri_watermark_of(look->cell);
@@ -175,7 +176,7 @@ static void look_at_closed(struct look *look, uint64_t queued)
         SAY(look, "it is closed and holds %llu regions, or requests", (unsigned long long)queued);
 }
 
-/* The mark of a write lock's taker that has ended must have become OWNERDEAD. */
+/* When a lock owner has ended, the daemon must have cleared `taker` and set OWNERDEAD. */
 static void look_at_mark(struct look *look)
 {
     uint32_t taker = bcri_load(&look->cell->h.taker);
@@ -260,7 +261,7 @@ static void look_at_waiting_puts(struct audit *audit, const struct bcri_area_shm
                           (unsigned long long)before, (unsigned long long)bcri_load(&area->put_last));
 }
 
-/* After the cells, which have met the nodes in use. */
+/* To be called after the cells, which have met the nodes in use. */
 static void look_at_nodes(struct audit *audit, const struct bcri_area_shm *area, bcri_ref area_ref)
 {
     for (bcri_ref ref = bcri_load(&area->node_free); ref != BCRI_REF_NONE;) {

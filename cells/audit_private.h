@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the audit share: counting by reference, and saying what was found. audit*.c
- * only. */
+/* What the parts of the audit share: counting by reference, and reporting. For audit*.c only. */
 #ifndef BCR_AUDIT_PRIVATE_H
 #define BCR_AUDIT_PRIVATE_H
 
 #include "bcri/audit.h"
 
-/* How often something was met, and where last. Open addressing; grows. */
+/* How often a reference was met, and at which holder last. Open addressing; the table grows. */
 struct tally_entry {
     bcri_ref ref; /* 0: free */
     bcri_ref holder;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_copyto, bcr_copyfm, bcr_copytofm, bcr_copytosz, bcr_descshow: regions on one side or both,
- * copydesc between them. bcr.h is their manual. */
+/* bcr_copyto, bcr_copyfm, bcr_copytofm, bcr_copytosz, bcr_descshow: from region IDs to what
+ * copydesc copies. bcr.h is their manual. */
 #include <bcr.h>
 
 #include "bcri/archtype.h"
@@ -35,9 +35,9 @@ static bool is_own(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
     return bcri_load_acquire(&header->count) == BCRI_COUNT_ONE;
 }
 
-/* Makes a region that is to be written to the caller's alone. What cannot be copied must not cost
- * the sharers their common copy, so a descriptor that would be refused is refused here; the other
- * arguments are good. */
+/* Makes the region that is to be written the caller's alone. A copy that will be refused must not
+ * cost the sharers their common region, so a bad descriptor is refused before; the caller has
+ * checked the other arguments. */
 static int own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, const int *copydesc)
 {
     if (is_own(ctx, slot))
@@ -92,7 +92,7 @@ int bcr_copytofm(const int *copydesc, int repl, void **rgid_to, int off_to, void
         error = bcrE_NOMEM;
     if (error != 0)
         return refuse(error);
-    to = bcri_copy_describe(ctx, slot_to, off_to); /* it may have moved, and `from` with it */
+    to = bcri_copy_describe(ctx, slot_to, off_to); /* `to` may have moved, and `from` with it */
     from = bcri_copy_describe(ctx, slot_fm, off_fm);
     return bcri_copy_finish(bcri_copy_between(copier, copydesc, repl, &to, &from));
 }

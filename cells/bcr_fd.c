@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_fd: a descriptor for poll(2) that tells when an own cell has regions. bcr.h is its manual.
  *
- * An armed cell (flag ARMED) sends all operations through both locks; whoever leaves it with a
- * region in it tells the daemon, which makes the descriptor readable, and takes the flag away: one
- * message for one arming. The message goes before the flag, so a death in between costs a second
- * message, not the news. */
+ * An armed cell (flag ARMED) sends all operations through both locks. The CCE that leaves it with a
+ * region in it tells the daemon, which makes the descriptor readable, and then clears the flag
+ * itself: one message for one arming. The message goes before the flag is cleared, so a death in
+ * between costs a second message and loses none. */
 #include <bcr.h>
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static void arm(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int fd)
             bcri_tx_flags(ctx, resolved, (uint32_t)bcri_load(&resolved->cell->h.state) | BCRI_CELL_ARMED);
             bcri_tx_commit(ctx);
         } else if (write(fd, &count, sizeof count) < 0) {
-            count = 0; /* cannot be: it was drained a moment ago, and it never blocks */
+            count = 0; /* cannot happen: it was just drained, and never blocks */
         }
         bcri_cell_leave(ctx, resolved);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bcr_send, bcr_sendm, bcr_recv: copying and communication in one. bcr.h is their manual.
  *
- * Data goes straight from the buffer into the region that will stand in the cell, and straight out
- * of it: there is no buffer in between. */
+ * Data goes from the caller's buffer into the region that will lie in the cell, and from the region
+ * into the buffer, with no buffer in between. */
 #include <bcr.h>
 
 #include "bcri/archtype.h"
@@ -16,7 +16,7 @@ static int refuse(int code)
     return -2;
 }
 
-/* Gives up a region after a failure, whose code stays. */
+/* Frees a region after a failure; bcr_errno stays what it was. */
 static void give_up(void **rgid)
 {
     int code = bcr_errno;
@@ -24,8 +24,8 @@ static void give_up(void **rgid)
     bcri_set_errno(code);
 }
 
-/* A region of just the size that the data take, with them in it. Returns what the copy returned, or
- * less than 1: nothing is held then. */
+/* Makes a region of just the size that the data take, and copies them into it. Returns what the
+ * copy returned; less than 1: the caller holds nothing. */
 static int pack(struct bcri_ctx *ctx, const void *buffer, int len, const int *buftype, int repl, int archtype,
                 void ***rgid_out)
 {
@@ -97,7 +97,7 @@ int bcr_recv(void *buffer, int len, const int *buftype, int repl, int cce, int c
         return -1;
     if (msec == bcr_PENDING)
         return bcri_fail(bcrE_ARG);
-    /* What cannot be copied must not cost a region. */
+    /* A call that cannot copy must not take a region. */
     const struct bcri_copy_region none = {.data = NULL};
     if (!bcri_copy_arguments_good(buftype, repl, &none, buffer, len))
         return refuse(bcrE_ARG);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror: regions in this CCE's hands. bcr.h is
+/* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror: regions that this CCE holds. bcr.h is
  * their manual.
  *
  * Journal. MOD: region (the copy), old, slot; phase 1: about to make the ID name the copy; 2: about
- * to drop the old one; 3: done. rgalloc and rgfree of own blocks need none (drop.h). */
+ * to drop the old region; 3: done. rgalloc and rgfree of own blocks need none (drop.h). */
 #include <bcr.h>
 
 #include <string.h>
@@ -30,17 +30,17 @@ static inline void name_region(struct bcri_slot_shm *slot, bcri_ref ref, uintptr
     bcri_step();
 }
 
-/* The ID names the region before the region counts it: see drop.h. */
+/* The ID names the region before the region counts the ID: see drop.h. */
 static inline void **name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct bcri_region_shm *region,
                               uintptr_t data)
 {
     name_region(slot, ref, data);
-    bcri_store_release(&region->count, BCRI_COUNT_ONE); /* behind the incarnation */
+    bcri_store_release(&region->count, BCRI_COUNT_ONE); /* after the incarnation */
     bcri_step();
     return bcri_id_of(slot);
 }
 
-/* What goes beyond a block at hand for a length and archtype that need no look. */
+/* All cases but that of a free block at hand and a length and archtype that need no check. */
 static __attribute__((noinline)) void **alloc_otherwise(int len, int archtype)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void **alloc_otherwise(int len, int archtype)
     return name_new(slot, ref, region, bcri_header_data(ctx, ref, region));
 }
 
-/* Nothing is called where all is at hand, here and in bcr_rgfree: see put.c. */
+/* If all is at hand, bcr_rgalloc and bcr_rgfree call nothing: see put.c. */
 void **bcr_rgalloc(int len, int archtype)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;
@@ -78,7 +78,8 @@ void **bcr_rgalloc(int len, int archtype)
     if (bcri_unlikely(archtype != 0 || *ctx->slot_top == NULL ||
                       !bcri_heap_alloc_fast(ctx, (uint32_t)len, &ref, &region, &data)))
         return alloc_otherwise(len, archtype);
-    bcri_step(); /* the compiler keeps nothing of the following in registers till here, of which there are just enough */
+    /* The compiler loads nothing of the following before this; there are just enough registers. */
+    bcri_step();
     region->archtype = ctx->archtype;
     struct bcri_slot_shm *const slot = *ctx->slot_top--; /* as bcri_slot_take */
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
@@ -125,8 +126,8 @@ int bcr_rgmod(void **rgid)
     return error == 0 ? 0 : bcri_fail(error);
 }
 
-/* A pending request is withdrawn, or, if its cell was faster, taken and freed like any other; a
- * failed one is just freed. `error`: what bcri_id_live has said. */
+/* Frees an ID that is pending or failed; `error` is what bcri_id_live has said. A pending request
+ * is withdrawn; if its cell has served it before, its region is freed like any other. */
 static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, int error)
 {
     if (error != bcrE_PENDING)
@@ -169,7 +170,7 @@ int bcr_rgfree(void **rgid)
     if (bcri_unlikely(ctx == NULL || !bcri_id_plain(ctx, rgid, &id, &ref)))
         return free_otherwise(rgid);
     struct bcri_region_shm *const region = bcri_at_held(ctx, ref);
-    if (bcri_load_acquire(&region->count) != BCRI_COUNT_ONE) { /* as each read lock that ends */
+    if (bcri_load_acquire(&region->count) != BCRI_COUNT_ONE) { /* as when a read lock ends */
         bcri_counted(ctx, BCRI_COUNT_FREE);
         return bcri_drop_shared(ctx, id.slot, id.ref, ref);
     }
@@ -198,7 +199,7 @@ int bcr_rgrealloc(void **rgid, int newlen)
     return error == 0 ? 0 : bcri_fail(error);
 }
 
-/* The region behind an ID, or NULL with bcr_errno set. */
+/* The region that an ID names, or NULL with bcr_errno set. */
 static const struct bcri_region_shm *region_of(void **rgid)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cell 0: cell0.h. Its area is the first of each CCE's list and lies in the record, where floor 2
- * has its room. */
+/* Cell 0: cell0.h. Its area is the first in each CCE's list and lies in the record, in the bytes
+ * that the record keeps for this layer. */
 #include "bcri/cell0.h"
 
 #include <string.h>
@@ -57,16 +57,17 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
     bcri_store_release(&record->id.first_area, ref);
 }
 
-/* Whether a region's data lies in its segment: its header is shared memory, and the daemon is about
- * to write there. */
+/* Whether a region's data lies in its segment. Its header is shared memory that may be corrupt, and
+ * the daemon is about to write the data. */
 static bool reaches(const struct bcri_ctx *ctx, bcri_ref ref, const struct bcri_region_shm *region)
 {
     const uint64_t end = (uint64_t)region->data_16 * 16 + region->length;
     return end <= ctx->map[bcri_ref_seg(ref)].units * BCRI_REF_UNIT;
 }
 
-/* The open journal says ALLOC (region counted once, nobody's yet); it becomes PUT with the hold
- * already the cell's, so that a death at any point drops it or leaves it in the cell. */
+/* Puts a region whose open journal says ALLOC (counted once, held by no ID). The journal becomes
+ * PUT with the hold already counted as the cell's, so that a death at any point either drops the
+ * hold or leaves the region in the cell. */
 static int put_region(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region)
 {
     bcri_store(&ctx->journal->put_held, BCRI_HELD);
@@ -75,7 +76,7 @@ static int put_region(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
     bcri_step();
     int error = bcri_cell_enter(ctx, resolved);
     if (error == BCRI_STALE || error == bcrE_INTERNAL)
-        error = bcrE_DEAD; /* it has ended, or the cell is condemned */
+        error = bcrE_DEAD; /* the CCE has ended, or the cell is condemned */
     if (error == 0) {
         error = bcri_queue_append(ctx, resolved, region, BCRI_REF_NONE);
         bcri_cell_leave(ctx, resolved);

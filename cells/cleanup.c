@@ -22,16 +22,16 @@
 #include "bcri/tx.h"
 #include "bcri/validate.h"
 
-/* A region that was handed to a request of the dead one and not taken: the request's ID names it
- * until it is at the head of its cell again, so that this list can be made anew. */
+/* A region that a request of the dead CCE was handed and did not take. The request's ID names the
+ * region until it is at the head of its cell again, so that the daemon can make this list anew. */
 struct undelivered {
     bcri_ref cell, region;
     struct bcri_slot_shm *slot;
     bcri_ref slot_ref;
     uint64_t key;
     uint32_t sub;
-    uint32_t gen;   /* of the cell: another one's may lie there by now */
-    uint32_t marks; /* tag of a write lock's taker, if it was marked when the region was handed over */
+    uint32_t gen;   /* of the cell: another cell may lie there by now */
+    uint32_t marks; /* lock owner stored at the hand-over, 0 if none */
     uint32_t epoch;
 };
 
@@ -77,9 +77,9 @@ static void keep_undelivered(struct walk *walk, struct bcri_slot_shm *slot, bcri
                                     .epoch = (uint32_t)bcri_load(&slot->prev)});
 }
 
-/* Enters the cell of a request. A cell that its living owner has closed in cafree is either failed
- * with all its requests or opened again: until then this one stands in its list. 0; bcrE_TIMEOUT:
- * parked; else it is closed for good. */
+/* Enters the cell of a request. If a living owner has closed the cell in bcr_cafree, it will either
+ * fail all requests there or open the cell again; until then the request is in the cell's list. 0;
+ * bcrE_TIMEOUT: the daemon is parked; any other code: the cell is closed for good. */
 static int enter_or_ended(struct bcri_ctx *enl, struct bcri_resolved *resolved,
                           const struct bcri_slot_shm *slot)
 {
@@ -106,11 +106,11 @@ static void clear_waiter(const struct bcri_resolved *resolved, const struct bcri
 {
     _Atomic uint64_t *waiter = &resolved->cell->h.waiter[bcri_load(&slot->key) % BCRI_TICKETS];
     if ((bcri_load(waiter) & BCRI_REF_MASK) == ref)
-        bcri_store_release(waiter, 0); /* that is what the cells' memory waits for (reclaim.h) */
+        bcri_store_release(waiter, 0); /* the cells' memory waits for this (reclaim.h) */
 }
 
-/* A request that waits: withdrawn. By ticket and delivered already: its region is kept for giving
- * back, and it stays what it is. False: parked. */
+/* Withdraws a request that waits. If it waits by ticket and was served already, its region is kept
+ * for giving back, and the slot stays as it is. False: the daemon is parked. */
 static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_ctx *enl = walk->enl;
@@ -139,8 +139,8 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
         }
         bcri_cell_leave(enl, &resolved);
     } else if (error != bcrE_TIMEOUT) {
-        /* The cell was closed under a ticket that had been served: the region has nowhere to go
-         * back to. */
+        /* The cell was closed after a ticket there had been served: there is no cell to which the
+         * region could go back. */
         const uint64_t entry = bcri_load_acquire(bcri_ring_at(&resolved, ticket));
         if (bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_TICKET &&
             bcri_entry_is(entry, ticket, resolved.ring_log2))
@@ -153,8 +153,8 @@ static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref 
     return error != bcrE_TIMEOUT;
 }
 
-/* A put that waits for room, or that was ended: whoever ended it is done with it once the area's
- * lock could be had. False: parked. */
+/* Ends a put that waits for room, or one that another CCE has ended: that CCE has finished with the
+ * slot once the daemon has had the area's lock. False: the daemon is parked. */
 static bool end_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_resolved resolved;
@@ -172,8 +172,8 @@ static bool end_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref r
     return had;
 }
 
-/* A region whose ID is there and whose count is 0 was being allocated or freed by its only holder
- * (drop.h). */
+/* Whether the region of a LIVE ID counts any holder. With count 0 its only holder was allocating or
+ * freeing it (drop.h). */
 static bool counts_somebody(struct bcri_ctx *enl, bcri_ref region)
 {
     const struct bcri_region_shm *header = bcri_at(enl, region);
@@ -187,7 +187,8 @@ static bool is_put(uint64_t word)
            (state == BCRI_SLOT_FAILED && bcri_slot_hold_of(word) != BCRI_REF_NONE);
 }
 
-/* One of its IDs, which may stay as it is until enl comes again. */
+/* Ends one of the dead CCE's IDs. If the daemon is parked the ID may stay as it is until the daemon
+ * comes again. */
 static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct walk *walk = arg;
@@ -196,8 +197,8 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
         return;
     if (is_put(word) && !end_put(walk->enl, slot, ref))
         return;
-    /* What a request has become by now, or the ID was from the start. Nobody but enl answers twice:
-     * tx.h. */
+    /* What the request has become by now, or what the ID was from the start. No CCE but the daemon
+     * answers a request twice: tx.h. */
     word = bcri_load(&slot->word);
     const bool served = bcri_slot_state(word) == BCRI_SLOT_SERVED;
     bcri_ref region = bcri_slot_hold_of(word);
@@ -206,13 +207,13 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
         return;
     }
     if (served)
-        drop(walk->enl, bcri_load(&slot->given)); /* a hold of its own: the region itself stayed */
+        drop(walk->enl, bcri_load(&slot->given)); /* its own hold, beside the cell's */
     else if (region != BCRI_REF_NONE && counts_somebody(walk->enl, region))
         drop(walk->enl, region);
     bcri_store_release(&slot->word, 0);
 }
 
-/* By cell, youngest first: they go back to the head one after the other. */
+/* By cell, youngest first, since they go back to the head one after the other. */
 static int undelivered_order(const void *left, const void *right)
 {
     const struct undelivered *a = left, *b = right;
@@ -223,7 +224,7 @@ static int undelivered_order(const void *left, const void *right)
     return a->sub > b->sub ? -1 : 1;
 }
 
-/* It has not had the write lock. */
+/* Clears the lock owner of a request that was handed the write lock and did not take it. */
 static void unmark(struct bcri_resolved *resolved, const struct undelivered *undelivered)
 {
     struct bcri_head_shm *h = &resolved->cell->h;
@@ -232,8 +233,8 @@ static void unmark(struct bcri_resolved *resolved, const struct undelivered *und
         bcri_store(&h->taker, 0);
 }
 
-/* All of one cell at once, from the `i`th on; the index behind them. Where enl is parked they stay
- * as they are. */
+/* Gives back all regions of one cell, from the `i`th on. Returns the index behind them. If the
+ * daemon is parked they stay as they are. */
 static size_t give_back_to(struct walk *walk, size_t i)
 {
     struct bcri_ctx *enl = walk->enl;
@@ -279,7 +280,8 @@ static void unlock_cell(struct bcri_ctx *enl, const struct bcri_resolved *resolv
     bcri_unlock_stale(enl, &resolved->cell->h.lock);
 }
 
-/* Both its locks and those below, whatever its state. */
+/* Takes both locks of a cell and those below them, whatever the cell's state. False: the daemon is
+ * parked. */
 static bool lock_cell(struct bcri_ctx *enl, struct bcri_resolved *resolved)
 {
     if (bcri_lock_until(enl, &resolved->cell->h.lock, BCRI_DEADLINE_NEVER) &&
@@ -289,7 +291,7 @@ static bool lock_cell(struct bcri_ctx *enl, struct bcri_resolved *resolved)
     return false;
 }
 
-/* Or parked: it is as it was. */
+/* Closes a cell; if the daemon is parked the cell stays as it was. */
 static void close_cell(struct bcri_ctx *enl, struct bcri_resolved *resolved)
 {
     bcri_journal_open(enl, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
@@ -319,7 +321,7 @@ static bool list_changed(const struct bcri_record_shm *record, uint32_t version)
     return bcri_load(&record->id.version) != version;
 }
 
-/* One area, all of it, or what is still there of it. True: it is corrupt, unless the list has
+/* Visits the cells of one area that are still there. True: the area is corrupt, unless the list has
  * changed. */
 static bool walk_area(struct bcri_ctx *enl, const struct bcri_area_shm *area,
                       void (*visit)(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag),
@@ -336,9 +338,9 @@ static bool walk_area(struct bcri_ctx *enl, const struct bcri_area_shm *area,
     return corrupt;
 }
 
-/* The areas whose numbers begin at `*from` or behind it; `*from` moves on with each that is done.
- * To be called again if the list has changed meanwhile. True: it is corrupt, unless it has; the
- * rest of the list was left out. */
+/* Visits the areas whose numbers begin at `*from` or behind it; `*from` moves on with each that is
+ * done. The caller calls it again if the list has changed meanwhile. True: the list is corrupt,
+ * unless it has changed; its rest was left out. */
 static bool walk_areas(struct bcri_ctx *enl, const struct bcri_record_shm *record, uint32_t version,
                        uint64_t *from,
                        void (*visit)(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag),
@@ -354,7 +356,7 @@ static bool walk_areas(struct bcri_ctx *enl, const struct bcri_record_shm *recor
         const uint64_t base = area->base;
         if (base >= *from) {
             if (list_changed(record, version))
-                return false; /* it need not be the next one */
+                return false; /* `area` need not be the next one */
             corrupt = walk_area(enl, area, visit, tag);
             *from = base + 1;
         }
@@ -364,10 +366,11 @@ static bool walk_areas(struct bcri_ctx *enl, const struct bcri_record_shm *recor
     return corrupt;
 }
 
-/* A living owner may be changing its list meanwhile: then on from where it got to, until the list
- * was the same from there to its end. Numbers ascend along the list, and what the owner adds below
- * has nothing of what is looked for: it is younger than the death. So an owner that never stops
- * changing its areas does not keep the daemon for ever. */
+/* Visits all cells of a CCE. A living owner may change its list meanwhile: then the walk goes on
+ * from where it was, until the list stayed the same from there to its end. Numbers ascend along the
+ * list, and an area that the owner adds below that point is younger than the death, so it has
+ * nothing that the walk looks for. So an owner that never stops changing its areas does not keep
+ * the daemon for ever. */
 static void each_cell(struct bcri_ctx *enl, uint32_t index,
                       void (*visit)(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag),
                       uint32_t tag)
@@ -390,11 +393,12 @@ static void each_cell(struct bcri_ctx *enl, uint32_t index,
 static void visit_close(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag)
 {
     (void)tag;
-    close_cell(
-        enl, resolved); /* again if the owner died while it was closing: its waiters may not have been told */
+    /* Also a closed cell: if the owner died while closing it, its waiters may not be told yet. */
+    close_cell(enl, resolved);
 }
 
-/* The mark holds if nobody has put since: then the protected region is gone. */
+/* If a cell's lock owner is the dead CCE and no CCE has put since, the protected region is gone:
+ * the cell becomes OWNERDEAD. */
 static void visit_mark(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag)
 {
     struct bcri_head_shm *h = &resolved->cell->h;
@@ -418,15 +422,16 @@ static void visit_mark(struct bcri_ctx *enl, struct bcri_resolved *resolved, uin
     bcri_journal_close(enl);
 }
 
-/* Steps, each of which passes over what it has done before, or does it to the same end: the
- * journal; the IDs, each of which is FREE once it is done; regions on their way back, which IDs
- * name until then; the cells, each closed for good; the marks of write locks. */
+/* The steps of a repair: the journal; the IDs, each of which is FREE once it is done; the regions
+ * on their way back, which IDs name until then; the cells, each closed for good; the write locks.
+ * When the daemon repeats a step, it passes over what it has done before, or does it to the same
+ * end. */
 bool bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);
     struct walk walk = {.enl = enl};
     if (record == NULL)
-        return true; /* it cannot be mapped, or the way to it is corrupt: nothing of it can be put right */
+        return true; /* it cannot be mapped, or what leads to it is corrupt */
     enl->daemon.parked = 0;
     if (bcri_journal_repair(enl, index)) {
         bcri_slot_each(enl, index, end_id, &walk);

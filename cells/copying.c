@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* copying.c -- from slots and contexts to what copydesc wants, for the routines that copy. */
+/* From slots and contexts to what copydesc wants, for the routines that copy. */
 #include "bcri/copying.h"
 
 #include "bcr/error.h"

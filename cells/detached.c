@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Emptying a cell in one step, and dropping what was in it one region at a time.
+/* Empties a cell in one step, and drops what was in it one region at a time.
  *
- * One transaction detaches the whole queue (and may put a replacement in its place); it also writes
+ * One transaction detaches the whole queue (and may put a replacement in its place). It also writes
  * into the journal what was detached (struct bcri_detached_shm): the first region, the ring's
- * tickets, the chains before and behind it. The entries stay where they are, under both locks,
- * until each has been dropped and its cursor moved on. enl goes on from the cursors.
+ * tickets, the chains before and behind the ring. The entries stay where they are, under both
+ * locks, until each has been dropped and its cursor moved on. If the CCE dies, the daemon goes on
+ * from the cursors.
  *
- * Before each drop stands which cursor it is for, and what that was: so a drop that is done moves
- * its cursor exactly once. */
+ * Before each drop the CCE writes down which cursor the drop is for, and that cursor's value. So
+ * the daemon moves the cursor of a finished drop exactly once. */
 #include "bcri/detached.h"
 
 #include "bcri/cell.h"
@@ -76,7 +77,7 @@ void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_
     bcri_detached_drop(ctx, ctx->index, resolved);
 }
 
-/* Drops `region` and moves the cursor on, in the journal of whoever detached it. */
+/* Drops `region` and moves the cursor on, in the journal of the CCE that detached it. */
 static void drop_and_step(struct bcri_ctx *ctx, struct bcri_detached_shm *detached,
                           enum bcri_detached_cursor which, bcri_ref region, uint64_t next)
 {
@@ -97,14 +98,14 @@ static void chain_drop(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
     bcri_ref ref;
     while ((ref = bcri_load(cursor_of(detached, which))) != 0) {
         NODE *node = bcri_at_sure(ctx, ref);
-        /* Those that are done have none: so the chain does not go in circles. */
+        /* A node whose region was dropped has none, so this also finds a chain in a circle. */
         if (bcri_unlikely(bcri_load(&node->region) == BCRI_REF_NONE)) {
             bcri_corrupt(ctx, "a chain of queued regions", ref);
             bcri_store(cursor_of(detached, which), BCRI_REF_NONE);
             return;
         }
-        /* The node goes back by plain stores under the leaf lock: once the cursor has moved on it
-         * is only ours, and a death in between loses one node, no region. */
+        /* Plain stores under the leaf lock give the node back: once the cursor has moved on, only
+         * this CCE has the node. A death in between loses one node, no region. */
         drop_and_step(ctx, detached, which, bcri_load(&node->region), bcri_load(&node->next));
         bcri_leaf_lock(ctx, resolved);
         bcri_store(&node->region, BCRI_REF_NONE);
@@ -142,7 +143,7 @@ void bcri_detached_step_over(struct bcri_ctx *ctx, uint32_t index)
     _Atomic uint64_t *cursor = cursor_of(detached, which);
     uint64_t was = bcri_load(&detached->was);
     if (bcri_load(cursor) != was)
-        return; /* it had moved already */
+        return; /* the cursor was moved already */
     if (which == BCRI_DETACHED_FIRST)
         bcri_store(cursor, 0);
     else if (which == BCRI_DETACHED_RING)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ending an ID whose region others hold too, or whose owner has ended: drop.h.
+/* Ends an ID whose region others hold too, or whose region's owner has ended: drop.h.
  *
- * Journal: FREE; region, slot; decided by the count journal. */
+ * Journal: FREE; region, slot; the count journal decides whether it is done. */
 #include "bcri/drop.h"
 #include "bcri/heap.h"
 #include "bcri/journal.h"

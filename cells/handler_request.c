@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling an owner of requests, and what it takes of that: handler_request.h. */
+/* Telling an owner of requests, and how the owner takes what it was told: handler_request.h. */
 #include "bcri/handler_request.h"
 
 #include "bcri/bell.h"
@@ -13,7 +13,7 @@
 #define LOOK        (UINT64_C(1) << 63)
 #define NUMBER_MASK UINT64_C(0x7fffffff)
 
-/* Each request of a cell whose count is a multiple of this is told by the cell's bit as well. */
+/* A request that makes a cell's count a multiple of this is told by the cell's bit as well. */
 #define LOOK_EVERY (UINT64_C(1) << 30)
 
 static uint64_t cell_in(uint64_t news)
@@ -23,8 +23,9 @@ static uint64_t cell_in(uint64_t news)
 
 /* ---- the owner */
 
-/* What the handler will probably look at first, if it is known where: the entry of its cell that is
- * to be taken next, and the region. Both at once, so that their ways here take the time of one. */
+/* Prefetches what the handler will probably look at first: the entry of its cell that is to be
+ * taken next, and the region. Both are fetched at once, so that together they take the time of
+ * one. */
 static void look_ahead(struct bcri_ctx *ctx, uint32_t number, uint64_t hint)
 {
     const bcri_ref region = hint & BCRI_REF_MASK;
@@ -43,7 +44,8 @@ static void look_ahead(struct bcri_ctx *ctx, uint32_t number, uint64_t hint)
 struct bcri_news bcri_requests_take(struct bcri_ctx *ctx)
 {
     REQUESTS *requests = &ctx->record->requests;
-    /* First: the exchange has to claim the notifier's line, and these come meanwhile. */
+    /* This comes first: the exchange has to claim the notifier's line, and the prefetches run
+     * meanwhile. */
     const uint64_t told = cell_in(bcri_load_acquire(&requests->news));
     if (told != 0)
         look_ahead(ctx, (uint32_t)told - 1, bcri_load(&requests->hint));
@@ -67,8 +69,8 @@ static void set_bit(REQUESTS *requests, uint32_t number)
     bcri_step();
 }
 
-/* The first try takes for granted that there was no news: who loads a word first waits twice for
- * its line. */
+/* The first try assumes that there was no news: a notifier that loaded the word first would wait
+ * twice for its line. */
 static void tell(REQUESTS *requests, uint32_t number, uint64_t count)
 {
     const uint64_t named = (uint64_t)number + 1;
@@ -114,7 +116,7 @@ void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
 
 /* ---- after a death */
 
-/* It may have cleared `asleep` and not come to ringing. */
+/* The bell is rung in any case: the dead notifier may have cleared `asleep` and not yet rung. */
 void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *resolved)
 {
     if ((bcri_load(&resolved->cell->t.state) & (BCRI_CELL_HIGH | BCRI_CELL_LOW)) == 0)
@@ -123,7 +125,7 @@ void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *
     bcri_bell_ring(resolved->record);
 }
 
-/* Nobody else counts as long as the lock is the dead one's. */
+/* No other CCE counts while the lock is the dead one's. */
 void bcri_request_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_resolved *resolved)
 {
     const uint64_t before = bcri_load(&bcri_record(enl, index)->journal.old);

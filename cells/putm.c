@@ -19,7 +19,7 @@
 #include "bcri/slot.h"
 #include "bcri/trace.h"
 
-/* One of the cells of a putm. */
+/* One of the cells of a bcr_putm. */
 struct target {
     struct bcri_put put;
     int error; /* BCRI_WAITS: `request` waits for room */
@@ -43,7 +43,8 @@ static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t de
     } while (target->error == BCRI_STALE);
 }
 
-/* Tells of a failure, if it was asked for, in this CCE's own cell 0. */
+/* Puts an error region that tells of the failure into this CCE's own cell 0, if it has asked for
+ * that. */
 static void tell(struct bcri_ctx *ctx, const struct target *target)
 {
     const int cce = bcri_key_cce(target->put.key), cell = bcri_key_number(target->put.key);
@@ -55,7 +56,7 @@ static void tell(struct bcri_ctx *ctx, const struct target *target)
         bcri_counted(ctx, BCRI_COUNT_UNTOLD);
 }
 
-/* Every cell that has room at once, then those that have not, until the deadline. The first
+/* Puts into every cell that has room, then into the others until the deadline. Returns the first
  * failure's code, or 0. */
 static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint64_t deadline_ns)
 {

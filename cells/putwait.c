@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Puts that wait for room: putwait.h.
  *
- * Journal of a request: READ with the request's slot while its hold is counted (a death leaves a
- * LIVE slot, which the walk drops); then SLOW with the area's lock. Serving: serve.c. */
+ * Journal of a request: READ with the request's slot while its hold is counted (a putter that is
+ * killed here leaves a LIVE slot, whose hold the walk over its IDs drops); then SLOW with the
+ * area's lock. Serving: serve.c. */
 #include "bcri/putwait.h"
 
 #include "bcr/error.h"
@@ -54,7 +55,7 @@ static int answer_of(const struct bcri_slot_shm *request)
     }
 }
 
-/* It is in no list, and nobody looks at it any more. */
+/* Ends a request that is in no list and that no other CCE looks at any more. */
 static int end_request(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
 {
     const int answer = answer_of(request);
@@ -108,8 +109,8 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     BCRI_TX64(ctx, resolved->area_ref, AREA, put_last, slot_ref);
     BCRI_TX32(ctx, resolved->area_ref, AREA, waitputs, bcri_load(&resolved->area->waitputs) + 1);
     bcri_tx_commit(ctx);
-    /* A get may have begun to wait at our cell just now, behind older puts that want other cells;
-     * it needs no room. */
+    /* A get may have begun to wait at this cell just now, while older puts in the list want other
+     * cells: this put needs no room. */
     bcri_putwait_hand_over_one(ctx, slot_ref);
     bcri_putwait_serve_all(ctx, resolved);
     bcri_area_unlock(ctx, resolved);
@@ -122,8 +123,8 @@ int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64
 {
     struct bcri_resolved resolved;
     (void)bcri_wait_ready(ctx, &request, 1, deadline_ns);
-    /* Under the area's lock: whoever ended the request has finished with the area. Where the area
-     * is gone already, it has failed the request before. */
+    /* Under the area's lock: then the CCE that ended the request has finished with the area. If the
+     * area is gone already, the request was failed before. */
     bool there = bcri_resolved_at(ctx, bcri_load(&request->cell), &resolved) == 0;
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     if (there)
@@ -160,7 +161,7 @@ struct room {
     unsigned turn;
 };
 
-/* Whether it is to be tried again, once that is known. */
+/* True: try the put again. False: do not wait any longer. */
 static int look_for_room(void *arg)
 {
     struct room *const room = arg;
@@ -174,8 +175,8 @@ static int look_for_room(void *arg)
     return BCRI_NOT_YET;
 }
 
-/* Looks for a while whether a taker makes room: for some puts at once, since whoever fills each
- * place as it becomes free carries the takers' line back and forth with every put. */
+/* Looks for a while whether a taker makes room for several puts at once: a putter that fills each
+ * entry as it becomes free carries the takers' line back and forth with every put. */
 bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_resolved *resolved)
 {
     const uint64_t credits = bcri_load(&resolved->cell->t.credits);
@@ -203,8 +204,8 @@ int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t de
     return error == BCRI_STALE && !held ? bcrE_RGID : error;
 }
 
-/* For a put that does not wait: whether a credit that another cell of the area does not use was put
- * into the pool. Room is for the puts that wait, if any do. */
+/* For a put that does not wait: moves an unused credit of another cell into the pool, if there is
+ * one. It does not if puts wait, since room belongs to them. */
 bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);

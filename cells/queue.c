@@ -34,7 +34,7 @@ static_assert(sizeof(NODE) == BCRI_REF_UNIT, "the next node has the next referen
 void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     if (bcri_unlikely(ctx->daemon.parks))
-        return; /* it has it with the cell (bcri_cell_deeper) */
+        return; /* bcri_cell_deeper took it */
     bcri_store(&ctx->journal->area, resolved->area_ref);
     bcri_step();
     bcri_lock(ctx, &resolved->area->leaf);
@@ -43,7 +43,7 @@ void bcri_leaf_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 void bcri_leaf_unlock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     if (bcri_likely(!ctx->daemon.parks))
-        bcri_unlock_stale(ctx, &resolved->area->leaf); /* the area may have been given back meanwhile */
+        bcri_unlock_stale(ctx, &resolved->area->leaf); /* the area may be gone by now */
 }
 
 bool bcri_cell_deeper(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
@@ -136,8 +136,8 @@ void bcri_tx_unqueue(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum 
     tx_free_node(ctx, resolved, node_ref);
 }
 
-/* A node for the caller's transaction, under the leaf lock: what to store to take it out of the
- * free ones is added to the transaction by tx_take_node. */
+/* A node for the caller's transaction, under the leaf lock. tx_take_node adds to the transaction
+ * the stores that take the node out of the free ones. */
 static bcri_ref peek_node(struct bcri_resolved *resolved)
 {
     AREA *area = resolved->area;
@@ -157,8 +157,8 @@ static void tx_take_node(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
         BCRI_TX32(ctx, resolved->area_ref, AREA, node_fresh, bcri_load(&resolved->area->node_fresh) + 1);
 }
 
-/* Regions that were given back may be more than nrgns: then whoever gives back adds nodes, in pages
- * of the area's owner, with whom they go. */
+/* Regions that were given back may exceed nrgns. Then the CCE that gives one back adds nodes, in
+ * pages of the area's owner, which are freed with the owner's other pages. */
 static int grow_nodes(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     bcri_ref got[BCRI_PAGE_SORTS];
@@ -182,7 +182,8 @@ uint32_t bcri_credits_share(const struct bcri_resolved *resolved)
     return share != 0 ? share : 1;
 }
 
-/* `in_advance`: nobody needs them yet. False: there are none. */
+/* Moves a share of credits from the pool to the cell. `in_advance`: no put needs them yet. False:
+ * there are none. */
 static bool take_credits(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool in_advance)
 {
     AREA *area = resolved->area;
@@ -193,8 +194,8 @@ static bool take_credits(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
     uint32_t share = bcri_credits_share(resolved);
     if (share > pool)
         share = pool;
-    /* Under the leaf lock: if a credit in the pool was gathered for a put that waits, that one is
-     * seen. */
+    /* waitputs is read under the leaf lock: if a credit in the pool was gathered for a put that
+     * waits, this read sees that put. */
     if (in_advance && bcri_load(&area->waitputs) != 0)
         share = 0;
     if (share != 0) {
@@ -212,18 +213,19 @@ bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_resolved *resolved
     return take_credits(ctx, resolved, true);
 }
 
-/* Whether the bound has room for one more here; takes credits from the area's pool if need be. */
+/* Whether the area's bound has room for one more region here. Takes credits from the pool if the
+ * cell has too few. */
 static bool queue_room(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    /* More than once where regions that were given back lie here without a credit. */
+    /* More than one share is needed if regions that were given back lie here without a credit. */
     while (bcri_queue_length(resolved) >= bcri_load(&resolved->cell->t.credits))
         if (!take_credits(ctx, resolved, false))
             return false;
     return true;
 }
 
-/* How far the ring may be filled: see cell.h. Both locks are held; waiting tickets are in the
- * list. */
+/* Whether the ring has room for one more entry: see `limit` in cell.h. Both locks are held, and
+ * waiting tickets are in the list. */
 static bool ring_has_room(const struct bcri_resolved *resolved)
 {
     const struct bcri_head_shm *h = &resolved->cell->h;
@@ -262,7 +264,7 @@ static void tx_chain_back(struct bcri_ctx *ctx, struct bcri_resolved *resolved, 
     BCRI_TX32(ctx, resolved->ref, CELL, c.extra, bcri_load(&resolved->cell->c.extra) + 1);
 }
 
-/* A put ends what a dead holder of the write lock left: its mark and the flag. */
+/* A put also ends what a dead owner of the write lock left: `taker` and the flag OWNERDEAD. */
 static void tx_put_done(struct bcri_ctx *ctx, struct bcri_resolved *resolved, uint32_t flags,
                         bcri_ref waiting)
 {
@@ -279,14 +281,15 @@ void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_r
         bcri_tx_putwait_unlist(ctx, resolved, waiting, bcri_slot_word(BCRI_SLOT_PUTDONE, 0, BCRI_REF_NONE));
 }
 
-/* Room belongs to the puts that wait for it, oldest first: a new one does not overtake them. */
+/* Room belongs to the puts that wait for it, oldest first: a new put does not overtake them. */
 static bool room_for(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref waiting)
 {
     return (waiting != BCRI_REF_NONE || bcri_load_acquire(&resolved->area->waitputs) == 0) &&
            queue_room(ctx, resolved);
 }
 
-/* The queue is empty and requests wait: put in front, whence settling hands it on. */
+/* The queue is empty and requests wait: the region goes to the front, and bcri_cell_service hands
+ * it to the first request. */
 static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                               bcri_ref waiting, bool due)
 {
@@ -355,7 +358,7 @@ int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcr
     CELL *cell = resolved->cell;
     bcri_ref first = bcri_load(&cell->c.first);
     bcri_ref node = BCRI_REF_NONE;
-    (void)queue_room(ctx, resolved); /* a credit if there is one; it goes back also without */
+    (void)queue_room(ctx, resolved); /* takes a credit, but needs none */
     const bool due = anew && bcri_load(&cell->c.takes) == 0 &&
                      bcri_addition_requests(resolved, bcri_queue_length(resolved) + 1);
     if (first != 0) {
@@ -463,9 +466,9 @@ void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell)
     bcri_store(&ctx->journal->ring, 0);
 }
 
-/* Whether the first of the list waits at this cell, and has none before it; whoever was answered
- * waits no longer, so no list goes in circles. If not the cell is corrupt, and the daemon condemns
- * it. */
+/* Whether the first request of the list waits at this cell and has none before it. A request that
+ * was answered waits no longer, so this also finds a list in a circle. If the request does not
+ * belong there, the cell is corrupt and the daemon condemns it. */
 static bool is_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const struct bcri_slot_shm *slot)
 {
     if (bcri_likely(bcri_load(&slot->word) == bcri_slot_word(BCRI_SLOT_LISTED, 0, resolved->ref) &&
@@ -476,8 +479,9 @@ static bool is_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const
     return false;
 }
 
-/* Answers the first request with `region`: a read gets a hold of its own, a take the one that is
- * queued at `from`. False: the daemon is parked, and nothing has happened. */
+/* Answers the first request with `region`: a read gets a hold of its own, a take gets the hold of
+ * the queue, from which the region is removed at `from`. False: the daemon is parked, and nothing
+ * has happened. */
 static bool serve_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                         enum bcri_source from)
 {
@@ -526,8 +530,8 @@ void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
             return;
 }
 
-/* Moves one region from `back` or `first` into an empty place of the ring. False: nothing to move,
- * or no room. */
+/* Moves one region from `back`, `front` or `first` into a free entry of the ring. False: there is
+ * none to move, or no room. */
 static bool into_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     CELL *cell = resolved->cell;
@@ -542,7 +546,8 @@ static bool into_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     }
     if (from == BCRI_FROM_NOWHERE || !ring_has_room(resolved))
         return false;
-    /* Only one region may come before others that stay outside the ring in front of it. */
+    /* The ring comes after `first` and `front`, so a region may move from there only if it is the
+     * last one in front of the ring. */
     if (ring_empty && from == BCRI_FROM_FIRST && bcri_load(&cell->c.front) != 0)
         return false;
     if (ring_empty && from == BCRI_FROM_FRONT &&
@@ -562,7 +567,7 @@ static bool into_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     return true;
 }
 
-/* Tells whoever waits with a descriptor, once. */
+/* Tells the owner once through its descriptor (bcr_fd) that the cell has regions. */
 static void tell_armed(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     if (ctx->fd_upcalls != NULL)
@@ -592,7 +597,7 @@ bool bcri_cell_service(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
         tell_armed(ctx, resolved);
     if (bcri_load(&cell->c.list_first) != 0)
         return true;
-    /* A batch at a time: half a ring, so that a long queue costs little per region. */
+    /* Half a ring at a time, so that a long queue costs little per region. */
     uint64_t in_ring = bcri_load(&cell->t.tail) - bcri_load(&cell->h.head);
     if (bcri_load(&cell->c.extra) != 0 && in_ring <= bcri_ring_entries(resolved) / 2)
         while (into_ring(ctx, resolved))
@@ -617,8 +622,8 @@ static void unlock_both(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
     bcri_unlock_stale(ctx, &resolved->cell->h.lock);
 }
 
-/* The daemon has left the cell in the midst of serving (bcri_cell_leave): whoever comes next goes
- * on. */
+/* The daemon may have left the cell in the midst of serving (bcri_cell_leave): the CCE that enters
+ * next goes on. */
 static bool go_on_serving(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     return bcri_load(&resolved->cell->c.list_first) == 0 || serve_waiting(ctx, resolved);
@@ -663,7 +668,7 @@ void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     bcri_unlock(ctx, &resolved->cell->h.lock);
     if (bcri_unlikely(!serviced)) {
         bcri_look_again(ctx, resolved->ref);
-        ctx->daemon.parked = parked; /* not the piece of work at hand */
+        ctx->daemon.parked = parked; /* the parked piece is not the one at hand */
     }
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What ended CCEs leave: reclaim.h.
  *
- *   added --all its memory is gone--> retired --its turn--> in grace --everybody was seen outside--> free --> taken
+ *   added   --all its memory is gone-->          retired
+ *   retired --its turn-->                        in grace
+ *   grace   --every CCE was seen outside-->      free --> taken
  *
- * Parting goes in groups, as grace periods do elsewhere: those who were inside an operation when
- * the group began are looked at until each was seen outside once; who ends meanwhile among the
- * retired waits for the next group. Source: P. E. McKenney, J. D. Slingwine, "Read-Copy Update:
- * Using Execution History to Solve Concurrency Problems", 1998. */
+ * Retired CCEs leave in groups, one grace period for each group. When a group begins, the daemon
+ * notes the CCEs that are inside an operation, and looks at them until it has seen each outside
+ * once; a CCE that is retired meanwhile waits for the next group. Source: P. E. McKenney, J. D.
+ * Slingwine, "Read-Copy Update: Using Execution History to Solve Concurrency Problems", 1998. */
 #include "bcri/reclaim.h"
 
 #include <stdlib.h>
@@ -21,7 +23,7 @@
 struct left_segment {
     uint32_t seg;
     enum bcri_seg_kind kind;
-    bool told; /* `awaited` is set: until then there is no need to look */
+    bool told; /* `awaited` is set: no need to look before it is reached */
     bool gone;
 };
 
@@ -38,7 +40,7 @@ struct bcri_reclaim {
     struct bcri_host *host;
     struct bcri_ctx *enl;
     struct left *added, *retired, *grace, *free;
-    uint32_t *inside; /* who has not been seen outside since the group in grace began */
+    uint32_t *inside; /* CCEs not seen outside since the group in grace began */
     size_t inside_count, inside_room;
 };
 
@@ -99,8 +101,8 @@ bool bcri_reclaim_add(struct bcri_reclaim *reclaim, uint32_t index)
     bcri_host_segments_of(reclaim->host, index, add_left, left);
     left->next = reclaim->added;
     reclaim->added = left;
-    /* From here on whoever frees one of its blocks counts that, or the walk over its heap sees the
-     * count 0: heap.h. */
+    /* From here on either the CCE that frees one of these blocks counts that, or the walk over the
+     * heap sees the count 0: heap.h. */
     for (uint32_t i = 0; i < left->count; i++)
         if (left->segment[i].kind == BCRI_SEG_HEAP)
             bcri_heap_end(reclaim->enl, left->segment[i].seg);
@@ -108,7 +110,7 @@ bool bcri_reclaim_add(struct bcri_reclaim *reclaim, uint32_t index)
     return true;
 }
 
-/* True if nothing is left in the segment. Else the last to free something will tell. */
+/* True if nothing is held in the segment. Else the CCE that frees the last block will tell. */
 static bool is_empty(struct bcri_reclaim *reclaim, struct left_segment *left)
 {
     struct bcri_segment_shm *entry = &reclaim->enl->host->segments[left->seg];
@@ -124,7 +126,7 @@ static bool is_empty(struct bcri_reclaim *reclaim, struct left_segment *left)
     }
 }
 
-/* Whether what was waited for has come. */
+/* Whether as many blocks were freed as the daemon waits for. */
 static bool is_due(const struct bcri_reclaim *reclaim, const struct left_segment *left)
 {
     const struct bcri_segment_shm *entry = &reclaim->enl->host->segments[left->seg];
@@ -134,8 +136,8 @@ static bool is_due(const struct bcri_reclaim *reclaim, const struct left_segment
 
 static void drop(struct bcri_reclaim *reclaim, struct left_segment *left)
 {
-    /* Without the fence that grace needs no number is given out again: then nothing is kept for
-     * it. */
+    /* Without the fence that a grace period needs, no number is given out again, and nothing is
+     * kept for it. */
     bcri_host_segment_drop(reclaim->host, left->seg, !reclaim->enl->full_fence);
     left->gone = true;
 }
@@ -168,8 +170,8 @@ static bool has_uncollected(struct bcri_ctx *enl, const struct bcri_area_shm *ar
     return false;
 }
 
-/* The cells are closed; a ticket that was served before that is still in its entry until its CCE
- * has read it. */
+/* Frees the pages of cells once no ticket is uncollected. The cells are closed; the region of a
+ * ticket that was served before that is in its entry until its CCE has read it. */
 static void look_at_cells(struct bcri_reclaim *reclaim, struct left *left)
 {
     struct bcri_ctx *enl = reclaim->enl;
@@ -248,11 +250,12 @@ static bool is_inside(struct bcri_ctx *enl, uint32_t index)
                               bcri_load_acquire(&record->journal.cw_state) != BCRI_CW_IDLE);
 }
 
-/* False: no memory to remember who is inside. */
+/* False: no memory to remember which CCEs are inside. */
 static bool begin_grace(struct bcri_reclaim *reclaim)
 {
     uint32_t records = bcri_host_records(reclaim->enl->host);
-    /* Who began before has its journal open where we see it; who begins later sees what is gone. */
+    /* A CCE that began an operation before this fence has its journal open where the daemon sees
+     * it; a CCE that begins later sees what is gone. */
     if (!bcri_fence_everybody(reclaim->enl))
         return false;
     reclaim->inside_count = 0;

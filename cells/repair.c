@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal of a dead CCE: repair.h. The phases are explained where the operations are (put.c,
- * get.c, slow.c, request.c, tx.h, region.h); here is the other half.
+/* The journal of a dead CCE: repair.h. The phases are explained at the operations (put_tail.h,
+ * get_head.h, slow.c, request.c, tx.h, region.h); here is the other half.
  *
- * enl waits for nobody (lock.h, Parking). So this may end before it is done, and is begun again
- * from its first step. Each step is right whichever of the later ones were begun before:
- *   1. the redo log, which may hold anything else: applied and forgotten. Again: it is empty
- *   2. the count word, by cw_*. Again: what it leaves in cw_state says the same; others may have the word
- *   3. the leaf lock, if it is the dead one's: nothing of its transaction is open any more
- *   4. the operation. If that needs the tail lock, too, to take a region back, enl takes it in the dead one's name, so that it stays
- *      what step 6 lets go of, and then the deeper locks: until it has them nothing has happened. Nothing else here waits; a hold that
- *      cannot be dropped passes to an ID of enl's (region.h)
- *   5. the journal says SLOW: there is nothing to be done for the operation any more
- *   6. each cell of which the dead one holds a lock: what it has detached is dropped, it is settled, and let go of. That takes
- *      the deeper locks; without them it keeps the dead one's. A cell that was let go of is passed over
- *   7. the area's lock, who was to be rung, and the journal is closed.
- * What it keeps meanwhile are locks of the dead one's. It takes others behind these only, in the
- * order of all (queue.h), and gives them back at once: so nobody who has one of them can be waiting
- * for one of enl's.
+ * The daemon waits for no CCE (lock.h, Parking). So this may end before it is done, and begins
+ * again at its first step. Each step is right whichever of the later ones were begun before:
+ *   1. Apply and forget the redo log, which may hold stores of any operation. Again: the log is
+ *      empty.
+ *   2. Repair the count word, by cw_*. Again: cw_state, which this leaves, says the same; another
+ *      CCE may have the word by then.
+ *   3. Release the leaf lock, if the dead CCE holds it: nothing of its transaction is open any
+ *      more.
+ *   4. Finish or undo the operation. If that needs the tail lock, too, to take a region back, the
+ *      daemon takes it in the dead CCE's name, so that step 6 releases it, and then the deeper
+ *      locks; until it has them nothing has happened. Nothing else here waits: a hold that cannot
+ *      be dropped passes to an ID of the daemon (region.h).
+ *   5. Set the journal to SLOW: nothing is left to be done for the operation.
+ *   6. For each cell of which the dead CCE holds a lock: drop what it has detached, service the
+ *      cell, release the locks. That takes the deeper locks; without them the dead CCE's locks
+ *      stay. A cell whose locks were released is passed over.
+ *   7. Release the area's lock, ring the CCE that was to be rung, and close the journal.
+ * Meanwhile the daemon keeps only locks of the dead CCE. It takes others only after these, in the
+ * order of all locks (queue.h), and releases them at once; so no holder of such a lock can be
+ * waiting for one that the daemon keeps.
  *
- * enl itself is killed at no instruction of these: when it dies, so does the program. So a step is
- * cut short only where it is parked. */
+ * The daemon is not killed at any instruction here: when it dies, the program ends. So a step is
+ * interrupted only where the daemon is parked. */
 #include "bcri/repair.h"
 
 #include <stdlib.h>
@@ -73,8 +78,8 @@ static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
     return bcri_load_acquire(lock) == dead->tag;
 }
 
-/* Its cell's tail lock, beside the head lock, in its name. Whoever has it does not wait for the
- * head lock: queue.h. False: parked. */
+/* Takes, beside the head lock, the tail lock of the dead CCE's cell in its name. No holder of the
+ * tail lock waits for the head lock: queue.h. False: the daemon is parked. */
 static bool take_over(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_resolved *resolved)
 {
     _Atomic uint32_t *lock = &resolved->cell->t.lock;
@@ -120,15 +125,15 @@ static void drop(struct bcri_ctx *enl, bcri_ref region)
 static bool cell_holds(const struct dead *dead)
 {
     switch (bcri_load(&dead->journal->put_held)) {
-    case BCRI_HELD_NOT: return dead->counted; /* counted, and not noted yet */
+    case BCRI_HELD_NOT: return dead->counted; /* may be counted and not yet noted */
     case BCRI_HELD: return true;
     case BCRI_HELD_DROPPING: return !dead->counted;
     default: return false;
     }
 }
 
-/* put_tail.h phase 1: was the entry stored? The lock tells, while it is the dead one's the entry
- * does. Phase 2 is slow.c's. */
+/* Whether a put is done. In phase 1 of put_tail.h the tail lock tells: if the dead putter no longer
+ * has it, the put is done; if it has, the entry tells. Phase 2 is slow.c's. */
 static bool put_is_done(struct dead *dead, struct bcri_resolved *resolved, bcri_ref region)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -143,8 +148,8 @@ static bool put_is_done(struct dead *dead, struct bcri_resolved *resolved, bcri_
     return true;
 }
 
-/* It is done, and `lock` of its cell is still held if not all of that is: whether it has met the
- * mark, too. */
+/* After a put or get that is done and that has met the watermark: counts and tells the request, if
+ * the dead CCE still holds `lock` of the cell, which it releases only after that. */
 static void finish_request(struct bcri_ctx *enl, const struct dead *dead,
                            const struct bcri_resolved *resolved, _Atomic uint32_t *lock)
 {
@@ -152,7 +157,7 @@ static void finish_request(struct bcri_ctx *enl, const struct dead *dead,
         return;
     if (holds(dead, lock))
         bcri_request_finish(enl, dead->index, resolved);
-    bcri_bell_ring(resolved->record); /* it may have cleared `asleep` and not come to that */
+    bcri_bell_ring(resolved->record); /* it may have cleared `asleep` and not rung */
 }
 
 static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_resolved *resolved)
@@ -171,8 +176,8 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_reso
     }
 }
 
-/* get.c. The region of a take that was not finished goes back to the head: `head` itself may not be
- * lowered, since a putter may already count on it. False: parked. */
+/* A take that was not finished (get_head.h): its region goes back to the front. `head` itself may
+ * not be lowered, since a putter may already rely on it. False: the daemon is parked. */
 static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved,
                       bcri_ref region)
 {
@@ -180,12 +185,12 @@ static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri
         return false;
     bcri_tickets_to_list(enl, resolved);
     if (bcri_queue_prepend(enl, resolved, region, BCRI_REF_NONE, false) != 0)
-        drop(enl, region); /* no memory for a node: nobody can be given it any more */
+        drop(enl, region); /* no memory for a node: no CCE can get it */
     bcri_cell_less_deep(enl, resolved);
     return true;
 }
 
-/* It had begun to wait by `ticket`. False: parked. */
+/* Undoes a get that had begun to wait by `ticket`. False: the daemon is parked. */
 static bool undo_wait(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_resolved *resolved,
                       uint64_t ticket, bcri_ref slot)
 {
@@ -234,7 +239,7 @@ static void finish_read(struct bcri_ctx *enl, const struct dead *dead, struct bc
     struct bcri_slot_shm *slot = bcri_at(enl, bcri_load(&j->slot));
     bool counted = dead->counted;
     if (resolved != NULL && holds(dead, &resolved->cell->h.lock))
-        finish_request(enl, dead, resolved, &resolved->cell->h.lock); /* it has found nothing, then */
+        finish_request(enl, dead, resolved, &resolved->cell->h.lock); /* it has found nothing */
     if (slot == NULL || BCRI_PHASE(phase) != 1 || bcri_load(&slot->word) != 0)
         return;
     if ((phase & BCRI_PHASE_SOLE) != 0) {
@@ -261,8 +266,8 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
     struct bcri_head_shm *h = &resolved.cell->h;
     _Atomic uint64_t *waiter = &h->waiter[bcri_load(&slot->key) % BCRI_TICKETS];
     bool waits = (bcri_load(waiter) & BCRI_REF_MASK) == slot_ref;
-    /* As long as the waiter entry names the slot the head lock is held, and the mark may not be
-     * made. */
+    /* While the waiter entry names the slot, the dead CCE holds the head lock, and the lock owner
+     * may not be stored yet. */
     if (waits && bcri_request_want(slot) == BCRI_WANT_LOCK) {
         bcri_write_owner_set(&resolved, dead->tag, (uint32_t)bcri_load(&slot->prev));
         bcri_store(&dead->record->id.uses_locks, 1);
@@ -271,8 +276,8 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
         bcri_store_release(waiter, 0);
 }
 
-/* The ID still names the block: its count may be 0 already, and its owner may have given it out
- * again. */
+/* While the ID still names the block, the count may be 0 already, and the block's owner may have
+ * given it out again. */
 static void finish_free_last(struct bcri_ctx *enl, const struct dead *dead)
 {
     bcri_ref slot = bcri_load(&dead->journal->slot);
@@ -297,8 +302,8 @@ static void finish_alloc(struct bcri_ctx *enl, const struct dead *dead)
         bcri_store(&header->count, 0);
 }
 
-/* rgmod: `region` is the copy, `old` the shared one. Phase 1: about to make the ID name the copy;
- * 2: about to drop the old; 3: dropped. */
+/* rgmod: `region` is the copy, `old` the shared region. Phase 1: about to make the ID name the
+ * copy; 2: about to drop the old region; 3: dropped. */
 static void finish_mod(struct bcri_ctx *enl, const struct dead *dead)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -309,7 +314,7 @@ static void finish_mod(struct bcri_ctx *enl, const struct dead *dead)
         drop(enl, bcri_load(&j->old));
 }
 
-/* False: parked. */
+/* False: the daemon is parked. */
 static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -332,7 +337,8 @@ static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
     return true;
 }
 
-/* The cell whose locks the dead one holds both: as queue.h promises. False: parked. */
+/* Services a cell of which the dead CCE holds both locks, as queue.h promises. False: the daemon is
+ * parked. */
 static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     if (!bcri_cell_deeper(enl, resolved))
@@ -347,7 +353,7 @@ static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_re
         bcri_cell_validate(enl, resolved)) {
         if (!bcri_cell_service(enl, resolved)) {
             bcri_look_again(enl, resolved->ref);
-            enl->daemon.parked = 0; /* not this repair */
+            enl->daemon.parked = 0; /* the parked piece is not this repair */
         }
         bcri_requests_tell_again(enl, resolved);
     }
@@ -355,7 +361,7 @@ static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_re
     return true;
 }
 
-/* Leaves a cell of which the dead one holds a lock. False: parked. */
+/* Releases the dead CCE's locks of a cell. False: the daemon is parked. */
 static bool leave_cell(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_cell_shm *cell = resolved->cell;
@@ -372,8 +378,8 @@ static bool named_place(struct bcri_ctx *enl, _Atomic uint64_t *field, struct bc
     return ref != BCRI_REF_NONE && bcri_resolved_at(enl, ref, resolved) == 0;
 }
 
-/* A cell whose area was given back while the dead one was about to lock it: only its lock words are
- * a cell's. */
+/* Releases the locks of a cell whose area was freed while the dead CCE was about to lock it: only
+ * the lock words still are a cell's. */
 static void let_go_of_old(struct bcri_ctx *enl, const struct dead *dead, _Atomic uint64_t *field)
 {
     struct bcri_cell_shm *cell = bcri_load(field) != BCRI_REF_NONE ? bcri_at(enl, bcri_load(field)) : NULL;
@@ -423,7 +429,7 @@ static void look_at(struct bcri_ctx *enl, bcri_ref cell)
 bool bcri_looks_done(struct bcri_ctx *enl)
 {
     bcri_drops_again(enl);
-    /* Those that are still to be looked at afterwards come behind. */
+    /* Cells that must be looked at once more are added behind the others. */
     size_t count = enl->daemon.look_count;
     for (size_t i = 0; i < count; i++) {
         bcri_ref cell = enl->daemon.looks[0];
@@ -434,7 +440,7 @@ bool bcri_looks_done(struct bcri_ctx *enl)
     return enl->daemon.look_count == 0 && enl->daemon.kept_drops == 0;
 }
 
-/* False: parked. */
+/* False: the daemon is parked. */
 static bool repair_open(struct bcri_ctx *enl, struct dead *dead)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -466,8 +472,8 @@ static bool repair_open(struct bcri_ctx *enl, struct dead *dead)
     bcri_store(&j->cw_state, BCRI_CW_IDLE);
     bcri_store(&j->ring, 0);
     bcri_store_release(&j->op, BCRI_OP_NONE);
-    /* It may have freed room and not come to serving the puts that wait for it; and where it has
-     * met corrupt memory the cell is validated so, which it may not have locked. */
+    /* The dead CCE may have freed room and not served the puts that wait for it. And if it died
+     * because it met corrupt memory, this validates the cell, which it may not have locked. */
     if (has_cell)
         bcri_look_again(enl, cell.ref);
     if (has_second)

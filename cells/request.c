@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A get that waits: noticing that it was served, taking what it was given, taking the request back.
+/* A get that waits: noticing that it was served, taking what it was given, withdrawing the request.
  *
- * Journal: COLLECT; cell, where a lock of it is taken; slot, whose own fields say the rest: cell,
+ * Journal: COLLECT; cell, if a lock of it is taken; slot, whose own fields hold the rest: cell,
  * ticket (`key`), whether it is a write lock (`kind`), and the region's epoch (`prev`).
- *   phase 0   a lock may be held (the tail lock for the SLEEP mark, the head lock for a write lock's mark); nothing else
- *   phase 1   about to make the slot LIVE, then to mark the taker of a write lock and to clear waiter[ticket % 4]. Done if the
- *             slot is LIVE; repair marks, and clears the waiter entry if it still names the slot.
+ *   phase 0   The CCE may hold a lock (the tail lock to write the sleep flag, the head lock to
+ *             store the lock owner); nothing else has happened.
+ *   phase 1   The CCE is about to make the slot LIVE, then to store the lock owner if it is a write
+ *             lock, and to clear waiter[ticket % 4]. It is done if the slot is LIVE; repair then
+ *             stores the lock owner and clears the waiter entry, if that still names the slot.
  * A request that was served from the list is collected by one store, and needs no journal. */
 #include "bcri/request.h"
 
@@ -39,7 +41,7 @@ static enum bcri_slot_state state_of(const struct bcri_slot_shm *slot)
     return bcri_slot_state(bcri_load_acquire(&slot->word));
 }
 
-/* The cell at which a request of ours waits. Requests end before their cell goes. */
+/* The cell at which a request of this CCE waits. Requests end before their cell is freed. */
 static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, struct bcri_resolved *resolved)
 {
     int error = bcri_resolved_at(ctx, bcri_load(&slot->cell), resolved);
@@ -51,9 +53,9 @@ static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, stru
     return error;
 }
 
-/* The entry of a waiting ticket if it is full for it, else 0. The entry is read first: if somebody
- * has moved the request to the list, that was before any put that could fill this entry for another
- * ticket. */
+/* The entry of a waiting ticket if it is full for that ticket, else 0. The entry is read before the
+ * slot's state: if another CCE has moved the request to the list, it did so before any put that
+ * could fill this entry for another ticket. */
 static uint64_t full_entry(const struct bcri_resolved *resolved, const struct bcri_slot_shm *slot)
 {
     uint64_t ticket = bcri_load(&slot->key);
@@ -77,10 +79,10 @@ bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     }
 }
 
-#define NO_LAP 0x100u /* no entry's */
+#define NO_LAP 0x100u /* no entry's lap tag */
 
-/* The word is read first: what happens to the request after that changes it, or fills the entry.
- * Memory that once held cells stays mapped. */
+/* The word is read first: whatever happens to the request after that changes the word, or fills the
+ * entry. Memory that once held cells stays mapped. */
 void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct bcri_watch *watch)
 {
     struct bcri_resolved resolved;
@@ -100,7 +102,7 @@ void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct
     }
 }
 
-/* A region that this process cannot map goes back where it came from. */
+/* A region that this process cannot map goes back to the head of its cell. */
 static __attribute__((noinline)) int unmappable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     bcri_request_give_back(ctx, slot);
@@ -115,7 +117,8 @@ static void make_live(struct bcri_slot_shm *slot, bcri_ref region, uintptr_t dat
     bcri_step();
 }
 
-/* A write lock: the mark is made under H, which must be had before the region is. */
+/* Collects a write lock: the lock owner is stored under H, which must be held before the slot
+ * becomes LIVE. */
 static __attribute__((noinline)) void collect_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
                                                    struct bcri_slot_shm *slot, bcri_ref region,
                                                    uintptr_t data)
@@ -134,11 +137,11 @@ static __attribute__((noinline)) void collect_lock(struct bcri_ctx *ctx, struct 
     bcri_journal_close(ctx);
 }
 
-/* Where a region's data lies stands in its header, and both come from another core. Blocks are used
- * again and again: where the data of this one was the last time is where it probably is, and can
- * come together with the header, not after it. A guess, only to fetch by. What lies in the header's
- * own line needs none. For writing, like the header: for reading is worth nothing
- * (docs/performance.md). */
+/* A region's header says where its data lies, and both come from another core. Blocks are used
+ * again and again, so the data of this one probably lies where it lay the last time; a prefetch
+ * there runs together with that of the header, not after it. A wrong guess only costs the prefetch.
+ * Data in the header's own line needs none. The prefetch is for writing, like that of the header:
+ * one for reading gains nothing (docs/performance.md). */
 static inline uint64_t *guess_at(struct bcri_ctx *ctx, bcri_ref region)
 {
     return &ctx->data_guess[(region % BCRI_PAGE_UNITS + region / BCRI_PAGE_UNITS * 43) % BCRI_DATA_GUESSES];
@@ -161,7 +164,7 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_resolved *res
     struct bcri_journal_shm *j = ctx->journal;
     bcri_ref region = entry & BCRI_REF_MASK;
     const struct bcri_region_shm *header = bcri_at(ctx, region);
-    /* It will be freed or written: have the line at once, not first for reading. */
+    /* The CCE will free or write it: claim the line at once, not first for reading. */
     bcri_prefetch_write(header);
     uintptr_t data = 0;
     if (bcri_likely(header != NULL)) {
@@ -186,9 +189,9 @@ static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_resolved *res
 }
 
 /* A consumer that is faster than its producer waits for each region, and the line of entries goes
- * back and forth with every one. So one that has waited for so many in a row without putting
- * anything itself, and whom therefore nobody can be waiting for, lets the producer get ahead before
- * it looks; not where the producer is slow anyway, and it had to wait longer. */
+ * back and forth with every one. So a consumer that has waited FOLLOWING times in a row without
+ * putting anything itself, for which therefore no CCE can be waiting, lets the producer get ahead
+ * before it looks. It does not if the producer is slow and it had to wait longer anyway. */
 enum { FOLLOWING = 8, LEAD_PAUSES = 256, LEAD_ROOM = 16, SHORT_WAIT = 512 };
 
 /* A ticket whose waiter spins. */
@@ -200,7 +203,7 @@ struct ticket {
     uint64_t entry; /* when it is full */
     int looks;
 };
-enum { FULL, OVER }; /* OVER: others have to be looked at, too */
+enum { FULL, OVER }; /* OVER: the waiter must look at other things, too */
 
 static int look_at_entry(void *arg)
 {
@@ -240,7 +243,7 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struc
     if (ctx->hooks == NULL) {
         loop.yields = BCRI_YIELDS;
         result = bcri_wait_loop(loop, &ticket);
-    } else { /* where a handler may be requested, who yields is the caller's affair */
+    } else { /* if handlers may be requested, the caller yields */
         loop.look = look_at_entry_and_handlers;
         result = bcri_wait_loop(loop, &ticket);
     }
@@ -251,7 +254,8 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struc
                : BCRI_WAITS;
 }
 
-/* Whoever has answered is done with this slot (tx.h), and has marked the taker of a write lock. */
+/* The CCE that answered does not touch this slot any more (tx.h), and has stored the lock owner if
+ * this is a write lock. */
 static int collect_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     const uint64_t given = bcri_load(&slot->given);
@@ -276,14 +280,14 @@ int bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     switch (state_of(slot)) {
     case BCRI_SLOT_TICKET:
         if (waits_at(ctx, slot, &resolved) != 0)
-            return BCRI_WAITS; /* being closed: the slot is FAILED in a moment */
+            return BCRI_WAITS; /* the cell is being closed: the slot is FAILED in a moment */
         entry = full_entry(&resolved, slot);
         return entry != 0 ? collect_ticket(ctx, &resolved, slot, entry) : BCRI_WAITS;
     case BCRI_SLOT_SERVED:
     case BCRI_SLOT_FAILED: return collect_answered(ctx, slot);
     case BCRI_SLOT_LIVE: return 0;
     case BCRI_SLOT_LISTED: return BCRI_WAITS;
-    default: return bcrE_RGID; /* no request any more: another invocation of a handler has freed the ID */
+    default: return bcrE_RGID; /* no request: a handler has freed the ID */
     }
 }
 
@@ -302,7 +306,7 @@ bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_journal_open(ctx, BCRI_OP_COLLECT, resolved.ref, BCRI_REF_NONE, BCRI_REF_NONE);
     bcri_lock(ctx, &t->lock);
     bool served = full_entry(&resolved, slot) != 0;
-    /* A ticket that is still one: the entry is of the lap before and nobody needs it any more
+    /* While the slot still says TICKET, the entry is of the lap before and no CCE needs it any more
      * (cell.h). */
     if (!served && state_of(slot) == BCRI_SLOT_TICKET) {
         bcri_store(&t->sleeps, 1);
@@ -310,8 +314,8 @@ bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         _Atomic uint64_t *const ring = bcri_ring_at(&resolved, bcri_load(&slot->key));
         bcri_store(ring, BCRI_ENTRY_SLEEP << 56 | ctx->index);
     }
-    bcri_unlock_stale(ctx,
-                      &t->lock); /* the cell may have been closed and given back since it was looked up */
+    /* Stale: the cell may have been closed and freed since it was looked up. */
+    bcri_unlock_stale(ctx, &t->lock);
     bcri_journal_close(ctx);
     return !served;
 }
@@ -332,7 +336,7 @@ bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
             bcri_tx_commit(ctx);
             withdrawn = true;
         } else if (state_of(slot) == BCRI_SLOT_TICKET && full_entry(&resolved, slot) == 0) {
-            /* With both locks held a ticket has either been moved to the list or been served. */
+            /* With both locks held a ticket was either moved to the list or served. */
             bcri_corrupt(ctx, "a cell at which a request waits", resolved.ref);
         }
         bcri_cell_leave(ctx, &resolved);
@@ -352,7 +356,7 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
     int error = bcri_resolved_at(ctx, bcri_load(&slot->cell), &resolved);
     if (error == 0 && resolved.open >> 32 != bcri_load(&slot->prev) >> 32)
-        error = bcrE_NOCELL; /* the cell is gone, another one's is there */
+        error = bcrE_NOCELL; /* the cell is gone, and another one is there */
     bcri_journal_open(ctx, BCRI_OP_PUT, bcri_load(&slot->cell), region, slot_ref);
     if (error == 0 && (error = bcri_cell_enter(ctx, &resolved)) == 0) {
         error = bcri_queue_prepend(ctx, &resolved, region, slot_ref, true);
@@ -362,8 +366,7 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     }
     bcri_journal_close(ctx);
     if (error != 0)
-        bcri_slot_drop(ctx,
-                       slot); /* the cell is gone, or no memory for a node: nobody can be given it any more */
+        bcri_slot_drop(ctx, slot); /* no cell, or no memory for a node: no CCE can get it */
     else
         bcri_slot_give(ctx, slot);
 }

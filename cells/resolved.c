@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding cells: from (CCE, number) to where the cell lies in this process.
  *
- * The owner's areas form a list that hangs at its record; `version` is odd while the owner changes
- * it. What was found is kept in a private table that is trusted while the version is the same: one
+ * The owner's areas form a list that begins in its record; `version` is odd while the owner changes
+ * the list. A private table keeps what was found and trusts it while the version is the same: one
  * load of a line that hardly ever changes. A resolved cell may still be out of date by the time its
- * cell is locked; the cell's generation, compared under the lock, decides, and what was a header
- * once is never anything but a header of the same kind, so that the look is harmless. */
+ * cell is locked; then the cell's generation, compared under the lock, decides. What was a header
+ * once is never anything but a header of the same kind, so the comparison is harmless. */
 #include "bcri/resolved.h"
 
 #include <sched.h>
@@ -21,13 +21,13 @@
 #include "bcri/lock.h"
 #include "bcri/validate.h"
 
-/* Whose list of areas is looked at. */
+/* The CCE whose list of areas is looked at. */
 struct list_of {
     struct bcri_record_shm *record;
     uint32_t index;
 };
 
-/* The version is read behind the state: from DYING on nobody changes the list, and an odd version
+/* The version is read after the state: from DYING on no CCE changes the list, and an odd version
  * stays odd until the repair ends. */
 static bool is_stable(const struct list_of *list, uint32_t *version_out)
 {
@@ -48,14 +48,14 @@ static int look_at_version(void *arg)
     return is_stable(wait->what, &wait->found) ? BCRI_HOLDER_GONE : bcri_holder_seen(wait);
 }
 
-/* False: time is up, and the owner is stopped in the midst of it; or the daemon is parked. */
+/* False: time is up and the owner is stopped while it changes the list; or the daemon is parked. */
 static bool version_stable_until(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,
                                  uint64_t deadline_ns, uint32_t *version_out)
 {
     struct list_of list = {.record = record, .index = index};
     if (is_stable(&list, version_out) || index == ctx->index)
         return true;
-    /* This wait is in no operation, so the record may be given out again meanwhile: its state says
+    /* This wait is in no operation, so the record may be given out again meanwhile; its state says
      * nothing. */
     struct bcri_holder_wait wait = {
         .ctx = ctx, .what = &list, .holder = holder_of_list, .deadline_ns = deadline_ns, .somebody = true};
@@ -88,7 +88,7 @@ static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref
     uint32_t nth = (uint32_t)(offset / BCRI_PAGE_BYTES * BCRI_CELLS_PER_PAGE +
                               offset % BCRI_PAGE_BYTES / BCRI_HEADER_BYTES);
     if (bcri_load(&cell->i.area) != area_ref)
-        return bcrE_NOCELL; /* both may be others' by now */
+        return bcrE_NOCELL; /* both may be other cells' by now */
     const bool fits = nth < bcri_area_cells(area) && bcri_area_cell(area, nth) == cell_ref;
     resolved->ring_ref = bcri_area_ring(area, nth);
     resolved->ring = bcri_at_stale(ctx, resolved->ring_ref);
@@ -132,9 +132,9 @@ int bcri_resolved_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolv
     return error;
 }
 
-/* Looks through the owner's list. The list may change under us: whatever is read is memory that
- * holds headers for ever, and the version is compared again afterwards. bcrE_INTERNAL: it is
- * corrupt, unless it has changed. */
+/* Looks through the owner's list, which may change meanwhile. All memory that is read here holds
+ * headers for ever, and the caller compares the version again afterwards. bcrE_INTERNAL: the list
+ * is corrupt, unless it has changed. */
 static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t number,
                          struct bcri_resolved *resolved)
 {
@@ -176,11 +176,11 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadl
         resolved->version = version;
         if (error == 0 && open)
             return 0;
-        /* A CCE that is ending has no cells; say which of the two it is. */
+        /* A CCE that is ending has no cells: tell the caller which of the two it is. */
         int ended = bcri_cce_check(cce);
         if (ended != 0)
             return ended;
-        /* A cell that is in the list of a living one is open, or condemned. */
+        /* A cell in the list of a living owner is open, or condemned. */
         if (error == bcrE_INTERNAL || (error == 0 && !bcri_cell_condemned(resolved)))
             bcri_corrupt_at(ctx, "an owner's list of areas, or a cell", &cce->record->id.first_area);
         return error == 0 ? bcrE_INTERNAL : error;
@@ -210,13 +210,13 @@ static struct bcri_cellmap *new_map(struct bcri_ctx *ctx, uint32_t log2)
     return map;
 }
 
-/* Whether a resolved cell is what a lookup would find. */
+/* Whether a lookup would find the same now. */
 static bool is_known(const struct bcri_resolved *resolved)
 {
     return resolved->version == bcri_load_acquire(resolved->version_at);
 }
 
-/* Twice as many entries. Without memory the table stays as it is. */
+/* Doubles the table. Without memory it stays as it is. */
 static void grow_map(struct bcri_ctx *ctx)
 {
     struct bcri_cellmap *old = ctx->cells;
@@ -234,8 +234,8 @@ static void grow_map(struct bcri_ctx *ctx)
     free(old);
 }
 
-/* The entry for a cell that is yet to be resolved. A cell that is looked for again and again
- * because another one has its entry costs a search each time: so there are to be more. */
+/* The entry for a cell that is yet to be resolved. Two cells that share an entry drive each other
+ * out, and each costs a search every time; so the table grows when that has happened often. */
 static struct bcri_resolved *make_entry(struct bcri_ctx *ctx, uint64_t key)
 {
     if (ctx->cells == NULL) {

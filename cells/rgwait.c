@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_rgwait, bcr_rgwaitm: requests of bcr_PENDING gets become regions, or are withdrawn. bcr.h is
- * their manual. */
+/* bcr_rgwait, bcr_rgwaitm: requests of gets with bcr_PENDING become regions, or are withdrawn.
+ * bcr.h is their manual. */
 #include <bcr.h>
 
 #include <stdlib.h>
@@ -15,8 +15,9 @@
 #include "bcri/slot.h"
 #include "bcri/wait.h"
 
-/* A write lock that bcr_rgwaitm found ready: its region can be read; the private copy is
- * bcr_rgwait's to make, since only that can say that there is no memory for it. */
+/* Whether the ID is a write lock that bcr_rgwaitm found ready. The program can read its region, but
+ * only bcr_rgwait makes the private copy, since only that can return that there is no memory for
+ * it. */
 static bool locked_unowned(const struct bcri_slot_shm *slot)
 {
     return (bcri_slot_flags(bcri_load(&slot->word)) & BCRI_SLOT_WRITE_LOCK) != 0;
@@ -28,8 +29,8 @@ static int own_locked(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return bcri_request_own(ctx, slot);
 }
 
-/* Makes a request that was served the program's region. One that failed is left for bcr_rgwait to
- * tell. */
+/* Makes the region of a request that was served the program's. A request that failed stays for
+ * bcr_rgwait, which tells why. */
 static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
@@ -70,7 +71,7 @@ int bcr_rgwait(void **rgid, int msec, int failfree)
     return error == 0 ? 1 : bcri_fail(error);
 }
 
-/* The requests of a list, without the NULL entries, which a get that failed has left there. */
+/* The requests of a list, without its NULL entries, which come from gets that failed. */
 struct requests {
     int count;
     struct bcri_slot_shm **slots;
@@ -90,8 +91,8 @@ static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct request
     return requests->count != 0 ? 0 : bcrE_ARG;
 }
 
-/* A request that its cell served before it could be withdrawn, while others of the same call were
- * withdrawn already: undone, since the caller is told that nothing was taken. */
+/* Undoes a request that its cell served before it could be withdrawn, after other requests of the
+ * same call were withdrawn: the caller is told that nothing was taken. */
 static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     while (bcri_request_complete(ctx, slot) == BCRI_WAITS)
@@ -104,8 +105,8 @@ static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         bcri_request_give_back(ctx, slot);
 }
 
-/* Time is up: 0 once all are withdrawn; the index, from 1, of one that is ready while none is
- * withdrawn yet. */
+/* Withdraws all requests when time is up, and returns 0. If one is ready while none is withdrawn
+ * yet, returns its index, from 1. */
 static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int nids)
 {
     for (int i = 0; i < nids; i++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Serving the puts that wait for room: serve.h, putwait.h.
+/* Serves the puts that wait for room: serve.h, putwait.h.
  *
- * Journal: whatever operation is open; area, and cell2 naming the cell that is served or asked for
- * credits. */
+ * Journal: any open operation; area, and in cell2 the cell that is served or asked for credits. */
 #include "bcri/serve.h"
 
 #include "bcri/bell.h"
@@ -42,7 +41,7 @@ void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 
 void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    bcri_unlock_stale(ctx, &resolved->area->lock); /* the area may have been given back meanwhile */
+    bcri_unlock_stale(ctx, &resolved->area->lock); /* the area may be gone by now */
 }
 
 void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref slot_ref,
@@ -69,13 +68,13 @@ static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
     bcri_step();
 }
 
-/* Takes an unused credit from the cell `resolved` into the area's pool. `half`: half of them, for a
- * put that does not wait. */
+/* Moves an unused credit of the cell `resolved` into the area's pool. `half`: half of the unused
+ * ones, for a put that does not wait. */
 static bool spare_credit(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
 {
     CELL *cell = resolved->cell;
-    if (bcri_load(&cell->t.credits) ==
-        0) /* whoever gives a cell credits holds the area's pool, which is empty */
+    /* A cell gets credits only from the pool, which is empty here. */
+    if (bcri_load(&cell->t.credits) == 0)
         return false;
     name_second(ctx, resolved->ref);
     if (bcri_cell_enter(ctx, resolved) != 0)
@@ -99,8 +98,8 @@ static bool spare_credit(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
 
 bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
 {
-    /* Whoever is giving a cell credits out of the pool does so under the leaf lock: from here on
-     * they are seen. */
+    /* A CCE that is moving credits from the pool to a cell holds the leaf lock: once this CCE has
+     * had the lock, it sees those credits. */
     if (!bcri_lock_until(ctx, &resolved->area->leaf, BCRI_DEADLINE_NEVER))
         return false;
     bcri_unlock_stale(ctx, &resolved->area->leaf);
@@ -113,7 +112,7 @@ bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
         if (i >= cells)
             i = 0;
         bcri_ref ref = bcri_area_cell(area, i);
-        const CELL *cell = bcri_at_stale(ctx, ref); /* the area may have been given back */
+        const CELL *cell = bcri_at_stale(ctx, ref); /* the area may be gone by now */
         struct bcri_resolved other;
         if (ref == resolved->ref || cell == NULL || bcri_load(&cell->t.credits) == 0 ||
             bcri_resolved_look(ctx, ref, &other) != 0 || !spare_credit(ctx, &other, half))
@@ -124,13 +123,13 @@ bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
     return false;
 }
 
-/* Does the put that waits at `slot_ref`; `hand_over`: only if it needs no room, since a waiting get
- * takes it, or it replaces what is there. 0; BCRI_NO_ROOM; or why it cannot be done now. */
+/* Does the put that waits at `slot_ref`. `hand_over`: only if it needs no room, since a waiting get
+ * takes its region, or it replaces what is there. 0; BCRI_NO_ROOM; or why it cannot be done now. */
 static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
     struct bcri_resolved target;
-    /* Who was served waits no longer: so the list does not go in circles. */
+    /* A put that was served waits no longer, so this also finds a list in a circle. */
     if (slot != NULL && bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_PUTWAIT) {
         bcri_corrupt(ctx, "an area's list of waiting puts", slot_ref);
         return bcrE_INTERNAL;
@@ -147,14 +146,14 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     bcri_store(&ctx->journal->ring, owner + 1);
     bool replaces = write && bcri_queue_length(&target) != 0;
     if (hand_over && !replaces && bcri_load(&target.cell->c.takes) == 0) {
-        bcri_serve_reads(ctx, &target, region); /* they share it while it waits for room */
+        bcri_serve_reads(ctx, &target, region); /* they share it while its put waits for room */
         error = BCRI_NO_ROOM;
     } else if (replaces) {
         bcri_cell_empty(ctx, &target, region, slot_ref);
     } else {
         error = bcri_queue_append(ctx, &target, region, slot_ref);
     }
-    /* Before anybody else is rung from here: the journal remembers one. */
+    /* This comes before any other ring from here: the journal holds one CCE to ring. */
     if (error == 0)
         bcri_ring_noted(ctx, owner, target.ref);
     else
@@ -163,8 +162,8 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     return error;
 }
 
-/* `everywhere`: look for credits in all cells, not only at `resolved`; needed as soon as a write
- * has replaced several regions somewhere. */
+/* Serves waiting puts, oldest first. `everywhere`: looks for credits in all cells, not only in
+ * `resolved`; that is needed as soon as a write has replaced several regions in some cell. */
 static void serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool everywhere)
 {
     bcri_ref first;
@@ -181,7 +180,7 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool
     }
 }
 
-/* enl may have been parked in the midst of it. */
+/* The daemon may be parked in the midst of serving: then it comes back to the cell. */
 static void serve_or_look_again(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool everywhere)
 {
     const uint32_t parked = ctx->daemon.parked;
@@ -210,7 +209,7 @@ void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_resolved *resolved
 }
 
 /* A put that waits in the area; NULL: there is none. `*left` counts down from the area's count of
- * them, since no list goes in circles. */
+ * waiting puts, so that a list in a circle is found. */
 static const SLOT *waiting_put(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *left)
 {
     if (ref == BCRI_REF_NONE)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* put and get under both locks of the cell: slow.h, queue.h.
  *
- * Journal: PUT, TAKE, READ, ZAP as for the fast paths; phase 2 is set by the transaction that does
- * it, so an operation is done if and only if the phase is 2 after enl has seen to the redo log.
- * Phase 3 (gets): the request is in the list. */
+ * Journal: PUT, TAKE, READ, ZAP as for the fast paths. The transaction that does the operation sets
+ * phase 2, so an operation is done if and only if the phase is 2 after the daemon has repaired the
+ * redo log. Phase 3 (gets): the request is in the list. */
 #include "bcri/slow.h"
 
 #include "bcr/error.h"
@@ -117,7 +117,7 @@ static int join_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum 
     return BCRI_WAITS;
 }
 
-/* A get that ends here without anything has requested all the same. */
+/* A get that ends without a region has requested the handler all the same. */
 static int find_nothing(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due)
 {
     if (due) {
@@ -165,8 +165,8 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcr
     int error;
     bool area;
     for (;;) {
-        /* With puts waiting for room the area's lock comes first. One that begins to wait after
-         * this look finds, when it comes to this cell, what we have left there. */
+        /* If puts wait for room, the area's lock comes first. A put that begins to wait after this
+         * look will see, when its putter looks at this cell, what this get leaves there. */
         area = bcri_load_acquire(&resolved->area->waitputs) != 0;
         if (area && !bcri_area_lock_until(ctx, resolved, deadline_ns)) {
             area = false;

@@ -31,7 +31,7 @@ void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object
     bcri_step();
 }
 
-/* `skip`: a request is not what it must be, up to its answer. */
+/* `skip` is true from an IF that does not hold to the ANSWER that ends its entries. */
 static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint32_t tag, bool *skip)
 {
     uint64_t byte = where & WHERE_MASK;

@@ -11,7 +11,8 @@
 #include "bcri/resolved.h"
 #include "bcri/slot.h"
 
-/* Whether so many bytes lie there: 0; bcrE_NOMEM: that cannot be mapped; bcrE_INTERNAL. */
+/* Whether `bytes` bytes lie at `ref`: 0; bcrE_NOMEM: they cannot be mapped; bcrE_INTERNAL: they do
+ * not lie there. */
 static int reach(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
 {
     if (bcri_at_has(ctx, ref, bytes))
@@ -75,7 +76,8 @@ struct bcri_area_shm *bcri_area_next_own(struct bcri_ctx *ctx, bcri_ref ref,
     return error == 0 ? area : NULL;
 }
 
-/* Whether `ref` may name `bytes` of something, or nothing. Maps nothing: who follows it does. */
+/* Whether `ref` may name `bytes` of something, or nothing. It maps nothing: the code that follows
+ * the reference does. */
 static bool may_be(const struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
 {
     uint32_t seg = bcri_ref_seg(ref);
@@ -142,9 +144,9 @@ struct condemned {
     bool told; /* the CCE at hand */
 };
 
-/* An ID of somebody's, found without the cell's lists, which may be the corrupt ones. With both
- * locks held nobody else answers it; one by ticket that is served already is its CCE's to
- * collect. */
+/* Ends a request at the condemned cell. It is found by a walk over the IDs, since the cell's lists
+ * may be the corrupt part. With both locks held no other CCE answers it. A ticket that is served
+ * already stays for its CCE to collect. */
 static void end_request(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct condemned *const condemned = arg;
@@ -161,7 +163,7 @@ static void end_request(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     condemned->told = true;
 }
 
-/* No journal: when the daemon dies so does the program. */
+/* No journal: when the daemon dies the program ends. */
 void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_resolved *resolved)
 {
     struct bcri_cell_shm *const cell = resolved->cell;
@@ -176,7 +178,7 @@ void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_resolved *resolved)
         struct bcri_record_shm *record = bcri_record(enl, index);
         struct condemned condemned = {.resolved = resolved};
         if (record == NULL || bcri_load_acquire(&record->id.state) != BCRI_CCE_ALIVE)
-            continue; /* the requests of the ended are their repair's */
+            continue; /* their repair ends the requests of ended CCEs */
         bcri_slot_each(enl, index, end_request, &condemned);
         if (condemned.told)
             bcri_bell_ring(record);
@@ -201,7 +203,7 @@ bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
         return false;
     bool open = bcri_cell_open(resolved);
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
-    /* Last: a cell that enl has closed is one of a CCE that was called DYING before. */
+    /* This is read last: before the daemon closes the cells of a CCE, the CCE's state is DYING. */
     bool alive = bcri_load_acquire(&resolved->record->id.state) == BCRI_CCE_ALIVE;
     atomic_thread_fence(memory_order_acquire);
     if (!alive || open || (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_LISTED) ||

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for requests: spin, yield, sleep.
  *
- * How long to spin is decided by where the last answer came from: a putter on this very processor
- * cannot run while we spin, so yield at once; one on another processor answers within a microsecond
- * or not for long, and waking a sleeper there costs tens of microseconds. Then yields, which cost a
- * microsecond when somebody else is runnable; then the bell. Source: docs/adr/0002-waiting.md. */
+ * How long a waiter spins depends on where the last answer came from. A putter on the same
+ * processor cannot run while the waiter spins, so the waiter yields at once. A putter on another
+ * processor answers within a microsecond or takes long, and waking a sleeper there costs tens of
+ * microseconds. After spinning come yields, each of which costs a microsecond if another thread is
+ * runnable; then the bell. Source: docs/adr/0002-waiting.md. */
 #include "bcri/wait.h"
 
 #include "bcri/bell.h"
@@ -20,10 +21,10 @@ struct waiting {
     struct bcri_ctx *ctx;
     struct bcri_slot_shm **slots;
     int count;
-    struct bcri_watch watch; /* of the one, if it is one */
+    struct bcri_watch watch; /* of the only request, if count is 1 */
 };
 
-/* The lowest index that is ready. */
+/* The lowest index of a request that is ready. */
 static int look(void *arg)
 {
     const struct waiting *const waiting = arg;
@@ -33,14 +34,14 @@ static int look(void *arg)
     return BCRI_NOT_YET;
 }
 
-/* The most frequent wait: nothing but one line is looked at in most turns. */
+/* The most frequent wait, for one request: in most turns it looks at one line only. */
 static int look_at_one(void *arg)
 {
     struct waiting *const waiting = arg;
     if (!bcri_watch_hit(&waiting->watch))
         return BCRI_NOT_YET;
     const int ready = look(arg);
-    if (ready == BCRI_NOT_YET) /* it was moved to the cell's list */
+    if (ready == BCRI_NOT_YET) /* the request was moved to the cell's list */
         bcri_request_watch(waiting->ctx, waiting->slots[0], &waiting->watch);
     return ready;
 }
@@ -57,7 +58,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     struct bcri_bell_shm *const bell = ctx->bell;
     const uint32_t seen = bcri_load_acquire(&bell->bell);
     int ready = BCRI_NOT_YET;
-    /* From here on a ring is not slept through. */
+    /* From here on a ring ends the sleep. */
     atomic_store_explicit(&bell->sleeping, 1, memory_order_seq_cst);
     for (int i = 0; i < waiting->count && ready < 0; i++)
         if (!bcri_request_sleep_flag(ctx, waiting->slots[i]))
@@ -71,7 +72,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     return ready;
 }
 
-/* `tired`: it has spun and yielded already. */
+/* `tired`: the waiter has spun and yielded already. */
 static int wait(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns,
                 bool tired)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Setting and clearing marks: watermark.h.
+/* Setting and removing watermarks: watermark.h.
  *
  * Journal: SLOW, with the cell. */
 #include "bcri/watermark.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_zap. bcr.h is its manual. Journal: ZAP; the cell, and the cursors of what is dropped
+/* bcr_zap. bcr.h is its manual. Journal: ZAP; the cell, and the cursors of what is being dropped
  * (detached.c). */
 #include <bcr.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may do what with which kind of cell. */
+/* What each kind of cell allows to its owner and to other CCEs. */
 #ifndef BCRI_ACCESS_H
 #define BCRI_ACCESS_H
 

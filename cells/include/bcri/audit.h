@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* The audit: do all the shared structures of a group tell the same story?
  *
- * It is run by enl's context while no CCE is inside an operation: all are stopped, outside the
- * library, or asleep in a wait, and every death has been repaired. Then it must hold, and each
- * exception is one finding:
+ * The daemon's context runs it while no CCE is inside an operation: all CCEs are stopped, outside
+ * the library, or asleep in a wait, and every death has been repaired. Then the following must
+ * hold, and each exception is one finding:
  *
- *   regions   the count of every header in every heap is what IDs, handed-over requests, waiting puts and cells hold;
- *             nothing is held that no heap knows; no count word is locked
+ *   regions   the count in every header of every heap is the number of holders: IDs, requests that
+ *             were handed the region, waiting puts, cells; none of these holds a region that lies
+ *             in no heap; no count word is locked
  *   locks     none is held
- *   journals  none is open, of the living as of the dead
- *   cells     head, tail, entries, waiters, chains, lists and counters agree; flags are there for a reason; never are
- *             there a queued region and a waiting request in one cell; limit is no more than cell.h allows
- *   areas     credits of the cells and the pool make up nrgns; the waiting puts are as many as counted; each node that
- *             was ever used is in one chain or free
- *   a mark has its flag, and a flag its mark
- *   IDs       each waiting one is where it says that it waits, once; a CCE that has ended has none
+ *   journals  none is open, neither of a living CCE nor of a dead one
+ *   cells     head, tail, entries, waiters, chains, lists and counters agree; each flag has a
+ *             reason; no cell has both a queued region and a waiting request; limit is no more than
+ *             cell.h allows
+ *   areas     the credits of the cells and the pool make up nrgns; as many puts wait as are
+ *             counted; each node that was ever used is in one chain or free
+ *   watermark a watermark above 0 goes with the flag HIGH, one of 0 or below with LOW or no flag
+ *   IDs       each waiting one is in the cell or list where it says that it waits, once; a CCE that
+ *             has ended has none
  *
- * It only reads. What it cannot see is private to a process: whether a block with count 0 is on its
+ * It only reads. It cannot see what is private to a process: whether a block with count 0 is on its
  * owner's free lists, and which of its IDs a program has forgotten. */
 #ifndef BCRI_AUDIT_H
 #define BCRI_AUDIT_H
@@ -32,13 +35,13 @@ struct bcri_audit {
 
     /* What was seen. */
     uint64_t findings;
-    uint64_t regions; /* blocks with a count above 0 */
-    uint64_t queued;  /* regions in cells */
-    uint64_t beyond;  /* of those: given back beyond their cell's credits (semantics: "even beyond nrgns") */
+    uint64_t regions;      /* blocks with a count above 0 */
+    uint64_t queued;       /* regions in cells */
+    uint64_t beyond;       /* of those: given back beyond their cell's credits */
     uint64_t waiting_gets; /* not served yet */
     uint64_t waiting_puts;
     uint64_t inside;     /* CCEs with an open journal */
-    uint64_t lost_nodes; /* by deaths while a queue was dropped: room for one region each, until cafree */
+    uint64_t lost_nodes; /* lost by deaths while a queue was dropped */
 };
 
 /* Fills in what was seen. Returns 0, also when there are findings; bcrE_NOMEM: not finished. */

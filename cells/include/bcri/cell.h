@@ -109,7 +109,7 @@ struct bcri_cold_shm {
     _Atomic uint32_t extra;  /* regions in first, front, back */
     _Atomic uint32_t takes;  /* waiting requests in the list that take */
     _Atomic uint32_t sub;    /* orders hand-overs of one tail */
-    _Atomic uint32_t direct; /* puts that did not move the tail, less tail moves that were no puts */
+    _Atomic uint32_t direct; /* puts that did not move the tail, less tail moves without a put */
 };
 struct bcri_fixed_shm {
     _Atomic uint64_t area; /* read while its memory may go: one atomic word, also on 32 bits */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cell 0: private, take-only, there from birth, filled by enl. It lies in the CCE's record; its
- * regions come from enl's own heap, its nodes, beyond the ring, from segments of enl's. */
+/* Cell 0: private and take-only; a CCE has it from birth, and the daemon fills it. It lies in the
+ * CCE's record. Its regions come from the daemon's own heap, and its nodes, beyond the ring, from
+ * segments of the daemon. */
 #ifndef BCRI_CELL0_H
 #define BCRI_CELL0_H
 
@@ -14,13 +15,14 @@
 void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index);
 
 /* Puts a copy of `data` (at most 64 bytes) into cell 0 of CCE `index`. 0; bcrE_NOMEM; bcrE_DEAD.
- * enl's repair thread. */
+ * For the daemon's worker thread. */
 int bcri_birth_put(struct bcri_ctx *enl, uint32_t index, uint32_t archtype, const void *data,
                    uint32_t length);
 
-/* Puts an error region: `code` befell operation `op` on `number` (a cell, or an ordinal) of the CCE
- * with `identity` (NULL: none). 0; bcrE_FULL (4,096 unread: count and log it); bcrE_NOMEM;
- * bcrE_DEAD. `ctx` is enl's, or the CCE's own (then `index` is its own too). */
+/* Puts an error region into cell 0 of CCE `index`: operation `op` on `number` (a cell, or an
+ * ordinal) of the CCE with `identity` (NULL: none) failed with `code`. 0; bcrE_FULL (4,096 unread:
+ * the caller counts and logs it); bcrE_NOMEM; bcrE_DEAD. `ctx` is the daemon's, or the CCE's own
+ * (then `index` is its own, too). */
 int bcri_error_put(struct bcri_ctx *ctx, uint32_t index, int code, int op, const uint8_t *identity,
                    int number);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where copying meets regions: what the routines that copy share. */
+/* What the routines that copy share: regions as copydesc wants them. */
 #ifndef BCRI_COPYING_H
 #define BCRI_COPYING_H
 
@@ -10,7 +10,7 @@
 #include "bcri/self.h"
 #include "bcri/slot.h"
 
-/* The CCE's copier, made when it is needed first; NULL if there is no memory. */
+/* The CCE's copier, made at its first use; NULL if there is no memory. */
 struct bcri_copier *bcri_copier_make(struct bcri_ctx *ctx);
 static inline struct bcri_copier *bcri_copier_of(struct bcri_ctx *ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Emptying a cell in one step, and dropping what was in it one region at a time. */
+/* Empties a cell in one step, and drops what was in it one region at a time. */
 #ifndef BCRI_DETACHED_H
 #define BCRI_DETACHED_H
 
@@ -8,11 +8,11 @@
 #include "bcri/ctx.h"
 #include "bcri/resolved.h"
 
-/* Drops, one by one, what the journal's detached fields of CCE `index` name; the cell's locks are
- * held by it. */
+/* Drops, one by one, the regions that the `detached` fields in the journal of CCE `index` name.
+ * That CCE holds the cell's locks. */
 void bcri_detached_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_resolved *resolved);
 
-/* enl: the drop that CCE `index` had under way is done (its count journal says so); moves its
+/* The daemon, when the count journal of CCE `index` says that the drop it was at is done: moves its
  * cursor on. */
 void bcri_detached_step_over(struct bcri_ctx *ctx, uint32_t index);
 

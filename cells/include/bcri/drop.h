@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Ending an ID together with its hold on a region: rgfree, and whatever gives a hold up.
+/* Ending an ID together with its hold on a region: rgfree, and every routine that gives up a hold.
  *
- * The only holder needs no count journal. A block of this CCE's own heap needs none at all: its
- * count becomes 0, then the ID is freed; who dies in between leaves a LIVE ID whose region counts
- * nobody, and the walk over its IDs knows what that means (cleanup.c). rgalloc goes the other way
- * round, with the same in-between. Another's block is its owner's from the moment at which its
- * count is 0.
+ * The only holder needs no count journal. For a block of this CCE's own heap it needs no journal at
+ * all: it sets the count to 0, then frees the ID. A CCE that is killed in between leaves a LIVE ID
+ * whose region has count 0, and the walk over its IDs knows what that means (cleanup.c). rgalloc
+ * works in the other order and leaves the same state in between. A block of another CCE's heap is
+ * its owner's again from the moment at which its count is 0.
  *
- * Journal of that: FREE_LAST, with the block's incarnation as its phase; slot. */
+ * Journal of that case: FREE_LAST, with the block's incarnation as its phase; slot. */
 #ifndef BCRI_DROP_H
 #define BCRI_DROP_H
 
@@ -21,10 +21,10 @@
  * journal. */
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
-/* drop.c: the general case. Gives 0, so that a routine can end in it. */
+/* The general case (drop.c). Returns 0, so that a routine can end in it. */
 int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region);
 
-/* The only hold, on a block of this CCE's own heap. Gives 0. */
+/* For the only hold on a block of this CCE's own heap. Returns 0. */
 BCRI_INLINE int bcri_drop_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref,
                               struct bcri_region_shm *region)
 {
@@ -36,10 +36,11 @@ BCRI_INLINE int bcri_drop_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, 
     return bcri_heap_free_fast(ctx, ref);
 }
 
-int bcri_drop_last_slow(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref); /* its rest */
+int bcri_drop_last_slow(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref);
 
-/* The only hold, on another's block: the count becomes 0, its owner is told, the ID is freed.
- * `region`: count {1, 0} as seen by an acquire load. Gives 0. */
+/* For the only hold on another CCE's block: sets the count to 0, tells the owner, frees the ID.
+ * `region`: an acquire load has seen its count {1, 0}. Returns 0. bcri_drop_last_slow is its
+ * rest. */
 BCRI_INLINE int bcri_drop_last(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
                                bcri_ref ref, struct bcri_region_shm *region)
 {
@@ -48,7 +49,8 @@ BCRI_INLINE int bcri_drop_last(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
     bcri_step();
     bcri_store(&j->doing, bcri_doing(BCRI_OP_FREE_LAST, bcri_load(&region->incarnation)));
     bcri_step();
-    /* Release: what this CCE has read there comes before what the owner writes. */
+    /* Release: what this CCE has read in the block comes before what the owner writes there
+     * next. */
     bcri_store_release(&region->count, 0);
     bcri_step();
     if (bcri_unlikely(!bcri_heap_freed_fast(ctx, ref)))
@@ -62,8 +64,8 @@ BCRI_INLINE int bcri_drop_last(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
     return 0;
 }
 
-/* bcri_slot_drop when this ID is the region's only holder; `word` is the slot's. False: it is not,
- * and nothing has happened. */
+/* Drops the region of a LIVE slot if the slot is its only holder; `word` is the slot's. False: it
+ * is not the only one, and nothing has happened. */
 BCRI_INLINE bool bcri_drop_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t word)
 {
     bcri_ref ref = bcri_slot_region(word);

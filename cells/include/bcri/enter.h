@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where public routines begin: handlers run that are requested and that the caller's priority lets
- * in.
+/* How public routines begin: handlers that are requested, and that the caller's priority admits,
+ * run first.
  *
- * With the journal closed and no lock held; a cell that was resolved before is out of date
+ * The caller holds no lock and its journal is closed; a cell that it resolved before is out of date
  * afterwards. */
 #ifndef BCRI_ENTER_H
 #define BCRI_ENTER_H
@@ -15,7 +15,8 @@
 #include "bcri/hooks.h"
 #include "bcri/self.h"
 
-/* An address in the caller's stack. A frame's would make a frame of routines that need none. */
+/* An address in the caller's stack. Asking for the frame's address would make the compiler build a
+ * frame in routines that need none. */
 static inline uintptr_t bcri_stack_here(void)
 {
 #if defined(__x86_64__)
@@ -26,8 +27,8 @@ static inline uintptr_t bcri_stack_here(void)
     return (uintptr_t)__builtin_frame_address(0);
 #endif
 }
-/* Whether the caller runs on the stack on which this CCE executes. If not, a handler was left by
- * longjmp. */
+/* Whether the caller runs on the stack on which this CCE executes. If not, the program has left a
+ * handler by longjmp. */
 static inline bool bcri_in_place(const struct bcri_ctx *ctx)
 {
     return bcri_stack_here() - ctx->handlers.stack_low < ctx->handlers.stack_bytes;
@@ -43,9 +44,9 @@ static inline bool bcri_enters(const struct bcri_ctx *ctx)
         return false;
     return bcri_unlikely(!bcri_in_place(ctx) || ctx->handlers.due || bcri_requests_any(ctx));
 }
-/* The first line of those routines: the calling CCE's context, once they have run; NULL: bcr_errno
- * says why not (bcrE_NOINIT, bcrE_FORK, bcrE_LONGJMP). The fast tiers of put and get look
- * themselves, and come here if there is something to do. */
+/* The first line of public routines: runs the handlers and returns the calling CCE's context, or
+ * NULL with bcr_errno set (bcrE_NOINIT, bcrE_FORK, bcrE_LONGJMP). The fast tiers of put and get
+ * look themselves whether handlers are to run, and come here only if so. */
 static inline struct bcri_ctx *bcri_enter(void)
 {
     struct bcri_ctx *const ctx = bcri_self_or_error();

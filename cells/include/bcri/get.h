@@ -14,7 +14,7 @@ struct bcri_get {
     struct bcri_slot_shm *slot;
     bcri_ref slot_ref;
     enum bcri_want want;
-    bool lock; /* by the right of those who lock */
+    bool lock; /* by the access right of locks */
     int msec;
     uint32_t owner; /* of the cell; a get that waits may forget the resolved cell */
 };
@@ -22,16 +22,17 @@ struct bcri_get {
 /* An attempt under the head lock alone. */
 enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *get, enum bcri_held held);
 
-/* Remembers that this CCE takes write locks. Stored once: the line is in everybody's cache. */
+/* Remembers that this CCE takes write locks. Stores only once, since all CCEs have the line in
+ * their caches. */
 static inline void bcri_note_locks(struct bcri_ctx *ctx)
 {
     if (bcri_unlikely(bcri_load(&ctx->record->id.uses_locks) == 0))
         bcri_store(&ctx->record->id.uses_locks, 1);
 }
 
-/* Writes the mark by which others learn that the protected region died with its taker, `tag`: it
- * holds until the cell's epoch is past `epoch`, the one in which the region was put or taken. Under
- * the head lock. */
+/* Stores the lock owner `tag`, by which others learn that the protected region died with the CCE
+ * that took it. It is valid until the cell's epoch is past `epoch`, the one in which the region was
+ * put or taken. Under the head lock. */
 void bcri_write_owner_set(struct bcri_resolved *resolved, uint32_t tag, uint32_t epoch);
 /* Whether this process can map the region and, for a write lock, has memory for a private copy.
  * Under the head lock. */

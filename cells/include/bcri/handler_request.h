@@ -26,10 +26,10 @@
  *   read-modify-writes change `news`, so their order is total: the notifier's comes before or after
  *   the owner's exchange. Before: that exchange, or the one before it that took LOOK, sees the cell
  *   and its count, or LOOK and so the bit. If the bit is gone, an earlier exchange of the owner has
- *   taken it and acquired the count with it. After: `news` is not 0, and the owner looks again. A
- *   count has 64 bits, the half in `news` 32. The owner adds the distance between that half and the
- *   same half of the count that it has seen. The distance could exceed 2^31 if the owner has not
- *   looked for very long, so each 2^30th request sets bit and LOOK as well.
+ *   taken it and acquired the count with it. After: `news` is not 0, and the owner looks again.
+ *   A count has 64 bits, the half in `news` 32. The owner adds the distance between that half and
+ *   the same half of the count that it has seen. The distance could exceed 2^31 if the owner has
+ *   not looked for very long, so each 2^30th request sets bit and LOOK as well.
  *
  * Sleeping. An owner that is about to sleep stores asleep = 1, then looks at `news`; a notifier
  * changes `news`, then looks at `asleep`. All four are sequentially consistent, so one of the two
@@ -127,14 +127,13 @@ bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
 /* After a transaction in which a request was due: tells the owner, and rings it if it sleeps. */
 void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due);
 
-/* ---- after a death: enl */
+/* ---- after a death: the daemon, while the dead CCE, or the daemon in its place, has the locks */
 
-/* The daemon calls both while the dead CCE, or the daemon in its place, has the cell's locks
- * (finish: the one lock of the operation). tell_again: after transactions have changed the cell:
- * tells the owner what it may not have been told, and rings it. finish: the same after a fast put
- * or get that has met the watermark and is done; it also counts the request if the dead CCE did
- * not. */
+/* After transactions have changed the cell, under both its locks: tells the owner what it may not
+ * have been told, and rings it. */
 void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *resolved);
+/* After a fast put or get that has met the watermark and is done, under its one lock: counts the
+ * request if the dead CCE did not, then tells the owner and rings it. */
 void bcri_request_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_resolved *resolved);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From a region ID of the program to its slot: the first look of every public routine that takes
- * one. */
+/* From a region ID of the program to its slot: the first step of every public routine that takes an
+ * ID. */
 #ifndef BCRI_IDS_H
 #define BCRI_IDS_H
 
@@ -34,8 +34,8 @@ static inline int bcri_id_look(struct bcri_ctx *ctx, void **rgid, struct bcri_id
     default: /* free, or a request that the program never saw */ return bcrE_RGID;
     }
 }
-/* The plainest: LIVE without a flag, in the chunk that was looked into last. `region` is what it
- * names. False: bcri_id_look tells what it is. */
+/* The quickest look: true for an ID that is LIVE without a flag and lies in the chunk that was
+ * looked into last; `region` is what it names. False: bcri_id_look says what it is. */
 static inline bool bcri_id_plain(const struct bcri_ctx *ctx, void **rgid, struct bcri_id *id_out,
                                  bcri_ref *region_out)
 {
@@ -63,14 +63,14 @@ static inline void **bcri_id_of(struct bcri_slot_shm *slot)
     return (void **)(void *)slot;
 }
 
-/* Sets bcr_errno and gives the failure value. */
+/* Sets bcr_errno and returns the failure value. */
 static inline int bcri_fail(int code)
 {
     bcri_set_errno(code);
     return -1;
 }
 
-/* bcr_rgmod, below the public routine: 0, bcrE_NOMEM. */
+/* bcr_rgmod below the public routine: 0 or bcrE_NOMEM. */
 int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the operations of this floor write into their CCE's journal (record.h), and its first and
- * last step. What the phases of an operation mean stands beside it. */
+/* What the operations of this layer write into their CCE's journal (record.h), and its first and
+ * last step. The meaning of an operation's phases is told at the operation. */
 #ifndef BCRI_JOURNAL_H
 #define BCRI_JOURNAL_H
 
@@ -9,17 +9,17 @@
 #include "bcri/atomics.h"
 #include "bcri/ctx.h"
 
-/* put_held: whether the cell's own hold on a region that the putter keeps is counted. While it is
- * being taken back, the count journal decides. */
+/* put_held: whether the cell's own hold on a region that the putter keeps is counted. While the
+ * putter takes that hold back, the count journal decides. */
 enum { BCRI_HELD_NOT = 0, BCRI_HELD, BCRI_HELD_DROPPING, BCRI_HELD_DROPPED };
 
 /* Flags beside a phase. */
 #define BCRI_PHASE_GIVES \
     0x100u /* PUT: the ID's hold goes to the cell; no hold of the cell's own is counted */
-#define BCRI_PHASE_RINGS    0x200u  /* PUT: `old` is the mark of a sleeper */
+#define BCRI_PHASE_RINGS    0x200u  /* PUT: `old` is a sleep flag */
 #define BCRI_PHASE_LOCKS    0x400u  /* TAKE: a write lock */
 #define BCRI_PHASE_SOLE     0x800u  /* READ: the cell was the only holder */
-#define BCRI_PHASE_REQUESTS 0x1000u /* PUT, TAKE, READ: the owner's handler; `old` is how many did before */
+#define BCRI_PHASE_REQUESTS 0x1000u /* PUT, TAKE, READ: requests a handler; `old` counted before */
 #define BCRI_PHASE(word)    ((word)&0xffu)
 
 /* Operation and phase in one store. */

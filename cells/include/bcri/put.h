@@ -6,14 +6,14 @@
 #include "bcri/attempt.h"
 #include "bcri/resolved.h"
 
-/* A put that the fast tier has not done, or that never was its affair. */
+/* A put that the fast tier has not done, or that never went through the fast tier. */
 struct bcri_put {
     uint64_t key;                   /* of the cell: CCE and number */
     struct bcri_resolved *resolved; /* NULL: the cell is yet to be looked up */
     struct bcri_slot_shm *slot;
     bcri_ref slot_ref;
     bcri_ref region;
-    uint32_t length; /* of the region, which may be somebody else's once it is put */
+    uint32_t length; /* of the region, which another CCE may free once it is put */
     uint32_t owner;  /* of the cell; a put that waits may forget the resolved cell */
     bool write, nofree;
 };
@@ -22,19 +22,20 @@ struct bcri_put {
 enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,
                                    uint64_t deadline_ns);
 
-/* Looks its cell up, puts, and waits for room until the deadline, running handlers meanwhile. 0;
- * bcrE_FULL, and all that a look-up says. The slot is free afterwards unless the put keeps it
- * (nofree) or has failed. */
+/* Looks the put's cell up, puts, and waits for room until the deadline, running handlers meanwhile.
+ * Returns 0; bcrE_FULL; or a code of the look-up. Afterwards the slot is free, unless the putter
+ * keeps the region (nofree) or the put has failed. */
 int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns);
 
-/* The cell of its key, if this CCE may add there: `resolved` and `owner`. 0 or a code. */
+/* Looks up the cell of `put->key`, and whether this CCE may add there; sets `resolved` and `owner`.
+ * 0 or a code. */
 int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
-/* Counts a put, or what is like one, that has failed, and ends the public call: -1. */
+/* Counts a put, or a similar call, that has failed, and returns the public call's -1. */
 int bcri_put_failed(struct bcri_ctx *ctx, int code);
 
-/* In a put whose journal is open: counts the cell's own hold on a region that the putter keeps, or
- * takes it back, with put_held telling repair at every point which of the two is done. hold: 0 or
- * bcrE_NOMEM. */
+/* For a put whose journal is open and whose putter keeps the region: hold counts the cell's own
+ * hold, unhold takes it back. At every point put_held tells repair which of the two is done. hold
+ * returns 0 or bcrE_NOMEM. */
 int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
 void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region);
 

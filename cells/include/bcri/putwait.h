@@ -25,19 +25,22 @@
 
 struct bcri_put;
 
-/* For a put that finds no room. spin: looks for a while whether a taker makes room. gather: for a
- * put that does not wait: whether another cell of the area has an unused credit. wait: waits until
- * the deadline; returns 0, bcrE_FULL or BCRI_STALE. */
+/* For a put that finds no room: whether a taker makes some while the putter spins. */
 bool bcri_room_spin(const struct bcri_ctx *ctx, const struct bcri_resolved *resolved);
+/* For a put that finds no room and does not wait: whether another cell of the area had an unused
+ * credit, which is in the pool now. */
 bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
+/* Waits for room until the deadline and puts. 0, bcrE_FULL, BCRI_STALE, or why it failed. */
 int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
 
-/* The two halves of a put that waits, for putting into many cells at once. begin: BCRI_WAITS and
- * the request's slot; bcrE_FULL: time is up and the holder of the area's lock is stopped. end: 0;
- * bcrE_FULL: time is up; or why the put failed. Neither touches the caller's own hold on the
- * region. */
+/* The two halves of a put that waits, for putting into many cells at once. Neither touches the
+ * caller's own hold on the region.
+ *
+ * begin returns BCRI_WAITS and the request's slot; bcrE_FULL if time is up and the holder of the
+ * area's lock is stopped; or why it failed. */
 int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_resolved *resolved,
                        struct bcri_slot_shm **request_out, uint64_t deadline_ns);
+/* end returns 0; bcrE_FULL if time is up; or why the put failed. */
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns);
 
 #endif

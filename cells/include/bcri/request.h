@@ -28,14 +28,16 @@ static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
     return bcri_load(&slot->kind) >> 8;
 }
 
-/* `slot->cell` names the cell; these routines resolve the cell again from there. complete: 0: the
- * slot is LIVE now; BCRI_WAITS: the request is not served yet; any other code: it has failed and
- * the slot is free again; bcrE_RGID: the slot was free already. withdraw: true: the request is
- * withdrawn and the slot is free again; false: the request was served after all, so complete it.
- * gone: the program has withdrawn one of its own requests, so its other invocations that wait for
- * that request look again. */
+/* `slot->cell` names the cell of a request; these routines resolve the cell again from there.
+ *
+ * Collects the answer. 0: the slot is LIVE now; BCRI_WAITS: the request is not served yet; any
+ * other code: it has failed and the slot is free again; bcrE_RGID: the slot was free already. */
 int bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* True: the request is withdrawn and the slot is free again. False: the request was served after
+ * all, and the caller must complete it. */
 bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* The program has withdrawn one of its own requests: its other invocations that wait for that
+ * request look again. */
 void bcri_request_gone(const struct bcri_ctx *ctx);
 /* True once bcri_request_complete will not say BCRI_WAITS. It only loads. */
 bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a routine below the public ones may say beside 0 and the bcrE_ codes of what went wrong. */
+/* What a routine below the public ones may return besides 0 and the bcrE_ codes. */
 #ifndef BCRI_RESULT_H
 #define BCRI_RESULT_H
 

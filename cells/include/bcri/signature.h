@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout signature (bcri/layout.h) of all floors that share memory, this one being the
- * highest. */
+/* The layout signature (bcri/layout.h) of all layers that share memory; this is the highest of
+ * them. */
 #ifndef BCRI_SIGNATURE_H
 #define BCRI_SIGNATURE_H
 

@@ -12,9 +12,9 @@
  * - The owner of an answered request may go on at once and use its slot for another one. So the
  *   stores to the slot stand between an entry that says what the request's word must be (IF) and
  *   one that answers it (ANSWER), and apply only if the word is that. The word of a request in a
- *   list names its cell, where no request can begin to wait while the locks are held. A putter
- *   whose waiting put is done goes on only after it has had the area's lock, which the CCE that
- *   ends the put holds (putwait.h).
+ *   list names its cell, where no request can begin to wait while the locks are held.
+ * A putter whose waiting put is done goes on only after it has had the area's lock, which the CCE
+ * that ends the put holds (putwait.h).
  *
  * Reads inside a transaction see the old values. */
 #ifndef BCRI_TX_H

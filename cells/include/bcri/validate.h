@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Areas and cells are looked at before anybody follows what stands there (corrupt.h): areas when a
- * cell is looked up, since who looks has no lock and may see anything; cells when the daemon has
- * both their locks. CCEs do without the latter.
+/* Areas and cells are validated before any process follows what stands there (corrupt.h). A CCE or
+ * the daemon validates an area when it looks a cell up, since it has no lock then and may read
+ * anything. Only the daemon validates cells, when it has both their locks.
  *
- * What calls need no look for: resolved cells are private copies, a ring index is masked, and a
- * reference is compared with the end of its segment as it becomes an address (bcri_at). */
+ * Other calls need no such look: resolved cells are private copies, a ring index is masked, and
+ * bcri_at compares a reference with the end of its segment when it turns it into an address. */
 #ifndef BCRI_VALIDATE_H
 #define BCRI_VALIDATE_H
 
@@ -13,39 +13,40 @@
 #include "bcri/cell.h"
 #include "bcri/resolved.h"
 
-/* The area at `ref`, all of it and its cells within their segments, of the generation `*gen_out`.
- * 0; bcrE_NOCELL: there is none (any more); bcrE_NOMEM: it cannot be mapped; bcrE_INTERNAL: it is
- * corrupt, for its generation is the same as before. */
+/* Looks at the area at `ref`: whether all of it and its cells lie within their segments; its
+ * generation is `*gen_out`. 0; bcrE_NOCELL: there is no area there (any more); bcrE_NOMEM: it
+ * cannot be mapped; bcrE_INTERNAL: it is corrupt, since its generation did not change meanwhile. */
 int bcri_area_look(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_area_shm **area_out, uint32_t *gen_out);
 
-/* The same for the area behind `before` (NULL: none) in its owner's list. 0; bcrE_NOMEM;
- * bcrE_INTERNAL: no such list may be, unless the owner has changed it meanwhile. Numbers ascend
- * along it: so none goes in circles. */
+/* The same for the area that follows `before` (NULL: none) in its owner's list. 0; bcrE_NOMEM;
+ * bcrE_INTERNAL: the list is corrupt, unless the owner has changed it meanwhile. The numbers of
+ * cells must ascend along the list, so that a list in a circle is found. */
 int bcri_area_next(struct bcri_ctx *ctx, bcri_ref ref, const struct bcri_area_shm *before,
                    struct bcri_area_shm **area_out);
-/* The same by the list's owner, or the daemon when that has ended: one that may not be is corrupt.
- * NULL: it cannot be mapped, or, for the daemon, is corrupt. */
+/* The same for the list's owner, or for the daemon when the owner has ended: the list does not
+ * change, so an area that is not valid is reported as corrupt. NULL: it cannot be mapped, or, for
+ * the daemon, is corrupt. */
 struct bcri_area_shm *bcri_area_next_own(struct bcri_ctx *ctx, bcri_ref ref,
                                          const struct bcri_area_shm *before);
 
-/* The daemon, with both locks: whether counters, chains and lists begin as they may. If not the
- * cell is condemned. */
+/* For the daemon, with both locks: whether counters, chains and lists have valid beginnings. If
+ * not, the daemon condemns the cell. */
 bool bcri_cell_validate(struct bcri_ctx *enl, struct bcri_resolved *resolved);
 
-/* The daemon, with both locks: closes a corrupt cell for good. Whoever waits there, or comes later,
- * is told bcrE_INTERNAL; what its chains lead to stays held. Waiting puts are told when the daemon
- * looks at the cell next (bcri_look_again), which it is rung for. */
+/* For the daemon, with both locks: closes a corrupt cell for good. Requests that wait there, and
+ * later operations, end with bcrE_INTERNAL; the regions on its chains stay held. Waiting puts are
+ * told when the daemon looks at the cell next (bcri_look_again), for which it rings itself. */
 void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_resolved *resolved);
 
-/* For a request that still waits at a cell which was found closed, or another's: whether that is
- * for good, so that nobody will ever answer. That is corrupt: a living owner that is closing its
- * cells ends their requests, or opens them again. */
+/* For a request that still waits at a cell which was found closed, or whose memory is another
+ * cell's: whether it stays so, and no CCE will ever answer the request. Then the cell is corrupt: a
+ * living owner that closes its cells either ends their requests or opens the cells again. */
 bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                     const struct bcri_slot_shm *slot);
 
-/* Whether a cell that is in its owner's list is what such a cell must be: open. */
+/* Whether a cell is open, as each cell in its owner's list must be. */
 bool bcri_cell_open(const struct bcri_resolved *resolved);
-/* Whether it is condemned. */
+/* Whether the daemon has condemned the cell. */
 static inline bool bcri_cell_condemned(const struct bcri_resolved *resolved)
 {
     const uint64_t state = bcri_load_acquire(&resolved->cell->h.state);

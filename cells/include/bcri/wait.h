@@ -10,14 +10,14 @@
 /* How many turns a wait should spin, and how often it should yield after that. */
 enum { BCRI_YIELDS = 200 };
 int bcri_spin_turns(const struct bcri_ctx *ctx);
-/* Waits until one of `count` requests is ready or the deadline is there. Returns its index, or -1.
- * Where there are handlers they run meanwhile: what was looked up before must be looked up
- * again. */
+/* Waits until one of `count` requests is ready or the deadline has passed. Returns its index, or
+ * -1. If the CCE has handlers they run meanwhile: the caller must look up again what it had looked
+ * up. */
 int bcri_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
-/* The same for a request that somebody is just about to answer, whom nothing can hold up: no
+/* The same for a request that another CCE is just about to answer and that nothing can delay: no
  * handlers run. */
 void bcri_wait_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-/* The same for whoever has spun and yielded already; where there are no handlers. */
+/* The same for a waiter that has spun and yielded already, in a CCE without handlers. */
 int bcri_wait_asleep(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
 
 #endif
