@@ -2,8 +2,8 @@
 /*
  * archtype.c -- making, checking and reading the int that describes a machine's data layout.
  *
- * Pure arithmetic on the encoding drawn in archtype.h; the native value is put together by the
- * compiler. */
+ * Pure arithmetic on the encoding drawn in archtype.h. The native value is a constant that the
+ * compiler computes. */
 #include <bcri/archtype.h>
 
 #include <assert.h>
@@ -31,7 +31,8 @@ enum {
 #define LOG2_BYTES(bytes)    ((bytes) == 8 ? 3 : (bytes) == 4 ? 2 : (bytes) == 2 ? 1 : 0)
 #define FITS_TWO_BITS(bytes) ((bytes) == 1 || (bytes) == 2 || (bytes) == 4 || (bytes) == 8)
 
-/* The alignment of a struct member: what matters for data, and not always what _Alignof says. */
+/* The alignment of a struct member. It decides how data lies, and _Alignof does not always say
+ * it. */
 #define MEMBER(type, name) \
     struct name {          \
         char before;       \

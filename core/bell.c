@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where times have more bits than a machine word the kernel has another call for them. */
+/* Where time_t has more bits than a machine word, the kernel has another call for it. */
 #ifdef SYS_futex_time64
 #define FUTEX_CALL (sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex)
 #else

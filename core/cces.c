@@ -2,9 +2,9 @@
 /* cces.c -- the private table between small ints and identities.
  *
  * An array by int and a hash index over it. Nothing is ever removed: an int must keep its meaning
- * for the life of the process. Identities are random but for their first four bytes, so eight of
- * their bytes are hash enough; somebody who puts chosen ones into regions slows down his own
- * readers and nobody else. */
+ * for the life of the process. Identities are random except for their first four bytes, so eight of
+ * their bytes are a good enough hash. A CCE that puts chosen identities into regions slows down
+ * only the CCEs that read them. */
 #include "bcri/cces.h"
 
 #include <limits.h>
@@ -31,7 +31,8 @@ static uint32_t *bucket_of(struct bcri_ids *ids, const uint8_t identity[BCRI_IDE
     }
 }
 
-/* Room for one more int, the index at most half full. A failure leaves the table as it was. */
+/* Makes room for one more int and keeps the index at most half full. A failure leaves the table as
+ * it was. */
 static int grow(struct bcri_ids *ids)
 {
     if (ids->count < ids->capacity)
@@ -57,7 +58,7 @@ static int grow(struct bcri_ids *ids)
     return 0;
 }
 
-/* The record that an identity names, if it is that one's now. */
+/* The record that an identity names, or NULL if the record belongs to another CCE now. */
 static struct bcri_record_shm *record_of(struct bcri_ctx *ctx, const uint8_t identity[BCRI_IDENTITY_BYTES],
                                          uint32_t *index_out)
 {
@@ -78,7 +79,8 @@ int bcri_cce_decode(struct bcri_ctx *ctx, const uint8_t in[BCRI_IDENTITY_BYTES],
         *id_out = -1;
         return 0;
     }
-    /* A copy: `in` may be shared memory, and what is compared must be what is stored. */
+    /* Works on a copy: `in` may be shared memory, and the bytes compared must be the bytes
+     * stored. */
     struct bcri_cce cce = {0};
     memcpy(cce.identity, in, sizeof cce.identity);
     uint32_t known = *bucket_of(ids, cce.identity);

@@ -7,8 +7,8 @@
 
 static uint64_t read_clock(clockid_t id)
 {
-    /* Neither clock can fail on a Linux that has futexes; the result stays defined if a sandbox
-     * forbids it. */
+    /* Neither clock can fail on a Linux that has futexes. If a sandbox forbids the call, the result
+     * is at least defined. */
     struct timespec now = {0};
 
     clock_gettime(id, &now);

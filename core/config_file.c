@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcrrc files and BCR_<KEYWORD> variables: bytes that somebody else may have written. */
+/* bcrrc files and BCR_<KEYWORD> variables: bytes that another user may have written. */
 #include "config_row.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 #include "bcri/refuse.h"
 
-/* "file:line" of a path as long as paths get. */
+/* Enough for "file:line" of the longest path. */
 #define PLACE_MAX 4160
 
 static bool blank(char byte)
@@ -188,7 +188,7 @@ int bcri_config_read(struct bcri_config *config, const char *path, bool personal
 {
     char *bytes = NULL;
     size_t length = 0;
-    /* Not blocking: a FIFO of that name must not hold the program up. */
+    /* Opened without blocking: a FIFO of that name must not hold the program up. */
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
     if (fd < 0) {
@@ -211,8 +211,8 @@ int bcri_config_read(struct bcri_config *config, const char *path, bool personal
     return status;
 }
 
-/* A BCR_ variable that is no keyword's. Others may own the rest of BCR_*, as CMake does BCR_ROOT,
- * so only a slip of the pen is taken for ours. */
+/* A BCR_ variable that names no keyword. Other programs may own such names, as CMake owns BCR_ROOT,
+ * so only a name close to a keyword is an error: it is probably misspelt. */
 static int stray_variable(const char *place, struct span keyword, char *error, size_t error_size)
 {
     const struct bcri_config_row *meant = bcri_config_row_near(keyword.start, keyword.length);
@@ -249,7 +249,7 @@ static int apply_variable(struct bcri_config *config, const char *variable, size
     }
     if (!row)
         return stray_variable(place, keyword, error, error_size);
-    /* A variable set to nothing is how shells take one back. */
+    /* An empty variable counts as unset: that is how shells take one back. */
     return *value ? bcri_config_store(config, row, value, name.text, place, error, error_size) : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of keywords, and what each kind of value has to look like. Pure. */
+/* The table of keywords, and what each kind of value must look like. No I/O. */
 #include "config_row.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 #include "bcri/escape.h"
 
-/* Two typing slips away is still the same word; among these keywords no two are that near. */
+/* A word that is two typing slips away is taken for the keyword; no two keywords are that close. */
 #define NEAR_MAX 2
 
 const struct bcri_config_row bcri_config_rows[BCRI_CONFIG_COUNT] = {
@@ -128,15 +128,15 @@ static bool suffix_ok(const char *text)
 {
     size_t length = strlen(text);
 
-    /* 253 bytes are a whole domain name. The characters are those of names and of IPv6 zones, none
-     * of which means anything to a shell or is the start of an option: the suffix never stands
-     * first. */
+    /* 253 bytes are a whole domain name. The characters are those of names and of IPv6 zones. None
+     * of them means anything to a shell, and none can begin an option, since the suffix never
+     * stands first. */
     return length <= 253 &&
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_%") == length;
 }
 
 /* No control character, not even a tab: values are shown to people and passed to programs. No space
- * at either end, which no file can give and nobody sees in a variable. */
+ * at either end: a file cannot give one, and a person does not see one in a variable. */
 static bool printable(const char *text)
 {
     size_t length = strlen(text);

@@ -35,7 +35,7 @@ extern const struct bcri_config_row bcri_config_rows[BCRI_CONFIG_COUNT];
 /* The row of `keyword` (`length` bytes, lower case), NULL if there is none. */
 const struct bcri_config_row *bcri_config_row_find(const char *keyword, size_t length);
 
-/* The row that somebody who wrote `keyword` (in any case) may have meant, or NULL. */
+/* The row that a user who wrote `keyword` (in any case) may have meant, or NULL. */
 const struct bcri_config_row *bcri_config_row_near(const char *keyword, size_t length);
 
 /* Whether `text` is a value for `row`. *number_out gets that of a COUNT or CHOICE. */

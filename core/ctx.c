@@ -76,8 +76,8 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
     error = bcrE_ARG;
     if (ctx->host->magic != BCRI_HOST_MAGIC || ctx->host->layout != layout)
         goto fail;
-    /* Not this one's affinity: it may be pinned to one, and the CCE that it waits for to another.
-     * Where that one runs is learnt from what it puts (cells/wait.c). */
+    /* Not the affinity of this CCE: it may be pinned to one processor, and the CCE that it waits
+     * for to another. It learns where that CCE runs from what that CCE puts (cells/wait.c). */
     ctx->cpus = (int)(bcri_load(&ctx->host->cpus) & INT_MAX);
     ctx->index = index;
     ctx->tag = BCRI_TAG(index);
@@ -115,7 +115,7 @@ void bcri_ctx_fini(struct bcri_ctx *ctx)
     memset(ctx, 0, sizeof *ctx);
 }
 
-/* One that cannot be mapped may be there, or have been there. */
+/* False for a segment that cannot be mapped: it may exist, or have existed. */
 static bool segment_never_was(const struct bcri_ctx *ctx, uint32_t seg)
 {
     return seg >= bcri_host_segments(ctx->host) ||
@@ -153,7 +153,7 @@ bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes)
            (ctx->map[bcri_ref_seg(ref)].units - (uint32_t)ref) * BCRI_REF_UNIT >= bytes;
 }
 
-/* A segment of records is the same for ever: whoever has found it stays with it. */
+/* A segment of records never changes, so a CCE that has found it keeps its number. */
 static uint32_t learn_record_seg(struct bcri_ctx *ctx, uint32_t group)
 {
     uint32_t seg = bcri_load_acquire(&ctx->host->record_seg[group]);

@@ -2,9 +2,9 @@
 /*
  * error.c -- the sentence that belongs to an error code.
  *
- * Pure: reads a table made from <bcr/error.h>, touches nothing else, bcr_errno least of all, so
- * that it can be called at any time by anyone, also before bcr_init and in a process that is no
- * CCE. Two codes with one number do not compile (duplicate case). */
+ * It reads a table made from <bcr/error.h> and touches nothing else, in particular not bcr_errno.
+ * So any thread can call it at any time, also before bcr_init and in a process that is no CCE. Two
+ * codes with one number do not compile (duplicate case). */
 #include <bcr.h>
 
 const char *bcr_strerror(int code)

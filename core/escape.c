@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How many bytes of the line one byte of the text can take. */
+/* The most bytes of the line that one byte of the text can become. */
 #define ESCAPE_MAX 4
 
 static bool tail_byte(unsigned char byte)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See eventfds.h. A sorted array: cells are armed far more often than they are asked for the first
- * time. */
+/* See eventfds.h. A sorted array, because look-ups are far more frequent than additions: a cell is
+ * armed many times but gets its descriptor once. */
 #include "bcri/eventfds.h"
 
 #include <pthread.h>
@@ -103,7 +103,8 @@ void bcri_eventfds_ring(struct bcri_eventfds *fds, bcri_ref cell)
     static const uint64_t one = 1;
     pthread_mutex_lock(&fds->mutex);
     size_t i = find(fds, cell);
-    /* It is non-blocking; full means readable, which is all that is wanted. */
+    /* The eventfd does not block. If its counter is full the write fails, but then it is readable
+     * already. */
     if (is_at(fds, i, cell) && write(fds->entry[i].fd, &one, sizeof one) < 0)
         (void)0;
     pthread_mutex_unlock(&fds->mutex);

@@ -2,7 +2,7 @@
 /* globals.c -- where bcr_cce, bcr_enlistor, bcr_cceord, bcr_archtype and bcr_errno lie.
  *
  * They are lvalues, as the guide's globals were. Before bcr_init, and in a fork of a CCE, the first
- * four are zeros of the calling thread: readable, and harmless to store to. */
+ * four are zeros of the calling thread, which may be read and stored to without harm. */
 #include <bcr.h>
 
 #include "bcri/cces.h"

@@ -2,9 +2,9 @@
 /* Allocating and freeing: the fast path, and what is tried when it fails. Spans are in heap_span.c,
  * page runs in heap_run.c, the areas and what they reserve in heap_area.c.
  *
- * Nothing here is journaled: a block exists for others from the moment its count is more than 0,
- * which the caller stores; until then, and again when its count is 0, it is free to whoever walks
- * the headers after the owner's death. */
+ * Nothing here is journaled: a block exists for other CCEs from the moment when the caller stores a
+ * count above 0. Until then, and again when the count is 0, the daemon, which walks the headers
+ * after the owner's death, takes the block for free. */
 #include <stdlib.h>
 
 #include "bcr/error.h"
@@ -13,7 +13,7 @@
 
 /* What one request looks for. */
 struct wanted {
-    uint32_t charge, class, pages; /* pages 0: of a class */
+    uint32_t charge, class, pages; /* pages 0: a block of `class` */
     bool reserve;
 };
 
@@ -51,10 +51,10 @@ static bool from_any(struct bcri_ctx *ctx, const struct wanted *wanted, struct b
     return false;
 }
 
-/* Looks for what has been freed lately. Whoever has only one page run in use, and lets it go for
- * each answer, finds it free just before it needs it, with header and data in the other's cache.
- * With a second one it finds the one before, which it has looked at while it waited. So after
- * exactly one was found, the next request takes pages instead. */
+/* Looks for blocks that were freed lately. A CCE that uses only one page run, and gives it away for
+ * each answer, finds it free just before it needs it, with header and data still in the other CCE's
+ * cache. With a second run it finds the previous one, at which it has looked while it waited. So
+ * after a look that has found exactly one run, the next request takes new pages instead. */
 static void look_for(struct bcri_heap *heap, const struct wanted *wanted)
 {
     struct bcri_heap_area *area = heap->area;
@@ -69,8 +69,8 @@ static void look_for(struct bcri_heap *heap, const struct wanted *wanted)
     heap->waited = false;
 }
 
-/* In the order of what it costs: the area at hand, with what has come home lately; any area; then
- * any, with all that has come home. */
+/* Tries what costs least first: the current area with blocks that have come back lately, then any
+ * area, then any area after a sweep for all blocks that others have freed. */
 static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                       struct bcri_region_shm **region_out)
 {
@@ -130,7 +130,7 @@ int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t arch
     return 0;
 }
 
-/* A block that is a page run, or none that is live. */
+/* Frees a block that is a page run; a block that is not live only counts as a bad free. */
 int bcri_heap_free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
 {
     if (span->charge[i] != BCRI_RUN_CHARGE || !bcri_run_free(span, i))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Areas of the comm heap: what an account of `nbytes` needs in memory, where areas lie in segments,
- * making and removing them. Several areas share a segment: it is made larger than its first area
- * needs, and only what an area uses is reserved. */
+/* Areas of the comm heap: how much memory an account of `nbytes` needs, where areas lie in
+ * segments, how they are made and removed. Several areas share a segment: it is made larger than
+ * its first area needs, and only the pages of its areas are reserved. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,8 +38,8 @@ static uint64_t pages_for_runs(uint64_t count, uint64_t pages)
     return count * pages + (count + headers->blocks - 1) / headers->blocks * headers->pages;
 }
 
-/* Pages for `blocks` blocks of one class. From an empty area two spans may be left that lie
- * anywhere, the current one and a spare; each may cost the others a hole of less than a span. */
+/* Pages for `blocks` blocks of one class. An empty area may still have two spans that lie anywhere,
+ * the current one and a spare. Each of them may leave a hole of less than a span. */
 static uint64_t pages_for_class(const struct bcri_heap_class *class, uint64_t blocks)
 {
     uint64_t spans = (blocks + class->blocks - 1) / class->blocks;
@@ -47,7 +47,7 @@ static uint64_t pages_for_class(const struct bcri_heap_class *class, uint64_t bl
     return spans * class->pages + holes * (class->pages - 1u);
 }
 
-/* Any one size above BCRI_HEAP_SPAN_MAX: the most that `nbytes` of charge can ask for. */
+/* The most pages that `nbytes` of charge can need for page runs of any one size. */
 static uint64_t pages_for_any_run(uint64_t nbytes)
 {
     const uint64_t exact = 64;
@@ -56,8 +56,8 @@ static uint64_t pages_for_any_run(uint64_t nbytes)
         uint64_t pages = pages_for_runs(nbytes / ((p - 1) * BCRI_HEAP_PAGE + 64), p);
         worst = pages > worst ? pages : worst;
     }
-    /* Above, p pages for a charge of (p - 1) * 4096 + 64 or more: the ratio falls with p, so that
-     * of 65 bounds them. */
+    /* Larger runs have p pages for a charge of (p - 1) * 4096 + 64 or more. The ratio falls with p,
+     * so the ratio for 65 pages bounds them all. */
     uint64_t least = exact * BCRI_HEAP_PAGE + 64;
     if (nbytes >= least) {
         uint64_t count = nbytes / least;
@@ -68,16 +68,17 @@ static uint64_t pages_for_any_run(uint64_t nbytes)
     return worst;
 }
 
-/* Any one size can be allocated in an empty area until the account is full. The most is asked for
- * by the sizes that are charged least for their class: then all of `nbytes` becomes blocks of that
- * class.
+/* Promise: in an empty area, blocks of any one size can be allocated until the account is full. The
+ * sizes that are charged least for their class need most: then all of `nbytes` becomes blocks of
+ * that class.
  *   - 33..64 bytes: charged 64, lies in 32 + 64, and a page holds 42: 1.53 times nbytes: the worst in a large area;
  *   - the least size of a class above: 1.28 times at 65 bytes, under 1.19 from 129 bytes up;
  *   - page runs of p pages: charged (p - 1) * 4096 + 64 at least: 1.065 times at p = 17, and less and less above.
- * In a small area it is the size of which just over a span's blocks fit, and two spans are needed.
- * Runs of one size leave no holes, since an empty area is one run but for what pages_for_class
- * accounts for. Beyond that, room for the first span of every class that fits, as far as that is in
- * proportion: it lets a small area serve a mix of sizes. */
+ * In a small area the worst size is the one of which just more blocks fit than one span has, so
+ * that two spans are needed. Runs of one size leave no holes, since an empty area is one free run
+ * except for what pages_for_class accounts for. The result also has room for the first span of
+ * every class that fits, in proportion to the area, so that a small area can serve a mix of
+ * sizes. */
 uint64_t bcri_heap_pages_for(uint64_t nbytes)
 {
     uint64_t worst = pages_for_any_run(nbytes);
@@ -130,8 +131,8 @@ static int room_for_seg(struct bcri_heap *heap, uint32_t seg)
 }
 
 /* How large to make a segment that needs `bytes` now. Address space is scarce where pointers have
- * 32 bits, and other CCEs map the whole segment: there the first is small, and each has twice the
- * room of the one before. */
+ * 32 bits, since other CCEs map the whole segment. There the first segment is small, and each is
+ * twice as large as the one before. */
 static uint64_t seg_size(const struct bcri_heap *heap, uint64_t bytes)
 {
     uint64_t room = SEG_ROOM_BYTES, size = bytes < SEG_TWICE_MAX ? bytes * 2 : bytes;
@@ -157,15 +158,15 @@ static uint64_t round_up(uint64_t value, uint64_t step)
     return (value + step - 1) / step * step;
 }
 
-/* The first page of a segment that an area may have: behind the directory, marks and table of
- * spans. */
+/* The first page of a segment that an area may have: it follows the directory, the `mark` bytes and
+ * the table of spans. */
 static uint64_t first_page(uint64_t seg_bytes)
 {
     uint64_t pages = seg_bytes / BCRI_HEAP_PAGE;
     return round_up(pages_of(bcri_heap_span_table(pages) + pages * sizeof(uint32_t)), page_step());
 }
 
-/* Makes a segment in which the front and `pages` behind it are reserved. */
+/* Makes a segment and reserves in it the front and `pages` behind it. */
 static int new_seg(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg **seg_out)
 {
     struct bcri_heap *heap = ctx->heap;
@@ -219,7 +220,7 @@ static uint64_t find_gap(const struct bcri_heap *heap, const struct bcri_heap_se
     return at + pages <= seg->pages ? at : 0;
 }
 
-/* Finds or makes room; on success its pages are reserved and read as zero. */
+/* Finds or makes room for an area; on success its pages are reserved and read as zero. */
 static int place_area(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg **seg_out,
                       uint64_t *first_out)
 {
@@ -270,7 +271,7 @@ static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, struct bcri_heap_area
     area->end_page = (uint32_t)(first + data);
     if (data != 0) /* below 64 bytes no block fits */
         bcri_pages_give(area, area->first_page, (uint32_t)data);
-    struct bcri_heap_area **link = &ctx->heap->areas; /* in the order of their places: find_gap */
+    struct bcri_heap_area **link = &ctx->heap->areas; /* ordered by first page, as find_gap needs it */
     while (*link != NULL && (*link)->first_page < area->first_page)
         link = &(*link)->next;
     area->next = *link;

@@ -14,8 +14,8 @@ struct bcri_run {
     uint32_t charge; /* units of 64 bytes; 0: not live (in the warm list, or the header is free) */
 };
 
-/* Free runs of one area: each known at its first and last page, and in a treap by (length,
- * address). */
+/* Free runs of one area. Each is recorded at its first and last page, and in a treap ordered by
+ * (length, address). */
 struct run_page {
     uint32_t free_len; /* at the first page of a free run: its pages; else 0 */
     uint32_t back;     /* at the last page of a free run: its first page; else 0 */
@@ -46,7 +46,7 @@ struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *are
 void bcri_spans_trim(struct bcri_heap_area *area);
 
 /* heap_run.c: blocks that are page runs. */
-bool bcri_run_is_warm(const struct bcri_heap_area *area, uint32_t pages); /* whether one of those is kept */
+bool bcri_run_is_warm(const struct bcri_heap_area *area, uint32_t pages); /* is one kept? */
 bool bcri_run_alloc(struct bcri_ctx *ctx, struct bcri_heap_area *area, uint32_t pages,
                     struct bcri_span **span_out, uint32_t *i_out);
 bool bcri_run_free(struct bcri_span *span, uint32_t i);

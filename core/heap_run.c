@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks above BCRI_HEAP_SPAN_MAX: a run of pages, and a header from a span of bare headers.
  *
- * The last few that were freed stay as they are, header and pages, and serve the next request for
- * as many pages: their memory is warm, and a loop over a few buffers touches no tree. They are
- * cooled, that is merged with their neighbours, before any pages are taken, and when the area is
- * empty, unless the only one lies where a first one would lie. */
+ * The last few runs that were freed stay as they are, header and pages, and serve the next request
+ * for as many pages: their memory is warm in the cache, and a loop over a few buffers does not
+ * touch the tree. They are cooled, that is merged with their neighbours, before pages are taken.
+ * They are also cooled when the area is empty, unless there is only one and it lies where the first
+ * run of an empty area would lie. */
 #include "heap_private.h"
 
 static void set_block(struct bcri_span *span, uint32_t i, uint32_t first, uint32_t pages)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The free pages of one area: address-ordered best fit with merging.
  *
- * A free run is known at its first page (free_len) and its last (back), so that neighbours find
- * each other, and is a node of a treap ordered by (length, address), so that the best fit is the
- * first node that is not too short. The nodes lie in the table of pages: nothing here allocates. An
- * area's pages are bounded by its page table below, which is never free, and by the next area's, or
- * the segment's end, above.
+ * A free run is recorded at its first page (free_len) and its last (back), so that neighbours find
+ * each other. It is also a node of a treap ordered by (length, address), so that the best fit is
+ * the first node that is not too short. The nodes lie in the private table of pages, so nothing
+ * here allocates. No run is merged beyond its area: first_page and end_page bound it.
  *
  * Source: Seidel, Aragon: Randomized search trees, 1996; Knuth, TAOCP 1, 2.5 (best fit, boundary
  * tags). */
 #include "heap_private.h"
 
-/* A node's place among its ancestors: any fixed mixing of its number will do. */
+/* A node's priority in the treap. Any fixed mixing of the page number will do. */
 static uint32_t rank_of(uint32_t page)
 {
     uint32_t x = page * 0x9e3779b1u;

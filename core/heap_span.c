@@ -2,13 +2,15 @@
 /* Spans: carving pages into blocks of one class, choosing the span to allocate from, giving empty
  * ones back.
  *
- * Where a span is: the current one of its class; or in its area's list, having free blocks; or
- * nowhere, being full. The list is first in, first out, so that spans which others empty have time
- * to become whole. One empty span of each class is kept in the list, a further one goes back to the
- * pages. Before pages are taken, everything idle is given back (bcri_area_trim), so that the best
- * fit sees all there is: what bcri_heap_pages_for promises rests on that. Order for those who walk
- * the headers: a span's entry in the page table is stored (release) when all its headers are
- * written, and cleared before its pages can serve anything else. */
+ * A span is the current one of its class, or it is in one of its area's two lists for that class:
+ * FREE if it is known to have free blocks, else FULL. The lists are first in, first out, so that
+ * spans whose blocks others free have time to become empty. One empty span of each class stays in
+ * the list; the pages of a further one are given back. Before pages are taken, everything idle is
+ * given back (bcri_area_trim), so that the best fit sees all free pages: the promise of
+ * bcri_heap_pages_for rests on that.
+ * A span's word in the shared table of spans is stored (release) after all its headers are written,
+ * and cleared before its pages can serve anything else. So a process that walks the headers finds
+ * only complete ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +108,7 @@ static void unlink_span(struct bcri_span *span)
         area->spare[span->class] = NULL;
 }
 
-/* Gives an empty span back; it is in no list. */
+/* Gives back the pages of an empty span, which must be in no list. */
 static void retire(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;
@@ -115,7 +117,7 @@ static void retire(struct bcri_span *span)
     uint32_t page = span->first_unit / BCRI_PAGE_UNITS;
     uint32_t pages = bcri_heap_classes[span->class].pages;
     bcri_store(&area->seg->span_word[page], 0);
-    atomic_thread_fence(memory_order_release); /* before the pages serve anything else */
+    atomic_thread_fence(memory_order_release); /* cleared before the pages are reused */
     for (uint32_t i = 0; i < pages; i++)
         area->seg->span_of[page + i] = NULL;
     bcri_pages_give(area, page, pages);
@@ -168,8 +170,8 @@ struct bcri_span *bcri_span_get(struct bcri_ctx *ctx, struct bcri_heap_area *are
 int bcri_span_edge(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;
-    /* The only block of its span, and the last such one is in use: the next request finds it at
-     * once. */
+    /* This block is the only one of its span, and the current span's is in use. Make this span the
+     * current one, so that the next request finds it at once. */
     if (span->blocks == 1 && area->current[span->class]->top == 0) {
         unlink_span(span);
         set_current(area, span);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks that others have freed: count 0 in a block's header is the truth, and the owner knows
- * privately which blocks are out.
+/* Blocks that others have freed. A block is free when the count in its header is 0; the owner's
+ * private tables say which blocks it has handed out.
  *
- * A freer stores count 0 (release), then 1 to the mark of the page (release). The owner clears the
- * mark by an exchange (acquire) and then reads the counts there. If the exchange reads that 1, the
- * count 0 happens before the look. A mark that is stored later stays for the next look. Where two
- * freers mark one page, C11 has the exchange synchronize with the last only; that the other's
- * count, which comes before its own mark, is seen as well, is what machines give on which a store
- * reaches all others at once: x86, ARMv8, RISC-V, s390x. Elsewhere that block would be found by the
- * next mark of its page, or when the turn of its span comes: late, not lost.
+ * A freer stores count 0 (release), then 1 to the `mark` byte of the page (release). The owner
+ * clears the byte by an exchange (acquire) and then reads the counts of that page. If the exchange
+ * has read that 1, the freer's count 0 happens before the owner's look. A byte that is stored later
+ * stays for the next look. When two freers store to one byte, C11 makes the exchange synchronize
+ * with the last one only. The owner sees the other's count as well on machines where a store
+ * reaches all processors at once: x86, ARMv8, RISC-V, s390x. Elsewhere the owner would find that
+ * block at the next free in that page, or when it comes to that span: late, but not lost.
  *
- * Most looks need no mark. Blocks go out and come back in about the same order, so who has run out
- * looks at the span that has been without free blocks for the longest, LOOK_BLOCKS at a time, and
- * asks for the lines of the next ones: marks then stay in the freer's cache. If the last block of
- * that span is still out, the freer is just at it, and must not be disturbed: the span waits
- * another turn. Marks are read, all of them, before an allocation is refused.
+ * Most looks do not read the `mark` bytes, which so stay in the freer's cache. Blocks go out and
+ * come back in about the same order. So an owner that has no free block left looks at the span that
+ * has been in the FULL list for longest, LOOK_BLOCKS blocks at a time, and prefetches the lines of
+ * the next ones. If the last block of that span is still out, the freer is probably at work there
+ * and must not be disturbed: the span goes to the end of the list. The owner reads all `mark` bytes
+ * before it refuses an allocation.
  *
- * Whoever waits looks and fetches then, since it has the time: if it waits for an answer the next
+ * A CCE that waits uses that time to look and to prefetch: if it waits for an answer, its next
  * allocation is near. */
 #include "bcri/segment.h"
 #include "heap_private.h"
@@ -40,17 +41,18 @@ void bcri_heap_freed(struct bcri_ctx *ctx, bcri_ref ref)
     bcri_step();
 }
 
-/* Whether somebody may hold it. */
+/* Whether the block is handed out, so that a CCE may hold it. */
 static bool is_out(const struct bcri_span *span, uint32_t i)
 {
     return span->charge[i] != 0 && (span->class != BCRI_CLASS_HEADERS || span->run[i].charge != 0);
 }
 
-/* In which order they go out: neighbours far apart, since two headers share a line, and since who
- * reads one line fetches the next as well, which the owner is about to write. */
+/* The order in which blocks are handed out. Neighbours are far apart, since two headers share a
+ * line, and since a processor that reads one line also fetches the next, which the owner is about
+ * to write. */
 static const uint8_t apart[LOOK_BLOCKS] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
 
-/* Takes the free ones among blocks [from, to); the lowest comes to lie on top of the stack. */
+/* Takes back the freed ones among blocks [from, to). The lowest ends up on top of the stack. */
 static uint32_t take_free(struct bcri_heap *heap, struct bcri_span *span, uint32_t from, uint32_t to)
 {
     struct bcri_heap_area *area = span->area;
@@ -74,7 +76,7 @@ static uint32_t take_free(struct bcri_heap *heap, struct bcri_span *span, uint32
 static void take_run(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
 {
     bcri_store(&bcri_span_header(span, i)->incarnation, ++heap->incarnation);
-    (void)bcri_run_free(span, i); /* may free the header of another run, but not the span: this one is warm */
+    (void)bcri_run_free(span, i); /* may free another run's header, but not the span: run i is warm now */
 }
 
 static uint32_t take_free_runs(struct bcri_heap *heap, struct bcri_span *span)
@@ -96,8 +98,8 @@ static void sweep(struct bcri_heap *heap, struct bcri_span *span)
         (void)bcri_span_edge(span);
 }
 
-/* Blocks go out and come back in about the same order: one that went out late is free, so are
- * probably the others. */
+/* Blocks go out and come back in about the same order: if one that went out late is free, the
+ * others probably are too. */
 static bool seems_free(const struct bcri_span *span)
 {
     uint32_t i = span->blocks - 1;
@@ -106,8 +108,8 @@ static bool seems_free(const struct bcri_span *span)
     return bcri_load(&bcri_span_header(span, i)->count) == 0;
 }
 
-/* Asks for up to `most` of the blocks that will be taken next, headers and first data, in order to
- * write them. */
+/* Prefetches, for writing, headers and first data of up to `most` of the blocks that will be taken
+ * next. */
 static void fetch(struct bcri_heap_area *area, uint32_t most)
 {
     const struct bcri_span *span = area->ahead;
@@ -131,7 +133,7 @@ static void fetch(struct bcri_heap_area *area, uint32_t most)
         area->ahead = NULL;
 }
 
-/* Takes free blocks of this class, if some seem to have come back. */
+/* Takes back blocks of this class if some seem to have been freed. */
 bool bcri_look_ahead(struct bcri_heap *heap, struct bcri_heap_area *area, uint32_t class)
 {
     struct bcri_span *span = area->current[class];
@@ -160,7 +162,7 @@ bool bcri_look_ahead(struct bcri_heap *heap, struct bcri_heap_area *area, uint32
     }
 }
 
-/* The next run in turn, if it has been freed. */
+/* Looks at the next run in turn and takes it back if it has been freed. */
 static void look_at_one_run(struct bcri_heap *heap, struct bcri_heap_area *area)
 {
     struct bcri_span *span = area->current[BCRI_CLASS_HEADERS];
@@ -201,7 +203,7 @@ uint32_t bcri_look_at_runs(struct bcri_heap *heap, struct bcri_heap_area *area)
     return take_free_runs(heap, area->current[BCRI_CLASS_HEADERS]);
 }
 
-/* Looks at all blocks whose page is marked; `all`: at all. */
+/* Looks at all blocks of the spans whose `mark` byte is set; with `all`, at all blocks. */
 void bcri_area_sweep(struct bcri_heap *heap, struct bcri_heap_area *area, bool all)
 {
     _Atomic uint8_t *mark = area->seg->dir->mark;
@@ -209,7 +211,7 @@ void bcri_area_sweep(struct bcri_heap *heap, struct bcri_heap_area *area, bool a
         if (!all && bcri_likely(bcri_load(&mark[page]) == 0))
             continue;
         struct bcri_span *span = area->seg->span_of[page];
-        /* Acquire: who set the mark had made its count 0. */
+        /* Acquire: the freer that stored 1 had stored count 0 before. */
         (void)atomic_exchange_explicit(&mark[page], 0, memory_order_acq_rel);
         if (span != NULL && span->first_unit == page * BCRI_PAGE_UNITS)
             sweep(heap, span);

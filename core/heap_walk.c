@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at a heap as a whole: every header of a segment, from any process; and whether the
- * owner's private lists, the shared page table and the headers agree. */
+/* Looks at a heap as a whole: walks every header of a segment, in any process, and checks whether
+ * the owner's private lists, the shared table of spans and the headers agree. */
 #include "bcri/segment.h"
 #include "heap_private.h"
 
-/* The front of a heap segment and how many pages there are, or NULL: it is none, or cannot be
+/* The front of a heap segment and its number of pages. NULL: it is no heap segment, or it cannot be
  * mapped. */
 static const struct bcri_heap_dir_shm *front_of(struct bcri_ctx *ctx, uint32_t seg, uint32_t *pages_out)
 {
@@ -47,9 +47,9 @@ void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
     }
 }
 
-/* A header may have become anything since: pages serve other spans, and data. So the table of spans
- * is looked at before and behind, as at the count of a sequence lock; its word is another one for
- * each span. */
+/* The header may have become anything since: its page may serve another span by now, or data. So
+ * this reads the page's word in the table of spans before and after the count, like the counter of
+ * a sequence lock; each span has a different word. */
 uint64_t bcri_heap_count_word(struct bcri_ctx *ctx, bcri_ref ref, uint32_t incarnation)
 {
     uint32_t pages;
@@ -69,8 +69,7 @@ uint64_t bcri_heap_count_word(struct bcri_ctx *ctx, bcri_ref ref, uint32_t incar
     const struct bcri_region_shm *region = bcri_at(ctx, ref);
     if (region == NULL)
         return 0;
-    uint64_t word =
-        bcri_load_acquire(&region->count); /* the incarnation that this count is of, or a later one */
+    uint64_t word = bcri_load_acquire(&region->count); /* so the incarnation below is this count's or later */
     uint32_t found = bcri_load(&region->incarnation);
     atomic_thread_fence(memory_order_acquire);
     return found == incarnation && bcri_load(&words[page]) == before ? word : 0;
@@ -119,7 +118,7 @@ static bool header_valid(const struct bcri_ctx *ctx, const struct bcri_span *spa
            (uint64_t)region->data_16 * 16 == start;
 }
 
-/* Adds what the span's live blocks are charged, and the pages of its runs. */
+/* Also adds up what the span's live blocks are charged, and the pages of its runs. */
 static bool span_valid(const struct bcri_ctx *ctx, const struct bcri_span *span, uint64_t *charged,
                        uint64_t *run_pages)
 {
@@ -151,8 +150,8 @@ static bool span_valid(const struct bcri_ctx *ctx, const struct bcri_span *span,
     }
     if (live + span->top != span->blocks)
         return false;
-    /* Charges of the free ones are 0, and there are as many as places in the stack: it is exact if
-     * none is twice. */
+    /* The stack has as many entries as there are blocks that are not live. So it is exact if each
+     * entry names a block without a charge and none is there twice. */
     for (uint32_t k = 0; k < span->top; k++) {
         if (span->stack[k] >= span->blocks || span->charge[span->stack[k]] != 0)
             return false;

@@ -27,8 +27,9 @@ static int up_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_k
 {
     return bcri_host_segment_add(up, fd, size_bytes, kind, BCRI_ENL_INDEX, seg_out);
 }
-/* Lent, not copied: the daemon must be able to repair when it has no descriptor to spare. Only the
- * worker's thread, which asks here, drops segments. */
+/* The descriptor is lent, not copied, so that the daemon can repair even when it has no descriptor
+ * to spare. This is safe, because only the worker's thread drops segments, and that thread is the
+ * one that asks here. */
 static int up_segment_fd(void *up, uint32_t seg)
 {
     int fd = bcri_host_segment_fd(up, seg);
@@ -95,7 +96,7 @@ static int record_room(struct bcri_host *host, uint32_t index)
 
 static int fill_identity(struct bcri_identity_shm *id, uint32_t index)
 {
-    /* 4 bytes that find the record (host 0, index; big-endian), 12 that nobody can guess. */
+    /* 4 bytes name the record (host 0, index; big-endian), and nobody can guess the other 12. */
     if (getrandom(id->identity + 4, BCRI_IDENTITY_BYTES - 4, 0) != BCRI_IDENTITY_BYTES - 4)
         return bcrE_NOMEM;
     id->identity[0] = 0;
@@ -105,10 +106,10 @@ static int fill_identity(struct bcri_identity_shm *id, uint32_t index)
     return 0;
 }
 
-/* Makes a record as good as new, while the worker may be going through the areas that hang at it,
- * as through everybody's: it finds none from here on, or finds another version, and looks again. So
- * the version changes behind the list and before the rest. Version and event go on counting, so
- * that nobody takes the new CCE for the old one. */
+/* Makes a record as good as new. The worker may be walking the list of areas of this record
+ * meanwhile, as it walks those of all records. From here on it finds no area, or it finds another
+ * version and looks again; so the version must change after the list's head and before the rest.
+ * The version and lock_event go on counting, so that no CCE takes the new CCE for the old one. */
 static void clear_record(struct bcri_record_shm *record)
 {
     enum { WORDS = sizeof *record / sizeof(uint32_t) };
@@ -161,7 +162,7 @@ void bcri_host_cce_release(struct bcri_host *host, uint32_t index)
             host->free_room = room;
         }
     }
-    if (host->free_count < host->free_room) { /* else the record is lost to this program, not the program */
+    if (host->free_count < host->free_room) { /* without room the record is not used again */
         bcri_store_release(&bcri_host_record(host, index)->id.state, BCRI_CCE_FREE);
         host->free_records[host->free_count++] = index;
     }

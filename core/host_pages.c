@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of cells: host.h. Segments of kind CELLS are the daemon's, and many CCEs have pages in
+/* Pages of cells: host.h. Segments of kind CELLS belong to the daemon, and many CCEs have pages in
  * each.
  *
- * A page is of one of two sorts for ever, as its segment is (cell.h has what lies in them); beyond
- * that any page serves anybody. Pages go out and come back in runs, which tile their segment: the
- * first page of each says how long it is and whose. Free runs that lie side by side become one when
- * somebody looks for room. */
+ * A page has one of two sorts for ever, that of its segment (cell.h says what lies in them). Within
+ * its sort any page can serve any CCE. Pages are given out and come back in runs, which tile their
+ * segment; the entry of a run's first page says how long the run is and which CCE owns it. Adjacent
+ * free runs are merged when the daemon looks for room. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 #define SEGMENT_PAGES 1024u /* address room, not memory */
 #define NOBODY        UINT32_MAX
 
-/* Of a page that begins a run. What is free has no more than `pages` and `owner`. */
+/* The entry of a page that begins a run. In a free run only `pages` and `owner` are set. */
 struct run {
     struct run *next, *before; /* of the same owner; `before` NULL: the first */
     struct page_segment *segment;
@@ -27,7 +27,7 @@ struct page_segment {
     struct page_segment *next;
     enum bcri_page_sort sort;
     uint32_t seg, pages;
-    uint32_t first_free; /* where a run begins; none before it is free */
+    uint32_t first_free; /* a page that begins a run; no run before it is free */
     struct run run[];    /* one for each page */
 };
 
@@ -76,9 +76,9 @@ static bool room_for_owner(struct pages *pages, uint32_t owner)
     return true;
 }
 
-/* A segment serves runs up to its size, and those that need a larger one have one of the next power
- * of two: so there are few sizes, and what is small does not make others map what is large. NULL:
- * no memory. */
+/* Segments have SEGMENT_PAGES, or, for a run that needs more, the next power of two. So there are
+ * few sizes, and a CCE that needs a small run does not have to map a large segment. NULL: no
+ * memory. */
 static struct page_segment *new_segment(struct bcri_host *host, enum bcri_page_sort sort, uint32_t pages)
 {
     const uint64_t bytes = (uint64_t)pages * BCRI_PAGE_BYTES;
@@ -161,8 +161,8 @@ static bool discard(const struct bcri_host *host, const struct run *run)
                            (uint64_t)run->pages * BCRI_PAGE_BYTES);
 }
 
-/* What the system does not let be emptied stays its owner's: the next one's of that index, when it
- * has ended. */
+/* Empties a run and makes it free. If the system refuses to empty it, the run stays with its owner,
+ * and later with the next CCE of that index. */
 static void give_back(struct bcri_host *host, struct run *run)
 {
     struct page_segment *segment = run->segment;
@@ -179,7 +179,7 @@ static void give_back(struct bcri_host *host, struct run *run)
         segment->first_free = (uint32_t)(run - segment->run);
 }
 
-/* The run of that CCE's that begins at `ref`, or NULL. */
+/* The run of CCE `owner` that begins at `ref`, or NULL. */
 static struct run *run_at(const struct bcri_host *host, uint32_t owner, bcri_ref ref)
 {
     const uint64_t page = bcri_ref_offset(ref) / BCRI_PAGE_BYTES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The registry's own memory; host.c, host_segments.c and host_pages.c only. The daemon goes by
- * this, not by the tables that everybody can write. */
+/* The registry's own memory; host.c, host_segments.c and host_pages.c only. The daemon relies on
+ * this, not on the shared tables, which every CCE can write. */
 #ifndef BCR_HOST_PRIVATE_H
 #define BCR_HOST_PRIVATE_H
 
@@ -12,9 +12,9 @@
 
 #define BCRI_HOST_PAGE 4096u
 
-/* LIVE: it is what the table says. GONE: nobody needs it, somebody may still be about to touch it.
- * IDLE: nobody is, and it waits to be given out again. A number whose file was closed has none and
- * stays GONE in the table. */
+/* LIVE: the segment is in use. GONE: no process needs it, but one may still be about to touch it.
+ * IDLE: no process will touch it, and its number can be given out again. A number whose file was
+ * closed is OWN_NONE here and stays GONE in the shared table. */
 enum own_state { OWN_NONE, OWN_LIVE, OWN_GONE, OWN_IDLE };
 
 struct own_segment {
@@ -54,13 +54,13 @@ struct bcri_host {
     struct bcri_eventfds *eventfds;
 };
 
-/* With the mutex held, or before anybody else is there. */
+/* Call these with the mutex held, or before any other thread knows the registry. */
 int bcri_host_room_for_number(struct bcri_host *host, uint32_t seg);
 void bcri_host_publish(struct bcri_host *host, uint32_t seg, int fd, uint64_t size_bytes,
                        enum bcri_seg_kind kind, uint32_t owner);
 int bcri_host_add_locked(struct bcri_host *host, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
                          uint32_t owner, uint32_t *seg_out);
-/* Gives the pages of a range back; it reads as zero. False: the system refuses. */
+/* Gives the pages of a range back; the range then reads as zero. False: the system refuses. */
 bool bcri_host_punch(const struct bcri_host *host, uint32_t seg, uint64_t offset_bytes,
                      uint64_t length_bytes);
 

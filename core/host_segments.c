@@ -3,10 +3,10 @@
  *
  *   --add--> LIVE --drop--> GONE --reuse--> IDLE --again--> LIVE
  *
- * A number keeps its file for as long as there is the program: whoever has mapped it, in whatever
- * use of the number, has mapped the right one. Only the file's pages go, at drop, and once more at
- * reuse, since a transaction that was being done at the drop may have stored there. What must hold
- * before reuse is the caller's to see to (cells/reclaim.h). */
+ * A number keeps its file for the life of the program: a process that has mapped it in an earlier
+ * use of the number has mapped the right file. Only the file's pages are given back: at drop, and
+ * once more at reuse, since a transaction that was under way at the drop may have stored there. The
+ * caller must make sure that a segment may be reused (cells/reclaim.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -135,7 +135,7 @@ bool bcri_host_punch(const struct bcri_host *host, uint32_t seg, uint64_t offset
     return rc == 0;
 }
 
-/* The number has no file any more, and is not given out again. */
+/* After this the number has no file, and is never given out again. */
 static void close_file(struct bcri_host *host, uint32_t seg)
 {
     struct own_segment *own = &host->segments[seg];
@@ -144,9 +144,10 @@ static void close_file(struct bcri_host *host, uint32_t seg)
     host->open_files--;
 }
 
-/* Files that are kept for another use must not take the descriptors that CCEs need now: each CCE
- * costs the daemon more other ones than it makes segments. So if all that are kept can come into
- * use again, they are fewer than half. */
+/* Files that are kept for another use must not take the descriptors that CCEs need now. Each CCE
+ * costs the daemon more other descriptors than it makes segments. So segments that can all be in
+ * use at the same time take fewer than half of the descriptors, and only beyond half files are
+ * closed. */
 static bool too_many_files(const struct bcri_host *host)
 {
     struct rlimit limit;
@@ -166,7 +167,8 @@ void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg, bool keep)
     pthread_mutex_unlock(&host->mutex);
 }
 
-/* NULL: no memory for one more. */
+/* The list of idle segments of this kind and size. NULL: there is none, or no memory to make
+ * one. */
 static struct idle_sort *sort_of(struct bcri_host *host, uint32_t kind, uint64_t size_bytes, bool make)
 {
     for (size_t i = 0; i < host->idle_count; i++)

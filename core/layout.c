@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout signature of this floor: layout.h. FNV-1a:
+/* The layout signature of this layer: layout.h. FNV-1a:
  * http://www.isthe.com/chongo/tech/comp/fnv/ */
 #include "bcri/layout.h"
 
@@ -47,7 +47,7 @@ uint32_t bcri_layout_fold(uint32_t below, const struct bcri_layout_part *parts, 
     return hash;
 }
 
-/* How blocks lie in a span is a table, not a struct. */
+/* The table of size classes is no struct, so the generated list does not have it. */
 static uint32_t fold_classes(uint32_t hash)
 {
     for (int i = 0; i < BCRI_HEAP_CLASSES; i++) {

@@ -15,8 +15,8 @@
 #include "bcri/corrupt.h"
 #include "bcri/stopped.h"
 
-/* Whoever's time is up waits for a holder that runs, or wants to, and looks again so often whether
- * it is stopped meanwhile. */
+/* A waiter whose time is up goes on waiting for a holder that is not stopped. It checks this often
+ * whether the holder is stopped by now. */
 #define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
 
 bool bcri_membarrier_register(void)
@@ -31,7 +31,7 @@ bool bcri_fence_everybody(const struct bcri_ctx *ctx)
     return failed == 0 && !ctx->full_fence;
 }
 
-/* In lock_sleepers. */
+/* The bits of lock_sleepers. */
 enum { SLEEPERS = 1, DAEMON = 2 };
 
 void bcri_unlock_wake(struct bcri_ctx *ctx)
@@ -49,8 +49,8 @@ void bcri_unlock_wake(struct bcri_ctx *ctx)
         bcri_bell_ring_index(ctx, BCRI_ENL_INDEX, BCRI_REF_NONE);
 }
 
-/* Sleeps until lock_event of the holder is not `event` any more, or until then. Once in it, when it
- * has become long, somebody is told. */
+/* Sleeps until lock_event of the holder differs from `event`, or until `until_ns`. A sleep of a
+ * second is reported once (holder_stays). */
 static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uint32_t *lock_event,
                               uint32_t event, uint64_t until_ns)
 {
@@ -64,7 +64,7 @@ static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uin
     bcri_futex_wait(lock_event, event, until_ns);
 }
 
-/* Until the release, or the deadline, or anything else. */
+/* Sleeps until the release or the deadline; it may return early. */
 static void sleep_until_release(const struct bcri_holder_wait *wait, uint32_t holder, uint64_t until_ns)
 {
     struct bcri_ctx *const ctx = wait->ctx;
@@ -75,7 +75,7 @@ static void sleep_until_release(const struct bcri_holder_wait *wait, uint32_t ho
     }
     uint32_t event = bcri_load_acquire(&record->bell.lock_event);
     bcri_store(&ctx->bell->waits_on, holder);
-    if (ctx->full_fence) { /* it cannot make others fence, so it must not sleep */
+    if (ctx->full_fence) { /* this CCE cannot make others fence, so it must not sleep */
         sched_yield();
     } else {
         atomic_fetch_or_explicit(&record->bell.lock_sleepers, SLEEPERS, memory_order_seq_cst);
@@ -86,7 +86,7 @@ static void sleep_until_release(const struct bcri_holder_wait *wait, uint32_t ho
     bcri_store(&ctx->bell->waits_on, 0);
 }
 
-/* The daemon does not sleep. */
+/* Parks the daemon's piece of work, which takes the place of a sleep. */
 static int look_again_or_park(const struct bcri_holder_wait *wait, uint32_t holder)
 {
     struct bcri_record_shm *record = bcri_record(wait->ctx, holder - 1);
@@ -99,9 +99,10 @@ static int look_again_or_park(const struct bcri_holder_wait *wait, uint32_t hold
     return BCRI_HOLDER_STAYS;
 }
 
-/* Whether nobody can be behind that tag: none of the program's CCEs, one that has ended and is
- * repaired, the asker itself. That is corrupt (corrupt.h): true for the daemon only. No record is
- * given out again while anybody waits in an operation. */
+/* Whether no holder can have that tag: it is no CCE of the program, or one that has ended and is
+ * repaired, or the waiter itself. Such a word is corrupt (corrupt.h), so only the daemon gets true.
+ * The answer cannot be out of date: the daemon gives no record out again while a CCE waits in an
+ * operation. */
 static bool is_nobody(const struct bcri_holder_wait *wait, uint32_t holder)
 {
     struct bcri_ctx *const ctx = wait->ctx;
@@ -109,14 +110,16 @@ static bool is_nobody(const struct bcri_holder_wait *wait, uint32_t holder)
     if (holder != ctx->tag && holder - 1 < bcri_host_records(ctx->host))
         record = bcri_record(ctx, holder - 1);
     uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;
-    /* What it held was given up before it was called DEAD: look again. */
+    /* The daemon releases what a dead CCE held before it stores DEAD, so the word must be read
+     * again after the state. */
     bool nobody = (state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD) && wait->holder(wait->what) == holder;
     if (nobody)
         bcri_corrupt_at(ctx, "a lock of nobody's", wait->what);
     return nobody;
 }
 
-/* Whether it is, or waits itself for somebody who is; or is dead, and its repair waits so. */
+/* Whether the holder is stopped, or waits for a CCE that is, or is dead and its repair waits for
+ * one. */
 static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
 {
     enum { HOPS = 16 }; /* more than the order of locks allows */
@@ -138,8 +141,8 @@ int bcri_sleep_on_holder(void *arg, uint64_t deadline_ns)
     const uint32_t holder = wait->holder(wait->what);
     if (holder == 0)
         return BCRI_NOT_YET;
-    /* One look in each wait, when it has become a long one: before the first sleep, from which
-     * nobody may wake us. */
+    /* Each wait checks the holder once, before its first sleep: without a holder nobody would wake
+     * this CCE. */
     const bool known = wait->somebody;
     wait->somebody = true;
     if (!known && is_nobody(wait, holder)) {

@@ -104,7 +104,7 @@ static void lose(struct bcri_log *log)
     log->lost_total++;
 }
 
-/* Catches up on lost lines; false if even that cannot be written. */
+/* Writes the record about lost lines; false if even that cannot be written. */
 static bool tell_lost(struct bcri_log *log)
 {
     struct bcri_log_who who = owner(log);

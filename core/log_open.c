@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating a daemon's log file in a directory where everybody may write.
+/* Creates a daemon's log file in a directory where every user may write.
  *
- * The name can be foretold, so somebody may have put a file, a link or a FIFO there. Invariants:
- * the descriptor that is returned is of a file that this call created; nothing that stood there
- * before is written to, followed, read or waited for; the only thing ever done to such a file is to
- * rename one that is a plain file of our own. Every step goes through one descriptor of the
- * directory, so that a directory exchanged meanwhile changes nothing. */
+ * The name can be predicted, so another user may have put a file, a link or a FIFO there.
+ * Invariants: the returned descriptor is that of a file which this call has created. What had that
+ * name before is not written to, followed, read or waited for. It is only renamed, and only if it
+ * is a plain file of this user. Every step goes through one descriptor of the directory, so it does
+ * no harm if the directory is exchanged meanwhile. */
 #include "bcri/log.h"
 
 #include <errno.h>
@@ -30,8 +30,8 @@ static bool program_ok(const char *program)
     return length > 0 && length <= PROGRAM_MAX && strspn(program, allowed) == length;
 }
 
-/* Renames what stands in the way to `old_name`, if that is a plain file of our own that no program
- * has in use. */
+/* Renames the file that has the name to `old_name`, if it is a plain file of this user that no
+ * program has in use. */
 static int set_aside(int dir, const char *name, const char *old_name, const char *path, char *error,
                      size_t error_size)
 {
@@ -84,8 +84,8 @@ static int create(int dir, const char *program, const char *path, char *error, s
                         0600);
 
         if (fd >= 0) {
-            /* Says that the log is in use. Some network file systems cannot; then nobody is
-             * told. */
+            /* Says that the log is in use. Some network file systems have no such lock; then other
+             * programs cannot see it. */
             (void)flock(fd, LOCK_EX | LOCK_NB);
             return fd;
         }
@@ -95,7 +95,7 @@ static int create(int dir, const char *program, const char *path, char *error, s
                 "cannot create the log %s: %s; name a directory that you may write in by the keyword tempdir "
                 "of ~/.bcrrc or by BCR_TEMPDIR",
                 path, strerror(errno));
-        if (attempt == 3) /* both names are one file, or somebody puts it back each time */
+        if (attempt == 3) /* both names are one file, or another process puts it back each time */
             return bcri_refuse(error, error_size, -EEXIST,
                                "cannot create the log %s: what stands there cannot be renamed to .old; "
                                "remove both, or choose another tempdir",
@@ -160,7 +160,7 @@ static int rename_own(const struct bcri_log *log, int dir, const char *name, con
     if (fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : -errno;
     if (own.st_dev != there.st_dev || own.st_ino != there.st_ino)
-        return 0; /* somebody else has moved it; what stands there is create()'s to judge */
+        return 0; /* another process has moved it; create() judges what has the name now */
     return renameat(dir, name, dir, old_name) < 0 ? -errno : 0;
 }
 

@@ -71,7 +71,7 @@ static uint64_t cpus_in(const struct group_at *at, bool is_unified)
     return quota / period + (quota % period != 0);
 }
 
-/* The least that any group which this process is in, or that is above one, gives. `controller`
+/* The least that any of this process's groups, and of the groups above them, gives. `controller`
  * names it as version 1 does. */
 static uint64_t least(const char *root, const char *controller,
                       uint64_t (*given)(const struct group_at *at, bool is_unified))
@@ -126,8 +126,8 @@ uint32_t bcri_machine_cpu_quota(const char *root)
     return cpus < UINT32_MAX ? (uint32_t)cpus : UINT32_MAX;
 }
 
-/* More processors than fit into one cpu_set_t are as good as that many: it matters whether there
- * are two. */
+/* If there are more processors than fit into one cpu_set_t, that many are enough: callers only need
+ * to know whether there are at least two. */
 uint32_t bcri_machine_cpus(void)
 {
     cpu_set_t allowed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting the holders of a region: the protocol of region.h, and its repair.
  *
- * Invariant: between bcri_region_hold or bcri_region_drop and bcri_count_committed the journal says
- * exactly whether the change is done, whatever others have done to the word since. */
+ * Invariant: from bcri_region_hold or bcri_region_drop until bcri_count_committed the journal says
+ * exactly whether the change is done, whatever others do to the word meanwhile. */
 #include "bcri/region.h"
 
 #include "bcr/error.h"
@@ -31,7 +31,7 @@ static int look_at_count(void *arg)
     return bcri_holder_seen(wait);
 }
 
-/* The rest of lock_word: somebody else has it, or it has changed. */
+/* The slow path of lock_word: another CCE has the word locked, or has changed it. */
 static __attribute__((noinline)) bool lock_word_slow(struct bcri_ctx *ctx, struct bcri_region_shm *region,
                                                      uint32_t *count_out)
 {
@@ -43,8 +43,8 @@ static __attribute__((noinline)) bool lock_word_slow(struct bcri_ctx *ctx, struc
     return true;
 }
 
-/* {c, 0} -> {c, me}. Pairs with the release in unlock_word: who gets the word has seen all that
- * earlier holders did. False: the daemon is parked. */
+/* Locks the word: {c, 0} -> {c, me}. The acquire pairs with the release in unlock_word, so a CCE
+ * that gets the word sees all that earlier lock owners did. False: the daemon is parked. */
 BCRI_INLINE bool lock_word(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t *count_out)
 {
     uint64_t word = bcri_load(&region->count);
@@ -80,8 +80,8 @@ static void journal_state(struct bcri_journal_shm *journal, enum bcri_cw_state s
     bcri_step();
 }
 
-/* The word was seen as {1, 0}: it is ours alone, and stays so until the enclosing operation lets
- * others have it. */
+/* The caller has read {1, 0}: it is the only holder, and stays the only one until the enclosing
+ * operation gives the region to others. */
 static void change_alone(struct bcri_journal_shm *journal, bcri_ref ref, struct bcri_region_shm *region,
                          uint32_t count)
 {
@@ -109,7 +109,7 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
     }
     journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
     uint32_t count = 0;
-    (void)lock_word(ctx, region, &count); /* of a CCE's: the daemon holds nothing */
+    (void)lock_word(ctx, region, &count); /* it cannot fail: the daemon never calls this */
     if (more > UINT32_MAX - count) {
         unlock_word(ctx, region, count);
         bcri_count_committed(ctx);
@@ -119,26 +119,26 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
     return 0;
 }
 
-/* The daemon's: somebody who may be stopped has the count word. So the hold passes to an ID of the
- * daemon's own. */
+/* For the daemon: a CCE that may be stopped has the count word locked. So the hold passes to one of
+ * the daemon's own IDs. */
 static __attribute__((noinline)) void keep_hold(struct bcri_ctx *ctx, bcri_ref ref)
 {
     bcri_count_committed(ctx);
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (slot == NULL)
-        return; /* no memory: it stays held */
+        return; /* no memory for an ID: the region stays held */
     bcri_store(&slot->word, bcri_slot_live(ref));
     ctx->daemon.kept_drops++;
 }
 
-/* False: the count word could not be had, and nothing has happened. */
+/* Drops one hold. False: the daemon could not lock the count word, and nothing has happened. */
 BCRI_INLINE bool drop(struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_journal_shm *journal = ctx->journal;
     struct bcri_region_shm *region = bcri_at(ctx, ref);
     if (bcri_unlikely(region == NULL))
         return true; /* memory that cannot be mapped stays held: a leak is better than a guess */
-    /* Read before the count falls to 0: from then on the header may be the owner's again. */
+    /* Read before the count falls to 0: from then on the owner may use the header again. */
     bool own = region->home == ctx->index;
     if (bcri_likely(bcri_load_acquire(&region->count) == BCRI_COUNT_ONE)) {
         change_alone(journal, ref, region, 0);
@@ -165,7 +165,7 @@ void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref)
     if (bcri_likely(drop(ctx, ref)))
         return;
     keep_hold(ctx, ref);
-    ctx->daemon.parked = parked; /* not the piece of work at hand */
+    ctx->daemon.parked = parked; /* the piece of work at hand is not parked by this */
 }
 
 void bcri_drops_again(struct bcri_ctx *ctx)
@@ -187,7 +187,7 @@ void bcri_drops_again(struct bcri_ctx *ctx)
 bool bcri_count_try(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *count_out)
 {
     struct bcri_region_shm *region = bcri_at(ctx, ref);
-    *count_out = 0; /* no such region: a transaction's store goes nowhere too */
+    *count_out = 0; /* there is no such region: the transaction's store goes nowhere too */
     if (region == NULL)
         return true;
     journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
@@ -219,8 +219,9 @@ void bcri_count_committed(struct bcri_ctx *ctx)
     bcri_step();
 }
 
-/* What the dead one has on the region, or had. Its own blocks nobody else allocates; others' may be
- * their owner's again, and hold another region: then the change is done. */
+/* `word` is the count word of the region that the dead CCE was changing. Only the dead CCE itself
+ * would have allocated its own blocks again. The owner of another block may have allocated it
+ * again, for another region: then `word` is 0, and the change is done. */
 enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);

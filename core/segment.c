@@ -20,13 +20,13 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* Reservations below this are not worth reading /proc for: fallocate itself refuses when memory is
+/* A reservation below this is not worth reading /proc: fallocate itself refuses when memory is
  * really out. */
 #define ASK_FROM_BYTES (UINT64_C(256) << 10)
 
-/* A file size limit (ulimit -f) holds for memory files too, and going beyond it raises a signal:
- * that is to be an error of one call, not the end of the process. The signal comes to this thread,
- * before ftruncate returns. */
+/* A file size limit (ulimit -f) holds for memory files too, and exceeding it raises SIGXFSZ. That
+ * must be an error of one call, not the end of the process. The signal comes to this thread before
+ * ftruncate returns. */
 static int set_size(int fd, uint64_t size_bytes)
 {
     sigset_t beyond, before;
@@ -81,7 +81,8 @@ void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t s
     struct stat status;
     if (size_bytes == 0 || size_bytes > SIZE_MAX)
         return NULL;
-    /* Behind the end of the file nothing can be touched. Files do not change in size. */
+    /* A store behind the end of the file would raise SIGBUS, so the sizes must agree. The file's
+     * size never changes. */
     if (fstat(fd, &status) != 0 || (uint64_t)status.st_size != size_bytes) {
         bcri_corrupt(ctx, "the entry of a segment", bcri_ref_make(seg, 0));
         return NULL;
@@ -118,7 +119,8 @@ void *bcri_segment_map(struct bcri_ctx *ctx, uint32_t seg)
     return base;
 }
 
-/* Without memory for that it stays unused until this CCE ends. */
+/* Remembers a segment for the next use. Without memory for that it stays unused until this CCE
+ * ends. */
 static void note_kept(struct bcri_ctx *ctx, uint32_t seg, enum bcri_seg_kind kind, uint64_t size_bytes)
 {
     if (ctx->kept.count == ctx->kept.room) {
@@ -151,7 +153,8 @@ static bool take_kept(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t si
     return false;
 }
 
-/* A number that is given out again has its file, which may be mapped here since its last use. */
+/* Gets a number that is used again. It still has its file, which may be mapped here since its last
+ * use. */
 static bool take_again(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t size_bytes, uint32_t *seg_out)
 {
     return take_kept(ctx, kind, size_bytes, seg_out) ||
@@ -238,7 +241,7 @@ int bcri_segment_pages_take(struct bcri_ctx *ctx, uint32_t owner, const uint32_t
         if (got.fd[sort] >= 0)
             give_back(ctx, got.fd[sort]);
         else if (pages[sort] != 0)
-            error = bcrE_NOMEM; /* it came without its descriptor: this process may have no more */
+            error = bcrE_NOMEM; /* no descriptor came: this process may have none left */
     }
     if (error != 0 && owner == ctx->index)
         bcri_segment_pages_back(ctx, got.ref);
@@ -251,8 +254,8 @@ void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_by
 {
     if (length_bytes == 0)
         return;
-    /* MADV_REMOVE needs no descriptor, but refuses memory that is locked, and qemu-user says yes
-     * and does nothing. */
+    /* MADV_REMOVE would need no descriptor, but it refuses locked memory, and qemu-user reports
+     * success without doing anything. */
     int fd = ctx->upcalls->segment_fd(ctx->up, seg), rc = -1;
     if (fd >= 0) {
         do

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* self.c -- which CCE the calling thread belongs to.
  *
- * A thread that found the process's context keeps it in its thread-local word, so `process` is read
- * once per thread. Only fork makes that word wrong, and then in the child's one thread alone: the
- * handler of pthread_atfork clears it there. It is registered with the first context, thus in every
- * process that could have something to lose. */
+ * A thread that has found the process's context keeps it in its thread-local word, so `process` is
+ * read once per thread. Only fork makes that word wrong, and only in the child's one thread: the
+ * handler of pthread_atfork clears it there. The handler is registered with the first context, so
+ * every process that has a context has it. */
 #include "bcri/self.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Region IDs: slot.h. Chunk 0 lies in the record; chunk k > 0 holds 256 << (k - 1) slots in a
- * segment of its own, whose reference stands in record->slot_chunk[k - 1]. Addresses of slots never
- * change: the program holds them. */
+ * segment of its own, whose reference is in record->slot_chunk[k - 1]. The address of a slot never
+ * changes, because the program holds it. */
 #include "bcri/slot.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static bcri_ref chunk_ref(struct bcri_ctx *ctx, uint32_t index, struct bcri_reco
     return bcri_load_acquire(&record->slot_chunk[chunk - 1]);
 }
 
-/* Makes the chunk in which `address` lies the near one. False: none of this CCE's. */
+/* Makes the chunk in which `address` lies the cached one. False: no chunk of this CCE has it. */
 static bool cache_chunk(struct bcri_ctx *ctx, uintptr_t address)
 {
     for (uint32_t chunk = 0; chunk < ctx->slots.chunks; chunk++) {

@@ -2,9 +2,9 @@
 /*
  * archtype.h -- how a machine lays out C's atomic types, in one positive int.
  *
- * An archtype describes instead of enumerating, so that a machine nobody thought of needs no table.
- * It stands in every region's header and travels to other hosts: the encoding below is fixed for
- * ever.
+ * An archtype describes a machine instead of naming it in a table, so new machines need no entry.
+ * It stands in every region's header and travels to other hosts. So the encoding below never
+ * changes.
  *
  *    31 30..28 27..25  24    23..20   19..16   15..12   11..8    7..4     3..0
  *   +--+------+-------+-----+--------+--------+--------+--------+--------+--------+
@@ -16,12 +16,12 @@
  *   float:  1 IEEE 754 binary32 (4 bytes) and binary64 (8 bytes); 0 and 2..7 are not archtypes
  *
  * char is always one signed byte, and a CCE's identity 16 bytes aligned to 4, on every machine. The
- * value 0 is no archtype ("mine" in public calls); small numbers and most random ones are not
- * either.
+ * value 0 is no archtype (in public calls it means "mine"). Small numbers and most random ones are
+ * not archtypes either.
  *
  * Examples: x86-64 Linux 0x02faffa5, s390x Linux 0x03faffa5, i386 Linux 0x02babaa5.
  *
- * Source: BCR guide, "The CDS Approach", for what an archtype is for; the encoding is this
+ * Source: BCR guide, "The CDS Approach", for the purpose of archtypes; the encoding is this
  * project's. */
 #ifndef BCRI_ARCHTYPE_H
 #define BCRI_ARCHTYPE_H
@@ -38,9 +38,9 @@ enum { BCRI_ARCHTYPE_SIZE_MAX = 8, BCRI_ARCHTYPE_ALIGN_MAX = 8 };
  * i386 a double alone is aligned to 8, in a struct to 4). */
 int bcri_archtype_native(void);
 
-/* Is this an archtype some machine could have? Sizes must grow from short to longlong and from
- * float to double, each at least what C asks for, and no alignment may exceed its size (arrays
- * would not work). */
+/* Whether some machine could have this archtype. Sizes must not shrink from short to longlong and
+ * from float to double, and each must be at least what C asks for. No alignment may exceed its
+ * type's size, or arrays would not work. */
 bool bcri_archtype_valid(int archtype);
 
 /* Size and struct alignment in bytes of one bcrT_ type (flags removed) in a region of a valid
@@ -48,7 +48,7 @@ bool bcri_archtype_valid(int archtype);
 int bcri_archtype_size(int archtype, int type);
 int bcri_archtype_align(int archtype, int type);
 
-/* Does the most significant byte come first? */
+/* Whether the most significant byte comes first. */
 bool bcri_archtype_bigendian(int archtype);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Atomic access with the order in the helper's name, and the compiler fence between journal steps.
  *
- * Every word that two processes touch is _Atomic; the helpers below are the only way it is
- * accessed. bcri_step() keeps program order in the compiled code and nothing more: it is enough for
- * journals, because a process that was killed has executed a prefix of its program, and every store
- * of that prefix is visible to the daemon by the time the kernel has told it of the death. It
- * orders nothing between two running processes.
+ * Every word that two processes touch is _Atomic. The helpers below are the only way to access it,
+ * except for read-modify-write operations, which name their order in the call. bcri_step() keeps
+ * program order in the compiled code and nothing more. That is enough for journals: a killed
+ * process has executed a prefix of its program, and the daemon sees every store of that prefix by
+ * the time the kernel tells it of the death. bcri_step() orders nothing between two running
+ * processes.
  *
  * Source: C11 memory model; Linux membarrier(2) for the asymmetric fences in lock.c. */
 #ifndef BCRI_ATOMICS_H
@@ -37,16 +38,17 @@ static inline void bcri_cpu_pause(void)
 #endif
 }
 
-/* For the few routines on the fast paths whose callers pass constants that decide most of their
- * branches. */
+/* For the few routines on the fast paths whose callers pass constants, which decide most of the
+ * routine's branches at compile time. */
 #define BCRI_INLINE static inline __attribute__((always_inline))
 
 #define bcri_likely(x)   __builtin_expect(!!(x), 1)
 #define bcri_unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Asks for the line of `p` in order to write it. By its own name where it has one: compilers take
- * the builtin for a prefetch for reading unless told that every processor knows PREFETCHW, and that
- * one leaves the line shared. (64-bit processors that do not know it do nothing.) */
+/* Fetches the cache line of `p` for writing. On x86-64 the instruction is written out: unless a
+ * compiler is told that every processor knows PREFETCHW, it turns the builtin into a prefetch for
+ * reading, which leaves the line shared. (A 64-bit processor that does not know PREFETCHW does
+ * nothing.) */
 static inline void bcri_prefetch_write(const volatile void *p)
 {
 #if defined(__x86_64__)

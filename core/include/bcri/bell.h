@@ -2,19 +2,20 @@
 /* One doorbell per CCE, and the futex calls.
  *
  * A CCE that is about to sleep stores sleeping = 1, fences, reads `bell`, looks once more at
- * everything it waits for, and futex-waits for `bell` to change. Whoever makes something true for
- * it stores that first, then rings: fences, counts `bell` up, and wakes if `sleeping` was set.
- * Either the sleeper's second look sees the change, or the ringer sees `sleeping`. A CCE that is
- * awake costs the ringer no system call. Death of the ringer between store and ring: enl rings for
- * it (cells/repair.c). Model: test/spin/bell.pml.
+ * everything it waits for, and futex-waits for `bell` to change. The ringer is the CCE that makes
+ * something true which the sleeper waits for. It stores that first and then rings: it fences,
+ * counts `bell` up, and wakes the sleeper if `sleeping` is set. Either the sleeper's second look
+ * sees the change, or the ringer sees `sleeping`. A CCE that is awake costs the ringer no system
+ * call. If the ringer dies between its store and its ring, the daemon rings for it
+ * (cells/repair.c). Model: test/spin/bell.pml.
  *
- * A CCE with many requests wants to know which was served. So a ringer leaves beside the bell, at
- * rung_for[n % 4] for ring number n, that number and half of the cell's reference. It is a hint:
- * who reads another number there, since the ringer is not there yet, or has died, or has no cell to
- * tell, looks at all of its requests.
+ * A CCE with many requests wants to know which one was served. So the ringer stores beside the
+ * bell, at rung_for[n % 4] for ring number n, that number and the low half of the cell's reference.
+ * It is a hint. The CCE may read another number there, because the ringer has not stored yet, has
+ * died, or has no cell to name; then it looks at all of its requests.
  *
- * A ticket at a cell's ring needs no bell until its waiter sleeps: it marks the ring's entry
- * (cells/). */
+ * A waiter with a ticket at a cell's ring needs no bell until it sleeps: then it sets the sleep
+ * flag in the ring's entry (cells/). */
 #ifndef BCRI_BELL_H
 #define BCRI_BELL_H
 
@@ -28,13 +29,14 @@
 void bcri_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t deadline_ns);
 void bcri_futex_wake(_Atomic uint32_t *word, int32_t most);
 
-/* What ring number `number` leaves. */
+/* What the ringer stores in rung_for at ring number `number`. */
 static inline uint64_t bcri_rung_for(uint32_t number, bcri_ref cell)
 {
     return (uint64_t)number << 32 | (uint32_t)cell;
 }
 
-/* Rings the CCE of `record`; `cell` is where a request of it was answered, or none. */
+/* Rings the CCE of `record`. `cell` is the cell where one of its requests was served, or
+ * BCRI_REF_NONE. */
 static inline void bcri_bell_ring_for(struct bcri_record_shm *record, bcri_ref cell)
 {
     uint32_t number = atomic_fetch_add_explicit(&record->bell.bell, 1, memory_order_seq_cst);
@@ -51,11 +53,12 @@ static inline void bcri_bell_ring(struct bcri_record_shm *record)
 /* The same for the CCE of record `index`, if there is one. */
 void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell);
 
-/* The processor this thread runs on, modulo 256, without a system call: a hint. The C library
- * registers a restartable- sequence area per thread, in which the kernel keeps the number. */
+/* The processor on which this thread runs, modulo 256: a hint. bcri_current_cpu() needs no system
+ * call where the C library registers a restartable-sequence area per thread, in which the kernel
+ * keeps the number. This routine is for threads without one. */
 uint32_t bcri_current_cpu_slow(void);
-/* The same, not modulo 256, where the kernel keeps it, else negative: for a thread it is always the
- * one or the other. */
+/* The number that the kernel keeps for this thread, not modulo 256; negative if it keeps none.
+ * Which of the two holds never changes during a thread's life. */
 static inline int32_t bcri_kept_cpu(void)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)

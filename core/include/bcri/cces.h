@@ -6,13 +6,13 @@
  *     0        2        4                                   16
  *     | host   | index  | random bytes that nobody can guess |      host and index big-endian; this host is 0
  *
- * all zero meaning "no CCE" (the int -1). Each CCE keeps a private table from its own ints, counted
- * from 1, to the identities it has met. Equal identities give the same int, an int is never given a
- * second meaning, and the table grows as long as there is memory. An identity that fits no CCE is
- * kept like any other and can be passed on.
+ * All zeros mean "no CCE" (the int -1). Each CCE keeps a private table from its own ints, counted
+ * from 1, to the identities it has met. Equal identities give the same int, and an int never gets a
+ * second meaning. The table grows as long as there is memory. An identity that fits no CCE is kept
+ * like any other and can be passed on.
  *
- * `record` is where the CCE's record lies, also after its end; a record is given out again later,
- * so whoever uses one compares identities first: bcri_cce_check(). */
+ * `record` is where the CCE's record lies, also after the CCE has ended. The daemon gives a record
+ * out again later, so its user compares identities first: bcri_cce_check(). */
 #ifndef BCRI_CCES_H
 #define BCRI_CCES_H
 
@@ -27,7 +27,7 @@
 #include "bcri/record.h"
 
 struct bcri_cce {
-    struct bcri_record_shm *record; /* NULL: the identity belongs to nobody known here */
+    struct bcri_record_shm *record; /* NULL: the identity belongs to no CCE known here */
     uint32_t index;                 /* of the record */
     uint8_t identity[BCRI_IDENTITY_BYTES];
 };
@@ -38,8 +38,8 @@ struct bcri_ids {
     uint32_t capacity;
     uint32_t *bucket; /* identity -> int, open addressing; 0: free */
     uint32_t bucket_mask;
-    /* What bcr_cce, bcr_enlistor, bcr_cceord, bcr_archtype are. The program may store there; the
-     * library never reads it back. */
+    /* The values of bcr_cce, bcr_enlistor, bcr_cceord and bcr_archtype. The program may store
+     * there; the library never reads them back. */
     int globals[4];
 };
 
@@ -62,8 +62,8 @@ static inline struct bcri_cce *bcri_cce_lookup(struct bcri_ctx *ctx, int id)
     return &ids->entry[id];
 }
 
-/* 0 while the CCE is one that operations can name; bcrE_DEAD once it has ended, also when its
- * record is another's by now; bcrE_NOCCE if it never was one here. */
+/* 0 while operations can name the CCE; bcrE_DEAD once it has ended, also when its record belongs to
+ * another CCE by now; bcrE_NOCCE if this host never had such a CCE. */
 static inline int bcri_cce_check(const struct bcri_cce *cce)
 {
     if (bcri_unlikely(cce->record == NULL))
@@ -75,15 +75,15 @@ static inline int bcri_cce_check(const struct bcri_cce *cce)
                                                                                                   : bcrE_DEAD;
 }
 
-/* The int of the CCE whose record is `index` now. Returns 0; bcrE_NOCCE: that record is nobody's;
+/* The int of the CCE whose record is `index` now. Returns 0; bcrE_NOCCE: no CCE has that record;
  * bcrE_NOMEM. */
 int bcri_cce_id_of_index(struct bcri_ctx *ctx, uint32_t index, int *id_out);
 
 /* The identity behind an int; -1 gives zeros. Returns 0, or bcrE_NOCCE: never given out. */
 int bcri_cce_encode(struct bcri_ctx *ctx, int id, uint8_t out[BCRI_IDENTITY_BYTES]);
 
-/* The int of an identity, a fresh one if it was never met; zeros give -1. Returns 0 or
- * bcrE_NOMEM. */
+/* The int of an identity: a fresh one if this CCE has not met it before. Zeros give -1. Returns 0
+ * or bcrE_NOMEM. */
 int bcri_cce_decode(struct bcri_ctx *ctx, const uint8_t in[BCRI_IDENTITY_BYTES], int *id_out);
 
 #endif

@@ -5,11 +5,12 @@
  *     the table below  <  /usr/lib/bcrrc  <  /etc/bcrrc  <  ~/.bcrrc  <  environment BCR_<KEYWORD>  <  bcri_config_set
  *
  * A line is `keyword value`; the value goes to the end of the line without the white space around
- * it. # at the start of a line or after white space begins a comment. * is no value. Everything
- * else is an error that names the place and what is allowed: a program that runs with a setting its
- * user did not mean is worse than one that does not run. The files are read by bcr_init and enl as
- * their user and name programs to be run, so ~/.bcrrc must be the user's (or root's), and none of
- * the files may be writable by others. A set-user-ID program does not look at its environment.
+ * it. # at the start of a line or after white space begins a comment. * means no value. Everything
+ * else is an error, whose text names the place and what is allowed: a program that runs with a
+ * setting its user did not mean is worse than one that does not run. bcr_init and enl read the
+ * files with their user's rights, and the files name programs to be run. So ~/.bcrrc must belong to
+ * the user or to root, and none of the files may be writable by others. A set-user-ID program does
+ * not look at its environment.
  *
  * A new keyword is a new row of the table and a paragraph in docs/man/bcrrc.5 (a test compares the
  * two).
@@ -75,7 +76,7 @@ struct bcri_config {
     struct bcri_config_setting settings[BCRI_CONFIG_COUNT];
 };
 
-/* Where to look. NULL members, or NULL for all of it, mean what a user expects. */
+/* Where to look. For a NULL member, or NULL for the whole struct, the place named below is used. */
 struct bcri_config_paths {
     const char *system_file;  /* /usr/lib/bcrrc */
     const char *host_file;    /* /etc/bcrrc */

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Corrupt shared memory: it holds what no CCE writes, so a wild write of the program's has been
- * there.
+/* Corrupt shared memory: it holds what no CCE writes, so a wild write of the program has hit it.
  *
- * Nobody looks for that on the way of a call. Where it shows, in a look that is made anyway, a CCE
- * ends itself, as the C library does when its heap is corrupt: its process is the one that may have
- * written it, and what it goes on to do by such memory makes it worse. Its death is repaired like
- * any other. The daemon holds everybody else's memory and goes on: it follows no reference before
- * it has looked where that leads, walks no list without a bound, and closes the cell in question
- * (cells/validate.h).
+ * No call makes a test only to find corrupt memory. When a test that is needed for another reason
+ * finds some, a CCE ends itself, as the C library does when its heap is corrupt: its own process
+ * may have written there, and going on with such memory makes things worse. The daemon repairs its
+ * death like any other. The daemon itself serves all CCEs and must go on: it checks where a
+ * reference leads before it follows it, walks no list without a bound, and closes the cell in
+ * question (cells/validate.h).
  *
- * What may be out of date is not corrupt: who looks without a lock compares the version or
- * generation again before he calls this. */
+ * Memory that may be out of date is not corrupt: a reader without a lock compares the version or
+ * generation again before it calls bcri_corrupt(). */
 #ifndef BCRI_CORRUPT_H
 #define BCRI_CORRUPT_H
 
@@ -18,10 +17,10 @@
 
 struct bcri_ctx;
 
-/* `what` is corrupt, at `ref` or near it. A CCE says so on stderr and ends by SIGABRT. For the
- * daemon: ctx->daemon.corrupt is set, and it returns. */
+/* `what` is corrupt, at `ref` or near it. In a CCE this writes so to stderr and ends the process by
+ * SIGABRT. In the daemon it sets ctx->daemon.corrupt and returns. */
 void bcri_corrupt(struct bcri_ctx *ctx, const char *what, bcri_ref ref);
-/* The same for a place in this process. */
+/* The same for an address in this process. */
 void bcri_corrupt_at(struct bcri_ctx *ctx, const char *what, const void *at);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The context of one CCE in its process: everything private that the floors below the public
+/* The context of one CCE in its process: everything private that the layers below the public
  * interface need.
  *
  * The public routines look it up once (bcri_self) and hand it down; nothing below them is global.
- * So several CCEs can live as threads of one process, which is how the sanitizer and model tests
- * see all of them at once. */
+ * So several CCEs can live as threads of one process. The sanitizer and model tests use this to see
+ * all of them at once. */
 #ifndef BCRI_CTX_H
 #define BCRI_CTX_H
 
@@ -20,39 +20,42 @@
 #include "bcri/ref.h"
 
 #define BCRI_ENL_INDEX 0u
-/* The tag by which locks and count words name their holder: index + 1, so that 0 is "free". */
+/* The tag by which locks and count words name their holder: index + 1, so that 0 means "free". */
 #define BCRI_TAG(index) ((index) + 1u)
 
-/* What the floors below need from the daemon. Each may block for the daemon's answer. */
+/* What the layers below need from the daemon. Each call may block until the daemon answers, unless
+ * its comment says otherwise. */
 struct bcri_upcalls {
     /* Registers a new segment; takes `fd` on success. Returns 0 or a bcrE_ code. */
     int (*segment_add)(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
-    /* The same for a number that is given out again with its file, which is of this kind and size:
-     * 0 and its number, or a bcrE_ code: there is none. NULL: there never is. */
+    /* The same, with a number that the daemon gives out again together with its file of this kind
+     * and size. Returns 0 and the number, or a bcrE_ code if there is none. NULL: there never is
+     * one. */
     int (*segment_again)(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out);
-    /* Pages for cells of CCE `owner` (bcri_host_pages_take); their segments' descriptors are given
-     * back by the caller. Returns 0 or a bcrE_ code. */
+    /* Gets pages for cells of CCE `owner` (bcri_host_pages_take). The caller gives the descriptors
+     * of their segments back. Returns 0 or a bcrE_ code. */
     int (*pages_take)(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
                       struct bcri_pages *out);
-    /* Runs of this CCE's (bcri_host_pages_back). Does not wait for an answer. */
+    /* Gives runs of this CCE back (bcri_host_pages_back). Does not wait for an answer. */
     void (*pages_back)(void *up, const bcri_ref ref[BCRI_PAGE_SORTS]);
     /* Fetches a descriptor of a segment; the caller gives it back. Returns it or a negative bcrE_
      * code. */
     int (*segment_fd)(void *up, uint32_t seg);
-    /* The daemon waits for this moment to look at a segment of an ended CCE again
-     * (bcri_segment_freed). Does not wait for an answer. NULL: whoever plays the daemon looks by
-     * itself. */
+    /* Tells the daemon to look again at a segment of an ended CCE: the number of frees for which it
+     * waits has been reached (bcri_segment_freed). Does not wait for an answer. NULL: the daemon's
+     * stand-in (in a test) looks of its own accord. */
     void (*segment_freed)(void *up, uint32_t seg);
-    /* Gives back what segment_fd or pages_take has fetched. NULL: it is closed. */
+    /* Gives back a descriptor that segment_fd or pages_take has fetched. NULL: the caller closes
+     * it. */
     void (*segment_fd_back)(void *up, int fd);
 };
 
-/* The descriptors of armed cells (bcr_fd); NULL where there are none. */
+/* The descriptors of armed cells (bcr_fd). ctx->fd_upcalls is NULL where no cell can be armed. */
 struct bcri_fd_upcalls {
     /* Gives the daemon a descriptor (borrowed) for a cell of this CCE, or, with -1, takes it away.
-     * 0 or a bcrE_ code. */
+     * Returns 0 or a bcrE_ code. */
     int (*set)(void *up, bcri_ref cell, int fd);
-    /* Makes the descriptor of a cell, anybody's, readable. Does not wait for an answer. */
+    /* Makes the descriptor of a cell, of any CCE, readable. Does not wait for an answer. */
     void (*ring)(void *up, bcri_ref cell);
 };
 
@@ -62,7 +65,7 @@ struct bcri_hooks;   /* hooks.h */
 struct bcri_heap;     /* heap.h */
 struct bcri_sched;    /* handlers/ */
 struct bcri_cellmap;  /* cells/: what this CCE has found out about cells */
-struct bcri_resolved; /* the same about one of them */
+struct bcri_resolved; /* what it has found out about one of them */
 struct bcri_copier;   /* copydesc.h: the copy descriptors that this CCE has used */
 struct bcri_ids;      /* cces.h: the small ints by which this CCE names others */
 
@@ -74,14 +77,15 @@ struct bcri_mapping {
 
 #define BCRI_DATA_GUESSES 256u
 
-/* Its handlers: known to handlers/, but for what the beginning of a call looks at (bcri_enter). */
+/* Its handlers. Only handlers/ knows them, except for the fields that a call reads at its beginning
+ * (bcri_enter). */
 struct bcri_ctx_handlers {
     struct bcri_sched *sched;         /* NULL: none */
-    uintptr_t stack_low, stack_bytes; /* of the stack on which this CCE executes; a thread's own: all */
-    bool due;                         /* something may run that was taken from the queue before */
+    uintptr_t stack_low, stack_bytes; /* of the stack in use; a thread's own: all of memory */
+    bool due;                         /* a handler may run that was taken from the queue before */
 };
 
-/* Its IDs, beside those that it has looked at last (core/slot.c). */
+/* Its region IDs (core/slot.c). What a look-up needs most often is cached in the context itself. */
 struct bcri_ctx_slots {
     uint32_t chunks;
     void *base[24];
@@ -89,8 +93,8 @@ struct bcri_ctx_slots {
     struct bcri_slot_shm **stack; /* of free ones */
 };
 
-/* Segments of this CCE's that it could not use after all, for the next that is of the same kind and
- * size (core/segment.c). */
+/* Segments that this CCE got but could not use. It uses them for its next segment of the same kind
+ * and size (core/segment.c). */
 struct bcri_ctx_kept {
     struct bcri_segment_kept {
         uint32_t seg;
@@ -100,30 +104,31 @@ struct bcri_ctx_kept {
     size_t count, room;
 };
 
-/* The daemon's. It does not wait for what others hold (lock.h, Parking). */
+/* Used in the daemon's context only. The daemon does not wait for what others hold (lock.h,
+ * Parking). */
 struct bcri_ctx_daemon {
     bool parks;      /* this is the daemon's context */
     bool corrupt;    /* it has met corrupt memory (corrupt.h) */
-    uint32_t parked; /* tag of the holder for whom the piece of work at hand is parked, or 0 */
+    uint32_t parked; /* tag of the holder that the parked piece of work waits for, or 0 */
     bcri_ref *looks; /* cells to look at again (cells/repair.h) */
     size_t look_count, look_room;
-    size_t kept_drops; /* holds that its own IDs have, until they can be dropped (region.h) */
+    size_t kept_drops; /* holds that its own IDs keep until it can drop them (region.h) */
 };
 
 struct bcri_ctx {
-    /* What each put, get and lock looks at: two lines. */
+    /* Each put, get and lock reads these. They fill two cache lines. */
     alignas(BCRI_CACHELINE) struct bcri_record_shm *record;
     struct bcri_journal_shm *journal;
     struct bcri_mapping *map; /* by segment number */
-    /* What a release looks at: the bell's lock_sleepers, or a word that says yes (lock.h). */
+    /* What a release reads: the bell's lock_sleepers, or a word that is always 1 (lock.h). */
     const _Atomic uint32_t *sleepers_at;
     const struct bcri_hooks *hooks; /* NULL: this CCE has no handlers */
-    /* The chunk of IDs in which one was looked up last: most are in the one where the last was
+    /* The chunk of IDs in which the last look-up found one: the next one is mostly there too
      * (slot.h). */
     uintptr_t slot_cached, slot_cached_bytes;
     bcri_ref slot_cached_ref;
     struct bcri_slot_shm **slot_top; /* stack of free IDs, private; NULL lies at its bottom */
-    /* The places in `cells` that a put, and a get, has used last; NULL: none. */
+    /* The resolved cells in `cells` that the last put, and the last get, used; NULL: none. */
     struct bcri_resolved *put_resolved, *get_resolved;
     struct bcri_heap *heap;       /* heap.h: this CCE's allocator */
     struct bcri_trace_shm *trace; /* of the record */
@@ -131,14 +136,14 @@ struct bcri_ctx {
     uint32_t trace_seq;
     uint32_t tag;
     uint32_t index;
-    uint32_t waits_in_row; /* gets that had to wait since the last put */
+    uint32_t waits_in_row; /* number of gets since the last put that had to wait */
 
     struct bcri_ctx_handlers handlers;
 
     /* Looking up, and waiting (bell.h). */
     struct bcri_cellmap *cells;
     uint32_t cells_shift; /* 64 - log2 of its entries */
-    uint32_t last_cpu;    /* where the last putter that we waited for ran; 255: unknown */
+    uint32_t last_cpu;    /* where the putter ran that this CCE waited for last; 255: unknown */
     struct bcri_bell_shm *bell;
     int cpus;
     bool full_fence;   /* membarrier is missing: releases must fence (lock.h) */
@@ -158,15 +163,15 @@ struct bcri_ctx {
     const struct bcri_fd_upcalls *fd_upcalls; /* set after bcri_ctx_init */
     void *up;
     void *client; /* enl/client; in the daemon, its worker */
-    /* Somebody waits for what CCE `index` holds, for a second by now: tells a person. NULL: there
-     * is nobody to tell. */
+    /* Reports to a person that this CCE has waited for a second for what CCE `index` holds. NULL:
+     * there is nobody to tell. */
     void (*holder_stays)(struct bcri_ctx *ctx, uint32_t index);
     struct bcri_ctx_kept kept;
     struct bcri_ctx_daemon daemon;
 
-    /* What has been learnt of the directory of records; 0: nothing yet. */
+    /* What this CCE has read from the directory of records; 0: nothing yet. */
     uint32_t record_seg[BCRI_RECORD_SEGS];
-    /* By region: where its data was when it was last waited for (cells/request.c). */
+    /* By region: where its data was when this CCE last waited for it (cells/request.c). */
     uint64_t data_guess[BCRI_DATA_GUESSES];
 };
 static_assert(offsetof(struct bcri_ctx, handlers) <= 2 * BCRI_CACHELINE,
@@ -176,10 +181,11 @@ static_assert(offsetof(struct bcri_ctx, handlers) <= 2 * BCRI_CACHELINE,
  * memory. */
 void *bcri_ctx_alloc(size_t bytes);
 
-/* Where a reference lies in this process; maps its segment if need be. NULL if it cannot be mapped.
- * One that leads nowhere is corrupt (corrupt.h): NULL, for the daemon only. */
+/* Where the object of a reference lies in this process; maps its segment if need be. NULL if the
+ * segment cannot be mapped. A reference that leads nowhere is corrupt (corrupt.h): a CCE ends, and
+ * the daemon gets NULL. */
 void *bcri_at_slow(struct bcri_ctx *ctx, bcri_ref ref);
-/* The same if it is mapped, else NULL. */
+/* The same if the segment is mapped, else NULL. */
 static inline void *bcri_at_mapped(const struct bcri_ctx *ctx, bcri_ref ref)
 {
     const struct bcri_mapping *map = &ctx->map[bcri_ref_seg(ref)];
@@ -190,8 +196,8 @@ static inline void *bcri_at_mapped(const struct bcri_ctx *ctx, bcri_ref ref)
         __builtin_unreachable(); /* what is not mapped has no units; so callers' tests cost nothing here */
     return at;
 }
-/* The same for a region that an ID of this CCE holds, whose segment is mapped: with no look, for
- * the fast tiers. */
+/* The same without a check, for the fast paths: for a region that an ID of this CCE holds, whose
+ * segment is therefore mapped. */
 static inline void *bcri_at_held(const struct bcri_ctx *ctx, bcri_ref ref)
 {
     return ctx->map[bcri_ref_seg(ref)].base + bcri_ref_offset(ref);
@@ -201,13 +207,14 @@ static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
     void *at = bcri_at_mapped(ctx, ref);
     return bcri_likely(at != NULL) ? at : bcri_at_slow(ctx, ref);
 }
-/* The same for a reference that may be out of date: NULL also if it leads nowhere. */
+/* The same for a reference that may be out of date. NULL also if the reference leads nowhere. */
 void *bcri_at_stale(struct bcri_ctx *ctx, bcri_ref ref);
-/* Whether a reference leads nowhere. One into a segment that is there and cannot be mapped may lead
- * somewhere. */
+/* Whether a reference leads nowhere. False for a segment that exists but cannot be mapped: nobody
+ * can tell there. */
 bool bcri_leads_nowhere(const struct bcri_ctx *ctx, bcri_ref ref);
-/* As bcri_at for whoever is in the midst of a change and cannot turn back: never NULL. What has no
- * place is a private page of zeroes. */
+/* A private piece of zeroed memory. bcri_at_sure() is bcri_at() for a caller in the midst of a
+ * change that it cannot undo: it is never NULL, but gives that memory for a reference that has no
+ * address. */
 void *bcri_nowhere(struct bcri_ctx *ctx);
 static inline void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref)
 {
@@ -219,7 +226,7 @@ static inline void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref)
 bool bcri_at_has(struct bcri_ctx *ctx, bcri_ref ref, uint64_t bytes);
 
 /* Sets up `*ctx` on record `index` of the host segment `host_fd` (borrowed), after checking magic
- * and layout: `layout` is what the highest floor in this process says (layout.h). Returns 0;
+ * and layout: `layout` is the number of the highest layer in this process (layout.h). Returns 0;
  * bcrE_ARG (not a host segment, or one of another layout); bcrE_NOMEM. */
 int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t layout,
                   const struct bcri_upcalls *upcalls, void *up);

@@ -16,12 +16,12 @@ struct bcri_eventfds;
 struct bcri_eventfds *bcri_eventfds_init(void); /* NULL: no memory */
 void bcri_eventfds_fini(struct bcri_eventfds *fds);
 
-/* Keeps `fd` (taken on success) as the descriptor of `cell`, which is CCE `owner`'s; an older one
- * is closed. -1: none any more. 0 or bcrE_NOMEM. */
+/* Keeps `fd` (taken on success) as the descriptor of `cell`, which belongs to CCE `owner`, and
+ * closes an older one. With -1 the cell has no descriptor any more. Returns 0 or bcrE_NOMEM. */
 int bcri_eventfds_set(struct bcri_eventfds *fds, bcri_ref cell, uint32_t owner, int fd);
 /* Makes the descriptor of `cell` readable, if there is one. */
 void bcri_eventfds_ring(struct bcri_eventfds *fds, bcri_ref cell);
-/* Closes all of CCE `owner`'s. */
+/* Closes all descriptors of CCE `owner`. */
 void bcri_eventfds_drop(struct bcri_eventfds *fds, uint32_t owner);
 
 #endif

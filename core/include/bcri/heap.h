@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The comm heap of one CCE: where its regions lie.
  *
- * Only the owner allocates, without a lock, from lists in its private memory; what others must be
- * able to read (which pages hold which blocks) is in the segment, so that enl and the audit can
- * walk every header. That others have freed a block it sees by the block's own header: the count is
- * 0 (heap_sweep.c). Size classes up to 64 KiB are carved from spans of pages, larger blocks are
- * page runs, address-ordered best fit with merging.
+ * Only the owner allocates, without a lock, from lists in its private memory. What others must be
+ * able to read (which pages hold which blocks) is in the segment, so that the daemon and the audit
+ * can walk every header. The owner sees from a block's own header that another CCE has freed it:
+ * the count is 0 (heap_sweep.c). Blocks of up to 64 KiB belong to size classes and are carved from
+ * spans of pages. Larger blocks are page runs, found by address-ordered best fit and merged when
+ * they are free.
  *
  * Each heap area (one per bcr_cagrow with bytes) has an account: a live block is charged
- * round-up-to-64(max(len, 1)), and an allocation beyond `nbytes` is refused; the memory behind it
- * is larger by what classes and headers can waste in an empty area, and reserved when the area is
- * made. */
+ * round-up-to-64(max(len, 1)), and an allocation beyond `nbytes` is refused. The memory behind the
+ * account is larger, by what classes and headers can waste in an empty area, and is reserved when
+ * the area is made. */
 #ifndef BCRI_HEAP_H
 #define BCRI_HEAP_H
 
@@ -23,20 +24,20 @@
 #include "bcri/ctx.h"
 #include "bcri/region.h"
 
-/* The front of a heap segment: what the owner and those who free its blocks tell each other.
+/* The front of a heap segment: what the owner and the CCEs that free its blocks tell each other.
  *
  *   | directory, 64 bytes | mark, one byte per page of the segment | to 64 | span, 4 bytes per page | areas: pages ...
  *
- * mark: whoever has made the count of a block 0 stores 1 at the page of its header. The owner
- * clears it by an exchange and
- *   then reads the headers there. The place follows from the page's number alone: a mark that comes late, when the page
- *   serves something else, costs the owner one look.
- * span: the owner: what begins at this page, 0: nothing; else 1 + its class, and above it a number
- * that changes each time.
- *   That is enough to find every header (docs/layout/heap.md). */
+ * mark: the CCE that has made the count of a block 0 stores 1 at the page of the block's header.
+ * The owner clears the byte by an exchange and then reads the headers there. The byte follows from
+ * the page's number alone. So a late store, when the page serves something else, costs the owner
+ * one needless look.
+ * span: written by the owner. It says what begins at this page: 0 for nothing, else 1 + the span's
+ * class in the low byte, and above it a number that changes each time. That is enough to find every
+ * header (docs/layout/heap.md). */
 #define BCRI_HEAP_MAGIC 0x42435248u /* "BCRH" */
 #define BCRI_HEAP_ENDED \
-    0x42435245u /* "BCRE": the owner has ended; who frees counts it (bcri_segment_freed) */
+    0x42435245u /* "BCRE": the owner has ended; each free is counted (bcri_segment_freed) */
 
 struct bcri_heap_dir_shm {
     _Atomic uint32_t magic;
@@ -58,11 +59,11 @@ static inline uint64_t bcri_heap_span_table(uint64_t seg_pages) /* its offset in
     return (sizeof(struct bcri_heap_dir_shm) + seg_pages + 63) / 64 * 64;
 }
 
-/* The block's count is 0, by this CCE's doing, and the journal says so: tells its owner, or, if
- * that has ended, the daemon. May be done again. */
+/* Tells the owner of block `ref`, or the daemon if the owner has ended, that the block is free. The
+ * caller has made its count 0, and its journal says so. Calling it twice does no harm. */
 void bcri_heap_freed(struct bcri_ctx *ctx, bcri_ref ref);
 
-/* The same when nothing stands in the way; else false, and nothing has happened. */
+/* The fast path of bcri_heap_freed(). False: the slow path is needed, and nothing has happened. */
 static inline bool bcri_heap_freed_fast(const struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_heap_dir_shm *dir = (struct bcri_heap_dir_shm *)(void *)ctx->map[bcri_ref_seg(ref)].base;
@@ -72,60 +73,65 @@ static inline bool bcri_heap_freed_fast(const struct bcri_ctx *ctx, bcri_ref ref
     return true;
 }
 
-/* enl: the count word of block `ref` if it is still of this incarnation, or 0: it has been freed.
- * What is not 0 stays until the holder whose death is being repaired lets go. */
+/* For the daemon: the count word of block `ref` if the block still has this incarnation; 0 if it
+ * has been freed. A block whose word is not 0 stays where it is until the daemon, in its repair,
+ * drops the dead CCE's hold. */
 uint64_t bcri_heap_count_word(struct bcri_ctx *ctx, bcri_ref ref, uint32_t incarnation);
 
-/* Makes room for `nbytes` of regions. Returns 0 and the area's handle; bcrE_ARG; bcrE_NOMEM. */
+/* Makes an area for `nbytes` of regions. Returns 0 and the area's handle; bcrE_ARG; bcrE_NOMEM. */
 int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *area_out);
 
-/* Takes an area away; its pages go back at once. bcrE_BUSY (nothing changed) while one of its
- * blocks is held anywhere: foreign frees are collected first. */
+/* Removes an area; its pages go back at once. It first collects the blocks that others have freed.
+ * Returns 0; bcrE_BUSY (nothing changed) while any CCE holds one of the area's blocks. */
 int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t area);
 
-/* A block for `length` bytes, to be counted by the caller before it allocates again: header fields
- * length, capacity, data_16, home set, error 0, archtype as given, count still 0 (the caller sets
- * it, journaled). Charged to its area. Returns 0; bcrE_NOMEM. Never blocks. */
+/* Gives a block for `length` bytes, charged to its area. In its header length, capacity, data_16,
+ * home and archtype are set, error is 0, and count is still 0. The caller must set the count,
+ * journaled, before it allocates again. Returns 0; bcrE_NOMEM. Never blocks. */
 int bcri_heap_alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                     struct bcri_region_shm **region_out);
 
-/* The same, out of memory that is no area of the program's: in no account, taken from the host as
- * it is needed. For small regions that the library itself makes. */
+/* The same from memory that belongs to no area of the program. No account is charged, and the
+ * memory is taken from the host as it is needed. For small regions that the library itself
+ * makes. */
 int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                             struct bcri_region_shm **region_out);
 
 /* Gives back a block of this CCE's own heap whose count is 0. */
 void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region);
 
-/* Changes the length in place. Returns 0; bcrE_NOMEM if the block or the account has no room. Own
- * blocks and others' (for those only within the block's capacity, and charged when the block comes
- * home). */
+/* Changes the length in place. Returns 0; bcrE_NOMEM if the block or the account has no room. Works
+ * on the CCE's own blocks and on those of others. The latter change only within the block's
+ * capacity, and the owner's account is charged when the block comes back. */
 int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region, uint32_t length);
 
-/* For whoever waits and has nothing better to do: looks for blocks that the next allocation will
- * want. */
+/* Looks for blocks that the next allocation will want. Called by a CCE that waits and has nothing
+ * else to do. */
 void bcri_heap_look_waiting(struct bcri_ctx *ctx);
 
 /* Collects all that others have freed, gives empty spans back, merges runs. */
 void bcri_heap_collect(struct bcri_ctx *ctx);
 
-/* Frees the private parts; what is shared stays as it is, for enl. Before bcri_ctx_fini. */
+/* Frees the private parts; the shared parts stay as they are, for the daemon. Call it before
+ * bcri_ctx_fini. */
 void bcri_heap_fini(struct bcri_ctx *ctx);
 
-/* Units of 64 bytes that live blocks are charged with, all areas together. */
+/* What the live blocks of all areas are charged with, in units of 64 bytes. */
 uint64_t bcri_heap_charged(const struct bcri_ctx *ctx);
 
-/* Walks every block header of a heap segment (enl, audit, tools; any process): count may be 0. The
- * owner may run meanwhile; then what is seen is a snapshot of a moving thing. */
+/* Walks every block header of a heap segment, free blocks (count 0) included. Any process may call
+ * it: the daemon, the audit, tools. If the owner runs meanwhile, the headers are seen at different
+ * moments. */
 void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
                     void (*visit)(void *arg, bcri_ref ref, struct bcri_region_shm *region), void *arg);
 
-/* enl: the owner of a heap segment has ended: who frees a block there counts that from now on. */
+/* For the daemon, when the owner of a heap segment has ended: from now on each free of a block
+ * there is counted. */
 void bcri_heap_end(struct bcri_ctx *enl, uint32_t seg);
 
-/* enl: how many blocks of a heap segment are held. 0, its owner being dead: the segment may be
- * dropped. Each that is freed from then on counts the segment's `frees` up; so does some that was
- * freed just before (reclaim.h). */
+/* For the daemon: how many blocks of a heap segment are held. When its owner is dead and this is 0,
+ * the segment may be dropped. Each later free counts the segment's `frees` up; a free from just
+ * before may do so too (reclaim.h). */
 uint64_t bcri_heap_held(struct bcri_ctx *ctx, uint32_t seg);
 
 /* True if the private lists, the shared page table and all headers agree (assert level 3,

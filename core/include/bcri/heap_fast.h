@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocating and freeing when nothing stands in the way: what the owner's heap looks like, as far
- * as that goes, inline in the public routines. Everything else is in heap*.c, whose private side
- * (heap_private.h) is built on this.
+/* The fast paths of allocating and freeing, inline in the public routines, and those parts of the
+ * owner's heap that they need. Everything else is in heap*.c, whose private side (heap_private.h)
+ * is built on this.
  *
  * Pages are numbered within their segment; page 0 holds the directory, so that 0 can mean
  * "none". */
@@ -14,10 +14,11 @@
 struct bcri_heap_seg; /* heap_private.h */
 struct bcri_run;
 
-/* A span: the blocks of one class in consecutive pages. `stack` holds the free ones, `charge` what
- * each costs, 0 for the free; words of 32 bits, since a load behind a narrower store to the same
- * place is slow on some processors (EPYC: 3 ns a pair). In spans of HEADERS `run` tells what hangs
- * on each header, and its charge is BCRI_RUN_CHARGE. */
+/* A span: the blocks of one class in consecutive pages. `stack` holds the numbers of the free
+ * blocks. `charge` holds what each block is charged, 0 for free ones. They are words of 32 bits,
+ * since a load behind a narrower store to the same address is slow on some processors (EPYC: 3 ns a
+ * pair). In spans of HEADERS `run` describes the page run of each header, and `charge` is
+ * BCRI_RUN_CHARGE. */
 enum bcri_span_list { BCRI_SPANS_FREE, BCRI_SPANS_FULL, BCRI_SPAN_LISTS, BCRI_SPAN_CURRENT };
 struct bcri_span {
     uint32_t top; /* free blocks */
@@ -25,10 +26,10 @@ struct bcri_span {
     uint8_t class;
     uint8_t shift;
     uint8_t list; /* enum bcri_span_list */
-    /* A free that leaves top - quiet_from >= quiet blocks, unsigned, has work to do
-     * (bcri_span_edge): when the first or the last block comes back. Never for the current span. */
+    /* A free after which top - quiet_from >= quiet (unsigned) must call bcri_span_edge: the first
+     * or the last block of the span has come back. This never happens for the current span. */
     uint32_t quiet_from, quiet;
-    uint32_t looked; /* of the current span: how many blocks have been looked at since it became that */
+    uint32_t looked;              /* in the current span: blocks looked at since it became current */
     uint32_t stride, data_stride; /* bytes from header to header, and from data to data */
     uint32_t first_unit;
     unsigned char *base;
@@ -41,7 +42,7 @@ struct bcri_span {
     uint32_t stack[];
 };
 
-/* Out of the range of what a block of a class is charged: 1 to BCRI_HEAP_SPAN_MAX / 64. */
+/* No block of a class is charged this: their charges are 1 to BCRI_HEAP_SPAN_MAX / 64. */
 #define BCRI_RUN_CHARGE UINT32_MAX
 
 /* A freed page run that still has its header. */
@@ -60,7 +61,7 @@ struct bcri_heap_area {
     bool reserve;    /* for bcri_heap_alloc_reserve only */
     uint32_t handle; /* what the program names it by */
     uint32_t first_page, end_page;
-    uint32_t rotor;     /* the page whose mark is looked at next */
+    uint32_t rotor;     /* the area's first page */
     uint32_t free_runs; /* root of the treap */
     uint32_t warm_count;
     struct bcri_warm_run
@@ -68,9 +69,8 @@ struct bcri_heap_area {
     struct bcri_span_ends {
         struct bcri_span *head, *tail;
     } list[BCRI_SPAN_LISTS]
-          [BCRI_HEAP_CLASSES]; /* with free blocks; without any, so far as is known; first in, first out */
-    struct bcri_span
-        *ahead; /* blocks of this one, from ahead_from on, will be taken next: to be fetched early */
+          [BCRI_HEAP_CLASSES]; /* with free blocks; with none that is known; first in, first out */
+    struct bcri_span *ahead; /* its blocks from ahead_from on will be taken next, so they are fetched early */
     uint32_t ahead_from;
     struct bcri_span *spare[BCRI_HEAP_CLASSES]; /* the one empty span that is kept in the list */
 };
@@ -87,19 +87,19 @@ struct bcri_heap {
     uint32_t last_handle;
     uint32_t incarnation; /* the last one given to a block */
     uint32_t spans_made;
-    uint32_t wanted_class, wanted_pages; /* what was not at hand last */
+    uint32_t wanted_class, wanted_pages; /* what the last slow allocation looked for */
     bool waited;                         /* since then */
     bool one_came;                       /* the last look for a page run found exactly one (heap.c) */
     struct bcri_heap_area *areas;
     struct bcri_heap_seg *segs;
-    uint64_t bad_frees; /* blocks given back that are not live */
+    uint64_t bad_frees; /* how many blocks were given back that are not live */
 };
 
-/* Stands for "no current span", so that the fast path need not ask; never written. */
+/* Stands for "no current span", so that the fast path needs no test for NULL. Never written. */
 extern const struct bcri_span bcri_span_none;
 
-/* heap_span.c: after a free, see `quiet`. As all that frees here it gives 0, always: so a routine
- * that has nothing more to do can end in it. */
+/* heap_span.c: the rest of a free, see `quiet`. Like all routines here that free, it always returns
+ * 0, so that a caller with nothing more to do can end with a tail call. */
 int bcri_span_edge(struct bcri_span *span);
 
 static inline struct bcri_region_shm *bcri_span_header(const struct bcri_span *span, uint32_t i)
@@ -119,7 +119,7 @@ static inline uint32_t bcri_span_pop(struct bcri_heap_area *area, struct bcri_sp
     return i;
 }
 
-/* But for the archtype. */
+/* Fills in the header, except for the archtype. */
 static inline void bcri_span_hand_out(struct bcri_span *span, uint32_t i, uint32_t length, bcri_ref *ref_out,
                                       struct bcri_region_shm **region_out)
 {
@@ -139,10 +139,10 @@ static inline int bcri_span_push(struct bcri_span *span, uint32_t i)
     return bcri_unlikely(top - span->quiet_from >= span->quiet) ? bcri_span_edge(span) : 0;
 }
 
-/* A block of up to BCRI_HEAP_SPAN_MAX bytes from the span at hand, and where its data lies in this
- * process. False, and nothing has happened: there is none, or the account has no room
- * (bcri_heap_alloc looks further). The rest as bcri_heap_alloc, but for the archtype, which the
- * caller stores: so it need not be kept till then. */
+/* Gives a block of up to BCRI_HEAP_SPAN_MAX bytes from the current span, and the address of its
+ * data in this process. False: the span has no block, or the account is full; nothing has happened
+ * (bcri_heap_alloc looks further). Otherwise like bcri_heap_alloc, but the caller stores the
+ * archtype, so that it need not be passed. */
 static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, bcri_ref *ref_out,
                                         struct bcri_region_shm **region_out, uintptr_t *data_out)
 {
@@ -156,8 +156,8 @@ static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, b
         return false;
     const uint32_t i = bcri_span_pop(area, span, charge);
     bcri_span_hand_out(span, i, length, ref_out, region_out);
-    /* Not from the header, whose line may still be on its way here: stores can wait for it, a load
-     * has us wait. */
+    /* Not read from the header, whose line may still be on its way to this processor: stores can
+     * wait for it in the store buffer, but a load stalls. */
     *data_out = (uintptr_t)span->data + (uintptr_t)i * span->data_stride;
     return true;
 }
@@ -173,8 +173,8 @@ static inline int bcri_heap_free_block(struct bcri_heap *heap, struct bcri_span 
     span->area->charged -= charge;
     return bcri_span_push(span, i);
 }
-/* The span of a reference, and which of its blocks that is; NULL: it leads out of the tables. For
- * the daemon, and off the way. */
+/* The span of a reference and the number of its block there. NULL: the reference leads out of the
+ * tables. For the daemon and the slow paths. */
 static inline struct bcri_span *bcri_span_of(const struct bcri_heap *heap, bcri_ref ref, uint32_t *i_out)
 {
     uint32_t seg = bcri_ref_seg(ref);
@@ -187,7 +187,8 @@ static inline struct bcri_span *bcri_span_of(const struct bcri_heap *heap, bcri_
     *i_out = ((uint32_t)ref - span->first_unit) >> span->shift;
     return bcri_likely(*i_out < span->blocks) ? span : NULL;
 }
-/* A block of this CCE's own heap, as its header says: it leads into the tables. */
+/* Frees a block of this CCE's own heap. Its header has said so, so the reference leads into the
+ * tables. */
 static inline int bcri_heap_free_fast(struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_heap *heap = ctx->heap;

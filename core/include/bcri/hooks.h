@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the floor above the cells takes over in a CCE that has handlers: the table by which calls go
- * up.
+/* The hooks by which the layer above the cells (handlers/) takes over in a CCE that has handlers.
  *
- * ctx->hooks is NULL as long as a CCE has no handlers; then nothing below knows of them, and a call
- * costs one load more. The table is set by the CCE's own thread, outside every operation, and
- * stays. Its functions are called by that thread alone, but for `requested` with the journal closed
- * and no lock held: so they may do whatever a public routine may do, also run others to their end
- * in between. What a caller has looked up before such a call (a place, an area) must be looked up
- * again. */
+ * ctx->hooks is NULL as long as a CCE has no handlers; then each call costs one load more. The
+ * CCE's own thread sets the table, outside every operation, and never removes it. Only that thread
+ * calls the functions. It does so with the journal closed and no lock held, except for `requested`.
+ * So the functions may do what a public routine may do, and may also run handlers to their end. The
+ * caller must look up again what it had looked up before (a resolved cell, an area). */
 #ifndef BCRI_HOOKS_H
 #define BCRI_HOOKS_H
 
@@ -18,20 +16,20 @@ struct bcri_ctx;
 struct bcri_slot_shm;
 
 struct bcri_hooks {
-    /* In place of bcri_wait_ready (cells/, wait.h), and with its results: waits until one of
-     * `count` requests is ready or the deadline is there. Runs what may run meanwhile. The slots
-     * are the caller's until it returns. */
+    /* Replaces bcri_wait_ready (cells/, wait.h), with the same results: waits until one of `count`
+     * requests is ready or the deadline has come. Runs eligible handlers meanwhile. The slots stay
+     * the caller's until it returns. */
     int (*wait)(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns);
-    /* Whether nobody else could run while the caller waits, unless a handler is requested: then it
-     * need not call `wait` yet. */
+    /* Whether nothing else could run while the caller waits, unless a handler is requested: then
+     * the caller need not call `wait` yet. */
     bool (*alone)(const struct bcri_ctx *ctx);
-    /* A public routine begins, and handlers may be requested, or not all is well (bcri_enter). 0,
-     * or the code with which the routine is to fail. */
+    /* Called at the beginning of a public routine when handlers may be requested, or when something
+     * is wrong (bcri_enter). Returns 0, or the code with which the routine must fail. */
     int (*run)(struct bcri_ctx *ctx);
-    /* The cells [first, first + count) are gone by bcr_cafree. */
+    /* bcr_cafree has freed the cells [first, first + count). */
     void (*cells_gone)(struct bcri_ctx *ctx, uint32_t first, uint32_t count);
-    /* Own cell `number` has counted a request of its handler by what this CCE does itself: `count`
-     * so far. Called in the midst of an operation, under locks; only remembers. */
+    /* An operation of this CCE has requested the handler of its own cell `number`, `count` times so
+     * far. It is called in the midst of the operation, under locks, so it may only take a note. */
     void (*requested)(struct bcri_ctx *ctx, uint32_t number, uint64_t count);
     /* The context is about to end. */
     void (*fini)(struct bcri_ctx *ctx);

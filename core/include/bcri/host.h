@@ -6,12 +6,13 @@
  *   4096       record directory: segment number of each record segment (0: none yet)
  *   8192       segment table: one entry per segment number ever given out
  *
- * Only the daemon writes it (but for `area_gen` and what CCEs count in an entry). Entries become
- * visible by their `state`. A number keeps its file, kind and size for ever, and is given out again
- * when nobody can name anything in it any more. Pages of the segment table are reserved by the
- * daemon before an entry on them is used. All other segments (records, cells, heaps, region IDs)
- * are made by whoever needs them, sealed against shrinking, and registered with the daemon, which
- * keeps one descriptor of each and hands it out. */
+ * Only the daemon writes it, except for `area_gen` and for the frees that CCEs count in an entry.
+ * Storing its `state` makes an entry visible. A segment number keeps its file, kind and size for
+ * ever. The daemon gives it out again when no process can name anything in the segment any more.
+ * The daemon reserves pages of the segment table before it uses an entry on them. All other
+ * segments (records, cells, heaps, region IDs) are made by the process that needs them, sealed
+ * against shrinking, and registered with the daemon, which keeps one descriptor of each and hands
+ * out copies. */
 #ifndef BCRI_HOST_H
 #define BCRI_HOST_H
 
@@ -41,9 +42,9 @@ struct bcri_segment_shm {
     _Atomic uint32_t state;
     uint32_t kind;
     uint32_t owner;           /* index of the CCE that made it */
-    _Atomic uint32_t awaited; /* enl: tell it when the low half of `frees` is this (bcri_segment_freed) */
+    _Atomic uint32_t awaited; /* written by enl, to be told when the low half of `frees` is this */
     uint64_t size_bytes;
-    _Atomic uint64_t frees; /* of an ended CCE: blocks freed since it ended */
+    _Atomic uint64_t frees; /* blocks freed since the CCE that owns them ended */
 };
 static_assert(sizeof(struct bcri_segment_shm) == 32, "docs/layout/host.md");
 
@@ -54,18 +55,17 @@ struct bcri_host_shm {
     uint32_t enl_pid;
     _Atomic uint32_t record_count; /* highest index given out + 1 */
     _Atomic uint32_t segment_count;
-    _Atomic uint32_t cpus; /* that the program's CCEs may run on at the same time */
+    _Atomic uint32_t cpus; /* on which the program's CCEs may run at the same time */
     uint32_t pad0;
     char program[BCRI_PROGRAM_NAME_MAX];
-    _Atomic uint32_t
-        area_gen; /* the last generation that an area was given (cells/area.c): CCEs count it up */
-    _Atomic uint32_t idle_segments; /* numbers that can be given out again: if none, nobody asks */
+    _Atomic uint32_t area_gen; /* the generation that an area got last; CCEs count it up (cells/area.c) */
+    _Atomic uint32_t idle_segments; /* numbers to give out again; if 0, CCEs do not ask */
     unsigned char pad[4096 - 40 - BCRI_PROGRAM_NAME_MAX];
     _Atomic uint32_t record_seg[BCRI_RECORD_SEGS];
     struct bcri_segment_shm segments[BCRI_SEG_MAX];
 };
-/* How many records and segments there have been. Whatever stands there, what is counted lies within
- * the tables. */
+/* How many records and segments have been given out. The result is within the tables even if the
+ * shared count is corrupt. */
 static inline uint32_t bcri_host_records(const struct bcri_host_shm *host)
 {
     uint32_t count = bcri_load_acquire(&host->record_count);
@@ -106,57 +106,60 @@ int bcri_host_segment_add(struct bcri_host *host, int fd, uint64_t size_bytes, e
 /* The daemon's descriptor of a segment, borrowed; -1 if there is none. Not to be used while another
  * thread may drop the segment. */
 int bcri_host_segment_fd(struct bcri_host *host, uint32_t seg);
-/* The segments, still there, that a CCE has made, as the daemon remembers them: what stands in the
- * shared table is for others. Calls `visit` for each, with the registry locked. */
+/* Calls `visit`, with the registry locked, for each segment that a CCE has made and that still
+ * exists. It goes by the daemon's private table, not by the shared one, which any CCE could have
+ * overwritten. */
 void bcri_host_segments_of(struct bcri_host *host, uint32_t owner,
                            void (*visit)(void *arg, uint32_t seg, enum bcri_seg_kind kind), void *arg);
-/* How many numbers there are. At BCRI_SEG_MAX no segment can be added; those that are idle can be
- * given out again. */
+/* How many numbers there are. At BCRI_SEG_MAX no segment can be added, but idle ones can be given
+ * out again. */
 uint32_t bcri_host_segment_count(struct bcri_host *host);
-/* A copy of it, which the caller closes; -1 if there is none. */
+/* A copy of the segment's descriptor, which the caller closes; -1 if there is none. */
 int bcri_host_segment_dup(struct bcri_host *host, uint32_t seg);
-/* Nobody needs a segment any more: its pages go. Who has it mapped may go on touching it: it reads
- * as zero. `keep`: it will be reused; else, or if descriptors are short, its file is closed, and
- * the number is lost to this program. */
+/* Gives back the pages of a segment that no process needs any more. A process that has it mapped
+ * may still touch it; it reads as zero. With `keep` the segment can be reused later. Otherwise, or
+ * if descriptors are short, its file is closed, and the number is lost to this program. */
 void bcri_host_segment_drop(struct bcri_host *host, uint32_t seg, bool keep);
-/* Nobody will touch a segment that was dropped, and nothing names a place in it: it can be given
- * out again. What was stored there meanwhile goes. */
+/* Makes a dropped segment available again: no process will touch it any more, and nothing names
+ * anything in it. What was stored there meanwhile is discarded. */
 void bcri_host_segment_reuse(struct bcri_host *host, uint32_t seg);
-/* Gives out a number again, with its file, for a segment of this very kind and size; it reads as
- * zero, nothing is reserved. False: there is none. */
+/* Gives out a number again, with its file, for a segment of exactly this kind and size. The segment
+ * reads as zero, and nothing in it is reserved. False: there is none. */
 bool bcri_host_segment_again(struct bcri_host *host, uint64_t size_bytes, enum bcri_seg_kind kind,
                              uint32_t owner, uint32_t *seg_out);
 
-/* Pages of cells, in segments of the daemon's. HEADERS hold headers of areas and cells, at the same
- * places in each page for ever (cells/: cell.h), so what was a lock there once never is anything
- * else. RINGS hold what belongs to a cell beside its header, and anything of that kind again. */
+/* Pages of cells, in segments of the daemon. HEADERS pages hold headers of areas and cells, always
+ * at the same offsets in each page (cells/: cell.h), so a word that was a lock once never becomes
+ * anything else. RINGS pages hold what belongs to a cell beside its header; a page of them may
+ * later be used for any other of these purposes. */
 enum bcri_page_sort { BCRI_PAGE_HEADERS, BCRI_PAGE_RINGS, BCRI_PAGE_SORTS };
 #define BCRI_PAGE_BYTES 4096u
-#define BCRI_PAGES_MAX  (1u << 25) /* in one run: as many as a reference reaches */
+#define BCRI_PAGES_MAX  (1u << 25) /* in one run: as many as a reference can reach */
 struct bcri_pages {
     bcri_ref ref[BCRI_PAGE_SORTS]; /* where each run begins; BCRI_REF_NONE: none was asked for */
     int fd[BCRI_PAGE_SORTS];       /* of their segments; -1: none */
 };
-/* Gives CCE `owner` a run of pages of each sort, as many as `pages` says. They read as zero but for
- * words of HEADERS that somebody with an old place may lock; none is reserved. The descriptors are
- * borrowed, as by bcri_host_segment_fd. Returns 0; bcrE_ARG; bcrE_NOMEM. */
+/* Gives CCE `owner` a run of pages of each sort, as many as `pages` says. None of them is reserved.
+ * They read as zero, except that a CCE with an outdated resolved cell may lock words of HEADERS
+ * pages. The descriptors are borrowed, as by bcri_host_segment_fd. Returns 0; bcrE_ARG;
+ * bcrE_NOMEM. */
 int bcri_host_pages_take(struct bcri_host *host, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
                          struct bcri_pages *out);
-/* Runs that CCE `owner` does not need any more: their memory goes at once, and they can be given to
- * anybody. What is not its own is left alone. */
+/* Takes back runs that CCE `owner` does not need any more. Their memory goes at once, and any CCE
+ * may get them next. A run that does not belong to `owner` is left alone. */
 void bcri_host_pages_back(struct bcri_host *host, uint32_t owner, const bcri_ref ref[BCRI_PAGE_SORTS]);
 bool bcri_host_has_pages(struct bcri_host *host, uint32_t owner);
 /* Empties all pages that a CCE has. */
 void bcri_host_pages_discard(struct bcri_host *host, uint32_t owner);
-/* They can be given out again: nobody names a cell there, but for who has looked it up and finds
- * another generation. */
+/* Makes the pages of an ended CCE available again. Only CCEs with an outdated resolved cell can
+ * still name a cell there, and they find another generation. */
 void bcri_host_pages_reuse(struct bcri_host *host, uint32_t owner);
 
 /* The descriptors of armed cells, for the daemon's side of bcr_fd. Borrowed. */
 struct bcri_eventfds *bcri_host_eventfds(struct bcri_host *host);
 
-/* Gives out a record: state STARTING, new identity. Returns 0; bcrE_NOMEM. The time it takes does
- * not depend on how many there are. */
+/* Gives out a record in state STARTING with a new identity. Returns 0; bcrE_NOMEM. It takes
+ * constant time, however many records there are. */
 int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_out);
 /* Gives a record back whose CCE is DEAD and repaired (or never came to life). */
 void bcri_host_cce_release(struct bcri_host *host, uint32_t index);

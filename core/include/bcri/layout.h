@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The layout signature: one number for all that two processes must agree on to share memory.
  *
- * Each floor that lays anything out there folds its own part into what the floors below have made
- * of theirs: size and place of each field of each struct ..._shm, the value of each constant, both
- * with their names (two fields of one size that change places are a change). The list is made from
- * the headers at build time (cmake/BcrLayout.cmake), so that a new field cannot be forgotten. The
- * highest floor's number, bcri_layout_signature() (cells, bcri/signature.h), is what the daemon
- * writes into the host segment, what each CCE compares with its own, and says in its hello.
+ * Each layer that lays out shared memory folds its own part into the number of the layers below.
+ * Its part is the size and offset of each field of each struct ..._shm and the value of each
+ * constant, with their names (so it shows when two fields of one size change places). The list is
+ * made from the headers at build time (cmake/BcrLayout.cmake), so that a new field cannot be
+ * forgotten. The highest layer's number is bcri_layout_signature() (cells, bcri/signature.h). The
+ * daemon writes it into the host segment; each CCE compares that with its own and sends its own in
+ * its hello.
  *
- * What no list shows must raise BCRI_LAYOUT_VERSION (host.h): another meaning of a journal's phase,
- * another order of stores. The byte order is in the archtype, which is compared by itself. */
+ * A change that no list shows, such as another meaning of a journal's phase or another order of
+ * stores, must raise BCRI_LAYOUT_VERSION (host.h). The byte order is part of the archtype, which is
+ * compared separately. */
 #ifndef BCRI_LAYOUT_H
 #define BCRI_LAYOUT_H
 
@@ -21,7 +23,7 @@ struct bcri_layout_part {
     uint64_t value;
 };
 
-/* What the lines of a generated list mean. A field's value is its place and its size. */
+/* What the lines of a generated list mean. A field's value is its offset and its size. */
 #define BCRI_LAYOUT_SIZES(where, size) ((uint64_t)(where) << 32 | (uint64_t)(size))
 #define BCRI_LAYOUT_STRUCT(type)       {"struct " #type, sizeof(struct type)},
 #define BCRI_LAYOUT_FIELD(type, field) \
@@ -33,7 +35,7 @@ struct bcri_layout_part {
 /* Folds `count` parts into `below`: FNV-1a over names and values. */
 uint32_t bcri_layout_fold(uint32_t below, const struct bcri_layout_part *parts, size_t count);
 
-/* This floor's part. */
+/* The number of this layer, the lowest. */
 uint32_t bcri_core_layout(void);
 
 #endif

@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /* Lock words in shared memory that survive the death of their holder.
  *
- * A lock is 32 bits: 0, or the tag of the CCE that holds it. Taking is a CAS, releasing a plain
- * store: no atomic instruction, and no line but the lock's own and the holder's, which only the
- * holder writes. Before the CAS the taker names the lock in its journal (the cell or area it is
- * in), so that enl finds it.
+ * A lock is 32 bits: 0, or the tag of the CCE that holds it. Taking it is a CAS. Releasing it is a
+ * plain store, without an atomic instruction; it touches only the line of the lock and the holder's
+ * own bell. Before the CAS the taker names the lock in its journal (the cell or area that it is
+ * in), so that the daemon finds it.
  *
- * Sleeping. A waiter spins a bounded time, yields, then sleeps *on the holder*: it reads
- * holder.lock_event (e), stores holder.lock_sleepers = 1, runs membarrier(), looks again whether
- * the same holder still holds the lock, and futex-waits for lock_event to differ from e. A release
- * stores lock = 0 and then looks at its own lock_sleepers; if set, it clears it, counts lock_event
- * up and wakes all.
- *   Why nothing is lost: membarrier puts a full fence between the release's store and load. Either the release's
- *   store is visible to the waiter's second look (it goes on), or the waiter's flag is visible to the release's load
- *   (it wakes). Whoever clears the flag counts up afterwards, and each waiter has read e before it set the flag, so a
- *   clear that swallows the flag of a second waiter also ends that one's sleep. Same holder again: its next release
- *   looks too. A process that the kernel refuses membarrier (ctx->full_fence) fences in each release, and as a waiter
- *   yields instead of sleeping, since it cannot make others fence.
- *   Death of a waiter: a flag stays set, one needless wake. Death of the holder: enl repairs, stores 0, counts up, wakes.
- *   Stopped holder: the waiters sleep until it goes on; those with a deadline until that (bcri_lock_until), then they look
- *   whether it is stopped. A waiter that gives up leaves the flag set, as one that dies.
- * Parking. The daemon (ctx->daemon.parks) waits for nobody: its work on shared memory is in pieces
- * that can be begun again. Where a CCE would sleep on a holder, the daemon marks at the holder that
- * it waits (another bit of lock_sleepers), in the same way as sleepers do, and the routine says
- * that the lock cannot be had: ctx->daemon.parked is the holder. It gives back the locks that it
- * has taken itself, and goes on with something else; the piece is parked until the holder's next
- * release, which rings the daemon's bell, or until another piece was done, as the repair of a
- * holder that has died is. Why no ring is lost is told above for sleepers. Model:
+ * Sleeping. A waiter spins for a bounded time, yields, and then sleeps *on the holder*. It reads
+ * holder.lock_event (e), sets its bit in holder.lock_sleepers, runs membarrier(), looks again
+ * whether the same holder still holds the lock, and futex-waits for lock_event to differ from e. A
+ * releaser stores lock = 0 and then looks at its own lock_sleepers. If that is set, the releaser
+ * clears it, counts lock_event up and wakes all sleepers.
+ *   Why no wake is lost: membarrier puts a full fence between the releaser's store and its load.
+ *   Either the waiter's second look sees the store, and the waiter goes on; or the releaser's load
+ *   sees the waiter's sleep flag, and the releaser wakes it. A releaser that clears the flag counts
+ *   lock_event up afterwards, and each waiter has read e before it set the flag. So a clear that
+ *   also swallows the flag of a second waiter ends that one's sleep too. If the same holder has
+ *   taken the lock again, its next release looks too. A process that the kernel refuses membarrier
+ *   (ctx->full_fence) fences in each release. As a waiter it yields instead of sleeping, since it
+ *   cannot make others fence.
+ *   Death of a waiter: its sleep flag stays set and costs one needless wake. Death of the holder:
+ *   the daemon repairs, stores 0, counts lock_event up and wakes. Stopped holder: the waiters sleep
+ *   until it goes on; those with a deadline (bcri_lock_until) sleep until then and look whether it
+ *   is stopped. A waiter that gives up leaves its sleep flag set, like one that dies.
+ * Parking. The daemon (ctx->daemon.parks) never waits for a CCE: its work on shared memory is in
+ * pieces that it can begin again. Where a CCE would sleep on a holder, the daemon sets its own bit
+ * in the holder's lock_sleepers, in the same way as sleepers do, and the routine says that the lock
+ * cannot be had; ctx->daemon.parked names the holder. The daemon gives back the locks that it has
+ * taken for this piece and goes on with something else. The piece stays parked until the holder's
+ * next release, which rings the daemon's bell, or until another piece is done, such as the repair
+ * of the holder after its death. No ring is lost, for the reason given above. Model:
  * test/spin/lock.pml.
  *
- * Count words (region.h), and what else a CCE has for as long as it changes it (an odd version,
- * cells/resolved.c), are waited for in the same way: by the one loop (wait_loop.h), with a sleep on
- * the holder. */
+ * Waiters for a count word (region.h), or for anything else that a CCE has while it changes it (an
+ * odd version, cells/resolved.c), do the same: they use the one loop (wait_loop.h) and sleep on the
+ * holder. */
 #ifndef BCRI_LOCK_H
 #define BCRI_LOCK_H
 
@@ -42,23 +45,24 @@
 #include "bcri/ctx.h"
 #include "bcri/wait_loop.h"
 
-/* Takes the lock after the first CAS has failed. Blocks: not for the daemon. */
+/* Takes the lock after the first CAS has failed. Blocks, so the daemon must not call it. */
 void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock);
-/* Fences where releases must, and wakes who sleeps until this CCE lets go of something. */
+/* Fences where releases must, and wakes the CCEs that sleep until this one releases something. */
 void bcri_unlock_wake(struct bcri_ctx *ctx);
-/* The second half of each release: the look at lock_sleepers. With ctx->full_fence it looks at a
- * word that always says yes, so that the one test is enough. */
+/* The second half of each release: it looks at lock_sleepers. With ctx->full_fence it reads a word
+ * that is always 1 instead, so that one test is enough. */
 static inline void bcri_look_for_sleepers(struct bcri_ctx *ctx)
 {
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
         bcri_unlock_wake(ctx);
 }
 
-/* The same until the deadline, for the first lock that a timed call meets. False: time is up, and
- * the holder is stopped; nothing has happened. One that is not stopped lets go as soon as it gets a
- * processor, and is waited for. For the daemon, whatever the deadline: false: it is parked. */
+/* The same until the deadline, for the first lock that a timed call takes. False: time is up and
+ * the holder is stopped; nothing has happened. A holder that is not stopped releases as soon as it
+ * gets a processor, so the taker waits for it even beyond the deadline. The daemon gets false at
+ * once, whatever the deadline: it is parked. */
 bool bcri_lock_slow_until(struct bcri_ctx *ctx, _Atomic uint32_t *lock, uint64_t deadline_ns);
-/* The same for `msec` of a public call. */
+/* The same with the `msec` of a public call. */
 bool bcri_lock_slow_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int msec);
 
 static inline bool bcri_lock_try(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
@@ -87,8 +91,8 @@ static inline void bcri_unlock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
     bcri_look_for_sleepers(ctx);
 }
 
-/* Releases a lock word that may not be there any more: its memory was given back and may hold
- * another cell of the same shape by now, with a holder of its own (cells/area.c). */
+/* Releases a lock word that may not be this CCE's any more: its memory was given back and may be
+ * the lock word of another cell by now, with a holder of its own (cells/area.c). */
 static inline void bcri_unlock_stale(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {
     uint32_t mine = ctx->tag;
@@ -102,17 +106,17 @@ static inline void bcri_unlock_stale(struct bcri_ctx *ctx, _Atomic uint32_t *loc
 struct bcri_holder_wait {
     struct bcri_ctx *ctx;
     void *what;
-    uint32_t (*holder)(const void *what); /* the tag of whoever has it now; 0: nobody */
+    uint32_t (*holder)(const void *what); /* the tag of its holder now; 0: none */
     uint64_t deadline_ns;
-    uint32_t found;  /* for the caller: what the look has found */
-    uint32_t nobody; /* a tag behind which nobody can be: what that one has is free */
+    uint32_t found;  /* for the caller: what the look has read */
+    uint32_t nobody; /* a tag that belongs to no CCE: what it holds counts as free */
     unsigned looks;
-    bool somebody; /* the holder is known to be one of the program's CCEs, or was looked at */
+    bool somebody; /* the holder was checked to be one of the program's CCEs */
 };
 enum { BCRI_HOLDER_GONE, BCRI_HOLDER_STAYS };
 
-/* A look that has found a holder ends with this. Holders let go within tens of nanoseconds: only
- * then a pause pays. */
+/* A look that has found a holder ends with this. Holders mostly release within tens of nanoseconds,
+ * so only later looks pause. */
 static inline int bcri_holder_seen(struct bcri_holder_wait *wait)
 {
     enum { AT_ONCE = 16 };
@@ -120,18 +124,18 @@ static inline int bcri_holder_seen(struct bcri_holder_wait *wait)
         bcri_cpu_pause();
     return BCRI_NOT_YET;
 }
-/* Whether what this one has can be taken. */
+/* Whether the waiter may take what `holder` has. */
 static inline bool bcri_holder_is_none(const struct bcri_holder_wait *wait, uint32_t holder)
 {
     return holder == 0 || holder == wait->nobody;
 }
 
-/* lock.c: sleeps on the holder. STAYS: time is up, and the holder is stopped, or waits for one that
- * is; or the daemon is parked. */
+/* lock.c: sleeps on the holder. STAYS: time is up, and the holder is stopped or waits for a CCE
+ * that is; or the daemon is parked. */
 int bcri_sleep_on_holder(void *wait, uint64_t deadline_ns);
 
-/* Waits until `look` says GONE. The deadline is not the loop's: somebody who is not stopped is
- * waited for beyond it. */
+/* Waits until `look` says GONE; false if the sleep says STAYS. The loop gets no deadline, because a
+ * holder that is not stopped is waited for beyond it. */
 BCRI_INLINE bool bcri_wait_for_holder(struct bcri_holder_wait *wait, int (*look)(void *wait))
 {
     enum { SPINS = 400, YIELDS = 100 };
@@ -143,8 +147,8 @@ BCRI_INLINE bool bcri_wait_for_holder(struct bcri_holder_wait *wait, int (*look)
     return bcri_wait_loop(loop, wait) == BCRI_HOLDER_GONE;
 }
 
-/* When it returns true, every other CCE has passed a full fence since the call. False: the kernel
- * has no such thing. */
+/* After it has returned true, every other CCE has passed a full fence since the call. False: the
+ * kernel offers no such fence. */
 bool bcri_fence_everybody(const struct bcri_ctx *ctx);
 
 /* Asks the kernel once whether releases may go without a fence. Called by bcri_ctx_init. */

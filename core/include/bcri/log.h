@@ -4,24 +4,25 @@
  *   2026-03-01T12:34:56.789Z warn  host/1234/7 text         in a daemon's file
  *   bcr: warn: host/1234/7: text                            on stderr (bcri_log_attach)
  *
- * host/pid/cce is who the record is about; cce is - when it is no CCE. Everything that came from
- * outside is escaped (bcri/escape.h), so no program output or peer can forge a line or drive a
- * terminal. A line is at most BCRI_LOG_LINE_MAX bytes, which is what one write to a pipe keeps
- * together; a longer text is cut and says by how much.
+ * host/pid/cce names the process that the record is about; cce is - when that is no CCE. Everything
+ * that came from outside is escaped (bcri/escape.h), so no program output or peer can forge a line
+ * or drive a terminal. A line is at most BCRI_LOG_LINE_MAX bytes, which is what one write to a pipe
+ * keeps together. A longer text is cut, and the line says by how much.
  *
  * Must not be given: keys, CCE identities, contents of regions. Nothing here can know what is
  * secret.
  *
- * The log never stops the program: a line that cannot be written is counted, and the first one that
- * can be is preceded by a record of how many were lost and why. A caller that may meet a file size
- * limit or a closed pipe ignores SIGXFSZ and SIGPIPE. errno is left alone.
+ * The log never stops the program: a line that cannot be written is counted as lost, and the next
+ * line that can be written is preceded by a record of how many were lost and why. A caller that may
+ * meet a file size limit or a closed pipe ignores SIGXFSZ and SIGPIPE. errno is left alone.
  *
- * A log file that has reached its limit is renamed to ….log.old, in place of what had that name,
- * and goes on under its own: so both together hold the newest lines, and at most twice the limit.
- * Where that cannot be, only warnings and errors are taken from then on.
+ * A log file that has reached its limit is renamed to ….log.old, which replaces an older file of
+ * that name, and a new file continues under the log's name. So both together hold the newest lines
+ * and at most twice the limit. If the file cannot be renamed, the log takes only warnings and
+ * errors from then on.
  *
- * A log is used by one thread at a time. A NULL log, or one that is not open, takes records and
- * drops them. */
+ * Only one thread at a time may use a log. A NULL log, or one that is not open, drops its
+ * records. */
 #ifndef BCRI_LOG_H
 #define BCRI_LOG_H
 
@@ -33,10 +34,10 @@
 #define BCRI_LOG_LINE_MAX 4096 /* bytes, the newline included */
 #define BCRI_LOG_HOST_MAX 64   /* bytes of a host name shown */
 
-/* In the order of the keyword loglevel's words (bcri/config.h). */
+/* In the order of the words that the keyword loglevel accepts (bcri/config.h). */
 enum bcri_log_level { BCRI_LOG_ERROR, BCRI_LOG_WARN, BCRI_LOG_INFO, BCRI_LOG_DEBUG };
 
-/* Whom a record is about. cce 0: no CCE. */
+/* The process that a record is about. cce 0: no CCE. */
 struct bcri_log_who {
     const char *host;
     long pid;
@@ -46,16 +47,16 @@ struct bcri_log_who {
 struct bcri_log {
     int fd;                    /* -1: not open */
     bool owned;                /* fd is ours to close */
-    bool torn;                 /* the sink ends in half a line */
+    bool torn;                 /* the file ends in half a line */
     enum bcri_log_level level; /* records above it are dropped */
     char host[BCRI_LOG_HOST_MAX + 1];
     long pid; /* host, pid and cce are the log's owner; a CCE sets cce once it knows its own */
     int cce;
     char *path;                       /* NULL unless made by bcri_log_open */
     uint64_t limit_bytes, size_bytes; /* no limit: 0, which bcri_log_open leaves; the caller sets it */
-    bool full;                        /* and cannot be renamed */
+    bool full;                        /* it has reached its limit and cannot be renamed */
     int lost_errno;                   /* why the last line was lost */
-    uint64_t lost_count;              /* lines lost and not yet told about */
+    uint64_t lost_count;              /* lines lost and not yet reported */
     uint64_t lost_total;
 };
 
@@ -67,9 +68,10 @@ struct bcri_log {
 /* bcri_log_open -- create the log file of program `program` in `tempdir`:
  * tempdir/bcr.<program>.log, mode 0600.
  * Shape   : program: letters, digits, . _ and -, at most 200 bytes.
- *           The file is new: nothing that stands there is ever written to, followed or waited for. A left-over of
- *           the own user (the program's name came round again) is renamed to ….log.old; one that a running program
- *           still holds (it keeps a flock) or that belongs to somebody else is an error.
+ *           The file is new: the log never writes to, follows or waits for what has that name
+ *           already. A left-over of the same user (an earlier program of that name) is renamed to
+ *           ….log.old. One that a running program still holds by its flock, or that belongs to
+ *           another user, is an error.
  * Owns    : copies its arguments. `log` need not be initialized before; it is BCRI_LOG_INIT after a failure.
  * Returns : 0; -EINVAL program's name; -EEXIST; -ENOMEM; the negative errno of the directory or the
  * file.
@@ -77,16 +79,16 @@ struct bcri_log {
 int bcri_log_open(struct bcri_log *log, const char *tempdir, const char *program, enum bcri_log_level level,
                   const struct bcri_log_who *who, char *error, size_t error_size);
 
-/* Makes a log of a descriptor that stays the caller's (2, say), without times. */
+/* Makes a log, without times, of a descriptor that stays the caller's (2, say). */
 void bcri_log_attach(struct bcri_log *log, int fd, enum bcri_log_level level, const struct bcri_log_who *who);
 
-/* Renames the file to ….log.old and makes a new one of its name. Called by whatever writes a record
- * beyond the limit.
+/* Renames the file to ….log.old and makes a new one of its name. The routine that writes a record
+ * beyond the limit calls it.
  * Returns : 0; else a negative errno, `error` says why, and the log goes on in the file that it
  * has. */
 int bcri_log_turn(struct bcri_log *log, char *error, size_t error_size);
 
-/* Tells about lost lines a last time if it can, and closes. Safe on BCRI_LOG_INIT, and twice. */
+/* Reports lost lines a last time if it can, and closes. Safe on BCRI_LOG_INIT, and twice. */
 void bcri_log_close(struct bcri_log *log);
 
 static inline bool bcri_log_wants(const struct bcri_log *log, enum bcri_log_level level)
@@ -98,11 +100,11 @@ static inline bool bcri_log_wants(const struct bcri_log *log, enum bcri_log_leve
 void bcri_log_write(struct bcri_log *log, enum bcri_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A record about somebody else. */
+/* A record about another process. */
 void bcri_log_about(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* A record whose text is `length` bytes of anything: what a CCE printed. One call is one line. */
+/* A record whose text is any `length` bytes, such as what a CCE printed. One call is one line. */
 void bcri_log_bytes(struct bcri_log *log, enum bcri_log_level level, const struct bcri_log_who *who,
                     const char *text, size_t length);
 

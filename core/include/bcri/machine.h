@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machine, and the control groups that this process is in, leave to it: memory and
- * processors. Read anew at each call, out of small kernel files.
+/* How much memory and how many processors the machine and this process's control groups leave to
+ * it. Each call reads small kernel files anew.
  *
- * `root` is put before the paths of these files: "" for the machine's own, a folder in tests. */
+ * `root` is put before the paths of these files: "" for the machine's own files, a folder in
+ * tests. */
 #ifndef BCRI_MACHINE_H
 #define BCRI_MACHINE_H
 
 #include <stdint.h>
 
-/* Bytes that may still be had: what the kernel calls available, and what the limits of the control
- * groups leave. UINT64_MAX: nobody says. */
+/* Bytes that may still be allocated: the least of what the kernel calls available and what the
+ * limits of the control groups leave. UINT64_MAX: no file says. */
 uint64_t bcri_machine_memory_left(const char *root);
 
 /* Processors' worth of time that the control groups give, rounded up; UINT32_MAX: no limit. */

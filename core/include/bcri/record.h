@@ -12,14 +12,14 @@
  *   128   journal    the CCE only                       enl after its death
  *   320   redo       the CCE only                       enl after its death
  *   832   counters   the CCE only                       enl, tools
- *  1088   floor 2    cells: area 0 and cell 0           see cells/
+ *  1088   floor2     cells: area 0 and cell 0           see cells/
  *  1600   ids        the CCE; servers of its requests   the CCE, servers under the cell's locks, enl
  *  3840   requests   notifiers; the CCE                 the CCE, notifiers           see cells/
  *  4096   trace      the CCE only                       enl, tools (torn records are told by their sequence)
  *
- * Death: enl runs the journal to its end or back, then walks the IDs, then closes the cells
- * (cells/repair.c). A record is not given out again while anything of it is still named somewhere
- * (host.c). */
+ * Death: the daemon completes the journaled operation or undoes it, then walks the IDs, then closes
+ * the cells (cells/repair.c). It does not give the record out again while anything still names a
+ * part of it (host.c). */
 #ifndef BCRI_RECORD_H
 #define BCRI_RECORD_H
 
@@ -41,13 +41,14 @@
 #define BCRI_REDO_MAX        32u
 
 /* Life of a CCE. FREE -> STARTING (enl) -> ALIVE (the CCE, in bcr_init) -> DYING (enl, at its
- * death) -> DEAD (enl, when repaired) -> FREE. An exit with status 0 goes the same way. */
+ * death) -> DEAD (enl, when repaired) -> FREE. An exit with status 0 passes through the same
+ * states. */
 enum bcri_cce_state { BCRI_CCE_FREE = 0, BCRI_CCE_STARTING, BCRI_CCE_ALIVE, BCRI_CCE_DYING, BCRI_CCE_DEAD };
 
 struct bcri_identity_shm {
     _Atomic uint32_t state;
     _Atomic uint32_t
-        version; /* of the cell map: odd while it changes; bumped by each cagrow, cafree, death */
+        version; /* of the cell map: odd while it changes; each cagrow, cafree and death counts it up */
     _Atomic uint64_t first_area;
     uint8_t identity[BCRI_IDENTITY_BYTES];
     uint32_t index;
@@ -56,7 +57,7 @@ struct bcri_identity_shm {
     _Atomic uint32_t exit_status; /* 0x100 | status once the library has seen the exit, else 0 */
     _Atomic uint64_t start_time;  /* of the pid, clock ticks since boot: names the process for good */
     uint32_t ordinal;
-    _Atomic uint32_t uses_locks; /* sticky: has ever taken a write lock, so enl looks for its marks */
+    _Atomic uint32_t uses_locks; /* 1 from its first write lock on: enl then looks for its lock words */
 };
 static_assert(sizeof(struct bcri_identity_shm) == 64, "docs/layout/record.md");
 
@@ -64,12 +65,12 @@ static_assert(sizeof(struct bcri_identity_shm) == 64, "docs/layout/record.md");
 struct bcri_bell_shm {
     _Atomic uint32_t bell;     /* futex; counts up when rung */
     _Atomic uint32_t sleeping; /* 1 while the CCE is about to sleep or sleeps on `bell` */
-    /* Sleepers on any lock this CCE holds (lock.h). Cleared and counted up by the holder's
-     * release. */
+    /* Sleepers on any lock that this CCE holds (lock.h). The holder's release clears lock_sleepers
+     * and counts lock_event up. */
     _Atomic uint32_t lock_sleepers;
     _Atomic uint32_t lock_event; /* futex */
     uint32_t spare;
-    _Atomic uint32_t waits_on; /* tag of the CCE until whose release this one sleeps, or 0 (lock.c) */
+    _Atomic uint32_t waits_on; /* tag of the CCE until whose release this one, or its repair, waits; or 0 */
     _Atomic uint64_t rung_for[BCRI_RUNG_FOR]; /* why it was rung last, a hint: bell.h */
     uint32_t pad[2];
 };
@@ -86,7 +87,7 @@ enum bcri_op {
     BCRI_OP_SLOW,
     BCRI_OP_ZAP,
     BCRI_OP_MOD,
-    BCRI_OP_FREE_LAST, /* the last hold on another's block goes with the ID; phase: its incarnation (cells/drop.h) */
+    BCRI_OP_FREE_LAST, /* drops the last hold on another's block; phase: its incarnation (cells/drop.h) */
 };
 
 enum bcri_detached_cursor {
@@ -96,23 +97,23 @@ enum bcri_detached_cursor {
     BCRI_DETACHED_BACK
 };
 
-/* A queue that was detached from a cell, and is being dropped region by region (cells/detached.c).
- * `first`, `from`, `front` and `back` are cursors: each is moved on when what it names has been
- * dropped. */
+/* A queue that this CCE has detached from a cell and drops region by region (cells/detached.c).
+ * `first`, `from`, `front` and `back` are cursors: the CCE moves each on when it has dropped what
+ * the cursor names. */
 struct bcri_detached_shm {
     _Atomic uint64_t cell; /* 0: none */
     _Atomic uint64_t first;
     _Atomic uint64_t from, to; /* tickets */
     _Atomic uint64_t front;
     _Atomic uint64_t back;
-    _Atomic uint64_t cursor; /* enum bcri_detached_cursor: which one the drop under way is for */
-    _Atomic uint64_t was;    /* and what that was before the drop */
+    _Atomic uint64_t cursor; /* enum bcri_detached_cursor: the one whose region is being dropped */
+    _Atomic uint64_t was;    /* and its value before the drop */
 };
 static_assert(sizeof(struct bcri_detached_shm) == 64, "docs/layout/record.md");
 
-/* What the CCE is about to do. Written before it is done; op 0 means that nothing is open. The
- * meaning of phase, ticket, old per operation stands beside the operation (cells/), of cw_* in
- * region.h. */
+/* What the CCE is about to do, written before it does it. op 0 means that no operation is open.
+ * What phase, ticket and old mean for each operation is written beside the operation (cells/); cw_*
+ * are explained in region.h. */
 struct bcri_journal_shm {
     union {
         struct {
@@ -136,7 +137,7 @@ struct bcri_journal_shm {
     _Atomic uint32_t redo_len;
     _Atomic uint32_t redo_state; /* 0 being written, 1 committed */
     uint32_t pad0;
-    _Atomic uint64_t ring;       /* index + 1 of the CCE that is to be rung, or 0 */
+    _Atomic uint64_t ring;       /* index + 1 of the CCE that must be rung, or 0 */
     _Atomic uint64_t put_held;   /* PUT: whether the cell's own hold is counted (cells/journal.h) */
     _Atomic uint64_t take_epoch; /* TAKE, a write lock: the epoch of its region */
     uint64_t pad1;
@@ -158,12 +159,12 @@ struct bcri_redo_shm {
 
 #define BCRI_COUNTERS 32u
 
-/* A region ID. Its address is what the program holds as `void **`; `data` is what `*rgid` reads.
+/* A region ID. The program holds its address as `void **`, and `*rgid` reads `data`.
  *
  *   word: 63..56 state, 55..48 flags, 47..0 region reference
  *
- * While the ID is a waiting get it is also the node of the request: `cell`, `key`, `next`, `prev`,
- * `given`, `kind` belong to the cell and are written under its locks (cells/slow.c). */
+ * While the ID is a waiting get, it is also the node of the request: `cell`, `key`, `next`, `prev`,
+ * `given` and `kind` belong to the cell then and are written under its locks (cells/slow.c). */
 struct bcri_slot_shm {
     _Atomic uintptr_t data; /* the region's data in the CCE that holds the ID */
 #if UINTPTR_MAX == UINT32_MAX
@@ -181,9 +182,9 @@ struct bcri_slot_shm {
 static_assert(sizeof(struct bcri_slot_shm) == 64, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_slot_shm, word) == 8, "docs/layout/record.md");
 
-/* One operation, as tools see it. `head` is written last. A record is only overwritten once its
- * neighbour before it is: who has read the one of sequence number s, and then finds that the place
- * before it does not hold s + BCRI_TRACE_RECORDS - 1 yet, has read it whole. */
+/* One operation, as tools see it. `head` is written last, and a record is overwritten only after
+ * the one before it in the ring. So a tool that has read record s and then finds that the slot
+ * before it does not hold record s + BCRI_TRACE_RECORDS - 1 yet has read record s whole. */
 struct bcri_trace_shm {
     _Atomic uint64_t
         head; /* sequence number | operation << 32 | result << 40 | index of the other CCE's record << 48 */
@@ -200,12 +201,12 @@ static_assert(sizeof(struct bcri_trace_shm) == 32, "docs/layout/record.md");
  * cells/include/bcri/handler_request.h. */
 #define BCRI_REQUEST_WORDS 16u
 struct bcri_requests_shm {
-    _Atomic uint64_t news;   /* 0, or a cell and how many it has counted; or: look at `bits`; or both */
-    _Atomic uint64_t hint;   /* a region that was put with one, and where: only to be fetched early */
-    _Atomic uint32_t asleep; /* the owner sleeps, or is about to: whoever has news clears it and rings */
+    _Atomic uint64_t news;   /* 0; a cell and its count of requests; "look at `bits`"; or both of these */
+    _Atomic uint64_t hint;   /* a region put with a request, to be fetched early */
+    _Atomic uint32_t asleep; /* the owner sleeps, or is about to: a notifier clears it and rings */
     uint32_t pad0;
     uint64_t pad1[5];
-    _Atomic uint64_t bits[BCRI_REQUEST_WORDS]; /* by cell number, hashed: counts to be looked at */
+    _Atomic uint64_t bits[BCRI_REQUEST_WORDS]; /* by hashed cell number: look at its count */
     uint64_t pad2[8];
 };
 static_assert(offsetof(struct bcri_requests_shm, bits) == 64, "docs/layout/record.md");

@@ -7,10 +7,11 @@
  *   +--------------+----------------+----------------------------------+
  *
  * Segments are mapped at different addresses in different processes, so nothing shared holds a
- * pointer. A segment number means one file for ever, and is given out again when nothing names it
- * (host.h); 32-byte units reach 128 GiB in a segment. 0 names nothing (the header of the host
- * segment lies there). The 16 tag bits are for whoever stores the reference (a cell's ring entry, a
- * slot's word); bcri_ref values passed around have them clear. */
+ * pointer. A segment number means one file for ever; the daemon gives the number out again, with
+ * that file, when nothing names the segment any more (host.h). 32-byte units reach 128 GiB in a
+ * segment. 0 names nothing (the header of the host segment lies there). The word that stores a
+ * reference may use the 16 tag bits (a cell's ring entry, a slot's word); bcri_ref values that are
+ * passed around have them clear. */
 #ifndef BCRI_REF_H
 #define BCRI_REF_H
 

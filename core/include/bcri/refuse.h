@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a routine that has an `error` buffer says no: one sentence for a person, one code for the
+/* How a routine with an `error` buffer refuses: one sentence for a person, one code for the
  * program. */
 #ifndef BCRI_REFUSE_H
 #define BCRI_REFUSE_H

@@ -8,23 +8,25 @@
  *    16  data      the heap, when the block is carved: offset of the   holders
  *                  data in the same segment, in 16-byte units
  *    20  archtype  creator                                             holders
- *    24  incarnation  the owner, when it takes the block back that   who drops a hold; enl
+ *    24  incarnation  the owner, when it takes the block back that   holders that drop; enl
  *                  others have freed: another number each time
- *    28  home      the heap: index of the CCE that owns the block      whoever frees
+ *    28  home      the heap: index of the CCE that owns the block      the holder that frees
  *    30  error     creator: 0, or the bcrE_ code of an error region    bcr_rgerror
  *    32  (data of up to 32 bytes, when the block is of the smallest class)
  *
  * Headers of larger blocks lie packed, two to a line, in front of their span (heap.c).
  *
- * Count word: low 32 bits the number of holders, high 32 bits the owner tag of whoever is changing
- * it, else 0.
- *   - {1, 0} seen by a holder that is not a cell: nobody else can reach the region; it may change the word by plain
- *     stores, and write the data. (A cell's reader counts up only under the cell's head lock, so it always meets a
- *     count to which the cell's own hold still belongs.)
- *   - otherwise: lock it {c, 0} -> {c, me} by CAS, journal the new value, store {c', 0}. A death in between is
- *     finished or undone by enl from the journal (fields cw_*), exactly once: only while the word carries the dead
- *     one's tag. It waits for a holder of the word as for any lock (lock.h).
- * A freed block has count 0: from then on its owner may give it out again, for another region. */
+ * Count word: the low 32 bits are the number of holders. The high 32 bits are the tag of the CCE
+ * that is changing the word (its lock owner), else 0.
+ *   - A CCE that holds the region by an ID and reads {1, 0}: no other CCE can reach the region, so
+ *   the CCE may change the word by plain stores, and write the data. (A reader at a cell counts up
+ *   only under the cell's head lock, so the count that it meets still includes the cell's own
+ *   hold.)
+ *   - In all other cases the CCE locks the word by a CAS {c, 0} -> {c, me}, journals the new value
+ *   and stores {c', 0}. If another CCE has it locked, it waits as for any lock (lock.h). If the CCE
+ *   dies in between, the daemon completes or undoes the change from the journal (fields cw_*),
+ *   exactly once: only while the word carries the dead CCE's tag.
+ * A freed block has count 0: from then on its owner may allocate it again, for another region. */
 #ifndef BCRI_REGION_H
 #define BCRI_REGION_H
 
@@ -60,22 +62,22 @@ static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout
 #define BCRI_COUNT_OWNER(word)      ((uint32_t)((word) >> 32))
 #define BCRI_COUNT_WORD(count, tag) (((uint64_t)(tag) << 32) | (uint32_t)(count))
 
-/* States of the count journal (cw_state). cw_ref names the region, cw_incarnation says which one:
- * if another lies there by now, the change was done, and repair touches nothing
+/* States of the count journal (cw_state). cw_ref names the block and cw_incarnation the region in
+ * it: if another region lies there by now, the change was done, and repair touches nothing
  * (bcri_heap_count_word).
  *   IDLE   -> TRY     about to lock the word                      repair: if it carries our tag, put {c, 0} back
  *   TRY    -> COMMIT  locked, cw_new is the new count             repair: if it carries our tag, put {cw_new, 0};
  *                                                                 the change is done
  *   COMMIT -> LAST    the new count is 0: the block is ours       repair: tell its owner (heap.h)
- *   IDLE   -> SOLE    {1, 0} was seen; about to store cw_new      repair: store {cw_new, 0}; the change is done
+ *   IDLE   -> SOLE   {1, 0} was seen; about to store cw_new      repair: store {cw_new, 0} if it is {1, 0}; the change is done
  *   SOLE   -> COMMIT  stored, more than 0                         repair: nothing is left to do
  *   SOLE   -> LAST    stored, 0
  *   any    -> IDLE    bcri_count_committed()
- * Repair leaves in cw_state whether the change is done (COMMIT, LAST: yes; IDLE: no) for the
- * enclosing operation. */
+ * Repair leaves in cw_state, for the repair of the enclosing operation, whether the change is done
+ * (COMMIT, LAST: yes; IDLE: no). */
 enum bcri_cw_state { BCRI_CW_IDLE = 0, BCRI_CW_TRY, BCRI_CW_COMMIT, BCRI_CW_SOLE, BCRI_CW_LAST };
 
-/* Where a region's data lies in this process. Its segment is mapped. */
+/* Where a region's data lies in this process. Its segment must be mapped. */
 static inline uintptr_t bcri_header_data(const struct bcri_ctx *ctx, bcri_ref region,
                                          const struct bcri_region_shm *header)
 {
@@ -91,28 +93,28 @@ static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
  * bcrE_NOMEM if the count would overflow (nothing changed). */
 int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more);
 
-/* Takes one hold away; frees the block when it was the last. Same journal rule as above. Where the
- * count word cannot be had the daemon, which waits for nobody, makes the hold one of its own IDs',
- * and drops that later. */
+/* Drops one hold, and frees the block when it was the last. The journal rule is the same. The
+ * daemon never waits for a CCE: if it cannot lock the count word, it passes the hold to one of its
+ * own IDs and drops it later. */
 void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref);
-/* The daemon: those that can be dropped now. */
+/* For the daemon: drops those of these holds that can be dropped now. */
 void bcri_drops_again(struct bcri_ctx *ctx);
 
-/* Locks the count word of a region for a transaction (cells/tx.h), state TRY, and returns the
- * count. It is released by the transaction's store {new count, 0}, or by bcri_count_unlock() with
+/* Locks the count word of a region for a transaction (cells/tx.h), in state TRY, and returns the
+ * count. The transaction's store {new count, 0} releases the word, or bcri_count_unlock() does with
  * the count unchanged. */
 uint32_t bcri_count_lock(struct bcri_ctx *ctx, bcri_ref ref);
-/* The same; false, for the daemon only: it is parked, and has nothing. */
+/* The same. False, for the daemon only: it is parked, and has locked nothing. */
 bool bcri_count_try(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *count_out);
 void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count);
 
-/* enl: finishes or undoes the count change that CCE `index` had open when it died. Returns the
- * final cw_state: IDLE (nothing was changed), COMMIT or LAST (the change is done). The journal is
- * left for the caller to close. */
+/* For the daemon: completes or undoes the count change that CCE `index` had open when it died.
+ * Returns the final cw_state: IDLE (nothing was changed), COMMIT or LAST (the change is done). The
+ * journal is left for the caller to close. */
 enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index);
 
-/* Closes the count journal. Call it after the step that makes the enclosing operation know that the
- * count is done. */
+/* Closes the count journal. Call it after the step by which the enclosing operation's journal says
+ * that the count is done. */
 void bcri_count_committed(struct bcri_ctx *ctx);
 
 #endif

@@ -4,11 +4,13 @@
  * A process is one CCE: bcr_init makes its context the process's, and each thread finds it there
  * once and remembers it in a thread-local word. Tests give each thread a context of its own
  * (bcri_self_set), so that several CCEs live in one process. After fork the child has neither:
- * every routine then says bcrE_FORK, until a test gives the child's thread a context of its own.
+ * every routine fails there with bcrE_FORK, until a test gives the child's thread a context of its
+ * own.
  *
  * bcr_errno has storage in every thread, also before bcr_init and after fork.
  *
- * Not for use below the public routines: they look the context up once and hand it down. */
+ * Code below the public routines must not use this: they look the context up once and hand it
+ * down. */
 #ifndef BCRI_SELF_H
 #define BCRI_SELF_H
 

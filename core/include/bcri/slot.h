@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Region IDs: slots of the CCE's own table in shared memory. The table is what makes a dead CCE's
- * holdings known.
+/* Region IDs: slots of the CCE's own table in shared memory. From this table the daemon learns what
+ * a dead CCE held.
  *
  * States of a slot, and who may move it:
  *   FREE -> LIVE      its CCE (rgalloc, a get that finds a region)
  *   FREE -> TICKET    its CCE: a get that waits by ticket at a cell's ring (cells/, head lock held)
- *   FREE|TICKET -> LISTED   whoever holds both locks of the cell: the request waits in the cell's list
+ *   FREE|TICKET -> LISTED   the CCE that holds both locks of the cell: the request waits in the cell's list
  *   LISTED -> SERVED|FAILED the same: `given` holds the region, or the error code
  *   TICKET|SERVED -> LIVE   its CCE, without a lock: it has the region
  *   any -> FREE       its CCE, or enl after its death
- *   LISTED put requests (PUTWAIT -> PUTDONE|FAILED) use slots as nodes too, `word` naming the region that waits, and `key` too.
+ *   PUTWAIT -> PUTDONE|FAILED   the same for a waiting put: `word` and `key` name its region
  */
 #ifndef BCRI_SLOT_H
 #define BCRI_SLOT_H
@@ -36,7 +36,7 @@ static inline uint64_t bcri_slot_word(enum bcri_slot_state state, uint32_t flags
 {
     return ((uint64_t)state << 56) | ((uint64_t)(flags & 0xffu) << 48) | (ref & BCRI_REF_MASK);
 }
-/* LIVE with no flag, for a reference that is one, with nothing above it. */
+/* LIVE with no flag, for a `ref` whose tag bits are known to be clear. */
 static inline uint64_t bcri_slot_live(bcri_ref ref)
 {
     return (uint64_t)BCRI_SLOT_LIVE << 56 | ref;
@@ -53,16 +53,16 @@ static inline bcri_ref bcri_slot_region(uint64_t word)
 {
     return word & BCRI_REF_MASK;
 }
-/* The region on which the slot itself has a hold, in whatever state it is: a request in a list
- * names its cell there. */
+/* The region on which the slot itself has a hold, in any state; none for a request in a list, whose
+ * word names its cell instead. */
 static inline bcri_ref bcri_slot_hold_of(uint64_t word)
 {
     enum bcri_slot_state state = bcri_slot_state(word);
     return state != BCRI_SLOT_LISTED && state != BCRI_SLOT_SERVED ? bcri_slot_region(word) : BCRI_REF_NONE;
 }
 
-/* Whether an ID is still what it was before others ran: another invocation may have freed it, and
- * it may be another one's by now. */
+/* Whether an ID still holds `region` after other invocations have run: one of them may have freed
+ * it, and it may be in use again. */
 static inline bool bcri_slot_holds(const struct bcri_slot_shm *slot, bcri_ref region)
 {
     uint64_t word = bcri_load_acquire(&slot->word);
@@ -70,8 +70,8 @@ static inline bool bcri_slot_holds(const struct bcri_slot_shm *slot, bcri_ref re
 }
 
 /* A free slot, taken off the stack of free ones (its word stays FREE until the caller sets it), or
- * NULL: no memory. The stack is private: what it leads to is used at once, so it must not be where
- * others can store. */
+ * NULL: no memory. The stack is private because its entries are used without a check, so no other
+ * process may be able to store there. */
 struct bcri_slot_shm *bcri_slot_grow(struct bcri_ctx *ctx);
 static inline struct bcri_slot_shm *bcri_slot_take(struct bcri_ctx *ctx)
 {
@@ -81,16 +81,16 @@ static inline struct bcri_slot_shm *bcri_slot_take(struct bcri_ctx *ctx)
     ctx->slot_top = top - 1;
     return slot;
 }
-/* Puts a slot whose word is FREE back. There is room for each twice: it takes a wild write that
- * makes a free one look live, and a program that frees that again, to give one back that is
- * there. */
+/* Puts a slot whose word is FREE back on the stack. The stack is twice as large as the table, since
+ * a slot may come back twice: after a wild write has made a free slot look live, and the program
+ * has freed that ID again. */
 static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     *++ctx->slot_top = slot;
 }
-/* Those of the chunk looked into last are found inline, others by going through the chunks. The
- * slot that `rgid` points at, whatever its state, or NULL if it points at none of this CCE's
- * slots. */
+/* The slot at which `rgid` points, whatever its state, or NULL if it points at none of this CCE's
+ * slots. A slot of the chunk looked into last is found inline, others by going through the
+ * chunks. */
 struct bcri_slot_shm *bcri_slot_of_slow(struct bcri_ctx *ctx, void **rgid);
 static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid)
 {
@@ -101,7 +101,7 @@ static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rg
 }
 /* Where a slot of this CCE lies, for others. */
 bcri_ref bcri_slot_ref_slow(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot);
-/* The same if it lies in the chunk looked into last, else none. */
+/* The same if the slot lies in the chunk looked into last, else BCRI_REF_NONE. */
 static inline bcri_ref bcri_slot_ref_cached(const struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
 {
     uintptr_t offset = (uintptr_t)slot - ctx->slot_cached;
@@ -114,7 +114,7 @@ static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slo
     return bcri_likely(ref != BCRI_REF_NONE) ? ref : bcri_slot_ref_slow(ctx, slot);
 }
 
-/* Both at once. The reference is only written where there is a slot. */
+/* bcri_slot_of() and bcri_slot_ref() at once. The reference is written only if there is a slot. */
 static inline struct bcri_slot_shm *bcri_slot_and_ref(struct bcri_ctx *ctx, void **rgid, bcri_ref *ref_out)
 {
     uintptr_t offset = (uintptr_t)rgid - ctx->slot_cached;
@@ -130,7 +130,7 @@ static inline struct bcri_slot_shm *bcri_slot_and_ref(struct bcri_ctx *ctx, void
         *ref_out = bcri_slot_ref(ctx, slot);
     return slot;
 }
-/* Makes the stack of free IDs anew, empty, with room for so many. False: no memory, nothing has
+/* Makes the stack of free IDs anew, empty, for a table of `slots`. False: no memory, nothing has
  * changed. */
 bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is always recorded of a CCE: counters, and a ring of its last operations, in its record in
- * shared memory, for enl and tools to read while it runs and after its death. A few plain stores to
- * lines that only this CCE writes. */
+/* What every CCE always records: counters, and a ring of its last operations. They are in its
+ * record in shared memory, so that the daemon and tools can read them while it runs and after its
+ * death. Recording costs a few plain stores to lines that only this CCE writes. */
 #ifndef BCRI_TRACE_H
 #define BCRI_TRACE_H
 
@@ -22,8 +22,8 @@ enum bcri_counter {
     BCRI_COUNT_COPY,    /* regions copied because they were shared */
     BCRI_COUNT_WAIT,    /* operations that had to wait */
     BCRI_COUNT_SLEEP,   /* times asleep */
-    BCRI_COUNT_FAILED,  /* operations that failed otherwise */
-    BCRI_COUNT_UNTOLD,  /* errors beyond those that cell 0 holds */
+    BCRI_COUNT_FAILED,  /* operations that failed for another reason */
+    BCRI_COUNT_UNTOLD,  /* errors for which cell 0 had no room */
 };
 static_assert(BCRI_COUNT_UNTOLD < BCRI_COUNTERS, "counters of a record");
 
@@ -47,24 +47,25 @@ static inline uint64_t bcri_trace_head(uint32_t seq, uint32_t what)
     return (uint64_t)what << 32 | seq;
 }
 
-/* Refreshes the coarse time now and then: reading it costs as much as a whole record. */
+/* Every so many records refresh the coarse time, because reading it costs as much as a whole
+ * record. */
 #define BCRI_TRACE_CLOCK_EVERY 64u
 
-/* Whether the record of this sequence number does that. */
+/* Whether the record of this sequence number refreshes it. */
 static inline bool bcri_trace_looks_at_clock(uint32_t seq)
 {
     return bcri_unlikely(seq % BCRI_TRACE_CLOCK_EVERY == 0);
 }
 
-/* The record after the last one, whose sequence number is `seq`. */
+/* Writes the next record, whose sequence number is `seq`. */
 static inline void bcri_trace_write(struct bcri_ctx *ctx, uint32_t seq, enum bcri_trace_op op, int result,
                                     uint32_t peer, uint32_t cell, uint32_t bytes, bcri_ref region)
 {
     volatile struct bcri_trace_shm *trace =
         &ctx->trace[seq % BCRI_TRACE_RECORDS]; /* else gcc packs what it stores first */
     ctx->trace_seq = seq;
-    /* What is overwritten from here on was behind the neighbour's head: who sees any of it sees
-     * that, too. */
+    /* The stores below overwrite a record after the head of the record before it was stored: a tool
+     * that sees any of them also sees that head. */
     atomic_thread_fence(memory_order_release);
     trace->cell = cell;
     trace->bytes = bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The one loop by which this library waits. It looks for as long as an answer is likely to come at
- * once (spins), then lets others run between its looks (yields), then sleeps. What it looks at and
- * how it sleeps are given to it; the loop is inlined together with both, so that a turn of a spin
- * looks at nothing but what it must.
+/* The one loop by which this library waits. It first looks again and again, while an answer is
+ * likely to come at once (spins), then lets others run between its looks (yields), and then sleeps.
+ * The caller says what the loop looks at and how it sleeps. The compiler inlines the loop together
+ * with both, so a turn of the spin does nothing but the look.
  *
  * How long each part lasts: docs/adr/0002-waiting.md. */
 #ifndef BCRI_WAIT_LOOP_H
@@ -21,24 +21,25 @@ struct bcri_wait_loop {
     int spins;  /* looks before the first yield */
     int yields; /* looks between that and the first sleep */
     uint64_t deadline_ns;
-    /* What ends the wait, or BCRI_NOT_YET. look_around looks at what changes seldom: in every 64th
-     * turn of the spin, and in each turn after it. It may be NULL. */
+    /* Each returns the result that ends the wait, or BCRI_NOT_YET. look_around looks at what
+     * changes seldom: in every 64th turn of the spin, and in each turn after the spin. It may be
+     * NULL. */
     int (*look)(void *arg);
     int (*look_around)(void *arg);
-    /* Returns when it was rung, at the deadline, or early. NULL: the wait ends where it would
+    /* Returns when the CCE is rung, at the deadline, or early. NULL: the wait ends where it would
      * sleep. */
     int (*sleep)(void *arg, uint64_t deadline_ns);
 };
 
-/* The clock is not read for a wait that has no end. */
+/* Reads the clock only for a wait that has a deadline. */
 static inline bool bcri_wait_is_over(uint64_t deadline_ns)
 {
     return deadline_ns != BCRI_DEADLINE_NEVER && bcri_clock_ns() >= deadline_ns;
 }
 
-/* What look, look_around or sleep has said; BCRI_NOT_YET: the deadline has passed, or there is no
- * sleep. The deadline is looked at together with look_around: who may come too late looks
- * before. */
+/* Returns what look, look_around or sleep has returned; BCRI_NOT_YET if the deadline has passed or
+ * there is no sleep. The loop checks the deadline only where it calls look_around, after at least
+ * one look. A caller whose deadline may have passed already must check it before. */
 BCRI_INLINE int bcri_wait_loop(struct bcri_wait_loop loop, void *arg)
 {
     enum { AROUND = 64 };
