@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The audit's frame: records, IDs, regions. audit_cell.c looks at cells and areas.
  *
- * Order: cells first (they say which requests wait where and which regions they hold), then IDs,
- * then the heaps, whose headers are compared with the sum. */
+ * Order: first the cells, which say which requests wait where and which regions the cells hold;
+ * then the IDs; then the heaps, whose headers are compared with the sum of both. */
 #include "bcri/audit.h"
 
 #include <stdarg.h>

@@ -194,11 +194,11 @@ static void look_at_cells(struct bcri_reclaim *reclaim, struct left *left)
     const bcri_ref list = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE;
     if (first != NULL) {
         bcri_store_release(&first->next, BCRI_REF_NONE);
-        bcri_store(&first->node_free,
-                   BCRI_REF_NONE); /* what cell 0 needed beyond its ring goes with the rest */
+        /* The nodes that cell 0 needed beyond its ring go with the rest. */
+        bcri_store(&first->node_free, BCRI_REF_NONE);
     }
-    atomic_fetch_add_explicit(&record->id.version, 2,
-                              memory_order_seq_cst); /* who is looking through it starts anew */
+    /* A CCE that is looking through the list starts anew. */
+    atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
     for (bcri_ref ref = list; ref != BCRI_REF_NONE;) {
         struct bcri_area_shm *area = bcri_at_sure(enl, ref);
         ref = bcri_load(&area->next);

@@ -108,7 +108,7 @@ struct bcri_cold_shm {
     _Atomic uint64_t back_last;
     _Atomic uint32_t extra;  /* regions in first, front, back */
     _Atomic uint32_t takes;  /* waiting requests in the list that take */
-    _Atomic uint32_t sub;    /* orders hand-overs of one tail */
+    _Atomic uint32_t sub;    /* orders the answers of one tail */
     _Atomic uint32_t direct; /* puts that did not move the tail, less tail moves without a put */
 };
 struct bcri_fixed_shm {

@@ -16,8 +16,9 @@ void bcri_detached_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_resolv
  * cursor on. */
 void bcri_detached_step_over(struct bcri_ctx *ctx, uint32_t index);
 
-/* Detaches the whole queue, puts `replacement` (or none) in its place, ends as bcri_queue_append
- * does, and drops what was detached. */
+/* Detaches the whole queue and puts `replacement` (or none) in its place, in one transaction that
+ * also sets the journal phase to 2 or ends the waiting put at slot `waiting`. Then drops what was
+ * detached. */
 void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref replacement,
                      bcri_ref waiting);
 

@@ -17,8 +17,7 @@
 #include "bcri/region.h"
 #include "bcri/slot.h"
 
-/* Drops the region of a LIVE slot of this CCE; the slot is free then. Opens and closes the
- * journal. */
+/* Drops the region of a LIVE slot of this CCE and frees the slot. Opens and closes the journal. */
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 /* The general case (drop.c). Returns 0, so that a routine can end in it. */

@@ -4,7 +4,7 @@
 #define BCRI_RESULT_H
 
 /* Above every bcrE_ code. STALE: the resolved cell is out of date; NO_ROOM: the area's bound is
- * reached, or no node is left; WAITS: the request waits. */
+ * reached, or other puts wait for room; WAITS: the request waits. */
 enum { BCRI_STALE = 1000, BCRI_NO_ROOM, BCRI_WAITS };
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "bcri/ctx.h"
 
-/* How many turns a wait should spin, and how often it should yield after that. */
+/* How often a waiter yields after it has spun, and how many turns it spins. */
 enum { BCRI_YIELDS = 200 };
 int bcri_spin_turns(const struct bcri_ctx *ctx);
 /* Waits until one of `count` requests is ready or the deadline has passed. Returns its index, or
