@@ -405,7 +405,8 @@ BCR_API int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree);
  * Blocks  : while the cells of the area, another CCE's, are full: for ever, or as bcr_putwait says.
  *           Never for own cells: nobody else would make room. May run handlers.
  * Order   : what one CCE puts into one cell arrives in that order.  Waiting puts are served in order of
- *           arrival: room made in an area goes to the put that has waited longest there.
+ *           arrival: room made in an area goes to the put that has waited longest there, and is not free
+ *           for others in between, though the cell is empty for that moment.
  * Crash   : a caller that dies inside has put it wholly or not at all.
  * Source  : BCR guide, Comm Cell Manipulation; waiting, replacing in one step and order are this
  *           project's.
