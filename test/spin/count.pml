@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* core/region.c: the count word of one region, its journal (cw_*), the count as part of a transaction (cells/tx.h), the freed
- * block (core/heap_sweep.c), one death at any step, and the repair of all that.
+/* core/memory/region.c: the count word of one region, its journal (cw_*), the count as part of a transaction (cells/tx.h), the freed
+ * block (core/memory/heap_sweep.c), one death at any step, and the repair of all that.
  *
  * The region is in a cell or not, and in up to two ID slots of each process. Under the cell's head lock H it is read (one
  * more holder), taken, or put with nofree; without a lock it is dropped. Its only holder is read and dropped without a count
@@ -24,12 +24,12 @@
  * looked at before the count is 0).
  *
  * Code: core/include/bcri/region.h bcri_cw_state
- * Code: core/region.c change_alone, change_locked, bcri_region_hold, bcri_region_drop
- * Code: core/region.c bcri_count_repair
- * Code: core/heap_sweep.c take_free, bcri_area_sweep, bcri_heap_freed
+ * Code: core/memory/region.c change_alone, change_locked, bcri_region_hold, bcri_region_drop
+ * Code: core/memory/region.c bcri_count_repair
+ * Code: core/memory/heap_sweep.c take_free, bcri_area_sweep, bcri_heap_freed
  * Code: core/include/bcri/heap.h bcri_heap_freed_fast
- * Code: core/heap_walk.c bcri_heap_count_word
- * Code: core/heap_span.c retire
+ * Code: core/memory/heap_walk.c bcri_heap_count_word
+ * Code: core/memory/heap_span.c retire
  * Code: cells/get_head.h read_alone
  * Code: cells/include/bcri/drop.h bcri_drop_last
  * Code: cells/repair.c finish_read, finish_free_last
@@ -366,13 +366,13 @@ inline drop_one()
     }
 }
 
-/* take_free of core/heap_sweep.c, at a page whose mark was set: it knows that the block is out. */
+/* take_free of core/memory/heap_sweep.c, at a page whose mark was set: it knows that the block is out. */
 inline look()
 {
     if
     :: home == 0 && count == 0 && owner == 0 ->
 #ifdef AS_DATA
-        /* retire, in core/heap_span.c; then the program writes what it likes */
+        /* retire, in core/memory/heap_span.c; then the program writes what it likes */
         span = 1;
         d_step { count = 1; as_data = true; home = 1 }
 #else

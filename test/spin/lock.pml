@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core/lock.c: a lock word released by a plain store, sleepers on the holder's event word, membarrier as the fence,
+/* core/sync/lock.c: a lock word released by a plain store, sleepers on the holder's event word, membarrier as the fence,
  * death of a holder or a sleeper at any step, repair by the daemon, which itself sleeps on nobody: it is parked, and rung.
  *
  * Memory: each process has a store buffer (x86's kind: first in, first out, read by its owner). Only the release (lock = 0) goes
@@ -12,8 +12,8 @@
  * does not compare), NO_REPAIR_EVENT (the repair wakes nobody), NO_RING (a release does not ring the daemon), NO_WORK_RING (who queues
  * a repair does not), NOT_BEGUN_AGAIN (what is parked is not begun again when something else was done).
  *
- * Code: core/lock.c bcri_unlock_wake, bcri_sleep_on_holder, sleep_until_release, sleep_until_event, look_again_or_park
- * Code: core/lock.c bcri_lock_slow, bcri_lock_slow_until
+ * Code: core/sync/lock.c bcri_unlock_wake, bcri_sleep_on_holder, sleep_until_release, sleep_until_event, look_again_or_park
+ * Code: core/sync/lock.c bcri_lock_slow, bcri_lock_slow_until
  * Code: core/include/bcri/lock.h bcri_unlock, bcri_look_for_sleepers
  * Code: cells/repair.c bcri_cce_dying, bcri_cce_wake_sleepers
  * Code: enl/worker.c work_on, do_all, rest, enl_worker_add */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells' memory in its next use: cells/area.c, cells/resolved.c, core/host_pages.c. A cell has a header, and a ring elsewhere, of which one
+/* Cells' memory in its next use: cells/area.c, cells/resolved.c, core/memory/host_pages.c. A cell has a header, and a ring elsewhere, of which one
  * entry stands here. PUTTER and WAITER have looked it up; the owner gives it back meanwhile, and header and ring serve two others,
  * each something else. WAITER waits by ticket: it reads the entry without a lock, and marks it as that of a sleeper under one.
  *
@@ -15,7 +15,7 @@
  * Code: cells/area.c close_cells, fail_requests, bcri_area_free, bcri_area_grow
  * Code: cells/request.c full_entry, bcri_request_sleep_flag
  * Code: cells/queue.c bcri_cell_enter
- * Code: core/host_pages.c give_back */
+ * Code: core/memory/host_pages.c give_back */
 mtype = { TICKET, LISTED, FAILED, LIVE };
 #define NOBODY 0
 #define PUTTER 1

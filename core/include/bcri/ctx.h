@@ -85,7 +85,7 @@ struct bcri_ctx_handlers {
     bool due;                         /* a handler may run that was taken from the queue before */
 };
 
-/* Its region IDs (core/slot.c). What a look-up needs most often is cached in the context itself. */
+/* Its region IDs (core/memory/slot.c). What a look-up needs most often is cached in the context itself. */
 struct bcri_ctx_slots {
     uint32_t chunks;
     void *base[24];
@@ -94,7 +94,7 @@ struct bcri_ctx_slots {
 };
 
 /* Segments that this CCE got but could not use. It uses them for its next segment of the same kind
- * and size (core/segment.c). */
+ * and size (core/memory/segment.c). */
 struct bcri_ctx_kept {
     struct bcri_segment_kept {
         uint32_t seg;

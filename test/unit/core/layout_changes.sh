@@ -34,7 +34,7 @@ signature() {
 int main(void) { printf("%08x\n", (unsigned)bcri_layout_signature()); return 0; }
 C
     (cd "$scratch/tree" && "${cc[@]}" -std=gnu11 -o "$scratch/signature" -I"$scratch" -Icore/include -Icells/include \
-        -DBCR_ASSERT_LEVEL=0 "$scratch/main.c" core/layout.c core/heap_class.c cells/signature.c) >&2 &&
+        -DBCR_ASSERT_LEVEL=0 "$scratch/main.c" core/layout.c core/memory/heap_class.c cells/signature.c) >&2 &&
         "$scratch/signature"
 }
 
@@ -69,7 +69,7 @@ change "where a mark lies" core/include/bcri/heap.h 's/^(#define BCRI_HEAP_PAGE 
 change "the version" core/include/bcri/host.h 's/(LAYOUT_VERSION +)([0-9])u/\1\21u/'
 change "the order of an ID's states" core/include/bcri/slot.h '/^enum bcri_slot_state/,/^}/ { s/SERVED/X/; s/FAILED/SERVED/; s/X/FAILED/ }'
 change "a new operation in the trace" core/include/bcri/trace.h 's/^    BCRI_TRACE_GET,/    BCRI_TRACE_NEW,\n&/'
-change "a heap class" core/heap_class.c 's/ROW\(64, 1, 42\)/ROW(64, 1, 41)/'
+change "a heap class" core/memory/heap_class.c 's/ROW\(64, 1, 42\)/ROW(64, 1, 41)/'
 change "two fields of a cell" cells/include/bcri/cell.h "$(swap list_first list_last)"
 change "a flag of cells" cells/include/bcri/cell.h 's/(CELL_OWNERDEAD +)2u/\116u/'
 change "a new journal operation" core/include/bcri/record.h 's/^    BCRI_OP_TAKE,/    BCRI_OP_NEW,\n&/'
