@@ -6,7 +6,7 @@
  * rings and nodes. cell.h says why. The daemon gives the next free pages to any CCE that asks.
  *
  * Neither call has a journal of its own. When the owner dies the daemon closes all its cells,
- * whatever the owner was doing (repair.c): the list of areas is intact at every instruction, and an
+ * whatever the owner was doing (journal_repair.c): the list of areas is intact at every instruction, and an
  * area that was not yet linked in holds nothing. */
 #include "bcri/area.h"
 

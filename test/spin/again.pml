@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a number is given out again: cells/reclaim.c, core/memory/heap_sweep.c. The owner of a heap has ended. FREERS hold a block each of it, free
+/* When a number is given out again: cells/recovery/reclaim.c, core/memory/heap_sweep.c. The owner of a heap has ended. FREERS hold a block each of it, free
  * that, and count it in the entry of its number, whose use that must still be; some die on the way and are repaired.
  *
  * Opening the journal is a plain store: it may be seen after what follows, until everybody has passed the fence. (That closing
@@ -10,7 +10,7 @@
  * Rules that can be broken: NO_GRACE (given out as soon as nothing is held), NO_FENCE (journals are looked at without), LOOK_FIRST
  * (they are looked at before it is known that nothing is held), DEAD_ARE_OUTSIDE (whoever has died is not waited for).
  *
- * Code: cells/reclaim.c begin_grace, is_inside, let_part
+ * Code: cells/recovery/reclaim.c begin_grace, is_inside, let_part
  * Code: core/memory/segment.c bcri_segment_freed
  * Code: core/memory/heap_sweep.c bcri_heap_freed */
 #ifndef FREERS

@@ -32,7 +32,7 @@
  * Code: core/memory/heap_span.c retire
  * Code: cells/get_head.h read_alone
  * Code: cells/include/bcri/drop.h bcri_drop_last
- * Code: cells/repair.c finish_read, finish_free_last
+ * Code: cells/recovery/journal_repair.c finish_read, finish_free_last
  * Code: cells/tx.c apply_one, bcri_tx_repair */
 #define PROCS 2
 #define VICTIM 0
@@ -337,7 +337,7 @@ inline repair_freed()
 #endif
 }
 
-/* finish_free_last of cells/repair.c */
+/* finish_free_last of cells/recovery/journal_repair.c */
 inline repair_last()
 {
     count_word();

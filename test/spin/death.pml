@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One process is killed at any step of put, take, wait, collect, withdraw, give back, read, free or zap; the daemon repairs
- * from the journal as cells/repair.c and cells/cleanup.c do, while a putter and a taker go on. The operations: cell.inc,
+ * from the journal as cells/recovery/journal_repair.c and cells/recovery/cleanup.c do, while a putter and a taker go on. The operations: cell.inc,
  * with what the victim writes into its journal; a transaction (its journal phase with it) is one step.
  *
  * Checked: afterwards each region's count is the number of its holders (ID slots, queue), the locks are free, nobody is
@@ -23,7 +23,7 @@
  * Code: core/include/bcri/record.h bcri_op
  * Code: cells/put_attempt.c bcri_put_attempt, put_under_tail
  * Code: cells/put_tail.h put_open, put_close
- * Code: cells/bcr_region.c bcr_rgfree, name_new
+ * Code: cells/region.c bcr_rgfree, name_new
  * Code: cells/put.c put_fast, put_note
  * Code: cells/get_head.h get_open
  * Code: cells/get_attempt.c bcri_get_attempt
@@ -31,10 +31,10 @@
  * Code: cells/include/bcri/drop.h bcri_drop_own, bcri_drop_last, bcri_drop_alone
  * Code: cells/drop.c bcri_drop_shared
  * Code: cells/slow.c get_queued, join_list
- * Code: cells/detached.c bcri_cell_empty, drop_and_step, bcri_detached_step_over
- * Code: cells/repair.c finish_put, finish_request, finish_take, take_over, take_back, undo_wait, finish_read
- * Code: cells/repair.c finish_collect, finish_free_last, put_is_done, settle, leave_cell, repair_open
- * Code: cells/cleanup.c end_request, end_id, give_back_to */
+ * Code: cells/recovery/detached.c bcri_cell_empty, drop_and_step, bcri_detached_step_over
+ * Code: cells/recovery/journal_repair.c finish_put, finish_request, finish_take, take_over, take_back, undo_wait, finish_read
+ * Code: cells/recovery/journal_repair.c finish_collect, finish_free_last, put_is_done, settle, leave_cell, repair_open
+ * Code: cells/recovery/cleanup.c end_request, end_id, give_back_to */
 #define RING 2
 #ifndef CREDITS
 #define CREDITS 4

@@ -20,7 +20,7 @@
  * Code: cells/include/bcri/handler_request.h bcri_requests_sleep, bcri_tx_request
  * Code: cells/handler_request.c bcri_requests_take, bcri_requests_take_bits, set_bit, tell, bcri_requests_tell
  * Code: cells/handler_request.c bcri_requests_told, bcri_requests_tell_again, bcri_request_finish
- * Code: cells/repair.c finish_request */
+ * Code: cells/recovery/journal_repair.c finish_request */
 #define NOBODY 0
 #define DAEMON 3
 #define VICTIM 0

@@ -15,7 +15,7 @@
  * Code: core/sync/lock.c bcri_unlock_wake, bcri_sleep_on_holder, sleep_until_release, sleep_until_event, look_again_or_park
  * Code: core/sync/lock.c bcri_lock_slow, bcri_lock_slow_until
  * Code: core/include/bcri/lock.h bcri_unlock, bcri_look_for_sleepers
- * Code: cells/repair.c bcri_cce_dying, bcri_cce_wake_sleepers
+ * Code: cells/recovery/journal_repair.c bcri_cce_dying, bcri_cce_wake_sleepers
  * Code: enl/worker.c work_on, do_all, rest, enl_worker_add */
 
 #ifndef CCES
@@ -175,7 +175,7 @@ inline lock_or_park()
     holder = 0
 }
 
-/* repair.c: the lock word carries the dead one's tag: free it; count its event up; wake. Closed afterwards. */
+/* journal_repair.c: the lock word carries the dead one's tag: free it; count its event up; wake. Closed afterwards. */
 inline repair(d)
 {
     if

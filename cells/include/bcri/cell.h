@@ -51,7 +51,7 @@
  * A waiter by ticket that sees its entry full looks at its own slot next. If another CCE has moved
  * the request to the list meanwhile (under both locks, before that put), the entry is not for it.
  *
- * Deaths. Each operation below names its journal phases; repair.c holds the other half. In short,
+ * Deaths. Each operation below names its journal phases; journal_repair.c holds the other half. In short,
  * the points of no return are: the store of the entry (put), the stores of head and slot word
  * together (take), redo_state = committed (slow). Model: test/spin/ticket.pml. */
 #ifndef BCRI_CELL_H
@@ -73,7 +73,7 @@
 /* flags in H.state and T.state (low 32 bits; the generation is in the high 32) */
 #define BCRI_CELL_SLOW      1u  /* both locks, transactions */
 #define BCRI_CELL_OWNERDEAD 2u  /* the write lock's owner has died; nobody has put since */
-#define BCRI_CELL_ARMED     8u  /* a descriptor waits for the next region (bcr_fd.c) */
+#define BCRI_CELL_ARMED     8u  /* a descriptor waits for the next region (fd.c) */
 #define BCRI_CELL_CLOSED    4u  /* cafree, or the owner has ended */
 #define BCRI_CELL_HIGH      16u /* watermark > 0: additions may request the owner's handler */
 #define BCRI_CELL_LOW       32u /* watermark <= 0: gets may request it */

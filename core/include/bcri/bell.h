@@ -7,7 +7,7 @@
  * counts `bell` up, and wakes the sleeper if `sleeping` is set. Either the sleeper's second look
  * sees the change, or the ringer sees `sleeping`. A CCE that is awake costs the ringer no system
  * call. If the ringer dies between its store and its ring, the daemon rings for it
- * (cells/repair.c). Model: test/spin/bell.pml.
+ * (cells/recovery/journal_repair.c). Model: test/spin/bell.pml.
  *
  * A CCE with many requests wants to know which one was served. So the ringer stores beside the
  * bell, at rung_for[n % 4] for ring number n, that number and the low half of the cell's reference.

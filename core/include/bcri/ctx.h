@@ -59,7 +59,7 @@ struct bcri_fd_upcalls {
     void (*ring)(void *up, bcri_ref cell);
 };
 
-struct bcri_cell_fd; /* cells/bcr_fd.c */
+struct bcri_cell_fd; /* cells/fd.c */
 struct bcri_hooks;   /* hooks.h */
 
 struct bcri_heap;     /* heap.h */

@@ -45,7 +45,7 @@
  * bcr_errno is each invocation's own, and bcrE_OK when a handler starts.
  *
  * Nothing here is shared, and one thread at a time calls. Death of the CCE: all of it goes with the
- * process; the requests of blocked invocations are ordinary ones (cells/cleanup.c). */
+ * process; the requests of blocked invocations are ordinary ones (cells/recovery/cleanup.c). */
 #ifndef BCRI_SCHED_H
 #define BCRI_SCHED_H
 
