@@ -4,7 +4,7 @@
 
 #include "bcri/enter.h"
 #include "bcri/ids.h"
-#include "bcri/sched.h"
+#include "bcri/scheduler.h"
 #include "bcri/self.h"
 
 static struct bcri_sched *find(struct bcri_ctx *ctx)

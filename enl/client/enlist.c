@@ -13,7 +13,7 @@
 #include "bcri/client.h"
 #include "bcri/enter.h"
 #include "bcri/heap.h"
-#include "bcri/sched.h"
+#include "bcri/scheduler.h"
 #include "bcri/self.h"
 
 /* The answer's status, or a code. In a CCE that has handlers these run until the answer is

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "bcri/sched.h"
+#include "bcri/scheduler.h"
 #include "bcri/self.h"
 #include "cce.h"
 #include "told.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who runs when: bcr_priority, bcr_allow, bcr_block, and the rule of bcri/sched.h. */
+/* Who runs when: bcr_priority, bcr_allow, bcr_block, and the rule of bcri/scheduler.h. */
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>

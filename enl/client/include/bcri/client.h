@@ -14,7 +14,7 @@
 
 #include "bcri/channel.h"
 #include "bcri/ctx.h"
-#include "bcri/waits.h"
+#include "bcri/wait_set.h"
 
 /* A call whose answer is not waited for at once: others are made meanwhile, and whoever reads an
  * answer keeps it for the call that it belongs to. */

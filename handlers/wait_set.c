@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What blocked invocations wait for (bcri/waits.h).
+/* What blocked invocations wait for (bcri/wait_set.h).
  *
  * bell_seen is read before anything is looked at. What happens after that look rings the bell, if
  * the wait is armed, and then the bell differs from bell_seen. */
-#include "bcri/waits.h"
+#include "bcri/wait_set.h"
 
 #include <stdlib.h>
 

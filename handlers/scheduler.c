@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler: bcri/sched.h has the rule.
+/* The scheduler: bcri/scheduler.h has the rule.
  *
  * The scheduler has no stack of its own. An invocation that stops or ends finds the next one and
  * switches there directly. An invocation that has ended runs the next handler itself, on its own
  * stack, so that a CCE that lives in its handlers hardly ever switches. */
-#include "bcri/sched.h"
+#include "bcri/scheduler.h"
 
 #include <errno.h>
 #include <stdio.h>

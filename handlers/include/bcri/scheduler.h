@@ -46,8 +46,8 @@
  *
  * Nothing here is shared, and one thread at a time calls. Death of the CCE: all of it goes with the
  * process; the requests of blocked invocations are ordinary ones (cells/recovery/cleanup.c). */
-#ifndef BCRI_SCHED_H
-#define BCRI_SCHED_H
+#ifndef BCRI_SCHEDULER_H
+#define BCRI_SCHEDULER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,7 +57,7 @@
 #include "bcri/registry.h"
 #include "bcri/run_queue.h"
 #include "bcri/stack.h"
-#include "bcri/waits.h"
+#include "bcri/wait_set.h"
 
 struct bcri_invocation {
     struct bcri_stack stack; /* all zero in the main program */

@@ -9,8 +9,8 @@
  * by cell; the few others are always looked at.
  *
  * Deadlines are in a heap. One thread at a time calls. */
-#ifndef BCRI_WAITS_H
-#define BCRI_WAITS_H
+#ifndef BCRI_WAIT_SET_H
+#define BCRI_WAIT_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>
