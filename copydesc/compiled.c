@@ -80,11 +80,11 @@ int compiled_make(struct compiled **compiled_out, const int *copydesc, uint64_t 
     error = validation_init(&compiled->validation, &compiled->key, &source, &destination);
     if (error)
         goto free_key;
-    if (!translatable) { /* said only of descriptors that are good */
+    if (!translatable) { /* reported only for well-formed descriptors */
         error = bcrE_ARCH;
         goto fini_validation;
     }
-    add_plan(compiled); /* without a plan it goes slower */
+    add_plan(compiled); /* without a plan copies are only slower */
     compiled->size_bytes = sizeof *compiled + (size_t)compiled->key.triple_count * 3 * sizeof(int) +
                            (size_t)compiled->key.span_count * sizeof(struct span) +
                            compiled->validation.size_bytes + plan_bytes(&compiled->plan);

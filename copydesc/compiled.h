@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compiled.h -- everything that is known of one descriptor for one pair of layouts and phases: what
- * a call needs to copy without looking at the descriptor again. Compiled descriptors are made, kept
- * and given up by a bcri_copier (copier.c). */
+ * compiled.h -- all that is known about one descriptor for one pair of layouts and phases: what a
+ * call needs to copy without looking at the descriptor again. A bcri_copier (copier.c) makes
+ * compiled descriptors, keeps them and frees those that are not used. */
 #ifndef COPYDESC_COMPILED_H
 #define COPYDESC_COMPILED_H
 
@@ -12,8 +12,8 @@
 #include "plan.h"
 #include "validation.h"
 
-/* What a compiled descriptor depends on beside the descriptor's content: the archtypes, LAYOUT_USER
- * being the user side, and the phases of the first positions, modulo LAYOUT_PHASES. */
+/* What a compiled descriptor depends on beside the descriptor's content: the archtypes (LAYOUT_USER
+ * for the user side), and the phases of the first positions, modulo LAYOUT_PHASES. */
 struct shape {
     uint64_t archtypes;
     uint32_t phases;
@@ -48,7 +48,8 @@ static inline int shape_destination_phase(const struct shape *shape)
     return (int)(shape->phases & 0xff);
 }
 
-/* What one repeat, or two, do to one side's position; all relative to the first position. */
+/* What one repeat, or two, do to one side's position. All values are relative to the first
+ * position. */
 struct bounds {
     int64_t end, lowest, highest, reach;
 };
@@ -59,10 +60,9 @@ struct compiled {
     struct shape shape;
     struct compiled *older, *newer; /* by last use */
     struct key key;
-    bool planned; /* plan and what follows are good */
+    bool planned; /* `plan` and the fields below are valid */
     bool steady;  /* from the second repeat on, each does the same a step further, never backwards */
-    bool
-        plain; /* planned; once done, it is never before where it began nor behind its items: so it fits if they do */
+    bool plain;   /* planned; one repeat stays between its start and its items' end */
     struct plan plan;
     struct bounds source[2], destination[2]; /* of one repeat; of two */
     /* cold */
@@ -71,18 +71,18 @@ struct compiled {
     size_t size_bytes;
 };
 
-/* A position on each side, and where the sides end. */
+/* A position on each side, and the length of each side. */
 struct room {
     int64_t source_pos, source_length;
     int64_t destination_pos, destination_length;
 };
 
-/* 0; bcrE_DESC; bcrE_ARCH if one of the archtypes is none that is known; bcrE_NOMEM. */
+/* Returns 0; bcrE_DESC; bcrE_ARCH if one of the archtypes is not valid; bcrE_NOMEM. */
 int compiled_make(struct compiled **compiled_out, const int *copydesc, uint64_t hash,
                   const struct shape *shape);
 void compiled_free(struct compiled *compiled);
 
-/* `beyond` is by how much the last of the repeats is further than the last that `bounds` counts. */
+/* `beyond`: how far the last repeat lies behind the last one that `bounds` covers. */
 static inline bool compiled_side_fits(const struct bounds *bounds, int64_t beyond, int64_t pos,
                                       int64_t length)
 {
@@ -90,8 +90,8 @@ static inline bool compiled_side_fits(const struct bounds *bounds, int64_t beyon
            pos + bounds->reach + beyond <= length;
 }
 
-/* Does all of `repl` repeats fit? Then the positions behind them. A quick look: false may also mean
- * that it is not obvious. */
+/* Whether all of `repl` repeats fit; if so, also gives the positions behind them. This is a quick
+ * test: false may also mean that it cannot tell. */
 static inline bool compiled_fits(const struct compiled *compiled, int repl, const struct room *room,
                                  int64_t *source_end_out, int64_t *destination_end_out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copier.c -- finds compiled descriptors, makes those that are missing, and gives up what has not
- * been used for longest.
+ * copier.c -- finds compiled descriptors, makes those that are missing, and frees those that have
+ * not been used for longest.
  *
- * One CCE uses it, one call at a time (threads that share a CCE never call at once), so there are
- * no locks. */
+ * Only one CCE uses a copier, one call at a time (threads that share a CCE never call at once), so
+ * there are no locks. */
 #include "copier.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static void keep(struct bcri_copier *copier, struct compiled *compiled)
 
 /* ---- finding and making ---- */
 
-enum { RECENT = 3 }; /* programs take turns between a few: those are compared before anything is hashed */
+enum { RECENT = 3 }; /* programs alternate between a few: these are compared first, without a hash */
 
 static struct compiled *recent(const struct bcri_copier *copier, const int *copydesc,
                                const struct shape *shape)

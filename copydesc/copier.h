@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copier.h -- the compiled descriptors that a CCE keeps; bcri/copydesc.h has what others see of
- * them.
+ * copier.h -- the compiled descriptors that a CCE keeps. What other folders see of them is in
+ * bcri/copydesc.h.
  *
- * Finding the one used last is here, so that it becomes part of each call; all else is in
- * copier.c. */
+ * Finding the one used last is here, so that the compiler can inline it into each call. All else is
+ * in copier.c. */
 #ifndef COPYDESC_COPIER_H
 #define COPYDESC_COPIER_H
 
@@ -23,12 +23,13 @@ struct bcri_copier {
 
 void copier_give_up(struct compiled *compiled);
 
-/* The same for any other than the one used last. */
+/* The rest of copier_find: for a descriptor other than the one used last. */
 int copier_find_other(struct bcri_copier *copier, const int *copydesc, const struct shape *shape,
                       struct compiled **compiled_out);
 
-/* The compiled descriptor for a descriptor, found or made: 0, bcrE_DESC, bcrE_ARCH, bcrE_NOMEM. It
- * lives until copier_done, which is due before the next call of this. */
+/* Finds or makes the compiled descriptor for a descriptor. Returns 0; bcrE_DESC; bcrE_ARCH;
+ * bcrE_NOMEM. It lives until copier_done, which the caller must call before the next
+ * copier_find. */
 static inline __attribute__((always_inline)) int copier_find(struct bcri_copier *copier, const int *copydesc,
                                                              const struct shape *shape,
                                                              struct compiled **compiled_out)
@@ -42,7 +43,7 @@ static inline __attribute__((always_inline)) int copier_find(struct bcri_copier 
     return copier_find_other(copier, copydesc, shape, compiled_out);
 }
 
-/* Gives up what is not to be kept. */
+/* Frees a compiled descriptor that is too large to be kept. */
 static inline void copier_done(struct compiled *compiled)
 {
     if (bcri_unlikely(compiled->size_bytes > COPIER_COMPILED_BYTES_MAX))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * copy.c -- one call: its arguments, the compiled descriptor, the quick way where all of it fits,
+ * copy.c -- one call: its arguments, the compiled descriptor, the fast path where all of it fits,
  * and the result. */
 #include <bcri/copydesc.h>
 
@@ -15,7 +15,7 @@
 #include "copier.h"
 #include "walk.h"
 
-/* A copy as far as it does not matter which side is whose. */
+/* A copy, described so that it does not matter which side is the region. */
 struct job {
     const int *copydesc;
     int repl;
@@ -31,7 +31,7 @@ static struct bcri_copy_result failed(int ret, int error)
     return (struct bcri_copy_result){.ret = ret, .error = error};
 }
 
-/* What is left of the source, from `pos` on. */
+/* How many bytes of the source are left behind `pos`, at most INT_MAX - 2. */
 static int bytes_left(int64_t pos, int64_t length)
 {
     int64_t left = length - pos;
@@ -49,7 +49,7 @@ static struct bcri_copy_result result_of(const struct walk *walk, enum stop stop
     }
 }
 
-/* Where it is not obvious that all of it fits, or there is no plan. */
+/* The slow path: it is not certain that all of it fits, or there is no plan. */
 static __attribute__((noinline)) struct bcri_copy_result copy_by_walking(const struct job *job,
                                                                          struct compiled *compiled,
                                                                          const struct op_tools *tools)
@@ -88,13 +88,13 @@ static inline __attribute__((always_inline)) struct bcri_copy_result copy(const 
 static inline bool overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
 {
     uintptr_t a_first = (uintptr_t)a,
-              b_first = (uintptr_t)b; /* one of them lies in the other, from its first byte on */
+              b_first = (uintptr_t)b; /* they overlap if one begins inside the other */
     return (b_first - a_first < (uintptr_t)a_bytes || a_first - b_first < (uintptr_t)b_bytes) &&
            a_bytes > 0 && b_bytes > 0;
 }
 
-/* The areas overlap; do the bytes that are used? Between regions positions only grow, so that is
- * easily told. */
+/* Whether the bytes that are used overlap, where the two areas do. Between regions positions only
+ * grow, so this is easy to tell; with a user side the answer is always true. */
 static bool used_bytes_overlap(const struct job *job, const struct compiled *compiled)
 {
     const struct room *room = &job->room;
@@ -106,7 +106,8 @@ static bool used_bytes_overlap(const struct job *job, const struct compiled *com
                    job->destination_data + room->destination_pos, destination_end - room->destination_pos);
 }
 
-/* The copy that is made if the two areas overlap. */
+/* Copies when the two areas overlap: from a copy of the source, if the bytes that are used
+ * overlap. */
 static __attribute__((noinline)) struct bcri_copy_result copy_set_aside(struct job *job,
                                                                         struct compiled *compiled,
                                                                         const struct op_tools *tools)
@@ -134,7 +135,7 @@ static inline __attribute__((always_inline)) struct bcri_copy_result run(struct 
     struct bcri_copy_result result;
     if (overlap(job->copydesc, (int64_t)compiled->key.triple_count * 3 * (int64_t)sizeof(int),
                 job->destination_data, job->room.destination_length))
-        result = failed(-2, bcrE_ARG); /* the program would not know its own descriptor any more */
+        result = failed(-2, bcrE_ARG); /* the copy would overwrite the descriptor itself */
     else if (overlap(job->source_data, job->room.source_length, job->destination_data,
                      job->room.destination_length))
         result = copy_set_aside(job, compiled, &tools);
@@ -164,7 +165,7 @@ bool bcri_copy_arguments_good(const int *copydesc, int repl, const struct bcri_c
     return arguments_good(copydesc, repl, region, buffer, buflen);
 }
 
-/* What is said to an archtype that no compiled descriptor can be made for: nothing was copied. */
+/* The result where an archtype allows no compiled descriptor: nothing was copied. */
 static struct bcri_copy_result untranslated(struct bcri_copier *copier, const int *copydesc, int bad)
 {
     int error = bcri_copydesc_check(copier, copydesc);

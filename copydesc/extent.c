@@ -15,7 +15,7 @@ struct extent extent_nothing(int64_t phase)
         .start = phase, .end = phase, .lowest = phase, .highest = phase, .reach = EXTENT_NO_REACH};
 }
 
-/* Moves the end, noting how far it has been. */
+/* Moves the end, and widens the lowest and highest position if need be. */
 static void move_to(struct extent *extent, int64_t pos)
 {
     extent->end = pos;
@@ -56,7 +56,7 @@ void extent_append(struct extent *extent, const struct extent *next)
         extent->reach = next->reach + shift;
 }
 
-/* What the list does next. */
+/* What the list does at the phase of the extent's end. */
 static const struct extent *next_of(const struct extent *extent, const struct extent *once, int phases)
 {
     return &once[extent->end & (phases - 1)];
@@ -64,7 +64,7 @@ static const struct extent *next_of(const struct extent *extent, const struct ex
 
 void extent_append_repeats(struct extent *extent, const struct extent *once, int phases, int repl)
 {
-    int met_at[LAYOUT_PHASES]; /* after how many repeats the end had this phase first */
+    int met_at[LAYOUT_PHASES]; /* after how many repeats the end first had this phase; -1: not yet */
     memset(met_at, -1, sizeof met_at);
 
     int done = 0;
@@ -76,8 +76,9 @@ void extent_append_repeats(struct extent *extent, const struct extent *once, int
             continue;
         }
 
-        /* The phase has come back: from here on, every `period` repeats do the same, `step` bytes
-         * further each time. Of all these rounds the first and the last go to the extremes. */
+        /* The phase has come back. From here on every `period` repeats are a round, and each round
+         * does the same, `step` bytes further. The first and the last round reach the lowest and
+         * highest positions. */
         int period = done - met_at[phase];
         int rounds = (repl - done) / period, rest = (repl - done) % period;
         struct extent round = extent_nothing(phase);

@@ -14,14 +14,14 @@
 struct reader {
     const int *copydesc;
     struct key key;
-    bool *seen; /* by triple, as many as there is room for */
+    bool *seen; /* by triple, for `room` triples */
     int room;   /* triples */
     int span_room;
     int *targets; /* lists that are still to be read */
     int target_count, target_room;
 };
 
-/* Room for `count` elements more in an array; a new array or NULL. */
+/* Makes the array large enough for `count` elements; returns the new array or NULL. */
 static void *grow(void *array, int *room, int count, size_t size)
 {
     int wanted = *room ? *room : 8;

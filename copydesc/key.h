@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * key.h -- the triples that can be reached from a descriptor: reading them, once, and comparing
- * with what was read.
+ * key.h -- the triples that can be reached from a descriptor: reads them once, and compares other
+ * arrays with what was read.
  *
- * A descriptor is known by its content, never by its address. No triple of the program's array is
- * read before one that leads to it was found good (or equal to a good one): so nothing behind a
- * malformed triple or an END is ever touched. */
+ * A descriptor is recognised by its content, never by its address. A triple of the program's array
+ * is read only after a triple that leads to it was found well formed (or equal to a well-formed
+ * one). So nothing behind a malformed triple or an END is ever read. */
 #ifndef COPYDESC_KEY_H
 #define COPYDESC_KEY_H
 
@@ -26,24 +26,24 @@ struct span {
 struct key {
     int *triples;     /* a copy, each at its own number; those that cannot be reached are 0; owned */
     int triple_count; /* up to the last one that can be reached */
-    bool *starts;     /* by triple: does a nested list begin there? owned */
-    /* Those that can be reached, each once, each only after one that leads to it; owned. */
+    bool *starts;     /* by triple: whether a nested list begins there; owned */
+    /* The triples that can be reached, each once, each only after one that leads to it; owned. */
     struct span *spans;
     int span_count;
 };
 
-/* 0; bcrE_DESC if a triple is malformed or a list has no END (cycles and depth are the validation's
- * business); bcrE_NOMEM. */
+/* Returns 0; bcrE_DESC if a triple is malformed or a list has no END (the validation checks cycles
+ * and depth); bcrE_NOMEM. */
 int key_read(struct key *key_out, const int *copydesc);
 void key_free(struct key *key);
 
-/* Does the array hold what was read, from span `first_span` on? All before it are known to be
- * equal. */
+/* Whether the array holds what was read, from span `first_span` on. All earlier spans are known to
+ * be equal. */
 bool key_rest_equals(const struct key *key, const int *copydesc, int first_span);
 
 enum { KEY_LOOKED_AT_MAX = 16 };
 
-/* What a first look at a descriptor's first list finds. */
+/* What key_look finds out about a descriptor's first list. */
 struct key_look {
     uint64_t hash; /* the same for arrays that key_equals would call equal */
     int count;     /* triples in the list; 0 if there are more than KEY_LOOKED_AT_MAX, or it is malformed */
@@ -65,7 +65,7 @@ static inline struct key_look key_look(const int *copydesc)
     return (struct key_look){hash, 0};
 }
 
-/* Does the array, at which no look was had, hold what was read? */
+/* Whether the array holds what was read; for an array at which key_look has not looked. */
 static inline bool key_equals_unseen(const struct key *key, const int *copydesc)
 {
     const int *want = key->triples, *got = copydesc, *end = want + (ptrdiff_t)3 * key->spans[0].count;
@@ -74,12 +74,12 @@ static inline bool key_equals_unseen(const struct key *key, const int *copydesc)
         memcpy(&a, want, sizeof a);
         memcpy(&b, got, sizeof b);
         if (((a ^ b) | (uint32_t)(want[2] ^ got[2])) != 0)
-            return false; /* what follows may not be there */
+            return false; /* what follows may not exist in the program's array */
     }
     return key->span_count == 1 || key_rest_equals(key, copydesc, 1);
 }
 
-/* Does the array, at which a look was had, hold what was read? */
+/* Whether the array holds what was read; for an array with its key_look. */
 static inline bool key_equals(const struct key *key, const int *copydesc, const struct key_look *look)
 {
     if (bcri_unlikely(look->count == 0 || key->spans[0].count != look->count))

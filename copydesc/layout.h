@@ -3,8 +3,8 @@
  * layout.h -- how one side of a copy lays out the atomic types.
  *
  * Sizes are multiples of their alignments, which are powers of two, so items of one type follow
- * each other without gaps. No alignment exceeds LAYOUT_PHASES: that many phases are all that a
- * position can have. */
+ * each other without gaps. No alignment exceeds LAYOUT_PHASES, so a position has one of that many
+ * phases. */
 #ifndef COPYDESC_LAYOUT_H
 #define COPYDESC_LAYOUT_H
 
@@ -16,13 +16,13 @@
 
 enum { LAYOUT_PHASES = BCRI_ARCHTYPE_ALIGN_MAX };
 
-/* Stands for the user side wherever an archtype is asked for. */
+/* Stands for the user side where a routine takes an archtype. */
 enum { LAYOUT_USER = 0 };
 
 struct layout {
     uint8_t size_bytes[bcrT_CCE + 1];
     uint8_t align_bytes[bcrT_CCE + 1];
-    bool swapped; /* the bytes of numbers stand in the other order than on this machine */
+    bool swapped; /* numbers have the other byte order than on this machine */
     bool user;    /* adjusts concern this side, and a CCE is named by an int here */
 };
 
@@ -52,7 +52,7 @@ static inline struct layout layout_of(int archtype)
     return archtype == LAYOUT_USER ? layout_of_user() : layout_of_region(archtype);
 }
 
-/* The first multiple of `align` (a power of two) from `pos` up; `pos` may be negative. */
+/* `pos` rounded up to a multiple of `align` (a power of two); `pos` may be negative. */
 static inline int64_t layout_align_up(int64_t pos, int align)
 {
     return (pos + align - 1) & ~(int64_t)(align - 1);

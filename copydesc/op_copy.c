@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op_copy.c -- bytes as they are: one run, or blocks of them.
+ * op_copy.c -- copies bytes unchanged: one run, or blocks of them.
  *
- * Small blocks are what structs are made of, so each small size has a loop of its own in which a
- * block is one load and one store, or two of each that overlap. No byte between blocks is
- * written. */
+ * Structs consist of small blocks. So each small size has its own loop, in which a block is one
+ * load and one store, or two of each that overlap. No byte between blocks is written. */
 #include "op.h"
 
 #include <string.h>
 
 #define ALWAYS static inline __attribute__((always_inline))
 
-/* A block of at most 2 * `half` bytes: its first and its last `half`. */
+/* Copies a block of at most 2 * `half` bytes as its first and its last `half` bytes. */
 ALWAYS void copy_block(const uint8_t *from, uint8_t *to, size_t half, size_t second)
 {
     uint8_t first_bytes[32], second_bytes[32];
@@ -23,10 +22,10 @@ ALWAYS void copy_block(const uint8_t *from, uint8_t *to, size_t half, size_t sec
         memcpy(to + second, second_bytes, half);
 }
 
-/* Blocks one after the other, four in a turn. */
+/* Copies the blocks one after the other, four in a turn. */
 ALWAYS void copy_blocks(const struct op *op, const uint8_t *from, uint8_t *to, size_t half, size_t second)
 {
-    /* Stores to `to` could change these, for all that the compiler knows. */
+    /* Local copies: as far as the compiler knows, stores to `to` could change `*op`. */
     const int64_t source_step = op->source_step, destination_step = op->destination_step, blocks = op->blocks;
     int64_t i = 0;
     for (; i + 4 <= blocks; i += 4, from += 4 * source_step, to += 4 * destination_step) {
@@ -49,15 +48,15 @@ ALWAYS void copy_halves(const struct op *op, const uint8_t *from, uint8_t *to, s
     copy_blocks(op, from, to, half, (size_t)op->items - half);
 }
 
-/* Any size. */
+/* Blocks of any size. */
 static void copy_large(const struct op *op, const uint8_t *from, uint8_t *to)
 {
     for (int64_t i = 0; i < op->blocks; i++)
         memcpy(to + i * op->destination_step, from + i * op->source_step, (size_t)op->items);
 }
 
-/* Every other one of items of eight bytes, to where they follow each other: two with each vector,
- * so the gaps between them are read, too. */
+/* gather() packs every other one of items of eight bytes. It loads an item and the gap behind it as
+ * one vector, so it reads the gaps, too. */
 typedef uint64_t pair __attribute__((vector_size(16)));
 
 static void gather(const uint8_t *from, uint8_t *to, int64_t count)

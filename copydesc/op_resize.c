@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op_resize.c -- numbers of another size on the other side, in either byte order.
+ * op_resize.c -- copies numbers whose size differs on the two sides, in either byte order.
  *
- * Integers keep their value and sign. A float that gets wider keeps its value, one that gets
- * narrower is rounded to the nearest; infinities and NaNs stay what they are. What the narrower
- * side cannot hold (an integer outside its range, a finite float that would become infinite) stops
- * the copy there with bcrE_RANGE. */
+ * Integers keep their value and sign. A float that becomes wider keeps its value; one that becomes
+ * narrower is rounded to the nearest. Infinities and NaNs stay what they are. A value that the
+ * narrower side cannot hold (an integer outside its range, a finite float that would become
+ * infinite) stops the copy there with bcrE_RANGE. */
 #include "op.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ ALWAYS void store(uint8_t *bytes, uint64_t value, int size, bool swapped)
     }
 }
 
-/* The low `size` bytes of value, their highest bit repeated above them. */
+/* The low `size` bytes of `value`, sign-extended. */
 ALWAYS uint64_t extend(uint64_t value, int size)
 {
     uint64_t sign = UINT64_C(1) << (8 * size - 1);
@@ -58,7 +58,7 @@ ALWAYS uint64_t extend(uint64_t value, int size)
 ALWAYS int integers(const struct op *op, const uint8_t *source, uint8_t *destination, int from_size,
                     int to_size)
 {
-    const struct op its = *op; /* stores to `to` could change it, for all that the compiler knows */
+    const struct op its = *op; /* as far as the compiler knows, stores to `to` could change `*op` */
     for (int64_t block = 0; block < its.blocks; block++) {
         const uint8_t *from = source + block * its.source_step;
         uint8_t *to = destination + block * its.destination_step;
@@ -84,7 +84,8 @@ int op_integer(const struct op *op, const uint8_t *source, uint8_t *destination)
     }
 }
 
-/* A double, given as its bits, as a float. False if it is finite and the float would not be. */
+/* Converts the bits of a double to those of a float. False if the double is finite and the float
+ * would not be. */
 static bool narrowed(uint64_t bits, uint32_t *float_bits_out)
 {
     double wide;

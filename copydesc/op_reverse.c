@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * op_reverse.c -- items whose bytes stand in the other order: one run, or blocks of them.
+ * op_reverse.c -- copies items whose byte order differs on the two sides: one run, or blocks of
+ * them.
  *
- * Blocks of a few items, as structs have them, have a loop of their own for each size: a word or
- * two of each block, one load, reversal and store each, without a decision in between. Longer runs
- * are the vectors' business. */
+ * For blocks of a few items, as structs have them, there is a loop for each size. It handles a
+ * block as one or two words, with one load, reversal and store for each, and no branch in between.
+ * Longer runs go to the vector routines (bcri/reverse.h). */
 #include "op.h"
 
 #include <string.h>
@@ -65,13 +66,13 @@ ALWAYS void block(const uint8_t *from, uint8_t *to, int size, int first, int sec
         store(to + first, reverse_in(b, size, second), second);
 }
 
-/* Blocks of `first` + `second` bytes, each part a word of its own; `second` may be 0. One after the
- * other, four in a turn. */
+/* Copies blocks of `first` + `second` bytes, each part as one word; `second` may be 0. The blocks
+ * follow one after the other, four in a turn. */
 ALWAYS void stepped(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second,
                     int64_t source_step, int64_t destination_step)
 {
     const int64_t blocks =
-        op->blocks; /* which stores to `to` could change, for all that the compiler knows */
+        op->blocks; /* a copy: as far as the compiler knows, stores to `to` could change it */
     int64_t i = 0;
     for (; i + 4 <= blocks; i += 4, from += 4 * source_step, to += 4 * destination_step) {
         block(from, to, size, first, second);
@@ -83,8 +84,8 @@ ALWAYS void stepped(const struct op *op, const uint8_t *from, uint8_t *to, int s
         block(from, to, size, first, second);
 }
 
-/* The same, with steps that the compiler knows; plain, since that is what the processor foresees
- * best in long arrays. */
+/* The same with steps that the compiler knows. The loop is not unrolled, since the processor
+ * prefetches long arrays best that way. */
 ALWAYS void plain(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second,
                   int64_t source_step, int64_t destination_step)
 {
@@ -93,7 +94,7 @@ ALWAYS void plain(const struct op *op, const uint8_t *from, uint8_t *to, int siz
         block(from, to, size, first, second);
 }
 
-/* Every other block from or to a dense array is what is met most often beside structs. */
+/* Beside structs, the most frequent case is every other block from or to a dense array. */
 ALWAYS void column(const struct op *op, const uint8_t *from, uint8_t *to, int size, int first, int second)
 {
     int64_t bytes = first + second;
@@ -105,7 +106,7 @@ ALWAYS void column(const struct op *op, const uint8_t *from, uint8_t *to, int si
         stepped(op, from, to, size, first, second, op->source_step, op->destination_step);
 }
 
-/* Small blocks: false if this one is not. */
+/* Copies small blocks; false if the blocks are not small. */
 static bool small_blocks(const struct op *op, const uint8_t *from, uint8_t *to)
 {
     if (op->items > 4)

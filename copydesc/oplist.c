@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oplist.c -- lists of steps that join what lies together: the next step continues the last one, a
- * repeated step becomes one with blocks, and a loop is what is left. */
+ * oplist.c -- lists of steps. Steps that lie together are joined: a step that continues the last
+ * one makes that longer, and a repeated step becomes one step with blocks. Only what cannot be
+ * joined becomes a loop. */
 #include "plan.h"
 
 #include <limits.h>
@@ -40,7 +41,7 @@ static bool same_kind(const struct op *a, const struct op *b)
            a->destination_swapped == b->destination_swapped;
 }
 
-/* Does `next`, a run, begin where the run `last` ends, on both sides? */
+/* Whether the run `next` begins where the run `last` ends, on both sides. */
 static bool continues(const struct op *last, const struct op *next)
 {
     return last->kind != OP_LOOP && last->blocks == 1 && next->blocks == 1 && same_kind(last, next) &&
@@ -61,7 +62,7 @@ int oplist_add(struct oplist *list, const struct op *op)
     return error;
 }
 
-/* Adds a loop and its body, which stands behind it. */
+/* Adds a loop and, behind it, its body. */
 static int add_loop(struct oplist *list, const struct op *loop, const struct op *body)
 {
     int error = reserve(list, 1 + loop->items);
@@ -81,7 +82,7 @@ int oplist_append(struct oplist *list, const struct oplist *from, int64_t source
         op.source_off += source_off;
         op.destination_off += destination_off;
         int error;
-        if (op.kind == OP_LOOP) { /* the steps of its body count from the loop's base */
+        if (op.kind == OP_LOOP) { /* offsets in its body count from the loop's base */
             error = add_loop(list, &op, &from->ops[i + 1]);
             i += op.items;
         } else {
@@ -93,8 +94,8 @@ int oplist_append(struct oplist *list, const struct oplist *from, int64_t source
     return 0;
 }
 
-/* May each step of this body be done for many turns before the next one? Not if one can stop, and
- * not if turns write to the same bytes, which only adjusts can bring about. */
+/* Whether each step of this body may be done for many turns before the next step. Not if a step can
+ * stop, and not if turns write to the same bytes, which only adjusts can cause. */
 static bool by_columns(const struct oplist *body, int64_t destination_step)
 {
     int64_t end = INT64_MIN;
@@ -107,7 +108,8 @@ static bool by_columns(const struct oplist *body, int64_t destination_step)
     return end - body->ops[0].destination_off <= destination_step;
 }
 
-/* A run `turns` times, each where the one before ends. */
+/* Makes a run longer if it is repeated `turns` times, each time where it ended before. False: it is
+ * no such run. */
 static bool lengthen(struct op *op, int64_t turns, int64_t source_step, int64_t destination_step)
 {
     if (op->kind == OP_LOOP || op->blocks != 1 || source_step != (int64_t)op->items * op->source_size ||
@@ -128,8 +130,9 @@ struct op oplist_turns(const struct oplist *body, int64_t source_step, int64_t d
     return op;
 }
 
-/* A body whose last run goes on into the first run of its next turn: the same work with one run
- * less in each turn. The first run comes before the loop, and the last turn after it. */
+/* Adds a body whose last run continues in the first run of the next turn. The two runs are joined,
+ * so each turn has one run less. The first run then comes before the loop, and the rest of the last
+ * turn after it. */
 static int add_rotated(struct oplist *list, const struct oplist *body, const struct op *loop)
 {
     struct oplist rotated = {NULL, 0, 0, 0}, rest = {body->ops + 1, body->count - 1, 0, 0};

@@ -2,11 +2,12 @@
 /*
  * parts.c -- what stretches of triples do, and the parts of a list (parts.h).
  *
- * Triples that follow each other are one array, so a part may go on into the tail, and the note's
- * list then goes on behind that. A list's lead, what copies nothing at its beginning, is always one
- * part, which those that run into the list skip when they have taken it over: so every stretch is a
- * single one, whatever lists begin in its middle, and from one triple that copies to the next there
- * are never more than a few parts. */
+ * A list and its tail lie one behind the other in one array. So a part of the list may extend into
+ * the tail, and the list then continues behind that part. The lead of a list, which is what copies
+ * nothing at its beginning, is always one part. A list that runs into another takes over that
+ * list's lead as the end of its own last stretch and then skips the lead. So a stretch is never
+ * divided, whatever lists begin in its middle, and between one triple that copies and the next
+ * there are never more than a few parts. */
 #include "parts.h"
 
 #include <stdlib.h>
@@ -65,7 +66,7 @@ int stretch_extents(struct validation *validation, const struct stretch *stretch
 
 /* ---- parts ---- */
 
-/* Does this triple of a note copy something? */
+/* Whether this triple of a note copies something. */
 static bool triple_copies(const struct validation *validation, const struct note *note, int idx)
 {
     const struct triple triple = triple_known(validation->triples, idx);
@@ -74,8 +75,8 @@ static bool triple_copies(const struct validation *validation, const struct note
            (triple.nest ? validate_nested(validation, triple.target, skip)->copies : skip == 0);
 }
 
-/* Triples to be done one by one; they become part of the last part if that is like them and not the
- * lead. */
+/* Adds triples that are done one by one. They extend the last part if that is of the same kind and
+ * not the lead. */
 static void add_single(struct note *note, int first, int end)
 {
     struct part *last = note->part_count > 0 ? &note->parts[note->part_count - 1] : NULL;
@@ -95,7 +96,7 @@ static int add_stretch(struct validation *validation, struct note *note, const s
     return stretch_extents(validation, stretch, &part->source, &part->destination);
 }
 
-/* Triples that copy nothing, perhaps none. */
+/* Adds triples that copy nothing; there may be none. */
 static int add_idle(struct validation *validation, struct note *note, const struct stretch *stretch)
 {
     if (stretch->source || stretch->end - stretch->first >= VALIDATION_IDLE_MIN)
@@ -105,7 +106,7 @@ static int add_idle(struct validation *validation, struct note *note, const stru
     return 0;
 }
 
-/* Those at the end of the note, and what of the tail goes on like that. */
+/* Adds the triples at the end of the note that copy nothing, together with the tail's lead. */
 static int add_last_idle(struct validation *validation, struct note *note, int first)
 {
     const struct note *tail = note->tail;
@@ -126,7 +127,7 @@ static int add_last_idle(struct validation *validation, struct note *note, int f
     return add_idle(validation, note, &last);
 }
 
-/* More parts than these it cannot have. */
+/* An upper bound for the number of parts of a note. */
 static size_t parts_at_most(const struct note *note)
 {
     return 2 * ((size_t)note->own_count / VALIDATION_IDLE_MIN) + 4;
@@ -135,7 +136,7 @@ static size_t parts_at_most(const struct note *note)
 int parts_make(struct validation *validation, struct note *note)
 {
     const int end = note->first + note->own_count;
-    int first = note->first; /* of what copies nothing */
+    int first = note->first; /* the first triple that copies nothing */
     while (first < end && !triple_copies(validation, note, first))
         first++;
     note->lead = first - note->first + (first == end ? note->tail->lead : 0);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parts.h -- how copies go through a list: what copies nothing is passed at once, so the time that
- * a copy takes goes by what is copied, whatever stands between. */
+ * parts.h -- the parts of a list. A copy passes each part that copies nothing at once, so its time
+ * depends on what is copied, and not on what lies in between. */
 #ifndef COPYDESC_PARTS_H
 #define COPYDESC_PARTS_H
 
 #include "validation.h"
 
-/* Triples of a list, all of whose nested ones are noted, and what follows them. */
+/* Triples of a list whose nested lists all have notes, and what follows these triples. */
 struct stretch {
     int first, end;                                  /* `end` is the first behind them */
     int skip;                                        /* the list's */
     const struct extent_table *source, *destination; /* what follows; NULL: nothing */
 };
 
-/* Fills in what a stretch does; the phases of both tables are known. 0, bcrE_NOMEM: both are to be
- * freed all the same. */
+/* Fills in what a stretch does; the phases of both tables must be set. Returns 0; bcrE_NOMEM: the
+ * caller must free both tables then, too. */
 int stretch_extents(struct validation *validation, const struct stretch *stretch, struct extent_table *source,
                     struct extent_table *destination);
 
-/* Finds the parts of a note in which something is copied, and which is complete but for them, like
- * its tail. 0, bcrE_NOMEM: parts_free is due all the same. */
+/* Finds the parts of a note that copies something. Apart from its parts the note must be complete,
+ * and its tail entirely. Returns 0; bcrE_NOMEM: the caller must call parts_free then, too. */
 int parts_make(struct validation *validation, struct note *note);
 void parts_free(struct note *note);
 

@@ -2,10 +2,10 @@
 /*
  * plan.c -- from a validated descriptor to a plan.
  *
- * Each list is compiled once for each pair of phases in which it is met, however many NESTs lead
- * there, and what it came to is then added as a whole: so what lies together is joined across
- * triples, repeats and nesting, and the work is bounded by steps, not by what they expand to. All
- * of it is counted, and a descriptor that takes too much is declined. */
+ * Each list is compiled once for each pair of phases in which it occurs, however many NESTs lead
+ * there, and its steps are then added as a whole. So steps that lie together are joined across
+ * triples, repeats and nesting, and the work is bounded by the number of steps, not by what they
+ * expand to. The compiler counts all its work and declines a descriptor that takes too much. */
 #include "plan.h"
 
 #include <limits.h>
@@ -24,8 +24,8 @@ struct compiler {
     int work;
 };
 
-/* Where the next step goes, relative to where the list that is compiled begins; the phases
- * there. */
+/* Where the next step goes, relative to the start of the list that is compiled, and the phases of
+ * that start. */
 struct place {
     int64_t source, destination;
     int source_phase, destination_phase;
@@ -38,7 +38,7 @@ static int pair_of(const struct note *note, const struct place *at)
     return (int)(source * LAYOUT_PHASES + destination);
 }
 
-/* Moves on by repeats of a list, or of a stretch. PLAN_DECLINED if that leads too far. */
+/* Moves a place on by repeats of a list or of a stretch. PLAN_DECLINED if that leads too far. */
 static int move_on(const struct extent_table *on_source, const struct extent_table *on_destination,
                    struct place *at, int repl)
 {
@@ -60,8 +60,8 @@ static int spend(struct compiler *compiler, int work)
 
 static int compile(struct compiler *compiler, struct note *note, int pair, struct oplist **list_out);
 
-/* What repeats of a list do until the phases come back, or there are no more: the list compiled for
- * each. */
+/* The repeats of a list until the phases come back or no repeat is left, with the list compiled for
+ * the phases of each. */
 struct rounds {
     struct oplist *turn[PAIRS];
     struct place at[PAIRS + 1];
@@ -92,7 +92,7 @@ static int find_rounds(struct compiler *compiler, struct note *note, struct plac
     }
 }
 
-/* One round as a list that begins where the round does. */
+/* Makes one list of a round; its offsets count from the start of the round. */
 static int join_round(const struct rounds *rounds, struct oplist *round)
 {
     const struct place *start = &rounds->at[rounds->lead];
@@ -136,7 +136,7 @@ static int add_repeats(struct compiler *compiler, struct oplist *list, struct no
     return error ? error : move_on(&note->source, &note->destination, at, repl);
 }
 
-/* Items of an atomic type: a step if they are copied, and the way past them. */
+/* Adds the step for items of an atomic type, if they are copied, and moves past them. */
 static int add_items(struct compiler *compiler, struct oplist *list, const struct triple *triple, int skip,
                      struct place *at)
 {
@@ -202,7 +202,7 @@ static int compile_list(struct compiler *compiler, struct note *note, struct pla
     return error;
 }
 
-/* The steps of a list for a pair of phases, found or made. */
+/* Finds or makes the steps of a list for a pair of phases. */
 static int compile(struct compiler *compiler, struct note *note, int pair, struct oplist **list_out)
 {
     if (!note->compiled) {
@@ -223,7 +223,7 @@ static int compile(struct compiler *compiler, struct note *note, int pair, struc
     return error;
 }
 
-/* Forgets what was compiled on the way. */
+/* Frees the lists that were compiled for the notes. */
 static void forget(struct validation *validation)
 {
     while (validation->compiled) {
@@ -249,7 +249,7 @@ static void mark_quick(struct oplist *list)
     }
 }
 
-/* The result of find_rounds, with copies of what it borrowed. */
+/* Stores the result of find_rounds in the plan, with copies of the lists that it borrowed. */
 static int keep(struct plan *plan, const struct rounds *rounds)
 {
     size_t room = (size_t)rounds->count + 1;

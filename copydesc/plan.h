@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan.h -- what a list copies, as steps that need no more looking at the descriptor.
+ * plan.h -- what a list copies, as steps that can be done without the descriptor.
  *
- * A plan knows where every item lies relative to where the list begins, given the phases there, but
- * not how much room there is: it is followed only where all of it is known to fit. Its size is
- * bounded; repeats are loops in it. */
+ * A plan holds for one pair of phases at the start of the list. It knows where every item lies
+ * relative to that start, but not how long the two sides are. So it is used only where all of it is
+ * known to fit. Its size is bounded, since repeats are loops in it. */
 #ifndef COPYDESC_PLAN_H
 #define COPYDESC_PLAN_H
 
 #include "op.h"
 #include "validation.h"
 
-/* A list that needs more steps than this, or looks at more in being compiled, is not compiled. */
+/* A list that needs more steps than this, or more work to compile, is not compiled. */
 enum { PLAN_OPS_MAX = 1024, PLAN_WORK_MAX = 1 << 16 };
 
 struct oplist {
@@ -31,15 +31,15 @@ int oplist_add(struct oplist *list, const struct op *op);
 int oplist_append(struct oplist *list, const struct oplist *from, int64_t source_off,
                   int64_t destination_off);
 
-/* The same `turns` times, the bases a step further each time. */
+/* Adds the steps of `body` `turns` times, the bases one step further each time. */
 int oplist_add_turns(struct oplist *list, const struct oplist *body, int64_t turns, int64_t source_off,
                      int64_t destination_off, int64_t source_step, int64_t destination_step);
 
-/* The step that does a body over and over; `blocks` is to be filled in, and the offsets. */
+/* The step that repeats a body. The caller fills in `blocks` and the offsets. */
 struct op oplist_turns(const struct oplist *body, int64_t source_step, int64_t destination_step);
 
-/* What a number of repeats of a list do, from given phases: some that are like no other, then
- * rounds that are all alike, since the phases have come back. */
+/* What a number of repeats of a list do, from given phases. First come repeats that differ from
+ * each other. Once the phases have come back, rounds follow that are all alike. */
 struct plan {
     struct oplist *first; /* what each repeat does by itself, up to the end of the first round; owned */
     int64_t *source_at;   /* where each begins, and the end of the last; count + 1 of each; owned */
@@ -54,14 +54,15 @@ struct plan {
     bool lengthens;  /* rounds follow each other without a gap: `items` times their number is enough */
 };
 
-/* 0; bcrE_NOMEM; PLAN_DECLINED: it would take more than the limits, or leads further than any
- * buffer is long. What it took is counted in any case. */
+/* Returns 0; bcrE_NOMEM; PLAN_DECLINED: the plan would exceed the limits, or leads further than any
+ * buffer is long. `work_out` is written in all cases. */
 enum { PLAN_DECLINED = -1 };
 int plan_make(struct plan *plan_out, struct validation *validation, struct note *note, int source_phase,
               int destination_phase, int *work_out);
 void plan_free(struct plan *plan);
 
-/* Does it once, from these places, or `repl` times. 0, or the code at which it stopped. */
+/* Does the plan once, or `repl` times, from these addresses. Returns 0, or the code at which a step
+ * stopped. */
 int plan_do_once(const struct plan *plan, const uint8_t *source, uint8_t *destination,
                  const struct op_tools *tools);
 int plan_do(const struct plan *plan, int repl, const uint8_t *source, uint8_t *destination,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan_do.c -- doing the steps of a plan.
+ * plan_do.c -- does the steps of a plan.
  *
- * Loops whose steps may be reordered are done by columns: each step for so many turns that what
- * they touch stays in the nearest cache, then the next step for the same turns. */
+ * Loops whose steps may be reordered are done by columns: one step for as many turns as fit into
+ * the nearest cache, then the next step for the same turns. */
 #include "plan.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static int do_ops(const struct op *ops, int count, const uint8_t *source, uint8_
         const uint8_t *from = source + op->source_off;
         uint8_t *to = destination + op->destination_off;
         int error = 0;
-        switch (op->quick) { /* short runs, of which structs are made, take no call */
+        switch (op->quick) { /* structs consist of short runs: they need no call */
         case 1: *to = *from; continue;
         case 2: memcpy(to, from, 2); continue;
         case 4: memcpy(to, from, 4); continue;
@@ -96,7 +96,7 @@ static int do_ops(const struct op *ops, int count, const uint8_t *source, uint8_
     return 0;
 }
 
-/* The rounds, `turns` of them. */
+/* Does `turns` rounds. */
 static int do_rounds(const struct plan *plan, int turns, const uint8_t *source, uint8_t *destination,
                      const struct op_tools *tools)
 {

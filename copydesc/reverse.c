@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reverse.c -- the portable way of reversing bytes, and the choice among the others.
+ * reverse.c -- the portable routines for reversing bytes, and the choice of the fastest set.
  */
 #include "reverse_sets.h"
 

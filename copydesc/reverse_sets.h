@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* reverse_sets.h -- between the files about reversing bytes: the portable routines, which also
- * finish what the vectors of the others leave over, and the list of those others, made for this
- * architecture. */
+/* reverse_sets.h -- shared by the files about reversing bytes: the portable routines, which the
+ * vector routines use for the items that do not fill a vector, and the list of the vector sets of
+ * this architecture. */
 #ifndef COPYDESC_REVERSE_SETS_H
 #define COPYDESC_REVERSE_SETS_H
 

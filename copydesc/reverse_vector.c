@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reverse_vector.c -- reversing bytes with a shuffle of each vector: SSSE3, AVX2 and AVX-512 on
- * x86, NEON on ARM.
+ * reverse_vector.c -- reverses bytes with a shuffle of each vector: SSSE3, AVX2 and AVX-512 on x86,
+ * NEON on ARM.
  *
- * Each routine is compiled for its own extension, whatever the build is for, and called only where
- * the processor has it. Elsewhere there is the portable set alone (on s390x it becomes
- * load-reversed instructions by itself). */
+ * Each routine is compiled for its own extension, whatever processor the build is for, and called
+ * only where the processor has that extension. Other architectures have only the portable set (on
+ * s390x the compiler turns it into load-reversed instructions). */
 #include "reverse_sets.h"
 
 #if defined(__x86_64__) || defined(__i386__)

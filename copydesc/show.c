@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show.c -- a descriptor as text: each triple with the places of its first repeat on both sides, as
- * a copy into a region would find them.
+ * show.c -- shows a descriptor as text: each triple with the positions of its first repeat on both
+ * sides, as in a copy into a region.
  *
- * Each triple is written out where it is met first; after that its number must do, so the text is
- * no longer than the descriptor makes it. */
+ * Each triple is written out where it occurs first; later the text only gives its number. So the
+ * length of the text is bounded by the size of the descriptor. */
 #include <bcri/copydesc.h>
 
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static const char *const type_names[] = {"",         "CHAR",  "SHORT",  "INT", "
 struct text {
     char *bytes;
     int size;
-    int64_t length; /* of all that was to be written */
+    int64_t length; /* of the whole text, also of what did not fit */
 };
 
 struct shower {

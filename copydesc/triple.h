@@ -2,9 +2,10 @@
 /*
  * triple.h -- one triple of a copy descriptor, taken apart.
  *
- * The only place that knows the bits of the type word (drawn in <bcr/types.h>) and what makes a
- * single triple malformed. Triples are numbered from the array's first; a *list* is what begins at
- * some triple and goes on to the one with bcrT_END: the descriptor itself, and each nested one. */
+ * Only this file knows the bits of the type word (drawn in <bcr/types.h>) and what makes a single
+ * triple malformed. Triples are numbered from the array's first. A *list* begins at some triple and
+ * ends with the next one that has bcrT_END: the descriptor itself is a list, and so is each nested
+ * one. */
 #ifndef COPYDESC_TRIPLE_H
 #define COPYDESC_TRIPLE_H
 
@@ -34,7 +35,7 @@ struct triple {
     int target; /* first triple of the nested list, if nest */
 };
 
-/* Takes triple `idx` apart, which is known to be good. */
+/* Takes triple `idx` apart, which must be well formed. */
 static inline struct triple triple_known(const int *triples, int idx)
 {
     const int *words = triples + 3 * idx;
@@ -50,7 +51,7 @@ static inline struct triple triple_known(const int *triples, int idx)
     };
 }
 
-/* Is triple `idx` (below TRIPLE_COUNT_MAX), whose words these are, good by itself? */
+/* Whether triple `idx` (below TRIPLE_COUNT_MAX) with these words is well formed by itself. */
 static inline bool triple_good(const int words[3], int idx)
 {
     int word = words[1], low = word & TRIPLE_LOW_MASK;
@@ -62,14 +63,14 @@ static inline bool triple_good(const int words[3], int idx)
     return 0 <= target && target < TRIPLE_COUNT_MAX;
 }
 
-/* The same, told at once for most of the good ones: items of an atomic type. */
+/* The same, with a fast answer for most well-formed triples: items of an atomic type. */
 static inline bool triple_good_fast(const int words[3], int idx)
 {
     uint32_t type = (uint32_t)words[1] & ~(uint32_t)(TRIPLE_SKIP_MASK | bcrT_END);
     return (type - bcrT_CHAR <= bcrT_CCE - bcrT_CHAR && words[2] >= 0) || triple_good(words, idx);
 }
 
-/* What an item under these flags does to the two positions. */
+/* Whether an item under these flags moves the position on each side. */
 static inline bool skip_moves_source(int skip)
 {
     return skip == 0 || (skip & bcrT_SKIP_FM) != 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * validation.c -- the descent through a descriptor, and the table of what was found.
+ * validation.c -- the descent through a descriptor, and the table of notes.
  *
- * A list is noted when all below it is. A list that contains itself is therefore met again and
- * again without a note, one level deeper each time, until the depth limit ends the descent with the
- * first such path. */
+ * A list gets its note after all lists below it have theirs. So a list that contains itself has no
+ * note when the descent meets it again, one level deeper each time, until the depth limit ends the
+ * descent. */
 #include "validation.h"
 
 #include <stdint.h>
@@ -53,7 +53,7 @@ static int table_grow(struct validation *validation)
     return 0;
 }
 
-/* Takes the note. */
+/* Adds a note to the table, which takes it. */
 static int table_add(struct validation *validation, struct note *note)
 {
     if (2 * (validation->nested_count + 1) > validation->nested_capacity && table_grow(validation) != 0)
@@ -173,8 +173,8 @@ static int complete(struct validation *validation, struct note *note, int level)
     return error || !note->copies ? error : parts_make(validation, note);
 }
 
-/* Finds out where a list ends or runs into another one, and makes a note of that one unless there
- * is one: `*made_out`, else NULL. */
+/* Finds out where a list ends or runs into another one. If it runs into another one that has no
+ * note yet, makes that note and gives it as `*made_out`; else that is NULL. */
 static int find_tail(struct validation *validation, struct note *note, struct note **made_out)
 {
     *made_out = NULL;
@@ -194,8 +194,8 @@ static int find_tail(struct validation *validation, struct note *note, struct no
     }
 }
 
-/* Looks at the list `note->first` under `note->skip`, and at those that it runs into, and completes
- * the notes, the last one first. */
+/* Looks at the list `note->first` under `note->skip` and at the lists that it runs into, and
+ * completes their notes, the last one first. */
 static int look_at_list(struct validation *validation, struct note *note, int level)
 {
     struct note *last = note, *made;

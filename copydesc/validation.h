@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * validation.h -- looks at every list that can be reached from a descriptor, before anything is
+ * validation.h -- checks every list that can be reached from a descriptor, before anything is
  * copied.
  *
- * A validation finds the descriptor well formed or not, and notes of each list, under each set of
- * inherited skip flags, whether anything in it is copied and what it does to the position on each
- * side (extent.h). Each list is looked at once, however many NESTs lead to it, so the time is
- * bounded by the descriptor's size, not by what it expands to. */
+ * A validation decides whether the descriptor is well formed. For each list, under each set of
+ * inherited skip flags, it makes a note: whether anything in the list is copied, and what the list
+ * does to the position on each side (extent.h). It looks at each list once, however many NESTs lead
+ * there, so its time is bounded by the descriptor's size, not by what it expands to. */
 #ifndef COPYDESC_VALIDATION_H
 #define COPYDESC_VALIDATION_H
 
@@ -23,39 +23,38 @@ struct oplist; /* plan.h */
 
 /* What a list does on one side. */
 struct extent_table {
-    int phases;          /* the largest alignment met: 1, 2, 4 or 8 */
+    int phases;          /* the largest alignment in the list: 1, 2, 4 or 8 */
     struct extent *once; /* what the list does once, for each of these phases */
 };
 
-/* Triples of a list in which something is copied, as copies go through them: one by one; or a
- * stretch of VALIDATION_IDLE_MIN and more in which nothing is copied, which is passed at once
- * (parts.c). */
+/* A part of a list in which something is copied. It is either triples that a copy does one by one,
+ * or a stretch of at least VALIDATION_IDLE_MIN triples in which nothing is copied and which a copy
+ * passes at once (parts.c). */
 enum { VALIDATION_IDLE_MIN = 8 };
 struct part {
     int first, end;                          /* `end` is the first behind it */
     struct extent_table source, destination; /* a stretch: all that it does; else empty */
 };
 
-/* What is known of the list that begins at triple `first`, under the flags `skip` of the NESTs that
- * led there. A list that runs into the beginning of another one is that other one from there on, so
- * each triple is looked at once. */
+/* What is known about the list that begins at triple `first`, under the flags `skip` of the NESTs
+ * that lead there. When a list runs into the beginning of another one, that other one becomes its
+ * tail, so each triple is looked at once. */
 struct note {
     int first;
     int own_count; /* triples up to its END, or to the first that belongs to `tail` */
     struct note *tail;
-    struct note *before; /* while they are being noted: whose tail this is */
+    struct note *before; /* while notes are being made: the note whose tail this is */
     int skip;
-    int height; /* levels of nesting below */
-    bool
-        copies; /* something in it is copied; then each repeat uses up at least a byte of each side's items */
+    int height;  /* levels of nesting below */
+    bool copies; /* something in it is copied; then each repeat uses up at least a byte on each side */
     struct extent_table source, destination;
 
-    /* If something is copied: how copies go through it. */
-    int lead;           /* so many triples copy nothing before the first that does; they are the first part */
-    struct part *parts; /* its own triples, perhaps some of the tail; owned */
+    /* If something is copied: the parts in which a copy goes through it. */
+    int lead; /* number of triples before the first that copies something; they are the first part */
+    struct part *parts; /* of its own triples, and perhaps of some of the tail; owned */
     int part_count;
-    const struct note *rest; /* where the list goes on, NULL: these parts are all */
-    int rest_from;           /* and with which part */
+    const struct note *rest; /* where the list continues; NULL: nowhere */
+    int rest_from;           /* and the part with which it continues there */
 
     struct oplist *compiled; /* by phases, source * 8 + destination; only while a plan is made (plan.c) */
     struct note *compiled_next;
@@ -70,11 +69,12 @@ struct validation {
     size_t nested_count;
     size_t nested_capacity; /* 0 or a power of two */
     size_t size_bytes;      /* memory that it takes */
-    struct note *compiled;  /* those of which something is compiled, while a plan is made */
+    struct note *compiled;  /* the notes for which a list is compiled, while a plan is made */
 };
 
-/* 0, bcrE_DESC or bcrE_NOMEM. Every triple that can be reached has been read and is good by itself
- * (key.h). Borrows the key until validation_fini, which is due after a success only. */
+/* Returns 0; bcrE_DESC; bcrE_NOMEM. Each triple that can be reached must have been read and be well
+ * formed by itself (key.h). Borrows the key until validation_fini, which the caller must call only
+ * after a success. */
 int validation_init(struct validation *validation, const struct key *key, const struct layout *source,
                     const struct layout *destination);
 void validation_fini(struct validation *validation);

@@ -2,14 +2,14 @@
 /*
  * walk.c -- follows a descriptor triple by triple (walk.h).
  *
- * Two sides, each with a position; a position is aligned, checked against the side's length, and
- * only then used. Of each nested list as many repeats as fit are done at once, and only the one
- * that does not fit is descended into. What copies nothing is passed at once, too, so the time is
- * bounded by the descriptor's size and, for each item that is copied, by the levels of nesting
- * above it.
+ * Each of the two sides has a position. The walk aligns a position, checks it against the side's
+ * length, and only then uses it. It does as many repeats of a nested list at once as fit, and
+ * descends only into the repeat that does not fit. It also passes what copies nothing at once. So
+ * the time is bounded by the descriptor's size and, for each item that is copied, by the levels of
+ * nesting above it.
  *
- * Other processes may change the region meanwhile (a program's bug, but not to be made worse): no
- * length or position is taken from it. */
+ * Other processes may change the region meanwhile. That is a bug of the program, but it must do no
+ * harm here: the walk takes no length or position from the region. */
 #include "walk.h"
 
 #include <limits.h>
@@ -18,9 +18,9 @@
 
 #include "triple.h"
 
-/* Fewer repeats than these are not worth a plan of their own. In all, a copy does this much work
- * for such plans, and as much again as bytes of the region that it has come past: plans that serve
- * once do not change by what its time goes. */
+/* Fewer repeats than PLAN_REPEATS_MIN are not worth a plan of their own. The work for such plans is
+ * limited to PLANS_WORK_MAX in all, plus the number of bytes that the copy has passed. So these
+ * plans, which serve only once, do not change what the time of a copy depends on. */
 enum { PLAN_REPEATS_MIN = 8, PLANS_WORK_MAX = 1 << 20 };
 
 static int64_t align(const struct side *side, const struct layout *layout, int type)
@@ -28,7 +28,7 @@ static int64_t align(const struct side *side, const struct layout *layout, int t
     return layout_align_up(side->pos, layout->align_bytes[type]);
 }
 
-/* How many items of this type come next before the side's end, at most `limit`. */
+/* How many items of this type fit before the side's end, at most `limit`. */
 static int count_that_fit(const struct side *side, const struct layout *layout, int type, int limit)
 {
     int64_t room = side->length_bytes - align(side, layout, type);
@@ -88,7 +88,7 @@ static enum stop do_triple(struct walk *walk, int list_skip, const struct triple
     return do_repeats(walk, validate_nested(walk->validation, triple->target, skip), triple->repl);
 }
 
-/* Triple by triple, to the END at most. */
+/* Does triples one by one, up to `end` or the END. */
 static enum stop do_triples(struct walk *walk, int list_skip, int first, int end)
 {
     struct triple triple = {.end = false};
@@ -100,7 +100,7 @@ static enum stop do_triples(struct walk *walk, int list_skip, int first, int end
     return stop;
 }
 
-/* Passes what copies nothing, if it fits. */
+/* Passes a stretch that copies nothing. False: it does not fit. */
 static bool pass_stretch(struct walk *walk, const struct part *part)
 {
     struct side *from = &walk->source, *to = &walk->destination;
@@ -141,7 +141,7 @@ static void pass(struct walk *walk, const struct note *note, int repl)
     walk->destination.pos += destination.end - destination.start;
 }
 
-/* Does repeats that are known to fit by a plan. PLAN_DECLINED if there is none. */
+/* Does repeats that are known to fit by `plan`. */
 static int do_planned(struct walk *walk, const struct plan *plan, const struct note *note, int repl)
 {
     int error = plan_do(plan, repl, walk->source_data + walk->source.pos,
@@ -161,7 +161,7 @@ static int do_with_own_plan(struct walk *walk, struct note *note, int repl)
     int error = plan_make(&plan, walk->validation, note, (int)(walk->source.pos & (LAYOUT_PHASES - 1)),
                           (int)(walk->destination.pos & (LAYOUT_PHASES - 1)), &work);
     walk->plan_work += work;
-    if (error) /* without memory it goes on, item by item */
+    if (error) /* without memory the walk goes on, item by item */
         return PLAN_DECLINED;
     error = do_planned(walk, &plan, note, repl);
     plan_free(&plan);

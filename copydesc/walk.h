@@ -3,8 +3,8 @@
  * walk.h -- a copy that follows the descriptor itself and knows at each item how much room there
  * is.
  *
- * For copies that end before the descriptor does: it finds the item at which they stop, and why.
- * What fits as a whole it leaves to plans, or passes in closed form where nothing is copied. */
+ * It serves copies that end before the descriptor does: it finds the item at which they stop, and
+ * why. For what fits as a whole it uses plans, and what copies nothing it passes in closed form. */
 #ifndef COPYDESC_WALK_H
 #define COPYDESC_WALK_H
 
@@ -13,7 +13,7 @@
 #include "validation.h"
 
 enum stop {
-    GO_ON,            /* not stopped: the descriptor is expended */
+    GO_ON,            /* it has not stopped; at the end: the descriptor is expended */
     STOP_SOURCE,      /* the source ran out */
     STOP_DESTINATION, /* the destination is full */
     STOP_ERROR,
@@ -32,9 +32,9 @@ struct walk {
     uint8_t *destination_data;
     struct side source, destination;
     struct op_tools tools;
-    bool dry;          /* nothing is copied, only the positions count */
-    bool sure;         /* all of what is being done is known to fit */
-    int64_t plan_work; /* done for plans of nested lists */
+    bool dry;          /* copies nothing, only moves the positions */
+    bool sure;         /* all that is being done now is known to fit */
+    int64_t plan_work; /* done so far for plans of nested lists */
     int error;         /* with STOP_ERROR */
 };
 

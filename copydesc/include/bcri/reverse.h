@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reverse.h -- reversing the bytes of many items at once, with whatever the processor has for it.
+ * reverse.h -- reverses the bytes of many items at once, with the instructions that the processor
+ * has for it.
  *
- * Each set of routines does the same; which one is used is decided once, when the program starts to
- * copy. All that this machine can run are listed, so that tests compare them and benches measure
- * them. */
+ * All sets of routines do the same. A copier gets its set when it is created. All sets that this
+ * processor can run are listed, so that tests can compare them and benches measure them. */
 #ifndef BCRI_REVERSE_H
 #define BCRI_REVERSE_H
 
