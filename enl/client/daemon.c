@@ -4,9 +4,10 @@
  *   shell's child, pid P            fork           child, pid C
  *     execs enl --root-socket=N  <---------------->  goes on in bcr_init, as the root CCE
  *
- * The original becomes the daemon, so that the shell waits for what stays until the end. What the
- * program has written with stdio and not flushed is in both; exec forgets the original's, so it
- * comes out once. A second thread would vanish from the child; hence none may be there. */
+ * The original process becomes the daemon, since the shell waits for it, and the daemon stays until
+ * the end. What the program has written by stdio and not flushed is in both processes; exec
+ * discards the original's copy, so it comes out once. The child would not have a second thread of
+ * the original; so the program may not have one. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,8 +28,8 @@
 #include "bcri/client.h"
 #include "bcri/config.h"
 
-/* An emulator's own threads count as the program's in /proc; the C library knows whether it has
- * made one. */
+/* In /proc an emulator's own threads count as the program's. The C library knows whether the
+ * program has made a thread. */
 static bool has_threads(void)
 {
     if (__libc_single_threaded)
@@ -43,8 +44,8 @@ static bool has_threads(void)
     return count > 1;
 }
 
-/* The search: the first place that has a program is kept in `found`, the places looked at before
- * are listed. */
+/* The search for enl: `found` is the first path at which there is a program; `looked` lists the
+ * paths tried before. */
 struct search {
     char found[PATH_MAX];
     char looked[4096];
@@ -69,7 +70,7 @@ static bool look(struct search *search, const char *path, const char *why)
 
 static void look_on_path(struct search *search, const char *name)
 {
-    const char *path = secure_getenv("PATH"); /* not in a set-user-ID program: its starter chose it */
+    const char *path = secure_getenv("PATH"); /* not in a set-user-ID program */
     if (path == NULL || *path == '\0')
         path = "/usr/local/bin:/usr/bin:/bin";
     while (search->found[0] == '\0') {
@@ -98,9 +99,9 @@ static void look_as_configured(struct search *search, const struct bcri_config *
     }
 }
 
-/* The file that this code was loaded from. Of the program itself the loader knows no name but
- * argv[0], which is the starter's choice, and where he has made a link to a set-user-ID program is
- * his choice too. */
+/* The file that this code was loaded from. For the program itself the loader only knows argv[0],
+ * which its starter chose. The starter also chose the link by which a set-user-ID program was
+ * started. */
 static bool own_file(char real_out[PATH_MAX])
 {
     Dl_info code, program;
@@ -113,8 +114,8 @@ static bool own_file(char real_out[PATH_MAX])
     return realpath(is_program ? "/proc/self/exe" : code.dli_fname, real_out) != NULL;
 }
 
-/* lib/libbcr.so has bin/enl as a cousin, also in lib/x86_64-linux-gnu; a program with the static
- * library may lie in the same bin. */
+/* Looks for enl relative to the library: bin/enl beside lib/libbcr.so, also from
+ * lib/x86_64-linux-gnu. A program with the static library may be in the same bin as enl. */
 static void look_beside_library(struct search *search)
 {
     static const char *const steps[] = {"../bin/enl", "../../bin/enl", "enl"};
@@ -131,7 +132,7 @@ static void look_beside_library(struct search *search)
     look(search, BCR_INSTALL_BINDIR "/enl", "where BCR is installed");
 }
 
-/* In the original process: turns it into the daemon. Returns only if that failed. */
+/* Turns the original process into the daemon. Returns only if that failed. */
 static void turn_into_enl(const char *path, int socket, pid_t root)
 {
     char socket_option[48], pid_option[48];
@@ -145,8 +146,8 @@ static void turn_into_enl(const char *path, int socket, pid_t root)
     execv(path, arguments);
 }
 
-/* enlistpath may name a script that runs a BCR program: that would take itself for one started by a
- * shell, and so on for ever. */
+/* enlistpath may name a script that runs a BCR program. That program would take itself for one that
+ * a shell started, and so on for ever. */
 static void refuse_to_be_enl(void)
 {
     const char *path = getenv(BCRI_BECOMES_ENL_ENV);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* enlist.c -- bcr_enlist and bcr_arch.
  *
- * The region is copied into the request: it has at most 64 bytes, and the daemon makes one of it
- * for each new CCE. Region IDs are looked at through the public routines, so that bad ones get
- * their codes from where all others do. */
+ * The region is copied into the request, since it has at most 64 bytes and the daemon makes one of
+ * it for each new CCE. Region IDs are looked up by the public routines, so that bad ones get the
+ * same codes as everywhere. */
 #include <limits.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "bcri/scheduler.h"
 #include "bcri/self.h"
 
-/* The answer's status, or a code. In a CCE that has handlers these run until the answer is
+/* The answer's status, or a code. In a CCE that has handlers, these run until the answer is
  * there. */
 static int call(struct bcri_client *client, struct bcri_control *request)
 {
@@ -38,7 +38,7 @@ static int call(struct bcri_client *client, struct bcri_control *request)
 static int ask(struct bcri_client *client, struct bcri_control *request)
 {
     int code = call(client, request);
-    if (code == bcrE_ARG) { /* longer than any path or host name, or more CCEs than a program can have */
+    if (code == bcrE_ARG) { /* longer than a path or host name can be, or too many CCEs */
         bcri_client_complain("bcr_enlist: a name too long, or more than %u CCEs", BCRI_CCE_MAX);
         return bcrE_ENLIST;
     }
@@ -77,7 +77,8 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void 
         request.data = (struct bcri_view){(const void *)bcri_region_data(ctx, ref), (uint32_t)length};
         request.archtype = (uint32_t)archtype;
     }
-    /* What has come home from CCEs that have ended is kept for us until we have looked. */
+    /* Takes back the blocks of this CCE's heap that others, such as CCEs that have ended, have
+     * freed. */
     bcri_heap_collect(ctx);
     const int code = ask(ctx->client, &request);
     if (code != 0) {

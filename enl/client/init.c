@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* init.c -- bcr_init: how a process becomes a CCE.
  *
- *   BCRI_SOCKET in the environment: started by enl, by bcr_enlist, or under enl --join: join by that socket
- *   otherwise: started by a shell (or by a CCE, which took the variable away): start a daemon, then join it
+ *   BCRI_SOCKET is set: started by enl, by bcr_enlist, or under enl --join: join by that socket
+ *   it is not set: started by a shell (or by a CCE, which unset the variable): start a daemon, then
+ *   join it
  *
- * The exit status is recorded in shared memory by on_exit, since enl cannot ask for the status of a
- * process that is not its child. Processes forked by the CCE run the same handler and must leave
+ * on_exit records the exit status in shared memory, since enl cannot ask for the status of a
+ * process that is not its child. Processes that the CCE forks run the same handler and must leave
  * the record alone. */
 #include <errno.h>
 #include <stdarg.h>
@@ -33,8 +34,8 @@ void bcri_client_complain(const char *format, ...)
     fprintf(stderr, "bcr: %s: %s\n", program_invocation_short_name, text);
 }
 
-/* The socket of the environment, taken out of it; -1 if there is none; -bcrE_ENLIST if it is no
- * socket any more. */
+/* The socket that BCRI_SOCKET names; the variable is unset. -1: it was not set; -bcrE_ENLIST: it
+ * names no open socket. */
 static int inherited_socket(void)
 {
     const char *text = getenv(BCRI_CONTROL_ENV);
@@ -55,8 +56,8 @@ static int inherited_socket(void)
     return usable ? (int)number : -bcrE_ENLIST;
 }
 
-/* Whoever made that socket gives this process the memory that it works on, so he must be its own
- * user, or root. A set-user-ID program can be started with anybody's. */
+/* Whether this user or root made the socket. Its maker gives this process the memory that it works
+ * on, and any user can start a set-user-ID program with a socket of his own. */
 static bool is_trusted(int fd)
 {
     struct ucred maker;

@@ -2,12 +2,13 @@
 /* join.c -- the handshake with the daemon, and the calls that follow it.
  *
  *   CCE                                            enl
- *    | -- hello {layout, ...} + private socket -->  |   on the inherited socket; credentials name the process
- *    |                                              |   waits until it is enlisted and its birth region is in cell 0
+ *    | -- hello {layout, ...} + private socket -->  |   on the inherited socket; credentials name
+ *    |                                              |   the process. enl waits until it is enlisted
+ *    |                                              |   and its birth region is in cell 0
  *    | <-- welcome {index, ...} + host segment,     |   on the private socket
  *    |            kill socket                       |
  *
- * The kill socket is armed before anything else: from then on the daemon's death, by whatever
+ * The kill socket is armed before anything else. From then on the daemon's death, by whatever
  * signal, kills this process even if it only computes. */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +27,8 @@
 #include "bcri/client.h"
 #include "bcri/signature.h"
 
-/* An answer that another call waits for becomes that call's; one that nobody does, since a signal
- * handler's longjmp has abandoned its call, is dropped. */
+/* Gives an answer to the call that waits for it. If none does, since a signal handler's longjmp has
+ * abandoned the call, drops the answer. */
 static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *in)
 {
     struct bcri_client_call **at = &client->calls;
@@ -83,8 +84,8 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
     return error;
 }
 
-/* Reads what has come. When the daemon is gone, so is this process in a moment; whoever looks then,
- * looks in vain. */
+/* Reads the answers that have come. If the daemon is gone there is none, and this process will be
+ * gone in a moment, too. */
 static bool answered(struct bcri_event *event)
 {
     struct bcri_client_call *call = (struct bcri_client_call *)(void *)event;
@@ -106,8 +107,8 @@ int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
     return 0;
 }
 
-/* A message that is not answered. If it cannot be sent the daemon is gone, and this process in a
- * moment too. */
+/* Sends a message that is not answered. If it cannot be sent, the daemon is gone, and this process
+ * will be gone in a moment, too. */
 static void say(struct bcri_client *client, const struct bcri_control *message)
 {
     if (!bcri_client_lost(client))
@@ -222,8 +223,8 @@ static void ring_cell(void *up, bcri_ref cell)
     say(up, &(const struct bcri_control){.type = BCRI_MSG_fd_ring, .present = BCRI_HAS(cell), .cell = cell});
 }
 
-/* Called in the midst of an operation, so it must not wait; what does not fit the socket is not
- * told. */
+/* Called in the middle of an operation, so it must not wait: a message for which the socket has no
+ * room is not sent. */
 static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
 {
     const struct bcri_control message = {
@@ -235,8 +236,8 @@ static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
 
 static const struct bcri_fd_upcalls fd_upcalls = {fd_of_cell, ring_cell};
 
-/* Asks for SIGKILL when the other end goes away. Any process that holds the description may ask;
- * the kernel sends it to the process named here, which a fork of it is not. */
+/* Asks for SIGKILL when the other end is closed. Any process that shares the open file may ask; the
+ * kernel sends the signal to the process that is named here, not to its forks. */
 static void arm_kill_socket(struct bcri_client *client)
 {
     struct pollfd look = {.fd = client->kill_socket, .events = 0};
@@ -246,7 +247,7 @@ static void arm_kill_socket(struct bcri_client *client)
         bcri_client_complain("cannot watch enl (%s); should enl be killed, this process will live on",
                              strerror(errno));
     if (poll(&look, 1, 0) == 1)
-        raise(SIGKILL); /* it went away before the signal was asked for */
+        raise(SIGKILL); /* it was closed before the signal was asked for */
 }
 
 static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int flags)
@@ -263,8 +264,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
         return bcrE_ENLIST;
     }
     arm_kill_socket(client);
-    if (client
-            ->direct) /* it ends with enl even if the program closes every descriptor, enl's sockets among them */
+    if (client->direct) /* it ends with enl even if the program closes enl's sockets */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     int code = bcri_ctx_init(&client->ctx, host_fd, message->index, bcri_layout_signature(),
                              &bcri_client_upcalls, client);
@@ -287,7 +287,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
     return 0;
 }
 
-/* Why the daemon said no, for a person. */
+/* Reports why the daemon has refused this process. Returns a code. */
 static int refused(const struct bcri_incoming *in)
 {
     char text[1024];

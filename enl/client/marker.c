@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* marker.c -- is that file enl?
+/* marker.c -- whether a file is enl.
  *
- * enlistpath may name another program by mistake. Once the original process has become that there
- * is nobody left who could end with status 127: so enl has a note (BCRI_ENL_NOTE in its main.c),
- * which is looked for before. A script may have to start enl in a way of its own, and a file that
- * may be run but not read tells nothing: these are believed. */
+ * enlistpath may name another program by mistake. Once the original process has become that
+ * program, no process is left that could end with status 127. So enl has a note (BCRI_ENL_NOTE in
+ * its main.c), and bcr_init looks for the note first. Two kinds of file are believed without one: a
+ * script, which may have to start enl in a way of its own, and a file that may be run but not
+ * read. */
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>

@@ -69,7 +69,7 @@ int bcri_channel_connect(const char *program, unsigned patience_ms)
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         error = errno;
     else if (peer.uid != geteuid() && peer.uid != 0)
-        error = EPERM; /* somebody else took the name: abstract addresses belong to nobody */
+        error = EPERM; /* another user took the name: abstract addresses have no owner */
     if (error == 0) {
         patience = (struct timeval){0};
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -107,8 +107,8 @@ int bcri_channel_send(int fd, const struct bcri_control *message, const int *fds
     return sent < 0 ? -errno : 0;
 }
 
-/* Sorts what came beside the bytes into `in`; true if it was more than a message may bring, or this
- * process may have. */
+/* Sorts the descriptors and credentials that came with a message into `in`. True if there were more
+ * descriptors than a message may bring or this process may have. */
 static bool take_side(struct msghdr *record, struct bcri_incoming *in)
 {
     bool too_many = false;
@@ -163,7 +163,7 @@ int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait)
     bool lost = (record.msg_flags & MSG_CTRUNC) != 0 && in->fds[BCRI_CONTROL_FDS_MAX - 1] < 0;
     if (length == 0) {
         bcri_incoming_close(in);
-        return 0; /* the end, or an empty record, which nobody sends */
+        return 0; /* the end, or an empty record, which no peer of ours sends */
     }
     in->wrong = (record.msg_flags & MSG_TRUNC) != 0
                     ? "longer than a message may be"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* control.c -- the static tables of keys and types, and writing messages. */
+/* control.c -- the tables of keys and types, and writing messages. */
 #include "bcri/control.h"
 
 #include <msgpack/pack.h>
@@ -70,7 +70,7 @@ static void pack_string(msgpack_packer *packer, const char *string, size_t lengt
     msgpack_pack_str_body(packer, string, length);
 }
 
-/* One value; false if it is over its limit. */
+/* Writes one value; false if it is over its limit. */
 static bool pack_value(msgpack_packer *packer, const struct bcri_control_key_row *row, const void *field)
 {
     const struct bcri_view *view = field;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that writing and reading share (control.c has them, decode.c uses them too). */
+/* The tables that writing (control.c, which has them) and reading (decode.c) share. */
 #ifndef BCRI_CONTROL_TABLES_H
 #define BCRI_CONTROL_TABLES_H
 

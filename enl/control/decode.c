@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* decode.c -- reading a message out of bytes that anybody may have sent.
+/* decode.c -- reading a message out of bytes that any process may have sent.
  *
- * A cursor runs over the bytes once, left to right; `left` is compared before every step. An item
- * is read as one of six classes; what is skipped may nest, and is skipped by counting the items
- * still to come, without recursion. */
+ * A cursor passes over the bytes once, from left to right; `left` is compared before every step. An
+ * item is read as one of six classes. Skipped values may nest: skipping counts the items still to
+ * come, without recursion. */
 #include <string.h>
 
 #include "control_tables.h"
@@ -39,7 +39,7 @@ static uint64_t big_endian(const uint8_t *bytes, unsigned size)
     return value;
 }
 
-/* `size` bytes of number; false if they are not there. */
+/* Reads a number of `size` bytes; false if they are not there. */
 static bool take_number(struct cursor *cursor, unsigned size, uint64_t *number_out)
 {
     if (cursor->left < size)
@@ -63,7 +63,8 @@ static struct item take_body(struct cursor *cursor, enum class class, uint64_t l
     return item;
 }
 
-/* An item whose length stands in `size` bytes, plus `extra` (the type byte of an extension). */
+/* Reads an item whose length is in the next `size` bytes, plus `extra` (the type byte of an
+ * extension). */
 static struct item take_sized(struct cursor *cursor, enum class class, unsigned size, unsigned extra)
 {
     uint64_t length;
@@ -149,8 +150,8 @@ static struct item take(struct cursor *cursor)
     }
 }
 
-/* Passes over one value, however deep it nests. Every item takes at least a byte, so this ends
- * within `left` steps. */
+/* Skips one value, however deep it nests. Every item takes at least a byte, so this ends within
+ * `left` steps. */
 static bool skip(struct cursor *cursor)
 {
     for (uint64_t items = 1; items > 0; items--) {
@@ -231,7 +232,7 @@ struct reading {
     uint64_t version;
 };
 
-/* One entry of the map. */
+/* Reads one entry of the map. */
 static const char *read_entry(struct cursor *cursor, struct reading *reading)
 {
     struct bcri_control *message = reading->message;

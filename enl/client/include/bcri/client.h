@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The CCE's side of the daemon: joining a program, and asking the daemon for things while it runs.
  *
- * A call sends one request and blocks for its answer; the daemon never sends anything unasked. Like
- * every routine of a CCE it must not be called by two threads at once. When the daemon is gone, so
- * is this process, in a moment: the kill socket sends it SIGKILL (join.c). */
+ * A call sends one request and blocks until its answer comes; the daemon never sends anything
+ * unasked. Like every routine of a CCE, a call must not be made by two threads at once. When the
+ * daemon is gone, this process will be gone in a moment, too: the kill socket sends it SIGKILL
+ * (join.c). */
 #ifndef BCRI_CLIENT_H
 #define BCRI_CLIENT_H
 
@@ -16,11 +17,11 @@
 #include "bcri/ctx.h"
 #include "bcri/wait_set.h"
 
-/* A call whose answer is not waited for at once: others are made meanwhile, and whoever reads an
- * answer keeps it for the call that it belongs to. */
+/* A call that does not block for its answer. Other calls are made meanwhile; the one that reads an
+ * answer gives it to the call that it belongs to. */
 struct bcri_client_call {
     struct bcri_event
-        event; /* must be first: happens when the answer is there; the daemon rings the bell then */
+        event; /* must be first: happens when the answer is there; the daemon then rings the bell */
     struct bcri_client *client;
     struct bcri_client_call *next;
     uint32_t id;
@@ -31,47 +32,47 @@ struct bcri_client_call {
 struct bcri_client {
     struct bcri_ctx ctx;
     int fd;          /* the private socket */
-    int kill_socket; /* never written to by anybody; its end is ours */
-    dev_t fd_device; /* which socket that is: the program may close it and open something of its own there */
+    int kill_socket; /* nobody ever writes to it; its end is this process's end */
+    dev_t fd_device; /* which socket that is: the program may open another file as `fd` */
     ino_t fd_inode;
-    struct bcri_client_call *calls; /* that wait for their answers */
+    struct bcri_client_call *calls; /* waiting for their answers */
     pid_t pid;
     uint32_t last_id;
     bool lost_said;
-    bool direct; /* started by a shell: enl is this process's parent, which made it */
+    bool direct;                           /* started by a shell: enl is the parent */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: this is the root */
 };
 
 extern const struct bcri_upcalls bcri_client_upcalls;
 
-/* Sends `request` (its id is set here) with `fd_out` beside it unless that is -1, and waits for the
- * answer. Returns 0 with `in` filled: the caller closes what descriptors it does not take, and
- * looks at in->message.status itself; bcrE_ARG: a value is too long for a message; bcrE_NOMEM: the
- * program has closed the private socket; bcrE_INTERNAL: the daemon does not answer. */
+/* Sends `request`, whose id is set here, with `fd_out` beside it unless that is -1, and waits for
+ * the answer. Returns 0 with `in` filled: the caller closes the descriptors that it does not take,
+ * and looks at in->message.status itself. bcrE_ARG: a value is too long for a message; bcrE_NOMEM:
+ * the program has closed the private socket; bcrE_INTERNAL: the daemon does not answer. */
 int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
                      struct bcri_incoming *in);
 
-/* The program has closed the private socket, or put something of its own in its place: nothing may be sent there.  The
- * first time says so on stderr. */
+/* Whether the program has closed the private socket, or opened another file in its place: nothing
+ * may be sent there. Says so on stderr the first time. */
 bool bcri_client_lost(struct bcri_client *client);
 
-/* The same in two halves. begin: 0 or a bcrE_ code, then `call` is the client's until its event has
- * happened. */
+/* Sends the request of a call that does not block. Returns 0 or a bcrE_ code; with 0, `call` is the
+ * client's until its event has happened. */
 int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
                       struct bcri_control *request);
 
-/* Introduces this process on the inherited or connected socket `fd` (taken), and waits until it is
+/* Sends hello on the inherited or connected socket `fd` (taken), and waits until this process is
  * enlisted: then the private socket, the kill socket and ctx are set up. Returns 0 or a bcrE_ code;
- * what a person must know is on stderr. Does not return if this process made its daemon, and that
- * has ended. */
+ * what a person must know is on stderr. Does not return if this process made its daemon and the
+ * daemon has ended. */
 int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *ccename);
 
-/* For a process that a shell started: forks, and makes the original process the daemon. Returns, in
- * the child only, the socket to join by; -bcrE_ENLIST with the reason on stderr. Does not return
- * when there is no daemon to be had. */
+/* For a process that a shell started: forks, and turns the original process into the daemon.
+ * Returns in the child only: the socket to join by. On failure returns -bcrE_ENLIST with the reason
+ * on stderr, or does not return if no daemon can be had. */
 int bcri_client_start_daemon(void);
 
-/* False: `path` is certainly no enl that this process could become. */
+/* False: `path` is certainly not an enl that this process could become. */
 bool bcri_client_may_be_enl(const char *path);
 
 /* One line on stderr that begins with "bcr: " and the program's name. */

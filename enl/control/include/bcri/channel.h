@@ -11,14 +11,14 @@
 
 #include "bcri/control.h"
 
-/* What came. `message` has views into `bytes`. Descriptors are the receiver's, close-on-exec, -1
- * where none came. */
+/* A message that came. `message` has views into `bytes`. Descriptors are the receiver's,
+ * close-on-exec, -1 where none came. */
 struct bcri_incoming {
     struct bcri_control message;
     int fds[BCRI_CONTROL_FDS_MAX];
     pid_t pid; /* of the sender, if the socket has SO_PASSCRED; else 0 */
     uid_t uid;
-    const char *wrong; /* not NULL: the message is malformed, and why */
+    const char *wrong; /* why the message is malformed; NULL: it is not */
     uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
 };
 
@@ -29,18 +29,18 @@ int bcri_channel_pair(int fds_out[2]);
 /* The abstract address of program `program` of user `uid`. Returns its length, 0 if the name is too
  * long. */
 socklen_t bcri_channel_address(struct sockaddr_un *address, uid_t uid, const char *program);
-/* The beginning that all addresses of that user's programs have, without the leading NUL, as
- * /proc/net/unix shows it. */
+/* The prefix of the addresses of that user's programs, without the leading NUL, as /proc/net/unix
+ * shows it. */
 int bcri_channel_prefix(uid_t uid, char *out, size_t capacity);
 
-/* Connects to a program's daemon and checks that it runs under this user (or root). Waits that long
- * (not 0) where many others wait to be let in, as before a daemon that is stopped. Returns the
- * descriptor, -ECONNREFUSED when there is no such program, -EAGAIN when time is up, or another
- * -errno. */
+/* Connects to a program's daemon and checks that it runs under this user (or root). Waits at most
+ * `patience_ms` (not 0) while many others wait to be accepted, as they do if a daemon is stopped.
+ * Returns the descriptor, -ECONNREFUSED if there is no such program, -EAGAIN if time is up, or
+ * another -errno. */
 int bcri_channel_connect(const char *program, unsigned patience_ms);
 
 /* Sends `message` with `fd_count` descriptors (borrowed). With `wait` it blocks while the socket is
- * full. Returns 0; -EMSGSIZE the message cannot be encoded; -EPIPE or another -errno. EINTR is
+ * full. Returns 0; -EMSGSIZE: the message cannot be encoded; -EPIPE or another -errno. EINTR is
  * never returned, SIGPIPE never raised. */
 int bcri_channel_send(int fd, const struct bcri_control *message, const int *fds, unsigned fd_count,
                       bool wait);
@@ -50,7 +50,7 @@ int bcri_channel_send(int fd, const struct bcri_control *message, const int *fds
  * malformed. */
 int bcri_channel_recv(int fd, struct bcri_incoming *in, bool wait);
 
-/* Closes what descriptors are left in `in`. */
+/* Closes the descriptors that are left in `in`. */
 void bcri_incoming_close(struct bcri_incoming *in);
 /* Takes descriptor `which` out of `in`. */
 int bcri_incoming_take(struct bcri_incoming *in, unsigned which);

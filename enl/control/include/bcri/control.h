@@ -4,40 +4,42 @@
  * A message is one record of an AF_UNIX SOCK_SEQPACKET socket: a msgpack map from short names to
  * values, with "v" (the protocol's version) and "t" (the message's type) in it, and descriptors
  * beside it where the type says so. Every request carries an "id", and is answered by one message
- * with that id; pages_back, fd_ring, segment_freed and blocked_by are none.
+ * with that id. pages_back, fd_ring, segment_freed and blocked_by are not requests and have no
+ * answer.
  *
- *   type         from       keys (? optional)                                  descriptors         answer
- *   hello        CCE        id layout archtype flags ccename                   its private socket  welcome or reply
- *   welcome      daemon     id index enlistor program                          host seg, kill socket
- *   segment_add  CCE        id size kind                                       the segment         reply: seg?
- *   segment_again CCE       id size kind                                                           reply: seg?
- *   pages_take   CCE        id index size rings                                                    reply: cell? rings? + descriptors
- *   pages_back   CCE        cell rings                                                             none
- *   segment_fd   CCE        id seg                                                                 reply + descriptor
- *   segment_freed CCE       seg                                                                    none
- *   fd_set       CCE        id cell                                            its eventfd?        reply
- *   fd_ring      CCE        cell                                                                   none
- *   blocked_by   CCE        index                                              none
- *   enlist       CCE        id machine core count ordinal object data? archtype?                   reply
- *   ps           command    id index                                                               row or reply
- *   kill         command    id                                                                     reply, then the end
- *   audit        command    id                                                                     finding ..., reply
- *   row          daemon     id index ordinal pid state ccename program
- *   finding      daemon     id text
- *   reply        daemon     id status text? seg? cell? rings?
+ *   type          from     keys (? optional)                      descriptors     answer
+ *   hello         CCE      id layout archtype flags ccename       private socket  welcome or reply
+ *   welcome       daemon   id index enlistor program              host segment, kill socket
+ *   segment_add   CCE      id size kind                           the segment     reply: seg?
+ *   segment_again CCE      id size kind                                           reply: seg?
+ *   pages_take    CCE      id index size rings                    reply: cell? rings? + descriptors
+ *   pages_back    CCE      cell rings                                             none
+ *   segment_fd    CCE      id seg                                                 reply + descriptor
+ *   segment_freed CCE      seg                                                    none
+ *   fd_set        CCE      id cell                                its eventfd?    reply
+ *   fd_ring       CCE      cell                                                   none
+ *   blocked_by    CCE      index                                                  none
+ *   enlist        CCE      id machine core count ordinal object data? archtype?   reply
+ *   ps            command  id index                                               row or reply
+ *   kill          command  id                                                     reply, then the end
+ *   audit         command  id                                                     finding ..., reply
+ *   row           daemon   id index ordinal pid state ccename program
+ *   finding       daemon   id text
+ *   reply         daemon   id status text? seg? cell? rings?
  *
- * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join),
- * everything later on the private socket that hello brought: so two processes on one inherited
+ * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join);
+ * all other messages use the private socket that hello brought. So two processes on one inherited
  * socket cannot take each other's answers.
  *
- * Trust. The bytes come from another process. Reading takes no memory, believes no length before it
- * has been compared with what is there, and copies nothing: strings and byte strings are views into
- * the caller's buffer. Unknown keys are skipped, so later versions may add some; a key given twice,
- * of the wrong type, out of range or missing, an unknown type, and bytes behind the map make the
- * message malformed. Whoever gets such a one ends the connection and logs the reason.
+ * Trust. The bytes come from another process. Reading takes no memory, compares each length with
+ * what is there before it uses it, and copies nothing: strings and byte strings are views into the
+ * caller's buffer. Unknown keys are skipped, so later versions may add some. A message is malformed
+ * if a key is given twice, of the wrong type, out of range or missing, if its type is unknown, or
+ * if bytes follow the map. The receiver of a malformed message ends the connection and logs the
+ * reason.
  *
- * Source: msgpack specification; msgpack-c packs. Its unpacker allocates what a message claims to
- * hold, so reading is done here. */
+ * Source: msgpack specification. msgpack-c packs. Its unpacker allocates what a message claims to
+ * hold, so the reading is done here. */
 #ifndef BCRI_CONTROL_H
 #define BCRI_CONTROL_H
 
@@ -54,14 +56,14 @@
 
 /* The environment variable that carries the number of the inherited socket. */
 #define BCRI_CONTROL_ENV "BCRI_SOCKET"
-/* The one that bcr_init sets in a process that it turns into enl, which removes it. Where it is
- * still there in bcr_init, that was no enl. */
+/* bcr_init sets this variable in a process that it turns into enl, and enl removes it. If bcr_init
+ * finds it set, the program was started in enl's place. */
 #define BCRI_BECOMES_ENL_ENV "BCRI_BECOMES_ENL"
-/* The owner of a note in the ELF file of enl: what has none is not executed as enl
+/* The owner of a note in enl's ELF file: a file without it is not executed as enl
  * (enl/client/marker.c). */
 #define BCRI_ENL_NOTE "BCR enl"
 
-/* X(key, KIND, limit): largest value of a number, largest length of a string. */
+/* X(key, KIND, limit): the limit is a number's largest value, or a string's largest length. */
 #define BCRI_CONTROL_KEYS(X)              \
     X(id, U32, UINT32_MAX)                \
     X(status, U32, 255)                   \
@@ -108,7 +110,7 @@
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)             \
     X(reply, K(id) | K(status), K(text) | K(seg) | K(cell) | K(rings), 2)
 
-/* The state in a row: a bcri_cce_state, or that it lives and is stopped. */
+/* The state in a row: a bcri_cce_state, or this if the CCE lives and is stopped. */
 enum { BCRI_ROW_STOPPED = 100 };
 
 enum bcri_control_key {
@@ -137,8 +139,7 @@ struct bcri_view {
 #define BCRI_FIELD_BIN struct bcri_view
 
 /* One message; fields whose bit is not in `present` are zero. Messages are made with designated
- * initializers:
- * BCRI_HAS(id) | BCRI_HAS(status) in `present`. */
+ * initializers, and BCRI_HAS(id) | BCRI_HAS(status) in `present`. */
 struct bcri_control {
     enum bcri_control_type type;
     uint32_t present;
@@ -163,7 +164,7 @@ unsigned bcri_control_fds(enum bcri_control_type type);
  * its limit, or the capacity is too small (BCRI_CONTROL_BYTES_MAX always suffices). */
 size_t bcri_control_encode(const struct bcri_control *message, uint8_t *out, size_t capacity);
 
-/* Reads a message. Returns NULL, or why it is malformed: a constant sentence. On failure `id` alone
+/* Reads a message. Returns NULL, or a constant sentence: why it is malformed. On failure only `id`
  * may be set, so that the sender can be told. Views point into `bytes`. */
 const char *bcri_control_decode(const uint8_t *bytes, size_t length, struct bcri_control *message_out);
 
