@@ -7,22 +7,22 @@
  * with that id. pages_back, fd_ring, segment_freed and blocked_by are not requests and have no
  * answer.
  *
- *   type          from     keys (? optional)                      descriptors     answer
- *   hello         CCE      id layout archtype flags ccename       private socket  welcome or reply
- *   welcome       daemon   id index enlistor program              host segment, kill socket
- *   segment_add   CCE      id size kind                           the segment     reply: seg?
- *   segment_again CCE      id size kind                                           reply: seg?
- *   pages_take    CCE      id index size rings                    reply: cell? rings? + descriptors
- *   pages_back    CCE      cell rings                                             none
- *   segment_fd    CCE      id seg                                                 reply + descriptor
- *   segment_freed CCE      seg                                                    none
- *   fd_set        CCE      id cell                                its eventfd?    reply
- *   fd_ring       CCE      cell                                                   none
- *   blocked_by    CCE      index                                                  none
- *   enlist        CCE      id machine core count ordinal object data? archtype?   reply
- *   ps            command  id index                                               row or reply
- *   kill          command  id                                                     reply, then the end
- *   audit         command  id                                                     finding ..., reply
+ *   type          from     keys (? optional)                    descriptors     answer
+ *   hello         CCE      id layout archtype flags ccename     private socket  welcome or reply
+ *   welcome       daemon   id index enlistor program            host segment, kill socket
+ *   segment_add   CCE      id size kind                         the segment     reply: seg?
+ *   segment_again CCE      id size kind                                         reply: seg?
+ *   pages_take    CCE      id index size rings                  reply: cell? rings? + descriptors
+ *   pages_back    CCE      cell rings                                           none
+ *   segment_fd    CCE      id seg                                               reply + descriptor
+ *   segment_freed CCE      seg                                                  none
+ *   fd_set        CCE      id cell                              its eventfd?    reply
+ *   fd_ring       CCE      cell                                                 none
+ *   blocked_by    CCE      index                                                none
+ *   enlist        CCE      id machine core count ordinal object data? archtype? reply
+ *   ps            command  id index                                             row or reply
+ *   kill          command  id                                                   reply, then the end
+ *   audit         command  id                                                   finding ..., reply
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
  *   reply         daemon   id status text? seg? cell? rings?
