@@ -7,7 +7,7 @@
  * audit looks at everything, and a dead CCE may leave a million regions. Meanwhile the loop serves
  * timers, signals and connections. The loop is told of the end of each operation.
  *
- * A piece of work that needs a lock that another CCE holds is parked (core/lock.h, Parking). It
+ * A piece of work that needs a lock that another CCE holds is parked (bcri/lock.h, Parking). It
  * keeps its place in the order, and the thread goes on with the other pieces. The thread begins a
  * parked piece again when a holder's release has rung the daemon's bell, or when it has done any
  * other piece, since that may have been the repair of the holder. So a CCE that is stopped in the
