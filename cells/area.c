@@ -5,9 +5,10 @@
  * An area has two runs of the daemon's pages: one of headers, its own and its cells', and one of
  * rings and nodes. cell.h says why. The daemon gives the next free pages to any CCE that asks.
  *
- * Neither call has a journal of its own. When the owner dies the daemon closes all its cells,
- * whatever the owner was doing (journal_repair.c): the list of areas is intact at every instruction, and an
- * area that was not yet linked in holds nothing. */
+ * bcr_cagrow opens no journal; that of bcr_cafree says SLOW, for its locks and transactions. No
+ * more is needed: when the owner dies the daemon closes all its cells, whatever the owner was doing
+ * (cleanup.c). The list of areas is intact at every instruction, and an area that was not yet
+ * linked in holds nothing. */
 #include "bcri/area.h"
 
 #include "bcr/error.h"

@@ -276,8 +276,9 @@ BCRI_INLINE void **get_fast(enum kind kind, int cce, int cell_number, int msec)
     return bcri_id_of(slot);
 }
 
-/* ---- The public routines ---- One copy of the fast tier for each kind of get: most branches are
- * then decided at compile time. */
+/* ---- The public routines ----
+ * One copy of the fast tier for each kind of get, so that most branches are decided at compile
+ * time. */
 
 static __attribute__((noinline)) void **get_taking(int cce, int cell, int msec)
 {

@@ -235,8 +235,9 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
     return 0;
 }
 
-/* ---- The public routines ---- One copy of the fast tier for each kind of put: most branches are
- * then decided at compile time. */
+/* ---- The public routines ----
+ * One copy of the fast tier for each kind of put, so that most branches are decided at compile
+ * time. */
 
 static __attribute__((noinline)) int put_giving(void **rgid, int cce, int cell)
 {

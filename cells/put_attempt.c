@@ -31,7 +31,7 @@ static uint64_t oldest_waiting(const struct bcri_head_shm *h, uint64_t head)
     return low;
 }
 
-/* The limit computed anew. head is read before the waiters: a ticket below head has its waiter
+/* Computes the limit anew. head is read before the waiters: a ticket below head has its waiter
  * entry in place, or has been collected. A cell without its share of the area's credits takes them
  * now: without credits every put would come here, and carry the takers' line back and forth. */
 static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_resolved *resolved)

@@ -358,7 +358,7 @@ int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcr
     CELL *cell = resolved->cell;
     bcri_ref first = bcri_load(&cell->c.first);
     bcri_ref node = BCRI_REF_NONE;
-    (void)queue_room(ctx, resolved); /* takes a credit, but needs none */
+    (void)queue_room(ctx, resolved); /* takes credits if it can */
     const bool due = anew && bcri_load(&cell->c.takes) == 0 &&
                      bcri_addition_requests(resolved, bcri_queue_length(resolved) + 1);
     if (first != 0) {

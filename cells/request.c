@@ -3,8 +3,8 @@
  *
  * Journal: COLLECT; cell, if a lock of it is taken; slot, whose own fields hold the rest: cell,
  * ticket (`key`), whether it is a write lock (`kind`), and the region's epoch (`prev`).
- *   phase 0   The CCE may hold a lock (the tail lock to write the sleep flag, the head lock to
- *             store the lock owner); nothing else has happened.
+ *   phase 0   The CCE may hold the tail lock to write the sleep flag, the head lock to store the
+ *             lock owner, or both to withdraw the request by a transaction.
  *   phase 1   The CCE is about to make the slot LIVE, then to store the lock owner if it is a write
  *             lock, and to clear waiter[ticket % 4]. It is done if the slot is LIVE; repair then
  *             stores the lock owner and clears the waiter entry, if that still names the slot.

@@ -176,7 +176,7 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadl
         resolved->version = version;
         if (error == 0 && open)
             return 0;
-        /* A CCE that is ending has no cells: tell the caller which of the two it is. */
+        /* A CCE that is ending has no cells either: which of the two is it? */
         int ended = bcri_cce_check(cce);
         if (ended != 0)
             return ended;

@@ -197,8 +197,8 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
         return;
     if (is_put(word) && !end_put(walk->enl, slot, ref))
         return;
-    /* What the request has become by now, or what the ID was from the start. No CCE but the daemon
-     * answers a request twice: tx.h. */
+    /* What the request has become by now, or what the ID was from the start. Only the
+     * daemon applies an answer a second time (tx.h), so the word stays what it is. */
     word = bcri_load(&slot->word);
     const bool served = bcri_slot_state(word) == BCRI_SLOT_SERVED;
     bcri_ref region = bcri_slot_hold_of(word);

@@ -15,7 +15,7 @@
  *             cell.h allows
  *   areas     the credits of the cells and the pool make up nrgns; as many puts wait as are
  *             counted; each node that was ever used is in one chain or free
- *   watermark a watermark above 0 goes with the flag HIGH, one of 0 or below with LOW or no flag
+ *   watermark a cell has the flag HIGH if its watermark is above 0, else LOW; with neither it is 0
  *   IDs       each waiting one is in the cell or list where it says that it waits, once; a CCE that
  *             has ended has none
  *
