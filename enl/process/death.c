@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* death.c -- the end of a CCE: noticed, judged, repaired.
  *
- *   what tells                   of what
+ *   what tells                 of what
  *   wait (SIGCHLD)             the daemon's own children, and those that they left to it as
  *                              subreaper: with a status
  *   a pidfd                    a CCE under a wrapper, or one that joined: no status but what the
@@ -9,7 +9,7 @@
  *   the private socket's end   an exec, or a connection that was ended: the process has a second
  *                              left if it is the daemon's child, none under a wrapper
  *
- * The worker repairs what a dead CCE held. The loop stores DYING before that, so that those who
+ * The worker repairs what a dead CCE held. The loop stores DYING before that, so that CCEs that
  * wait for a lock of the dead see what they wait for. When the whole program is ending nothing is
  * repaired, since no CCE will need it. */
 #include "death.h"

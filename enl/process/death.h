@@ -3,7 +3,7 @@
 #ifndef ENL_DEATH_H
 #define ENL_DEATH_H
 
-/* The process that called bcr_init has ended, says its pidfd; `data` is the CCE. */
+/* A CCE's pidfd tells that the process has ended which called bcr_init; `data` is the CCE. */
 void enl_death_of_pid(void *data);
 
 #endif

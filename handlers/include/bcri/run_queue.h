@@ -8,9 +8,10 @@
  *    they came; of the interrupted ones only the one that stopped last;
  * 2. requested handlers: the one whose turn has waited longest has one invocation, and then waits
  *    anew;
- * 3. invocations in bcr_allow, the last caller first. An interrupted invocation may have to let
- *    some turns pass first (`after_turns`). That is the main program, which is interrupted by
- *    requests of its own priority.
+ * 3. invocations in bcr_allow, the last caller first.
+ *
+ * An interrupted invocation may have to let some turns pass first (`after_turns`). That is the main
+ * program, which is interrupted by requests of its own priority.
  *
  * Only levels are allocated. What is added holds its level, and is itself a link of a list. The
  * queue knows neither cells nor stacks. */

@@ -5,8 +5,8 @@
  * blocked last are *polled*: looked at in every turn, as any waiting get looks at its ticket. All
  * others are *armed*: their requests carry a sleep flag, so that the server of such a request rings
  * the bell. After a ring, the armed waits at the cells that the ringers have named (bell.h) are
- * looked at, or all if a ringer has named none. For that, waits for a single request are in a table
- * by cell; the few others are always looked at.
+ * looked at; they are found in a table by cell, which has the waits for a single request. All armed
+ * waits are looked at if a ringer has named no cell, or if an armed wait is not in the table.
  *
  * Deadlines are in a heap. One thread at a time calls. */
 #ifndef BCRI_WAIT_SET_H
