@@ -257,7 +257,8 @@ enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index)
     if (state == BCRI_CW_COMMIT && count == 0)
         state = BCRI_CW_LAST;
     bcri_store(&journal->cw_state, state);
-    if (state == BCRI_CW_LAST)
+    /* A corrupt journal may name a block beyond the end of its segment: that has no mark. */
+    if (state == BCRI_CW_LAST && bcri_at(enl, ref) != NULL)
         bcri_heap_freed(enl, ref);
     return state;
 }

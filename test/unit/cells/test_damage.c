@@ -144,6 +144,17 @@ static void *journal(void)
 {
     return two->journal;
 }
+/* As it is while the CCE drops the last hold of a region. */
+static void *journal_of_a_drop(void)
+{
+    const bcri_ref ref = region_of(scene.shared);
+    bcri_store(&two->journal->cw_ref, ref);
+    bcri_store(&two->journal->cw_incarnation,
+               bcri_load(&((struct bcri_region_shm *)bcri_at(two, ref))->incarnation));
+    bcri_store(&two->journal->cw_new, 0);
+    bcri_store(&two->journal->cw_state, BCRI_CW_COMMIT);
+    return two->journal;
+}
 static void *redo(void)
 {
     return two->record->redo;
@@ -246,6 +257,7 @@ static const struct stray_target targets[] = {
     {"a pending ID", pending_id, sizeof(struct bcri_slot_shm)},
     {"a listed ID", listed_id, sizeof(struct bcri_slot_shm)},
     {"a journal", journal, sizeof(struct bcri_journal_shm)},
+    {"the journal of a drop", journal_of_a_drop, sizeof(struct bcri_journal_shm)},
     {"a redo log", redo, 4 * sizeof(struct bcri_redo_shm)},
     {"a record's identity", identity, sizeof(struct bcri_identity_shm)},
     {"a heap's directory", heap_directory, 64},
@@ -409,6 +421,7 @@ TEST_TIMEOUT(a_corrupt_ID_ends_CCEs_and_never_the_daemon, 600)
 TEST_TIMEOUT(a_corrupt_record_ends_CCEs_and_never_the_daemon, 600)
 {
     damage("a journal");
+    damage("the journal of a drop");
     damage("a redo log");
     damage("a record's identity");
     damage("a heap's directory");
@@ -694,6 +707,20 @@ TEST(a_count_locked_by_nobody_ends_who_needs_it_and_the_daemon_frees_it)
     bury(two);
     as(one);
     CHECK_UINT(bcri_load(&region->count), 1);
+}
+
+TEST(a_journal_that_names_a_block_beyond_its_heap_makes_the_daemon_store_nothing)
+{
+    static const enum bcri_cw_state states[] = {BCRI_CW_COMMIT, BCRI_CW_SOLE, BCRI_CW_LAST};
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        set_scene();
+        (void)journal_of_a_drop();
+        bcri_store(&two->journal->cw_state, states[i]);
+        store_64((void *)&two->journal->cw_ref, bcri_load(&two->journal->cw_ref) | 0xfffff000u);
+        as(NULL);
+        bury(two);
+        CHECK(group_enl(group)->daemon.corrupt);
+    }
 }
 
 TEST(a_list_of_areas_that_goes_in_circles_ends_who_walks_it_but_not_the_daemon)
