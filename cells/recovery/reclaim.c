@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "bcri/cell.h"
+#include "bcri/cell0.h"
 #include "bcri/heap.h"
 #include "bcri/lock.h"
 #include "bcri/region.h"
@@ -180,23 +181,20 @@ static void look_at_cells(struct bcri_reclaim *reclaim, struct left *left)
         left->cells_gone = true;
         return;
     }
-    /* Area 0 and its cell lie in the record itself. */
-    bcri_ref own = bcri_load(&record->id.first_area);
-    struct bcri_area_shm *first = own != BCRI_REF_NONE ? bcri_at(enl, own) : NULL;
+    /* Area 0 and its cell lie in the record itself. `first_area` says so too, but may be corrupt. */
+    struct bcri_area_shm *const first = bcri_cell0_area(record);
+    const bcri_ref list = bcri_load(&first->next);
     const struct bcri_area_shm *before = NULL;
-    for (bcri_ref ref = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE; ref != BCRI_REF_NONE;) {
+    for (bcri_ref ref = list; ref != BCRI_REF_NONE;) {
         struct bcri_area_shm *area = bcri_area_next_own(enl, ref, before);
         if (area == NULL || has_uncollected(enl, area))
             return;
         before = area;
         ref = bcri_load(&area->next);
     }
-    const bcri_ref list = first != NULL ? bcri_load(&first->next) : BCRI_REF_NONE;
-    if (first != NULL) {
-        bcri_store_release(&first->next, BCRI_REF_NONE);
-        /* The nodes that cell 0 needed beyond its ring go with the rest. */
-        bcri_store(&first->node_free, BCRI_REF_NONE);
-    }
+    bcri_store_release(&first->next, BCRI_REF_NONE);
+    /* The nodes that cell 0 needed beyond its ring go with the rest. */
+    bcri_store(&first->node_free, BCRI_REF_NONE);
     /* A CCE that is looking through the list starts anew. */
     atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
     for (bcri_ref ref = list; ref != BCRI_REF_NONE;) {

@@ -8,11 +8,20 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
+#include "bcri/record.h"
+
+struct bcri_area_shm;
 
 #define BCRI_ERRORS_MAX 4096u
 
 /* Makes cell 0 of a record that was just given out. */
 void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index);
+
+/* The area of cell 0, which is the first in its CCE's list. */
+static inline struct bcri_area_shm *bcri_cell0_area(struct bcri_record_shm *record)
+{
+    return (struct bcri_area_shm *)(void *)record->floor2;
+}
 
 /* Puts a copy of `data` (at most 64 bytes) into cell 0 of CCE `index`. 0; bcrE_NOMEM; bcrE_DEAD.
  * For the daemon's worker thread. */

@@ -723,6 +723,29 @@ TEST(a_journal_that_names_a_block_beyond_its_heap_makes_the_daemon_store_nothing
     }
 }
 
+TEST(what_a_corrupt_first_area_names_stays_as_it_is)
+{
+    set_scene();
+    void **rgid = bcr_rgalloc(2 * sizeof(struct bcri_area_shm), 0);
+    const struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
+    const bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
+    const struct bcri_region_shm *region = bcri_at(one, ref);
+    /* An area whose list ends at once, were it one. */
+    unsigned char *data = *rgid, was[2 * sizeof(struct bcri_area_shm)];
+    memset(data, 0x5a, sizeof was);
+    const size_t start = (BCRI_REF_UNIT - region->data_16 * 16 % BCRI_REF_UNIT) % BCRI_REF_UNIT;
+    store_64(data + start, BCRI_REF_NONE);
+    memcpy(was, data, sizeof was);
+    bcri_store(&two->record->id.first_area,
+               bcri_ref_make(bcri_ref_seg(ref), (uint64_t)region->data_16 * 16 + start));
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
+    stray_ends(reclaim, two);
+    CHECK(group_enl(group)->daemon.corrupt);
+    CHECK(memcmp(data, was, sizeof was) == 0);
+    bcri_reclaim_fini(reclaim);
+}
+
 TEST(a_list_of_areas_that_goes_in_circles_ends_who_walks_it_but_not_the_daemon)
 {
     set_scene();
