@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Atomic access with the order in the helper's name, and the compiler fence between journal steps.
  *
- * Every word that two processes touch is _Atomic. The helpers below are the only way to access it,
- * except for read-modify-write operations, which name their order in the call. bcri_step() keeps
- * program order in the compiled code and nothing more. That is enough for journals: a killed
- * process has executed a prefix of its program, and the daemon sees every store of that prefix by
- * the time the kernel tells it of the death. bcri_step() orders nothing between two running
- * processes.
+ * Every word that one process may change while another uses it is _Atomic (only the trace ring is
+ * not). The helpers below are the only way to access it, except for read-modify-write operations,
+ * which name their order in the call. bcri_step() keeps program order in the compiled code and
+ * nothing more. That is enough for journals: a killed process has executed a prefix of its program,
+ * and the daemon sees every store of that prefix by the time the kernel tells it of the death.
+ * bcri_step() orders nothing between two running processes.
  *
  * Source: C11 memory model; Linux membarrier(2) for the asymmetric fences in lock.c. */
 #ifndef BCRI_ATOMICS_H
