@@ -22,7 +22,7 @@ void bcri_run_queue_fini(struct bcri_run_queue *queue)
 
 /* ---- the heap of levels that hold something ---- */
 
-static void resolved(struct bcri_run_queue *queue, struct bcri_level *level, size_t at)
+static void place_at(struct bcri_run_queue *queue, struct bcri_level *level, size_t at)
 {
     queue->heap[at] = level;
     level->heap_idx = at;
@@ -31,10 +31,10 @@ static void resolved(struct bcri_run_queue *queue, struct bcri_level *level, siz
 static void rise(struct bcri_run_queue *queue, struct bcri_level *level, size_t at)
 {
     while (at != 0 && queue->heap[(at - 1) / 2]->priority < level->priority) {
-        resolved(queue, queue->heap[(at - 1) / 2], at);
+        place_at(queue, queue->heap[(at - 1) / 2], at);
         at = (at - 1) / 2;
     }
-    resolved(queue, level, at);
+    place_at(queue, level, at);
 }
 
 static void sink(struct bcri_run_queue *queue, struct bcri_level *level, size_t at)
@@ -45,10 +45,10 @@ static void sink(struct bcri_run_queue *queue, struct bcri_level *level, size_t 
             child++;
         if (child >= queue->heap_count || queue->heap[child]->priority <= level->priority)
             break;
-        resolved(queue, queue->heap[child], at);
+        place_at(queue, queue->heap[child], at);
         at = child;
     }
-    resolved(queue, level, at);
+    place_at(queue, level, at);
 }
 
 void bcri_run_queue_fill(struct bcri_run_queue *queue, struct bcri_level *level)

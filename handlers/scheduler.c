@@ -179,9 +179,9 @@ static void assign(struct bcri_invocation *one, struct bcri_handler *handler)
 /* A thread that has not run handlers yet needs what bcri_stacks_watch gives it. */
 static void watch(const struct bcri_invocation *from)
 {
-    static BCRI_TLS bool polled;
-    if (is_main(from) && bcri_unlikely(!polled)) {
-        polled = true;
+    static BCRI_TLS bool watched;
+    if (is_main(from) && bcri_unlikely(!watched)) {
+        watched = true;
         bcri_stacks_watch();
     }
 }

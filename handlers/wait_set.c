@@ -97,7 +97,7 @@ bool bcri_waits_reserve(struct bcri_waits *waits, size_t count)
 
 /* ---- deadlines, the next one first ---- */
 
-static void resolved(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
+static void place_at(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
 {
     waits->deadlines[at] = wait;
     wait->heap_idx = at;
@@ -106,8 +106,8 @@ static void resolved(struct bcri_waits *waits, struct bcri_wait *wait, size_t at
 static void rise(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
 {
     for (; at != 0 && waits->deadlines[(at - 1) / 2]->deadline_ns > wait->deadline_ns; at = (at - 1) / 2)
-        resolved(waits, waits->deadlines[(at - 1) / 2], at);
-    resolved(waits, wait, at);
+        place_at(waits, waits->deadlines[(at - 1) / 2], at);
+    place_at(waits, wait, at);
 }
 
 static void sink(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
@@ -119,10 +119,10 @@ static void sink(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
             child++;
         if (child >= waits->deadline_count || waits->deadlines[child]->deadline_ns >= wait->deadline_ns)
             break;
-        resolved(waits, waits->deadlines[child], at);
+        place_at(waits, waits->deadlines[child], at);
         at = child;
     }
-    resolved(waits, wait, at);
+    place_at(waits, wait, at);
 }
 
 static void forget_deadline(struct bcri_waits *waits, struct bcri_wait *wait)

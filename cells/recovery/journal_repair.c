@@ -339,7 +339,7 @@ static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
 
 /* Services a cell of which the dead CCE holds both locks, as queue.h promises. False: the daemon is
  * parked. */
-static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
+static bool service(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     if (!bcri_cell_deeper(enl, resolved))
         return false;
@@ -365,7 +365,7 @@ static bool settle(struct bcri_ctx *enl, const struct dead *dead, struct bcri_re
 static bool leave_cell(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_cell_shm *cell = resolved->cell;
-    if (holds(dead, &cell->h.lock) && holds(dead, &cell->t.lock) && !settle(enl, dead, resolved))
+    if (holds(dead, &cell->h.lock) && holds(dead, &cell->t.lock) && !service(enl, dead, resolved))
         return false;
     let_go(dead, &cell->t.lock);
     let_go(dead, &cell->h.lock);

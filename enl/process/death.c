@@ -89,7 +89,7 @@ static const char *text_of(struct end end, char *buffer, size_t size)
 }
 
 /* Finishes a CCE once both its processes are gone. */
-static void settle(struct enl_cce *cce)
+static void finish_life(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
     if (cce->life != ENL_OVER || cce->process != 0 || cce->finished)
@@ -127,7 +127,7 @@ static void finish(struct enl_cce *cce)
 void enl_cce_drop(struct enl_cce *cce)
 {
     finish(cce);
-    settle(cce);
+    finish_life(cce);
 }
 
 void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal)
@@ -161,7 +161,7 @@ void enl_cce_fail(struct enl_cce *cce, const char *format, ...)
         enl_cce_tell_failure(program, &cce->origin, cce->ordinal);
     }
     finish(cce);
-    settle(cce);
+    finish_life(cce);
 }
 
 /* A process that the daemon started has ended, no process holds its socket any more, and no hello
@@ -228,7 +228,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     finish(cce);
     if (blamed && program->config.onfail == BCRI_ONFAIL_ABORT)
         enl_program_abort(program, status_of(end));
-    settle(cce);
+    finish_life(cce);
 }
 
 void enl_death_of_pid(void *data)
@@ -257,7 +257,7 @@ void enl_cce_reaped(struct enl_program *program, pid_t pid, int wait_status)
         else if (cce->life == ENL_STARTED && cce->handshake == NULL)
             fail_without_hello(cce);
         else
-            settle(cce);
+            finish_life(cce);
         return;
     }
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The floors of docs/architecture.md: a folder includes headers of those below it, never of those above, and
+# The layers of docs/architecture.md: a folder includes headers of those below it, never of those above, and
 # adapters and examples include public headers only.
 source "$(dirname "$0")/lint.sh"
 
-declare -A floor=([core]=0 [copydesc]=1 [transports]=1 [cells]=2 [handlers]=3 [enl]=4 [adapters]=4 [examples]=5 [test]=5)
+declare -A layer=([core]=0 [copydesc]=1 [transports]=1 [cells]=2 [handlers]=3 [enl]=4 [adapters]=4 [examples]=5 [test]=5)
 
 # Which folder owns bcri/NAME.h; enl/client counts as enl, except that it may not look at the daemon.
 declare -A owner=()
@@ -20,7 +20,7 @@ while IFS=: read -r file line text; do
     [[ $text =~ \#[[:space:]]*include[[:space:]]*[\<\"]([^\>\"]+)[\>\"] ]] || continue
     included=${BASH_REMATCH[1]}
     top=${file%%/*}
-    [ -n "${floor[$top]-}" ] || continue
+    [ -n "${layer[$top]-}" ] || continue
     case $included in
     *.c)
         complain "$file:$line: includes a .c file" ;;
@@ -35,8 +35,8 @@ while IFS=: read -r file line text; do
         home_top=${home%%/*}
         if [ "$top" = examples ] || [ "$top" = adapters ]; then
             complain "$file:$line: $top sees the public headers only, not $included"
-        elif [ "$home_top" != "$top" ] && [ "${floor[$home_top]}" -ge "${floor[$top]}" ]; then
-            complain "$file:$line: $top (floor ${floor[$top]}) may not look at $home_top (floor ${floor[$home_top]}): $included"
+        elif [ "$home_top" != "$top" ] && [ "${layer[$home_top]}" -ge "${layer[$top]}" ]; then
+            complain "$file:$line: $top (layer ${layer[$top]}) may not look at $home_top (layer ${layer[$home_top]}): $included"
         elif [ "$home" = enl ] && [[ $file == enl/client/* ]]; then
             complain "$file:$line: the library's side of enl may not look at the daemon: $included"
         fi ;;
