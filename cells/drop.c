@@ -34,6 +34,13 @@ int bcri_drop_last_slow(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_r
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     const uint64_t word = bcri_load(&slot->word);
-    if (!bcri_drop_alone(ctx, slot, word))
-        (void)bcri_drop_shared(ctx, slot, bcri_slot_ref(ctx, slot), bcri_slot_region(word));
+    const bcri_ref region = bcri_slot_region(word);
+    if (bcri_drop_alone(ctx, slot, word))
+        return;
+    /* A CCE that cannot map the region cannot change its count: the ID goes on holding it, unknown
+     * to the program, until this CCE ends. */
+    if (bcri_unlikely(bcri_at_mapped(ctx, region) == NULL))
+        bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_KEPT, 0, region));
+    else
+        (void)bcri_drop_shared(ctx, slot, bcri_slot_ref(ctx, slot), region);
 }

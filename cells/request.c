@@ -102,10 +102,14 @@ void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct
     }
 }
 
-/* A region that this process cannot map goes back to the head of its cell. */
+/* A region that this process cannot map goes back to the head of its cell. What a read was given
+ * has never left the cell. */
 static __attribute__((noinline)) int unmappable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    bcri_request_give_back(ctx, slot);
+    if (bcri_request_want(slot) == BCRI_WANT_READ)
+        bcri_slot_drop(ctx, slot);
+    else
+        bcri_request_give_back(ctx, slot);
     return bcrE_NOMEM;
 }
 

@@ -10,6 +10,7 @@
  *   TICKET|SERVED -> LIVE   its CCE, without a lock: it has the region
  *   any -> FREE       its CCE, or enl after its death
  *   PUTWAIT -> PUTDONE|FAILED   the same for a waiting put: `word` and `key` name its region
+ *   LIVE -> KEPT      its CCE: it cannot map the region whose hold it gives up; enl drops that hold
  */
 #ifndef BCRI_SLOT_H
 #define BCRI_SLOT_H
@@ -28,6 +29,7 @@ enum bcri_slot_state {
     BCRI_SLOT_FAILED,
     BCRI_SLOT_PUTWAIT,
     BCRI_SLOT_PUTDONE,
+    BCRI_SLOT_KEPT,
 };
 /* flags */
 #define BCRI_SLOT_WRITE_LOCK 1u /* LIVE: a pending acqwl that was found ready; rgmod follows in bcr_rgwait */

@@ -43,6 +43,29 @@ void as(struct bcri_ctx *ctx)
     bcri_self_set(ctx);
 }
 
+static int no_descriptor(void *up, uint32_t seg)
+{
+    (void)up;
+    (void)seg;
+    return -1;
+}
+
+void cannot_map(struct bcri_ctx *ctx)
+{
+    static struct bcri_ctx *last;
+    static const struct bcri_upcalls *were;
+    static struct bcri_upcalls refusing;
+    if (last != NULL)
+        last->upcalls = were;
+    last = ctx;
+    if (ctx == NULL)
+        return;
+    were = ctx->upcalls;
+    refusing = *were;
+    refusing.segment_fd = no_descriptor;
+    ctx->upcalls = &refusing;
+}
+
 int name(struct bcri_ctx *from, struct bcri_ctx *to)
 {
     return group_name(from, to->index);

@@ -30,6 +30,9 @@ struct bcri_ctx *join(void);
 void leave(struct bcri_ctx *ctx);
 /* The calling thread becomes `ctx`. */
 void as(struct bcri_ctx *ctx);
+/* `ctx` can map no further segment, as if its process had no descriptor left; NULL: all can again.
+ * One at a time. */
+void cannot_map(struct bcri_ctx *ctx);
 /* How `from` calls `to`. */
 int name(struct bcri_ctx *from, struct bcri_ctx *to);
 
