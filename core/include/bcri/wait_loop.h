@@ -62,6 +62,7 @@ BCRI_INLINE int bcri_wait_loop(struct bcri_wait_loop loop, void *arg)
         }
         if (loop.sleep == NULL || (result = loop.sleep(arg, loop.deadline_ns)) != BCRI_NOT_YET)
             return loop.sleep == NULL ? BCRI_NOT_YET : result;
+        turn--; /* sleeps are not counted, so the count does not overflow */
     }
 }
 
