@@ -102,13 +102,17 @@ static int look_again_or_park(const struct bcri_holder_wait *wait, uint32_t hold
 /* Whether no holder can have that tag: it is no CCE of the program, or one that has ended and is
  * repaired, or the waiter itself. Such a word is corrupt (corrupt.h), so only the daemon gets true.
  * The answer cannot be out of date: the daemon gives no record out again while a CCE waits in an
- * operation. */
+ * operation. A CCE that cannot map the holder's record cannot tell, and waits. The daemon has all
+ * records mapped. */
 static bool is_nobody(const struct bcri_holder_wait *wait, uint32_t holder)
 {
     struct bcri_ctx *const ctx = wait->ctx;
     struct bcri_record_shm *record = NULL;
-    if (holder != ctx->tag && holder - 1 < bcri_host_records(ctx->host))
+    if (holder != ctx->tag && holder - 1 < bcri_host_records(ctx->host)) {
         record = bcri_record(ctx, holder - 1);
+        if (record == NULL && !ctx->daemon.parks)
+            return false;
+    }
     uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;
     /* The daemon releases what a dead CCE held before it stores DEAD, so the word must be read
      * again after the state. */

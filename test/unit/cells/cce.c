@@ -18,7 +18,7 @@ struct group *group;
 struct bcri_ctx *one, *two;
 int two_of_one, one_of_two;
 
-enum { MEMBERS = 64 };
+enum { MEMBERS = 80 };
 static struct bcri_ctx *members[MEMBERS];
 static int member_count;
 
@@ -43,11 +43,19 @@ void as(struct bcri_ctx *ctx)
     bcri_self_set(ctx);
 }
 
+static _Atomic int refused;
+
 static int no_descriptor(void *up, uint32_t seg)
 {
     (void)up;
     (void)seg;
+    atomic_fetch_add(&refused, 1);
     return -1;
+}
+
+int refusals(void)
+{
+    return atomic_load(&refused);
 }
 
 void cannot_map(struct bcri_ctx *ctx)
@@ -58,6 +66,7 @@ void cannot_map(struct bcri_ctx *ctx)
     if (last != NULL)
         last->upcalls = were;
     last = ctx;
+    atomic_store(&refused, 0);
     if (ctx == NULL)
         return;
     were = ctx->upcalls;

@@ -33,6 +33,8 @@ void as(struct bcri_ctx *ctx);
 /* `ctx` can map no further segment, as if its process had no descriptor left; NULL: all can again.
  * One at a time. */
 void cannot_map(struct bcri_ctx *ctx);
+/* How often it has tried since. */
+int refusals(void);
 /* How `from` calls `to`. */
 int name(struct bcri_ctx *from, struct bcri_ctx *to);
 

@@ -3,6 +3,13 @@
  * and nobody else is harmed. */
 #include "cce.h"
 
+#include <pthread.h>
+#include <sched.h>
+
+#include "bcri/cell.h"
+#include "bcri/lock.h"
+#include "bcri/resolved.h"
+
 static struct bcri_ctx *three;
 static int one_of_three, cell;
 
@@ -38,4 +45,49 @@ TEST(a_region_that_its_getter_cannot_map_is_in_the_cell_once)
         CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
         end();
     }
+}
+
+/* A CCE whose record lies in a segment that no other CCE has mapped. */
+static struct bcri_ctx *join_far(void)
+{
+    struct bcri_ctx *far = join();
+    while (far->index < BCRI_RECORDS_PER_SEG)
+        far = join();
+    return far;
+}
+
+static struct bcri_cell_shm *memory_of(int number)
+{
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, 1, number, &resolved), 0);
+    return resolved->cell;
+}
+
+static void *unlock_when_waited_for(void *far)
+{
+    while (refusals() < 3)
+        sched_yield();
+    bcri_unlock(far, &memory_of(cell)->h.lock);
+    return NULL;
+}
+
+TEST(a_lock_holder_that_cannot_be_mapped_is_waited_for)
+{
+    begin_with_three();
+    struct bcri_ctx *far = join_far();
+    pthread_t thread;
+    as(one);
+    CHECK_INT(bcr_enq(number(5), bcr_cce, cell, bcr_FREE), 0);
+    CHECK(bcri_lock_try(far, &memory_of(cell)->h.lock));
+    as(three);
+    cannot_map(three);
+    CHECK_INT(pthread_create(&thread, NULL, unlock_when_waited_for, far), 0);
+    void **rgid = bcr_deq(one_of_three, cell, 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    cannot_map(NULL);
+    if (rgid == NULL)
+        rgid = bcr_deq(one_of_three, cell, 0);
+    CHECK_INT(value_of(rgid), 5);
+    as(one);
+    end();
 }
