@@ -33,9 +33,11 @@ static void *private_table(size_t bytes)
     return table == MAP_FAILED ? NULL : table;
 }
 
-static int ctx_prepare(struct bcri_ctx *ctx, const struct bcri_upcalls *upcalls, void *up)
+static int ctx_prepare(struct bcri_ctx *ctx, uint32_t index, const struct bcri_upcalls *upcalls, void *up)
 {
     memset(ctx, 0, sizeof *ctx);
+    ctx->index = index;
+    ctx->tag = BCRI_TAG(index);
     ctx->upcalls = upcalls;
     ctx->up = up;
     ctx->putwait_msec = -1;
@@ -66,7 +68,7 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
     struct stat status;
     if (fstat(host_fd, &status) != 0 || (uint64_t)status.st_size != sizeof(struct bcri_host_shm))
         return bcrE_ARG;
-    int error = ctx_prepare(ctx, upcalls, up);
+    int error = ctx_prepare(ctx, index, upcalls, up);
     if (error != 0)
         goto fail;
     ctx->host = bcri_segment_map_fd(ctx, BCRI_HOST_SEG, host_fd, sizeof(struct bcri_host_shm));
@@ -79,8 +81,6 @@ int bcri_ctx_init(struct bcri_ctx *ctx, int host_fd, uint32_t index, uint32_t la
     /* Not the affinity of this CCE: it may be pinned to one processor, and the CCE that it waits
      * for to another. It learns where that CCE runs from what that CCE puts (cells/wait.c). */
     ctx->cpus = (int)(bcri_load(&ctx->host->cpus) & INT_MAX);
-    ctx->index = index;
-    ctx->tag = BCRI_TAG(index);
     ctx->archtype = (uint32_t)bcri_archtype_native();
     ctx->record = bcri_record(ctx, index);
     error = bcrE_NOMEM;

@@ -71,6 +71,41 @@ int bcri_segment_reserve(int fd, uint64_t offset_bytes, uint64_t length_bytes)
     return rc == 0 ? 0 : bcrE_NOMEM;
 }
 
+/* How much private memory lies behind each segment of the daemon. A corrupt reference may name the
+ * last units of a segment, where an object of several units has no room. What the daemon then reads
+ * beyond the end is zero at first, and what it stores there reaches no other segment. */
+static uint64_t behind_bytes(const struct bcri_ctx *ctx)
+{
+    return ctx->index == BCRI_ENL_INDEX ? BCRI_PAGE_BYTES : 0;
+}
+
+/* The file is mapped over the first part of the private memory. NULL: no room. */
+static void *map_file(const struct bcri_ctx *ctx, int fd, uint64_t size_bytes)
+{
+    const uint64_t behind = behind_bytes(ctx);
+    if (size_bytes > SIZE_MAX - behind)
+        return NULL;
+    unsigned char *room = NULL;
+    if (behind != 0) {
+        room = mmap(NULL, (size_t)(size_bytes + behind), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (room == MAP_FAILED)
+            return NULL;
+    }
+    void *base = mmap(room, (size_t)size_bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | (room != NULL ? MAP_FIXED : 0), fd, 0);
+    if (base != MAP_FAILED)
+        return base;
+    if (room != NULL)
+        munmap(room, (size_t)(size_bytes + behind));
+    return NULL;
+}
+
+static void unmap_file(const struct bcri_ctx *ctx, void *base, uint64_t size_bytes)
+{
+    munmap(base, (size_t)(size_bytes + behind_bytes(ctx)));
+}
+
 static void mapped(struct bcri_ctx *ctx, uint32_t seg, void *base, uint64_t size_bytes)
 {
     ctx->map[seg] = (struct bcri_mapping){base, size_bytes / BCRI_REF_UNIT};
@@ -79,7 +114,7 @@ static void mapped(struct bcri_ctx *ctx, uint32_t seg, void *base, uint64_t size
 void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t size_bytes)
 {
     struct stat status;
-    if (size_bytes == 0 || size_bytes > SIZE_MAX)
+    if (size_bytes == 0)
         return NULL;
     /* A store behind the end of the file would raise SIGBUS, so the sizes must agree. The file's
      * size never changes. */
@@ -87,8 +122,8 @@ void *bcri_segment_map_fd(struct bcri_ctx *ctx, uint32_t seg, int fd, uint64_t s
         bcri_corrupt(ctx, "the entry of a segment", bcri_ref_make(seg, 0));
         return NULL;
     }
-    void *base = mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (base == MAP_FAILED)
+    void *base = map_file(ctx, fd, size_bytes);
+    if (base == NULL)
         return NULL;
     mapped(ctx, seg, base, size_bytes);
     return base;
@@ -188,8 +223,8 @@ int bcri_segment_new(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t siz
     int error = bcri_segment_reserve(fd, 0, reserve_bytes);
     if (error != 0)
         goto close_fd;
-    void *base = mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (base == MAP_FAILED) {
+    void *base = map_file(ctx, fd, size_bytes);
+    if (base == NULL) {
         error = bcrE_NOMEM;
         goto close_fd;
     }
@@ -202,7 +237,7 @@ int bcri_segment_new(struct bcri_ctx *ctx, enum bcri_seg_kind kind, uint64_t siz
     return 0;
 
 unmap:
-    munmap(base, (size_t)size_bytes);
+    unmap_file(ctx, base, size_bytes);
 close_fd:
     close(fd);
     return error;
@@ -283,7 +318,7 @@ void bcri_segment_unmap(struct bcri_ctx *ctx, uint32_t seg)
     struct bcri_mapping *map = &ctx->map[seg];
     if (map->base == NULL)
         return;
-    munmap(map->base, (size_t)(map->units * BCRI_REF_UNIT));
+    unmap_file(ctx, map->base, map->units * BCRI_REF_UNIT);
     *map = (struct bcri_mapping){NULL, 0};
 }
 

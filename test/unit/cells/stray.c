@@ -23,7 +23,11 @@ enum { HANG_SECONDS = 10 };
 enum { ENDED = 1000, CRASHED };
 
 /* What strays write. */
-enum { VALUES = 11 };
+enum { VALUES = 12 };
+static uint64_t units_of(uint32_t seg)
+{
+    return group_enl(group)->host->segments[seg].size_bytes / BCRI_REF_UNIT;
+}
 static uint64_t stray(uint64_t was, int which)
 {
     switch (which) {
@@ -37,6 +41,7 @@ static uint64_t stray(uint64_t was, int which)
     case 7: return (was & ~BCRI_REF_MASK) | UINT64_C(0xfffe) << 32 | 7; /* a segment that was never there */
     case 8: return (was & ~BCRI_REF_MASK) | 1;                          /* the host segment */
     case 9: return was ^ UINT64_C(1) << 40;
+    case 10: return (was & ~UINT64_C(0xffffffff)) | ((uint32_t)units_of(bcri_ref_seg(was)) - 1u);
     default: return (was & ~UINT64_C(0xffffffff)) | 0x01234567;
     }
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared memory that a wild write has made corrupt. Each word of the structures that lead somewhere
  * is overwritten, one at a time, through a mapping of the test's own, with what strays write:
- * nothing, everything, a little more or less, a reference to beyond the end of a segment, into
- * another, to one that was never there. Then the routines are called that meet it, the dead are
+ * nothing, everything, a little more or less, a reference to the end of a segment and to beyond it,
+ * into another, to one that was never there. Then the routines are called that meet it, the dead are
  * repaired, and the audit is run, each in a process of its own, which must end. A CCE that meets it
  * ends itself, or crashes; the daemon does neither, also where a CCE has ended itself in the midst
  * of it. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bcri/audit.h"
@@ -17,6 +18,7 @@
 #include "bcri/region.h"
 #include "bcri/repair.h"
 #include "bcri/resolved.h"
+#include "bcri/segment.h"
 #include "cce.h"
 #include "stray.h"
 
@@ -744,6 +746,57 @@ TEST(what_a_corrupt_first_area_names_stays_as_it_is)
     CHECK(group_enl(group)->daemon.corrupt);
     CHECK(memcmp(data, was, sizeof was) == 0);
     bcri_reclaim_fini(reclaim);
+}
+
+TEST(behind_each_segment_of_the_daemon_lies_memory_of_its_own)
+{
+    enum { OBJECT = sizeof(struct bcri_cell_shm) }; /* none that a reference names is larger */
+    static const unsigned char zero[OBJECT];
+    int segments = 0;
+    set_scene();
+    struct bcri_ctx *enl = group_enl(group);
+    for (uint32_t seg = 0; seg < BCRI_SEG_MAX; seg++) {
+        unsigned char *base = bcri_segment_map(enl, seg);
+        if (base == NULL)
+            continue;
+        unsigned char *behind = base + enl->map[seg].units * BCRI_REF_UNIT;
+        CHECK(memcmp(behind, zero, OBJECT) == 0);
+        fflush(stdout);
+        const pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            memset(behind, 0x5a, OBJECT);
+            _exit(0);
+        }
+        CHECK_INT(waitpid(child, NULL, 0), child);
+        CHECK(memcmp(behind, zero, OBJECT) == 0);
+        segments++;
+    }
+    CHECK(segments >= 5); /* the host, records, cells, a heap, IDs */
+}
+
+static bcri_ref last_unit(uint32_t seg)
+{
+    return bcri_ref_make(seg, two->map[seg].units * BCRI_REF_UNIT - BCRI_REF_UNIT);
+}
+
+TEST(the_daemon_follows_references_to_the_last_unit_of_a_segment_and_goes_on)
+{
+    set_scene();
+    for (uint32_t seg = 0; seg < BCRI_SEG_MAX; seg++) {
+        if (two->map[seg].base == NULL)
+            continue;
+        set_scene();
+        bcri_store(&((struct bcri_slot_shm *)(void *)scene.pending)->cell, last_unit(seg));
+        bcri_store(&two->record->id.first_area, last_unit(seg));
+        bcri_store(&two->journal->op, BCRI_OP_SLOW);
+        bcri_store(&two->journal->area, last_unit(seg));
+        bcri_store(&two->journal->cell, last_unit(seg));
+        as(NULL);
+        bury(two);
+        as(one);
+        CHECK_INT(take(bcr_cce, scene.cell), 101);
+    }
 }
 
 TEST(a_list_of_areas_that_goes_in_circles_ends_who_walks_it_but_not_the_daemon)
