@@ -33,7 +33,7 @@
  * Code: cells/slow.c get_queued, join_list
  * Code: cells/recovery/detached.c bcri_cell_empty, drop_and_step, bcri_detached_step_over
  * Code: cells/recovery/journal_repair.c finish_put, finish_request, finish_take, take_over, take_back, undo_wait, finish_read
- * Code: cells/recovery/journal_repair.c finish_collect, finish_free_last, put_is_done, settle, leave_cell, repair_open
+ * Code: cells/recovery/journal_repair.c finish_collect, finish_free_last, put_is_done, service, leave_cell, repair_open
  * Code: cells/recovery/cleanup.c end_request, end_id, give_back_to */
 #define RING 2
 #ifndef CREDITS
