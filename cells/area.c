@@ -208,16 +208,20 @@ static bool uncollected(const struct bcri_resolved *resolved)
     return false;
 }
 
-/* Closes the cells [0, n) as long as they are empty. Returns how many are closed now. */
-static uint32_t close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n)
+/* Closes the cells [0, n) as long as they are empty. Returns 0; bcrE_BUSY: one is not;
+ * bcrE_INTERNAL: one is condemned. `*closed_out` is how many are closed now. */
+static int close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n, uint32_t *closed_out)
 {
     struct bcri_resolved resolved;
     for (uint32_t i = 0; i < n; i++) {
-        if (!cell_at(ctx, area, i, &resolved) || bcri_cell_enter(ctx, &resolved) != 0)
-            return i;
+        *closed_out = i;
+        if (!cell_at(ctx, area, i, &resolved))
+            return bcrE_BUSY;
+        if (bcri_cell_enter(ctx, &resolved) != 0)
+            return bcri_cell_condemned(&resolved) ? bcrE_INTERNAL : bcrE_BUSY;
         if (bcri_queue_length(&resolved) != 0 || uncollected(&resolved)) {
             bcri_cell_leave(ctx, &resolved);
-            return i;
+            return bcrE_BUSY;
         }
         bcri_tx_begin(ctx);
         bcri_tx_flags(ctx, &resolved, BCRI_CELL_CLOSED | (uint32_t)bcri_load(&resolved.cell->h.state));
@@ -225,7 +229,8 @@ static uint32_t close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, ui
         bcri_unlock(ctx, &resolved.cell->t.lock);
         bcri_unlock(ctx, &resolved.cell->h.lock);
     }
-    return n;
+    *closed_out = n;
+    return 0;
 }
 
 static void reopen_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n)
@@ -281,8 +286,8 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
 
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     version_odd(ctx); /* other CCEs' look-ups wait until the answer is known */
-    uint32_t closed = close_cells(ctx, area, cells);
-    error = closed < cells ? bcrE_BUSY : 0;
+    uint32_t closed;
+    error = close_cells(ctx, area, cells, &closed);
     if (error == 0 && area->heap != NO_HEAP)
         error = bcri_heap_remove(ctx, area->heap);
     if (error != 0) {

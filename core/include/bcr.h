@@ -239,6 +239,7 @@ BCR_API int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs,
  *           bcrE_NOCELL  no area begins at qbase.
  *           bcrE_BUSY    a region in that memory is held, or lies in a cell, anywhere; or a cell of the
  *                        area is not empty.
+ *           bcrE_INTERNAL  a cell of the area was closed since its memory is corrupt; the area stays.
  * Blocks  : no.
  * Crash   : the area is there wholly or not at all.
  * Source  : BCR guide, CCE Control & Comm Area Mgmt.

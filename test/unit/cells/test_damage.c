@@ -533,6 +533,8 @@ TEST(counters_that_cannot_be_end_who_meets_them_and_the_daemon_condemns_their_ce
     bury(two);
     CHECK(group_enl(group)->daemon.corrupt);
     is_condemned(scene.cell);
+    FAILS(bcr_cafree(scene.cell), bcrE_INTERNAL);
+    CHECK_INT(bcr_celllen(bcr_cce, scene.cell + 4), 20); /* the other cells are still open */
 }
 
 TEST(who_waits_at_a_cell_that_is_condemned_is_told_INTERNAL)
