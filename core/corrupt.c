@@ -23,7 +23,7 @@ void bcri_corrupt(struct bcri_ctx *ctx, const char *what, bcri_ref ref)
                                 program_invocation_short_name, what, bcri_ref_seg(ref),
                                 (unsigned long long)bcri_ref_offset(ref), (long)getpid(), ctx->index);
     if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0)
-        abort(); /* nobody listens */
+        abort(); /* the message cannot be written */
     abort();
 }
 

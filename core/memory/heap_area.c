@@ -71,9 +71,11 @@ static uint64_t pages_for_any_run(uint64_t nbytes)
 /* Promise: in an empty area, blocks of any one size can be allocated until the account is full. The
  * sizes that are charged least for their class need most: then all of `nbytes` becomes blocks of
  * that class.
- *   - 33..64 bytes: charged 64, lies in 32 + 64, and a page holds 42: 1.53 times nbytes: the worst in a large area;
+ *   - 33..64 bytes: charged 64, takes 32 + 64, and a page holds 42 blocks. This is 1.53 times
+ *     nbytes, the worst in a large area;
  *   - the least size of a class above: 1.28 times at 65 bytes, under 1.19 from 129 bytes up;
- *   - page runs of p pages: charged (p - 1) * 4096 + 64 at least: 1.065 times at p = 17, and less and less above.
+ *   - page runs of p pages: charged (p - 1) * 4096 + 64 at least, which is 1.065 times at p = 17,
+ *     and less for larger p.
  * In a small area the worst size is the one of which just more blocks fit than one span has, so
  * that two spans are needed. Runs of one size leave no holes, since an empty area is one free run
  * except for what pages_for_class accounts for. The result also has room for the first span of

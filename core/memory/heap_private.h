@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The owner's private side of the comm heap; heap*.c only. What others read of a heap stands in
- * heap.h. The part of it that fast paths use is in bcri/heap_fast.h. */
+/* The owner's private side of the comm heap; heap*.c only. What other processes read of a heap is
+ * in heap.h. The part of it that fast paths use is in bcri/heap_fast.h. */
 #ifndef BCR_HEAP_PRIVATE_H
 #define BCR_HEAP_PRIVATE_H
 

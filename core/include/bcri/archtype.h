@@ -3,7 +3,7 @@
  * archtype.h -- how a machine lays out C's atomic types, in one positive int.
  *
  * An archtype describes a machine instead of naming it in a table, so new machines need no entry.
- * It stands in every region's header and travels to other hosts. So the encoding below never
+ * It is part of every region's header and travels to other hosts. So the encoding below never
  * changes.
  *
  *    31 30..28 27..25  24    23..20   19..16   15..12   11..8    7..4     3..0

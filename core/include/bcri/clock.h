@@ -36,7 +36,8 @@ uint64_t bcri_clock_coarse_ns(void);
 
 /* The deadline `msec` milliseconds after the reading `now_ns`. It saturates below
  * BCRI_DEADLINE_NEVER.
- * Shape   : msec as in the public calls: negative (bcr_BLOCK) is for ever, 0 polls. bcr_PENDING has no deadline; a routine that accepts it handles it before it calls this.
+ * Shape   : msec as in the public calls: negative (bcr_BLOCK) is for ever, 0 polls. bcr_PENDING has
+ *           no deadline; a routine that accepts it handles it before it calls this.
  */
 uint64_t bcri_deadline_from(uint64_t now_ns, int msec);
 

@@ -102,15 +102,16 @@ void bcri_config_fini(struct bcri_config *config);
 int bcri_config_set(struct bcri_config *config, const char *keyword, const char *value, const char *origin,
                     char *error, size_t error_size);
 
-/* bcri_config_parse -- apply the text of a bcrrc file, any bytes at all. `name` stands in messages
- * and origins.
+/* bcri_config_parse -- apply the text of a bcrrc file, any bytes at all. Messages and origins show
+ * `name`.
  * Returns : 0; -EINVAL, the lines before the bad one are applied; -ENOMEM. */
 int bcri_config_parse(struct bcri_config *config, const char *name, const char *bytes, size_t length,
                       char *error, size_t error_size);
 
 /* bcri_config_resolve -- the path by which this host runs the PROGRAM `value`.
- * Shape   : absolute: itself. Without a slash: itself, to be looked for on PATH. Else, or beginning with ~/, it is
- *           relative to the home directory (as the guide's own default BCR/bin/enl is).
+ * Shape   : absolute: itself. Without a slash: itself, to be looked for on PATH. Else, or beginning
+ *           with ~/, it is relative to the home directory (as the guide's own default BCR/bin/enl
+ *           is).
  * Owns    : gives *path_out, to be freed.
  * Returns : 0; -ENOENT there is no home directory; -ENOMEM. */
 int bcri_config_resolve(const struct bcri_config *config, const char *value, char **path_out);

@@ -209,8 +209,8 @@ static inline void *bcri_at(struct bcri_ctx *ctx, bcri_ref ref)
 }
 /* The same for a reference that may be out of date. NULL also if the reference leads nowhere. */
 void *bcri_at_stale(struct bcri_ctx *ctx, bcri_ref ref);
-/* Whether a reference leads nowhere. False for a segment that exists but cannot be mapped: nobody
- * can tell there. */
+/* Whether a reference leads nowhere. False if its segment exists but cannot be mapped, since then
+ * this process cannot tell. */
 bool bcri_leads_nowhere(const struct bcri_ctx *ctx, bcri_ref ref);
 /* A private piece of zeroed memory. bcri_at_sure() is bcri_at() for a caller in the midst of a
  * change that it cannot undo: it is never NULL, but gives that memory for a reference that has no

@@ -6,11 +6,12 @@
 #include <stddef.h>
 
 /* Writes `length` bytes of `text` as one line whose reader cannot be deceived.
- * Shape   : printable ASCII and well-formed UTF-8 stay as they are. A backslash becomes \\; newline, return and tab
- *           become \n \r \t; each other control byte, byte of malformed UTF-8, and byte of a code
- *           point that controls a terminal (C1), ends a line (U+2028, U+2029) or turns the reading
- *           direction becomes \xHH. So a reader can recover the bytes from the line.
- *           `out` gets whole escapes and whole code points only, and a NUL; capacity is at least 1.
+ * Shape   : printable ASCII and well-formed UTF-8 stay as they are. A backslash becomes \\;
+ *           newline, return and tab become \n \r \t; each other control byte, byte of malformed
+ *           UTF-8, and byte of a code point that controls a terminal (C1), ends a line (U+2028,
+ *           U+2029) or turns the reading direction becomes \xHH. So a reader can recover the bytes
+ *           from the line. `out` gets whole escapes and whole code points only, and a NUL; capacity
+ *           is at least 1.
  * Returns : the length written, without the NUL. *taken_out (if not NULL) is how many bytes of text
  * are in it,
  *           less than `length` when `out` was too small for the rest. */

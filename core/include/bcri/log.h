@@ -72,7 +72,8 @@ struct bcri_log {
  *           already. A left-over of the same user (an earlier program of that name) is renamed to
  *           ….log.old. One that a running program still holds by its flock, or that belongs to
  *           another user, is an error.
- * Owns    : copies its arguments. `log` need not be initialized before; it is BCRI_LOG_INIT after a failure.
+ * Owns    : copies its arguments. `log` need not be initialized before; it is BCRI_LOG_INIT after a
+ *           failure.
  * Returns : 0; -EINVAL program's name; -EEXIST; -ENOMEM; the negative errno of the directory or the
  * file.
  *           `error` gets a sentence that says what to do. */

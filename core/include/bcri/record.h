@@ -18,8 +18,8 @@
  *  4096   trace      the CCE only                       enl, tools (torn records are told by their sequence)
  *
  * Death: the daemon completes the journaled operation or undoes it, then walks the IDs, then closes
- * the cells (cells/recovery/journal_repair.c). It does not give the record out again while anything still names a
- * part of it (host.c). */
+ * the cells (cells/recovery/journal_repair.c). It does not give the record out again while anything
+ * still names a part of it (host.c). */
 #ifndef BCRI_RECORD_H
 #define BCRI_RECORD_H
 
@@ -97,9 +97,9 @@ enum bcri_detached_cursor {
     BCRI_DETACHED_BACK
 };
 
-/* A queue that this CCE has detached from a cell and drops region by region (cells/recovery/detached.c).
- * `first`, `from`, `front` and `back` are cursors: the CCE moves each on when it has dropped what
- * the cursor names. */
+/* A queue that this CCE has detached from a cell and drops region by region
+ * (cells/recovery/detached.c). `first`, `from`, `front` and `back` are cursors: the CCE moves each
+ * on when it has dropped what the cursor names. */
 struct bcri_detached_shm {
     _Atomic uint64_t cell; /* 0: none */
     _Atomic uint64_t first;

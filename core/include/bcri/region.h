@@ -65,13 +65,15 @@ static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout
 /* States of the count journal (cw_state). cw_ref names the block and cw_incarnation the region in
  * it: if another region lies there by now, the change was done, and repair touches nothing
  * (bcri_heap_count_word).
- *   IDLE   -> TRY     about to lock the word                      repair: if it carries our tag, put {c, 0} back
- *   TRY    -> COMMIT  locked, cw_new is the new count             repair: if it carries our tag, put {cw_new, 0};
- *                                                                 the change is done
- *   COMMIT -> LAST    the new count is 0: the block is ours       repair: tell its owner (heap.h)
- *   IDLE   -> SOLE   {1, 0} was seen; about to store cw_new      repair: store {cw_new, 0} if it is {1, 0}; the change is done
- *   SOLE   -> COMMIT  stored, more than 0                         repair: nothing is left to do
- *   SOLE   -> LAST    stored, 0
+ *   IDLE   -> TRY     about to lock the word        repair: put {c, 0} back if the word has the
+ *                                                   dead CCE's tag; the change is not done
+ *   TRY    -> COMMIT  locked, cw_new holds          repair: store {cw_new, 0} if the word has the
+ *                                                   dead CCE's tag; the change is done
+ *   COMMIT -> LAST    the new count is 0            repair: tell the block's owner (heap.h)
+ *   IDLE   -> SOLE    {1, 0} read; about to store   repair: store {cw_new, 0} if the word is
+ *                     cw_new                        {1, 0}; the change is done
+ *   SOLE   -> COMMIT  stored, more than 0           repair: nothing is left to do
+ *   SOLE   -> LAST    stored, 0                     repair: tell the block's owner
  *   any    -> IDLE    bcri_count_committed()
  * Repair leaves in cw_state, for the repair of the enclosing operation, whether the change is done
  * (COMMIT, LAST: yes; IDLE: no). */

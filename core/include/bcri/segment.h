@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Segments: sealed, reserved memory files, and where this process has mapped them.
  *
- * A segment is a memfd whose size is fixed for ever (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL). Its pages are reserved by fallocate before any process stores there, so that no store raises SIGBUS. It has no name in any file system.
- */
+ * A segment is a memfd whose size is fixed for ever (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL).
+ * Its pages are reserved by fallocate before any process stores there, so that no store raises
+ * SIGBUS. It has no name in any file system. */
 #ifndef BCRI_SEGMENT_H
 #define BCRI_SEGMENT_H
 

@@ -5,7 +5,7 @@
  * States of a slot, and who may move it:
  *   FREE -> LIVE      its CCE (rgalloc, a get that finds a region)
  *   FREE -> TICKET    its CCE: a get that waits by ticket at a cell's ring (cells/, head lock held)
- *   FREE|TICKET -> LISTED   the CCE that holds both locks of the cell: the request waits in the cell's list
+ *   FREE|TICKET -> LISTED   the holder of both locks of the cell: the request waits in its list
  *   LISTED -> SERVED|FAILED the same: `given` holds the region, or the error code
  *   TICKET|SERVED -> LIVE   its CCE, without a lock: it has the region
  *   any -> FREE       its CCE, or enl after its death
