@@ -36,8 +36,9 @@ static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint
 {
     uint64_t byte = where & WHERE_MASK;
     unsigned char *unit = bcri_at_sure(ctx, byte >> 5);
-    void *word = unit + (byte & 31u);
     enum bcri_redo_kind kind = (enum bcri_redo_kind)(where >> KIND_SHIFT);
+    /* Each word lies where its size asks for, also when the log is corrupt. */
+    void *word = unit + (byte & (kind == BCRI_REDO_32 ? 28u : 24u));
     if (kind == BCRI_REDO_IF)
         *skip = bcri_load_acquire((_Atomic uint64_t *)word) != value;
     if (*skip) {

@@ -19,6 +19,7 @@
 #include "bcri/repair.h"
 #include "bcri/resolved.h"
 #include "bcri/segment.h"
+#include "bcri/tx.h"
 #include "cce.h"
 #include "stray.h"
 
@@ -727,21 +728,28 @@ TEST(a_journal_that_names_a_block_beyond_its_heap_makes_the_daemon_store_nothing
     }
 }
 
+/* Memory of one's, of whole units and with `bytes` in it, in a region that it holds. */
+static unsigned char *plain_memory(size_t bytes, bcri_ref *ref_out)
+{
+    void **rgid = bcr_rgalloc((int)(bytes + BCRI_REF_UNIT), 0);
+    CHECK(rgid != NULL);
+    const bcri_ref ref = region_of(rgid);
+    const struct bcri_region_shm *region = bcri_at(one, ref);
+    const uint64_t from = (uint64_t)region->data_16 * 16;
+    const uint64_t start = (from + BCRI_REF_UNIT - 1) / BCRI_REF_UNIT * BCRI_REF_UNIT;
+    *ref_out = bcri_ref_make(bcri_ref_seg(ref), start);
+    return memset((unsigned char *)*rgid + (start - from), 0x5a, bytes);
+}
+
 TEST(what_a_corrupt_first_area_names_stays_as_it_is)
 {
+    unsigned char was[sizeof(struct bcri_area_shm)];
+    bcri_ref ref;
     set_scene();
-    void **rgid = bcr_rgalloc(2 * sizeof(struct bcri_area_shm), 0);
-    const struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
-    const bcri_ref ref = bcri_slot_region(bcri_load(&slot->word));
-    const struct bcri_region_shm *region = bcri_at(one, ref);
-    /* An area whose list ends at once, were it one. */
-    unsigned char *data = *rgid, was[2 * sizeof(struct bcri_area_shm)];
-    memset(data, 0x5a, sizeof was);
-    const size_t start = (BCRI_REF_UNIT - region->data_16 * 16 % BCRI_REF_UNIT) % BCRI_REF_UNIT;
-    store_64(data + start, BCRI_REF_NONE);
+    unsigned char *data = plain_memory(sizeof was, &ref);
+    store_64(data, BCRI_REF_NONE); /* an area whose list ends at once, were it one */
     memcpy(was, data, sizeof was);
-    bcri_store(&two->record->id.first_area,
-               bcri_ref_make(bcri_ref_seg(ref), (uint64_t)region->data_16 * 16 + start));
+    bcri_store(&two->record->id.first_area, ref);
     struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
     CHECK(reclaim != NULL);
     stray_ends(reclaim, two);
@@ -798,6 +806,28 @@ TEST(the_daemon_follows_references_to_the_last_unit_of_a_segment_and_goes_on)
         bury(two);
         as(one);
         CHECK_INT(take(bcr_cce, scene.cell), 101);
+    }
+}
+
+TEST(a_corrupt_redo_log_stores_whole_words)
+{
+    static const struct {
+        uint64_t kind;
+        unsigned byte, from, to;
+    } entries[] = {{BCRI_REDO_64, 29, 24, 32}, {BCRI_REDO_64, 12, 8, 16}, {BCRI_REDO_32, 31, 28, 32}};
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        bcri_ref ref;
+        set_scene();
+        const unsigned char *data = plain_memory(2 * (size_t)BCRI_REF_UNIT, &ref);
+        bcri_store(&two->record->redo[0].where, entries[i].kind << 60 | (ref << 5 | entries[i].byte));
+        bcri_store(&two->record->redo[0].value, UINT64_MAX);
+        bcri_store(&two->journal->redo_len, 1);
+        bcri_store(&two->journal->redo_state, 1);
+        bcri_store(&two->journal->op, BCRI_OP_SLOW);
+        as(NULL);
+        bury(two);
+        for (unsigned k = 0; k < 2 * BCRI_REF_UNIT; k++)
+            CHECK_INT(data[k], k >= entries[i].from && k < entries[i].to ? 0xff : 0x5a);
     }
 }
 
