@@ -120,7 +120,11 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
 }
 
 /* For the daemon: a CCE that may be stopped has the count word locked. So the hold passes to one of
- * the daemon's own IDs. */
+ * the daemon's own IDs.
+ *
+ * If the word is corrupt and names a CCE that lives and has not locked it, nobody can tell. Then the
+ * region stays held until that CCE ends; and since each try asks for a ring at that CCE's next
+ * release, each release costs the CCE a ring, and the daemon a try. */
 static __attribute__((noinline)) void keep_hold(struct bcri_ctx *ctx, bcri_ref ref)
 {
     bcri_count_committed(ctx);
