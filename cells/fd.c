@@ -53,13 +53,14 @@ static int make(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, stru
     return 0;
 }
 
-static void arm(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int fd)
+static int arm(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int fd)
 {
     uint64_t count;
     if (read(fd, &count, sizeof count) < 0)
         count = 0; /* it was drained already */
     bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (bcri_cell_enter(ctx, resolved) == 0) {
+    const int error = bcri_cell_enter(ctx, resolved);
+    if (error == 0) {
         count = bcri_queue_length(resolved) != 0;
         if (count == 0) {
             bcri_tx_begin(ctx);
@@ -71,6 +72,7 @@ static void arm(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int fd)
         bcri_cell_leave(ctx, resolved);
     }
     bcri_journal_close(ctx);
+    return error == bcrE_NOMEM ? error : 0;
 }
 
 int bcr_fd(int cell)
@@ -83,10 +85,9 @@ int bcr_fd(int cell)
     struct bcri_cell_fd *entry = error == 0 ? find(ctx, resolved->ref) : NULL;
     if (error == 0 && entry == NULL)
         error = make(ctx, resolved, &entry);
-    if (error != 0)
-        return bcri_fail(error);
-    arm(ctx, resolved, entry->fd);
-    return entry->fd;
+    if (error == 0)
+        error = arm(ctx, resolved, entry->fd);
+    return error == 0 ? entry->fd : bcri_fail(error);
 }
 
 void bcri_cell_fds_close(struct bcri_ctx *ctx, bcri_ref area)

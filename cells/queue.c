@@ -288,6 +288,37 @@ static bool room_for(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_
            queue_room(ctx, resolved);
 }
 
+/* A CCE whose process has no descriptor left may be unable to map the IDs of other CCEs. The daemon
+ * has them all mapped; what it cannot reach leads nowhere. */
+static bool maps(struct bcri_ctx *ctx, bcri_ref slot)
+{
+    return slot == BCRI_REF_NONE || bcri_at(ctx, slot) != NULL || ctx->daemon.parks;
+}
+
+bool bcri_request_mapped(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    const SLOT *slot = bcri_at_sure(ctx, ref);
+    return maps(ctx, ref) && maps(ctx, bcri_load(&slot->next)) && maps(ctx, bcri_load(&slot->prev));
+}
+
+/* Whether this CCE can serve and ring all that one more region is for: the reads at the front of
+ * the list, and the first take. */
+static bool can_serve(struct bcri_ctx *ctx, const struct bcri_resolved *resolved)
+{
+    bcri_ref before = BCRI_REF_NONE;
+    bcri_ref ref = bcri_load(&resolved->cell->c.list_first);
+    for (const SLOT *slot; ref != BCRI_REF_NONE; before = ref, ref = bcri_load(&slot->next)) {
+        slot = bcri_at_sure(ctx, ref);
+        if (!bcri_request_mapped(ctx, ref) ||
+            (bcri_record(ctx, bcri_request_owner(slot)) == NULL && !ctx->daemon.parks))
+            return false;
+        /* A list in a circle ends here, too; is_first finds it. */
+        if (bcri_request_want(slot) != BCRI_WANT_READ || bcri_load(&slot->prev) != before)
+            break;
+    }
+    return true;
+}
+
 /* The queue is empty and requests wait: the region goes to the front, and bcri_cell_service hands
  * it to the first request. */
 static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
@@ -342,6 +373,8 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
         return BCRI_NO_ROOM;
     const bool due = !handed_on && bcri_addition_requests(resolved, bcri_queue_length(resolved) + 1);
     int error = 0;
+    if (waited_for && bcri_unlikely(!can_serve(ctx, resolved)))
+        return bcrE_NOMEM;
     if (waited_for)
         append_to_waiters(ctx, resolved, region, waiting, due);
     else if (bcri_load(&cell->c.back_first) == 0 && ring_has_room(resolved))
@@ -409,17 +442,28 @@ void bcri_tx_unlist(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct
         BCRI_TX32(ctx, resolved->ref, CELL, c.takes, bcri_load(&resolved->cell->c.takes) - 1);
 }
 
-void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
+static bool tickets_mapped(struct bcri_ctx *ctx, const struct bcri_cell_shm *cell, uint64_t tail,
+                           uint64_t head)
+{
+    for (uint64_t t = tail; t < head; t++)
+        if (!maps(ctx, bcri_load(&cell->h.waiter[t % BCRI_TICKETS]) & BCRI_REF_MASK))
+            return false;
+    return true;
+}
+
+bool bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     CELL *cell = resolved->cell;
     uint64_t head = bcri_load(&cell->h.head);
     uint64_t tail = bcri_load(&cell->t.tail);
     if (head <= tail)
-        return;
+        return true;
     if (head - tail > BCRI_TICKETS) {
         bcri_corrupt(ctx, "the counters of a cell", resolved->ref);
-        return;
+        return true;
     }
+    if (bcri_unlikely(!tickets_mapped(ctx, cell, tail, head)))
+        return false;
     bcri_ref before = 0;
     bcri_tx_begin(ctx);
     for (uint64_t t = tail; t < head; t++) {
@@ -441,6 +485,7 @@ void bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     BCRI_TX64(ctx, resolved->ref, CELL, t.limit, tail);
     bcri_tx_flags(ctx, resolved, flags_of(resolved) | BCRI_CELL_SLOW);
     bcri_tx_commit(ctx);
+    return true;
 }
 
 /* Ends the request at `slot_ref` in the running transaction. */
@@ -480,8 +525,8 @@ static bool is_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const
 }
 
 /* Answers the first request with `region`: a read gets a hold of its own, a take gets the hold of
- * the queue, from which the region is removed at `from`. False: the daemon is parked, and nothing
- * has happened. */
+ * the queue, from which the region is removed at `from`. False: the daemon is parked, or this CCE
+ * cannot map what it would change, and nothing has happened. */
 static bool serve_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                         enum bcri_source from)
 {
@@ -491,6 +536,8 @@ static bool serve_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bc
     bool read = bcri_request_want(slot) == BCRI_WANT_READ;
     bool leaf = !read && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
 
+    if (bcri_unlikely(!bcri_request_mapped(ctx, slot_ref)))
+        return false;
     if (!is_first(ctx, resolved, slot))
         return true;
     if (leaf)
@@ -650,12 +697,12 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved, 
         unlock_both(ctx, resolved);
         return error;
     }
-    bcri_tickets_to_list(ctx, resolved);
-    if (bcri_likely(go_on_serving(ctx, resolved)))
+    if (bcri_likely(bcri_tickets_to_list(ctx, resolved) && go_on_serving(ctx, resolved)))
         return 0;
-    bcri_cell_less_deep(ctx, resolved);
+    if (ctx->daemon.parks)
+        bcri_cell_less_deep(ctx, resolved);
     unlock_both(ctx, resolved);
-    return bcrE_TIMEOUT;
+    return ctx->daemon.parks ? bcrE_TIMEOUT : bcrE_NOMEM;
 }
 
 void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
@@ -666,7 +713,7 @@ void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
         bcri_cell_less_deep(ctx, resolved);
     bcri_unlock(ctx, &resolved->cell->t.lock);
     bcri_unlock(ctx, &resolved->cell->h.lock);
-    if (bcri_unlikely(!serviced)) {
+    if (bcri_unlikely(!serviced) && ctx->daemon.parks) {
         bcri_look_again(ctx, resolved->ref);
         ctx->daemon.parked = parked; /* the parked piece is not the one at hand */
     }
@@ -674,7 +721,7 @@ void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 
 void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int code)
 {
-    bcri_tickets_to_list(ctx, resolved);
+    (void)bcri_tickets_to_list(ctx, resolved); /* whoever closed the cell has done it */
     bcri_ref ref;
     while ((ref = bcri_load(&resolved->cell->c.list_first)) != 0) {
         SLOT *slot = bcri_at_sure(ctx, ref);

@@ -333,7 +333,7 @@ bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bool withdrawn = false;
     const bool entered = bcri_cell_enter(ctx, &resolved) == 0;
     if (entered) {
-        if (state_of(slot) == BCRI_SLOT_LISTED) {
+        if (state_of(slot) == BCRI_SLOT_LISTED && bcri_request_mapped(ctx, bcri_slot_ref(ctx, slot))) {
             bcri_tx_begin(ctx);
             bcri_tx_unlist(ctx, &resolved, slot);
             BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, 0);

@@ -96,6 +96,8 @@ static int join_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum 
 {
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
     bcri_ref last = bcri_load(&resolved->cell->c.list_last);
+    if (last != BCRI_REF_NONE && bcri_at(ctx, last) == NULL)
+        return bcrE_NOMEM;
     bcri_store(&slot->cell, resolved->ref);
     bcri_store(&slot->kind, bcri_request_kind(ctx, want));
     bcri_store(&slot->data, 0);

@@ -91,3 +91,45 @@ TEST(a_lock_holder_that_cannot_be_mapped_is_waited_for)
     as(one);
     end();
 }
+
+TEST(a_put_that_cannot_serve_who_waits_in_the_list_fails)
+{
+    begin_with_three();
+    struct bcri_ctx *far = join_far();
+    as(far);
+    void **read = bcr_read(name(far, one), cell, bcr_PENDING);
+    void **taken = bcr_deq(name(far, one), cell, bcr_PENDING);
+    as(three);
+    void **rgid = number(5);
+    cannot_map(three);
+    FAILS(bcr_enq(rgid, one_of_three, cell, bcr_FREE), bcrE_NOMEM);
+    cannot_map(NULL);
+    CHECK_INT(bcr_enq(rgid, one_of_three, cell, bcr_FREE), 0);
+    as(far);
+    CHECK_INT(bcr_rgwait(read, 0, 0), 1);
+    CHECK_INT(bcr_rgwait(taken, 0, 0), 1);
+    CHECK_INT(value_of(read), 5);
+    CHECK_INT(value_of(taken), 5);
+    as(one);
+    end();
+}
+
+TEST(a_zap_that_cannot_map_who_waits_by_ticket_changes_nothing)
+{
+    begin_with_three();
+    struct bcri_ctx *far = join_far();
+    as(far);
+    void **rgid = bcr_deq(name(far, one), cell, bcr_PENDING);
+    as(three);
+    cannot_map(three);
+    FAILS(bcr_zap(one_of_three, cell), bcrE_NOMEM);
+    FAILS_NULL(bcr_read(one_of_three, cell, bcr_PENDING), bcrE_NOMEM);
+    cannot_map(NULL);
+    as(one);
+    CHECK_INT(bcr_enq(number(5), bcr_cce, cell, bcr_FREE), 0);
+    as(far);
+    CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
+    CHECK_INT(value_of(rgid), 5);
+    as(one);
+    end();
+}
