@@ -191,9 +191,9 @@ void bcri_drops_again(struct bcri_ctx *ctx)
 bool bcri_count_try(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *count_out)
 {
     struct bcri_region_shm *region = bcri_at(ctx, ref);
-    *count_out = 0; /* there is no such region: the transaction's store goes nowhere too */
+    *count_out = 0; /* for the daemon there is no such region, and the store goes nowhere, too */
     if (region == NULL)
-        return true;
+        return ctx->daemon.parks;
     journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
     if (lock_word(ctx, region, count_out))
         return true;

@@ -106,7 +106,7 @@ void bcri_drops_again(struct bcri_ctx *ctx);
  * count. The transaction's store {new count, 0} releases the word, or bcri_count_unlock() does with
  * the count unchanged. */
 uint32_t bcri_count_lock(struct bcri_ctx *ctx, bcri_ref ref);
-/* The same. False, for the daemon only: it is parked, and has locked nothing. */
+/* The same. False: the daemon is parked, or this CCE cannot map the region; nothing is locked. */
 bool bcri_count_try(struct bcri_ctx *ctx, bcri_ref ref, uint32_t *count_out);
 void bcri_count_unlock(struct bcri_ctx *ctx, bcri_ref ref, uint32_t count);
 

@@ -133,3 +133,25 @@ TEST(a_zap_that_cannot_map_who_waits_by_ticket_changes_nothing)
     as(one);
     end();
 }
+
+/* A CCE gives back what it cannot map, and so cannot count either. */
+TEST(a_region_that_cannot_be_counted_is_not_given_to_readers)
+{
+    begin_with_three();
+    as(three);
+    void **taken = bcr_deq(one_of_three, cell, bcr_PENDING);
+    as(two);
+    void **read = bcr_read(one_of_two, cell, bcr_PENDING);
+    cannot_map(three);
+    CHECK_INT(bcr_enq(number(5), one_of_two, cell, bcr_FREE), 0);
+    as(three);
+    FAILS(bcr_rgwait(taken, 0, 0), bcrE_NOMEM);
+    cannot_map(NULL);
+    as(one);
+    CHECK_INT(take(bcr_cce, cell), 5);
+    as(two);
+    CHECK_INT(bcr_rgwait(read, 0, 0), 1);
+    CHECK_INT(value_of(read), 5);
+    as(one);
+    end();
+}
