@@ -121,10 +121,13 @@ static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put
     const enum bcri_attempt room = look_at_tail(ctx, put, tail);
     if (bcri_unlikely(room != BCRI_TRY_DONE))
         return room;
-    if (put->nofree && bcri_cell_hold(ctx, put->region) != 0)
-        return BCRI_TRY_NO_MEMORY;
     const bool sleeps = bcri_load(&resolved->cell->t.sleeps) != 0;
-    *old_out = sleeps ? bcri_load(bcri_ring_at(resolved, tail)) : 0;
+    const uint64_t old = sleeps ? bcri_load(bcri_ring_at(resolved, tail)) : 0;
+    /* A putter that cannot map the sleeper's record could not ring it. */
+    if ((bcri_unlikely(bcri_entry_lap(old) == BCRI_ENTRY_SLEEP) && bcri_record(ctx, (uint32_t)old) == NULL) ||
+        (put->nofree && bcri_cell_hold(ctx, put->region) != 0))
+        return BCRI_TRY_NO_MEMORY;
+    *old_out = old;
     store_entry(ctx, resolved, tail, put->region, false, *old_out, phase_of(put));
     if (sleeps)
         look_for_marks(resolved, tail + 1);

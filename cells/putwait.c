@@ -15,6 +15,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/put.h"
+#include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
 #include "bcri/resolved.h"
@@ -98,6 +99,12 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
         return BCRI_STALE;
     }
     bcri_ref last = bcri_load(&resolved->area->put_last);
+    if (last != BCRI_REF_NONE && bcri_at(ctx, last) == NULL) {
+        bcri_area_unlock(ctx, resolved);
+        bcri_journal_close(ctx);
+        bcri_slot_drop(ctx, request);
+        return bcrE_NOMEM;
+    }
     bcri_tx_begin(ctx);
     BCRI_TX64(ctx, slot_ref, SLOT, prev, last);
     BCRI_TX64(ctx, slot_ref, SLOT, next, 0);
@@ -119,24 +126,34 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     return BCRI_WAITS;
 }
 
-int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns)
+/* False: the request still waits, since this CCE cannot map its neighbours in the list. */
+static bool leave_list(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
 {
     struct bcri_resolved resolved;
-    (void)bcri_wait_ready(ctx, &request, 1, deadline_ns);
     /* Under the area's lock: then the CCE that ended the request has finished with the area. If the
      * area is gone already, the request was failed before. */
     bool there = bcri_resolved_at(ctx, bcri_load(&request->cell), &resolved) == 0;
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     if (there)
         bcri_area_lock(ctx, &resolved);
-    enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&request->word));
-    if (there && state == BCRI_SLOT_PUTWAIT) {
-        bcri_putwait_withdraw(ctx, &resolved, request, bcri_slot_ref(ctx, request));
+    const bcri_ref slot_ref = bcri_slot_ref(ctx, request);
+    const bool waits = there && bcri_slot_state(bcri_load_acquire(&request->word)) == BCRI_SLOT_PUTWAIT;
+    const bool left = !waits || bcri_request_mapped(ctx, slot_ref);
+    if (waits && left) {
+        bcri_putwait_withdraw(ctx, &resolved, request, slot_ref);
         bcri_putwait_serve(ctx, &resolved); /* a write behind it may need no room */
     }
     if (there)
         bcri_area_unlock(ctx, &resolved);
     bcri_journal_close(ctx);
+    return left;
+}
+
+int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns)
+{
+    do
+        (void)bcri_wait_ready(ctx, &request, 1, deadline_ns);
+    while (!leave_list(ctx, request));
     return end_request(ctx, request);
 }
 

@@ -155,3 +155,47 @@ TEST(a_region_that_cannot_be_counted_is_not_given_to_readers)
     as(one);
     end();
 }
+
+TEST(a_put_that_cannot_ring_the_sleeper_fails)
+{
+    begin_with_three();
+    struct bcri_ctx *far = join_far();
+    struct later *get = later_get(far, 1, name(far, one), cell, bcr_BLOCK);
+    while (bcri_load(&memory_of(cell)->t.sleeps) == 0)
+        sched_yield();
+    for (int nofree = 0; nofree < 2; nofree++) {
+        as(three);
+        void **rgid = number(5);
+        cannot_map(three);
+        FAILS(bcr_enq(rgid, one_of_three, cell, nofree ? bcr_NOFREE : bcr_FREE), bcrE_NOMEM);
+        cannot_map(NULL);
+        CHECK_INT(value_of(rgid), 5);
+    }
+    as(one);
+    CHECK_INT(bcr_enq(number(6), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(result(get).value, 6);
+    end();
+}
+
+TEST(a_waiting_put_that_cannot_be_mapped_stays_in_the_list)
+{
+    begin_with_three();
+    struct bcri_ctx *far = join_far();
+    as(three);
+    for (int i = 1; i <= 4; i++)
+        CHECK_INT(bcr_enq(number(i), one_of_three, cell, bcr_FREE), 0);
+    as(one);
+    struct later *first = later_put(two, 1, 5, one_of_two, cell);
+    struct later *second = later_put(far, 1, 6, name(far, one), cell);
+    as(three);
+    cannot_map(three);
+    CHECK_INT(take(one_of_three, cell), 1);
+    cannot_map(NULL);
+    as(one);
+    CHECK_INT(waiting_puts(cell), 2);
+    for (int i = 2; i <= 6; i++)
+        CHECK_INT(take(bcr_cce, cell), i);
+    CHECK_INT(result(first).returned, 0);
+    CHECK_INT(result(second).returned, 0);
+    end();
+}
