@@ -225,8 +225,9 @@ static bool list_mapped(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
     return true;
 }
 
-/* Closes the cells [0, n) as long as they are empty. Returns 0; bcrE_BUSY: one is
- * not, or this CCE cannot map who waits there; bcrE_INTERNAL: one is condemned. `*closed_out` is how many are closed now. */
+/* Closes the cells [0, n) as long as they are empty. Returns 0; bcrE_BUSY: one is not, or this CCE
+ * cannot map who waits there; bcrE_INTERNAL: one is condemned. `*closed_out` is how many are closed
+ * now. */
 static int close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n, uint32_t *closed_out)
 {
     struct bcri_resolved resolved;
