@@ -269,7 +269,7 @@ static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, struct bcri_heap_area
         area->current[class] = (struct bcri_span *)&bcri_span_none;
     area->limit = nbytes / 64;
     area->handle = ++ctx->heap->last_handle;
-    area->first_page = area->rotor = (uint32_t)first;
+    area->first_page = (uint32_t)first;
     area->end_page = (uint32_t)(first + data);
     if (data != 0) /* below 64 bytes no block fits */
         bcri_pages_give(area, area->first_page, (uint32_t)data);

@@ -61,7 +61,6 @@ struct bcri_heap_area {
     bool reserve;    /* for bcri_heap_alloc_reserve only */
     uint32_t handle; /* what the program names it by */
     uint32_t first_page, end_page;
-    uint32_t rotor;     /* the area's first page */
     uint32_t free_runs; /* root of the treap */
     uint32_t warm_count;
     struct bcri_warm_run
