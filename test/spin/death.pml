@@ -480,7 +480,7 @@ inline leave_cell()
             detached_drop()
         :: else
         fi;
-        settle(ENL);
+        service(ENL);
         unlock(T, VICTIM);
         unlock(H, VICTIM)
     :: else ->
