@@ -208,23 +208,6 @@ static bool uncollected(const struct bcri_resolved *resolved)
     return false;
 }
 
-/* Whether this CCE can fail all the requests in the list. */
-static bool list_mapped(struct bcri_ctx *ctx, const struct bcri_resolved *resolved)
-{
-    bcri_ref before = BCRI_REF_NONE;
-    bcri_ref ref = bcri_load(&resolved->cell->c.list_first);
-    while (ref != BCRI_REF_NONE) {
-        const struct bcri_slot_shm *slot = bcri_at(ctx, ref);
-        if (slot == NULL || bcri_record(ctx, bcri_request_owner(slot)) == NULL)
-            return false;
-        if (bcri_load(&slot->prev) != before)
-            break; /* a list in a circle, which bcri_cell_fail_waiters finds */
-        before = ref;
-        ref = bcri_load(&slot->next);
-    }
-    return true;
-}
-
 /* Closes the cells [0, n) as long as they are empty. Returns 0; bcrE_BUSY: one is not, or this CCE
  * cannot map who waits there; bcrE_INTERNAL: one is condemned. `*closed_out` is how many are closed
  * now. */
@@ -237,7 +220,8 @@ static int close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_
             return bcrE_BUSY;
         if (bcri_cell_enter(ctx, &resolved) != 0)
             return bcri_cell_condemned(&resolved) ? bcrE_INTERNAL : bcrE_BUSY;
-        if (bcri_queue_length(&resolved) != 0 || uncollected(&resolved) || !list_mapped(ctx, &resolved)) {
+        if (bcri_queue_length(&resolved) != 0 || uncollected(&resolved) ||
+            !bcri_waiters_mapped(ctx, &resolved, true)) {
             bcri_cell_leave(ctx, &resolved);
             return bcrE_BUSY;
         }

@@ -301,9 +301,7 @@ bool bcri_request_mapped(struct bcri_ctx *ctx, bcri_ref ref)
     return maps(ctx, ref) && maps(ctx, bcri_load(&slot->next)) && maps(ctx, bcri_load(&slot->prev));
 }
 
-/* Whether this CCE can serve and ring all that one more region is for: the reads at the front of
- * the list, and the first take. */
-static bool can_serve(struct bcri_ctx *ctx, const struct bcri_resolved *resolved)
+bool bcri_waiters_mapped(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool all)
 {
     bcri_ref before = BCRI_REF_NONE;
     bcri_ref ref = bcri_load(&resolved->cell->c.list_first);
@@ -312,8 +310,8 @@ static bool can_serve(struct bcri_ctx *ctx, const struct bcri_resolved *resolved
         if (!bcri_request_mapped(ctx, ref) ||
             (bcri_record(ctx, bcri_request_owner(slot)) == NULL && !ctx->daemon.parks))
             return false;
-        /* A list in a circle ends here, too; is_first finds it. */
-        if (bcri_request_want(slot) != BCRI_WANT_READ || bcri_load(&slot->prev) != before)
+        /* A list in a circle ends here, too: is_first or bcri_cell_fail_waiters finds it. */
+        if ((!all && bcri_request_want(slot) != BCRI_WANT_READ) || bcri_load(&slot->prev) != before)
             break;
     }
     return true;
@@ -373,7 +371,7 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
         return BCRI_NO_ROOM;
     const bool due = !handed_on && bcri_addition_requests(resolved, bcri_queue_length(resolved) + 1);
     int error = 0;
-    if (waited_for && bcri_unlikely(!can_serve(ctx, resolved)))
+    if (waited_for && bcri_unlikely(!bcri_waiters_mapped(ctx, resolved, false)))
         return bcrE_NOMEM;
     if (waited_for)
         append_to_waiters(ctx, resolved, region, waiting, due);
