@@ -2,7 +2,6 @@
 /* Processes that end, or lose their connection, between their hello and their being CCEs. Audits of
  * a large shared memory keep the daemon's worker from making a cell 0 meanwhile. */
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "early.h"
 #include "run.h"
 
-enum { REGIONS = 100000, AUDITS = 32 };
+enum { REGIONS = 100000, AUDITS = 32, TRIES = 20 };
 
 static struct run run, command;
 
@@ -46,7 +45,9 @@ static void audit_until_the_end(const char *program)
     _exit(0);
 }
 
-static void end_before_cell_0(const char *how, const char *said)
+/* One process ends before its cell 0 is there, unless the audits were done before the daemon noticed
+ * its end, which a loaded machine may bring about. Returns whether it ended in time. */
+static bool ended_before_cell_0(const char *how, const char *said)
 {
     int audit[AUDITS];
     char regions[16];
@@ -59,8 +60,6 @@ static void end_before_cell_0(const char *how, const char *said)
         CHECK((audit[i] = ask_for_audit(run_program())) >= 0);
     run_go();
     int early = run_try_watch(atoi(run_told_by(&run)));
-    struct pollfd last = {.fd = audit[AUDITS - 1], .events = POLLIN};
-    const bool too_late = poll(&last, 1, 0) != 0;
     if (early >= 0)
         run_gone(early);
     for (int i = 0; i < AUDITS; i++)
@@ -71,13 +70,20 @@ static void end_before_cell_0(const char *how, const char *said)
     run_go();
     run_end(&run);
     CHECK_INT(run.status, 0);
-    if (too_late) {
-        printf("  the audits were done before it ended: its cell 0 was there\n");
-    } else {
-        run_check_error(&run, said);
-        run_check_error(&run, "was killed by signal 9 (Killed) while it waited in bcr_init");
-    }
+    run_check_error(&run, "was killed by signal 9 (Killed)");
     CHECK(strstr(run.error, "is refused") == NULL);
+    if (strstr(run.error, "was killed by signal 9 (Killed) while it waited in bcr_init") == NULL)
+        return false;
+    run_check_error(&run, said);
+    return true;
+}
+
+static void end_before_cell_0(const char *how, const char *said)
+{
+    for (int i = 0; i < TRIES; i++)
+        if (ended_before_cell_0(how, said))
+            return;
+    FAIL("in %d runs the cell 0 was always there before the process had ended", TRIES);
 }
 
 TEST_TIMEOUT(a_process_that_is_killed_before_its_cell_0_is_there_harms_nobody, 120)
@@ -98,7 +104,7 @@ TEST(who_meets_corrupt_memory_says_so_and_ends_and_enl_says_what_is_left_of_him)
     (void)run_told_by(&run);
     run_go();
     (void)run_told_by(&run);
-    run_wait_for_text("bcr.", "corrupt");
+    run_wait_for_text("bcr.", "could not all be put right");
     run_go();
     run_end(&run);
     CHECK_INT(run.status, 0);
