@@ -40,7 +40,7 @@ int bcr_cafree(int qbase)
     return error == 0 ? 0 : bcri_fail(error);
 }
 
-int bcr_celllen(int cce, int cell)
+int bcr_celllen(bcr_cce_id cce, int cell)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)

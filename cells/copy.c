@@ -16,7 +16,7 @@ static int refuse(int code)
     return -2;
 }
 
-int bcr_copyfm(const int *copydesc, int repl, void **rgid, int offset, void *buffer, int buflen)
+int bcr_copyfm(const int *copydesc, int repl, bcr_region rgid, int offset, void *buffer, int buflen)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
@@ -50,7 +50,7 @@ static int own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, const int *copy
     return error != 0 ? error : bcri_region_own(ctx, slot);
 }
 
-int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, const void *buffer, int buflen)
+int bcr_copyto(const int *copydesc, int repl, bcr_region rgid, int offset, const void *buffer, int buflen)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
@@ -70,7 +70,8 @@ int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, const voi
     return bcri_copy_finish(bcri_copy_in(ctx, copydesc, repl, &region, buffer, buflen));
 }
 
-int bcr_copytofm(const int *copydesc, int repl, void **rgid_to, int off_to, void **rgid_fm, int off_fm)
+int bcr_copytofm(const int *copydesc, int repl, bcr_region rgid_to, int off_to, bcr_region rgid_fm,
+                 int off_fm)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)

@@ -106,7 +106,7 @@ static int finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct b
     }
 }
 
-static __attribute__((noinline)) void **fail(struct bcri_ctx *ctx, int error)
+static __attribute__((noinline)) bcr_region fail(struct bcri_ctx *ctx, int error)
 {
     bcri_counted(ctx, error == bcrE_TIMEOUT ? BCRI_COUNT_TIMEOUT : BCRI_COUNT_FAILED);
     bcri_set_errno(error);
@@ -125,8 +125,8 @@ BCRI_INLINE enum bcri_trace_op trace_of(enum bcri_want want)
 }
 
 /* Counts and traces a get that is done; the region is the program's. */
-static __attribute__((noinline)) void **note(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t key,
-                                             enum bcri_want want, uint32_t owner)
+static __attribute__((noinline)) bcr_region note(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
+                                                 uint64_t key, enum bcri_want want, uint32_t owner)
 {
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     const struct bcri_region_shm *header = bcri_at_held(ctx, region);
@@ -135,7 +135,7 @@ static __attribute__((noinline)) void **note(struct bcri_ctx *ctx, struct bcri_s
     return bcri_id_of(slot);
 }
 
-static void **get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
+static bcr_region get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
 {
     struct bcri_slot_shm *const slot = get->slot;
     int error = get_or_wait(ctx, get, held);
@@ -159,7 +159,7 @@ static void **get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_h
 }
 
 /* Gets from the start: nothing has been looked up yet. */
-static __attribute__((noinline)) void **get_anew(uint64_t key, int msec, enum kind kind)
+static __attribute__((noinline)) bcr_region get_anew(uint64_t key, int msec, enum kind kind)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (bcri_unlikely(ctx == NULL))
@@ -177,9 +177,9 @@ static __attribute__((noinline)) void **get_anew(uint64_t key, int msec, enum ki
 }
 
 /* Goes on from the fast tier, with the journal open; `held` says whether the head lock is held. */
-static __attribute__((noinline)) void **get_on(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
-                                               struct bcri_slot_shm *slot, enum kind kind, int msec,
-                                               enum bcri_held held)
+static __attribute__((noinline)) bcr_region get_on(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                                                   struct bcri_slot_shm *slot, enum kind kind, int msec,
+                                                   enum bcri_held held)
 {
     struct bcri_get get = {.key = resolved->key,
                            .resolved = resolved,
@@ -194,8 +194,9 @@ static __attribute__((noinline)) void **get_on(struct bcri_ctx *ctx, struct bcri
 
 /* The region is taken. A CCE sleeps until this CCE releases a lock, and the journal is still to be
  * closed. */
-static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
-                                                 struct bcri_slot_shm *slot, enum kind kind)
+static __attribute__((noinline)) bcr_region get_wake(struct bcri_ctx *ctx,
+                                                     const struct bcri_resolved *resolved,
+                                                     struct bcri_slot_shm *slot, enum kind kind)
 {
     bcri_unlock_wake(ctx);
     bcri_journal_close(ctx);
@@ -203,9 +204,9 @@ static __attribute__((noinline)) void **get_wake(struct bcri_ctx *ctx, const str
 }
 
 /* Fetches ahead after a get that is done. */
-static __attribute__((noinline)) void **get_look_ahead(const struct bcri_ctx *ctx,
-                                                       const struct bcri_resolved *resolved,
-                                                       struct bcri_slot_shm *slot, uint64_t ticket)
+static __attribute__((noinline)) bcr_region get_look_ahead(const struct bcri_ctx *ctx,
+                                                           const struct bcri_resolved *resolved,
+                                                           struct bcri_slot_shm *slot, uint64_t ticket)
 {
     look_ahead(ctx, resolved, ticket);
     return bcri_id_of(slot);
@@ -232,7 +233,7 @@ BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_resolved 
                                                bcri_load_acquire(&(*header_out)->count) == BCRI_COUNT_ONE));
 }
 
-BCRI_INLINE void **get_fast(enum kind kind, int cce, int cell_number, int msec)
+BCRI_INLINE bcr_region get_fast(enum kind kind, bcr_cce_id cce, int cell_number, int msec)
 {
     const uint64_t key = bcri_resolved_key(cce, cell_number);
     struct bcri_ctx *const ctx = bcri_self_thread;
@@ -280,26 +281,26 @@ BCRI_INLINE void **get_fast(enum kind kind, int cce, int cell_number, int msec)
  * One copy of the fast tier for each kind of get, so that most branches are decided at compile
  * time. */
 
-static __attribute__((noinline)) void **get_taking(int cce, int cell, int msec)
+static __attribute__((noinline)) bcr_region get_taking(bcr_cce_id cce, int cell, int msec)
 {
     return get_fast(TAKE, cce, cell, msec);
 }
-static __attribute__((noinline)) void **get_reading(int cce, int cell, int msec)
+static __attribute__((noinline)) bcr_region get_reading(bcr_cce_id cce, int cell, int msec)
 {
     return get_fast(READ, cce, cell, msec);
 }
 
-void **bcr_get(int qlike, int cce, int cell, int msec)
+bcr_region bcr_get(int qlike, bcr_cce_id cce, int cell, int msec)
 {
     return qlike != 0 ? get_taking(cce, cell, msec) : get_reading(cce, cell, msec);
 }
 
-void **bcr_acqrl(int cce, int cell, int msec)
+bcr_region bcr_acqrl(bcr_cce_id cce, int cell, int msec)
 {
     return get_fast(READ_LOCK, cce, cell, msec);
 }
 
-void **bcr_acqwl(int cce, int cell, int msec)
+bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec)
 {
     return get_fast(WRITE_LOCK, cce, cell, msec);
 }

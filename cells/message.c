@@ -17,7 +17,7 @@ static int refuse(int code)
 }
 
 /* Frees a region after a failure; bcr_errno stays what it was. */
-static void give_up(void **rgid)
+static void give_up(bcr_region rgid)
 {
     int code = bcr_errno;
     (void)bcr_rgfree(rgid);
@@ -27,7 +27,7 @@ static void give_up(void **rgid)
 /* Makes a region of just the size that the data take, and copies them into it. Returns what the
  * copy returned; less than 1: the caller holds nothing. */
 static int pack(struct bcri_ctx *ctx, const void *buffer, int len, const int *buftype, int repl, int archtype,
-                void ***rgid_out)
+                bcr_region *rgid_out)
 {
     if (buffer == NULL && len != 0)
         return refuse(bcrE_ARG);
@@ -39,7 +39,7 @@ static int pack(struct bcri_ctx *ctx, const void *buffer, int len, const int *bu
     struct bcri_copy_result size = bcri_copy_size(copier, buftype, repl, archtype, 0, len);
     if (size.error != 0)
         return refuse(size.error);
-    void **rgid = bcr_rgalloc((size.ret < 0 ? -size.ret : size.ret) - 2, archtype);
+    bcr_region rgid = bcr_rgalloc((size.ret < 0 ? -size.ret : size.ret) - 2, archtype);
     if (rgid == NULL)
         return -1;
     struct bcri_slot_shm *slot;
@@ -55,13 +55,13 @@ static int pack(struct bcri_ctx *ctx, const void *buffer, int len, const int *bu
     return ret;
 }
 
-int bcr_send(const void *buffer, int len, const int *buftype, int repl, int cce, int cell, int qlike,
+int bcr_send(const void *buffer, int len, const int *buftype, int repl, bcr_cce_id cce, int cell, int qlike,
              int archtype)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
         return -2;
-    void **rgid = NULL;
+    bcr_region rgid = NULL;
     int ret = pack(ctx, buffer, len, buftype, repl, archtype, &rgid);
     if (ret < 1)
         return ret;
@@ -80,7 +80,7 @@ int bcr_sendm(const void *buffer, int len, const int *buftype, int repl, int nce
         return -2;
     if (ncells < 0 || (cells == NULL && ncells != 0))
         return refuse(bcrE_ARG);
-    void **rgid = NULL;
+    bcr_region rgid = NULL;
     int ret = pack(ctx, buffer, len, buftype, repl, archtype, &rgid);
     if (ret < 1)
         return ret;
@@ -90,7 +90,8 @@ int bcr_sendm(const void *buffer, int len, const int *buftype, int repl, int nce
     return failed != 0 ? -2 : ret;
 }
 
-int bcr_recv(void *buffer, int len, const int *buftype, int repl, int cce, int cell, int qlike, int msec)
+int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cce_id cce, int cell, int qlike,
+             int msec)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
@@ -105,7 +106,7 @@ int bcr_recv(void *buffer, int len, const int *buftype, int repl, int cce, int c
     int error = copier != NULL ? bcri_copydesc_check(copier, buftype) : bcrE_NOMEM;
     if (error != 0)
         return refuse(error);
-    void **rgid = bcr_get(qlike, cce, cell, msec);
+    bcr_region rgid = bcr_get(qlike, cce, cell, msec);
     if (rgid == NULL)
         return -1;
     struct bcri_slot_shm *slot;

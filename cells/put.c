@@ -122,7 +122,7 @@ BCRI_INLINE int put_resume(struct bcri_ctx *ctx, struct bcri_put *put, enum bcri
 }
 
 /* Puts from the start: nothing has been looked up yet. */
-static __attribute__((noinline)) int put_anew(void **rgid, uint64_t key, bool write, bool nofree)
+static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, bool write, bool nofree)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (bcri_unlikely(ctx == NULL))
@@ -199,7 +199,7 @@ BCRI_INLINE bool is_open(const struct bcri_resolved *resolved, struct bcri_cell_
     return bcri_likely(bcri_load_acquire(&resolved->area->waitputs) == 0 && bcri_load(&t->sleeps) == 0);
 }
 
-BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
+BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL || bcri_enters(ctx)))
@@ -239,28 +239,28 @@ BCRI_INLINE int put_fast(void **rgid, uint64_t key, bool write)
  * One copy of the fast tier for each kind of put, so that most branches are decided at compile
  * time. */
 
-static __attribute__((noinline)) int put_giving(void **rgid, int cce, int cell)
+static __attribute__((noinline)) int put_giving(bcr_region rgid, bcr_cce_id cce, int cell)
 {
     return put_fast(rgid, bcri_resolved_key(cce, cell), false);
 }
-static __attribute__((noinline)) int write_giving(void **rgid, int cce, int cell)
+static __attribute__((noinline)) int write_giving(bcr_region rgid, bcr_cce_id cce, int cell)
 {
     return put_fast(rgid, bcri_resolved_key(cce, cell), true);
 }
 
-int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree)
+int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree)
 {
     if (bcri_unlikely(nofree != 0))
         return put_anew(rgid, bcri_resolved_key(cce, cell), qlike == 0, true);
     return qlike != 0 ? put_giving(rgid, cce, cell) : write_giving(rgid, cce, cell);
 }
 
-int bcr_rlswl(void **rgid, int cce, int cell)
+int bcr_rlswl(bcr_region rgid, bcr_cce_id cce, int cell)
 {
     return write_giving(rgid, cce, cell);
 }
 
-int bcr_wl2rl(void **rgid, int cce, int cell)
+int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell)
 {
     return put_anew(rgid, bcri_resolved_key(cce, cell), true, true);
 }

@@ -47,7 +47,8 @@ static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t de
  * that. */
 static void tell(struct bcri_ctx *ctx, const struct target *target)
 {
-    const int cce = bcri_key_cce(target->put.key), cell = bcri_key_number(target->put.key);
+    const bcr_cce_id cce = bcri_key_cce(target->put.key);
+    const int cell = bcri_key_number(target->put.key);
     uint8_t identity[BCRI_IDENTITY_BYTES] = {0};
     if ((ctx->flags & bcr_errors) == 0)
         return;
@@ -80,7 +81,7 @@ static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint
     return error;
 }
 
-int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree)
+int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofree)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)

@@ -31,8 +31,8 @@ static inline void name_region(struct bcri_slot_shm *slot, bcri_ref ref, uintptr
 }
 
 /* The ID names the region before the region counts the ID: see drop.h. */
-static inline void **name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct bcri_region_shm *region,
-                              uintptr_t data)
+static inline bcr_region name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct bcri_region_shm *region,
+                                  uintptr_t data)
 {
     name_region(slot, ref, data);
     bcri_store_release(&region->count, BCRI_COUNT_ONE); /* after the incarnation */
@@ -41,7 +41,7 @@ static inline void **name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct b
 }
 
 /* All cases but that of a free block at hand and a length and archtype that need no check. */
-static __attribute__((noinline)) void **alloc_otherwise(int len, int archtype)
+static __attribute__((noinline)) bcr_region alloc_otherwise(int len, int archtype)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
@@ -66,7 +66,7 @@ static __attribute__((noinline)) void **alloc_otherwise(int len, int archtype)
 }
 
 /* If all is at hand, bcr_rgalloc and bcr_rgfree call nothing: see put.c. */
-void **bcr_rgalloc(int len, int archtype)
+bcr_region bcr_rgalloc(int len, int archtype)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL))
@@ -114,7 +114,7 @@ int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return 0;
 }
 
-int bcr_rgmod(void **rgid)
+int bcr_rgmod(bcr_region rgid)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
@@ -147,7 +147,7 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
     return 0;
 }
 
-static __attribute__((noinline)) int free_otherwise(void **rgid)
+static __attribute__((noinline)) int free_otherwise(bcr_region rgid)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
@@ -162,7 +162,7 @@ static __attribute__((noinline)) int free_otherwise(void **rgid)
     return 0;
 }
 
-int bcr_rgfree(void **rgid)
+int bcr_rgfree(bcr_region rgid)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;
     struct bcri_id id;
@@ -180,7 +180,7 @@ int bcr_rgfree(void **rgid)
     return bcri_drop_last(ctx, id.slot, id.ref, ref, region);
 }
 
-int bcr_rgrealloc(void **rgid, int newlen)
+int bcr_rgrealloc(bcr_region rgid, int newlen)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
@@ -200,7 +200,7 @@ int bcr_rgrealloc(void **rgid, int newlen)
 }
 
 /* The region that an ID names, or NULL with bcr_errno set. */
-static const struct bcri_region_shm *region_of(void **rgid)
+static const struct bcri_region_shm *region_of(bcr_region rgid)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
@@ -214,7 +214,7 @@ static const struct bcri_region_shm *region_of(void **rgid)
     return bcri_at(ctx, bcri_slot_region(bcri_load(&slot->word)));
 }
 
-int bcr_rglen(void **rgid, int *archtype)
+int bcr_rglen(bcr_region rgid, int *archtype)
 {
     const struct bcri_region_shm *region = region_of(rgid);
     if (region == NULL)
@@ -224,13 +224,13 @@ int bcr_rglen(void **rgid, int *archtype)
     return (int)region->length;
 }
 
-int bcr_rgerror(void **rgid)
+int bcr_rgerror(bcr_region rgid)
 {
     const struct bcri_region_shm *region = region_of(rgid);
     return region != NULL ? (int)region->error : -1;
 }
 
-int bcr_rlsrl(void **rgid)
+int bcr_rlsrl(bcr_region rgid)
 {
     return bcr_rgfree(rgid);
 }

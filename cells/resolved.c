@@ -260,7 +260,7 @@ int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_reso
 int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
                                    struct bcri_resolved **place_out)
 {
-    const int cce = (int)(uint32_t)(key >> 32);
+    const bcr_cce_id cce = bcri_key_cce(key);
     const int number = (int)(uint32_t)key;
     struct bcri_resolved *resolved = make_entry(ctx, key);
     if (resolved == NULL)

@@ -41,7 +41,7 @@ static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
                                                bcri_slot_region(bcri_load(&slot->word))));
 }
 
-int bcr_rgwait(void **rgid, int msec, int failfree)
+int bcr_rgwait(bcr_region rgid, int msec, int failfree)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
@@ -78,7 +78,7 @@ struct requests {
     int *indices; /* where each stands in the program's list, from 1 */
 };
 
-static int look_up(struct bcri_ctx *ctx, int nids, void ***rgids, struct requests *requests)
+static int look_up(struct bcri_ctx *ctx, int nids, bcr_region *rgids, struct requests *requests)
 {
     for (int i = 0; i < nids; i++) {
         if (rgids[i] == NULL)
@@ -139,7 +139,7 @@ static int wait_for_one(struct bcri_ctx *ctx, const struct requests *requests, i
     return result > 0 ? requests->indices[result - 1] : result;
 }
 
-int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree)
+int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)

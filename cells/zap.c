@@ -30,7 +30,7 @@ static int zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     return error;
 }
 
-int bcr_zap(int cce, int cell)
+int bcr_zap(bcr_cce_id cce, int cell)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)

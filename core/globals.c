@@ -15,12 +15,12 @@ static int *global(unsigned which)
     return ctx != NULL ? &ctx->ids->globals[which] : &nobody[which];
 }
 
-int *bcr_cce_location(void)
+bcr_cce_id *bcr_cce_location(void)
 {
     return global(0);
 }
 
-int *bcr_enlistor_location(void)
+bcr_cce_id *bcr_enlistor_location(void)
 {
     return global(1);
 }

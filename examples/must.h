@@ -29,7 +29,7 @@ static inline int must(int result, const char *doing)
 }
 
 /* For routines that return a region ID, NULL when they fail. */
-static inline void **must_have(void **rgid, const char *doing)
+static inline bcr_region must_have(bcr_region rgid, const char *doing)
 {
     if (rgid == NULL)
         must_end(doing, bcr_strerror(bcr_errno));

@@ -53,14 +53,6 @@
 #define BCR_VERSION_MINOR 1
 #define BCR_VERSION_PATCH 0
 
-#ifndef BCR_API
-#if defined(__GNUC__)
-#define BCR_API __attribute__((visibility("default")))
-#else
-#define BCR_API
-#endif
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -105,8 +97,8 @@ extern "C" {
 #define bcr_archtype (*bcr_archtype_location())
 #define bcr_errno    (*bcr_errno_location())
 
-BCR_API int *bcr_cce_location(void);
-BCR_API int *bcr_enlistor_location(void);
+BCR_API bcr_cce_id *bcr_cce_location(void);
+BCR_API bcr_cce_id *bcr_enlistor_location(void);
 BCR_API int *bcr_cceord_location(void);
 BCR_API int *bcr_archtype_location(void);
 BCR_API int *bcr_errno_location(void);
@@ -196,7 +188,8 @@ BCR_API int bcr_init(int flags, const char *ccename);
  * Crash   : a caller that dies inside has started all of them or none.
  * Source  : BCR guide, CCE Control & Comm Area Mgmt.
  */
-BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void **rgid, int nofree);
+BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_region rgid,
+                       int nofree);
 
 /* bcr_cagrow -- add an area: comm cells, room for regions in them, and memory for the comm heap.
  * Shape   : No argument is negative.  The new cells are numbered upwards from the value returned, first
@@ -255,7 +248,7 @@ BCR_API int bcr_cafree(int qbase);
  * Crash   : nothing is changed, so nothing is left.
  * Source  : BCR guide, CCE Control & Comm Area Mgmt (called archtype in its table).
  */
-BCR_API int bcr_arch(int cceid);
+BCR_API int bcr_arch(bcr_cce_id cceid);
 
 /* ------------------------------------------------------------------------------------------ regions --- */
 
@@ -275,7 +268,7 @@ BCR_API int bcr_arch(int cceid);
  * Crash   : a region whose ID the caller never saw is freed with all that it held.
  * Source  : BCR guide, Region Operations; alignment and length 0 are this project's.
  */
-BCR_API void **bcr_rgalloc(int len, int archtype);
+BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
 
 /* bcr_rgmod -- make a region safe to write to.
  * Shape   : call it before writing to a region that came from a get, or that was put somewhere since it
@@ -292,7 +285,7 @@ BCR_API void **bcr_rgalloc(int len, int archtype);
  * Crash   : no reader ever sees the copy, so none sees half of one; it is freed with the CCE.
  * Source  : BCR guide, Region Operations.
  */
-BCR_API int bcr_rgmod(void **rgid);
+BCR_API int bcr_rgmod(bcr_region rgid);
 
 /* bcr_rgfree -- let go of a region.
  * Shape   : rgid is any region ID held here.  A pending one is accepted: if the cell had not served the
@@ -304,7 +297,7 @@ BCR_API int bcr_rgmod(void **rgid);
  * Crash   : the hold is let go of once, here or by enl.
  * Source  : BCR guide, Region Operations.
  */
-BCR_API int bcr_rgfree(void **rgid);
+BCR_API int bcr_rgfree(bcr_region rgid);
 
 /* bcr_rgrealloc -- change the length of a region where it lies.
  * Shape   : newlen is 0 or more.  The data up to the smaller length stays as it is, and so does *rgid;
@@ -320,7 +313,7 @@ BCR_API int bcr_rgfree(void **rgid);
  * Crash   : the region has the old length or the new one.
  * Source  : BCR guide, Region Operations.
  */
-BCR_API int bcr_rgrealloc(void **rgid, int newlen);
+BCR_API int bcr_rgrealloc(bcr_region rgid, int newlen);
 
 /* bcr_rglen -- tell the length and the representation of a region.
  * Shape   : archtype is NULL, or where to store the region's archtype; it is written on success only.
@@ -332,7 +325,7 @@ BCR_API int bcr_rgrealloc(void **rgid, int newlen);
  * Crash   : nothing is changed, so nothing is left.
  * Source  : BCR guide, Region Operations.
  */
-BCR_API int bcr_rglen(void **rgid, int *archtype);
+BCR_API int bcr_rglen(bcr_region rgid, int *archtype);
 
 /* bcr_rgwait -- wait until a pending get has its region.
  * Shape   : rgid came from a get (or lock) with bcr_PENDING; an ordinary region is ready at once.  msec 0
@@ -356,7 +349,7 @@ BCR_API int bcr_rglen(void **rgid, int *archtype);
  *           else back to the head of the cell.
  * Source  : BCR guide, Region Operations.
  */
-BCR_API int bcr_rgwait(void **rgid, int msec, int failfree);
+BCR_API int bcr_rgwait(bcr_region rgid, int msec, int failfree);
 
 /* bcr_rgwaitm -- wait until one of several pending gets has its region.
  * Shape   : rgids is an array of nids region IDs, nids at least 1.  NULL entries, which a get that
@@ -374,7 +367,7 @@ BCR_API int bcr_rgwait(void **rgid, int msec, int failfree);
  * Crash   : as bcr_rgwait, for each.
  * Source  : BCR guide, Region Operations.
  */
-BCR_API int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree);
+BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
 
 /* ------------------------------------------------------------------------------------ communication --- */
 
@@ -412,7 +405,7 @@ BCR_API int bcr_rgwaitm(int nids, void ***rgids, int msec, int failfree);
  * Source  : BCR guide, Comm Cell Manipulation; waiting, replacing in one step and order are this
  *           project's.
  */
-BCR_API int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree);
+BCR_API int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree);
 
 /* bcr_get -- obtain the first region of a cell.
  * Shape   : qlike nonzero removes it from the cell (a take), 0 leaves it there (a read).  cce and cell as
@@ -448,7 +441,7 @@ BCR_API int bcr_put(int qlike, void **rgid, int cce, int cell, int nofree);
  *           back to the head of the cell, several in their old order, even if the cells are full.
  * Source  : BCR guide, Comm Cell Manipulation.
  */
-BCR_API void **bcr_get(int qlike, int cce, int cell, int msec);
+BCR_API BCR_MUST_USE bcr_region bcr_get(int qlike, bcr_cce_id cce, int cell, int msec);
 
 /* bcr_zap -- remove all regions from a cell.
  * Shape   : cce and cell as in bcr_put.  Regions on their way to a get that waited are not in the cell
@@ -464,7 +457,7 @@ BCR_API void **bcr_get(int qlike, int cce, int cell, int msec);
  * Crash   : the cell is emptied wholly or not at all.
  * Source  : BCR guide, Comm Cell Manipulation.
  */
-BCR_API int bcr_zap(int cce, int cell);
+BCR_API int bcr_zap(bcr_cce_id cce, int cell);
 
 /* bcr_putm -- add one region to several cells.
  * Shape   : cells is an array of ncells pairs (CCE ID, cell number), ncells 0 or more; otherwise as
@@ -493,7 +486,7 @@ BCR_API int bcr_zap(int cce, int cell);
  *           some.
  * Source  : BCR guide, Comm Cell Manipulation; what happens to part of a list is this project's.
  */
-BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int nofree);
+BCR_API int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofree);
 
 /* bcr_write -- replace what a cell holds by one region.
  * Shape   : bcr_put with qlike 0.
@@ -503,6 +496,7 @@ BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int n
  * Crash   : as bcr_put.
  * Source  : BCR guide, Communication Macros.
  */
+BCR_API int bcr_write(bcr_region rgid, bcr_cce_id cce, int cell, int nofree);
 #define bcr_write(rgid, cce, cell, nofree) bcr_put(0, rgid, cce, cell, nofree)
 
 /* bcr_enq -- append a region to a cell.
@@ -513,6 +507,7 @@ BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int n
  * Crash   : as bcr_put.
  * Source  : BCR guide, Communication Macros.
  */
+BCR_API int bcr_enq(bcr_region rgid, bcr_cce_id cce, int cell, int nofree);
 #define bcr_enq(rgid, cce, cell, nofree) bcr_put(1, rgid, cce, cell, nofree)
 
 /* bcr_writem -- replace what several cells hold by one region.
@@ -523,6 +518,7 @@ BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int n
  * Crash   : as bcr_putm.
  * Source  : BCR guide, Communication Macros.
  */
+BCR_API int bcr_writem(bcr_region rgid, int ncells, const int *cells, int nofree);
 #define bcr_writem(rgid, ncells, cells, nofree) bcr_putm(0, rgid, ncells, cells, nofree)
 
 /* bcr_enqm -- append a region to several cells.
@@ -533,6 +529,7 @@ BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int n
  * Crash   : as bcr_putm.
  * Source  : BCR guide, Communication Macros.
  */
+BCR_API int bcr_enqm(bcr_region rgid, int ncells, const int *cells, int nofree);
 #define bcr_enqm(rgid, ncells, cells, nofree) bcr_putm(1, rgid, ncells, cells, nofree)
 
 /* bcr_read -- share the first region of a cell, leaving it there.
@@ -543,6 +540,7 @@ BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int n
  * Crash   : as bcr_get.
  * Source  : BCR guide, Communication Macros.
  */
+BCR_API BCR_MUST_USE bcr_region bcr_read(bcr_cce_id cce, int cell, int msec);
 #define bcr_read(cce, cell, msec) bcr_get(0, cce, cell, msec)
 
 /* bcr_deq -- take the first region out of a cell.
@@ -553,6 +551,7 @@ BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int n
  * Crash   : as bcr_get.
  * Source  : BCR guide, Communication Macros.
  */
+BCR_API BCR_MUST_USE bcr_region bcr_deq(bcr_cce_id cce, int cell, int msec);
 #define bcr_deq(cce, cell, msec) bcr_get(1, cce, cell, msec)
 
 /* ------------------------------------------------------------------------------------ shared memory --- */
@@ -573,7 +572,7 @@ BCR_API int bcr_putm(int qlike, void **rgid, int ncells, const int *cells, int n
  * Crash   : as bcr_get.
  * Source  : BCR guide, Shared Memory Operations; msec is milliseconds here as everywhere.
  */
-BCR_API void **bcr_acqrl(int cce, int cell, int msec);
+BCR_API BCR_MUST_USE bcr_region bcr_acqrl(bcr_cce_id cce, int cell, int msec);
 
 /* bcr_rlsrl -- release a read lock.
  * Shape   : bcr_rgfree.
@@ -583,7 +582,7 @@ BCR_API void **bcr_acqrl(int cce, int cell, int msec);
  * Crash   : as bcr_rgfree.
  * Source  : BCR guide, Shared Memory Operations.
  */
-BCR_API int bcr_rlsrl(void **rgid);
+BCR_API int bcr_rlsrl(bcr_region rgid);
 
 /* bcr_acqwl -- acquire a write lock: take the region that a cell protects, ready to be written to.
  * Shape   : bcr_get with qlike 1 and bcr_rgmod in one; msec as there.  With bcr_PENDING the bcr_rgmod
@@ -606,7 +605,7 @@ BCR_API int bcr_rlsrl(void **rgid);
  *           locks there fail with bcrE_OWNERDEAD until somebody puts.
  * Source  : BCR guide, Shared Memory Operations; what becomes of a dead holder's lock is this project's.
  */
-BCR_API void **bcr_acqwl(int cce, int cell, int msec);
+BCR_API BCR_MUST_USE bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec);
 
 /* bcr_rlswl -- release a write lock: put the region back.
  * Shape   : bcr_put with qlike 0 and nofree 0.  The cell need not be the one that the region came from,
@@ -618,7 +617,7 @@ BCR_API void **bcr_acqwl(int cce, int cell, int msec);
  * Crash   : the lock is released with the new content, or held by a dead CCE (see bcr_acqwl).
  * Source  : BCR guide, Shared Memory Operations.
  */
-BCR_API int bcr_rlswl(void **rgid, int cce, int cell);
+BCR_API int bcr_rlswl(bcr_region rgid, bcr_cce_id cce, int cell);
 
 /* bcr_wl2rl -- turn a write lock into a read lock.
  * Shape   : bcr_put with qlike 0 and bcr_NOFREE: puts the region back and goes on reading it; no writer
@@ -632,7 +631,7 @@ BCR_API int bcr_rlswl(void **rgid, int cce, int cell);
  * Source  : BCR guide, Shared Memory Operations; the guide's listing gives it a void ** result but
  *           describes an int.
  */
-BCR_API int bcr_wl2rl(void **rgid, int cce, int cell);
+BCR_API int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell);
 
 /* ------------------------------------------------------------------------------------------ copying --- */
 /*
@@ -679,7 +678,7 @@ BCR_API int bcr_wl2rl(void **rgid, int cce, int cell);
  * Crash   : nothing shared is changed.
  * Source  : BCR guide, Copying/Translation Operations.
  */
-BCR_API int bcr_copyfm(const int *copydesc, int repl, void **rgid, int offset, void *buffer, int buflen);
+BCR_API int bcr_copyfm(const int *copydesc, int repl, bcr_region rgid, int offset, void *buffer, int buflen);
 
 /* bcr_copyto -- copy data into a region.
  * Shape   : copies from the buflen bytes at buffer to byte offset of region rgid, as copydesc says, repl
@@ -707,7 +706,7 @@ BCR_API int bcr_copyfm(const int *copydesc, int repl, void **rgid, int offset, v
  * Crash   : nobody else sees the region before it is put.
  * Source  : BCR guide, Copying/Translation Operations.
  */
-BCR_API int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, const void *buffer,
+BCR_API int bcr_copyto(const int *copydesc, int repl, bcr_region rgid, int offset, const void *buffer,
                        int buflen);
 
 /* bcr_copytofm -- copy data from one region to another.
@@ -734,7 +733,7 @@ BCR_API int bcr_copyto(const int *copydesc, int repl, void **rgid, int offset, c
  * Source  : BCR guide, The CDS Approach, names the routine; its arguments, and that adjusts move nothing, are
  *           this project's.
  */
-BCR_API int bcr_copytofm(const int *copydesc, int repl, void **rgid_to, int off_to, void **rgid_fm,
+BCR_API int bcr_copytofm(const int *copydesc, int repl, bcr_region rgid_to, int off_to, bcr_region rgid_fm,
                          int off_fm);
 
 /* bcr_copytosz -- tell how much of a region a bcr_copyto would use.
@@ -783,8 +782,8 @@ BCR_API int bcr_copytosz(const int *copydesc, int repl, int archtype, int offset
  * Crash   : the region is put wholly or not at all; what a dead caller held is freed.
  * Source  : BCR guide, Message Passing.
  */
-BCR_API int bcr_send(const void *buffer, int len, const int *buftype, int repl, int cce, int cell, int qlike,
-                     int archtype);
+BCR_API int bcr_send(const void *buffer, int len, const int *buftype, int repl, bcr_cce_id cce, int cell,
+                     int qlike, int archtype);
 
 /* bcr_sendm -- copy data into a new region and put that into several cells.
  * Shape   : bcr_send with bcr_putm for bcr_put; ncells and cells, a list of (CCE, cell) pairs, are as there.
@@ -813,7 +812,7 @@ BCR_API int bcr_sendm(const void *buffer, int len, const int *buftype, int repl,
  * Crash   : as bcr_get; a region that a dead caller held is freed.
  * Source  : BCR guide, Message Passing.
  */
-BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, int cce, int cell, int qlike,
+BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cce_id cce, int cell, int qlike,
                      int msec);
 
 /* ---------------------------------------------------------------------------------------- handlers --- */
@@ -950,7 +949,7 @@ BCR_API int bcr_descshow(const int *copydesc, int archtype, char *text, int size
  * Crash   : nothing is changed, so nothing is left.
  * Source  : this project.
  */
-BCR_API int bcr_rgerror(void **rgid);
+BCR_API int bcr_rgerror(bcr_region rgid);
 
 /* bcr_putwait -- set how long this CCE's puts wait for room in other CCEs' cells.
  * Shape   : msec holds for bcr_put, bcr_putm and what is made of them, from now on.  0: fail at once with
@@ -987,7 +986,7 @@ BCR_API int bcr_putdone(int msec);
  * Crash   : nothing is changed, so nothing is left.
  * Source  : this project.
  */
-BCR_API int bcr_celllen(int cce, int cell);
+BCR_API int bcr_celllen(bcr_cce_id cce, int cell);
 
 /* bcr_fd -- get a descriptor for poll(2) that tells when an own cell has regions.
  * Shape   : cell is a cell of this CCE, 0 included.  Each cell has one descriptor, the library's: neither

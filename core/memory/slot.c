@@ -74,7 +74,7 @@ static bool cache_chunk(struct bcri_ctx *ctx, uintptr_t address)
     return false;
 }
 
-struct bcri_slot_shm *bcri_slot_of_slow(struct bcri_ctx *ctx, void **rgid)
+struct bcri_slot_shm *bcri_slot_of_slow(struct bcri_ctx *ctx, bcr_region rgid)
 {
     uintptr_t address = (uintptr_t)rgid;
     return cache_chunk(ctx, address) && (address - ctx->slot_cached) % SLOT_BYTES == 0

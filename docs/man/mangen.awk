@@ -78,7 +78,7 @@ file_nr == 1 && state == "decl" {
     sub(/^ +/, " ", rest)
     decl = decl rest
     if (decl ~ /;$/ || decl ~ /^#define/) {
-        sub(/^BCR_API /, "", decl)
+        sub(/^BCR_API (BCR_MUST_USE )?/, "", decl)
         page()
         state = ""
     }

@@ -45,7 +45,7 @@ static int ask(struct bcri_client *client, struct bcri_control *request)
     return code == bcrE_NOMEM && client->lost_said ? bcrE_ENLIST : code;
 }
 
-int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void **rgid, int nofree)
+int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_region rgid, int nofree)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
@@ -90,7 +90,7 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, void 
     return 0;
 }
 
-int bcr_arch(int cceid)
+int bcr_arch(bcr_cce_id cceid)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)

@@ -31,7 +31,8 @@ enum { ORDINARY = 0, ABOVE_ORDINARY = 1 };
 
 /* A birthcry: who I am. */
 struct cry {
-    int cce, ord;
+    bcr_cce_id cce;
+    int ord;
 };
 static const int CRY_TYPE[] = {0, bcrT_CCE, 1, 0, bcrT_INT | bcrT_END, 1};
 
@@ -54,7 +55,7 @@ static unsigned work_on(unsigned value, int ord)
     return value * 2654435761u + (unsigned)ord;
 }
 
-static struct item *item_in(void **region)
+static struct item *item_in(bcr_region region)
 {
     return *region;
 }
@@ -70,13 +71,13 @@ static void grow_cells(int control_regions, int heap_bytes)
 
 static struct link mine;
 
-static void put_item(void **region, int next)
+static void put_item(bcr_region region, bcr_cce_id next)
 {
     must(bcr_enq(region, next, mine.cell, bcr_FREE), "pass an item on");
 }
 
 /* Tells all who come next, then ends.  Nothing is lost: in every cell STOP stands behind the last item. */
-static _Noreturn void stop(void **region)
+static _Noreturn void stop(bcr_region region)
 {
     for (int i = 1; i < mine.count; i++)
         must(bcr_enq(region, mine.next[i], mine.cell, bcr_NOFREE), "pass the end on");
@@ -88,7 +89,7 @@ static _Noreturn void stop(void **region)
 static void on_item(int cell)
 {
     static int turn;
-    void **region = must_have(bcr_deq(bcr_cce, cell, 0), "take an item");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, 0), "take an item");
     if (item_in(region)->serial == STOP)
         stop(region);
     must(bcr_rgmod(region), "make an item its own");
@@ -101,7 +102,7 @@ static void on_item(int cell)
 /* Nobody sends items before this CCE has said that it is ready for them. */
 static void on_link(int cell)
 {
-    void **region = must_have(bcr_deq(bcr_cce, cell, 0), "take its link");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, 0), "take its link");
     must_copy(bcr_copyfm(LINK_TYPE, 1, region, 0, &mine, sizeof mine), "read its link");
     must(bcr_handler(ITEMS, on_item, 1, ORDINARY, ABOVE_ORDINARY), "install its handler");
     must(bcr_enq(region, bcr_enlistor, READY, bcr_FREE), "say that it is ready");
@@ -112,7 +113,7 @@ static void be_actor(void)
     const struct cry me = {.cce = bcr_cce, .ord = bcr_cceord};
     grow_cells(1, 4096);
     must(bcr_handler(LINK, on_link, 1, ORDINARY, ORDINARY), "install a handler");
-    void **region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate its birthcry");
+    bcr_region region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate its birthcry");
     must_copy(bcr_copyto(CRY_TYPE, 1, region, 0, &me, sizeof me), "write its birthcry");
     must(bcr_enq(region, bcr_enlistor, CRY, bcr_FREE), "send its birthcry");
     bcr_block();
@@ -147,7 +148,7 @@ static void send_link(int ord)
         link.cell = RESULTS;
         link.next[0] = bcr_cce;
     }
-    void **region = must_have(bcr_rgalloc(LINK_BYTES, 0), "allocate a link");
+    bcr_region region = must_have(bcr_rgalloc(LINK_BYTES, 0), "allocate a link");
     must_copy(bcr_copyto(LINK_TYPE, 1, region, 0, &link, sizeof link), "write a link");
     must(bcr_enq(region, root.actor[ord], LINK, bcr_FREE), "send a link");
 }
@@ -155,7 +156,7 @@ static void send_link(int ord)
 static void on_cry(int cell)
 {
     struct cry from;
-    void **region = must_have(bcr_deq(bcr_cce, cell, 0), "take a birthcry");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, 0), "take a birthcry");
     must_copy(bcr_copyfm(CRY_TYPE, 1, region, 0, &from, sizeof from), "read a birthcry");
     must(bcr_rgfree(region), "free a birthcry");
     root.actor[from.ord] = from.cce;
@@ -166,7 +167,7 @@ static void on_cry(int cell)
 
 static void feed(int serial)
 {
-    void **region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate an item");
+    bcr_region region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate an item");
     *item_in(region) = (struct item){.serial = serial, .value = (unsigned)serial};
     must(bcr_enq(region, root.actor[1], ITEMS, bcr_FREE), "feed an item");
 }
@@ -206,7 +207,7 @@ static _Noreturn void finish(void)
 
 static void on_result(int cell)
 {
-    void **region = must_have(bcr_deq(bcr_cce, cell, 0), "take a result");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, 0), "take a result");
     const struct item *item = item_in(region);
     const bool stopped = item->serial == STOP;
     if (!stopped) {

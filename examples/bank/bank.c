@@ -39,7 +39,8 @@ enum { ACCOUNT_COUNT = 20, MONEY = 1000 /* in each account at first */, ORDERS_P
 enum { MAX_TELLERS = 100, MAX_KILLS = 1000, MIN_ORDERS = 10, REGION_BYTES = 64 };
 
 struct cry {
-    int cce, ord, pid;
+    bcr_cce_id cce;
+    int ord, pid;
 };
 static const int CRY[] = {0, bcrT_CCE, 1, 0, bcrT_INT | bcrT_END, 2};
 
@@ -52,7 +53,7 @@ struct bye {
     int ord, transfers;
 };
 
-static void **new_region(void)
+static bcr_region new_region(void)
 {
     return must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a region");
 }
@@ -60,7 +61,7 @@ static void **new_region(void)
 /* The first region of an own cell, as an int. */
 static int take_int(int cell, int msec)
 {
-    void **region = must_have(bcr_deq(bcr_cce, cell, msec), "take a region");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, msec), "take a region");
     const int value = **(int **)region;
     must(bcr_rgfree(region), "free a region");
     return value;
@@ -72,14 +73,14 @@ static int take_int(int cell, int msec)
 static void on_ask(int cell)
 {
     const int amount = take_int(cell, 0);
-    void **region = new_region();
+    bcr_region region = new_region();
     **(int **)region = amount % 7 != 0; /* second thoughts */
     must(bcr_enq(region, bcr_cce, SIGNED, bcr_FREE), "answer");
 }
 
 static void put_order(void)
 {
-    void **region = new_region();
+    bcr_region region = new_region();
     struct order *order = *region;
     order->ord = bcr_cceord;
     order->from = rand() % ACCOUNT_COUNT;
@@ -94,7 +95,7 @@ static void be_teller(void)
     const int orders = take_int(0, bcr_BLOCK);
     must(bcr_cagrow(ASKS, 0, 2, 1, 0, 4, 4096), "grow its cells");
     must(bcr_handler(ASKS, on_ask, 1, 0, 0), "install a handler");
-    void **region = new_region();
+    bcr_region region = new_region();
     must_copy(bcr_copyto(CRY, 1, region, 0, &me, sizeof me), "write its birthcry");
     must(bcr_enq(region, bcr_enlistor, CRIES, bcr_FREE), "send its birthcry");
 
@@ -120,14 +121,15 @@ static struct {
     long ordered, transferred, refused, abandoned, audits;
     int under_way, most_under_way; /* transfers at the same time */
     struct teller {
-        int cce, pid, orders, transfers;
+        bcr_cce_id cce;
+        int pid, orders, transfers;
     } teller[1 + MAX_TELLERS + MAX_KILLS]; /* by ordinal */
 } bank;
 
 static void enlist_tellers(int count)
 {
     const int first = bank.enlisted + 1;
-    void **birth = new_region();
+    bcr_region birth = new_region();
     **(int **)birth = bank.orders;
     bank.enlisted += count; /* before the call: it waits, and others may enlist meanwhile */
     must(bcr_enlist(NULL, -count, first, bank.program, birth, bcr_FREE), "enlist a teller");
@@ -136,7 +138,7 @@ static void enlist_tellers(int count)
 static void on_cry(int cell)
 {
     struct cry from;
-    void **region = must_have(bcr_deq(bcr_cce, cell, 0), "take a birthcry");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, 0), "take a birthcry");
     must_copy(bcr_copyfm(CRY, 1, region, 0, &from, sizeof from), "read a birthcry");
     must(bcr_rgfree(region), "free a birthcry");
     bank.teller[from.ord].cce = from.cce;
@@ -170,7 +172,7 @@ static bool is_there(bool good, const char *doing)
 static bool ask(const struct order *order)
 {
     const int teller = bank.teller[order->ord].cce;
-    void **region = new_region();
+    bcr_region region = new_region();
     **(int **)region = order->amount;
     if (!is_there(bcr_enq(region, teller, ASKS, bcr_FREE) == 0, "ask a teller")) {
         must(bcr_rgfree(region), "free a question");
@@ -191,18 +193,18 @@ static bool ask(const struct order *order)
 
 static void give_receipt(int ord, bool done)
 {
-    void **region = new_region();
+    bcr_region region = new_region();
     **(int **)region = done;
     if (!is_there(bcr_enq(region, bank.teller[ord].cce, RECEIPTS, bcr_FREE) == 0, "give a receipt"))
         must(bcr_rgfree(region), "free a receipt");
 }
 
-static void **lock(int account)
+static bcr_region lock(int account)
 {
     return must_have(bcr_acqwl(bcr_cce, ACCOUNTS + account, bcr_BLOCK), "lock an account");
 }
 
-static void unlock(void **region, int account)
+static void unlock(bcr_region region, int account)
 {
     must(bcr_rlswl(region, bcr_cce, ACCOUNTS + account), "release an account");
 }
@@ -211,7 +213,7 @@ static bool transfer(const struct order *order)
 {
     const int low = order->from < order->to ? order->from : order->to;
     const int high = order->from < order->to ? order->to : order->from;
-    void **low_region = lock(low), **high_region = lock(high);
+    bcr_region low_region = lock(low), high_region = lock(high);
     const bool yes = ask(order);
     if (yes) {
         **(long **)low_region += low == order->to ? order->amount : -order->amount;
@@ -226,7 +228,7 @@ static bool transfer(const struct order *order)
 
 static void on_order(int cell)
 {
-    void **region = must_have(bcr_deq(bcr_cce, cell, 0), "take an order");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, 0), "take an order");
     const struct order order = *(struct order *)*region;
     must(bcr_rgfree(region), "free an order");
     bank.teller[order.ord].orders++;
@@ -245,7 +247,7 @@ static void on_order(int cell)
 /* All accounts at one time: with all locks held, no transfer is half done. */
 static void audit(void)
 {
-    void **account[ACCOUNT_COUNT];
+    bcr_region account[ACCOUNT_COUNT];
     long sum = 0;
     for (int i = 0; i < ACCOUNT_COUNT; i++)
         account[i] = lock(i);
@@ -281,7 +283,7 @@ static _Noreturn void close_bank(void)
 
 static void on_bye(int cell)
 {
-    void **region = must_have(bcr_deq(bcr_cce, cell, 0), "take a good-bye");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, 0), "take a good-bye");
     const struct bye bye = *(struct bye *)*region;
     must(bcr_rgfree(region), "free a good-bye");
     must_hold(bank.teller[bye.ord].transfers == bye.transfers,
@@ -299,7 +301,7 @@ static void open_bank(void)
          "grow its cell for audits");
     must(bcr_cagrow(ACCOUNTS, ACCOUNT_COUNT, 0, 0, 0, ACCOUNT_COUNT, 0), "grow its accounts");
     for (int i = 0; i < ACCOUNT_COUNT; i++) {
-        void **region = new_region();
+        bcr_region region = new_region();
         **(long **)region = MONEY;
         unlock(region, i);
     }

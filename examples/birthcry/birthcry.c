@@ -33,13 +33,14 @@ enum fate { LIVES, LEAVES, IS_KILLED };
 
 /* The birthcry.  The ordinal tells whose it is: one that was given up may only have been slow. */
 struct birthcry {
-    int cce, ord;
+    bcr_cce_id cce;
+    int ord;
 };
 static const int CRY[] = {0, bcrT_CCE, 1, 0, bcrT_INT | bcrT_END, 1};
 
-static void put_int(int value, int cce, int cell)
+static void put_int(int value, bcr_cce_id cce, int cell)
 {
-    void **region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a region");
+    bcr_region region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a region");
     must_copy(bcr_copyto(bcrT_1INT, 1, region, 0, &value, sizeof value), "write a region");
     must(bcr_enq(region, cce, cell, bcr_FREE), "put a region");
 }
@@ -47,7 +48,7 @@ static void put_int(int value, int cce, int cell)
 static int take_int(int cell)
 {
     int value;
-    void **region = must_have(bcr_deq(bcr_cce, cell, bcr_BLOCK), "take a region");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, bcr_BLOCK), "take a region");
     must_copy(bcr_copyfm(bcrT_1INT, 1, region, 0, &value, sizeof value), "read a region");
     must(bcr_rgfree(region), "free a region");
     return value;
@@ -58,7 +59,7 @@ static int take_int(int cell)
 static void cry(void)
 {
     const struct birthcry me = {.cce = bcr_cce, .ord = bcr_cceord};
-    void **region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate its birthcry");
+    bcr_region region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate its birthcry");
     must_copy(bcr_copyto(CRY, 1, region, 0, &me, sizeof me), "write its birthcry");
     must(bcr_enq(region, bcr_enlistor, BIRTHCRY, bcr_FREE), "send its birthcry");
 }
@@ -80,7 +81,7 @@ static void live_as(enum fate fate)
 static void enlist(const char *program, int ord, enum fate fate)
 {
     const int order = (int)fate;
-    void **birth = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a birth region");
+    bcr_region birth = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a birth region");
     must_copy(bcr_copyto(bcrT_1INT, 1, birth, 0, &order, sizeof order), "write a birth region");
     must(bcr_enlist(NULL, -1, ord, program, birth, bcr_FREE), "enlist a CCE");
 }
@@ -89,7 +90,7 @@ static void enlist(const char *program, int ord, enum fate fate)
 static int await_birthcry(int ord, int msec)
 {
     for (;;) {
-        void **region = bcr_deq(bcr_cce, BIRTHCRY, msec);
+        bcr_region region = bcr_deq(bcr_cce, BIRTHCRY, msec);
         if (region == NULL && bcr_errno == bcrE_TIMEOUT)
             return -1;
         struct birthcry from;
@@ -103,7 +104,7 @@ static int await_birthcry(int ord, int msec)
     }
 }
 
-static void show_that_it_lives(int cce, int ord)
+static void show_that_it_lives(bcr_cce_id cce, int ord)
 {
     put_int(100 * ord, cce, QUESTION);
     must_hold(take_int(ANSWER) == 100 * ord + 1, "who has cried has its cells and answers");

@@ -33,12 +33,12 @@ static void consume(void)
     int values;
     struct report report = {0};
     must(bcr_cagrow(1, 0, 0, 0, 0, 0, 4096), "grow its comm heap");
-    void **birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its task");
+    bcr_region birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its task");
     must_copy(bcr_copyfm(bcrT_1INT, 1, birth, 0, &values, sizeof values), "read its task");
     must(bcr_rgfree(birth), "free its task");
 
     for (int last = 0; report.taken < values; report.taken++) {
-        void **region = must_have(bcr_deq(bcr_enlistor, PRIMES, bcr_BLOCK), "ask for a prime");
+        bcr_region region = must_have(bcr_deq(bcr_enlistor, PRIMES, bcr_BLOCK), "ask for a prime");
         const int prime = **(int **)region;
         must(bcr_rgfree(region), "free a prime");
         must_hold(prime > last, "each prime is larger than the one before, so nobody else has it");
@@ -46,7 +46,7 @@ static void consume(void)
         last = prime;
     }
 
-    void **region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate its report");
+    bcr_region region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate its report");
     must_copy(bcr_copyto(REPORT, 1, region, 0, &report, sizeof report), "write its report");
     must(bcr_enq(region, bcr_enlistor, REPORTS, bcr_FREE), "send its report");
 }
@@ -78,7 +78,7 @@ static int prime_after(int number)
 
 static void put_next_prime(void)
 {
-    void **region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a prime");
+    bcr_region region = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate a prime");
     root.last = prime_after(root.last);
     **(int **)region = root.last;
     root.computed++;
@@ -117,7 +117,7 @@ static _Noreturn void finish(void)
 static void on_report(int cell)
 {
     struct report report;
-    void **region = must_have(bcr_deq(bcr_cce, cell, 0), "take a report");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, 0), "take a report");
     must_copy(bcr_copyfm(REPORT, 1, region, 0, &report, sizeof report), "read a report");
     must(bcr_rgfree(region), "free a report");
     root.taken += report.taken;
@@ -138,7 +138,7 @@ static void lead(const char *program)
     must(bcr_handler(PRIMES, on_demand, -root.ahead, 1, 1), "install a handler");
     must(bcr_handler(REPORTS, on_report, 1, 0, 0), "install a handler");
 
-    void **birth = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate the task");
+    bcr_region birth = must_have(bcr_rgalloc(REGION_BYTES, 0), "allocate the task");
     must_copy(bcr_copyto(bcrT_1INT, 1, birth, 0, &root.values, sizeof root.values), "write the task");
     must(bcr_enlist(NULL, -root.consumers, 1, program, birth, bcr_FREE), "enlist the consumers");
     bcr_block();

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         if (bcr_enlist(NULL, -NEWCOMERS, 1, argv[0], NULL, bcr_FREE) < 0)
             return failed("enlist the others");
         for (int i = 0; i < NEWCOMERS; i++) {
-            void **region = bcr_deq(bcr_cce, GREETINGS, bcr_BLOCK);
+            bcr_region region = bcr_deq(bcr_cce, GREETINGS, bcr_BLOCK);
             if (region == NULL)
                 return failed("take a greeting");
             printf("%s\n", (const char *)*region);
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
                 return failed("free a greeting");
         }
     } else {
-        void **region = bcr_rgalloc(BYTES, 0);
+        bcr_region region = bcr_rgalloc(BYTES, 0);
         if (region == NULL)
             return failed("allocate a greeting");
         snprintf(*region, BYTES, "hello from CCE %d", bcr_cceord);

@@ -45,7 +45,7 @@ static const struct machine {
 enum { MACHINES = sizeof machines / sizeof machines[0] };
 
 /* The data of a region, as this machine represents them: the region itself, or a copy of it in `copy`. */
-static void *xptr(void **region, const int *type, void *copy, int copy_bytes)
+static void *xptr(bcr_region region, const int *type, void *copy, int copy_bytes)
 {
     int archtype;
     must(bcr_rglen(region, &archtype), "look at a region");
@@ -56,7 +56,7 @@ static void *xptr(void **region, const int *type, void *copy, int copy_bytes)
 }
 
 /* After writing through what xptr gave: brings the region up to date. */
-static void xupdt(void **region, const int *type, const void *copy, int copy_bytes)
+static void xupdt(bcr_region region, const int *type, const void *copy, int copy_bytes)
 {
     int archtype;
     must(bcr_rglen(region, &archtype), "look at a region");
@@ -70,7 +70,7 @@ static void be_worker(void)
     must(bcr_send(&bcr_cce, sizeof bcr_cce, bcrT_1CCE, 1, bcr_enlistor, CRY, 1, 0), "tell its ID");
     for (;;) {
         struct table copy;
-        void **region = must_have(bcr_deq(bcr_cce, TABLE, bcr_BLOCK), "get a table");
+        bcr_region region = must_have(bcr_deq(bcr_cce, TABLE, bcr_BLOCK), "get a table");
         if (must(bcr_rglen(region, NULL), "look at a region") == 0)
             return;
         must(bcr_rgmod(region), "make the region its own");
@@ -96,7 +96,7 @@ static struct body body_at_start(int i)
 }
 
 /* As a CCE on such a machine would make it. */
-static void **new_table(int archtype)
+static bcr_region new_table(int archtype)
 {
     struct table table;
     memset(&table, 0, sizeof table); /* what lies between the members, too */
@@ -104,7 +104,7 @@ static void **new_table(int archtype)
         table.body[i] = body_at_start(i);
     int size =
         must(bcr_copytosz(TABLE_TYPE, 1, archtype, 0, NULL, sizeof table), "find out how large a table is");
-    void **region = must_have(bcr_rgalloc(size - 2, archtype), "allocate a table");
+    bcr_region region = must_have(bcr_rgalloc(size - 2, archtype), "allocate a table");
     must_copy(bcr_copyto(TABLE_TYPE, 1, region, 0, &table, sizeof table), "fill the table");
     return region;
 }
@@ -127,7 +127,7 @@ static bool right_after(const struct table *table, int rounds)
 static void pass_table(const struct machine *machine, int worker, int rounds)
 {
     struct table copy;
-    void **region = new_table(machine->archtype);
+    bcr_region region = new_table(machine->archtype);
     for (int i = 0; i < rounds; i++) {
         must(bcr_enq(region, worker, TABLE, bcr_FREE), "put the table");
         region = must_have(bcr_deq(bcr_cce, TABLE, bcr_BLOCK), "get the table");

@@ -58,7 +58,7 @@ static void move_money(struct table *table, int ord)
 static void work(void)
 {
     struct task task;
-    void **birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its task");
+    bcr_region birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its task");
     must_copy(bcr_copyfm(TASK, 1, birth, 0, &task, sizeof task), "read its task");
     must(bcr_rgfree(birth), "free its task");
 
@@ -70,7 +70,7 @@ static void work(void)
     srand((unsigned)bcr_cceord);
     struct report report = {.ord = bcr_cceord};
     for (int round = 0; round < task.rounds; round++) {
-        void **table = must_have(bcr_acqwl(bcr_enlistor, TABLE, bcr_BLOCK), "get the write lock");
+        bcr_region table = must_have(bcr_acqwl(bcr_enlistor, TABLE, bcr_BLOCK), "get the write lock");
         move_money(*table, bcr_cceord);
         if (round % 3 == 0) {
             must(bcr_wl2rl(table, bcr_enlistor, TABLE), "turn its write lock into a read lock");
@@ -83,7 +83,7 @@ static void work(void)
         must(bcr_rlsrl(table), "release the read lock");
     }
 
-    void **done = must_have(bcr_rgalloc(TASK_BYTES, 0), "allocate its report");
+    bcr_region done = must_have(bcr_rgalloc(TASK_BYTES, 0), "allocate its report");
     must_copy(bcr_copyto(REPORT, 1, done, 0, &report, sizeof report), "write its report");
     must(bcr_enq(done, bcr_enlistor, DONE, bcr_FREE), "send its report");
 }
@@ -92,14 +92,14 @@ static void work(void)
 static void offer_table(int workers)
 {
     const int bytes = table_bytes(workers);
-    void **table = must_have(bcr_rgalloc(bytes, 0), "allocate the table");
+    bcr_region table = must_have(bcr_rgalloc(bytes, 0), "allocate the table");
     memset(*table, 0, (size_t)bytes);
     must(bcr_rlswl(table, bcr_cce, TABLE), "offer the table");
 }
 
 static void enlist_workers(const char *program, struct task task)
 {
-    void **birth = must_have(bcr_rgalloc(TASK_BYTES, 0), "allocate the task");
+    bcr_region birth = must_have(bcr_rgalloc(TASK_BYTES, 0), "allocate the task");
     must_copy(bcr_copyto(TASK, 1, birth, 0, &task, sizeof task), "write the task");
     must(bcr_enlist(NULL, -task.workers, 1, program, birth, bcr_FREE), "enlist the workers");
 }
@@ -107,7 +107,7 @@ static void enlist_workers(const char *program, struct task task)
 static struct report take_report(void)
 {
     struct report report;
-    void **done = must_have(bcr_deq(bcr_cce, DONE, bcr_BLOCK), "take a report");
+    bcr_region done = must_have(bcr_deq(bcr_cce, DONE, bcr_BLOCK), "take a report");
     must_copy(bcr_copyfm(REPORT, 1, done, 0, &report, sizeof report), "read a report");
     must(bcr_rgfree(done), "free a report");
     return report;
@@ -127,7 +127,7 @@ static void lead(const char *program, struct task task)
         unbalanced += report.unbalanced;
     }
 
-    void **region = must_have(bcr_acqrl(bcr_cce, TABLE, bcr_BLOCK), "read the table");
+    bcr_region region = must_have(bcr_acqrl(bcr_cce, TABLE, bcr_BLOCK), "read the table");
     const struct table *table = *region;
     const long made = (long)task.workers * task.rounds;
     printf("locks: %d CCEs, %d updates each: %ld made, %ld in the table\n", task.workers, task.rounds, made,

@@ -20,52 +20,52 @@ enum { RING = 1, LAST = 2 }; /* every CCE's cells: the region's way round; the l
 struct task {
     int to_enlist; /* CCEs that are still missing */
     int passes;
-    int root;
+    bcr_cce_id root;
 };
 static const int TASK[] = {0, bcrT_INT, 2, 0, bcrT_CCE | bcrT_END, 1};
 enum { TASK_BYTES = 64 }; /* more than it takes, and the most that a birth region may have */
 
 static void take_task(struct task *task)
 {
-    void **birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its birth region");
+    bcr_region birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its birth region");
     must_copy(bcr_copyfm(TASK, 1, birth, 0, task, sizeof *task), "read its task");
     must(bcr_rgfree(birth), "free its birth region");
 }
 
 static void enlist_next(const char *program, struct task task)
 {
-    void **birth = must_have(bcr_rgalloc(TASK_BYTES, 0), "allocate a birth region");
+    bcr_region birth = must_have(bcr_rgalloc(TASK_BYTES, 0), "allocate a birth region");
     task.to_enlist--;
     must_copy(bcr_copyto(TASK, 1, birth, 0, &task, sizeof task), "write a task");
     must(bcr_enlist(NULL, -1, bcr_cceord + 1, program, birth, bcr_FREE), "enlist the next CCE");
 }
 
-static void send_id(int to)
+static void send_id(bcr_cce_id to)
 {
-    void **id = must_have(bcr_rgalloc(TASK_BYTES, 0), "allocate a region for its ID");
+    bcr_region id = must_have(bcr_rgalloc(TASK_BYTES, 0), "allocate a region for its ID");
     must_copy(bcr_copyto(bcrT_1CCE, 1, id, 0, &bcr_cce, sizeof bcr_cce), "write its ID");
     must(bcr_enq(id, to, LAST, bcr_FREE), "send its ID to the root");
 }
 
 static int take_id(void)
 {
-    int cce;
-    void **id = must_have(bcr_deq(bcr_cce, LAST, bcr_BLOCK), "take the last CCE's ID");
+    bcr_cce_id cce;
+    bcr_region id = must_have(bcr_deq(bcr_cce, LAST, bcr_BLOCK), "take the last CCE's ID");
     must_copy(bcr_copyfm(bcrT_1CCE, 1, id, 0, &cce, sizeof cce), "read the last CCE's ID");
     must(bcr_rgfree(id), "free the last CCE's ID");
     return cce;
 }
 
 /* The root sends the region off, and keeps it when it has come back for the last time: what is in it then. */
-static long pass_round(bool root, int next, int passes)
+static long pass_round(bool root, bcr_cce_id next, int passes)
 {
     if (root) {
-        void **region = must_have(bcr_rgalloc(sizeof(long), 0), "allocate the region");
+        bcr_region region = must_have(bcr_rgalloc(sizeof(long), 0), "allocate the region");
         **(long **)region = 0;
         must(bcr_enq(region, next, RING, bcr_FREE), "send the region off");
     }
     for (int pass = 1;; pass++) {
-        void **region = must_have(bcr_deq(bcr_cce, RING, bcr_BLOCK), "take the region");
+        bcr_region region = must_have(bcr_deq(bcr_cce, RING, bcr_BLOCK), "take the region");
         must(bcr_rgmod(region), "make the region its own"); /* others might hold it too; here nobody does */
         **(long **)region += bcr_cceord + 1;
         const long sum = **(long **)region;

@@ -33,7 +33,7 @@ enum { CCES_MAX = 10000, LOG_MAX = 9, PASSES_MAX = 1000000 };
 
 struct ring {
     struct ring_task task;
-    int next; /* CCE ID */
+    bcr_cce_id next;
 };
 
 static bool is_root(void)
@@ -48,12 +48,12 @@ static double now_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-static void **take(void)
+static bcr_region take(void)
 {
     return must_have(bcr_deq(bcr_cce, RING_PASS, bcr_BLOCK), "take what comes round the ring");
 }
 
-static void pass(const struct ring *ring, void **region)
+static void pass(const struct ring *ring, bcr_region region)
 {
     must(bcr_enq(region, ring->next, RING_PASS, bcr_FREE), "pass a region on");
 }
@@ -61,7 +61,7 @@ static void pass(const struct ring *ring, void **region)
 /* Returns when every CCE has come here: an empty region goes round once. */
 static void assemble(const struct ring *ring)
 {
-    void **token = is_root() ? must_have(bcr_rgalloc(0, 0), "allocate the token") : take();
+    bcr_region token = is_root() ? must_have(bcr_rgalloc(0, 0), "allocate the token") : take();
     pass(ring, token);
     if (is_root())
         must(bcr_rgfree(take()), "free the token");
@@ -70,16 +70,16 @@ static void assemble(const struct ring *ring)
 /* --- regions that go round --- */
 
 /* Byte 0 counts the hops; the others stay what they are. */
-static void **new_region(int bytes)
+static bcr_region new_region(int bytes)
 {
-    void **region = must_have(bcr_rgalloc(bytes, 0), "allocate a region to pass");
+    bcr_region region = must_have(bcr_rgalloc(bytes, 0), "allocate a region to pass");
     unsigned char *data = *region;
     for (int i = 0; i < bytes; i++)
         data[i] = (unsigned char)(i % 251);
     return region;
 }
 
-static bool is_unharmed(void **region, int bytes, long hops)
+static bool is_unharmed(bcr_region region, int bytes, long hops)
 {
     const unsigned char *data = *region;
     if (bcr_rglen(region, NULL) != bytes || data[0] != hops % 256)
@@ -97,7 +97,7 @@ static double circulate(const struct ring *ring, int bytes, bool everyone)
     const bool own = everyone || is_root();
     const long hops = (long)ring->task.passes * ring->task.cces;
     const long arrivals = everyone ? hops : ring->task.passes;
-    void **region = own ? new_region(bytes) : NULL;
+    bcr_region region = own ? new_region(bytes) : NULL;
 
     assemble(ring);
     const double start_us = now_us();
@@ -150,7 +150,7 @@ struct partial {
  * it holds the values of all, and stays where it is: every CCE keeps one.  Nothing is ever copied. */
 static struct partial reduce(const struct ring *ring, long value)
 {
-    void **region = must_have(bcr_rgalloc(sizeof(struct partial), 0), "allocate a partial result");
+    bcr_region region = must_have(bcr_rgalloc(sizeof(struct partial), 0), "allocate a partial result");
     *(struct partial *)*region = (struct partial){.sum = value, .least = value, .most = value};
     for (int hop = 1; hop < ring->task.cces; hop++) {
         pass(ring, region);

@@ -12,7 +12,8 @@ static const int TASK[] = {0, bcrT_INT | bcrT_END, 5}; /* struct ring_task */
 
 /* A CCE and its place, counted from the root. */
 struct place {
-    int cce, ord;
+    bcr_cce_id cce;
+    int ord;
 };
 static const int PLACE[] = {0, bcrT_CCE, 1, 0, bcrT_INT | bcrT_END, 1};
 
@@ -21,14 +22,14 @@ struct failure {
     int code, operation, cce, ord;
 };
 
-static void send_place(struct place place, int to)
+static void send_place(struct place place, bcr_cce_id to)
 {
-    void **region = must_have(bcr_rgalloc(RING_START_BYTES, 0), "allocate a region to start with");
+    bcr_region region = must_have(bcr_rgalloc(RING_START_BYTES, 0), "allocate a region to start with");
     must_copy(bcr_copyto(PLACE, 1, region, 0, &place, sizeof place), "write a place in the ring");
     must(bcr_enq(region, to, RING_START, bcr_FREE), "send a place in the ring");
 }
 
-static struct place read_place(void **region)
+static struct place read_place(bcr_region region)
 {
     struct place place;
     must_copy(bcr_copyfm(PLACE, 1, region, 0, &place, sizeof place), "read a place in the ring");
@@ -38,7 +39,7 @@ static struct place read_place(void **region)
 
 static void enlist_all(const char *program, const struct ring_task *task, const struct strings *machines)
 {
-    void **birth = must_have(bcr_rgalloc(RING_START_BYTES, 0), "allocate the task");
+    bcr_region birth = must_have(bcr_rgalloc(RING_START_BYTES, 0), "allocate the task");
     must_copy(bcr_copyto(TASK, 1, birth, 0, task, sizeof *task), "write the task");
     if (machines->count == 0 && task->cces > 1)
         must(bcr_enlist(NULL, -(task->cces - 1), 1, program, birth, bcr_NOFREE), "enlist the ring");
@@ -51,7 +52,7 @@ static void enlist_all(const char *program, const struct ring_task *task, const 
     must(bcr_rgfree(birth), "free the task");
 }
 
-static _Noreturn void end_for_failed_start(void **region)
+static _Noreturn void end_for_failed_start(bcr_region region)
 {
     struct failure failure = {0};
     must_hold(bcr_rgerror(region) > 0, "after its birth region, cell 0 gets error regions only");
@@ -69,10 +70,10 @@ static int *await_birthcries(int cces)
         must_end("collect the birthcries", "out of memory");
     ids[0] = bcr_cce;
 
-    void **failure = must_have(bcr_deq(bcr_cce, 0, bcr_PENDING), "ask for error regions");
+    bcr_region failure = must_have(bcr_deq(bcr_cce, 0, bcr_PENDING), "ask for error regions");
     for (int missing = cces - 1; missing > 0; missing--) {
-        void **cry = must_have(bcr_deq(bcr_cce, RING_START, bcr_PENDING), "ask for a birthcry");
-        void **either[] = {failure, cry};
+        bcr_region cry = must_have(bcr_deq(bcr_cce, RING_START, bcr_PENDING), "ask for a birthcry");
+        bcr_region either[] = {failure, cry};
         const int which = must(bcr_rgwaitm(2, either, PATIENCE_MSEC, 0), "wait for a birthcry");
         if (which == 0)
             must_end("start the ring", "a CCE was enlisted, but has not sent its birthcry");
@@ -102,7 +103,7 @@ int start_ring(const char *program, const struct ring_task *task, const struct s
 struct ring_task take_ring_task(void)
 {
     struct ring_task task;
-    void **birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its task");
+    bcr_region birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its task");
     must_copy(bcr_copyfm(TASK, 1, birth, 0, &task, sizeof task), "read its task");
     must(bcr_rgfree(birth), "free its task");
     return task;

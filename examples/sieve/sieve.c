@@ -25,14 +25,14 @@ static struct {
     long runs;
 } sieve;
 
-static int *number_in(void **region)
+static int *number_in(bcr_region region)
 {
     return *region;
 }
 
 static void on_number(int cell)
 {
-    void **region = must_have(bcr_deq(bcr_cce, cell, 0), "take a number");
+    bcr_region region = must_have(bcr_deq(bcr_cce, cell, 0), "take a number");
     const int number = *number_in(region);
     sieve.runs++;
     if (sieve.prime[cell - FIRST] == 0) {
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
     must(bcr_handler(FIRST, on_number, 1, 0, 0), "install the first handler");
 
     for (int number = 2; number <= limit; number++) {
-        void **region = must_have(bcr_rgalloc(NUMBER_BYTES, 0), "allocate a number");
+        bcr_region region = must_have(bcr_rgalloc(NUMBER_BYTES, 0), "allocate a number");
         *number_in(region) = number;
         must(bcr_enq(region, bcr_cce, FIRST, bcr_FREE), "put a number");
         must(bcr_allow(0), "let it through the cells");

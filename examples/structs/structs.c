@@ -141,7 +141,7 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     must(bcr_cagrow(ORDERS, 0, 3, 0, 0, 4, count * 256 + (1 << 16)), "grow its cells");
-    void **birth = must_have(bcr_rgalloc(sizeof count, 0), "allocate a birth region");
+    bcr_region birth = must_have(bcr_rgalloc(sizeof count, 0), "allocate a birth region");
     must_copy(bcr_copyto(bcrT_1INT, 1, birth, 0, &count, sizeof count), "write a birth region");
     must(bcr_enlist(NULL, -1, 1, argv[0], birth, bcr_FREE), "enlist the clerk");
     int clerk;

@@ -19,7 +19,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void fill(void **region, int number, int bytes)
+static void fill(bcr_region region, int number, int bytes)
 {
     word *words = *region;
     for (size_t i = 0; i < (size_t)bytes / sizeof *words; i++)
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     }
 
     struct order order;
-    void **birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its order");
+    bcr_region birth = must_have(bcr_deq(bcr_cce, 0, bcr_BLOCK), "take its order");
     must_copy(bcr_copyfm(ORDER, 1, birth, 0, &order, sizeof order), "read its order");
     must(bcr_rgfree(birth), "free its order");
 
@@ -46,13 +46,13 @@ int main(int argc, char **argv)
 
     const double start_s = now_s();
     for (int number = 0; number < order.count; number++) {
-        void **region = must_have(bcr_rgalloc(order.bytes, 0), "allocate a region");
+        bcr_region region = must_have(bcr_rgalloc(order.bytes, 0), "allocate a region");
         fill(region, number, order.bytes);
         must(bcr_enq(region, bcr_enlistor, STREAM, bcr_FREE), "put a region");
     }
     const double taken_s = now_s() - start_s;
 
-    void **report = must_have(bcr_rgalloc(ORDER_BYTES, 0), "allocate its report");
+    bcr_region report = must_have(bcr_rgalloc(ORDER_BYTES, 0), "allocate its report");
     must_copy(bcr_copyto(SECONDS, 1, report, 0, &taken_s, sizeof taken_s), "write its report");
     must(bcr_enq(report, bcr_enlistor, REPORT, bcr_FREE), "put its report");
     return EXIT_SUCCESS;

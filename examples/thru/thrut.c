@@ -49,13 +49,13 @@ static char *beside(const char *program, const char *sibling)
 static void enlist_putter(const char *host, const char *program, const struct order *order)
 {
     char *putter = beside(program, "thrup");
-    void **birth = must_have(bcr_rgalloc(ORDER_BYTES, 0), "allocate the order");
+    bcr_region birth = must_have(bcr_rgalloc(ORDER_BYTES, 0), "allocate the order");
     must_copy(bcr_copyto(ORDER, 1, birth, 0, order, sizeof *order), "write the order");
     must(bcr_enlist(host, -1, 1, putter, birth, bcr_FREE), "enlist thrup");
     free(putter);
 }
 
-static bool is_intact(void **region, int number, int bytes)
+static bool is_intact(bcr_region region, int number, int bytes)
 {
     const word *words = *region;
     word wrong = 0;
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 
     double start_s = 0;
     for (int number = 0; number < order.count; number++) {
-        void **region = must_have(bcr_deq(bcr_cce, STREAM, bcr_BLOCK), "take a region");
+        bcr_region region = must_have(bcr_deq(bcr_cce, STREAM, bcr_BLOCK), "take a region");
         if (number == 0)
             start_s = now_s(); /* the putter's start is not part of the figure */
         must_hold(bcr_rglen(region, NULL) == order.bytes, "a region arrives in its length");
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     const double taken_s = now_s() - start_s;
 
     double put_s;
-    void **report = must_have(bcr_deq(bcr_cce, REPORT, bcr_BLOCK), "take thrup's report");
+    bcr_region report = must_have(bcr_deq(bcr_cce, REPORT, bcr_BLOCK), "take thrup's report");
     must_copy(bcr_copyfm(SECONDS, 1, report, 0, &put_s, sizeof put_s), "read thrup's report");
     must(bcr_rgfree(report), "free thrup's report");
 

@@ -26,7 +26,7 @@ static double now_ms(void)
 static double blocking_ms(int msec)
 {
     const double start_ms = now_ms();
-    void **region = bcr_deq(bcr_cce, CELL, msec);
+    bcr_region region = bcr_deq(bcr_cce, CELL, msec);
     const double taken_ms = now_ms() - start_ms;
     must_hold(region == NULL && bcr_errno == bcrE_TIMEOUT, "a get on an empty cell says bcrE_TIMEOUT");
     return taken_ms;
@@ -36,7 +36,7 @@ static double blocking_ms(int msec)
  * the time is up, so the region ID is gone afterwards. */
 static double pending_ms(int msec)
 {
-    void **region = must_have(bcr_deq(bcr_cce, CELL, bcr_PENDING), "ask for a region");
+    bcr_region region = must_have(bcr_deq(bcr_cce, CELL, bcr_PENDING), "ask for a region");
     const double start_ms = now_ms();
     const int came = must(bcr_rgwait(region, msec, 1), "wait for the region");
     const double taken_ms = now_ms() - start_ms;

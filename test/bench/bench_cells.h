@@ -64,13 +64,13 @@ void cells_check(bool good, const char *what);
 /* An in/out cell with exactly this number, in an area of its own. */
 void cells_grow(int cell, int region_max, int heap_bytes);
 /* Tells cell `cell` of CCE `cce` who we are. */
-void cells_birthcry(int cce, int cell);
+void cells_birthcry(bcr_cce_id cce, int cell);
 /* The CCE ID in the next birthcry. */
 int cells_hear_birthcry(int cell);
 
-static inline void **cells_new(size_t size_bytes, uint64_t value)
+static inline bcr_region cells_new(size_t size_bytes, uint64_t value)
 {
-    void **region = bcr_rgalloc((int)size_bytes, 0);
+    bcr_region region = bcr_rgalloc((int)size_bytes, 0);
     cells_check(region != NULL, "bcr_rgalloc");
     *(uint64_t *)*region = value;
     return region;

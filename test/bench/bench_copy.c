@@ -18,7 +18,7 @@ enum { HEAP_AREA = 1, HEAP_BYTES = 66 * 1024 * 1024, SWAPPED_ORDER = 1 << 24 };
 struct bed {
     const struct copy_case *copy;
     uint8_t *user;
-    void **region;
+    bcr_region region;
 };
 
 static void check(bool good, const char *what)

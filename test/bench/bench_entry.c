@@ -21,7 +21,7 @@ enum { CALLS_A_ROUND = 2 };
 static void put_and_take(const struct bench_pair *pair, struct bench_turn *turn)
 {
     const struct cells_user *user = cells_user(pair);
-    void **region = cells_new(turn->size_bytes, 0);
+    bcr_region region = cells_new(turn->size_bytes, 0);
     for (long i = 0; i < turn->count; i++) {
         cells_check(bcr_enq(region, user->own, CELL_HAND, bcr_FREE) == 0, "bcr_enq");
         region = bcr_deq(user->own, CELL_HAND, 0);

@@ -41,7 +41,7 @@ void cells_child(void)
     cells_grow(CELL_BYE, 1, 4096);
     cells_grow(CELL_END, 1, 0);
     cells_birthcry(bcr_enlistor, CELL_CRY);
-    void **bye = bcr_deq(bcr_cce, CELL_BYE, bcr_BLOCK);
+    bcr_region bye = bcr_deq(bcr_cce, CELL_BYE, bcr_BLOCK);
     cells_check(bye != NULL, "bcr_deq");
     cells_check(bcr_rgfree(bye) == 0, "bcr_rgfree");
 }

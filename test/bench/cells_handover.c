@@ -10,13 +10,13 @@
 
 static void send_new(const struct cells_user *user, size_t size_bytes, uint64_t value)
 {
-    void **region = cells_new(size_bytes, value);
+    bcr_region region = cells_new(size_bytes, value);
     cells_check(bcr_enq(region, user->other, CELL_HAND, bcr_FREE) == 0, "bcr_enq");
 }
 
 static void receive(const struct cells_user *user, uint64_t expected)
 {
-    void **region = bcr_deq(user->own, CELL_HAND, bcr_BLOCK);
+    bcr_region region = bcr_deq(user->own, CELL_HAND, bcr_BLOCK);
     cells_check(region != NULL, "bcr_deq");
     if (*(const uint64_t *)*region != expected)
         bench_fail("hand-over %llu arrived as %llu", (unsigned long long)expected,
@@ -58,11 +58,11 @@ void cells_handover_slept(struct bench_pair *pair, struct bench_turn *turn)
         for (int step = 0; step < 2; step++) {
             if (step == pair->side) {
                 bench_busy_ns(FLOOR_SLEEP_NS);
-                void **region = cells_new(turn->size_bytes, 0);
+                bcr_region region = cells_new(turn->size_bytes, 0);
                 *(int64_t *)*region = bench_now_ns();
                 cells_check(bcr_enq(region, user->other, CELL_HAND, bcr_FREE) == 0, "bcr_enq");
             } else {
-                void **region = bcr_deq(user->own, CELL_HAND, bcr_BLOCK);
+                bcr_region region = bcr_deq(user->own, CELL_HAND, bcr_BLOCK);
                 cells_check(region != NULL, "bcr_deq");
                 total_ns += bench_now_ns() - *(const int64_t *)*region;
                 cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");

@@ -23,7 +23,7 @@ void cells_heap_own(struct bench_pair *pair, struct bench_turn *turn)
  * timed. */
 void cells_heap_foreign_batch(struct bench_pair *pair, struct bench_turn *turn)
 {
-    static void **region[FLOOR_BATCH_COUNT];
+    static bcr_region region[FLOOR_BATCH_COUNT];
     const struct cells_user *user = cells_user(pair);
     int64_t timed_ns = 0;
 

@@ -6,7 +6,7 @@
 
 static inline void write_pair(const struct cells_user *user)
 {
-    void **region = bcr_acqwl(user->root, CELL_LOCK, bcr_BLOCK);
+    bcr_region region = bcr_acqwl(user->root, CELL_LOCK, bcr_BLOCK);
     cells_check(region != NULL, "bcr_acqwl");
     cells_check(bcr_rlswl(region, user->root, CELL_LOCK) == 0, "bcr_rlswl");
 }
@@ -21,7 +21,7 @@ void cells_lock_read_loop(void *argument, long n)
 {
     const struct cells_user *user = argument;
     for (long i = 0; i < n; i++) {
-        void **region = bcr_acqrl(user->root, CELL_LOCK, bcr_BLOCK);
+        bcr_region region = bcr_acqrl(user->root, CELL_LOCK, bcr_BLOCK);
         cells_check(region != NULL, "bcr_acqrl");
         cells_check(bcr_rlsrl(region) == 0, "bcr_rlsrl");
     }

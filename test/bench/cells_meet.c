@@ -29,10 +29,10 @@ void cells_grow(int cell, int region_max, int heap_bytes)
         bench_fail("asked for cell %d, was given %d", cell, base);
 }
 
-void cells_birthcry(int cce, int cell)
+void cells_birthcry(bcr_cce_id cce, int cell)
 {
     int self = bcr_cce;
-    void **region = bcr_rgalloc(16, 0);
+    bcr_region region = bcr_rgalloc(16, 0);
     cells_check(region != NULL, "bcr_rgalloc");
     cells_check(bcr_copyto(bcrT_1CCE, 1, region, 0, &self, sizeof self) >= 2, "bcr_copyto");
     cells_check(bcr_enq(region, cce, cell, bcr_FREE) == 0, "bcr_enq");
@@ -41,7 +41,7 @@ void cells_birthcry(int cce, int cell)
 int cells_hear_birthcry(int cell)
 {
     int other = 0;
-    void **region = bcr_deq(bcr_cce, cell, bcr_BLOCK);
+    bcr_region region = bcr_deq(bcr_cce, cell, bcr_BLOCK);
     cells_check(region != NULL, "bcr_deq");
     cells_check(bcr_copyfm(bcrT_1CCE, 1, region, 0, &other, sizeof other) >= 2, "bcr_copyfm");
     cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");
@@ -57,7 +57,7 @@ void cells_enlist_partner(struct bench_pair *pair, const struct bench_options *o
     struct birth birth = {.pid = getpid(), .fd = fd, .core = {pair->core[0], pair->core[1]}};
     birth.tiny = options->tiny;
 
-    void **region = bcr_rgalloc(sizeof birth, 0);
+    bcr_region region = bcr_rgalloc(sizeof birth, 0);
     cells_check(region != NULL, "bcr_rgalloc");
     memcpy(*region, &birth, sizeof birth);
     cells_check(bcr_enlist("", pair->core[1], ORDINAL_PARTNER, user->executable, region, bcr_FREE) == 0,
@@ -72,7 +72,7 @@ bool cells_be_partner(struct bench_pair *pair, struct cells_user *user)
 {
     struct birth birth;
     *user = (struct cells_user){.own = bcr_cce, .other = bcr_enlistor, .root = bcr_enlistor};
-    void **region = bcr_deq(bcr_cce, 0, bcr_BLOCK);
+    bcr_region region = bcr_deq(bcr_cce, 0, bcr_BLOCK);
     cells_check(region != NULL, "bcr_deq of the birth region");
     memcpy(&birth, *region, sizeof birth);
     cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");

@@ -11,13 +11,13 @@ void cells_stream_items(struct bench_pair *pair, struct bench_turn *turn)
 
     if (pair->side == 0) {
         for (long i = 0; i < turn->count; i++) {
-            void **region = cells_new(turn->size_bytes, (uint64_t)i);
+            bcr_region region = cells_new(turn->size_bytes, (uint64_t)i);
             cells_check(bcr_enq(region, user->other, CELL_ITEMS, bcr_FREE) == 0, "bcr_enq");
         }
         turn->op_count = turn->count;
     } else {
         for (long i = 0; i < turn->count; i++) {
-            void **region = bcr_deq(user->own, CELL_ITEMS, bcr_BLOCK);
+            bcr_region region = bcr_deq(user->own, CELL_ITEMS, bcr_BLOCK);
             cells_check(region != NULL, "bcr_deq");
             sum += *(const uint64_t *)*region;
             cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");
@@ -35,7 +35,7 @@ void cells_stream_bulk(struct bench_pair *pair, struct bench_turn *turn)
 
     if (pair->side == 0) {
         for (long i = 0; i < turn->count; i++) {
-            void **region = bcr_rgalloc((int)turn->size_bytes, 0);
+            bcr_region region = bcr_rgalloc((int)turn->size_bytes, 0);
             cells_check(region != NULL, "bcr_rgalloc");
             floor_bulk_write(*region, turn->size_bytes, (uint64_t)i);
             cells_check(bcr_enq(region, user->other, CELL_BULK, bcr_FREE) == 0, "bcr_enq");
@@ -46,7 +46,7 @@ void cells_stream_bulk(struct bench_pair *pair, struct bench_turn *turn)
     } else {
         bench_pair_align(pair);
         for (long i = 0; i < turn->count; i++) {
-            void **region = bcr_deq(user->own, CELL_BULK, bcr_BLOCK);
+            bcr_region region = bcr_deq(user->own, CELL_BULK, bcr_BLOCK);
             cells_check(region != NULL, "bcr_deq");
             sum += floor_bulk_read(*region, turn->size_bytes);
             cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");

@@ -35,7 +35,7 @@ static void mix(int *next)
 
 static void on_ring(int cell)
 {
-    void **region = bcr_deq(bcr_cce, cell, 0);
+    bcr_region region = bcr_deq(bcr_cce, cell, 0);
     cells_check(region != NULL, "bcr_deq");
     if (--runs_left == 0) {
         cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");
@@ -82,7 +82,7 @@ void handlers_no_ring(struct bench_pair *pair, struct bench_turn *turn)
 {
     if (pair->side != 0)
         return;
-    void **region = cells_new(turn->size_bytes, 0);
+    bcr_region region = cells_new(turn->size_bytes, 0);
     for (long i = 0; i < turn->count; i++) {
         int cell = CELL_LINE + (int)(i % RING_ACTORS);
         cells_check(bcr_enq(region, bcr_cce, cell, bcr_FREE) == 0, "bcr_enq");
@@ -109,7 +109,7 @@ static void check_runs(void)
 /* The same region again and again. If the cell has a handler, the take begins with it. */
 static void put_and_take(int cell, size_t size_bytes, long count)
 {
-    void **region = cells_new(size_bytes, 0);
+    bcr_region region = cells_new(size_bytes, 0);
     for (long i = 0; i < count; i++) {
         cells_check(bcr_enq(region, bcr_cce, cell, bcr_FREE) == 0, "bcr_enq");
         region = bcr_deq(bcr_cce, cell, 0);

@@ -25,19 +25,19 @@ static void begin(const struct bench_pair *pair, const struct bench_turn *turn)
     turn_now.total_ns = 0;
 }
 
-static void **take(int cell, int msec)
+static bcr_region take(int cell, int msec)
 {
-    void **region = bcr_deq(turn_now.user->own, cell, msec);
+    bcr_region region = bcr_deq(turn_now.user->own, cell, msec);
     cells_check(region != NULL, "bcr_deq");
     return region;
 }
 
-static void drop(void **region)
+static void drop(bcr_region region)
 {
     cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");
 }
 
-static void send(uint64_t value, int cce, int cell)
+static void send(uint64_t value, bcr_cce_id cce, int cell)
 {
     cells_check(bcr_enq(cells_new(turn_now.size_bytes, value), cce, cell, bcr_FREE) == 0, "bcr_enq");
 }
@@ -56,7 +56,7 @@ static void stop(void)
 
 static void on_ball(int cell)
 {
-    void **region = take(cell, 0);
+    bcr_region region = take(cell, 0);
     if (*(const uint64_t *)*region != turn_now.next)
         bench_fail("ball %llu arrived as %llu", (unsigned long long)turn_now.next,
                    (unsigned long long)*(const uint64_t *)*region);
@@ -85,14 +85,14 @@ static void ask(int cell)
 {
     for (uint64_t i = 0; i < turn_now.count; i++) {
         bench_busy_ns(SETTLE_NS);
-        void **region = cells_new(turn_now.size_bytes, 0);
+        bcr_region region = cells_new(turn_now.size_bytes, 0);
         *(int64_t *)*region = bench_now_ns();
         cells_check(bcr_enq(region, turn_now.user->other, cell, bcr_FREE) == 0, "bcr_enq");
         drop(take(CELL_HAND, bcr_BLOCK));
     }
 }
 
-static void answer(void **region, int64_t seen_ns)
+static void answer(bcr_region region, int64_t seen_ns)
 {
     turn_now.total_ns += seen_ns - *(const int64_t *)*region;
     drop(region);
@@ -125,7 +125,7 @@ void handlers_plain(struct bench_pair *pair, struct bench_turn *turn)
         ask(CELL_HAND);
     else
         for (long i = 0; i < turn->count; i++) {
-            void **region = take(CELL_HAND, bcr_BLOCK);
+            bcr_region region = take(CELL_HAND, bcr_BLOCK);
             int64_t seen_ns = bench_now_ns();
             answer(region, seen_ns);
         }

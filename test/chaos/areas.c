@@ -31,7 +31,7 @@ void do_area(void)
     atomic_store(&mine->cell, area[i].first);
     for (int n = 0; n < 3; n++) {
         const int cell = area[i].first + (int)any((unsigned)area[i].cells);
-        void **rgid = region_make(region_any_length());
+        bcr_region rgid = region_make(region_any_length());
         if (rgid != NULL && !worked(bcr_enq(rgid, bcr_cce, cell, bcr_FREE) == 0, "enq"))
             must(bcr_rgfree(rgid) == 0, "rgfree");
     }

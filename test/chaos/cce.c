@@ -89,7 +89,7 @@ static void enlist_wanted(const char *root)
         atomic_store(&board->place[place].wanted, 0);
         const int ordinal = place + CHAOS_CCES * made[place]++;
         snprintf(program, sizeof program, "%.*s%d.chaos", (int)(strrchr(root, '/') + 1 - root), root, place);
-        void **birth = region_make(BIRTH_BYTES);
+        bcr_region birth = region_make(BIRTH_BYTES);
         must(birth != NULL, "no room for a birth region");
         must(bcr_enlist(NULL, -1, ordinal, program, birth, bcr_FREE) == 0, "enlist");
     }
@@ -154,7 +154,7 @@ static void live(const char *program, bool root)
 
 void take_one(int cell)
 {
-    void **rgid = bcr_deq(bcr_cce, cell, 0);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, 0);
     if (worked(rgid != NULL, "deq in a handler"))
         region_check_and_free(rgid, "a handler's cell");
 }

@@ -42,9 +42,9 @@ int any_time(void);
 
 /* regions.c: each follows from its length and first word, and says so. NULL: no room in the own
  * account. */
-void **region_make(int length);
-void region_check(void **rgid, const char *where);
-void region_check_and_free(void **rgid, const char *where);
+bcr_region region_make(int length);
+void region_check(bcr_region rgid, const char *where);
+void region_check_and_free(bcr_region rgid, const char *where);
 int region_any_length(void);
 
 /* A handler: takes what has come. */

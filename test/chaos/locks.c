@@ -22,7 +22,7 @@ void do_lock(void)
 {
     const int lock = (int)any(CHAOS_LOCKS), cell = LOCKS + lock;
     atomic_store(&mine->cell, cell);
-    void **rgid = bcr_acqwl(keeper, cell, any(2) == 0 ? bcr_BLOCK : any_time());
+    bcr_region rgid = bcr_acqwl(keeper, cell, any(2) == 0 ? bcr_BLOCK : any_time());
     if (!worked(rgid != NULL, "acqwl"))
         return;
     hold(lock);
@@ -45,7 +45,7 @@ void do_read_lock(void)
 {
     const int cell = LOCKS + (int)any(CHAOS_LOCKS);
     atomic_store(&mine->cell, cell);
-    void **rgid = bcr_acqrl(keeper, cell, any_time());
+    bcr_region rgid = bcr_acqrl(keeper, cell, any_time());
     if (!worked(rgid != NULL, "acqrl"))
         return;
     region_check(rgid, "a read-locked cell");
@@ -56,12 +56,12 @@ void recover_locks(void)
 {
     for (int lock = 0; lock < CHAOS_LOCKS; lock++) {
         atomic_store(&mine->cell, LOCKS + lock);
-        void **rgid = bcr_acqrl(keeper, LOCKS + lock, 0);
+        bcr_region rgid = bcr_acqrl(keeper, LOCKS + lock, 0);
         if (rgid != NULL) {
             must(bcr_rlsrl(rgid) == 0, "rlsrl");
         } else if (!worked(false, "acqrl") && bcr_errno == bcrE_OWNERDEAD) {
             atomic_store(&board->holder[lock], 0);
-            void **fresh = region_make(LOCKED_BYTES);
+            bcr_region fresh = region_make(LOCKED_BYTES);
             must(fresh != NULL && bcr_write(fresh, keeper, LOCKS + lock, bcr_FREE) == 0, "put a fresh one");
             atomic_fetch_add(&board->owner_died, 1);
         }

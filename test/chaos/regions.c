@@ -14,9 +14,9 @@ static uint32_t word_at(uint32_t first, int length, int i)
 }
 
 /* Lengths are whole words. The first eight words and the last are looked at. */
-void **region_make(int length)
+bcr_region region_make(int length)
 {
-    void **rgid = bcr_rgalloc(length, 0);
+    bcr_region rgid = bcr_rgalloc(length, 0);
     if (!worked(rgid != NULL, "rgalloc"))
         return NULL;
     uint32_t *word = *rgid;
@@ -28,7 +28,7 @@ void **region_make(int length)
     return rgid;
 }
 
-void region_check(void **rgid, const char *where)
+void region_check(bcr_region rgid, const char *where)
 {
     must(rgid != NULL, where);
     const int length = bcr_rglen(rgid, NULL), words = length / 4;
@@ -43,7 +43,7 @@ void region_check(void **rgid, const char *where)
     _exit(3);
 }
 
-void region_check_and_free(void **rgid, const char *where)
+void region_check_and_free(bcr_region rgid, const char *where)
 {
     region_check(rgid, where);
     must(bcr_rgfree(rgid) == 0, "rgfree");
@@ -63,15 +63,15 @@ int peer_at(int place)
 }
 
 /* Puts it, or frees it. */
-static void give(void **rgid, int cce, int cell)
+static void give(bcr_region rgid, bcr_cce_id cce, int cell)
 {
     if (!worked(bcr_enq(rgid, cce, cell, bcr_FREE) == 0, "enq"))
         must(bcr_rgfree(rgid) == 0, "rgfree of what was not put");
 }
 
-static void take(int cce, int cell, const char *where)
+static void take(bcr_cce_id cce, int cell, const char *where)
 {
-    void **rgid = bcr_deq(cce, cell, any_time());
+    bcr_region rgid = bcr_deq(cce, cell, any_time());
     if (worked(rgid != NULL, "deq"))
         region_check_and_free(rgid, where);
 }
@@ -79,7 +79,7 @@ static void take(int cce, int cell, const char *where)
 void do_many(void)
 {
     int cells[8], count = 1 + (int)any(4);
-    void **rgid = region_make(region_any_length());
+    bcr_region rgid = region_make(region_any_length());
     if (rgid == NULL)
         return;
     for (int i = 0; i < count; i++) {
@@ -96,7 +96,7 @@ void do_many(void)
 void do_share(void)
 {
     const int cell = MANY + (int)any(4);
-    void **rgid = region_make(region_any_length());
+    bcr_region rgid = region_make(region_any_length());
     if (rgid != NULL && worked(bcr_enq(rgid, keeper, cell, bcr_NOFREE) == 0, "enq")) {
         if (any(2) == 0 && worked(bcr_rgmod(rgid) == 0, "rgmod"))
             memset(*rgid, 0, 4); /* nobody else sees this */
@@ -112,19 +112,19 @@ void do_long(void)
     const int cell = LONG + (int)any(3);
     atomic_store(&mine->cell, cell);
     if (any(3) == 0) {
-        void **rgid = region_make(4 * (1 + (int)any(30000)));
+        bcr_region rgid = region_make(4 * (1 + (int)any(30000)));
         if (rgid != NULL && !worked(bcr_write(rgid, keeper, cell, bcr_FREE) == 0, "write"))
             must(bcr_rgfree(rgid) == 0, "rgfree of what was not written");
         return;
     }
-    void **rgid = bcr_read(keeper, cell, any_time());
+    bcr_region rgid = bcr_read(keeper, cell, any_time());
     if (worked(rgid != NULL, "read"))
         region_check_and_free(rgid, "a long one");
 }
 
 void do_handled(void)
 {
-    void **rgid = region_make(region_any_length());
+    bcr_region rgid = region_make(region_any_length());
     if (rgid != NULL)
         give(rgid, keeper, HANDLED);
 }
@@ -136,7 +136,7 @@ void do_peer(void)
     if (peer < 0)
         return;
     atomic_store(&mine->cell, cell);
-    void **rgid = any(2) == 0 ? region_make(region_any_length()) : NULL;
+    bcr_region rgid = any(2) == 0 ? region_make(region_any_length()) : NULL;
     if (rgid != NULL)
         give(rgid, peer, cell);
     else if (cell != OWN_HANDLED)

@@ -11,7 +11,7 @@ enum { ROOT_BYTES = 4 << 20, LOCKED_BYTES = 64 };
 
 static void put_token(uint32_t number)
 {
-    void **rgid = bcr_rgalloc(sizeof(struct token), 0);
+    bcr_region rgid = bcr_rgalloc(sizeof(struct token), 0);
     must(rgid != NULL, "rgalloc of a token");
     struct token *token = *rgid;
     *token =
@@ -39,14 +39,14 @@ void shared_make(void)
     for (uint32_t number = 0; number < CHAOS_TOKENS; number++)
         put_token(number);
     for (int lock = 0; lock < CHAOS_LOCKS; lock++) {
-        void **rgid = region_make(LOCKED_BYTES);
+        bcr_region rgid = region_make(LOCKED_BYTES);
         must(rgid != NULL && bcr_enq(rgid, bcr_cce, LOCKS + lock, bcr_FREE) == 0, "put what is locked");
     }
 }
 
 void cell_empty(int cell)
 {
-    for (void **rgid; (rgid = bcr_deq(bcr_cce, cell, 0)) != NULL;)
+    for (bcr_region rgid; (rgid = bcr_deq(bcr_cce, cell, 0)) != NULL;)
         must(bcr_rgfree(rgid) == 0, "rgfree");
     (void)worked(false, "deq");
 }
@@ -55,10 +55,10 @@ void cell_empty(int cell)
  * new ones in their places. */
 static int count_tokens(void)
 {
-    void **found[CHAOS_TOKENS] = {NULL};
+    bcr_region found[CHAOS_TOKENS] = {NULL};
     int missing = 0;
     for (int cell = TOKENS; cell < LOCKS; cell++) {
-        for (void **rgid; (rgid = bcr_deq(bcr_cce, cell, 0)) != NULL;) {
+        for (bcr_region rgid; (rgid = bcr_deq(bcr_cce, cell, 0)) != NULL;) {
             token_check(rgid);
             const struct token *token = *rgid;
             if (found[token->number] != NULL) {

@@ -20,7 +20,7 @@ static _Noreturn void wrong(const struct token *token, const char *what)
     _exit(3);
 }
 
-void token_check(void **rgid)
+void token_check(bcr_region rgid)
 {
     const struct token *token = *rgid;
     must(bcr_rglen(rgid, NULL) == (int)sizeof *token, "a token's length");
@@ -33,7 +33,7 @@ void token_check(void **rgid)
 }
 
 /* Every other becomes one of this CCE's own heap, where that has room. */
-static void use(void **rgid)
+static void use(bcr_region rgid)
 {
     token_check(rgid);
     if (any(2) == 0 && worked(bcr_rgmod(rgid) == 0, "rgmod")) {
@@ -44,7 +44,7 @@ static void use(void **rgid)
 }
 
 /* There is room for all in TOKENS, twice. */
-static void put_back(void **rgid)
+static void put_back(bcr_region rgid)
 {
     use(rgid);
     const int cell = TOKENS + (int)any(4);
@@ -64,14 +64,14 @@ void do_token(void)
     const int cell = TOKENS + (int)any(4);
     atomic_store(&mine->cell, cell);
     risk(1);
-    void **rgid = bcr_deq(keeper, cell, any_time());
+    bcr_region rgid = bcr_deq(keeper, cell, any_time());
     if (worked(rgid != NULL, "deq of a token"))
         put_back(rgid);
     risk(0);
 }
 
 /* The end of a pending get, in one way or another. */
-static void end_pending(void **rgid, int msec)
+static void end_pending(bcr_region rgid, int msec)
 {
     const int came = bcr_rgwait(rgid, msec, 1);
     if (came == 1)
@@ -82,7 +82,7 @@ static void end_pending(void **rgid, int msec)
 
 void do_pending(void)
 {
-    void **rgid[AT_ONCE];
+    bcr_region rgid[AT_ONCE];
     int count = 0, ready;
     risk(AT_ONCE);
     for (int i = 0; i < AT_ONCE; i++) {
@@ -109,7 +109,8 @@ void do_three(void)
     const int cell = THREE + (int)any(3);
     atomic_store(&mine->cell, cell);
     risk(1);
-    void **rgid = any(2) == 0 ? bcr_deq(keeper, cell, any_time()) : bcr_deq(keeper, TOKENS + (int)any(4), 0);
+    bcr_region rgid =
+        any(2) == 0 ? bcr_deq(keeper, cell, any_time()) : bcr_deq(keeper, TOKENS + (int)any(4), 0);
     if (worked(rgid != NULL, "deq of a token")) {
         use(rgid);
         if (!worked(bcr_enq(rgid, keeper, THREE + (int)any(3), bcr_FREE) == 0, "enq among three"))

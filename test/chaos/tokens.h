@@ -15,6 +15,6 @@ static inline uint32_t token_sum(const struct token *token)
 }
 
 /* Ends this CCE unless it is one of those that are under way. */
-void token_check(void **rgid);
+void token_check(bcr_region rgid);
 
 #endif

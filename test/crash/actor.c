@@ -45,11 +45,11 @@ static void fill(uint32_t *word, int length, uint32_t first)
     word[words - 1] = first + (uint32_t)(words - 1);
 }
 
-static void **make(struct actor *actor)
+static bcr_region make(struct actor *actor)
 {
     static const int sizes[] = {8, 8, 8, 8, 8, 8, 32, 32, 32, 40, 40, 200, 200, 1000, 5000, 70000};
     int length = sizes[below(actor, sizeof sizes / sizeof sizes[0])];
-    void **rgid = bcr_rgalloc(length, 0);
+    bcr_region rgid = bcr_rgalloc(length, 0);
     if (rgid == NULL) {
         if (bcr_errno != bcrE_NOMEM)
             refuse("rgalloc", bcr_errno);
@@ -60,7 +60,7 @@ static void **make(struct actor *actor)
     return rgid;
 }
 
-static void **whole(void **rgid)
+static bcr_region whole(bcr_region rgid)
 {
     int words = bcr_rglen(rgid, NULL) / 4;
     const uint32_t *word = *rgid;
@@ -87,7 +87,7 @@ static void expect(const char *what)
     }
 }
 
-static void drop(void **rgid)
+static void drop(bcr_region rgid)
 {
     if (rgid != NULL && bcr_rgfree(rgid) != 0)
         expect("rgfree");
@@ -95,7 +95,7 @@ static void drop(void **rgid)
 
 /* A cell of somebody, half the time of the same one, so that they meet. False if nobody is
  * there. */
-static bool somebody(struct actor *actor, int *cce, int *cell)
+static bool somebody(struct actor *actor, bcr_cce_id *cce, int *cell)
 {
     bool busy = below(actor, 2) == 0;
     uint32_t index = bcri_load(&actor->arena->index[busy ? 0 : below(actor, MEMBERS)]);
@@ -103,19 +103,19 @@ static bool somebody(struct actor *actor, int *cce, int *cell)
     return index != 0 && bcri_cce_id_of_index(actor->ctx, index, cce) == 0;
 }
 
-static void keep(struct actor *actor, void **rgid)
+static void keep(struct actor *actor, bcr_region rgid)
 {
-    void ***place = &actor->held[below(actor, BAG)];
+    bcr_region *place = &actor->held[below(actor, BAG)];
     if (rgid == NULL)
         return;
     drop(*place);
     *place = whole(rgid);
 }
 
-static void put(struct actor *actor, int cce, int cell, int qlike, int nofree)
+static void put(struct actor *actor, bcr_cce_id cce, int cell, int qlike, int nofree)
 {
-    void ***place = &actor->held[below(actor, BAG)];
-    void **rgid = *place != NULL && below(actor, 4) == 0 ? *place : make(actor);
+    bcr_region *place = &actor->held[below(actor, BAG)];
+    bcr_region rgid = *place != NULL && below(actor, 4) == 0 ? *place : make(actor);
     if (rgid == NULL)
         return;
     if (rgid == *place)
@@ -128,9 +128,9 @@ static void put(struct actor *actor, int cce, int cell, int qlike, int nofree)
     }
 }
 
-static void get(struct actor *actor, int cce, int cell, int qlike, int msec)
+static void get(struct actor *actor, bcr_cce_id cce, int cell, int qlike, int msec)
 {
-    void **rgid = bcr_get(qlike, cce, cell, msec);
+    bcr_region rgid = bcr_get(qlike, cce, cell, msec);
     if (rgid == NULL)
         expect("get");
     else if (below(actor, 3) == 0)
@@ -141,7 +141,7 @@ static void get(struct actor *actor, int cce, int cell, int qlike, int msec)
 
 static void change(struct actor *actor)
 {
-    void **rgid = actor->held[below(actor, BAG)];
+    bcr_region rgid = actor->held[below(actor, BAG)];
     if (rgid == NULL)
         return;
     if (bcr_rgmod(rgid) != 0) {
@@ -151,9 +151,9 @@ static void change(struct actor *actor)
     fill(*rgid, bcr_rglen(rgid, NULL), 77);
 }
 
-static void lock(struct actor *actor, int cce, int cell)
+static void lock(struct actor *actor, bcr_cce_id cce, int cell)
 {
-    void **rgid = bcr_acqwl(cce, cell, below(actor, 512) == 0);
+    bcr_region rgid = bcr_acqwl(cce, cell, below(actor, 512) == 0);
     if (rgid == NULL) {
         expect("acqwl");
         return;
@@ -175,13 +175,13 @@ static void putm(struct actor *actor)
     for (int i = 0; i < CELLS; i++)
         if (somebody(actor, &cells[2 * count], &cells[2 * count + 1]))
             count++;
-    void **rgid = make(actor);
+    bcr_region rgid = make(actor);
     if (rgid != NULL && bcr_enqm(rgid, count, cells, bcr_FREE) != 0)
         expect("putm");
 }
 
 /* Handlers may run meanwhile, and fill the place. */
-static void put_back(void ***place, void **rgid)
+static void put_back(bcr_region *place, bcr_region rgid)
 {
     if (*place == NULL)
         *place = rgid;
@@ -189,9 +189,9 @@ static void put_back(void ***place, void **rgid)
         drop(rgid);
 }
 
-static void later(struct actor *actor, int cce, int cell)
+static void later(struct actor *actor, bcr_cce_id cce, int cell)
 {
-    void ***place = &actor->pending[below(actor, BAG)], **rgid = *place;
+    bcr_region *place = &actor->pending[below(actor, BAG)], rgid = *place;
     *place = NULL;
     if (rgid == NULL) {
         rgid = below(actor, 8) == 0 ? bcr_acqwl(cce, cell, bcr_PENDING)
@@ -223,7 +223,8 @@ static void count_invocations(struct actor *actor, int change)
 
 static void one_call(struct actor *actor)
 {
-    int cce, cell;
+    bcr_cce_id cce;
+    int cell;
     if (!somebody(actor, &cce, &cell))
         return;
     (void)bcr_putwait(below(actor, 512) == 0);

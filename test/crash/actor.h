@@ -4,6 +4,7 @@
 #ifndef BCR_TEST_CRASH_ACTOR_H
 #define BCR_TEST_CRASH_ACTOR_H
 
+#include <bcr/types.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,8 +32,8 @@ struct actor {
     uint64_t random, seed;
     bool marked;   /* its cells have handlers */
     int under_way; /* invocations of handlers */
-    void **held[BAG];
-    void **pending[BAG];
+    bcr_region held[BAG];
+    bcr_region pending[BAG];
 };
 
 /* The body of a member's process. */

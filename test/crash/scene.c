@@ -31,15 +31,15 @@ void as_peer(struct scene *scene)
     scene->home = scene->peer_home;
 }
 
-void **large(int value, int length_bytes)
+bcr_region large(int value, int length_bytes)
 {
-    void **rgid = bcr_rgalloc(length_bytes, 0);
+    bcr_region rgid = bcr_rgalloc(length_bytes, 0);
     CHECK(rgid != NULL);
     memcpy(*rgid, &value, sizeof value);
     return rgid;
 }
 
-void **number(int value)
+bcr_region number(int value)
 {
     return large(value, (int)sizeof value);
 }
@@ -48,7 +48,7 @@ static struct bcri_slot_shm *waiting_put(struct scene *scene, int value)
 {
     struct bcri_resolved *resolved;
     struct bcri_slot_shm *request;
-    void **rgid = number(value);
+    bcr_region rgid = number(value);
     CHECK_INT(bcri_resolved_find(scene->peer, scene->home, scene->cell, &resolved), 0);
     CHECK_INT(bcri_putwait_begin(scene->peer, false,
                                  bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word)),
@@ -62,7 +62,7 @@ static void give_back(struct scene *scene, int value)
 {
     /* As a write lock that finds no memory for its copy. */
     CHECK_INT(bcr_enq(number(value), scene->home, scene->cell, bcr_FREE), 0);
-    void **rgid = bcr_deq(scene->home, scene->cell, 0);
+    bcr_region rgid = bcr_deq(scene->home, scene->cell, 0);
     struct bcri_resolved *resolved;
     CHECK_INT(bcri_resolved_find(scene->peer, scene->home, scene->cell, &resolved), 0);
     bcri_store(&((struct bcri_slot_shm *)(void *)rgid)->cell, resolved->ref);
@@ -110,7 +110,7 @@ static void fill(struct scene *scene)
         die_with_lock(scene);
     as_peer(scene);
     /* Given back in the end, but taken first: the youngest is given back first. */
-    void **taken[SCENE_IDS];
+    bcr_region taken[SCENE_IDS];
     for (int i = 0; i < s->given_back; i++) {
         give_back(scene, 61 + i);
         taken[i] = scene->id[0];
@@ -129,8 +129,8 @@ static void fill(struct scene *scene)
         scene_fall_asleep(scene);
     as_peer(scene);
     for (const char *w = s->waiters; w != NULL && *w != '\0'; w++) {
-        void **id = *w == 'L' ? bcr_acqwl(scene->home, scene->cell, bcr_PENDING)
-                              : bcr_get(*w == 'T', scene->home, scene->cell, bcr_PENDING);
+        bcr_region id = *w == 'L' ? bcr_acqwl(scene->home, scene->cell, bcr_PENDING)
+                                  : bcr_get(*w == 'T', scene->home, scene->cell, bcr_PENDING);
         CHECK(id != NULL);
         scene->waiter[scene->waiters++] = id;
     }

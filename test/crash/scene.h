@@ -40,7 +40,7 @@ struct scene {
     int owner_home, peer_home; /* how each calls the CCE with the cells */
     uint32_t home_index, owner_index, peer_index, victim_index;
     pid_t victim;
-    void **waiter[SCENE_IDS];
+    bcr_region waiter[SCENE_IDS];
     int waiters;
     struct bcri_slot_shm *put[SCENE_IDS];
     int puts;
@@ -52,8 +52,8 @@ struct scene {
 
     /* of the victim, or of whom `as_...` has made the thread */
     int home, cell, cell2;
-    void **id[SCENE_IDS];
-    void **kept; /* of the peer: freed when the dead is buried */
+    bcr_region id[SCENE_IDS];
+    bcr_region kept; /* of the peer: freed when the dead is buried */
 };
 
 struct scenario {
@@ -112,10 +112,10 @@ void scene_test(const struct scenario *scenario);
 /* For the hooks: the thread becomes owner or peer. */
 void as_owner(struct scene *scene);
 void as_peer(struct scene *scene);
-void **number(int value);
+bcr_region number(int value);
 /* A region of `length` bytes that begins with `value`. */
-void **large(int value, int length_bytes);
+bcr_region large(int value, int length_bytes);
 /* What it holds; freed. */
-int value_of(void **rgid);
+int value_of(bcr_region rgid);
 
 #endif

@@ -41,7 +41,7 @@ static inline bool zap(struct scene *scene)
 }
 static inline bool lock_and_release(struct scene *scene)
 {
-    void **rgid = bcr_acqwl(scene->home, scene->cell, 0);
+    bcr_region rgid = bcr_acqwl(scene->home, scene->cell, 0);
     return rgid == NULL || bcr_rlswl(rgid, scene->home, scene->cell) == 0;
 }
 

@@ -14,14 +14,14 @@
 
 enum { FD_MSEC = 20000 }; /* until a descriptor that is owed counts as forgotten */
 
-static int peek(void **rgid)
+static int peek(bcr_region rgid)
 {
     int value;
     memcpy(&value, *rgid, sizeof value);
     return value;
 }
 
-int value_of(void **rgid)
+int value_of(bcr_region rgid)
 {
     int value = peek(rgid);
     CHECK_INT(bcr_rgfree(rgid), 0);
@@ -77,7 +77,7 @@ static void see_puts(struct scene *scene, struct line *line)
 
 static void see_cell(struct scene *scene, struct line *line, int cell)
 {
-    void **rgid;
+    bcr_region rgid;
     as_owner(scene);
     while ((rgid = bcr_deq(scene->home, cell, 0)) != NULL)
         scene_add(line, " %d", value_of(rgid));
@@ -138,7 +138,7 @@ void scene_go_on(struct scene *scene)
         return;
     for (int cell = scene->cell; cell <= scene->cell2; cell++) {
         as_peer(scene);
-        void **early = bcr_deq(scene->home, cell, bcr_PENDING);
+        bcr_region early = bcr_deq(scene->home, cell, bcr_PENDING);
         if (early == NULL && bcr_errno != bcrE_OWNERDEAD)
             FAIL("%s: a get afterwards: %s", scene_position, bcr_strerror(bcr_errno));
         as_owner(scene);
@@ -152,7 +152,7 @@ void scene_go_on(struct scene *scene)
         if (scene->scenario->nrgns < 0)
             continue;
         CHECK_INT(bcr_write(number(8), scene->home, cell, bcr_FREE), 0);
-        void **read = bcr_read(scene->home, cell, 0);
+        bcr_region read = bcr_read(scene->home, cell, 0);
         CHECK(read != NULL);
         CHECK_INT(value_of(read), 8);
         as_owner(scene);
@@ -166,7 +166,7 @@ void scene_go_on(struct scene *scene)
 /* Each block of a survivor's heap is free again. */
 static void memory_is_home(struct bcri_ctx *ctx)
 {
-    void **rgid[SCENE_BLOCKS + 1];
+    bcr_region rgid[SCENE_BLOCKS + 1];
     int count = 0;
     bcri_self_set(ctx);
     while (count <= SCENE_BLOCKS && (rgid[count] = bcr_rgalloc(8, 0)) != NULL)

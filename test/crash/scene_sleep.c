@@ -32,7 +32,7 @@ static void *sleep_in_call(void *arg)
         if (bcr_enq(number(SCENE_SLEEPERS_PUT), sleeper->home, sleeper->cell, bcr_FREE) != 0)
             sleeper->error = bcr_errno;
     } else {
-        void **rgid = bcr_get(sleeper->call == 'T', sleeper->home, sleeper->cell, bcr_BLOCK);
+        bcr_region rgid = bcr_get(sleeper->call == 'T', sleeper->home, sleeper->cell, bcr_BLOCK);
         if (rgid != NULL)
             sleeper->value = value_of(rgid);
         else

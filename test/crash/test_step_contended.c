@@ -31,26 +31,26 @@ static bool write_free(struct scene *scene)
 }
 static bool deq(struct scene *scene)
 {
-    (void)bcr_deq(scene->home, scene->cell, 0);
+    (void)(bcr_deq(scene->home, scene->cell, 0) != NULL);
     return true;
 }
 static bool deq_wait(struct scene *scene)
 {
-    void **rgid = bcr_deq(scene->home, scene->cell, 5);
+    bcr_region rgid = bcr_deq(scene->home, scene->cell, 5);
     if (rgid != NULL)
         (void)bcr_rgfree(rgid);
     return true;
 }
 static bool read_wait(struct scene *scene)
 {
-    void **rgid = bcr_read(scene->home, scene->cell, 5);
+    bcr_region rgid = bcr_read(scene->home, scene->cell, 5);
     if (rgid != NULL)
         (void)bcr_rgfree(rgid);
     return true;
 }
 static bool lock_and_release(struct scene *scene)
 {
-    void **rgid = bcr_acqwl(scene->home, scene->cell, 5);
+    bcr_region rgid = bcr_acqwl(scene->home, scene->cell, 5);
     if (rgid != NULL)
         (void)bcr_rlswl(rgid, scene->home, scene->cell);
     return true;
@@ -72,13 +72,13 @@ static bool wait_for(struct scene *scene)
 /* What the other one does. Its regions are its own or the victim's. */
 static void fills(struct scene *scene)
 {
-    void **rgid = bcr_rgalloc(8, 0);
+    bcr_region rgid = bcr_rgalloc(8, 0);
     if (rgid != NULL && bcr_enq(rgid, scene->home, scene->cell, bcr_FREE) != 0)
         (void)bcr_rgfree(rgid);
 }
 static void takes(struct scene *scene)
 {
-    void **rgid = bcr_deq(scene->home, scene->cell, 1);
+    bcr_region rgid = bcr_deq(scene->home, scene->cell, 1);
     if (rgid != NULL)
         (void)bcr_rgfree(rgid);
 }
@@ -89,7 +89,7 @@ static void puts_and_takes(struct scene *scene)
 }
 static void reads_and_writes(struct scene *scene)
 {
-    void **rgid = bcr_rgalloc(8, 0);
+    bcr_region rgid = bcr_rgalloc(8, 0);
     if (rgid != NULL && bcr_write(rgid, scene->home, scene->cell, bcr_FREE) != 0)
         (void)bcr_rgfree(rgid);
     rgid = bcr_read(scene->home, scene->cell, 1);
@@ -98,7 +98,7 @@ static void reads_and_writes(struct scene *scene)
 }
 static void locks(struct scene *scene)
 {
-    void **rgid = bcr_acqwl(scene->home, scene->cell, 1);
+    bcr_region rgid = bcr_acqwl(scene->home, scene->cell, 1);
     if (rgid != NULL && bcr_rlswl(rgid, scene->home, scene->cell) != 0)
         (void)bcr_rgfree(rgid);
 }

@@ -10,7 +10,7 @@ static int runs;
 
 static void take_one(int cell)
 {
-    void **rgid = bcr_deq(bcr_cce, cell, 0);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, 0);
     runs++;
     if (rgid != NULL)
         CHECK_INT(bcr_rgfree(rgid), 0);
@@ -18,7 +18,7 @@ static void take_one(int cell)
 static void wait_at_the_other(int cell)
 {
     take_one(cell);
-    void **rgid = bcr_deq(bcr_cce, now->cell2, bcr_BLOCK);
+    bcr_region rgid = bcr_deq(bcr_cce, now->cell2, bcr_BLOCK);
     CHECK(rgid != NULL);
     CHECK_INT(bcr_rgfree(rgid), 0);
 }

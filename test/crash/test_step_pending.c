@@ -53,7 +53,7 @@ static void put_three(struct scene *scene)
 static void put_one_that_is_shared(struct scene *scene)
 {
     as_peer(scene);
-    void **rgid = number(9);
+    bcr_region rgid = number(9);
     const int cells[] = {scene->home, scene->cell, scene->home, scene->cell2};
     CHECK_INT(bcr_enqm(rgid, 2, cells, bcr_FREE), 0);
 }

@@ -247,17 +247,17 @@ static bool try_write(struct scene *scene)
 }
 static bool try_deq(struct scene *scene)
 {
-    (void)bcr_deq(scene->home, scene->cell, 0);
+    (void)(bcr_deq(scene->home, scene->cell, 0) != NULL);
     return true;
 }
 static bool try_deq_waiting(struct scene *scene)
 {
-    (void)bcr_deq(scene->home, scene->cell, 5);
+    (void)(bcr_deq(scene->home, scene->cell, 5) != NULL);
     return true;
 }
 static void puts_and_takes(struct scene *scene)
 {
-    void **rgid = bcr_rgalloc(8, 0);
+    bcr_region rgid = bcr_rgalloc(8, 0);
     if (rgid != NULL && bcr_enq(rgid, scene->home, scene->cell, bcr_FREE) != 0)
         (void)bcr_rgfree(rgid);
     rgid = bcr_deq(scene->home, scene->cell, 0);

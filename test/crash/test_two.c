@@ -10,7 +10,7 @@ static bool lock_and_keep(struct scene *scene)
 }
 static bool drop_shared(struct scene *scene)
 {
-    void **rgid = bcr_read(scene->home, scene->cell, 0);
+    bcr_region rgid = bcr_read(scene->home, scene->cell, 0);
     return rgid == NULL || bcr_rgfree(rgid) == 0;
 }
 

@@ -227,9 +227,9 @@ static void each_copy(void (*use)(const struct copy *copy, int archtype, FILE *f
     }
 }
 
-static void **new_region(int length, int archtype)
+static bcr_region new_region(int length, int archtype)
 {
-    void **rgid = bcr_rgalloc(length, archtype);
+    bcr_region rgid = bcr_rgalloc(length, archtype);
     if (rgid == NULL)
         fail("no region of %d bytes: %s", length, bcr_strerror(bcr_errno));
     memset(*rgid, REGION_FILL, (size_t)length);
@@ -237,19 +237,19 @@ static void **new_region(int length, int archtype)
 }
 
 /* A region that holds what a copy makes. */
-static void **made(const struct copy *copy, int archtype)
+static bcr_region made(const struct copy *copy, int archtype)
 {
     int size = bcr_copytosz(copy->desc, copy->repl, archtype, copy->offset, NULL, copy->length);
     if (size < 2)
         fail("%s: its size is %d: %s", copy->name, size, bcr_strerror(bcr_errno));
-    void **rgid = new_region(size - 2, archtype);
+    bcr_region rgid = new_region(size - 2, archtype);
     int result = bcr_copyto(copy->desc, copy->repl, rgid, copy->offset, copy->user, copy->length);
     if (result < 2)
         fail("%s: copied in with %d: %s", copy->name, result, bcr_strerror(bcr_errno));
     return rgid;
 }
 
-static void print(const char *name, void **rgid)
+static void print(const char *name, bcr_region rgid)
 {
     int length = bcr_rglen(rgid, NULL);
     const unsigned char *bytes = *rgid;
@@ -260,7 +260,7 @@ static void print(const char *name, void **rgid)
 }
 
 /* The next line of a file: a region of that archtype with its bytes. */
-static void **read_region(FILE *file, const char *name, int archtype)
+static bcr_region read_region(FILE *file, const char *name, int archtype)
 {
     static char line[3 * REGION_MAX];
     static unsigned char bytes[REGION_MAX];
@@ -271,7 +271,7 @@ static void **read_region(FILE *file, const char *name, int archtype)
     unsigned byte;
     for (const char *at = line + named + 1; sscanf(at, " %2x%n", &byte, &used) == 1; at += used)
         bytes[length++] = (unsigned char)byte;
-    void **rgid = new_region(length, archtype);
+    bcr_region rgid = new_region(length, archtype);
     memcpy(*rgid, bytes, (size_t)length);
     return rgid;
 }
@@ -279,7 +279,7 @@ static void **read_region(FILE *file, const char *name, int archtype)
 static void make_one(const struct copy *copy, int archtype, FILE *file)
 {
     (void)file;
-    void **rgid = made(copy, archtype);
+    bcr_region rgid = made(copy, archtype);
     print(copy->name, rgid);
     bcr_rgfree(rgid);
 }
@@ -289,7 +289,7 @@ static void make_one(const struct copy *copy, int archtype, FILE *file)
 static void read_one(const struct copy *copy, int archtype, FILE *file)
 {
     static unsigned char user[REGION_MAX];
-    void **rgid = read_region(file, copy->name, archtype), **own = made(copy, 0);
+    bcr_region rgid = read_region(file, copy->name, archtype), own = made(copy, 0);
     memset(user, USER_FILL, sizeof user);
     int result = bcr_copyfm(copy->desc, copy->repl, rgid, copy->offset, user, copy->length);
     if (result != 2)
@@ -298,7 +298,7 @@ static void read_one(const struct copy *copy, int archtype, FILE *file)
         if (user[i] != copy->user[i])
             fail("%s: byte %d of %d in memory: wanted %02x, got %02x", copy->name, i, copy->length,
                  copy->user[i], user[i]);
-    void **moved = new_region(bcr_rglen(own, NULL), 0);
+    bcr_region moved = new_region(bcr_rglen(own, NULL), 0);
     result = bcr_copytofm(copy->desc, copy->repl, moved, copy->offset, rgid, copy->offset);
     if (result != 2)
         fail("%s: copied between regions with %d: %s", copy->name, result, bcr_strerror(bcr_errno));
@@ -361,7 +361,7 @@ static void print_wide(void)
     for (int i = 0; i < WIDE; i++) {
         int size = may_be_wide[i].size;
         set_wide(desc, &copy, may_be_wide[i].name, may_be_wide[i].type, size, beyond(size));
-        void **rgid = made(&copy, 0);
+        bcr_region rgid = made(&copy, 0);
         print(copy.name, rgid);
         bcr_rgfree(rgid);
     }
@@ -381,7 +381,7 @@ static int read_wide(int archtype, FILE *file)
     for (int i = 0; i < WIDE; i++) {
         int there = size_in(archtype, may_be_wide[i].type);
         set_wide(desc, &copy, may_be_wide[i].name, may_be_wide[i].type, may_be_wide[i].size, beyond(there));
-        void **rgid = read_region(file, copy.name, archtype);
+        bcr_region rgid = read_region(file, copy.name, archtype);
         memset(user, USER_FILL, sizeof user);
         int result = bcr_copyfm(desc, 1, rgid, 0, user, copy.length);
         if (there > may_be_wide[i].size) {
@@ -407,7 +407,7 @@ static int refuse_wide(int archtype)
         if (size_in(archtype, may_be_wide[i].type) >= size)
             continue;
         set_wide(desc, &copy, may_be_wide[i].name, may_be_wide[i].type, size, beyond(size));
-        void **rgid = new_region(64, archtype);
+        bcr_region rgid = new_region(64, archtype);
         const unsigned char *bytes = *rgid;
         check_refused(&copy, bcr_copyto(desc, 1, rgid, 0, copy.user, copy.length));
         for (int k = 1; k < 64; k++)
@@ -443,7 +443,7 @@ static FILE *opened(const char *path)
 static void take_identity(const char *path)
 {
     FILE *file = opened(path);
-    void **rgid = read_region(file, "identity", 0);
+    bcr_region rgid = read_region(file, "identity", 0);
     fclose(file);
     if (bcr_copyfm(bcrT_1CCE, 1, rgid, 0, &own_id, sizeof own_id) != 2)
         fail("the identity is none: %s", bcr_strerror(bcr_errno));
@@ -463,7 +463,7 @@ int main(int argc, char **argv)
     if (is(argc, argv, "archtype", 0)) {
         printf("%#x\n", (unsigned)bcr_archtype);
     } else if (is(argc, argv, "identity", 0)) {
-        void **rgid = new_region(16, 0);
+        bcr_region rgid = new_region(16, 0);
         if (bcr_copyto(bcrT_1CCE, 1, rgid, 0, &bcr_cce, sizeof bcr_cce) != 2)
             fail("no identity: %s", bcr_strerror(bcr_errno));
         print("identity", rgid);

@@ -29,7 +29,7 @@ static void add_chain(struct values *values, bcri_ref ref)
     }
 }
 
-int queue_values(struct bcri_ctx *watcher, int cce, int cell, int *value, int room)
+int queue_values(struct bcri_ctx *watcher, bcr_cce_id cce, int cell, int *value, int room)
 {
     struct values values = {.ctx = watcher, .value = value, .room = room};
     struct bcri_resolved *resolved;

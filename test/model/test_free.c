@@ -101,9 +101,9 @@ static void note(struct log *log, struct message entry)
     log->entry[log->count++] = entry;
 }
 
-static void **message(uint32_t number)
+static bcr_region message(uint32_t number)
 {
-    void **rgid = bcr_rgalloc((int)sizeof(struct message), 0);
+    bcr_region rgid = bcr_rgalloc((int)sizeof(struct message), 0);
     CHECK(rgid != NULL);
     *(struct message *)*rgid = (struct message){(uint32_t)me->self, number};
     return rgid;
@@ -114,7 +114,7 @@ static void **message(uint32_t number)
 /* `number` may be 0. */
 static void send_to(int member, int cell, bool write, uint32_t number)
 {
-    void **rgid = message(number);
+    bcr_region rgid = message(number);
     if (bcr_put(!write, rgid, me->cce[member], cell, bcr_FREE) == 0) {
         if (cell != STOCK)
             requested(member, cell);
@@ -127,7 +127,7 @@ static void send_to(int member, int cell, bool write, uint32_t number)
 static void send_to_all(uint32_t number)
 {
     int cells[2 * MEMBERS];
-    void **rgid = message(number);
+    bcr_region rgid = message(number);
     for (int i = 0; i < MEMBERS; i++) {
         cells[2 * i] = me->cce[i];
         cells[2 * i + 1] = FIRST + i % 2;
@@ -145,7 +145,7 @@ static void send_to_all(uint32_t number)
 static void take_from_stock(int member, int msec)
 {
     requested(member, STOCK);
-    void **rgid = bcr_deq(me->cce[member], STOCK, msec);
+    bcr_region rgid = bcr_deq(me->cce[member], STOCK, msec);
     if (rgid != NULL)
         CHECK_INT(bcr_rgfree(rgid), 0);
     else
@@ -155,7 +155,7 @@ static void take_from_stock(int member, int msec)
 static void ask(int member, int msec)
 {
     requested(member, DEMAND);
-    void **rgid = bcr_deq(me->cce[member], DEMAND, msec == bcr_PENDING ? bcr_PENDING : msec);
+    bcr_region rgid = bcr_deq(me->cce[member], DEMAND, msec == bcr_PENDING ? bcr_PENDING : msec);
     if (rgid != NULL && msec == bcr_PENDING) {
         const int ready = bcr_rgwait(rgid, below(3) - 1, 1);
         CHECK(ready == 0 || ready == 1);
@@ -176,7 +176,7 @@ static void ask(int member, int msec)
 static void change(int member)
 {
     requested(member, LOCKED);
-    void **rgid = bcr_acqwl(me->cce[member], LOCKED, below(3));
+    bcr_region rgid = bcr_acqwl(me->cce[member], LOCKED, below(3));
     if (rgid == NULL) {
         expect("acqwl");
         return;
@@ -226,8 +226,8 @@ static void on_message(int cell)
 {
     begins(cell);
     note(&me->started, (struct message){.from = (uint32_t)cell});
-    void **rgid = bcr_deq(bcr_cce, cell,
-                          0); /* which others may interrupt: then they take what this was requested for */
+    bcr_region rgid = bcr_deq(bcr_cce, cell,
+                              0); /* which others may interrupt: then they take what this was requested for */
     CHECK(rgid != NULL);
     note(&me->taken[cell], *(struct message *)*rgid);
     CHECK_INT(bcr_rgfree(rgid), 0);
@@ -265,7 +265,7 @@ static void on_demand(int cell)
 {
     begins(cell);
     const uint32_t number = (uint32_t)(me->answers + 1);
-    void **rgid = message(number);
+    bcr_region rgid = message(number);
     if (bcr_enq(rgid, bcr_cce, cell, bcr_FREE) == 0) {
         me->answers++;
         atomic_fetch_add(&me->shared->given[me->self], number);
@@ -317,7 +317,7 @@ static void settle(void)
     CHECK_INT(bcr_cagrow(FIRST, 0, 0, 0, FICKLE, NRGNS, HEAP_BYTES), FIRST);
     CHECK_INT(bcr_cagrow(LOCKED, 0, 0, 0, 1, 1, 0), LOCKED);
     CHECK_INT(bcr_cagrow(DEMAND, 0, 0, 0, 2, 0, 0), DEMAND);
-    void **rgid = bcr_rgalloc(8, 0);
+    bcr_region rgid = bcr_rgalloc(8, 0);
     CHECK(rgid != NULL);
     *(uint64_t *)*rgid = 0;
     CHECK_INT(bcr_enq(rgid, bcr_cce, LOCKED, bcr_FREE), 0);
@@ -383,7 +383,7 @@ static void count(void)
     CHECK_INT(bcr_celllen(bcr_cce, SECOND), 0);
     CHECK_UINT(atomic_load(&shared->got[me->self]), atomic_load(&shared->given[me->self]));
     CHECK_INT(bcr_handler(LOCKED, NULL, 0, 0, 0), 0);
-    void **rgid = bcr_deq(bcr_cce, LOCKED, 0);
+    bcr_region rgid = bcr_deq(bcr_cce, LOCKED, 0);
     CHECK(rgid != NULL);
     CHECK_UINT(*(uint64_t *)*rgid, atomic_load(&shared->changes[me->self]));
     CHECK_INT(bcr_rgfree(rgid), 0);

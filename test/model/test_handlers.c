@@ -293,7 +293,7 @@ static int events_of(struct deed deed)
 static void put_as(struct bcri_ctx *who, struct deed deed)
 {
     const int cell = deed.cell;
-    void **rgid = number(next_value);
+    bcr_region rgid = number(next_value);
     const int owner = name(who, cell < OWN ? one : two);
     TRACE("  %s of %d into cell %d%s\n", deed.write ? "write" : "put", next_value, cell,
           who == three ? " by the helper" : "");
@@ -319,7 +319,7 @@ static void get_as(struct bcri_ctx *who, struct deed deed)
     const int value = ref.request[id].value;
     if (who == three)
         helper_ends = advance();
-    void **rgid = bcr_get(deed.takes, owner, cell_number[cell], 0);
+    bcr_region rgid = bcr_get(deed.takes, owner, cell_number[cell], 0);
     CHECK_INT(rgid != NULL, answer == REF_DONE);
     if (rgid != NULL)
         CHECK_INT(value_of(rgid), value);
@@ -460,7 +460,7 @@ static void step_put(int self)
         cell = below(OWN);
     const int value = next_value++;
     const bool wait = cell >= OWN;
-    void **rgid = number(value);
+    bcr_region rgid = number(value);
     TRACE("%d: %s of %d into cell %d%s\n", self, write ? "write" : "put", value, cell,
           wait ? ", waiting" : "");
     enter(self,
@@ -479,15 +479,15 @@ static void step_put(int self)
 
 /* How a region is got: by bcr_get, or as one that is locked; and put back. */
 struct means {
-    void **(*get)(int cce, int cell, int msec);
+    bcr_region (*get)(bcr_cce_id cce, int cell, int msec);
     const char *name;
     bool takes;
 };
-static void **take_it(int cce, int cell, int msec)
+static bcr_region take_it(bcr_cce_id cce, int cell, int msec)
 {
     return bcr_deq(cce, cell, msec);
 }
-static void **read_it(int cce, int cell, int msec)
+static bcr_region read_it(bcr_cce_id cce, int cell, int msec)
 {
     return bcr_read(cce, cell, msec);
 }
@@ -496,7 +496,8 @@ static const struct means take_means = {take_it, "take", true}, read_means = {re
                           read_lock = {bcr_acqrl, "read lock", false};
 
 /* The region, or NULL; its value in `*value_out`. */
-static void **get_by(int self, int cell, const struct means *means, bool wait, bool pending, int *value_out)
+static bcr_region get_by(int self, int cell, const struct means *means, bool wait, bool pending,
+                         int *value_out)
 {
     const int id = next_id++;
     TRACE("%d: %s of cell %d%s%s\n", self, means->name, cell, wait ? ", waiting" : "",
@@ -506,10 +507,10 @@ static void **get_by(int self, int cell, const struct means *means, bool wait, b
         (struct call){
             .what = GET, .cell = cell, .take = means->takes, .may_wait = wait, .pending = pending, .id = id});
     bcr_errno = 1000 + self;
-    void **rgid = means->get(cell < OWN ? bcr_cce : name(one, two), cell_number[cell],
-                             pending ? bcr_PENDING
-                             : wait  ? bcr_BLOCK
-                                     : 0);
+    bcr_region rgid = means->get(cell < OWN ? bcr_cce : name(one, two), cell_number[cell],
+                                 pending ? bcr_PENDING
+                                 : wait  ? bcr_BLOCK
+                                         : 0);
     const struct call *c = returned(self);
     const bool found = c->answer != REF_TIMEOUT;
     CHECK_INT(rgid != NULL, found);
@@ -526,7 +527,7 @@ static void **get_by(int self, int cell, const struct means *means, bool wait, b
 static void get(int self, int cell, bool takes, bool wait, bool pending)
 {
     int value;
-    void **rgid = get_by(self, cell, takes ? &take_means : &read_means, wait, pending, &value);
+    bcr_region rgid = get_by(self, cell, takes ? &take_means : &read_means, wait, pending, &value);
     if (rgid != NULL)
         CHECK_INT(value_of(rgid), value);
 }
@@ -539,14 +540,14 @@ static void step_get(int self)
 }
 
 /* A write lock's release is a replacement; in a cell of two's it may have to wait for room. */
-static void release(int self, int cell, int value, void **rgid)
+static void release(int self, int cell, int value, bcr_region rgid)
 {
     const bool keeps = below(3) == 0;
     TRACE("%d: release of %d into cell %d%s\n", self, value, cell, keeps ? ", still read" : "");
     enter(self,
           (struct call){
               .what = PUT, .cell = cell, .value = value, .write = true, .may_wait = true, .id = next_id++});
-    const int cce = cell < OWN ? bcr_cce : name(one, two);
+    const bcr_cce_id cce = cell < OWN ? bcr_cce : name(one, two);
     CHECK_INT(keeps ? bcr_wl2rl(rgid, cce, cell_number[cell]) : bcr_rlswl(rgid, cce, cell_number[cell]), 0);
     returned(self);
     if (keeps)
@@ -560,7 +561,8 @@ static void step_lock(int self)
     const int cell = below(CELLS);
     const bool writes = below(2), wait = below(2) && may_wait_to_get(cell, writes);
     int value;
-    void **rgid = get_by(self, cell, writes ? &write_lock : &read_lock, wait, wait && below(3) == 0, &value);
+    bcr_region rgid =
+        get_by(self, cell, writes ? &write_lock : &read_lock, wait, wait && below(3) == 0, &value);
     if (rgid == NULL)
         return;
     CHECK_INT(peek(rgid), value);
@@ -583,7 +585,7 @@ static void step_putm(int self)
 {
     struct call c = {.what = PUTM, .value = next_value++, .id = NONE};
     int pairs[2 * OWN], count = 0;
-    void **rgid = number(c.value);
+    bcr_region rgid = number(c.value);
     TRACE("%d: putm of %d into", self, c.value);
     for (int cell = 0; cell < OWN; cell++)
         if ((c.goes_to[cell] = below(2))) {

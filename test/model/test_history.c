@@ -94,7 +94,7 @@ static int fresh(struct worker *w)
 static void put(struct worker *w, int cell, bool write)
 {
     int value = fresh(w);
-    void **rgid = number(value);
+    bcr_region rgid = number(value);
     CHECK_INT(bcr_putwait((int)test_rand_below(&w->rng, 2)), 0);
     uint64_t called = now();
     if (bcr_put(!write, rgid, w->owner, cell_number[cell], bcr_FREE) == 0) {
@@ -113,7 +113,7 @@ static void put(struct worker *w, int cell, bool write)
 static void put_both(struct worker *w)
 {
     int value = fresh(w), cells[2 * CELLS];
-    void **rgid = number(value);
+    bcr_region rgid = number(value);
     for (int i = 0; i < CELLS; i++) {
         cells[2 * i] = w->owner;
         cells[2 * i + 1] = cell_number[i];
@@ -129,7 +129,7 @@ static void get(struct worker *w, int cell, bool take)
 {
     bool pend = test_rand_below(&w->rng, 2);
     uint64_t called = now();
-    void **rgid = bcr_get(take, w->owner, cell_number[cell], pend ? bcr_PENDING : 0);
+    bcr_region rgid = bcr_get(take, w->owner, cell_number[cell], pend ? bcr_PENDING : 0);
     if (rgid == NULL) {
         CHECK_INT(bcr_errno, bcrE_TIMEOUT);
         note(w, cell, HISTORY_EMPTY, 0, called);

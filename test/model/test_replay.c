@@ -18,17 +18,17 @@ enum { ACTORS = 4, HELD = 6, PENDING = 6, TARGETS = 4, ENDS = 40, PLENTY = 500 }
 enum want { TAKE, READ, LOCK, READ_LOCK };
 
 struct held {
-    void **rgid;
+    bcr_region rgid;
     int value;
 };
 struct pending {
-    void **rgid;
+    bcr_region rgid;
     int id;
     bool collected; /* by bcr_rgwaitm */
 };
 struct actor {
     struct bcri_ctx *ctx;
-    int cce[2]; /* what it calls the owners, actors 0 and 1 */
+    bcr_cce_id cce[2]; /* what it calls the owners, actors 0 and 1 */
     struct later *busy;
     int busy_id[TARGETS], busy_count, busy_error;
     bool busy_gets;
@@ -42,7 +42,7 @@ struct actor {
 static struct reference ref;
 static struct actor actor[ACTORS];
 static struct bcri_ctx *watcher;
-static int watcher_cce[2];
+static bcr_cce_id watcher_cce[2];
 static int cell_number[REF_CELLS];
 static const int area_of_cell[REF_CELLS] = {0, 0, 0, 1, 1, 2, 2, 2};
 static const int owner_of_area[REF_AREAS] = {0, 0, 1};
@@ -83,7 +83,7 @@ static bool is_own(const struct actor *a, int cell)
 
 /* ---- what a CCE holds ---- */
 
-static void hold(struct actor *a, void **rgid, int value)
+static void hold(struct actor *a, bcr_region rgid, int value)
 {
     CHECK(rgid != NULL);
     CHECK_INT(peek(rgid), value);
@@ -128,7 +128,8 @@ static void do_put(struct actor *a, int cell, bool write)
 {
     bool nofree = below(2);
     bool may_wait = !is_own(a, cell) && below(3) == 0 && free_actors() > 1;
-    int cce = a->cce[owner_of(cell)], id = next_id++;
+    bcr_cce_id cce = a->cce[owner_of(cell)];
+    int id = next_id++;
     struct held held = may_wait ? (struct held){NULL, next_value++} : pick_held(a);
     CHECK_INT(bcr_putwait(may_wait ? bcr_BLOCK : 0), 0);
     enum ref_answer answer = ref_put(&ref, id, cell, held.value, write, may_wait);
@@ -181,7 +182,7 @@ static void do_putm(struct actor *a)
     CHECK_INT(bcr_errno, error);
 }
 
-static void **get_now(enum want want, int cce, int number_, int msec)
+static bcr_region get_now(enum want want, bcr_cce_id cce, int number_, int msec)
 {
     switch (want) {
     case TAKE: return bcr_deq(cce, number_, msec);
@@ -215,7 +216,7 @@ static void do_get(struct actor *a, int cell)
         return;
     }
     bcr_errno = 0;
-    void **rgid = get_now(want, cce, cell_number[cell], msec);
+    bcr_region rgid = get_now(want, cce, cell_number[cell], msec);
     if (answer == REF_TIMEOUT) {
         CHECK_PTR(rgid, NULL);
         CHECK_INT(bcr_errno, bcrE_TIMEOUT);
@@ -260,7 +261,7 @@ static void do_rgwait(struct actor *a)
 
 static void do_rgwaitm(struct actor *a)
 {
-    void **ids[PENDING];
+    bcr_region ids[PENDING];
     int first = 0, failfree = below(2);
     if (a->pending_count == 0)
         return;
@@ -378,7 +379,7 @@ static void collect(struct actor *a)
 static void compare_cell(int cell)
 {
     int values[REF_QUEUE];
-    int cce = watcher_cce[owner_of(cell)];
+    bcr_cce_id cce = watcher_cce[owner_of(cell)];
     int length = queue_values(watcher, cce, cell_number[cell], values, REF_QUEUE);
     CHECK_INT(length, ref.cell[cell].length);
     for (int i = 0; i < length; i++)
@@ -513,12 +514,12 @@ static void finish(void)
         CHECK(helper != NULL);
         as(helper->ctx);
         for (int cell = 0; cell < REF_CELLS; cell++) {
-            int cce = helper->cce[owner_of(cell)];
+            bcr_cce_id cce = helper->cce[owner_of(cell)];
             /* a take, for those who put; then a put, for those who get: it meets a take in any
              * case */
             int id = next_id++;
             enum ref_answer answer = ref_get(&ref, id, cell, false, true);
-            void **rgid = bcr_deq(cce, cell_number[cell], bcr_PENDING);
+            bcr_region rgid = bcr_deq(cce, cell_number[cell], bcr_PENDING);
             if (answer == REF_WAITING) {
                 CHECK_INT(bcr_putwait(0), 0);
                 CHECK_INT(ref_put(&ref, next_id++, cell, next_value, false, false), REF_DONE);

@@ -4,7 +4,9 @@
 #ifndef BCRI_IDS_H
 #define BCRI_IDS_H
 
-#include "bcr/error.h"
+#include <bcr/error.h>
+#include <bcr/types.h>
+
 #include "bcri/self.h"
 #include "bcri/slot.h"
 
@@ -16,7 +18,7 @@ struct bcri_id {
 };
 
 /* 0 and the ID, which is LIVE; bcrE_RGID; bcrE_PENDING (and the ID). */
-static inline int bcri_id_look(struct bcri_ctx *ctx, void **rgid, struct bcri_id *id_out)
+static inline int bcri_id_look(struct bcri_ctx *ctx, bcr_region rgid, struct bcri_id *id_out)
 {
     bcri_ref ref;
     struct bcri_slot_shm *slot = bcri_slot_and_ref(ctx, rgid, &ref);
@@ -36,7 +38,7 @@ static inline int bcri_id_look(struct bcri_ctx *ctx, void **rgid, struct bcri_id
 }
 /* The quickest look: true for an ID that is LIVE without a flag and lies in the chunk that was
  * looked into last; `region` is what it names. False: bcri_id_look says what it is. */
-static inline bool bcri_id_plain(const struct bcri_ctx *ctx, void **rgid, struct bcri_id *id_out,
+static inline bool bcri_id_plain(const struct bcri_ctx *ctx, bcr_region rgid, struct bcri_id *id_out,
                                  bcri_ref *region_out)
 {
     const uintptr_t offset = (uintptr_t)rgid - ctx->slot_cached;
@@ -49,7 +51,7 @@ static inline bool bcri_id_plain(const struct bcri_ctx *ctx, void **rgid, struct
     return bcri_likely(*region_out >> BCRI_REF_BITS == 0);
 }
 /* 0 and the slot, which is LIVE; bcrE_RGID; bcrE_PENDING (and the slot). */
-static inline int bcri_id_live(struct bcri_ctx *ctx, void **rgid, struct bcri_slot_shm **slot_out)
+static inline int bcri_id_live(struct bcri_ctx *ctx, bcr_region rgid, struct bcri_slot_shm **slot_out)
 {
     struct bcri_id id;
     int error = bcri_id_look(ctx, rgid, &id);
@@ -58,9 +60,9 @@ static inline int bcri_id_live(struct bcri_ctx *ctx, void **rgid, struct bcri_sl
     return error;
 }
 
-static inline void **bcri_id_of(struct bcri_slot_shm *slot)
+static inline bcr_region bcri_id_of(struct bcri_slot_shm *slot)
 {
-    return (void **)(void *)slot;
+    return (bcr_region)(void *)slot;
 }
 
 /* Sets bcr_errno and returns the failure value. */

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <bcr/types.h>
+
 #include "bcri/atomics.h"
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
@@ -35,7 +37,7 @@ struct bcri_resolved {
     bool may_add, may_take, may_lock; /* for the fast paths; access.c has all rules */
     struct bcri_record_shm *record;   /* of the owner */
     bcri_ref area_ref, ring_ref;
-    int cce;
+    bcr_cce_id cce;
     int number;
     enum bcri_cell_kind kind;
     bool own;
@@ -67,11 +69,11 @@ struct bcri_cellmap {
     alignas(BCRI_CACHELINE) union bcri_resolved_entry entry[]; /* 1 << (64 - ctx->cells_shift) */
 };
 
-static inline uint64_t bcri_resolved_key(int cce, int number)
+static inline uint64_t bcri_resolved_key(bcr_cce_id cce, int number)
 {
     return (uint64_t)(uint32_t)cce << 32 | (uint32_t)number;
 }
-static inline int bcri_key_cce(uint64_t key)
+static inline bcr_cce_id bcri_key_cce(uint64_t key)
 {
     return (int)(uint32_t)(key >> 32);
 }
@@ -134,7 +136,7 @@ static inline struct bcri_resolved *bcri_resolved_cached(struct bcri_ctx *ctx, s
     struct bcri_resolved *resolved = last != NULL ? bcri_resolved_entry(ctx, key) : NULL;
     return bcri_resolved_is(resolved, key) ? resolved : NULL;
 }
-static inline int bcri_resolved_find(struct bcri_ctx *ctx, int cce, int number,
+static inline int bcri_resolved_find(struct bcri_ctx *ctx, bcr_cce_id cce, int number,
                                      struct bcri_resolved **place_out)
 {
     return bcri_resolved_find_key(ctx, bcri_resolved_key(cce, number), place_out);

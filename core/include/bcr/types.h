@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bcr/types.h -- copy descriptors: what the copy routines understand.  bcr/desc.h makes them from structs.
+ * bcr/types.h -- the types of region and CCE IDs, and copy descriptors: what the copy routines understand.
+ * bcr/desc.h makes descriptors from structs.
  *
  * A copy descriptor says which items a copy moves between memory of the program's own (the user
  * side, laid
@@ -67,9 +68,25 @@
 #endif
 #endif
 
+/* On a routine that gives a region: the compiler warns a caller who drops the ID. */
+#ifndef BCR_MUST_USE
+#if defined(__GNUC__)
+#define BCR_MUST_USE __attribute__((warn_unused_result))
+#else
+#define BCR_MUST_USE
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* A region ID. It points at the address of the region's data in this process, so **(T **)rgid is the first T.
+ * The guide writes void **, which is the same type. */
+typedef void **bcr_region;
+
+/* A CCE ID: a small int, at least 1, that means something in this process only. The guide writes int. */
+typedef int bcr_cce_id;
 
 /* The type word.  The numbers are part of the interface.
  *

@@ -159,7 +159,7 @@ struct bcri_redo_shm {
 
 #define BCRI_COUNTERS 32u
 
-/* A region ID. The program holds its address as `void **`, and `*rgid` reads `data`.
+/* A region ID. The program holds its address as `bcr_region`, and `*rgid` reads `data`.
  *
  *   word: 63..56 state, 55..48 flags, 47..0 region reference
  *

@@ -15,6 +15,7 @@
 #ifndef BCRI_SLOT_H
 #define BCRI_SLOT_H
 
+#include <bcr/types.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -93,8 +94,8 @@ static inline void bcri_slot_give(struct bcri_ctx *ctx, struct bcri_slot_shm *sl
 /* The slot at which `rgid` points, whatever its state, or NULL if it points at none of this CCE's
  * slots. A slot of the chunk looked into last is found inline, others by going through the
  * chunks. */
-struct bcri_slot_shm *bcri_slot_of_slow(struct bcri_ctx *ctx, void **rgid);
-static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, void **rgid)
+struct bcri_slot_shm *bcri_slot_of_slow(struct bcri_ctx *ctx, bcr_region rgid);
+static inline struct bcri_slot_shm *bcri_slot_of(struct bcri_ctx *ctx, bcr_region rgid)
 {
     uintptr_t offset = (uintptr_t)rgid - ctx->slot_cached;
     if (bcri_likely(offset < ctx->slot_cached_bytes && offset % sizeof(struct bcri_slot_shm) == 0))
@@ -117,7 +118,8 @@ static inline bcri_ref bcri_slot_ref(struct bcri_ctx *ctx, const struct bcri_slo
 }
 
 /* bcri_slot_of() and bcri_slot_ref() at once. The reference is written only if there is a slot. */
-static inline struct bcri_slot_shm *bcri_slot_and_ref(struct bcri_ctx *ctx, void **rgid, bcri_ref *ref_out)
+static inline struct bcri_slot_shm *bcri_slot_and_ref(struct bcri_ctx *ctx, bcr_region rgid,
+                                                      bcri_ref *ref_out)
 {
     uintptr_t offset = (uintptr_t)rgid - ctx->slot_cached;
     struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;

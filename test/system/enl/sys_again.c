@@ -36,16 +36,16 @@ static void must(bool holds, const char *what)
     _exit(3);
 }
 
-static void **filled(int number)
+static bcr_region filled(int number)
 {
-    void **rgid = bcr_rgalloc(64, 0);
+    bcr_region rgid = bcr_rgalloc(64, 0);
     must(rgid != NULL, "rgalloc");
     for (int i = 0; i < 16; i++)
         (*(int **)rgid)[i] = number;
     return rgid;
 }
 
-static void check(void **rgid, int number)
+static void check(bcr_region rgid, int number)
 {
     must(rgid != NULL, "a region");
     for (int i = 0; i < 16; i++)
@@ -60,15 +60,15 @@ static void check(void **rgid, int number)
 /* Names itself in a region of the root's. */
 static void say_hello(void)
 {
-    void **rgid = bcr_rgalloc(16, 0);
+    bcr_region rgid = bcr_rgalloc(16, 0);
     must(rgid != NULL && bcr_copyto(bcrT_1CCE, 1, rgid, 0, &bcr_cce, sizeof bcr_cce) >= 1, "copyto");
     must(bcr_enq(rgid, bcr_enlistor, HELLO, bcr_FREE) == 0, "hello");
 }
 
 static int meet(void)
 {
-    int cce;
-    void **rgid = bcr_deq(bcr_cce, HELLO, bcr_BLOCK);
+    bcr_cce_id cce;
+    bcr_region rgid = bcr_deq(bcr_cce, HELLO, bcr_BLOCK);
     must(rgid != NULL && bcr_copyfm(bcrT_1CCE, 1, rgid, 0, &cce, sizeof cce) >= 1, "copyfm");
     must(bcr_rgfree(rgid) == 0, "rgfree of the hello");
     return cce;
@@ -99,8 +99,8 @@ static int bystander(void)
     must(bcr_cagrow(OWN, 0, 1, 0, 0, 8, 1 << 20) == OWN, "cagrow");
     say_hello();
     for (;;) {
-        int cce;
-        void **name = bcr_deq(bcr_cce, OWN, bcr_BLOCK), **errand = bcr_deq(bcr_cce, OWN, bcr_BLOCK);
+        bcr_cce_id cce;
+        bcr_region name = bcr_deq(bcr_cce, OWN, bcr_BLOCK), errand = bcr_deq(bcr_cce, OWN, bcr_BLOCK);
         must(name != NULL && errand != NULL, "errand");
         struct errand what = **(struct errand **)errand;
         must(bcr_copyfm(bcrT_1CCE, 1, name, 0, &cce, sizeof cce) >= 1 && bcr_rgfree(name) == 0, "copyfm");
@@ -118,9 +118,9 @@ static int bystander(void)
     }
 }
 
-static int send(int cce, int number)
+static int send(bcr_cce_id cce, int number)
 {
-    void **name = bcr_rgalloc(16, 0), **errand = bcr_rgalloc(sizeof(struct errand), 0);
+    bcr_region name = bcr_rgalloc(16, 0), errand = bcr_rgalloc(sizeof(struct errand), 0);
     static int to;
     if (to == 0) {
         to = cce; /* the bystander itself */
@@ -144,7 +144,7 @@ static int child(void)
         must(bcr_enq(filled(bcr_cceord), bcr_cce, OWN, bcr_NOFREE) == 0, "put");
     check(bcr_deq(bcr_cce, 0, bcr_BLOCK), bcr_cceord);
     say_hello();
-    void **word = bcr_deq(bcr_cce, WORD, bcr_BLOCK);
+    bcr_region word = bcr_deq(bcr_cce, WORD, bcr_BLOCK);
     must(word != NULL, "word to go");
     if (**(int **)word != 0)
         check(bcr_deq(bcr_cce, GIFT, bcr_BLOCK), bcr_cceord);
@@ -156,7 +156,7 @@ static void rounds(char *program, int *number, int count, bool with_bystander)
     for (int i = 0; i < count; i++) {
         ++*number;
         must(bcr_enlist(NULL, -1, *number, program, filled(*number), bcr_FREE) == 0, "enlist");
-        int cce = meet();
+        bcr_cce_id cce = meet();
         check(bcr_deq(cce, OWN, 0), *number);
         if (with_bystander)
             (void)send(cce, *number);

@@ -40,7 +40,7 @@ static void must(int holds, const char *what)
 
 /* A failed bcr_enlist: the region is still the caller's own, no error region has come. */
 static void enlist_fails(const char *why, const char *mach, int prcssr, int ordinal, const char *obj,
-                         void **rgid, int code)
+                         bcr_region rgid, int code)
 {
     for (int nofree = bcr_FREE; nofree <= bcr_NOFREE; nofree++) {
         bcr_errno = bcrE_OK;
@@ -93,8 +93,8 @@ static void enlists(void)
     static char longer[5000];
     memset(longer, 'x', sizeof longer - 1);
     MUST(bcr_cagrow(0, 0, 0, 0, 1, 4, 4096) == 1);
-    void **fine = bcr_rgalloc(64, 0), **large = bcr_rgalloc(65, 0), **freed = bcr_rgalloc(8, 0);
-    void **pending = bcr_deq(bcr_cce, 1, bcr_PENDING);
+    bcr_region fine = bcr_rgalloc(64, 0), large = bcr_rgalloc(65, 0), freed = bcr_rgalloc(8, 0);
+    bcr_region pending = bcr_deq(bcr_cce, 1, bcr_PENDING);
     void *variable = NULL;
     if (fine == NULL || large == NULL || pending == NULL || bcr_rgfree(freed) != 0) {
         must(0, "that there is memory");

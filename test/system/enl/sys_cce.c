@@ -85,7 +85,7 @@ static void birth(const char *object, int count)
 {
     if (bcr_cagrow(1, 0, 0, 0, 0, 0, 4096) < 0)
         _exit(97);
-    void **rgid = bcr_rgalloc(8, 0);
+    bcr_region rgid = bcr_rgalloc(8, 0);
     memcpy(*rgid, "birthday", 8);
     int got = bcr_enlist("localhost", -count, 1, object, rgid, bcr_FREE);
     tell("enlist %d %d\n", got, got < 0 ? bcr_errno : 0);
@@ -96,7 +96,7 @@ static void birth(const char *object, int count)
 static void cell0(void)
 {
     int error[4];
-    void **rgid = bcr_deq(bcr_cce, 0, bcr_BLOCK);
+    bcr_region rgid = bcr_deq(bcr_cce, 0, bcr_BLOCK);
     if (rgid == NULL)
         tell("nothing %d\n", bcr_errno);
     else if (bcr_rgerror(rgid) > 0 && bcr_copyfm(bcrT_1ERROR, 1, rgid, 0, error, sizeof error) >= 2)
@@ -121,7 +121,7 @@ static void grow_on(int nbytes)
 {
     int count = 0, cell;
     while ((cell = bcr_cagrow(1, 1, 0, 0, 0, 1, nbytes)) > 0) {
-        void **rgid = bcr_rgalloc(nbytes, 0);
+        bcr_region rgid = bcr_rgalloc(nbytes, 0);
         if (rgid == NULL)
             _exit(94);
         memset(*rgid, 1, (size_t)nbytes);

@@ -86,7 +86,7 @@ static void enlist_many(const char *name, unsigned count)
     struct early_board *board = board_open();
     must(bcr_cagrow(1, 0, 0, 0, 0, 0, 4096) == 1, "cagrow");
     for (unsigned begun = 0; begun < count; begun += AT_A_TIME) {
-        void **birth = bcr_rgalloc(8, 0);
+        bcr_region birth = bcr_rgalloc(8, 0);
         must(birth != NULL, "rgalloc");
         must(bcr_enlist(NULL, -AT_A_TIME, (int)begun + 1, name, birth, bcr_FREE) == 0, "enlist");
         while (atomic_load(&board->begun) < begun + AT_A_TIME)

@@ -34,7 +34,7 @@ static void enlist_more(int ordinal)
 static void greet(int cell)
 {
     int number = greeted++;
-    void **rgid = bcr_deq(bcr_cce, cell, 0);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, 0);
     MUST(rgid != NULL && bcr_rgfree(rgid) == 0);
     if (FIRST + number < ALL)
         enlist_more(FIRST + 1 + number);
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     MUST(bcr_init(bcr_handlers, self) == 0);
     if (bcr_cceord != 0) {
         MUST(bcr_cagrow(1, 0, 0, 0, 0, 0, 64) == 1);
-        void **rgid = bcr_rgalloc(0, 0);
+        bcr_region rgid = bcr_rgalloc(0, 0);
         MUST(rgid != NULL);
         MUST(bcr_enq(rgid, bcr_enlistor, GREETINGS, bcr_FREE) == 0);
         return 0;

@@ -48,7 +48,7 @@ static int child(int each)
         if (code != 0)
             close(copy);
     }
-    void **birth = bcr_deq(bcr_cce, 0, bcr_BLOCK);
+    bcr_region birth = bcr_deq(bcr_cce, 0, bcr_BLOCK);
     must(birth != NULL && bcr_enq(birth, bcr_enlistor, FROM_CHILD, bcr_FREE) == 0,
          "give the birth region back");
     return code == 0 || code == bcrE_NOMEM ? 0 : 4;
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
         return child(atoi(getenv("SYS_EACH")));
     must(argc > 1 && bcr_cagrow(1, 0, 0, 0, 1, 8, 4096) == 1, "cagrow");
     for (int i = 1; i <= atoi(argv[1]); i++) {
-        void **birth = bcr_rgalloc(8, 0);
+        bcr_region birth = bcr_rgalloc(8, 0);
         must(birth != NULL && bcr_enlist(NULL, -1, i, argv[0], birth, bcr_FREE) == 0, "enlist");
         birth = bcr_deq(bcr_cce, FROM_CHILD, bcr_BLOCK);
         must(birth != NULL && bcr_rgfree(birth) == 0, "the birth region comes back");

@@ -82,7 +82,7 @@ static void be_met(void)
 static int other(void)
 {
     if (bcr_cceord == 1) {
-        void **rgid = bcr_deq(bcr_enlistor, CELL, bcr_PENDING);
+        bcr_region rgid = bcr_deq(bcr_enlistor, CELL, bcr_PENDING);
         must(rgid != NULL, "wait in the cell");
         tell("1 %ld\n", (long)getpid());
         for (;;)
@@ -107,7 +107,7 @@ static void wait_for_go(void)
     close(fd);
 }
 
-static void tell_got(const char *call, void **rgid)
+static void tell_got(const char *call, bcr_region rgid)
 {
     tell("%s %d\n", call, rgid != NULL ? 0 : bcr_errno);
     if (rgid != NULL)
@@ -116,7 +116,7 @@ static void tell_got(const char *call, void **rgid)
 
 static void put(void)
 {
-    void **rgid = bcr_rgalloc(8, 0);
+    bcr_region rgid = bcr_rgalloc(8, 0);
     must(rgid != NULL, "rgalloc");
     int result = bcr_enq(rgid, bcr_cce, CELL, bcr_FREE);
     tell("put %d\n", result == 0 ? 0 : bcr_errno);
@@ -128,7 +128,7 @@ static void meet(void)
     int other;
     must(bcr_recv(&other, sizeof other, bcrT_1CCE, 1, bcr_cce, NAMES, 1, bcr_BLOCK) > 0, "take a name");
     tell("meets\n");
-    void **rgid = bcr_deq(other, CELL, bcr_BLOCK);
+    bcr_region rgid = bcr_deq(other, CELL, bcr_BLOCK);
     tell("met %d\n", rgid != NULL ? 0 : bcr_errno);
 }
 

@@ -66,16 +66,16 @@ static int any_time(void)
     return any(2) == 0 ? 0 : (int)any(4);
 }
 
-static void **filled(void)
+static bcr_region filled(void)
 {
     int length = any(8) == 0 ? 3000 : 64;
-    void **rgid = bcr_rgalloc(length, 0);
+    bcr_region rgid = bcr_rgalloc(length, 0);
     must(rgid != NULL, "rgalloc");
     memset(*rgid, length == 64 ? 64 : 30, (size_t)length);
     return rgid;
 }
 
-static void look_and_free(void **rgid)
+static void look_and_free(bcr_region rgid)
 {
     int length = bcr_rglen(rgid, NULL);
     must(length == 64 || length == 3000, "rglen");
@@ -84,17 +84,17 @@ static void look_and_free(void **rgid)
     must(bcr_rgfree(rgid) == 0, "rgfree");
 }
 
-static void take(int cce, int cell)
+static void take(bcr_cce_id cce, int cell)
 {
-    void **rgid = bcr_deq(cce, cell, any_time());
+    bcr_region rgid = bcr_deq(cce, cell, any_time());
     may_fail(rgid == NULL, "deq");
     if (rgid != NULL)
         look_and_free(rgid);
 }
 
-static void give(int cce, int cell)
+static void give(bcr_cce_id cce, int cell)
 {
-    void **rgid = filled();
+    bcr_region rgid = filled();
     bool fails =
         (any(4) == 0 ? bcr_write(rgid, cce, cell, bcr_FREE) : bcr_enq(rgid, cce, cell, bcr_FREE)) != 0;
     may_fail(fails, "put");
@@ -102,9 +102,9 @@ static void give(int cce, int cell)
         must(bcr_rgfree(rgid) == 0, "rgfree of what was not put");
 }
 
-static void lock(int cce, int cell)
+static void lock(bcr_cce_id cce, int cell)
 {
-    void **rgid = bcr_acqwl(cce, cell, any_time());
+    bcr_region rgid = bcr_acqwl(cce, cell, any_time());
     may_fail(rgid == NULL, "acqwl");
     if (rgid == NULL)
         return;
@@ -114,9 +114,9 @@ static void lock(int cce, int cell)
         must(bcr_rgfree(rgid) == 0, "rgfree of what was locked");
 }
 
-static void pend(int cce, int cell)
+static void pend(bcr_cce_id cce, int cell)
 {
-    void **rgid = bcr_deq(cce, cell, bcr_PENDING);
+    bcr_region rgid = bcr_deq(cce, cell, bcr_PENDING);
     may_fail(rgid == NULL, "deq pending");
     if (rgid == NULL)
         return;
@@ -131,7 +131,8 @@ static void pend(int cce, int cell)
 
 static void call_timed(void)
 {
-    int cce = any_cce(), cell = any_cell();
+    bcr_cce_id cce = any_cce();
+    int cell = any_cell();
     must(bcr_putwait(any_time()) == 0, "putwait");
     switch (any(7)) {
     case 0:
@@ -146,7 +147,7 @@ static void call_timed(void)
 
 static void give_to_many(void)
 {
-    void **rgid = filled();
+    bcr_region rgid = filled();
     int cells[6];
     for (int i = 0; i < 6; i += 2) {
         cells[i] = any_cce();
@@ -156,9 +157,9 @@ static void give_to_many(void)
     must(bcr_rgfree(rgid) == 0, "rgfree");
 }
 
-static void read_one(int cce, int cell)
+static void read_one(bcr_cce_id cce, int cell)
 {
-    void **rgid = bcr_read(cce, cell, any_time());
+    bcr_region rgid = bcr_read(cce, cell, any_time());
     may_fail(rgid == NULL, "read");
     if (rgid != NULL)
         look_and_free(rgid);
@@ -175,7 +176,7 @@ static void grow_and_free(void)
 
 static void take_all(int cell)
 {
-    void **rgid = bcr_deq(bcr_cce, cell, 0);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, 0);
     handled++;
     if (rgid != NULL)
         look_and_free(rgid);
@@ -183,7 +184,8 @@ static void take_all(int cell)
 
 static void call_any(void)
 {
-    int cce = any_cce(), cell = any_cell();
+    bcr_cce_id cce = any_cce();
+    int cell = any_cell();
     switch (any(13)) {
     case 0: give_to_many(); break;
     case 1: read_one(cce, cell); break;

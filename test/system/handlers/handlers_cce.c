@@ -42,22 +42,22 @@ static void must(bool holds, const char *what)
     exit(1);
 }
 
-static void **number(int value)
+static bcr_region number(int value)
 {
-    void **region = bcr_rgalloc(sizeof value, 0);
+    bcr_region region = bcr_rgalloc(sizeof value, 0);
     must(region != NULL, "rgalloc");
     **(int **)region = value;
     return region;
 }
 
-static void put(int cce, int cell)
+static void put(bcr_cce_id cce, int cell)
 {
     must(bcr_enq(number(0), cce, cell, bcr_FREE) == 0, "put");
 }
 
-static void take(int cce, int cell, int msec)
+static void take(bcr_cce_id cce, int cell, int msec)
 {
-    void **region = bcr_deq(cce, cell, msec);
+    bcr_region region = bcr_deq(cce, cell, msec);
     must(region != NULL, "take");
     must(bcr_rgfree(region) == 0, "rgfree");
 }
@@ -416,7 +416,7 @@ static void enlist_one(int cell)
 static void hear_cry(int cell)
 {
     static bool heard[64];
-    void **cry = bcr_deq(bcr_cce, cell, 0);
+    bcr_region cry = bcr_deq(bcr_cce, cell, 0);
     must(cry != NULL, "deq");
     const int ordinal = **(int **)cry;
     must(ordinal >= 1 && ordinal <= wanted_cries && !heard[ordinal], "a cry");
@@ -457,7 +457,7 @@ static int to_suspend, suspended;
 /* One of four ways to wait. */
 static void wait_somehow(int cell)
 {
-    void **region;
+    bcr_region region;
     take(bcr_cce, cell, 0);
     suspended++;
     switch (suspended % 4) {
@@ -472,7 +472,7 @@ static void wait_somehow(int cell)
 
 static void die(void)
 {
-    void **birth = bcr_deq(bcr_cce, 0, bcr_BLOCK);
+    bcr_region birth = bcr_deq(bcr_cce, 0, bcr_BLOCK);
     must(birth != NULL, "birth region");
     to_suspend = **(int **)birth;
     must(bcr_rgfree(birth) == 0, "rgfree");
@@ -487,7 +487,7 @@ static void die(void)
     must(bcr_allow(0) == 0 && suspended == to_suspend, "all wait");
     for (int i = 0; i < 100; i++) /* and these are requests, no more: nobody lets them in */
         must(bcr_priority(5, 5) == 0 && bcr_enq(number(2), bcr_cce, CELL, bcr_FREE) == 0, "put");
-    void **region = bcr_rgalloc(64, 0);
+    bcr_region region = bcr_rgalloc(64, 0);
     must(region != NULL && bcr_copyto(bcrT_1CCE, 1, region, 0, &bcr_cce, sizeof bcr_cce) >= 2, "birthcry");
     must(bcr_enq(region, bcr_enlistor, ROOT_CRY, bcr_FREE) == 0, "birthcry");
     take(bcr_cce, OTHER, bcr_BLOCK);
@@ -508,9 +508,9 @@ static void watch_dying(const char *program, int each, int rounds)
     must(bcr_cagrow(ROOT_LOCK, 0, 0, 0, 1, 1, 0) == ROOT_LOCK, "cagrow");
     put(bcr_cce, ROOT_FULL);
     for (int round = 1; round <= rounds; round++) {
-        int cce;
+        bcr_cce_id cce;
         must(bcr_enlist(NULL, -1, round, program, number(each), bcr_FREE) == 0, "enlist");
-        void **cry = bcr_deq(bcr_cce, ROOT_CRY, bcr_BLOCK);
+        bcr_region cry = bcr_deq(bcr_cce, ROOT_CRY, bcr_BLOCK);
         must(cry != NULL, "deq");
         must(bcr_copyfm(bcrT_1CCE, 1, cry, 0, &cce, sizeof cce) >= 2, "birthcry");
         must(bcr_rgfree(cry) == 0, "rgfree");
@@ -528,7 +528,7 @@ static void watch_dying(const char *program, int each, int rounds)
         must(bcr_celllen(bcr_cce, ROOT_FULL) == 0, "no put of the dead one waits");
         put(bcr_cce, ROOT_FULL);
         put(bcr_cce, ROOT_LOCK);
-        void **lock = bcr_acqwl(bcr_cce, ROOT_LOCK, 0);
+        bcr_region lock = bcr_acqwl(bcr_cce, ROOT_LOCK, 0);
         must(lock != NULL && bcr_rgfree(lock) == 0, "nobody has the lock");
     }
 }

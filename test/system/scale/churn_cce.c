@@ -36,17 +36,17 @@ static void must(bool holds, const char *what)
 static int child(const char *how)
 {
     must(bcr_cagrow(1, 0, 2, 0, 1, 200, 2 * REGIONS * BYTES) == 1, "cagrow");
-    void **held[REGIONS];
+    bcr_region held[REGIONS];
     for (int i = 0; i < REGIONS; i++) {
         held[i] = bcr_rgalloc(BYTES, 0);
         must(held[i] != NULL, "rgalloc");
         if (i % 2 == 0)
             must(bcr_put(1, held[i], bcr_cce, OWN_CELL, bcr_FREE) == 0, "put");
     }
-    void **birth = bcr_get(1, bcr_cce, 0, bcr_BLOCK);
+    bcr_region birth = bcr_get(1, bcr_cce, 0, bcr_BLOCK);
     must(birth != NULL && bcr_rglen(birth, NULL) == 8, "birth region");
     must(bcr_put(1, held[1], bcr_enlistor, FROM_CHILD, bcr_NOFREE) == 0, "put to the root");
-    void **share = bcr_get(1, bcr_enlistor, FROM_CHILD + 1, bcr_BLOCK);
+    bcr_region share = bcr_get(1, bcr_enlistor, FROM_CHILD + 1, bcr_BLOCK);
     must(share != NULL && bcr_rgfree(share) == 0, "share of the root's");
     /* The last: the root goes on when it has this. */
     must(bcr_copyto(bcrT_1CCE, 1, held[3], 0, &bcr_cce, sizeof bcr_cce) >= 1, "copyto");
@@ -78,16 +78,16 @@ static int root(char **argv)
 {
     struct held most = {0}, least = {0};
     int rounds = atoi(argv[1]);
-    void **from_last = NULL;
+    bcr_region from_last = NULL;
     must(bcr_cagrow(1, 0, 1, 1, 0, 16, 1 << 16) == 1, "cagrow");
     for (int round = 1; round <= rounds; round++) {
-        int cce;
-        void **birth = bcr_rgalloc(8, 0);
+        bcr_cce_id cce;
+        bcr_region birth = bcr_rgalloc(8, 0);
         must(birth != NULL && bcr_enlist(NULL, -1, round, argv[0], birth, bcr_FREE) == 0, "enlist");
-        void **share = bcr_rgalloc(64, 0);
+        bcr_region share = bcr_rgalloc(64, 0);
         must(share != NULL && bcr_put(1, share, bcr_cce, FROM_CHILD + 1, bcr_FREE) == 0, "put");
-        void **region = bcr_get(1, bcr_cce, FROM_CHILD, bcr_BLOCK);
-        void **last = bcr_get(1, bcr_cce, FROM_CHILD, bcr_BLOCK);
+        bcr_region region = bcr_get(1, bcr_cce, FROM_CHILD, bcr_BLOCK);
+        bcr_region last = bcr_get(1, bcr_cce, FROM_CHILD, bcr_BLOCK);
         must(region != NULL && last != NULL, "regions of the child");
         must(bcr_copyfm(bcrT_1CCE, 1, last, 0, &cce, sizeof cce) >= 1, "copyfm");
         look(round, rounds, &most, &least);

@@ -30,7 +30,8 @@ struct plan {
     int cces, cells, regions;
 };
 struct cry {
-    int cce, ord, pid;
+    bcr_cce_id cce;
+    int ord, pid;
 };
 static const int CRY[] = {0, bcrT_CCE, 1, 0, bcrT_INT | bcrT_END, 2};
 
@@ -46,14 +47,14 @@ static void must(bool holds, const char *what)
     exit(1);
 }
 
-static void **new_word(void)
+static bcr_region new_word(void)
 {
-    void **region = bcr_rgalloc(8, 0);
+    bcr_region region = bcr_rgalloc(8, 0);
     must(region != NULL && bcr_copyto(bcrT_1INT, 1, region, 0, &own_ord, sizeof own_ord) >= 1, "make a word");
     return region;
 }
 
-static void word_to(int cce, int cell)
+static void word_to(bcr_cce_id cce, int cell)
 {
     must(bcr_enq(new_word(), cce, cell, bcr_FREE) == 0, "send a word");
 }
@@ -62,7 +63,7 @@ static void word_to(int cce, int cell)
 static int wait_for_word(int cell)
 {
     int ord = 0;
-    void **region = bcr_deq(bcr_cce, cell, bcr_BLOCK);
+    bcr_region region = bcr_deq(bcr_cce, cell, bcr_BLOCK);
     must(region != NULL && bcr_copyfm(bcrT_1INT, 1, region, 0, &ord, sizeof ord) >= 1, "wait for a word");
     must(bcr_rgfree(region) == 0, "rgfree");
     return ord;
@@ -77,7 +78,7 @@ static void grow(const struct plan *plan, int more_regions)
 
 /* --- one of many --- */
 
-static void exchange(const struct plan *plan, const int *cce, void **own)
+static void exchange(const struct plan *plan, const bcr_cce_id *cce, bcr_region own)
 {
     int next[2 * NEIGHBOURS];
     for (int i = 0; i < NEIGHBOURS; i++) {
@@ -90,18 +91,18 @@ static void exchange(const struct plan *plan, const int *cce, void **own)
 }
 
 /* Others die meanwhile: their cells may be gone at any moment. */
-static void be_busy(const struct plan *plan, const int *cce)
+static void be_busy(const struct plan *plan, const bcr_cce_id *cce)
 {
     bcr_putwait(0);
     for (int turn = 0; turn < TURNS; turn++) {
         int to = cce[(own_ord + turn * 7) % plan->cces];
-        void **region = bcr_rgalloc(8, 0); /* NULL: all that there is room for lies in cells of others */
+        bcr_region region = bcr_rgalloc(8, 0); /* NULL: all that there is room for lies in cells of others */
         must(region != NULL || bcr_errno == bcrE_NOMEM, "rgalloc");
         if (region != NULL && bcr_enq(region, to, BUSY, bcr_FREE) != 0) {
             must(bcr_errno == bcrE_DEAD || bcr_errno == bcrE_FULL, "put to somebody");
             must(bcr_rgfree(region) == 0, "rgfree");
         }
-        void **got = bcr_deq(turn % 2 == 0 ? bcr_cce : to, BUSY, 0);
+        bcr_region got = bcr_deq(turn % 2 == 0 ? bcr_cce : to, BUSY, 0);
         must(got != NULL || bcr_errno == bcrE_TIMEOUT || bcr_errno == bcrE_DEAD, "get from somebody");
         must(got == NULL || bcr_rgfree(got) == 0, "rgfree");
     }
@@ -111,26 +112,26 @@ static void be_busy(const struct plan *plan, const int *cce)
 static int one_of_many(void)
 {
     struct plan plan;
-    void **birth = bcr_deq(bcr_cce, 0, bcr_BLOCK);
+    bcr_region birth = bcr_deq(bcr_cce, 0, bcr_BLOCK);
     must(birth != NULL && bcr_copyfm(bcrT_1INT, 3, birth, 0, &plan, sizeof plan) >= 1, "birth region");
     must(bcr_rgfree(birth) == 0, "rgfree");
     grow(&plan, 64);
-    void **own = NULL;
+    bcr_region own = NULL;
     for (int i = 0; i < plan.regions; i++)
         must((own = bcr_rgalloc(8, 0)) != NULL, "rgalloc");
 
     struct cry cry = {.cce = bcr_cce, .ord = own_ord, .pid = (int)getpid()};
-    void **region = bcr_rgalloc(64, 0);
+    bcr_region region = bcr_rgalloc(64, 0);
     must(region != NULL && bcr_copyto(CRY, 1, region, 0, &cry, sizeof cry) >= 1, "copyto");
     must(bcr_enq(region, bcr_enlistor, TO_ROOT, bcr_FREE) == 0, "birthcry");
 
-    int *cce = calloc((size_t)plan.cces, sizeof *cce);
-    void **list = bcr_deq(bcr_cce, WORD, bcr_BLOCK);
+    bcr_cce_id *cce = calloc((size_t)plan.cces, sizeof *cce);
+    bcr_region list = bcr_deq(bcr_cce, WORD, bcr_BLOCK);
     must(cce != NULL && list != NULL, "list of all");
     must(bcr_copyfm(bcrT_1CCE, plan.cces, list, 0, cce, (int)sizeof *cce * plan.cces) >= 1, "copyfm");
     must(bcr_rgfree(list) == 0, "rgfree");
 
-    void **token = bcr_deq(bcr_cce, TOKEN, bcr_BLOCK);
+    bcr_region token = bcr_deq(bcr_cce, TOKEN, bcr_BLOCK);
     bool last = own_ord == plan.cces;
     must(token != NULL, "token");
     must(bcr_enq(token, last ? bcr_enlistor : cce[own_ord], TOKEN, bcr_FREE) == 0, "pass the token on");
@@ -138,7 +139,7 @@ static int one_of_many(void)
         exchange(&plan, cce, own);
     word_to(bcr_enlistor, TO_ROOT);
     wait_for_word(WORD);
-    void **done = new_word();
+    bcr_region done = new_word();
     be_busy(&plan, cce);
     must(bcr_enq(done, bcr_enlistor, TO_ROOT, bcr_FREE) == 0, "send a word");
     wait_for_word(WORD);
@@ -175,12 +176,12 @@ static void births(const struct plan *plan, const char *program, struct cry *cry
         int lot = plan->cces - done < LOT ? plan->cces - done : LOT;
         struct held before = held_by_daemon();
         double start = now_ms();
-        void **birth = bcr_rgalloc(64, 0);
+        bcr_region birth = bcr_rgalloc(64, 0);
         must(birth != NULL && bcr_copyto(bcrT_1INT, 3, birth, 0, plan, sizeof *plan) >= 1, "copyto");
         must(bcr_enlist(NULL, -lot, done + 1, program, birth, bcr_FREE) == 0, "enlist");
         for (int i = 0; i < lot; i++) {
             struct cry one = {0};
-            void **region = bcr_deq(bcr_cce, TO_ROOT, bcr_BLOCK);
+            bcr_region region = bcr_deq(bcr_cce, TO_ROOT, bcr_BLOCK);
             must(region != NULL && bcr_copyfm(CRY, 1, region, 0, &one, sizeof one) >= 1, "birthcry");
             must(bcr_rgfree(region) == 0, "rgfree");
             cry[one.ord - 1] = one;
@@ -194,11 +195,11 @@ static void births(const struct plan *plan, const char *program, struct cry *cry
     }
 }
 
-static void tell_all(const struct plan *plan, const struct cry *cry, int *cce)
+static void tell_all(const struct plan *plan, const struct cry *cry, bcr_cce_id *cce)
 {
     for (int i = 0; i < plan->cces; i++)
         cce[i] = cry[i].cce;
-    void **list = bcr_rgalloc(16 * plan->cces, 0);
+    bcr_region list = bcr_rgalloc(16 * plan->cces, 0);
     must(list != NULL && bcr_copyto(bcrT_1CCE, plan->cces, list, 0, cce, (int)sizeof *cce * plan->cces) >= 1,
          "copyto");
     for (int i = 0; i < plan->cces; i++)
@@ -211,7 +212,7 @@ static bool is_victim(int i)
     return i % 3 == 0;
 }
 
-static void await_end(int cce)
+static void await_end(bcr_cce_id cce)
 {
     must(bcr_deq(cce, UNTIL_THE_END, bcr_BLOCK) == NULL && bcr_errno == bcrE_DEAD, "await an end");
 }
@@ -223,7 +224,7 @@ static int root(int argc, char **argv)
     plan.regions = argc > 3 ? atoi(argv[3]) : 0;
     must(plan.cces > NEIGHBOURS, "more CCEs than neighbours");
     struct cry *cry = calloc((size_t)plan.cces, sizeof *cry);
-    int *cce = calloc((size_t)plan.cces, sizeof *cce);
+    bcr_cce_id *cce = calloc((size_t)plan.cces, sizeof *cce);
     must(cry != NULL && cce != NULL, "memory");
     struct plan own = {.cells = FIRST_CELLS};
     grow(&own, 4 * plan.cces + 64);

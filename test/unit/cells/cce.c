@@ -137,37 +137,37 @@ int grow(int cells, int nrgns, int nbytes)
     return base;
 }
 
-void **filled(int length_bytes, int value)
+bcr_region filled(int length_bytes, int value)
 {
-    void **rgid = bcr_rgalloc(length_bytes, 0);
+    bcr_region rgid = bcr_rgalloc(length_bytes, 0);
     CHECK(rgid != NULL);
     memset(*rgid, value, (size_t)length_bytes);
     return rgid;
 }
 
-void **number(int value)
+bcr_region number(int value)
 {
-    void **rgid = bcr_rgalloc((int)sizeof value, 0);
+    bcr_region rgid = bcr_rgalloc((int)sizeof value, 0);
     CHECK(rgid != NULL);
     **(int **)rgid = value;
     return rgid;
 }
 
-int peek(void **rgid)
+int peek(bcr_region rgid)
 {
     CHECK(rgid != NULL);
     CHECK_INT(bcr_rglen(rgid, NULL), sizeof(int));
     return **(int **)rgid;
 }
 
-int value_of(void **rgid)
+int value_of(bcr_region rgid)
 {
     int value = peek(rgid);
     CHECK_INT(bcr_rgfree(rgid), 0);
     return value;
 }
 
-int take(int cce, int cell)
+int take(bcr_cce_id cce, int cell)
 {
     return value_of(bcr_deq(cce, cell, 0));
 }
@@ -189,7 +189,7 @@ struct later {
 static void put_it(struct later *later)
 {
     struct outcome *outcome = &later->outcome;
-    void **rgid = number(later->value);
+    bcr_region rgid = number(later->value);
     outcome->returned = later->what == PUT
                             ? bcr_put(later->qlike, rgid, later->cce, later->cell, bcr_FREE)
                             : bcr_putm(later->qlike, rgid, later->ncells, later->cells, bcr_FREE);
@@ -255,14 +255,14 @@ int pending_gets(struct bcri_ctx *ctx)
     return count(ctx, count_pending);
 }
 
-static struct bcri_area_shm *area_of(int cce, int cell)
+static struct bcri_area_shm *area_of(bcr_cce_id cce, int cell)
 {
     struct bcri_resolved *resolved;
     CHECK_INT(bcri_resolved_find(bcri_self(), cce, cell, &resolved), 0);
     return resolved->area;
 }
 
-int waiting_puts_at(int cce, int cell)
+int waiting_puts_at(bcr_cce_id cce, int cell)
 {
     return (int)bcri_load_acquire(&area_of(cce, cell)->waitputs);
 }
@@ -312,7 +312,7 @@ static struct later *start_put(struct later like, int ncells, const int *cells, 
     return later;
 }
 
-struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, int cce, int cell)
+struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, bcr_cce_id cce, int cell)
 {
     const int cells[2] = {cce, cell};
     return start_put(
@@ -328,13 +328,13 @@ struct later *later_putm(struct bcri_ctx *ctx, int qlike, int value, int ncells,
         ncells, cells, waits);
 }
 
-struct later *later_get(struct bcri_ctx *ctx, int qlike, int cce, int cell, int msec)
+struct later *later_get(struct bcri_ctx *ctx, int qlike, bcr_cce_id cce, int cell, int msec)
 {
     return start_get(
         (struct later){.ctx = ctx, .what = GET, .qlike = qlike, .cce = cce, .cell = cell, .msec = msec});
 }
 
-struct later *later_acqwl(struct bcri_ctx *ctx, int cce, int cell, int msec)
+struct later *later_acqwl(struct bcri_ctx *ctx, bcr_cce_id cce, int cell, int msec)
 {
     return start_get((struct later){.ctx = ctx, .what = LOCK, .cce = cce, .cell = cell, .msec = msec});
 }

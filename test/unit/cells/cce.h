@@ -42,14 +42,14 @@ int name(struct bcri_ctx *from, struct bcri_ctx *to);
 int grow(int cells, int nrgns, int nbytes);
 
 /* A region of this CCE that holds `value`, or holds `length` bytes of it. */
-void **number(int value);
-void **filled(int length_bytes, int value);
+bcr_region number(int value);
+bcr_region filled(int length_bytes, int value);
 /* What it holds; still held afterwards. */
-int peek(void **rgid);
+int peek(bcr_region rgid);
 /* What it holds; freed. */
-int value_of(void **rgid);
+int value_of(bcr_region rgid);
 /* Takes the first region of a cell, which must be there. */
-int take(int cce, int cell);
+int take(bcr_cce_id cce, int cell);
 
 /* Whether a call failed with `code`: the value it returned, then bcr_errno, which is set to
  * something else before. */
@@ -69,17 +69,17 @@ int take(int cce, int cell);
 /* A call made by `ctx` on a thread of its own. `later_...` returns when the call waits; `result`
  * waits for its end. */
 struct later;
-struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, int cce, int cell);
+struct later *later_put(struct bcri_ctx *ctx, int qlike, int value, bcr_cce_id cce, int cell);
 /* `waits`: how many of the cells it waits for. */
 struct later *later_putm(struct bcri_ctx *ctx, int qlike, int value, int ncells, const int *cells, int waits);
-struct later *later_get(struct bcri_ctx *ctx, int qlike, int cce, int cell, int msec);
-struct later *later_acqwl(struct bcri_ctx *ctx, int cce, int cell, int msec);
+struct later *later_get(struct bcri_ctx *ctx, int qlike, bcr_cce_id cce, int cell, int msec);
+struct later *later_acqwl(struct bcri_ctx *ctx, bcr_cce_id cce, int cell, int msec);
 struct outcome {
     int returned; /* of a put; 0 if a get gave a region */
     int error;    /* bcr_errno if it failed */
     int value;    /* what the region held that a get gave; it is freed unless it is a lock */
     int is_lock;
-    void **rgid; /* the lock */
+    bcr_region rgid; /* the lock */
 };
 struct outcome result(struct later *later);
 
@@ -88,6 +88,6 @@ struct outcome result(struct later *later);
 int pending_gets(struct bcri_ctx *ctx);
 /* How many puts wait in the area of a cell of the current CCE, or another's. */
 int waiting_puts(int cell);
-int waiting_puts_at(int cce, int cell);
+int waiting_puts_at(bcr_cce_id cce, int cell);
 
 #endif

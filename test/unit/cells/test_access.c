@@ -9,10 +9,10 @@
 enum { PRIVATE, IN, OUT, INOUT, KINDS };
 
 /* Whether the CCE's call is refused; if not, it is undone. */
-static void adds(int cce, int cell, int refused)
+static void adds(bcr_cce_id cce, int cell, int refused)
 {
     int cells[2] = {cce, cell};
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     if (refused) {
         FAILS(bcr_enq(rgid, cce, cell, bcr_FREE), bcrE_ACCESS);
         FAILS(bcr_write(rgid, cce, cell, bcr_NOFREE), bcrE_ACCESS);
@@ -29,7 +29,7 @@ static void adds(int cce, int cell, int refused)
     CHECK_INT(bcr_rlswl(rgid, cce, cell), 0);
 }
 
-static void takes(int cce, int cell, int refused)
+static void takes(bcr_cce_id cce, int cell, int refused)
 {
     if (refused) {
         FAILS_NULL(bcr_deq(cce, cell, bcr_BLOCK), bcrE_ACCESS);
@@ -45,7 +45,7 @@ static void takes(int cce, int cell, int refused)
     FAILS_NULL(bcr_read(cce, cell, 0), bcrE_TIMEOUT);
 }
 
-static void locks(int cce, int cell, int refused)
+static void locks(bcr_cce_id cce, int cell, int refused)
 {
     if (refused) {
         FAILS_NULL(bcr_acqwl(cce, cell, bcr_BLOCK), bcrE_ACCESS);
@@ -134,14 +134,14 @@ TEST(what_is_put_at_birth_is_in_cell_0_before_error_regions)
         bcri_error_put(group_enl(group), one->index, bcrE_ENLIST, bcr_op_enlist, two->record->id.identity, 7),
         0);
     CHECK_INT(bcr_celllen(bcr_cce, 0), 2);
-    void **birth = bcr_deq(bcr_cce, 0, 0);
+    bcr_region birth = bcr_deq(bcr_cce, 0, 0);
     int archtype;
     CHECK_INT(bcr_rglen(birth, &archtype), 6);
     CHECK_INT(archtype, 0x03faffa5);
     CHECK_STR((const char *)*birth, "birth");
     CHECK_INT(bcr_rgerror(birth), 0);
     CHECK_INT(bcr_rgfree(birth), 0);
-    void **error = bcr_deq(bcr_cce, 0, bcr_BLOCK);
+    bcr_region error = bcr_deq(bcr_cce, 0, bcr_BLOCK);
     int content[4];
     CHECK_INT(bcr_rgerror(error), bcrE_ENLIST);
     CHECK(bcr_copyfm(bcrT_1ERROR, 1, error, 0, content, sizeof content) >= 2);
@@ -156,7 +156,7 @@ TEST(what_is_put_at_birth_is_in_cell_0_before_error_regions)
 TEST(a_get_on_cell_0_waits_for_what_comes)
 {
     begin();
-    void **pending = bcr_deq(bcr_cce, 0, bcr_PENDING);
+    bcr_region pending = bcr_deq(bcr_cce, 0, bcr_PENDING);
     struct bcri_ctx *three = join();
     struct later *asleep = later_get(three, 1, 1, 0, bcr_BLOCK);
     CHECK_INT(bcri_birth_put(group_enl(group), one->index, (uint32_t)bcr_archtype, &(int){11}, 4), 0);

@@ -165,7 +165,7 @@ TEST(an_area_is_busy_while_a_region_of_its_memory_is_held_anywhere)
     as(two);
     int far = grow(1, 4, 0);
     as(one);
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     FAILS(bcr_cafree(area), bcrE_BUSY); /* held by its owner */
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), 0);
     FAILS(bcr_cafree(area), bcrE_BUSY); /* in a cell of another area */
@@ -200,11 +200,11 @@ TEST(gets_that_wait_at_a_freed_area_end_with_NOCELL)
 {
     begin();
     int cell = grow(2, 2, 1024);
-    void **own = bcr_deq(bcr_cce, cell, bcr_PENDING);
-    void **read = bcr_read(bcr_cce, cell + 1, bcr_PENDING);
+    bcr_region own = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region read = bcr_read(bcr_cce, cell + 1, bcr_PENDING);
     as(two);
-    void **ticket = bcr_deq(one_of_two, cell, bcr_PENDING);
-    void **listed = bcr_deq(one_of_two, cell + 1, bcr_PENDING);
+    bcr_region ticket = bcr_deq(one_of_two, cell, bcr_PENDING);
+    bcr_region listed = bcr_deq(one_of_two, cell + 1, bcr_PENDING);
     as(one);
     struct bcri_ctx *three = join();
     struct later *asleep = later_get(three, 1, name(three, one), cell, bcr_BLOCK);
@@ -237,7 +237,7 @@ TEST(puts_that_wait_at_a_freed_area_end_with_NOCELL)
 
 /* Whether cafree waits for the waiter (busy) or lets it go with its region is open; that the region
  * is lost is not. */
-static void free_before_collecting(int cell, void **pending)
+static void free_before_collecting(int cell, bcr_region pending)
 {
     int freed = bcr_cafree(cell);
     CHECK(freed == 0 || bcr_errno == bcrE_BUSY);
@@ -255,7 +255,7 @@ TEST(a_waiter_gets_what_it_was_handed_before_the_area_was_freed)
     int area = grow(0, 0, 4096);
     int cell = grow(2, 2, 0);
     as(two);
-    void **ticket = bcr_deq(one_of_two, cell, bcr_PENDING);
+    bcr_region ticket = bcr_deq(one_of_two, cell, bcr_PENDING);
     as(one);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
@@ -269,9 +269,9 @@ TEST(a_waiter_behind_a_read_gets_what_it_was_handed_before_the_area_was_freed)
     begin();
     int area = grow(0, 0, 4096);
     int cell = grow(2, 2, 0);
-    void **read = bcr_read(bcr_cce, cell, bcr_PENDING);
+    bcr_region read = bcr_read(bcr_cce, cell, bcr_PENDING);
     as(two);
-    void **listed = bcr_acqwl(one_of_two, cell, bcr_PENDING);
+    bcr_region listed = bcr_acqwl(one_of_two, cell, bcr_PENDING);
     as(one);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
@@ -297,7 +297,7 @@ TEST(who_knew_a_cell_that_was_freed_finds_none_and_then_the_new_one)
         FAILS_NULL(bcr_deq(one_of_two, cell, 0), bcrE_NOCELL);
         FAILS_NULL(bcr_read(one_of_two, cell, bcr_PENDING), bcrE_NOCELL);
         FAILS_NULL(bcr_acqwl(one_of_two, cell, bcr_BLOCK), bcrE_NOCELL);
-        void **rgid = number(3);
+        bcr_region rgid = number(3);
         FAILS(bcr_enq(rgid, one_of_two, cell, bcr_FREE), bcrE_NOCELL);
         FAILS(bcr_write(rgid, one_of_two, cell, bcr_FREE), bcrE_NOCELL);
         FAILS(bcr_zap(one_of_two, cell), bcrE_NOCELL);

@@ -12,11 +12,11 @@ enum { ACTORS = 3, HELD = 32, DEAD = 64, TRIPLES = 65536, LIST = 8, BYTES = 2048
 
 struct actor {
     struct bcri_ctx *ctx;
-    void **held[HELD];
+    bcr_region held[HELD];
 };
 
 static struct actor actors[ACTORS];
-static void **dead[DEAD]; /* freed, by whomever */
+static bcr_region dead[DEAD]; /* freed, by whomever */
 static unsigned dead_count;
 static int descriptor[3 * TRIPLES + 3];
 static char *nowhere; /* a page that nobody may touch */
@@ -53,20 +53,20 @@ static int any_msec(void)
     return some[below(5)];
 }
 
-static void **any_id(const struct actor *self)
+static bcr_region any_id(const struct actor *self)
 {
     static void *variable;
-    void **held = self->held[below(HELD)];
+    bcr_region held = self->held[below(HELD)];
     switch (below(20)) {
     case 0: return NULL;
-    case 1: return (void **)(uintptr_t)test_rand(&state);
-    case 2: return (void **)(uintptr_t)below(4096);
+    case 1: return (bcr_region)(uintptr_t)test_rand(&state);
+    case 2: return (bcr_region)(uintptr_t)below(4096);
     case 3: return &variable;
-    case 4: return (void **)(void *)(nowhere + below(4096));
+    case 4: return (bcr_region)(void *)(nowhere + below(4096));
     case 5: return dead[below(DEAD)];
     case 6: return actors[below(ACTORS)].held[below(HELD)];
-    case 7: return held != NULL ? (void **)(void *)((char *)held + (int)below(128) - 64) : NULL;
-    case 8: return held != NULL ? (void **)*held : NULL;
+    case 7: return held != NULL ? (bcr_region)(void *)((char *)held + (int)below(128) - 64) : NULL;
+    case 8: return held != NULL ? (bcr_region)*held : NULL;
     default: return held;
     }
 }
@@ -89,14 +89,14 @@ static const int *any_descriptor(void)
     return descriptor;
 }
 
-static void bury(void **rgid)
+static void bury(bcr_region rgid)
 {
     if (rgid != NULL && bcr_rgfree(rgid) == 0)
         dead[dead_count++ % DEAD] = rgid;
 }
-static void keep(struct actor *self, void **rgid)
+static void keep(struct actor *self, bcr_region rgid)
 {
-    void ***place = &self->held[below(HELD)];
+    bcr_region *place = &self->held[below(HELD)];
     if (rgid == NULL)
         return;
     bury(
@@ -107,7 +107,7 @@ static void keep(struct actor *self, void **rgid)
 static void regions(struct actor *self)
 {
     int archtype;
-    void **list[LIST];
+    bcr_region list[LIST];
     for (int i = 0; i < LIST; i++)
         list[i] = any_id(self);
     switch (below(10)) {

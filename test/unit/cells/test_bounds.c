@@ -10,7 +10,7 @@
 #include "bcri/clock.h"
 #include "bcri/resolved.h"
 
-static void **full_for(void **rgid, int cce, int cell)
+static bcr_region full_for(bcr_region rgid, bcr_cce_id cce, int cell)
 {
     FAILS(bcr_enq(rgid, cce, cell, bcr_FREE), bcrE_FULL);
     return rgid;
@@ -20,7 +20,7 @@ TEST(nrgns_bounds_what_the_cells_of_an_area_hold_together)
 {
     begin();
     int cell = grow(5, 7, 8192);
-    void **more = number(99);
+    bcr_region more = number(99);
     for (int round = 0; round < 5; round++) { /* all in one cell, each in turn */
         for (int i = 0; i < 7; i++)
             CHECK_INT(bcr_enq(number(i), bcr_cce, cell + round, bcr_FREE), 0);
@@ -68,7 +68,7 @@ TEST(areas_have_bounds_of_their_own)
     begin();
     int a = grow(1, 1, 1024), b = grow(1, 2, 0);
     CHECK_INT(bcr_enq(number(1), bcr_cce, a, bcr_FREE), 0);
-    void **more = full_for(number(2), bcr_cce, a);
+    bcr_region more = full_for(number(2), bcr_cce, a);
     CHECK_INT(bcr_enq(more, bcr_cce, b, bcr_FREE), 0);
     CHECK_INT(bcr_enq(number(3), bcr_cce, b, bcr_FREE), 0);
     full_for(number(4), bcr_cce, b);
@@ -79,11 +79,11 @@ TEST(with_nrgns_0_a_put_succeeds_only_by_handing_over_to_a_waiting_get)
 {
     begin();
     int cell = grow(2, 0, 1024);
-    void **more = full_for(number(1), bcr_cce, cell);
+    bcr_region more = full_for(number(1), bcr_cce, cell);
     FAILS(bcr_write(more, bcr_cce, cell, bcr_FREE), bcrE_FULL);
     for (int listed = 0; listed < 2; listed++) {
-        void **read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
-        void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        bcr_region read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
+        bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
         full_for(more, bcr_cce, cell + 1); /* waiting elsewhere does not help */
         CHECK_INT(bcr_put(listed, number(5), bcr_cce, cell, bcr_FREE), 0);
         full_for(more, bcr_cce, cell);
@@ -94,7 +94,7 @@ TEST(with_nrgns_0_a_put_succeeds_only_by_handing_over_to_a_waiting_get)
             CHECK_INT(value_of(read), 5);
         }
     }
-    void **read = bcr_read(bcr_cce, cell, bcr_PENDING);
+    bcr_region read = bcr_read(bcr_cce, cell, bcr_PENDING);
     full_for(more, bcr_cce, cell); /* a read takes nothing away, so there is no room for what stays */
     CHECK_INT(bcr_rgwait(read, 0, 1), 0);
     end();
@@ -104,7 +104,7 @@ TEST(waiting_gets_take_more_than_nrgns_when_they_wait)
 {
     begin();
     int cell = grow(1, 1, 4096);
-    void **ids[9];
+    bcr_region ids[9];
     for (int i = 0; i < 9; i++)
         ids[i] = bcr_deq(bcr_cce, cell, bcr_PENDING);
     for (int i = 0; i < 10; i++) /* nine are handed over, one is queued */
@@ -124,7 +124,7 @@ TEST(write_into_a_full_area_succeeds_where_its_cell_holds_a_region)
     int cell = grow(2, 2, 1024);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
-    void **rgid = number(3);
+    bcr_region rgid = number(3);
     FAILS(bcr_write(rgid, bcr_cce, cell + 1, bcr_FREE), bcrE_FULL);
     CHECK_INT(bcr_write(rgid, bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_write(number(4), bcr_cce, cell + 1, bcr_FREE), 0); /* one of the two was replaced */
@@ -142,7 +142,7 @@ TEST(own_full_cells_never_wait)
     int cell = grow(1, 1, 1024);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     const int msecs[] = {bcr_BLOCK, 0, 1000000, -7};
-    void **more = number(2);
+    bcr_region more = number(2);
     for (size_t i = 0; i < sizeof msecs / sizeof msecs[0]; i++) {
         CHECK_INT(bcr_putwait(msecs[i]), 0);
         full_for(more, bcr_cce, cell);
@@ -158,7 +158,7 @@ TEST(putwait_says_how_long_and_never_ends_early)
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     as(two);
     FAILS(bcr_putwait(bcr_PENDING), bcrE_ARG);
-    void **more = number(2);
+    bcr_region more = number(2);
     for (int msec = 0; msec <= 20; msec += 5) {
         CHECK_INT(bcr_putwait(msec), 0);
         FAILS(bcr_putwait(bcr_PENDING), bcrE_ARG); /* and leaves it as it was */
@@ -306,7 +306,7 @@ TEST(a_region_handed_to_a_get_by_a_waiting_put_may_be_pending)
     begin();
     int cell = grow(1, 0, 1024);
     struct later *put = later_put(two, 1, 1, one_of_two, cell);
-    void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
     CHECK_INT(result(put).returned, 0);
     CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
     CHECK_INT(value_of(rgid), 1);
@@ -319,10 +319,10 @@ TEST(a_take_behind_a_waiting_read_meets_a_put_that_waits)
 {
     begin();
     int cell = grow(1, 0, 1024);
-    void **read = bcr_read(bcr_cce, cell, bcr_PENDING);
+    bcr_region read = bcr_read(bcr_cce, cell, bcr_PENDING);
     struct later *put = later_put(two, 1, 1, one_of_two, cell);
     CHECK_INT(waiting_puts(cell), 1);
-    void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
     CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
     CHECK_INT(value_of(rgid), 1);
     CHECK_INT(bcr_rgwait(read, 0, 0), 1);
@@ -338,7 +338,7 @@ TEST(a_put_meets_a_get_that_waits_for_it_whatever_else_waits)
     int cell = grow(2, 0, 1024);
     struct bcri_ctx *three = join();
     struct later *elsewhere = later_put(two, 1, 1, one_of_two, cell);
-    void **rgid = bcr_deq(bcr_cce, cell + 1, bcr_PENDING);
+    bcr_region rgid = bcr_deq(bcr_cce, cell + 1, bcr_PENDING);
     as(three);
     CHECK_INT(bcr_enq(number(2), name(three, one), cell + 1, bcr_FREE), 0);
     as(one);
@@ -427,7 +427,7 @@ TEST(a_put_takes_no_credit_that_was_gathered_for_one_that_waits)
     CHECK_UINT(bcri_load(&t->credits), 2);
     bcri_store(&t->credits, 1);
     bcri_store(&area->pool, 1);
-    void **rgid = number(4);
+    bcr_region rgid = number(4);
     FAILS(bcr_enq(rgid, bcr_cce, cell + 1, bcr_FREE), bcrE_FULL);
     CHECK_UINT(bcri_load(&area->pool), 1);
     bcri_store(&area->pool, 0);
@@ -482,7 +482,7 @@ TEST(a_cell_that_is_to_hold_much_takes_half_of_what_another_has_unused)
     for (int i = 33; i < 63; i++)
         CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
     CHECK_UINT(bcri_load(&t->credits), 63);
-    void **more = number(1);
+    bcr_region more = number(1);
     full_for(more, bcr_cce, cell);
     CHECK_INT(value_of(more), 1);
     for (int i = 0; i < 63; i++)

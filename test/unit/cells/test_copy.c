@@ -34,7 +34,7 @@ TEST(what_goes_in_comes_out)
     memset(in, 0, sizeof in);
     for (int i = 0; i < 5; i++)
         in[i] = (struct sample){.d = i * 1.5, .i = -i, .s = (short)(i * 1000), .c = (signed char)-i};
-    void **rgid = bcr_rgalloc(sizeof in, 0);
+    bcr_region rgid = bcr_rgalloc(sizeof in, 0);
     int n = bcr_copyto(sample_desc, 5, rgid, 0, in, sizeof in);
     CHECK(n >= 2);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), 0);
@@ -56,7 +56,7 @@ TEST(the_value_tells_what_is_left_of_the_source)
 {
     begin();
     grow(0, 0, 1024);
-    void **rgid = bcr_rgalloc(16, 0);
+    bcr_region rgid = bcr_rgalloc(16, 0);
     int data[5] = {1, 2, 3, 4, 5};
     CHECK_INT(bcr_copyto(bcrT_1INT, 3, rgid, 0, data, sizeof data), 2 + 8);
     CHECK_INT(bcr_copyto(bcrT_1INT, 4, rgid, 0, data, 16), 2);
@@ -76,7 +76,7 @@ TEST(copyto_makes_the_region_private_first)
 {
     begin();
     int cell = grow(1, 9, 128);
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
     int value = 2;
@@ -91,7 +91,7 @@ TEST(copyto_without_room_for_the_private_copy_changes_nothing)
 {
     begin();
     int cell = grow(1, 9, 64);
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
     int value = 2;
@@ -107,7 +107,7 @@ TEST(copyfm_leaves_sharing_alone)
     begin();
     int cell = grow(1, 9, 64);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-    void **a = bcr_read(bcr_cce, cell, 0), **b = bcr_read(bcr_cce, cell, 0);
+    bcr_region a = bcr_read(bcr_cce, cell, 0), b = bcr_read(bcr_cce, cell, 0);
     int value = 0;
     CHECK_INT(bcr_copyfm(bcrT_1INT, 1, a, 0, &value, sizeof value), 2);
     CHECK_INT(value, 1);
@@ -122,7 +122,7 @@ TEST(wrong_arguments_are_refused_and_change_nothing)
     int cell = grow(1, 9, 1024);
     static int no_end[] = {0, 77, 1};
     static int loop[] = {0, bcrT_NEST | bcrT_END, 1};
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
     int buffer[2] = {5, 6};
@@ -160,7 +160,7 @@ TEST(a_region_of_another_archtype_is_translated_both_ways)
 {
     begin();
     grow(1, 9, 1024);
-    void **rgid = bcr_rgalloc(64, bcr_archtype ^ MIRRORED);
+    bcr_region rgid = bcr_rgalloc(64, bcr_archtype ^ MIRRORED);
     struct sample in = {.d = -1.5, .i = 0x01020304, .s = -2, .c = 5}, out;
     CHECK_INT(bcr_copyto(sample_desc, 1, rgid, 0, &in, sizeof in), 2);
     const unsigned char *data = *rgid;
@@ -181,7 +181,7 @@ TEST(a_number_that_does_not_fit_stops_the_copy_where_it_stands)
     grow(1, 9, 1024);
     /* An int of two bytes: allowed by C, and by archtypes. */
     int small = (bcr_archtype & ~0xf0) | 0x50;
-    void **rgid = bcr_rgalloc(6, small);
+    bcr_region rgid = bcr_rgalloc(6, small);
     CHECK(rgid != NULL);
     memset(*rgid, 0xee, 6);
     int values[3] = {-32768, 32768, 7};
@@ -198,7 +198,7 @@ TEST(a_number_that_does_not_fit_here_stops_what_is_copied_out_and_on)
     begin();
     int cell = grow(1, 9, 1024);
     /* int, long and long long of eight bytes each */
-    void **wide = bcr_rgalloc(24, bcr_archtype | 0xfff0), **to = bcr_rgalloc(12, 0);
+    bcr_region wide = bcr_rgalloc(24, bcr_archtype | 0xfff0), to = bcr_rgalloc(12, 0);
     CHECK(wide != NULL && to != NULL);
     memcpy(*wide, (int64_t[3]){-5, INT64_C(1) << 40, 6}, 24);
     memset(*to, 0xee, 12);
@@ -221,7 +221,7 @@ TEST(an_archtype_that_nobody_here_knows_has_no_translation)
 {
     begin();
     int cell = grow(1, 9, 1024);
-    void **rgid = number(1), **native = number(2);
+    bcr_region rgid = number(1), native = number(2);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
     struct bcri_region_shm *header =
@@ -247,7 +247,7 @@ TEST(copytofm_copies_from_one_archtype_into_another)
 {
     begin();
     int cell = grow(1, 9, 4096);
-    void **from = bcr_rgalloc(64, 0), **to = bcr_rgalloc(64, bcr_archtype ^ MIRRORED);
+    bcr_region from = bcr_rgalloc(64, 0), to = bcr_rgalloc(64, bcr_archtype ^ MIRRORED);
     struct sample in = {.d = 2.5, .i = -3, .s = 4, .c = -5}, out;
     CHECK_INT(bcr_copyto(sample_desc, 1, from, 0, &in, sizeof in), 2);
     CHECK_INT(bcr_enq(to, bcr_cce, cell, bcr_NOFREE), 0);
@@ -258,7 +258,7 @@ TEST(copytofm_copies_from_one_archtype_into_another)
     memset(&out, 0, sizeof out);
     CHECK_INT(bcr_copyfm(sample_desc, 1, to, 16, &out, sizeof out), 2 + 48 - 15);
     CHECK(out.d == in.d && out.i == in.i && out.s == in.s && out.c == in.c);
-    void **shared = bcr_deq(bcr_cce, cell, 0);
+    bcr_region shared = bcr_deq(bcr_cce, cell, 0);
     for (int i = 0; i < 64; i++)
         CHECK_INT(((char *)*shared)[i], 0);
     end();
@@ -268,7 +268,7 @@ TEST(copytofm_moves_CCE_IDs_and_data_within_one_region)
 {
     begin();
     grow(1, 9, 4096);
-    void **rgid = bcr_rgalloc(80, 0);
+    bcr_region rgid = bcr_rgalloc(80, 0);
     int ids[3] = {bcr_cce, -1, two_of_one}, met[3] = {0};
     CHECK_INT(bcr_copyto(bcrT_1CCE, 3, rgid, 0, ids, sizeof ids), 2);
     CHECK_INT(bcr_copytofm(bcrT_1CCE, 3, rgid, 16, rgid, 0), 2 + 80 - 48);
@@ -283,7 +283,7 @@ TEST(copytofm_with_wrong_arguments_changes_nothing)
 {
     begin();
     int cell = grow(1, 9, 4096);
-    void **to = number(1), **from = number(2);
+    bcr_region to = number(1), from = number(2);
     CHECK_INT(bcr_enq(to, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *to, **gone = number(3);
     static const int loop[] = {0, bcrT_NEST | bcrT_END, 1};
@@ -295,7 +295,7 @@ TEST(copytofm_with_wrong_arguments_changes_nothing)
     COPY_FAILS(bcr_copytofm(loop, 1, to, 0, from, 0), -2, bcrE_DESC);
     COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, gone, 0, from, 0), -2, bcrE_RGID);
     COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, to, 0, NULL, 0), -2, bcrE_RGID);
-    void **pending = bcr_deq(bcr_cce, cell, bcr_PENDING), **waits = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region pending = bcr_deq(bcr_cce, cell, bcr_PENDING), waits = bcr_deq(bcr_cce, cell, bcr_PENDING);
     COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, waits, 0, from, 0), -2, bcrE_PENDING);
     COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, from, 0, waits, 0), -2, bcrE_PENDING);
     CHECK_INT(bcr_rgfree(waits), 0);
@@ -316,11 +316,11 @@ TEST(copytosz_tells_what_copyto_uses)
         for (int offset = 0; offset <= 9; offset++) {
             int size = bcr_copytosz(sample_desc, repl, 0, offset, in, sizeof in);
             CHECK(size >= 2 + offset);
-            void **rgid = bcr_rgalloc(size - 2, 0);
+            bcr_region rgid = bcr_rgalloc(size - 2, 0);
             CHECK_INT(bcr_copyto(sample_desc, repl, rgid, offset, in, sizeof in),
                       2 + (int)sizeof in - 16 * repl);
             if (repl > 0) { /* and no less would do */
-                void **less = bcr_rgalloc(size - 3, 0);
+                bcr_region less = bcr_rgalloc(size - 3, 0);
                 CHECK(bcr_copyto(sample_desc, repl, less, offset, in, sizeof in) < -2);
                 CHECK_INT(bcr_rgfree(less), 0);
             }
@@ -357,7 +357,7 @@ TEST(CCE_IDs_travel_in_regions)
     int cell = grow(1, 9, 1024);
     struct bcri_ctx *three = join();
     int ids[4] = {bcr_cce, two_of_one, -1, name(one, three)};
-    void **rgid = bcr_rgalloc(4 * 16, 0);
+    bcr_region rgid = bcr_rgalloc(4 * 16, 0);
     CHECK_INT(bcr_copyto(bcrT_1CCE, 4, rgid, 0, ids, sizeof ids), 2);
     static const char zeros[16];
     CHECK_MEM((char *)*rgid + 32, zeros, 16); /* -1 is zeros */
@@ -385,7 +385,7 @@ TEST(an_int_that_was_never_given_out_stops_copyto_where_it_stands)
 {
     begin();
     grow(0, 0, 1024);
-    void **rgid = bcr_rgalloc(3 * 16, 0);
+    bcr_region rgid = bcr_rgalloc(3 * 16, 0);
     memset(*rgid, 0xee, 48);
     const int never[] = {0, -2, 1000, INT_MAX, INT_MIN};
     for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
@@ -401,7 +401,7 @@ TEST(an_unknown_identity_is_a_fresh_int_that_nobody_is)
 {
     begin();
     int cell = grow(1, 9, 1024);
-    void **rgid = filled(3 * 16, 0x5a);
+    bcr_region rgid = filled(3 * 16, 0x5a);
     ((char *)*rgid)[16] = 1; /* the first and the third are equal */
     int ids[3] = {0};
     CHECK_INT(bcr_copyfm(bcrT_1CCE, 3, rgid, 0, ids, sizeof ids), 2);
@@ -411,13 +411,13 @@ TEST(an_unknown_identity_is_a_fresh_int_that_nobody_is)
     int again = 0;
     CHECK_INT(bcr_copyfm(bcrT_1CCE, 1, rgid, 32, &again, sizeof again), 2);
     CHECK_INT(again, ids[0]);
-    void **put = number(1);
+    bcr_region put = number(1);
     FAILS(bcr_enq(put, ids[0], cell, bcr_FREE), bcrE_NOCCE);
     FAILS_NULL(bcr_deq(ids[1], cell, bcr_BLOCK), bcrE_NOCCE);
     FAILS(bcr_zap(ids[0], cell), bcrE_NOCCE);
     FAILS(bcr_celllen(ids[0], cell), bcrE_NOCCE);
     CHECK_INT(value_of(put), 1);
-    void **onward = bcr_rgalloc(16, 0); /* it can be passed on all the same */
+    bcr_region onward = bcr_rgalloc(16, 0); /* it can be passed on all the same */
     CHECK_INT(bcr_copyto(bcrT_1CCE, 1, onward, 0, &ids[0], sizeof ids[0]), 2);
     CHECK_MEM(*onward, *rgid, 16);
     end();

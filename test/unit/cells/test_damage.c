@@ -29,9 +29,9 @@ enum { FREE_IDS = 3, MANY_IDS = 40 };
 static struct scene {
     int cell; /* of one's: 0 holds three regions, 1 is waited for by ticket, 2 by a read in its list, 3 is locked by two,
                * 4 holds more than its ring, and a put waits for its room */
-    void **held, **shared, **pending, **listed, **lock;
-    void **far, **far_pending, **far_free; /* IDs in a chunk of their own; far_free is no longer one */
-    void **theirs;                         /* two's, of a region of one's */
+    bcr_region held, shared, pending, listed, lock;
+    bcr_region far, far_pending, far_free; /* IDs in a chunk of their own; far_free is no longer one */
+    bcr_region theirs;                     /* two's, of a region of one's */
     struct bcri_resolved resolved[5];
 } scene;
 
@@ -56,7 +56,7 @@ static void set_scene(void)
     scene.listed = bcr_read(one_of_two, scene.cell + 2, bcr_PENDING);
     scene.lock = bcr_acqwl(one_of_two, scene.cell + 3, 0);
     CHECK(scene.pending != NULL && scene.listed != NULL && scene.lock != NULL);
-    void **ids[MANY_IDS];
+    bcr_region ids[MANY_IDS];
     for (int i = 0; i < MANY_IDS; i++)
         ids[i] = number(20 + i);
     scene.far_free = ids[MANY_IDS - 1];
@@ -115,7 +115,7 @@ static void *area(void)
 {
     return scene.resolved[0].area;
 }
-static bcri_ref region_of(void **rgid)
+static bcri_ref region_of(bcr_region rgid)
 {
     return bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
 }
@@ -273,7 +273,7 @@ static void calls_of_one(void)
     for (int i = 0; i < 5; i++) {
         int cell = scene.cell + i;
         (void)bcr_celllen(bcr_cce, cell);
-        void **rgid = bcr_read(bcr_cce, cell, 0);
+        bcr_region rgid = bcr_read(bcr_cce, cell, 0);
         if (rgid != NULL)
             (void)bcr_rgfree(rgid);
         rgid = number(5);
@@ -302,7 +302,7 @@ static void calls_of_two(void)
     (void)bcr_rgwait(scene.listed, 0, 1);
     (void)bcr_rlswl(scene.lock, one_of_two, scene.cell + 3);
     for (int i = 0; i < 5; i++) {
-        void **rgid = bcr_deq(one_of_two, scene.cell + i, 0);
+        bcr_region rgid = bcr_deq(one_of_two, scene.cell + i, 0);
         if (rgid != NULL)
             (void)bcr_rgfree(rgid);
         rgid = bcr_acqwl(one_of_two, scene.cell + i, 0);
@@ -310,7 +310,7 @@ static void calls_of_two(void)
             (void)bcr_rlswl(rgid, one_of_two, scene.cell + i);
     }
     for (int i = 0; i < FREE_IDS; i++)
-        (void)bcr_rgalloc(64, 0);
+        (void)(bcr_rgalloc(64, 0) != NULL); /* kept until the CCE ends */
     (void)bcr_rgfree(scene.held);
     (void)bcr_rgfree(scene.pending);
     (void)bcr_rglen(scene.far, NULL);
@@ -319,7 +319,7 @@ static void calls_of_two(void)
     (void)bcr_rgfree(scene.far_free);
     (void)bcr_rgfree(scene.theirs);
     for (uint32_t i = 0; i < 240; i++) {
-        void **rgid = bcr_deq(one_of_two, scene.cell + 6, 0);
+        bcr_region rgid = bcr_deq(one_of_two, scene.cell + 6, 0);
         if (rgid != NULL)
             (void)bcr_rgfree(rgid);
         as(one);
@@ -329,7 +329,7 @@ static void calls_of_two(void)
         as(two);
     }
     for (int i = 0; i < MANY_IDS; i++)
-        (void)bcr_rgalloc(64, 0);
+        (void)(bcr_rgalloc(64, 0) != NULL); /* kept until the CCE ends */
     for (int i = 0; i < 5; i++)
         (void)bcr_zap(one_of_two, scene.cell + i);
     (void)bcr_cafree(50);
@@ -494,7 +494,7 @@ static void is_condemned(int cell)
     FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_INTERNAL);
     FAILS_NULL(bcr_read(bcr_cce, cell, bcr_BLOCK), bcrE_INTERNAL);
     FAILS_NULL(bcr_acqwl(bcr_cce, cell, 0), bcrE_INTERNAL);
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     FAILS(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), bcrE_INTERNAL);
     CHECK_INT(value_of(rgid), 1);
     CHECK_INT(take(bcr_cce, scene.cell + 6), 202); /* the others are as they were */
@@ -508,14 +508,14 @@ TEST(a_ring_entry_that_leads_nowhere_ends_takers_and_readers_and_the_audit_names
     store_64(&ring[0], was | 0xffffffffu);
     audit_names("lies in no heap");
     as(two);
-    ENDS_ITSELF(bcr_deq(one_of_two, scene.cell, 0), "a reference that leads nowhere");
+    ENDS_ITSELF(bcr_deq(one_of_two, scene.cell, 0) != NULL, "a reference that leads nowhere");
     bury(two);
     as(one);
     CHECK_INT(bcr_celllen(bcr_cce, scene.cell), 4); /* it is still there, and nobody has the locks */
     struct bcri_ctx *three = join();
     int one_of_three = name(three, one);
     as(three);
-    ENDS_ITSELF(bcr_read(one_of_three, scene.cell, 0), "a reference that leads nowhere");
+    ENDS_ITSELF(bcr_read(one_of_three, scene.cell, 0) != NULL, "a reference that leads nowhere");
     bury(three);
     store_64(&ring[0], was);
     as(one);
@@ -613,7 +613,7 @@ TEST(a_cell_of_another_generation_than_its_area_ends_who_looks_for_it)
     uint64_t was = bcri_load(&cell->h.state);
     store_64(&cell->h.state, was ^ UINT64_C(1) << 40);
     as(two);
-    ENDS_ITSELF(bcr_deq(one_of_two, scene.cell, 0), "an owner's list of areas, or a cell");
+    ENDS_ITSELF(bcr_deq(one_of_two, scene.cell, 0) != NULL, "an owner's list of areas, or a cell");
     ENDS_ITSELF(bcr_zap(one_of_two, scene.cell), "an owner's list of areas, or a cell");
     store_64(&cell->t.state, was ^ UINT64_C(1) << 40);
     ENDS_ITSELF(bcr_enq(scene.held, one_of_two, scene.cell, bcr_FREE), "an owner's list of areas, or a cell");
@@ -731,7 +731,7 @@ TEST(a_journal_that_names_a_block_beyond_its_heap_makes_the_daemon_store_nothing
 /* Memory of one's, of whole units and with `bytes` in it, in a region that it holds. */
 static unsigned char *plain_memory(size_t bytes, bcri_ref *ref_out)
 {
-    void **rgid = bcr_rgalloc((int)(bytes + BCRI_REF_UNIT), 0);
+    bcr_region rgid = bcr_rgalloc((int)(bytes + BCRI_REF_UNIT), 0);
     CHECK(rgid != NULL);
     const bcri_ref ref = region_of(rgid);
     const struct bcri_region_shm *region = bcri_at(one, ref);

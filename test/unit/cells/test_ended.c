@@ -15,10 +15,10 @@
 #include "bcri/resolved.h"
 
 /* Every routine that names a CCE says so, and the caller keeps what it holds. */
-static void all_say_dead(int cce, int cell)
+static void all_say_dead(bcr_cce_id cce, int cell)
 {
     int cells[2] = {cce, cell};
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     FAILS(bcr_enq(rgid, cce, cell, bcr_FREE), bcrE_DEAD);
     FAILS(bcr_write(rgid, cce, cell, bcr_NOFREE), bcrE_DEAD);
     FAILS(bcr_enqm(rgid, 1, cells, bcr_NOFREE), bcrE_DEAD);
@@ -75,8 +75,8 @@ TEST(gets_that_wait_at_an_ended_CCE_end_with_DEAD)
     int cell = grow(3, 9, 0);
     as(one);
     int id = name(one, owner);
-    void **ids[4] = {bcr_deq(id, cell, bcr_PENDING), bcr_read(id, cell + 1, bcr_PENDING),
-                     bcr_deq(id, cell + 1, bcr_PENDING), bcr_acqwl(id, cell + 2, bcr_PENDING)};
+    bcr_region ids[4] = {bcr_deq(id, cell, bcr_PENDING), bcr_read(id, cell + 1, bcr_PENDING),
+                         bcr_deq(id, cell + 1, bcr_PENDING), bcr_acqwl(id, cell + 2, bcr_PENDING)};
     struct later *taker = later_get(three, 1, name(three, owner), cell, bcr_BLOCK);
     struct bcri_ctx *four = join();
     struct later *reader = later_get(four, 0, name(four, owner), cell + 2, bcr_BLOCK);
@@ -140,8 +140,8 @@ TEST(the_regions_of_an_ended_CCE_live_on_while_they_are_held)
     for (int i = 0; i < 3; i++)
         CHECK_INT(bcr_enq(number(i), bcr_cce, far, bcr_FREE), 0);
     as(one);
-    void **held = bcr_deq(name(one, three), far, 0);
-    void **shared = bcr_read(name(one, three), far, 0);
+    bcr_region held = bcr_deq(name(one, three), far, 0);
+    bcr_region shared = bcr_read(name(one, three), far, 0);
     leave(three);
     CHECK_INT(peek(held), 0);
     CHECK_INT(peek(shared), 1);
@@ -187,7 +187,7 @@ TEST(the_waiting_gets_of_an_ended_CCE_take_nothing)
         CHECK(!listed || bcr_read(owner, cell, bcr_PENDING) != NULL);
         CHECK(bcr_deq(owner, cell, bcr_PENDING) != NULL);
         as(one);
-        void **mine = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        bcr_region mine = bcr_deq(bcr_cce, cell, bcr_PENDING);
         as(three);
         CHECK(bcr_acqwl(owner, cell, bcr_PENDING) != NULL);
         as(one);
@@ -217,7 +217,7 @@ TEST(what_was_handed_to_a_dead_waiter_is_at_the_head_again_in_the_old_order)
         CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
         leave(three);
         CHECK_INT(bcr_celllen(bcr_cce, cell), count + 2); /* even beyond nrgns */
-        void **more = number(9);
+        bcr_region more = number(9);
         FAILS(bcr_enq(more, bcr_cce, cell, bcr_FREE), bcrE_FULL);
         CHECK_INT(bcr_rgfree(more), 0);
         for (int i = 0; i < count + 2; i++)
@@ -242,7 +242,7 @@ TEST(a_cell_that_was_given_back_beyond_the_bound_gets_no_more_before_there_is_ro
     leave(three);
     CHECK_INT(bcr_celllen(bcr_cce, cell + 1), 1); /* four where three may be */
     CHECK_INT(take(bcr_cce, cell), 0);
-    void **more = number(9);
+    bcr_region more = number(9);
     FAILS(bcr_enq(more, bcr_cce, cell + 1, bcr_FREE), bcrE_FULL);
     FAILS(bcr_enq(more, bcr_cce, cell, bcr_FREE), bcrE_FULL);
     CHECK_INT(take(bcr_cce, cell + 1), 7);
@@ -256,12 +256,12 @@ TEST(what_was_handed_to_a_dead_waiter_goes_to_the_next_one)
     int cell = grow(1, 2, 4096);
     for (int listed = 0; listed < 2; listed++) {
         struct bcri_ctx *three = join();
-        void **read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
+        bcr_region read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
         as(three);
         CHECK(bcr_deq(name(three, one), cell, bcr_PENDING) != NULL);
         as(one);
-        void **second = bcr_deq(bcr_cce, cell, bcr_PENDING);
-        void **third = bcr_read(bcr_cce, cell, bcr_PENDING);
+        bcr_region second = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        bcr_region third = bcr_read(bcr_cce, cell, bcr_PENDING);
         CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
         CHECK_INT(bcr_rgwait(second, 0, 0), 0);
         leave(three);
@@ -434,10 +434,10 @@ static int churn(struct bcri_ctx *ctx, void *arg)
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 16) > 0);
     for (int i = 0;; i++) {
         CHECK_INT(bcr_enq(number(i), owner, cell, bcr_FREE), 0);
-        void **rgid = bcr_deq(owner, cell, bcr_BLOCK);
+        bcr_region rgid = bcr_deq(owner, cell, bcr_BLOCK);
         CHECK(rgid != NULL);
         CHECK_INT(bcr_rgfree(rgid), 0);
-        void **lock = bcr_acqwl(owner, cell + 1, 0);
+        bcr_region lock = bcr_acqwl(owner, cell + 1, 0);
         CHECK(lock != NULL || bcr_errno == bcrE_TIMEOUT || bcr_errno == bcrE_OWNERDEAD);
         if (lock != NULL)
             CHECK_INT(bcr_rlswl(lock, owner, cell + 1), 0);
@@ -464,7 +464,7 @@ TEST_TIMEOUT(processes_are_killed_at_work_and_the_others_go_on, 120)
         CHECK_INT(kill(pid[who], SIGKILL), 0);
         group_bury(group, pid[who], index[who]);
         pid[who] = group_fork(group, churn, &cell, &index[who]);
-        void **lock = bcr_acqrl(bcr_cce, cell + 1, bcr_BLOCK);
+        bcr_region lock = bcr_acqrl(bcr_cce, cell + 1, bcr_BLOCK);
         if (lock != NULL)
             CHECK_INT(value_of(lock), 0);
         else {

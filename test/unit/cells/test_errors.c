@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 /* Every routine fails with `code` for want of a CCE; `rgid` and `list` are what a CCE could use. */
-static void all_fail(int code, void **rgid, int cell)
+static void all_fail(int code, bcr_region rgid, int cell)
 {
-    void **list[1] = {rgid};
+    bcr_region list[1] = {rgid};
     int cells[2] = {1, cell};
     int value = 0, archtype = 0;
     FAILS(bcr_cagrow(0, 1, 1, 1, 1, 1, 64), code);
@@ -84,7 +84,7 @@ TEST(in_a_fork_every_routine_says_FORK_and_harms_nothing)
 {
     begin();
     int cell = grow(1, 9, 1024);
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     pid_t pid = fork();
     CHECK(pid >= 0);
@@ -100,10 +100,10 @@ TEST(in_a_fork_every_routine_says_FORK_and_harms_nothing)
 }
 
 /* A call with a CCE ID or cell number that is none. */
-static void all_refuse(int cce, int cell, int code)
+static void all_refuse(bcr_cce_id cce, int cell, int code)
 {
     int cells[2] = {cce, cell};
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     void *data = *rgid;
     FAILS(bcr_enq(rgid, cce, cell, bcr_FREE), code);
     FAILS(bcr_write(rgid, cce, cell, bcr_FREE), code);
@@ -191,7 +191,7 @@ TEST(the_table_of_IDs_grows)
     int cell = grow(1, 9, 1024);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     for (int i = 0; i < 10000; i++) {
-        void **rgid = bcr_read(bcr_cce, cell, 0);
+        bcr_region rgid = bcr_read(bcr_cce, cell, 0);
         CHECK(rgid != NULL);
     }
     CHECK_INT(take(bcr_cce, cell), 1);

@@ -72,7 +72,7 @@ TEST(a_get_that_waits_at_an_armed_cell_is_served_all_the_same)
     begin();
     int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
     CHECK(bcr_fd(cell) >= 0);
-    void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
     CHECK(rgid != NULL);
     CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);

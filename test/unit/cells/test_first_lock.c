@@ -74,7 +74,7 @@ static void put_fails(int cell)
 {
     as(two);
     for (int msec = 0; msec <= 5; msec += 5) {
-        void **rgid = number(7);
+        bcr_region rgid = number(7);
         CHECK_INT(bcr_putwait(msec), 0);
         FAILS(bcr_enq(rgid, one_of_two, cell, bcr_FREE), bcrE_FULL);
         FAILS(bcr_write(rgid, one_of_two, cell, bcr_NOFREE), bcrE_FULL);
@@ -112,7 +112,7 @@ TEST(in_a_slow_cell_all_give_up_at_the_head_lock)
 {
     begin_with_holder();
     int cell = grow(1, 4, 1024);
-    void **reads = bcr_read(bcr_cce, cell, bcr_PENDING);
+    bcr_region reads = bcr_read(bcr_cce, cell, bcr_PENDING);
     _Atomic uint32_t *lock = &place_of(cell)->cell->h.lock;
     hold(lock);
     put_fails(cell);
@@ -137,7 +137,7 @@ TEST(where_puts_wait_for_room_all_give_up_at_the_lock_of_the_area)
     hold(lock);
     as(two);
     for (int msec = 0; msec <= 5; msec += 5) {
-        void **rgid = number(7);
+        bcr_region rgid = number(7);
         FAILS_NULL(bcr_deq(one_of_two, cell, msec), bcrE_TIMEOUT);
         CHECK_INT(bcr_putwait(msec), 0);
         FAILS(bcr_enq(rgid, one_of_two, cell, bcr_FREE), bcrE_FULL);

@@ -15,8 +15,8 @@ TEST(read_shares_the_first_region_and_leaves_it)
     int cell = grow(1, 4, 1024);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
-    void **first = bcr_read(bcr_cce, cell, 0);
-    void **again = bcr_read(bcr_cce, cell, bcr_BLOCK);
+    bcr_region first = bcr_read(bcr_cce, cell, 0);
+    bcr_region again = bcr_read(bcr_cce, cell, bcr_BLOCK);
     CHECK(first != again);
     CHECK_PTR(*first, *again);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
@@ -44,9 +44,9 @@ TEST(what_one_CCE_reads_another_reads_at_its_own_address)
     begin();
     int cell = grow(1, 4, 1024);
     CHECK_INT(bcr_enq(number(5), bcr_cce, cell, bcr_FREE), 0);
-    void **mine = bcr_read(bcr_cce, cell, 0);
+    bcr_region mine = bcr_read(bcr_cce, cell, 0);
     as(two);
-    void **theirs = bcr_read(one_of_two, cell, 0);
+    bcr_region theirs = bcr_read(one_of_two, cell, 0);
     CHECK_INT(peek(theirs), 5);
     as(one);
     CHECK_INT(value_of(mine), 5);
@@ -113,9 +113,9 @@ TEST(a_waiter_between_others_whose_time_is_up_leaves_their_order_alone)
 {
     begin();
     int cell = grow(1, 4, 1024);
-    void **first = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region first = bcr_deq(bcr_cce, cell, bcr_PENDING);
     FAILS_NULL(bcr_deq(bcr_cce, cell, 1), bcrE_TIMEOUT);
-    void **second = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region second = bcr_deq(bcr_cce, cell, bcr_PENDING);
     FAILS_NULL(bcr_read(bcr_cce, cell, 1), bcrE_TIMEOUT);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
@@ -146,7 +146,7 @@ TEST(success_leaves_bcr_errno_alone)
     bcr_errno = 1234;
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(take(bcr_cce, cell), 1);
-    void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
     CHECK_INT(bcr_rgwait(rgid, 0, 1), 0);
     CHECK_INT(bcr_cafree(cell), 0);
     CHECK_INT(bcr_errno, 1234);

@@ -112,8 +112,8 @@ TEST(a_put_that_is_handed_to_a_waiting_get_leaves_nothing_and_does_not_request)
     int cell = grow(1, 10, 8192);
     mark(cell, 1);
     for (int listed = 0; listed < 2; listed++) {
-        void **read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
-        void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        bcr_region read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
+        bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
         put(1, cell);
         CHECK_INT(next(), 0);
         CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
@@ -123,7 +123,7 @@ TEST(a_put_that_is_handed_to_a_waiting_get_leaves_nothing_and_does_not_request)
             CHECK_INT(value_of(read), 1);
         }
     }
-    void **read = bcr_read(bcr_cce, cell, bcr_PENDING);
+    bcr_region read = bcr_read(bcr_cce, cell, bcr_PENDING);
     put(2, cell); /* read, and it stays */
     CHECK_INT(requests(cell), 1);
     CHECK_INT(bcr_rgwait(read, 0, 0), 1);
@@ -178,7 +178,7 @@ TEST(a_mark_of_0_requests_at_each_get_read_or_lock_that_finds_nothing)
     FAILS_NULL(bcr_acqwl(bcr_cce, cell, 0), bcrE_TIMEOUT);
     CHECK_INT(requests(cell), 3);
     as(two);
-    void **ids[4] = {
+    bcr_region ids[4] = {
         bcr_deq(one_of_two, cell, bcr_PENDING),
         bcr_read(one_of_two, cell, bcr_PENDING),
         bcr_acqrl(one_of_two, cell, bcr_PENDING),
@@ -221,7 +221,7 @@ TEST(a_mark_below_0_requests_at_a_taking_get_that_finds_at_most_that_many)
     CHECK_INT(requests(cell), 2);
     FAILS_NULL(bcr_read(bcr_cce, cell, 0), bcrE_TIMEOUT);
     CHECK_INT(next(), 0);
-    void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
     CHECK_INT(requests(cell), 1);
     CHECK_INT(bcr_rgfree(rgid), 0);
     put(9, cell);
@@ -346,7 +346,7 @@ TEST(a_failed_operation_requests_nothing)
     mark(cell, 1);
     put(1, cell);
     CHECK_INT(requests(cell), 1);
-    void **more = number(2);
+    bcr_region more = number(2);
     FAILS(bcr_enq(more, bcr_cce, cell, bcr_FREE), bcrE_FULL);
     FAILS(bcr_enq(more, bcr_cce, cell, bcr_NOFREE), bcrE_FULL);
     as(two);
@@ -357,7 +357,7 @@ TEST(a_failed_operation_requests_nothing)
     CHECK_INT(got(cell), 1);
     mark(cell, 0);
     as(two);
-    void **lock = bcr_acqwl(one_of_two, cell, bcr_PENDING);
+    bcr_region lock = bcr_acqwl(one_of_two, cell, bcr_PENDING);
     CHECK_INT(requests(cell), 1);
     as(one);
     put(4, cell);

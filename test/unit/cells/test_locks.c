@@ -13,7 +13,7 @@ TEST(the_write_lock_keeps_everybody_out_until_the_region_is_back)
     begin();
     int cell = grow(1, 1, 1024);
     CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
-    void **lock = bcr_acqwl(bcr_cce, cell, bcr_BLOCK);
+    bcr_region lock = bcr_acqwl(bcr_cce, cell, bcr_BLOCK);
     CHECK_INT(peek(lock), 1);
     FAILS_NULL(bcr_acqrl(bcr_cce, cell, 0), bcrE_TIMEOUT);
     as(two);
@@ -36,13 +36,13 @@ TEST(readers_share_and_keep_what_they_read_while_a_writer_writes)
     begin();
     int cell = grow(1, 1, 1024);
     CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
-    void **mine = bcr_acqrl(bcr_cce, cell, 0);
+    bcr_region mine = bcr_acqrl(bcr_cce, cell, 0);
     as(two);
-    void **theirs = bcr_acqrl(one_of_two, cell, 0);
+    bcr_region theirs = bcr_acqrl(one_of_two, cell, 0);
     as(one);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
-    void **lock = bcr_acqwl(bcr_cce, cell, 0); /* readers do not stop a writer */
-    CHECK(*lock != *mine);                     /* which has a copy of its own */
+    bcr_region lock = bcr_acqwl(bcr_cce, cell, 0); /* readers do not stop a writer */
+    CHECK(*lock != *mine);                         /* which has a copy of its own */
     CHECK_INT(peek(lock), 1);
     **(int **)lock = 2;
     CHECK_INT(peek(mine), 1);
@@ -60,11 +60,11 @@ TEST(a_lock_that_nobody_else_holds_is_not_copied)
 {
     begin();
     int cell = grow(1, 1, 64);
-    void **region = number(1);
+    bcr_region region = number(1);
     void *data = *region;
     CHECK_INT(bcr_write(region, bcr_cce, cell, bcr_FREE), 0);
     for (int i = 0; i < 20; i++) { /* and there is no memory for a copy */
-        void **lock = bcr_acqwl(bcr_cce, cell, 0);
+        bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
         CHECK(lock != NULL);
         CHECK_PTR(*lock, data);
         CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
@@ -77,12 +77,12 @@ TEST(wl2rl_puts_the_region_back_and_goes_on_reading)
     begin();
     int cell = grow(1, 1, 1024);
     CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
-    void **lock = bcr_acqwl(bcr_cce, cell, 0);
+    bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
     **(int **)lock = 2;
     CHECK_INT(bcr_wl2rl(lock, bcr_cce, cell), 0);
     CHECK_INT(peek(lock), 2);
     as(two);
-    void **other = bcr_acqwl(one_of_two, cell, 0);
+    bcr_region other = bcr_acqwl(one_of_two, cell, 0);
     **(int **)other = 3;
     CHECK_INT(bcr_rlswl(other, one_of_two, cell), 0);
     as(one);
@@ -97,7 +97,7 @@ TEST(a_release_that_fails_leaves_the_lock)
     begin();
     int cell = grow(1, 1, 1024);
     CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
-    void **lock = bcr_acqwl(bcr_cce, cell, 0);
+    bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
     FAILS(bcr_rlswl(lock, bcr_cce, 77), bcrE_NOCELL);
     FAILS(bcr_rlswl(lock, 77, cell), bcrE_NOCCE);
     FAILS(bcr_rlswl(lock, bcr_cce, 0), bcrE_ACCESS);
@@ -114,10 +114,10 @@ TEST(waiting_locks_are_served_in_order_of_arrival)
     begin();
     int cell = grow(1, 1, 1024);
     CHECK_INT(bcr_write(number(0), bcr_cce, cell, bcr_FREE), 0);
-    void **lock = bcr_acqwl(bcr_cce, cell, 0);
+    bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
     /* writer, reader, reader, writer */
-    void **ids[4] = {bcr_acqwl(bcr_cce, cell, bcr_PENDING), bcr_acqrl(bcr_cce, cell, bcr_PENDING),
-                     bcr_acqrl(bcr_cce, cell, bcr_PENDING), bcr_acqwl(bcr_cce, cell, bcr_PENDING)};
+    bcr_region ids[4] = {bcr_acqwl(bcr_cce, cell, bcr_PENDING), bcr_acqrl(bcr_cce, cell, bcr_PENDING),
+                         bcr_acqrl(bcr_cce, cell, bcr_PENDING), bcr_acqwl(bcr_cce, cell, bcr_PENDING)};
     **(int **)lock = 1;
     CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
     CHECK_INT(bcr_rgwaitm(4, ids, 0, 0), 1);
@@ -143,11 +143,11 @@ TEST(the_copy_of_a_pending_lock_is_made_in_rgwait)
     begin();
     int cell = grow(1, 1, 128);
     as(two);
-    void **lock = bcr_acqwl(one_of_two, cell, bcr_PENDING);
+    bcr_region lock = bcr_acqwl(one_of_two, cell, bcr_PENDING);
     as(one);
-    void **kept = number(1);
+    bcr_region kept = number(1);
     CHECK_INT(bcr_write(kept, bcr_cce, cell, bcr_NOFREE), 0);
-    void **other = number(2);
+    bcr_region other = number(2);
     FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
     as(two);
     CHECK_INT(bcr_rgwait(lock, 0, 0), 1); /* in this one's own memory */
@@ -173,7 +173,7 @@ TEST(without_room_for_a_copy_the_region_is_at_the_head_again)
 {
     begin();
     int cell = grow(1, 4, 1024);
-    void **kept = number(1);
+    bcr_region kept = number(1);
     CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
     CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
     as(two);
@@ -197,11 +197,11 @@ TEST(a_waiting_lock_without_room_for_a_copy_gives_back_before_anyone_else_is_ser
         as(poor);
         eat_memory();
         int owner = name(poor, one);
-        void **read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
-        void **lock = bcr_acqwl(owner, cell, bcr_PENDING);
+        bcr_region read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
+        bcr_region lock = bcr_acqwl(owner, cell, bcr_PENDING);
         as(one);
-        void **behind = bcr_deq(bcr_cce, cell, bcr_PENDING);
-        void **kept = number(1);
+        bcr_region behind = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        bcr_region kept = number(1);
         CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
         CHECK_INT(bcr_rgwait(behind, 0, 0), 0);
         as(poor);
@@ -225,9 +225,9 @@ TEST(a_region_given_back_comes_before_those_that_were_put_meanwhile)
     struct bcri_ctx *poor = join();
     as(poor);
     eat_memory();
-    void **lock = bcr_acqwl(name(poor, one), cell, bcr_PENDING);
+    bcr_region lock = bcr_acqwl(name(poor, one), cell, bcr_PENDING);
     as(one);
-    void **kept = number(1);
+    bcr_region kept = number(1);
     CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
     CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0); /* nrgns is reached */
@@ -235,7 +235,7 @@ TEST(a_region_given_back_comes_before_those_that_were_put_meanwhile)
     FAILS(bcr_rgwait(lock, 0, 0), bcrE_NOMEM);
     as(one);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 3); /* even beyond it */
-    void **more = number(4);
+    bcr_region more = number(4);
     FAILS(bcr_enq(more, bcr_cce, cell, bcr_FREE), bcrE_FULL);
     for (int i = 1; i <= 3; i++)
         CHECK_INT(take(bcr_cce, cell), i);
@@ -253,11 +253,11 @@ TEST(several_given_back_are_in_their_old_order)
     struct bcri_ctx *poor = join();
     as(poor);
     eat_memory();
-    void **locks[3];
+    bcr_region locks[3];
     for (int i = 0; i < 3; i++)
         locks[i] = bcr_acqwl(name(poor, one), cell, bcr_PENDING);
     as(one);
-    void **kept[4];
+    bcr_region kept[4];
     for (int i = 0; i < 4; i++) {
         kept[i] = number(i);
         CHECK_INT(bcr_enq(kept[i], bcr_cce, cell, bcr_NOFREE), 0);
@@ -273,7 +273,7 @@ TEST(several_given_back_are_in_their_old_order)
 
 /* ---- locks of the dead ---- */
 
-static void all_say_ownerdead(int cce, int cell)
+static void all_say_ownerdead(bcr_cce_id cce, int cell)
 {
     FAILS_NULL(bcr_deq(cce, cell, 0), bcrE_OWNERDEAD);
     FAILS_NULL(bcr_read(cce, cell, bcr_BLOCK), bcrE_OWNERDEAD);
@@ -300,7 +300,7 @@ TEST(gets_say_OWNERDEAD_when_the_holder_of_the_write_lock_ended_until_somebody_p
         CHECK_INT(bcr_zap(bcr_cce, cell), 0); /* no put */
         all_say_ownerdead(bcr_cce, cell);
         CHECK_INT(bcr_put(!write, number(2), bcr_cce, cell, bcr_FREE), 0);
-        void **lock = bcr_acqwl(bcr_cce, cell, 0);
+        bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
         CHECK_INT(peek(lock), 2);
         CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
         CHECK_INT(take(bcr_cce, cell), 2);
@@ -337,8 +337,8 @@ TEST(gets_that_wait_for_a_dead_holder_say_OWNERDEAD)
     as(holder);
     CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
     as(one);
-    void **ids[4] = {bcr_deq(bcr_cce, cell, bcr_PENDING), bcr_acqwl(bcr_cce, cell, bcr_PENDING),
-                     bcr_read(bcr_cce, cell, bcr_PENDING), bcr_acqrl(bcr_cce, cell, bcr_PENDING)};
+    bcr_region ids[4] = {bcr_deq(bcr_cce, cell, bcr_PENDING), bcr_acqwl(bcr_cce, cell, bcr_PENDING),
+                         bcr_read(bcr_cce, cell, bcr_PENDING), bcr_acqrl(bcr_cce, cell, bcr_PENDING)};
     struct later *asleep = later_acqwl(three, name(three, one), cell, bcr_BLOCK);
     leave(holder);
     CHECK_INT(bcr_rgwaitm(4, ids, bcr_BLOCK, 0), 1);
@@ -362,7 +362,7 @@ TEST(a_holder_that_has_put_the_region_back_leaves_no_mark)
     CHECK_INT(bcr_write(number(1), bcr_cce, cell + 1, bcr_FREE), 0);
     as(holder);
     CHECK_INT(bcr_rlswl(bcr_acqwl(owner, cell, 0), owner, cell), 0);
-    void **lock = bcr_acqwl(owner, cell + 1, 0);
+    bcr_region lock = bcr_acqwl(owner, cell + 1, 0);
     CHECK_INT(bcr_wl2rl(lock, owner, cell + 1), 0);
     as(one);
     leave(holder);
@@ -400,8 +400,8 @@ TEST(a_put_that_was_handed_on_outdates_the_mark_too)
         as(holder);
         CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
         as(one);
-        void **read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
-        void **rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        bcr_region read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
+        bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
         as(two);
         CHECK_INT(bcr_enq(number(2), one_of_two, cell, bcr_FREE), 0);
         as(one);
@@ -427,8 +427,8 @@ TEST(a_put_between_serving_a_lock_and_collecting_it_outdates_the_mark)
         struct bcri_ctx *holder = join();
         int owner = name(holder, one);
         as(holder);
-        void **read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
-        void **lock = bcr_acqwl(owner, cell, bcr_PENDING);
+        bcr_region read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
+        bcr_region lock = bcr_acqwl(owner, cell, bcr_PENDING);
         as(one);
         CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
         CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
@@ -453,10 +453,10 @@ TEST(the_mark_is_the_last_served_takers_whoever_collects_first)
     for (int listed = 0; listed < 2; listed++) {
         struct bcri_ctx *first = join(), *second = join();
         as(first);
-        void **read = listed ? bcr_read(name(first, one), cell, bcr_PENDING) : NULL;
-        void **lock1 = bcr_acqwl(name(first, one), cell, bcr_PENDING);
+        bcr_region read = listed ? bcr_read(name(first, one), cell, bcr_PENDING) : NULL;
+        bcr_region lock1 = bcr_acqwl(name(first, one), cell, bcr_PENDING);
         as(second);
-        void **lock2 = bcr_acqwl(name(second, one), cell, bcr_PENDING);
+        bcr_region lock2 = bcr_acqwl(name(second, one), cell, bcr_PENDING);
         as(one);
         CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
         CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
@@ -481,7 +481,7 @@ TEST(the_mark_is_the_last_served_takers_whoever_collects_first)
 /* A CCE that waits for the lock, by ticket or, behind a read, in the list; then a region comes. */
 struct waiter {
     struct bcri_ctx *ctx;
-    void **read, **lock;
+    bcr_region read, lock;
 };
 static struct waiter served_after_waiting(int cell, bool listed)
 {
@@ -537,7 +537,7 @@ TEST(a_lock_given_back_for_want_of_memory_leaves_no_mark)
     as(poor);
     eat_memory();
     as(one);
-    void **kept = number(1);
+    bcr_region kept = number(1);
     CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
     as(poor);
     FAILS_NULL(bcr_acqwl(name(poor, one), cell, 0), bcrE_NOMEM);
@@ -576,7 +576,7 @@ static void *count_up(void *arg)
     as(worker->ctx);
     int owner = name(worker->ctx, one);
     for (int i = 0; i < worker->rounds; i++) {
-        void **lock = bcr_acqwl(owner, worker->cell, bcr_BLOCK);
+        bcr_region lock = bcr_acqwl(owner, worker->cell, bcr_BLOCK);
         CHECK(lock != NULL);
         int *pair = *lock;
         CHECK_INT(pair[0], pair[1]);
@@ -606,7 +606,7 @@ TEST_TIMEOUT(no_update_under_a_write_lock_is_lost, 120)
     pthread_t threads[WORKERS];
     int rounds = (int)test_scale(1000, 50000);
     int cell = grow(1, 1, 1 << 16);
-    void **region = filled(2 * sizeof(int), 0);
+    bcr_region region = filled(2 * sizeof(int), 0);
     CHECK_INT(bcr_write(region, bcr_cce, cell, bcr_FREE), 0);
     for (int i = 0; i < WORKERS; i++)
         workers[i] = (struct worker){.ctx = join(), .cell = cell, .rounds = rounds};

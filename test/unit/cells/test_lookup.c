@@ -20,7 +20,7 @@ enum { AREAS = 3, CELLS = 4, FIRST = 2 };
 
 struct looker {
     struct bcri_ctx *ctx;
-    int cce;
+    bcr_cce_id cce;
     atomic_bool stop;
     int unexpected; /* the first code that no lookup may give */
     unsigned long found, missed, dead;
@@ -178,7 +178,7 @@ static void *wait_there(void *arg)
     as(looker->ctx);
     for (int n = 0; !atomic_load(&looker->stop) && looker->unexpected == 0; n++) {
         const int cell = FIRST + n % (AREAS * CELLS);
-        void **rgid = n % 3 == 0 ? bcr_read(looker->cce, cell, n % 2) : bcr_deq(looker->cce, cell, n % 2);
+        bcr_region rgid = n % 3 == 0 ? bcr_read(looker->cce, cell, n % 2) : bcr_deq(looker->cce, cell, n % 2);
         CHECK(rgid == NULL);
         switch (bcr_errno) {
         case bcrE_TIMEOUT: looker->found++; break;
@@ -218,7 +218,7 @@ static void *ask_there(void *arg)
     as(looker->ctx);
     for (int n = 0; !atomic_load(&looker->stop) && looker->unexpected == 0; n++) {
         const int cell = FIRST + n % (AREAS * CELLS);
-        void **request = bcr_deq(looker->cce, cell, bcr_PENDING);
+        bcr_region request = bcr_deq(looker->cce, cell, bcr_PENDING);
         if (request != NULL) {
             int got = bcr_rgwait(request, 0, 1); /* withdrawn, or its cell has gone meanwhile */
             CHECK(got <= 0);
@@ -272,14 +272,14 @@ enum { OWNERS = 2, USERS = 2, CELLS_MOST = 40, HEAP = 1 << 16, BEHIND = 1000 };
 
 struct mover {
     struct bcri_ctx *ctx;
-    int cce[OWNERS]; /* as this one names them */
+    bcr_cce_id cce[OWNERS]; /* as this one names them */
     int nth;
     uint64_t random;
     atomic_bool *stop;
     unsigned long moved, put, taken;
 };
 
-static bool drop_if_of(void **rgid, int owner)
+static bool drop_if_of(bcr_region rgid, int owner)
 {
     if (rgid != NULL) {
         CHECK_INT(**(int **)rgid, owner);
@@ -313,7 +313,7 @@ static void *use_areas(void *arg)
     while (!atomic_load(mover->stop)) {
         const int owner = (int)test_rand_below(&mover->random, OWNERS);
         const int cell = FIRST + (int)test_rand_below(&mover->random, CELLS_MOST);
-        void **rgid = number(owner);
+        bcr_region rgid = number(owner);
         if (bcr_enq(rgid, mover->cce[owner], cell, bcr_FREE) == 0)
             mover->put++;
         else
@@ -415,7 +415,7 @@ TEST(a_cell_that_cannot_be_reached_for_want_of_descriptors_is_NOMEM_and_nothing_
     CHECK_INT(bcr_enq(number(5), bcr_cce, cell, bcr_FREE), 0);
     as(one);
     int cells[2] = {name(one, far), cell}, value = 7;
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     struct rlimit limit, none;
     CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = limit;

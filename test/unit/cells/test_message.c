@@ -41,7 +41,7 @@ TEST(the_region_sent_has_just_the_size_and_the_archtype)
     static const int desc[] = {0, bcrT_CHAR, 1, 0, bcrT_INT, 1, 5, bcrT_CHAR | bcrT_END, 1};
     char in[64] = {0};
     CHECK_INT(bcr_send(in, sizeof in, desc, 2, bcr_cce, cell, 1, bcr_archtype ^ MIRRORED), 2 + 64 - 26);
-    void **rgid = bcr_deq(bcr_cce, cell, 0);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, 0);
     CHECK_INT(bcr_rglen(rgid, &archtype), 17);
     CHECK_INT(archtype, bcr_archtype ^ MIRRORED);
     CHECK_INT(bcr_rgfree(rgid), 0);
@@ -58,7 +58,7 @@ TEST(a_buffer_that_is_too_short_is_sent_as_far_as_it_goes)
     int cell = grow(1, 9, 4096);
     int in[3] = {1, 2, 3};
     CHECK_INT(bcr_send(in, 11, bcrT_1INT, 3, bcr_cce, cell, 1, 0), 1);
-    void **rgid = bcr_deq(bcr_cce, cell, 0);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, 0);
     CHECK_INT(bcr_rglen(rgid, NULL), 8);
     CHECK_MEM(*rgid, in, 8);
     CHECK_INT(bcr_rgfree(rgid), 0);
@@ -194,7 +194,7 @@ TEST(recv_frees_what_it_cannot_copy)
     begin();
     int cell = grow(1, 9, 4096), out = 7;
     int wide = (bcr_archtype & ~0xfff0) | 0xfff0; /* int, long and long long of eight bytes each */
-    void **rgid = bcr_rgalloc(8, wide);
+    bcr_region rgid = bcr_rgalloc(8, wide);
     CHECK(rgid != NULL);
     memset(*rgid, 1, 8);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), 0);

@@ -28,15 +28,15 @@ static void end(void)
     group_close(group);
 }
 
-static void **number(int value)
+static bcr_region number(int value)
 {
-    void **rgid = bcr_rgalloc((int)sizeof value, 0);
+    bcr_region rgid = bcr_rgalloc((int)sizeof value, 0);
     CHECK(rgid != NULL);
     **(int **)rgid = value;
     return rgid;
 }
 
-static int value_of(void **rgid)
+static int value_of(bcr_region rgid)
 {
     int value = **(int **)rgid;
     CHECK_INT(bcr_rgfree(rgid), 0);
@@ -51,12 +51,12 @@ TEST(what_is_put_is_got_in_the_same_order)
     for (int i = 0; i < 1000; i++)
         CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 1000);
-    void **more = number(0);
+    bcr_region more = number(0);
     CHECK_INT(bcr_enq(more, bcr_cce, cell, bcr_FREE), -1);
     CHECK_INT(bcr_errno, bcrE_FULL);
     CHECK_INT(bcr_rgfree(more), 0);
     for (int i = 0; i < 1000; i++) {
-        void **rgid = bcr_deq(bcr_cce, cell, 0);
+        bcr_region rgid = bcr_deq(bcr_cce, cell, 0);
         CHECK(rgid != NULL);
         CHECK_INT(value_of(rgid), i);
     }
@@ -94,7 +94,7 @@ static void *pass_on(void *arg)
     struct pass *pass = arg;
     bcri_self_set(pass->ctx);
     for (int i = 0; i < pass->rounds; i++) {
-        void **rgid = bcr_deq(bcr_cce, pass->in, bcr_BLOCK);
+        bcr_region rgid = bcr_deq(bcr_cce, pass->in, bcr_BLOCK);
         CHECK(rgid != NULL);
         ++**(int **)rgid;
         CHECK_INT(bcr_enq(rgid, pass->peer, pass->out, bcr_FREE), 0);
@@ -114,7 +114,7 @@ TEST(two_threads_pass_a_region_to_and_fro)
     int peer = group_name(one, two->index);
     pthread_t thread;
     CHECK_INT(pthread_create(&thread, NULL, pass_on, &pass), 0);
-    void **rgid = number(0);
+    bcr_region rgid = number(0);
     for (int i = 0; i < pass.rounds; i++) {
         CHECK_INT(bcr_enq(rgid, peer, pass.in, bcr_FREE), 0);
         rgid = bcr_deq(bcr_cce, cell, bcr_BLOCK);

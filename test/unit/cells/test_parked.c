@@ -87,11 +87,11 @@ TEST(a_repair_is_parked_on_a_lock_and_its_release_rings)
 
 /* `dead` was handed a region that `two` holds as well, and `two` waits to read what comes next.
  * Nobody can count before `holder` goes on. */
-static bcri_ref hand_over_and_read(void ***reads_out)
+static bcri_ref hand_over_and_read(bcr_region *reads_out)
 {
     wait_as_dead(cell);
     as(two);
-    void **rgid = number(5);
+    bcr_region rgid = number(5);
     CHECK_INT(bcr_enq(rgid, one_of_two, cell, bcr_NOFREE), 0);
     const bcri_ref region = bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
     *reads_out = bcr_read(one_of_two, cell, bcr_PENDING);
@@ -110,7 +110,7 @@ static bcri_ref hand_over_and_read(void ***reads_out)
 
 TEST(a_read_that_the_daemon_cannot_count_is_served_when_it_looks_again)
 {
-    void **reads;
+    bcr_region reads;
     begin_with_two_more();
     (void)hand_over_and_read(&reads);
     CHECK(bcri_looks_done(enl));
@@ -124,7 +124,7 @@ TEST(a_read_that_the_daemon_cannot_count_is_served_when_it_looks_again)
 
 TEST(or_by_who_comes_to_the_cell_first)
 {
-    void **reads;
+    bcr_region reads;
     begin_with_two_more();
     (void)hand_over_and_read(&reads);
     CHECK_INT(take(bcr_cce, cell), 5);
@@ -141,7 +141,7 @@ TEST(a_hold_that_cannot_be_dropped_is_the_daemon_s_until_it_can)
     begin_with_two_more();
     CHECK_INT(bcr_enq(number(6), bcr_cce, cell, bcr_FREE), 0);
     as(dead);
-    void **rgid = bcr_read(name(dead, one), cell, 0);
+    bcr_region rgid = bcr_read(name(dead, one), cell, 0);
     CHECK(rgid != NULL);
     const bcri_ref region = bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
     as(one);
@@ -181,7 +181,7 @@ TEST(an_error_region_is_parked_on_the_lock_of_cell_0)
     CHECK_INT(enl->daemon.parked, holder->tag);
     CHECK(unlock_rings(&zero->h.lock));
     CHECK_INT(bcri_error_put(enl, one->index, 1, 2, nobody, 3), 0);
-    void **rgid = bcr_deq(bcr_cce, 0, 0);
+    bcr_region rgid = bcr_deq(bcr_cce, 0, 0);
     CHECK_INT(bcr_rgerror(rgid), 1);
     CHECK_INT(bcr_rgfree(rgid), 0);
     end();

@@ -45,7 +45,7 @@ TEST(lengths_do_not_change_the_order)
     for (int i = 0; i < 8; i++)
         CHECK_INT(bcr_enq(filled(lengths[i], i), bcr_cce, cell, bcr_FREE), 0);
     for (int i = 0; i < 8; i++) {
-        void **rgid = bcr_deq(bcr_cce, cell, 0);
+        bcr_region rgid = bcr_deq(bcr_cce, cell, 0);
         CHECK_INT(bcr_rglen(rgid, NULL), lengths[i]);
         for (int k = 0; k < lengths[i]; k++)
             CHECK_INT(((char *)*rgid)[k], i);
@@ -75,7 +75,7 @@ TEST(put_takes_the_region_unless_it_is_to_be_kept)
 {
     begin();
     int cell = grow(1, 9, 1024);
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), 0);
     FAILS(bcr_rgfree(rgid), bcrE_RGID);
     rgid = number(2);
@@ -97,7 +97,7 @@ TEST(a_put_that_fails_leaves_the_caller_its_region)
 {
     begin();
     int cell = grow(1, 0, 256);
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     FAILS(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), bcrE_FULL);
     FAILS(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), bcrE_FULL);
     FAILS(bcr_write(rgid, bcr_cce, cell, bcr_FREE), bcrE_FULL);
@@ -121,7 +121,7 @@ TEST(write_replaces_what_a_cell_holds)
     for (int i = 0; i < 90; i++)
         CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(take(bcr_cce, cell), 2);
-    void **kept = number(3);
+    bcr_region kept = number(3);
     CHECK_INT(bcr_write(kept, bcr_cce, cell, bcr_NOFREE), 0);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
     CHECK_INT(bcr_enq(number(4), bcr_cce, cell, bcr_FREE), 0);
@@ -138,7 +138,7 @@ TEST(what_is_replaced_lives_on_where_it_is_held)
     begin();
     int cell = grow(1, 1, 256);
     CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
-    void **read = bcr_read(bcr_cce, cell, 0);
+    bcr_region read = bcr_read(bcr_cce, cell, 0);
     CHECK_INT(bcr_write(number(2), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(peek(bcr_read(bcr_cce, cell, 0)), 2);
     CHECK_INT(bcr_zap(bcr_cce, cell), 0);
@@ -169,8 +169,8 @@ TEST(zap_leaves_waiting_gets_waiting)
 {
     begin();
     int cell = grow(1, 4, 256);
-    void **take_id = bcr_deq(bcr_cce, cell, bcr_PENDING);
-    void **read_id = bcr_read(bcr_cce, cell, bcr_PENDING);
+    bcr_region take_id = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region read_id = bcr_read(bcr_cce, cell, bcr_PENDING);
     CHECK_INT(bcr_zap(bcr_cce, cell), 0);
     CHECK_INT(bcr_rgwait(take_id, 0, 0), 0);
     CHECK_INT(bcr_rgwait(read_id, 0, 0), 0);
@@ -190,7 +190,7 @@ TEST(a_put_serves_the_reads_ahead_of_the_first_take_and_then_that_take)
     int cell = grow(1, 4, 1024);
     const int qlike[] = {0, 0, 1, 0, 1};
     const int want[] = {1, 1, 1, 2, 2};
-    void **ids[5];
+    bcr_region ids[5];
     for (int i = 0; i < 5; i++) {
         as(i % 2 == 0 ? one : two);
         ids[i] = bcr_get(qlike[i], i % 2 == 0 ? bcr_cce : one_of_two, cell, bcr_PENDING);
@@ -219,7 +219,7 @@ TEST(if_only_reads_wait_all_are_served_and_the_region_stays)
 {
     begin();
     int cell = grow(1, 1, 1024);
-    void **reads[6];
+    bcr_region reads[6];
     for (int i = 0; i < 6; i++)
         reads[i] = bcr_read(bcr_cce, cell, bcr_PENDING);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
@@ -240,8 +240,8 @@ TEST(a_region_handed_to_a_waiting_get_is_in_no_count)
     begin();
     int cell = grow(1, 1, 1024);
     for (int listed = 0; listed < 2; listed++) {
-        void **read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
-        void **first = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        bcr_region read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
+        bcr_region first = bcr_deq(bcr_cce, cell, bcr_PENDING);
         CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
         CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
         CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0); /* nrgns is 1 */
@@ -265,7 +265,7 @@ TEST(twelve_waiting_takes_are_served_in_the_order_of_their_arrival)
 {
     begin();
     int cell = grow(1, 12, 4096);
-    void **ids[12];
+    bcr_region ids[12];
     for (int i = 0; i < 12; i++) {
         as(i % 3 == 0 ? two : one);
         ids[i] = bcr_deq(i % 3 == 0 ? one_of_two : bcr_cce, cell, bcr_PENDING);
@@ -286,7 +286,7 @@ TEST(waiting_takes_are_served_in_order_while_others_come)
 {
     begin();
     int cell = grow(1, 4, 8192);
-    void **ids[100];
+    bcr_region ids[100];
     int asked = 0, put = 0;
     while (put < 100) {
         for (int i = 0; i < 1 + put % 7 && asked < 100; i++)
@@ -412,7 +412,7 @@ static int put_a_thousand(struct bcri_ctx *ctx, void *arg)
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 16) > 0);
     for (int i = 0; i < 1000; i++)
         CHECK_INT(bcr_enq(number(i), owner, cell, bcr_FREE), 0);
-    void **answer = bcr_deq(owner, cell + 1, bcr_BLOCK);
+    bcr_region answer = bcr_deq(owner, cell + 1, bcr_BLOCK);
     CHECK_INT(value_of(answer), 42);
     return 0;
 }
@@ -430,5 +430,28 @@ TEST(another_process_puts_and_waits_for_room_and_for_an_answer)
     int status = group_bury(group, pid, index);
     CHECK(WIFEXITED(status));
     CHECK_INT(WEXITSTATUS(status), 0);
+    end();
+}
+
+/* The names in parentheses are the functions, which is what a caller without a preprocessor gets. */
+TEST(the_functions_behind_the_macros_do_what_the_macros_do)
+{
+    begin();
+    int cell = grow(2, 9, 1024);
+    const int cells[] = {bcr_cce, cell, bcr_cce, cell + 1};
+    CHECK_INT((bcr_enq)(number(1), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT((bcr_enq)(number(2), bcr_cce, cell, bcr_FREE), 0);
+    bcr_region read = (bcr_read)(bcr_cce, cell, 0);
+    CHECK_INT(value_of(read), 1);
+    CHECK_INT(value_of((bcr_deq)(bcr_cce, cell, 0)), 1);
+    CHECK_INT((bcr_enqm)(number(3), 2, cells, bcr_FREE), 0);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
+    CHECK_INT((bcr_write)(number(4), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
+    CHECK_INT((bcr_writem)(number(5), 2, cells, bcr_FREE), 0);
+    CHECK_INT(take(bcr_cce, cell), 5);
+    CHECK_INT(take(bcr_cce, cell + 1), 5);
+    FAILS_NULL((bcr_deq)(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    FAILS((bcr_enq)(NULL, bcr_cce, cell, bcr_FREE), bcrE_RGID);
     end();
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* Reads the next error region of cell 0. */
-static void error_is(int code, int cce, int cell)
+static void error_is(int code, bcr_cce_id cce, int cell)
 {
     int error[4];
-    void **rgid = bcr_deq(bcr_cce, 0, 0);
+    bcr_region rgid = bcr_deq(bcr_cce, 0, 0);
     CHECK(rgid != NULL);
     CHECK_INT(bcr_rgerror(rgid), code);
     CHECK(bcr_copyfm(bcrT_1ERROR, 1, rgid, 0, error, sizeof error) >= 2);
@@ -29,7 +29,7 @@ TEST(every_cell_of_the_list_gets_the_region_and_none_a_copy)
     as(one);
     int cell = grow(3, 9, 64);
     const int cells[] = {bcr_cce, cell, two_of_one, far, bcr_cce, cell + 2, two_of_one, far + 1};
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     void *data = *rgid;
     CHECK_INT(bcr_enqm(rgid, 4, cells, bcr_FREE), 0);
     FAILS(bcr_rgfree(rgid), bcrE_RGID);
@@ -50,7 +50,7 @@ TEST(putm_shares_the_region_if_it_is_to_be_kept)
     begin();
     int cell = grow(2, 9, 1024);
     const int cells[] = {bcr_cce, cell, bcr_cce, cell + 1};
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     void *data = *rgid;
     CHECK_INT(bcr_enqm(rgid, 2, cells, bcr_NOFREE), 0);
     CHECK_INT(peek(rgid), 1);
@@ -80,7 +80,7 @@ TEST(an_empty_list_is_legal)
 {
     begin();
     grow(1, 9, 64);
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     CHECK_INT(bcr_enqm(rgid, 0, NULL, bcr_NOFREE), 0);
     CHECK_INT(peek(rgid), 1);
     CHECK_INT(bcr_enqm(rgid, 0, NULL, bcr_FREE), 0);
@@ -94,11 +94,11 @@ TEST(wrong_arguments_are_found_before_anything_happens)
     begin();
     int cell = grow(1, 9, 1024);
     const int cells[] = {bcr_cce, cell};
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     FAILS(bcr_enqm(rgid, -1, cells, bcr_FREE), bcrE_ARG);
     FAILS(bcr_enqm(rgid, 1, NULL, bcr_FREE), bcrE_ARG);
     FAILS(bcr_enqm(NULL, 1, cells, bcr_FREE), bcrE_RGID);
-    void **pending = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    bcr_region pending = bcr_deq(bcr_cce, cell, bcr_PENDING);
     FAILS(bcr_enqm(pending, 1, cells, bcr_FREE), bcrE_PENDING);
     CHECK_INT(bcr_rgwait(pending, 0, 1), 0);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
@@ -121,7 +121,7 @@ TEST(the_first_failure_is_told_and_all_others_are_served)
                          far + 1, 77,   1,          bcr_cce, 999,        gone,    1,
                          bcr_cce, full, bcr_cce,    0,       bcr_cce,    cell + 1};
     one->flags = bcr_errors;
-    void **rgid = number(5);
+    bcr_region rgid = number(5);
     FAILS(bcr_enqm(rgid, 10, cells, bcr_FREE), bcrE_ACCESS);
     FAILS(bcr_rgfree(rgid), bcrE_RGID); /* it counts as put */
     error_is(bcrE_ACCESS, two_of_one, far);
@@ -155,7 +155,7 @@ TEST(error_regions_need_no_memory_of_the_program)
     int cell = grow(1, 0, 64);
     const int cells[] = {bcr_cce, cell + 1, bcr_cce, cell};
     one->flags = bcr_errors;
-    void **rgid = number(5);
+    bcr_region rgid = number(5);
     for (int i = 0; i < 100; i++)
         FAILS(bcr_enqm(rgid, 2, cells, bcr_NOFREE), bcrE_NOCELL);
     CHECK_INT(bcr_celllen(bcr_cce, 0), 200);
@@ -178,7 +178,7 @@ TEST(beyond_4096_unread_error_regions_are_only_counted)
     int cell = grow(1, 0, 64);
     const int cells[] = {bcr_cce, cell + 1};
     one->flags = bcr_errors;
-    void **rgid = number(5);
+    bcr_region rgid = number(5);
     for (int i = 0; i < 4100; i++)
         FAILS(bcr_enqm(rgid, 1, cells, bcr_NOFREE), bcrE_NOCELL);
     CHECK_INT(bcr_celllen(bcr_cce, 0), 4096);
@@ -198,12 +198,12 @@ TEST(an_error_region_stays_one_wherever_it_goes)
     const int cells[] = {bcr_cce, 999};
     one->flags = bcr_errors;
     FAILS(bcr_enqm(number(5), 1, cells, bcr_FREE), bcrE_NOCELL);
-    void **error = bcr_deq(bcr_cce, 0, 0);
+    bcr_region error = bcr_deq(bcr_cce, 0, 0);
     CHECK_INT(bcr_enq(error, bcr_cce, cell, bcr_NOFREE), 0);
     CHECK_INT(bcr_rgmod(error), 0); /* also as a copy */
     CHECK_INT(bcr_rgerror(error), bcrE_NOCELL);
     as(two);
-    void **theirs = bcr_deq(one_of_two, cell, 0);
+    bcr_region theirs = bcr_deq(one_of_two, cell, 0);
     CHECK_INT(bcr_rgerror(theirs), bcrE_NOCELL);
     int content[4];
     CHECK(bcr_copyfm(bcrT_1ERROR, 1, theirs, 0, content, sizeof content) >= 2);
@@ -297,7 +297,7 @@ TEST(writem_replaces_everywhere_and_enqm_hands_to_waiting_gets)
         CHECK_INT(bcr_celllen(bcr_cce, cell + i), 1);
         CHECK_INT(take(bcr_cce, cell + i), 3);
     }
-    void **ids[3];
+    bcr_region ids[3];
     for (int i = 0; i < 3; i++)
         ids[i] = bcr_deq(bcr_cce, cell + i, bcr_PENDING);
     CHECK_INT(bcr_enqm(number(4), 3, cells, bcr_FREE), 0);

@@ -109,7 +109,7 @@ TEST(what_nobody_needs_goes_at_once)
 
 TEST(a_heap_stays_until_its_last_region_is_freed_and_whoever_frees_it_is_the_one_to_tell)
 {
-    void **held[3];
+    bcr_region held[3];
     begin();
     as(two);
     for (int i = 0; i < 3; i++)
@@ -141,13 +141,13 @@ TEST(nothing_leads_from_a_record_that_stays_to_memory_that_has_gone)
     as(two); /* has had more error regions in its cell 0 than the ring holds, and a region that outlives it */
     two->flags |= bcr_errors;
     CHECK_INT(bcr_put(1, bcr_rgalloc(8, 0), group_name(two, one->index), 1, bcr_FREE), 0);
-    void **rgid = bcr_rgalloc(8, 0);
+    bcr_region rgid = bcr_rgalloc(8, 0);
     for (int i = 0; i < 100; i++)
         CHECK_INT(bcr_putm(1, rgid, 1, (const int[]){bcr_cce, 99}, bcr_NOFREE), -1);
     CHECK_INT(bcr_celllen(bcr_cce, 0), 100);
     CHECK_INT(bcr_zap(bcr_cce, 0), 0); /* the daemon does not meet the nodes then, and has not mapped them */
     as(one);
-    void **held = bcr_get(1, bcr_cce, 1, 0);
+    bcr_region held = bcr_get(1, bcr_cce, 1, 0);
     CHECK(held != NULL);
     uint32_t index = end_two();
     CHECK(!has_cells(index));
@@ -165,10 +165,10 @@ TEST(cells_stay_while_a_region_that_was_served_there_was_not_collected)
 {
     begin();
     as(one);
-    void **pending = bcr_get(1, group_name(one, two->index), 2, bcr_PENDING); /* an out cell */
+    bcr_region pending = bcr_get(1, group_name(one, two->index), 2, bcr_PENDING); /* an out cell */
     CHECK(pending != NULL);
     as(two);
-    void **given = bcr_rgalloc(8, 0);
+    bcr_region given = bcr_rgalloc(8, 0);
     CHECK_INT(bcr_put(1, given, bcr_cce, 2, bcr_FREE), 0);
     uint32_t index = end_two();
     CHECK(has_cells(index));
@@ -235,12 +235,12 @@ static void live_and_die(int number)
     CHECK(bcr_get(1, bcr_cce, 2, 0) == NULL);
     int name = group_name(one, two->index);
     as(one);
-    void **mine = bcr_rgalloc(8, 0);
+    bcr_region mine = bcr_rgalloc(8, 0);
     **(int **)mine = number;
     CHECK_INT(bcr_put(1, mine, name, 1, bcr_FREE), 0);
     as(two);
     for (int i = 0; i < 40; i++) {
-        void **rgid = bcr_rgalloc(100, 0);
+        bcr_region rgid = bcr_rgalloc(100, 0);
         CHECK(rgid != NULL);
         **(int **)rgid = number + i;
         if (i % 8 == 0)
@@ -250,7 +250,7 @@ static void live_and_die(int number)
     CHECK(mine != NULL && **(int **)mine == number);
     CHECK_INT(bcr_rgfree(mine), 0);
     as(one);
-    void **its = bcr_get(1, name, 3, 0);
+    bcr_region its = bcr_get(1, name, 3, 0);
     CHECK(its != NULL && **(int **)its == number);
     (void)end_two();
     CHECK_INT(**(int **)its, number);
@@ -331,7 +331,7 @@ TEST(a_place_from_before_is_stale_where_another_ones_cell_lies)
     struct bcri_resolved *found, before;
     CHECK_INT(bcri_resolved_find(one, group_name(one, two->index), 1, &found), 0);
     before = *found;
-    void **rgid = bcr_rgalloc(8, 0);
+    bcr_region rgid = bcr_rgalloc(8, 0);
     struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
     follow_two();
     struct bcri_resolved *now;
@@ -356,16 +356,16 @@ TEST(a_region_is_not_given_back_to_the_cell_that_has_come_after_its_own)
 {
     begin();
     as(one);
-    void **pending = bcr_get(1, group_name(one, two->index), 2, bcr_PENDING);
+    bcr_region pending = bcr_get(1, group_name(one, two->index), 2, bcr_PENDING);
     CHECK(pending != NULL);
     as(two);
-    void **given = bcr_rgalloc(8, 0);
+    bcr_region given = bcr_rgalloc(8, 0);
     CHECK_INT(bcr_put(1, given, bcr_cce, 2, bcr_FREE), 0);
     as(one);
     CHECK_INT(bcr_rgwait(pending, 0, 0), 1);
     /* A region of one's own in its place, so that the heap of two can go. */
     struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)pending;
-    void **own = bcr_rgalloc(8, 0);
+    bcr_region own = bcr_rgalloc(8, 0);
     const uint64_t word = bcri_load(&((struct bcri_slot_shm *)(void *)own)->word);
     const uint64_t was = bcri_load(&slot->word);
     bcri_store(&slot->word, word);
@@ -391,9 +391,9 @@ TEST(a_queue_stays_whole_when_the_one_that_added_nodes_to_it_has_ended)
     CHECK_INT(bcr_cagrow(10, 0, 0, 0, 1, BACK, 0), 10);
     CHECK_INT(bcr_cagrow(20, 0, 0, 0, 1, 1, 0), 20); /* 17 nodes */
     const int name = group_name(two, one->index);
-    void **taken[BACK];
+    bcr_region taken[BACK];
     for (int i = 0; i < BACK; i++) {
-        void **rgid = bcr_rgalloc(8, 0);
+        bcr_region rgid = bcr_rgalloc(8, 0);
         **(int **)rgid = i;
         CHECK_INT(bcr_put(1, rgid, bcr_cce, 10, bcr_FREE), 0);
     }
@@ -414,7 +414,7 @@ TEST(a_queue_stays_whole_when_the_one_that_added_nodes_to_it_has_ended)
     as(one);
     CHECK_INT(bcr_celllen(bcr_cce, 20), BACK);
     for (int i = 0; i < BACK; i++) {
-        void **rgid = bcr_get(1, bcr_cce, 20, 0);
+        bcr_region rgid = bcr_get(1, bcr_cce, 20, 0);
         CHECK(rgid != NULL && **(int **)rgid == i);
         CHECK_INT(bcr_rgfree(rgid), 0);
     }

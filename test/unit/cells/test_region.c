@@ -13,7 +13,7 @@ TEST(data_is_aligned_to_16_bytes_and_from_64_up_to_64)
     begin();
     grow(0, 0, 4 << 20);
     for (int length = 0; length < 5000; length += length < 300 ? 1 : 97) {
-        void **rgid = bcr_rgalloc(length, 0);
+        bcr_region rgid = bcr_rgalloc(length, 0);
         CHECK(rgid != NULL);
         CHECK(*rgid != NULL);
         CHECK_UINT((uintptr_t)*rgid % (length < 64 ? 16 : 64), 0);
@@ -22,7 +22,7 @@ TEST(data_is_aligned_to_16_bytes_and_from_64_up_to_64)
         if (length % 3 == 0)
             CHECK_INT(bcr_rgfree(rgid), 0);
     }
-    void **large = filled(1 << 20, 1);
+    bcr_region large = filled(1 << 20, 1);
     CHECK_UINT((uintptr_t)*large % 64, 0);
     CHECK_INT(bcr_rgfree(large), 0);
     end();
@@ -32,11 +32,11 @@ TEST(regions_of_length_0_go_everywhere)
 {
     begin();
     int cell = grow(1, 4, 64);
-    void **rgid = bcr_rgalloc(0, 0);
+    bcr_region rgid = bcr_rgalloc(0, 0);
     CHECK(rgid != NULL && *rgid != NULL);
     FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM); /* it is charged like one byte */
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
-    void **again = bcr_deq(bcr_cce, cell, 0);
+    bcr_region again = bcr_deq(bcr_cce, cell, 0);
     CHECK_INT(bcr_rglen(again, NULL), 0);
     CHECK_PTR(*again, *rgid);
     CHECK_INT(bcr_rgfree(rgid), 0);
@@ -83,7 +83,7 @@ TEST(a_copy_keeps_length_and_archtype)
     begin();
     int cell = grow(1, 1, 1024);
     const int s390x = 0x03faffa5;
-    void **rgid = bcr_rgalloc(5, s390x);
+    bcr_region rgid = bcr_rgalloc(5, s390x);
     memcpy(*rgid, "abcde", 5);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     CHECK_INT(bcr_rgmod(rgid), 0);
@@ -102,7 +102,7 @@ TEST(nbytes_is_an_exact_account_of_equal_regions)
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         int charge = (lengths[i] > 1 ? lengths[i] + 63 : 64) / 64 * 64;
         int area = grow(0, 0, 5 * charge);
-        void **rgid[5];
+        bcr_region rgid[5];
         for (int round = 0; round < 3; round++) {
             for (int k = 0; k < 5; k++)
                 rgid[k] = filled(lengths[i], k);
@@ -122,7 +122,7 @@ TEST(a_region_stays_charged_until_nobody_holds_it)
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NOMEM); /* the cell holds it */
     as(two);
-    void **rgid = bcr_deq(one_of_two, cell, 0);
+    bcr_region rgid = bcr_deq(one_of_two, cell, 0);
     as(one);
     FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NOMEM); /* the other CCE does */
     as(two);
@@ -136,7 +136,7 @@ TEST(rgmod_of_a_region_that_nobody_else_holds_does_nothing)
 {
     begin();
     int cell = grow(1, 1, 64);
-    void **rgid = number(3);
+    bcr_region rgid = number(3);
     void *data = *rgid;
     CHECK_INT(bcr_rgmod(rgid), 0);
     CHECK_PTR(*rgid, data);
@@ -152,10 +152,10 @@ TEST(rgmod_of_a_shared_region_gives_a_private_copy)
 {
     begin();
     int cell = grow(1, 1, 128);
-    void **rgid = number(3);
+    bcr_region rgid = number(3);
     void *data = *rgid;
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
-    void **reader = bcr_read(bcr_cce, cell, 0);
+    bcr_region reader = bcr_read(bcr_cce, cell, 0);
     CHECK_PTR(*reader, data); /* shared, not copied */
     CHECK_INT(bcr_rgmod(rgid), 0);
     CHECK(*rgid != data);
@@ -171,7 +171,7 @@ TEST(rgmod_without_memory_leaves_the_region_readable)
 {
     begin();
     int cell = grow(1, 1, 64);
-    void **rgid = number(3);
+    bcr_region rgid = number(3);
     void *data = *rgid;
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     FAILS(bcr_rgmod(rgid), bcrE_NOMEM);
@@ -190,10 +190,10 @@ TEST(the_copy_belongs_to_the_heap_of_who_copies)
 {
     begin();
     int cell = grow(1, 1, 64);
-    void **rgid = number(3);
+    bcr_region rgid = number(3);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     as(two);
-    void **far = bcr_deq(one_of_two, cell, 0);
+    bcr_region far = bcr_deq(one_of_two, cell, 0);
     CHECK_INT(bcr_rgmod(far), 0);
     as(one);
     CHECK_INT(value_of(rgid), 3);
@@ -207,7 +207,7 @@ TEST(rgrealloc_changes_the_length_where_the_region_lies)
 {
     begin();
     grow(0, 0, 1024);
-    void **rgid = filled(100, 7);
+    bcr_region rgid = filled(100, 7);
     unsigned char *data = *rgid;
     const int lengths[] = {50, 0, 100, 128, 1, 64};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
@@ -228,10 +228,10 @@ TEST(rgrealloc_moves_the_account_with_the_length)
 {
     begin();
     grow(0, 0, 256);
-    void **rgid = filled(256, 7);
+    bcr_region rgid = filled(256, 7);
     FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
     CHECK_INT(bcr_rgrealloc(rgid, 192), 0);
-    void **small = filled(64, 1);
+    bcr_region small = filled(64, 1);
     FAILS(bcr_rgrealloc(rgid, 193), bcrE_NOMEM);
     CHECK_INT(bcr_rglen(rgid, NULL), 192);
     CHECK_INT(bcr_rgfree(small), 0);
@@ -245,7 +245,7 @@ TEST(rgrealloc_is_for_sole_holders)
 {
     begin();
     int cell = grow(1, 1, 1024);
-    void **rgid = filled(100, 7);
+    bcr_region rgid = filled(100, 7);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     FAILS(bcr_rgrealloc(rgid, 50), bcrE_BUSY);
     CHECK_INT(bcr_rglen(rgid, NULL), 100);
@@ -260,7 +260,7 @@ TEST(an_ordinary_region_is_no_error_region_whatever_it_holds)
     begin();
     grow(0, 0, 1024);
     int codes[9] = {bcrE_DEAD, bcr_op_putm, 1, 1, 1, 1, 1, 1, 1};
-    void **rgid = bcr_rgalloc(sizeof codes, 0);
+    bcr_region rgid = bcr_rgalloc(sizeof codes, 0);
     memcpy(*rgid, codes, sizeof codes);
     CHECK_INT(bcr_rgerror(rgid), 0);
     end();
@@ -268,11 +268,11 @@ TEST(an_ordinary_region_is_no_error_region_whatever_it_holds)
 
 /* An ID that was freed, put away, or never was one: every routine that takes an ID says so and does
  * nothing. */
-static void refused_everywhere(void **rgid, int cell)
+static void refused_everywhere(bcr_region rgid, int cell)
 {
     int cells[2] = {bcr_cce, cell};
     int value = 0;
-    void **list[1] = {rgid};
+    bcr_region list[1] = {rgid};
     FAILS(bcr_rgfree(rgid), bcrE_RGID);
     FAILS(bcr_rlsrl(rgid), bcrE_RGID);
     FAILS(bcr_rgmod(rgid), bcrE_RGID);
@@ -302,24 +302,24 @@ TEST(what_is_no_region_ID_is_refused_by_every_routine)
     begin();
     int cell = grow(1, 9, 1 << 14);
     CHECK_INT(bcr_enq(number(99), bcr_cce, cell, bcr_FREE), 0);
-    void **freed = number(1);
+    bcr_region freed = number(1);
     CHECK_INT(bcr_rgfree(freed), 0);
     refused_everywhere(freed, cell);
-    void **put = number(2);
+    bcr_region put = number(2);
     CHECK_INT(bcr_write(put, bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_write(number(99), bcr_cce, cell, bcr_FREE), 0);
     refused_everywhere(put, cell);
     refused_everywhere(NULL, cell);
     void *variable = NULL;
     refused_everywhere(&variable, cell);
-    refused_everywhere((void **)(uintptr_t)8, cell);
-    refused_everywhere((void **)UINTPTR_MAX, cell);
-    void **held = number(3);
-    refused_everywhere(held + 1, cell);                    /* beside an ID */
-    refused_everywhere((void **)((char *)held + 1), cell); /* in one */
-    refused_everywhere(*held, cell);                       /* its data */
+    refused_everywhere((bcr_region)(uintptr_t)8, cell);
+    refused_everywhere((bcr_region)UINTPTR_MAX, cell);
+    bcr_region held = number(3);
+    refused_everywhere(held + 1, cell);                       /* beside an ID */
+    refused_everywhere((bcr_region)((char *)held + 1), cell); /* in one */
+    refused_everywhere(*held, cell);                          /* its data */
     as(two);
-    void **foreign = number(4);
+    bcr_region foreign = number(4);
     as(one);
     refused_everywhere(foreign, cell); /* another CCE's */
     CHECK_INT(value_of(held), 3);
@@ -331,7 +331,7 @@ TEST(thousands_of_regions_are_held_at_once)
     begin();
     const int regions = 20000;
     grow(0, 0, regions * 64);
-    void ***ids = calloc((size_t)regions, sizeof *ids);
+    bcr_region *ids = calloc((size_t)regions, sizeof *ids);
     CHECK(ids != NULL);
     for (int i = 0; i < regions; i++)
         ids[i] = number(i);

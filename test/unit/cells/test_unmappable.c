@@ -31,7 +31,7 @@ TEST(a_region_that_its_getter_cannot_map_is_in_the_cell_once)
     for (int takes = 0; takes < 2; takes++) {
         begin_with_three();
         as(three);
-        void **rgid = bcr_get(takes, one_of_three, cell, bcr_PENDING);
+        bcr_region rgid = bcr_get(takes, one_of_three, cell, bcr_PENDING);
         cannot_map(three);
         as(two);
         CHECK_INT(bcr_enq(number(5), one_of_two, cell, bcr_FREE), 0);
@@ -82,7 +82,7 @@ TEST(a_lock_holder_that_cannot_be_mapped_is_waited_for)
     as(three);
     cannot_map(three);
     CHECK_INT(pthread_create(&thread, NULL, unlock_when_waited_for, far), 0);
-    void **rgid = bcr_deq(one_of_three, cell, 0);
+    bcr_region rgid = bcr_deq(one_of_three, cell, 0);
     CHECK_INT(pthread_join(thread, NULL), 0);
     cannot_map(NULL);
     if (rgid == NULL)
@@ -97,10 +97,10 @@ TEST(a_put_that_cannot_serve_who_waits_in_the_list_fails)
     begin_with_three();
     struct bcri_ctx *far = join_far();
     as(far);
-    void **read = bcr_read(name(far, one), cell, bcr_PENDING);
-    void **taken = bcr_deq(name(far, one), cell, bcr_PENDING);
+    bcr_region read = bcr_read(name(far, one), cell, bcr_PENDING);
+    bcr_region taken = bcr_deq(name(far, one), cell, bcr_PENDING);
     as(three);
-    void **rgid = number(5);
+    bcr_region rgid = number(5);
     cannot_map(three);
     FAILS(bcr_enq(rgid, one_of_three, cell, bcr_FREE), bcrE_NOMEM);
     cannot_map(NULL);
@@ -119,7 +119,7 @@ TEST(a_zap_that_cannot_map_who_waits_by_ticket_changes_nothing)
     begin_with_three();
     struct bcri_ctx *far = join_far();
     as(far);
-    void **rgid = bcr_deq(name(far, one), cell, bcr_PENDING);
+    bcr_region rgid = bcr_deq(name(far, one), cell, bcr_PENDING);
     as(three);
     cannot_map(three);
     FAILS(bcr_zap(one_of_three, cell), bcrE_NOMEM);
@@ -139,9 +139,9 @@ TEST(a_region_that_cannot_be_counted_is_not_given_to_readers)
 {
     begin_with_three();
     as(three);
-    void **taken = bcr_deq(one_of_three, cell, bcr_PENDING);
+    bcr_region taken = bcr_deq(one_of_three, cell, bcr_PENDING);
     as(two);
-    void **read = bcr_read(one_of_two, cell, bcr_PENDING);
+    bcr_region read = bcr_read(one_of_two, cell, bcr_PENDING);
     cannot_map(three);
     CHECK_INT(bcr_enq(number(5), one_of_two, cell, bcr_FREE), 0);
     as(three);
@@ -165,7 +165,7 @@ TEST(a_put_that_cannot_ring_the_sleeper_fails)
         sched_yield();
     for (int nofree = 0; nofree < 2; nofree++) {
         as(three);
-        void **rgid = number(5);
+        bcr_region rgid = number(5);
         cannot_map(three);
         FAILS(bcr_enq(rgid, one_of_three, cell, nofree ? bcr_NOFREE : bcr_FREE), bcrE_NOMEM);
         cannot_map(NULL);

@@ -24,7 +24,7 @@ struct all {
     long long ll;
     float f;
     double d;
-    int cce[2];
+    bcr_cce_id cce[2];
 };
 static const int all_desc[] = {bcrD_STRUCT(struct all, (CHAR, c), (SHORT, s), (INT, i), (LONG, l),
                                            (LONGLONG, ll), (FLOAT, f), (DOUBLE, d), (CCE, cce))};

@@ -294,7 +294,7 @@ TEST(cces_are_aligned_to_four_in_the_region)
     static const int desc[] = {0, bcrT_CHAR, 1, 0, bcrT_CCE | bcrT_END, 1};
     struct {
         signed char c;
-        int cce;
+        bcr_cce_id cce;
     } source = {1, 9};
     struct bcri_copy_region region = region_new(20);
     CHECK_RESULT(copy_to(desc, 1, &region, &source, sizeof source), 2, 0);

@@ -22,7 +22,7 @@ struct outer {
     struct inner one;
     long long left_out;
     struct inner many[3];
-    int cce;
+    bcr_cce_id cce;
 };
 static const int desc[] = {bcrD_STRUCT(struct outer, (CHAR, tag), (INT, id), (NEST, one, struct inner, 0),
                                        (NEST, many, struct inner, 0), (CCE, cce)),

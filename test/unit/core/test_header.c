@@ -86,6 +86,24 @@ TEST(macros_are_the_puts_and_gets_that_the_guide_says)
     CHECK_STR(TEXT(bcr_deq(c, q, m)), "bcr_get(1, c, q, m)");
 }
 
+TEST(functions_are_behind_the_macros)
+{
+    CHECK(IS(&bcr_write, int (*)(void **, int, int, int)));
+    CHECK(IS(&bcr_enq, int (*)(void **, int, int, int)));
+    CHECK(IS(&bcr_writem, int (*)(void **, int, const int *, int)));
+    CHECK(IS(&bcr_enqm, int (*)(void **, int, const int *, int)));
+    CHECK(IS(&bcr_read, void **(*)(int, int, int)));
+    CHECK(IS(&bcr_deq, void **(*)(int, int, int)));
+}
+
+TEST(region_and_cce_ids_are_the_guides_types)
+{
+    bcr_region rgid = NULL;
+    bcr_cce_id cce = 0;
+    CHECK(IS(&rgid, void ***));
+    CHECK(IS(&cce, int *));
+}
+
 TEST(constants_have_the_values_that_programs_are_compiled_with)
 {
     CHECK_INT(bcr_BLOCK, -1);

@@ -72,7 +72,7 @@ TEST(time_is_up_for_a_handler_while_the_main_program_waits)
 
 /* ---- one ID, several invocations ---- */
 
-static void **shared;
+static bcr_region shared;
 static void (*use_shared)(void);
 
 /* Not before the main program waits for it, and has gone to sleep. */
@@ -128,7 +128,7 @@ TEST(a_wait_for_an_id_that_another_invocation_frees_fails)
 TEST(a_wait_for_several_says_which_id_another_invocation_has_freed)
 {
     begin_sharing(free_it);
-    void **of[] = {bcr_get(1, bcr_cce, DATA + 1, bcr_PENDING), shared};
+    bcr_region of[] = {bcr_get(1, bcr_cce, DATA + 1, bcr_PENDING), shared};
     CHECK_INT(bcr_rgwaitm(2, of, bcr_BLOCK, 1), 2);
     FAILS(bcr_rgwait(shared, 0, 0), bcrE_RGID);
     CHECK_INT(bcr_rgfree(of[0]), 0);
@@ -164,7 +164,7 @@ TEST(time_is_up_for_the_main_program_while_handlers_wait)
 static void lock_it(int cell)
 {
     (void)cell;
-    void **rgid = bcr_acqwl(bcr_cce, DATA, bcr_BLOCK);
+    bcr_region rgid = bcr_acqwl(bcr_cce, DATA, bcr_BLOCK);
     **(int **)rgid += 1;
     say("locked%d ", **(int **)rgid);
     CHECK_INT(bcr_allow(0), 0); /* the others wait for the lock */
@@ -175,7 +175,7 @@ TEST(handlers_wait_for_a_lock_one_after_the_other)
 {
     start(2, 10, 4096, lock_it);
     put(DATA, 0);
-    void **rgid = bcr_acqwl(bcr_cce, DATA, 0);
+    bcr_region rgid = bcr_acqwl(bcr_cce, DATA, 0);
     for (int i = 0; i < 4; i++)
         request(HOME);
     CHECK_INT(bcr_allow(0), 0);
@@ -188,7 +188,7 @@ TEST(handlers_wait_for_a_lock_one_after_the_other)
 
 static void wait_for_pending(int cell)
 {
-    void **rgid = bcr_deq(bcr_cce, cell + 1, bcr_PENDING);
+    bcr_region rgid = bcr_deq(bcr_cce, cell + 1, bcr_PENDING);
     CHECK(rgid != NULL);
     CHECK_INT(bcr_rgwait(rgid, 0, 0), 0);
     CHECK_INT(bcr_rgwait(rgid, bcr_BLOCK, 0), 1);
@@ -210,7 +210,7 @@ enum { SEVERAL = 20 };
 
 static void wait_for_several(int cell)
 {
-    void **rgids[SEVERAL];
+    bcr_region rgids[SEVERAL];
     (void)cell;
     for (int i = 0; i < SEVERAL; i++)
         CHECK((rgids[i] = bcr_deq(bcr_cce, DATA + i, bcr_PENDING)) != NULL);
@@ -308,7 +308,9 @@ TEST(a_put_that_waits_leaves_an_id_alone_that_another_invocation_has_freed)
             request(HOME);
             CHECK_INT(bcr_allow(0), 0);
             CHECK_INT(bcr_rgfree(shared), 0);
-            void **again = next == 1 ? number(6) : next == 2 ? bcr_get(1, bcr_cce, DATA, bcr_PENDING) : NULL;
+            bcr_region again = next == 1   ? number(6)
+                               : next == 2 ? bcr_get(1, bcr_cce, DATA, bcr_PENDING)
+                                           : NULL;
             CHECK_PTR(again, next == 0 ? NULL : (void *)shared);
             CHECK_INT(drain(), 4);
             CHECK_INT(bcr_allow(0), 0);
@@ -320,7 +322,7 @@ TEST(a_put_that_waits_leaves_an_id_alone_that_another_invocation_has_freed)
             }
             CHECK_INT(bcr_allow(0), 0);
             SAID("put ");
-            void **one_more = number(7), **and_another = number(8);
+            bcr_region one_more = number(7), and_another = number(8);
             CHECK(one_more != and_another && one_more != again && and_another != again);
             CHECK_INT(value_of(one_more) + value_of(and_another), 15);
             if (next == 1)
@@ -377,7 +379,7 @@ TEST(a_handler_waits_in_putm)
 static void put_and_fail(int cell)
 {
     (void)cell;
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     FAILS(bcr_enq(rgid, two_of_one, full, bcr_FREE), bcrE_NOCELL);
     say("no cell%d ", value_of(rgid));
 }
@@ -548,13 +550,13 @@ static struct victim *victim;
 
 static void wait_and_hold(int cell)
 {
-    void **held = number(cell);
+    bcr_region held = number(cell);
     begun++;
     switch (begun % 4) {
-    case 0: bcr_deq(victim->home, victim->data, bcr_BLOCK); break;
-    case 1: bcr_deq(bcr_cce, DATA, bcr_BLOCK); break;
+    case 0: CHECK(bcr_deq(victim->home, victim->data, bcr_BLOCK) != NULL); break;
+    case 1: CHECK(bcr_deq(bcr_cce, DATA, bcr_BLOCK) != NULL); break;
     case 2: bcr_enq(held, victim->home, victim->data + 1, bcr_NOFREE); break;
-    default: bcr_acqwl(victim->home, victim->data + 2, bcr_BLOCK); break;
+    default: CHECK(bcr_acqwl(victim->home, victim->data + 2, bcr_BLOCK) != NULL); break;
     }
 }
 

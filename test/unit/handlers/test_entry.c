@@ -17,12 +17,12 @@ static void note(int cell)
 }
 
 /* What the calls below work on. */
-static void **region, **pending;
+static bcr_region region, pending;
 static int value;
 
 static void get(void)
 {
-    void **got = bcr_get(1, bcr_cce, EMPTY, 0);
+    bcr_region got = bcr_get(1, bcr_cce, EMPTY, 0);
     CHECK_PTR(got, NULL);
 }
 static void put(void)
@@ -44,7 +44,7 @@ static void rgwait(void)
 }
 static void rgwaitm(void)
 {
-    void **of[1] = {pending};
+    bcr_region of[1] = {pending};
     CHECK_INT(bcr_rgwaitm(1, of, 0, 0), 0);
 }
 static void acqrl(void)

@@ -151,7 +151,7 @@ TEST(gets_of_ones_own_ask_whether_they_wait_or_not_and_whatever_they_want)
     CHECK_INT(bcr_handler(1, answer_and_say, 0, 0, 0), 0);
     CHECK_INT(value_of(bcr_deq(bcr_cce, 1, bcr_BLOCK)), 10);
     SAID("asked ");
-    void **rgid = bcr_read(bcr_cce, 1, bcr_BLOCK);
+    bcr_region rgid = bcr_read(bcr_cce, 1, bcr_BLOCK);
     CHECK_INT(value_of(rgid), 10);
     SAID("asked ");
     CHECK_INT(take(bcr_cce, 1), 10);
@@ -207,7 +207,7 @@ TEST(a_mark_of_zero_turns_a_cell_into_a_demand)
     CHECK_INT(value_of(bcr_deq(bcr_cce, 1, bcr_BLOCK)), 10);
     FAILS_NULL(bcr_deq(bcr_cce, 1, 0), bcrE_TIMEOUT); /* a look requests as well */
     CHECK_INT(take(bcr_cce, 1), 10);
-    void **rgid = bcr_acqwl(bcr_cce, 1, bcr_BLOCK);
+    bcr_region rgid = bcr_acqwl(bcr_cce, 1, bcr_BLOCK);
     CHECK_INT(peek(rgid), 10);
     CHECK_INT(bcr_rlswl(rgid, bcr_cce, 1), 0);
     CHECK_INT(value_of(bcr_read(bcr_cce, 1, 0)), 10);
@@ -494,7 +494,7 @@ TEST(after_a_longjmp_out_of_a_handler_calls_fail_with_a_code)
     if (setjmp(elsewhere) == 0)
         bcr_allow(0);
     int cells[] = {1, 1};
-    void **rgid = region, **list[1] = {rgid};
+    bcr_region rgid = region, list[1] = {rgid};
     FAILS(bcr_allow(0), bcrE_LONGJMP);
     FAILS(bcr_priority(1, 1), bcrE_LONGJMP);
     FAILS(bcr_handler(1, tell, 1, 0, 0), bcrE_LONGJMP);

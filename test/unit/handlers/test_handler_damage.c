@@ -19,7 +19,7 @@ static struct {
     int cell;
     int demands;                   /* of two, at cell 1, which one has not looked at */
     struct bcri_resolved resolved; /* of cell 0, for two */
-    void **held;
+    bcr_region held;
 } scene;
 
 static int runs;
@@ -97,13 +97,13 @@ static bool might_be(const struct stray_target *target, size_t word, uint64_t is
 
 /* ---- what meets it ---- */
 
-static void calls(int cce)
+static void calls(bcr_cce_id cce)
 {
     (void)bcr_putwait(0);
     for (int i = 0; i < 4; i++) {
         int cell = scene.cell + i;
         (void)bcr_celllen(cce, cell);
-        void **rgid = bcr_rgalloc(8, 0);
+        bcr_region rgid = bcr_rgalloc(8, 0);
         if (rgid != NULL) {
             (void)bcr_enq(rgid, cce, cell, bcr_NOFREE);
             (void)bcr_write(rgid, cce, cell, bcr_FREE);

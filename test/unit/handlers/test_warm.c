@@ -48,8 +48,8 @@ static int forbid_system_calls(void)
 /* Waits for a second region, answers, and so on. */
 static void run(int cell)
 {
-    void **rgid = bcr_deq(bcr_cce, cell, 0);
-    void **more = bcr_deq(bcr_cce, DATA, bcr_BLOCK);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, 0);
+    bcr_region more = bcr_deq(bcr_cce, DATA, bcr_BLOCK);
     if (rgid == NULL || more == NULL || bcr_enq(rgid, bcr_cce, ANSWER, bcr_FREE) != 0 ||
         bcr_rgfree(more) != 0)
         _exit(1);
@@ -59,11 +59,11 @@ static void run(int cell)
 static void runs(int count)
 {
     for (int i = 0; i < count; i++) {
-        void **one_region = bcr_rgalloc(8, 0), **another = bcr_rgalloc(8, 0);
+        bcr_region one_region = bcr_rgalloc(8, 0), another = bcr_rgalloc(8, 0);
         if (bcr_enq(one_region, bcr_cce, HOME, bcr_FREE) != 0 || bcr_allow(0) != 0 ||
             bcr_enq(another, bcr_cce, DATA, bcr_FREE) != 0 || bcr_allow(0) != 0)
             _exit(1);
-        void **answer = bcr_deq(bcr_cce, ANSWER, bcr_BLOCK);
+        bcr_region answer = bcr_deq(bcr_cce, ANSWER, bcr_BLOCK);
         if (answer == NULL || bcr_rgfree(answer) != 0)
             _exit(1);
     }

@@ -13,7 +13,7 @@ int main(void)
     if (bcr_init(0, "consumer") < 0)
         return 1;
     int base = bcr_cagrow(1, 1, 0, 0, 0, 1, 1000);
-    void **region = base < 0 ? NULL : bcr_rgalloc(sizeof text, bcr_archtype);
+    bcr_region region = base < 0 ? NULL : bcr_rgalloc(sizeof text, bcr_archtype);
     if (!region) {
         fprintf(stderr, "consumer: no cell or no region: %s\n", bcr_strerror(bcr_errno));
         return 1;
