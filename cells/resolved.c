@@ -163,6 +163,8 @@ static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadl
         return bcrE_NOCCE;
     for (;;) {
         int error = bcri_cce_check(cce);
+        if (error == BCRI_ELSEWHERE)
+            return bcrE_NOCCE; /* no host of this program can be reached from here */
         if (error != 0)
             return error;
         uint32_t version;

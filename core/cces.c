@@ -58,18 +58,20 @@ static int grow(struct bcri_ids *ids)
     return 0;
 }
 
-/* The record that an identity names, or NULL if the record belongs to another CCE now. */
-static struct bcri_record_shm *record_of(struct bcri_ctx *ctx, const uint8_t identity[BCRI_IDENTITY_BYTES],
-                                         uint32_t *index_out)
+/* Finds the record that the identity names, unless the record belongs to another CCE now. */
+static void find_record(struct bcri_ctx *ctx, struct bcri_cce *cce)
 {
-    if (identity[0] != 0 || identity[1] != 0)
-        return NULL; /* another host */
-    uint32_t index = (uint32_t)identity[2] << 8 | identity[3];
+    cce->absent = bcrE_NOCCE;
+    if (bcri_identity_host(cce->identity) != ctx->host->number) {
+        cce->absent = BCRI_ELSEWHERE;
+        return;
+    }
+    const uint32_t index = bcri_identity_index(cce->identity);
     struct bcri_record_shm *record = bcri_record(ctx, index);
-    if (record == NULL || memcmp(record->id.identity, identity, BCRI_IDENTITY_BYTES) != 0)
-        return NULL;
-    *index_out = index;
-    return record;
+    if (record == NULL || memcmp(record->id.identity, cce->identity, BCRI_IDENTITY_BYTES) != 0)
+        return;
+    cce->index = index;
+    cce->record = record;
 }
 
 int bcri_cce_decode(struct bcri_ctx *ctx, const uint8_t in[BCRI_IDENTITY_BYTES], int *id_out)
@@ -91,7 +93,7 @@ int bcri_cce_decode(struct bcri_ctx *ctx, const uint8_t in[BCRI_IDENTITY_BYTES],
     int code = grow(ids);
     if (code != 0)
         return code;
-    cce.record = record_of(ctx, cce.identity, &cce.index);
+    find_record(ctx, &cce);
     uint32_t id = ids->count++;
     ids->entry[id] = cce;
     *bucket_of(ids, cce.identity) = id;

@@ -94,15 +94,11 @@ static int record_room(struct bcri_host *host, uint32_t index)
     return bcri_segment_reserve(host->segments[host->record_seg[group]].fd, offset, BCRI_RECORD_BYTES);
 }
 
-static int fill_identity(struct bcri_identity_shm *id, uint32_t index)
+static int fill_identity(struct bcri_identity_shm *id, uint32_t host_number, uint32_t index)
 {
-    /* 4 bytes name the record (host 0, index; big-endian), and nobody can guess the other 12. */
-    if (getrandom(id->identity + 4, BCRI_IDENTITY_BYTES - 4, 0) != BCRI_IDENTITY_BYTES - 4)
+    if (getrandom(id->identity, BCRI_IDENTITY_BYTES, 0) != BCRI_IDENTITY_BYTES)
         return bcrE_NOMEM;
-    id->identity[0] = 0;
-    id->identity[1] = 0;
-    id->identity[2] = (uint8_t)(index >> 8);
-    id->identity[3] = (uint8_t)index;
+    bcri_identity_name(id->identity, host_number, index);
     return 0;
 }
 
@@ -134,7 +130,7 @@ int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_
     if (error == 0) {
         struct bcri_record_shm *record = bcri_host_record(host, index);
         clear_record(record);
-        error = fill_identity(&record->id, index);
+        error = fill_identity(&record->id, host->number, index);
         record->id.index = index;
         record->id.ordinal = ordinal;
         record->id.archtype = host->shared->archtype;
@@ -212,6 +208,7 @@ static int make_host_segment(struct bcri_host *host, const char *program, uint32
     }
     host->shared->magic = BCRI_HOST_MAGIC;
     host->shared->layout = layout;
+    host->shared->number = host->number;
     host->shared->archtype = (uint32_t)bcri_archtype_native();
     host->shared->enl_pid = (uint32_t)getpid();
     bcri_store(&host->shared->cpus, bcri_machine_cpus());
@@ -220,13 +217,14 @@ static int make_host_segment(struct bcri_host *host, const char *program, uint32
     return 0;
 }
 
-int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host_out)
+int bcri_host_init(const char *program, uint32_t number, uint32_t layout, struct bcri_host **host_out)
 {
-    if (strlen(program) >= BCRI_PROGRAM_NAME_MAX)
+    if (strlen(program) >= BCRI_PROGRAM_NAME_MAX || number > BCRI_HOST_NUMBER_MAX)
         return bcrE_ARG;
     struct bcri_host *host = bcri_ctx_alloc(sizeof *host);
     if (host == NULL)
         return bcrE_NOMEM;
+    host->number = number;
     pthread_mutex_init(&host->mutex, NULL);
     host->eventfds = bcri_eventfds_init();
     host->pages = bcri_pages_init();

@@ -42,6 +42,7 @@ struct bcri_host {
     size_t segment_room;
     uint32_t segment_count, record_count; /* given out; published in `shared` */
     uint32_t open_files;                  /* of segments */
+    uint32_t number;                      /* of this host in its program */
     uint64_t table_reserved;              /* bytes of the host segment that are reserved */
     struct idle_sort *idle;
     size_t idle_count, idle_room;

@@ -278,7 +278,6 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
         return bcrE_ENLIST;
     }
     memcpy(client->enlistor, message->enlistor.bytes, BCRI_IDENTITY_BYTES);
-    client->ctx.enlistor = (uint32_t)client->enlistor[2] << 8 | client->enlistor[3];
     client->ctx.client = client;
     client->ctx.fd_upcalls = &fd_upcalls;
     client->ctx.holder_stays = tell_of_holder;

@@ -266,7 +266,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     enl_cores_init(&program->cores);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (program->environment == NULL ||
-        bcri_host_init(program->name, bcri_layout_signature(), &program->host) != 0) {
+        bcri_host_init(program->name, 0, bcri_layout_signature(), &program->host) != 0) {
         return bcri_refuse(error, error_size, 1, "no memory for the program's host segment%s", limits_here());
     }
     return 0;

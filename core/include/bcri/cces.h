@@ -4,8 +4,10 @@
  * A CCE's identity is 16 bytes that travel in regions:
  *
  *     0        2        4                                   16
- *     | host   | index  | random bytes that nobody can guess |      host and index big-endian; this host is 0
+ *     | host   | index  | random bytes that nobody can guess |      host and index big-endian
  *
+ * `host` is the number of the CCE's host in its program (host.h), `index` that of the CCE's record
+ * there.
  * All zeros mean "no CCE" (the int -1). Each CCE keeps a private table from its own ints, counted
  * from 1, to the identities it has met. Equal identities give the same int, and an int never gets a
  * second meaning. The table grows as long as there is memory. An identity that fits no CCE is kept
@@ -26,9 +28,13 @@
 #include "bcri/ctx.h"
 #include "bcri/record.h"
 
+/* What a routine may say of a CCE on another host. Above every bcrE_ code, and none of result.h's. */
+enum { BCRI_ELSEWHERE = 900 };
+
 struct bcri_cce {
     struct bcri_record_shm *record; /* NULL: the identity belongs to no CCE known here */
     uint32_t index;                 /* of the record */
+    int absent; /* why there is no record: BCRI_ELSEWHERE, or bcrE_NOCCE: this host never had such a CCE */
     uint8_t identity[BCRI_IDENTITY_BYTES];
 };
 
@@ -63,11 +69,12 @@ static inline struct bcri_cce *bcri_cce_lookup(struct bcri_ctx *ctx, int id)
 }
 
 /* 0 while operations can name the CCE; bcrE_DEAD once it has ended, also when its record belongs to
- * another CCE by now; bcrE_NOCCE if this host never had such a CCE. */
+ * another CCE by now; bcrE_NOCCE if this host never had such a CCE; BCRI_ELSEWHERE if it is
+ * one of another host. */
 static inline int bcri_cce_check(const struct bcri_cce *cce)
 {
     if (bcri_unlikely(cce->record == NULL))
-        return bcrE_NOCCE;
+        return cce->absent;
     uint32_t state = bcri_load_acquire(&cce->record->id.state);
     if (bcri_unlikely(state != BCRI_CCE_ALIVE && state != BCRI_CCE_STARTING))
         return bcrE_DEAD;

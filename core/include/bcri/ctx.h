@@ -151,7 +151,6 @@ struct bcri_ctx {
     int error;         /* bcr_errno of a CCE that is no thread of its own */
     int putwait_msec;
     int flags; /* of bcr_init */
-    uint32_t enlistor;
     struct bcri_ids *ids;
     struct bcri_copier *copier; /* made at the first copy */
     struct bcri_cell_fd *cell_fds;

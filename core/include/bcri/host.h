@@ -56,7 +56,7 @@ struct bcri_host_shm {
     _Atomic uint32_t record_count; /* highest index given out + 1 */
     _Atomic uint32_t segment_count;
     _Atomic uint32_t cpus; /* on which the program's CCEs may run at the same time */
-    uint32_t pad0;
+    uint32_t number;       /* of this host in its program, for identities (record.h); the root's has 0 */
     char program[BCRI_PROGRAM_NAME_MAX];
     _Atomic uint32_t area_gen; /* the generation that an area got last; CCEs count it up (cells/area.c) */
     _Atomic uint32_t idle_segments; /* numbers to give out again; if 0, CCEs do not ask */
@@ -87,10 +87,10 @@ struct bcri_eventfds;
  * groups of threads. */
 struct bcri_host;
 
-/* Makes the host segment, with the layout signature that its CCEs must have, and record 0 (the
- * daemon's own). `*host_out` is given; bcri_host_fini() releases it. Returns 0, bcrE_ARG (name too
- * long) or bcrE_NOMEM. */
-int bcri_host_init(const char *program, uint32_t layout, struct bcri_host **host_out);
+/* Makes the host segment of host `number` of the program, with the layout signature that its CCEs
+ * must have, and record 0 (the daemon's own). `*host_out` is given; bcri_host_fini() releases it.
+ * Returns 0, bcrE_ARG (name too long, or no such number) or bcrE_NOMEM. */
+int bcri_host_init(const char *program, uint32_t number, uint32_t layout, struct bcri_host **host_out);
 void bcri_host_fini(struct bcri_host *host);
 
 /* The daemon's own context (index 0), usable for cell and region operations on its thread.

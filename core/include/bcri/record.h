@@ -61,6 +61,25 @@ struct bcri_identity_shm {
 };
 static_assert(sizeof(struct bcri_identity_shm) == 64, "docs/layout/record.md");
 
+/* What an identity names, and an identity's first four bytes: the number of the CCE's host in its
+ * program, and the index of the CCE's record there, both big-endian. Nobody can guess the rest. */
+#define BCRI_HOST_NUMBER_MAX 65535u
+static inline uint32_t bcri_identity_host(const uint8_t identity[BCRI_IDENTITY_BYTES])
+{
+    return (uint32_t)identity[0] << 8 | identity[1];
+}
+static inline uint32_t bcri_identity_index(const uint8_t identity[BCRI_IDENTITY_BYTES])
+{
+    return (uint32_t)identity[2] << 8 | identity[3];
+}
+static inline void bcri_identity_name(uint8_t identity[BCRI_IDENTITY_BYTES], uint32_t host, uint32_t index)
+{
+    identity[0] = (uint8_t)(host >> 8);
+    identity[1] = (uint8_t)host;
+    identity[2] = (uint8_t)(index >> 8);
+    identity[3] = (uint8_t)index;
+}
+
 #define BCRI_RUNG_FOR 4u
 struct bcri_bell_shm {
     _Atomic uint32_t bell;     /* futex; counts up when rung */

@@ -14,6 +14,8 @@
 
 static struct bcri_host *host;
 
+enum { NUMBER = 3 }; /* of the host */
+
 static int no_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
 {
     return bcri_host_segment_add(up, fd, size_bytes, kind, 1, seg_out);
@@ -29,7 +31,7 @@ static uint32_t new_record(uint32_t ordinal)
 {
     uint32_t index;
     if (host == NULL)
-        CHECK_INT(bcri_host_init("test.1", bcri_core_layout(), &host), 0);
+        CHECK_INT(bcri_host_init("test.1", NUMBER, bcri_core_layout(), &host), 0);
     CHECK_INT(bcri_host_cce_add(host, ordinal, &index), 0);
     return index;
 }
@@ -112,17 +114,43 @@ TEST(ints_never_given_out_are_nobody)
 
 TEST(an_unknown_identity_gets_an_int_that_names_nobody_and_can_be_passed_on)
 {
-    uint8_t unknown[BCRI_IDENTITY_BYTES] = {0, 0, 0, 1, 9, 9, 9}, foreign[BCRI_IDENTITY_BYTES] = {1, 2, 3},
-            back[BCRI_IDENTITY_BYTES];
-    int id, other;
+    uint8_t unknown[BCRI_IDENTITY_BYTES] = {0, NUMBER, 0, 1, 9, 9, 9}, back[BCRI_IDENTITY_BYTES];
+    int id;
     new_cce(&one, 0);
     CHECK_INT(bcri_cce_decode(&one, unknown, &id), 0);
-    CHECK_INT(bcri_cce_decode(&one, foreign, &other), 0);
-    CHECK(id != other);
     CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, id)), bcrE_NOCCE);
-    CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, other)), bcrE_NOCCE);
     CHECK_INT(bcri_cce_encode(&one, id, back), 0);
     CHECK_MEM(back, unknown, sizeof back);
+}
+
+TEST(an_identity_of_another_host_is_told_from_that_of_no_cce)
+{
+    uint8_t identity[BCRI_IDENTITY_BYTES], back[BCRI_IDENTITY_BYTES];
+    int id, other;
+    new_cce(&one, 0);
+    CHECK_INT(bcri_cce_encode(&one, 1, identity), 0);
+    CHECK_UINT(bcri_identity_host(identity), NUMBER);
+    CHECK_UINT(bcri_identity_index(identity), one.index);
+    CHECK_INT(bcri_cce_decode(&one, identity, &id), 0);
+    CHECK_INT(id, 1);
+    static const uint32_t hosts[] = {0, NUMBER - 1, NUMBER << 8, NUMBER << 8 | NUMBER, BCRI_HOST_NUMBER_MAX};
+    for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
+        bcri_identity_name(identity, hosts[i], one.index);
+        CHECK_INT(bcri_cce_decode(&one, identity, &other), 0);
+        CHECK(other != 1);
+        CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, other)), BCRI_ELSEWHERE);
+        CHECK_INT(bcri_cce_encode(&one, other, back), 0);
+        CHECK_MEM(back, identity, sizeof back);
+        CHECK_INT(bcri_cce_decode(&one, back, &id), 0);
+        CHECK_INT(id, other);
+    }
+}
+
+TEST(a_host_number_that_no_identity_can_carry_is_refused)
+{
+    struct bcri_host *none = NULL;
+    CHECK_INT(bcri_host_init("test.2", BCRI_HOST_NUMBER_MAX + 1, bcri_core_layout(), &none), bcrE_ARG);
+    CHECK_PTR(none, NULL);
 }
 
 TEST(an_index_that_was_never_given_out_is_nobody)

@@ -18,7 +18,7 @@ static struct bcri_ctx *ctx;
 
 static void open_host(void)
 {
-    CHECK_INT(bcri_host_init("heap", bcri_core_layout(), &host), 0);
+    CHECK_INT(bcri_host_init("heap", 0, bcri_core_layout(), &host), 0);
     ctx = bcri_host_ctx(host);
 }
 

@@ -60,7 +60,7 @@ static int init_with(struct bcri_host *host, uint32_t layout)
 TEST(a_host_segment_of_another_layout_is_refused)
 {
     struct bcri_host *host;
-    CHECK_INT(bcri_host_init("layout", bcri_core_layout(), &host), 0);
+    CHECK_INT(bcri_host_init("layout", 0, bcri_core_layout(), &host), 0);
     for (unsigned bit = 0; bit < 32; bit++)
         CHECK_INT(init_with(host, bcri_core_layout() ^ (1u << bit)), bcrE_ARG);
     CHECK_INT(init_with(host, bcri_core_layout()),
@@ -71,7 +71,7 @@ TEST(a_host_segment_of_another_layout_is_refused)
 TEST(what_is_no_host_segment_is_refused)
 {
     struct bcri_host *host;
-    CHECK_INT(bcri_host_init("layout", bcri_core_layout(), &host), 0);
+    CHECK_INT(bcri_host_init("layout", 0, bcri_core_layout(), &host), 0);
     struct bcri_host_shm *shared =
         mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, bcri_host_segment_fd(host, BCRI_HOST_SEG), 0);
     CHECK(shared != MAP_FAILED);

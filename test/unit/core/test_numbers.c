@@ -20,7 +20,7 @@ static struct bcri_host *host;
 
 static void begin(void)
 {
-    CHECK_INT(bcri_host_init("numbers", bcri_core_layout(), &host), 0);
+    CHECK_INT(bcri_host_init("numbers", 0, bcri_core_layout(), &host), 0);
 }
 
 static uint32_t make(uint64_t bytes, enum bcri_seg_kind kind)
