@@ -221,7 +221,7 @@ static int undelivered_order(const void *left, const void *right)
         return a->cell < b->cell ? -1 : 1;
     if (a->key != b->key)
         return a->key > b->key ? -1 : 1;
-    return a->sub > b->sub ? -1 : 1;
+    return (int32_t)(a->sub - b->sub) > 0 ? -1 : 1; /* the count of answers wraps around */
 }
 
 /* Clears the lock owner of a request that was handed the write lock and did not take it. */
