@@ -26,6 +26,7 @@
 #include "bcri/resolved.h"
 #include "bcri/self.h"
 #include "bcri/signature.h"
+#include "check.h"
 
 enum { HOST_NUMBER = 0x0201 }; /* not 0: what takes every CCE for one of host 0 fails */
 
@@ -473,9 +474,45 @@ void group_repair(struct group *group, uint32_t index)
     }
 }
 
+static int slot_order(const void *left, const void *right)
+{
+    const uintptr_t a = *(const uintptr_t *)left, b = *(const uintptr_t *)right;
+    return (a > b) - (a < b);
+}
+
+void group_check_ids(const struct bcri_ctx *ctx)
+{
+    size_t all = 0, used = 0;
+    const size_t free_count = (size_t)(ctx->slot_top - ctx->slots.stack);
+    for (uint32_t chunk = 0; chunk < ctx->slots.chunks; chunk++) {
+        const struct bcri_slot_shm *slot = ctx->slots.base[chunk];
+        all += ctx->slots.count[chunk];
+        for (size_t i = 0; i < ctx->slots.count[chunk]; i++)
+            used += bcri_load(&slot[i].word) != 0;
+    }
+    uintptr_t *free_ids = calloc(free_count + 1, sizeof *free_ids);
+    CHECK(free_ids != NULL);
+    for (size_t i = 0; i < free_count; i++)
+        free_ids[i] = (uintptr_t)ctx->slots.stack[i + 1]; /* NULL lies at the bottom */
+    qsort(free_ids, free_count, sizeof *free_ids, slot_order);
+    for (size_t i = 0; i < free_count; i++) {
+        const struct bcri_slot_shm *slot = (const void *)free_ids[i];
+        if (bcri_load(&slot->word) != 0)
+            FAIL("an ID of CCE %u is free and in use", ctx->index);
+        if (i != 0 && free_ids[i] == free_ids[i - 1])
+            FAIL("an ID of CCE %u is free twice", ctx->index);
+    }
+    free(free_ids);
+    if (used + free_count != all)
+        FAIL("of %zu IDs of CCE %u %zu are in use and %zu free", all, ctx->index, used, free_count);
+}
+
 void group_leave(struct group *group, struct bcri_ctx *ctx)
 {
     uint32_t index = ctx->index;
+    /* Else the test has it die within a call, or has repaired it already. */
+    if (bcri_load(&ctx->journal->op) == BCRI_OP_NONE && bcri_load(&ctx->record->id.state) == BCRI_CCE_ALIVE)
+        group_check_ids(ctx);
     free_private(ctx);
     free((struct member *)(void *)ctx); /* ctx is its first member */
     bcri_cce_dying(group->host, index);

@@ -33,6 +33,10 @@ struct bcri_ctx *group_join(struct group *group);
 /* The member is done (its thread does not use it any more); as if its process had ended: repaired,
  * then freed. */
 void group_leave(struct group *group, struct bcri_ctx *ctx);
+/* Checks that no ID of the member is lost: each is either in use, or among the free ones, once. The
+ * free ones are private to its process, so no audit sees them. group_leave does this, too, for a
+ * member that is in no call. */
+void group_check_ids(const struct bcri_ctx *ctx);
 
 /* A new member in a forked process, which runs `body` with a context that is already the process's
  * own, and exits with what it returns. `*index_out` is its record. */
