@@ -185,6 +185,33 @@ TEST(a_visitor_that_has_said_something_is_not_shown_out)
     answers_and_ends();
 }
 
+/* None of them is silent, so none makes room: who comes next is turned away, and later let in. */
+TEST(a_visitor_beyond_the_limit_is_turned_away_and_leaves_no_descriptor)
+{
+    static struct bcri_incoming in;
+    enum { GUESTS = 64, BEYOND = 5 };
+    int fds[GUESTS];
+    start(0);
+    const int before = descriptors();
+    const struct bcri_control ps = {
+        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 1, .index = 1};
+    for (int i = 0; i < GUESTS; i++) {
+        fds[i] = visit();
+        CHECK_INT(bcri_channel_send(fds[i], &ps, NULL, 0, true), 0);
+        CHECK_INT(bcri_channel_recv(fds[i], &in, true), 1);
+        bcri_incoming_close(&in);
+    }
+    CHECK_INT(descriptors(), before + GUESTS);
+    for (int i = 0; i < BEYOND; i++)
+        wait_until_ended(visit());
+    CHECK_INT(descriptors(), before + GUESTS);
+    for (int i = 0; i < GUESTS; i++)
+        close(fds[i]);
+    while (descriptors() != before)
+        sched_yield();
+    answers_and_ends();
+}
+
 TEST(visitors_for_whom_there_is_no_descriptor_are_turned_away)
 {
     int fds[60];

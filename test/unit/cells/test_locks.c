@@ -548,6 +548,85 @@ TEST(a_lock_given_back_for_want_of_memory_leaves_no_mark)
     end();
 }
 
+/* A region that is given back was put before: it does not tell what holds now. */
+TEST(a_region_given_back_does_not_outdate_the_lock_owner)
+{
+    for (int by_death = 0; by_death < 2; by_death++)
+        for (int listed = 0; listed < 2; listed++) {
+            begin();
+            const int cell = grow(1, 4, 1024);
+            struct bcri_ctx *poor = join(), *holder = join();
+            as(poor);
+            eat_memory();
+            const int owner = name(poor, one);
+            void **read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
+            void **lock = bcr_acqwl(owner, cell, bcr_PENDING);
+            as(one);
+            void **kept = number(1);
+            CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
+            CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
+            as(holder);
+            CHECK_INT(peek(bcr_acqwl(name(holder, one), cell, 0)), 2);
+            as(poor);
+            if (listed)
+                CHECK_INT(bcr_rgfree(read), 0);
+            if (!by_death)
+                FAILS(bcr_rgwait(lock, 0, 0), bcrE_NOMEM);
+            leave(poor);
+            as(one);
+            CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
+            leave(holder);
+            FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_OWNERDEAD);
+            FAILS_NULL(bcr_acqwl(bcr_cce, cell, 0), bcrE_OWNERDEAD);
+            CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0);
+            CHECK_INT(take(bcr_cce, cell), 1);
+            CHECK_INT(take(bcr_cce, cell), 3);
+            CHECK_INT(value_of(kept), 1);
+            end();
+        }
+}
+
+/* Regions behind the ring move into it as it empties. */
+TEST(a_queue_longer_than_the_ring_does_not_outdate_the_lock_owner_when_it_moves_up)
+{
+    enum { QUEUED = 30 };
+    begin();
+    const int cell = grow(10, 40, 4096); /* rings of 8 */
+    struct bcri_ctx *holder = join();
+    for (int i = 0; i < QUEUED; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
+    as(holder);
+    for (int i = 0; i < QUEUED; i++) {
+        void **lock = bcr_acqwl(name(holder, one), cell, 0);
+        CHECK_INT(peek(lock), i);
+        if (i != 2)
+            CHECK_INT(bcr_rgfree(lock), 0);
+    }
+    as(one);
+    leave(holder);
+    all_say_ownerdead(bcr_cce, cell);
+    end();
+}
+
+/* The owner of the last lock may have taken it before the queue has moved up. */
+TEST(what_moves_up_behind_a_lock_leaves_its_owner)
+{
+    enum { QUEUED = 30 };
+    begin();
+    const int cell = grow(10, 40, 4096);
+    struct bcri_ctx *holder = join();
+    for (int i = 0; i < QUEUED; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
+    as(holder);
+    CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
+    as(one);
+    for (int i = 1; i < QUEUED; i++)
+        CHECK_INT(take(bcr_cce, cell), i);
+    leave(holder);
+    all_say_ownerdead(bcr_cce, cell);
+    end();
+}
+
 /* A plain take is no lock. */
 TEST(a_taker_without_a_lock_leaves_no_mark)
 {

@@ -164,3 +164,83 @@ TEST(a_variable_is_taken_out_of_the_environment_or_put_in)
     free(with);
     free(without);
 }
+
+/* One of the lines of signals in /proc/PID/status: a bit for each signal, the lowest for signal 1. */
+static uint64_t signals_of(pid_t pid, const char *line)
+{
+    char path[64], text[4096] = "";
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "re");
+    CHECK(file != NULL);
+    const size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    CHECK(length != 0);
+    const char *at = strstr(text, line);
+    CHECK(at != NULL);
+    return strtoull(at + strlen(line), NULL, 16);
+}
+
+static uint64_t bit_of(int signal)
+{
+    return UINT64_C(1) << (signal - 1);
+}
+
+/* The daemon itself ignores SIGPIPE and SIGXFSZ, handles SIGCHLD, and reads most others from a
+ * descriptor, for which it blocks them. Whatever it was started with, a started process has. */
+static void start_and_compare(bool many_descriptors)
+{
+    static const int changed[] = {SIGPIPE, SIGXFSZ, SIGCHLD};
+    for (int ignored = 0; ignored < 2; ignored++) {
+        sigset_t before, all;
+        const struct sigaction was = {.sa_handler = ignored ? SIG_IGN : SIG_DFL};
+        const struct sigaction now = {.sa_handler = ignored ? SIG_DFL : SIG_IGN};
+        sigemptyset(&before);
+        sigaddset(&before, SIGUSR1);
+        sigaddset(&before, SIGTERM);
+        CHECK_INT(sigprocmask(SIG_SETMASK, &before, NULL), 0);
+        for (size_t i = 0; i < sizeof changed / sizeof changed[0]; i++)
+            CHECK_INT(sigaction(changed[i], &was, NULL), 0);
+        enl_inherited_take(&inherited);
+        for (size_t i = 0; i < sizeof changed / sizeof changed[0]; i++)
+            CHECK_INT(sigaction(changed[i], changed[i] == SIGCHLD ? &was : &now, NULL), 0);
+        sigfillset(&all);
+        CHECK_INT(sigprocmask(SIG_SETMASK, &all, NULL), 0);
+
+        char *argv[] = {(char *)"sleep", (char *)"100", NULL};
+        const char *step = NULL;
+        struct enl_spawn spawn = {.path = "/bin/sleep",
+                                  .argv = argv,
+                                  .environment = environ,
+                                  .in = -1,
+                                  .out = -1,
+                                  .err = -1,
+                                  .keep = -1,
+                                  .core = -1,
+                                  .inherited = &inherited};
+        int fds[300];
+        for (int i = 0; many_descriptors && i < 300; i++)
+            fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        const pid_t pid = enl_spawn(&spawn, &step);
+        for (int i = 0; many_descriptors && i < 300; i++)
+            close(fds[i]);
+        CHECK(pid > 0);
+        const uint64_t ignores = signals_of(pid, "SigIgn:");
+        CHECK_UINT(signals_of(pid, "SigBlk:"), bit_of(SIGUSR1) | bit_of(SIGTERM));
+        CHECK_UINT(signals_of(pid, "SigCgt:"), 0);
+        for (size_t i = 0; i < sizeof changed / sizeof changed[0]; i++)
+            CHECK_INT((ignores & bit_of(changed[i])) != 0, ignored);
+        CHECK_INT(kill(pid, SIGKILL), 0);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+}
+
+TEST(a_started_program_has_the_signals_that_the_daemon_was_started_with)
+{
+    start_and_compare(false);
+}
+
+TEST(a_program_started_by_a_daemon_of_many_descriptors_has_them_too)
+{
+    start_and_compare(true);
+}
