@@ -6,6 +6,7 @@
 #include "bcri/archtype.h"
 #include "bcri/copying.h"
 #include "bcri/ids.h"
+#include "bcri/own.h"
 #include "bcri/region.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"

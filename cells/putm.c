@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "bcri/attempt.h"
 #include "bcri/cces.h"
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
@@ -17,6 +16,7 @@
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
+#include "bcri/tiers.h"
 #include "bcri/trace.h"
 
 /* One of the cells of a bcr_putm. */

@@ -2,18 +2,16 @@
 /* bcr_rgalloc, rgmod, rgfree, rgrealloc, rglen, rgerror: regions that this CCE holds. bcr.h is
  * their manual.
  *
- * Journal. MOD: region (the copy), old, slot; phase 1: about to make the ID name the copy; 2: about
- * to drop the old region; 3: done. rgalloc and rgfree of own blocks need none (drop.h). */
+ * rgalloc and rgfree of own blocks need no journal (drop.h). */
 #include <bcr.h>
 
-#include <string.h>
-
+#include "bcr/error.h"
 #include "bcri/archtype.h"
-#include "bcri/clock.h"
 #include "bcri/drop.h"
 #include "bcri/heap.h"
+#include "bcri/heap_fast.h"
 #include "bcri/ids.h"
-#include "bcri/journal.h"
+#include "bcri/own.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
 #include "bcri/result.h"
@@ -22,19 +20,11 @@
 #include "bcri/trace.h"
 #include "bcri/wait.h"
 
-static inline void name_region(struct bcri_slot_shm *slot, bcri_ref ref, uintptr_t data)
-{
-    bcri_store(&slot->data, data);
-    bcri_step();
-    bcri_store(&slot->word, bcri_slot_live(ref));
-    bcri_step();
-}
-
 /* The ID names the region before the region counts the ID: see drop.h. */
 static inline bcr_region name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct bcri_region_shm *region,
                                   uintptr_t data)
 {
-    name_region(slot, ref, data);
+    bcri_slot_name(slot, ref, data);
     bcri_store_release(&region->count, BCRI_COUNT_ONE); /* after the incarnation */
     bcri_step();
     return bcri_id_of(slot);
@@ -84,34 +74,6 @@ bcr_region bcr_rgalloc(int len, int archtype)
     struct bcri_slot_shm *const slot = *ctx->slot_top--; /* as bcri_slot_take */
     bcri_counted(ctx, BCRI_COUNT_ALLOC);
     return name_new(slot, ref, region, data);
-}
-
-int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
-{
-    bcri_ref old_ref = bcri_slot_region(bcri_load(&slot->word));
-    struct bcri_region_shm *old = bcri_at(ctx, old_ref);
-    if (bcri_load_acquire(&old->count) == BCRI_COUNT_ONE)
-        return 0;
-    bcri_ref ref;
-    struct bcri_region_shm *copy;
-    int error = bcri_heap_alloc(ctx, old->length, old->archtype, &ref, &copy);
-    if (error != 0)
-        return error;
-    copy->error = old->error;
-    memcpy((void *)bcri_region_data(ctx, ref), (const void *)bcri_region_data(ctx, old_ref), old->length);
-    bcri_journal_open(ctx, BCRI_OP_MOD, BCRI_REF_NONE, ref, bcri_slot_ref(ctx, slot));
-    bcri_store(&ctx->journal->old, old_ref);
-    bcri_journal_phase(ctx, 1);
-    bcri_store_release(&copy->count, BCRI_COUNT_ONE);
-    bcri_step();
-    name_region(slot, ref, bcri_header_data(ctx, ref, copy));
-    bcri_journal_phase(ctx, 2);
-    bcri_region_drop(ctx, old_ref);
-    bcri_journal_phase(ctx, 3);
-    bcri_count_committed(ctx);
-    bcri_journal_close(ctx);
-    bcri_counted(ctx, BCRI_COUNT_COPY);
-    return 0;
 }
 
 int bcr_rgmod(bcr_region rgid)

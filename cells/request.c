@@ -17,12 +17,12 @@
 #include "bcri/clock.h"
 #include "bcri/corrupt.h"
 #include "bcri/drop.h"
-#include "bcri/get.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/own.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/resolved.h"
@@ -32,6 +32,7 @@
 #include "bcri/validate.h"
 #include "bcri/wait.h"
 #include "bcri/wait_loop.h"
+#include "bcri/write_lock.h"
 
 #define CELL struct bcri_cell_shm
 #define SLOT struct bcri_slot_shm

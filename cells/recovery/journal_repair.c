@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal of a dead CCE: repair.h. The phases are explained at the operations (put_tail.h,
- * get_head.h, slow.c, request.c, tx.h, region.h); here is the other half.
+/* The journal of a dead CCE: repair.h. The phases are explained at the operations (put.c, get.c, request.c, tx.h, region.h); here is the other half.
  *
  * The daemon waits for no CCE (lock.h, Parking). So this may end before it is done, and begins
  * again at its first step. Each step is right whichever of the later ones were begun before:
@@ -35,7 +34,6 @@
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/detached.h"
-#include "bcri/get.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
 #include "bcri/journal.h"
@@ -48,6 +46,7 @@
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/validate.h"
+#include "bcri/write_lock.h"
 
 #define CELL struct bcri_cell_shm
 
@@ -132,8 +131,8 @@ static bool cell_holds(const struct dead *dead)
     }
 }
 
-/* Whether a put is done. In phase 1 of put_tail.h the tail lock tells: if the dead putter no longer
- * has it, the put is done; if it has, the entry tells. Phase 2 is slow.c's. */
+/* Whether a put is done. In phase 1 of put.c the tail lock tells: if the dead putter no longer
+ * has it, the put is done; if it has, the entry tells. Phase 2: under both locks. */
 static bool put_is_done(struct dead *dead, struct bcri_resolved *resolved, bcri_ref region)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -176,7 +175,7 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_reso
     }
 }
 
-/* A take that was not finished (get_head.h): its region goes back to the front. `head` itself may
+/* A take that was not finished (get.c): its region goes back to the front. `head` itself may
  * not be lowered, since a putter may already rely on it. False: the daemon is parked. */
 static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved,
                       bcri_ref region)

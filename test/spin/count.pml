@@ -30,7 +30,7 @@
  * Code: core/include/bcri/heap.h bcri_heap_freed_fast
  * Code: core/memory/heap_walk.c bcri_heap_count_word
  * Code: core/memory/heap_span.c retire
- * Code: cells/get_head.h read_alone
+ * Code: cells/get.c read_alone
  * Code: cells/include/bcri/drop.h bcri_drop_last
  * Code: cells/recovery/journal_repair.c finish_read, finish_free_last
  * Code: cells/tx.c apply_one, bcri_tx_repair */
@@ -167,7 +167,7 @@ proctype cce(byte p)
                 d_step { at[p] = k; op[p] = OP_READ };
                 lock(p);
                 if
-                :: in_cell && MAY_READ_ALONE -> /* read_alone of get_head.h */
+                :: in_cell && MAY_READ_ALONE -> /* read_alone of get.c */
                     op[p] = OP_READ_ALONE; /* the flag SOLE, with phase 1 */
                     count = 2;
                     slot[k] = true

@@ -18,9 +18,9 @@
  * Code: cells/putwait.c bcri_putwait_begin, bcri_putwait_end
  * Code: cells/serve.c bcri_putwait_take, serve, bcri_tx_putwait_unlist, bcri_putwait_gather
  * Code: cells/serve.c spare_credit, serve_all
- * Code: cells/put_attempt.c fresh_limit
+ * Code: cells/put.c fresh_limit
  * Code: cells/queue.c take_credits
- * Code: cells/slow.c bcri_get_slow */
+ * Code: cells/get.c bcri_get_slow */
 #ifndef NRGNS
 #define NRGNS 1
 #endif
@@ -135,7 +135,7 @@ proctype putter(byte me, cell)
     byte k_, c_;
     bool res_;
     put_cell[me] = cell;
-    /* put_attempt.c: the limit says what room the cell's own credits leave; nobody waits in the list of a fast cell */
+    /* put.c: the limit says what room the cell's own credits leave; nobody waits in the list of a fast cell */
     atomic { !T[cell] -> T[cell] = true };
     if
     :: waiting[cell] == 0 ->

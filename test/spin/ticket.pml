@@ -13,10 +13,10 @@
  * NO_WAITER_IN_LIMIT (of a writer), STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one), NO_SLEEPS (nothing says that
  * there is one), MARKS_FORGOTTEN (by the first put, whoever else sleeps).
  *
- * Code: cells/put_attempt.c put_at_tail, look_at_tail
+ * Code: cells/put.c put_at_tail, look_at_tail
  * Code: cells/put.c is_open
- * Code: cells/put_tail.h limit_of_empty
- * Code: cells/get_attempt.c get_under_head, get_at_head
+ * Code: cells/put.c limit_of_empty
+ * Code: cells/get.c get_under_head, get_at_head
  * Code: cells/request.c bcri_ticket_spin */
 #ifndef RING
 #define RING 2

@@ -72,7 +72,4 @@ static inline int bcri_fail(int code)
     return -1;
 }
 
-/* bcr_rgmod below the public routine: 0 or bcrE_NOMEM. */
-int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-
 #endif

@@ -3,8 +3,8 @@
 #ifndef BCRI_PUT_H
 #define BCRI_PUT_H
 
-#include "bcri/attempt.h"
 #include "bcri/resolved.h"
+#include "bcri/tiers.h"
 
 /* A put that the fast tier has not done, or that never went through the fast tier. */
 struct bcri_put {
@@ -22,6 +22,11 @@ struct bcri_put {
 enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,
                                    uint64_t deadline_ns);
 
+/* A put under both locks of the cell, by a transaction. bcrE_FULL also if time is up while the
+ * holder of the head lock is stopped. */
+int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool write, bcri_ref region,
+                  struct bcri_slot_shm *slot, bool nofree, uint64_t deadline_ns);
+
 /* Looks the put's cell up, puts, and waits for room until the deadline, running handlers meanwhile.
  * Returns 0; bcrE_FULL; or a code of the look-up. Afterwards the slot is free, unless the putter
  * keeps the region (nofree) or the put has failed. */
@@ -30,6 +35,7 @@ int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns);
 /* Looks up the cell of `put->key`, and whether this CCE may add there; sets `resolved` and `owner`.
  * 0 or a code. */
 int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
+
 /* Counts a put, or a similar call, that has failed, and returns the public call's -1. */
 int bcri_put_failed(struct bcri_ctx *ctx, int code);
 
@@ -37,6 +43,7 @@ int bcri_put_failed(struct bcri_ctx *ctx, int code);
  * hold, unhold takes it back. At every point put_held tells repair which of the two is done. hold
  * returns 0 or bcrE_NOMEM. */
 int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
+
 void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region);
 
 #endif

@@ -142,4 +142,13 @@ bool bcri_slot_room(struct bcri_ctx *ctx, size_t slots);
 void bcri_slot_each(struct bcri_ctx *ctx, uint32_t index,
                     void (*visit)(void *arg, struct bcri_slot_shm *slot, bcri_ref ref), void *arg);
 
+/* Makes a slot of this CCE name `region`, whose data lies at `data` here. */
+static inline void bcri_slot_name(struct bcri_slot_shm *slot, bcri_ref ref, uintptr_t data)
+{
+    bcri_store(&slot->data, data);
+    bcri_step();
+    bcri_store(&slot->word, bcri_slot_live(ref));
+    bcri_step();
+}
+
 #endif

@@ -3,11 +3,11 @@
 #include <pthread.h>
 
 #include "bcr.h"
-#include "bcri/attempt.h"
 #include "bcri/audit.h"
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
+#include "bcri/get.h"
 #include "bcri/heap.h"
 #include "bcri/put.h"
 #include "bcri/reclaim.h"
@@ -16,7 +16,7 @@
 #include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
-#include "bcri/slow.h"
+#include "bcri/tiers.h"
 #include "bcri/watermark.h"
 #include "check.h"
 #include "group.h"

@@ -3,8 +3,8 @@
  * and calls nothing. When it meets something that it cannot do, it hands the call to the resume
  * tier, together with what the call holds by then. The resume tier makes an attempt under the lock
  * of one end of the cell, and then does what the attempt says is needed. */
-#ifndef BCRI_ATTEMPT_H
-#define BCRI_ATTEMPT_H
+#ifndef BCRI_TIERS_H
+#define BCRI_TIERS_H
 
 #include "bcri/cell.h"
 #include "bcri/resolved.h"
