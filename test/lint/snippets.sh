@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Code that a document shows is code that is compiled and run: a C block under "<!-- from FILE -->" stands in FILE, line
-# by line; README.md and the tutorial have no C block without such a line. Elsewhere a block without it is a sample of its own
-# (docs/guide_lint.sh).
+# by line; README.md, the tutorial and patterns.md have no C block without such a line. Elsewhere a block without it is a
+# sample of its own (docs/guide_lint.sh).
 source "$(dirname "$0")/lint.sh"
 
 # Prints "document<TAB>file<TAB>line number<TAB>line" for each line of each C block.
@@ -20,7 +20,7 @@ check_block() {
     [ -n "$block" ] || return 0
     [ "$file" = - ] || checked=$((checked + 1))
     if [ "$file" = - ]; then
-        case $document in docs/tutorial/* | README.md) ;; *) return 0 ;; esac
+        case $document in docs/tutorial/* | docs/patterns.md | README.md) ;; *) return 0 ;; esac
         complain "$document:$at: this block does not say which file it is from"
     elif [ ! -f "$file" ]; then
         complain "$document:$at: no file $file"
