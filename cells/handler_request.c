@@ -111,7 +111,7 @@ bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
 void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due)
 {
     if (due && bcri_requests_tell(ctx, resolved, BCRI_REF_NONE))
-        bcri_bell_ring_for(resolved->record, resolved->ref);
+        bcri_bell_ring_for(ctx, resolved->record, resolved->ref);
 }
 
 /* ---- after a death */
@@ -122,7 +122,7 @@ void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *
     if ((bcri_load(&resolved->cell->t.state) & (BCRI_CELL_HIGH | BCRI_CELL_LOW)) == 0)
         return;
     (void)bcri_requests_tell(enl, resolved, BCRI_REF_NONE);
-    bcri_bell_ring(resolved->record);
+    bcri_bell_ring(enl, resolved->record);
 }
 
 /* No other CCE counts while the lock is the dead one's. */

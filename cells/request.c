@@ -299,7 +299,7 @@ int bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 void bcri_request_gone(const struct bcri_ctx *ctx)
 {
     if (ctx->hooks != NULL)
-        bcri_bell_ring(ctx->record);
+        bcri_bell_ring(ctx, ctx->record);
 }
 
 bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)

@@ -59,7 +59,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     const uint32_t seen = bcri_load_acquire(&bell->bell);
     int ready = BCRI_NOT_YET;
     /* From here on a ring ends the sleep. */
-    atomic_store_explicit(&bell->sleeping, 1, memory_order_seq_cst);
+    atomic_store_explicit(&bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     for (int i = 0; i < waiting->count && ready < 0; i++)
         if (!bcri_request_sleep_flag(ctx, waiting->slots[i]))
             ready = i;
@@ -68,7 +68,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
         ready = look(arg);
     if (ready == BCRI_NOT_YET)
         bcri_futex_wait(&bell->bell, seen, deadline_ns);
-    bcri_store(&bell->sleeping, 0);
+    bcri_store(&bell->sleeping, BCRI_AWAKE);
     return ready;
 }
 

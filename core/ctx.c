@@ -42,6 +42,7 @@ static int ctx_prepare(struct bcri_ctx *ctx, uint32_t index, const struct bcri_u
     ctx->up = up;
     ctx->putwait_msec = -1;
     ctx->last_cpu = 255;
+    ctx->bell_fd = -1;
     ctx->full_fence = !bcri_membarrier_register();
     ctx->map = private_table(MAP_BYTES);
     return ctx->map != NULL ? 0 : bcrE_NOMEM;

@@ -212,9 +212,9 @@ static void rest(struct enl_worker *worker, uint32_t seen, bool looks)
     uint64_t until_ns = tell_of_parked(worker);
     if (context(worker)->full_fence && (looks || worker->mine.first != NULL))
         until_ns = bcri_clock_ns() + LOOK_AGAIN_NS;
-    atomic_store_explicit(&bell->sleeping, 1, memory_order_seq_cst);
+    atomic_store_explicit(&bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     bcri_futex_wait(&bell->bell, seen, until_ns);
-    bcri_store(&bell->sleeping, 0);
+    bcri_store(&bell->sleeping, BCRI_AWAKE);
 }
 
 /* False: the thread is to stop. */
@@ -285,7 +285,7 @@ static void on_bell_closed(uv_handle_t *handle)
 
 static void ring(struct enl_worker *worker)
 {
-    bcri_bell_ring(context(worker)->record);
+    bcri_bell_ring(context(worker), context(worker)->record);
 }
 
 struct enl_worker *enl_worker_start(struct enl_program *program,

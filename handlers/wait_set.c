@@ -334,12 +334,12 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
         bell_oldest(waits);
     if (!bcri_requests_sleep(waits->ctx))
         return HAS_SLEPT;
-    atomic_store_explicit(&own->sleeping, 1, memory_order_seq_cst);
+    atomic_store_explicit(&own->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     if (bcri_load_acquire(&own->bell) == waits->bell_seen)
         bcri_futex_wait(&own->bell, waits->bell_seen,
                         deadline_ns < idle->latest_ns ? deadline_ns : idle->latest_ns);
-    bcri_store(&own->sleeping, 0);
+    bcri_store(&own->sleeping, BCRI_AWAKE);
     return HAS_SLEPT;
 }
 

@@ -156,7 +156,7 @@ static void finish_request(struct bcri_ctx *enl, const struct dead *dead,
         return;
     if (holds(dead, lock))
         bcri_request_finish(enl, dead->index, resolved);
-    bcri_bell_ring(resolved->record); /* it may have cleared `asleep` and not rung */
+    bcri_bell_ring(enl, resolved->record); /* it may have cleared `asleep` and not rung */
 }
 
 static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_resolved *resolved)

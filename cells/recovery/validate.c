@@ -181,10 +181,10 @@ void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_resolved *resolved)
             continue; /* their repair ends the requests of ended CCEs */
         bcri_slot_each(enl, index, end_request, &condemned);
         if (condemned.told)
-            bcri_bell_ring(record);
+            bcri_bell_ring(enl, record);
     }
     bcri_look_again(enl, resolved->ref);
-    bcri_bell_ring(enl->record);
+    bcri_bell_ring(enl, enl->record);
 }
 
 bool bcri_cell_open(const struct bcri_resolved *resolved)

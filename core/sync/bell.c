@@ -30,11 +30,34 @@ void bcri_futex_wake(_Atomic uint32_t *word, int32_t most)
     syscall(FUTEX_CALL, word, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
+void bcri_bell_wake(const struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t sleeping)
+{
+    static const uint64_t one = 1;
+    if (sleeping != BCRI_SLEEPS_IN_EPOLL)
+        bcri_futex_wake(&record->bell.bell, 1);
+    else if (write(ctx->bell_fd, &one, sizeof one) < 0)
+        (void)0; /* its counter is full: then it is readable */
+}
+
+bool bcri_bell_epoll_begin(struct bcri_ctx *ctx, uint32_t seen)
+{
+    atomic_store_explicit(&ctx->bell->sleeping, BCRI_SLEEPS_IN_EPOLL, memory_order_seq_cst);
+    return atomic_load_explicit(&ctx->bell->bell, memory_order_seq_cst) == seen;
+}
+
+void bcri_bell_epoll_end(struct bcri_ctx *ctx)
+{
+    uint64_t count;
+    bcri_store(&ctx->bell->sleeping, BCRI_AWAKE);
+    if (read(ctx->bell_fd, &count, sizeof count) < 0)
+        (void)0; /* something else has ended the sleep */
+}
+
 void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell)
 {
     struct bcri_record_shm *record = bcri_record(ctx, index);
     if (record != NULL)
-        bcri_bell_ring_for(record, cell);
+        bcri_bell_ring_for(ctx, record, cell);
 }
 
 uint32_t bcri_current_cpu_slow(void)

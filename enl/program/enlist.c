@@ -71,7 +71,7 @@ static void fill_job(struct enl_job *job, const struct enl_conn *conn, const str
 static void reply(struct enl_conn *conn, uint32_t id, int status, const char *text)
 {
     enl_conn_reply(conn, id, status, text);
-    bcri_bell_ring(conn->cce->record);
+    bcri_bell_ring(bcri_host_ctx(conn->program->host), conn->cce->record);
 }
 
 static void answer(struct enl_program *program, struct enl_job *job)

@@ -11,7 +11,13 @@
  * Rules that can be broken: NO_SECOND_LOOK (the sleeper does not look again), SEEN_LATE (reads the bell after the look),
  * NO_RING_IN_REPAIR, ONE_RING_WORD (the second ring's journal word overwrites the first's before that was rung).
  *
+ * With EPOLL, sleeper 1 sleeps in epoll: it compares the bell itself, which stands for the second look too, and waits
+ * for a descriptor that a ringer makes readable when it has found `sleeping`. Further rules: NO_COMPARE (it sleeps without comparing), RINGER_CLEARS (the
+ * ringer clears `sleeping` before it writes, so that others need not, and dies between), NOT_EMPTIED (the sleeper leaves
+ * the descriptor readable, and never sleeps again).
+ *
  * Code: cells/wait.c sleep_until_rung
+ * Code: core/sync/bell.c bcri_bell_wake, bcri_bell_epoll_begin, bcri_bell_epoll_end
  * Code: cells/serve.c serve
  * Code: cells/queue.c serve_first, bcri_ring_noted */
 #define SLEEPERS 2
@@ -19,6 +25,13 @@
 
 byte bell[SLEEPERS];
 bool sleeping[SLEEPERS], in_futex[SLEEPERS];
+bool readable;     /* sleeper 1's descriptor */
+byte needless = 0; /* its sleeps that ended with nothing new */
+#ifdef EPOLL
+#define IN_EPOLL(s) (s == 1)
+#else
+#define IN_EPOLL(s) false
+#endif
 bool pending_awake[SLEEPERS]; /* sleeping = 0 is in the sleeper's buffer */
 bool word[4];                 /* what is waited for: sleeper 0: words 0, 2; sleeper 1: words 1, 3 */
 bool pending_word[4];         /* in the buffer of the ringer that stores it */
@@ -57,6 +70,11 @@ inline ring(r, s)
     if
     :: sleeping[s] ->
         if
+        :: IN_EPOLL(s) ->
+#ifdef RINGER_CLEARS
+            sleeping[s] = false;
+#endif
+            readable = true
         :: d_step { in_futex[s] -> in_futex[s] = false }
         :: else
         fi
@@ -74,9 +92,16 @@ proctype sleeper(byte me)
 #ifndef SEEN_LATE
         seen = bell[me];
 #endif
+        if
+        :: IN_EPOLL(me) -> ready = word[me] && word[me + 2] /* comparing the bell stands for the second look */
+        :: else
+        fi;
         d_step { pending_awake[me] = false; sleeping[me] = true };
 #ifndef NO_SECOND_LOOK
-        ready = word[me] && word[me + 2];
+        if
+        :: !IN_EPOLL(me) -> ready = word[me] && word[me + 2]
+        :: else
+        fi;
 #endif
 #ifdef SEEN_LATE
         seen = bell[me];
@@ -85,11 +110,27 @@ proctype sleeper(byte me)
         :: ready
         :: else ->
             if
-            :: d_step { bell[me] == seen -> in_futex[me] = true }; !in_futex[me]
+            :: d_step { !IN_EPOLL(me) && bell[me] == seen -> in_futex[me] = true }; !in_futex[me]
+#ifdef NO_COMPARE
+            :: IN_EPOLL(me) -> readable
+#else
+            :: IN_EPOLL(me) && bell[me] == seen ->
+                readable;
+                if
+                :: bell[me] == seen -> needless++; assert(needless < 8)
+                :: else
+                fi
+#endif
             :: bell[me] != seen
             fi
         fi;
-        d_step { pending_awake[me] = true; ready = false; seen = 0 }
+        d_step { pending_awake[me] = true; ready = false; seen = 0 };
+#ifndef NOT_EMPTIED
+        if
+        :: IN_EPOLL(me) -> readable = false
+        :: else
+        fi
+#endif
     od
 }
 

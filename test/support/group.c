@@ -439,9 +439,9 @@ static bool is_dying(struct bcri_ctx *enl, uint32_t index)
 
 static void sleep_until_rung(struct bcri_ctx *enl, uint32_t seen)
 {
-    atomic_store_explicit(&enl->bell->sleeping, 1, memory_order_seq_cst);
+    atomic_store_explicit(&enl->bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     bcri_futex_wait(&enl->bell->bell, seen, UINT64_MAX);
-    bcri_store(&enl->bell->sleeping, 0);
+    bcri_store(&enl->bell->sleeping, BCRI_AWAKE);
 }
 
 void group_repair_both(struct group *group, uint32_t one, uint32_t other)

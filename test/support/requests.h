@@ -87,10 +87,10 @@ static inline void requests_sleep(struct bcri_ctx *ctx, uint64_t deadline_ns)
 {
     struct bcri_bell_shm *bell = ctx->bell;
     const uint32_t seen = bcri_load_acquire(&bell->bell);
-    atomic_store_explicit(&bell->sleeping, 1, memory_order_seq_cst);
+    atomic_store_explicit(&bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     if (bcri_requests_sleep(ctx) && bcri_load_acquire(&bell->bell) == seen)
         bcri_futex_wait(&bell->bell, seen, deadline_ns);
-    bcri_store(&bell->sleeping, 0);
+    bcri_store(&bell->sleeping, BCRI_AWAKE);
 }
 
 #endif

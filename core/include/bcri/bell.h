@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* One doorbell per CCE, and the futex calls.
  *
- * A CCE that is about to sleep stores sleeping = 1, fences, reads `bell`, looks once more at
- * everything it waits for, and futex-waits for `bell` to change. The ringer is the CCE that makes
- * something true which the sleeper waits for. It stores that first and then rings: it fences,
- * counts `bell` up, and wakes the sleeper if `sleeping` is set. Either the sleeper's second look
- * sees the change, or the ringer sees `sleeping`. A CCE that is awake costs the ringer no system
- * call. If the ringer dies between its store and its ring, the daemon rings for it
+ * A CCE that is about to sleep reads `bell`, stores `sleeping`, fences, looks once more at
+ * everything it waits for, and futex-waits while `bell` is what it has read. The ringer is the CCE
+ * that makes something true which the sleeper waits for. It stores that first and then rings: it
+ * fences, counts `bell` up, and wakes the sleeper if `sleeping` is set. Either the sleeper's second
+ * look sees the change, or the ringer sees `sleeping`. A CCE that is awake costs the ringer no
+ * system call. If the ringer dies between its store and its ring, the daemon rings for it
  * (cells/recovery/journal_repair.c). Model: test/spin/bell.pml.
+ *
+ * A thread that waits for descriptors too sleeps in epoll instead, where no futex can wake it. It
+ * waits there for an eventfd besides its own descriptors, stores SLEEPS_IN_EPOLL, and compares
+ * `bell` itself, as the kernel does in futex-wait. A ringer that finds SLEEPS_IN_EPOLL writes the
+ * eventfd; it leaves `sleeping` as it is, so that the daemon can ring again for a ringer that dies
+ * before the write. A group has at most one such sleeper. Its eventfd exists before its record is
+ * known to anybody, and each process of the group that may ring has it (ctx->bell_fd).
+ * docs/states/doorbell.md.
  *
  * A CCE with many requests wants to know which one was served. So the ringer stores beside the
  * bell, at rung_for[n % 4] for ring number n, that number and the low half of the cell's reference.
@@ -35,23 +43,35 @@ static inline uint64_t bcri_rung_for(uint32_t number, bcri_ref cell)
     return (uint64_t)number << 32 | (uint32_t)cell;
 }
 
+/* Wakes the CCE of `record`, which sleeps in that way. */
+void bcri_bell_wake(const struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t sleeping);
+
 /* Rings the CCE of `record`. `cell` is the cell where one of its requests was served, or
  * BCRI_REF_NONE. */
-static inline void bcri_bell_ring_for(struct bcri_record_shm *record, bcri_ref cell)
+static inline void bcri_bell_ring_for(const struct bcri_ctx *ctx, struct bcri_record_shm *record,
+                                      bcri_ref cell)
 {
     uint32_t number = atomic_fetch_add_explicit(&record->bell.bell, 1, memory_order_seq_cst);
     if (cell != BCRI_REF_NONE)
         bcri_store_release(&record->bell.rung_for[number % BCRI_RUNG_FOR], bcri_rung_for(number, cell));
-    if (atomic_load_explicit(&record->bell.sleeping, memory_order_seq_cst))
-        bcri_futex_wake(&record->bell.bell, 1);
+    const uint32_t sleeping = atomic_load_explicit(&record->bell.sleeping, memory_order_seq_cst);
+    if (sleeping != BCRI_AWAKE)
+        bcri_bell_wake(ctx, record, sleeping);
 }
-static inline void bcri_bell_ring(struct bcri_record_shm *record)
+static inline void bcri_bell_ring(const struct bcri_ctx *ctx, struct bcri_record_shm *record)
 {
-    bcri_bell_ring_for(record, BCRI_REF_NONE);
+    bcri_bell_ring_for(ctx, record, BCRI_REF_NONE);
 }
 
 /* The same for the CCE of record `index`, if there is one. */
 void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell);
+
+/* For the sleeper in epoll, which has looked at everything it waits for since it read `seen` from
+ * its `bell`. begin: true: it may sleep, and a ring from now on makes ctx->bell_fd readable. end:
+ * after its sleep, or when begin has returned false. A ring that comes late leaves the descriptor
+ * readable, and costs the next sleep. */
+bool bcri_bell_epoll_begin(struct bcri_ctx *ctx, uint32_t seen);
+void bcri_bell_epoll_end(struct bcri_ctx *ctx);
 
 /* The processor on which this thread runs, modulo 256: a hint. bcri_current_cpu() needs no system
  * call where the C library registers a restartable-sequence area per thread, in which the kernel

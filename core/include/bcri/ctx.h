@@ -145,6 +145,7 @@ struct bcri_ctx {
     uint32_t cells_shift; /* 64 - log2 of its entries */
     uint32_t last_cpu;    /* where the putter ran that this CCE waited for last; 255: unknown */
     struct bcri_bell_shm *bell;
+    int bell_fd; /* non-blocking eventfd by which the group's sleeper in epoll is woken; -1: it has none */
     int cpus;
     bool full_fence;   /* membarrier is missing: releases must fence (lock.h) */
     uint32_t archtype; /* of this program */

@@ -80,10 +80,13 @@ static inline void bcri_identity_name(uint8_t identity[BCRI_IDENTITY_BYTES], uin
     identity[3] = (uint8_t)index;
 }
 
+/* How a CCE sleeps, or is about to: bell.h. */
+enum bcri_sleep { BCRI_AWAKE = 0, BCRI_SLEEPS_ON_FUTEX, BCRI_SLEEPS_IN_EPOLL };
+
 #define BCRI_RUNG_FOR 4u
 struct bcri_bell_shm {
     _Atomic uint32_t bell;     /* futex; counts up when rung */
-    _Atomic uint32_t sleeping; /* 1 while the CCE is about to sleep or sleeps on `bell` */
+    _Atomic uint32_t sleeping; /* enum bcri_sleep */
     /* Sleepers on any lock that this CCE holds (lock.h). The holder's release clears lock_sleepers
      * and counts lock_event up. */
     _Atomic uint32_t lock_sleepers;
