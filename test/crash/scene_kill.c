@@ -17,8 +17,7 @@
 #include "bcri/self.h"
 
 enum {
-    HANG_SECONDS = 120, /* for one kill */
-    KILLS = 12,         /* of a scenario, unless all instructions are tried */
+    KILLS = 12, /* of a scenario, unless all instructions are tried */
     FULL_KILLS = 200,
     CONTENDED_KILLS = 30, /* of each path that was taken under contention */
     CONTENDED_PATHS = 20,
@@ -27,14 +26,39 @@ enum {
 
 char scene_position[512];
 
+static const char *volatile step_now = "";
+
+static void say(const char *text)
+{
+    if (write(STDOUT_FILENO, text, strlen(text)) < 0)
+        _exit(3);
+}
+
 static void on_alarm(int signal)
 {
-    static const char text[] = "hangs: ";
     (void)signal;
-    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0 ||
-        write(STDOUT_FILENO, scene_position, strlen(scene_position)) < 0)
-        _exit(3);
+    say("hangs while ");
+    say(step_now);
+    say(": ");
+    say(scene_position);
+    say("\n");
     _exit(1);
+}
+
+void scene_step(const char *step)
+{
+    step_now = step;
+}
+
+void scene_watch_begin(void)
+{
+    step_now = "the scene is set";
+    alarm(SCENE_HANG_SECONDS);
+}
+
+void scene_watch_end(void)
+{
+    alarm(0);
 }
 
 uint64_t scene_stride(uint64_t count, uint64_t reduced, uint64_t full)
@@ -156,7 +180,7 @@ static void remember_position(struct scene *scene, uint64_t k)
     snprintf(
         scene_position, sizeof scene_position,
         "killed after instruction %llu (at %#lx; journal op %u phase %u, count state %u, %u stores of redo "
-        "state %u)\n",
+        "state %u)",
         (unsigned long long)k, trace_offset(trace_place(scene->victim)), bcri_load(&j->op),
         bcri_load(&j->phase), bcri_load(&j->cw_state), bcri_load(&j->redo_len), bcri_load(&j->redo_state));
 }
@@ -185,14 +209,19 @@ static void play(const struct scenario *scenario, struct path *path, uint64_t k,
     struct scene scene = {.scenario = scenario};
     pid_t contender = 0;
     uint32_t contender_index = 0;
-    snprintf(scene_position, sizeof scene_position, "before instruction %llu\n", (unsigned long long)k);
-    alarm(HANG_SECONDS);
+    if (k == UINT64_MAX)
+        snprintf(scene_position, sizeof scene_position, "before the first kill");
+    else
+        snprintf(scene_position, sizeof scene_position, "to be killed after instruction %llu",
+                 (unsigned long long)k);
+    scene_watch_begin();
     scene.shared =
         mmap(NULL, sizeof *scene.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(scene.shared != MAP_FAILED);
     scene_open(&scene);
     if (scenario->contender != NULL)
         contender = scene_contend(&scene, &contender_index);
+    scene_step("the victim runs");
     enum trace_at at = k == UINT64_MAX ? record(&scene, path) : replay(&scene, path, k);
     if (at == TRACE_GONE)
         FAIL("%s: the victim ended by itself", scene_position);
@@ -201,20 +230,26 @@ static void play(const struct scenario *scenario, struct path *path, uint64_t k,
     tally->kills++;
     tally->elsewhere += at == TRACE_AT_END && k < path->count;
     tally->open += bcri_load(&bcri_record(group_enl(scene.group), scene.victim_index)->journal.op) != 0;
+    scene_step("the victim is buried");
     group_bury(scene.group, scene.victim, scene.victim_index);
+    scene_step("the contender ends");
     if (contender != 0) {
         bcri_store(&scene.shared->stop, 1);
         CHECK_INT(group_bury(scene.group, contender, contender_index), 0);
     }
     struct line line = {.length = 0};
+    scene_step("the sleeper is woken");
     if (scene.sleeper != NULL)
         scene_wake_up(&scene, &line); /* first: it may be on its way already, and the audit wants silence */
+    scene_step("the memory is audited");
     scene_audit(&scene, "after the burial");
+    scene_step("the survivors look");
     scene_see(&scene, &line);
     compare(&scene, &line, at, k);
     scene_audit(&scene, "after the survivors have looked");
+    scene_step("the survivors go on");
     scene_end(&scene);
-    alarm(0);
+    scene_watch_end();
 }
 
 static void play_alone(const struct scenario *scenario, struct path *path, uint64_t *random,

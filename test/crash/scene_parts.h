@@ -21,8 +21,15 @@ struct scene_shared {
 /* For every message: which kill it is about. */
 extern char scene_position[512];
 
-/* From here on an alarm ends the process and says so, with the position. */
+/* Scenes take milliseconds. One that has not ended after HANG_SECONDS ends the process, which says
+ * at which step it was and with which position. */
+enum { SCENE_HANG_SECONDS = 50 };
 void scene_watch(void);
+/* A scene begins, ends. */
+void scene_watch_begin(void);
+void scene_watch_end(void);
+/* What the scene does from here on. */
+void scene_step(const char *step);
 
 /* Every how many-th of `count` places is tried on the average: so that about `reduced` are, `full`
  * at full size. All, where BCR_CRASH_EVERY is set. */

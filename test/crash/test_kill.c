@@ -31,11 +31,11 @@
 #include "bcri/self.h"
 
 enum {
-    GROUP_KILLS = 100,  /* after these a new program begins */
-    HANG_SECONDS = 120, /* without a kill */
-    MOMENTS = 120,      /* at most, that one kill passes over */
-    RESERVE = 12,       /* of kills with an open journal, twice: some members wait for longer than that */
-    GAP_NS = 5000000    /* between kills, twice that at most */
+    GROUP_KILLS = 100, /* after these a new program begins */
+    HANG_SECONDS = 50, /* without a kill */
+    MOMENTS = 120,     /* at most, that one kill passes over */
+    RESERVE = 12,      /* of kills with an open journal, twice: some members wait for longer than that */
+    GAP_NS = 5000000   /* between kills, twice that at most */
 };
 /* ---- the one who kills ---- */
 
@@ -49,12 +49,33 @@ struct killer {
     uint64_t random;
 };
 
+/* What goes on, for the alarm. */
+static const char *volatile step_now = "";
+static const struct killer *volatile watched;
+
+static void say(const char *text)
+{
+    if (write(STDOUT_FILENO, text, strlen(text)) < 0)
+        _exit(3);
+}
+
+/* Ends the process, and says what each member is doing: this looks at shared memory only. */
 static void on_alarm(int signal)
 {
-    static const char text[] = "somebody hangs\n";
+    const struct killer *killer = watched;
     (void)signal;
-    if (write(STDOUT_FILENO, text, sizeof text - 1) < 0)
-        _exit(3);
+    say("hangs while ");
+    say(step_now);
+    say("\n");
+    for (int i = 0; i < MEMBERS; i++) {
+        char line[160];
+        const struct bcri_record_shm *record = bcri_record(group_enl(killer->group), killer->index[i]);
+        snprintf(line, sizeof line, "CCE %u: state %u, journal op %u phase %u, waits on %u, asleep %u\n",
+                 killer->index[i], bcri_load(&record->id.state), bcri_load(&record->journal.op),
+                 bcri_load(&record->journal.phase), bcri_load(&record->bell.waits_on),
+                 bcri_load(&record->bell.sleeping));
+        say(line);
+    }
     _exit(1);
 }
 
@@ -204,6 +225,7 @@ static struct tally kill_many(bool marked, uint64_t kills)
     killer.actor.arena =
         mmap(NULL, sizeof *killer.actor.arena, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(killer.actor.arena != MAP_FAILED);
+    watched = &killer;
     signal(SIGALRM, on_alarm);
     while (tally.kills < kills) {
         memset(killer.actor.arena, 0, sizeof *killer.actor.arena);
@@ -214,9 +236,12 @@ static struct tally kill_many(bool marked, uint64_t kills)
             start(&killer, i);
         for (int n = 0; n < GROUP_KILLS && tally.kills < kills; n++) {
             alarm(HANG_SECONDS);
+            step_now = "one is killed and buried";
             kill_one(&killer, &tally);
+            step_now = "all come to a halt for the audit";
             audit_while_all_stand(&killer);
         }
+        step_now = "all end";
         end_all(&killer);
         bcri_reclaim_fini(killer.reclaim);
         group_close(killer.group);

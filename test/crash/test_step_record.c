@@ -31,7 +31,7 @@ static void look(uint64_t step)
 }
 
 TEST_TIMEOUT(a_record_that_is_given_out_again_has_another_version_and_no_areas_before_anything_else_changes,
-             120)
+             50)
 {
     uint32_t index, again;
     uint64_t steps = 0;

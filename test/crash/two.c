@@ -12,7 +12,7 @@
 
 #include "bcri/repair.h"
 
-enum { HANG_SECONDS = 120, SAMPLES = 3, MARKED_SAMPLES = 2, FULL_SAMPLES = 12, STEPS_MAX = 1 << 20 };
+enum { SAMPLES = 3, MARKED_SAMPLES = 2, FULL_SAMPLES = 12, STEPS_MAX = 1 << 20 };
 
 /* How often a victim can be stepped before its call is over or it sleeps. */
 static uint64_t steps(pid_t victim, uint64_t most, bool *ended_out)
@@ -106,19 +106,23 @@ static void play(const struct scenario *scenario, uint64_t *first, uint64_t *sec
     bool ended;
     snprintf(scene_position, sizeof scene_position, "first after %llu, second after %llu, order %d",
              (unsigned long long)*first, (unsigned long long)*second_steps, order);
-    alarm(HANG_SECONDS);
+    scene_watch_begin();
     scene.shared =
         mmap(NULL, sizeof *scene.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(scene.shared != MAP_FAILED);
     scene_open(&scene);
     scene_open_second(&scene, &second);
     hide_that_it_is_stopped(&scene, scene.victim_index);
+    scene_step("the two run");
     *first = steps(scene.victim, *first, &ended);
     *second_steps = steps(second.pid, *second_steps, &ended);
+    scene_step("the two are buried");
     bury_both(&scene, &second, order);
+    scene_step("the survivors look");
     look(&scene);
+    scene_step("the survivors go on");
     scene_end(&scene);
-    alarm(0);
+    scene_watch_end();
 }
 
 /* Repairs both, as enl's worker does, while the one that was stopped goes on. */
@@ -144,7 +148,7 @@ static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint
     pthread_t thread;
     snprintf(scene_position, sizeof scene_position, "stopped after %llu, first after %llu, second after %llu",
              (unsigned long long)*holder, (unsigned long long)*first, (unsigned long long)*second);
-    alarm(HANG_SECONDS);
+    scene_watch_begin();
     scene.shared =
         mmap(NULL, sizeof *scene.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(scene.shared != MAP_FAILED);
@@ -152,6 +156,7 @@ static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint
     scene_open_second(&scene, &stopped);
     scene_open_second(&scene, &other);
     hide_that_it_is_stopped(&scene, stopped.index);
+    scene_step("the three run");
     *first = steps(scene.victim, *first, &ended);
     *holder = steps(stopped.pid, *holder, &ended);
     const bool at_end = ended;
@@ -160,6 +165,7 @@ static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint
     struct bcri_host *host = group_host(scene.group);
     struct bcri_ctx *enl = group_enl(scene.group);
     struct repairs repairs = {scene.group, scene.victim_index, other.index};
+    scene_step("the first is buried");
     trace_kill(scene.victim);
     reap(scene.victim);
     bcri_cce_dying(host, scene.victim_index);
@@ -169,6 +175,7 @@ static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint
     reap(other.pid);
     bcri_cce_dying(host, other.index);
     CHECK_INT(pthread_create(&thread, NULL, repairs_both, &repairs), 0);
+    scene_step("the one that was stopped goes on, and both repairs end");
     if (!at_end && trace_run(stopped.pid, 0, 1, 0) != TRACE_AT_END)
         FAIL("%s: who was stopped has not come to its end", scene_position);
     CHECK_INT(pthread_join(thread, NULL), 0);
@@ -177,9 +184,11 @@ static bool play_stopped(const struct scenario *scenario, uint64_t *holder, uint
     bcri_cce_dying(host, stopped.index);
     group_repair(scene.group, stopped.index);
 
+    scene_step("the survivors look");
     look(&scene);
+    scene_step("the survivors go on");
     scene_end(&scene);
-    alarm(0);
+    scene_watch_end();
     return waited;
 }
 
