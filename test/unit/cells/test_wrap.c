@@ -19,15 +19,26 @@ static struct bcri_resolved *place_of(int cell)
     return resolved;
 }
 
-/* A cell of a ring of 8 entries that has had `before` puts and as many gets. */
+/* A cell of a ring of 8 entries that has had `before` puts and as many gets. It has credits for all
+ * its entries, so that only the oldest ticket limits the puts. */
 static int cell_after(uint64_t before)
 {
+    enum { ENTRIES = 8, EARLIER = 2 * ENTRIES };
     const int cell = grow(10, 40, 4096);
     struct bcri_resolved *resolved = place_of(cell);
-    CHECK_UINT(bcri_ring_entries(resolved), 8);
-    bcri_store(&resolved->cell->h.head, before);
-    bcri_store(&resolved->cell->t.tail, before);
-    bcri_store(&resolved->cell->t.limit, before);
+    CHECK_UINT(bcri_ring_entries(resolved), ENTRIES);
+    if (before < EARLIER)
+        return cell;
+    bcri_store(&resolved->cell->h.head, before - EARLIER);
+    bcri_store(&resolved->cell->t.tail, before - EARLIER);
+    bcri_store(&resolved->cell->t.limit, before - EARLIER);
+    for (int i = 0; i < EARLIER; i++) {
+        CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
+        for (int k = 0; i % ENTRIES == ENTRIES - 1 && k < ENTRIES; k++)
+            CHECK(take(bcr_cce, cell) % ENTRIES == k);
+    }
+    CHECK_UINT(bcri_load(&resolved->cell->t.tail), before);
+    CHECK(bcri_load(&resolved->cell->t.credits) >= ENTRIES);
     return cell;
 }
 

@@ -302,6 +302,8 @@ TEST(each_kind_of_malformed_message_is_told_apart)
         BAD("\x83" VT "\xa2id\xce\0\0", "a value is cut off, of the wrong type, or out of range"),
         BAD("\x83\xa1v\x01\xa1t\xa4none\xa2id\x05", "unknown type"),
         BAD("\x83\xa1v\x01\xa1t\x01\xa2id\x05", "unknown type"),
+        BAD("\x84\xa1v\x01\xa1t\xa4kill\xa1t\xa4kill\xa2id\x05", "unknown type"),
+        BAD("\x84\xa1v\x01\xa1t\xa4kill\xa2id\x05\xa1t\xa2ps", "unknown type"),
         BAD("\x82\xa1v\x01\xa2id\x05", "no type"),
         BAD("\x83\xa1v\x01\xa1v\x01\xa2id\x05", "bad version"),
         BAD("\x83\xa1v\xa1x\xa1t\xa4kill\xa2id\x05", "bad version"),
