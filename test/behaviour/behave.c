@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* See behave.h. The test's process makes a folder for the log and the socket, and forks; bcr_init
+ * turns that child into the daemon, and the behaviour runs in the root CCE, the daemon's child. The
+ * other CCEs are actor.c, enlisted when they are needed. They are told what to do through a Unix
+ * socket, not through BCR: so what the behaviour sees is ordered by BCR alone. */
+#include "behave.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "verbs.h"
+
+const struct place place_own = {.name = "own", .own = true};
+const struct place place_other = {.name = "other", .mach = NULL};
+
+const struct place *place;
+struct cce *me, *owner;
+bcr_cce_id there;
+
+struct cce {
+    bcr_cce_id name; /* how this process calls it */
+    FILE *in, *out;  /* NULL: this process itself */
+    bool gone;
+};
+
+enum { CCES_MAX = 8, MY_MEMORY = 2000000 };
+static struct cce cces[CCES_MAX];
+static int cce_count;
+static char folder[] = "/tmp/bcr-behave-XXXXXX";
+static int door = -1;
+
+/* ---- the CCEs ---- */
+
+static void open_door(void)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    snprintf(name.sun_path, sizeof name.sun_path, "%s/door", folder);
+    CHECK_INT(setenv("BEHAVE_SOCKET", name.sun_path, 1), 0);
+    door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(door >= 0);
+    CHECK_INT(bind(door, (struct sockaddr *)&name, sizeof name), 0);
+    CHECK_INT(listen(door, CCES_MAX), 0);
+}
+
+static struct cce *enlist(const char *mach)
+{
+    CHECK(cce_count < CCES_MAX);
+    struct cce *cce = &cces[cce_count];
+    const char *actor = getenv("BEHAVE_ACTOR");
+    if (actor == NULL)
+        FAIL("BEHAVE_ACTOR is not set; run this test by ctest");
+    CHECK_INT(bcr_cagrow(MEETING_CELL, 0, 0, 0, 1, 1, 0), MEETING_CELL);
+    CHECK_INT(bcr_enlist(mach, -1, cce_count, actor, NULL, bcr_FREE), 0);
+    const int fd = accept(door, NULL, NULL);
+    CHECK(fd >= 0);
+    cce->in = fdopen(fd, "r");
+    cce->out = fdopen(dup(fd), "w");
+    CHECK(cce->in != NULL && cce->out != NULL);
+    CHECK_INT(bcr_recv(&cce->name, sizeof cce->name, bcrT_1CCE, 1, bcr_cce, MEETING_CELL, 1, bcr_BLOCK), 2);
+    CHECK_INT(bcr_cafree(MEETING_CELL), 0);
+    cce_count++;
+    return cce;
+}
+
+/* Tells `cce` who the owner is. */
+static void introduce(struct cce *cce)
+{
+    CHECK_INT(bcr_send(&there, sizeof there, bcrT_1CCE, 1, cce->name, MEETING_CELL, 1, 0), 2);
+    CHECK(by(cce, "meet") > 0);
+}
+
+static struct cce *at_hand(struct cce **cce)
+{
+    if (*cce != NULL)
+        return *cce;
+    const int memory = bcr_cagrow(MY_MEMORY, 0, 0, 0, 0, 0, 4096);
+    CHECK(memory > 0);
+    *cce = enlist(NULL);
+    introduce(*cce);
+    CHECK_INT(bcr_cafree(memory), 0);
+    return *cce;
+}
+
+struct cce *another(void)
+{
+    static struct cce *cce;
+    return at_hand(&cce);
+}
+
+struct cce *third(void)
+{
+    static struct cce *cce;
+    return at_hand(&cce);
+}
+
+bcr_cce_id name_of(struct cce *cce)
+{
+    return cce->name;
+}
+
+static void vtell(struct cce *who, const char *format, va_list arguments)
+{
+    CHECK(!who->gone);
+    vfprintf(who->out, format, arguments);
+    fputc('\n', who->out);
+    CHECK_INT(fflush(who->out), 0);
+}
+
+void begin(struct cce *who, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vtell(who, format, arguments);
+    va_end(arguments);
+}
+
+int result_of(struct cce *who)
+{
+    char line[64];
+    int result, code;
+    if (fgets(line, sizeof line, who->in) == NULL || sscanf(line, "%d %d", &result, &code) != 2)
+        FAIL("CCE %d has ended instead of an answer", who->name);
+    bcr_errno = code;
+    return result;
+}
+
+int by(struct cce *who, const char *format, ...)
+{
+    char line[256];
+    va_list arguments;
+    va_start(arguments, format);
+    if (who == me)
+        vsnprintf(line, sizeof line, format, arguments);
+    else
+        vtell(who, format, arguments);
+    va_end(arguments);
+    return who == me ? verb_do(line, &there) : result_of(who);
+}
+
+void leave(struct cce *who)
+{
+    char line[64];
+    begin(who, "exit 0");
+    CHECK_PTR(fgets(line, sizeof line, who->in), NULL);
+    who->gone = true;
+    while (bcr_celllen(who->name, MEETING_CELL) >= 0) /* until the daemon has seen it */
+        continue;
+    CHECK_INT(bcr_errno, bcrE_DEAD);
+}
+
+/* ---- a behaviour's program ---- */
+
+/* Nobody is inside a call that does not wait. */
+static void audit(const char *program)
+{
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        const char *enl = getenv("BCR_ENL");
+        if (freopen("/dev/null", "w", stdout) != NULL)
+            execl(enl, enl, "audit", program, (char *)NULL);
+        _exit(126);
+    }
+    test_join(pid, 0);
+}
+
+static _Noreturn void play(const struct place *at, void (*behaviour)(void))
+{
+    char host[HOST_NAME_MAX + 1], program[HOST_NAME_MAX + 32];
+    open_door();
+    if (bcr_init(bcr_errors, NULL) != 0)
+        FAIL("bcr_init: %s", bcr_strerror(bcr_errno));
+    place = at;
+    cces[0] = (struct cce){.name = bcr_cce};
+    cce_count = 1;
+    me = owner = &cces[0];
+    there = bcr_cce;
+    if (!place->own) {
+        owner = enlist(place->mach);
+        there = owner->name;
+    }
+    behaviour();
+    CHECK_INT(gethostname(host, sizeof host), 0);
+    snprintf(program, sizeof program, "%s.%d", host, (int)getppid());
+    audit(program);
+    exit(0);
+}
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *at)
+{
+    (void)status;
+    (void)flag;
+    (void)at;
+    return remove(path);
+}
+
+void behave(const struct place *at, void (*behaviour)(void))
+{
+    int status;
+    CHECK(mkdtemp(folder) != NULL);
+    CHECK_INT(setenv("BCR_TEMPDIR", folder, 1), 0);
+    CHECK_INT(setenv("HOME", folder, 1), 0);
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        play(at, behaviour);
+    while (waitpid(pid, &status, 0) < 0)
+        CHECK_INT(errno, EINTR);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        FAIL("%s: the program did not end with status 0", at->name);
+}
+
+/* ---- shorthands ---- */
+
+int grow(int cells, int nrgns, int nbytes)
+{
+    if (nbytes > 0)
+        CHECK(bcr_cagrow(MY_MEMORY, 0, 0, 0, 0, 0, nbytes) > 0);
+    const int base = by(owner, "grow 0 0 0 0 %d %d 0", cells, nrgns);
+    CHECK(base >= 1);
+    return base;
+}
+
+bcr_region filled(int length_bytes, int value)
+{
+    bcr_region rgid = bcr_rgalloc(length_bytes, 0);
+    CHECK(rgid != NULL);
+    memset(*rgid, value, (size_t)length_bytes);
+    return rgid;
+}
+
+bcr_region number(int value)
+{
+    bcr_region rgid = bcr_rgalloc(sizeof value, 0);
+    CHECK(rgid != NULL);
+    **(int **)rgid = value;
+    return rgid;
+}
+
+int peek(bcr_region rgid)
+{
+    CHECK(rgid != NULL);
+    CHECK_INT(bcr_rglen(rgid, NULL), sizeof(int));
+    return **(int **)rgid;
+}
+
+int value_of(bcr_region rgid)
+{
+    const int value = peek(rgid);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    return value;
+}
+
+int put(int cell, int value)
+{
+    return bcr_enq(number(value), there, cell, bcr_FREE);
+}
+
+int take(int cell)
+{
+    return value_of(bcr_deq(there, cell, 0));
+}
+
+void error_is(int code, int operation, bcr_cce_id cce, int cell)
+{
+    int error[4];
+    bcr_region rgid = bcr_deq(bcr_cce, 0, place->errors_come_later ? bcr_BLOCK : 0);
+    CHECK(rgid != NULL);
+    CHECK_INT(bcr_rgerror(rgid), code);
+    CHECK(bcr_copyfm(bcrT_1ERROR, 1, rgid, 0, error, sizeof error) >= 2);
+    CHECK_INT(error[0], code);
+    CHECK_INT(error[1], operation);
+    CHECK_INT(error[2], cce);
+    CHECK_INT(error[3], cell);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+}
+
+void refused(const char *file, int line, int returned, bcr_region rgid, int cell, int code)
+{
+    const int error = bcr_errno;
+    if (returned == 0 && place->errors_come_later) {
+        error_is(code, bcr_op_put, there, cell);
+        return;
+    }
+    check_int(file, line, "what the put returned", returned, -1);
+    check_int(file, line, "bcr_errno of the put", error, code);
+    void *data = *rgid;
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    CHECK_PTR(*rgid, data); /* nobody else got a share */
+    CHECK_INT(bcr_rgfree(rgid), 0);
+}
+
+int64_t clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* What a behaviour is made of.
+ *
+ *     BEHAVIOUR(a_take_gives_the_first_region_and_removes_it)
+ *     {
+ *         const int cell = grow(1, 4, 1024);
+ *         CHECK_INT(by(owner, "put 1 %d 7", cell), 0);
+ *         CHECK_INT(take(cell), 7);
+ *         CHECK_INT(bcr_celllen(there, cell), 0);
+ *     }
+ *
+ * A behaviour is one promise of bcr.h, as a program that uses nothing but that header. It runs as
+ * the root CCE, here called `me`, of a program of its own with a daemon of its own, once for each
+ * place: a place says which CCE has the cells that the behaviour uses. That CCE is `owner`, and
+ * this process calls it `there`. A failing one is named BEHAVIOUR@PLACE, and can be run alone by
+ * that name.
+ *
+ * When a behaviour has ended, `enl audit` must find that all shared structures agree. */
+#ifndef BCR_TEST_BEHAVE_H
+#define BCR_TEST_BEHAVE_H
+
+#include <bcr.h>
+
+#include "check.h"
+
+/* The places. A new one is a name here and a struct place in behave.c. */
+#define OWN_PLACES(X, behaviour)   X(own, behaviour)
+#define OTHER_PLACES(X, behaviour) X(other, behaviour)
+
+struct place {
+    const char *name;
+    bool own;         /* the cells are those of the CCE that runs the behaviour */
+    const char *mach; /* else: where bcr_enlist starts their owner */
+    /* What only the owner can decide (bcrE_NOCELL, bcrE_ACCESS, bcrE_DEAD of a put) does not come
+     * as the put's result but, later, as an error region. */
+    bool errors_come_later;
+};
+extern const struct place *place;
+
+#define BEHAVIOUR_AT(at, behaviour)                                                                        \
+    static void behaviour##_at_##at(void)                                                                  \
+    {                                                                                                      \
+        extern const struct place place_##at;                                                              \
+        behave(&place_##at, behaviour);                                                                    \
+    }                                                                                                      \
+    static struct check_test check_entry_##behaviour##_at_##at = {#behaviour "@" #at, behaviour##_at_##at, \
+                                                                  60, NULL};                               \
+    __attribute__((constructor)) static void check_register_##behaviour##_at_##at(void)                    \
+    {                                                                                                      \
+        check_register(&check_entry_##behaviour##_at_##at);                                                \
+    }
+
+/* Promised wherever the cells are; of a CCE's own cells, or of routines that know of no other CCE;
+ * of other CCEs' cells. */
+#define BEHAVIOUR(behaviour)            \
+    static void behaviour(void);        \
+    OWN_PLACES(BEHAVIOUR_AT, behaviour) \
+    OTHER_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
+#define BEHAVIOUR_OF_OWN(behaviour) \
+    static void behaviour(void);    \
+    OWN_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
+#define BEHAVIOUR_OF_OTHERS(behaviour) \
+    static void behaviour(void);       \
+    OTHER_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
+
+void behave(const struct place *at, void (*behaviour)(void));
+
+/* ---- the CCEs of a behaviour ---- */
+
+struct cce;
+extern struct cce *me, *owner;
+extern bcr_cce_id there; /* how this CCE names the owner */
+
+/* A CCE that is neither `me` nor the owner, on this host; started when it is first asked for. */
+struct cce *another(void);
+struct cce *third(void);
+/* How this CCE names it. */
+bcr_cce_id name_of(struct cce *cce);
+
+/* What a CCE is to do: a verb of verbs.c and its numbers. `by` does it in this process if `who` is
+ * `me`, else in the other one, and returns the verb's result; the code of one that failed is in
+ * bcr_errno then. `begin` does not wait for the result, `result_of` does. */
+int by(struct cce *who, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void begin(struct cce *who, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int result_of(struct cce *who);
+
+/* The CCE ends with status 0. */
+void leave(struct cce *who);
+
+/* ---- shorthands ---- */
+
+/* `cells` in/out cells of the owner that hold `nrgns` regions together, and `nbytes` of memory for
+ * this CCE. */
+int grow(int cells, int nrgns, int nbytes);
+
+/* A region of this CCE that holds `value`; what one holds; the same, and frees it. */
+bcr_region number(int value);
+bcr_region filled(int length_bytes, int value);
+int peek(bcr_region rgid);
+int value_of(bcr_region rgid);
+/* Puts and takes numbers at the owner's cells; take: the first one, which must be there. */
+int put(int cell, int value);
+int take(int cell);
+
+/* Whether a call failed with `code`: the value it returned, then bcr_errno, which is set to
+ * something else before. */
+#define FAILS_WITH(call, value, code) \
+    do {                              \
+        bcr_errno = -77;              \
+        CHECK_INT((call), (value));   \
+        CHECK_INT(bcr_errno, (code)); \
+    } while (0)
+#define FAILS(call, code) FAILS_WITH(call, -1, code)
+#define FAILS_NULL(call, code)        \
+    do {                              \
+        bcr_errno = -77;              \
+        CHECK_PTR((call), NULL);      \
+        CHECK_INT(bcr_errno, (code)); \
+    } while (0)
+
+/* A put of `rgid`, or what is made of one, at the owner's `cell` must fail with `code`, which only
+ * the owner can know: -1, the region being held as before, or success and an error region where
+ * errors come later. Then the region is freed. */
+#define REFUSED(call, rgid, cell, code)                              \
+    do {                                                             \
+        bcr_errno = -77;                                             \
+        refused(__FILE__, __LINE__, (call), (rgid), (cell), (code)); \
+    } while (0)
+void refused(const char *file, int line, int returned, bcr_region rgid, int cell, int code);
+
+/* Takes the next error region of this CCE's cell 0 and checks what it tells. */
+void error_is(int code, int operation, bcr_cce_id cce, int cell);
+
+/* Of the monotonic clock. */
+int64_t clock_ns(void);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_rgalloc, bcr_rgmod, bcr_rgrealloc, bcr_rglen, bcr_rgfree: length, alignment, account,
+ * sharing, and IDs that are none. */
+#include <limits.h>
+#include <string.h>
+
+#include "behave.h"
+
+BEHAVIOUR_OF_OWN(data_is_aligned_to_16_bytes_and_from_64_up_to_64)
+{
+    grow(1, 1, 4 << 20);
+    for (int length = 0; length < 5000; length += length < 300 ? 1 : 97) {
+        bcr_region rgid = bcr_rgalloc(length, 0);
+        CHECK(rgid != NULL);
+        CHECK(*rgid != NULL);
+        CHECK_UINT((uintptr_t)*rgid % (length < 64 ? 16 : 64), 0);
+        CHECK_INT(bcr_rglen(rgid, NULL), length);
+        memset(*rgid, 0x5a, (size_t)length);
+        if (length % 3 == 0)
+            CHECK_INT(bcr_rgfree(rgid), 0);
+    }
+    bcr_region large = filled(1 << 20, 1);
+    CHECK_UINT((uintptr_t)*large % 64, 0);
+}
+
+BEHAVIOUR(regions_of_length_0_go_everywhere)
+{
+    const int cell = grow(1, 4, 64);
+    bcr_region rgid = bcr_rgalloc(0, 0);
+    CHECK(rgid != NULL && *rgid != NULL);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM); /* it is charged like one byte */
+    CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
+    bcr_region again = bcr_deq(there, cell, 0);
+    CHECK_INT(bcr_rglen(again, NULL), 0);
+    CHECK_PTR(*again, *rgid);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    CHECK_INT(bcr_rgmod(again), 0);
+    CHECK_INT(bcr_rgfree(again), 0);
+}
+
+BEHAVIOUR_OF_OWN(a_wrong_length_or_archtype_is_refused)
+{
+    const int wrong[] = {1, 2, -1, 42, 77, INT_MAX, INT_MIN, 0x00faffa5, 0x12faffa5, 0x02fffff0, 0x02faffa9};
+    grow(1, 1, 256);
+    FAILS_NULL(bcr_rgalloc(-1, 0), bcrE_ARG);
+    FAILS_NULL(bcr_rgalloc(INT_MIN, 0), bcrE_ARG);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        FAILS_NULL(bcr_rgalloc(4, wrong[i]), bcrE_ARCH);
+    for (int i = 0; i < 4; i++) /* nothing was charged */
+        filled(64, i);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+}
+
+BEHAVIOUR(a_region_and_its_copy_have_the_length_and_archtype_that_it_was_given)
+{
+    const int cell = grow(1, 1, 1024), s390x = 0x03faffa5;
+    int archtype = 0;
+    bcr_region native = bcr_rgalloc(3, 0), same = bcr_rgalloc(4, bcr_archtype), rgid = bcr_rgalloc(5, s390x);
+    CHECK_INT(bcr_rglen(native, &archtype), 3);
+    CHECK_INT(archtype, bcr_archtype);
+    CHECK_INT(bcr_rglen(same, &archtype), 4);
+    CHECK_INT(archtype, bcr_archtype);
+    memcpy(*rgid, "abcde", 5);
+    CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(bcr_rglen(rgid, &archtype), 5);
+        CHECK_INT(archtype, s390x);
+        CHECK_MEM(*rgid, "abcde", 5);
+        CHECK_INT(bcr_rgfree(rgid), 0);
+        rgid = i == 0 ? bcr_deq(there, cell, 0) : NULL;
+    }
+    archtype = 7;
+    FAILS(bcr_rglen(NULL, &archtype), bcrE_RGID);
+    CHECK_INT(archtype, 7); /* written on success only */
+}
+
+/* Each live region is charged max(length, 1) rounded up to 64. */
+BEHAVIOUR_OF_OWN(nbytes_is_an_exact_account_of_equal_regions)
+{
+    const int lengths[] = {0, 1, 63, 64, 65, 128, 1000, 4096};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        const int charge = (lengths[i] > 1 ? lengths[i] + 63 : 64) / 64 * 64;
+        const int area = bcr_cagrow(0, 0, 0, 0, 0, 0, 5 * charge);
+        bcr_region rgid[5];
+        for (int round = 0; round < 3; round++) {
+            for (int k = 0; k < 5; k++)
+                rgid[k] = filled(lengths[i], k);
+            FAILS_NULL(bcr_rgalloc(lengths[i], 0), bcrE_NOMEM);
+            for (int k = 0; k < 5; k++)
+                CHECK_INT(bcr_rgfree(rgid[k]), 0);
+        }
+        CHECK_INT(bcr_cafree(area), 0);
+    }
+}
+
+BEHAVIOUR(a_region_stays_charged_until_nobody_holds_it)
+{
+    const int cell = grow(1, 4, 64);
+    CHECK_INT(by(another(), "celllen %d", cell), 0); /* started while there is memory for it */
+    CHECK_INT(put(cell, 1), 0);
+    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NOMEM); /* the cell holds it */
+    const int theirs = by(another(), "keep 1 %d 0", cell);
+    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NOMEM); /* the other CCE does */
+    CHECK_INT(by(another(), "let_go %d", theirs), 0);
+    CHECK_INT(value_of(number(2)), 2);
+}
+
+BEHAVIOUR(rgmod_of_a_region_that_nobody_else_holds_does_nothing)
+{
+    const int cell = grow(1, 1, 64);
+    bcr_region rgid = number(3);
+    void *data = *rgid;
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    CHECK_PTR(*rgid, data);
+    CHECK_INT(bcr_enq(rgid, there, cell, bcr_FREE), 0);
+    rgid = bcr_deq(there, cell, 0);
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    CHECK_PTR(*rgid, data);
+    CHECK_INT(value_of(rgid), 3);
+}
+
+BEHAVIOUR(rgmod_of_a_shared_region_gives_a_private_copy)
+{
+    const int cell = grow(1, 1, 128);
+    bcr_region rgid = number(3);
+    void *data = *rgid;
+    CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
+    bcr_region reader = bcr_read(there, cell, 0);
+    CHECK_PTR(*reader, data); /* shared, not copied */
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    CHECK(*rgid != data);
+    CHECK_INT(peek(rgid), 3);
+    **(int **)rgid = 4;
+    CHECK_INT(value_of(reader), 3);
+    CHECK_INT(take(cell), 3);
+    CHECK_INT(value_of(rgid), 4);
+}
+
+BEHAVIOUR(rgmod_without_memory_leaves_the_region_readable)
+{
+    const int cell = grow(1, 1, 64);
+    bcr_region rgid = number(3);
+    void *data = *rgid;
+    CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
+    FAILS(bcr_rgmod(rgid), bcrE_NOMEM);
+    CHECK_PTR(*rgid, data);
+    CHECK_INT(value_of(rgid), 3);
+    rgid = bcr_read(there, cell, 0);
+    FAILS(bcr_rgmod(rgid), bcrE_NOMEM);
+    CHECK_INT(bcr_zap(there, cell), 0);
+    CHECK_INT(bcr_rgmod(rgid), 0); /* nobody else holds it any more */
+    CHECK_PTR(*rgid, data);
+    CHECK_INT(value_of(rgid), 3);
+}
+
+BEHAVIOUR_OF_OTHERS(the_copy_belongs_to_the_memory_of_who_copies)
+{
+    const int cell = grow(1, 1, 64);
+    CHECK_INT(by(owner, "put 1 %d 3", cell), 0);
+    bcr_region rgid = bcr_read(there, cell, 0);
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    CHECK_INT(value_of(rgid), 3);
+    CHECK_INT(value_of(number(4)), 4);
+    CHECK_INT(take(cell), 3);
+}
+
+BEHAVIOUR_OF_OWN(rgrealloc_changes_length_and_account_where_the_region_lies)
+{
+    const int lengths[] = {50, 0, 100, 128, 1, 64};
+    grow(1, 1, 256);
+    bcr_region rgid = filled(100, 7);
+    unsigned char *data = *rgid;
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        CHECK_INT(bcr_rgrealloc(rgid, lengths[i]), 0);
+        CHECK_INT(bcr_rglen(rgid, NULL), lengths[i]);
+        CHECK_PTR(*rgid, data);
+        CHECK_INT(data[0], 7);
+    }
+    FAILS(bcr_rgrealloc(rgid, -1), bcrE_ARG);
+    FAILS(bcr_rgrealloc(rgid, 1 << 20), bcrE_NOMEM);
+    CHECK_INT(bcr_rglen(rgid, NULL), 64);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    rgid = filled(256, 7);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+    CHECK_INT(bcr_rgrealloc(rgid, 192), 0);
+    bcr_region small = filled(64, 1);
+    FAILS(bcr_rgrealloc(rgid, 193), bcrE_NOMEM);
+    CHECK_INT(bcr_rglen(rgid, NULL), 192);
+    CHECK_INT(bcr_rgfree(small), 0);
+    CHECK_INT(bcr_rgrealloc(rgid, 256), 0);
+}
+
+BEHAVIOUR(rgrealloc_is_for_sole_holders)
+{
+    const int cell = grow(1, 1, 1024);
+    bcr_region rgid = filled(100, 7);
+    CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
+    FAILS(bcr_rgrealloc(rgid, 50), bcrE_BUSY);
+    CHECK_INT(bcr_rglen(rgid, NULL), 100);
+    CHECK_INT(bcr_zap(there, cell), 0);
+    CHECK_INT(bcr_rgrealloc(rgid, 50), 0);
+    CHECK_INT(bcr_rglen(rgid, NULL), 50);
+}
+
+BEHAVIOUR(what_one_CCE_reads_others_read_too_and_it_goes_with_the_last)
+{
+    const int cell = grow(1, 4, 64);
+    CHECK_INT(by(another(), "celllen %d", cell), 0);
+    CHECK_INT(put(cell, 5), 0);
+    bcr_region mine = bcr_read(there, cell, 0);
+    const int theirs = by(another(), "keep 0 %d 0", cell);
+    CHECK_INT(bcr_zap(there, cell), 0);
+    CHECK_INT(by(another(), "value %d", theirs), 5);
+    CHECK_INT(value_of(mine), 5);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    CHECK_INT(by(another(), "let_go %d", theirs), 0);
+    CHECK_INT(value_of(number(6)), 6);
+}
+
+BEHAVIOUR_OF_OWN(an_ordinary_region_is_no_error_region_whatever_it_holds)
+{
+    const int codes[9] = {bcrE_DEAD, bcr_op_putm, 1, 1, 1, 1, 1, 1, 1};
+    grow(1, 1, 1024);
+    bcr_region rgid = bcr_rgalloc(sizeof codes, 0);
+    memcpy(*rgid, codes, sizeof codes);
+    CHECK_INT(bcr_rgerror(rgid), 0);
+}
+
+/* Every routine that takes an ID says so and does nothing. */
+static void refused_everywhere(bcr_region rgid, int cell)
+{
+    int cells[2] = {there, cell}, value = 0;
+    bcr_region list[1] = {rgid};
+    FAILS(bcr_rgfree(rgid), bcrE_RGID);
+    FAILS(bcr_rlsrl(rgid), bcrE_RGID);
+    FAILS(bcr_rgmod(rgid), bcrE_RGID);
+    FAILS(bcr_rglen(rgid, NULL), bcrE_RGID);
+    FAILS(bcr_rgrealloc(rgid, 8), bcrE_RGID);
+    FAILS(bcr_rgwait(rgid, 0, 0), bcrE_RGID);
+    FAILS(bcr_rgwait(rgid, bcr_BLOCK, 1), bcrE_RGID);
+    FAILS(bcr_rgwaitm(1, list, bcr_BLOCK, 1), rgid != NULL ? bcrE_RGID : bcrE_ARG);
+    FAILS(bcr_rgerror(rgid), bcrE_RGID);
+    FAILS(bcr_enq(rgid, there, cell, bcr_FREE), bcrE_RGID);
+    FAILS(bcr_write(rgid, there, cell, bcr_NOFREE), bcrE_RGID);
+    FAILS(bcr_enqm(rgid, 1, cells, bcr_FREE), bcrE_RGID);
+    FAILS(bcr_rlswl(rgid, there, cell), bcrE_RGID);
+    FAILS(bcr_wl2rl(rgid, there, cell), bcrE_RGID);
+    FAILS_WITH(bcr_copyfm(bcrT_1INT, 1, rgid, 0, &value, sizeof value), -2, bcrE_RGID);
+    FAILS_WITH(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), -2, bcrE_RGID);
+    CHECK_INT(bcr_celllen(there, cell), 1);
+    CHECK_INT(value_of(bcr_read(there, cell, 0)), 99);
+}
+
+BEHAVIOUR(what_is_no_region_ID_is_refused_by_every_routine)
+{
+    const int cell = grow(1, 9, 1 << 14);
+    CHECK_INT(put(cell, 99), 0);
+    bcr_region freed = number(1);
+    CHECK_INT(bcr_rgfree(freed), 0);
+    refused_everywhere(freed, cell);
+    bcr_region gone = number(2);
+    CHECK_INT(bcr_write(gone, there, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_write(number(99), there, cell, bcr_FREE), 0);
+    refused_everywhere(gone, cell);
+    refused_everywhere(NULL, cell);
+    void *variable = NULL;
+    refused_everywhere(&variable, cell);
+    refused_everywhere((bcr_region)(uintptr_t)8, cell);
+    refused_everywhere((bcr_region)UINTPTR_MAX, cell);
+    bcr_region held = number(3);
+    refused_everywhere(held + 1, cell);                       /* beside an ID */
+    refused_everywhere((bcr_region)((char *)held + 1), cell); /* in one */
+    refused_everywhere(*held, cell);                          /* its data */
+    CHECK_INT(value_of(held), 3);
+}
