@@ -80,6 +80,38 @@ TEST(a_get_that_waits_at_an_armed_cell_is_served_all_the_same)
     end();
 }
 
+/* docs/patterns.md, "What bcr_fd does not see". */
+TEST(a_region_that_is_handed_to_a_get_that_waits_is_not_told_of)
+{
+    begin();
+    int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
+    int fd = bcr_fd(cell);
+    bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
+    as(two);
+    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), one_of_two, cell, bcr_FREE), 0);
+    CHECK(!readable(fd));
+    as(one);
+    CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
+    CHECK(!readable(fd));
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    end();
+}
+
+TEST(a_put_that_waits_at_a_cell_without_room_is_not_told_of)
+{
+    begin();
+    int cell = bcr_cagrow(0, 0, 0, 0, 1, 0, 4096);
+    int fd = bcr_fd(cell);
+    as(two);
+    CHECK_INT(bcr_putwait(20), 0);
+    bcr_region rgid = bcr_rgalloc(4, 0);
+    FAILS(bcr_enq(rgid, one_of_two, cell, bcr_FREE), bcrE_FULL);
+    CHECK(!readable(fd));
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    CHECK_INT(bcr_putwait(bcr_BLOCK), 0);
+    end();
+}
+
 TEST(a_cell_that_is_not_there_has_no_descriptor)
 {
     begin();
