@@ -2,14 +2,17 @@
 #
 # lint.awk -- holds bcr.h to the form that it promises at its top, so that every routine has a full manual page.
 #
-#     awk -f lint.awk bcr.h bcr/error.h
+#     awk -f lint.awk bcr.h bcr/error.h sources.txt
 #
-# Each routine and macro has a block of its own, directly above it, with the labels Shape, Returns, Blocks, Crash,
-# Source (and Owns where it has to do with region IDs), in the order of bcr.h, none twice, none unknown.  Each
-# error code that a block names exists, and each that exists is named.  Prints what is wrong; status 1 if anything.
+# Each routine and macro is named by the block directly above it, and each name of a block is declared below it.  A
+# block has the labels Shape and Returns; Owns where a region ID is given or taken; Errors where a call can fail; Blocks
+# where a routine has a time or a cell of any CCE; Crash where it does block or run handlers: in the order of bcr.h, none twice, none
+# unknown.  Each code that a block names exists, and each that exists is named; a code without a text of its own has one
+# at the top; "as bcr_..." names an earlier block.  Each routine has a source.  Prints what is wrong; status 1 if
+# anything.
 
 BEGIN {
-    labels = split("Shape Owns Returns Blocks Order Crash Source", label)
+    labels = split("Shape Owns Returns Errors Blocks Order Crash", label)
     for (i = 1; i <= labels; i++) position[label[i]] = i
     bad = 0
     routines = 0
@@ -31,60 +34,135 @@ file_nr == 1 {
     }
 }
 
-file_nr == 1 && /^\/\* bcr_[a-z0-9]+ -- / {
-    if (in_block) complain("block of " name " is not closed")
-    if (pending) complain("block of " name " has no declaration below it")
-    name = $2
+file_nr == 1 && !in_block && /^ \*     bcrE_[A-Z]+  / { common[$2] = 1 }
+
+# ---- blocks ----
+
+# What a block must have depends on what is declared below it, so it is judged when the next begins.
+function judge(    i, n, list)
+{
+    if (block == "") return
+    n = split(block, list, /, /)
+    for (i = 1; i <= n; i++)
+        if (!(list[i] in declared)) complain(list[i] ": not declared below its block")
+    if (!("Shape" in seen)) complain(block ": label Shape is missing")
+    if (!("Returns" in seen)) complain(block ": label Returns is missing")
+    if (prototypes ~ /bcr_region/ && !("Owns" in seen)) complain(block ": label Owns is missing")
+    if (!("Errors" in seen) && !says_no_failure) complain(block ": label Errors is missing")
+    if (prototypes ~ /int msec|bcr_cce_id cce,|cells,/ && !("Blocks" in seen))
+        complain(block ": label Blocks is missing")
+    if (("Blocks" in seen) && !never_blocks && !("Crash" in seen))
+        complain(block ": label Crash is missing")
+    for (i in seen) delete seen[i]
+    for (i in declared) delete declared[i]
+    block = ""
+    prototypes = ""
+    says_no_failure = never_blocks = 0
+}
+
+file_nr == 1 && /^\/\* bcr_[a-z0-9_, ]+ -- / {
+    if (in_block) complain("block of " block " is not closed")
+    judge()
+    block = $0
+    sub(/^\/\* /, "", block)
+    sub(/ -- .*/, "", block)
     in_block = 1
     pending = 1
     last_position = 0
-    for (i in seen) delete seen[i]
-    if ($0 !~ /\.$/) complain(name ": the first line is no sentence")
+    if ($0 !~ /\.$/) complain(block ": the first line is no sentence")
     next
 }
+
+file_nr == 1 && in_block && /no failure/ { says_no_failure = 1 }
+file_nr == 1 && in_block && /^ \* Blocks  : no\.$/ { never_blocks = 1 }
 
 file_nr == 1 && in_block && /^ \* [A-Z][a-z]+ *: / {
-    if (!($2 in position)) {
-        complain(name ": unknown label " $2)
-        next
-    }
-    if ($2 in seen) complain(name ": label " $2 " twice")
-    if (position[$2] < last_position) complain(name ": label " $2 " out of order")
-    last_position = position[$2]
-    seen[$2] = 1
-    next
-}
-
-file_nr == 1 && in_block && /^ \*\/$/ { in_block = 0; next }
-
-file_nr == 1 && /^BCR_API / && !/_location\(void\);$/ { declaration = $0; kind = "routine"; decl_line = FNR }
-# A macro right below the prototype of its name is that routine over again, for speed.
-file_nr == 1 && /^#define bcr_[a-z0-9]+\(/ && index($0, "#define " declared "(") == 1 { next }
-file_nr == 1 && /^#define bcr_[a-z0-9]+\(/ { declaration = $0; kind = "macro"; decl_line = FNR }
-file_nr == 1 && declaration != "" && FNR > decl_line { declaration = declaration $0 }
-file_nr == 1 && declaration != "" && (kind == "macro" || declaration ~ /;$/) {
-    routines++
-    rest = declaration
-    sub(/^#define /, "", rest)
-    match(rest, /bcr_[a-z0-9]+ *\(/)
-    declared = substr(rest, RSTART, RLENGTH - 1)
-    if (!pending || declared != name)
-        complain(declared ": no block directly above it")
+    current = $2
+    if (!($2 in position))
+        complain(block ": unknown label " $2)
     else {
-        split("Shape Returns Blocks Crash Source", wanted)
-        for (i in wanted) if (!(wanted[i] in seen)) complain(name ": label " wanted[i] " is missing")
-        if (declaration ~ /bcr_region|rgid/ && !("Owns" in seen)) complain(name ": label Owns is missing")
+        if ($2 in seen) complain(block ": label " $2 " twice")
+        if (position[$2] < last_position) complain(block ": label " $2 " out of order")
+        last_position = position[$2]
+        seen[$2] = 1
     }
-    pending = 0
-    declaration = ""
 }
 
+file_nr == 1 && in_block && /^ \*\/$/ { in_block = 0; current = ""; next }
+
+# The list of Errors: names, then "as" and blocks; a line that begins with a name and two spaces is an entry.
+file_nr == 1 && in_block && current == "Errors" {
+    rest = $0
+    sub(/^ \* (Errors  : )?/, "", rest)
+    sub(/^ +/, "", rest)
+    if (rest !~ /^bcrE_[A-Z]+  / && $0 !~ /^ \*            /) {
+        n = split(rest, list, /[,.]? +|[,.]$/)
+        for (i = 1; i <= n; i++)
+            if (list[i] ~ /^bcrE_/) {
+                if (!(list[i] in common)) complain(block ": " list[i] " has no text, neither here nor at the top")
+            } else if (list[i] ~ /^bcr_/) {
+                if (!(list[i] in known)) complain(block ": refers to " list[i] ", which has no earlier block")
+            } else if (list[i] != "" && list[i] != "as")
+                complain(block ": a list of codes with the word " list[i])
+    }
+}
+
+
+# ---- declarations ----
+
+function declare(name)
+{
+    routines++
+    if (index(", " block ", ", ", " name ", ") == 0 || !pending)
+        complain(name ": the block above it does not name it")
+    declared[name] = 1
+    known[name] = 1
+    if (!(name in all)) order[++names] = name
+    all[name] = FNR
+}
+
+file_nr == 1 && /^BCR_API / { declaration = ""; in_declaration = 1 }
+file_nr == 1 && in_declaration {
+    declaration = declaration $0 " "
+    if (/;$/) {
+        in_declaration = 0
+        prototypes = prototypes declaration
+        match(declaration, /bcr_[a-z0-9_]+ *\(/)
+        name = substr(declaration, RSTART, RLENGTH - 1)
+        if (name !~ /_location$/) declare(name)
+        else if (!pending) complain(name ": no block above it")
+    }
+}
+# A macro below the prototype of its name is that routine over again, for speed.
+file_nr == 1 && /^#define bcr_[a-z0-9]+(\(| +\(\*)/ {
+    match($0, /bcr_[a-z0-9]+/)
+    name = substr($0, RSTART, RLENGTH)
+    if (!(name in declared)) declare(name)
+}
+# Whatever stands between a block and what it describes ends it.
+file_nr == 1 && !in_block && /^\/\* -/ { judge(); pending = 0 }
+
+# ---- the other files ----
+
+file_nr == 2 && FNR == 1 { judge() }
 file_nr == 2 && /^ +X\(/ {
     code = $0
     sub(/^ +X\(/, "", code)
     sub(/,.*/, "", code)
     exists["bcrE_" code] = 1
     codes++
+}
+
+file_nr == 3 && /^bcr_/ {
+    rest = $0
+    if (rest !~ /^[a-z0-9_, ]+: .*\.$/) complain("no line of the form \"names: a sentence.\"")
+    sub(/: .*/, "", rest)
+    n = split(rest, list, /, /)
+    for (i = 1; i <= n; i++) {
+        if (list[i] in source) complain(list[i] " has a source already")
+        source[list[i]] = 1
+        if (!(list[i] in all)) complain(list[i] " is no routine of bcr.h")
+    }
 }
 
 END {
@@ -96,10 +174,14 @@ END {
         printf "bcr/error.h: %s is named by no routine in bcr.h\n", code
         bad = 1
     }
+    for (i = 1; i <= names; i++) if (!(order[i] in source)) {
+        printf "bcr.h:%d: %s has no line in sources.txt\n", all[order[i]], order[i]
+        bad = 1
+    }
     if (routines == 0 || codes == 0) {
         print "found no routines or no codes: has the form of the headers changed?"
         bad = 1
     }
-    if (!bad) printf "%d routines and macros, %d codes: all described\n", routines, codes
+    if (!bad) printf "%d routines, macros and globals, %d codes: all described\n", names, codes
     exit bad
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# lint.sh -- checks the manual: every routine described (lint.awk), every page there and rendering without warnings.
+# lint.sh -- checks the manual: every routine described (lint.awk), every page there, complete, and rendering without
+# warnings.
 #     lint.sh SOURCE_DIR FOLDER_OF_THE_MADE_PAGES AWK
 set -eu
 
@@ -9,7 +10,10 @@ pages=$2
 awk=$3
 header=$source_dir/core/include/bcr.h
 codes=$source_dir/core/include/bcr/error.h
+types=$source_dir/core/include/bcr/types.h
+desc=$source_dir/core/include/bcr/desc.h
 lint=$source_dir/docs/man/lint.awk
+sources=$source_dir/docs/man/sources.txt
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 failed=0
@@ -19,52 +23,88 @@ fail() {
     failed=1
 }
 
-"$awk" -f "$lint" "$header" "$codes" || fail "bcr.h is not what its top promises"
+"$awk" -f "$lint" "$header" "$codes" "$sources" || fail "bcr.h is not what its top promises"
 
-# The check itself must notice what it is there for: each of these spoils one thing.
-spoil() {
-    what=$1
-    shift
-    sed "$@" "$header" >"$scratch/bcr.h"
-    if cmp -s "$header" "$scratch/bcr.h"; then
-        fail "cannot spoil bcr.h: $what"
-    elif "$awk" -f "$lint" "$scratch/bcr.h" "$codes" >/dev/null; then
+# The check itself must notice what it is there for: each of these spoils one thing in a copy of FILE.
+spoil_file() {
+    file=$1
+    what=$2
+    shift 2
+    cp "$header" "$sources" "$scratch/"
+    sed "$@" "$file" >"$scratch/$(basename "$file")"
+    if cmp -s "$file" "$scratch/$(basename "$file")"; then
+        fail "cannot spoil $file: $what"
+    elif "$awk" -f "$lint" "$scratch/bcr.h" "$codes" "$scratch/sources.txt" >/dev/null; then
         fail "lint.awk does not notice $what"
     fi
 }
-for label in Shape Returns Blocks Crash Source Owns; do
-    spoil "a missing label $label" -e "/bcr_put -- /,/\*\//s/^ \* $label *: / *           /"
+spoil() { spoil_file "$header" "$@"; }
+for label in Shape Owns Returns Errors Blocks Crash; do
+    spoil "a missing label $label" -e "/bcr_put, .* -- /,/\*\//s/^ \* $label *: / *           /"
 done
-spoil "an unknown label" -e '/bcr_put -- /,/\*\//s/^ \* Order   : / * Ordering: /'
-spoil "labels out of order" -e '/bcr_put -- /,/\*\//s/^ \* Blocks  : / * Source  : /'
+spoil "an unknown label" -e '/bcr_put, .* -- /,/\*\//s/^ \* Order   : / * Ordering: /'
+spoil "labels out of order" -e '/bcr_put, .* -- /,/\*\//{s/^ \* Blocks  : / * Order   : /;t;s/^ \* Order   : / * Blocks  : /}'
+spoil "a label twice" -e '/bcr_put, .* -- /,/\*\//s/^ \* Order   : / * Blocks  : /'
 spoil "an unknown code" -e 's/bcrE_OWNERDEAD/bcrE_OWNERGONE/'
-spoil "a routine without a block" -e 's/bcr_zap -- /bcr_zip -- /'
+spoil "a code that no block has" -e 's/bcrE_OWNERDEAD/bcrE_TIMEOUT/'
+spoil "a code without a text" -e '/^ \*     bcrE_DEAD  /d'
+spoil "a reference to what is not there" -e 's/^ \* Errors  : as bcr_get\./ * Errors  : as bcr_got./'
+spoil "a routine without a block" -e 's/bcr_zap, /bcr_zip, /'
+spoil "a routine that its block does not name" -e 's/^\/\* bcr_zap, bcr_celllen --/\/* bcr_zap --/'
+spoil "a block of two routines of which one is gone" -e '/^BCR_API int bcr_celllen(/d'
 spoil "a declaration that is gone" -e '/^BCR_API int bcr_zap(/d'
+spoil "a global without a block" -e 's/ bcr_cceord, / /'
+spoil_file "$sources" "a routine without a source" -e 's/^bcr_get, bcr_zap: /bcr_get: /'
+spoil_file "$sources" "a source of what is no routine" -e 's/^bcr_get, bcr_zap: /bcr_get, bcr_zap, bcr_zip: /'
+spoil_file "$sources" "two sources of one routine" -e 's/^bcr_get, bcr_zap: /bcr_get, bcr_put, bcr_zap: /'
 
-# Every page is there, names every code of its block, and renders silently.
-routines=$(sed -n 's/^\/\* \(bcr_[a-z0-9]*\) -- .*/\1/p' "$header")
-for routine in $routines; do
-    [ -s "$pages/$routine.3" ] || fail "no page $routine.3"
-    sed -n "/^\/\* $routine -- /,/^ \*\//s/^ \*           \(bcrE_[A-Z]*\)  .*/\1/p" "$header" |
+# Every page is there, has a section for each label and a text for each code of its block.
+blocks=$(sed -n 's/^\/\* \(bcr_[a-z0-9]*\)\(, bcr_[a-z0-9]*\)* -- .*/\1/p' "$header")
+routines=$(sed -n 's/^\/\* \(bcr_[a-z0-9_, ]*\) -- .*/\1/p' "$header" | tr -d ',')
+for name in $routines; do
+    [ -s "$pages/$name.3" ] || fail "no page $name.3"
+    grep -qE "Xr $name( |$)|Va $name( |$)" "$source_dir/docs/man/bcr.7" || fail "bcr.7 does not list $name"
+done
+for block in $blocks; do
+    page=$pages/$block.3
+    sed -n "/^\/\* $block\(,\| -- \)/,/^ \*\//p" "$header" >"$scratch/block"
+    for section in NAME SYNOPSIS DESCRIPTION '"\{0,1\}RETURN VALUE' BLOCKING '"\{0,1\}CRASH SAFETY' SOURCE; do
+        grep -q "^\.SH $section" "$page" || fail "$block.3 has no section $section"
+    done
+    sed -n '/^ \* Errors  :/,/^ \* [BOC][a-z]* *:\|\*\/$/p' "$scratch/block" | grep -oE 'bcrE_[A-Z]+' | sort -u |
         while read -r code; do
-            grep -qx "\.B $code" "$pages/$routine.3" || echo "$routine.3 lacks $code"
+            "$awk" -v code="$code" '
+                $0 == ".B " code { getline; found = $0 !~ /^\./ && length($0) > 10 }
+                END { exit !found }' "$page" || echo "$block.3 has no text for $code"
         done >"$scratch/lacking"
     [ ! -s "$scratch/lacking" ] || fail "$(cat "$scratch/lacking")"
 done
-for routine in $routines; do
-    grep -qE "Xr $routine( |$)" "$source_dir/docs/man/bcr.7" || fail "bcr.7 does not list $routine"
-done
-for routine in $(grep -oE 'Xr bcr_[a-z0-9]+ 3' "$source_dir/docs/man/bcr.7" | cut -d ' ' -f 2 | sort -u); do
-    [ -s "$pages/$routine.3" ] || fail "bcr.7 refers to $routine(3), which is not there"
+for name in $(grep -oE 'Xr bcr_[a-z0-9_]+ 3' "$source_dir/docs/man/bcr.7" | cut -d ' ' -f 2 | sort -u); do
+    [ -s "$pages/$name.3" ] || fail "bcr.7 refers to $name(3), which is not there"
 done
 for code in $(sed -n 's/^ *X(\([A-Z]*\),.*/bcrE_\1/p' "$codes"); do
     grep -q "^\.BR $code " "$pages/bcr_errors.3" || fail "bcr_errors.3 lacks $code"
 done
-
-all_pages="$pages/*.3"
-for page in "$source_dir"/docs/man/*.[1-8]; do
-    [ ! -e "$page" ] || all_pages="$all_pages $page"
+# What is no routine has a page that leads on, and bcr(7) says what each constant is for.
+for name in $(sed -n 's/^#define \(bcr_[A-Za-z_]*\) .*/\1/p' "$header") \
+    $(sed -n 's/^BCR_API extern int \(bcrT_[A-Z0-9]*\).*/\1/p; s/^ *\(bcrT_[A-Z_]*\) = .*/\1/p; s/^typedef .*[ *]\(bcr_[a-z_]*\);/\1/p' "$types") \
+    $(sed -n 's/^#define \(bcrD_[A-Z]*\)(.*/\1/p' "$desc") $(sed -n 's/^ *X(\([A-Z]*\),.*/bcrE_\1/p' "$codes"); do
+    [ -s "$pages/$name.3" ] || fail "no page $name.3"
 done
+for name in $(sed -n 's/^#define \(bcr_[A-Za-z_]*\) .*/\1/p' "$header"); do
+    grep -qE "$name( |$)" "$source_dir/docs/man/bcr.7" || fail "bcr.7 does not name $name"
+done
+
+all_pages=
+for page in "$pages"/*.3 "$source_dir"/docs/man/*.[1-8]; do
+    target=$(sed -n '1s/^\.so man[37]\///p' "$page")
+    if [ -z "$target" ]; then
+        all_pages="$all_pages $page"
+    elif [ ! -e "$pages/$target" ] && [ ! -e "$source_dir/docs/man/$target" ]; then
+        fail "$page leads to $target, which is not there"
+    fi
+done
+
 if command -v groff >/dev/null; then
     for page in $all_pages; do
         warnings=$(groff -ww -z -man -Tutf8 "$page" 2>&1) || true
@@ -81,5 +121,5 @@ else
     echo "skip: pages not checked by mandoc, which is not installed (package mandoc)"
 fi
 
-[ "$failed" = 0 ] && echo "manual: $(echo "$routines" | wc -l) routines, pages complete"
+[ "$failed" = 0 ] && echo "manual: $(echo "$blocks" | wc -l) pages of $(echo "$routines" | wc -w) routines, complete"
 exit "$failed"

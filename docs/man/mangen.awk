@@ -1,88 +1,123 @@
 # SPDX-License-Identifier: MIT
 #
-# mangen.awk -- makes the manual pages of section 3 from the blocks in bcr.h and the list in bcr/error.h.
+# mangen.awk -- makes the manual pages of section 3 from the public headers and the table of sources.
 #
-#     awk -v outdir=DIR -v version=0.1.0 -v date=2026-01-31 -f mangen.awk bcr.h bcr/error.h
+#     awk -v outdir=DIR -v version=0.1.0 -v date=2026-01-31 -f mangen.awk \
+#         bcr.h bcr/error.h bcr/types.h bcr/desc.h sources.txt
 #
-# One page bcr_<routine>.3 per block "/* bcr_<routine> -- ...", and bcr_errors.3.  What a block looks like is
-# said at the top of bcr.h; lint.awk beside this file checks that each one does.  POSIX awk, no extensions.
+# One page for each block "/* bcr_<routine>[, bcr_<routine>...] -- ..." of bcr.h, named for its first routine, with
+# what the block only refers to filled in: the text of codes that it names (from the list at the top of bcr.h, or from
+# the block that "as bcr_..." names), what a missing label means, the source.  bcr_errors.3 from bcr/error.h;
+# bcr_types.3 and bcr_desc.3 from the heads of those headers.  All other names of the interface get a page that leads
+# to the one on which they stand.  lint.awk beside this file checks the form.  POSIX awk, no extensions.
 
 BEGIN {
-    split("Shape Owns Returns Blocks Order Crash Source", label)
+    labels = split("Shape Owns Returns Errors Blocks Order Crash Source", label)
     heading["Shape"] = "DESCRIPTION"
     heading["Owns"] = "OWNERSHIP"
     heading["Returns"] = "RETURN VALUE"
+    heading["Errors"] = "ERRORS"
     heading["Blocks"] = "BLOCKING"
     heading["Order"] = "ORDERING"
     heading["Crash"] = "CRASH SAFETY"
     heading["Source"] = "SOURCE"
     # Parameters whose names are also words of the text.
-    split("cell cells cce buffer offset flags", word)
+    split("cell cells cce buffer offset flags priority handler", word)
     for (i in word) plain[word[i]] = 1
+    alias["bcr_region"] = alias["bcr_cce_id"] = "man3/bcr_types.3"
+    code_entry = "^ \\*           bcrE_[A-Z]+  "
 }
 
 FNR == 1 { file_nr++ }
 
-# ---- bcr.h: one block, then the declaration or macro it belongs to ----
+# ---- bcr.h: the list of common codes at the top ----
 
-file_nr == 1 && /^\/\* bcr_[a-z0-9]+ -- / {
-    name = $2
-    summary = $0
-    sub(/^\/\* bcr_[a-z0-9]+ -- /, "", summary)
-    sub(/\.$/, "", summary)
-    for (i in label) text[label[i]] = ""
-    errors = 0
+file_nr == 1 && blocks == 0 && /^ \*     bcrE_[A-Z]+  / {
+    common[$2] = $0
+    sub(/^ \* +bcrE_[A-Z]+ +/, "", common[$2])
+}
+
+# ---- bcr.h: one block, then the declarations and macros it belongs to ----
+
+file_nr == 1 && /^\/\* bcr_[a-z0-9_, ]+ -- / {
+    b = ++blocks
+    summary[b] = names[b] = $0
+    sub(/^\/\* [a-z0-9_, ]+ -- /, "", summary[b])
+    sub(/\.$/, "", summary[b])
+    sub(/^\/\* /, "", names[b])
+    sub(/ -- .*/, "", names[b])
+    n = split(names[b], list, /, /)
+    first[b] = list[1]
+    for (i = 1; i <= n; i++) {
+        block_of[list[i]] = b
+        if (i > 1) alias[list[i]] = "man3/" first[b] ".3"
+    }
+    codes_of[b] = 0
     current = ""
-    decl = ""
     state = "block"
     next
 }
 
 file_nr == 1 && state == "block" && /^ \*\/$/ { state = "decl"; next }
 
+file_nr == 1 && state == "block" && /^ \*$/ { text[b, current] = text[b, current] "\n"; next }
+
+# The label Errors: a list of names, then entries "bcrE_X  text"; the first entry may stand on the label's line.
+file_nr == 1 && state == "block" && (/^ \* Errors  : bcrE_[A-Z]+  / || (current == "Errors" && $0 ~ code_entry)) {
+    current = "Errors"
+    rest = $0
+    sub(/^ \* Errors  : /, " * ", rest)
+    split(rest, list)
+    nth = ++codes_of[b]
+    code_of[b, nth] = list[2]
+    sub(/^ \* +bcrE_[A-Z]+ +/, "", rest)
+    own_text[b, nth] = rest
+    next
+}
+
 file_nr == 1 && state == "block" && /^ \* [A-Z][a-z]+ *: / {
     current = $2
     rest = $0
     sub(/^ \* [A-Z][a-z]+ *: /, "", rest)
-    text[current] = rest
-    next
-}
-
-file_nr == 1 && state == "block" && /^ \*$/ { text[current] = text[current] "\n"; next }
-
-file_nr == 1 && state == "block" && /^ \*           bcrE_[A-Z]+  / {
-    errors++
-    error_name[errors] = $2
-    rest = $0
-    sub(/^ \* +bcrE_[A-Z]+ +/, "", rest)
-    error_text[errors] = rest
-    named_by[$2] = named_by[$2] " " name
+    text[b, current] = rest
     next
 }
 
 file_nr == 1 && state == "block" {
     rest = $0
-    indent = match(rest, /[^ *]/)
     sub(/^ \* +/, "", rest)
-    if (current == "Returns" && errors > 0 && indent > 14)
-        error_text[errors] = error_text[errors] " " rest
-    else if (rest ~ /^(n [<>]=|1:|-1: |0 and -[12])/)
-        text[current] = text[current] "\n" rest
+    if (current == "Errors" && codes_of[b] > 0)
+        own_text[b, nth] = own_text[b, nth] " " rest
+    else if (rest ~ /^(n [<>]=|1:|0 and -[12])/)
+        text[b, current] = text[b, current] "\n" rest
     else
-        text[current] = text[current] " " rest
+        text[b, current] = text[b, current] " " rest
     next
 }
 
-file_nr == 1 && state == "decl" {
+file_nr == 1 && state == "decl" && /^(BCR_API|#define|  )/ {
     rest = $0
-    sub(/^ +/, " ", rest)
-    decl = decl rest
-    if (decl ~ /;$/ || decl ~ /^#define/) {
-        sub(/^BCR_API (BCR_MUST_USE )?/, "", decl)
-        page()
-        state = ""
+    if (rest ~ /^#define/) {
+        split(rest, list, /[ (]+/)
+        if (!((b, list[2]) in has_prototype)) decls[b] = decls[b] rest "\n"
+        if (list[2] ~ /^bcr_/ && rest ~ /^#define bcr_[a-z]+ /) is_global[list[2]] = 1
+        next
     }
+    sub(/^ +/, " ", rest)
+    sub(/^BCR_API (BCR_MUST_USE )?/, "", rest)
+    decl = decl rest
+    if (decl ~ /;$/) {
+        match(decl, /bcr_[a-z0-9_]+\(/)
+        has_prototype[b, substr(decl, RSTART, RLENGTH - 1)] = 1
+        decls[b] = decls[b] decl "\n"
+        decl = ""
+    }
+    next
 }
+file_nr == 1 && state == "decl" && /^$/ { state = "" }
+
+# Constants stand in bcr(7). The flag bcr_errors has the name of another page, which leads there, too.
+file_nr == 1 && state == "" && /^#define bcr_[A-Za-z_]+ / && $2 != "bcr_errors" { alias[$2] = "man7/bcr.7" }
 
 # ---- bcr/error.h ----
 
@@ -101,6 +136,7 @@ file_nr == 2 && (/^ +X\(/ || entry != "") {
         gsub(/^ +X\(|"\) *$/, "", entry)
         codes++
         code_name[codes] = "bcrE_" substr(entry, 1, index(entry, ",") - 1)
+        alias[code_name[codes]] = "man3/bcr_errors.3"
         sub(/^[A-Z]+, */, "", entry)
         code_number[codes] = entry + 0
         sub(/^[0-9]+, *"/, "", entry)
@@ -109,7 +145,104 @@ file_nr == 2 && (/^ +X\(/ || entry != "") {
     }
 }
 
-END { errors_page() }
+# ---- bcr/types.h and bcr/desc.h: the head, and the declarations of the first ----
+
+file_nr == 3 || file_nr == 4 {
+    what = (file_nr == 3) ? "types" : "desc"
+    if (FNR == 1) part = ""
+    if (part == "" && /^ \* bcr\/[a-z]+\.h -- /) {
+        head_summary[what] = $0
+        sub(/^ \* bcr\/[a-z]+\.h -- /, "", head_summary[what])
+        part = "summary"
+        next
+    }
+    if (part == "summary" && /^ \*$/) { part = "head"; next }
+    if (part == "summary") { sub(/^ \* */, " "); head_summary[what] = head_summary[what] $0; next }
+    if (part == "head") {
+        last = /\*\/$/
+        sub(/ *\*\/$/, "")
+        sub(/^ \* ?/, "")
+        head_text[what] = head_text[what] $0 "\n"
+        if (last) part = "code"
+        next
+    }
+    if (what == "types" && /^BCR_API extern int|^    bcrT_/) {
+        match($0, /bcrT_[A-Z0-9_]+/)
+        alias[substr($0, RSTART, RLENGTH)] = "man3/bcr_types.3"
+    }
+    if (what == "desc" && /^#define bcrD_[A-Z]+\(/) {
+        match($0, /bcrD_[A-Z]+/)
+        alias[substr($0, RSTART, RLENGTH)] = "man3/bcr_desc.3"
+    }
+    if (part == "code" && /^extern "C"/) { part = "body"; skip = 2; next }
+    if (part == "body" && /^#ifdef __cplusplus/) part = "end"
+    if (part == "body" && skip > 0) { skip--; next }
+    if (part == "body") head_code[what] = head_code[what] $0 "\n"
+}
+
+# ---- sources.txt ----
+
+file_nr == 5 && /^bcr_/ {
+    rest = $0
+    sub(/^[a-z0-9_, ]+: /, "", rest)
+    sub(/: .*/, "")
+    n = split($0, list, /, /)
+    for (i = 1; i <= n; i++) source[list[i]] = rest
+}
+
+END {
+    for (b = 1; b <= blocks; b++) resolve(b)
+    for (b = 1; b <= blocks; b++) page(b)
+    errors_page()
+    header_page("types")
+    header_page("desc")
+    for (name in alias) {
+        out = outdir "/" name ".3"
+        print ".so " alias[name] > out
+        close(out)
+    }
+}
+
+# ---- filling in ----
+
+function add_code(b, code, what,    i)
+{
+    for (i = 1; i <= page_codes[b]; i++) if (page_code[b, i] == code) return
+    page_codes[b]++
+    page_code[b, page_codes[b]] = code
+    page_text[b, code] = what
+    named_by[code] = named_by[code] " " first[b]
+}
+
+# Every code of a block with its text: own entries, names of the list, then those of the blocks that "as" names.
+function resolve(b,    i, k, n, list, rest, other)
+{
+    n = split(text[b, "Errors"], list, /[,.;]? +|\.$/)
+    for (i = 1; i <= codes_of[b]; i++) own[b, code_of[b, i]] = own_text[b, i]
+    for (i = 1; i <= n; i++)
+        if (list[i] ~ /^bcrE_/ && !((b, list[i]) in own)) add_code(b, list[i], common[list[i]])
+    for (i = 1; i <= codes_of[b]; i++) {
+        rest = own_text[b, i]
+        if (rest ~ /^As bcr_[a-z0-9]+\.$/) {
+            other = block_of[substr(rest, 4, length(rest) - 4)]
+            rest = text_of(other, code_of[b, i])
+        }
+        add_code(b, code_of[b, i], rest)
+    }
+    for (i = 1; i <= n; i++)
+        if (list[i] ~ /^bcr_/) {
+            other = block_of[list[i]]
+            for (k = 1; k <= page_codes[other]; k++)
+                add_code(b, page_code[other, k], page_text[other, page_code[other, k]])
+        }
+}
+
+# A block may refer to a later one.
+function text_of(b, code,    i)
+{
+    for (i = 1; i <= codes_of[b]; i++) if (code_of[b, i] == code) return own_text[b, i]
+    return common[code]
+}
 
 # ---- output ----
 
@@ -125,7 +258,7 @@ function roff(s,    out, token, before, last)
         s = substr(s, RSTART + RLENGTH)
         out = out minus(before)
         if (before != "") last = substr(before, length(before))
-        if (token ~ /^bcr(E|T|_op|_)/)
+        if (token ~ /^bcr(D|E|T|_op|_)/)
             out = out "\\fB" token "\\fR"
         else if ((token in param) && !(token in plain) && last !~ /[-\/]/)
             out = out "\\fI" token "\\fR"
@@ -144,11 +277,11 @@ function minus(s)
     return s
 }
 
-function capital(s,    first)
+function capital(s,    head)
 {
-    first = s
-    sub(/[^A-Za-z_0-9].*/, "", first)
-    if (first in param || first ~ /_/ || length(first) == 1) return s
+    head = s
+    sub(/[^A-Za-z_0-9].*/, "", head)
+    if (head in param || head ~ /_/ || (length(head) == 1 && head != "a")) return s
     return toupper(substr(s, 1, 1)) substr(s, 2)
 }
 
@@ -172,87 +305,129 @@ function sentences(s)
     return s
 }
 
-function head(out, title, what)
+function verbatim(s, out,    n, part, i)
 {
-    printf "" > out
-    print ".\\\" Made from bcr.h and bcr/error.h by docs/man/mangen.awk; change those." > out
-    print ".TH " toupper(title) " 3 " date " \"BCR " version "\" \"BCR Programmer's Manual\"" > out
-    print ".SH NAME" > out
-    print title " \\- " what > out
+    n = split(s, part, "\n")
+    print ".nf" > out
+    for (i = 1; i <= n; i++) {
+        if (part[i] == "" && i == n) break
+        gsub(/\\/, "\\e", part[i])
+        if (part[i] ~ /^[.']/) part[i] = "\\&" part[i]
+        print (part[i] == "") ? ".sp" : minus(part[i]) > out
+    }
+    print ".fi" > out
 }
 
-function page(    out, i, n, k, list, seen, rest, item, see, common)
+function page_head(out, title, shown, what)
 {
-    out = outdir "/" name ".3"
+    printf "" > out
+    print ".\\\" Made from the public headers by docs/man/mangen.awk; change those." > out
+    print ".TH " toupper(title) " 3 " date " \"BCR " version "\" \"BCR Programmer's Manual\"" > out
+    print ".SH NAME" > out
+    print shown " \\- " what > out
+}
+
+# The label's text, or what its absence means.
+function text_for(b, k)
+{
+    if (text[b, k] != "") {
+        if (k == "Returns" && page_codes[b] > 0 && text[b, k] !~ /-1|-2/)
+            return text[b, k] "\nOn failure the value is " (decls[b] ~ /^bcr_region/ ? "NULL" : "-1") \
+                   ", and bcr_errno says why."
+        return text[b, k]
+    }
+    if (k == "Blocks") return "The routine neither waits nor runs handlers."
+    if (k == "Crash") return "Nothing that is shared is changed, so a death leaves nothing behind."
+    return ""
+}
+
+function errors_of(b, out,    n, code)
+{
+    if (page_codes[b] == 0) return
+    print ".SH ERRORS" > out
+    for (n = 1; n <= page_codes[b]; n++) {
+        code = page_code[b, n]
+        gsub(/  +/, " ", page_text[b, code])
+        print ".TP\n.B " code > out
+        print sentences(roff(capital(page_text[b, code]))) > out
+    }
+    print ".PP\nAs in every routine: " (first[b] == "bcr_init" ? "" : "\\fBbcrE_NOINIT\\fR before \\fBbcr_init\\fR(3), ") > out
+    print "\\fBbcrE_FORK\\fR in the child of a fork," > out
+    if (text[b, "Blocks"] ~ /ay run handlers/)
+        print "\\fBbcrE_LONGJMP\\fR if a handler was left by longjmp," > out
+    print "\\fBbcrE_INTERNAL\\fR if the cell's memory is corrupt." > out
+    print "Unless said otherwise a call that fails changes nothing." > out
+}
+
+function source_of(b, out,    n, list, i)
+{
+    n = split(names[b], list, /, /)
+    print ".SH SOURCE" > out
+    for (i = 1; i <= n; i++) {
+        if (i > 1 && source[list[i]] == source[list[i - 1]]) continue
+        if (i > 1) print ".PP" > out
+        if (n > 1 && (i > 1 || source[list[1]] != source[list[n]])) {
+            print sentences("\\fB" list[i] "\\fR: " roff(source[list[i]])) > out
+        } else
+            print sentences(roff(capital(source[list[i]]))) > out
+    }
+}
+
+function see_also(b, out,    rest, item, see, seen, i, n)
+{
+    see = ""
+    rest = decls[b]
+    for (i = 1; i <= labels; i++) rest = rest " " text[b, label[i]]
+    for (n = 1; n <= page_codes[b]; n++) rest = rest " " page_text[b, page_code[b, n]]
+    while (match(rest, /bcr_[A-Za-z0-9_]+/)) {
+        item = substr(rest, RSTART, RLENGTH)
+        rest = substr(rest, RSTART + RLENGTH)
+        if ((item in seen) || !(item in block_of) || block_of[item] == b || (item in is_global)) continue
+        seen[item] = 1
+        see = see ".BR \\%" item " (3),\n"
+    }
+    print ".SH \"SEE ALSO\"" > out
+    print see ".BR bcr_errors (3),\n.BR bcr (7)" > out
+}
+
+function page(b,    out, i, n, k, list, rest)
+{
+    out = outdir "/" first[b] ".3"
     for (i in param) delete param[i]
-    if (decl !~ /^#define/) {
-        rest = decl
-        sub(/^[^(]*\(/, "", rest)
-        sub(/\).*/, "", rest)
-        n = split(rest, list, ",")
+    rest = decls[b]
+    while (match(rest, /\([^()]*\)/)) {
+        n = split(substr(rest, RSTART + 1, RLENGTH - 2), list, ",")
         for (i = 1; i <= n; i++) {
             sub(/.*[ *]/, "", list[i])
             param[list[i]] = 1
         }
+        rest = substr(rest, 1, RSTART - 1) substr(rest, RSTART + RLENGTH)
     }
-    head(out, name, roff(summary))
+    page_head(out, first[b], names[b], roff(summary[b]))
     print ".SH SYNOPSIS\n.nf\n.B #include <bcr.h>\n.PP" > out
-    rest = decl
+    rest = decls[b]
     gsub(/\\/, "\\e", rest)
-    print ".B " rest > out
+    n = split(rest, list, "\n")
+    for (i = 1; i < n; i++) print ".B " list[i] > out
     print ".fi\n.PP\nCompile and link with the output of \\fBpkg\\-config \\-\\-cflags \\-\\-libs bcr\\fR." > out
-    for (i = 1; i in label; i++) {
+    for (i = 1; i <= labels; i++) {
         k = label[i]
-        if (text[k] != "") {
+        if (k == "Errors") errors_of(b, out)
+        else if (k == "Source") source_of(b, out)
+        else if (text_for(b, k) != "") {
             print ".SH " heading[k] > out
-            paragraphs(text[k], out)
+            paragraphs(text_for(b, k), out)
         }
-        if (k != "Returns" || text[k] ~ /no failure/) continue
-        print ".SH ERRORS" > out
-        for (n = 1; n <= errors; n++) {
-            gsub(/  +/, " ", error_text[n])
-            print ".TP\n.B " error_name[n] > out
-            print sentences(roff(capital(error_text[n]))) > out
-        }
-        common = (name == "bcr_init") ? "" : "\\fBbcrE_NOINIT\\fR before \\fBbcr_init\\fR(3), "
-        if (errors == 0 && match(text[k], /(as|those of) bcr_[a-z0-9]+/)) {
-            rest = substr(text[k], RSTART, RLENGTH)
-            sub(/.* /, "", rest)
-            print "Those of \\fB" rest "\\fR(3)." > out
-        }
-        if (errors > 0) print ".PP" > out
-        print "As in every routine: " common "\\fBbcrE_FORK\\fR in the child of a fork," > out
-        print "\\fBbcrE_INTERNAL\\fR if the cell's memory is corrupt." > out
-        print "Unless said otherwise a call that fails changes nothing." > out
     }
-    print ".SH \"SEE ALSO\"" > out
-    see = ""
-    rest = ""
-    for (i = 1; i in label; i++) rest = rest " " text[label[i]]
-    for (n = 1; n <= errors; n++) rest = rest " " error_text[n]
-    rest = rest " " decl
-    while (match(rest, /bcr_[A-Za-z0-9_]+/)) {
-        item = substr(rest, RSTART, RLENGTH)
-        rest = substr(rest, RSTART + RLENGTH)
-        if (item == name || (item in seen) || !is_routine(item)) continue
-        seen[item] = 1
-        see = see ".BR \\%" item " (3),\n"
-    }
-    print see ".BR bcr_errors (3),\n.BR bcr (7)" > out
+    see_also(b, out)
     close(out)
-}
-
-# Names with these endings or capitals are globals, constants and flags, which bcr(7) explains.
-function is_routine(s)
-{
-    if (s ~ /[A-Z]/ || s ~ /^bcr_op_/) return 0
-    return s !~ /^bcr_(cce|enlistor|cceord|archtype|errno|inorder|user_ca|errors|reliable|timeout|handlers|gc|implemented)$/
 }
 
 function errors_page(    out, i, g, n, list, k)
 {
+    for (i in param) delete param[i]
     out = outdir "/bcr_errors.3"
-    head(out, "bcr_errors", "the values of bcr_errno")
+    page_head(out, "bcr_errors", "bcr_errors", "the values of bcr_errno")
     print ".SH SYNOPSIS\n.nf\n.B #include <bcr.h>\n.fi" > out
     print ".SH DESCRIPTION" > out
     print "A routine of BCR that fails sets \\fBbcr_errno\\fR to one of these codes." > out
@@ -271,6 +446,34 @@ function errors_page(    out, i, g, n, list, k)
         print (n == 0) ? "Any routine that needs a CCE." : "Named in" > out
         for (k = 1; k <= n; k++) print ".BR \\%" list[k] " (3)" (k < n ? "," : ".") > out
     }
-    print ".SH \"SEE ALSO\"\n.BR bcr_strerror (3),\n.BR bcr_rgerror (3),\n.BR bcr (7)" > out
+    print ".SH \"SEE ALSO\"\n.BR bcr_strerror (3),\n.BR bcr_rgerror (3),\n.BR bcr_init (3)\nfor the flag of this name,\n.BR bcr (7)" > out
+    close(out)
+}
+
+# A header's head: paragraphs, and what is indented or drawn as it stands.
+function header_page(what,    out, n, line, i, prose, code)
+{
+    for (i in param) delete param[i]
+    out = outdir "/bcr_" what ".3"
+    page_head(out, "bcr_" what, "bcr_" what, roff(head_summary[what]))
+    print ".SH SYNOPSIS\n.nf\n.B #include <bcr/" what ".h>\n.fi\n.SH DESCRIPTION" > out
+    n = split(head_text[what], line, "\n")
+    prose = code = ""
+    for (i = 1; i <= n + 1; i++) {
+        if (i <= n && line[i] != "" && line[i] !~ /^ /) {
+            if (code != "") { verbatim(code, out); print ".PP" > out; code = "" }
+            prose = prose " " line[i]
+            continue
+        }
+        if (prose != "") { paragraphs(prose, out); prose = "" ; print (line[i] == "" && line[i + 1] ~ /^[^ ]/) ? ".PP" : ".sp" > out }
+        if (i <= n && (line[i] != "" || code != "")) code = code line[i] "\n"
+    }
+    sub(/\n+$/, "\n", code)
+    if (code != "") verbatim(code, out)
+    if (head_code[what] != "") {
+        print ".SH DECLARATIONS" > out
+        verbatim(head_code[what], out)
+    }
+    print ".SH \"SEE ALSO\"\n.BR bcr_copyfm (3),\n.BR bcr_descshow (3),\n.BR bcr (7)" > out
     close(out)
 }

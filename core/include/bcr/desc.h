@@ -5,21 +5,22 @@
  * The macros give the ints of an ordinary descriptor (<bcr/types.h>), all constant, so they stand
  * in the initializer of an int array:
  *
- *     struct sample { char tag; double at[3]; int id; int owner; };
+ *     struct sample { char tag; double at[3]; int id; bcr_cce_id owner; };
  *
  *     static const int sample_desc[] = {
  *         bcrD_STRUCT(struct sample, (CHAR, tag), (DOUBLE, at), (INT, id), (CCE, owner))};
  *
  *     bcr_copyto(sample_desc, 100, rgid, 0, samples, sizeof samples);
  *
- *  bcrD_STRUCT(type, members...)  the list of triples for one struct: 1 to 32 members, each in parentheses,
- *          in any order and as many of them as are to be copied.  An array is copied whole.  One struct after
- *          the other, as in an array of them, is the list repeated.
- *      (T, member)                 items of the atomic type bcrT_T: CHAR SHORT INT LONG LONGLONG FLOAT DOUBLE
- *                                  CCE.  It has to be the type that the member is declared with (char for
- *                                  CHAR of any signedness, int for CCE); nothing checks that.
- *      (NEST, member, type, skip)  structs of this type, whose own list stands in the same array, `skip`
- *                                  triples behind the end of this list.
+ *  bcrD_STRUCT(type, members...)  the list of triples for one struct: 1 to 32 members, each in
+ *          parentheses, in any order and as many of them as are to be copied. An array is copied
+ *          whole. One struct after the other, as in an array of them, is the list repeated.
+ *      (T, member)                 items of the atomic type bcrT_T: CHAR SHORT INT LONG LONGLONG FLOAT
+ *                                  DOUBLE CCE. It has to be the type that the member is declared with
+ *                                  (char for CHAR of any signedness, bcr_cce_id for CCE); nothing
+ *                                  checks that.
+ *      (NEST, member, type, skip)  structs of this type, whose own list stands in the same array,
+ *                                  `skip` triples behind the end of this list.
  *  bcrD_TRIPLES(n)                the length in triples of a bcrD_STRUCT of n members, for skip.
  *  bcrD_ITEMS(T, n)               a list of n items of one atomic type.
  *
@@ -34,8 +35,8 @@
  *
  * bcr_descshow prints what came of it.
  *
- * How it is done.  Each member is one triple, whose adjust leads from the end of the member before it to its own
- * offset; a last triple that copies nothing leads to the end of the struct. */
+ * How it is done. Each member is one triple, whose adjust leads from the end of the member before it
+ * to its own offset; a last triple that copies nothing leads to the end of the struct. */
 #ifndef BCR_DESC_H
 #define BCR_DESC_H
 

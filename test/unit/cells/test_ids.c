@@ -22,7 +22,7 @@ static int used_by(const struct bcri_ctx *ctx)
 TEST(IDs_that_are_held_at_once_are_all_different)
 {
     enum { COUNT = 1500 };
-    static void **ids[COUNT];
+    static bcr_region ids[COUNT];
     begin();
     grow(0, 0, COUNT * 64);
     for (int round = 0; round < 3; round++) {
@@ -41,7 +41,7 @@ TEST(a_get_that_ends_without_a_region_ends_its_ID)
     begin();
     const int cell = grow(3, 4, 1024);
     for (int listed = 0; listed < 2; listed++) {
-        void **read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
+        bcr_region read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
         for (int msec = 0; msec < 2; msec++) {
             FAILS_NULL(bcr_deq(bcr_cce, cell, msec), bcrE_TIMEOUT);
             FAILS_NULL(bcr_read(bcr_cce, cell, msec), bcrE_TIMEOUT);
@@ -65,7 +65,7 @@ TEST(a_request_that_is_freed_or_withdrawn_ends_its_ID)
     const int cell = grow(2, 4, 1024);
     for (int read = 0; read < 2; read++)
         for (int failfree = 0; failfree < 3; failfree++) {
-            void **ids[6];
+            bcr_region ids[6];
             for (int i = 0; i < 6; i++)
                 ids[i] = bcr_get(!read, bcr_cce, cell, bcr_PENDING);
             CHECK_INT(used_by(one), 6);
@@ -83,8 +83,8 @@ TEST(a_request_that_was_served_and_is_freed_ends_its_ID)
     begin();
     const int cell = grow(1, 8, 1024);
     for (int listed = 0; listed < 2; listed++) {
-        void **read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
-        void **id = bcr_deq(bcr_cce, cell, bcr_PENDING);
+        bcr_region read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
+        bcr_region id = bcr_deq(bcr_cce, cell, bcr_PENDING);
         as(two);
         CHECK_INT(bcr_enq(number(1), one_of_two, cell, bcr_FREE), 0);
         CHECK_INT(used_by(two), 0);
@@ -106,7 +106,7 @@ TEST(a_request_that_fails_ends_its_ID)
     as(holder);
     CHECK(bcr_acqwl(name(holder, one), cell, 0) != NULL);
     as(two);
-    void **ids[6];
+    bcr_region ids[6];
     for (int i = 0; i < 6; i++)
         ids[i] = bcr_get(i % 2, one_of_two, cell, bcr_PENDING);
     leave(holder);
@@ -139,7 +139,7 @@ TEST(a_put_ends_the_ID_that_it_gives_away_and_no_other)
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_write(number(2), bcr_cce, cell, bcr_FREE), 0); /* replaces */
     CHECK_INT(used_by(one), 0);
-    void **kept = number(3);
+    bcr_region kept = number(3);
     CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
     CHECK_INT(bcr_write(kept, bcr_cce, cell, bcr_NOFREE), 0);
     const int cells[] = {bcr_cce, cell, bcr_cce, cell + 1, bcr_cce, cell + 2};
@@ -169,7 +169,7 @@ TEST(a_put_that_waits_for_room_ends_its_request)
     CHECK_INT(used_by(two), 0);
     as(two);
     CHECK_INT(bcr_putwait(1), 0);
-    void **kept = number(3);
+    bcr_region kept = number(3);
     FAILS(bcr_enq(kept, one_of_two, cell, bcr_FREE), bcrE_FULL);
     FAILS(bcr_enq(kept, one_of_two, cell, bcr_NOFREE), bcrE_FULL);
     CHECK_INT(used_by(two), 1);
@@ -194,9 +194,9 @@ TEST(a_write_lock_without_memory_for_its_copy_ends_its_ID)
     while (bcr_rgalloc(1, 0) != NULL)
         continue;
     const int before = used_by(two);
-    void **lock = bcr_acqwl(one_of_two, cell, bcr_PENDING);
+    bcr_region lock = bcr_acqwl(one_of_two, cell, bcr_PENDING);
     as(one);
-    void **kept = number(1);
+    bcr_region kept = number(1);
     CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
     as(two);
     FAILS(bcr_rgwait(lock, 0, 0), bcrE_NOMEM);
@@ -212,7 +212,7 @@ TEST(what_makes_or_copies_a_region_and_fails_ends_its_ID)
     begin();
     FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM); /* no area */
     const int cell = grow(1, 2, 64);
-    void **rgid = number(1);
+    bcr_region rgid = number(1);
     FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     FAILS(bcr_rgmod(rgid), bcrE_NOMEM);

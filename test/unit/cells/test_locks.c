@@ -559,10 +559,10 @@ TEST(a_region_given_back_does_not_outdate_the_lock_owner)
             as(poor);
             eat_memory();
             const int owner = name(poor, one);
-            void **read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
-            void **lock = bcr_acqwl(owner, cell, bcr_PENDING);
+            bcr_region read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
+            bcr_region lock = bcr_acqwl(owner, cell, bcr_PENDING);
             as(one);
-            void **kept = number(1);
+            bcr_region kept = number(1);
             CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
             CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
             as(holder);
@@ -597,7 +597,7 @@ TEST(a_queue_longer_than_the_ring_does_not_outdate_the_lock_owner_when_it_moves_
         CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
     as(holder);
     for (int i = 0; i < QUEUED; i++) {
-        void **lock = bcr_acqwl(name(holder, one), cell, 0);
+        bcr_region lock = bcr_acqwl(name(holder, one), cell, 0);
         CHECK_INT(peek(lock), i);
         if (i != 2)
             CHECK_INT(bcr_rgfree(lock), 0);

@@ -55,7 +55,7 @@ TEST(no_put_passes_a_served_waiter_when_tickets_wrap)
         for (uint64_t before = 0; before < 6; before++) {
             begin();
             const int cell = cell_after(ends[i] - before);
-            void **ids[4];
+            bcr_region ids[4];
             as(two);
             for (int k = 0; k < 4; k++)
                 ids[k] = bcr_deq(one_of_two, cell, bcr_PENDING);
@@ -82,7 +82,7 @@ TEST(what_was_handed_to_a_dead_CCE_is_in_its_old_order_when_the_count_of_answers
         begin();
         const int cell = cell_after(0);
         bcri_store(&place_of(cell)->cell->c.sub, UINT32_MAX - before);
-        void **read = bcr_read(bcr_cce, cell, bcr_PENDING);
+        bcr_region read = bcr_read(bcr_cce, cell, bcr_PENDING);
         struct bcri_ctx *dead = join();
         as(dead);
         for (int i = 0; i < 4; i++)
@@ -156,7 +156,7 @@ TEST(others_see_areas_come_and_go_when_their_owners_version_wraps)
         CHECK_INT(take(bcr_cce, cell), round);
         CHECK_INT(bcr_cafree(cell), 0);
         as(two);
-        void **rgid = number(77);
+        bcr_region rgid = number(77);
         FAILS(bcr_enq(rgid, one_of_two, cell, bcr_FREE), bcrE_NOCELL);
         CHECK_INT(value_of(rgid), 77);
         as(one);
