@@ -106,13 +106,13 @@ size_t bcri_control_encode(const struct bcri_control *message, uint8_t *out, siz
     struct writer writer = {.out = out, .capacity = capacity};
     msgpack_packer packer;
     msgpack_packer_init(&packer, &writer, writer_write);
-    msgpack_pack_map(&packer, 2 + (size_t)__builtin_popcount(message->present));
+    msgpack_pack_map(&packer, 2 + (size_t)__builtin_popcountll(message->present));
     pack_string(&packer, "v", 1);
     msgpack_pack_uint32(&packer, BCRI_CONTROL_VERSION);
     pack_string(&packer, "t", 1);
     pack_string(&packer, type->name, strlen(type->name));
     for (unsigned key = 0; key < BCRI_KEY_COUNT; key++) {
-        if ((message->present & (UINT32_C(1) << key)) == 0)
+        if ((message->present & BCRI_KEY_BIT(key)) == 0)
             continue;
         const struct bcri_control_key_row *row = &bcri_control_keys[key];
         pack_string(&packer, row->name, strlen(row->name));

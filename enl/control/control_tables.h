@@ -16,7 +16,7 @@ struct bcri_control_key_row {
 
 struct bcri_control_type_row {
     const char *name;
-    uint32_t required, allowed; /* sets of keys */
+    uint64_t required, allowed; /* sets of keys */
     unsigned fds;
 };
 

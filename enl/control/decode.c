@@ -261,11 +261,11 @@ static const char *read_entry(struct cursor *cursor, struct reading *reading)
         return skip(cursor) ? NULL : "an unknown key's value is cut off";
     struct item item = take(cursor);
     const struct bcri_control_key_row *row = &bcri_control_keys[key];
-    if ((message->present & (UINT32_C(1) << key)) != 0)
+    if ((message->present & BCRI_KEY_BIT(key)) != 0)
         return "a key is there twice";
     if (!store(&item, row, (char *)message + row->offset))
         return "a value is cut off, of the wrong type, or out of range";
-    message->present |= UINT32_C(1) << key;
+    message->present |= BCRI_KEY_BIT(key);
     return NULL;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Control messages: what a CCE and its daemon, or a command and a daemon, say to each other.
  *
- * A message is one record of an AF_UNIX SOCK_SEQPACKET socket: a msgpack map from short names to
+ * A message is one record of an AF_UNIX SOCK_SEQPACKET socket, or a frame in a pipe between daemons
+ * (frames.h): a msgpack map from short names to
  * values, with "v" (the protocol's version) and "t" (the message's type) in it, and descriptors
  * beside it where the type says so. Every request carries an "id", and is answered by one message
  * with that id. pages_back, fd_ring, segment_freed and blocked_by are not requests and have no
@@ -63,6 +64,14 @@
  * (enl/client/marker.c). */
 #define BCRI_ENL_NOTE "BCR enl"
 
+/* A test may add keys, more than there are yet. */
+#ifdef BCRI_CONTROL_TEST_HEADER
+#include BCRI_CONTROL_TEST_HEADER
+#else
+#define BCRI_CONTROL_TEST_KEYS(X)
+#define BCRI_CONTROL_TEST_TYPES(X)
+#endif
+
 /* X(key, KIND, limit): the limit is a number's largest value, or a string's largest length. */
 #define BCRI_CONTROL_KEYS(X)              \
     X(id, U32, UINT32_MAX)                \
@@ -87,7 +96,8 @@
     X(data, BIN, BCRI_BIRTH_BYTES_MAX)    \
     X(cell, U64, BCRI_REF_MASK)           \
     X(pid, U32, INT32_MAX)                \
-    X(state, U32, 255)
+    X(state, U32, 255)                    \
+    BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
 #define BCRI_CONTROL_TYPES(X)                                                                             \
@@ -108,7 +118,8 @@
     X(audit, K(id), 0, 0)                                                                                 \
     X(finding, K(id) | K(text), 0, 0)                                                                     \
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)             \
-    X(reply, K(id) | K(status), K(text) | K(seg) | K(cell) | K(rings), 2)
+    X(reply, K(id) | K(status), K(text) | K(seg) | K(cell) | K(rings), 2)                                 \
+    BCRI_CONTROL_TEST_TYPES(X)
 
 /* The state in a row: a bcri_cce_state, or this if the CCE lives and is stopped. */
 enum { BCRI_ROW_STOPPED = 100 };
@@ -142,15 +153,16 @@ struct bcri_view {
  * initializers, and BCRI_HAS(id) | BCRI_HAS(status) in `present`. */
 struct bcri_control {
     enum bcri_control_type type;
-    uint32_t present;
+    uint64_t present;
 #define BCRI_CONTROL_FIELD(key, kind, limit) BCRI_FIELD_##kind key;
     BCRI_CONTROL_KEYS(BCRI_CONTROL_FIELD)
 #undef BCRI_CONTROL_FIELD
 };
 
-#define BCRI_HAS(key) (UINT32_C(1) << BCRI_KEY_##key)
+#define BCRI_KEY_BIT(key) (UINT64_C(1) << (key))
+#define BCRI_HAS(key)     BCRI_KEY_BIT(BCRI_KEY_##key)
 
-_Static_assert(BCRI_KEY_COUNT <= 32, "the set of keys is a 32-bit word");
+_Static_assert(BCRI_KEY_COUNT <= 64, "the set of keys is a 64-bit word");
 
 struct bcri_view bcri_view_of(const char *string);
 /* Copies a view into `out` with a NUL; false (and "") if it has no room. */
