@@ -5,7 +5,7 @@
 
 #include "bcr/error.h"
 #include "bcri/cell.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 int bcri_access(const struct bcri_resolved *resolved, enum bcri_use use)
 {

@@ -10,8 +10,8 @@
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/lookup.h"
 #include "bcri/queue.h"
-#include "bcri/resolved.h"
 #include "bcri/self.h"
 
 int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)

@@ -13,10 +13,10 @@
 #include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/lookup.h"
 #include "bcri/put.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
-#include "bcri/resolved.h"
 #include "bcri/result.h"
 
 #define RING_LOG2 3u

@@ -16,8 +16,8 @@
 #include "bcri/descriptor.h"
 #include "bcri/ids.h"
 #include "bcri/journal.h"
+#include "bcri/lookup.h"
 #include "bcri/queue.h"
-#include "bcri/resolved.h"
 #include "bcri/self.h"
 #include "bcri/tx.h"
 

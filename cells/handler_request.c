@@ -5,7 +5,7 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/hooks.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 #include "bcri/watermark.h"
 
 #define REQUESTS struct bcri_requests_shm

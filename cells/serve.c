@@ -16,10 +16,10 @@
 #include "bcri/cell.h"
 #include "bcri/detached.h"
 #include "bcri/journal.h"
+#include "bcri/lookup.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
-#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/slot.h"
 

@@ -7,8 +7,8 @@
 #include "bcr/error.h"
 #include "bcri/cell.h"
 #include "bcri/journal.h"
+#include "bcri/lookup.h"
 #include "bcri/queue.h"
-#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/tx.h"
 

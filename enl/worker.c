@@ -14,9 +14,9 @@
 #include "bcri/cell0.h"
 #include "bcri/clock.h"
 #include "bcri/heap.h"
+#include "bcri/lookup.h"
 #include "bcri/reclaim.h"
 #include "bcri/repair.h"
-#include "bcri/resolved.h"
 
 /* How long enl waits for the thread to end. The thread itself waits for nobody, unless shared
  * memory is corrupt. */

@@ -13,9 +13,9 @@
 #include "bcri/cell.h"
 #include "bcri/heap.h"
 #include "bcri/journal.h"
+#include "bcri/lookup.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
-#include "bcri/resolved.h"
 #include "bcri/slot.h"
 #include "bcri/validate.h"
 

@@ -16,9 +16,9 @@
 #include "bcri/handler_request.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/lookup.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
-#include "bcri/resolved.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal of a dead CCE: repair.h. The phases are explained at the operations (put.c, get.c, request.c, tx.h, region.h); here is the other half.
+/* The journal of a dead CCE: repair.h. The phases are explained at the operations (put.c, get.c,
+ * request.c, tx.h, region.h); here is the other half.
  *
  * The daemon waits for no CCE (lock.h, Parking). So this may end before it is done, and begins
  * again at its first step. Each step is right whichever of the later ones were begun before:
@@ -38,10 +39,10 @@
 #include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/lookup.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/request.h"
-#include "bcri/resolved.h"
 #include "bcri/serve.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"

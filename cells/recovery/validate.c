@@ -6,9 +6,9 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"
+#include "bcri/lookup.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
-#include "bcri/resolved.h"
 #include "bcri/slot.h"
 
 /* Whether `bytes` bytes lie at `ref`: 0; bcrE_NOMEM: they cannot be mapped; bcrE_INTERNAL: they do

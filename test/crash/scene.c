@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "bcri/clock.h"
+#include "bcri/lookup.h"
 #include "bcri/putwait.h"
 #include "bcri/request.h"
-#include "bcri/resolved.h"
 #include "bcri/result.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Killed while it puts: the region is in the cell, or handed on, or it never was there. */
 #include "bcri/cell.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 #include "bcri/self.h"
 #include "scene.h"
 

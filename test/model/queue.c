@@ -3,8 +3,8 @@
 #include "queue.h"
 
 #include "bcri/cell.h"
+#include "bcri/lookup.h"
 #include "bcri/region.h"
-#include "bcri/resolved.h"
 #include "check.h"
 
 struct values {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells' memory in its next use: cells/area.c, cells/resolved.c, core/memory/host_pages.c. A cell has a header, and a ring elsewhere, of which one
+/* Cells' memory in its next use: cells/area.c, cells/lookup.c, core/memory/host_pages.c. A cell has a header, and a ring elsewhere, of which one
  * entry stands here. PUTTER and WAITER have looked it up; the owner gives it back meanwhile, and header and ring serve two others,
  * each something else. WAITER waits by ticket: it reads the entry without a lock, and marks it as that of a sleeper under one.
  *

@@ -3,7 +3,7 @@
 #ifndef BCRI_ACCESS_H
 #define BCRI_ACCESS_H
 
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 /* 0 or bcrE_ACCESS. */
 enum bcri_use { BCRI_USE_ADD, BCRI_USE_TAKE, BCRI_USE_LOCK };

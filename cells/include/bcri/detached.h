@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 /* Drops, one by one, the regions that the `detached` fields in the journal of CCE `index` name.
  * That CCE holds the cell's locks. */

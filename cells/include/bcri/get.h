@@ -3,8 +3,8 @@
 #ifndef BCRI_GET_H
 #define BCRI_GET_H
 
+#include "bcri/lookup.h"
 #include "bcri/request.h"
-#include "bcri/resolved.h"
 #include "bcri/tiers.h"
 
 /* A get that the fast tier has not done. */

@@ -52,7 +52,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 #include "bcri/tx.h"
 #include "bcri/watermark.h"
 

@@ -3,7 +3,7 @@
 #ifndef BCRI_PUT_H
 #define BCRI_PUT_H
 
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 #include "bcri/tiers.h"
 
 /* A put that the fast tier has not done, or that never went through the fast tier. */

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 #include "bcri/slot.h"
 

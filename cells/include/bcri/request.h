@@ -8,7 +8,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 enum bcri_want { BCRI_WANT_TAKE, BCRI_WANT_READ, BCRI_WANT_LOCK };
 #define BCRI_REQUEST_WRITE 0x80u /* beside it, for a put that waits: it replaces */

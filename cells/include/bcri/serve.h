@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
+#include "bcri/lookup.h"
 #include "bcri/request.h"
-#include "bcri/resolved.h"
 #include "bcri/slot.h"
 
 void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved);

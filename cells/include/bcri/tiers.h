@@ -7,7 +7,7 @@
 #define BCRI_TIERS_H
 
 #include "bcri/cell.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 /* What a call holds when the fast tier hands it to the resume tier. */
 enum bcri_held {

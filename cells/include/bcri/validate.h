@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "bcri/cell.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 /* Looks at the area at `ref`: whether all of it and its cells lie within their segments; its
  * generation is `*gen_out`. 0; bcrE_NOCELL: there is no area there (any more); bcrE_NOMEM: it

@@ -6,8 +6,8 @@
 
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
+#include "bcri/lookup.h"
 #include "bcri/record.h"
-#include "bcri/resolved.h"
 
 /* Remembers that this CCE takes write locks. Stores only once, since all CCEs have the line in
  * their caches. */

@@ -33,7 +33,7 @@
  * test/spin/lock.pml.
  *
  * Waiters for a count word (region.h), or for anything else that a CCE has while it changes it (an
- * odd version, cells/resolved.c), do the same: they use the one loop (wait_loop.h) and sleep on the
+ * odd version, cells/lookup.c), do the same: they use the one loop (wait_loop.h) and sleep on the
  * holder. */
 #ifndef BCRI_LOCK_H
 #define BCRI_LOCK_H

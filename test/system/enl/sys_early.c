@@ -28,7 +28,7 @@
 
 #include "bcri/archtype.h"
 #include "bcri/channel.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 #include "bcri/self.h"
 #include "bcri/signature.h"
 #include "early.h"

@@ -24,7 +24,7 @@
 
 #include "bcri/journal.h"
 #include "bcri/lock.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 #include "bcri/self.h"
 
 enum { CELL = 1, NAMES };

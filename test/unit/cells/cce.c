@@ -10,7 +10,7 @@
 
 #include "bcri/audit.h"
 #include "bcri/cell.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "bcri/clock.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 static bcr_region full_for(bcr_region rgid, bcr_cce_id cce, int cell)
 {

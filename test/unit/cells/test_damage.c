@@ -2,10 +2,10 @@
 /* Shared memory that a wild write has made corrupt. Each word of the structures that lead somewhere
  * is overwritten, one at a time, through a mapping of the test's own, with what strays write:
  * nothing, everything, a little more or less, a reference to the end of a segment and to beyond it,
- * into another, to one that was never there. Then the routines are called that meet it, the dead are
- * repaired, and the audit is run, each in a process of its own, which must end. A CCE that meets it
- * ends itself, or crashes; the daemon does neither, also where a CCE has ended itself in the midst
- * of it. */
+ * into another, to one that was never there. Then the routines are called that meet it, the dead
+ * are repaired, and the audit is run, each in a process of its own, which must end. A CCE that
+ * meets it ends itself, or crashes; the daemon does neither, also where a CCE has ended itself in
+ * the midst of it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,10 +14,10 @@
 #include "bcri/audit.h"
 #include "bcri/cell.h"
 #include "bcri/heap.h"
+#include "bcri/lookup.h"
 #include "bcri/reclaim.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
-#include "bcri/resolved.h"
 #include "bcri/segment.h"
 #include "bcri/tx.h"
 #include "cce.h"

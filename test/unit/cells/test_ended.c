@@ -10,9 +10,9 @@
 #include "bcri/cell.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/lookup.h"
 #include "bcri/repair.h"
 #include "bcri/request.h"
-#include "bcri/resolved.h"
 
 /* Every routine that names a CCE says so, and the caller keeps what it holds. */
 static void all_say_dead(bcr_cce_id cce, int cell)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bcri/cell.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 static struct bcri_ctx *holder;
 static uint32_t its_pid;

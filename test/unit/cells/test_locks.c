@@ -6,7 +6,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/clock.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 TEST(the_write_lock_keeps_everybody_out_until_the_region_is_back)
 {

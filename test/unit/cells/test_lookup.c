@@ -11,8 +11,8 @@
 #include "bcri/audit.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/lookup.h"
 #include "bcri/reclaim.h"
-#include "bcri/resolved.h"
 #include "bcri/self.h"
 #include "cce.h"
 

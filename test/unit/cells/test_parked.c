@@ -7,9 +7,9 @@
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/lock.h"
+#include "bcri/lookup.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
-#include "bcri/resolved.h"
 
 static struct bcri_ctx *enl, *holder, *dead;
 static int cell;

@@ -12,7 +12,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/lock.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 enum { SLEEPERS = 5 };
 
@@ -49,7 +49,8 @@ static bool is_asleep(int tid)
     return length != 0 && strrchr(text, ')')[2] == 'S';
 }
 
-/* A cell with a region for each of them, all of whom sleep until `holder` releases its head lock. */
+/* A cell with a region for each of them, all of whom sleep until `holder` releases its head
+ * lock. */
 static _Atomic uint32_t *begin_asleep(struct bcri_ctx *holder, int *cell_out)
 {
     struct bcri_resolved *resolved;

@@ -8,7 +8,7 @@
 
 #include "bcri/cell.h"
 #include "bcri/lock.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 static struct bcri_ctx *three;
 static int one_of_three, cell;

@@ -10,7 +10,7 @@
 #include "bcri/heap.h"
 #include "bcri/heap_fast.h"
 #include "bcri/lock.h"
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 static struct bcri_resolved *place_of(int cell)
 {

@@ -82,7 +82,7 @@ change "the kinds of a transaction's stores" cells/include/bcri/tx.h 's/BCRI_RED
 fresh
 sed -i '1a /* struct bcri_comment_shm { uint32_t field; }; */' "$scratch/tree/core/include/bcri/record.h"
 sed -i 's|^    bool own;|&\n    int one_more;|; s/<= 128, "a place/<= 256, "a place/' \
-    "$scratch/tree/cells/include/bcri/resolved.h"
+    "$scratch/tree/cells/include/bcri/lookup.h"
 after=$(signature)
 if [ "$after" != "$before" ]; then
     echo "a comment and a private struct: wanted $before, got $after"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Resolved cells: where a cell lies, as far as this process has found out. */
-#ifndef BCRI_RESOLVED_H
-#define BCRI_RESOLVED_H
+/* Finding cells: where a cell lies, as far as this process has found out. */
+#ifndef BCRI_LOOKUP_H
+#define BCRI_LOOKUP_H
 
 #include <assert.h>
 #include <stdalign.h>
@@ -16,7 +16,7 @@
 #include "bcri/ctx.h"
 #include "bcri/ref.h"
 
-/* Where a cell lies, as this process knows it (resolved.c). Borrowed until the next lookup. The
+/* Where a cell lies, as this process knows it (lookup.c). Borrowed until the next lookup. The
  * fast paths read only its first line. */
 struct bcri_resolved {
     uint64_t key;                       /* CCE and number, see bcri_resolved_key */
@@ -89,35 +89,36 @@ static inline struct bcri_resolved *bcri_resolved_entry(struct bcri_ctx *ctx, ui
 /* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM
  * (cannot be mapped). A public routine makes the key first and keeps no halves of it: a load of a
  * whole word that was stored in halves waits for all stores before it. */
-int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **place_out);
-static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **place_out)
+int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **resolved_out);
+static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key,
+                                         struct bcri_resolved **resolved_out)
 {
     if (bcri_likely(ctx->cells != NULL)) {
         struct bcri_resolved *resolved = bcri_resolved_entry(ctx, key);
         if (bcri_likely(resolved->key == key &&
                         resolved->version == bcri_load_acquire(resolved->version_at))) {
-            *place_out = resolved;
+            *resolved_out = resolved;
             return 0;
         }
     }
-    return bcri_resolved_find_slow(ctx, key, place_out);
+    return bcri_resolved_find_slow(ctx, key, resolved_out);
 }
 /* The same for a call with `msec`, as in the public calls. bcrE_TIMEOUT: time is up, and the owner
  * was stopped while it changed its cells. */
 int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
-                                   struct bcri_resolved **place_out);
+                                   struct bcri_resolved **resolved_out);
 static inline int bcri_resolved_find_within(struct bcri_ctx *ctx, uint64_t key, int msec,
-                                            struct bcri_resolved **place_out)
+                                            struct bcri_resolved **resolved_out)
 {
     if (bcri_likely(ctx->cells != NULL)) {
         struct bcri_resolved *resolved = bcri_resolved_entry(ctx, key);
         if (bcri_likely(resolved->key == key &&
                         resolved->version == bcri_load_acquire(resolved->version_at))) {
-            *place_out = resolved;
+            *resolved_out = resolved;
             return 0;
         }
     }
-    return bcri_resolved_find_slow_within(ctx, key, msec, place_out);
+    return bcri_resolved_find_slow_within(ctx, key, msec, resolved_out);
 }
 /* Whether `resolved`, an entry of the table or NULL, belongs to this key and is what a lookup would
  * find now. */
@@ -137,18 +138,18 @@ static inline struct bcri_resolved *bcri_resolved_cached(struct bcri_ctx *ctx, s
     return bcri_resolved_is(resolved, key) ? resolved : NULL;
 }
 static inline int bcri_resolved_find(struct bcri_ctx *ctx, bcr_cce_id cce, int number,
-                                     struct bcri_resolved **place_out)
+                                     struct bcri_resolved **resolved_out)
 {
-    return bcri_resolved_find_key(ctx, bcri_resolved_key(cce, number), place_out);
+    return bcri_resolved_find_key(ctx, bcri_resolved_key(cce, number), resolved_out);
 }
 void bcri_resolved_forget(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
 /* Resolves a cell that is known by reference (service, repair). Returns 0; bcrE_NOMEM: it cannot be
  * mapped; bcrE_NOCELL: there is no cell there any more; for the daemon also bcrE_INTERNAL: it is
  * corrupt (corrupt.h). */
-int bcri_resolved_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *place_out);
+int bcri_resolved_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *resolved_out);
 /* The same for a reference that may itself be out of date: then bcrE_INTERNAL means that the cell
  * is corrupt or the reference is out of date. */
-int bcri_resolved_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *place_out);
+int bcri_resolved_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *resolved_out);
 /* The version of CCE `index`'s list of areas, once the owner is not changing the list (or is
  * dying). False, for the daemon only: it is parked (lock.h). */
 bool bcri_version_stable(struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t index,

@@ -6,7 +6,7 @@
  * load of a line that hardly ever changes. A resolved cell may still be out of date by the time its
  * cell is locked; then the cell's generation, compared under the lock, decides. What was a header
  * once is never anything but a header of the same kind, so the comparison is harmless. */
-#include "bcri/resolved.h"
+#include "bcri/lookup.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -72,8 +72,7 @@ bool bcri_version_stable(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
 }
 
 /* 0; bcrE_NOCELL, bcrE_NOMEM, bcrE_INTERNAL as bcri_area_look. */
-static int place_fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref,
-                      struct bcri_resolved *resolved)
+static int fill(struct bcri_ctx *ctx, bcri_ref area_ref, bcri_ref cell_ref, struct bcri_resolved *resolved)
 {
     uint32_t gen;
     struct bcri_area_shm *area;
@@ -121,7 +120,7 @@ int bcri_resolved_look(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_reso
     if (cell == NULL)
         return bcri_leads_nowhere(ctx, cell_ref) ? bcrE_INTERNAL : bcrE_NOMEM;
     bcri_ref area_ref = bcri_load(&cell->i.area);
-    return area_ref != BCRI_REF_NONE ? place_fill(ctx, area_ref, cell_ref, resolved) : bcrE_NOCELL;
+    return area_ref != BCRI_REF_NONE ? fill(ctx, area_ref, cell_ref, resolved) : bcrE_NOCELL;
 }
 
 int bcri_resolved_at(struct bcri_ctx *ctx, bcri_ref cell_ref, struct bcri_resolved *resolved)
@@ -147,7 +146,7 @@ static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
         before = area;
         uint32_t nth = number - area->base;
         if (nth < bcri_area_cells(area)) {
-            int error = place_fill(ctx, ref, bcri_area_cell(area, nth), resolved);
+            int error = fill(ctx, ref, bcri_area_cell(area, nth), resolved);
             return error != bcrE_NOCELL ? error : bcrE_INTERNAL;
         }
         ref = bcri_load_acquire(&area->next);
@@ -155,8 +154,8 @@ static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
     return bcrE_NOCELL;
 }
 
-static int place_search(struct bcri_ctx *ctx, int id, int number, uint64_t deadline_ns,
-                        struct bcri_resolved *resolved)
+static int search(struct bcri_ctx *ctx, int id, int number, uint64_t deadline_ns,
+                  struct bcri_resolved *resolved)
 {
     struct bcri_cce *cce = bcri_cce_lookup(ctx, id);
     if (cce == NULL)
@@ -254,13 +253,13 @@ static struct bcri_resolved *make_entry(struct bcri_ctx *ctx, uint64_t key)
     return bcri_resolved_entry(ctx, key);
 }
 
-int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **place_out)
+int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **resolved_out)
 {
-    return bcri_resolved_find_slow_within(ctx, key, -1, place_out); /* for ever */
+    return bcri_resolved_find_slow_within(ctx, key, -1, resolved_out); /* for ever */
 }
 
 int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
-                                   struct bcri_resolved **place_out)
+                                   struct bcri_resolved **resolved_out)
 {
     const bcr_cce_id cce = bcri_key_cce(key);
     const int number = (int)(uint32_t)key;
@@ -268,7 +267,7 @@ int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
     if (resolved == NULL)
         return bcrE_NOMEM;
     bcri_resolved_forget(ctx, resolved);
-    int error = place_search(ctx, cce, number, bcri_deadline_after(msec), resolved);
+    int error = search(ctx, cce, number, bcri_deadline_after(msec), resolved);
     if (error != 0)
         return error;
     resolved->cce = cce;
@@ -277,7 +276,7 @@ int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
     resolved->may_add = bcri_access(resolved, BCRI_USE_ADD) == 0;
     resolved->may_lock = bcri_access(resolved, BCRI_USE_LOCK) == 0;
     resolved->may_take = bcri_access(resolved, BCRI_USE_TAKE) == 0;
-    *place_out = resolved;
+    *resolved_out = resolved;
     return 0;
 }
 
