@@ -12,6 +12,7 @@
 #include "bcri/area.h"
 
 #include "bcr/error.h"
+#include "bcri/area_locks.h"
 #include "bcri/cell.h"
 #include "bcri/cell_fds.h"
 #include "bcri/heap.h"
@@ -19,11 +20,13 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/put_service.h"
 #include "bcri/queue.h"
 #include "bcri/segment.h"
-#include "bcri/serve.h"
+#include "bcri/service.h"
 #include "bcri/tx.h"
 #include "bcri/validate.h"
+#include "bcri/wait_lists.h"
 
 #include <limits.h>
 #include <stdlib.h>

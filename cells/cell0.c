@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bcr/error.h"
+#include "bcri/addition.h"
 #include "bcri/archtype.h"
 #include "bcri/bell.h"
 #include "bcri/cell.h"
@@ -15,9 +16,9 @@
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/put.h"
-#include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
+#include "bcri/service.h"
 
 #define RING_LOG2 3u
 

@@ -19,6 +19,7 @@
 #include "bcri/lookup.h"
 #include "bcri/queue.h"
 #include "bcri/self.h"
+#include "bcri/service.h"
 #include "bcri/tx.h"
 
 /* This CCE's descriptors, by cell. */

@@ -33,26 +33,30 @@
 #include "bcri/get.h"
 
 #include "bcr/error.h"
+#include "bcri/area_locks.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/enter.h"
 #include "bcri/handler_request.h"
+#include "bcri/hooks.h"
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/own.h"
+#include "bcri/put_service.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
-#include "bcri/request.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
-#include "bcri/serve.h"
+#include "bcri/service.h"
 #include "bcri/slot.h"
 #include "bcri/tiers.h"
 #include "bcri/trace.h"
 #include "bcri/tx.h"
 #include "bcri/wait.h"
+#include "bcri/wait_lists.h"
+#include "bcri/waiters.h"
 #include "bcri/write_lock.h"
 
 #define CELL struct bcri_cell_shm
@@ -383,16 +387,7 @@ static int join_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum 
     bcri_store(&slot->kind, bcri_request_kind(ctx, want));
     bcri_store(&slot->data, 0);
     bcri_tx_begin(ctx);
-    BCRI_TX64(ctx, slot_ref, SLOT, prev, last);
-    BCRI_TX64(ctx, slot_ref, SLOT, next, 0);
-    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LISTED, 0, resolved->ref));
-    if (last != 0)
-        BCRI_TX64(ctx, last, SLOT, next, slot_ref);
-    else
-        BCRI_TX64(ctx, resolved->ref, CELL, c.list_first, slot_ref);
-    BCRI_TX64(ctx, resolved->ref, CELL, c.list_last, slot_ref);
-    if (want != BCRI_WANT_READ)
-        BCRI_TX32(ctx, resolved->ref, CELL, c.takes, bcri_load(&resolved->cell->c.takes) + 1);
+    bcri_tx_list(ctx, resolved, slot_ref, last, want);
     bcri_tx_flags(ctx, resolved, (uint32_t)bcri_load(&resolved->cell->h.state) | BCRI_CELL_SLOW);
     bcri_tx_phase(ctx, 3);
     bcri_tx_request(ctx, resolved, due);

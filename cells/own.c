@@ -12,9 +12,9 @@
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/region.h"
-#include "bcri/request.h"
 #include "bcri/slot.h"
 #include "bcri/trace.h"
+#include "bcri/waiters.h"
 
 int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {

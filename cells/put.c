@@ -35,9 +35,11 @@
 #include "bcri/put.h"
 
 #include "bcr/error.h"
+#include "bcri/addition.h"
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/credits.h"
 #include "bcri/detached.h"
 #include "bcri/enter.h"
 #include "bcri/handler_request.h"
@@ -45,12 +47,13 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
-#include "bcri/putwait.h"
+#include "bcri/put_service.h"
+#include "bcri/put_waiters.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
-#include "bcri/serve.h"
+#include "bcri/service.h"
 #include "bcri/slot.h"
 #include "bcri/tiers.h"
 #include "bcri/trace.h"
@@ -170,29 +173,6 @@ static void look_for_marks(const struct bcri_resolved *resolved, uint64_t tail)
         if (bcri_entry_lap(bcri_load(bcri_ring_at(resolved, tail + i))) == BCRI_ENTRY_SLEEP)
             return;
     bcri_store(&resolved->cell->t.sleeps, 0);
-}
-
-int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region)
-{
-    int error = bcri_region_hold(ctx, region, 1);
-    if (error != 0)
-        return error;
-    bcri_step();
-    bcri_store(&ctx->journal->put_held, BCRI_HELD);
-    bcri_step();
-    bcri_count_committed(ctx);
-    return 0;
-}
-
-void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region)
-{
-    bcri_store(&ctx->journal->put_held, BCRI_HELD_DROPPING);
-    bcri_step();
-    bcri_region_drop(ctx, region);
-    bcri_step();
-    bcri_store(&ctx->journal->put_held, BCRI_HELD_DROPPED);
-    bcri_step();
-    bcri_count_committed(ctx);
 }
 
 /* BCRI_TRY_DONE if a put may go through the ring at `tail`. */

@@ -12,7 +12,7 @@
 #include "bcri/ids.h"
 #include "bcri/lookup.h"
 #include "bcri/put.h"
-#include "bcri/putwait.h"
+#include "bcri/put_waiters.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"

@@ -13,12 +13,12 @@
 #include "bcri/ids.h"
 #include "bcri/own.h"
 #include "bcri/region.h"
-#include "bcri/request.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 #include "bcri/trace.h"
 #include "bcri/wait.h"
+#include "bcri/waiters.h"
 
 /* The ID names the region before the region counts the ID: see drop.h. */
 static inline bcr_region name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct bcri_region_shm *region,

@@ -9,11 +9,11 @@
 #include "bcri/drop.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
-#include "bcri/request.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 #include "bcri/wait.h"
+#include "bcri/waiters.h"
 
 /* Whether the ID is a write lock that bcr_rgwaitm found ready. The program can read its region, but
  * only bcr_rgwait makes the private copy, since only that can return that there is no memory for

@@ -8,8 +8,8 @@
 #include "bcri/handler_request.h"
 #include "bcri/journal.h"
 #include "bcri/layout.h"
-#include "bcri/request.h"
 #include "bcri/tx.h"
+#include "bcri/waiters.h"
 #include "bcri/watermark.h"
 
 #define STRUCT   BCRI_LAYOUT_STRUCT

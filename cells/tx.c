@@ -2,8 +2,6 @@
 /* Transactions by redo log: tx.h. */
 #include "bcri/tx.h"
 
-#include <stdbool.h>
-
 #include "bcri/corrupt.h"
 #include "bcri/region.h"
 
@@ -88,4 +86,10 @@ bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index)
     else
         bcri_store(&record->journal.redo_len, 0);
     return committed;
+}
+
+void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase)
+{
+    bcri_tx_add(ctx, BCRI_REDO_32, bcri_record_ref(ctx, ctx->index),
+                offsetof(struct bcri_record_shm, journal) + offsetof(struct bcri_journal_shm, phase), phase);
 }

@@ -10,12 +10,9 @@
 
 #include "bcri/bell.h"
 #include "bcri/clock.h"
-#include "bcri/heap.h"
 #include "bcri/hooks.h"
-#include "bcri/request.h"
 #include "bcri/wait_loop.h"
-
-enum { SPIN_FAR = 4000, SPIN_NEAR = 1 };
+#include "bcri/waiters.h"
 
 struct waiting {
     struct bcri_ctx *ctx;
@@ -44,11 +41,6 @@ static int look_at_one(void *arg)
     if (ready == BCRI_NOT_YET) /* the request was moved to the cell's list */
         bcri_request_watch(waiting->ctx, waiting->slots[0], &waiting->watch);
     return ready;
-}
-
-int bcri_spin_turns(const struct bcri_ctx *ctx)
-{
-    return ctx->cpus <= 1 || ctx->last_cpu == bcri_current_cpu() ? SPIN_NEAR : SPIN_FAR;
 }
 
 static int sleep_until_rung(void *arg, uint64_t deadline_ns)

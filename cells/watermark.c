@@ -10,6 +10,7 @@
 #include "bcri/lookup.h"
 #include "bcri/queue.h"
 #include "bcri/result.h"
+#include "bcri/service.h"
 #include "bcri/tx.h"
 
 static void tx_mark(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int32_t mark, uint32_t flag)

@@ -9,10 +9,11 @@
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/put.h"
+#include "bcri/put_service.h"
 #include "bcri/queue.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
-#include "bcri/serve.h"
+#include "bcri/service.h"
 #include "bcri/trace.h"
 
 static int zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)

@@ -19,8 +19,8 @@
 #include "bcri/enter.h"
 #include "bcri/handler_request.h"
 #include "bcri/hooks.h"
-#include "bcri/request.h"
 #include "bcri/self.h"
+#include "bcri/waiters.h"
 #include "bcri/watermark.h"
 #include "settings.h"
 

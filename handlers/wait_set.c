@@ -11,9 +11,9 @@
 #include "bcri/clock.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
-#include "bcri/request.h"
 #include "bcri/wait.h"
 #include "bcri/wait_loop.h"
+#include "bcri/waiters.h"
 
 #define NO_DEADLINE SIZE_MAX
 

@@ -15,9 +15,9 @@
 #include "bcri/journal.h"
 #include "bcri/lookup.h"
 #include "bcri/region.h"
-#include "bcri/request.h"
 #include "bcri/slot.h"
 #include "bcri/validate.h"
+#include "bcri/waiters.h"
 
 #include "audit_private.h"
 

@@ -2,8 +2,8 @@
 /* The audit of an area and its cells: cell.h says what must hold. The audit trusts nothing that it
  * reads: it leaves a chain or list where it meets something a second time. */
 #include "bcri/cell.h"
-#include "bcri/request.h"
 #include "bcri/slot.h"
+#include "bcri/waiters.h"
 #include "bcri/watermark.h"
 
 #include "audit_private.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "bcr/error.h"
+#include "bcri/addition.h"
+#include "bcri/area_locks.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/corrupt.h"
@@ -12,15 +14,17 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/put_service.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/repair.h"
-#include "bcri/request.h"
 #include "bcri/result.h"
-#include "bcri/serve.h"
+#include "bcri/service.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/validate.h"
+#include "bcri/wait_lists.h"
+#include "bcri/waiters.h"
 
 /* A region that a request of the dead CCE was handed and did not take. The request's ID names the
  * region until it is at the head of its cell again, so that the daemon can make this list anew. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The journal of a dead CCE: repair.h. The phases are explained at the operations (put.c, get.c,
- * request.c, tx.h, region.h); here is the other half.
+ * waiters.c, tx.h, region.h); here is the other half.
  *
  * The daemon waits for no CCE (lock.h, Parking). So this may end before it is done, and begins
  * again at its first step. Each step is right whichever of the later ones were begun before:
@@ -20,36 +20,38 @@
  *      stay. A cell whose locks were released is passed over.
  *   7. Release the area's lock, ring the CCE that was to be rung, and close the journal.
  * Meanwhile the daemon keeps only locks of the dead CCE. It takes others only after these, in the
- * order of all locks (queue.h), and releases them at once; so no holder of such a lock can be
+ * order of all locks (area_locks.h), and releases them at once; so no holder of such a lock can be
  * waiting for one that the daemon keeps.
  *
  * The daemon is not killed at any instruction here: when it dies, the program ends. So a step is
  * interrupted only where the daemon is parked. */
 #include "bcri/repair.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "bcr/error.h"
+#include "bcri/addition.h"
+#include "bcri/area_locks.h"
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/detached.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
+#include "bcri/host.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
+#include "bcri/look_again.h"
 #include "bcri/lookup.h"
-#include "bcri/queue.h"
+#include "bcri/put_service.h"
 #include "bcri/region.h"
-#include "bcri/request.h"
-#include "bcri/serve.h"
+#include "bcri/service.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/validate.h"
+#include "bcri/wait_lists.h"
+#include "bcri/waiters.h"
 #include "bcri/write_lock.h"
-
-#define CELL struct bcri_cell_shm
 
 struct dead {
     uint32_t index, tag;
@@ -79,7 +81,7 @@ static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
 }
 
 /* Takes, beside the head lock, the tail lock of the dead CCE's cell in its name. No holder of the
- * tail lock waits for the head lock: queue.h. False: the daemon is parked. */
+ * tail lock waits for the head lock: area_locks.h. False: the daemon is parked. */
 static bool take_over(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_resolved *resolved)
 {
     _Atomic uint32_t *lock = &resolved->cell->t.lock;
@@ -337,8 +339,8 @@ static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
     return true;
 }
 
-/* Services a cell of which the dead CCE holds both locks, as queue.h promises. False: the daemon is
- * parked. */
+/* Services a cell of which the dead CCE holds both locks, as service.h promises. False: the daemon
+ * is parked. */
 static bool service(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     if (!bcri_cell_deeper(enl, resolved))
@@ -387,22 +389,6 @@ static void let_go_of_old(struct bcri_ctx *enl, const struct dead *dead, _Atomic
         let_go(dead, &cell->t.lock);
         let_go(dead, &cell->h.lock);
     }
-}
-
-void bcri_look_again(struct bcri_ctx *enl, bcri_ref cell)
-{
-    for (size_t i = 0; i < enl->daemon.look_count; i++)
-        if (enl->daemon.looks[i] == cell)
-            return;
-    if (enl->daemon.look_count == enl->daemon.look_room) {
-        size_t room = enl->daemon.look_room != 0 ? 2 * enl->daemon.look_room : 8;
-        bcri_ref *list = realloc(enl->daemon.looks, room * sizeof *list);
-        if (list == NULL)
-            return;
-        enl->daemon.looks = list;
-        enl->daemon.look_room = room;
-    }
-    enl->daemon.looks[enl->daemon.look_count++] = cell;
 }
 
 static void look_at(struct bcri_ctx *enl, bcri_ref cell)

@@ -10,11 +10,11 @@
 
 #include "bcri/clock.h"
 #include "bcri/lookup.h"
-#include "bcri/putwait.h"
-#include "bcri/request.h"
+#include "bcri/put_waiters.h"
 #include "bcri/result.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
+#include "bcri/waiters.h"
 #include "bcri/watermark.h"
 
 enum { NRGNS = 40 };

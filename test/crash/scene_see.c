@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "bcri/audit.h"
-#include "bcri/putwait.h"
+#include "bcri/put_waiters.h"
 #include "bcri/self.h"
 
 enum { FD_MSEC = 20000 }; /* until a descriptor that is owed counts as forgotten */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "bcri/handler_request.h"
-#include "bcri/request.h"
 #include "bcri/self.h"
+#include "bcri/waiters.h"
 
 struct sleeper {
     pthread_t thread;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bcri/request.h"
+#include "bcri/waiters.h"
 #include "cce.h"
 #include "queue.h"
 #include "reference.h"

@@ -5,7 +5,7 @@
  * Memory: `sleeping = 0` and the ringers' words go through store buffers; counting the bell up, setting `sleeping` and
  * the fence empty the buffer of who does it.
  *
- * A ringer here is putwait.c's serve(): it ends a waiting put, then (leaving the cell) a waiting get of another CCE, and
+ * A ringer here is put_service.c's serve(): it ends a waiting put, then (leaving the cell) a waiting get of another CCE, and
  * one word of its journal names whom to ring. Checked: both sleepers come to their end, whatever dies when.
  *
  * Rules that can be broken: NO_SECOND_LOOK (the sleeper does not look again), SEEN_LATE (reads the bell after the look),
@@ -18,8 +18,8 @@
  *
  * Code: cells/wait.c sleep_until_rung
  * Code: core/sync/bell.c bcri_bell_wake, bcri_bell_epoll_begin, bcri_bell_epoll_end
- * Code: cells/serve.c serve
- * Code: cells/queue.c serve_first, bcri_ring_noted */
+ * Code: cells/put_service.c serve
+ * Code: cells/service.c serve_first, bcri_ring_noted */
 #define SLEEPERS 2
 #define NOBODY 255
 

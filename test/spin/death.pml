@@ -31,7 +31,7 @@
  * Code: cells/include/bcri/drop.h bcri_drop_own, bcri_drop_last, bcri_drop_alone
  * Code: cells/drop.c bcri_drop_shared
  * Code: cells/get.c get_queued, join_list
- * Code: cells/recovery/detached.c bcri_cell_empty, drop_and_step, bcri_detached_step_over
+ * Code: cells/detached.c bcri_cell_empty, drop_and_step, bcri_detached_step_over
  * Code: cells/recovery/journal_repair.c finish_put, finish_request, finish_take, take_over, take_back, undo_wait, finish_read
  * Code: cells/recovery/journal_repair.c finish_collect, finish_free_last, put_is_done, service, leave_cell, repair_open
  * Code: cells/recovery/cleanup.c end_request, end_id, give_back_to */

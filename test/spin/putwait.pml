@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cells/putwait.c: puts that wait for room in an area of two cells, gets that wait at them, credits that move between the
+/* cells/put_waiters.c: puts that wait for room in an area of two cells, gets that wait at them, credits that move between the
  * cells through the pool. What happens under a cell's two locks is one step here; the area's lock is a lock. A fast put holds
  * its cell's tail lock T over several steps, in which it may take credits from the pool, under the leaf lock
  * (bcri_fresh_limit).
@@ -15,11 +15,14 @@
  * (fresh credits come without the leaf lock), NO_LEAF_IN_GATHER (who looks for spare credits does not wait for those that are
  * on their way out of the pool).
  *
- * Code: cells/putwait.c bcri_putwait_begin, bcri_putwait_end
- * Code: cells/serve.c bcri_putwait_take, serve, bcri_tx_putwait_unlist, bcri_putwait_gather
- * Code: cells/serve.c spare_credit, serve_all
+ * Code: cells/put_waiters.c bcri_putwait_begin, bcri_putwait_end
+ * Code: cells/put_service.c bcri_putwait_take, serve
+ * Code: cells/wait_lists.c bcri_tx_putwait_unlist
+ * Code: cells/credits.c bcri_credits_gather
+ * Code: cells/credits.c bcri_credit_spare
+ * Code: cells/put_service.c serve_all
  * Code: cells/put.c fresh_limit
- * Code: cells/queue.c take_credits
+ * Code: cells/credits.c take_credits
  * Code: cells/get.c bcri_get_slow */
 #ifndef NRGNS
 #define NRGNS 1

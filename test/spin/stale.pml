@@ -13,8 +13,8 @@
  * BACK_FIRST (the memory goes back before the cell is closed).
  *
  * Code: cells/area.c close_cells, fail_requests, bcri_area_free, bcri_area_grow
- * Code: cells/request.c full_entry, bcri_request_sleep_flag
- * Code: cells/queue.c bcri_cell_enter
+ * Code: cells/waiters.c full_entry, bcri_request_sleep_flag
+ * Code: cells/service.c bcri_cell_enter
  * Code: core/memory/host_pages.c give_back */
 mtype = { TICKET, LISTED, FAILED, LIVE };
 #define NOBODY 0

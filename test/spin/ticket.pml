@@ -17,7 +17,7 @@
  * Code: cells/put.c is_open
  * Code: cells/put.c limit_of_empty
  * Code: cells/get.c get_under_head, get_at_head
- * Code: cells/request.c bcri_ticket_spin */
+ * Code: cells/waiters.c bcri_ticket_spin */
 #ifndef RING
 #define RING 2
 #endif

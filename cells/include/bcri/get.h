@@ -4,8 +4,8 @@
 #define BCRI_GET_H
 
 #include "bcri/lookup.h"
-#include "bcri/request.h"
 #include "bcri/tiers.h"
+#include "bcri/waiters.h"
 
 /* A get that the fast tier has not done. */
 struct bcri_get {

@@ -44,6 +44,12 @@ static inline void bcri_journal_open(struct bcri_ctx *ctx, enum bcri_op op, bcri
     bcri_store(&j->doing, bcri_doing(op, 0));
     bcri_step();
 }
+/* Names the cell that the operation locks beside its first one. */
+static inline void bcri_journal_second(struct bcri_ctx *ctx, bcri_ref cell)
+{
+    bcri_store(&ctx->journal->cell2, cell);
+    bcri_step();
+}
 static inline void bcri_journal_phase(struct bcri_ctx *ctx, uint32_t phase)
 {
     bcri_step();

@@ -8,8 +8,8 @@
 
 #include "bcri/ctx.h"
 #include "bcri/region.h"
-#include "bcri/request.h"
 #include "bcri/slot.h"
+#include "bcri/waiters.h"
 
 /* bcr_rgmod below the public routine: 0 or bcrE_NOMEM. */
 int bcri_region_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);

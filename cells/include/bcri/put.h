@@ -39,11 +39,4 @@ int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
 /* Counts a put, or a similar call, that has failed, and returns the public call's -1. */
 int bcri_put_failed(struct bcri_ctx *ctx, int code);
 
-/* For a put whose journal is open and whose putter keeps the region: hold counts the cell's own
- * hold, unhold takes it back. At every point put_held tells repair which of the two is done. hold
- * returns 0 or bcrE_NOMEM. */
-int bcri_cell_hold(struct bcri_ctx *ctx, bcri_ref region);
-
-void bcri_cell_unhold(struct bcri_ctx *ctx, bcri_ref region);
-
 #endif

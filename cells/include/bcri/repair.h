@@ -31,12 +31,9 @@ void bcri_cce_dying(struct bcri_host *host, uint32_t index);
 /* Wakes all CCEs that sleep until CCE `record` releases something. */
 void bcri_cce_wake_sleepers(struct bcri_record_shm *record);
 
-/* Remembers a cell to which the daemon must come back. It has left something there that any CCE
- * that comes to the cell does, too: requests to serve, or puts that wait for room in its area. So
- * nothing is lost if the list of these cells is. */
-void bcri_look_again(struct bcri_ctx *enl, bcri_ref cell);
-/* Looks at all these cells, and drops the holds that could not be dropped before (region.h). False:
- * some are left. To be called after each piece of work, and when the daemon is rung. */
+/* Looks at all cells to which the daemon must come back (look_again.h), and drops the holds that
+ * could not be dropped before (region.h). False: some are left. To be called after each piece of
+ * work, and when the daemon is rung. */
 bool bcri_looks_done(struct bcri_ctx *enl);
 
 #endif

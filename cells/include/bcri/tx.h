@@ -14,7 +14,7 @@
  *   one that answers it (ANSWER), and apply only if the word is that. The word of a request in a
  *   list names its cell, where no request can begin to wait while the locks are held.
  * A putter whose waiting put is done goes on only after it has had the area's lock, which the CCE
- * that ends the put holds (putwait.h).
+ * that ends the put holds (put_waiters.h).
  *
  * Reads inside a transaction see the old values. */
 #ifndef BCRI_TX_H
@@ -43,6 +43,9 @@ void bcri_tx_commit(struct bcri_ctx *ctx);
     bcri_tx_add((ctx), BCRI_REDO_64, (ref), offsetof(type, field), (value))
 #define BCRI_TX32(ctx, ref, type, field, value) \
     bcri_tx_add((ctx), BCRI_REDO_32, (ref), offsetof(type, field), (value))
+
+/* Sets the phase of this CCE's journal. */
+void bcri_tx_phase(struct bcri_ctx *ctx, uint32_t phase);
 
 /* The daemon applies the committed log of CCE `index` again, or forgets an uncommitted one. Returns
  * whether the log was committed. */

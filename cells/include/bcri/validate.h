@@ -38,12 +38,6 @@ bool bcri_cell_validate(struct bcri_ctx *enl, struct bcri_resolved *resolved);
  * told when the daemon looks at the cell next (bcri_look_again), for which it rings itself. */
 void bcri_cell_condemn(struct bcri_ctx *enl, struct bcri_resolved *resolved);
 
-/* For a request that still waits at a cell which was found closed, or whose memory is another
- * cell's: whether it stays so, and no CCE will ever answer the request. Then the cell is corrupt: a
- * living owner that closes its cells either ends their requests or opens the cells again. */
-bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
-                    const struct bcri_slot_shm *slot);
-
 /* Whether a cell is open, as each cell in its owner's list must be. */
 bool bcri_cell_open(const struct bcri_resolved *resolved);
 /* Whether the daemon has condemned the cell. */

@@ -5,11 +5,16 @@
 
 #include <stdint.h>
 
+#include "bcri/bell.h"
 #include "bcri/ctx.h"
 
-/* How often a waiter yields after it has spun, and how many turns it spins. */
-enum { BCRI_YIELDS = 200 };
-int bcri_spin_turns(const struct bcri_ctx *ctx);
+/* How often a waiter yields after it has spun, and how many turns it spins: many if the last answer
+ * came from another processor (wait.c). */
+enum { BCRI_YIELDS = 200, BCRI_SPIN_FAR = 4000, BCRI_SPIN_NEAR = 1 };
+static inline int bcri_spin_turns(const struct bcri_ctx *ctx)
+{
+    return ctx->cpus <= 1 || ctx->last_cpu == bcri_current_cpu() ? BCRI_SPIN_NEAR : BCRI_SPIN_FAR;
+}
 /* Waits until one of `count` requests is ready or the deadline has passed. Returns its index, or
  * -1. If the CCE has handlers they run meanwhile: the caller must look up again what it had looked
  * up. */

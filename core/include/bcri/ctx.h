@@ -171,7 +171,7 @@ struct bcri_ctx {
 
     /* What this CCE has read from the directory of records; 0: nothing yet. */
     uint32_t record_seg[BCRI_RECORD_SEGS];
-    /* By region: where its data was when this CCE last waited for it (cells/request.c). */
+    /* By region: where its data was when this CCE last waited for it (cells/waiters.c). */
     uint64_t data_guess[BCRI_DATA_GUESSES];
 };
 static_assert(offsetof(struct bcri_ctx, handlers) <= 2 * BCRI_CACHELINE,

@@ -120,7 +120,7 @@ enum bcri_detached_cursor {
 };
 
 /* A queue that this CCE has detached from a cell and drops region by region
- * (cells/recovery/detached.c). `first`, `from`, `front` and `back` are cursors: the CCE moves each
+ * (cells/detached.c). `first`, `from`, `front` and `back` are cursors: the CCE moves each
  * on when it has dropped what the cursor names. */
 struct bcri_detached_shm {
     _Atomic uint64_t cell; /* 0: none */

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
-#include "bcri/request.h"
 #include "bcri/slot.h"
+#include "bcri/waiters.h"
 
 /* Another event that an invocation can wait for. The thread that makes it happen rings this CCE's
  * bell afterwards. */

@@ -12,7 +12,7 @@
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/repair.h"
-#include "bcri/request.h"
+#include "bcri/waiters.h"
 
 /* Every routine that names a CCE says so, and the caller keeps what it holds. */
 static void all_say_dead(bcr_cce_id cce, int cell)

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Serves the puts that wait for room in an area (putwait.h), with credits from any of its cells;
- * the area's lock. */
-#ifndef BCRI_SERVE_H
-#define BCRI_SERVE_H
+/* Serves the puts that wait for room in an area (put_waiters.h), with credits from any of its
+ * cells. */
+#ifndef BCRI_PUT_SERVICE_H
+#define BCRI_PUT_SERVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "bcri/ctx.h"
 #include "bcri/lookup.h"
-#include "bcri/request.h"
 #include "bcri/slot.h"
-
-void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
-/* False: time is up and the holder of the lock is stopped; or the daemon is parked (lock.h). */
-bool bcri_area_lock_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved, uint64_t deadline_ns);
-void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
+#include "bcri/waiters.h"
 
 /* Serves waiting puts, oldest first, as long as there is room. Under the area's lock and no cell
  * lock. `resolved` is a cell that may have spare credits. */
@@ -30,9 +25,6 @@ void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want,
                       struct bcri_slot_shm *slot, bool due);
 
-/* Moves a credit that a cell of the area does not use into the pool; `half`: half of the unused
- * ones. Under the area's lock. False: no cell has any. */
-bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half);
 /* Does the put that waits at `slot_ref` if it needs no room. Under the area's lock. */
 void bcri_putwait_hand_over_one(struct bcri_ctx *ctx, bcri_ref slot_ref);
 
@@ -47,11 +39,6 @@ void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int
  * slot is LIVE afterwards. */
 void bcri_putwait_withdraw(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
                            bcri_ref slot_ref);
-
-/* In a transaction that ends a waiting put: takes it out of the list and gives its slot the word
- * `word`. */
-void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref slot_ref,
-                            uint64_t word);
 
 /* After a change that may have made room in the cell: serves waiting puts. Needs an open journal
  * and no lock held. */

@@ -1,127 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Serves the puts that wait for room: serve.h, putwait.h.
+/* Serves the puts that wait for room: put_service.h, put_waiters.h.
  *
  * Journal: any open operation; area, and in cell2 the cell that is served or asked for credits. */
-#include "bcri/serve.h"
-
-#include "bcri/bell.h"
-#include "bcri/clock.h"
-#include "bcri/corrupt.h"
-#include "bcri/handler_request.h"
-#include "bcri/lock.h"
-#include "bcri/repair.h"
-#include "bcri/tx.h"
+#include "bcri/put_service.h"
 
 #include "bcr/error.h"
+#include "bcri/addition.h"
+#include "bcri/area_locks.h"
 #include "bcri/cell.h"
+#include "bcri/corrupt.h"
+#include "bcri/credits.h"
 #include "bcri/detached.h"
+#include "bcri/handler_request.h"
 #include "bcri/journal.h"
+#include "bcri/look_again.h"
 #include "bcri/lookup.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
-#include "bcri/request.h"
 #include "bcri/result.h"
+#include "bcri/service.h"
 #include "bcri/slot.h"
+#include "bcri/tx.h"
+#include "bcri/wait_lists.h"
+#include "bcri/waiters.h"
 
 #define CELL struct bcri_cell_shm
 #define SLOT struct bcri_slot_shm
-#define AREA struct bcri_area_shm
-
-bool bcri_area_lock_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved, uint64_t deadline_ns)
-{
-    bcri_store(&ctx->journal->area, resolved->area_ref);
-    bcri_step();
-    return bcri_lock_until(ctx, &resolved->area->lock, deadline_ns);
-}
-
-void bcri_area_lock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
-{
-    (void)bcri_area_lock_until(ctx, resolved, BCRI_DEADLINE_NEVER);
-}
-
-void bcri_area_unlock(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
-{
-    bcri_unlock_stale(ctx, &resolved->area->lock); /* the area may be gone by now */
-}
-
-void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref slot_ref,
-                            uint64_t word)
-{
-    SLOT *slot = bcri_at_sure(ctx, slot_ref);
-    bcri_ref next = bcri_load(&slot->next);
-    bcri_ref prev = bcri_load(&slot->prev);
-    if (prev != 0)
-        BCRI_TX64(ctx, prev, SLOT, next, next);
-    else
-        BCRI_TX64(ctx, resolved->area_ref, AREA, put_first, next);
-    if (next != 0)
-        BCRI_TX64(ctx, next, SLOT, prev, prev);
-    else
-        BCRI_TX64(ctx, resolved->area_ref, AREA, put_last, prev);
-    BCRI_TX32(ctx, resolved->area_ref, AREA, waitputs, bcri_load(&resolved->area->waitputs) - 1);
-    BCRI_TX64(ctx, slot_ref, SLOT, word, word);
-}
-
-static void name_second(struct bcri_ctx *ctx, bcri_ref cell)
-{
-    bcri_store(&ctx->journal->cell2, cell);
-    bcri_step();
-}
-
-/* Moves an unused credit of the cell `resolved` into the area's pool. `half`: half of the unused
- * ones, for a put that does not wait. */
-static bool spare_credit(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
-{
-    CELL *cell = resolved->cell;
-    /* A cell gets credits only from the pool, which is empty here. */
-    if (bcri_load(&cell->t.credits) == 0)
-        return false;
-    name_second(ctx, resolved->ref);
-    if (bcri_cell_enter(ctx, resolved) != 0)
-        return false;
-    uint64_t credits = bcri_load(&cell->t.credits);
-    uint64_t queued = bcri_queue_length(resolved);
-    bool spare = credits > queued;
-    if (spare) {
-        bcri_leaf_lock(ctx, resolved);
-        uint64_t count = half ? (credits - queued + 1) / 2 : 1;
-        bcri_tx_begin(ctx);
-        BCRI_TX64(ctx, resolved->ref, CELL, t.credits, credits - count);
-        BCRI_TX64(ctx, resolved->ref, CELL, t.limit, bcri_load(&cell->t.tail));
-        BCRI_TX32(ctx, resolved->area_ref, AREA, pool, bcri_load(&resolved->area->pool) + (uint32_t)count);
-        bcri_tx_commit(ctx);
-        bcri_leaf_unlock(ctx, resolved);
-    }
-    bcri_cell_leave(ctx, resolved);
-    return spare;
-}
-
-bool bcri_putwait_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
-{
-    /* A CCE that is moving credits from the pool to a cell holds the leaf lock: once this CCE has
-     * had the lock, it sees those credits. */
-    if (!bcri_lock_until(ctx, &resolved->area->leaf, BCRI_DEADLINE_NEVER))
-        return false;
-    bcri_unlock_stale(ctx, &resolved->area->leaf);
-    if (spare_credit(ctx, resolved, half))
-        return true;
-    AREA *area = resolved->area;
-    const uint32_t cells = bcri_area_cells(area);
-    uint32_t i = bcri_load(&area->gather_from);
-    for (uint32_t looks = 0; looks < cells; looks++, i++) {
-        if (i >= cells)
-            i = 0;
-        bcri_ref ref = bcri_area_cell(area, i);
-        const CELL *cell = bcri_at_stale(ctx, ref); /* the area may be gone by now */
-        struct bcri_resolved other;
-        if (ref == resolved->ref || cell == NULL || bcri_load(&cell->t.credits) == 0 ||
-            bcri_resolved_look(ctx, ref, &other) != 0 || !spare_credit(ctx, &other, half))
-            continue;
-        bcri_store(&area->gather_from, i);
-        return true;
-    }
-    return false;
-}
 
 /* Whether this CCE can take the put at `slot_ref` out of the list and ring its putter. */
 static bool can_end(struct bcri_ctx *ctx, bcri_ref slot_ref, uint32_t owner)
@@ -147,7 +51,7 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
         return bcrE_NOMEM;
     bcri_ref region = bcri_load(&slot->key);
     bool write = (bcri_load(&slot->kind) & BCRI_REQUEST_WRITE) != 0;
-    name_second(ctx, target.ref);
+    bcri_journal_second(ctx, target.ref);
     int error = bcri_cell_enter(ctx, &target);
     if (error != 0)
         return error;
@@ -179,8 +83,8 @@ static void serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool
         const SLOT *slot = bcri_at(ctx, first);
         bool write = slot != NULL && (bcri_load(&slot->kind) & BCRI_REQUEST_WRITE) != 0;
         int error = serve(ctx, first, false);
-        if (error == BCRI_NO_ROOM &&
-            (everywhere ? bcri_putwait_gather(ctx, resolved, false) : spare_credit(ctx, resolved, false)))
+        if (error == BCRI_NO_ROOM && (everywhere ? bcri_credits_gather(ctx, resolved, false)
+                                                 : bcri_credit_spare(ctx, resolved, false)))
             continue;
         if (error != 0)
             return;

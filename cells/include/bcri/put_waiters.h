@@ -12,9 +12,10 @@
  *
  * A putter whose time is up withdraws its put under the area's lock. A putter that finds PUTDONE or
  * FAILED also takes that lock before it uses the slot again: the CCE that ended the put, or the
- * daemon if that one died, may look at the slot as long as it has the lock. Serving: serve.h. */
-#ifndef BCRI_PUTWAIT_H
-#define BCRI_PUTWAIT_H
+ * daemon if that one died, may look at the slot as long as it has the lock. Serving:
+ * put_service.h. */
+#ifndef BCRI_PUT_WAITERS_H
+#define BCRI_PUT_WAITERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,6 +11,7 @@
  * the daemon moves the cursor of a finished drop exactly once. */
 #include "bcri/detached.h"
 
+#include "bcri/area_locks.h"
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"
 #include "bcri/handler_request.h"
@@ -20,6 +21,7 @@
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/tx.h"
+#include "bcri/wait_lists.h"
 
 #define CELL struct bcri_cell_shm
 #define NODE struct bcri_node_shm

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A get that waits: what its slot says, and what becomes of it. queue.h serves it. */
-#ifndef BCRI_REQUEST_H
-#define BCRI_REQUEST_H
+/* A get that waits, as its getter sees it: what its slot says, noticing the answer, collecting it,
+ * withdrawing, giving back. service.h serves it. */
+#ifndef BCRI_WAITERS_H
+#define BCRI_WAITERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,5 +73,11 @@ int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
  * the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns);
+
+/* For a request that still waits at a cell which was found closed, or whose memory is another
+ * cell's: whether it stays so, and no CCE will ever answer the request. Then the cell is corrupt: a
+ * living owner that closes its cells either ends their requests or opens the cells again. */
+bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
+                    const struct bcri_slot_shm *slot);
 
 #endif

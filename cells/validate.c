@@ -6,9 +6,10 @@
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"
+#include "bcri/host.h"
+#include "bcri/look_again.h"
 #include "bcri/lookup.h"
 #include "bcri/region.h"
-#include "bcri/repair.h"
 #include "bcri/slot.h"
 
 /* Whether `bytes` bytes lie at `ref`: 0; bcrE_NOMEM: they cannot be mapped; bcrE_INTERNAL: they do
@@ -193,22 +194,4 @@ bool bcri_cell_open(const struct bcri_resolved *resolved)
     uint64_t tail = bcri_load_acquire(&resolved->cell->t.state);
     return head >> 32 == resolved->open >> 32 && tail >> 32 == resolved->open >> 32 &&
            ((head | tail) & BCRI_CELL_CLOSED) == 0;
-}
-
-bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
-                    const struct bcri_slot_shm *slot)
-{
-    uint32_t version;
-    if (!bcri_version_stable(ctx, resolved->record, resolved->owner, &version))
-        return false;
-    bool open = bcri_cell_open(resolved);
-    enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
-    /* This is read last: before the daemon closes the cells of a CCE, the CCE's state is DYING. */
-    bool alive = bcri_load_acquire(&resolved->record->id.state) == BCRI_CCE_ALIVE;
-    atomic_thread_fence(memory_order_acquire);
-    if (!alive || open || (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_LISTED) ||
-        bcri_load(&resolved->record->id.version) != version)
-        return false;
-    bcri_corrupt(ctx, "a cell at which a request waits", resolved->ref);
-    return true;
 }

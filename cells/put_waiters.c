@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts that wait for room: putwait.h.
+/* A put that waits for room, as its putter sees it: put_waiters.h.
  *
  * Journal of a request: READ with the request's slot while its hold is counted (a putter that is
  * killed here leaves a LIVE slot, whose hold the walk over its IDs drops); then SLOW with the
- * area's lock. Serving: serve.c. */
-#include "bcri/putwait.h"
+ * area's lock. Serving: put_service.c. */
+#include "bcri/put_waiters.h"
 
 #include "bcr/error.h"
-#include "bcri/bell.h"
+#include "bcri/area_locks.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
+#include "bcri/credits.h"
 #include "bcri/drop.h"
 #include "bcri/enter.h"
 #include "bcri/journal.h"
-#include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/put.h"
-#include "bcri/queue.h"
+#include "bcri/put_service.h"
 #include "bcri/region.h"
-#include "bcri/request.h"
 #include "bcri/result.h"
-#include "bcri/serve.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/wait.h"
+#include "bcri/wait_lists.h"
 #include "bcri/wait_loop.h"
-
-#define SLOT struct bcri_slot_shm
-#define AREA struct bcri_area_shm
+#include "bcri/waiters.h"
 
 /* A taker that is at work frees room within a microsecond; registering costs several. */
 enum { SPIN_FOR_ROOM = 1000, ROOM_AT_ONCE = 8, LOOK_EVERY = 8 };
@@ -106,15 +103,7 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
         return bcrE_NOMEM;
     }
     bcri_tx_begin(ctx);
-    BCRI_TX64(ctx, slot_ref, SLOT, prev, last);
-    BCRI_TX64(ctx, slot_ref, SLOT, next, 0);
-    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_PUTWAIT, 0, region));
-    if (last != 0)
-        BCRI_TX64(ctx, last, SLOT, next, slot_ref);
-    else
-        BCRI_TX64(ctx, resolved->area_ref, AREA, put_first, slot_ref);
-    BCRI_TX64(ctx, resolved->area_ref, AREA, put_last, slot_ref);
-    BCRI_TX32(ctx, resolved->area_ref, AREA, waitputs, bcri_load(&resolved->area->waitputs) + 1);
+    bcri_tx_putwait_list(ctx, resolved, slot_ref, last, bcri_slot_word(BCRI_SLOT_PUTWAIT, 0, region));
     bcri_tx_commit(ctx);
     /* A get may have begun to wait at this cell just now, while older puts in the list want other
      * cells: this put needs no room. */
@@ -230,7 +219,7 @@ bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
         bcri_journal_close(ctx);
         return false;
     }
-    bool found = bcri_load(&resolved->area->waitputs) == 0 && bcri_putwait_gather(ctx, resolved, true);
+    bool found = bcri_load(&resolved->area->waitputs) == 0 && bcri_credits_gather(ctx, resolved, true);
     bcri_area_unlock(ctx, resolved);
     bcri_journal_close(ctx);
     return found;

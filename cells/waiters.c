@@ -9,32 +9,31 @@
  *             lock, and to clear waiter[ticket % 4]. It is done if the slot is LIVE; repair then
  *             stores the lock owner and clears the waiter entry, if that still names the slot.
  * A request that was served from the list is collected by one store, and needs no journal. */
-#include "bcri/request.h"
+#include "bcri/waiters.h"
 
 #include "bcr/error.h"
+#include "bcri/addition.h"
 #include "bcri/bell.h"
 #include "bcri/cell.h"
-#include "bcri/clock.h"
 #include "bcri/corrupt.h"
 #include "bcri/drop.h"
 #include "bcri/handler_request.h"
 #include "bcri/heap.h"
-#include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/own.h"
-#include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
+#include "bcri/service.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/validate.h"
 #include "bcri/wait.h"
+#include "bcri/wait_lists.h"
 #include "bcri/wait_loop.h"
 #include "bcri/write_lock.h"
 
-#define CELL struct bcri_cell_shm
 #define SLOT struct bcri_slot_shm
 
 static enum bcri_slot_state state_of(const struct bcri_slot_shm *slot)
@@ -151,12 +150,14 @@ static inline uint64_t *guess_at(struct bcri_ctx *ctx, bcri_ref region)
 {
     return &ctx->data_guess[(region % BCRI_PAGE_UNITS + region / BCRI_PAGE_UNITS * 43) % BCRI_DATA_GUESSES];
 }
+
 static inline void fetch_data(struct bcri_ctx *ctx, bcri_ref region)
 {
     uint64_t guess = *guess_at(ctx, region);
     if ((uint32_t)(guess >> 32) == (uint32_t)region)
         bcri_prefetch_write(ctx->map[bcri_ref_seg(region)].base + (uint64_t)(uint32_t)guess * 16);
 }
+
 static inline void note_data(struct bcri_ctx *ctx, bcri_ref region, uint32_t data_16)
 {
     if (data_16 - 2 * (uint32_t)region >= BCRI_CACHELINE / 16)
@@ -208,6 +209,7 @@ struct ticket {
     uint64_t entry; /* when it is full */
     int looks;
 };
+
 enum { FULL, OVER }; /* OVER: the waiter must look at other things, too */
 
 static int look_at_entry(void *arg)
@@ -217,12 +219,14 @@ static int look_at_entry(void *arg)
     ticket->entry = bcri_load_acquire(ticket->at);
     return bcri_entry_lap(ticket->entry) == ticket->lap ? FULL : BCRI_NOT_YET;
 }
+
 static int look_at_entry_and_handlers(void *arg)
 {
     const struct ticket *const ticket = arg;
     const int full = look_at_entry(arg);
     return full == BCRI_NOT_YET && bcri_requests_any(ticket->ctx) ? OVER : full;
 }
+
 static int look_at_slot(void *arg)
 {
     const struct ticket *const ticket = arg;
@@ -323,6 +327,24 @@ bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_unlock_stale(ctx, &t->lock);
     bcri_journal_close(ctx);
     return !served;
+}
+
+bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
+                    const struct bcri_slot_shm *slot)
+{
+    uint32_t version;
+    if (!bcri_version_stable(ctx, resolved->record, resolved->owner, &version))
+        return false;
+    bool open = bcri_cell_open(resolved);
+    enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
+    /* This is read last: before the daemon closes the cells of a CCE, the CCE's state is DYING. */
+    bool alive = bcri_load_acquire(&resolved->record->id.state) == BCRI_CCE_ALIVE;
+    atomic_thread_fence(memory_order_acquire);
+    if (!alive || open || (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_LISTED) ||
+        bcri_load(&resolved->record->id.version) != version)
+        return false;
+    bcri_corrupt(ctx, "a cell at which a request waits", resolved->ref);
+    return true;
 }
 
 bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
