@@ -50,9 +50,8 @@ static struct bcri_slot_shm *waiting_put(struct scene *scene, int value)
     struct bcri_slot_shm *request;
     bcr_region rgid = number(value);
     CHECK_INT(bcri_resolved_find(scene->peer, scene->home, scene->cell, &resolved), 0);
-    CHECK_INT(bcri_putwait_begin(scene->peer, false,
-                                 bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word)),
-                                 resolved, &request, BCRI_DEADLINE_NEVER),
+    CHECK_INT(bcri_putwait_begin(scene->peer, false, group_region(scene->peer, rgid), resolved, &request,
+                                 BCRI_DEADLINE_NEVER),
               BCRI_WAITS);
     CHECK_INT(bcr_rgfree(rgid), 0);
     return request;
@@ -65,8 +64,9 @@ static void give_back(struct scene *scene, int value)
     bcr_region rgid = bcr_deq(scene->home, scene->cell, 0);
     struct bcri_resolved *resolved;
     CHECK_INT(bcri_resolved_find(scene->peer, scene->home, scene->cell, &resolved), 0);
-    bcri_store(&((struct bcri_slot_shm *)(void *)rgid)->cell, resolved->ref);
-    bcri_store(&((struct bcri_slot_shm *)(void *)rgid)->prev, resolved->open);
+    struct bcri_slot_shm *slot = group_slot(scene->peer, rgid);
+    bcri_store(&slot->cell, resolved->ref);
+    bcri_store(&slot->prev, resolved->open);
     scene->id[0] = rgid;
 }
 
@@ -124,7 +124,7 @@ static void fill(struct scene *scene)
     }
     as_peer(scene);
     for (int i = s->given_back; i-- > 0;)
-        bcri_request_give_back(scene->peer, (struct bcri_slot_shm *)(void *)taken[i]);
+        bcri_request_give_back(scene->peer, group_slot(scene->peer, taken[i]));
     if (s->sleeper != 0)
         scene_fall_asleep(scene);
     as_peer(scene);

@@ -391,7 +391,7 @@ static void compare_cell(int cell)
 /* Without collecting it. */
 static bool is_ready(const struct actor *a, const struct pending *pending)
 {
-    return bcri_request_ready(a->ctx, (struct bcri_slot_shm *)(void *)pending->rgid);
+    return bcri_request_ready(a->ctx, group_slot(a->ctx, pending->rgid));
 }
 
 static void trace_state(void)

@@ -26,6 +26,7 @@
 #include "bcri/repair.h"
 #include "bcri/self.h"
 #include "bcri/signature.h"
+#include "bcri/slot.h"
 #include "check.h"
 
 enum { HOST_NUMBER = 0x0201 }; /* not 0: what takes every CCE for one of host 0 fails */
@@ -573,6 +574,18 @@ int group_bury(struct group *group, pid_t pid, uint32_t index)
     bcri_cce_dying(group->host, index);
     group_repair(group, index);
     return status;
+}
+
+struct bcri_slot_shm *group_slot(struct bcri_ctx *ctx, bcr_region rgid)
+{
+    struct bcri_slot_shm *slot = bcri_slot_of(ctx, rgid);
+    CHECK(slot != NULL);
+    return slot;
+}
+
+bcri_ref group_region(struct bcri_ctx *ctx, bcr_region rgid)
+{
+    return bcri_slot_region(bcri_load(&group_slot(ctx, rgid)->word));
 }
 
 int group_name(struct bcri_ctx *ctx, uint32_t index)

@@ -7,6 +7,7 @@
 #ifndef BCR_TEST_GROUP_H
 #define BCR_TEST_GROUP_H
 
+#include <bcr/types.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -44,6 +45,11 @@ pid_t group_fork(struct group *group, int (*body)(struct bcri_ctx *ctx, void *ar
                  uint32_t *index_out);
 /* Waits for the process, marks it dead, repairs. Returns its wait status. */
 int group_bury(struct group *group, pid_t pid, uint32_t index);
+
+/* The slot that an ID of member `ctx` is, in whatever state, and the region that it names: fail the
+ * test if it is none of its IDs. */
+struct bcri_slot_shm *group_slot(struct bcri_ctx *ctx, bcr_region rgid);
+bcri_ref group_region(struct bcri_ctx *ctx, bcr_region rgid);
 
 /* How member `ctx` names the CCE of `index`: fails the test if it cannot. */
 int group_name(struct bcri_ctx *ctx, uint32_t index);

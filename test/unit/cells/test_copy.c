@@ -224,8 +224,7 @@ TEST(an_archtype_that_nobody_here_knows_has_no_translation)
     bcr_region rgid = number(1), native = number(2);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
-    struct bcri_region_shm *header =
-        bcri_at(one, bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word)));
+    struct bcri_region_shm *header = bcri_at(one, group_region(one, rgid));
     uint32_t archtype = header->archtype;
     header->archtype ^= 3u << 25;
     int value = 7;

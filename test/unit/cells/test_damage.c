@@ -117,7 +117,7 @@ static void *area(void)
 }
 static bcri_ref region_of(bcr_region rgid)
 {
-    return bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
+    return group_region(two, rgid);
 }
 static void *held_region(void)
 {
@@ -660,7 +660,7 @@ TEST(an_ID_that_names_no_region_ends_who_looks_at_it)
 {
     set_scene();
     as(two);
-    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)scene.held;
+    struct bcri_slot_shm *slot = group_slot(two, scene.held);
     uint64_t was = bcri_load(&slot->word);
     store_64(&slot->word, was | 0xffffffffu);
     ENDS_ITSELF(bcr_rglen(scene.held, NULL), "a reference that leads nowhere");
@@ -733,7 +733,7 @@ static unsigned char *plain_memory(size_t bytes, bcri_ref *ref_out)
 {
     bcr_region rgid = bcr_rgalloc((int)(bytes + BCRI_REF_UNIT), 0);
     CHECK(rgid != NULL);
-    const bcri_ref ref = region_of(rgid);
+    const bcri_ref ref = group_region(one, rgid);
     const struct bcri_region_shm *region = bcri_at(one, ref);
     const uint64_t from = (uint64_t)region->data_16 * 16;
     const uint64_t start = (from + BCRI_REF_UNIT - 1) / BCRI_REF_UNIT * BCRI_REF_UNIT;
@@ -797,7 +797,7 @@ TEST(the_daemon_follows_references_to_the_last_unit_of_a_segment_and_goes_on)
         if (two->map[seg].base == NULL)
             continue;
         set_scene();
-        bcri_store(&((struct bcri_slot_shm *)(void *)scene.pending)->cell, last_unit(seg));
+        bcri_store(&group_slot(two, scene.pending)->cell, last_unit(seg));
         bcri_store(&two->record->id.first_area, last_unit(seg));
         bcri_store(&two->journal->op, BCRI_OP_SLOW);
         bcri_store(&two->journal->area, last_unit(seg));
@@ -849,7 +849,7 @@ TEST(a_list_of_areas_that_goes_in_circles_ends_who_walks_it_but_not_the_daemon)
 TEST(a_list_of_requests_that_goes_in_circles_is_walked_once)
 {
     set_scene();
-    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)scene.listed;
+    struct bcri_slot_shm *slot = group_slot(two, scene.listed);
     store_64((void *)&slot->next, bcri_load(&scene.resolved[2].cell->c.list_first));
     as(NULL);
     bury(one);

@@ -375,7 +375,7 @@ static void die_before_a_put(struct bcri_ctx *ctx, struct bcri_resolved *resolve
 static void die_in_a_collect(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     as(ctx);
-    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)number(5);
+    struct bcri_slot_shm *slot = group_slot(ctx, number(5));
     as(one);
     bcri_store(&slot->cell, resolved->ref);
     bcri_store(&slot->key, 0);

@@ -93,7 +93,7 @@ static bcri_ref hand_over_and_read(bcr_region *reads_out)
     as(two);
     bcr_region rgid = number(5);
     CHECK_INT(bcr_enq(rgid, one_of_two, cell, bcr_NOFREE), 0);
-    const bcri_ref region = bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
+    const bcri_ref region = group_region(two, rgid);
     *reads_out = bcr_read(one_of_two, cell, bcr_PENDING);
     CHECK(*reads_out != NULL);
     CHECK_INT(bcr_rgwait(*reads_out, 0, 0), 0);
@@ -143,7 +143,7 @@ TEST(a_hold_that_cannot_be_dropped_is_the_daemon_s_until_it_can)
     as(dead);
     bcr_region rgid = bcr_read(name(dead, one), cell, 0);
     CHECK(rgid != NULL);
-    const bcri_ref region = bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)rgid)->word));
+    const bcri_ref region = group_region(dead, rgid);
     as(one);
     CHECK_INT(bcri_count_lock(holder, region), 2);
     bcri_cce_dying(group_host(group), dead->index);

@@ -117,8 +117,7 @@ TEST(a_heap_stays_until_its_last_region_is_freed_and_whoever_frees_it_is_the_one
     as(one);
     for (int i = 0; i < 3; i++)
         CHECK((held[i] = bcr_get(1, bcr_cce, 1, 0)) != NULL);
-    uint32_t seg =
-        bcri_ref_seg(bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)held[0])->word)));
+    uint32_t seg = bcri_ref_seg(group_region(one, held[0]));
     uint32_t index = end_two();
     const struct bcri_segment_shm *entry = &one->host->segments[seg];
     CHECK_UINT(live(index, BCRI_SEG_HEAP), 1);
@@ -290,8 +289,7 @@ TEST(numbers_do_not_come_again_while_somebody_is_inside_an_operation_that_began_
     two = group_join(group);
     as(two);
     CHECK_INT(bcr_cagrow(1, 0, 1, 1, 1, 16, 1 << 16), 1);
-    const uint32_t heap =
-        bcri_ref_seg(bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)bcr_rgalloc(8, 0))->word)));
+    const uint32_t heap = bcri_ref_seg(group_region(two, bcr_rgalloc(8, 0)));
     CHECK_UINT(bcri_host_segment_count(group_host(group)), numbers);
     bcri_store(&one->journal->op, BCRI_OP_PUT);
     (void)end_two();
@@ -332,7 +330,7 @@ TEST(a_place_from_before_is_stale_where_another_ones_cell_lies)
     CHECK_INT(bcri_resolved_find(one, group_name(one, two->index), 1, &found), 0);
     before = *found;
     bcr_region rgid = bcr_rgalloc(8, 0);
-    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)rgid;
+    struct bcri_slot_shm *slot = group_slot(one, rgid);
     follow_two();
     struct bcri_resolved *now;
     CHECK_INT(bcri_resolved_find(two, BCRI_SELF, 1, &now), 0);
@@ -364,12 +362,12 @@ TEST(a_region_is_not_given_back_to_the_cell_that_has_come_after_its_own)
     as(one);
     CHECK_INT(bcr_rgwait(pending, 0, 0), 1);
     /* A region of one's own in its place, so that the heap of two can go. */
-    struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)pending;
+    struct bcri_slot_shm *slot = group_slot(one, pending);
     bcr_region own = bcr_rgalloc(8, 0);
-    const uint64_t word = bcri_load(&((struct bcri_slot_shm *)(void *)own)->word);
+    const uint64_t word = bcri_load(&group_slot(one, own)->word);
     const uint64_t was = bcri_load(&slot->word);
     bcri_store(&slot->word, word);
-    bcri_store(&((struct bcri_slot_shm *)(void *)own)->word, was);
+    bcri_store(&group_slot(one, own)->word, was);
     CHECK_INT(bcr_rgfree(own), 0);
     follow_two();
     struct bcri_resolved *now;
@@ -403,7 +401,7 @@ TEST(a_queue_stays_whole_when_the_one_that_added_nodes_to_it_has_ended)
         CHECK((taken[i] = bcr_get(1, name, 10, 0)) != NULL);
     CHECK_INT(bcri_resolved_find(two, name, 20, &resolved), 0);
     for (int i = BACK; i-- > 0;) { /* as a write lock that finds no memory for its copy */
-        struct bcri_slot_shm *slot = (struct bcri_slot_shm *)(void *)taken[i];
+        struct bcri_slot_shm *slot = group_slot(two, taken[i]);
         bcri_store(&slot->cell, resolved->ref);
         bcri_store(&slot->prev, resolved->open);
         bcri_request_give_back(two, slot);
