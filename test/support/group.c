@@ -18,6 +18,7 @@
 #include "bcri/cces.h"
 #include "bcri/cell0.h"
 #include "bcri/cell_fds.h"
+#include "bcri/client.h"
 #include "bcri/copying.h"
 #include "bcri/eventfds.h"
 #include "bcri/heap.h"
@@ -31,36 +32,27 @@
 
 enum { HOST_NUMBER = 0x0201 }; /* not 0: what takes every CCE for one of host 0 fails */
 
+/* What the group has of a forked member: its private socket, or before its hello the one that it has
+ * inherited, and the other end of its kill socket. */
+struct end {
+    int socket, kill_socket;
+    uint32_t owner;
+};
+
 struct group {
     struct bcri_host *host;
     pthread_t server;
     pthread_mutex_t mutex;
-    int wake[2];  /* a byte: the set of sockets has changed, or it is over */
-    int *sockets; /* our ends, one per forked member */
-    uint32_t *owners;
+    int wake[2]; /* a byte: the set of sockets has changed, or it is over */
+    struct end *ends;
     size_t count, room;
     int over;
 };
 
+/* A member that is a thread. One that is a process is a struct bcri_client. */
 struct member {
     struct bcri_ctx ctx;
-    struct group *group; /* threads */
-    int socket;          /* processes */
-};
-
-enum { WANTS_SEGMENT, ADDS_SEGMENT, WANTS_NUMBER, WANTS_PAGES, GIVES_PAGES, SETS_FD, RINGS_FD };
-struct request {
-    int32_t what;
-    uint32_t kind, seg, owner;
-    uint64_t size_bytes;
-    uint64_t cell;
-    uint32_t pages[BCRI_PAGE_SORTS];
-    bcri_ref ref[BCRI_PAGE_SORTS];
-};
-struct reply {
-    int32_t error;
-    uint32_t seg;
-    bcri_ref ref[BCRI_PAGE_SORTS];
+    struct group *group;
 };
 
 static void die(const char *what)
@@ -69,92 +61,113 @@ static void die(const char *what)
     abort();
 }
 
-static ssize_t send_with_fd(int socket, const void *data, size_t size, int fd)
+static void close_end(struct end *end)
 {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control = {0};
-    struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = size};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    if (fd >= 0) {
-        message.msg_control = control.bytes;
-        message.msg_controllen = sizeof control.bytes;
-        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        head->cmsg_level = SOL_SOCKET;
-        head->cmsg_type = SCM_RIGHTS;
-        head->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(head), &fd, sizeof fd);
-    }
-    ssize_t sent;
-    do
-        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    return sent;
+    if (end->socket >= 0)
+        close(end->socket);
+    if (end->kill_socket >= 0)
+        close(end->kill_socket);
+    end->socket = end->kill_socket = -1;
 }
 
-static ssize_t receive_with_fd(int socket, void *data, size_t size, int *fd_out)
+static void answer(int socket, const struct bcri_control *message, const int *fds, unsigned fd_count)
 {
-    union {
-        struct cmsghdr align;
-        char bytes[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct iovec part = {.iov_base = data, .iov_len = size};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control.bytes,
-                             .msg_controllen = sizeof control.bytes};
-    *fd_out = -1;
-    ssize_t got;
-    do
-        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (head != NULL && head->cmsg_type == SCM_RIGHTS)
-        memcpy(fd_out, CMSG_DATA(head), sizeof *fd_out);
-    return got;
+    bcri_channel_send(socket, message, fds, fd_count, false); /* it may have died meanwhile */
 }
 
-static void serve(struct group *group, int socket, uint32_t owner)
+/* As the daemon does: welcomes the member on the private socket that has come. */
+static void welcome(struct group *group, struct end *end, struct bcri_incoming *in)
 {
-    struct request request;
-    int fd;
-    if (receive_with_fd(socket, &request, sizeof request, &fd) != (ssize_t)sizeof request)
+    static const char nobody[BCRI_IDENTITY_BYTES];
+    int kill_sockets[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, kill_sockets) != 0)
+        die("socketpair");
+    const int private_socket = bcri_incoming_take(in, 0);
+    const int fds[] = {bcri_host_segment_fd(group->host, BCRI_HOST_SEG), kill_sockets[1]};
+    const struct bcri_control message = {.type = BCRI_MSG_welcome,
+                                         .present = BCRI_HAS(id) | BCRI_HAS(index) | BCRI_HAS(enlistor) |
+                                                    BCRI_HAS(program),
+                                         .id = in->message.id,
+                                         .index = end->owner,
+                                         .enlistor = {nobody, sizeof nobody},
+                                         .program = bcri_view_of("test-1")};
+    answer(private_socket, &message, fds, 2);
+    close(kill_sockets[1]);
+    close(end->socket);
+    end->socket = private_socket;
+    end->kill_socket = kill_sockets[0];
+}
+
+static void serve_pages(struct group *group, const struct bcri_control *asked, struct bcri_control *reply,
+                        int fds[BCRI_PAGE_SORTS], unsigned *fd_count)
+{
+    struct bcri_pages got;
+    const uint32_t pages[BCRI_PAGE_SORTS] = {(uint32_t)asked->size, (uint32_t)asked->rings};
+    reply->status = (uint32_t)bcri_host_pages_take(group->host, asked->index, pages, &got);
+    if (reply->status != 0)
         return;
-    struct reply reply = {0};
-    int answer = -1;
-    if (request.what == RINGS_FD) {
-        bcri_eventfds_ring(bcri_host_eventfds(group->host), request.cell);
+    reply->present |= BCRI_HAS(cell) | BCRI_HAS(rings);
+    reply->cell = got.ref[BCRI_PAGE_HEADERS];
+    reply->rings = got.ref[BCRI_PAGE_RINGS];
+    for (int sort = 0; sort < BCRI_PAGE_SORTS; sort++)
+        if (got.fd[sort] >= 0)
+            fds[(*fd_count)++] = got.fd[sort];
+}
+
+/* One message of a member. What is not asked of the daemon here has no answer. */
+static void serve(struct group *group, struct end *end)
+{
+    struct bcri_incoming in;
+    if (bcri_channel_recv(end->socket, &in, false) != 1)
         return;
+    if (in.wrong != NULL)
+        FAIL("a message of member %u: %s", end->owner, in.wrong);
+    const struct bcri_control *asked = &in.message;
+    struct bcri_control reply = {
+        .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = asked->id};
+    int fds[BCRI_PAGE_SORTS] = {-1, -1}, code = 0, copy = -1;
+    unsigned fd_count = 0;
+    switch (asked->type) {
+    case BCRI_MSG_hello: welcome(group, end, &in); break;
+    case BCRI_MSG_segment_add:
+        code = bcri_host_segment_add(group->host, in.fds[0], asked->size, (enum bcri_seg_kind)asked->kind,
+                                     end->owner, &reply.seg);
+        reply.present |= code == 0 ? BCRI_HAS(seg) : 0;
+        if (code == 0)
+            bcri_incoming_take(&in, 0);
+        break;
+    case BCRI_MSG_segment_again:
+        if (bcri_host_segment_again(group->host, asked->size, (enum bcri_seg_kind)asked->kind, end->owner,
+                                    &reply.seg))
+            reply.present |= BCRI_HAS(seg);
+        break;
+    case BCRI_MSG_pages_take:
+        serve_pages(group, asked, &reply, fds, &fd_count);
+        code = (int)reply.status;
+        break;
+    case BCRI_MSG_pages_back:
+        bcri_host_pages_back(group->host, end->owner, (const bcri_ref[]){asked->cell, asked->rings});
+        break;
+    case BCRI_MSG_segment_fd:
+        copy = bcri_host_segment_dup(group->host, asked->seg); /* the test's thread may drop it meanwhile */
+        fds[0] = copy;
+        fd_count = copy >= 0;
+        code = copy >= 0 ? 0 : bcrE_NOCELL;
+        break;
+    case BCRI_MSG_fd_set:
+        code = bcri_eventfds_set(bcri_host_eventfds(group->host), asked->cell, end->owner, in.fds[0]);
+        if (code == 0)
+            bcri_incoming_take(&in, 0);
+        break;
+    case BCRI_MSG_fd_ring: bcri_eventfds_ring(bcri_host_eventfds(group->host), asked->cell); break;
+    default: break;
     }
-    if (request.what == SETS_FD) {
-        reply.error = bcri_eventfds_set(bcri_host_eventfds(group->host), request.cell, owner, fd);
-        if (reply.error != 0)
-            close(fd);
-    } else if (request.what == ADDS_SEGMENT) {
-        reply.error = bcri_host_segment_add(group->host, fd, request.size_bytes,
-                                            (enum bcri_seg_kind)request.kind, owner, &reply.seg);
-        if (reply.error != 0)
-            close(fd);
-    } else if (request.what == WANTS_NUMBER) {
-        if (!bcri_host_segment_again(group->host, request.size_bytes, (enum bcri_seg_kind)request.kind, owner,
-                                     &reply.seg))
-            reply.error = bcrE_NOMEM;
-    } else if (request.what == WANTS_PAGES) {
-        struct bcri_pages got;
-        reply.error = bcri_host_pages_take(group->host, request.owner, request.pages, &got);
-        memcpy(reply.ref, got.ref, sizeof reply.ref);
-    } else if (request.what == GIVES_PAGES) {
-        bcri_host_pages_back(group->host, owner, request.ref);
-        return;
-    } else {
-        answer =
-            bcri_host_segment_dup(group->host, request.seg); /* the test's thread may drop it meanwhile */
-        reply.error = answer >= 0 ? 0 : bcrE_NOCELL;
-    }
-    send_with_fd(socket, &reply, sizeof reply, answer);
-    if (answer >= 0)
-        close(answer);
+    reply.status = (uint32_t)code;
+    if ((asked->present & BCRI_HAS(id)) != 0 && asked->type != BCRI_MSG_hello)
+        answer(end->socket, &reply, fds, fd_count);
+    if (copy >= 0)
+        close(copy);
+    bcri_incoming_close(&in);
 }
 
 static void *server(void *arg)
@@ -170,7 +183,7 @@ static void *server(void *arg)
             die("realloc");
         polls[0] = (struct pollfd){.fd = group->wake[0], .events = POLLIN};
         for (size_t i = 0; i < count; i++)
-            polls[i + 1] = (struct pollfd){.fd = group->sockets[i], .events = POLLIN};
+            polls[i + 1] = (struct pollfd){.fd = group->ends[i].socket, .events = POLLIN};
         pthread_mutex_unlock(&group->mutex);
         if (over)
             break;
@@ -186,14 +199,15 @@ static void *server(void *arg)
         for (size_t i = 0; i < count; i++) {
             if ((polls[i + 1].revents & POLLIN) != 0) {
                 pthread_mutex_lock(&group->mutex);
-                uint32_t owner = group->owners[i];
+                struct end end = group->ends[i]; /* the array may move meanwhile */
                 pthread_mutex_unlock(&group->mutex);
-                serve(group, polls[i + 1].fd, owner);
+                serve(group, &end);
+                pthread_mutex_lock(&group->mutex);
+                group->ends[i] = end;
+                pthread_mutex_unlock(&group->mutex);
             } else if ((polls[i + 1].revents & (POLLHUP | POLLERR)) != 0) {
                 pthread_mutex_lock(&group->mutex);
-                if (group->sockets[i] >= 0)
-                    close(group->sockets[i]);
-                group->sockets[i] = -1; /* poll skips it from now on */
+                close_end(&group->ends[i]); /* poll skips it from now on */
                 pthread_mutex_unlock(&group->mutex);
             }
         }
@@ -260,94 +274,6 @@ static void thread_fd_ring(void *up, bcri_ref cell)
 }
 static const struct bcri_fd_upcalls thread_fd_upcalls = {thread_fd_set, thread_fd_ring};
 
-static int process_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind,
-                               uint32_t *seg_out)
-{
-    struct member *member = up;
-    struct request request = {.what = ADDS_SEGMENT, .kind = kind, .size_bytes = size_bytes};
-    struct reply reply;
-    int none;
-    if (send_with_fd(member->socket, &request, sizeof request, fd) < 0 ||
-        receive_with_fd(member->socket, &reply, sizeof reply, &none) != (ssize_t)sizeof reply)
-        return bcrE_INTERNAL;
-    if (reply.error == 0) {
-        close(fd);
-        *seg_out = reply.seg;
-    }
-    return reply.error;
-}
-static int asked(void *up, const struct request *request, struct reply *reply_out)
-{
-    struct member *member = up;
-    int none;
-    if (send_with_fd(member->socket, request, sizeof *request, -1) < 0 ||
-        receive_with_fd(member->socket, reply_out, sizeof *reply_out, &none) != (ssize_t)sizeof *reply_out)
-        return bcrE_INTERNAL;
-    return reply_out->error;
-}
-static int process_segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
-{
-    const struct request request = {.what = WANTS_NUMBER, .kind = kind, .size_bytes = size_bytes};
-    struct reply reply;
-    int error = asked(up, &request, &reply);
-    if (error == 0)
-        *seg_out = reply.seg;
-    return error;
-}
-static int process_segment_fd(void *up, uint32_t seg)
-{
-    struct member *member = up;
-    struct request request = {.what = WANTS_SEGMENT, .seg = seg};
-    struct reply reply;
-    int fd;
-    if (send_with_fd(member->socket, &request, sizeof request, -1) < 0 ||
-        receive_with_fd(member->socket, &reply, sizeof reply, &fd) != (ssize_t)sizeof reply)
-        return -bcrE_INTERNAL;
-    return reply.error == 0 ? fd : -reply.error;
-}
-static int process_pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS],
-                              struct bcri_pages *out)
-{
-    const struct request request = {
-        .what = WANTS_PAGES, .owner = owner, .pages = {pages[BCRI_PAGE_HEADERS], pages[BCRI_PAGE_RINGS]}};
-    struct reply reply;
-    int error = asked(up, &request, &reply);
-    for (int sort = 0; sort < BCRI_PAGE_SORTS && error == 0; sort++) {
-        out->ref[sort] = reply.ref[sort];
-        out->fd[sort] = pages[sort] != 0 ? process_segment_fd(up, bcri_ref_seg(reply.ref[sort])) : -1;
-    }
-    return error;
-}
-static void process_pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
-{
-    const struct request request = {.what = GIVES_PAGES,
-                                    .ref = {ref[BCRI_PAGE_HEADERS], ref[BCRI_PAGE_RINGS]}};
-    send_with_fd(((struct member *)up)->socket, &request, sizeof request, -1);
-}
-static const struct bcri_upcalls process_upcalls = {.segment_add = process_segment_add,
-                                                    .segment_again = process_segment_again,
-                                                    .pages_take = process_pages_take,
-                                                    .pages_back = process_pages_back,
-                                                    .segment_fd = process_segment_fd};
-
-static int process_fd_set(void *up, bcri_ref cell, int fd)
-{
-    struct member *member = up;
-    struct request request = {.what = SETS_FD, .cell = cell};
-    struct reply reply;
-    int none;
-    if (send_with_fd(member->socket, &request, sizeof request, fd) < 0 ||
-        receive_with_fd(member->socket, &reply, sizeof reply, &none) != (ssize_t)sizeof reply)
-        return bcrE_INTERNAL;
-    return reply.error;
-}
-static void process_fd_ring(void *up, bcri_ref cell)
-{
-    struct request request = {.what = RINGS_FD, .cell = cell};
-    send_with_fd(((struct member *)up)->socket, &request, sizeof request, -1);
-}
-static const struct bcri_fd_upcalls process_fd_upcalls = {process_fd_set, process_fd_ring};
-
 struct group *group_open(void)
 {
     struct group *group = calloc(1, sizeof *group);
@@ -368,15 +294,13 @@ void group_close(struct group *group)
     wake_server(group);
     pthread_join(group->server, NULL);
     for (size_t i = 0; i < group->count; i++)
-        if (group->sockets[i] >= 0)
-            close(group->sockets[i]);
+        close_end(&group->ends[i]);
     close(group->wake[0]);
     close(group->wake[1]);
     bcri_heap_fini(group_enl(group));
     bcri_resolved_fini(group_enl(group));
     bcri_host_fini(group->host);
-    free(group->sockets);
-    free(group->owners);
+    free(group->ends);
     free(group);
 }
 
@@ -525,13 +449,11 @@ static void add_socket(struct group *group, int socket, uint32_t owner)
     pthread_mutex_lock(&group->mutex);
     if (group->count == group->room) {
         group->room = group->room != 0 ? 2 * group->room : 16;
-        group->sockets = realloc(group->sockets, group->room * sizeof *group->sockets);
-        group->owners = realloc(group->owners, group->room * sizeof *group->owners);
-        if (group->sockets == NULL || group->owners == NULL)
+        group->ends = realloc(group->ends, group->room * sizeof *group->ends);
+        if (group->ends == NULL)
             die("realloc");
     }
-    group->sockets[group->count] = socket;
-    group->owners[group->count++] = owner;
+    group->ends[group->count++] = (struct end){.socket = socket, .kill_socket = -1, .owner = owner};
     pthread_mutex_unlock(&group->mutex);
     wake_server(group);
 }
@@ -541,22 +463,19 @@ pid_t group_fork(struct group *group, int (*body)(struct bcri_ctx *ctx, void *ar
 {
     int ends[2];
     uint32_t index = new_record(group);
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        die("socketpair");
-    int host_fd = bcri_host_segment_fd(group->host, BCRI_HOST_SEG);
+    if (bcri_channel_pair(ends) != 0)
+        die("bcri_channel_pair");
     pid_t pid = fork();
     if (pid < 0)
         die("fork");
     if (pid == 0) {
-        struct member member = {.socket = ends[1]};
+        struct bcri_client *client = bcri_ctx_alloc(sizeof *client);
         close(ends[0]);
-        if (bcri_ctx_init(&member.ctx, host_fd, index, bcri_layout_signature(), &process_upcalls, &member) !=
-            0)
-            die("bcri_ctx_init");
-        member.ctx.fd_upcalls = &process_fd_upcalls;
-        live(&member.ctx);
-        bcri_self_set(&member.ctx);
-        _exit(body(&member.ctx, arg));
+        if (client == NULL || bcri_client_join(client, ends[1], 0, "member") != 0)
+            die("bcri_client_join");
+        live(&client->ctx);
+        bcri_self_set(&client->ctx);
+        _exit(body(&client->ctx, arg));
     }
     close(ends[1]);
     add_socket(group, ends[0], index);

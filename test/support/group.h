@@ -2,8 +2,8 @@
 /* A group of CCEs without a daemon process: for tests that want to see all sides at once.
  *
  * The test's process holds the registry that enl would hold (bcri_host_*), and its members are
- * threads of it, or forked processes that ask it for segments over a socket, served by a thread
- * here. Everything else, shared memory, locks, waiting, repair, is the product's. */
+ * threads of it, or forked processes that join and ask as CCEs do (bcri/client.h), served by a
+ * thread here. Everything else, shared memory, locks, waiting, repair, is the product's. */
 #ifndef BCR_TEST_GROUP_H
 #define BCR_TEST_GROUP_H
 
