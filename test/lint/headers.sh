@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Each public header compiles alone, first and twice, with every warning, as C11 and as C++17; each internal header
-# compiles alone as C11.
+# Each public header compiles alone, first and twice, with every warning, as C99, C11 and C2x and as C++11 and C++17; each
+# internal header compiles alone as C11.
 source "$(dirname "$0")/lint.sh"
 
 warnings=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Werror)
@@ -26,12 +26,16 @@ while IFS= read -r header; do
     cp "$scratch/alone.c" "$scratch/alone.cc"
     for cc in gcc clang; do
         if command -v $cc >/dev/null; then
-            try $cc -std=c11 "${warnings[@]}" "${c_only[@]}" -Icore/include -fsyntax-only "$scratch/alone.c" "$header"
+            for std in c99 c11 c2x; do
+                try $cc -std=$std "${warnings[@]}" "${c_only[@]}" -Icore/include -fsyntax-only "$scratch/alone.c" "$header"
+            done
         fi
     done
     for cxx in g++ clang++; do
         if command -v $cxx >/dev/null; then
-            try $cxx -std=c++17 "${warnings[@]}" -Wold-style-cast -Icore/include -fsyntax-only "$scratch/alone.cc" "$header"
+            for std in c++11 c++17; do
+                try $cxx -std=$std "${warnings[@]}" -Wold-style-cast -Icore/include -fsyntax-only "$scratch/alone.cc" "$header"
+            done
         fi
     done
 done <"$scratch/public"

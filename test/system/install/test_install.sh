@@ -61,6 +61,35 @@ LD_LIBRARY_PATH="$lib" check_runs "$prefix/bin/enl" "$scratch/shared"
 version=$(pkg-config --modversion bcr)
 LD_LIBRARY_PATH="$lib" "$scratch/shared" | grep -qF "BCR $version" || fail "bcr.pc says $version"
 
+step "every C from C99 on, and C++, with all warnings"
+warnings="-Wall -Wextra -pedantic -Wshadow -Wconversion -Werror"
+for std in c99 c11 c17 c2x; do
+    eval "$CC -std=$std $warnings -Wstrict-prototypes -o '$scratch/$std' '$source/consumer.c' $(pkg-config --cflags --libs bcr)"
+    LD_LIBRARY_PATH="$lib" check_runs "$prefix/bin/enl" "$scratch/$std"
+done
+if [[ ${TOOLCHAIN-} != *TOOLCHAIN_FILE* ]] && command -v "${CXX:=c++}" >/dev/null; then
+    for std in c++11 c++17; do
+        eval "$CXX -std=$std $warnings -Wold-style-cast -o '$scratch/$std' '$source/consumer.cc' $(pkg-config --cflags --libs bcr)"
+        LD_LIBRARY_PATH="$lib" check_runs "$prefix/bin/enl" "$scratch/$std"
+    done
+fi
+
+step "a region that is dropped is warned of"
+for call in "bcr_rgalloc(1, 0)" "bcr_get(1, 1, 1, 0)" "bcr_deq(1, 1, 0)" "(bcr_deq)(1, 1, 0)" "bcr_read(1, 1, 0)" "bcr_acqrl(1, 1, 0)" "bcr_acqwl(1, 1, 0)"; do
+    printf '#include <bcr.h>\nvoid drop(void);\nvoid drop(void) { %s; }\n' "$call" >"$scratch/drop.c"
+    if eval "$CC -Werror=unused-result -c -o '$scratch/drop.o' '$scratch/drop.c' $(pkg-config --cflags bcr)" 2>/dev/null; then
+        fail "$call: nothing is said when its region is dropped"
+    fi
+done
+
+step "manual"
+for page in bcr_put bcr_enq bcr_errno bcr_region bcr_PENDING bcrE_NOMEM bcrT_INT bcrD_STRUCT; do
+    file="$prefix/share/man/man3/$page.3"
+    [ -s "$file" ] || fail "no page $page"
+    target=$(sed -n '1s/^\.so //p' "$file")
+    [ -z "$target" ] || [ -s "$prefix/share/man/$target" ] || fail "$page leads to $target, which is not installed"
+done
+
 step "pkg-config, static"
 eval "$CC -o '$scratch/static' '$source/consumer.c' $(pkg-config --static --cflags --libs bcr | sed 's/-lbcr\b/-l:libbcr.a/')"
 check_runs "$prefix/bin/enl" "$scratch/static"

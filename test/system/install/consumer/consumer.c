@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A program as somebody else writes it: installed header, installed library, nothing of ours
- * beside. It sends a region through a cell of its own. */
+ * beside. It sends a region through a cell of its own, and takes it out by a pointer to the function
+ * behind a macro. It is C99 to C23. */
 #include <bcr.h>
 
 #include <stdio.h>
@@ -9,6 +10,7 @@
 int main(void)
 {
     static const char text[] = "a region of my own";
+    bcr_region (*const take)(bcr_cce_id, int, int) = bcr_deq;
 
     if (bcr_init(0, "consumer") < 0)
         return 1;
@@ -19,7 +21,7 @@ int main(void)
         return 1;
     }
     memcpy(*region, text, sizeof text);
-    if (bcr_enq(region, bcr_cce, base, bcr_FREE) < 0 || !(region = bcr_deq(bcr_cce, base, 0))) {
+    if (bcr_enq(region, bcr_cce, base, bcr_FREE) < 0 || !(region = take(bcr_cce, base, 0))) {
         fprintf(stderr, "consumer: not through the cell: %s\n", bcr_strerror(bcr_errno));
         return 1;
     }
