@@ -32,7 +32,7 @@
  *   - All descriptors of the library are close-on-exec.
  *
  * Codes that blocks only name:
- *     bcrE_ARG      An argument, perhaps a NULL, is none that the block allows.
+ *     bcrE_ARG      An argument, perhaps a NULL, is not what the description allows.
  *     bcrE_RGID     An ID is not that of a region held here; the region was freed or put, perhaps.
  *     bcrE_PENDING  An ID is that of a pending get, for which bcr_rgwait has not returned 1 yet.
  *     bcrE_NOCCE    No CCE is known in this process by that ID.
@@ -104,28 +104,23 @@ BCR_API int *bcr_errno_location(void);
 
 /* bcr_init -- make this process a CCE of a program.
  * Shape   : flags is the features that the program counts on, ored together; not negative. All work
- *           whether asked for or not, but for bcr_errors, which turns error regions on. ccename,
- *           best the program's file name, is what bcr_enlist finds a process by that waits under
- *           enl --join; NULL or "": the last component of the file name that the process runs. Call
- *           it once in a process; the region given to bcr_enlist, if any, is in cell 0 when it
- *           returns.
+ *           whether asked for or not, but for bcr_errors, which turns error regions on. By ccename
+ *           bcr_enlist finds a process that waits under enl --join; NULL or "": the last component
+ *           of the process's file name. When it returns, a region given to bcr_enlist is in cell 0.
  *
- *           A process that enl or bcr_enlist started joins that program. Any other, also one that a
- *           CCE started by itself, becomes the root of its own program: it forks and turns into
- *           enl, and the child goes on as the root, with a new process ID. enl(1) says how enl is
- *           found, and that it kills a CCE that closes descriptors which the program has not
- *           opened, or executes another program.
+ *           A process that enl or bcr_enlist started joins that program. Any other, also if a CCE
+ *           started it, becomes the root of its own: it forks and turns into enl, and the child
+ *           goes on as the root, with a new process ID. enl(1) says how enl is found, and that it
+ *           kills a CCE that executes another program or closes descriptors not its own.
  * Returns : the flags asked for that are not available, 0 if all are. It does not return where no
  *           enl is found: a message says where it looked, and the process exits with status 127.
  * Errors  : bcrE_ARG, bcrE_NOMEM
- *           bcrE_BUSY    This process is a CCE already, or another has joined by the same inherited
- *                        socket.
- *           bcrE_ENLIST  The program ended before it took this process; or the process has several
- *                        threads and cannot fork: start it as "enl program"; or its enl is of
- *                        another user, not root: start a set-user-ID program directly.
+ *           bcrE_BUSY    This process is a CCE, or another has joined by the same inherited socket.
+ *           bcrE_ENLIST  The program ended before it took this process; the process has several
+ *                        threads and cannot fork (start it as "enl program"); or its enl is of
+ *                        another user, not root (start a set-user-ID program directly).
  * Blocks  : until the process is enlisted.
- * Crash   : enl notices the end of this process, whatever its cause; bcr(7) says what follows. If
- *           enl dies, its CCEs are killed.
+ * Crash   : enl notices how CCEs end; bcr(7) says what follows. If enl dies, so do they.
  */
 BCR_API int bcr_init(int flags, const char *ccename);
 
@@ -147,9 +142,8 @@ BCR_API int bcr_init(int flags, const char *ccename);
  *           0: operation bcr_op_enlist, the ordinal in place of the cell.
  * Errors  : bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_NOMEM
  *           bcrE_ENLIST  Unknown machine or core; no such program, not executable, or of another
- *                        architecture; more than 65,000 CCEs; enl has no memory, or the program
- *                        closed the connection to it. The log and the root's stderr have the
- *                        reason.
+ *                        architecture; more than 65,000 CCEs; no memory, or no connection, in enl.
+ *                        The log and the root's stderr have the reason.
  * Blocks  : until enl has answered, not until the new CCEs call bcr_init. May run handlers.
  * Order   : which of several CCEs comes up first is open.
  * Crash   : a caller that dies inside has started all of them or none.
@@ -174,9 +168,8 @@ BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *ob
  *           time is safe. All memory is reserved now: no write to it fails later.
  * Returns : the number of the first cell, at least 1.
  * Errors  : bcrE_ARG
- *           bcrE_NOMEM  The host, or the program's control group, does not have that much memory to
- *                       give; or the file size limit (ulimit -f) is lower; or no such range of
- *                       numbers is free.
+ *           bcrE_NOMEM  The host or the control group has not so much memory to give, the limit of
+ *                       file sizes (ulimit -f) is lower, or no such range of numbers is free.
  * Blocks  : while enl makes the memory; never for another CCE.
  * Order   : grow before you tell others your ID: they can use the cells once they know it.
  * Crash   : the area is there wholly or not at all.
@@ -189,9 +182,8 @@ BCR_API int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs,
  *           that wait there end with bcrE_NOCELL.
  * Returns : 0.
  * Errors  : bcrE_NOCELL    No area begins at qbase.
- *           bcrE_BUSY      A cell of the area is not empty, or a get has not collected what it was
- *                          handed there; or a region in that memory is held or lies in a cell,
- *                          anywhere.
+ *           bcrE_BUSY      A cell of the area is not empty, or a get is yet to collect what it got
+ *                          there; or a region in that memory is held, or lies in a cell, anywhere.
  *           bcrE_INTERNAL  A cell of the area was closed because it is corrupt; the area stays.
  * Crash   : the area is there wholly or not at all.
  */
@@ -215,9 +207,8 @@ BCR_API int bcr_arch(bcr_cce_id cceid);
  * Returns : the region ID.
  * Errors  : bcrE_ARG
  *           bcrE_ARCH   archtype is neither 0 nor well-formed.
- *           bcrE_NOMEM  The nbytes of this CCE's areas are used up; or no piece of that length is
- *                       left, though what other CCEs freed was collected and empty pages were
- *                       joined.
+ *           bcrE_NOMEM  The nbytes of this CCE's areas are used up, or no piece of that length is
+ *                       left when what others freed was collected and empty pages were joined.
  * Crash   : a region whose ID the caller never saw is freed.
  */
 BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
@@ -225,9 +216,8 @@ BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
 /* bcr_rgmod -- make a region safe to write to.
  * Shape   : call it before writing to a region that came from a get, or was put since it was
  *           allocated or last modified. If others hold it too, the caller gets a private copy, and
- *           *rgid changes, as it does in no other routines but those that imply this one:
- *           bcr_copyto, bcr_copytofm, bcr_acqwl. What is written to a shared region without it,
- *           every holder sees.
+ *           *rgid changes; only bcr_copyto, bcr_copytofm and bcr_acqwl, which imply this, change it
+ *           too. What is written to a shared region without it, every holder sees.
  * Owns    : the caller holds the region, or its copy, as before.
  * Returns : 0.
  * Errors  : bcrE_RGID, bcrE_PENDING, bcrE_NOMEM
@@ -259,13 +249,12 @@ BCR_API int bcr_rgrealloc(bcr_region rgid, int newlen);
 
 /* bcr_rglen, bcr_rgerror -- tell a region's length and representation, or whether it is an error.
  * Shape   : archtype is NULL, or where a success stores the region's archtype. Under bcr_errors an
- *           error region comes to cell 0 when something fails that the call which asked for it
- *           could not return: the start of a CCE, a cell of a bcr_putm. bcr_copyfm reads it by
- *           bcrT_1ERROR: code, operation, CCE, cell or ordinal. No data can forge one. Beyond 4,096
- *           that nobody has taken they are only counted and logged.
+ *           error region comes to cell 0 for what a call could not return: a start of bcr_enlist, a
+ *           cell of bcr_putm. bcr_copyfm reads it by bcrT_1ERROR: code, operation, CCE, cell or
+ *           ordinal. Data cannot forge one. Beyond 4,096 that nobody has taken they are only
+ *           counted and logged.
  * Owns    : borrows rgid.
- * Returns : bcr_rglen the length in bytes, 0 or more; bcr_rgerror the positive code of an error
- *           region, 0 for an ordinary one.
+ * Returns : bcr_rglen the length in bytes; bcr_rgerror 0, or the positive code of an error region.
  * Errors  : bcrE_RGID, bcrE_PENDING
  */
 BCR_API int bcr_rglen(bcr_region rgid, int *archtype);
@@ -284,14 +273,12 @@ BCR_API int bcr_rgerror(bcr_region rgid);
  * Returns : 0 if the time is up, with bcr_errno unchanged; else 1, or of bcr_rgwaitm the lowest
  *           index that is ready, counted from 1.
  * Errors  : bcrE_ARG, bcrE_NOCELL, bcrE_DEAD
- *           bcrE_RGID       An ID is not that of a region held here, or a handler freed it
- *                           meanwhile.
+ *           bcrE_RGID       An ID is not that of a region held here; a handler freed it, perhaps.
  *           bcrE_OWNERDEAD  As bcr_get.
  *           bcrE_NOMEM      There is no memory for the list, or to look at the region, or, after
  *                           bcr_acqwl, for its copy; the region is at the head of the cell again.
  * Blocks  : up to msec. May run handlers.
- * Order   : a get took its place among the waiting ones when it was called. The index that
- *           bcr_rgwaitm returns does not say which region came first.
+ * Order   : a get has its place among waiting ones since it was called. The index tells no order.
  * Crash   : as bcr_get.
  */
 BCR_API int bcr_rgwait(bcr_region rgid, int msec, int failfree);
@@ -314,8 +301,7 @@ BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
  *           make room: an append to cells that hold their nrgns waits. A replacement needs no room
  *           if its cell holds a region.
  * Owns    : nofree 0, bcr_rlswl: takes rgid. bcr_NOFREE, bcr_wl2rl: shares it; call bcr_rgmod
- *           before writing to it again. On failure the caller keeps its hold, and the lock, either
- *           way.
+ *           before writing to it again. On failure the caller keeps its hold, and the lock.
  * Returns : 0, the region being in the cell.
  * Errors  : bcrE_PENDING, bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_NOMEM
  *           bcrE_RGID  The ID is not that of a region held here, or a handler freed it meanwhile.
@@ -341,25 +327,21 @@ BCR_API int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell);
  *           how long to wait at an empty cell, 0: not at all. bcr_PENDING returns at once an ID
  *           that only bcr_rgwait, bcr_rgwaitm and bcr_rgfree accept until bcr_rgwait has returned
  *           1; the region moves meanwhile. A take at an empty cell where a put waits gets that
- *           put's region. Others may hold what came from a cell: call bcr_rgmod before writing to
- *           it.
- * Owns    : gives the region: after a read the caller's share of it, after a take all that the cell
- *           had.
- * Returns : the region ID. With bcr_PENDING what is known at once fails at once, the rest in
- *           bcr_rgwait.
+ *           put's region. Others may hold what came from a cell: bcr_rgmod.
+ * Owns    : gives the region: a read the caller's share of it, a take all that the cell had.
+ * Returns : the region ID. With bcr_PENDING some failures come only in bcr_rgwait.
  * Errors  : bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS
  *           bcrE_TIMEOUT    No region came in time, or the lock did not become free.
- *           bcrE_OWNERDEAD  A CCE ended with the cell's write lock, and its region with it; so it
- *                           stays until somebody puts one that says what holds now.
+ *           bcrE_OWNERDEAD  A CCE acquired the cell's write lock and ended before anybody put
+ *                           there, and its region ended with it. So it stays until somebody does.
  *           bcrE_NOMEM      There is no memory for another ID, or to look at the region, or
  *                           (bcr_acqwl) for its copy; it is in the cell as before.
  *           bcrE_RGID       A handler that ran meanwhile freed the ID of this get.
  * Blocks  : until a region is there, up to msec. May run handlers.
  * Order   : waiting gets and locks are served in order of arrival, reads without consuming. A get
  *           comes after this CCE's earlier puts to the same CCE.
- * Crash   : a region handed to a getter that dies before it has it goes to the next waiting get,
- *           else back to the head of the cell, several in their old order, even if the cells are
- *           full.
+ * Crash   : a region handed to a getter that dies before it has it goes to the next waiting get, or
+ *           back to the head of the cell, several in their old order, even if the cells are full.
  */
 BCR_API BCR_MUST_USE bcr_region bcr_get(int qlike, bcr_cce_id cce, int cell, int msec);
 BCR_API BCR_MUST_USE bcr_region bcr_deq(bcr_cce_id cce, int cell, int msec);
@@ -390,8 +372,8 @@ BCR_API BCR_MUST_USE bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec);
 /* bcr_putm, bcr_writem, bcr_enqm -- add one region to several cells.
  * Shape   : cells is an array of ncells pairs (CCE ID, cell number), ncells 0 or more; each is a
  *           bcr_put. bcr_writem is bcr_putm with qlike 0, bcr_enqm with qlike 1. A cell named twice
- *           gets the region twice. Cells with room are served at once, then the others are waited
- *           for, but not own ones.
+ *           gets the region twice. Cells with room are served at once, then others are waited for,
+ *           not own ones.
  * Owns    : as bcr_put, whatever single cells answer. A call that bcrE_ARG, bcrE_RGID or
  *           bcrE_PENDING refuses leaves the caller its hold.
  * Returns : 0 if all cells took it. After those three codes nothing has happened; any other is that
@@ -409,10 +391,9 @@ BCR_API int bcr_enqm(bcr_region rgid, int ncells, const int *cells, int nofree);
 #define bcr_enqm(rgid, ncells, cells, nofree)   bcr_putm(1, rgid, ncells, cells, nofree)
 
 /* bcr_zap, bcr_celllen -- remove, or count, all regions in a cell.
- * Shape   : cce and cell are as in bcr_put; bcr_zap needs a cell to get from, bcr_celllen one that
- *           is not private to another CCE. Regions handed to a waiting get are not in the cell any
- *           more, and those of waiting puts not yet. After bcr_zap waiting puts have room; waiting
- *           gets wait on.
+ * Shape   : cce and cell are as in bcr_put; bcr_zap needs a cell to get from, bcr_celllen one not
+ *           private to another CCE. Regions handed to a waiting get are not in the cell any more,
+ *           those of waiting puts not yet. bcr_zap makes room for puts; gets wait on.
  * Returns : bcr_zap 0, also for an empty cell; bcr_celllen the number at some instant of the call.
  * Errors  : bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_NOMEM
  * Blocks  : no; may run handlers.
@@ -432,8 +413,7 @@ BCR_API int bcr_celllen(bcr_cce_id cce, int cell);
 BCR_API int bcr_putwait(int msec);
 
 /* bcr_putdone -- wait until all earlier puts of this CCE have reached their cells.
- * Shape   : msec is not bcr_PENDING; 0 only looks. Within one host a put is in its cell when it
- *           returns.
+ * Shape   : msec is not bcr_PENDING; 0 only looks. Within a host puts are there when they return.
  * Returns : 1 if all have; 0 if the time is up, with bcr_errno unchanged.
  * Errors  : bcrE_ARG
  * Blocks  : up to msec. May run handlers.
@@ -468,8 +448,7 @@ BCR_API int bcr_fd(int cell);
  * Returns : n >= 2: done, n - 2 bytes of the source are left after the last item read.
  *           1: the source ended before the descriptor did.
  *           n <= -3: the destination was full before that, and -n - 2 bytes of the source are left.
- *           0 and -2 are failures. bcrE_RANGE, bcrE_NOCCE and bcrE_NOMEM leave what was copied
- *           before.
+ *           0, -2: failures. bcrE_RANGE, bcrE_NOCCE, bcrE_NOMEM leave what was copied before.
  * Errors  : bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_DESC, bcrE_RANGE
  *           bcrE_ARCH   (returns 0) There is no translation to or from the archtype of a region.
  *           bcrE_NOCCE  A bcrT_CCE of bcr_copyto is no CCE ID here; nothing from it on was copied.
@@ -487,10 +466,8 @@ BCR_API int bcr_copytofm(const int *copydesc, int repl, bcr_region rgid_to, int 
  * Shape   : as bcr_copyto from byte offset on into a region of this archtype (0: this CCE's own)
  *           that never gets full, but nothing is copied, and buffer may be NULL. offset, repl and
  *           buflen are 0 or more, and the region is not longer than one can be.
- * Returns : n >= 2: the descriptor would be done, with n - 2 bytes of the region used, offset
- *           included.
- *           n <= -2: the buffer would end before the descriptor, with -n - 2 bytes of the region
- *           used.
+ * Returns : n >= 2: the descriptor would be done, with n - 2 bytes used, offset included.
+ *           n <= -2: the buffer would end before the descriptor, with -n - 2 bytes used.
  *           0 and -1 are failures.
  * Errors  : bcrE_ARG, bcrE_DESC, bcrE_NOMEM
  *           bcrE_ARCH  (returns 0) There is no translation to such an archtype.
@@ -505,7 +482,10 @@ BCR_API int bcr_copytosz(const int *copydesc, int repl, int archtype, int offset
  *           descriptor, what it holds is sent.
  * Owns    : nothing; on failure the region is freed, except where bcr_sendm has put it.
  * Returns : n >= 1 as bcr_copyto. -1: no region could be allocated. -2: any other failure.
- * Errors  : as bcr_copyto, bcr_put.
+ * Errors  : bcrE_ARG, bcrE_DESC, bcrE_ARCH, bcrE_RANGE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS,
+ *           bcrE_NOMEM
+ *           bcrE_NOCCE  A CCE of the call, or of a bcrT_CCE, is not known in this process.
+ *           bcrE_FULL   As bcr_put.
  * Blocks  : as bcr_put. May run handlers.
  * Order   : as bcr_put.
  * Crash   : as bcr_put or bcr_putm; what a dead caller held is freed.
@@ -518,10 +498,10 @@ BCR_API int bcr_sendm(const void *buffer, int len, const int *buftype, int repl,
 /* bcr_recv -- get a region from a cell and copy its data out.
  * Shape   : bcr_get, bcr_copyfm and bcr_rgfree in one; msec is not bcr_PENDING. Arguments and
  *           descriptor are checked first: if they are refused, no region is taken.
- * Owns    : nothing; with qlike not 0 the region is taken and freed, also if it could not be
- *           copied.
+ * Owns    : nothing; what was taken (qlike not 0) is freed, also if it could not be copied.
  * Returns : -1 if no region came, or msec is bcr_PENDING; else what bcr_copyfm returns.
- * Errors  : as bcr_get, bcr_copyfm.
+ * Errors  : bcrE_ARG, bcrE_DESC, bcrE_RANGE, as bcr_get.
+ *           bcrE_ARCH  (returns 0) There is no translation from the archtype of the region.
  * Blocks  : as bcr_get. May run handlers.
  * Order   : as bcr_get.
  * Crash   : as bcr_get; a region that a dead caller held is freed.
@@ -538,8 +518,8 @@ BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cc
  *           get that takes and finds at most |watermark|, before it removes one. It does not matter
  *           who puts or gets. A get that waits requests once; regions that the cell holds already
  *           request nothing. Each request is one call; none is lost, and no two are made one. A new
- *           handler of the cell gets the requests of the old one that have not begun; removal, also
- *           by bcr_cafree, drops them.
+ *           handler of the cell gets the requests of the old one that have not begun; bcr_cafree,
+ *           or NULL, drops them.
  *
  *           A call of a handler is an invocation, which has a stack of its own and may wait in any
  *           routine. activep is its priority while it executes or could, blockp while a routine
@@ -550,14 +530,12 @@ BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cc
  * Blocks  : no; may run handlers.
  * Order   : requests of one cell start in the order of the puts or gets that made them.
  * Crash   : a caller that dies in a put or get has requested once if that is done, else not at all.
- *           With this CCE its handlers go.
  */
 BCR_API int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int blockp);
 
 /* bcr_priority -- set the priorities of the calling invocation.
  * Shape   : activep and blockp are as in bcr_handler; the main program begins with 0 and 0. A
- *           higher activep shuts handlers out, a higher blockp those that would run while the
- *           invocation waits.
+ *           higher activep shuts handlers out, a higher blockp does while the invocation waits.
  * Returns : 0, after the handlers have run that the new priority lets in.
  * Errors  : bcrE_ARG, bcrE_NOMEM
  * Blocks  : no; may run handlers.
@@ -590,8 +568,8 @@ BCR_API const char *bcr_strerror(int code);
 /* bcr_descshow -- write a copy descriptor readably.
  * Shape   : what copydesc says, triple by triple, with where its items lie in this CCE's memory and
  *           in a region of this archtype (0: this CCE's own). At most size bytes go to text, the
- *           last of them a zero; text may be NULL if size is 0. It works before bcr_init. The form
- *           may change.
+ *           last a zero; text may be NULL if size is 0. It works before bcr_init. The form of the
+ *           text may change.
  * Returns : the length of the whole text without the zero, whether it had room or not.
  * Errors  : bcrE_ARG, bcrE_ARCH, bcrE_DESC, bcrE_NOMEM
  */
