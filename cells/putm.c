@@ -92,19 +92,19 @@ int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofre
         error = bcrE_ARG;
     if (error != 0)
         return bcri_put_failed(ctx, error);
+    /* From here on the region is put, whatever becomes of single cells. */
     struct target *targets = ncells != 0 ? malloc((size_t)ncells * sizeof *targets) : NULL;
-    if (targets == NULL && ncells != 0)
-        return bcri_put_failed(ctx, bcrE_NOMEM);
+    const int count = targets != NULL ? ncells : 0;
     const bcri_ref region = bcri_slot_region(id.word);
     const uint64_t deadline_ns = bcri_deadline_after(ctx->putwait_msec);
-    for (int i = 0; i < ncells; i++)
+    for (int i = 0; i < count; i++)
         targets[i] = (struct target){.put = {.key = bcri_resolved_key(cells[2 * i], cells[2 * i + 1]),
                                              .slot = id.slot,
                                              .slot_ref = id.ref,
                                              .region = region,
                                              .write = qlike == 0,
                                              .nofree = true}};
-    error = put_all(ctx, targets, ncells, deadline_ns);
+    error = count == ncells ? put_all(ctx, targets, count, deadline_ns) : bcrE_NOMEM;
     free(targets);
     if (nofree == 0 && bcri_slot_holds(id.slot, region))
         bcri_slot_drop(ctx, id.slot);

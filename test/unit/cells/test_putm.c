@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Reads the next error region of cell 0. */
 static void error_is(int code, bcr_cce_id cce, int cell)
@@ -329,5 +330,37 @@ TEST(a_write_whose_cell_is_filled_meanwhile_replaces_that_at_once)
     CHECK_INT(result(writem).returned, 0);
     CHECK_INT(take(bcr_cce, cell), 2);
     CHECK_INT(take(bcr_cce, cell + 2), 2);
+    end();
+}
+
+/* The caller cannot tell it from bcrE_NOMEM of a cell, so its hold ends as then. */
+TEST(a_list_for_which_there_is_no_memory_takes_the_region_too)
+{
+    enum { MANY = 1 << 20 };
+    if (test_is_instrumented())
+        SKIP("the tool's own memory cannot be used up");
+    begin();
+    int cell = grow(1, 9, 64);
+    int *cells = malloc(2 * MANY * sizeof *cells);
+    CHECK(cells != NULL);
+    for (int i = 0; i < MANY; i++)
+        cells[2 * i] = bcr_cce, cells[2 * i + 1] = cell;
+    struct rlimit was;
+    CHECK_INT(getrlimit(RLIMIT_AS, &was), 0);
+    const struct rlimit none = {0, was.rlim_max};
+    CHECK_INT(setrlimit(RLIMIT_AS, &none), 0);
+    bcr_region rgid = number(1);
+    const bool limited = bcr_enqm(rgid, MANY, cells, bcr_NOFREE) != 0 && bcr_errno == bcrE_NOMEM;
+    if (limited) {
+        CHECK_INT(peek(rgid), 1);
+        FAILS(bcr_enqm(rgid, MANY, cells, bcr_FREE), bcrE_NOMEM);
+        FAILS(bcr_rgfree(rgid), bcrE_RGID);
+    }
+    CHECK_INT(setrlimit(RLIMIT_AS, &was), 0);
+    free(cells);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), limited ? 0 : 9);
+    if (!limited)
+        SKIP("this machine does not hold its programs to RLIMIT_AS");
+    CHECK_INT(value_of(number(2)), 2); /* the first one's memory is free again */
     end();
 }
