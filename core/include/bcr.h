@@ -425,7 +425,8 @@ BCR_API int bcr_putdone(int msec);
  * Shape   : cell is a cell of this CCE, 0 included. It has one descriptor, the library's, to be
  *           neither read nor closed; bcr_cafree closes it. Each call arms it anew: readable at once
  *           if the cell holds a region, else after the next put. So call bcr_fd, poll, get with
- *           msec 0 until NULL, and call bcr_fd again.
+ *           msec 0 until NULL, and call bcr_fd again. It tells of nothing else: not of a region that
+ *           is handed to a waiting get, of room for a put, of the end of a CCE, of handler requests.
  * Returns : the descriptor, 0 or more.
  * Errors  : bcrE_NOCELL
  *           bcrE_NOMEM  There is no memory, or no descriptor is left.
