@@ -55,7 +55,7 @@ static int value_of(bcr_region rgid)
     return bcr_rgfree(rgid) == 0 ? value : -1;
 }
 
-static int put_new(int qlike, int cce, int cell, int value)
+static int put_new(int qlike, bcr_cce_id cce, int cell, int value)
 {
     bcr_region rgid = bcr_rgalloc(sizeof value, 0);
     if (rgid == NULL)

@@ -13,7 +13,7 @@ enum { OWN_BYTES = 1 << 20, OWN_REGIONS = 8, BIRTH_BYTES = 40 };
 
 struct chaos_board *board;
 struct chaos_place *mine;
-int keeper;
+bcr_cce_id keeper;
 static uint64_t state;
 
 void must(bool holds, const char *what)

@@ -23,7 +23,7 @@ enum { OWN = 1, OWN_CELLS = 2, OWN_HANDLED = OWN + OWN_CELLS, MORE = 10 };
 
 extern struct chaos_board *board;
 extern struct chaos_place *mine;
-extern int keeper; /* the CCE with the shared cells: the root */
+extern bcr_cce_id keeper; /* the CCE with the shared cells: the root */
 
 /* Ends this CCE, and with it the test, unless `holds`. */
 void must(bool holds, const char *what);

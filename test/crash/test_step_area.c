@@ -87,7 +87,7 @@ static void somebody_has_ended(struct scene *scene)
     struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(scene->group));
     CHECK(reclaim != NULL);
     struct bcri_ctx *past = group_join(scene->group);
-    const int name = group_name(scene->peer, past->index);
+    const bcr_cce_id name = group_name(scene->peer, past->index);
     uint32_t index = past->index;
     bcri_self_set(past);
     CHECK_INT(bcr_cagrow(1, 1, 1, 1, 3, 20, 65536), 1);

@@ -294,7 +294,7 @@ static void put_as(struct bcri_ctx *who, struct deed deed)
 {
     const int cell = deed.cell;
     bcr_region rgid = number(next_value);
-    const int owner = name(who, cell < OWN ? one : two);
+    const bcr_cce_id owner = name(who, cell < OWN ? one : two);
     TRACE("  %s of %d into cell %d%s\n", deed.write ? "write" : "put", next_value, cell,
           who == three ? " by the helper" : "");
     CHECK(next_id < REF_REQUESTS); /* else nobody can go on for good */

@@ -507,7 +507,7 @@ bcri_ref group_region(struct bcri_ctx *ctx, bcr_region rgid)
     return bcri_slot_region(bcri_load(&group_slot(ctx, rgid)->word));
 }
 
-int group_name(struct bcri_ctx *ctx, uint32_t index)
+bcr_cce_id group_name(struct bcri_ctx *ctx, uint32_t index)
 {
     int id;
     if (bcri_cce_id_of_index(ctx, index, &id) != 0)

@@ -52,6 +52,6 @@ struct bcri_slot_shm *group_slot(struct bcri_ctx *ctx, bcr_region rgid);
 bcri_ref group_region(struct bcri_ctx *ctx, bcr_region rgid);
 
 /* How member `ctx` names the CCE of `index`: fails the test if it cannot. */
-int group_name(struct bcri_ctx *ctx, uint32_t index);
+bcr_cce_id group_name(struct bcri_ctx *ctx, uint32_t index);
 
 #endif

@@ -17,7 +17,7 @@
 enum { CELL = 1, CELLS = 4, NAMES = CELL + CELLS, REST, HANDLED, MORE, NRGNS = 6, NBYTES = 1 << 14 };
 
 static struct board *board;
-static int name[BOARD_CCES];
+static bcr_cce_id name[BOARD_CCES];
 static int handled;
 static uint64_t state;
 

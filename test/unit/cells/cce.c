@@ -75,7 +75,7 @@ void cannot_map(struct bcri_ctx *ctx)
     ctx->upcalls = &refusing;
 }
 
-int name(struct bcri_ctx *from, struct bcri_ctx *to)
+bcr_cce_id name(struct bcri_ctx *from, struct bcri_ctx *to)
 {
     return group_name(from, to->index);
 }

@@ -36,7 +36,7 @@ void cannot_map(struct bcri_ctx *ctx);
 /* How often it has tried since. */
 int refusals(void);
 /* How `from` calls `to`. */
-int name(struct bcri_ctx *from, struct bcri_ctx *to);
+bcr_cce_id name(struct bcri_ctx *from, struct bcri_ctx *to);
 
 /* An area of `cells` in/out cells of the current CCE. */
 int grow(int cells, int nrgns, int nbytes);

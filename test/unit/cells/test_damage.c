@@ -513,7 +513,7 @@ TEST(a_ring_entry_that_leads_nowhere_ends_takers_and_readers_and_the_audit_names
     as(one);
     CHECK_INT(bcr_celllen(bcr_cce, scene.cell), 4); /* it is still there, and nobody has the locks */
     struct bcri_ctx *three = join();
-    int one_of_three = name(three, one);
+    bcr_cce_id one_of_three = name(three, one);
     as(three);
     ENDS_ITSELF(bcr_read(one_of_three, scene.cell, 0) != NULL, "a reference that leads nowhere");
     bury(three);
@@ -542,7 +542,7 @@ TEST(who_waits_at_a_cell_that_is_condemned_is_told_INTERNAL)
 {
     set_scene();
     struct bcri_ctx *three = join();
-    int one_of_three = name(three, one);
+    bcr_cce_id one_of_three = name(three, one);
     struct bcri_cell_shm *cells[] = {scene.resolved[1].cell, scene.resolved[2].cell};
     store_64(&cells[0]->h.head, bcri_load(&cells[0]->h.head) + 1000);
     store_64(&cells[1]->c.list_first, UINT64_C(0xfffe) << 32 | 7);
@@ -568,7 +568,7 @@ TEST(what_was_handed_over_before_its_cell_was_condemned_is_its_takers)
     for (int frees = 0; frees < 2; frees++) {
         set_scene();
         struct bcri_ctx *three = join();
-        int one_of_three = name(three, one);
+        bcr_cce_id one_of_three = name(three, one);
         CHECK_INT(bcr_enq(number(33), bcr_cce, scene.cell + 1, bcr_FREE), 0);
         struct bcri_cell_shm *cell = scene.resolved[1].cell;
         store_64(&cell->h.head, bcri_load(&cell->h.head) + 1000);
@@ -592,7 +592,7 @@ TEST(a_put_that_waits_for_room_at_a_cell_that_is_condemned_is_told_INTERNAL)
     CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
     struct later *later = later_put(two, 1, 3, one_of_two, cell);
     struct bcri_ctx *three = join();
-    int one_of_three = name(three, one);
+    bcr_cce_id one_of_three = name(three, one);
     struct bcri_resolved *resolved;
     CHECK_INT(bcri_resolved_find(three, one_of_three, cell, &resolved), 0);
     store_64(&resolved->cell->h.head, bcri_load(&resolved->cell->h.head) + 1000);
@@ -637,7 +637,7 @@ TEST(an_area_whose_cells_do_not_lie_in_its_segment_ends_who_looks_for_them)
 {
     set_scene();
     struct bcri_ctx *three = join();
-    int one_of_three = name(three, one);
+    bcr_cce_id one_of_three = name(three, one);
     as(three);
     struct bcri_area_shm *area = scene.resolved[0].area;
     const uint32_t log2 = area->ring_log2;
@@ -675,7 +675,7 @@ TEST(a_lock_of_nobody_ends_who_needs_it_and_the_daemon_frees_it)
 {
     set_scene();
     struct bcri_ctx *three = join();
-    int one_of_three = name(three, one);
+    bcr_cce_id one_of_three = name(three, one);
     struct bcri_cell_shm *cell = scene.resolved[0].cell;
     store_32(&cell->h.lock, 60000);
     store_32(&cell->t.lock, 60000);

@@ -61,7 +61,7 @@ TEST(every_use_of_the_cells_of_an_ended_CCE_says_DEAD)
     all_say_dead(known_id, 0);
     all_say_dead(unknown_id, 1);
     struct bcri_ctx *next = join(); /* another CCE, another ID */
-    int next_id = name(one, next);
+    bcr_cce_id next_id = name(one, next);
     CHECK(next_id != known_id && next_id != unknown_id);
     all_say_dead(known_id, cell);
     end();
@@ -74,7 +74,7 @@ TEST(gets_that_wait_at_an_ended_CCE_end_with_DEAD)
     as(owner);
     int cell = grow(3, 9, 0);
     as(one);
-    int id = name(one, owner);
+    bcr_cce_id id = name(one, owner);
     bcr_region ids[4] = {bcr_deq(id, cell, bcr_PENDING), bcr_read(id, cell + 1, bcr_PENDING),
                          bcr_deq(id, cell + 1, bcr_PENDING), bcr_acqwl(id, cell + 2, bcr_PENDING)};
     struct later *taker = later_get(three, 1, name(three, owner), cell, bcr_BLOCK);
@@ -182,7 +182,7 @@ TEST(the_waiting_gets_of_an_ended_CCE_take_nothing)
     int cell = grow(1, 9, 1024);
     for (int listed = 0; listed < 2; listed++) {
         struct bcri_ctx *three = join();
-        int owner = name(three, one);
+        bcr_cce_id owner = name(three, one);
         as(three);
         CHECK(!listed || bcr_read(owner, cell, bcr_PENDING) != NULL);
         CHECK(bcr_deq(owner, cell, bcr_PENDING) != NULL);

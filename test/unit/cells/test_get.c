@@ -180,7 +180,7 @@ static void *produce(void *arg)
 {
     struct side *side = arg;
     as(side->ctx);
-    int owner = name(side->ctx, one);
+    bcr_cce_id owner = name(side->ctx, one);
     for (int i = 0; i < side->rounds; i++)
         CHECK_INT(bcr_enq(number(side->id * side->rounds + i), owner, side->cell, bcr_FREE), 0);
     return NULL;
@@ -190,7 +190,7 @@ static void *consume(void *arg)
 {
     struct side *side = arg;
     as(side->ctx);
-    int owner = name(side->ctx, one);
+    bcr_cce_id owner = name(side->ctx, one);
     int last[SIDES] = {-1, -1, -1};
     for (int i = 0; i < side->rounds; i++) {
         int value = value_of(bcr_deq(owner, side->cell, bcr_BLOCK));

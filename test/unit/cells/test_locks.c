@@ -196,7 +196,7 @@ TEST(a_waiting_lock_without_room_for_a_copy_gives_back_before_anyone_else_is_ser
         struct bcri_ctx *poor = join();
         as(poor);
         eat_memory();
-        int owner = name(poor, one);
+        bcr_cce_id owner = name(poor, one);
         bcr_region read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
         bcr_region lock = bcr_acqwl(owner, cell, bcr_PENDING);
         as(one);
@@ -357,7 +357,7 @@ TEST(a_holder_that_has_put_the_region_back_leaves_no_mark)
     begin();
     int cell = grow(2, 2, 1024);
     struct bcri_ctx *holder = join();
-    int owner = name(holder, one);
+    bcr_cce_id owner = name(holder, one);
     CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_write(number(1), bcr_cce, cell + 1, bcr_FREE), 0);
     as(holder);
@@ -425,7 +425,7 @@ TEST(a_put_between_serving_a_lock_and_collecting_it_outdates_the_mark)
     int cell = grow(1, 2, 1024);
     for (int listed = 0; listed < 2; listed++) {
         struct bcri_ctx *holder = join();
-        int owner = name(holder, one);
+        bcr_cce_id owner = name(holder, one);
         as(holder);
         bcr_region read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
         bcr_region lock = bcr_acqwl(owner, cell, bcr_PENDING);
@@ -486,7 +486,7 @@ struct waiter {
 static struct waiter served_after_waiting(int cell, bool listed)
 {
     struct waiter waiter = {.ctx = join()};
-    int owner = name(waiter.ctx, one);
+    bcr_cce_id owner = name(waiter.ctx, one);
     as(waiter.ctx);
     waiter.read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
     waiter.lock = bcr_acqwl(owner, cell, bcr_PENDING);
@@ -558,7 +558,7 @@ TEST(a_region_given_back_does_not_outdate_the_lock_owner)
             struct bcri_ctx *poor = join(), *holder = join();
             as(poor);
             eat_memory();
-            const int owner = name(poor, one);
+            const bcr_cce_id owner = name(poor, one);
             bcr_region read = listed ? bcr_read(owner, cell, bcr_PENDING) : NULL;
             bcr_region lock = bcr_acqwl(owner, cell, bcr_PENDING);
             as(one);
@@ -653,7 +653,7 @@ static void *count_up(void *arg)
 {
     struct worker *worker = arg;
     as(worker->ctx);
-    int owner = name(worker->ctx, one);
+    bcr_cce_id owner = name(worker->ctx, one);
     for (int i = 0; i < worker->rounds; i++) {
         bcr_region lock = bcr_acqwl(owner, worker->cell, bcr_BLOCK);
         CHECK(lock != NULL);

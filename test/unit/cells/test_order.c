@@ -111,7 +111,7 @@ TEST(two_threads_pass_a_region_to_and_fro)
     bcri_self_set(two);
     pass.in = bcr_cagrow(0, 0, 0, 0, 1, 4, 1 << 16);
     bcri_self_set(one);
-    int peer = group_name(one, two->index);
+    bcr_cce_id peer = group_name(one, two->index);
     pthread_t thread;
     CHECK_INT(pthread_create(&thread, NULL, pass_on, &pass), 0);
     bcr_region rgid = number(0);

@@ -370,7 +370,7 @@ TEST(rgwaitm_sleeps_until_one_of_them_is_served)
             ids[i] = bcr_deq(two_of_one, far + i, bcr_PENDING);
         as(three);
         /* Somebody else's put, from a thread of its own, while we wait. */
-        int owner = name(three, two);
+        bcr_cce_id owner = name(three, two);
         as(one);
         struct later *put = later_put(three, 1, round, owner, far + round % 3);
         CHECK_INT(bcr_rgwaitm(3, ids, bcr_BLOCK, 0), round % 3 + 1);

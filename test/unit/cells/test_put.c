@@ -407,7 +407,7 @@ TEST(nobody_sees_a_cell_empty_while_it_is_written)
 
 static int put_a_thousand(struct bcri_ctx *ctx, void *arg)
 {
-    int owner = group_name(ctx, one->index);
+    bcr_cce_id owner = group_name(ctx, one->index);
     int cell = *(int *)arg;
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 16) > 0);
     for (int i = 0; i < 1000; i++)

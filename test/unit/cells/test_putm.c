@@ -116,7 +116,7 @@ TEST(the_first_failure_is_told_and_all_others_are_served)
     int cell = grow(2, 1, 1024);
     int full = grow(1, 0, 0);
     struct bcri_ctx *three = join();
-    int gone = name(one, three);
+    bcr_cce_id gone = name(one, three);
     leave(three);
     const int cells[] = {bcr_cce, cell, two_of_one, far,     two_of_one, far + 2, two_of_one,
                          far + 1, 77,   1,          bcr_cce, 999,        gone,    1,

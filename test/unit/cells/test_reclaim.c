@@ -232,7 +232,7 @@ static void live_and_die(int number)
     CHECK_INT(bcr_cagrow(1, 0, 1, 1, 1, 16, 1 << 16), 1);
     CHECK_INT(bcr_celllen(bcr_cce, 1), 0);
     CHECK(bcr_get(1, bcr_cce, 2, 0) == NULL);
-    int name = group_name(one, two->index);
+    bcr_cce_id name = group_name(one, two->index);
     as(one);
     bcr_region mine = bcr_rgalloc(8, 0);
     **(int **)mine = number;
@@ -388,7 +388,7 @@ TEST(a_queue_stays_whole_when_the_one_that_added_nodes_to_it_has_ended)
     as(one);
     CHECK_INT(bcr_cagrow(10, 0, 0, 0, 1, BACK, 0), 10);
     CHECK_INT(bcr_cagrow(20, 0, 0, 0, 1, 1, 0), 20); /* 17 nodes */
-    const int name = group_name(two, one->index);
+    const bcr_cce_id name = group_name(two, one->index);
     bcr_region taken[BACK];
     for (int i = 0; i < BACK; i++) {
         bcr_region rgid = bcr_rgalloc(8, 0);

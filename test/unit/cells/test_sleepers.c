@@ -31,7 +31,7 @@ static void *take_one(void *arg)
     struct sleeper *sleeper = arg;
     as(sleeper->ctx);
     sleeper->ctx->cpus = 1; /* it sleeps early */
-    const int owner = name(sleeper->ctx, one);
+    const bcr_cce_id owner = name(sleeper->ctx, one);
     atomic_store(&sleeper->tid, (int)syscall(SYS_gettid));
     CHECK(bcr_deq(owner, sleeper->cell, bcr_BLOCK) != NULL);
     return NULL;
@@ -122,7 +122,7 @@ static void *look_one_up(void *arg)
     struct sleeper *sleeper = arg;
     as(sleeper->ctx);
     sleeper->ctx->cpus = 1;
-    const int owner = name(sleeper->ctx, one);
+    const bcr_cce_id owner = name(sleeper->ctx, one);
     atomic_store(&sleeper->tid, (int)syscall(SYS_gettid));
     CHECK_INT(bcr_celllen(owner, sleeper->cell), 0);
     return NULL;
