@@ -226,7 +226,7 @@ BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
 BCR_API int bcr_rgmod(bcr_region rgid);
 
 /* bcr_rgfree, bcr_rlsrl -- let go of a region, or of a read lock; both do the same.
- * Shape   : rgid is any region ID held here. A pending get is cancelled and takes nothing; if its
+ * Shape   : rgid is any region ID held here. A pending get is withdrawn and takes nothing; if its
  *           cell had served it before, the region is freed.
  * Owns    : takes the region. Its memory is free when no CCE and no cell holds it.
  * Returns : 0.
@@ -265,7 +265,7 @@ BCR_API int bcr_rgerror(bcr_region rgid);
  *           rgids is an array of nids such IDs, nids at least 1; NULL entries, which failed gets
  *           have returned, are skipped, but not all may be. A get that has failed since is ready,
  *           and bcr_rgwait on it tells why. msec 0 only looks. failfree nonzero: when the time is
- *           up, the gets are cancelled and their IDs freed. The cell decides which came first, so
+ *           up, the gets are withdrawn and their IDs freed. The cell decides which came first, so
  *           this may last a little longer and succeed after all.
  * Owns    : 1 of bcr_rgwait: gives the region. 0 with failfree: the IDs are dead, and nothing was
  *           or will be taken from a cell. -1 of bcr_rgwait: the ID is dead, unless it was none.
@@ -425,8 +425,9 @@ BCR_API int bcr_putdone(int msec);
  * Shape   : cell is a cell of this CCE, 0 included. It has one descriptor, the library's, to be
  *           neither read nor closed; bcr_cafree closes it. Each call arms it anew: readable at once
  *           if the cell holds a region, else after the next put. So call bcr_fd, poll, get with
- *           msec 0 until NULL, and call bcr_fd again. It tells of nothing else: not of a region that
- *           is handed to a waiting get, of room for a put, of the end of a CCE, of handler requests.
+ *           msec 0 until NULL, and call bcr_fd again. It tells of nothing else: not of a region
+ *           that is handed to a waiting get, of room for a put, of the end of a CCE, of handler
+ *           requests.
  * Returns : the descriptor, 0 or more.
  * Errors  : bcrE_NOCELL
  *           bcrE_NOMEM  There is no memory, or no descriptor is left.
