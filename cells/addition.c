@@ -60,7 +60,8 @@ static bool room_for(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_
 }
 
 /* The queue is empty and requests wait: the region goes to the front, and bcri_cell_service hands
- * it to the first request. */
+ * it to the first request.
+ * Model: cell.inc */
 static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                               bcri_ref waiting, bool due)
 {
@@ -74,6 +75,7 @@ static void append_to_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolv
     bcri_tx_commit(ctx);
 }
 
+/* Model: cell.inc */
 static void append_to_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                            bcri_ref waiting, bool due)
 {
@@ -84,6 +86,7 @@ static void append_to_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
     bcri_tx_commit(ctx);
 }
 
+/* Model: cell.inc */
 static int append_to_back(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                           bcri_ref waiting, bool due)
 {
@@ -102,6 +105,7 @@ static int append_to_back(struct bcri_ctx *ctx, struct bcri_resolved *resolved, 
     return error;
 }
 
+/* Model: cell.inc */
 int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region, bcri_ref waiting)
 {
     const CELL *cell = resolved->cell;
@@ -123,6 +127,7 @@ int bcri_queue_append(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
     return error;
 }
 
+/* Model: cell.inc */
 int bcri_queue_prepend(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region, bcri_ref slot,
                        bool anew)
 {

@@ -118,6 +118,7 @@ static void version_even(struct bcri_ctx *ctx)
         bcri_unlock_wake(ctx);
 }
 
+/* Model: stale.pml */
 int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_t nrgns, uint64_t nbytes,
                    int *base_out)
 {
@@ -213,7 +214,8 @@ static bool uncollected(const struct bcri_resolved *resolved)
 
 /* Closes the cells [0, n) as long as they are empty. Returns 0; bcrE_BUSY: one is not, or this CCE
  * cannot map who waits there; bcrE_INTERNAL: one is condemned. `*closed_out` is how many are closed
- * now. */
+ * now.
+ * Model: stale.pml */
 static int close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n, uint32_t *closed_out)
 {
     struct bcri_resolved resolved;
@@ -261,6 +263,7 @@ static void reopen_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint3
     }
 }
 
+/* Model: stale.pml */
 static void fail_requests(struct bcri_ctx *ctx, struct bcri_area_shm *area, int code)
 {
     struct bcri_resolved resolved;
@@ -278,6 +281,7 @@ static void fail_requests(struct bcri_ctx *ctx, struct bcri_area_shm *area, int 
     }
 }
 
+/* Model: stale.pml */
 int bcri_area_free(struct bcri_ctx *ctx, int base)
 {
     _Atomic uint64_t *link;

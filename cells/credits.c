@@ -23,7 +23,8 @@ uint32_t bcri_credits_share(const struct bcri_resolved *resolved)
 }
 
 /* Moves a share of credits from the pool to the cell. `in_advance`: no put needs them yet. False:
- * there are none. */
+ * there are none.
+ * Model: putwait.pml */
 static bool take_credits(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool in_advance)
 {
     AREA *area = resolved->area;
@@ -62,6 +63,7 @@ bool bcri_credit_for_one(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     return true;
 }
 
+/* Model: putwait.pml */
 bool bcri_credit_spare(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
 {
     CELL *cell = resolved->cell;
@@ -88,6 +90,7 @@ bool bcri_credit_spare(struct bcri_ctx *ctx, struct bcri_resolved *resolved, boo
     return spare;
 }
 
+/* Model: putwait.pml */
 bool bcri_credits_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool half)
 {
     /* A CCE that is moving credits from the pool to a cell holds the leaf lock: once this CCE has

@@ -44,6 +44,7 @@ static void tx_detached(struct bcri_ctx *ctx, size_t field, uint64_t value)
 }
 #define TX_JUNK(ctx, field, value) tx_detached((ctx), offsetof(struct bcri_detached_shm, field), (value))
 
+/* Model: death.pml */
 void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref replacement,
                      bcri_ref waiting)
 {
@@ -79,7 +80,8 @@ void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_
     bcri_detached_drop(ctx, ctx->index, resolved);
 }
 
-/* Drops `region` and moves the cursor on, in the journal of the CCE that detached it. */
+/* Drops `region` and moves the cursor on, in the journal of the CCE that detached it.
+ * Model: death.pml */
 static void drop_and_step(struct bcri_ctx *ctx, struct bcri_detached_shm *detached,
                           enum bcri_detached_cursor which, bcri_ref region, uint64_t next)
 {
@@ -138,6 +140,7 @@ void bcri_detached_drop(struct bcri_ctx *ctx, uint32_t index, struct bcri_resolv
     bcri_step();
 }
 
+/* Model: death.pml */
 void bcri_detached_step_over(struct bcri_ctx *ctx, uint32_t index)
 {
     struct bcri_detached_shm *detached = &bcri_record(ctx, index)->journal.detached;

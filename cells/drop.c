@@ -8,6 +8,7 @@
 #include "bcri/region.h"
 #include "bcri/slot.h"
 
+/* Model: death.pml */
 int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region)
 {
     bcri_journal_open(ctx, BCRI_OP_FREE, BCRI_REF_NONE, region, slot_ref);

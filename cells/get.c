@@ -116,6 +116,7 @@ BCRI_INLINE void look_ahead(const struct bcri_ctx *ctx, const struct bcri_resolv
     }
 }
 
+/* Model: cell.inc */
 BCRI_INLINE void take_entry(struct bcri_ctx *ctx, struct bcri_cell_shm *cell, enum bcri_want want,
                             uint64_t ticket, bcri_ref region, const struct bcri_region_shm *header,
                             struct bcri_slot_shm *slot, uint32_t flags)
@@ -143,6 +144,7 @@ BCRI_INLINE void take_entry(struct bcri_ctx *ctx, struct bcri_cell_shm *cell, en
     }
 }
 
+/* Model: cell.inc, count.pml */
 BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_region_shm *header,
                             struct bcri_slot_shm *slot)
 {
@@ -156,7 +158,8 @@ BCRI_INLINE void read_alone(struct bcri_ctx *ctx, bcri_ref region, struct bcri_r
     make_live(slot, region, header);
 }
 
-/* Opens the journal of a get. */
+/* Opens the journal of a get.
+ * Model: death.pml */
 BCRI_INLINE void get_open(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, enum bcri_want want,
                           bcri_ref slot_ref)
 {
@@ -170,6 +173,7 @@ BCRI_INLINE void get_open(struct bcri_ctx *ctx, const struct bcri_resolved *reso
 
 /* ---- The resume tier: an attempt under the head lock ---- */
 
+/* Model: cell.inc */
 static enum bcri_attempt read_shared(struct bcri_ctx *ctx, uint64_t ticket, bcri_ref region,
                                      const struct bcri_region_shm *header, struct bcri_slot_shm *slot)
 {
@@ -183,6 +187,7 @@ static enum bcri_attempt read_shared(struct bcri_ctx *ctx, uint64_t ticket, bcri
     return BCRI_TRY_DONE;
 }
 
+/* Model: cell.inc */
 static enum bcri_attempt wait_by_ticket(struct bcri_ctx *ctx, const struct bcri_get *get, uint64_t ticket,
                                         uint32_t flags)
 {
@@ -242,7 +247,8 @@ static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *g
     return BCRI_TRY_DONE;
 }
 
-/* `flags`: to be set beside the journal phase. */
+/* `flags`: to be set beside the journal phase.
+ * Model: ticket.pml */
 static enum bcri_attempt get_at_head(struct bcri_ctx *ctx, const struct bcri_get *get, uint32_t flags)
 {
     const struct bcri_resolved *const resolved = get->resolved;
@@ -280,6 +286,7 @@ static bool has_requested(enum bcri_want want, enum bcri_attempt result)
            result == BCRI_TRY_EMPTY;
 }
 
+/* Model: handler_request.pml */
 static enum bcri_attempt get_and_request(struct bcri_ctx *ctx, const struct bcri_get *get)
 {
     struct bcri_resolved *const resolved = get->resolved;
@@ -301,7 +308,8 @@ static enum bcri_attempt get_and_request(struct bcri_ctx *ctx, const struct bcri
 /* In a cell whose watermark is HIGH, a get that has to wait takes both locks, so that a putter
  * there need not look whether a get waits by ticket (is_due in put.c). Gets that find something do
  * not touch the putters' line and go on as in an open cell; open_head lets the fast tier do the
- * next ones. */
+ * next ones.
+ * Model: ticket.pml */
 static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_get *get)
 {
     struct bcri_resolved *const resolved = get->resolved;
@@ -322,6 +330,7 @@ static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_
                : get_at_head(ctx, get, 0);
 }
 
+/* Model: death.pml */
 enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *get, enum bcri_held held)
 {
     struct bcri_head_shm *const h = &get->resolved->cell->h;
@@ -344,7 +353,8 @@ enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *
  * The transaction that does the get sets phase 2, so the get is done if and only if the phase is 2
  * after the daemon has repaired the redo log. Phase 3: the request is in the list. */
 
-/* Takes or reads the first region of the queue. */
+/* Takes or reads the first region of the queue.
+ * Model: death.pml */
 static int get_queued(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want,
                       bcri_ref region, enum bcri_source from, struct bcri_slot_shm *slot, bool due)
 {
@@ -376,6 +386,7 @@ static int get_queued(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum
     return 0;
 }
 
+/* Model: death.pml */
 static int join_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want,
                      struct bcri_slot_shm *slot, bool due)
 {
@@ -432,6 +443,7 @@ static int get_under_locks(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
     return error;
 }
 
+/* Model: putwait.pml */
 int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want, int msec,
                   struct bcri_slot_shm *slot)
 {
@@ -622,7 +634,8 @@ static __attribute__((noinline)) bcr_region get_on(struct bcri_ctx *ctx, struct 
 }
 
 /* The region is taken. A CCE sleeps until this CCE releases a lock, and the journal is still to be
- * closed. */
+ * closed.
+ * Model: death.pml */
 static __attribute__((noinline)) bcr_region get_wake(struct bcri_ctx *ctx,
                                                      const struct bcri_resolved *resolved,
                                                      struct bcri_slot_shm *slot, enum kind kind)
@@ -662,6 +675,7 @@ BCRI_INLINE bool is_open(const struct bcri_ctx *ctx, const struct bcri_resolved 
                                                bcri_load_acquire(&(*header_out)->count) == BCRI_COUNT_ONE));
 }
 
+/* Model: death.pml */
 BCRI_INLINE bcr_region get_fast(enum kind kind, bcr_cce_id cce, int cell_number, int msec)
 {
     const uint64_t key = bcri_resolved_key(cce, cell_number);

@@ -41,6 +41,7 @@ static void look_ahead(struct bcri_ctx *ctx, uint32_t number, uint64_t hint)
         __builtin_prefetch((const void *)bcri_ring_at(resolved, bcri_load(&resolved->cell->h.head)));
 }
 
+/* Model: handler_request.pml */
 struct bcri_news bcri_requests_take(struct bcri_ctx *ctx)
 {
     REQUESTS *requests = &ctx->record->requests;
@@ -54,6 +55,7 @@ struct bcri_news bcri_requests_take(struct bcri_ctx *ctx)
         .number = (int)cell_in(news) - 1, .count = (uint32_t)news, .look = (news & LOOK) != 0};
 }
 
+/* Model: handler_request.pml */
 uint64_t bcri_requests_take_bits(struct bcri_ctx *ctx, uint32_t word)
 {
     _Atomic uint64_t *bits = &ctx->record->requests.bits[word];
@@ -62,6 +64,7 @@ uint64_t bcri_requests_take_bits(struct bcri_ctx *ctx, uint32_t word)
 
 /* ---- notifiers */
 
+/* Model: handler_request.pml */
 static void set_bit(REQUESTS *requests, uint32_t number)
 {
     const uint32_t bit = bcri_request_bit(number);
@@ -70,7 +73,8 @@ static void set_bit(REQUESTS *requests, uint32_t number)
 }
 
 /* The first try assumes that there was no news: a notifier that loaded the word first would wait
- * twice for its line. */
+ * twice for its line.
+ * Model: handler_request.pml */
 static void tell(REQUESTS *requests, uint32_t number, uint64_t count)
 {
     const uint64_t named = (uint64_t)number + 1;
@@ -91,6 +95,7 @@ static void tell(REQUESTS *requests, uint32_t number, uint64_t count)
                                                       memory_order_relaxed));
 }
 
+/* Model: handler_request.pml */
 bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bcri_ref hint)
 {
     const uint64_t count = bcri_load(&resolved->cell->t.requests);
@@ -108,6 +113,7 @@ bool bcri_requests_tell(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
     return true;
 }
 
+/* Model: handler_request.pml */
 void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due)
 {
     if (due && bcri_requests_tell(ctx, resolved, BCRI_REF_NONE))
@@ -116,7 +122,8 @@ void bcri_requests_told(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
 
 /* ---- after a death */
 
-/* The bell is rung in any case: the dead notifier may have cleared `asleep` and not yet rung. */
+/* The bell is rung in any case: the dead notifier may have cleared `asleep` and not yet rung.
+ * Model: handler_request.pml */
 void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *resolved)
 {
     if ((bcri_load(&resolved->cell->t.state) & (BCRI_CELL_HIGH | BCRI_CELL_LOW)) == 0)
@@ -125,7 +132,8 @@ void bcri_requests_tell_again(struct bcri_ctx *enl, const struct bcri_resolved *
     bcri_bell_ring(enl, resolved->record);
 }
 
-/* No other CCE counts while the lock is the dead one's. */
+/* No other CCE counts while the lock is the dead one's.
+ * Model: handler_request.pml */
 void bcri_request_finish(struct bcri_ctx *enl, uint32_t index, const struct bcri_resolved *resolved)
 {
     const uint64_t before = bcri_load(&bcri_record(enl, index)->journal.old);

@@ -67,7 +67,8 @@ enum { SPINS_FOR_ROOM = 2 };
 /* The limit for a write at `tail` to a queue that was found empty: at least tail + 1, if the cell
  * has a credit and no waiter of an earlier lap may still read the entry; else 0. Cells for locks
  * have one credit and come here with every put. Looking at the takers' line costs nothing here,
- * since `write` has read it already. */
+ * since `write` has read it already.
+ * Model: ticket.pml */
 BCRI_INLINE uint64_t limit_of_empty(const struct bcri_cell_shm *cell, uint64_t tail)
 {
     return bcri_load(&cell->t.credits) != 0 && bcri_load_acquire(&cell->h.waiter[tail % BCRI_TICKETS]) == 0
@@ -78,7 +79,8 @@ BCRI_INLINE uint64_t limit_of_empty(const struct bcri_cell_shm *cell, uint64_t t
 /* Stores `region` at ticket `t`, with the tail lock held. `old`: the sleep flag of the waiter to
  * ring, or any other value. `cpu_kept`: the caller knows that the kernel keeps this thread's CPU
  * number up to date (bell.h). Ring and cell are read from `resolved` only where they are needed:
- * held in registers meanwhile they would force the fast tier to save some. */
+ * held in registers meanwhile they would force the fast tier to save some.
+ * Model: cell.inc */
 BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, uint64_t t,
                              bcri_ref region, bool cpu_kept, uint64_t old, uint32_t phase)
 {
@@ -99,6 +101,7 @@ BCRI_INLINE void store_entry(struct bcri_ctx *ctx, const struct bcri_resolved *r
     bcri_store_release(&resolved->cell->t.tail, t + 1);
 }
 
+/* Model: death.pml */
 BCRI_INLINE void put_open(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bcri_ref region,
                           bcri_ref slot_ref, bool nofree)
 {
@@ -113,7 +116,8 @@ BCRI_INLINE void put_open(struct bcri_ctx *ctx, const struct bcri_resolved *reso
     bcri_step();
 }
 
-/* Closes a put that is done, when the tail lock is free: unless nofree, the ID ends with it. */
+/* Closes a put that is done, when the tail lock is free: unless nofree, the ID ends with it.
+ * Model: death.pml */
 BCRI_INLINE void put_close(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool nofree)
 {
     ctx->waits_in_row = 0;
@@ -144,7 +148,8 @@ static uint64_t oldest_waiting(const struct bcri_head_shm *h, uint64_t head)
 
 /* Computes the limit anew. head is read before the waiters: a ticket below head has its waiter
  * entry in place, or has been collected. A cell without its share of the area's credits takes them
- * now: without credits every put would come here, and carry the takers' line back and forth. */
+ * now: without credits every put would come here, and carry the takers' line back and forth.
+ * Model: cell.inc, putwait.pml */
 static uint64_t fresh_limit(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     const struct bcri_head_shm *h = &resolved->cell->h;
@@ -175,7 +180,8 @@ static void look_for_marks(const struct bcri_resolved *resolved, uint64_t tail)
     bcri_store(&resolved->cell->t.sleeps, 0);
 }
 
-/* BCRI_TRY_DONE if a put may go through the ring at `tail`. */
+/* BCRI_TRY_DONE if a put may go through the ring at `tail`.
+ * Model: ticket.pml */
 static enum bcri_attempt look_at_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail)
 {
     struct bcri_resolved *const resolved = put->resolved;
@@ -201,7 +207,8 @@ static uint32_t phase_of(const struct bcri_put *put)
     return put->nofree ? 1 : 1 | BCRI_PHASE_GIVES;
 }
 
-/* `*old_out`: what the entry held; the caller rings if that is a sleep flag. */
+/* `*old_out`: what the entry held; the caller rings if that is a sleep flag.
+ * Model: ticket.pml */
 static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
                                      uint64_t *old_out)
 {
@@ -223,7 +230,8 @@ static enum bcri_attempt put_at_tail(struct bcri_ctx *ctx, const struct bcri_put
 }
 
 /* The put at `tail` and its request. No get waits at this ticket; if the entry carries a sleep
- * flag, it is of a waiter that has gone. */
+ * flag, it is of a waiter that has gone.
+ * Model: handler_request.pml */
 static enum bcri_attempt put_and_request(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t tail,
                                          uint64_t *old_out)
 {
@@ -259,6 +267,7 @@ static bool is_due(const struct bcri_resolved *resolved, uint64_t tail)
            bcri_addition_requests(resolved, tail + 1 - bcri_load_acquire(&cell->h.head));
 }
 
+/* Model: death.pml, handler_request.pml */
 static enum bcri_attempt put_under_tail(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t *old_out)
 {
     struct bcri_resolved *const resolved = put->resolved;
@@ -271,6 +280,7 @@ static enum bcri_attempt put_under_tail(struct bcri_ctx *ctx, const struct bcri_
                                                  : put_at_tail(ctx, put, tail, old_out);
 }
 
+/* Model: death.pml */
 enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_held held,
                                    uint64_t deadline_ns)
 {
@@ -470,7 +480,8 @@ static __attribute__((noinline)) int put_on(struct bcri_ctx *ctx, struct bcri_re
 }
 
 /* Counts and traces a put that is done. `wakes`, if not NULL: a CCE sleeps until this CCE releases
- * a lock, and the ID in that slot and the journal are still to be closed. */
+ * a lock, and the ID in that slot and the journal are still to be closed.
+ * Model: death.pml */
 static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                                               bcri_ref region, uint32_t length, bool write,
                                               struct bcri_slot_shm *wakes)
@@ -486,7 +497,8 @@ static __attribute__((noinline)) int put_note(struct bcri_ctx *ctx, const struct
 
 /* ---- The fast tier ---- */
 
-/* Whether, under the tail lock, all is as most puts find it. */
+/* Whether, under the tail lock, all is as most puts find it.
+ * Model: ticket.pml */
 BCRI_INLINE bool is_open(const struct bcri_resolved *resolved, struct bcri_cell_shm *cell, uint64_t tail,
                          bool write)
 {
@@ -503,6 +515,7 @@ BCRI_INLINE bool is_open(const struct bcri_resolved *resolved, struct bcri_cell_
     return bcri_likely(bcri_load_acquire(&resolved->area->waitputs) == 0 && bcri_load(&t->sleeps) == 0);
 }
 
+/* Model: death.pml */
 BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;

@@ -34,7 +34,8 @@ static bool can_end(struct bcri_ctx *ctx, bcri_ref slot_ref, uint32_t owner)
 }
 
 /* Does the put that waits at `slot_ref`. `hand_over`: only if it needs no room, since a waiting get
- * takes its region, or it replaces what is there. 0; BCRI_NO_ROOM; or why it cannot be done now. */
+ * takes its region, or it replaces what is there. 0; BCRI_NO_ROOM; or why it cannot be done now.
+ * Model: bell.pml, putwait.pml */
 static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 {
     SLOT *slot = bcri_at(ctx, slot_ref);
@@ -75,7 +76,8 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
 }
 
 /* Serves waiting puts, oldest first. `everywhere`: looks for credits in all cells, not only in
- * `resolved`; that is needed as soon as a write has replaced several regions in some cell. */
+ * `resolved`; that is needed as soon as a write has replaced several regions in some cell.
+ * Model: putwait.pml */
 static void serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool everywhere)
 {
     bcri_ref first;
@@ -158,6 +160,7 @@ void bcri_putwait_hand_over(struct bcri_ctx *ctx, struct bcri_resolved *resolved
         bcri_putwait_hand_over_one(ctx, ref);
 }
 
+/* Model: putwait.pml */
 int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want,
                       struct bcri_slot_shm *slot, bool due)
 {

@@ -67,6 +67,7 @@ static int end_request(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
     return answer;
 }
 
+/* Model: putwait.pml */
 int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_resolved *resolved,
                        struct bcri_slot_shm **request_out, uint64_t deadline_ns)
 {
@@ -138,6 +139,7 @@ static bool leave_list(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
     return left;
 }
 
+/* Model: putwait.pml */
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns)
 {
     do

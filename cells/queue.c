@@ -98,6 +98,7 @@ void bcri_tx_ring_store(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bc
     BCRI_TX64(ctx, resolved->ref, CELL, t.tail, tail + 1);
 }
 
+/* Model: cell.inc */
 bool bcri_queue_into_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     CELL *cell = resolved->cell;

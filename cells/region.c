@@ -20,7 +20,8 @@
 #include "bcri/wait.h"
 #include "bcri/waiters.h"
 
-/* The ID names the region before the region counts the ID: see drop.h. */
+/* The ID names the region before the region counts the ID: see drop.h.
+ * Model: death.pml */
 static inline bcr_region name_new(struct bcri_slot_shm *slot, bcri_ref ref, struct bcri_region_shm *region,
                                   uintptr_t data)
 {
@@ -124,6 +125,7 @@ static __attribute__((noinline)) int free_otherwise(bcr_region rgid)
     return 0;
 }
 
+/* Model: death.pml */
 int bcr_rgfree(bcr_region rgid)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;

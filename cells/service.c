@@ -41,6 +41,7 @@ static void tx_answer(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
                 bcri_slot_word(state, 0, state == BCRI_SLOT_SERVED ? resolved->ref : BCRI_REF_NONE));
 }
 
+/* Model: bell.pml */
 void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell)
 {
     bcri_bell_ring_index(ctx, owner, cell);
@@ -62,7 +63,8 @@ static bool is_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, const
 
 /* Answers the first request with `region`: a read gets a hold of its own, a take gets the hold of
  * the queue, from which the region is removed at `from`. False: the daemon is parked, or this CCE
- * cannot map what it would change, and nothing has happened. */
+ * cannot map what it would change, and nothing has happened.
+ * Model: bell.pml */
 static bool serve_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region,
                         enum bcri_source from)
 {
@@ -134,6 +136,7 @@ static void tell_armed(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     bcri_tx_commit(ctx);
 }
 
+/* Model: cell.inc */
 bool bcri_cell_service(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     const CELL *cell = resolved->cell;
@@ -199,6 +202,7 @@ int bcri_cell_enter_until(struct bcri_ctx *ctx, struct bcri_resolved *resolved, 
     return ctx->daemon.parks ? bcrE_TIMEOUT : bcrE_NOMEM;
 }
 
+/* Model: stale.pml */
 int bcri_cell_enter(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     return bcri_cell_enter_until(ctx, resolved, BCRI_DEADLINE_NEVER);

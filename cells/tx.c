@@ -29,7 +29,8 @@ void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object
     bcri_step();
 }
 
-/* `skip` is true from an IF that does not hold to the ANSWER that ends its entries. */
+/* `skip` is true from an IF that does not hold to the ANSWER that ends its entries.
+ * Model: count.pml */
 static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint32_t tag, bool *skip)
 {
     uint64_t byte = where & WHERE_MASK;
@@ -77,6 +78,7 @@ void bcri_tx_commit(struct bcri_ctx *ctx)
     bcri_step();
 }
 
+/* Model: count.pml */
 bool bcri_tx_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);

@@ -82,6 +82,7 @@ void bcri_tx_putwait_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved, 
     BCRI_TX32(ctx, resolved->area_ref, AREA, waitputs, bcri_load(&resolved->area->waitputs) + 1);
 }
 
+/* Model: putwait.pml */
 void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref slot_ref,
                             uint64_t word)
 {
@@ -137,6 +138,7 @@ static bool tickets_mapped(struct bcri_ctx *ctx, const struct bcri_cell_shm *cel
     return true;
 }
 
+/* Model: cell.inc */
 bool bcri_tickets_to_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     CELL *cell = resolved->cell;

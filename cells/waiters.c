@@ -55,7 +55,8 @@ static int waits_at(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, stru
 
 /* The entry of a waiting ticket if it is full for that ticket, else 0. The entry is read before the
  * slot's state: if another CCE has moved the request to the list, it did so before any put that
- * could fill this entry for another ticket. */
+ * could fill this entry for another ticket.
+ * Model: stale.pml */
 static uint64_t full_entry(const struct bcri_resolved *resolved, const struct bcri_slot_shm *slot)
 {
     uint64_t ticket = bcri_load(&slot->key);
@@ -164,6 +165,7 @@ static inline void note_data(struct bcri_ctx *ctx, bcri_ref region, uint32_t dat
         *guess_at(ctx, region) = region << 32 | data_16;
 }
 
+/* Model: cell.inc */
 static inline int collect_ticket(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
                                  struct bcri_slot_shm *slot, uint64_t entry)
 {
@@ -233,6 +235,7 @@ static int look_at_slot(void *arg)
     return state_of(ticket->slot) != BCRI_SLOT_TICKET ? OVER : BCRI_NOT_YET;
 }
 
+/* Model: ticket.pml */
 int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
                      uint64_t deadline_ns)
 {
@@ -264,7 +267,8 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struc
 }
 
 /* The CCE that answered does not touch this slot any more (tx.h), and has stored the lock owner if
- * this is a write lock. */
+ * this is a write lock.
+ * Model: cell.inc */
 static int collect_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     const uint64_t given = bcri_load(&slot->given);
@@ -306,6 +310,7 @@ void bcri_request_gone(const struct bcri_ctx *ctx)
         bcri_bell_ring(ctx, ctx->record);
 }
 
+/* Model: cell.inc, stale.pml */
 bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved resolved;
@@ -347,6 +352,7 @@ bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
     return true;
 }
 
+/* Model: cell.inc */
 bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved resolved;
@@ -376,6 +382,7 @@ bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return withdrawn;
 }
 
+/* Model: cell.inc */
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved resolved;

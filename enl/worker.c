@@ -159,7 +159,8 @@ static void park(const struct enl_worker *worker, struct enl_work *work)
     work->parked_for = holder;
 }
 
-/* Returns whether any piece was done: then parked ones may be begun again. */
+/* Returns whether any piece was done: then parked ones may be begun again.
+ * Model: lock.pml */
 static bool do_all(struct enl_worker *worker)
 {
     bool any = false;
@@ -205,7 +206,8 @@ static uint64_t tell_of_parked(struct enl_worker *worker)
     return next_ns;
 }
 
-/* Sleeps until the bell is rung, unless it was rung since it said `seen`. */
+/* Sleeps until the bell is rung, unless it was rung since it said `seen`.
+ * Model: lock.pml */
 static void rest(struct enl_worker *worker, uint32_t seen, bool looks)
 {
     struct bcri_bell_shm *bell = context(worker)->bell;
@@ -230,6 +232,7 @@ static bool take_todo(struct enl_worker *worker)
     return !atomic_load(&worker->stop);
 }
 
+/* Model: lock.pml */
 static void *work_on(void *data)
 {
     struct enl_worker *worker = data;
@@ -314,6 +317,7 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
     return NULL;
 }
 
+/* Model: lock.pml */
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work)
 {
     struct enl_work *copy = malloc(sizeof *copy);

@@ -114,7 +114,8 @@ static void clear_waiter(const struct bcri_resolved *resolved, const struct bcri
 }
 
 /* Withdraws a request that waits. If it waits by ticket and was served already, its region is kept
- * for giving back, and the slot stays as it is. False: the daemon is parked. */
+ * for giving back, and the slot stays as it is. False: the daemon is parked.
+ * Model: death.pml */
 static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct bcri_ctx *enl = walk->enl;
@@ -192,7 +193,8 @@ static bool is_put(uint64_t word)
 }
 
 /* Ends one of the dead CCE's IDs. If the daemon is parked the ID may stay as it is until the daemon
- * comes again. */
+ * comes again.
+ * Model: death.pml */
 static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
 {
     struct walk *walk = arg;
@@ -238,7 +240,8 @@ static void unmark(struct bcri_resolved *resolved, const struct undelivered *und
 }
 
 /* Gives back all regions of one cell, from the `i`th on. Returns the index behind them. If the
- * daemon is parked they stay as they are. */
+ * daemon is parked they stay as they are.
+ * Model: death.pml */
 static size_t give_back_to(struct walk *walk, size_t i)
 {
     struct bcri_ctx *enl = walk->enl;

@@ -60,12 +60,14 @@ struct dead {
     bool counted; /* the count change that was open is done */
 };
 
+/* Model: lock.pml */
 void bcri_cce_wake_sleepers(struct bcri_record_shm *record)
 {
     atomic_fetch_add_explicit(&record->bell.lock_event, 1, memory_order_seq_cst);
     bcri_futex_wake(&record->bell.lock_event, INT32_MAX);
 }
 
+/* Model: lock.pml */
 void bcri_cce_dying(struct bcri_host *host, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_host_record(host, index);
@@ -81,7 +83,8 @@ static bool holds(const struct dead *dead, _Atomic uint32_t *lock)
 }
 
 /* Takes, beside the head lock, the tail lock of the dead CCE's cell in its name. No holder of the
- * tail lock waits for the head lock: area_locks.h. False: the daemon is parked. */
+ * tail lock waits for the head lock: area_locks.h. False: the daemon is parked.
+ * Model: death.pml */
 static bool take_over(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_resolved *resolved)
 {
     _Atomic uint32_t *lock = &resolved->cell->t.lock;
@@ -135,7 +138,8 @@ static bool cell_holds(const struct dead *dead)
 }
 
 /* Whether a put is done. In phase 1 of put.c the tail lock tells: if the dead putter no longer
- * has it, the put is done; if it has, the entry tells. Phase 2: under both locks. */
+ * has it, the put is done; if it has, the entry tells. Phase 2: under both locks.
+ * Model: death.pml */
 static bool put_is_done(struct dead *dead, struct bcri_resolved *resolved, bcri_ref region)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -151,7 +155,8 @@ static bool put_is_done(struct dead *dead, struct bcri_resolved *resolved, bcri_
 }
 
 /* After a put or get that is done and that has met the watermark: counts and tells the request, if
- * the dead CCE still holds `lock` of the cell, which it releases only after that. */
+ * the dead CCE still holds `lock` of the cell, which it releases only after that.
+ * Model: death.pml, handler_request.pml */
 static void finish_request(struct bcri_ctx *enl, const struct dead *dead,
                            const struct bcri_resolved *resolved, _Atomic uint32_t *lock)
 {
@@ -162,6 +167,7 @@ static void finish_request(struct bcri_ctx *enl, const struct dead *dead,
     bcri_bell_ring(enl, resolved->record); /* it may have cleared `asleep` and not rung */
 }
 
+/* Model: death.pml */
 static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -179,7 +185,8 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_reso
 }
 
 /* A take that was not finished (get.c): its region goes back to the front. `head` itself may
- * not be lowered, since a putter may already rely on it. False: the daemon is parked. */
+ * not be lowered, since a putter may already rely on it. False: the daemon is parked.
+ * Model: death.pml */
 static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved,
                       bcri_ref region)
 {
@@ -192,7 +199,8 @@ static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri
     return true;
 }
 
-/* Undoes a get that had begun to wait by `ticket`. False: the daemon is parked. */
+/* Undoes a get that had begun to wait by `ticket`. False: the daemon is parked.
+ * Model: death.pml */
 static bool undo_wait(struct bcri_ctx *enl, const struct dead *dead, const struct bcri_resolved *resolved,
                       uint64_t ticket, bcri_ref slot)
 {
@@ -209,6 +217,7 @@ static bool undo_wait(struct bcri_ctx *enl, const struct dead *dead, const struc
     return true;
 }
 
+/* Model: death.pml */
 static bool finish_take(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -233,6 +242,7 @@ static bool finish_take(struct bcri_ctx *enl, const struct dead *dead, struct bc
     return true;
 }
 
+/* Model: count.pml, death.pml */
 static void finish_read(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -255,6 +265,7 @@ static void finish_read(struct bcri_ctx *enl, const struct dead *dead, struct bc
                    bcri_slot_word(BCRI_SLOT_LIVE, 0, region)); /* the walk over the IDs drops it */
 }
 
+/* Model: death.pml */
 static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
 {
     struct bcri_journal_shm *j = dead->journal;
@@ -279,7 +290,8 @@ static void finish_collect(struct bcri_ctx *enl, const struct dead *dead)
 }
 
 /* While the ID still names the block, the count may be 0 already, and the block's owner may have
- * given it out again. */
+ * given it out again.
+ * Model: count.pml, death.pml */
 static void finish_free_last(struct bcri_ctx *enl, const struct dead *dead)
 {
     bcri_ref slot = bcri_load(&dead->journal->slot);
@@ -340,7 +352,8 @@ static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
 }
 
 /* Services a cell of which the dead CCE holds both locks, as service.h promises. False: the daemon
- * is parked. */
+ * is parked.
+ * Model: death.pml */
 static bool service(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     if (!bcri_cell_deeper(enl, resolved))
@@ -363,7 +376,8 @@ static bool service(struct bcri_ctx *enl, const struct dead *dead, struct bcri_r
     return true;
 }
 
-/* Releases the dead CCE's locks of a cell. False: the daemon is parked. */
+/* Releases the dead CCE's locks of a cell. False: the daemon is parked.
+ * Model: death.pml */
 static bool leave_cell(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)
 {
     struct bcri_cell_shm *cell = resolved->cell;
@@ -426,7 +440,8 @@ bool bcri_looks_done(struct bcri_ctx *enl)
     return enl->daemon.look_count == 0 && enl->daemon.kept_drops == 0;
 }
 
-/* False: the daemon is parked. */
+/* False: the daemon is parked.
+ * Model: death.pml */
 static bool repair_open(struct bcri_ctx *enl, struct dead *dead)
 {
     struct bcri_journal_shm *j = dead->journal;

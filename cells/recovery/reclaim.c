@@ -241,6 +241,7 @@ static void look_at_added(struct bcri_reclaim *reclaim)
     }
 }
 
+/* Model: again.pml */
 static bool is_inside(struct bcri_ctx *enl, uint32_t index)
 {
     const struct bcri_record_shm *record = bcri_record(enl, index);
@@ -248,7 +249,8 @@ static bool is_inside(struct bcri_ctx *enl, uint32_t index)
                               bcri_load_acquire(&record->journal.cw_state) != BCRI_CW_IDLE);
 }
 
-/* False: no memory to remember which CCEs are inside. */
+/* False: no memory to remember which CCEs are inside.
+ * Model: again.pml */
 static bool begin_grace(struct bcri_reclaim *reclaim)
 {
     uint32_t records = bcri_host_records(reclaim->enl->host);
@@ -285,6 +287,7 @@ static bool nobody_inside(struct bcri_reclaim *reclaim)
     return reclaim->inside_count == 0;
 }
 
+/* Model: again.pml */
 static void let_part(struct bcri_reclaim *reclaim)
 {
     while (reclaim->grace != NULL) {

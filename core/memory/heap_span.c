@@ -108,7 +108,8 @@ static void unlink_span(struct bcri_span *span)
         area->spare[span->class] = NULL;
 }
 
-/* Gives back the pages of an empty span, which must be in no list. */
+/* Gives back the pages of an empty span, which must be in no list.
+ * Model: count.pml */
 static void retire(struct bcri_span *span)
 {
     struct bcri_heap_area *area = span->area;

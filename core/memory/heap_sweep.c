@@ -24,6 +24,7 @@
 
 enum { LOOK_BLOCKS = 16, FETCH_WAITING = 4 };
 
+/* Model: again.pml, count.pml */
 void bcri_heap_freed(struct bcri_ctx *ctx, bcri_ref ref)
 {
     const uint32_t seg = bcri_ref_seg(ref);
@@ -52,7 +53,8 @@ static bool is_out(const struct bcri_span *span, uint32_t i)
  * to write. */
 static const uint8_t apart[LOOK_BLOCKS] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
 
-/* Takes back the freed ones among blocks [from, to). The lowest ends up on top of the stack. */
+/* Takes back the freed ones among blocks [from, to). The lowest ends up on top of the stack.
+ * Model: count.pml */
 static uint32_t take_free(struct bcri_heap *heap, struct bcri_span *span, uint32_t from, uint32_t to)
 {
     struct bcri_heap_area *area = span->area;
@@ -203,7 +205,8 @@ uint32_t bcri_look_at_runs(struct bcri_heap *heap, struct bcri_heap_area *area)
     return take_free_runs(heap, area->current[BCRI_CLASS_HEADERS]);
 }
 
-/* Looks at all blocks of the spans whose `mark` byte is set; with `all`, at all blocks. */
+/* Looks at all blocks of the spans whose `mark` byte is set; with `all`, at all blocks.
+ * Model: count.pml */
 void bcri_area_sweep(struct bcri_heap *heap, struct bcri_heap_area *area, bool all)
 {
     _Atomic uint8_t *mark = area->seg->dir->mark;

@@ -49,7 +49,8 @@ void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
 
 /* The header may have become anything since: its page may serve another span by now, or data. So
  * this reads the page's word in the table of spans before and after the count, like the counter of
- * a sequence lock; each span has a different word. */
+ * a sequence lock; each span has a different word.
+ * Model: count.pml */
 uint64_t bcri_heap_count_word(struct bcri_ctx *ctx, bcri_ref ref, uint32_t incarnation)
 {
     uint32_t pages;

@@ -162,7 +162,8 @@ static bool discard(const struct bcri_host *host, const struct run *run)
 }
 
 /* Empties a run and makes it free. If the system refuses to empty it, the run stays with its owner,
- * and later with the next CCE of that index. */
+ * and later with the next CCE of that index.
+ * Model: stale.pml */
 static void give_back(struct bcri_host *host, struct run *run)
 {
     struct page_segment *segment = run->segment;

@@ -81,7 +81,8 @@ static void journal_state(struct bcri_journal_shm *journal, enum bcri_cw_state s
 }
 
 /* The caller has read {1, 0}: it is the only holder, and stays the only one until the enclosing
- * operation gives the region to others. */
+ * operation gives the region to others.
+ * Model: count.pml */
 static void change_alone(struct bcri_journal_shm *journal, bcri_ref ref, struct bcri_region_shm *region,
                          uint32_t count)
 {
@@ -91,6 +92,7 @@ static void change_alone(struct bcri_journal_shm *journal, bcri_ref ref, struct 
     bcri_step();
 }
 
+/* Model: count.pml */
 static void change_locked(struct bcri_ctx *ctx, struct bcri_region_shm *region, uint32_t count)
 {
     bcri_store(&ctx->journal->cw_new, count);
@@ -99,6 +101,7 @@ static void change_locked(struct bcri_ctx *ctx, struct bcri_region_shm *region, 
     unlock_word(ctx, region, count);
 }
 
+/* Model: count.pml */
 int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
 {
     struct bcri_region_shm *region = bcri_at(ctx, ref);
@@ -163,6 +166,7 @@ BCRI_INLINE bool drop(struct bcri_ctx *ctx, bcri_ref ref)
     return true;
 }
 
+/* Model: count.pml */
 void bcri_region_drop(struct bcri_ctx *ctx, bcri_ref ref)
 {
     const uint32_t parked = ctx->daemon.parked;
@@ -225,7 +229,8 @@ void bcri_count_committed(struct bcri_ctx *ctx)
 
 /* `word` is the count word of the region that the dead CCE was changing. Only the dead CCE itself
  * would have allocated its own blocks again. The owner of another block may have allocated it
- * again, for another region: then `word` is 0, and the change is done. */
+ * again, for another region: then `word` is 0, and the change is done.
+ * Model: count.pml */
 enum bcri_cw_state bcri_count_repair(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);

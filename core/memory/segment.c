@@ -304,6 +304,7 @@ void bcri_segment_discard(struct bcri_ctx *ctx, uint32_t seg, uint64_t offset_by
         memset(base + offset_bytes, 0, (size_t)length_bytes);
 }
 
+/* Model: again.pml */
 void bcri_segment_freed(struct bcri_ctx *ctx, uint32_t seg)
 {
     struct bcri_segment_shm *entry = &ctx->host->segments[seg];

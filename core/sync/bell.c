@@ -30,6 +30,7 @@ void bcri_futex_wake(_Atomic uint32_t *word, int32_t most)
     syscall(FUTEX_CALL, word, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
+/* Model: bell.pml */
 void bcri_bell_wake(const struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t sleeping)
 {
     static const uint64_t one = 1;
@@ -39,12 +40,14 @@ void bcri_bell_wake(const struct bcri_ctx *ctx, struct bcri_record_shm *record, 
         (void)0; /* its counter is full: then it is readable */
 }
 
+/* Model: bell.pml */
 bool bcri_bell_epoll_begin(struct bcri_ctx *ctx, uint32_t seen)
 {
     atomic_store_explicit(&ctx->bell->sleeping, BCRI_SLEEPS_IN_EPOLL, memory_order_seq_cst);
     return atomic_load_explicit(&ctx->bell->bell, memory_order_seq_cst) == seen;
 }
 
+/* Model: bell.pml */
 void bcri_bell_epoll_end(struct bcri_ctx *ctx)
 {
     uint64_t count;

@@ -34,6 +34,7 @@ bool bcri_fence_everybody(const struct bcri_ctx *ctx)
 /* The bits of lock_sleepers. */
 enum { SLEEPERS = 1, DAEMON = 2 };
 
+/* Model: lock.pml */
 void bcri_unlock_wake(struct bcri_ctx *ctx)
 {
     if (ctx->full_fence)
@@ -50,7 +51,8 @@ void bcri_unlock_wake(struct bcri_ctx *ctx)
 }
 
 /* Sleeps until lock_event of the holder differs from `event`, or until `until_ns`. A sleep of a
- * second is reported once (holder_stays). */
+ * second is reported once (holder_stays).
+ * Model: lock.pml */
 static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uint32_t *lock_event,
                               uint32_t event, uint64_t until_ns)
 {
@@ -64,7 +66,8 @@ static void sleep_until_event(struct bcri_ctx *ctx, uint32_t holder, _Atomic uin
     bcri_futex_wait(lock_event, event, until_ns);
 }
 
-/* Sleeps until the release or the deadline; it may return early. */
+/* Sleeps until the release or the deadline; it may return early.
+ * Model: lock.pml */
 static void sleep_until_release(const struct bcri_holder_wait *wait, uint32_t holder, uint64_t until_ns)
 {
     struct bcri_ctx *const ctx = wait->ctx;
@@ -86,7 +89,8 @@ static void sleep_until_release(const struct bcri_holder_wait *wait, uint32_t ho
     bcri_store(&ctx->bell->waits_on, 0);
 }
 
-/* Parks the daemon's piece of work, which takes the place of a sleep. */
+/* Parks the daemon's piece of work, which takes the place of a sleep.
+ * Model: lock.pml */
 static int look_again_or_park(const struct bcri_holder_wait *wait, uint32_t holder)
 {
     struct bcri_record_shm *record = bcri_record(wait->ctx, holder - 1);
@@ -139,6 +143,7 @@ static bool is_stopped(struct bcri_ctx *ctx, uint32_t holder)
     return false;
 }
 
+/* Model: lock.pml */
 int bcri_sleep_on_holder(void *arg, uint64_t deadline_ns)
 {
     struct bcri_holder_wait *const wait = arg;
@@ -182,6 +187,7 @@ static int look_at_lock(void *arg)
     return bcri_holder_seen(wait);
 }
 
+/* Model: lock.pml */
 bool bcri_lock_slow_until(struct bcri_ctx *ctx, _Atomic uint32_t *lock, uint64_t deadline_ns)
 {
     struct bcri_holder_wait wait = {
@@ -194,6 +200,7 @@ bool bcri_lock_slow_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock, int mse
     return bcri_lock_slow_until(ctx, lock, bcri_deadline_after(msec));
 }
 
+/* Model: lock.pml */
 void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {
     assert(!ctx->daemon.parks);

@@ -1,25 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The models of test/spin name the code that they model, in lines of their heads:
+# The models of test/spin and the code that they model name each other, in comments:
 #
-#    * Code: FILE name, name
+#     * Code: FILE, FILE        in the head of a model
+#     * Model: MODEL, MODEL     above each function of such a file that the model has as it is written there
 #
-# Here it is seen to that each model has such lines, and that what they name is there. Whoever changes one of these functions
-# looks at the models that name it: grep -l NAME test/spin/*
+# A comment moves with its function, so renaming a function changes nothing here. Each of the two without its partner is told.
 source "$(dirname "$0")/lint.sh"
 
+# FILE MODEL, a line each, as the models say it, and as the code says it.
+as_models_say=$(for model in test/spin/*.pml test/spin/*.inc; do
+    sed -n 's/^ \* Code: \(.*\)$/\1/p' "$model" | sed 's/ *\*\/$//' | tr -s ', ' '\n' | sed "/./s|\$| ${model##*/}|"
+done | sort -u)
+as_code_says=$(grep -rnE '^ *(/\*|\*) Model: ' core copydesc cells handlers enl --include='*.c' --include='*.h' 2>/dev/null |
+    sed -E 's/^([^:]*):[0-9]+:.*Model: ([^*]*).*$/\1 \2/' | tr -d ',' |
+    awk '{ for (i = 2; i <= NF; i++) print $1, $i }' | sort -u)
+
 for model in test/spin/*.pml test/spin/*.inc; do
-    count=0
-    while read -r file names; do
-        count=$((count + 1))
-        if [ ! -f "$file" ]; then
-            complain "$model names $file, which is not there"
-            continue
-        fi
-        for name in ${names//,/ }; do
-            grep -qw -- "$name" "$file" || complain "$model names $name of $file, which is not there"
-        done
-    done < <(sed -n 's/^ \* Code: \(.*\)$/\1/p' "$model" | sed 's/ *\*\/$//')
-    [ $count -gt 0 ] || complain "$model does not say what code it models"
+    grep -q " ${model##*/}\$" <<<"$as_models_say" || complain "$model does not say what code it models (Code: FILE)"
 done
+while read -r file model; do
+    complain "test/spin/$model names $file, where no function says \"Model: $model\""
+done < <(comm -23 <(echo "$as_models_say") <(echo "$as_code_says"))
+while read -r file model; do
+    complain "$file says \"Model: $model\", and test/spin/$model does not name that file (Code: $file)"
+done < <(comm -13 <(echo "$as_models_say") <(echo "$as_code_says"))
 finish

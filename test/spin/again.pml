@@ -10,9 +10,7 @@
  * Rules that can be broken: NO_GRACE (given out as soon as nothing is held), NO_FENCE (journals are looked at without), LOOK_FIRST
  * (they are looked at before it is known that nothing is held), DEAD_ARE_OUTSIDE (whoever has died is not waited for).
  *
- * Code: cells/recovery/reclaim.c begin_grace, is_inside, let_part
- * Code: core/memory/segment.c bcri_segment_freed
- * Code: core/memory/heap_sweep.c bcri_heap_freed */
+ * Code: cells/recovery/reclaim.c, core/memory/segment.c, core/memory/heap_sweep.c */
 #ifndef FREERS
 #define FREERS 2
 #endif

@@ -16,10 +16,7 @@
  * ringer clears `sleeping` before it writes, so that others need not, and dies between), NOT_EMPTIED (the sleeper leaves
  * the descriptor readable, and never sleeps again).
  *
- * Code: cells/wait.c sleep_until_rung
- * Code: core/sync/bell.c bcri_bell_wake, bcri_bell_epoll_begin, bcri_bell_epoll_end
- * Code: cells/put_service.c serve
- * Code: cells/service.c serve_first, bcri_ring_noted */
+ * Code: cells/wait.c, core/sync/bell.c, cells/put_service.c, cells/service.c */
 #define SLEEPERS 2
 #define NOBODY 255
 

@@ -23,17 +23,9 @@
  * (repair does not look at the table of spans, or not once more behind), LOOK_BEFORE_COUNT (whether the owner has ended is
  * looked at before the count is 0).
  *
- * Code: core/include/bcri/region.h bcri_cw_state
- * Code: core/memory/region.c change_alone, change_locked, bcri_region_hold, bcri_region_drop
- * Code: core/memory/region.c bcri_count_repair
- * Code: core/memory/heap_sweep.c take_free, bcri_area_sweep, bcri_heap_freed
- * Code: core/include/bcri/heap.h bcri_heap_freed_fast
- * Code: core/memory/heap_walk.c bcri_heap_count_word
- * Code: core/memory/heap_span.c retire
- * Code: cells/get.c read_alone
- * Code: cells/include/bcri/drop.h bcri_drop_last
- * Code: cells/recovery/journal_repair.c finish_read, finish_free_last
- * Code: cells/tx.c apply_one, bcri_tx_repair */
+ * Code: core/include/bcri/region.h, core/memory/region.c, core/memory/heap_sweep.c
+ * Code: core/include/bcri/heap.h, core/memory/heap_walk.c, core/memory/heap_span.c, cells/get.c
+ * Code: cells/include/bcri/drop.h, cells/recovery/journal_repair.c, cells/tx.c */
 #define PROCS 2
 #define VICTIM 0
 #define TAG(p) ((p) + 1)

@@ -20,21 +20,9 @@
  * COUNT_BEFORE_ID, FREE_ID_FIRST (rgalloc and rgfree of own blocks in the other order), NOT_MARKED_DONE (what was begun again does the
  * operation again).
  *
- * Code: core/include/bcri/record.h bcri_op
- * Code: cells/put.c bcri_put_attempt, put_under_tail
- * Code: cells/put.c put_open, put_close
- * Code: cells/region.c bcr_rgfree, name_new
- * Code: cells/put.c put_fast, put_note
- * Code: cells/get.c get_open
- * Code: cells/get.c bcri_get_attempt
- * Code: cells/get.c get_fast, get_wake
- * Code: cells/include/bcri/drop.h bcri_drop_own, bcri_drop_last, bcri_drop_alone
- * Code: cells/drop.c bcri_drop_shared
- * Code: cells/get.c get_queued, join_list
- * Code: cells/detached.c bcri_cell_empty, drop_and_step, bcri_detached_step_over
- * Code: cells/recovery/journal_repair.c finish_put, finish_request, finish_take, take_over, take_back, undo_wait, finish_read
- * Code: cells/recovery/journal_repair.c finish_collect, finish_free_last, put_is_done, service, leave_cell, repair_open
- * Code: cells/recovery/cleanup.c end_request, end_id, give_back_to */
+ * Code: core/include/bcri/record.h, cells/put.c, cells/region.c, cells/get.c
+ * Code: cells/include/bcri/drop.h, cells/drop.c, cells/detached.c
+ * Code: cells/recovery/journal_repair.c, cells/recovery/cleanup.c */
 #define RING 2
 #ifndef CREDITS
 #define CREDITS 4

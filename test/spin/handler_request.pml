@@ -15,12 +15,8 @@
  * SLEEP_BLINDLY (the owner looks for news, then says that it is asleep), ASLEEP_FIRST (a notifier looks whether it is asleep, then tells),
  * REPAIR_BLINDLY (repair counts without a look at the count), NO_TELL_IN_REPAIR, NO_RING_IN_REPAIR.
  *
- * Code: cells/put.c put_and_request, put_under_tail
- * Code: cells/get.c get_and_request
- * Code: cells/include/bcri/handler_request.h bcri_requests_sleep, bcri_tx_request
- * Code: cells/handler_request.c bcri_requests_take, bcri_requests_take_bits, set_bit, tell, bcri_requests_tell
- * Code: cells/handler_request.c bcri_requests_told, bcri_requests_tell_again, bcri_request_finish
- * Code: cells/recovery/journal_repair.c finish_request */
+ * Code: cells/put.c, cells/get.c, cells/include/bcri/handler_request.h, cells/handler_request.c
+ * Code: cells/recovery/journal_repair.c */
 #define NOBODY 0
 #define DAEMON 3
 #define VICTIM 0

@@ -12,11 +12,8 @@
  * does not compare), NO_REPAIR_EVENT (the repair wakes nobody), NO_RING (a release does not ring the daemon), NO_WORK_RING (who queues
  * a repair does not), NOT_BEGUN_AGAIN (what is parked is not begun again when something else was done).
  *
- * Code: core/sync/lock.c bcri_unlock_wake, bcri_sleep_on_holder, sleep_until_release, sleep_until_event, look_again_or_park
- * Code: core/sync/lock.c bcri_lock_slow, bcri_lock_slow_until
- * Code: core/include/bcri/lock.h bcri_unlock, bcri_look_for_sleepers
- * Code: cells/recovery/journal_repair.c bcri_cce_dying, bcri_cce_wake_sleepers
- * Code: enl/worker.c work_on, do_all, rest, enl_worker_add */
+ * Code: core/sync/lock.c, core/include/bcri/lock.h, cells/recovery/journal_repair.c
+ * Code: enl/worker.c */
 
 #ifndef CCES
 #define CCES 3

@@ -15,15 +15,8 @@
  * (fresh credits come without the leaf lock), NO_LEAF_IN_GATHER (who looks for spare credits does not wait for those that are
  * on their way out of the pool).
  *
- * Code: cells/put_waiters.c bcri_putwait_begin, bcri_putwait_end
- * Code: cells/put_service.c bcri_putwait_take, serve
- * Code: cells/wait_lists.c bcri_tx_putwait_unlist
- * Code: cells/credits.c bcri_credits_gather
- * Code: cells/credits.c bcri_credit_spare
- * Code: cells/put_service.c serve_all
- * Code: cells/put.c fresh_limit
- * Code: cells/credits.c take_credits
- * Code: cells/get.c bcri_get_slow */
+ * Code: cells/put_waiters.c, cells/put_service.c, cells/wait_lists.c, cells/credits.c
+ * Code: cells/put.c, cells/get.c */
 #ifndef NRGNS
 #define NRGNS 1
 #endif

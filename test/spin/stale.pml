@@ -12,10 +12,7 @@
  * at its slot under the lock), UNCOLLECTED (a served ticket does not keep the cell), NO_LISTING (who closes leaves a ticket as it is),
  * BACK_FIRST (the memory goes back before the cell is closed).
  *
- * Code: cells/area.c close_cells, fail_requests, bcri_area_free, bcri_area_grow
- * Code: cells/waiters.c full_entry, bcri_request_sleep_flag
- * Code: cells/service.c bcri_cell_enter
- * Code: core/memory/host_pages.c give_back */
+ * Code: cells/area.c, cells/waiters.c, cells/service.c, core/memory/host_pages.c */
 mtype = { TICKET, LISTED, FAILED, LIVE };
 #define NOBODY 0
 #define PUTTER 1

@@ -13,11 +13,7 @@
  * NO_WAITER_IN_LIMIT (of a writer), STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one), NO_SLEEPS (nothing says that
  * there is one), MARKS_FORGOTTEN (by the first put, whoever else sleeps).
  *
- * Code: cells/put.c put_at_tail, look_at_tail
- * Code: cells/put.c is_open
- * Code: cells/put.c limit_of_empty
- * Code: cells/get.c get_under_head, get_at_head
- * Code: cells/waiters.c bcri_ticket_spin */
+ * Code: cells/put.c, cells/get.c, cells/waiters.c */
 #ifndef RING
 #define RING 2
 #endif

@@ -23,7 +23,8 @@ void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The general case (drop.c). Returns 0, so that a routine can end in it. */
 int bcri_drop_shared(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref, bcri_ref region);
 
-/* For the only hold on a block of this CCE's own heap. Returns 0. */
+/* For the only hold on a block of this CCE's own heap. Returns 0.
+ * Model: death.pml */
 BCRI_INLINE int bcri_drop_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref ref,
                               struct bcri_region_shm *region)
 {
@@ -39,7 +40,8 @@ int bcri_drop_last_slow(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_r
 
 /* For the only hold on another CCE's block: sets the count to 0, tells the owner, frees the ID.
  * `region`: an acquire load has seen its count {1, 0}. Returns 0. bcri_drop_last_slow is its
- * rest. */
+ * rest.
+ * Model: count.pml, death.pml */
 BCRI_INLINE int bcri_drop_last(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_ref slot_ref,
                                bcri_ref ref, struct bcri_region_shm *region)
 {
@@ -64,7 +66,8 @@ BCRI_INLINE int bcri_drop_last(struct bcri_ctx *ctx, struct bcri_slot_shm *slot,
 }
 
 /* Drops the region of a LIVE slot if the slot is its only holder; `word` is the slot's. False: it
- * is not the only one, and nothing has happened. */
+ * is not the only one, and nothing has happened.
+ * Model: death.pml */
 BCRI_INLINE bool bcri_drop_alone(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t word)
 {
     bcri_ref ref = bcri_slot_region(word);

@@ -87,7 +87,8 @@ static inline uint32_t bcri_request_bit(uint32_t number)
 }
 
 /* The owner is about to sleep: a notifier that tells it something from now on rings. False: there
- * is news already. */
+ * is news already.
+ * Model: handler_request.pml */
 static inline bool bcri_requests_sleep(struct bcri_ctx *ctx)
 {
     atomic_store_explicit(&ctx->record->requests.asleep, 1, memory_order_seq_cst);
@@ -113,7 +114,8 @@ static inline bool bcri_get_requests(const struct bcri_resolved *resolved, uint6
     return mark == 0 ? queued == 0 : takes && queued <= (uint64_t)-mark;
 }
 
-/* If a request is due, counts it in the running transaction. */
+/* If a request is due, counts it in the running transaction.
+ * Model: handler_request.pml */
 static inline void bcri_tx_request(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool due)
 {
     if (due)

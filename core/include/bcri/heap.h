@@ -63,7 +63,8 @@ static inline uint64_t bcri_heap_span_table(uint64_t seg_pages) /* its offset in
  * caller has made its count 0, and its journal says so. Calling it twice does no harm. */
 void bcri_heap_freed(struct bcri_ctx *ctx, bcri_ref ref);
 
-/* The fast path of bcri_heap_freed(). False: the slow path is needed, and nothing has happened. */
+/* The fast path of bcri_heap_freed(). False: the slow path is needed, and nothing has happened.
+ * Model: count.pml */
 static inline bool bcri_heap_freed_fast(const struct bcri_ctx *ctx, bcri_ref ref)
 {
     struct bcri_heap_dir_shm *dir = (struct bcri_heap_dir_shm *)(void *)ctx->map[bcri_ref_seg(ref)].base;

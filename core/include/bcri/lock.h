@@ -50,7 +50,8 @@ void bcri_lock_slow(struct bcri_ctx *ctx, _Atomic uint32_t *lock);
 /* Fences where releases must, and wakes the CCEs that sleep until this one releases something. */
 void bcri_unlock_wake(struct bcri_ctx *ctx);
 /* The second half of each release: it looks at lock_sleepers. With ctx->full_fence it reads a word
- * that is always 1 instead, so that one test is enough. */
+ * that is always 1 instead, so that one test is enough.
+ * Model: lock.pml */
 static inline void bcri_look_for_sleepers(struct bcri_ctx *ctx)
 {
     if (bcri_unlikely(bcri_load(ctx->sleepers_at)))
@@ -84,6 +85,7 @@ static inline bool bcri_lock_within(struct bcri_ctx *ctx, _Atomic uint32_t *lock
 {
     return bcri_likely(bcri_lock_try(ctx, lock)) || bcri_lock_slow_within(ctx, lock, msec);
 }
+/* Model: lock.pml */
 static inline void bcri_unlock(struct bcri_ctx *ctx, _Atomic uint32_t *lock)
 {
     bcri_store_release(lock, 0);

@@ -98,6 +98,7 @@ struct bcri_bell_shm {
 };
 static_assert(sizeof(struct bcri_bell_shm) == 64, "docs/layout/record.md");
 
+/* Model: death.pml */
 enum bcri_op {
     BCRI_OP_NONE = 0,
     BCRI_OP_ALLOC, /* a region that the library makes for a cell */

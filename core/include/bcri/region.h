@@ -76,7 +76,8 @@ static_assert(sizeof(struct bcri_region_shm) == BCRI_REGION_HEADER, "docs/layout
  *   SOLE   -> LAST    stored, 0                     repair: tell the block's owner
  *   any    -> IDLE    bcri_count_committed()
  * Repair leaves in cw_state, for the repair of the enclosing operation, whether the change is done
- * (COMMIT, LAST: yes; IDLE: no). */
+ * (COMMIT, LAST: yes; IDLE: no).
+ * Model: count.pml */
 enum bcri_cw_state { BCRI_CW_IDLE = 0, BCRI_CW_TRY, BCRI_CW_COMMIT, BCRI_CW_SOLE, BCRI_CW_LAST };
 
 /* Where a region's data lies in this process. Its segment must be mapped. */

@@ -44,6 +44,7 @@ static inline uint64_t bcri_slot_live(bcri_ref ref)
 {
     return (uint64_t)BCRI_SLOT_LIVE << 56 | ref;
 }
+/* Model: cell.inc */
 static inline enum bcri_slot_state bcri_slot_state(uint64_t word)
 {
     return (enum bcri_slot_state)(word >> 56);
