@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+enum event_kind { PACKET, ALARM };
+
+struct event {
+    uint64_t at, order; /* events of one time happen in the order in which they were made */
+    enum event_kind kind;
+    struct sim_end *end;
+    uint8_t *packet;
+    size_t bytes;
+    sim_alarm_fn *alarm;
+    void *context;
+    uint64_t argument;
+};
+
+struct sim_network {
+    uint64_t random, now, made;
+    struct event *event; /* a heap by (at, order) */
+    size_t events, capacity;
+    struct sim_end **end;
+    size_t ends;
+    sim_tap_fn *tap;
+    void *tap_context;
+};
+
+struct sim_network *sim_new(uint64_t seed)
+{
+    struct sim_network *network = calloc(1, sizeof *network);
+    CHECK(network != NULL);
+    network->random = seed;
+    network->now = SIM_S;
+    return network;
+}
+
+void sim_free(struct sim_network *network)
+{
+    for (size_t i = 0; i < network->events; i++)
+        free(network->event[i].packet);
+    free(network->event);
+    free(network->end);
+    free(network);
+}
+
+uint64_t sim_now(const struct sim_network *network)
+{
+    return network->now;
+}
+
+uint64_t sim_random(struct sim_network *network, uint64_t bound)
+{
+    return test_rand_below(&network->random, bound);
+}
+
+static bool chance(struct sim_network *network, unsigned of_1000)
+{
+    return of_1000 != 0 && sim_random(network, 1000) < of_1000;
+}
+
+static bool earlier(const struct event *a, const struct event *b)
+{
+    return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+static void push(struct sim_network *network, struct event event)
+{
+    if (network->events == network->capacity) {
+        network->capacity = network->capacity == 0 ? 64 : network->capacity * 2;
+        network->event = realloc(network->event, network->capacity * sizeof event);
+        CHECK(network->event != NULL);
+    }
+    event.order = network->made++;
+    size_t at = network->events++;
+    for (; at != 0 && earlier(&event, &network->event[(at - 1) / 2]); at = (at - 1) / 2)
+        network->event[at] = network->event[(at - 1) / 2];
+    network->event[at] = event;
+}
+
+static struct event pop(struct sim_network *network)
+{
+    const struct event first = network->event[0], last = network->event[--network->events];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < network->events; at = child) {
+        if (child + 1 < network->events && earlier(&network->event[child + 1], &network->event[child]))
+            child++;
+        if (!earlier(&network->event[child], &last))
+            break;
+        network->event[at] = network->event[child];
+    }
+    network->event[at] = last;
+    return first;
+}
+
+void sim_join(struct sim_network *network, struct sim_end *one, struct sim_end *two)
+{
+    network->end = realloc(network->end, (network->ends + 2) * sizeof *network->end);
+    CHECK(network->end != NULL);
+    network->end[network->ends++] = one;
+    network->end[network->ends++] = two;
+    one->other = two;
+    two->other = one;
+    one->network = two->network = network;
+    one->path_free_at = two->path_free_at = 0;
+}
+
+void sim_tap(struct sim_network *network, sim_tap_fn *tap, void *context)
+{
+    network->tap = tap;
+    network->tap_context = context;
+}
+
+void sim_alarm(struct sim_network *network, uint64_t at, sim_alarm_fn *alarm, void *context,
+               uint64_t argument)
+{
+    push(network,
+         (struct event){.at = at, .kind = ALARM, .alarm = alarm, .context = context, .argument = argument});
+}
+
+static void arrive_at(struct sim_end *end, uint64_t at, const uint8_t *packet, size_t bytes)
+{
+    uint8_t *copy = malloc(bytes + 1);
+    CHECK(copy != NULL);
+    memcpy(copy, packet, bytes);
+    push(end->network, (struct event){.at = at, .kind = PACKET, .end = end, .packet = copy, .bytes = bytes});
+}
+
+void sim_inject(struct sim_end *end, const uint8_t *packet, size_t bytes)
+{
+    arrive_at(end, end->network->now, packet, bytes);
+}
+
+static void send(struct sim_end *from, uint8_t *packet, size_t bytes)
+{
+    struct sim_network *network = from->network;
+    const struct sim_path *path = &from->path;
+    if (network->tap != NULL)
+        network->tap(network->tap_context, from, packet, bytes);
+    uint64_t leaves = network->now;
+    if (path->bytes_per_s != 0) {
+        if (from->path_free_at > leaves)
+            leaves = from->path_free_at;
+        if ((leaves - network->now) * path->bytes_per_s / SIM_S > path->queue_bytes)
+            return;
+        leaves += bytes * SIM_S / path->bytes_per_s;
+        from->path_free_at = leaves;
+    }
+    if (path->cut || (path->packet_max != 0 && bytes > path->packet_max) || chance(network, path->lost))
+        return;
+    for (unsigned copies = chance(network, path->doubled) ? 2 : 1; copies != 0; copies--) {
+        uint64_t at =
+            leaves + path->delay_ns + (path->jitter_ns != 0 ? sim_random(network, path->jitter_ns) : 0);
+        if (chance(network, path->held))
+            at += sim_random(network, 8 * path->delay_ns + 1);
+        uint8_t kept = 0;
+        const size_t where = sim_random(network, bytes);
+        const bool altered = chance(network, path->altered);
+        if (altered) {
+            kept = packet[where];
+            packet[where] ^= (uint8_t)(1u << sim_random(network, 8));
+        }
+        arrive_at(from->other, at, packet, bytes);
+        if (altered)
+            packet[where] = kept;
+    }
+}
+
+void sim_flush(struct sim_end *end)
+{
+    static uint8_t packet[BCRI_LINK_PACKET_MAX];
+    if (end->link == NULL || end->asleep_until > end->network->now)
+        return;
+    for (size_t bytes; (bytes = bcri_link_fill(end->link, packet, end->network->now)) != 0;)
+        send(end, packet, bytes);
+}
+
+/* When the next thing happens that is no event: an end's deadline, or the end of its sleep. */
+static uint64_t next_deadline(const struct sim_network *network, struct sim_end **end_out)
+{
+    uint64_t first = BCRI_LINK_NEVER;
+    for (size_t i = 0; i < network->ends; i++) {
+        struct sim_end *end = network->end[i];
+        uint64_t at = end->link != NULL ? bcri_link_deadline(end->link) : BCRI_LINK_NEVER;
+        if (end->asleep_until > network->now)
+            at = end->asleep_until;
+        if (at < first) {
+            first = at;
+            *end_out = end;
+        }
+    }
+    return first;
+}
+
+static void happen(struct sim_network *network, struct event *event)
+{
+    struct sim_end *end = event->end;
+    if (event->kind == ALARM) {
+        event->alarm(event->context, event->argument);
+        return;
+    }
+    if (end->asleep_until > network->now) {
+        event->at = end->asleep_until;
+        push(network, *event);
+        return;
+    }
+    if (end->link != NULL) {
+        bcri_link_receive(end->link, event->packet, event->bytes, network->now);
+        /* One flush for all packets that come together. */
+        const bool more = network->events != 0 && network->event[0].at == network->now &&
+                          network->event[0].kind == PACKET && network->event[0].end == end;
+        if (!more)
+            sim_flush(end);
+    }
+    free(event->packet);
+}
+
+bool sim_run(struct sim_network *network, uint64_t until, sim_done_fn *done, void *context)
+{
+    for (size_t i = 0; i < network->ends; i++)
+        sim_flush(network->end[i]);
+    for (unsigned idle = 0; !done(context);) {
+        struct sim_end *end = NULL;
+        const uint64_t deadline = next_deadline(network, &end);
+        const bool is_event = network->events != 0 && network->event[0].at <= deadline;
+        const uint64_t at = is_event ? network->event[0].at : deadline;
+        if (at > until || at == BCRI_LINK_NEVER)
+            return false;
+        idle = is_event || at > network->now ? 0 : idle + 1;
+        if (idle > 1000)
+            FAIL("an end wants to be called again and again at one time");
+        network->now = at > network->now ? at : network->now;
+        if (is_event) {
+            struct event event = pop(network);
+            happen(network, &event);
+        } else {
+            sim_flush(end);
+        }
+    }
+    return true;
+}

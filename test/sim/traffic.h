@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages over a link whose two ends a test plays, checked message by message.
+ *
+ * Each end sends numbered messages in a few streams. The receiver checks that they begin and arrive
+ * in order and unaltered, and takes, refuses or pauses as the test says; the sender checks that each is
+ * settled once, in order, as the receiver decided. */
+#ifndef BCR_TEST_TRAFFIC_H
+#define BCR_TEST_TRAFFIC_H
+
+#include "network.h"
+
+enum { TRAFFIC_STREAMS = 8 };
+
+struct traffic_stream {
+    uint32_t sent, begun, arrived, settled; /* sent and settled: by this end; the others: from its peer */
+    uint8_t *verdict;                       /* of each message from the peer: an enum bcri_link_verdict */
+    uint32_t verdicts;
+    bool paused;
+};
+
+struct traffic {
+    struct sim_end end;
+    struct traffic_stream stream[TRAFFIC_STREAMS];
+    struct traffic *peer;
+    unsigned refuse, pause; /* chances out of 1000 */
+    uint64_t pause_ns;
+    bool lost_is_fine; /* the link is to end */
+    uint64_t bytes_arrived, messages_arrived, messages_settled, messages_lost;
+};
+
+/* Makes two ends with a link between them, joined in `network`. Both have the paths and chances that
+ * stand in them already. */
+void traffic_start(struct sim_network *network, struct traffic *one, struct traffic *two,
+                   const struct bcri_link_config *config);
+void traffic_end(struct traffic *one, struct traffic *two);
+/* Sends a message of `body_bytes`. */
+void traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes);
+/* Whether all that both have sent is settled. */
+bool traffic_is_settled(const struct traffic *one);
+/* A secret like those that introductions make. */
+void traffic_secret(struct bcri_seal_secret *secret_out, enum bcri_cipher cipher);
+
+#endif

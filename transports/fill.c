@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* The next packet to send, and when there will be one at the latest.
+ *
+ * A packet has, in this order and as far as there is room: an acknowledgement, what we can receive,
+ * how far streams are, and bytes of streams in turn. Acknowledgements go at once for every second
+ * packet and when numbers are missing; else they wait for company for BCRI_ACK_DELAY_NS. Bytes go
+ * as the congestion window allows, the rest a few packets beyond it. */
+#include <string.h>
+
+#include "link_private.h"
+
+/* Chunks of one packet; more streams than that share the next. */
+enum { CHUNKS_MAX = 64, HOST_MAX = 1 + 5 + 5, CONTROL_PACKETS = 4, KEPT_RANGES = 8 };
+
+struct packet {
+    uint8_t *at, *end;
+    uint64_t acked_below;
+    uint32_t first_chunk;
+    bool wants_ack, has_ack;
+};
+
+static void put_ack(struct bcri_link *link, struct packet *packet)
+{
+    const struct bcri_ranges *numbers = &link->numbers;
+    enum { ACK_LEAST = 1 + 8 + 8 + 2 + 8, RANGE = 8 + 8 };
+    if (numbers->count == 0 || packet->end - packet->at < ACK_LEAST)
+        return;
+    uint32_t count = (uint32_t)(packet->end - packet->at - ACK_LEAST) / RANGE;
+    count = count < numbers->count - 1 ? count : numbers->count - 1;
+    const struct bcri_range *range = &numbers->range[numbers->count - 1];
+    uint8_t *at = packet->at;
+    *at++ = BCRI_FRAME_ACK;
+    at = bcri_varint_put(at, range->to - 1);
+    at = bcri_varint_put(at, (link->now - link->largest_at) / BCRI_NS_PER_US);
+    at = bcri_varint_put(at, count);
+    at = bcri_varint_put(at, range->to - range->from - 1);
+    for (uint32_t i = 0; i < count; i++, range--) {
+        at = bcri_varint_put(at, range[0].from - range[-1].to - 1);
+        at = bcri_varint_put(at, range[-1].to - range[-1].from - 1);
+    }
+    packet->at = at;
+    packet->has_ack = true;
+    if (numbers->count > KEPT_RANGES)
+        packet->acked_below = numbers->range[numbers->count - KEPT_RANGES].from;
+}
+
+static void put_host(struct bcri_link *link, struct packet *packet)
+{
+    if (!link->host_due || packet->end - packet->at < HOST_MAX || bcri_sent_room(link) == 0)
+        return;
+    *packet->at++ = BCRI_FRAME_HOST;
+    packet->at = bcri_varint_put(packet->at, link->carrier.room);
+    packet->at = bcri_varint_put(packet->at, link->own_packet_max);
+    const struct bcri_chunk chunk = {.kind = BCRI_CHUNK_HOST};
+    bcri_sent_add(link, &chunk);
+    link->host_due = false;
+    packet->wants_ack = true;
+}
+
+static void put_taken(struct bcri_link *link, struct packet *packet)
+{
+    while (link->owed != NULL) {
+        struct bcri_in_stream *stream = BCRI_STREAM_OF(struct bcri_in_stream, owes, link->owed);
+        uint8_t *at = bcri_in_fill(link, stream, packet->at, packet->end);
+        if (at == packet->at)
+            return;
+        packet->at = at;
+        packet->wants_ack = true;
+    }
+    link->owed_now = false;
+}
+
+static void put_bytes(struct bcri_link *link, struct packet *packet)
+{
+    while (link->turn != NULL) {
+        struct bcri_turn *turn = link->turn;
+        uint8_t *at =
+            bcri_out_fill(link, BCRI_STREAM_OF(struct bcri_out_stream, turn, turn), packet->at, packet->end);
+        if (at == packet->at)
+            return; /* the first of the next packet */
+        if (link->turn == turn)
+            link->turn = turn->after;
+        packet->at = at;
+        packet->wants_ack = true;
+    }
+}
+
+static size_t finish(struct bcri_link *link, struct packet *packet, uint8_t *head, bool is_probe)
+{
+    const uint64_t number = link->sent.next;
+    if (number - link->key_first >= link->packets_per_key && link->key_confirmed) {
+        bcri_sealing_advance(link->sealing);
+        link->key_first = number;
+        link->key_confirmed = false;
+        link->counts.rekeyed++;
+    }
+    head[0] = BCRI_WIRE_VERSION;
+    head[1] = (uint8_t)bcri_sealing_phase(link->sealing);
+    bcri_put_u16(head + 2, link->lane);
+    bcri_put_u32(head + 4, link->host);
+    bcri_put_u64(head + 8, number);
+    uint8_t *const text = head + BCRI_WIRE_HEAD_BYTES;
+    const size_t length = (size_t)(packet->at - text);
+    bcri_seal(link->sealing, number, head, BCRI_WIRE_HEAD_BYTES, text, length);
+    const size_t total = BCRI_WIRE_HEAD_BYTES + length + bcri_sealing_overhead(link->sealing);
+    const struct bcri_sent sent = {
+        .time = link->now,
+        .acked_below = packet->acked_below,
+        .chunk = packet->first_chunk,
+        .chunks = link->sent.chunk_next - packet->first_chunk,
+        .bytes = (uint32_t)total,
+        .state = packet->wants_ack ? BCRI_SENT_IN_FLIGHT : BCRI_SENT_SETTLED,
+        .wants_ack = packet->wants_ack,
+        .is_probe = is_probe,
+    };
+    bcri_sent_commit(link, &sent);
+    bcri_sent_trim(link);
+    if (packet->wants_ack) {
+        link->recovery.last_eliciting = link->now;
+        if (link->recovery.probes_due != 0)
+            link->recovery.probes_due--;
+    }
+    if (packet->has_ack) {
+        link->unacked = 0;
+        link->ack_at = BCRI_LINK_NEVER;
+    }
+    link->counts.packets_sent++;
+    link->counts.bytes_sent += total;
+    return total;
+}
+
+static void look_at_clock(struct bcri_link *link)
+{
+    bcri_recovery_timeout(link);
+    if (link->now >= link->keepalive_at) {
+        link->ping_due = true;
+        link->keepalive_at = link->now + link->keepalive_ns;
+    }
+    if (link->now >= link->key_forget_at) {
+        bcri_sealing_forget(link->sealing);
+        link->key_forget_at = BCRI_LINK_NEVER;
+    }
+}
+
+size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
+{
+    bcri_link_tell_time(link, now);
+    look_at_clock(link);
+    const uint64_t window = bcri_congestion_window(link);
+    const bool forced = link->recovery.probes_due != 0;
+    const bool may_send = forced || link->sent.bytes == 0 || link->sent.bytes + link->mtu.bytes <= window;
+    const bool may_control =
+        may_send || link->sent.bytes < window + (uint64_t)CONTROL_PACKETS * link->mtu.bytes;
+    link->congestion.limited = link->turn != NULL && !may_send;
+    const uint32_t probe = may_send && !forced ? bcri_mtu_probe(link) : 0;
+    const bool acks = link->unacked >= 2 || (link->unacked != 0 && link->now >= link->ack_at);
+    const bool controls = (link->host_due || link->owed_now || link->ping_due) && may_control;
+    if (!acks && !controls && !forced && probe == 0 && (link->turn == NULL || !may_send))
+        return 0;
+    if (!bcri_sent_reserve(link, CHUNKS_MAX))
+        return 0; /* tried again at the next call */
+    const uint32_t overhead = BCRI_WIRE_HEAD_BYTES + bcri_sealing_overhead(link->sealing);
+    struct packet packet = {.at = head + BCRI_WIRE_HEAD_BYTES,
+                            .end = head + (probe != 0 ? probe : link->mtu.bytes) - overhead +
+                                   BCRI_WIRE_HEAD_BYTES,
+                            .first_chunk = link->sent.chunk_next};
+    if (probe != 0) {
+        *packet.at++ = BCRI_FRAME_PING;
+        memset(packet.at, BCRI_FRAME_PAD, (size_t)(packet.end - packet.at));
+        packet.at = packet.end;
+        packet.wants_ack = true;
+        link->mtu.probe = probe;
+        return finish(link, &packet, head, true);
+    }
+    if (link->unacked != 0)
+        put_ack(link, &packet);
+    if (may_control) {
+        put_host(link, &packet);
+        put_taken(link, &packet);
+    }
+    if (may_send)
+        put_bytes(link, &packet);
+    if ((forced || link->ping_due) && !packet.wants_ack && packet.at < packet.end) {
+        *packet.at++ = BCRI_FRAME_PING;
+        packet.wants_ack = true;
+    }
+    if (packet.wants_ack)
+        link->ping_due = false;
+    if (packet.at == head + BCRI_WIRE_HEAD_BYTES)
+        return 0;
+    return finish(link, &packet, head, false);
+}
+
+uint64_t bcri_link_deadline(const struct bcri_link *link)
+{
+    uint64_t deadline = bcri_recovery_deadline(link);
+    if (link->unacked != 0 && link->ack_at < deadline)
+        deadline = link->ack_at;
+    deadline = link->keepalive_at < deadline ? link->keepalive_at : deadline;
+    return link->key_forget_at < deadline ? link->key_forget_at : deadline;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* The receiving side of a stream.
+ *
+ * `taken` and `begun` cut the stream's bytes in three. Messages below `taken` have arrived. Messages
+ * from there to `begun` have begun: they have memory, and their bytes are copied there in whatever
+ * order they come. What comes from behind `begun` is kept in pieces until the message before it has
+ * begun; the sender may be ahead of `begun` by BCRI_LINK_BUFFER_MAX bytes, which bounds the pieces.
+ *
+ * A packet of which something cannot be kept is not acknowledged. All here may be done twice. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "link_private.h"
+
+enum { REFUSED_IN_FRAME = 32, TAKEN_MAX = 1 + 5 + 5 + 8 + 8 + 1 + REFUSED_IN_FRAME * 8 };
+
+static struct bcri_in_message *message_at(const struct bcri_in_stream *stream, uint32_t which)
+{
+    return &stream->message[(stream->first + which) & (stream->capacity - 1)];
+}
+
+static void release(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    link->memory -= sizeof *stream + stream->capacity * sizeof *stream->message;
+    free(stream->message);
+    bcri_ranges_free(&stream->placed);
+    free(stream);
+}
+
+static struct bcri_in_stream *obtain(struct bcri_link *link, uint32_t source, uint32_t target)
+{
+    struct bcri_in_stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL)
+        return NULL;
+    stream->key = (struct bcri_stream_key){.source = source, .target = target};
+    stream->limit = BCRI_LINK_BUFFER_MAX;
+    if (!bcri_stream_insert(&link->in, &stream->key)) {
+        free(stream);
+        return NULL;
+    }
+    link->memory += sizeof *stream;
+    return stream;
+}
+
+static bool reserve_message(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    if (stream->messages < stream->capacity)
+        return true;
+    const uint32_t capacity = stream->capacity == 0 ? 4 : stream->capacity * 2;
+    struct bcri_in_message *grown = malloc(capacity * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    for (uint32_t i = 0; i < stream->messages; i++)
+        grown[i] = *message_at(stream, i);
+    free(stream->message);
+    link->memory += (capacity - stream->capacity) * sizeof *grown;
+    stream->message = grown;
+    stream->capacity = capacity;
+    stream->first = 0;
+    return true;
+}
+
+static void owe(struct bcri_link *link, struct bcri_in_stream *stream, bool now)
+{
+    bcri_turn_take(&link->owed, &stream->owes);
+    link->owed_now |= now;
+}
+
+/* Hands over the messages that are there, in order. */
+static void hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    const uint64_t before = stream->taken;
+    while (stream->messages != 0) {
+        const struct bcri_in_message message = *message_at(stream, 0);
+        const bool there = message.refused
+                               ? message.skipped
+                               : stream->placed.count != 0 && stream->placed.range[0].from <= stream->taken &&
+                                     stream->placed.range[0].to >= message.end;
+        if (!there)
+            break;
+        stream->first = (stream->first + 1) & (stream->capacity - 1);
+        stream->messages--;
+        stream->taken = message.end;
+        bcri_ranges_drop_below(&stream->placed, message.end);
+        if (!message.refused)
+            link->events->arrived(link->owner, stream->key.source, stream->key.target, message.cookie);
+    }
+    if (stream->taken != before)
+        owe(link, stream, false);
+}
+
+/* Bytes below `begun` go where they belong. */
+static bool place(struct bcri_in_stream *stream, uint64_t offset, const uint8_t *data, uint64_t bytes)
+{
+    uint32_t low = 0, high = stream->messages;
+    while (low < high) { /* the first message that ends behind `offset` */
+        const uint32_t middle = low + (high - low) / 2;
+        if (message_at(stream, middle)->end <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; bytes != 0 && low < stream->messages; low++) {
+        const struct bcri_in_message *message = message_at(stream, low);
+        const uint64_t here = message->end - offset < bytes ? message->end - offset : bytes;
+        if (!message->refused && offset + here > message->body) {
+            const uint64_t heads = offset < message->body ? message->body - offset : 0;
+            if (!bcri_ranges_add(&stream->placed, offset, offset + here))
+                return false;
+            memcpy(message->memory + (offset + heads - message->body), data + heads, here - heads);
+        }
+        offset += here;
+        data += here;
+        bytes -= here;
+    }
+    return true;
+}
+
+/* The message whose head is at `begun`, the first of `bytes` bytes at `data`. */
+static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *stream, const uint8_t *data,
+                                 uint64_t bytes)
+{
+    struct bcri_reader reader = {.at = data, .end = data + bytes};
+    struct bcri_link_message message = {.source = stream->key.source, .target = stream->key.target};
+    message.header_bytes = bcri_varint_get_u32(&reader);
+    message.body_bytes = bcri_varint_get_u32(&reader);
+    message.header = bcri_reader_take(&reader, message.header_bytes);
+    if (reader.failed || message.header_bytes > BCRI_LINK_HEADER_MAX ||
+        message.body_bytes > BCRI_LINK_BODY_MAX)
+        return BCRI_IN_NONSENSE;
+    if (!reserve_message(link, stream))
+        return BCRI_IN_NO_ROOM;
+    struct bcri_in_message begun = {.start = stream->begun};
+    begun.body = begun.start + (uint64_t)(reader.at - data);
+    begun.end = begun.body + message.body_bytes;
+    if (!bcri_ranges_add(&stream->placed, begun.start, begun.body))
+        return BCRI_IN_NO_ROOM;
+    switch (link->events->begin(link->owner, &message)) {
+    case BCRI_LINK_TAKE:
+        begun.memory = message.memory;
+        begun.cookie = message.cookie;
+        break;
+    case BCRI_LINK_REFUSE:
+        begun.refused = true;
+        owe(link, stream, true);
+        break;
+    default: stream->paused = true; return BCRI_IN_OK;
+    }
+    *message_at(stream, stream->messages++) = begun;
+    stream->begun = begun.end;
+    if (stream->begun + BCRI_LINK_BUFFER_MAX >= stream->limit + BCRI_LINK_BUFFER_MAX / 2)
+        owe(link, stream, true);
+    return BCRI_IN_OK;
+}
+
+/* Keeps those of [offset, offset + bytes) that no piece has. */
+static enum bcri_in_result keep(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t offset,
+                                const uint8_t *data, uint64_t bytes)
+{
+    struct bcri_piece **at = &stream->piece;
+    while (bytes != 0) {
+        while (*at != NULL && (*at)->offset + (*at)->bytes <= offset)
+            at = &(*at)->next;
+        uint64_t here = bytes, known = 0;
+        if (*at != NULL && (*at)->offset < offset + bytes) {
+            here = (*at)->offset > offset ? (*at)->offset - offset : 0;
+            known = (*at)->offset + (*at)->bytes - offset - here;
+            known = known < bytes - here ? known : bytes - here;
+        }
+        if (here != 0) {
+            struct bcri_piece *piece =
+                stream->pieces < BCRI_LINK_PIECES_MAX ? malloc(sizeof *piece + here) : NULL;
+            if (piece == NULL)
+                return BCRI_IN_NO_ROOM;
+            piece->next = *at;
+            piece->offset = offset;
+            piece->bytes = (uint32_t)here;
+            memcpy(piece->data, data, here);
+            *at = piece;
+            stream->pieces++;
+            link->memory += sizeof *piece + here;
+        }
+        offset += here + known;
+        data += here + known;
+        bytes -= here + known;
+    }
+    return BCRI_IN_OK;
+}
+
+/* Does with bytes from `taken` on what can be done: places, begins, keeps. */
+static enum bcri_in_result consume(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t offset,
+                                   const uint8_t *data, uint64_t bytes)
+{
+    while (bytes != 0) {
+        uint64_t here = bytes;
+        if (offset < stream->begun) {
+            here = stream->begun - offset < bytes ? stream->begun - offset : bytes;
+            if (!place(stream, offset, data, here))
+                return BCRI_IN_NO_ROOM;
+        } else if (offset == stream->begun && !stream->paused) {
+            const enum bcri_in_result result = begin(link, stream, data, bytes);
+            if (result != BCRI_IN_OK)
+                return result;
+            continue; /* they are below `begun` now, or the stream is paused */
+        } else {
+            return keep(link, stream, offset, data, bytes);
+        }
+        offset += here;
+        data += here;
+        bytes -= here;
+    }
+    return BCRI_IN_OK;
+}
+
+/* Pieces that `begun` has reached. A piece that cannot be consumed now stays. */
+static enum bcri_in_result consume_pieces(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    while (stream->piece != NULL && stream->piece->offset <= stream->begun &&
+           (!stream->paused || stream->piece->offset < stream->begun)) {
+        struct bcri_piece *piece = stream->piece;
+        stream->piece = piece->next;
+        stream->pieces--;
+        const enum bcri_in_result result = consume(link, stream, piece->offset, piece->data, piece->bytes);
+        if (result != BCRI_IN_OK) {
+            piece->next = stream->piece;
+            stream->piece = piece;
+            stream->pieces++;
+            return result;
+        }
+        link->memory -= sizeof *piece + piece->bytes;
+        free(piece);
+    }
+    return BCRI_IN_OK;
+}
+
+enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t offset,
+                                  const uint8_t *data, uint32_t bytes)
+{
+    struct bcri_in_stream *stream = bcri_stream_find(&link->in, source, target);
+    if (stream == NULL) {
+        if (!link->events->accept(link->owner, source, target))
+            return BCRI_IN_OK;
+        stream = obtain(link, source, target);
+        if (stream == NULL)
+            return BCRI_IN_NO_ROOM;
+    }
+    const uint64_t end = offset + bytes;
+    if (end > stream->begun + BCRI_LINK_BUFFER_MAX)
+        return BCRI_IN_NONSENSE;
+    if (end <= stream->taken) {
+        owe(link, stream, false); /* the sender does not know */
+        return BCRI_IN_OK;
+    }
+    if (offset < stream->taken) {
+        data += stream->taken - offset;
+        offset = stream->taken;
+    }
+    enum bcri_in_result result = consume(link, stream, offset, data, end - offset);
+    if (result == BCRI_IN_OK)
+        result = consume_pieces(link, stream);
+    hand_over(link, stream);
+    return result;
+}
+
+enum bcri_in_result bcri_in_skip(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t from,
+                                 uint64_t to)
+{
+    struct bcri_in_stream *stream = bcri_stream_find(&link->in, source, target);
+    if (stream == NULL || to <= stream->taken)
+        return BCRI_IN_OK;
+    for (uint32_t i = 0; i < stream->messages; i++) {
+        struct bcri_in_message *message = message_at(stream, i);
+        if (message->body != from || message->end != to || !message->refused)
+            continue;
+        message->skipped = true;
+        owe(link, stream, true);
+        hand_over(link, stream);
+        return BCRI_IN_OK;
+    }
+    return BCRI_IN_NONSENSE;
+}
+
+enum bcri_in_result bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    stream->paused = false;
+    const enum bcri_in_result result = consume_pieces(link, stream);
+    stream->paused |= result == BCRI_IN_NO_ROOM;
+    hand_over(link, stream);
+    link->owed_now |= link->owed != NULL;
+    return result;
+}
+
+uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end)
+{
+    if (end - at < TAKEN_MAX || bcri_sent_room(link) == 0)
+        return at;
+    uint64_t refused[REFUSED_IN_FRAME];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < stream->messages && count < REFUSED_IN_FRAME; i++)
+        if (message_at(stream, i)->refused && !message_at(stream, i)->skipped)
+            refused[count++] = message_at(stream, i)->start;
+    stream->limit = stream->begun + BCRI_LINK_BUFFER_MAX;
+    *at++ = BCRI_FRAME_TAKEN;
+    at = bcri_varint_put(at, stream->key.source);
+    at = bcri_varint_put(at, stream->key.target);
+    at = bcri_varint_put(at, stream->taken);
+    at = bcri_varint_put(at, stream->limit);
+    at = bcri_varint_put(at, count);
+    for (uint32_t i = 0; i < count; i++)
+        at = bcri_varint_put(at, refused[i]);
+    const struct bcri_chunk chunk = {.stream = stream, .kind = BCRI_CHUNK_TAKEN};
+    bcri_sent_add(link, &chunk);
+    stream->chunks++;
+    bcri_turn_leave(&link->owed, &stream->owes);
+    return at;
+}
+
+void bcri_in_chunk_settled(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    if (--stream->chunks == 0 && stream->ended)
+        release(link, stream);
+}
+
+void bcri_in_chunk_lost(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    if (!stream->ended)
+        owe(link, stream, true);
+}
+
+void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    bcri_stream_remove(&link->in, &stream->key);
+    bcri_turn_leave(&link->owed, &stream->owes);
+    stream->ended = true;
+    while (stream->piece != NULL) {
+        struct bcri_piece *piece = stream->piece;
+        stream->piece = piece->next;
+        link->memory -= sizeof *piece + piece->bytes;
+        free(piece);
+    }
+    while (stream->messages != 0) {
+        const struct bcri_in_message message = *message_at(stream, 0);
+        stream->first = (stream->first + 1) & (stream->capacity - 1);
+        stream->messages--;
+        if (!message.refused)
+            link->events->dropped(link->owner, stream->key.source, stream->key.target, message.cookie);
+    }
+    if (stream->chunks == 0)
+        release(link, stream);
+}

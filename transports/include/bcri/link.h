@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* A link: what carries messages between two hosts.
+ *
+ * The engine does no I/O and reads no clock. Its owner gives it packets that came and the time, and
+ * takes from it packets to send and the time at which it wants to be called again. So the same code
+ * runs over UDP, over a pipe, and in a simulator.
+ *
+ * A message belongs to a stream, which is a pair of ends (a CCE here, a CCE there), and has a header
+ * of at most BCRI_LINK_HEADER_MAX bytes and a body of any length. Streams keep order, each for
+ * itself. A body is sent from the sender's memory and received into memory that the receiver's
+ * owner names when it has seen the header and the length.
+ *
+ * Promises, while packets pass now and then and both ends exist: each message arrives once, in the
+ * order of its stream; its sender then learns that it arrived (or was refused), and not before; a
+ * stream whose receiver pauses it holds up no other; memory is bounded by the limits named below.
+ *
+ * Time is in nanoseconds of one clock that does not go backwards; where it does, the engine takes
+ * the later time that it knows. A link belongs to one thread. docs/protocol.md has the packets,
+ * docs/states/link.md the states.
+ *
+ * Source: RFC 9000 and RFC 9002 (QUIC) for what is sent and recovered, RFC 8899 for packet sizes. */
+#ifndef BCRI_LINK_H
+#define BCRI_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/seal.h"
+
+#define BCRI_LINK_HEADER_MAX  64u                  /* bytes of a message's header */
+#define BCRI_LINK_BODY_MAX    UINT32_C(0x7fffffff) /* bytes of a message's body */
+#define BCRI_LINK_BUFFER_MAX  (256u << 10)         /* bytes buffered for a stream whose order is disturbed */
+#define BCRI_LINK_PIECES_MAX  1024u                /* pieces of a stream that arrived out of order */
+#define BCRI_LINK_NUMBERS_MAX 64u   /* ranges of packet numbers that an acknowledgement names */
+#define BCRI_LINK_PACKET_MIN  1200u /* bytes of a packet that every path must carry */
+#define BCRI_LINK_PACKET_MAX  65507u
+#define BCRI_LINK_NEVER       UINT64_MAX
+
+struct bcri_link;
+
+enum bcri_link_outcome {
+    BCRI_LINK_ARRIVED, /* the receiver's owner has the whole message */
+    BCRI_LINK_REFUSED, /* the receiver's owner has refused it, and has nothing of it */
+    BCRI_LINK_LOST     /* the link or the stream has ended; whether it arrived is not known */
+};
+
+enum bcri_link_verdict {
+    BCRI_LINK_TAKE,   /* the body goes to `memory`, which may be NULL if it has no bytes */
+    BCRI_LINK_REFUSE, /* the sender is told; `arrived` is not called */
+    BCRI_LINK_PAUSE   /* nothing of this stream is begun until bcri_link_resume; then it is asked again */
+};
+
+/* A message whose header has come. `header` is valid during the call only. */
+struct bcri_link_message {
+    uint32_t source, target; /* the stream */
+    uint32_t header_bytes;
+    uint32_t body_bytes;
+    const uint8_t *header;
+    void *memory; /* set by the owner: body_bytes bytes that the engine may write until `arrived` or
+                     `dropped` */
+    void *cookie; /* set by the owner: what those two are called with */
+};
+
+/* What the engine tells its owner. None of these may call the link again but for bcri_link_send. */
+struct bcri_link_events {
+    /* May there be a stream from `source` there to `target` here? Asked when its first bytes come. If
+     * not, they are ignored, and it is asked again with the next. */
+    bool (*accept)(void *owner, uint32_t source, uint32_t target);
+    /* A message begins. Streams begin their messages in order; a message may begin before those
+     * before it have arrived. */
+    enum bcri_link_verdict (*begin)(void *owner, struct bcri_link_message *message);
+    /* A message that was taken is there. In the order of its stream. */
+    void (*arrived)(void *owner, uint32_t source, uint32_t target, void *cookie);
+    /* A message that was taken will not come: the link or the stream has ended. */
+    void (*dropped)(void *owner, uint32_t source, uint32_t target, void *cookie);
+    /* A message that was sent is settled; its body is the owner's again. In the order of its stream. */
+    void (*settled)(void *owner, uint32_t source, uint32_t target, void *cookie,
+                    enum bcri_link_outcome outcome);
+};
+
+/* What carries the packets. */
+struct bcri_link_carrier {
+    bool reliable;       /* bytes of a pipe: nothing is lost or reordered, and nothing is sent twice */
+    uint32_t packet_max; /* bytes of a packet that it can carry at most */
+    uint32_t room;       /* bytes that its receiving side holds for us: those in flight stay below */
+};
+
+struct bcri_link_config {
+    uint32_t host, peer;   /* the numbers of the two hosts */
+    uint16_t lane;         /* 0 */
+    uint32_t packet_max;   /* the largest packet to send or accept; the smaller of both sides counts */
+    uint64_t keepalive_ns; /* a link on which nothing was heard so long asks for an answer; 0: never */
+    struct bcri_link_carrier carrier;
+    const struct bcri_seal_secret *secret; /* the session's secret, the same on both sides; copied */
+    uint64_t packets_per_key;              /* 0: BCRI_SEAL_PACKETS_PER_KEY */
+};
+
+/* Counted for people, and for tests. */
+struct bcri_link_counts {
+    uint64_t packets_sent, packets_received, bytes_sent, bytes_received;
+    uint64_t refused;     /* packets that were not opened: short, foreign, altered, of an old key */
+    uint64_t repeated;    /* packets that had come before, or were too old to tell */
+    uint64_t malformed;   /* packets that opened and were nonsense */
+    uint64_t lost;        /* packets that were declared lost */
+    uint64_t probes;      /* times when no acknowledgement came in time */
+    uint64_t resent;      /* bytes of streams that were sent again */
+    uint64_t black_holes; /* times when large packets stopped passing */
+    uint64_t rekeyed;     /* new keys for sending */
+};
+
+/* Returns NULL if there is no memory. `events` and `owner` must outlive the link. */
+struct bcri_link *bcri_link_new(const struct bcri_link_config *config, const struct bcri_link_events *events,
+                                void *owner, uint64_t now);
+/* Ends the link: messages that are not settled are LOST, those that are arriving are dropped. */
+void bcri_link_free(struct bcri_link *link);
+
+/* Queues a message. The header is copied; the body is borrowed until `settled`. Returns 0, -ENOMEM,
+ * or -EMSGSIZE if header or body are too long. */
+int bcri_link_send(struct bcri_link *link, uint32_t source, uint32_t target, const void *header,
+                   uint32_t header_bytes, const void *body, uint32_t body_bytes, void *cookie);
+/* The receiver of a stream that it paused can take the next message: what has come begins. Returns 0,
+ * or -ENOMEM; it is then still paused. */
+int bcri_link_resume(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t now);
+/* One of the stream's ends is no more: what is under way in it is LOST or dropped. */
+void bcri_link_end_stream(struct bcri_link *link, uint32_t source, uint32_t target);
+
+/* Takes a packet that came; it is opened where it lies. Packets that do not open, or have come
+ * before, change nothing but counts. */
+void bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_bytes, uint64_t now);
+/* Writes the next packet to send into `packet`, which has BCRI_LINK_PACKET_MAX bytes, and returns
+ * its length; 0 if there is nothing to send now. To be called until it returns 0 after each batch of
+ * packets received, after sends, and when the deadline has come. */
+size_t bcri_link_fill(struct bcri_link *link, uint8_t *packet, uint64_t now);
+/* When bcri_link_fill is to be called at the latest; BCRI_LINK_NEVER. */
+uint64_t bcri_link_deadline(const struct bcri_link *link);
+
+/* Another carrier takes over. What was in flight on the last one is sent again. */
+void bcri_link_use_carrier(struct bcri_link *link, const struct bcri_link_carrier *carrier, uint64_t now);
+
+/* When the last packet that opened came; the time of its making before that. */
+uint64_t bcri_link_heard_at(const struct bcri_link *link);
+/* Bytes that the engine has for this link, its keys included. */
+size_t bcri_link_memory(const struct bcri_link *link);
+/* Whether everything sent is settled. */
+bool bcri_link_is_idle(const struct bcri_link *link);
+/* The packet size in use. */
+uint32_t bcri_link_packet_bytes(const struct bcri_link *link);
+const struct bcri_link_counts *bcri_link_counts(const struct bcri_link *link);
+
+#endif
