@@ -123,6 +123,8 @@ static size_t finish(struct bcri_link *link, struct packet *packet, uint8_t *hea
     if (packet->has_ack) {
         link->unacked = 0;
         link->ack_at = BCRI_LINK_NEVER;
+        /* TAKEN frames that had no room go on their own: no acknowledgement is due that takes them. */
+        link->owed_now = link->owed != NULL;
     }
     link->counts.packets_sent++;
     link->counts.bytes_sent += total;

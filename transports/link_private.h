@@ -158,7 +158,8 @@ struct bcri_mtu {
     uint32_t fails;      /* does not work; above `high`: that has not been tried */
     uint32_t probe;      /* the size of the probe in flight; 0 */
     uint32_t tries;      /* of this size, all lost */
-    uint32_t large_lost; /* packets above the minimum lost in a row */
+    uint32_t large_lost; /* packets above the minimum that were lost in a row */
+    uint32_t least_lost; /* the size of the smallest of them */
     uint64_t again;      /* when to search again */
     bool confirmed;      /* an acknowledgement has come: the path exists */
 };

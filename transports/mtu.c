@@ -3,8 +3,8 @@
  *
  * Every path carries BCRI_LINK_PACKET_MIN. From there a probe of the largest size in question is
  * tried, then sizes half way between what works and what does not. A probe that is lost says nothing
- * about congestion. If packets above the minimum are lost in a row while none arrives, the path has
- * changed, and the search begins again below the size that stopped passing. */
+ * about congestion. If packets above the minimum are lost in a row while none of their size arrives,
+ * the path has changed, and the search begins again below the size that stopped passing. */
 #include "link_private.h"
 
 enum { TRIES = 3, CLOSE_ENOUGH = 32, LOST_IN_A_ROW = 6 };
@@ -26,6 +26,7 @@ static void search(struct bcri_link *link, uint32_t low, uint32_t high)
     mtu->high = high;
     mtu->fails = high + 1;
     mtu->tries = mtu->large_lost = 0;
+    mtu->least_lost = UINT32_MAX;
     mtu->again = link->now + SEARCH_AGAIN_NS;
 }
 
@@ -69,8 +70,10 @@ void bcri_mtu_acked(struct bcri_link *link, const struct bcri_sent *sent)
 {
     struct bcri_mtu *mtu = &link->mtu;
     mtu->confirmed = true;
-    if (sent->bytes > BCRI_LINK_PACKET_MIN)
+    if (sent->bytes >= mtu->least_lost) {
         mtu->large_lost = 0;
+        mtu->least_lost = UINT32_MAX;
+    }
     if (!sent->is_probe)
         return;
     mtu->probe = 0;
@@ -95,10 +98,12 @@ void bcri_mtu_lost(struct bcri_link *link, const struct bcri_sent *sent)
     }
     if (mtu->bytes == BCRI_LINK_PACKET_MIN || link->carrier.reliable)
         return;
-    if (sent == NULL || sent->bytes > BCRI_LINK_PACKET_MIN)
-        mtu->large_lost++;
-    if (mtu->large_lost < LOST_IN_A_ROW)
+    const uint32_t bytes = sent != NULL ? sent->bytes : mtu->bytes;
+    if (bytes <= BCRI_LINK_PACKET_MIN)
+        return;
+    mtu->least_lost = bytes < mtu->least_lost ? bytes : mtu->least_lost;
+    if (++mtu->large_lost < LOST_IN_A_ROW)
         return;
     link->counts.black_holes++;
-    search(link, BCRI_LINK_PACKET_MIN, mtu->bytes - 1);
+    search(link, BCRI_LINK_PACKET_MIN, mtu->least_lost - 1);
 }
