@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* bench_links.c -- two ends of a link over UDP, each on a core of its own, beside bare sockets. */
+#include <errno.h>
+#include <netinet/udp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "link_hosts.h"
+#include "pair.h"
+
+#ifndef UDP_SEGMENT
+#define UDP_SEGMENT 103
+#endif
+
+enum {
+    SEGMENT_BYTES = 1472, /* what an MTU of 1500 leaves for UDP over IPv4 */
+    GROUP_BYTES = 44 * SEGMENT_BYTES,
+    WINDOW_BYTES = 1 << 20,
+    RATE_OUTSTANDING = 256,
+    BULK_OUTSTANDING = 8
+};
+
+struct area_shm {
+    alignas(BENCH_LINE) _Atomic uint64_t received; /* bytes, or turns done */
+    alignas(BENCH_LINE) _Atomic uint32_t idle[2];
+};
+
+static struct link_hosts hosts;
+static uint8_t bytes[LINK_BODY_BYTES];
+
+static struct area_shm *area_of(struct bench_pair *pair)
+{
+    return pair->area;
+}
+
+static struct link_end *end_of(const struct bench_pair *pair, const struct bench_turn *turn)
+{
+    struct link_end *end = &((struct link_end *)(uintptr_t)turn->context)[pair->side];
+    if (end->link == NULL)
+        link_end_begin(end, pair->side);
+    return end;
+}
+
+static void take_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
+                        size_t packet_bytes)
+{
+    struct link_end *end = context;
+    (void)from;
+    (void)from_bytes;
+    bcri_link_receive(end->link, packet, packet_bytes, (uint64_t)bench_now_ns());
+}
+
+static void send_all(struct link_end *end, uint64_t now)
+{
+    uint8_t *space;
+    for (size_t length = 1; length != 0;) {
+        while ((space = bcri_udp_space(end->udp)) != NULL &&
+               (length = bcri_link_fill(end->link, space, now)) != 0)
+            bcri_udp_add(end->udp, (const struct sockaddr *)&end->peer, sizeof end->peer, length);
+        if (!bcri_udp_flush(end->udp))
+            return;
+    }
+}
+
+static void pump(struct link_end *end)
+{
+    (void)bcri_udp_receive(end->udp, take_packet, end);
+    send_all(end, (uint64_t)bench_now_ns());
+}
+
+/* Until nothing is under way on either side. */
+static void settle(struct bench_pair *pair, struct link_end *end)
+{
+    struct area_shm *area = area_of(pair);
+    for (;;) {
+        pump(end);
+        if (bcri_link_is_idle(end->link))
+            atomic_store(&area->idle[pair->side], 1);
+        if (atomic_load(&area->idle[0]) != 0 && atomic_load(&area->idle[1]) != 0)
+            return;
+    }
+}
+
+static void send_one(struct link_end *end, uint32_t length)
+{
+    if (bcri_link_send(end->link, 1, 2, "head", 4, bytes, length, NULL) != 0)
+        abort();
+}
+
+static void link_pong(struct bench_pair *pair, struct bench_turn *turn)
+{
+    struct link_end *end = end_of(pair, turn);
+    const uint64_t before = end->arrived;
+    const int64_t start = bench_now_ns();
+    for (long i = 0; i < turn->count; i++) {
+        if (pair->side == 0)
+            send_one(end, (uint32_t)turn->size_bytes);
+        send_all(end, (uint64_t)bench_now_ns());
+        while (end->arrived == before + (uint64_t)i)
+            pump(end);
+        if (pair->side == 1)
+            send_one(end, (uint32_t)turn->size_bytes);
+    }
+    send_all(end, (uint64_t)bench_now_ns());
+    turn->op_count = turn->count;
+    if (pair->side == 0)
+        turn->timed_ns = (double)(bench_now_ns() - start);
+    settle(pair, end);
+}
+
+static void one_way(struct bench_pair *pair, struct bench_turn *turn, long outstanding)
+{
+    struct link_end *end = end_of(pair, turn);
+    const uint64_t arrived = end->arrived, settled = end->settled;
+    const int64_t start = bench_now_ns();
+    if (pair->side == 0) {
+        for (long sent = 0; end->settled != settled + (uint64_t)turn->count;) {
+            while (sent < turn->count && sent - (long)(end->settled - settled) < outstanding) {
+                send_one(end, (uint32_t)turn->size_bytes);
+                sent++;
+            }
+            pump(end);
+        }
+        turn->op_count = turn->count;
+        turn->timed_ns = (double)(bench_now_ns() - start);
+    } else {
+        while (end->arrived != arrived + (uint64_t)turn->count)
+            pump(end);
+    }
+    settle(pair, end);
+}
+
+static void link_rate(struct bench_pair *pair, struct bench_turn *turn)
+{
+    one_way(pair, turn, RATE_OUTSTANDING);
+}
+
+static void link_bulk(struct bench_pair *pair, struct bench_turn *turn)
+{
+    one_way(pair, turn, BULK_OUTSTANDING);
+}
+
+static void udp_pong(struct bench_pair *pair, struct bench_turn *turn)
+{
+    const int fd = hosts.udp[pair->side];
+    uint64_t word = 0;
+    for (long i = 0; i < turn->count; i++) {
+        if (pair->side == 0 && send(fd, &word, sizeof word, 0) != sizeof word)
+            abort();
+        while (recv(fd, &word, sizeof word, MSG_DONTWAIT) < 0)
+            continue;
+        if (pair->side == 1 && send(fd, &word, sizeof word, 0) != sizeof word)
+            abort();
+    }
+    turn->op_count = turn->count;
+}
+
+/* Segments cut and joined by the kernel; what is under way is bounded through shared memory. */
+static void udp_bulk(struct bench_pair *pair, struct bench_turn *turn)
+{
+    const int fd = hosts.udp[pair->side];
+    struct area_shm *area = area_of(pair);
+    const uint64_t total = (uint64_t)turn->count * LINK_BODY_BYTES / GROUP_BYTES * GROUP_BYTES;
+    union {
+        struct cmsghdr aligned;
+        uint8_t bytes[CMSG_SPACE(sizeof(uint16_t))];
+    } control;
+    memset(&control, 0, sizeof control);
+    struct iovec part = {bytes, GROUP_BYTES};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    *header = (struct cmsghdr){
+        .cmsg_level = IPPROTO_UDP, .cmsg_type = UDP_SEGMENT, .cmsg_len = CMSG_LEN(sizeof(uint16_t))};
+    const uint16_t segment = SEGMENT_BYTES;
+    memcpy(CMSG_DATA(header), &segment, sizeof segment);
+    if (pair->side == 0) {
+        for (uint64_t sent = 0; sent < total; sent += GROUP_BYTES) {
+            while (sent - atomic_load(&area->received) > WINDOW_BYTES)
+                continue;
+            if (sendmsg(fd, &message, 0) != GROUP_BYTES)
+                abort();
+        }
+        while (atomic_load(&area->received) < total)
+            continue;
+        turn->op_count = turn->count;
+    } else {
+        for (uint64_t received = 0; received < total;) {
+            const ssize_t length = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+            if (length > 0)
+                atomic_store(&area->received, received += (uint64_t)length);
+        }
+    }
+}
+
+static void tcp_bulk(struct bench_pair *pair, struct bench_turn *turn)
+{
+    const int fd = hosts.tcp[pair->side];
+    const uint64_t total = (uint64_t)turn->count * LINK_BODY_BYTES;
+    for (uint64_t done = 0; done < total;) {
+        const size_t most = total - done < LINK_BODY_BYTES ? (size_t)(total - done) : LINK_BODY_BYTES;
+        const ssize_t length = pair->side == 0 ? send(fd, bytes, most, 0) : recv(fd, bytes, most, 0);
+        if (length <= 0)
+            abort();
+        done += (uint64_t)length;
+    }
+    turn->op_count = pair->side == 0 ? turn->count : 0;
+}
+
+#define PONG(figure, ends, ratio)                                                                        \
+    {                                                                                                    \
+        .name = (figure), .unit = BENCH_NS, .subject = link_pong, .floor = udp_pong,                     \
+        .floor_name = "bare UDP", .size_bytes = 8, .context = (ends), .limit_kind = BENCH_RATIO_AT_MOST, \
+        .limit = (ratio)                                                                                 \
+    }
+#define BULK(figure, ends, its_floor, its_name, ratio)                                        \
+    {                                                                                         \
+        .name = (figure), .unit = BENCH_GB_PER_S, .subject = link_bulk, .floor = (its_floor), \
+        .floor_name = (its_name), .size_bytes = LINK_BODY_BYTES, .context = (ends),           \
+        .limit_kind = BENCH_RATIO_AT_LEAST, .limit = (ratio)                                  \
+    }
+#define RATE(figure, ends, least)                                                                          \
+    {                                                                                                      \
+        .name = (figure), .unit = BENCH_M_PER_S, .subject = link_rate, .size_bytes = 8, .context = (ends), \
+        .limit_kind = BENCH_VALUE_AT_LEAST, .limit = (least)                                               \
+    }
+
+static const struct bench_case cases[] = {
+    {.name = "udp.pong.8B", .unit = BENCH_NS, .subject = udp_pong, .size_bytes = 8},
+    PONG("link.pong.8B", hosts.plain, 1.25),
+    PONG("link.pong.8B.sealed", hosts.sealed, 0),
+    RATE("link.rate.8B", hosts.plain, 4),
+    RATE("link.rate.8B.sealed", hosts.sealed, 3),
+    BULK("link.stream.1M", hosts.plain, udp_bulk, "bare GSO+GRO", 0.65),
+    BULK("link.stream.1M.tcp", hosts.plain, tcp_bulk, "blocking TCP", 0.8),
+    BULK("link.stream.1M.sealed", hosts.sealed, udp_bulk, "bare GSO+GRO", 0),
+};
+
+int main(int argc, char **argv)
+{
+    struct bench_options options;
+    struct bench_report report;
+    bench_options_parse(&options, argc, argv);
+    struct bench_pair pair = {.cases = cases, .case_count = sizeof cases / sizeof cases[0], .probe_idx = 0};
+    if (options.list) {
+        bench_pair_list(&pair, &options);
+        return 0;
+    }
+    memset(bytes, 3, sizeof bytes);
+    link_hosts_open(&hosts);
+    memcpy(pair.core, options.core, sizeof pair.core);
+    (void)bench_pair_create(&pair, sizeof(struct area_shm), sizeof(struct area_shm));
+    bench_pair_fork(&pair);
+    bench_report_begin(&report, &options,
+                       hosts.veth ? "Links: two network namespaces joined by veth"
+                                  : "Links: over the loopback device (no namespaces here)");
+    bench_pair_measure(&pair, &options, &report);
+    bench_pair_end(&pair);
+    bench_report_end(&report);
+    return 0;
+}
