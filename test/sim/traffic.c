@@ -160,6 +160,12 @@ void traffic_secret(struct bcri_seal_secret *secret_out, enum bcri_cipher cipher
 void traffic_start(struct sim_network *network, struct traffic *one, struct traffic *two,
                    const struct bcri_link_config *config)
 {
+    traffic_start_with(network, one, two, config, config->packet_max);
+}
+
+void traffic_start_with(struct sim_network *network, struct traffic *one, struct traffic *two,
+                        const struct bcri_link_config *config, uint32_t packet_max)
+{
     struct bcri_link_config mine = *config;
     sim_join(network, &one->end, &two->end);
     one->peer = two;
@@ -169,6 +175,7 @@ void traffic_start(struct sim_network *network, struct traffic *one, struct traf
     one->end.link = bcri_link_new(&mine, &events, one, sim_now(network));
     mine.host = HOST_TWO;
     mine.peer = HOST_ONE;
+    mine.packet_max = packet_max;
     two->end.link = bcri_link_new(&mine, &events, two, sim_now(network));
     CHECK(one->end.link != NULL && two->end.link != NULL);
 }

@@ -32,6 +32,9 @@ struct traffic {
  * stand in them already. */
 void traffic_start(struct sim_network *network, struct traffic *one, struct traffic *two,
                    const struct bcri_link_config *config);
+/* The same, and the second allows packets of `packet_max` bytes. */
+void traffic_start_with(struct sim_network *network, struct traffic *one, struct traffic *two,
+                        const struct bcri_link_config *config, uint32_t packet_max);
 void traffic_end(struct traffic *one, struct traffic *two);
 /* Sends a message of `body_bytes`. */
 void traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes);
