@@ -25,6 +25,7 @@ struct traffic {
     unsigned refuse, pause; /* chances out of 1000 */
     uint64_t pause_ns;
     bool lost_is_fine; /* the link is to end */
+    bool trusting;     /* the peer may say anything: messages are taken and not looked at */
     uint64_t bytes_arrived, messages_arrived, messages_settled, messages_lost;
 };
 

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* What strangers, and peers gone mad, can do to a link: nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "traffic.h"
+#include "wire.h"
+
+enum { CAUGHT_MAX = 4000 };
+
+static struct sim_network *network;
+static struct traffic one, two;
+static struct bcri_seal_secret secret;
+static struct caught {
+    uint8_t *packet;
+    size_t bytes;
+} caught[CAUGHT_MAX];
+static unsigned caught_count;
+
+static void catch (void *context, struct sim_end *from, const uint8_t *packet, size_t bytes)
+{
+    (void)context;
+    if (from != &one.end || caught_count == CAUGHT_MAX)
+        return;
+    uint8_t *copy = malloc(bytes);
+    CHECK(copy != NULL);
+    memcpy(copy, packet, bytes);
+    caught[caught_count++] = (struct caught){copy, bytes};
+}
+
+static bool settled(void *context)
+{
+    return traffic_is_settled(context);
+}
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+/* A link that has carried some messages; the packets of `one` were caught on their way. */
+static void prepare(enum bcri_cipher cipher, uint64_t packets_per_key)
+{
+    bool has_aes;
+    CHECK_INT(bcri_seal_prepare(&has_aes), 0);
+    network = sim_new(test_seed());
+    traffic_secret(&secret,
+                   cipher == BCRI_CIPHER_AES256GCM && !has_aes ? BCRI_CIPHER_CHACHA20POLY1305 : cipher);
+    const struct bcri_link_config config = {.packet_max = 4000,
+                                            .carrier = {.packet_max = 65507, .room = 1 << 20},
+                                            .secret = &secret,
+                                            .packets_per_key = packets_per_key};
+    one.end.path = two.end.path = (struct sim_path){.delay_ns = SIM_MS};
+    sim_tap(network, catch, NULL);
+    traffic_start(network, &one, &two, &config);
+    for (unsigned i = 0; i < 300; i++) {
+        traffic_send(&one, i % TRAFFIC_STREAMS, (uint32_t)sim_random(network, 3000));
+        traffic_send(&two, i % TRAFFIC_STREAMS, (uint32_t)sim_random(network, 3000));
+    }
+    CHECK(sim_run(network, sim_now(network) + 60 * SIM_S, settled, &one));
+    (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
+    sim_tap(network, NULL, NULL);
+    CHECK(caught_count > 100);
+}
+
+/* What a stranger must not change: all but what is refused or repeated. */
+struct state {
+    struct bcri_link_counts counts;
+    size_t memory;
+    uint64_t heard_at, deadline, arrived;
+};
+
+static struct state look(void)
+{
+    struct state state = {.counts = *bcri_link_counts(two.end.link),
+                          .memory = bcri_link_memory(two.end.link),
+                          .heard_at = bcri_link_heard_at(two.end.link),
+                          .deadline = bcri_link_deadline(two.end.link),
+                          .arrived = two.messages_arrived};
+    state.counts.refused = state.counts.repeated = 0;
+    return state;
+}
+
+static void receive(const uint8_t *packet, size_t bytes)
+{
+    static uint8_t copy[65536];
+    memcpy(copy, packet, bytes);
+    bcri_link_receive(two.end.link, copy, bytes, sim_now(network));
+}
+
+static void check_unchanged(const struct state *before)
+{
+    static uint8_t answer[BCRI_LINK_PACKET_MAX];
+    const struct state after = look();
+    CHECK_MEM(&after, before, sizeof after);
+    CHECK_UINT(bcri_link_fill(two.end.link, answer, sim_now(network)), 0);
+}
+
+static void check_still_works(void)
+{
+    traffic_send(&one, 3, 1000);
+    traffic_send(&two, 3, 1000);
+    CHECK(sim_run(network, sim_now(network) + 10 * SIM_S, settled, &one));
+    traffic_end(&one, &two);
+    sim_free(network);
+    for (unsigned i = 0; i < caught_count; i++)
+        free(caught[i].packet);
+}
+
+static void strangers_change_nothing(enum bcri_cipher cipher)
+{
+    prepare(cipher, 0);
+    const struct state before = look();
+    static uint8_t bad[65536];
+    for (unsigned i = 0; i < caught_count; i++) {
+        const struct caught *c = &caught[i];
+        receive(c->packet, c->bytes); /* as it was */
+        for (unsigned n = 0; n < 20; n++) {
+            memcpy(bad, c->packet, c->bytes);
+            switch (sim_random(network, 3)) {
+            case 0: /* cut */ receive(bad, sim_random(network, c->bytes)); break;
+            case 1: /* one bit turned */
+                bad[sim_random(network, c->bytes)] ^= (uint8_t)(1u << sim_random(network, 8));
+                receive(bad, c->bytes);
+                break;
+            default: /* another number, also one far ahead */
+                bcri_put_u64(bad + 8, sim_random(network, 2) == 0 ? sim_random(network, UINT64_MAX)
+                                                                  : sim_random(network, 1000));
+                receive(bad, c->bytes);
+            }
+        }
+    }
+    check_unchanged(&before);
+    check_still_works();
+}
+
+TEST(captured_packets_that_are_replayed_cut_turned_or_renumbered_change_nothing_with_aes)
+{
+    strangers_change_nothing(BCRI_CIPHER_AES256GCM);
+}
+
+TEST(captured_packets_that_are_replayed_cut_turned_or_renumbered_change_nothing_with_chacha)
+{
+    strangers_change_nothing(BCRI_CIPHER_CHACHA20POLY1305);
+}
+
+TEST(random_packets_of_every_size_change_nothing)
+{
+    prepare(BCRI_CIPHER_CHACHA20POLY1305, 0);
+    const struct state before = look();
+    static uint8_t packet[65536];
+    for (unsigned i = 0; i < sizeof packet; i++)
+        packet[i] = (uint8_t)sim_random(network, 256);
+    for (size_t bytes = 0; bytes < sizeof packet; bytes += 1 + bytes / 64) {
+        receive(packet, bytes);
+        /* The same with a head that could be the peer's. */
+        uint8_t head[BCRI_WIRE_HEAD_BYTES];
+        memcpy(head, packet, sizeof head);
+        memcpy(packet, caught[0].packet, sizeof head);
+        bcri_put_u64(packet + 8, 1000000 + bytes);
+        receive(packet, bytes);
+        memcpy(packet, head, sizeof head);
+    }
+    check_unchanged(&before);
+    check_still_works();
+}
+
+TEST(packets_of_a_key_that_was_given_up_are_not_opened)
+{
+    prepare(BCRI_CIPHER_CHACHA20POLY1305, 10);
+    CHECK(bcri_link_counts(one.end.link)->rekeyed > 3);
+    const struct state before = look();
+    const uint64_t refused = bcri_link_counts(two.end.link)->refused;
+    /* Numbers that were never used, under keys that are gone. */
+    for (unsigned i = 0; i < 20; i++) {
+        static uint8_t copy[65536];
+        memcpy(copy, caught[i].packet, caught[i].bytes);
+        bcri_put_u64(copy + 8, 1000000 + i);
+        receive(copy, caught[i].bytes);
+    }
+    check_unchanged(&before);
+    CHECK_UINT(bcri_link_counts(two.end.link)->refused, refused + 20);
+    check_still_works();
+}
+
+TEST(packets_of_other_hosts_lanes_versions_and_programs_are_not_opened)
+{
+    prepare(BCRI_CIPHER_CHACHA20POLY1305, 0);
+    const struct state before = look();
+    uint8_t text[256], packet[BCRI_WIRE_HEAD_BYTES + sizeof text + BCRI_SEAL_TAG_BYTES];
+    /* Another program's secret, this link's head. */
+    struct bcri_seal_secret other = secret;
+    other.bytes[0] ^= 1;
+    struct bcri_sealing *strangers = bcri_sealing_new(&other, 3, 70000, 0);
+    struct bcri_sealing *ours = bcri_sealing_new(&secret, 3, 70000, 0);
+    CHECK(strangers != NULL && ours != NULL);
+    for (unsigned i = 0; i < 5; i++) {
+        memset(packet, 0, sizeof packet);
+        memcpy(packet, caught[0].packet, BCRI_WIRE_HEAD_BYTES);
+        bcri_put_u64(packet + 8, 1000000 + i);
+        if (i == 1)
+            packet[0]++;
+        if (i == 2)
+            bcri_put_u16(packet + 2, 1);
+        if (i == 3)
+            bcri_put_u32(packet + 4, 4);
+        if (i == 4)
+            packet[1] = 2;
+        packet[BCRI_WIRE_HEAD_BYTES] = BCRI_FRAME_PING;
+        bcri_seal(i == 0 ? strangers : ours, 1000000 + i, packet, BCRI_WIRE_HEAD_BYTES,
+                  packet + BCRI_WIRE_HEAD_BYTES, sizeof text);
+        receive(packet, sizeof packet);
+    }
+    check_unchanged(&before);
+    bcri_sealing_free(strangers);
+    bcri_sealing_free(ours);
+    check_still_works();
+}
+
+/* What a peer with the right key may say: frames of every kind, with numbers near what is true and
+ * near every limit. The link may stop working with such a peer; it may not break. */
+static uint64_t draw_number(void)
+{
+    switch (sim_random(network, 6)) {
+    case 0: return sim_random(network, 8);
+    case 1: return sim_random(network, 400);
+    case 2: return sim_random(network, 400000);
+    case 3: return UINT32_MAX - sim_random(network, 3) + sim_random(network, 3);
+    case 4: return BCRI_VARINT_MAX - sim_random(network, 3);
+    default: return sim_random(network, TRAFFIC_STREAMS);
+    }
+}
+
+static size_t draw_frames(uint8_t *at, size_t room)
+{
+    uint8_t *const start = at, *const end = at + room;
+    for (uint64_t frames = 1 + sim_random(network, 4); frames != 0; frames--) {
+        *at++ = (uint8_t)sim_random(network, BCRI_FRAME_KINDS + 1);
+        for (uint64_t numbers = sim_random(network, 7); numbers != 0 && end - at > 100; numbers--)
+            at = bcri_varint_put(at, draw_number());
+        for (uint64_t bytes = sim_random(network, 40); bytes != 0 && end - at > 1; bytes--)
+            *at++ = (uint8_t)sim_random(network, sim_random(network, 2) == 0 ? 4 : 256);
+    }
+    return (size_t)(at - start);
+}
+
+TEST_TIMEOUT(frames_of_a_peer_gone_mad_break_nothing, 120)
+{
+    for (unsigned round = 0; round < test_scale(30, 1000); round++) {
+        memset(&one, 0, sizeof one);
+        memset(&two, 0, sizeof two);
+        caught_count = 0;
+        prepare(BCRI_CIPHER_CHACHA20POLY1305, 0);
+        one.lost_is_fine = two.lost_is_fine = true;
+        struct bcri_sealing *ours = bcri_sealing_new(&secret, 3, 70000, 0);
+        CHECK(ours != NULL);
+        traffic_send(&two, 3, 100000);
+        sim_flush(&two.end);
+        for (unsigned i = 0; i < 3000; i++) {
+            static uint8_t packet[2048], answer[BCRI_LINK_PACKET_MAX];
+            memcpy(packet, caught[0].packet, BCRI_WIRE_HEAD_BYTES);
+            bcri_put_u64(packet + 8, 1000000 + i);
+            const size_t bytes = draw_frames(packet + BCRI_WIRE_HEAD_BYTES, 1500);
+            bcri_seal(ours, 1000000 + i, packet, BCRI_WIRE_HEAD_BYTES, packet + BCRI_WIRE_HEAD_BYTES, bytes);
+            two.trusting = true;
+            receive(packet, BCRI_WIRE_HEAD_BYTES + bytes + BCRI_SEAL_TAG_BYTES);
+            while (bcri_link_fill(two.end.link, answer, sim_now(network) + i * SIM_MS) != 0)
+                continue;
+            CHECK(bcri_link_memory(two.end.link) < 16u << 20);
+        }
+        CHECK(bcri_link_counts(two.end.link)->malformed != 0);
+        bcri_sealing_free(ours);
+        bcri_link_free(one.end.link);
+        bcri_link_free(two.end.link);
+        one.end.link = two.end.link = NULL;
+        sim_free(network);
+        for (unsigned i = 0; i < caught_count; i++)
+            free(caught[i].packet);
+    }
+}
