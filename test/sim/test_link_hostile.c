@@ -272,9 +272,7 @@ TEST_TIMEOUT(frames_of_a_peer_gone_mad_break_nothing, 120)
         }
         CHECK(bcri_link_counts(two.end.link)->malformed != 0);
         bcri_sealing_free(ours);
-        bcri_link_free(one.end.link);
-        bcri_link_free(two.end.link);
-        one.end.link = two.end.link = NULL;
+        traffic_end(&one, &two);
         sim_free(network);
         for (unsigned i = 0; i < caught_count; i++)
             free(caught[i].packet);
