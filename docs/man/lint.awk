@@ -85,10 +85,21 @@ file_nr == 1 && in_block && /^ \* [A-Z][a-z]+ *: / {
         if (position[$2] < last_position) complain(block ": label " $2 " out of order")
         last_position = position[$2]
         seen[$2] = 1
+        n = split(block, list, /, /)
+        for (i = 1; i <= n; i++) has[list[i], current] = 1
     }
 }
 
 file_nr == 1 && in_block && /^ \*\/$/ { in_block = 0; current = ""; next }
+
+# "as bcr_get." means the same label of another block.
+file_nr == 1 && in_block && /^ \* (Owns|Blocks|Order|Crash) *: as bcr_[a-z0-9]+\./ {
+    rest = $0
+    sub(/^.*: as /, "", rest)
+    sub(/\..*/, "", rest)
+    reference[++references] = rest SUBSEP current
+    reference_line[references] = FNR
+}
 
 # The list of Errors: names, then "as" and blocks; a line that begins with a name and two spaces is an entry.
 file_nr == 1 && in_block && current == "Errors" {
@@ -176,6 +187,11 @@ END {
     }
     for (i = 1; i <= names; i++) if (!(order[i] in source)) {
         printf "bcr.h:%d: %s has no line in sources.txt\n", all[order[i]], order[i]
+        bad = 1
+    }
+    for (i = 1; i <= references; i++) if (!(reference[i] in has)) {
+        split(reference[i], list, SUBSEP)
+        printf "bcr.h:%d: refers to %s of %s, which is not there\n", reference_line[i], list[2], list[1]
         bad = 1
     }
     if (routines == 0 || codes == 0) {

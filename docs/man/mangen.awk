@@ -327,9 +327,23 @@ function page_head(out, title, shown, what)
     print shown " \\- " what > out
 }
 
+# "as bcr_get." with the text that it refers to.
+function written_out(s, k,    name, other, rest)
+{
+    if (!match(s, /^as bcr_[a-z0-9]+\./)) return s
+    name = substr(s, 4, RLENGTH - 4)
+    rest = substr(s, RLENGTH + 1)
+    other = written_out(text[block_of[name], k], k)
+    if (rest != "" && index(other, substr(rest, 2)) > 0) rest = ""
+    return "as " name ": " other rest
+}
+
 # The label's text, or what its absence means.
 function text_for(b, k)
 {
+    if (k == "Owns" || k == "Blocks" || k == "Order" || k == "Crash") {
+        if (text[b, k] != "") return written_out(text[b, k], k)
+    }
     if (text[b, k] != "") {
         if (k == "Returns" && page_codes[b] > 0 && text[b, k] !~ /-1|-2/)
             return text[b, k] "\nOn failure the value is " (decls[b] ~ /^bcr_region/ ? "NULL" : "-1") \
