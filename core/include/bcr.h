@@ -431,6 +431,7 @@ BCR_API int bcr_putdone(int msec);
  * Returns : the descriptor, 0 or more.
  * Errors  : bcrE_NOCELL
  *           bcrE_NOMEM  There is no memory, or no descriptor is left.
+ * Blocks  : until enl has answered, at the first call for a cell.
  * Order   : a put that returned before the call makes the descriptor readable at once.
  * Crash   : the descriptor goes with the process.
  */
