@@ -232,10 +232,10 @@ static enum bcri_attempt get_full(struct bcri_ctx *ctx, const struct bcri_get *g
      * reading. */
     if (want != BCRI_WANT_READ)
         bcri_prefetch_write(header);
-    if (bcri_unlikely(header == NULL) ||
-        (want == BCRI_WANT_LOCK && bcri_load_acquire(&header->count) != BCRI_COUNT_ONE &&
-         !bcri_copy_fits(ctx, header)))
+    if (bcri_unlikely(header == NULL))
         return BCRI_TRY_NO_MEMORY;
+    if (bcri_unlikely(bcri_lacks_copy(ctx, want, header)))
+        return BCRI_TRY_BOTH_LOCKS; /* which fails, and says why */
     if (want == BCRI_WANT_READ && bcri_load_acquire(&header->count) != BCRI_COUNT_ONE)
         return read_shared(ctx, ticket, region, header, get->slot);
     if (want == BCRI_WANT_READ) {
@@ -358,8 +358,9 @@ enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *
 static int get_queued(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want,
                       bcri_ref region, enum bcri_source from, struct bcri_slot_shm *slot, bool due)
 {
-    if (!bcri_take_allowed(ctx, want, region))
-        return bcrE_NOMEM;
+    const int error = bcri_take_allowed(ctx, want, region);
+    if (error != 0)
+        return error;
     bool leaf = want != BCRI_WANT_READ && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
     bcri_store(&slot->data, bcri_region_data(ctx, region));
@@ -439,7 +440,7 @@ static int get_under_locks(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
         return bcrE_OWNERDEAD;
     const bool due = bcri_get_requests(resolved, bcri_queue_length(resolved), want != BCRI_WANT_READ);
     int error = get_now(ctx, resolved, want, wait, area, slot, due);
-    bcri_requests_told(ctx, resolved, due && error != bcrE_NOMEM);
+    bcri_requests_told(ctx, resolved, due && error != bcrE_NOMEM && error != bcrE_NBYTES);
     return error;
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "bcr/error.h"
 #include "bcri/get.h"
 #include "bcri/heap.h"
 #include "bcri/ids.h"
@@ -54,9 +55,10 @@ bool bcri_copy_fits(struct bcri_ctx *ctx, const struct bcri_region_shm *header)
     return true;
 }
 
-bool bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region)
+int bcri_take_allowed(struct bcri_ctx *ctx, enum bcri_want want, bcri_ref region)
 {
     const struct bcri_region_shm *header = bcri_at(ctx, region);
-    return header != NULL && (want != BCRI_WANT_LOCK || bcri_load_acquire(&header->count) == BCRI_COUNT_ONE ||
-                              bcri_copy_fits(ctx, header));
+    if (header == NULL)
+        return bcrE_NOMEM;
+    return bcri_lacks_copy(ctx, want, header) ? bcrE_NBYTES : 0;
 }

@@ -39,7 +39,10 @@
  *     bcrE_DEAD     The CCE has ended, or ended while the call waited.
  *     bcrE_NOCELL   The CCE has no such cell, or freed it while the call waited.
  *     bcrE_ACCESS   The kind of the cell does not let this CCE do that; bcr_cagrow has the kinds.
- *     bcrE_NOMEM    There is not enough memory for the call, in this process or in the comm heap.
+ *     bcrE_NOMEM    This machine or process has no memory, or no descriptor, left for the call.
+ *     bcrE_NBYTES   This CCE's comm heap has no room: the nbytes of its areas are used up; or no
+ *                   piece of that length is left, though what other CCEs freed was collected and
+ *                   empty pages were joined.
  *     bcrE_DESC     The copy descriptor is malformed, or an adjust led out of bounds; <bcr/types.h>.
  *     bcrE_ARCH     There is no translation to or from such an archtype.
  *     bcrE_RANGE    A number does not fit where it is copied to; nothing from it on was copied.
@@ -205,10 +208,8 @@ BCR_API int bcr_arch(bcr_cce_id cceid);
  *           64. The data is not initialised.
  * Owns    : gives a region that nobody else holds.
  * Returns : the region ID.
- * Errors  : bcrE_ARG
- *           bcrE_ARCH   archtype is neither 0 nor well-formed.
- *           bcrE_NOMEM  The nbytes of this CCE's areas are used up, or no piece of that length is
- *                       left when what others freed was collected and empty pages were joined.
+ * Errors  : bcrE_ARG, bcrE_NBYTES, bcrE_NOMEM
+ *           bcrE_ARCH  archtype is neither 0 nor well-formed.
  * Crash   : a region whose ID the caller never saw is freed.
  */
 BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
@@ -220,7 +221,7 @@ BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
  *           too. What is written to a shared region without it, every holder sees.
  * Owns    : the caller holds the region, or its copy, as before.
  * Returns : 0.
- * Errors  : bcrE_RGID, bcrE_PENDING, bcrE_NOMEM
+ * Errors  : bcrE_RGID, bcrE_PENDING, bcrE_NBYTES
  * Crash   : nobody sees the copy, so nobody sees half of it; it is freed with the CCE.
  */
 BCR_API int bcr_rgmod(bcr_region rgid);
@@ -241,8 +242,8 @@ BCR_API int bcr_rlsrl(bcr_region rgid);
  * Owns    : borrows rgid.
  * Returns : 0.
  * Errors  : bcrE_ARG, bcrE_RGID, bcrE_PENDING
- *           bcrE_BUSY   Others hold the region too; call bcr_rgmod first.
- *           bcrE_NOMEM  There is no room where it lies, or the nbytes of its area are used up.
+ *           bcrE_BUSY    Others hold the region too; call bcr_rgmod first.
+ *           bcrE_NBYTES  There is no room where it lies, or the nbytes of its area are used up.
  * Crash   : the region has the old length or the new one.
  */
 BCR_API int bcr_rgrealloc(bcr_region rgid, int newlen);
@@ -275,8 +276,9 @@ BCR_API int bcr_rgerror(bcr_region rgid);
  * Errors  : bcrE_ARG, bcrE_NOCELL, bcrE_DEAD
  *           bcrE_RGID       An ID is not that of a region held here; a handler freed it, perhaps.
  *           bcrE_OWNERDEAD  As bcr_get.
- *           bcrE_NOMEM      There is no memory for the list, or to look at the region, or, after
- *                           bcr_acqwl, for its copy; the region is at the head of the cell again.
+ *           bcrE_NOMEM      There is no memory for the list, or to look at the region; it is at
+ *                           the head of the cell again.
+ *           bcrE_NBYTES     After bcr_acqwl, for the private copy; the region is there again too.
  * Blocks  : up to msec. May run handlers.
  * Order   : a get has its place among waiting ones since it was called. The index tells no order.
  * Crash   : as bcr_get.
@@ -334,8 +336,10 @@ BCR_API int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell);
  *           bcrE_TIMEOUT    No region came in time, or the lock did not become free.
  *           bcrE_OWNERDEAD  A CCE acquired the cell's write lock and ended before anybody put
  *                           there, and its region ended with it. So it stays until somebody does.
- *           bcrE_NOMEM      There is no memory for another ID, or to look at the region, or
- *                           (bcr_acqwl) for its copy; it is in the cell as before.
+ *           bcrE_NOMEM      There is no memory for another ID, or to look at the region; it is in
+ *                           the cell as before.
+ *           bcrE_NBYTES     bcr_acqwl has no room for the private copy; the region is at the head
+ *                           of the cell as before.
  *           bcrE_RGID       A handler that ran meanwhile freed the ID of this get.
  * Blocks  : until a region is there, up to msec. May run handlers.
  * Order   : waiting gets and locks are served in order of arrival, reads without consuming. A get
@@ -453,10 +457,11 @@ BCR_API int bcr_fd(int cell);
  *           n <= -3: the destination was full before that, and -n - 2 bytes of the source are left.
  *           0, -2: failures. bcrE_RANGE, bcrE_NOCCE, bcrE_NOMEM leave what was copied before.
  * Errors  : bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_DESC, bcrE_RANGE
- *           bcrE_ARCH   (returns 0) There is no translation to or from the archtype of a region.
- *           bcrE_NOCCE  A bcrT_CCE of bcr_copyto is no CCE ID here; nothing from it on was copied.
- *           bcrE_NOMEM  There is no room for a copy of the region, or no memory for what is kept of
- *                       the descriptor, or for one more CCE ID.
+ *           bcrE_ARCH    (returns 0) There is no translation to or from the archtype of a region.
+ *           bcrE_NOCCE   A bcrT_CCE of bcr_copyto is no CCE ID here; nothing from it on was copied.
+ *           bcrE_NOMEM   There is no memory for what is kept of the descriptor, or for one more CCE
+ *                        ID.
+ *           bcrE_NBYTES  There is no room for a private copy of the region.
  * Crash   : nobody else sees the region before it is put.
  */
 BCR_API int bcr_copyfm(const int *copydesc, int repl, bcr_region rgid, int offset, void *buffer, int buflen);

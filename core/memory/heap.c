@@ -79,7 +79,7 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
     struct bcri_span *span;
     uint32_t i;
     if (heap == NULL || heap->area == NULL)
-        return bcrE_NOMEM;
+        return bcrE_NBYTES;
     if (length > BCRI_HEAP_SPAN_MAX)
         wanted.pages = (uint32_t)(((uint64_t)length + BCRI_HEAP_PAGE - 1) / BCRI_HEAP_PAGE);
     else
@@ -88,7 +88,7 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
     if (!from_area(ctx, heap->area, &wanted, &span, &i) && !from_any(ctx, &wanted, &span, &i)) {
         bcri_heap_sweep(heap);
         if (!from_any(ctx, &wanted, &span, &i))
-            return bcrE_NOMEM;
+            return bcrE_NBYTES;
     }
     bcri_span_hand_out(span, i, length, ref_out, region_out);
     (*region_out)->archtype = archtype;
@@ -166,16 +166,16 @@ static int resize_own(struct bcri_ctx *ctx, struct bcri_span *span, uint32_t i, 
     uint32_t charge = bcri_charge_units(length);
     uint32_t charged = is_run ? span->run[i].charge : span->charge[i];
     if (!is_run && length > bcri_heap_classes[span->class].data_bytes)
-        return bcrE_NOMEM;
+        return bcrE_NBYTES;
     if (charge > charged && area->charged - charged + charge > area->limit) {
         bcri_heap_sweep(ctx->heap);
         if (area->charged - charged + charge > area->limit)
-            return bcrE_NOMEM;
+            return bcrE_NBYTES;
     }
     if (is_run) {
         uint32_t pages = (uint32_t)(((uint64_t)length + BCRI_HEAP_PAGE - 1) / BCRI_HEAP_PAGE);
         if (!bcri_run_resize(span, i, pages != 0 ? pages : 1))
-            return bcrE_NOMEM;
+            return bcrE_NBYTES;
         span->run[i].charge = charge;
     } else {
         span->charge[i] = charge;
@@ -188,7 +188,7 @@ int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm 
 {
     if (region->home != ctx->index) {
         if (length > region->capacity)
-            return bcrE_NOMEM;
+            return bcrE_NBYTES;
     } else {
         uint32_t i;
         struct bcri_span *span = ctx->heap != NULL ? bcri_span_of(ctx->heap, ref, &i) : NULL;

@@ -164,7 +164,7 @@ BEHAVIOUR_OF_OWN(a_negative_argument_of_cagrow_is_refused_and_nothing_has_change
     FAILS(bcr_cagrow(1, 1, 1, 1, 1, -1, 64), bcrE_ARG);
     FAILS(bcr_cagrow(1, 1, 1, 1, 1, 1, -64), bcrE_ARG);
     FAILS(bcr_celllen(there, 1), bcrE_NOCELL);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     CHECK_INT(bcr_cagrow(0, 1, 1, 1, 1, 1, 64), 1);
 }
 
@@ -231,7 +231,7 @@ BEHAVIOUR(an_area_is_busy_while_a_region_of_its_memory_is_held_anywhere)
     FAILS(bcr_cafree(area), bcrE_BUSY); /* held by another CCE */
     CHECK_INT(by(another(), "let_go %d", theirs), 0);
     CHECK_INT(bcr_cafree(area), 0);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
 }
 
 BEHAVIOUR(who_knew_a_cell_that_was_freed_finds_none_and_then_the_new_one)

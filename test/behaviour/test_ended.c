@@ -101,11 +101,11 @@ BEHAVIOUR(what_an_ended_CCE_held_is_free)
     another();
     CHECK_INT(put(cell, 1), 0);
     CHECK(by(another(), "keep 1 %d 0", cell) >= 0);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     leave(another());
     bcr_region rgid;
     while ((rgid = bcr_rgalloc(0, 0)) == NULL) /* the daemon frees what it held */
-        CHECK_INT(bcr_errno, bcrE_NOMEM);
+        CHECK_INT(bcr_errno, bcrE_NBYTES);
     CHECK_INT(bcr_rgfree(rgid), 0);
 }
 

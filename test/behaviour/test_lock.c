@@ -122,7 +122,7 @@ BEHAVIOUR(the_copy_of_a_pending_lock_is_made_in_rgwait)
     bcr_region kept = number(1);
     CHECK_INT(bcr_write(kept, there, cell, bcr_NOFREE), 0);
     bcr_region other = number(2);
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
     CHECK_INT(by(another(), "wait %d %d 0", theirs, bcr_BLOCK), 1); /* in that one's own memory */
     CHECK_INT(by(another(), "put_kept %d 0 %d", theirs, cell), 0);
     bcr_region back = bcr_deq(there, cell, 0);
@@ -141,7 +141,7 @@ BEHAVIOUR(without_room_for_its_copy_a_lock_fails_and_the_region_is_at_the_head_a
     CHECK_INT(put(cell, 2), 0);
     for (int msec = bcr_BLOCK; msec < 2; msec++) {
         CHECK_INT(by(another(), "lock %d %d", cell, msec), -1);
-        CHECK_INT(bcr_errno, bcrE_NOMEM);
+        CHECK_INT(bcr_errno, bcrE_NBYTES);
     }
     CHECK_INT(bcr_celllen(there, cell), 2);
     CHECK_INT(take(cell), 1);
@@ -159,7 +159,7 @@ BEHAVIOUR(a_waiting_lock_without_room_for_its_copy_gives_back_before_anyone_else
     CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     CHECK_INT(bcr_rgwait(behind, 0, 0), 0);
     CHECK_INT(by(another(), "wait %d %d 0", theirs, bcr_BLOCK), -1);
-    CHECK_INT(bcr_errno, bcrE_NOMEM);
+    CHECK_INT(bcr_errno, bcrE_NBYTES);
     CHECK_INT(bcr_rgwait(behind, bcr_BLOCK, 0), 1);
     CHECK_INT(value_of(behind), 1);
     CHECK_INT(value_of(kept), 1);

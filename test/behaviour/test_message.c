@@ -76,7 +76,7 @@ BEHAVIOUR(sendm_puts_one_region_into_all_cells)
     const int cell = grow(3, 9, ONE_REGION);
     int cells[6] = {there, cell, there, cell + 1, there, cell + 2}, in = 5, out;
     CHECK_INT(bcr_sendm(&in, sizeof in, bcrT_1INT, 1, 3, cells, 1, 0), 2);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     for (int i = 0; i < 3; i++) {
         CHECK_INT(bcr_recv(&out, sizeof out, bcrT_1INT, 1, there, cell + i, 1, 0), 2);
         CHECK_INT(out, 5);
@@ -104,7 +104,7 @@ BEHAVIOUR(a_send_that_fails_frees_its_region_and_says_why)
         {&in, 4, before, 1, 0, -2, bcrE_DESC},
         {&in, 4, bcrT_1INT, 1, 77, -2, bcrE_ARCH},
         {ids, 8, bcrT_1CCE, 2, 0, -2, bcrE_NOCCE},
-        {"x", INT_MAX, bcrT_1CHAR, 65, 0, -1, bcrE_NOMEM},
+        {"x", INT_MAX, bcrT_1CHAR, 65, 0, -1, bcrE_NBYTES},
     };
     CHECK_INT(bcr_putwait(0), 0);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -137,7 +137,7 @@ BEHAVIOUR(rgfree_of_a_served_get_frees_its_region)
     const int cell = grow(1, 4, 64);
     bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
     CHECK_INT(put(cell, 7), 0);
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
     CHECK_INT(bcr_rgfree(rgid), 0);
     FAILS_NULL(bcr_deq(there, cell, 0), bcrE_TIMEOUT); /* not back in the cell */
     CHECK_INT(value_of(number(8)), 8);                 /* the only 64 bytes are free */

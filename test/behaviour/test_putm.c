@@ -15,7 +15,7 @@ BEHAVIOUR(every_cell_of_the_list_gets_the_region_and_none_a_copy)
     CHECK_PTR(*rgid, data);
     CHECK_INT(value_of(rgid), 1);
     CHECK_INT(take(cell), 1);
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
     CHECK_INT(take(cell + 2), 1);
     CHECK_INT(value_of(number(2)), 2); /* all holds are gone */
 }
@@ -114,12 +114,12 @@ BEHAVIOUR(error_regions_need_no_memory_of_the_program)
     for (int i = 0; i < 100; i++)
         FAILS(bcr_enqm(rgid, 2, cells, bcr_NOFREE), bcrE_NOCELL);
     CHECK_INT(bcr_celllen(bcr_cce, 0), 200);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM); /* nor is the program given any of theirs */
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES); /* nor is the program given any of theirs */
     for (int i = 0; i < 50; i++) {
         error_is(bcrE_NOCELL, bcr_op_putm, there, cell + 1);
         error_is(bcrE_FULL, bcr_op_putm, there, cell);
     }
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     CHECK_INT(value_of(rgid), 5);
     CHECK_INT(value_of(number(4)), 4);
     CHECK_INT(by(owner, "free_area %d", cell), 0); /* nor do the unread ones keep the area */

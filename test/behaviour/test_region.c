@@ -28,7 +28,7 @@ BEHAVIOUR(regions_of_length_0_go_everywhere)
     const int cell = grow(1, 4, 64);
     bcr_region rgid = bcr_rgalloc(0, 0);
     CHECK(rgid != NULL && *rgid != NULL);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM); /* it is charged like one byte */
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES); /* it is charged like one byte */
     CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
     bcr_region again = bcr_deq(there, cell, 0);
     CHECK_INT(bcr_rglen(again, NULL), 0);
@@ -48,7 +48,7 @@ BEHAVIOUR_OF_OWN(a_wrong_length_or_archtype_is_refused)
         FAILS_NULL(bcr_rgalloc(4, wrong[i]), bcrE_ARCH);
     for (int i = 0; i < 4; i++) /* nothing was charged */
         filled(64, i);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
 }
 
 BEHAVIOUR(a_region_and_its_copy_have_the_length_and_archtype_that_it_was_given)
@@ -86,7 +86,7 @@ BEHAVIOUR_OF_OWN(nbytes_is_an_exact_account_of_equal_regions)
         for (int round = 0; round < 3; round++) {
             for (int k = 0; k < 5; k++)
                 rgid[k] = filled(lengths[i], k);
-            FAILS_NULL(bcr_rgalloc(lengths[i], 0), bcrE_NOMEM);
+            FAILS_NULL(bcr_rgalloc(lengths[i], 0), bcrE_NBYTES);
             for (int k = 0; k < 5; k++)
                 CHECK_INT(bcr_rgfree(rgid[k]), 0);
         }
@@ -99,9 +99,9 @@ BEHAVIOUR(a_region_stays_charged_until_nobody_holds_it)
     const int cell = grow(1, 4, 64);
     CHECK_INT(by(another(), "celllen %d", cell), 0); /* started while there is memory for it */
     CHECK_INT(put(cell, 1), 0);
-    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NOMEM); /* the cell holds it */
+    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NBYTES); /* the cell holds it */
     const int theirs = by(another(), "keep 1 %d 0", cell);
-    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NOMEM); /* the other CCE does */
+    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NBYTES); /* the other CCE does */
     CHECK_INT(by(another(), "let_go %d", theirs), 0);
     CHECK_INT(value_of(number(2)), 2);
 }
@@ -143,11 +143,11 @@ BEHAVIOUR(rgmod_without_memory_leaves_the_region_readable)
     bcr_region rgid = number(3);
     void *data = *rgid;
     CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
-    FAILS(bcr_rgmod(rgid), bcrE_NOMEM);
+    FAILS(bcr_rgmod(rgid), bcrE_NBYTES);
     CHECK_PTR(*rgid, data);
     CHECK_INT(value_of(rgid), 3);
     rgid = bcr_read(there, cell, 0);
-    FAILS(bcr_rgmod(rgid), bcrE_NOMEM);
+    FAILS(bcr_rgmod(rgid), bcrE_NBYTES);
     CHECK_INT(bcr_zap(there, cell), 0);
     CHECK_INT(bcr_rgmod(rgid), 0); /* nobody else holds it any more */
     CHECK_PTR(*rgid, data);
@@ -160,7 +160,7 @@ BEHAVIOUR_OF_OTHERS(the_copy_belongs_to_the_memory_of_who_copies)
     CHECK_INT(by(owner, "put 1 %d 3", cell), 0);
     bcr_region rgid = bcr_read(there, cell, 0);
     CHECK_INT(bcr_rgmod(rgid), 0);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     CHECK_INT(value_of(rgid), 3);
     CHECK_INT(value_of(number(4)), 4);
     CHECK_INT(take(cell), 3);
@@ -179,14 +179,14 @@ BEHAVIOUR_OF_OWN(rgrealloc_changes_length_and_account_where_the_region_lies)
         CHECK_INT(data[0], 7);
     }
     FAILS(bcr_rgrealloc(rgid, -1), bcrE_ARG);
-    FAILS(bcr_rgrealloc(rgid, 1 << 20), bcrE_NOMEM);
+    FAILS(bcr_rgrealloc(rgid, 1 << 20), bcrE_NBYTES);
     CHECK_INT(bcr_rglen(rgid, NULL), 64);
     CHECK_INT(bcr_rgfree(rgid), 0);
     rgid = filled(256, 7);
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
     CHECK_INT(bcr_rgrealloc(rgid, 192), 0);
     bcr_region small = filled(64, 1);
-    FAILS(bcr_rgrealloc(rgid, 193), bcrE_NOMEM);
+    FAILS(bcr_rgrealloc(rgid, 193), bcrE_NBYTES);
     CHECK_INT(bcr_rglen(rgid, NULL), 192);
     CHECK_INT(bcr_rgfree(small), 0);
     CHECK_INT(bcr_rgrealloc(rgid, 256), 0);
@@ -214,7 +214,7 @@ BEHAVIOUR(what_one_CCE_reads_others_read_too_and_it_goes_with_the_last)
     CHECK_INT(bcr_zap(there, cell), 0);
     CHECK_INT(by(another(), "value %d", theirs), 5);
     CHECK_INT(value_of(mine), 5);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     CHECK_INT(by(another(), "let_go %d", theirs), 0);
     CHECK_INT(value_of(number(6)), 6);
 }

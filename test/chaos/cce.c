@@ -34,6 +34,7 @@ bool worked(bool holds, const char *what)
     case bcrE_FULL:
     case bcrE_TIMEOUT:
     case bcrE_NOMEM:
+    case bcrE_NBYTES:
     case bcrE_OWNERDEAD: return false;
     default: must(false, what); return false;
     }

@@ -51,7 +51,7 @@ static bcr_region make(struct actor *actor)
     int length = sizes[below(actor, sizeof sizes / sizeof sizes[0])];
     bcr_region rgid = bcr_rgalloc(length, 0);
     if (rgid == NULL) {
-        if (bcr_errno != bcrE_NOMEM)
+        if (bcr_errno != bcrE_NBYTES)
             refuse("rgalloc", bcr_errno);
         return NULL;
     }
@@ -81,6 +81,7 @@ static void expect(const char *what)
     case bcrE_FULL:
     case bcrE_TIMEOUT:
     case bcrE_NOMEM:
+    case bcrE_NBYTES:
     case bcrE_OWNERDEAD:
     case bcrE_BUSY: return;
     default: refuse(what, bcr_errno);

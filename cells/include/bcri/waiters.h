@@ -64,7 +64,7 @@ bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 /* Finishes a write lock on a region that was taken: makes a private copy if others hold the region,
- * too. bcrE_NOMEM: no memory for it; the region went back to the head of its cell, the slot is
+ * too. bcrE_NBYTES: no room for it; the region went back to the head of its cell, the slot is
  * free. */
 int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 

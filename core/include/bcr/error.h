@@ -30,8 +30,9 @@
     X(BUSY, 7, "still in use; release what uses it, then call again")                                      \
     X(TIMEOUT, 8, "no region came in the time given; wait longer, or find out why nobody puts one")        \
     X(FULL, 9, "those cells hold all the regions they may; take some out, or grow with a larger nrgns")    \
-    X(NOMEM, 10, "no room in the comm heap or the system; free regions, or size bcr_cagrow differently")   \
+    X(NOMEM, 10, "this machine or process has no memory or descriptors left; end what uses them up")       \
     X(RANGE, 11, "a number does not fit where it is copied to; use a wider type there, or smaller values") \
+    X(NBYTES, 12, "the comm heap of this CCE is used up; free regions, or give bcr_cagrow more nbytes")    \
     X(NOCELL, 20, "that CCE has no such cell; use a number its bcr_cagrow returned and bcr_cafree left")   \
     X(ACCESS, 21, "this kind of cell forbids that use; have its owner grow a cell of another kind")        \
     X(OWNERDEAD, 22, "the holder of the cell's write lock ended; put a region that says what holds now")   \

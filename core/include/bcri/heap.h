@@ -88,7 +88,7 @@ int bcri_heap_remove(struct bcri_ctx *ctx, uint32_t area);
 
 /* Gives a block for `length` bytes, charged to its area. In its header length, capacity, data_16,
  * home and archtype are set, error is 0, and count is still 0. The caller must set the count,
- * journaled, before it allocates again. Returns 0; bcrE_NOMEM. Never blocks. */
+ * journaled, before it allocates again. Returns 0; bcrE_NBYTES. Never blocks. */
 int bcri_heap_alloc(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                     struct bcri_region_shm **region_out);
 
@@ -101,7 +101,7 @@ int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t arch
 /* Gives back a block of this CCE's own heap whose count is 0. */
 void bcri_heap_free(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region);
 
-/* Changes the length in place. Returns 0; bcrE_NOMEM if the block or the account has no room. Works
+/* Changes the length in place. Returns 0; bcrE_NBYTES if the block or the account has no room. Works
  * on the CCE's own blocks and on those of others. The latter change only within the block's
  * capacity, and the owner's account is charged when the block comes back. */
 int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm *region, uint32_t length);

@@ -97,7 +97,7 @@ static void be_busy(const struct plan *plan, const bcr_cce_id *cce)
     for (int turn = 0; turn < TURNS; turn++) {
         int to = cce[(own_ord + turn * 7) % plan->cces];
         bcr_region region = bcr_rgalloc(8, 0); /* NULL: all that there is room for lies in cells of others */
-        must(region != NULL || bcr_errno == bcrE_NOMEM, "rgalloc");
+        must(region != NULL || bcr_errno == bcrE_NBYTES, "rgalloc");
         if (region != NULL && bcr_enq(region, to, BUSY, bcr_FREE) != 0) {
             must(bcr_errno == bcrE_DEAD || bcr_errno == bcrE_FULL, "put to somebody");
             must(bcr_rgfree(region) == 0, "rgfree");

@@ -69,7 +69,7 @@ TEST(a_negative_argument_is_refused_and_nothing_has_changed)
     FAILS(bcr_cagrow(1, 1, 1, 1, 1, -1, 64), bcrE_ARG);
     FAILS(bcr_cagrow(1, 1, 1, 1, 1, 1, -64), bcrE_ARG);
     FAILS(bcr_celllen(bcr_cce, 1), bcrE_NOCELL);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     CHECK_INT(bcr_cagrow(0, 1, 1, 1, 1, 1, 64), 1);
     end();
 }
@@ -95,7 +95,7 @@ TEST(memory_that_the_machine_does_not_have_is_refused_at_once)
     begin();
     FAILS(bcr_cagrow(0, 0, 0, 0, 1, INT_MAX, 64), bcrE_NOMEM);
     FAILS(bcr_celllen(bcr_cce, 1), bcrE_NOCELL);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM); /* nor were the bytes given */
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES); /* nor were the bytes given */
     CHECK_INT(grow(1, 1, 64), 1);
     end();
 }
@@ -179,7 +179,7 @@ TEST(an_area_is_busy_while_a_region_of_its_memory_is_held_anywhere)
     FAILS(bcr_cafree(area), bcrE_BUSY); /* in another CCE's cell */
     CHECK_INT(bcr_zap(two_of_one, far), 0);
     CHECK_INT(bcr_cafree(area), 0);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     end();
 }
 

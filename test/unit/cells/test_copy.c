@@ -95,7 +95,7 @@ TEST(copyto_without_room_for_the_private_copy_changes_nothing)
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
     int value = 2;
-    COPY_FAILS(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), -2, bcrE_NOMEM);
+    COPY_FAILS(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), -2, bcrE_NBYTES);
     CHECK_PTR(*rgid, data);
     CHECK_INT(value_of(rgid), 1);
     CHECK_INT(take(bcr_cce, cell), 1);

@@ -169,7 +169,7 @@ TEST(what_an_ended_CCE_held_is_free)
         as(one);
         if (how == 0)
             CHECK_INT(bcr_zap(bcr_cce, cell), 0);
-        FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+        FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
         leave(three);
         CHECK_INT(value_of(number(4)), 4);
     }

@@ -199,8 +199,8 @@ TEST(a_write_lock_without_memory_for_its_copy_ends_its_ID)
     bcr_region kept = number(1);
     CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
     as(two);
-    FAILS(bcr_rgwait(lock, 0, 0), bcrE_NOMEM);
-    FAILS_NULL(bcr_acqwl(one_of_two, cell, 0), bcrE_NOMEM);
+    FAILS(bcr_rgwait(lock, 0, 0), bcrE_NBYTES);
+    FAILS_NULL(bcr_acqwl(one_of_two, cell, 0), bcrE_NBYTES);
     CHECK_INT(used_by(two), before);
     as(one);
     CHECK_INT(used_by(one), 1);
@@ -210,12 +210,12 @@ TEST(a_write_lock_without_memory_for_its_copy_ends_its_ID)
 TEST(what_makes_or_copies_a_region_and_fails_ends_its_ID)
 {
     begin();
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM); /* no area */
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES); /* no area */
     const int cell = grow(1, 2, 64);
     bcr_region rgid = number(1);
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
-    FAILS(bcr_rgmod(rgid), bcrE_NOMEM);
+    FAILS(bcr_rgmod(rgid), bcrE_NBYTES);
     CHECK_INT(used_by(one), 1);
     CHECK_INT(bcr_zap(bcr_cce, cell), 0);
     CHECK_INT(bcr_rgmod(rgid), 0);

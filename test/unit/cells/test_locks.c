@@ -148,7 +148,7 @@ TEST(the_copy_of_a_pending_lock_is_made_in_rgwait)
     bcr_region kept = number(1);
     CHECK_INT(bcr_write(kept, bcr_cce, cell, bcr_NOFREE), 0);
     bcr_region other = number(2);
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
     as(two);
     CHECK_INT(bcr_rgwait(lock, 0, 0), 1); /* in this one's own memory */
     **(int **)lock = 3;
@@ -179,7 +179,7 @@ TEST(without_room_for_a_copy_the_region_is_at_the_head_again)
     as(two);
     eat_memory();
     for (int i = 0; i < 3; i++)
-        FAILS_NULL(bcr_acqwl(one_of_two, cell, i - 1), bcrE_NOMEM);
+        FAILS_NULL(bcr_acqwl(one_of_two, cell, i - 1), bcrE_NBYTES);
     as(one);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
     CHECK_INT(take(bcr_cce, cell), 1);
@@ -207,7 +207,7 @@ TEST(a_waiting_lock_without_room_for_a_copy_gives_back_before_anyone_else_is_ser
         as(poor);
         if (listed)
             CHECK_INT(bcr_rgwait(read, 0, 0), 1);
-        FAILS(bcr_rgwait(lock, 0, 0), bcrE_NOMEM);
+        FAILS(bcr_rgwait(lock, 0, 0), bcrE_NBYTES);
         FAILS(bcr_rgwait(lock, 0, 0), bcrE_RGID); /* the ID is free */
         as(one);
         CHECK_INT(bcr_rgwait(behind, 0, 0), 1);
@@ -232,7 +232,7 @@ TEST(a_region_given_back_comes_before_those_that_were_put_meanwhile)
     CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0); /* nrgns is reached */
     as(poor);
-    FAILS(bcr_rgwait(lock, 0, 0), bcrE_NOMEM);
+    FAILS(bcr_rgwait(lock, 0, 0), bcrE_NBYTES);
     as(one);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 3); /* even beyond it */
     bcr_region more = number(4);
@@ -264,7 +264,7 @@ TEST(several_given_back_are_in_their_old_order)
     }
     as(poor);
     for (int i = 3; i-- > 0;)
-        FAILS(bcr_rgwait(locks[i], 0, 0), bcrE_NOMEM);
+        FAILS(bcr_rgwait(locks[i], 0, 0), bcrE_NBYTES);
     as(one);
     for (int i = 0; i < 4; i++)
         CHECK_INT(take(bcr_cce, cell), i);
@@ -540,7 +540,7 @@ TEST(a_lock_given_back_for_want_of_memory_leaves_no_mark)
     bcr_region kept = number(1);
     CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
     as(poor);
-    FAILS_NULL(bcr_acqwl(name(poor, one), cell, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_acqwl(name(poor, one), cell, 0), bcrE_NBYTES);
     as(one);
     CHECK_INT(take(bcr_cce, cell), 1);
     leave(poor);
@@ -571,7 +571,7 @@ TEST(a_region_given_back_does_not_outdate_the_lock_owner)
             if (listed)
                 CHECK_INT(bcr_rgfree(read), 0);
             if (!by_death)
-                FAILS(bcr_rgwait(lock, 0, 0), bcrE_NOMEM);
+                FAILS(bcr_rgwait(lock, 0, 0), bcrE_NBYTES);
             leave(poor);
             as(one);
             CHECK_INT(bcr_celllen(bcr_cce, cell), 1);

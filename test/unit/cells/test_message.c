@@ -117,7 +117,7 @@ TEST(a_send_that_fails_frees_its_region_and_says_why)
         {&in, 4, before, 1, 0, -2, bcrE_DESC},
         {&in, 4, bcrT_1INT, 1, 77, -2, bcrE_ARCH},
         {ids, 8, bcrT_1CCE, 2, 0, -2, bcrE_NOCCE},
-        {"x", INT_MAX, bcrT_1CHAR, 65, 0, -1, bcrE_NOMEM},
+        {"x", INT_MAX, bcrT_1CHAR, 65, 0, -1, bcrE_NBYTES},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CALL_FAILS(bcr_send(rows[i].buffer, rows[i].length, rows[i].desc, rows[i].repl, bcr_cce, cell, 1,

@@ -198,7 +198,7 @@ TEST(rgfree_of_a_served_get_frees_its_region)
     for (int listed = 0; listed < 2; listed++) {
         bcr_region rgid = pending_take(bcr_cce, cell, listed);
         CHECK_INT(bcr_enq(number(7), bcr_cce, cell, bcr_FREE), 0);
-        FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+        FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
         CHECK_INT(bcr_rgfree(rgid), 0);
         FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT); /* not back in the cell */
         CHECK_INT(value_of(number(8)), 8);                   /* the only 64 bytes are free */

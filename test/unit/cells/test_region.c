@@ -34,7 +34,7 @@ TEST(regions_of_length_0_go_everywhere)
     int cell = grow(1, 4, 64);
     bcr_region rgid = bcr_rgalloc(0, 0);
     CHECK(rgid != NULL && *rgid != NULL);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM); /* it is charged like one byte */
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES); /* it is charged like one byte */
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     bcr_region again = bcr_deq(bcr_cce, cell, 0);
     CHECK_INT(bcr_rglen(again, NULL), 0);
@@ -56,7 +56,7 @@ TEST(a_wrong_length_or_archtype_is_refused)
         FAILS_NULL(bcr_rgalloc(4, malformed[i]), bcrE_ARCH);
     for (int i = 0; i < 4; i++) /* nothing was charged */
         filled(64, i);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     end();
 }
 
@@ -106,7 +106,7 @@ TEST(nbytes_is_an_exact_account_of_equal_regions)
         for (int round = 0; round < 3; round++) {
             for (int k = 0; k < 5; k++)
                 rgid[k] = filled(lengths[i], k);
-            FAILS_NULL(bcr_rgalloc(lengths[i], 0), bcrE_NOMEM);
+            FAILS_NULL(bcr_rgalloc(lengths[i], 0), bcrE_NBYTES);
             for (int k = 0; k < 5; k++)
                 CHECK_INT(bcr_rgfree(rgid[k]), 0);
         }
@@ -120,11 +120,11 @@ TEST(a_region_stays_charged_until_nobody_holds_it)
     begin();
     int cell = grow(1, 4, 64);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NOMEM); /* the cell holds it */
+    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NBYTES); /* the cell holds it */
     as(two);
     bcr_region rgid = bcr_deq(one_of_two, cell, 0);
     as(one);
-    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NOMEM); /* the other CCE does */
+    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NBYTES); /* the other CCE does */
     as(two);
     CHECK_INT(value_of(rgid), 1);
     as(one);
@@ -174,11 +174,11 @@ TEST(rgmod_without_memory_leaves_the_region_readable)
     bcr_region rgid = number(3);
     void *data = *rgid;
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
-    FAILS(bcr_rgmod(rgid), bcrE_NOMEM);
+    FAILS(bcr_rgmod(rgid), bcrE_NBYTES);
     CHECK_PTR(*rgid, data);
     CHECK_INT(value_of(rgid), 3);
     rgid = bcr_read(bcr_cce, cell, 0);
-    FAILS(bcr_rgmod(rgid), bcrE_NOMEM);
+    FAILS(bcr_rgmod(rgid), bcrE_NBYTES);
     CHECK_INT(bcr_zap(bcr_cce, cell), 0);
     CHECK_INT(bcr_rgmod(rgid), 0); /* nobody else holds it any more */
     CHECK_PTR(*rgid, data);
@@ -217,7 +217,7 @@ TEST(rgrealloc_changes_the_length_where_the_region_lies)
         CHECK_INT(data[0], 7);
     }
     FAILS(bcr_rgrealloc(rgid, -1), bcrE_ARG);
-    FAILS(bcr_rgrealloc(rgid, 1 << 20), bcrE_NOMEM);
+    FAILS(bcr_rgrealloc(rgid, 1 << 20), bcrE_NBYTES);
     CHECK_INT(bcr_rglen(rgid, NULL), 64);
     CHECK_PTR(*rgid, data);
     CHECK_INT(bcr_rgfree(rgid), 0);
@@ -229,10 +229,10 @@ TEST(rgrealloc_moves_the_account_with_the_length)
     begin();
     grow(0, 0, 256);
     bcr_region rgid = filled(256, 7);
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
     CHECK_INT(bcr_rgrealloc(rgid, 192), 0);
     bcr_region small = filled(64, 1);
-    FAILS(bcr_rgrealloc(rgid, 193), bcrE_NOMEM);
+    FAILS(bcr_rgrealloc(rgid, 193), bcrE_NBYTES);
     CHECK_INT(bcr_rglen(rgid, NULL), 192);
     CHECK_INT(bcr_rgfree(small), 0);
     CHECK_INT(bcr_rgrealloc(rgid, 256), 0);

@@ -193,7 +193,7 @@ TEST(freed_blocks_come_back_when_their_incarnations_wrap)
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < BLOCKS; i++)
             CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
-        FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NOMEM);
+        FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
         as(two);
         for (int i = 0; i < BLOCKS; i++)
             CHECK_INT(take(one_of_two, cell), i);

@@ -24,7 +24,7 @@ TEST(a_block_freed_by_another_serves_again_when_the_account_is_full)
     struct bcri_region_shm *region;
     bcri_ref refused;
     for (unsigned i = 0; i < 1000; i++) {
-        CHECK_INT(bcri_heap_alloc(owner, 8, 1, &refused, &region), bcrE_NOMEM);
+        CHECK_INT(bcri_heap_alloc(owner, 8, 1, &refused, &region), bcrE_NBYTES);
         drop(freer, ref);
         ref = new_region(owner, 8, 1);
     }

@@ -94,7 +94,7 @@ TEST(a_heap_without_an_area_refuses_everything)
     bcri_ref ref = 7;
     struct bcri_region_shm *region = NULL;
     uint32_t area = 7;
-    CHECK_INT(alloc_one(1, 0, &ref, &region), bcrE_NOMEM);
+    CHECK_INT(alloc_one(1, 0, &ref, &region), bcrE_NBYTES);
     CHECK_INT(bcri_heap_add(ctx, 0, &area), bcrE_ARG);
     CHECK_INT(bcri_heap_add(ctx, UINT64_MAX, &area), bcrE_NOMEM);
     CHECK_INT(bcri_heap_add(ctx, UINT64_C(1) << 60, &area), bcrE_NOMEM);
@@ -118,7 +118,7 @@ static void fill(uint64_t nbytes, uint32_t length)
         CHECK(region->capacity >= length);
         CHECK_UINT(((uint64_t)region->data_16 * 16) % (length >= 64 ? 64 : 16), 0);
     }
-    CHECK_INT(alloc_one(length, 3, &refs[want], &region), bcrE_NOMEM);
+    CHECK_INT(alloc_one(length, 3, &refs[want], &region), bcrE_NBYTES);
     CHECK_UINT(bcri_heap_charged(ctx) * 64, want * charge_of(length));
     for (uint64_t i = 0; i < want; i++)
         free_one(refs[i], bcri_at(ctx, refs[i]));
@@ -384,7 +384,7 @@ TEST(an_area_in_which_nothing_fits_takes_no_page_from_another)
     struct bcri_region_shm *region;
     open_host();
     CHECK_INT(bcri_heap_add(ctx, 63, &none), 0);
-    CHECK_INT(alloc_one(1, 0, &ref, &region), bcrE_NOMEM);
+    CHECK_INT(alloc_one(1, 0, &ref, &region), bcrE_NBYTES);
     CHECK_INT(bcri_heap_add(ctx, 1 << 16, &area), 0);
     CHECK(bcri_heap_valid(ctx));
     CHECK_INT(alloc_one(1000, 0, &ref, &region), 0);
@@ -409,7 +409,7 @@ TEST(a_thousand_areas_live_in_few_segments)
     }
     /* The first ones are small where pointers have 32 bits. */
     CHECK(bcri_load(&ctx->host->segment_count) - segments <= (sizeof(void *) == 8 ? 4 : 14));
-    CHECK_INT(alloc_one(1, 0, &refs[0], &region), bcrE_NOMEM);
+    CHECK_INT(alloc_one(1, 0, &refs[0], &region), bcrE_NBYTES);
     CHECK(bcri_heap_valid(ctx));
     for (size_t i = AREAS; i-- > 0;) {
         CHECK_INT(bcri_heap_remove(ctx, areas[i]), bcrE_BUSY);
@@ -427,7 +427,7 @@ TEST(a_block_grows_and_shrinks_where_it_lies)
     struct bcri_region_shm *region, *second;
     CHECK_INT(bcri_heap_add(ctx, 1 << 20, &area), 0);
     CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
-    CHECK_INT(bcri_heap_resize(ctx, ref, region, 129), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 129), bcrE_NBYTES);
     CHECK_UINT(region->length, 100);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 128), 0);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 0), 0);
@@ -437,10 +437,10 @@ TEST(a_block_grows_and_shrinks_where_it_lies)
 
     /* A page run gives its tail away and takes it back; the account is the limit. */
     CHECK_INT(alloc_one(1 << 20, 0, &ref, &region), 0);
-    CHECK_INT(alloc_one(1, 0, &other, &second), bcrE_NOMEM);
+    CHECK_INT(alloc_one(1, 0, &other, &second), bcrE_NBYTES);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 100000), 0);
     CHECK_INT(alloc_one((1 << 20) - 100032, 0, &other, &second), 0);
-    CHECK_INT(bcri_heap_resize(ctx, ref, region, 100033), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 100033), bcrE_NBYTES);
     CHECK_INT(bcri_heap_resize(ctx, other, second, 1), 0);
     CHECK(bcri_heap_valid(ctx));
     free_one(other, second);
