@@ -3,21 +3,20 @@
  * CCE. */
 #include "bcri/access.h"
 
-#include "bcr/error.h"
 #include "bcri/cell.h"
 #include "bcri/lookup.h"
 
-int bcri_access(const struct bcri_resolved *resolved, enum bcri_use use)
+bool bcri_access(const struct bcri_resolved *resolved, enum bcri_use use)
 {
     if (resolved->number == 0)
-        return resolved->own && use == BCRI_USE_TAKE ? 0 : bcrE_ACCESS;
+        return resolved->own && use == BCRI_USE_TAKE;
     if (resolved->own)
-        return 0;
+        return true;
     switch (resolved->kind) {
-    case BCRI_CELL_PRIVATE: return bcrE_ACCESS;
-    case BCRI_CELL_IN: return use == BCRI_USE_ADD ? 0 : bcrE_ACCESS;
-    case BCRI_CELL_OUT: return use == BCRI_USE_TAKE ? 0 : bcrE_ACCESS;
-    case BCRI_CELL_INOUT: return 0;
+    case BCRI_CELL_PRIVATE: return false;
+    case BCRI_CELL_IN: return use == BCRI_USE_ADD;
+    case BCRI_CELL_OUT: return use == BCRI_USE_TAKE;
+    case BCRI_CELL_INOUT: return true;
     }
-    return bcrE_ACCESS;
+    return false;
 }

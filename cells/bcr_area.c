@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+#include "bcri/access.h"
 #include "bcri/area.h"
 #include "bcri/cell.h"
 #include "bcri/enter.h"
@@ -50,7 +51,7 @@ int bcr_celllen(bcr_cce_id cce, int cell)
     if (error != 0)
         return bcri_fail(error);
     if (!resolved->own && resolved->kind == BCRI_CELL_PRIVATE)
-        return bcri_fail(bcrE_ACCESS);
+        return bcri_fail(bcri_access_denied(resolved));
     /* Both locks make it one instant; the count itself is a handful of loads. */
     uint64_t length = 0;
     for (;;) {

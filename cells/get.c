@@ -30,6 +30,7 @@
  *   still has H, repair stores the count (again) and makes the slot LIVE. */
 #include <bcr.h>
 
+#include "bcri/access.h"
 #include "bcri/get.h"
 
 #include "bcr/error.h"
@@ -494,7 +495,7 @@ static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
         return error;
     ctx->get_resolved = resolved;
     if (bcri_unlikely(!is_allowed(resolved, get->lock)))
-        return bcrE_ACCESS;
+        return bcri_access_denied(resolved);
     get->resolved = resolved;
     get->owner = resolved->owner;
     return 0;

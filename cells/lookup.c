@@ -273,9 +273,9 @@ int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
     resolved->cce = cce;
     resolved->key = key;
     resolved->version_at = &resolved->record->id.version;
-    resolved->may_add = bcri_access(resolved, BCRI_USE_ADD) == 0;
-    resolved->may_lock = bcri_access(resolved, BCRI_USE_LOCK) == 0;
-    resolved->may_take = bcri_access(resolved, BCRI_USE_TAKE) == 0;
+    resolved->may_add = bcri_access(resolved, BCRI_USE_ADD);
+    resolved->may_lock = bcri_access(resolved, BCRI_USE_LOCK);
+    resolved->may_take = bcri_access(resolved, BCRI_USE_TAKE);
     *resolved_out = resolved;
     return 0;
 }

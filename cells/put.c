@@ -32,6 +32,7 @@
  * the taker) and the region's own. T stays with the putters, H with the takers. */
 #include <bcr.h>
 
+#include "bcri/access.h"
 #include "bcri/put.h"
 
 #include "bcr/error.h"
@@ -354,7 +355,7 @@ int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
     if (bcri_unlikely(error != 0))
         return error == bcrE_TIMEOUT ? bcrE_FULL : error;
     if (bcri_unlikely(!resolved->may_add))
-        return bcrE_ACCESS;
+        return bcri_access_denied(resolved);
     put->resolved = resolved;
     put->owner = resolved->owner;
     return 0;

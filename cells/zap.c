@@ -3,6 +3,7 @@
  * (detached.c). */
 #include <bcr.h>
 
+#include "bcri/access.h"
 #include "bcri/detached.h"
 #include "bcri/enter.h"
 #include "bcri/journal.h"
@@ -41,7 +42,7 @@ int bcr_zap(bcr_cce_id cce, int cell)
     do {
         error = bcri_resolved_find(ctx, cce, cell, &resolved);
         if (error == 0)
-            error = resolved->may_take ? zap(ctx, resolved) : bcrE_ACCESS;
+            error = resolved->may_take ? zap(ctx, resolved) : bcri_access_denied(resolved);
         if (error == BCRI_STALE)
             bcri_resolved_forget(ctx, resolved);
     } while (error == BCRI_STALE);

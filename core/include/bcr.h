@@ -32,20 +32,19 @@
  *   - All descriptors of the library are close-on-exec.
  *
  * Codes that blocks only name:
- *     bcrE_ARG      An argument, perhaps a NULL, is not what the description allows.
- *     bcrE_RGID     An ID is not that of a region held here; the region was freed or put, perhaps.
- *     bcrE_PENDING  An ID is that of a pending get, for which bcr_rgwait has not returned 1 yet.
- *     bcrE_NOCCE    No CCE is known in this process by that ID.
- *     bcrE_DEAD     The CCE has ended, or ended while the call waited.
- *     bcrE_NOCELL   The CCE has no such cell, or freed it while the call waited.
- *     bcrE_ACCESS   The kind of the cell does not let this CCE do that; bcr_cagrow has the kinds.
- *     bcrE_NOMEM    This machine or process has no memory, or no descriptor, left for the call.
- *     bcrE_NBYTES   This CCE's comm heap has no room: the nbytes of its areas are used up; or no
- *                   piece of that length is left, though what other CCEs freed was collected and
- *                   empty pages were joined.
- *     bcrE_DESC     The copy descriptor is malformed, or an adjust led out of bounds; <bcr/types.h>.
- *     bcrE_ARCH     There is no translation to or from such an archtype.
- *     bcrE_RANGE    A number does not fit where it is copied to; nothing from it on was copied.
+ *     bcrE_ARG       An argument, perhaps a NULL, is not what the description allows.
+ *     bcrE_RGID      An ID is not that of a region held here; the region was freed or put, perhaps.
+ *     bcrE_PENDING   An ID is that of a pending get, for which bcr_rgwait has not returned 1 yet.
+ *     bcrE_NOCCE     No CCE is known in this process by that ID.
+ *     bcrE_DEAD      The CCE has ended, or ended while the call waited.
+ *     bcrE_NOCELL    The CCE has no such cell, or freed it while the call waited.
+ *     bcrE_ACCESS    The kind of the cell does not let this CCE do that; bcr_cagrow has the kinds.
+ *     bcrE_RESERVED  Cell 0 takes nothing from programs, and gives to its own CCE only.
+ *     bcrE_NOMEM     This machine or process has no memory, or no descriptor, left for the call.
+ *     bcrE_NBYTES    This CCE's comm heap has no room: its nbytes are used up, or in pieces.
+ *     bcrE_DESC      A copy descriptor is malformed, or an adjust led out of bounds; <bcr/types.h>.
+ *     bcrE_ARCH      There is no translation to or from such an archtype.
+ *     bcrE_RANGE     A number does not fit where it is copied to; nothing from it on was copied.
  */
 #ifndef BCR_H
 #define BCR_H
@@ -305,7 +304,8 @@ BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
  * Owns    : nofree 0, bcr_rlswl: takes rgid. bcr_NOFREE, bcr_wl2rl: shares it; call bcr_rgmod
  *           before writing to it again. On failure the caller keeps its hold, and the lock.
  * Returns : 0, the region being in the cell.
- * Errors  : bcrE_PENDING, bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_NOMEM
+ * Errors  : bcrE_PENDING, bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED,
+ *           bcrE_NOMEM
  *           bcrE_RGID  The ID is not that of a region held here, or a handler freed it meanwhile.
  *           bcrE_FULL  Own cells are full, or another CCE's were for as long as bcr_putwait allows.
  * Blocks  : while the cells of another CCE's area are full: for ever, or as bcr_putwait says. Never
@@ -332,7 +332,7 @@ BCR_API int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell);
  *           put's region. Others may hold what came from a cell: bcr_rgmod.
  * Owns    : gives the region: a read the caller's share of it, a take all that the cell had.
  * Returns : the region ID. With bcr_PENDING some failures come only in bcr_rgwait.
- * Errors  : bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS
+ * Errors  : bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED
  *           bcrE_TIMEOUT    No region came in time, or the lock did not become free.
  *           bcrE_OWNERDEAD  A CCE acquired the cell's write lock and ended before anybody put
  *                           there, and its region ended with it. So it stays until somebody does.
@@ -399,7 +399,8 @@ BCR_API int bcr_enqm(bcr_region rgid, int ncells, const int *cells, int nofree);
  *           private to another CCE. Regions handed to a waiting get are not in the cell any more,
  *           those of waiting puts not yet. bcr_zap makes room for puts; gets wait on.
  * Returns : bcr_zap 0, also for an empty cell; bcr_celllen the number at some instant of the call.
- * Errors  : bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_NOMEM
+ * Errors  : bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED,
+ *           bcrE_NOMEM
  * Blocks  : no; may run handlers.
  * Order   : bcr_zap comes after this CCE's earlier puts to the same CCE.
  * Crash   : the cell is emptied wholly or not at all.
@@ -491,7 +492,7 @@ BCR_API int bcr_copytosz(const int *copydesc, int repl, int archtype, int offset
  * Owns    : nothing; on failure the region is freed, except where bcr_sendm has put it.
  * Returns : n >= 1 as bcr_copyto. -1: no region could be allocated. -2: any other failure.
  * Errors  : bcrE_ARG, bcrE_DESC, bcrE_ARCH, bcrE_RANGE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS,
- *           bcrE_NOMEM
+ *           bcrE_RESERVED, bcrE_NOMEM, bcrE_NBYTES
  *           bcrE_NOCCE  A CCE of the call, or of a bcrT_CCE, is not known in this process.
  *           bcrE_FULL   As bcr_put.
  * Blocks  : as bcr_put. May run handlers.

@@ -80,7 +80,7 @@ BEHAVIOUR(a_release_that_fails_leaves_the_lock)
     FAILS(bcr_wl2rl(lock, 77, cell), bcrE_NOCCE);
     if (!place->errors_come_later) {
         FAILS(bcr_rlswl(lock, there, 77), bcrE_NOCELL);
-        FAILS(bcr_rlswl(lock, there, 0), bcrE_ACCESS);
+        FAILS(bcr_rlswl(lock, there, 0), bcrE_RESERVED);
         FAILS(bcr_wl2rl(lock, there, 77), bcrE_NOCELL);
     }
     CHECK_INT(peek(lock), 1);

@@ -125,7 +125,7 @@ BEHAVIOUR(a_send_that_fails_frees_its_region_and_says_why)
     FAILS_WITH(bcr_send(&in, 4, bcrT_1INT, 1, there, full, 1, 0), -2, bcrE_FULL);
     if (!place->errors_come_later) {
         FAILS_WITH(bcr_send(&in, 4, bcrT_1INT, 1, there, 999, 1, 0), -2, bcrE_NOCELL);
-        FAILS_WITH(bcr_send(&in, 4, bcrT_1INT, 1, there, 0, 1, 0), -2, bcrE_ACCESS);
+        FAILS_WITH(bcr_send(&in, 4, bcrT_1INT, 1, there, 0, 1, 0), -2, bcrE_RESERVED);
     }
     nothing_is_held();
 }

@@ -79,7 +79,7 @@ BEHAVIOUR(each_cell_that_failed_is_an_error_region_and_all_others_are_served)
     const struct {
         int code, cce, cell;
     } errors[] = {
-        {bcrE_NOCCE, -1, 1}, {bcrE_NOCELL, there, 999}, {bcrE_ACCESS, there, 0}, {bcrE_FULL, there, full}};
+        {bcrE_NOCCE, -1, 1}, {bcrE_NOCELL, there, 999}, {bcrE_RESERVED, there, 0}, {bcrE_FULL, there, full}};
     int seen[4] = {0};
     CHECK_INT(bcr_putwait(0), 0);
     bcr_region rgid = number(5);

@@ -36,6 +36,7 @@
     X(NOCELL, 20, "that CCE has no such cell; use a number its bcr_cagrow returned and bcr_cafree left")   \
     X(ACCESS, 21, "this kind of cell forbids that use; have its owner grow a cell of another kind")        \
     X(OWNERDEAD, 22, "the holder of the cell's write lock ended; put a region that says what holds now")   \
+    X(RESERVED, 23, "cell 0 takes nothing from programs, and gives to its own CCE only; use another cell") \
     X(NOCCE, 40, "no CCE is known by this ID; pass IDs on as bcrT_CCE through the copy routines only")     \
     X(DEAD, 41, "that CCE has ended; stop using its cells")                                                \
     X(ENLIST, 42, "the CCE could not be started or joined; see the root's stderr or enl's log for why")    \

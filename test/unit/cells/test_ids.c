@@ -53,7 +53,7 @@ TEST(a_get_that_ends_without_a_region_ends_its_ID)
     }
     FAILS_NULL(bcr_deq(bcr_cce, 99, 0), bcrE_NOCELL);
     FAILS_NULL(bcr_deq(99, cell, bcr_BLOCK), bcrE_NOCCE);
-    FAILS_NULL(bcr_acqwl(bcr_cce, 0, 0), bcrE_ACCESS);
+    FAILS_NULL(bcr_acqwl(bcr_cce, 0, 0), bcrE_RESERVED);
     CHECK_INT(used_by(one), 0);
     end();
 }

@@ -100,7 +100,7 @@ TEST(a_release_that_fails_leaves_the_lock)
     bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
     FAILS(bcr_rlswl(lock, bcr_cce, 77), bcrE_NOCELL);
     FAILS(bcr_rlswl(lock, 77, cell), bcrE_NOCCE);
-    FAILS(bcr_rlswl(lock, bcr_cce, 0), bcrE_ACCESS);
+    FAILS(bcr_rlswl(lock, bcr_cce, 0), bcrE_RESERVED);
     FAILS(bcr_wl2rl(lock, bcr_cce, 77), bcrE_NOCELL);
     FAILS(bcr_wl2rl(lock, 77, cell), bcrE_NOCCE);
     CHECK_INT(peek(lock), 1);

@@ -132,7 +132,7 @@ TEST(a_send_that_fails_frees_its_region_and_says_why)
     CALL_FAILS(bcr_send(&large, 4, bcrT_1INT, 1, bcr_cce, cell, 1, small), -2, bcrE_RANGE);
     CALL_FAILS(bcr_send(&in, 4, bcrT_1INT, 1, bcr_cce, cell + 1, 1, 0), -2, bcrE_NOCELL);
     CALL_FAILS(bcr_send(&in, 4, bcrT_1INT, 1, 77, cell, 1, 0), -2, bcrE_NOCCE);
-    CALL_FAILS(bcr_send(&in, 4, bcrT_1INT, 1, bcr_cce, 0, 1, 0), -2, bcrE_ACCESS);
+    CALL_FAILS(bcr_send(&in, 4, bcrT_1INT, 1, bcr_cce, 0, 1, 0), -2, bcrE_RESERVED);
     CALL_FAILS(bcr_sendm(&in, 4, bcrT_1INT, 1, 1, wrong, 1, 0), -2, bcrE_NOCELL);
     CALL_FAILS(bcr_sendm(&in, 4, bcrT_1INT, 1, -1, right, 1, 0), -2, bcrE_ARG);
     CALL_FAILS(bcr_sendm(&in, 4, bcrT_1INT, 1, 1, NULL, 1, 0), -2, bcrE_ARG);

@@ -131,7 +131,7 @@ TEST(the_first_failure_is_told_and_all_others_are_served)
     error_is(bcrE_NOCELL, bcr_cce, 999);
     error_is(bcrE_DEAD, gone, 1);
     error_is(bcrE_FULL, bcr_cce, full);
-    error_is(bcrE_ACCESS, bcr_cce, 0);
+    error_is(bcrE_RESERVED, bcr_cce, 0);
     error_is(bcrE_FULL, bcr_cce, cell + 1);
     FAILS_NULL(bcr_deq(bcr_cce, 0, 0), bcrE_TIMEOUT);
     CHECK_INT(take(bcr_cce, cell), 5);
