@@ -139,13 +139,17 @@ BCR_API int bcr_init(int flags, const char *ccename);
  *           region of at most 64 bytes that will be in cell 0 of each new CCE. The caller does not
  *           learn their IDs: they know it as bcr_enlistor and tell it.
  * Owns    : nofree 0: takes rgid. bcr_NOFREE: shares it. On failure the caller keeps it either way.
- * Returns : 0 if at least one CCE could be started. What fails later, or for some of several, is a
- *           line in the log and on the root's stderr and, under bcr_errors, an error region in cell
- *           0: operation bcr_op_enlist, the ordinal in place of the cell.
- * Errors  : bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_NOMEM
- *           bcrE_ENLIST  Unknown machine or core; no such program, not executable, or of another
- *                        architecture; more than 65,000 CCEs; no memory, or no connection, in enl.
- *                        The log and the root's stderr have the reason.
+ * Returns : 0 if at least one CCE could be started. Each failure is a line with its reason in the
+ *           log and on the root's stderr; one that comes later, or to some of several, is under
+ *           bcr_errors also an error region in cell 0: operation bcr_op_enlist, the ordinal in
+ *           place of the cell.
+ * Errors  : bcrE_ARG, bcrE_RGID, bcrE_PENDING
+ *           bcrE_NOHOST  mach is no machine that the program can use.
+ *           bcrE_NOCORE  prcssr is no core that the program may use.
+ *           bcrE_NOPROG  No such program, not executable, or of another architecture.
+ *           bcrE_NOMEM   No memory, descriptors or processes are left for it.
+ *           bcrE_ENLIST  More than 65,000 CCEs; or the program is ending, or closed the connection
+ *                        to enl.
  * Blocks  : until enl has answered, not until the new CCEs call bcr_init. May run handlers.
  * Order   : which of several CCEs comes up first is open.
  * Crash   : a caller that dies inside has started all of them or none.

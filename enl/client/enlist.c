@@ -38,11 +38,25 @@ static int call(struct bcri_client *client, struct bcri_control *request)
 static int ask(struct bcri_client *client, struct bcri_control *request)
 {
     int code = call(client, request);
-    if (code == bcrE_ARG) { /* longer than a path or host name can be, or too many CCEs */
-        bcri_client_complain("bcr_enlist: a name too long, or more than %u CCEs", BCRI_CCE_MAX);
+    return code == bcrE_NOMEM && client->lost_said ? bcrE_ENLIST : code;
+}
+
+/* What no message to the daemon has room for: 0 or a code. */
+static int too_much(const char *mach, const char *obj, int64_t count)
+{
+    if (mach != NULL && strlen(mach) > 255) {
+        bcri_client_complain("bcr_enlist: no machine has so long a name");
+        return bcrE_NOHOST;
+    }
+    if (strlen(obj) >= PATH_MAX) {
+        bcri_client_complain("bcr_enlist: no program has so long a name");
+        return bcrE_NOPROG;
+    }
+    if (count > BCRI_CCE_MAX) {
+        bcri_client_complain("bcr_enlist: a program has at most %u CCEs", BCRI_CCE_MAX);
         return bcrE_ENLIST;
     }
-    return code == bcrE_NOMEM && client->lost_said ? bcrE_ENLIST : code;
+    return 0;
 }
 
 int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_region rgid, int nofree)
@@ -80,7 +94,9 @@ int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_r
     /* Takes back the blocks of this CCE's heap that others, such as CCEs that have ended, have
      * freed. */
     bcri_heap_collect(ctx);
-    const int code = ask(ctx->client, &request);
+    int code = too_much(mach, obj, count);
+    if (code == 0)
+        code = ask(ctx->client, &request);
     if (code != 0) {
         bcri_set_errno(code);
         return -1;

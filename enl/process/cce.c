@@ -180,6 +180,23 @@ static const char *text_of(int error)
     }
 }
 
+/* The code for a start that the system has refused. EAGAIN: no more processes. */
+static int code_of(int error)
+{
+    switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EAGAIN: return bcrE_NOMEM;
+    case EACCES:
+    case ELIBBAD:
+    case ENOENT:
+    case ENOEXEC:
+    case ETXTBSY: return bcrE_NOPROG;
+    default: return bcrE_ENLIST;
+    }
+}
+
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size)
 {
@@ -199,7 +216,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     int pair[2];
     int failed = bcri_channel_pair(pair);
     if (failed != 0)
-        return bcri_refuse(error, error_size, -1, "no socket for it: %s", text_of(-failed));
+        return bcri_refuse(error, error_size, bcrE_NOMEM, "no socket for it: %s", text_of(-failed));
     spawn.keep = pair[1];
     char number[16];
     snprintf(number, sizeof number, "%d", pair[1]);
@@ -213,7 +230,8 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
-        return bcri_refuse(error, error_size, -1, "%s could not %s: %s", path, step, text_of(-pid));
+        return bcri_refuse(error, error_size, code_of(-pid), "%s could not %s: %s", path, step,
+                           text_of(-pid));
     }
     cce->process = pid;
     cce->own_group = !root;
@@ -239,7 +257,7 @@ static void welcome(struct enl_cce *cce)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         int error = errno;
         enl_conn_reply(cce->control, cce->hello_id, bcrE_NOMEM, "enl has no descriptors left");
-        enl_cce_fail(cce, "%s", text_of(error));
+        enl_cce_fail(cce, bcrE_NOMEM, "%s", text_of(error));
         return;
     }
     cce->kill_socket = pair[0];
@@ -288,7 +306,7 @@ void enl_cce_cell0_ready(struct enl_cce *cce, int code)
     if (cce->life == ENL_OVER)
         return;
     if (code != 0) {
-        enl_cce_fail(cce, "its birth region found no memory");
+        enl_cce_fail(cce, bcrE_NOMEM, "its birth region found no memory");
         return;
     }
     cce->cell0_ready = true;

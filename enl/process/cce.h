@@ -74,18 +74,21 @@ struct enl_cce *enl_cce_new(struct enl_program *program, const char *object, uin
 struct enl_origin enl_origin_of(const struct enl_cce *enlistor);
 /* Takes back a CCE for which no process could be started; the caller has reported why. */
 void enl_cce_drop(struct enl_cce *cce);
-/* Tells the enlistor that CCE `ordinal` did not start: by an error region in its cell 0, if the
- * enlistor lives and asked for error regions. */
-void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal);
-/* A CCE was started and did not become one: reports why, tells the enlistor, and ends it. */
-void enl_cce_fail(struct enl_cce *cce, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Tells the enlistor that CCE `ordinal` did not start, and by `code` why: by an error region in its
+ * cell 0, if the enlistor lives and asked for error regions. */
+void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
+                          int code);
+/* A CCE was started and did not become one: reports why, tells the enlistor, and ends it. `code` is
+ * for the error region. */
+void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Has the worker make its cell 0, with `data` in it if that is not NULL; then enl_cce_cell0_ready
  * is called. False: no memory. */
 bool enl_cce_init_cell0(struct enl_cce *cce, uint32_t archtype, const void *data, uint32_t length);
 
-/* Starts `path` for it, on `core`, or with -1 on a core that the daemon chooses. Returns 0, or -1
- * with a sentence in `error`. The root gets the daemon's own standard files, and is not pinned. */
+/* Starts `path` for it, on `core`, or with -1 on a core that the daemon chooses. Returns 0, or a
+ * bcrE_ code with a sentence in `error`. The root gets the daemon's own standard files, and is not pinned. */
 int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int core, char *error,
                   size_t error_size);
 /* The root's process is there already: it made this daemon. `handshake` is the daemon's end of its

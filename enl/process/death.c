@@ -130,7 +130,8 @@ void enl_cce_drop(struct enl_cce *cce)
     finish_life(cce);
 }
 
-void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal)
+void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
+                          int code)
 {
     const struct enl_cce *enlistor = enl_cce_at(program, origin->index);
     if (enlistor == NULL || enlistor->life != ENL_ALIVE || (enlistor->flags & bcr_errors) == 0 ||
@@ -138,13 +139,13 @@ void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *
         return;
     struct enl_work work = {.kind = ENL_WORK_ERROR,
                             .index = origin->index,
-                            .code = bcrE_ENLIST,
+                            .code = code,
                             .operation = bcr_op_enlist,
                             .ordinal = (int32_t)ordinal};
     enl_worker_add(program->worker, &work);
 }
 
-void enl_cce_fail(struct enl_cce *cce, const char *format, ...)
+void enl_cce_fail(struct enl_cce *cce, int code, const char *format, ...)
 {
     struct enl_program *program = cce->program;
     char text[1024];
@@ -158,7 +159,7 @@ void enl_cce_fail(struct enl_cce *cce, const char *format, ...)
         enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s did not start: %s", cce->ordinal, cce->object,
                    program->hostname, text);
         enl_output_show_tail(cce);
-        enl_cce_tell_failure(program, &cce->origin, cce->ordinal);
+        enl_cce_tell_failure(program, &cce->origin, cce->ordinal, code);
     }
     finish(cce);
     finish_life(cce);
@@ -177,24 +178,24 @@ static void fail_without_hello(struct enl_cce *cce)
         program->status_set = true;
     }
     if (cce->refused)
-        enl_cce_fail(cce, "it was refused, and then %s", how);
+        enl_cce_fail(cce, bcrE_ENLIST, "it was refused, and then %s", how);
     else if (cce->hello_late)
-        enl_cce_fail(cce, "it %s while it waited in bcr_init", how);
+        enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init", how);
     else if (cce->ran_enl)
-        enl_cce_fail(cce,
+        enl_cce_fail(cce, bcrE_ENLIST,
                      "it became an enl of its own, which %s: the variable " BCRI_CONTROL_ENV
                      " did not reach bcr_init (env -i, sudo and clearenv take it away), or it is enl itself",
                      how);
     else if (end.signalled)
-        enl_cce_fail(cce, "it %s before it called bcr_init", how);
+        enl_cce_fail(cce, bcrE_ENLIST, "it %s before it called bcr_init", how);
     else if (end.known && end.number == 127)
         enl_cce_fail(
-            cce,
+            cce, bcrE_ENLIST,
             "it %s before bcr_init: something was not found, and what it printed says what: a shared library "
             "(ldd lists them, LD_LIBRARY_PATH or ldconfig say where to look), a script's command, an enl",
             how);
     else
-        enl_cce_fail(cce,
+        enl_cce_fail(cce, bcrE_ENLIST,
                      "it %s and never called bcr_init; a program that is no CCE cannot be run by enl, start "
                      "it without",
                      how);
@@ -207,7 +208,7 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
     struct end end = end_of(cce, waited, wait_status);
     char who[512], how[128];
     if (cce->life == ENL_HELD) {
-        enl_cce_fail(cce, "it %s while it waited in bcr_init", text_of(end, how, sizeof how));
+        enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init", text_of(end, how, sizeof how));
         return;
     }
     enl_output_drain(cce);

@@ -38,8 +38,12 @@ struct enl_job {
     uint32_t archtype, length;
     uint8_t data[BCRI_BIRTH_BYTES_MAX];
     char reason[1024]; /* the last failure */
+    int code;          /* and its bcrE_ code */
     uint32_t failed_count;
-    uint32_t *failed; /* ordinals that the enlistor is told of if others could be started */
+    struct failed {
+        uint32_t ordinal;
+        int code;
+    } * failed; /* those of which the enlistor is told if others could be started */
 };
 
 static bool is_here(const struct enl_program *program, const char *machine)
@@ -78,9 +82,9 @@ static void answer(struct enl_program *program, struct enl_job *job)
 {
     bool ok = job->started > 0;
     if (job->conn != NULL)
-        reply(job->conn, job->id, ok ? 0 : bcrE_ENLIST, ok ? NULL : job->reason);
+        reply(job->conn, job->id, ok ? 0 : job->code, ok ? NULL : job->reason);
     for (uint32_t i = 0; ok && i < job->failed_count; i++)
-        enl_cce_tell_failure(program, &job->origin, job->failed[i]);
+        enl_cce_tell_failure(program, &job->origin, job->failed[i].ordinal, job->failed[i].code);
     free(job->failed);
     free(job);
 }
@@ -89,17 +93,19 @@ static void note_failure(struct enl_program *program, struct enl_job *job, uint3
 {
     enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", ordinal, job->object,
                program->hostname, job->reason);
-    uint32_t *failed = realloc(job->failed, (job->failed_count + 1) * sizeof *failed);
+    struct failed *failed = realloc(job->failed, (job->failed_count + 1) * sizeof *failed);
     if (failed == NULL)
         return;
-    failed[job->failed_count++] = ordinal;
+    failed[job->failed_count++] = (struct failed){ordinal, job->code};
     job->failed = failed;
 }
 
-/* Starts one CCE of the job, or takes a process that waits for it. False: `reason` says why not. */
+/* Starts one CCE of the job, or takes a process that waits for it. False: `reason` and `code` say
+ * why not. */
 static bool start_one(struct enl_program *program, struct enl_job *job)
 {
     struct enl_conn *waiting;
+    job->code = bcrE_NOMEM;
     struct enl_cce *cce =
         enl_cce_new(program, job->object, job->ordinal, &job->origin, job->reason, sizeof job->reason);
     if (cce == NULL)
@@ -115,7 +121,10 @@ static bool start_one(struct enl_program *program, struct enl_job *job)
         enl_conn_close(waiting);
     }
     char *argv[] = {job->object, NULL};
-    if (job->has_path && enl_cce_start(cce, job->path, argv, job->core, job->reason, sizeof job->reason) == 0)
+    job->code = job->has_path
+                    ? enl_cce_start(cce, job->path, argv, job->core, job->reason, sizeof job->reason)
+                    : bcrE_NOPROG;
+    if (job->code == 0)
         return true;
     enl_cce_drop(cce);
     return false;
@@ -144,14 +153,15 @@ static void on_turn(uv_idle_t *idle)
     enl_program_check_end(program); /* this job may be all that was left */
 }
 
-static const char *refuse(struct enl_conn *conn, const struct bcri_control *request, const char *reason)
+static const char *refuse(struct enl_conn *conn, const struct bcri_control *request, int code,
+                          const char *reason)
 {
     struct enl_program *program = conn->program;
     char object[PATH_MAX];
     bcri_view_copy(request->object, object, sizeof object);
     enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
                program->hostname, reason);
-    reply(conn, request->id, bcrE_ENLIST, reason);
+    reply(conn, request->id, code, reason);
     return NULL;
 }
 
@@ -163,24 +173,24 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
         request->ordinal > INT32_MAX - (request->count - 1))
         return "enlist: no program, or ordinals that are none";
     if (program->phase != ENL_RUNNING)
-        return refuse(conn, request, "the program is ending");
+        return refuse(conn, request, bcrE_ENLIST, "the program is ending");
     bcri_view_copy(request->machine, machine, sizeof machine);
     if (!is_here(program, machine)) {
         snprintf(reason, sizeof reason, "machine %s is not this one, and only this one can be used", machine);
-        return refuse(conn, request, reason);
+        return refuse(conn, request, bcrE_NOHOST, reason);
     }
     if (request->core >= 0 && !enl_cores_has(&program->cores, request->core)) {
         snprintf(reason, sizeof reason, "there is no core %d that this program may use", request->core);
-        return refuse(conn, request, reason);
+        return refuse(conn, request, bcrE_NOCORE, reason);
     }
     struct enl_job *job = calloc(1, sizeof *job);
     if (job == NULL)
-        return refuse(conn, request, "no memory");
+        return refuse(conn, request, bcrE_NOMEM, "no memory");
     fill_job(job, conn, request);
     job->conn = conn;
     job->has_path = enl_object_find(job->object, job->path, job->reason, sizeof job->reason) == 0;
     if (!job->has_path && enl_conn_waiting(program, job->object) == NULL) {
-        refuse(conn, request, job->reason);
+        refuse(conn, request, bcrE_NOPROG, job->reason);
         free(job);
         return NULL;
     }

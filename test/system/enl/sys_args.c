@@ -104,8 +104,8 @@ static void enlists(void)
 
     enlist_fails("obj NULL", NULL, -1, 1, NULL, fine, bcrE_ARG);
     enlist_fails("obj empty", NULL, -1, 1, "", fine, bcrE_ARG);
-    enlist_fails("obj too long", NULL, -1, 1, longer, fine, bcrE_ENLIST);
-    enlist_fails("mach too long", longer, -1, 1, "sh", fine, bcrE_ENLIST);
+    enlist_fails("obj too long", NULL, -1, 1, longer, fine, bcrE_NOPROG);
+    enlist_fails("mach too long", longer, -1, 1, "sh", fine, bcrE_NOHOST);
     enlist_fails("negative ordinal", NULL, -1, -1, "sh", fine, bcrE_ARG);
     enlist_fails("least ordinal", NULL, -1, INT_MIN, "sh", fine, bcrE_ARG);
     enlist_fails("ordinals overflow", NULL, -2, INT_MAX, "sh", fine, bcrE_ARG);
@@ -115,15 +115,15 @@ static void enlists(void)
     enlist_fails("freed region", NULL, -1, 1, "sh", freed, bcrE_RGID);
     enlist_fails("no region ID", NULL, -1, 1, "sh", &variable, bcrE_RGID);
     enlist_fails("pending region", NULL, -1, 1, "sh", pending, bcrE_PENDING);
-    enlist_fails("unknown machine", "nowhere.invalid", -1, 1, "sh", fine, bcrE_ENLIST);
-    enlist_fails("nobody's address", "192.0.2.1", -1, 1, "sh", fine, bcrE_ENLIST);
-    enlist_fails("own address, no such program", "127.0.0.1", -1, 1, "/nonexistent/here", fine, bcrE_ENLIST);
-    enlist_fails("no such core", NULL, 99999, 1, "sh", fine, bcrE_ENLIST);
-    enlist_fails("largest core", NULL, INT_MAX, 1, "sh", fine, bcrE_ENLIST);
-    enlist_fails("no such program", NULL, -1, 1, "/nonexistent/program", fine, bcrE_ENLIST);
-    enlist_fails("not on PATH", NULL, -3, 1, "no-such-program-anywhere", fine, bcrE_ENLIST);
-    enlist_fails("a folder", NULL, -1, 1, "/usr", fine, bcrE_ENLIST);
-    enlist_fails("not executable", NULL, -1, 1, "/etc/passwd", fine, bcrE_ENLIST);
+    enlist_fails("unknown machine", "nowhere.invalid", -1, 1, "sh", fine, bcrE_NOHOST);
+    enlist_fails("nobody's address", "192.0.2.1", -1, 1, "sh", fine, bcrE_NOHOST);
+    enlist_fails("own address, no such program", "127.0.0.1", -1, 1, "/nonexistent/here", fine, bcrE_NOPROG);
+    enlist_fails("no such core", NULL, 99999, 1, "sh", fine, bcrE_NOCORE);
+    enlist_fails("largest core", NULL, INT_MAX, 1, "sh", fine, bcrE_NOCORE);
+    enlist_fails("no such program", NULL, -1, 1, "/nonexistent/program", fine, bcrE_NOPROG);
+    enlist_fails("not on PATH", NULL, -3, 1, "no-such-program-anywhere", fine, bcrE_NOPROG);
+    enlist_fails("a folder", NULL, -1, 1, "/usr", fine, bcrE_NOPROG);
+    enlist_fails("not executable", NULL, -1, 1, "/etc/passwd", fine, bcrE_NOPROG);
 
     MUST(*fine == data && bcr_rgmod(fine) == 0 && *fine == data); /* nobody else got a share */
     MUST(bcr_rgwait(pending, 0, 0) == 0 && bcr_rgfree(pending) == 0);

@@ -27,7 +27,7 @@ static void enlist_more(int ordinal)
     int area = bcr_cagrow(100, 1, 0, 0, 0, 1, 64); /* enl answers this one while others wait for theirs */
     MUST(area > 0);
     MUST(bcr_enlist(NULL, -1, 0, "/there/is/no/such/program", NULL, bcr_FREE) == -1 &&
-         bcr_errno == bcrE_ENLIST);
+         bcr_errno == bcrE_NOPROG);
     MUST(bcr_cafree(area) == 0);
 }
 

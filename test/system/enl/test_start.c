@@ -350,19 +350,37 @@ TEST(a_second_process_on_one_socket_is_refused)
 
 TEST(what_cannot_be_enlisted_is_an_error_at_once_and_a_line_on_stderr)
 {
-    char want[32];
-    snprintf(want, sizeof want, "enlist -1 %d", bcrE_ENLIST);
+    char want[32], no_core[32];
+    snprintf(want, sizeof want, "enlist -1 %d", bcrE_NOPROG);
+    snprintf(no_core, sizeof no_core, "enlist -1 %d", bcrE_NOCORE);
     run_write_file("plain", "x", 1, 0600);
     run_start(&run, run_enl(), run_cce(), "enlist", "no-such-program", "1", "enlist", "./plain", "2",
               "enlist", run_cce(), "-9999");
     CHECK_STR(run_told(), want);
     CHECK_STR(run_told(), want);
-    CHECK_STR(run_told(), want);
+    CHECK_STR(run_told(), no_core);
     run_end(&run);
     CHECK_INT(run.status, 0);
     run_check_error(&run, "CCE 1 (no-such-program) on ");
     run_check_error(&run, "not executable");
     run_check_error(&run, "there is no core 9998");
+}
+
+TEST(a_start_for_which_enl_has_no_descriptor_is_NOMEM)
+{
+    char line[1024];
+    int code = 0, result = 0;
+    run_folder();
+    setenv("SYS_CHILD", "pause", 1);
+    snprintf(line, sizeof line, "ulimit -n 40; c=%s; e=\"enlist $c 1\"; exec %s $c $e $e $e $e $e exit 4",
+             run_cce(), run_enl());
+    run_start(&run, "/bin/sh", "-c", line);
+    for (int i = 0; i < 5 && result == 0; i++)
+        CHECK_INT(sscanf(run_told(), "enlist %d %d", &result, &code), 2);
+    CHECK_INT(result, -1);
+    CHECK_INT(code, bcrE_NOMEM);
+    run_end(&run);
+    run_check_error(&run, "enl has no descriptors left");
 }
 
 TEST(names_in_enls_messages_cannot_command_a_terminal)
