@@ -20,6 +20,8 @@
  * A test that BCR_TEST_EXCEPTIONS excepts on this machine (test/foreign/exceptions) is not run, and
  * counted as skipped.
  *
+ * BCR_TEST_STOP in the environment: the first test that fails is the last one that is run.
+ *
  * Command line: [--list] [name...]. One line per test: "ok name", "FAIL name", "skip name: reason";
  * then the last line "N passed, N failed, N skipped". Status 0, 1 if a test failed, 77 if every one
  * was skipped, 2 for a bad call. */

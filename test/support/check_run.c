@@ -259,9 +259,12 @@ int main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &polled, &inherited);
 
     int count[3] = {0, 0, 0};
+    const bool stops = getenv("BCR_TEST_STOP") != NULL;
     for (const struct check_test *test = first_test; test; test = test->next) {
         if (is_wanted(test, argc, argv))
             count[run(test)]++;
+        if (stops && count[FAILED] != 0)
+            break;
     }
     printf("%d passed, %d failed, %d skipped\n", count[PASSED], count[FAILED], count[SKIPPED]);
     if (count[FAILED])

@@ -450,3 +450,30 @@ TEST(a_block_grows_and_shrinks_where_it_lies)
     CHECK_INT(bcri_heap_remove(ctx, area), 0);
     close_host();
 }
+
+/* Best fit: a request takes the shortest free run that is long enough, so that longer ones stay
+ * whole. */
+TEST(pages_come_from_the_shortest_run_that_is_long_enough)
+{
+    enum { HOLES = 8, LEAST = 18, STEP = 3 };
+    static const uint32_t order[HOLES] = {5, 0, 7, 2, 4, 1, 6, 3}; /* of their lengths, by address */
+    bcri_ref hole[HOLES], wall[HOLES], ref;
+    struct bcri_region_shm *region, *held[HOLES], *walls[HOLES];
+    uint32_t area, first[HOLES];
+    open_host();
+    CHECK_INT(bcri_heap_add(ctx, 8 << 20, &area), 0);
+    for (uint32_t i = 0; i < HOLES; i++) {
+        const uint32_t length = order[i];
+        CHECK_INT(alloc_one((LEAST + STEP * length) * 4096, 0, &hole[length], &held[length]), 0);
+        first[length] = held[length]->data_16;
+        CHECK_INT(alloc_one(LEAST * 4096, 0, &wall[i], &walls[i]), 0);
+    }
+    for (uint32_t length = 0; length < HOLES; length++)
+        free_one(hole[length], held[length]);
+    for (uint32_t length = 0; length < HOLES; length++) { /* no freed run has just as many pages */
+        CHECK_INT(alloc_one((LEAST + STEP * length - 1) * 4096, 0, &ref, &region), 0);
+        CHECK_UINT(region->data_16, first[length]);
+    }
+    CHECK(bcri_heap_valid(ctx));
+    close_host();
+}
