@@ -12,6 +12,7 @@
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/repair.h"
+#include "bcri/tx.h"
 #include "bcri/waiters.h"
 
 /* Every routine that names a CCE says so, and the caller keeps what it holds. */
@@ -424,6 +425,56 @@ TEST(a_repair_that_needs_a_lock_of_another_dead_one_is_begun_again_behind_that_o
         CHECK_INT(bcr_enq(number(8), bcr_cce, cell, bcr_FREE), 0);
         CHECK_INT(take(bcr_cce, cell), 8);
     }
+    end();
+}
+
+/* How many stores of the last transaction in a record's log there are, up to its answer. */
+static uint32_t stores_to_the_answer(const struct bcri_record_shm *record)
+{
+    uint32_t i = 0;
+    while (i < BCRI_REDO_MAX && bcri_load(&record->redo[i].where) >> 60 != BCRI_REDO_ANSWER)
+        i++;
+    CHECK(i < BCRI_REDO_MAX);
+    return i + 1;
+}
+
+/* It dies in the transaction that has answered a request. Until the daemon applies that again, the
+ * waiter has taken the region and uses the ID for another one. */
+TEST(an_answer_that_repair_gives_again_spares_an_ID_that_is_in_use_anew)
+{
+    begin();
+    const int cell = grow(1, 4, 1024);
+    struct bcri_ctx *dead = join(), *three = join();
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+    bcr_region read = bcr_read(bcr_cce, cell, bcr_PENDING);
+    as(three);
+    bcr_region first = bcr_deq(name(three, one), cell, bcr_PENDING);
+    bcr_region second = bcr_deq(name(three, one), cell, bcr_PENDING);
+    as(one);
+    CHECK_INT(bcr_rgfree(read), 0);
+    as(dead);
+    CHECK_INT(bcr_enq(number(1), name(dead, one), cell, bcr_FREE), 0);
+    as(three);
+    CHECK_INT(bcr_rgwait(first, 0, 0), 1);
+    CHECK_INT(value_of(first), 1);
+    bcr_region anew = number(5);
+    CHECK(anew == first);
+    as(one);
+    /* As it was before its last store. */
+    CHECK(bcri_lock_try(dead, &resolved->cell->h.lock) && bcri_lock_try(dead, &resolved->cell->t.lock));
+    bcri_store(&dead->journal->redo_len, stores_to_the_answer(dead->record));
+    bcri_store(&dead->journal->redo_state, 1);
+    bcri_store(&dead->journal->doing, bcri_doing(BCRI_OP_PUT, 2));
+    leave(dead);
+    as(three);
+    CHECK_INT(value_of(anew), 5);
+    as(one);
+    CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
+    as(three);
+    CHECK_INT(bcr_rgwait(second, 0, 0), 1);
+    CHECK_INT(value_of(second), 2);
+    as(one);
     end();
 }
 

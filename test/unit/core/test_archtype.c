@@ -117,6 +117,7 @@ TEST(senseless_archtypes_are_not_valid)
         {0x02f5ffa5, "float of two bytes"},
         {0x02afffa5, "double shorter than float"},
         {0x02feffa5, "float aligned beyond its size"},
+        {0x02eaffa5, "double aligned beyond its size"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (bcri_archtype_valid(rows[i].archtype))

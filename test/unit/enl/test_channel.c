@@ -2,6 +2,7 @@
 /* Control messages through real sockets, with descriptors and credentials. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -156,4 +157,31 @@ TEST(a_program_that_does_not_run_cannot_be_reached)
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
     CHECK_INT(bcri_channel_connect(name, 1000), -ECONNREFUSED);
+}
+
+/* Abstract addresses have no owner: another user may have bound the one of a program. */
+TEST(an_address_that_another_user_has_taken_is_not_connected_to)
+{
+    int ready[2];
+    char byte, program[64];
+    if (geteuid() != 0)
+        SKIP("only root can be another user too");
+    CHECK_INT(pipe(ready), 0);
+    snprintf(program, sizeof program, "taken.%d", (int)getpid());
+    const pid_t stranger = fork();
+    CHECK(stranger >= 0);
+    if (stranger == 0) {
+        struct sockaddr_un address;
+        const socklen_t length = bcri_channel_address(&address, 65533, program);
+        const int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+        if (setgid(65534) != 0 || setuid(65534) != 0 ||
+            bind(fd, (const struct sockaddr *)&address, length) != 0 || listen(fd, 1) != 0)
+            _exit(1);
+        CHECK_INT(write(ready[1], "x", 1), 1);
+        for (;;)
+            pause();
+    }
+    CHECK_INT(read(ready[0], &byte, 1), 1);
+    CHECK_INT(setuid(65533), 0);
+    CHECK_INT(bcri_channel_connect(program, 1000), -EPERM);
 }
