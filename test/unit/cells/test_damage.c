@@ -489,12 +489,13 @@ static void bury(struct bcri_ctx *ctx)
 static void is_condemned(int cell)
 {
     as(one);
+    bcr_region rgid = number(1);
+    FAILS(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), bcrE_INTERNAL); /* one has resolved the cell before */
     FAILS(bcr_celllen(bcr_cce, cell), bcrE_INTERNAL);
     FAILS(bcr_zap(bcr_cce, cell), bcrE_INTERNAL);
     FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_INTERNAL);
     FAILS_NULL(bcr_read(bcr_cce, cell, bcr_BLOCK), bcrE_INTERNAL);
     FAILS_NULL(bcr_acqwl(bcr_cce, cell, 0), bcrE_INTERNAL);
-    bcr_region rgid = number(1);
     FAILS(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), bcrE_INTERNAL);
     CHECK_INT(value_of(rgid), 1);
     CHECK_INT(take(bcr_cce, scene.cell + 6), 202); /* the others are as they were */
@@ -536,6 +537,49 @@ TEST(counters_that_cannot_be_end_who_meets_them_and_the_daemon_condemns_their_ce
     is_condemned(scene.cell);
     FAILS(bcr_cafree(scene.cell), bcrE_INTERNAL);
     CHECK_INT(bcr_celllen(bcr_cce, scene.cell + 4), 20); /* the other cells are still open */
+}
+
+/* What a list of requests leads to must be a request that waits there, first in the list. */
+TEST(a_list_that_leads_to_an_ID_that_does_not_wait_ends_who_would_answer_it)
+{
+    set_scene();
+    struct bcri_ctx *three = join();
+    int one_of_three = name(three, one);
+    store_64(&scene.resolved[2].cell->c.list_first,
+             bcri_slot_ref(two, (const struct bcri_slot_shm *)(const void *)scene.held));
+    as(three);
+    ENDS_ITSELF(bcr_enq(number(1), one_of_three, scene.cell + 2, bcr_FREE), "a cell's list of requests");
+    as(two);
+    CHECK_INT(value_of(scene.held), 11);
+}
+
+/* One word at a time disagrees with all the others. */
+TEST(the_audit_names_counts_that_disagree_with_what_they_count)
+{
+    set_scene();
+    const uint64_t word = bcri_load(&((struct bcri_slot_shm *)(void *)scene.shared)->word);
+    struct bcri_region_shm *region = bcri_at(two, bcri_slot_region(word));
+    const struct bcri_resolved *queue = &scene.resolved[0], *list = &scene.resolved[2];
+    const uint64_t count = bcri_load(&region->count);
+    store_64(&region->count, count - 1);
+    audit_names("counts 1 holders and has 2");
+    store_64(&region->count, count + 1);
+    audit_names("counts 3 holders and has 2");
+    store_64(&region->count, count);
+    store_32(&queue->area->waitputs, bcri_load(&queue->area->waitputs) + 1);
+    audit_names("puts wait, counted");
+    store_32(&queue->area->waitputs, bcri_load(&queue->area->waitputs) - 1);
+    store_32(&queue->area->pool, bcri_load(&queue->area->pool) + 1);
+    audit_names("credits for");
+    store_32(&queue->area->pool, bcri_load(&queue->area->pool) - 1);
+    store_32(&list->cell->c.takes, bcri_load(&list->cell->c.takes) + 1);
+    audit_names("takes wait, counted");
+    store_32(&list->cell->c.takes, bcri_load(&list->cell->c.takes) - 1);
+    store_32(&list->cell->c.extra, 1);
+    audit_names("regions outside the ring, counted");
+    store_32(&list->cell->c.extra, 0);
+    store_64(&queue->cell->t.limit, bcri_load(&queue->cell->t.limit) + 100);
+    audit_names("limit");
 }
 
 TEST(who_waits_at_a_cell_that_is_condemned_is_told_INTERNAL)

@@ -46,6 +46,31 @@ TEST(a_put_by_another_makes_it_readable_once_per_arming)
     end();
 }
 
+/* The daemon keeps them in order. */
+TEST(each_cell_has_its_own_whatever_the_order_in_which_they_were_asked_for)
+{
+    enum { CELLS = 6 };
+    static const int order[CELLS] = {4, 1, 5, 0, 3, 2};
+    int fds[CELLS];
+    begin();
+    const int cell = bcr_cagrow(0, 0, 0, 0, CELLS, 2 * CELLS, 4096);
+    for (int i = 0; i < CELLS; i++) {
+        fds[order[i]] = bcr_fd(cell + order[i]);
+        CHECK(fds[order[i]] >= 0 && !readable(fds[order[i]]));
+    }
+    as(two);
+    for (int i = 0; i < CELLS; i++) {
+        CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), one_of_two, cell + order[i], bcr_FREE), 0);
+        for (int k = 0; k < CELLS; k++)
+            CHECK_INT(readable(fds[order[k]]), k <= i);
+    }
+    as(one);
+    for (int i = 0; i < CELLS; i++)
+        CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell + i, 0)), 0);
+    CHECK_INT(bcr_cafree(cell), 0);
+    end();
+}
+
 static void *put_one(void *arg)
 {
     int *cell = arg;

@@ -75,6 +75,33 @@ TEST(no_put_passes_a_served_waiter_when_tickets_wrap)
         }
 }
 
+/* The same where writes find the cell empty: they compute the limit by themselves. */
+TEST(no_write_passes_a_served_waiter)
+{
+    for (uint64_t before = 0; before < 8; before++) {
+        begin();
+        const int cell = cell_after(64 - before);
+        bcr_region ids[4];
+        as(two);
+        for (int k = 0; k < 4; k++)
+            ids[k] = bcr_deq(one_of_two, cell, bcr_PENDING);
+        as(one);
+        for (int k = 0; k < 4; k++)
+            CHECK_INT(bcr_write(number(k), bcr_cce, cell, bcr_FREE), 0);
+        for (int k = 4; k < 24; k++) {
+            CHECK_INT(bcr_write(number(k), bcr_cce, cell, bcr_FREE), 0);
+            CHECK_INT(take(bcr_cce, cell), k);
+        }
+        as(two);
+        for (int k = 0; k < 4; k++) {
+            CHECK_INT(bcr_rgwait(ids[k], 0, 0), 1);
+            CHECK_INT(value_of(ids[k]), k);
+        }
+        as(one);
+        end();
+    }
+}
+
 /* Those who waited behind a read were answered in one step: c.sub orders the answers. */
 TEST(what_was_handed_to_a_dead_CCE_is_in_its_old_order_when_the_count_of_answers_wraps)
 {

@@ -192,6 +192,23 @@ TEST(large_descriptors_are_copied_but_only_kept_if_there_is_room)
     CHECK_UINT(state().compiled_count, 3); /* all but the largest */
 }
 
+TEST(few_large_descriptors_fill_the_copier_as_many_small_ones_do)
+{
+    enum { LISTS = 64, LEAST = 2000 };
+    static uint8_t source[65536];
+    uint32_t most = 0;
+    fill(source, sizeof source);
+    for (int i = 0; i < LISTS; i++) {
+        int *desc = long_list(LEAST + 2 * i);
+        struct bcri_copy_region region = region_new(LEAST + 2 * i);
+        CHECK_RESULT(copy_to(desc, 1, &region, source, LEAST + 2 * i), 2, 0);
+        CHECK(state().size_bytes <= BCRI_COPIER_BYTES);
+        most = (uint32_t)state().compiled_count;
+        free(desc);
+    }
+    CHECK(most > 1 && most < LISTS);
+}
+
 TEST(huge_repeats_are_loops_however_deep)
 {
     /* 64 levels of 2 repeats of a short with a gap behind it. */

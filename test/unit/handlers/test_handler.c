@@ -433,6 +433,11 @@ TEST(bcr_errno_is_each_invocations_own)
     CHECK_INT(bcr_allow(0), 0);
     CHECK_INT(bcr_errno, bcrE_FULL);
     SAID("1 1 1 ");
+    put_there(1, 4); /* now one runs in bcr_allow */
+    bcr_errno = bcrE_BUSY;
+    CHECK_INT(bcr_allow(0), 0);
+    CHECK_INT(bcr_errno, bcrE_BUSY);
+    SAID("1 ");
     end();
 }
 
