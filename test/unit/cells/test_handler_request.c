@@ -231,6 +231,28 @@ TEST(a_mark_below_0_requests_at_a_taking_get_that_finds_at_most_that_many)
     end();
 }
 
+/* In the ring, and where the queue is longer than that. */
+TEST(a_read_never_meets_a_mark_below_0)
+{
+    for (int queued = 2; queued <= 20; queued += 18) {
+        begin();
+        const int cell = grow(10, 40, 8192); /* rings of 8 */
+        mark(cell, -30);
+        for (int i = 1; i <= queued; i++)
+            put(i, cell);
+        for (int by_two = 0; by_two < 2; by_two++) {
+            as(by_two ? two : one);
+            CHECK_INT(value_of(bcr_read(by_two ? one_of_two : bcr_cce, cell, 0)), 1);
+            CHECK_INT(value_of(bcr_acqrl(by_two ? one_of_two : bcr_cce, cell, bcr_BLOCK)), 1);
+        }
+        as(one);
+        CHECK_INT(requests(cell), 0);
+        CHECK_INT(got(cell), 1);
+        CHECK_INT(requests(cell), 1);
+        end();
+    }
+}
+
 TEST(the_least_mark_there_is_requests_at_every_taking_get)
 {
     begin();

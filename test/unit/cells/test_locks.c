@@ -478,6 +478,35 @@ TEST(the_mark_is_the_last_served_takers_whoever_collects_first)
     end();
 }
 
+/* The same where the second's put has not yet moved the tail when the first one collects. */
+TEST(a_lock_that_is_collected_late_does_not_replace_the_owner_of_one_taken_since)
+{
+    begin();
+    const int cell = grow(1, 4, 1024);
+    struct bcri_ctx *first = join(), *second = join();
+    struct bcri_resolved *resolved;
+    as(first);
+    bcr_region lock = bcr_acqwl(name(first, one), cell, bcr_PENDING);
+    as(one);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
+    const uint64_t tail = bcri_load(&resolved->cell->t.tail);
+    bcri_store(&resolved->cell->t.tail, tail - 1);
+    as(second);
+    CHECK_INT(peek(bcr_acqwl(name(second, one), cell, 0)), 2);
+    as(first);
+    CHECK_INT(bcr_rgwait(lock, 0, 0), 1);
+    CHECK_INT(peek(lock), 1);
+    as(one);
+    bcri_store(&resolved->cell->t.tail, tail);
+    leave(first);
+    FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
+    leave(second);
+    all_say_ownerdead(bcr_cce, cell);
+    end();
+}
+
 /* A CCE that waits for the lock, by ticket or, behind a read, in the list; then a region comes. */
 struct waiter {
     struct bcri_ctx *ctx;

@@ -89,6 +89,28 @@ TEST(an_identity_makes_the_round_trip_and_keeps_its_int)
     CHECK_INT(bcri_cce_check(cce), 0);
 }
 
+/* Many that have the same bytes but the last ones meet in the buckets of the table. */
+TEST(identities_that_begin_alike_are_different_CCEs)
+{
+    enum { COUNT = 5000 };
+    static bool given[COUNT + 2];
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    new_cce(&one, 0);
+    memcpy(identity, one.record->id.identity, sizeof identity);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        int id, again;
+        identity[14] = (uint8_t)(identity[14] + (i % 256 == 0));
+        identity[15]++;
+        if (memcmp(identity, one.record->id.identity, sizeof identity) == 0)
+            continue;
+        CHECK_INT(bcri_cce_decode(&one, identity, &id), 0);
+        CHECK(id > 1 && id < COUNT + 2 && !given[id]);
+        given[id] = true;
+        CHECK_INT(bcri_cce_decode(&one, identity, &again), 0);
+        CHECK_INT(again, id);
+    }
+}
+
 TEST(no_cce_is_minus_1_and_zeros)
 {
     uint8_t identity[BCRI_IDENTITY_BYTES], zeros[BCRI_IDENTITY_BYTES] = {0};

@@ -288,6 +288,24 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
     }
 }
 
+TEST(no_beginning_of_a_keyword_is_taken_for_it)
+{
+    static const char *const keywords[] = {
+#define KEYWORD(keyword, kind, fallback, allowed, about) #keyword,
+        BCRI_CONFIG_MAP(KEYWORD)
+#undef KEYWORD
+    };
+    struct bcri_config config = {0};
+    char line[128], error[512];
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+        for (int length = 1; length < (int)strlen(keywords[i]); length++) {
+            snprintf(line, sizeof line, "%.*s 1\n", length, keywords[i]);
+            CHECK_INT(bcri_config_parse(&config, "f", line, strlen(line), error, sizeof error), -EINVAL);
+            if (strstr(error, "unknown keyword") == NULL)
+                FAIL("%s: %s", line, error);
+        }
+}
+
 TEST(a_line_too_long_is_refused_and_the_longest_is_not)
 {
     enum { LONGEST = 8192 };

@@ -91,6 +91,28 @@ TEST(a_number_that_comes_again_has_its_file_which_reads_as_zero)
     bcri_host_fini(host);
 }
 
+TEST(several_of_one_kind_and_size_all_come_again)
+{
+    enum { COUNT = 5 };
+    uint32_t seg[COUNT], got;
+    begin();
+    for (int i = 0; i < COUNT; i++)
+        seg[i] = make(BYTES, BCRI_SEG_HEAP);
+    for (int i = 0; i < COUNT; i++)
+        end(seg[i]);
+    CHECK_UINT(bcri_load(&bcri_host_shared(host)->idle_segments), COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(bcri_host_segment_again(host, BYTES, BCRI_SEG_HEAP, OWNER, &got));
+        int k = 0;
+        while (k < COUNT && seg[k] != got)
+            k++;
+        CHECK(k < COUNT);
+        seg[k] = 0; /* each once */
+    }
+    CHECK(!bcri_host_segment_again(host, BYTES, BCRI_SEG_HEAP, OWNER, &got));
+    bcri_host_fini(host);
+}
+
 TEST(a_number_comes_again_for_its_own_kind_and_size_only)
 {
     begin();
