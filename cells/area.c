@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What bcr_cagrow makes and bcr_cafree frees: numbers, cells, nodes, and (through heap.h) memory
- * for regions.
+/* bcr_cagrow, bcr_cafree: areas. bcr.h is their manual. An area has numbers, cells, nodes, and
+ * (through heap.h) memory for regions.
  *
  * An area has two runs of the daemon's pages: one of headers, its own and its cells', and one of
  * rings and nodes. cell.h says why. The daemon gives the next free pages to any CCE that asks.
@@ -9,27 +9,30 @@
  * more is needed: when the owner dies the daemon closes all its cells, whatever the owner was doing
  * (cleanup.c). The list of areas is intact at every instruction, and an area that was not yet
  * linked in holds nothing. */
-#include "bcri/area.h"
+#include <bcr.h>
+
+#include <limits.h>
+#include <stdbool.h>
 
 #include "bcr/error.h"
 #include "bcri/area_locks.h"
 #include "bcri/cell.h"
-#include "bcri/cell_fds.h"
+#include "bcri/fd.h"
 #include "bcri/heap.h"
 #include "bcri/hooks.h"
+#include "bcri/host.h"
+#include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/put_service.h"
 #include "bcri/queue.h"
 #include "bcri/segment.h"
+#include "bcri/self.h"
 #include "bcri/service.h"
 #include "bcri/tx.h"
 #include "bcri/validate.h"
 #include "bcri/wait_lists.h"
-
-#include <limits.h>
-#include <stdlib.h>
 
 #define SPARE_NODES 16u
 #define NO_HEAP     UINT32_MAX
@@ -44,6 +47,7 @@ static uint32_t ring_log2(uint64_t nrgns, uint64_t cells)
         log2++;
     return log2;
 }
+
 static_assert(BCRI_RING_MIN == 1u << 3, "ring_log2 begins there");
 
 static uint32_t pages_of(uint64_t count, uint32_t per_page)
@@ -118,9 +122,9 @@ static void version_even(struct bcri_ctx *ctx)
         bcri_unlock_wake(ctx);
 }
 
-/* Model: stale.pml */
-int bcri_area_grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_t nrgns, uint64_t nbytes,
-                   int *base_out)
+/* 0 or a code, with nothing changed; so free_area. Model: stale.pml */
+static int grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_t nrgns, uint64_t nbytes,
+                int *base_out)
 {
     uint64_t cells = (uint64_t)kinds[0] + kinds[1] + kinds[2] + kinds[3];
     if (cells > CELLS_MAX)
@@ -282,7 +286,7 @@ static void fail_requests(struct bcri_ctx *ctx, struct bcri_area_shm *area, int 
 }
 
 /* Model: stale.pml */
-int bcri_area_free(struct bcri_ctx *ctx, int base)
+static int free_area(struct bcri_ctx *ctx, int base)
 {
     _Atomic uint64_t *link;
     struct bcri_area_shm *area;
@@ -315,4 +319,32 @@ int bcri_area_free(struct bcri_ctx *ctx, int base)
     if (ctx->hooks != NULL)
         ctx->hooks->cells_gone(ctx, (uint32_t)base, cells);
     return 0;
+}
+
+/* ---- The public routines ---- */
+
+int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    const int wanted[] = {qbase, nprivqs, ninqs, noutqs, nioqs, nrgns, nbytes};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if (wanted[i] < 0)
+            return bcri_fail(bcrE_ARG);
+    if ((long long)nprivqs + ninqs + noutqs + nioqs >= INT_MAX)
+        return bcri_fail(bcrE_ARG);
+    const uint32_t kinds[4] = {(uint32_t)nprivqs, (uint32_t)ninqs, (uint32_t)noutqs, (uint32_t)nioqs};
+    int base;
+    int error = grow(ctx, qbase, kinds, (uint32_t)nrgns, (uint64_t)nbytes, &base);
+    return error == 0 ? base : bcri_fail(error);
+}
+
+int bcr_cafree(int qbase)
+{
+    struct bcri_ctx *ctx = bcri_self_or_error();
+    if (ctx == NULL)
+        return -1;
+    int error = free_area(ctx, qbase);
+    return error == 0 ? 0 : bcri_fail(error);
 }

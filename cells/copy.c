@@ -4,7 +4,7 @@
 #include <bcr.h>
 
 #include "bcri/archtype.h"
-#include "bcri/copying.h"
+#include "bcri/copier.h"
 #include "bcri/ids.h"
 #include "bcri/own.h"
 #include "bcri/region.h"

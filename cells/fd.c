@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "bcri/cell.h"
-#include "bcri/cell_fds.h"
 #include "bcri/descriptor.h"
+#include "bcri/fd.h"
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lookup.h"

@@ -6,7 +6,7 @@
 #include <bcr.h>
 
 #include "bcri/archtype.h"
-#include "bcri/copying.h"
+#include "bcri/copier.h"
 #include "bcri/ids.h"
 #include "bcri/self.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The audit's frame: records, IDs, regions. audit_cell.c looks at cells and areas.
+/* The audit's frame: records, IDs, regions. audit_cell.c looks at cells and
+ * areas, notes.c keeps what was met.
  *
  * Order: first the cells, which say which requests wait where and which regions the cells hold;
  * then the IDs; then the heaps, whose headers are compared with the sum of both. */
 #include "bcri/audit.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "bcr/error.h"
@@ -20,64 +19,6 @@
 #include "bcri/waiters.h"
 
 #include "audit_private.h"
-
-#define SENTENCE_MAX 256
-
-void bcri_audit_report(struct audit *audit, const char *format, ...)
-{
-    char sentence[SENTENCE_MAX];
-    audit->out->findings++;
-    if (audit->out->found == NULL)
-        return;
-    va_list args;
-    va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
-    audit->out->found(audit->out->arg, sentence);
-}
-
-static struct tally_entry *find(const struct tally *tally, bcri_ref ref)
-{
-    size_t at = (size_t)(ref * UINT64_C(0x9e3779b97f4a7c15) >> 20) & tally->mask;
-    while (tally->entry[at].ref != 0 && tally->entry[at].ref != ref)
-        at = (at + 1) & tally->mask;
-    return &tally->entry[at];
-}
-
-static bool grow(struct tally *tally)
-{
-    size_t size = tally->mask != 0 ? 2 * (tally->mask + 1) : 1024;
-    struct tally bigger = {.entry = calloc(size, sizeof *bigger.entry), .mask = size - 1};
-    if (bigger.entry == NULL)
-        return false;
-    for (size_t i = 0; tally->mask != 0 && i <= tally->mask; i++)
-        if (tally->entry[i].ref != 0)
-            *find(&bigger, tally->entry[i].ref) = tally->entry[i];
-    bigger.count = tally->count;
-    free(tally->entry);
-    *tally = bigger;
-    return true;
-}
-
-uint64_t bcri_audit_meet(struct audit *audit, struct tally *tally, bcri_ref ref, bcri_ref holder)
-{
-    if (4 * tally->count >= 3 * tally->mask && !grow(tally)) {
-        audit->no_memory = true;
-        return 0;
-    }
-    struct tally_entry *entry = find(tally, ref);
-    tally->count += entry->ref == 0;
-    entry->ref = ref;
-    entry->holder = holder;
-    return ++entry->count;
-}
-
-const struct tally_entry *bcri_audit_met(const struct tally *tally, bcri_ref ref)
-{
-    const struct tally_entry *entry = tally->mask != 0 ? find(tally, ref) : NULL;
-    return entry != NULL && entry->ref != 0 ? entry : NULL;
-}
 
 /* A request that waits by ticket: its cell must know it, whether it was served or not. */
 static void look_at_ticket(struct audit *audit, struct bcri_slot_shm *slot, bcri_ref ref)

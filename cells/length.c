@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_cagrow, bcr_cafree, bcr_celllen: this CCE's cells. bcr.h is their manual. */
+/* bcr_celllen. bcr.h is its manual. */
 #include <bcr.h>
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "bcri/access.h"
-#include "bcri/area.h"
 #include "bcri/cell.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
@@ -13,33 +13,6 @@
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/queue.h"
-#include "bcri/self.h"
-
-int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes)
-{
-    struct bcri_ctx *ctx = bcri_self_or_error();
-    if (ctx == NULL)
-        return -1;
-    const int wanted[] = {qbase, nprivqs, ninqs, noutqs, nioqs, nrgns, nbytes};
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-        if (wanted[i] < 0)
-            return bcri_fail(bcrE_ARG);
-    if ((long long)nprivqs + ninqs + noutqs + nioqs >= INT_MAX)
-        return bcri_fail(bcrE_ARG);
-    const uint32_t kinds[4] = {(uint32_t)nprivqs, (uint32_t)ninqs, (uint32_t)noutqs, (uint32_t)nioqs};
-    int base;
-    int error = bcri_area_grow(ctx, qbase, kinds, (uint32_t)nrgns, (uint64_t)nbytes, &base);
-    return error == 0 ? base : bcri_fail(error);
-}
-
-int bcr_cafree(int qbase)
-{
-    struct bcri_ctx *ctx = bcri_self_or_error();
-    if (ctx == NULL)
-        return -1;
-    int error = bcri_area_free(ctx, qbase);
-    return error == 0 ? 0 : bcri_fail(error);
-}
 
 int bcr_celllen(bcr_cce_id cce, int cell)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From slots and contexts to what copydesc wants, for the routines that copy. */
-#include "bcri/copying.h"
+#include "bcri/copier.h"
 
 #include "bcr/error.h"
 #include "bcri/cces.h"

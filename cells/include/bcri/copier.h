@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the routines that copy share: regions as copydesc wants them. */
-#ifndef BCRI_COPYING_H
-#define BCRI_COPYING_H
+#ifndef BCRI_COPIER_H
+#define BCRI_COPIER_H
 
 #include "bcri/atomics.h"
 #include "bcri/copydesc.h"

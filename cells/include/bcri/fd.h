@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The descriptors of armed cells (bcr_fd). */
-#ifndef BCRI_CELL_FDS_H
-#define BCRI_CELL_FDS_H
+#ifndef BCRI_FD_H
+#define BCRI_FD_H
 
 #include "bcri/ctx.h"
 
