@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What cells and areas, journal operations and transactions add to the layout signature:
+/* What cells, areas and requests add to the layout signature:
  * signature.h. */
 #include "bcri/signature.h"
 
 #include "bcri/cell.h"
 #include "bcri/cell0.h"
 #include "bcri/handler_request.h"
-#include "bcri/journal.h"
 #include "bcri/layout.h"
-#include "bcri/tx.h"
 #include "bcri/waiters.h"
 #include "bcri/watermark.h"
 

@@ -7,11 +7,13 @@
 #include "bcri/heap.h"
 #include "bcri/heap_class.h"
 #include "bcri/host.h"
+#include "bcri/journal.h"
 #include "bcri/record.h"
 #include "bcri/ref.h"
 #include "bcri/region.h"
 #include "bcri/slot.h"
 #include "bcri/trace.h"
+#include "bcri/tx.h"
 
 #define STRUCT   BCRI_LAYOUT_STRUCT
 #define FIELD    BCRI_LAYOUT_FIELD

@@ -25,7 +25,7 @@
  *
  * Code: core/include/bcri/region.h, core/memory/region.c, core/memory/heap_sweep.c
  * Code: core/include/bcri/heap.h, core/memory/heap_walk.c, core/memory/heap_span.c, cells/get.c
- * Code: cells/include/bcri/drop.h, cells/recovery/journal_repair.c, cells/tx.c */
+ * Code: cells/include/bcri/drop.h, cells/recovery/journal_repair.c, core/sync/tx.c */
 #define PROCS 2
 #define VICTIM 0
 #define TAG(p) ((p) + 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the operations of this layer write into their CCE's journal (record.h), and its first and
+/* What operations write into their CCE's journal (record.h), and its first and
  * last step. The meaning of an operation's phases is told at the operation. */
 #ifndef BCRI_JOURNAL_H
 #define BCRI_JOURNAL_H
