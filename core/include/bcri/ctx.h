@@ -181,6 +181,10 @@ static_assert(offsetof(struct bcri_ctx, handlers) <= 2 * BCRI_CACHELINE,
  * memory. */
 void *bcri_ctx_alloc(size_t bytes);
 
+/* The table of mapped segments: 0 or bcrE_NOMEM; unmaps all. */
+int bcri_map_init(struct bcri_ctx *ctx);
+void bcri_map_fini(struct bcri_ctx *ctx);
+
 /* Where the object of a reference lies in this process; maps its segment if need be. NULL if the
  * segment cannot be mapped. A reference that leads nowhere is corrupt (corrupt.h): a CCE ends, and
  * the daemon gets NULL. */
