@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stack.c and overflow.c share: a chunk is the stacks that were made at one time, one behind
+/* What stack.c and stack_overflow.c share: a chunk is the stacks that were made at one time, one behind
  * the other in one mapping. */
 #ifndef BCRI_CHUNK_H
 #define BCRI_CHUNK_H
