@@ -67,7 +67,7 @@ static void say_when_all_are_there(void)
     static bool said;
     if (said || served_of[1] == 0 || served_of[2] == 0)
         return;
-    puts("drain: serving");
+    printf("drain: serving in process %ld\n", (long)getpid());
     fflush(stdout);
     said = true;
 }
