@@ -43,17 +43,33 @@ BEHAVIOUR(a_replacement_is_a_put_that_leaves_one)
         CHECK_INT(bcr_write(number(i), there, cell + 1, bcr_FREE), 0);
     }
     CHECK_INT(calls(), 3);
+    CHECK_INT(put(cell + 1, 4), 0);
+    CHECK_INT(calls(), 1);
+    CHECK_INT(bcr_write(number(5), there, cell + 1, bcr_FREE), 0); /* of two it leaves one */
+    CHECK_INT(calls(), 0);
 }
 
-BEHAVIOUR(a_put_that_is_handed_to_a_waiting_get_leaves_nothing_and_does_not_call)
+BEHAVIOUR(a_put_that_is_handed_to_a_waiting_take_leaves_nothing_and_does_not_call)
 {
     const int cell = grow(1, 9, 1024);
-    bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
     CHECK_INT(by(owner, "handler %d 1", cell), 0);
-    CHECK_INT(put(cell, 1), 0);
-    CHECK_INT(calls(), 0);
-    CHECK_INT(bcr_rgwait(rgid, bcr_BLOCK, 0), 1);
-    CHECK_INT(value_of(rgid), 1);
+    for (int behind = 0; behind < 2; behind++) {
+        bcr_region read = behind ? bcr_read(there, cell, bcr_PENDING) : NULL;
+        bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
+        CHECK_INT(put(cell, 1), 0);
+        CHECK_INT(calls(), 0);
+        CHECK_INT(bcr_rgwait(rgid, bcr_BLOCK, 0), 1);
+        CHECK_INT(value_of(rgid), 1);
+        if (behind) {
+            CHECK_INT(bcr_rgwait(read, bcr_BLOCK, 0), 1);
+            CHECK_INT(value_of(read), 1);
+        }
+    }
+    bcr_region read = bcr_read(there, cell, bcr_PENDING);
+    CHECK_INT(put(cell, 2), 0); /* read, and it stays */
+    CHECK_INT(calls(), 1);
+    CHECK_INT(bcr_rgwait(read, bcr_BLOCK, 0), 1);
+    CHECK_INT(value_of(read), 2);
 }
 
 BEHAVIOUR(putm_calls_once_for_each_cell)
@@ -76,13 +92,17 @@ BEHAVIOUR(a_mark_of_0_calls_at_each_get_that_finds_nothing_once)
     FAILS_NULL(bcr_acqwl(there, cell, 0), bcrE_TIMEOUT);
     FAILS_NULL(bcr_acqrl(there, cell, 0), bcrE_TIMEOUT);
     CHECK_INT(by(owner, "calls"), 2);
-    bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
-    CHECK_INT(by(owner, "calls"), 1);
+    bcr_region ids[4] = {bcr_deq(there, cell, bcr_PENDING), bcr_read(there, cell, bcr_PENDING),
+                         bcr_acqrl(there, cell, bcr_PENDING), bcr_acqwl(there, cell, bcr_PENDING)};
+    CHECK_INT(by(owner, "calls"), 4);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(bcr_rgwait(ids[i], 0, 0), 0);
+        CHECK_INT(bcr_rgwait(ids[i], 0, 1), 0);
+    }
     CHECK_INT(put(cell, 1), 0);
-    CHECK_INT(put(cell, 2), 0);
-    CHECK_INT(take(cell), 2);
-    CHECK_INT(bcr_rgwait(rgid, bcr_BLOCK, 0), 1);
-    CHECK_INT(value_of(rgid), 1);
+    CHECK_INT(value_of(bcr_read(there, cell, 0)), 1);
+    CHECK_INT(take(cell), 1);
+    CHECK_INT(bcr_zap(there, cell), 0); /* no get */
     CHECK_INT(calls(), 0);
 }
 
@@ -92,14 +112,26 @@ BEHAVIOUR(a_mark_below_0_calls_at_each_taking_get_that_finds_at_most_that_many)
     CHECK_INT(by(owner, "handler %d -2", cell), 0);
     for (int i = 0; i < 4; i++)
         CHECK_INT(put(cell, i), 0);
-    CHECK_INT(take(cell), 0);
-    CHECK_INT(take(cell), 1);
+    for (int i = 0; i < 4; i++) {
+        const int found = 4 - i;
+        CHECK_INT(value_of(bcr_read(there, cell, 0)), i); /* takes nothing */
+        CHECK_INT(calls(), 0);
+        CHECK_INT(take(cell), i);
+        CHECK_INT(calls(), found <= 2);
+    }
+    FAILS_NULL(bcr_deq(there, cell, 0), bcrE_TIMEOUT);
+    FAILS_NULL(bcr_acqwl(there, cell, 0), bcrE_TIMEOUT);
+    CHECK_INT(calls(), 2);
+    FAILS_NULL(bcr_read(there, cell, 0), bcrE_TIMEOUT);
     CHECK_INT(calls(), 0);
-    CHECK_INT(take(cell), 2);                          /* found two */
-    CHECK_INT(value_of(bcr_read(there, cell, 0)), 3);  /* takes nothing */
-    CHECK_INT(value_of(bcr_acqwl(there, cell, 0)), 3); /* found one */
-    FAILS_NULL(bcr_deq(there, cell, 0), bcrE_TIMEOUT); /* found none */
-    CHECK_INT(calls(), 3);
+    bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
+    CHECK_INT(calls(), 1);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    CHECK_INT(by(owner, "handler %d %d", cell, INT_MIN), 0);
+    CHECK_INT(put(cell, 9), 0);
+    rgid = bcr_acqwl(there, cell, 0);
+    CHECK_INT(value_of(rgid), 9);
+    CHECK_INT(calls(), 1);
 }
 
 BEHAVIOUR(an_operation_that_fails_does_not_call)

@@ -2,6 +2,17 @@
 /* bcr_PENDING, bcr_rgwait, bcr_rgwaitm, and bcr_rgfree of what was never collected. */
 #include "behave.h"
 
+/* A get that waits: alone, or behind a read that is withdrawn then. */
+static bcr_region pending_take(int cell, bool behind)
+{
+    bcr_region read = behind ? bcr_read(there, cell, bcr_PENDING) : NULL;
+    bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
+    CHECK(rgid != NULL);
+    if (behind)
+        CHECK_INT(bcr_rgfree(read), 0);
+    return rgid;
+}
+
 /* Every routine that takes a region refuses it, and nothing changes. */
 static void pending_everywhere(bcr_region rgid, int cell)
 {
@@ -26,16 +37,18 @@ static void pending_everywhere(bcr_region rgid, int cell)
 BEHAVIOUR(a_pending_ID_is_refused_until_rgwait_has_returned_1)
 {
     const int cell = grow(1, 4, 4096);
-    bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
-    pending_everywhere(rgid, cell);
-    CHECK_INT(bcr_rgwait(rgid, 0, 0), 0);
-    pending_everywhere(rgid, cell);
-    CHECK_INT(put(cell, 5), 0);
-    pending_everywhere(rgid, cell); /* served, but not collected */
-    CHECK_INT(bcr_rgwait(rgid, bcr_BLOCK, 0), 1);
-    CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
-    CHECK_INT(bcr_rgwait(rgid, bcr_BLOCK, 1), 1); /* an ordinary region by now */
-    CHECK_INT(value_of(rgid), 5);
+    for (int behind = 0; behind < 2; behind++) {
+        bcr_region rgid = pending_take(cell, behind);
+        pending_everywhere(rgid, cell);
+        CHECK_INT(bcr_rgwait(rgid, 0, 0), 0);
+        pending_everywhere(rgid, cell);
+        CHECK_INT(put(cell, 5), 0);
+        pending_everywhere(rgid, cell); /* served, but not collected */
+        CHECK_INT(bcr_rgwait(rgid, bcr_BLOCK, 0), 1);
+        CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
+        CHECK_INT(bcr_rgwait(rgid, bcr_BLOCK, 1), 1); /* an ordinary region by now */
+        CHECK_INT(value_of(rgid), 5);
+    }
 }
 
 BEHAVIOUR(a_pending_get_of_a_region_that_is_there_has_it)
@@ -80,8 +93,9 @@ BEHAVIOUR(rgwait_polls_with_0_never_ends_early_and_lets_the_get_go_on)
 BEHAVIOUR(failfree_withdraws_the_get_and_frees_the_ID)
 {
     const int cell = grow(1, 4, 4096);
-    for (int msec = 0; msec < 2; msec++) {
-        bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
+    for (int i = 0; i < 4; i++) {
+        const int msec = i / 2;
+        bcr_region rgid = pending_take(cell, i % 2);
         bcr_errno = 1234;
         CHECK_INT(bcr_rgwait(rgid, msec, 1), 0);
         CHECK_INT(bcr_errno, 1234);
@@ -94,11 +108,13 @@ BEHAVIOUR(failfree_withdraws_the_get_and_frees_the_ID)
 BEHAVIOUR(failfree_comes_too_late_for_a_get_that_was_served)
 {
     const int cell = grow(1, 4, 4096);
-    bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
-    CHECK_INT(put(cell, 7), 0);
-    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
-    CHECK_INT(bcr_rgwait(rgid, 0, 1), 1);
-    CHECK_INT(value_of(rgid), 7);
+    for (int behind = 0; behind < 2; behind++) {
+        bcr_region rgid = pending_take(cell, behind);
+        CHECK_INT(put(cell, 7), 0);
+        CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+        CHECK_INT(bcr_rgwait(rgid, 0, 1), 1);
+        CHECK_INT(value_of(rgid), 7);
+    }
 }
 
 BEHAVIOUR(what_is_withdrawn_leaves_its_place_to_those_behind_it)
@@ -121,26 +137,42 @@ BEHAVIOUR(what_is_withdrawn_leaves_its_place_to_those_behind_it)
     }
 }
 
+BEHAVIOUR(withdrawing_a_take_serves_nobody_but_lets_reads_stay)
+{
+    const int cell = grow(1, 9, 4096);
+    bcr_region gone = bcr_deq(there, cell, bcr_PENDING), read = bcr_read(there, cell, bcr_PENDING);
+    CHECK_INT(bcr_rgwait(gone, 0, 1), 0);
+    CHECK_INT(bcr_rgwait(read, 0, 0), 0);
+    CHECK_INT(put(cell, 1), 0);
+    CHECK_INT(bcr_rgwait(read, bcr_BLOCK, 0), 1);
+    CHECK_INT(value_of(read), 1);
+    CHECK_INT(take(cell), 1);
+}
+
 BEHAVIOUR(rgfree_of_an_unserved_get_withdraws_it)
 {
     const int cell = grow(1, 4, 4096);
-    bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
-    CHECK_INT(bcr_rgfree(rgid), 0);
-    FAILS(bcr_rgfree(rgid), bcrE_RGID);
-    CHECK_INT(put(cell, 7), 0);
-    CHECK_INT(bcr_celllen(there, cell), 1);
-    CHECK_INT(take(cell), 7);
+    for (int behind = 0; behind < 2; behind++) {
+        bcr_region rgid = pending_take(cell, behind);
+        CHECK_INT(bcr_rgfree(rgid), 0);
+        FAILS(bcr_rgfree(rgid), bcrE_RGID);
+        CHECK_INT(put(cell, 7), 0);
+        CHECK_INT(bcr_celllen(there, cell), 1);
+        CHECK_INT(take(cell), 7);
+    }
 }
 
 BEHAVIOUR(rgfree_of_a_served_get_frees_its_region)
 {
     const int cell = grow(1, 4, 64);
-    bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
-    CHECK_INT(put(cell, 7), 0);
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
-    CHECK_INT(bcr_rgfree(rgid), 0);
-    FAILS_NULL(bcr_deq(there, cell, 0), bcrE_TIMEOUT); /* not back in the cell */
-    CHECK_INT(value_of(number(8)), 8);                 /* the only 64 bytes are free */
+    for (int behind = 0; behind < 2; behind++) {
+        bcr_region rgid = pending_take(cell, behind);
+        CHECK_INT(put(cell, 7), 0);
+        FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
+        CHECK_INT(bcr_rgfree(rgid), 0);
+        FAILS_NULL(bcr_deq(there, cell, 0), bcrE_TIMEOUT); /* not back in the cell */
+        CHECK_INT(value_of(number(8)), 8);                 /* the only 64 bytes are free */
+    }
 }
 
 BEHAVIOUR(rgwaitm_returns_the_lowest_index_that_is_ready_from_1)

@@ -275,3 +275,17 @@ BEHAVIOUR(what_is_no_region_ID_is_refused_by_every_routine)
     refused_everywhere(*held, cell);                          /* its data */
     CHECK_INT(value_of(held), 3);
 }
+
+BEHAVIOUR_OF_OWN(thousands_of_regions_are_held_at_once)
+{
+    enum { MANY = 20000 };
+    static bcr_region ids[MANY];
+    grow(1, 1, MANY * 64);
+    for (int i = 0; i < MANY; i++)
+        ids[i] = number(i);
+    for (int i = 0; i < MANY; i++)
+        CHECK_INT(peek(ids[i]), i);
+    for (int i = MANY; i-- > 0;)
+        CHECK_INT(value_of(ids[i]), i);
+    FAILS(bcr_rgfree(ids[12345]), bcrE_RGID);
+}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_copyto and bcr_copyfm on regions: sharing, CCE IDs, archtypes. What descriptors mean is
+/* bcr_copyto and bcr_copyfm on regions: sharing and archtypes. What descriptors mean is
  * tested in ../copydesc. */
 #include "bcri/region.h"
-#include "bcri/slot.h"
 #include "cce.h"
 
 #include <limits.h>
@@ -334,90 +333,5 @@ TEST(copytosz_tells_what_copyto_uses)
     COPY_FAILS(bcr_copytosz(loop, 1, 0, 0, NULL, 4), -1, bcrE_DESC);
     COPY_FAILS(bcr_copytosz(bcrT_1INT, -1, 0, 0, NULL, 4), -1, bcrE_ARG);
     COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, 0, 0, NULL, -1), -1, bcrE_ARG);
-    end();
-}
-
-TEST(regions_of_senseless_archtypes_cannot_be_made)
-{
-    begin();
-    grow(1, 9, 4096);
-    const int senseless[] = {1, 2, -1, 77, INT_MAX, INT_MIN, 0x00faffa5, 0x12faffa5, 0x02fffff0, 0x02faffa9};
-    for (size_t i = 0; i < sizeof senseless / sizeof senseless[0]; i++) {
-        bcr_errno = 0;
-        CHECK_PTR(bcr_rgalloc(4, senseless[i]), NULL);
-        CHECK_INT(bcr_errno, bcrE_ARCH);
-    }
-    end();
-}
-
-TEST(CCE_IDs_travel_in_regions)
-{
-    begin();
-    int cell = grow(1, 9, 1024);
-    struct bcri_ctx *three = join();
-    int ids[4] = {bcr_cce, two_of_one, -1, name(one, three)};
-    bcr_region rgid = bcr_rgalloc(4 * 16, 0);
-    CHECK_INT(bcr_copyto(bcrT_1CCE, 4, rgid, 0, ids, sizeof ids), 2);
-    static const char zeros[16];
-    CHECK_MEM((char *)*rgid + 32, zeros, 16); /* -1 is zeros */
-    CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_FREE), 0);
-    as(two);
-    int met[4] = {0};
-    rgid = bcr_deq(one_of_two, cell, 0);
-    CHECK_INT(bcr_copyfm(bcrT_1CCE, 4, rgid, 0, met, sizeof met), 2);
-    CHECK_INT(met[0], one_of_two); /* the same int for the same CCE every time */
-    CHECK_INT(met[1], bcr_cce);
-    CHECK_INT(met[2], -1);
-    CHECK_INT(met[3], name(two, three));
-    CHECK(met[3] != met[0] && met[3] != met[1]);
-    as(three);
-    int there = grow(1, 9, 0);
-    as(two);
-    CHECK_INT(bcr_enq(number(4), met[3], there, bcr_FREE), 0); /* and it can be used */
-    as(three);
-    CHECK_INT(take(bcr_cce, there), 4);
-    as(one);
-    end();
-}
-
-TEST(an_int_that_was_never_given_out_stops_copyto_where_it_stands)
-{
-    begin();
-    grow(0, 0, 1024);
-    bcr_region rgid = bcr_rgalloc(3 * 16, 0);
-    memset(*rgid, 0xee, 48);
-    const int never[] = {0, -2, 1000, INT_MAX, INT_MIN};
-    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
-        int ids[3] = {bcr_cce, never[i], bcr_cce};
-        COPY_FAILS(bcr_copyto(bcrT_1CCE, 3, rgid, 0, ids, sizeof ids), -2, bcrE_NOCCE);
-        for (int k = 16; k < 48; k++)
-            CHECK_INT(((unsigned char *)*rgid)[k], 0xee);
-    }
-    end();
-}
-
-TEST(an_unknown_identity_is_a_fresh_int_that_nobody_is)
-{
-    begin();
-    int cell = grow(1, 9, 1024);
-    bcr_region rgid = filled(3 * 16, 0x5a);
-    ((char *)*rgid)[16] = 1; /* the first and the third are equal */
-    int ids[3] = {0};
-    CHECK_INT(bcr_copyfm(bcrT_1CCE, 3, rgid, 0, ids, sizeof ids), 2);
-    CHECK(ids[0] > 0 && ids[1] > 0);
-    CHECK(ids[0] != bcr_cce && ids[0] != two_of_one && ids[0] != ids[1]);
-    CHECK_INT(ids[0], ids[2]);
-    int again = 0;
-    CHECK_INT(bcr_copyfm(bcrT_1CCE, 1, rgid, 32, &again, sizeof again), 2);
-    CHECK_INT(again, ids[0]);
-    bcr_region put = number(1);
-    FAILS(bcr_enq(put, ids[0], cell, bcr_FREE), bcrE_NOCCE);
-    FAILS_NULL(bcr_deq(ids[1], cell, bcr_BLOCK), bcrE_NOCCE);
-    FAILS(bcr_zap(ids[0], cell), bcrE_NOCCE);
-    FAILS(bcr_celllen(ids[0], cell), bcrE_NOCCE);
-    CHECK_INT(value_of(put), 1);
-    bcr_region onward = bcr_rgalloc(16, 0); /* it can be passed on all the same */
-    CHECK_INT(bcr_copyto(bcrT_1CCE, 1, onward, 0, &ids[0], sizeof ids[0]), 2);
-    CHECK_MEM(*onward, *rgid, 16);
     end();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is true of every routine: without a CCE, in a fork, with an ID of nobody, with a cell that
- * nobody has. Each wrong argument shows its code, and that nothing changed. */
+/* What is true of every routine without a CCE, in a fork, and in each thread. */
 #include "cce.h"
 
 #include <limits.h>
@@ -96,73 +95,6 @@ TEST(in_a_fork_every_routine_says_FORK_and_harms_nothing)
     CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
     CHECK_INT(value_of(rgid), 1);
     CHECK_INT(take(bcr_cce, cell), 1);
-    end();
-}
-
-/* A call with a CCE ID or cell number that is none. */
-static void all_refuse(bcr_cce_id cce, int cell, int code)
-{
-    int cells[2] = {cce, cell};
-    bcr_region rgid = number(1);
-    void *data = *rgid;
-    FAILS(bcr_enq(rgid, cce, cell, bcr_FREE), code);
-    FAILS(bcr_write(rgid, cce, cell, bcr_FREE), code);
-    FAILS(bcr_enq(rgid, cce, cell, bcr_NOFREE), code);
-    FAILS(bcr_enqm(rgid, 1, cells, bcr_NOFREE), code);
-    FAILS(bcr_rlswl(rgid, cce, cell), code);
-    FAILS(bcr_wl2rl(rgid, cce, cell), code);
-    const int msecs[] = {0, 1, bcr_BLOCK, bcr_PENDING, INT_MIN, INT_MAX};
-    for (size_t i = 0; i < sizeof msecs / sizeof msecs[0]; i++) {
-        FAILS_NULL(bcr_deq(cce, cell, msecs[i]), code);
-        FAILS_NULL(bcr_read(cce, cell, msecs[i]), code);
-        FAILS_NULL(bcr_acqwl(cce, cell, msecs[i]), code);
-        FAILS_NULL(bcr_acqrl(cce, cell, msecs[i]), code);
-    }
-    FAILS(bcr_zap(cce, cell), code);
-    FAILS(bcr_celllen(cce, cell), code);
-    CHECK_INT(bcr_rgmod(rgid), 0);
-    CHECK_PTR(*rgid, data); /* nobody else got a share */
-    CHECK_INT(value_of(rgid), 1);
-    CHECK_INT(pending_gets(one), 0);
-}
-
-TEST(an_ID_that_was_never_given_out_is_NOCCE)
-{
-    begin();
-    grow(1, 9, 1024);
-    const int never[] = {0, -1, -2, 3, 1000, INT_MAX, INT_MIN};
-    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
-        all_refuse(never[i], 1, bcrE_NOCCE);
-    end();
-}
-
-TEST(a_number_that_is_no_cell_is_NOCELL)
-{
-    begin();
-    int cell = grow(3, 9, 1024);
-    CHECK_INT(bcr_cagrow(100, 0, 0, 0, 2, 9, 0), 100);
-    const int none[] = {-1, INT_MIN, 4, 99, 102, INT_MAX};
-    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        all_refuse(bcr_cce, none[i], bcrE_NOCELL);
-    as(two);
-    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        all_refuse(one_of_two, none[i], bcrE_NOCELL);
-    as(one);
-    for (int i = 0; i < 3; i++)
-        CHECK_INT(bcr_celllen(bcr_cce, cell + i), 0);
-    end();
-}
-
-TEST(msec_below_PENDING_is_for_ever)
-{
-    begin();
-    int cell = grow(1, 9, 1024);
-    struct later *waiting = later_get(two, 1, one_of_two, cell, -3);
-    CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(result(waiting).value, 3);
-    waiting = later_get(two, 1, one_of_two, cell, INT_MIN);
-    CHECK_INT(bcr_enq(number(4), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(result(waiting).value, 4);
     end();
 }
 

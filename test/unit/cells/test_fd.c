@@ -1,49 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_fd: a descriptor that tells of regions in an own cell. */
+/* bcr_fd: many descriptors, what an armed cell does not tell of, and want of descriptors. */
 #include "cce.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/resource.h>
 
 static bool readable(int fd)
 {
     struct pollfd look = {.fd = fd, .events = POLLIN};
     return poll(&look, 1, 0) == 1;
-}
-
-TEST(a_cell_with_a_region_is_readable_at_once)
-{
-    begin();
-    int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
-    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), bcr_cce, cell, bcr_FREE), 0);
-    int fd = bcr_fd(cell);
-    CHECK(fd >= 0);
-    CHECK(readable(fd));
-    CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)), 0);
-    CHECK_INT(bcr_fd(cell), fd);
-    CHECK(!readable(fd));
-    CHECK_INT(bcr_cafree(cell), 0);
-    end();
-}
-
-TEST(a_put_by_another_makes_it_readable_once_per_arming)
-{
-    begin();
-    int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
-    int fd = bcr_fd(cell);
-    CHECK(!readable(fd));
-    as(two);
-    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), one_of_two, cell, bcr_FREE), 0);
-    CHECK(readable(fd));
-    as(one);
-    CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)), 0);
-    CHECK_INT(bcr_fd(cell), fd);
-    CHECK(!readable(fd));
-    as(two);
-    CHECK_INT(bcr_write(bcr_rgalloc(4, 0), one_of_two, cell, bcr_FREE), 0);
-    CHECK(readable(fd));
-    end();
 }
 
 /* The daemon keeps them in order. */
@@ -68,27 +33,6 @@ TEST(each_cell_has_its_own_whatever_the_order_in_which_they_were_asked_for)
     for (int i = 0; i < CELLS; i++)
         CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell + i, 0)), 0);
     CHECK_INT(bcr_cafree(cell), 0);
-    end();
-}
-
-static void *put_one(void *arg)
-{
-    int *cell = arg;
-    as(two);
-    CHECK_INT(bcr_enq(bcr_rgalloc(4, 0), one_of_two, *cell, bcr_FREE), 0);
-    return NULL;
-}
-
-TEST(poll_wakes_when_a_region_comes)
-{
-    begin();
-    int cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 4096);
-    struct pollfd look = {.fd = bcr_fd(cell), .events = POLLIN};
-    pthread_t thread;
-    CHECK_INT(pthread_create(&thread, NULL, put_one, &cell), 0);
-    CHECK_INT(poll(&look, 1, -1), 1);
-    CHECK_INT(bcr_rgfree(bcr_deq(bcr_cce, cell, 0)), 0);
-    pthread_join(thread, NULL);
     end();
 }
 
@@ -134,16 +78,6 @@ TEST(a_put_that_waits_at_a_cell_without_room_is_not_told_of)
     CHECK(!readable(fd));
     CHECK_INT(bcr_rgfree(rgid), 0);
     CHECK_INT(bcr_putwait(bcr_BLOCK), 0);
-    end();
-}
-
-TEST(a_cell_that_is_not_there_has_no_descriptor)
-{
-    begin();
-    const int none[] = {7, -1, 1000000};
-    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        FAILS(bcr_fd(none[i]), bcrE_NOCELL);
-    CHECK(bcr_fd(0) >= 0);
     end();
 }
 

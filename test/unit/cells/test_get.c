@@ -1,171 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_get, bcr_read, bcr_deq: taking and sharing the first region of a cell, at once, in time, or
- * never. */
+/* bcr_get with others at work meanwhile, and signals. What a get gives is tested in
+ * ../../behaviour. */
 #include "cce.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
-
-#include "bcri/clock.h"
-
-TEST(read_shares_the_first_region_and_leaves_it)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
-    bcr_region first = bcr_read(bcr_cce, cell, 0);
-    bcr_region again = bcr_read(bcr_cce, cell, bcr_BLOCK);
-    CHECK(first != again);
-    CHECK_PTR(*first, *again);
-    CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
-    CHECK_INT(take(bcr_cce, cell), 1);
-    CHECK_INT(value_of(bcr_read(bcr_cce, cell, 0)), 2);
-    CHECK_INT(value_of(first), 1);
-    CHECK_INT(value_of(again), 1);
-    end();
-}
-
-TEST(any_qlike_but_0_takes)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    CHECK_INT(bcr_put(-1, number(1), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(bcr_put(99, number(2), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(value_of(bcr_get(-7, bcr_cce, cell, 0)), 1);
-    CHECK_INT(value_of(bcr_get(0, bcr_cce, cell, 0)), 2);
-    CHECK_INT(value_of(bcr_get(2, bcr_cce, cell, 0)), 2);
-    end();
-}
-
-TEST(what_one_CCE_reads_another_reads_at_its_own_address)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    CHECK_INT(bcr_enq(number(5), bcr_cce, cell, bcr_FREE), 0);
-    bcr_region mine = bcr_read(bcr_cce, cell, 0);
-    as(two);
-    bcr_region theirs = bcr_read(one_of_two, cell, 0);
-    CHECK_INT(peek(theirs), 5);
-    as(one);
-    CHECK_INT(value_of(mine), 5);
-    CHECK_INT(bcr_zap(bcr_cce, cell), 0);
-    as(two);
-    CHECK_INT(value_of(theirs), 5);
-    end();
-}
-
-TEST(an_empty_cell_gives_nothing_and_says_TIMEOUT)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    FAILS_NULL(bcr_read(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    FAILS_NULL(bcr_acqwl(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    FAILS_NULL(bcr_acqrl(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    FAILS_NULL(bcr_deq(bcr_cce, 0, 0), bcrE_TIMEOUT);
-    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(take(bcr_cce, cell), 1);
-    end();
-}
-
-TEST(time_is_milliseconds_and_never_up_early)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    const int msecs[] = {1, 2, 7, 30};
-    for (size_t i = 0; i < sizeof msecs / sizeof msecs[0]; i++) {
-        uint64_t wanted_ns = (uint64_t)msecs[i] * BCRI_NS_PER_MS;
-        uint64_t start_ns = bcri_clock_ns();
-        FAILS_NULL(bcr_deq(bcr_cce, cell, msecs[i]), bcrE_TIMEOUT);
-        CHECK(bcri_clock_ns() - start_ns >= wanted_ns);
-        start_ns = bcri_clock_ns();
-        FAILS_NULL(bcr_read(bcr_cce, cell, msecs[i]), bcrE_TIMEOUT);
-        CHECK(bcri_clock_ns() - start_ns >= wanted_ns);
-        start_ns = bcri_clock_ns();
-        FAILS_NULL(bcr_acqwl(bcr_cce, cell, msecs[i]), bcrE_TIMEOUT);
-        CHECK(bcri_clock_ns() - start_ns >= wanted_ns);
-        start_ns = bcri_clock_ns();
-        FAILS_NULL(bcr_acqrl(bcr_cce, cell, msecs[i]), bcrE_TIMEOUT);
-        CHECK(bcri_clock_ns() - start_ns >= wanted_ns);
-    }
-    end();
-}
-
-/* A get that ran out of time has taken nothing and will not: the next put is there for others. */
-TEST(a_get_whose_time_is_up_takes_nothing_later)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    for (int i = 0; i < 10; i++) {
-        FAILS_NULL(bcr_deq(bcr_cce, cell, i % 2), bcrE_TIMEOUT);
-        FAILS_NULL(bcr_read(bcr_cce, cell, i % 2), bcrE_TIMEOUT);
-    }
-    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
-    CHECK_INT(take(bcr_cce, cell), 1);
-    CHECK_INT(pending_gets(one), 0);
-    end();
-}
-
-TEST(a_waiter_between_others_whose_time_is_up_leaves_their_order_alone)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    bcr_region first = bcr_deq(bcr_cce, cell, bcr_PENDING);
-    FAILS_NULL(bcr_deq(bcr_cce, cell, 1), bcrE_TIMEOUT);
-    bcr_region second = bcr_deq(bcr_cce, cell, bcr_PENDING);
-    FAILS_NULL(bcr_read(bcr_cce, cell, 1), bcrE_TIMEOUT);
-    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(bcr_rgwait(second, 0, 0), 1);
-    CHECK_INT(bcr_rgwait(first, 0, 0), 1);
-    CHECK_INT(value_of(first), 1);
-    CHECK_INT(value_of(second), 2);
-    end();
-}
-
-TEST(a_get_with_time_left_returns_with_the_region)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    struct bcri_ctx *three = join();
-    struct later *later = later_get(three, 1, name(three, one), cell, 1000000);
-    CHECK_INT(bcr_enq(number(3), bcr_cce, cell, bcr_FREE), 0);
-    struct outcome outcome = result(later);
-    CHECK_INT(outcome.returned, 0);
-    CHECK_INT(outcome.value, 3);
-    end();
-}
-
-TEST(success_leaves_bcr_errno_alone)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    bcr_errno = 1234;
-    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
-    CHECK_INT(take(bcr_cce, cell), 1);
-    bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
-    CHECK_INT(bcr_rgwait(rgid, 0, 1), 0);
-    CHECK_INT(bcr_cafree(cell), 0);
-    CHECK_INT(bcr_errno, 1234);
-    end();
-}
-
-TEST(a_CCEs_get_comes_after_its_own_earlier_puts)
-{
-    begin();
-    as(two);
-    int cell = grow(1, 100, 100 * 64);
-    as(one);
-    grow(0, 0, 8192);
-    for (int i = 0; i < 100; i++) {
-        CHECK_INT(bcr_write(number(i), two_of_one, cell, bcr_FREE), 0);
-        CHECK_INT(value_of(bcr_read(two_of_one, cell, 0)), i);
-    }
-    end();
-}
 
 /* Many producers and consumers: each region arrives once, and each producer's regions in their
  * order. */
@@ -267,5 +107,44 @@ TEST(signals_do_not_end_a_wait)
         CHECK_INT(kill(pid, SIGUSR1), 0);
     CHECK_INT(bcr_enq(number(5), bcr_cce, cell + 1, bcr_FREE), 0);
     CHECK_INT(group_bury(group, pid, index), 0);
+    end();
+}
+
+/* ---- to and fro ---- */
+
+struct pass {
+    int peer, in, out, rounds;
+};
+
+static void *pass_on(void *arg)
+{
+    struct pass *pass = arg;
+    as(two);
+    for (int i = 0; i < pass->rounds; i++) {
+        bcr_region rgid = bcr_deq(bcr_cce, pass->in, bcr_BLOCK);
+        CHECK(rgid != NULL);
+        ++**(int **)rgid;
+        CHECK_INT(bcr_enq(rgid, pass->peer, pass->out, bcr_FREE), 0);
+    }
+    return NULL;
+}
+
+TEST(two_threads_pass_a_region_to_and_fro)
+{
+    begin();
+    struct pass pass = {.peer = one_of_two, .rounds = 20000, .out = grow(1, 4, 1 << 16)};
+    as(two);
+    pass.in = grow(1, 4, 0);
+    as(one);
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, pass_on, &pass), 0);
+    bcr_region rgid = number(0);
+    for (int i = 0; i < pass.rounds; i++) {
+        CHECK_INT(bcr_enq(rgid, two_of_one, pass.in, bcr_FREE), 0);
+        rgid = bcr_deq(bcr_cce, pass.out, bcr_BLOCK);
+        CHECK(rgid != NULL);
+    }
+    pthread_join(thread, NULL);
+    CHECK_INT(value_of(rgid), pass.rounds);
     end();
 }

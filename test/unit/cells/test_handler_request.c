@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks and requests, as the owner's handlers see them: which operations request, how often, and
- * how the owner is told. */
+/* Requests at marked cells: how they are counted and told, also beside puts that wait, deaths and
+ * overflow. Which operations request is tested in ../../behaviour. */
 #include "cce.h"
 
 #include <pthread.h>
@@ -71,166 +71,6 @@ TEST(a_cell_without_a_mark_requests_nothing)
     end();
 }
 
-TEST(a_mark_of_1_requests_at_each_put_whoever_makes_it)
-{
-    begin();
-    int cell = grow(1, 10, 8192);
-    mark(cell, 1);
-    put(1, cell);
-    CHECK_INT(requests(cell), 1);
-    as(two);
-    put(2, cell);
-    put(3, cell);
-    CHECK_INT(requests(cell), 2);
-    CHECK_INT(got(cell), 1);
-    CHECK_INT(requests(cell), 0); /* gets do not */
-    as(one);
-    end();
-}
-
-TEST(a_high_mark_requests_from_that_many_regions_on)
-{
-    begin();
-    int cell = grow(1, 10, 8192);
-    mark(cell, 3);
-    for (int i = 1; i <= 5; i++) {
-        put(i, cell);
-        CHECK_INT(requests(cell), i >= 3);
-    }
-    for (int i = 1; i <= 4; i++)
-        CHECK_INT(got(cell), i);
-    put(6, cell);
-    CHECK_INT(requests(cell), 0);
-    put(7, cell);
-    CHECK_INT(requests(cell), 1);
-    end();
-}
-
-TEST(a_put_that_is_handed_to_a_waiting_get_leaves_nothing_and_does_not_request)
-{
-    begin();
-    int cell = grow(1, 10, 8192);
-    mark(cell, 1);
-    for (int listed = 0; listed < 2; listed++) {
-        bcr_region read = listed ? bcr_read(bcr_cce, cell, bcr_PENDING) : NULL;
-        bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
-        put(1, cell);
-        CHECK_INT(next(), 0);
-        CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
-        CHECK_INT(value_of(rgid), 1);
-        if (listed) {
-            CHECK_INT(bcr_rgwait(read, 0, 0), 1);
-            CHECK_INT(value_of(read), 1);
-        }
-    }
-    bcr_region read = bcr_read(bcr_cce, cell, bcr_PENDING);
-    put(2, cell); /* read, and it stays */
-    CHECK_INT(requests(cell), 1);
-    CHECK_INT(bcr_rgwait(read, 0, 0), 1);
-    CHECK_INT(value_of(read), 2);
-    end();
-}
-
-TEST(a_write_is_an_addition_that_leaves_one)
-{
-    begin();
-    int cell = grow(2, 10, 8192);
-    mark(cell, 1);
-    mark(cell + 1, 2);
-    for (int i = 0; i < 3; i++) {
-        CHECK_INT(bcr_write(number(i), bcr_cce, cell, bcr_FREE), 0);
-        CHECK_INT(requests(cell), 1);
-        CHECK_INT(bcr_write(number(i), bcr_cce, cell + 1, bcr_NOFREE), 0);
-        CHECK_INT(next(), 0);
-    }
-    put(4, cell + 1);
-    CHECK_INT(requests(cell + 1), 1);
-    CHECK_INT(bcr_write(number(5), bcr_cce, cell + 1, bcr_FREE), 0); /* of two it leaves one */
-    CHECK_INT(next(), 0);
-    end();
-}
-
-TEST(putm_requests_once_for_each_cell)
-{
-    begin();
-    int cell = grow(4, 10, 8192);
-    for (int i = 0; i < 3; i++)
-        mark(cell + i, 1);
-    as(two);
-    const int cells[] = {one_of_two, cell + 2, one_of_two, cell + 3, one_of_two, cell, one_of_two, cell + 1};
-    CHECK_INT(bcr_enqm(number(1), 4, cells, bcr_FREE), 0);
-    for (int i = 0; i < 3; i++)
-        CHECK_INT(next(), cell + i);
-    CHECK_INT(next(), 0);
-    as(one);
-    end();
-}
-
-TEST(a_mark_of_0_requests_at_each_get_read_or_lock_that_finds_nothing)
-{
-    begin();
-    int cell = grow(1, 10, 8192);
-    mark(cell, 0);
-    FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    CHECK_INT(requests(cell), 1);
-    FAILS_NULL(bcr_read(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    FAILS_NULL(bcr_acqrl(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    FAILS_NULL(bcr_acqwl(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    CHECK_INT(requests(cell), 3);
-    as(two);
-    bcr_region ids[4] = {
-        bcr_deq(one_of_two, cell, bcr_PENDING),
-        bcr_read(one_of_two, cell, bcr_PENDING),
-        bcr_acqrl(one_of_two, cell, bcr_PENDING),
-        bcr_acqwl(one_of_two, cell, bcr_PENDING),
-    };
-    CHECK_INT(requests(cell), 4); /* once, when it is registered */
-    for (int i = 0; i < 4; i++) {
-        CHECK_INT(bcr_rgwait(ids[i], 0, 0), 0);
-        CHECK_INT(bcr_rgwait(ids[i], 0, 1), 0);
-    }
-    CHECK_INT(next(), 0);
-    put(1, cell);
-    CHECK_INT(next(), 0); /* puts do not */
-    CHECK_INT(value_of(bcr_read(one_of_two, cell, 0)), 1);
-    CHECK_INT(got(cell), 1); /* nor gets that find something */
-    CHECK_INT(next(), 0);
-    CHECK_INT(bcr_zap(one_of_two, cell), 0); /* no get */
-    CHECK_INT(next(), 0);
-    as(one);
-    end();
-}
-
-TEST(a_mark_below_0_requests_at_a_taking_get_that_finds_at_most_that_many)
-{
-    begin();
-    int cell = grow(1, 10, 8192);
-    mark(cell, -2);
-    for (int i = 0; i < 4; i++)
-        put(i, cell);
-    CHECK_INT(next(), 0);
-    for (int i = 0; i < 4; i++) {
-        int found = 4 - i;
-        CHECK_INT(value_of(bcr_read(bcr_cce, cell, 0)), i); /* takes nothing */
-        CHECK_INT(next(), 0);
-        CHECK_INT(got(cell), i);
-        CHECK_INT(requests(cell), found <= 2);
-    }
-    FAILS_NULL(bcr_deq(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    FAILS_NULL(bcr_acqwl(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    CHECK_INT(requests(cell), 2);
-    FAILS_NULL(bcr_read(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    CHECK_INT(next(), 0);
-    bcr_region rgid = bcr_deq(bcr_cce, cell, bcr_PENDING);
-    CHECK_INT(requests(cell), 1);
-    CHECK_INT(bcr_rgfree(rgid), 0);
-    put(9, cell);
-    rgid = bcr_acqwl(bcr_cce, cell, 0);
-    CHECK_INT(value_of(rgid), 9);
-    CHECK_INT(requests(cell), 1);
-    end();
-}
-
 /* In the ring, and where the queue is longer than that. */
 TEST(a_read_never_meets_a_mark_below_0)
 {
@@ -251,18 +91,6 @@ TEST(a_read_never_meets_a_mark_below_0)
         CHECK_INT(requests(cell), 1);
         end();
     }
-}
-
-TEST(the_least_mark_there_is_requests_at_every_taking_get)
-{
-    begin();
-    int cell = grow(1, 10, 8192);
-    mark(cell, INT32_MIN);
-    put(1, cell);
-    put(2, cell);
-    CHECK_INT(got(cell), 1);
-    CHECK_INT(requests(cell), 1);
-    end();
 }
 
 TEST(a_put_that_has_waited_for_room_requests_when_it_is_in)

@@ -1,162 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Read and write locks: cells with one region in them. */
+/* Write locks that fail for want of memory, or whose holders die, in every order of events. What
+ * locks promise is tested in ../../behaviour. */
 #include "cce.h"
 
 #include <pthread.h>
 
 #include "bcri/cell.h"
-#include "bcri/clock.h"
 #include "bcri/lookup.h"
-
-TEST(the_write_lock_keeps_everybody_out_until_the_region_is_back)
-{
-    begin();
-    int cell = grow(1, 1, 1024);
-    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
-    bcr_region lock = bcr_acqwl(bcr_cce, cell, bcr_BLOCK);
-    CHECK_INT(peek(lock), 1);
-    FAILS_NULL(bcr_acqrl(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    as(two);
-    FAILS_NULL(bcr_acqwl(one_of_two, cell, 0), bcrE_TIMEOUT);
-    FAILS_NULL(bcr_acqrl(one_of_two, cell, 1), bcrE_TIMEOUT);
-    as(one);
-    **(int **)lock = 2;
-    CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
-    FAILS(bcr_rgfree(lock), bcrE_RGID); /* given */
-    as(two);
-    lock = bcr_acqwl(one_of_two, cell, 0);
-    CHECK_INT(peek(lock), 2);
-    CHECK_INT(bcr_rlswl(lock, one_of_two, cell), 0);
-    as(one);
-    end();
-}
-
-TEST(readers_share_and_keep_what_they_read_while_a_writer_writes)
-{
-    begin();
-    int cell = grow(1, 1, 1024);
-    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
-    bcr_region mine = bcr_acqrl(bcr_cce, cell, 0);
-    as(two);
-    bcr_region theirs = bcr_acqrl(one_of_two, cell, 0);
-    as(one);
-    CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
-    bcr_region lock = bcr_acqwl(bcr_cce, cell, 0); /* readers do not stop a writer */
-    CHECK(*lock != *mine);                         /* which has a copy of its own */
-    CHECK_INT(peek(lock), 1);
-    **(int **)lock = 2;
-    CHECK_INT(peek(mine), 1);
-    CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
-    CHECK_INT(value_of(bcr_acqrl(bcr_cce, cell, 0)), 2);
-    CHECK_INT(bcr_rlsrl(mine), 0);
-    FAILS(bcr_rlsrl(mine), bcrE_RGID);
-    as(two);
-    CHECK_INT(value_of(theirs), 1);
-    as(one);
-    end();
-}
-
-TEST(a_lock_that_nobody_else_holds_is_not_copied)
-{
-    begin();
-    int cell = grow(1, 1, 64);
-    bcr_region region = number(1);
-    void *data = *region;
-    CHECK_INT(bcr_write(region, bcr_cce, cell, bcr_FREE), 0);
-    for (int i = 0; i < 20; i++) { /* and there is no memory for a copy */
-        bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
-        CHECK(lock != NULL);
-        CHECK_PTR(*lock, data);
-        CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
-    }
-    end();
-}
-
-TEST(wl2rl_puts_the_region_back_and_goes_on_reading)
-{
-    begin();
-    int cell = grow(1, 1, 1024);
-    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
-    bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
-    **(int **)lock = 2;
-    CHECK_INT(bcr_wl2rl(lock, bcr_cce, cell), 0);
-    CHECK_INT(peek(lock), 2);
-    as(two);
-    bcr_region other = bcr_acqwl(one_of_two, cell, 0);
-    **(int **)other = 3;
-    CHECK_INT(bcr_rlswl(other, one_of_two, cell), 0);
-    as(one);
-    CHECK_INT(peek(lock), 2); /* still as it was */
-    CHECK_INT(bcr_rlsrl(lock), 0);
-    CHECK_INT(take(bcr_cce, cell), 3);
-    end();
-}
-
-TEST(a_release_that_fails_leaves_the_lock)
-{
-    begin();
-    int cell = grow(1, 1, 1024);
-    CHECK_INT(bcr_write(number(1), bcr_cce, cell, bcr_FREE), 0);
-    bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
-    FAILS(bcr_rlswl(lock, bcr_cce, 77), bcrE_NOCELL);
-    FAILS(bcr_rlswl(lock, 77, cell), bcrE_NOCCE);
-    FAILS(bcr_rlswl(lock, bcr_cce, 0), bcrE_RESERVED);
-    FAILS(bcr_wl2rl(lock, bcr_cce, 77), bcrE_NOCELL);
-    FAILS(bcr_wl2rl(lock, 77, cell), bcrE_NOCCE);
-    CHECK_INT(peek(lock), 1);
-    FAILS_NULL(bcr_acqrl(bcr_cce, cell, 0), bcrE_TIMEOUT);
-    CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
-    end();
-}
-
-TEST(waiting_locks_are_served_in_order_of_arrival)
-{
-    begin();
-    int cell = grow(1, 1, 1024);
-    CHECK_INT(bcr_write(number(0), bcr_cce, cell, bcr_FREE), 0);
-    bcr_region lock = bcr_acqwl(bcr_cce, cell, 0);
-    /* writer, reader, reader, writer */
-    bcr_region ids[4] = {bcr_acqwl(bcr_cce, cell, bcr_PENDING), bcr_acqrl(bcr_cce, cell, bcr_PENDING),
-                         bcr_acqrl(bcr_cce, cell, bcr_PENDING), bcr_acqwl(bcr_cce, cell, bcr_PENDING)};
-    **(int **)lock = 1;
-    CHECK_INT(bcr_rlswl(lock, bcr_cce, cell), 0);
-    CHECK_INT(bcr_rgwaitm(4, ids, 0, 0), 1);
-    for (int i = 1; i < 4; i++)
-        CHECK_INT(bcr_rgwait(ids[i], 0, 0), 0);
-    CHECK_INT(bcr_rgwait(ids[0], 0, 0), 1);
-    CHECK_INT(peek(ids[0]), 1);
-    **(int **)ids[0] = 2;
-    CHECK_INT(bcr_rlswl(ids[0], bcr_cce, cell), 0);
-    for (int i = 1; i < 4; i++)
-        CHECK_INT(bcr_rgwait(ids[i], 0, 0), 1);
-    CHECK(*ids[3] != *ids[1]); /* rgwait has made the writer's copy */
-    **(int **)ids[3] = 3;
-    CHECK_INT(value_of(ids[1]), 2);
-    CHECK_INT(value_of(ids[2]), 2);
-    CHECK_INT(bcr_rlswl(ids[3], bcr_cce, cell), 0);
-    CHECK_INT(take(bcr_cce, cell), 3);
-    end();
-}
-
-TEST(the_copy_of_a_pending_lock_is_made_in_rgwait)
-{
-    begin();
-    int cell = grow(1, 1, 128);
-    as(two);
-    bcr_region lock = bcr_acqwl(one_of_two, cell, bcr_PENDING);
-    as(one);
-    bcr_region kept = number(1);
-    CHECK_INT(bcr_write(kept, bcr_cce, cell, bcr_NOFREE), 0);
-    bcr_region other = number(2);
-    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
-    as(two);
-    CHECK_INT(bcr_rgwait(lock, 0, 0), 1); /* in this one's own memory */
-    **(int **)lock = 3;
-    as(one);
-    CHECK_INT(value_of(kept), 1);
-    CHECK_INT(value_of(other), 2);
-    end();
-}
 
 /* ---- no room for the copy ---- */
 
@@ -167,25 +17,6 @@ static void eat_memory(void)
         continue;
     while (bcr_rgalloc(1, 0) != NULL)
         continue;
-}
-
-TEST(without_room_for_a_copy_the_region_is_at_the_head_again)
-{
-    begin();
-    int cell = grow(1, 4, 1024);
-    bcr_region kept = number(1);
-    CHECK_INT(bcr_enq(kept, bcr_cce, cell, bcr_NOFREE), 0);
-    CHECK_INT(bcr_enq(number(2), bcr_cce, cell, bcr_FREE), 0);
-    as(two);
-    eat_memory();
-    for (int i = 0; i < 3; i++)
-        FAILS_NULL(bcr_acqwl(one_of_two, cell, i - 1), bcrE_NBYTES);
-    as(one);
-    CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
-    CHECK_INT(take(bcr_cce, cell), 1);
-    CHECK_INT(take(bcr_cce, cell), 2);
-    CHECK_INT(value_of(kept), 1);
-    end();
 }
 
 TEST(a_waiting_lock_without_room_for_a_copy_gives_back_before_anyone_else_is_served)
