@@ -20,17 +20,18 @@
 #include "object.h"
 #include "spawn.h"
 
-/* Whether this is host.pid, as daemons name themselves. Any process may bind another name there,
- * and that is not shown to a terminal. */
+/* Whether this is host.pid, or host.pid:number, as daemons name themselves. Any process may bind
+ * another name there, and that is not shown to a terminal. */
 static bool is_name(const char *text)
 {
-    size_t length = strlen(text);
-    return length > 0 &&
-           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == length;
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    if (length > 0 && text[length] == ':')
+        length += 1 + strspn(text + length + 1, "0123456789");
+    return length > 0 && text[length] == '\0';
 }
 
-/* Calls `visit` for each program of this user in the kernel's list of sockets, until it returns
- * false. */
+/* Calls `visit` for each daemon of this user's programs in the kernel's list of sockets, until it
+ * returns false. */
 static void each_program(bool (*visit)(void *data, const char *program), void *data)
 {
     char prefix[64], line[512];
@@ -137,6 +138,8 @@ struct names {
 static bool count_program(void *data, const char *program)
 {
     struct names *names = data;
+    if (strchr(program, ':') != NULL)
+        return true; /* a further daemon of a program */
     int fd = bcri_channel_connect(program, 200);
     if (fd < 0)
         return true; /* any process may have made such an address */

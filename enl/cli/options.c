@@ -66,6 +66,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->action = ENL_VERSION;
     else if (strcmp(word, "--show-config") == 0)
         options->action = ENL_SHOW_CONFIG;
+    else if (strcmp(word, "--child") == 0)
+        options->child = true;
     else if (strcmp(word, "--output") == 0)
         options->output = "yes";
     else if ((value = value_of(word, "--onfail", argv, at, &missing)) != NULL)
@@ -104,7 +106,9 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
     if ((options.root_socket < 0) != (options.root_pid == 0))
         return bcri_refuse(error, error_size, -1,
                            "--root-socket and --root-pid are bcr_init's, and come together");
-    if (options.action == ENL_RUN) {
+    if (options.child && (argc != 2 || options.action != ENL_RUN))
+        return bcri_refuse(error, error_size, -1, "--child is for enl itself, and comes alone");
+    if (options.action == ENL_RUN && !options.child) {
         bool command = at == 1 && options.root_pid == 0 && at < argc;
         if (command && strcmp(argv[at], "ps") == 0)
             options.action = ENL_PS;

@@ -21,7 +21,8 @@ enum enl_action {
 /* Settings that override those of the bcrrc files; NULL: not given. */
 struct enl_options {
     enum enl_action action;
-    int first; /* index in argv of the first word that is no option; argc if there is none */
+    int first;  /* index in argv of the first word that is no option; argc if there is none */
+    bool child; /* another daemon has started this one, and says over stdin what it shall do */
     const char *join;
     const char *onfail;
     const char *loglevel;

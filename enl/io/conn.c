@@ -13,6 +13,7 @@
 
 #include "cce.h"
 #include "enlist.h"
+#include "parent.h"
 
 /* Visitors at the abstract address at a time. A command says what it wants at once, and leaves when
  * it has its answer. */
@@ -65,7 +66,7 @@ struct enl_conn *enl_conn_new(struct enl_program *program, enum enl_conn_kind ki
         close(fd);
         return NULL;
     }
-    conn->watch = enl_watch_start(program, fd, on_readable, conn);
+    conn->watch = enl_watch_start(program, fd, kind == ENL_PARENT ? enl_parent_readable : on_readable, conn);
     if (conn->watch == NULL) {
         free(conn);
         return NULL;
@@ -137,6 +138,8 @@ void enl_conn_close(struct enl_conn *conn)
         conn->cce->handshake = NULL;
     if (conn->cce != NULL && conn->cce->control == conn)
         conn->cce->control = NULL;
+    if (conn->kind == ENL_PARENT)
+        enl_parent_close(program);
     enl_enlist_forget(program, conn);
     enl_watch_stop(conn->watch);
     free(conn);
@@ -145,6 +148,10 @@ void enl_conn_close(struct enl_conn *conn)
 void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, const int *fds,
                    unsigned fd_count)
 {
+    if (conn->kind == ENL_PARENT) {
+        enl_parent_send(conn, message);
+        return;
+    }
     int error = bcri_channel_send(conn->watch->fd, message, fds, fd_count, false);
     if (error == 0 || error == -EPIPE || error == -ECONNRESET)
         return; /* on_readable reads the end in a moment */
@@ -259,7 +266,7 @@ static void on_visit(void *data)
 int enl_conn_listen(struct enl_program *program)
 {
     struct sockaddr_un address;
-    socklen_t length = bcri_channel_address(&address, geteuid(), program->name);
+    socklen_t length = bcri_channel_address(&address, geteuid(), program->socket_name);
     int on = 1;
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)

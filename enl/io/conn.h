@@ -5,6 +5,7 @@
  *   VISITOR    came in at the program's abstract address: enl --join's hello, enl ps, kill, audit
  *   WAITING    the private socket that a visitor has brought, until bcr_enlist takes its process
  *   CONTROL    a CCE's private socket
+ *   PARENT     the pipes to the daemon that has started this one (parent.h)
  *
  * A malformed message, or one that this kind of connection may not bring, ends the connection; the
  * reason is logged.
@@ -22,7 +23,7 @@
 #include "bcri/channel.h"
 #include "program.h"
 
-enum enl_conn_kind { ENL_HANDSHAKE, ENL_VISITOR, ENL_WAITING, ENL_CONTROL };
+enum enl_conn_kind { ENL_HANDSHAKE, ENL_VISITOR, ENL_WAITING, ENL_CONTROL, ENL_PARENT };
 
 struct enl_conn {
     struct enl_program *program;

@@ -96,7 +96,7 @@ free_cce:
 
 struct enl_origin enl_origin_of(const struct enl_cce *enlistor)
 {
-    struct enl_origin origin = {.index = enlistor->index};
+    struct enl_origin origin;
     memcpy(origin.identity, enlistor->record->id.identity, sizeof origin.identity);
     return origin;
 }
@@ -165,7 +165,7 @@ static uint64_t stat_of(pid_t pid, int number)
 
 static int choose_core(struct enl_program *program)
 {
-    if (!program->cores.begun)
+    if (!program->cores.begun && program->root != NULL)
         enl_cores_begin(&program->cores, (int)stat_of(program->root->pid, STAT_CORE));
     return enl_cores_choose(&program->cores);
 }
@@ -201,7 +201,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
                   size_t error_size)
 {
     struct enl_program *program = cce->program;
-    bool root = cce->origin.index == BCRI_ENL_INDEX;
+    bool root = cce == program->root;
     struct enl_spawn spawn = {.path = path,
                               .argv = argv,
                               .in = -1,

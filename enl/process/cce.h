@@ -28,9 +28,8 @@
 
 enum enl_cce_life { ENL_STARTED, ENL_HELD, ENL_ALIVE, ENL_OVER };
 
-/* The enlistor of a CCE. Its index alone would not do, since a record is given out again. */
+/* The enlistor of a CCE, which may be on another host. Zeros: it is the root, which has none. */
 struct enl_origin {
-    uint32_t index; /* BCRI_ENL_INDEX, with an identity of zeros: it is the root, which has none */
     uint8_t identity[BCRI_IDENTITY_BYTES];
 };
 
@@ -75,7 +74,8 @@ struct enl_origin enl_origin_of(const struct enl_cce *enlistor);
 /* Takes back a CCE for which no process could be started; the caller has reported why. */
 void enl_cce_drop(struct enl_cce *cce);
 /* Tells the enlistor that CCE `ordinal` did not start, and by `code` why: by an error region in its
- * cell 0, if the enlistor lives and asked for error regions. */
+ * cell 0, if the enlistor lives and asked for error regions. If it is on another host, the parent
+ * is told. */
 void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
                           int code);
 /* A CCE was started and did not become one: reports why, tells the enlistor, and ends it. `code` is

@@ -130,15 +130,32 @@ void enl_cce_drop(struct enl_cce *cce)
     finish_life(cce);
 }
 
+static void tell_parent(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
+                        int code)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_unstarted,
+                                         .present = BCRI_HAS(enlistor) | BCRI_HAS(ordinal) | BCRI_HAS(status),
+                                         .enlistor = {(const char *)origin->identity, BCRI_IDENTITY_BYTES},
+                                         .ordinal = ordinal,
+                                         .status = (uint32_t)code};
+    if (program->parent != NULL)
+        enl_conn_send(program->parent, &message, NULL, 0);
+}
+
 void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
                           int code)
 {
-    const struct enl_cce *enlistor = enl_cce_at(program, origin->index);
+    if (bcri_identity_host(origin->identity) != program->host_number) {
+        tell_parent(program, origin, ordinal, code);
+        return;
+    }
+    const uint32_t index = bcri_identity_index(origin->identity);
+    const struct enl_cce *enlistor = enl_cce_at(program, index);
     if (enlistor == NULL || enlistor->life != ENL_ALIVE || (enlistor->flags & bcr_errors) == 0 ||
         memcmp(enlistor->record->id.identity, origin->identity, BCRI_IDENTITY_BYTES) != 0)
         return;
     struct enl_work work = {.kind = ENL_WORK_ERROR,
-                            .index = origin->index,
+                            .index = index,
                             .code = code,
                             .operation = bcr_op_enlist,
                             .ordinal = (int32_t)ordinal};

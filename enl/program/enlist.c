@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* enlist.c -- starting CCEs for a CCE. How a failure is told:
+/* enlist.c -- starting CCEs for a CCE, or for the parent in the name of a CCE elsewhere. How a
+ * failure is told:
  *
  *   known at once   no such machine, core or program, not executable, another architecture: an
  *                   error to the caller
@@ -58,7 +59,10 @@ static bool is_here(const struct enl_program *program, const char *machine)
 static void fill_job(struct enl_job *job, const struct enl_conn *conn, const struct bcri_control *request)
 {
     job->id = request->id;
-    job->origin = enl_origin_of(conn->cce);
+    if (conn->cce != NULL)
+        job->origin = enl_origin_of(conn->cce);
+    else
+        memcpy(job->origin.identity, request->enlistor.bytes, BCRI_IDENTITY_BYTES);
     job->left = request->count;
     job->ordinal = request->ordinal;
     job->core = request->core;
@@ -75,7 +79,8 @@ static void fill_job(struct enl_job *job, const struct enl_conn *conn, const str
 static void reply(struct enl_conn *conn, uint32_t id, int status, const char *text)
 {
     enl_conn_reply(conn, id, status, text);
-    bcri_bell_ring(bcri_host_ctx(conn->program->host), conn->cce->record);
+    if (conn->cce != NULL)
+        bcri_bell_ring(bcri_host_ctx(conn->program->host), conn->cce->record);
 }
 
 static void answer(struct enl_program *program, struct enl_job *job)
@@ -172,6 +177,8 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
     if (request->count == 0 || request->object.length == 0 ||
         request->ordinal > INT32_MAX - (request->count - 1))
         return "enlist: no program, or ordinals that are none";
+    if (conn->cce != NULL ? request->enlistor.length != 0 : request->enlistor.length != BCRI_IDENTITY_BYTES)
+        return "enlist in the name of nobody, or of another CCE";
     if (program->phase != ENL_RUNNING)
         return refuse(conn, request, bcrE_ENLIST, "the program is ending");
     bcri_view_copy(request->machine, machine, sizeof machine);

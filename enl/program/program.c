@@ -23,6 +23,7 @@
 #include "enlist.h"
 #include "names.h"
 #include "object.h"
+#include "parent.h"
 #include "scripts.h"
 #include "signals.h"
 #include "worker.h"
@@ -78,6 +79,8 @@ void enl_program_check_end(struct enl_program *program)
 {
     if (program->alive != 0 || program->jobs != NULL)
         return;
+    if (program->phase == ENL_RUNNING && program->parent != NULL)
+        return; /* it may enlist more */
     if (program->phase == ENL_RUNNING) {
         end(program);
     } else if (program->phase == ENL_ENDING) {
@@ -138,7 +141,7 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
 /* Makes the root CCE and starts it. False: there is no record for it; `reason` has a sentence. */
 static bool new_root(struct enl_program *program, char *reason, size_t reason_size)
 {
-    struct enl_origin nobody = {.index = BCRI_ENL_INDEX};
+    struct enl_origin nobody = {{0}};
     struct enl_cce *root = enl_cce_new(program, root_argv[0], 0, &nobody, reason, reason_size);
     if (root == NULL)
         return false;
@@ -158,13 +161,18 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
     return true;
 }
 
-/* The startscript is done. */
+/* The startscript is done: starts the root, or begins to do what the parent says. */
 static void start_root(struct enl_program *program)
 {
     char reason[1024] = "no memory";
     if (program->phase != ENL_PREPARING)
         return;
     program->phase = ENL_RUNNING;
+    if (program->options.child) {
+        if (!enl_parent_open(program))
+            enl_program_abort(program, 1);
+        return;
+    }
     if (new_root(program, reason, sizeof reason))
         return;
     enl_report(program, BCRI_LOG_ERROR, "%s", reason);
@@ -203,6 +211,8 @@ static int configure(struct enl_program *program, char *error, size_t error_size
                                  error_size);
     if (failed == 0 && options->output != NULL)
         failed = bcri_config_set(&program->config, "output", options->output, "--output", error, error_size);
+    if (options->child)
+        program->config.output = 0; /* stdout is the pipe to the parent */
     return failed;
 }
 
@@ -240,6 +250,17 @@ static const char *why_no_thread(void)
     return "; this user may have no more processes and threads: raise ulimit -u";
 }
 
+static void name_daemon(struct enl_program *program, char *log_name, size_t size)
+{
+    char number[16] = "";
+    if (program->daemon_number != 0)
+        snprintf(number, sizeof number, "%u", program->daemon_number);
+    const char *between = number[0] != '\0' ? ":" : "";
+    snprintf(program->socket_name, sizeof program->socket_name, "%s%s%s", program->name, between, number);
+    between = number[0] != '\0' ? "." : "";
+    snprintf(log_name, size, "%s%s%s", program->name, between, number);
+}
+
 /* Prepares all that needs no loop. Returns 0, or the exit status with a sentence. */
 static int prepare(struct enl_program *program, char *error, size_t error_size)
 {
@@ -249,7 +270,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return status;
     if (configure(program, error, error_size) != 0)
         return 2;
-    if (program->options.root_pid == 0)
+    if (program->options.root_pid == 0 && !program->options.child)
         status = enl_object_find(root_argv[0], root_path, error, error_size);
     if (status != 0)
         return status;
@@ -258,15 +279,19 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     enl_host_name(program->hostname, sizeof program->hostname);
     enl_host_address(program->address, sizeof program->address);
     snprintf(program->name, sizeof program->name, "%s.%ld", program->hostname, (long)getpid());
+    if (program->options.child && enl_parent_await(program, error, error_size) != 0)
+        return 2;
+    char log_name[sizeof program->socket_name];
+    name_daemon(program, log_name, sizeof log_name);
     struct bcri_log_who self = {program->hostname, getpid(), 0};
-    if (bcri_log_open(&program->log, program->config.tempdir, program->name,
+    if (bcri_log_open(&program->log, program->config.tempdir, log_name,
                       (enum bcri_log_level)program->config.loglevel, &self, error, error_size) != 0)
         return 1;
     program->log.limit_bytes = (uint64_t)program->config.logsize << 20;
     enl_cores_init(&program->cores);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (program->environment == NULL ||
-        bcri_host_init(program->name, 0, bcri_layout_signature(), &program->host) != 0) {
+        bcri_host_init(program->name, program->host_number, bcri_layout_signature(), &program->host) != 0) {
         return bcri_refuse(error, error_size, 1, "no memory for the program's host segment%s", limits_here());
     }
     return 0;
@@ -337,7 +362,11 @@ int enl_program_run(const struct enl_options *options, char **argv)
         enl_report(&program, BCRI_LOG_ERROR, "%s", error);
         return status;
     }
-    bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: %s", program.name, argv[0]);
+    if (options->child)
+        bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: host %u, daemon %u of this machine",
+                       program.name, program.host_number, program.daemon_number);
+    else
+        bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s: %s", program.name, argv[0]);
     enl_script_run(&program, program.config.startscript, 0, start_root);
     uv_run(&program.loop, UV_RUN_DEFAULT);
     status = program.status == 0 && program.lines_lost ? 1 : program.status;

@@ -9,7 +9,9 @@
  *   startscript   the root    all is     all processes have ended: endscript, then the last
  *   runs          is started  killed     messages are written (report.c), then the loop stops
  *
- * RUNNING goes to ENDED without ENDING when the last CCE ends by itself. */
+ * RUNNING goes to ENDED without ENDING when the last CCE ends by itself. A daemon that another has
+ * started (parent.h) has no root: it begins to listen to its parent instead, and RUNNING also needs
+ * the parent to end. */
 #ifndef ENL_PROGRAM_H
 #define ENL_PROGRAM_H
 
@@ -44,7 +46,12 @@ struct enl_program {
     struct enl_inherited inherited;
     char **environment; /* what CCEs get: without BCR's own variables */
 
-    char name[BCRI_PROGRAM_NAME_MAX]; /* host.pid */
+    char name[BCRI_PROGRAM_NAME_MAX]; /* of the program: host.pid of the root's daemon */
+    uint32_t host_number;             /* of this host in the program; the root's has 0 */
+    uint32_t daemon_number;           /* of this daemon among the program's on this machine, from 0 */
+    /* This daemon's own: NAME for daemon 0, NAME:K for daemon K. Its log is bcr.NAME.log or
+     * bcr.NAME.K.log. */
+    char socket_name[BCRI_PROGRAM_NAME_MAX + 16];
     char hostname[BCRI_LOG_HOST_MAX + 1];
     char address[64];       /* of this host, for the scripts */
     char script_name[4200]; /* "startscript" or "endscript", and the script's path */
@@ -61,10 +68,11 @@ struct enl_program {
     struct enl_cce **cces; /* by index; NULL where there is none */
     size_t cce_room;
     struct enl_cce *first, *last; /* all, in order of age */
-    struct enl_cce *root;
-    uint32_t alive; /* CCEs and processes started for them that have not ended */
+    struct enl_cce *root;         /* NULL in a daemon that another has started (enl --child) */
+    uint32_t alive;               /* CCEs and processes started for them that have not ended */
 
     struct enl_conn *conns;
+    struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
     struct enl_conn *waiting, *waiting_last; /* processes started by enl --join, oldest first */
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;

@@ -231,8 +231,12 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
     struct enl_program *program = conn->program;
     enl_conn_reply(conn, in->message.id, 0, NULL);
     if (program->phase == ENL_PREPARING || program->phase == ENL_RUNNING) {
-        enl_report(program, BCRI_LOG_WARN, "program %s is ended by enl kill (pid %ld)", program->name,
-                   (long)in->pid);
+        if (conn->kind == ENL_PARENT)
+            enl_report(program, BCRI_LOG_WARN, "program %s is ended here by the daemon that started this one",
+                       program->name);
+        else
+            enl_report(program, BCRI_LOG_WARN, "program %s is ended by enl kill (pid %ld)", program->name,
+                       (long)in->pid);
         enl_program_abort(program, 128 + 9);
     }
     if (program->script != 0)
@@ -254,6 +258,14 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_hello: return hello_of_visitor(conn, in);
         case BCRI_MSG_ps: return ps(conn, message);
         case BCRI_MSG_audit: return enl_audit_ask(conn, message);
+        case BCRI_MSG_kill: return end_program(conn, in);
+        default: break;
+        }
+        break;
+    case ENL_PARENT:
+        switch (message->type) {
+        case BCRI_MSG_enlist: return enl_enlist(conn, message);
+        case BCRI_MSG_ps: return ps(conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
         default: break;
         }

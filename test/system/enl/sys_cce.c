@@ -11,6 +11,8 @@
  *   enlist OBJ N  N CCEs (on core -N - 1 if N is negative); tells the result
  *   birth OBJ N   the same with a birth region of 8 bytes "birthday"
  *   hopeless N    N calls of bcr_enlist, one after the other, for a program that is not there
+ *   enlistor      tells the hosts of its own identity and of its enlistor's, and the errors of a put to that one
+ *                 and of asking for its archtype
  *   grow N        an area of N bytes at cell 2; tells the result
  *   grow-on N     one after the other, until one is refused; fills each with a region, and tells how many
  *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
@@ -117,6 +119,19 @@ static void enlist(const char *object, int count)
     tell("enlist %d %d\n", got, got < 0 ? bcr_errno : 0);
 }
 
+static void enlistor(void)
+{
+    const int ids[2] = {bcr_cce, bcr_enlistor};
+    bcr_region rgid = bcr_cagrow(1, 1, 0, 0, 0, 1, 64) == 1 ? bcr_rgalloc(32, 0) : NULL;
+    if (rgid == NULL || bcr_copyto(bcrT_1CCE, 2, rgid, 0, ids, sizeof ids) < 2)
+        _exit(92);
+    const unsigned char *own = *rgid, *other = own + 16;
+    const int own_host = own[0] << 8 | own[1], other_host = other[0] << 8 | other[1];
+    const int put = bcr_put(1, rgid, bcr_enlistor, 1, bcr_FREE) < 0 ? bcr_errno : 0;
+    const int arch = bcr_arch(bcr_enlistor) < 0 ? bcr_errno : 0;
+    tell("enlistor %d %d %d %d\n", own_host, other_host, put, arch);
+}
+
 static void grow_on(int nbytes)
 {
     int count = 0, cell;
@@ -208,6 +223,8 @@ static int perform(char **words)
     }
     if (strcmp(word, "enlist") == 0)
         return enlist(value, atoi(second)), 3;
+    if (strcmp(word, "enlistor") == 0)
+        return enlistor(), 1;
     if (strcmp(word, "grow") == 0) {
         int cell = bcr_cagrow(2, 1, 0, 0, 0, 1, atoi(value));
         return tell("grow %d %d\n", cell, cell < 0 ? bcr_errno : 0), 2;

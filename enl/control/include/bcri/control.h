@@ -24,9 +24,15 @@
  *   ps            command  id index                                             row or reply
  *   kill          command  id                                                   reply, then the end
  *   audit         command  id                                                   finding ..., reply
+ *   start         parent   id host daemon program                               reply
+ *   unstarted     child    enlistor ordinal status                                    none
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
  *   reply         daemon   id status text? seg? cell? rings?
+ *
+ * A parent is the daemon that has started another, its child (enl/io/parent.h); it also sends ps,
+ * kill, and enlist with an `enlistor`, in whose name it asks. `index` is a record of the host of the
+ * daemon that gets or sends the message; a CCE that may be on another host is named by its identity.
  *
  * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join);
  * all other messages use the private socket that hello brought. So two processes on one inherited
@@ -97,28 +103,33 @@
     X(cell, U64, BCRI_REF_MASK)           \
     X(pid, U32, INT32_MAX)                \
     X(state, U32, 255)                    \
+    X(host, U32, BCRI_HOST_NUMBER_MAX)    \
+    X(daemon, U32, 65535)                 \
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
-#define BCRI_CONTROL_TYPES(X)                                                                             \
-    X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                               \
-    X(welcome, K(id) | K(index) | K(enlistor) | K(program), 0, 2)                                         \
-    X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                       \
-    X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                     \
-    X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                            \
-    X(pages_back, K(cell) | K(rings), 0, 0)                                                               \
-    X(segment_fd, K(id) | K(seg), 0, 0)                                                                   \
-    X(segment_freed, K(seg), 0, 0)                                                                        \
-    X(fd_set, K(id) | K(cell), 0, 1)                                                                      \
-    X(fd_ring, K(cell), 0, 0)                                                                             \
-    X(blocked_by, K(index), 0, 0)                                                                         \
-    X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object), K(data) | K(archtype), 0) \
-    X(ps, K(id) | K(index), 0, 0)                                                                         \
-    X(kill, K(id), 0, 0)                                                                                  \
-    X(audit, K(id), 0, 0)                                                                                 \
-    X(finding, K(id) | K(text), 0, 0)                                                                     \
-    X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)             \
-    X(reply, K(id) | K(status), K(text) | K(seg) | K(cell) | K(rings), 2)                                 \
+#define BCRI_CONTROL_TYPES(X)                                                                 \
+    X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                   \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program), 0, 2)                             \
+    X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                           \
+    X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                         \
+    X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                \
+    X(pages_back, K(cell) | K(rings), 0, 0)                                                   \
+    X(segment_fd, K(id) | K(seg), 0, 0)                                                       \
+    X(segment_freed, K(seg), 0, 0)                                                            \
+    X(fd_set, K(id) | K(cell), 0, 1)                                                          \
+    X(fd_ring, K(cell), 0, 0)                                                                 \
+    X(blocked_by, K(index), 0, 0)                                                             \
+    X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),               \
+      K(data) | K(archtype) | K(enlistor), 0)                                                 \
+    X(ps, K(id) | K(index), 0, 0)                                                             \
+    X(kill, K(id), 0, 0)                                                                      \
+    X(audit, K(id), 0, 0)                                                                     \
+    X(finding, K(id) | K(text), 0, 0)                                                         \
+    X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0) \
+    X(start, K(id) | K(host) | K(daemon) | K(program), 0, 0)                                  \
+    X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                  \
+    X(reply, K(id) | K(status), K(text) | K(seg) | K(cell) | K(rings), 2)                     \
     BCRI_CONTROL_TEST_TYPES(X)
 
 /* The state in a row: a bcri_cce_state, or this if the CCE lives and is stopped. */

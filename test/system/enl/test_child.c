@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/* A daemon that another daemon has started (enl --child): the test is the parent, at the other ends
+ * of its stdin and stdout. */
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcr/error.h"
+#include "bcri/frames.h"
+#include "check.h"
+#include "run.h"
+
+enum { HOST = 0x0305 }; /* the child's number */
+
+static struct child {
+    pid_t pid;
+    int to, from, err;
+    struct bcri_frames frames;
+} child, second;
+static uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* a CCE on host 0 */
+static struct run command;
+
+static void spawn(struct child *it)
+{
+    int to[2], from[2], err[2];
+    run_folder();
+    CHECK(pipe(to) == 0 && pipe(from) == 0 && pipe(err) == 0);
+    memset(it, 0, sizeof *it);
+    it->pid = fork();
+    CHECK(it->pid >= 0);
+    if (it->pid == 0) {
+        dup2(to[0], 0);
+        dup2(from[1], 1);
+        dup2(err[1], 2);
+        for (int fd = 3; fd < 64; fd++)
+            close(fd);
+        execl(run_enl(), "enl", "--child", (char *)NULL);
+        _exit(126);
+    }
+    close(to[0]);
+    close(from[1]);
+    close(err[1]);
+    it->to = to[1];
+    it->from = from[0];
+    it->err = err[0];
+}
+
+static void write_bytes(struct child *it, const void *bytes, size_t length)
+{
+    CHECK_INT(write(it->to, bytes, length), (ssize_t)length);
+}
+
+static void say(struct child *it, const struct bcri_control *message)
+{
+    uint8_t bytes[BCRI_FRAME_BYTES_MAX];
+    const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
+    CHECK(length != 0);
+    write_bytes(it, bytes, length);
+}
+
+/* The next message; NULL at the end of the pipe. */
+static const struct bcri_control *hear(struct child *it)
+{
+    static struct bcri_control message;
+    const char *wrong = "";
+    int came;
+    while ((came = bcri_frames_next(&it->frames, &message, &wrong)) == 0) {
+        uint8_t *at;
+        const size_t room = bcri_frames_room(&it->frames, &at);
+        const ssize_t got = read(it->from, at, room);
+        if (got <= 0)
+            return NULL;
+        bcri_frames_came(&it->frames, (size_t)got);
+    }
+    if (came < 0)
+        FAIL("malformed: %s", wrong);
+    return &message;
+}
+
+static const struct bcri_control *hear_type(struct child *it, enum bcri_control_type type)
+{
+    const struct bcri_control *message = hear(it);
+    CHECK(message != NULL);
+    if (message->type != type)
+        FAIL("wanted %s, got %s: %.*s", bcri_control_name(type), bcri_control_name(message->type),
+             (int)message->text.length, message->text.bytes);
+    return message;
+}
+
+static void say_start(struct child *it, const char *program, uint32_t host, uint32_t daemon)
+{
+    const struct bcri_control start = {.type = BCRI_MSG_start,
+                                       .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) |
+                                                  BCRI_HAS(program),
+                                       .id = 7,
+                                       .host = host,
+                                       .daemon = daemon,
+                                       .program = bcri_view_of(program)};
+    write_bytes(it, "hello, said the shell\n" BCRI_FRAMES_MAGIC, 22 + BCRI_FRAMES_MAGIC_BYTES);
+    say(it, &start);
+}
+
+static void start(struct child *it, const char *program, uint32_t daemon)
+{
+    spawn(it);
+    say_start(it, program, HOST, daemon);
+    const struct bcri_control *reply = hear_type(it, BCRI_MSG_reply);
+    CHECK_UINT(reply->id, 7);
+    CHECK_UINT(reply->status, 0);
+    bcri_identity_name(enlistor, 0, 1);
+    memset(enlistor + 4, 0xab, sizeof enlistor - 4);
+}
+
+/* Enlists on the child, in the name of the CCE elsewhere. Returns the answer. */
+static const struct bcri_control *enlist(struct child *it, uint32_t ordinal, uint32_t count,
+                                         const char *object)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_enlist,
+                                         .present = BCRI_HAS(id) | BCRI_HAS(machine) | BCRI_HAS(core) |
+                                                    BCRI_HAS(count) | BCRI_HAS(ordinal) | BCRI_HAS(object) |
+                                                    BCRI_HAS(enlistor),
+                                         .id = 100 + ordinal,
+                                         .machine = bcri_view_of(""),
+                                         .core = -1,
+                                         .count = count,
+                                         .ordinal = ordinal,
+                                         .object = bcri_view_of(object),
+                                         .enlistor = {(const char *)enlistor, sizeof enlistor}};
+    say(it, &message);
+    const struct bcri_control *reply = hear_type(it, BCRI_MSG_reply);
+    CHECK_UINT(reply->id, 100 + ordinal);
+    return reply;
+}
+
+/* Asks for the first CCE from `index` on. Returns its ordinal; 0: there is none. */
+static uint32_t ask(struct child *it, uint32_t index)
+{
+    const struct bcri_control message = {
+        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 3, .index = index};
+    say(it, &message);
+    const struct bcri_control *answer = hear(it);
+    CHECK(answer != NULL && answer->id == 3);
+    return answer->type == BCRI_MSG_row ? answer->ordinal : 0;
+}
+
+static int end_of(const struct child *it)
+{
+    int status;
+    CHECK_INT(waitpid(it->pid, &status, 0), it->pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static const char *errors_of(const struct child *it)
+{
+    static char text[8192];
+    size_t length = 0;
+    ssize_t got;
+    while ((got = read(it->err, text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)got;
+    text[length] = '\0';
+    return text;
+}
+
+TEST(it_stays_without_a_root_and_ends_with_its_parent)
+{
+    start(&child, "far.77", 1);
+    for (int i = 0; i < 3; i++)
+        CHECK_UINT(ask(&child, 0), 0);
+    close(child.to);
+    CHECK_PTR(hear(&child), NULL);
+    CHECK_INT(end_of(&child), 0);
+    CHECK_STR(errors_of(&child), "");
+}
+
+TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
+{
+    setenv("SYS_CHILD", "tell enlistor wait", 1);
+    start(&child, "far.77", 1);
+    int ordinal;
+    pid_t pid;
+    CHECK_UINT(enlist(&child, 5, 1, run_cce())->status, 0);
+    run_told_pid(&ordinal, &pid);
+    CHECK_INT(ordinal, 5);
+    char want[64];
+    snprintf(want, sizeof want, "enlistor %d 0 %d %d", HOST, bcrE_NOCCE, bcrE_NOCCE);
+    CHECK_STR(run_told(), want);
+    CHECK_UINT(ask(&child, 0), 5);
+    const int pidfd = run_watch(pid);
+    run_go();
+    run_gone(pidfd);
+    while (ask(&child, 0) != 0)
+        ;
+    CHECK_UINT(enlist(&child, 6, 1, run_cce())->status, 0);
+    run_told_pid(&ordinal, &pid);
+    CHECK_INT(ordinal, 6);
+}
+
+TEST(what_is_left_is_killed_when_the_parent_ends)
+{
+    setenv("SYS_CHILD", "tell pause", 1);
+    start(&child, "far.77", 1);
+    int ordinal;
+    pid_t pid;
+    CHECK_UINT(enlist(&child, 5, 1, run_cce())->status, 0);
+    run_told_pid(&ordinal, &pid);
+    const int pidfd = run_watch(pid);
+    close(child.to);
+    run_gone(pidfd);
+    CHECK_INT(end_of(&child), 1);
+    CHECK(strstr(errors_of(&child), "the daemon that started this one is gone") != NULL);
+}
+
+TEST(it_ends_all_when_its_parent_says_so)
+{
+    setenv("SYS_CHILD", "tell pause", 1);
+    start(&child, "far.77", 1);
+    int ordinal;
+    pid_t pid;
+    CHECK_UINT(enlist(&child, 5, 1, run_cce())->status, 0);
+    run_told_pid(&ordinal, &pid);
+    const struct bcri_control message = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 9};
+    say(&child, &message);
+    CHECK_UINT(hear_type(&child, BCRI_MSG_reply)->id, 9);
+    CHECK_PTR(hear(&child), NULL);
+    CHECK_INT(end_of(&child), 128 + SIGKILL);
+}
+
+TEST(a_start_that_fails_at_once_is_answered_so)
+{
+    start(&child, "far.77", 1);
+    const struct bcri_control *reply = enlist(&child, 5, 1, "/there/is/no/such/program");
+    CHECK_UINT(reply->status, bcrE_NOPROG);
+    CHECK(reply->text.length != 0);
+    CHECK_UINT(ask(&child, 0), 0);
+}
+
+TEST(a_start_that_fails_later_is_told_the_enlistors_host)
+{
+    start(&child, "far.77", 1);
+    CHECK_UINT(enlist(&child, 5, 1, "/bin/true")->status, 0);
+    const struct bcri_control *told = hear_type(&child, BCRI_MSG_unstarted);
+    CHECK_UINT(told->ordinal, 5);
+    CHECK(told->status != 0);
+    CHECK_MEM(told->enlistor.bytes, enlistor, sizeof enlistor);
+    CHECK_UINT(ask(&child, 0), 0);
+}
+
+TEST(nobody_is_enlisted_in_the_name_of_nobody)
+{
+    start(&child, "far.77", 1);
+    const struct bcri_control message = {.type = BCRI_MSG_enlist,
+                                         .present = BCRI_HAS(id) | BCRI_HAS(machine) | BCRI_HAS(core) |
+                                                    BCRI_HAS(count) | BCRI_HAS(ordinal) | BCRI_HAS(object),
+                                         .id = 1,
+                                         .machine = bcri_view_of(""),
+                                         .core = -1,
+                                         .count = 1,
+                                         .ordinal = 1,
+                                         .object = bcri_view_of(run_cce())};
+    say(&child, &message);
+    CHECK_PTR(hear(&child), NULL);
+    CHECK_INT(end_of(&child), 0);
+}
+
+/* Counts lines of `text` that begin with `program` and a blank. */
+static int lines_of(const char *text, const char *program)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, program)) != NULL; at++)
+        count += (at == text || at[-1] == '\n') && at[strlen(program)] == ' ';
+    return count;
+}
+
+TEST(two_daemons_of_a_program_on_one_machine_keep_apart)
+{
+    static struct run run;
+    char program[256], log[300], path[600];
+    int ordinal;
+    pid_t pid;
+    run_start(&run, run_enl(), run_cce(), "tell", "pause");
+    run_told_pid(&ordinal, &pid);
+    snprintf(program, sizeof program, "%s", run_program());
+
+    setenv("SYS_CHILD", "tell pause", 1);
+    start(&child, program, 1);
+    CHECK_UINT(enlist(&child, 1, 1, run_cce())->status, 0);
+    run_told_pid(&ordinal, &pid);
+    start(&second, program, 2);
+    for (int daemon = 1; daemon <= 2; daemon++) {
+        snprintf(log, sizeof log, "bcr.%s.%d.log", program, daemon);
+        snprintf(path, sizeof path, "%s/%s", run_folder(), log);
+        CHECK_STR(run_file(log, ".log"), path);
+    }
+    run_start(&command, run_enl(), "ps");
+    run_end(&command);
+    CHECK_INT(lines_of(command.text, program), 2);
+
+    snprintf(log, sizeof log, "%s:1", program);
+    run_start(&command, run_enl(), "audit", log);
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+
+    /* The daemons are one program. Others may be running, and are listed then. */
+    run_start(&command, run_enl(), "audit");
+    run_end(&command);
+    CHECK(command.status == 0 || strstr(command.error, program) != NULL);
+    CHECK_PTR(strstr(command.error, log), NULL);
+    run_start(&command, run_enl(), "kill", program);
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGKILL);
+    CHECK_UINT(ask(&child, 0), 1);
+    CHECK_UINT(ask(&second, 0), 0);
+    close(child.to);
+    close(second.to);
+    CHECK_INT(end_of(&child), 1);
+    CHECK_INT(end_of(&second), 0);
+}
+
+TEST(a_number_that_another_daemon_of_the_machine_has_is_refused)
+{
+    start(&child, "far.77", 1);
+    spawn(&second);
+    say_start(&second, "far.77", HOST + 1, 1);
+    CHECK_PTR(hear(&second), NULL);
+    CHECK_INT(end_of(&second), 1);
+    CHECK(strstr(errors_of(&second), "bcr.far.77.1.log: a running program writes it") != NULL);
+    CHECK_UINT(ask(&child, 0), 0);
+}
+
+static void is_refused(const char *part)
+{
+    CHECK_PTR(hear(&child), NULL);
+    CHECK_INT(end_of(&child), 2);
+    const char *text = errors_of(&child);
+    if (strstr(text, part) == NULL)
+        FAIL("wanted on stderr: %s\ngot: %s", part, text);
+}
+
+TEST(a_parent_that_says_nothing_or_something_else_is_refused_in_a_sentence)
+{
+    spawn(&child);
+    close(child.to);
+    is_refused("it ended without a word");
+
+    spawn(&child);
+    write_bytes(&child, BCRI_FRAMES_MAGIC "\xff\xff\xff\xff", BCRI_FRAMES_MAGIC_BYTES + 4);
+    is_refused("longer than a message may be");
+
+    spawn(&child);
+    write_bytes(&child, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);
+    const struct bcri_control kill = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 9};
+    say(&child, &kill);
+    is_refused("begins with kill, not start");
+
+    spawn(&child);
+    say_start(&child, "far.77", 0, 1); /* the root's own number */
+    is_refused("names no program");
+}
+
+TEST(the_option_comes_alone)
+{
+    run_start(&command, run_enl(), "--child", run_cce());
+    run_end(&command);
+    CHECK_INT(command.status, 2);
+    run_check_error(&command, "--child is for enl itself");
+}
