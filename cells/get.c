@@ -492,7 +492,7 @@ static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
     struct bcri_resolved *resolved;
     const int error = bcri_resolved_find_within(ctx, get->key, get->msec, &resolved);
     if (bcri_unlikely(error != 0))
-        return error;
+        return bcri_unreachable(error);
     ctx->get_resolved = resolved;
     if (bcri_unlikely(!is_allowed(resolved, get->lock)))
         return bcri_access_denied(resolved);

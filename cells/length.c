@@ -22,7 +22,7 @@ int bcr_celllen(bcr_cce_id cce, int cell)
     struct bcri_resolved *resolved;
     int error = bcri_resolved_find(ctx, cce, cell, &resolved);
     if (error != 0)
-        return bcri_fail(error);
+        return bcri_fail(bcri_unreachable(error));
     if (!resolved->own && resolved->kind == BCRI_CELL_PRIVATE)
         return bcri_fail(bcri_access_denied(resolved));
     /* Both locks make it one instant; the count itself is a handful of loads. */

@@ -154,16 +154,11 @@ static int find_in_areas(struct bcri_ctx *ctx, struct bcri_record_shm *record, u
     return bcrE_NOCELL;
 }
 
-static int search(struct bcri_ctx *ctx, int id, int number, uint64_t deadline_ns,
+static int search(struct bcri_ctx *ctx, const struct bcri_cce *cce, int number, uint64_t deadline_ns,
                   struct bcri_resolved *resolved)
 {
-    struct bcri_cce *cce = bcri_cce_lookup(ctx, id);
-    if (cce == NULL)
-        return bcrE_NOCCE;
     for (;;) {
         int error = bcri_cce_check(cce);
-        if (error == BCRI_ELSEWHERE)
-            return bcrE_NOCCE; /* no host of this program can be reached from here */
         if (error != 0)
             return error;
         uint32_t version;
@@ -261,16 +256,17 @@ int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_reso
 int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
                                    struct bcri_resolved **resolved_out)
 {
-    const bcr_cce_id cce = bcri_key_cce(key);
-    const int number = (int)(uint32_t)key;
+    const struct bcri_cce *cce = bcri_cce_lookup(ctx, bcri_key_cce(key));
+    if (cce == NULL || cce->record == NULL) /* such a CCE drives no cell out of the table */
+        return cce != NULL ? cce->absent : bcrE_NOCCE;
     struct bcri_resolved *resolved = make_entry(ctx, key);
     if (resolved == NULL)
         return bcrE_NOMEM;
     bcri_resolved_forget(ctx, resolved);
-    int error = search(ctx, cce, number, bcri_deadline_after(msec), resolved);
+    int error = search(ctx, cce, bcri_key_number(key), bcri_deadline_after(msec), resolved);
     if (error != 0)
         return error;
-    resolved->cce = cce;
+    resolved->cce = bcri_key_cce(key);
     resolved->key = key;
     resolved->version_at = &resolved->record->id.version;
     resolved->may_add = bcri_access(resolved, BCRI_USE_ADD);
@@ -278,6 +274,15 @@ int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
     resolved->may_take = bcri_access(resolved, BCRI_USE_TAKE);
     *resolved_out = resolved;
     return 0;
+}
+
+struct bcri_elsewhere bcri_elsewhere(struct bcri_ctx *ctx, uint64_t key)
+{
+    struct bcri_elsewhere found = {.number = bcri_key_number(key)};
+    const struct bcri_cce *cce = bcri_cce_lookup(ctx, bcri_key_cce(key));
+    memcpy(found.identity, cce->identity, sizeof found.identity);
+    found.host = bcri_identity_host(found.identity);
+    return found;
 }
 
 void bcri_resolved_fini(struct bcri_ctx *ctx)

@@ -353,7 +353,7 @@ int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
     struct bcri_resolved *resolved;
     const int error = bcri_resolved_find_within(ctx, put->key, ctx->putwait_msec, &resolved);
     if (bcri_unlikely(error != 0))
-        return error == bcrE_TIMEOUT ? bcrE_FULL : error;
+        return error == bcrE_TIMEOUT ? bcrE_FULL : bcri_unreachable(error);
     if (bcri_unlikely(!resolved->may_add))
         return bcri_access_denied(resolved);
     put->resolved = resolved;

@@ -47,7 +47,7 @@ int bcr_zap(bcr_cce_id cce, int cell)
             bcri_resolved_forget(ctx, resolved);
     } while (error == BCRI_STALE);
     if (error != 0)
-        return bcri_put_failed(ctx, error);
+        return bcri_put_failed(ctx, bcri_unreachable(error));
     bcri_counted(ctx, BCRI_COUNT_ZAP);
     bcri_trace(ctx, BCRI_TRACE_ZAP, 0, resolved->owner, (uint32_t)cell, 0, BCRI_REF_NONE);
     return 0;

@@ -12,6 +12,7 @@
 #include <bcr/types.h>
 
 #include "bcri/atomics.h"
+#include "bcri/cces.h"
 #include "bcri/cell.h"
 #include "bcri/ctx.h"
 #include "bcri/ref.h"
@@ -87,7 +88,8 @@ static inline struct bcri_resolved *bcri_resolved_entry(struct bcri_ctx *ctx, ui
 }
 
 /* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM
- * (cannot be mapped). A public routine makes the key first and keeps no halves of it: a load of a
+ * (cannot be mapped); BCRI_ELSEWHERE (the CCE is on another host; bcri_elsewhere tells which). A
+ * public routine makes the key first and keeps no halves of it: a load of a
  * whole word that was stored in halves waits for all stores before it. */
 int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **resolved_out);
 static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key,
@@ -119,6 +121,20 @@ static inline int bcri_resolved_find_within(struct bcri_ctx *ctx, uint64_t key, 
         }
     }
     return bcri_resolved_find_slow_within(ctx, key, msec, resolved_out);
+}
+/* The cell of a key for which a look-up has said BCRI_ELSEWHERE. By value: what was found stays as
+ * it is while the tables of this CCE grow and change, and can be handed to another thread. */
+struct bcri_elsewhere {
+    uint8_t identity[BCRI_IDENTITY_BYTES]; /* of the owner */
+    uint32_t host;                         /* its number */
+    int number;                            /* of the cell; any, not checked */
+};
+struct bcri_elsewhere bcri_elsewhere(struct bcri_ctx *ctx, uint64_t key);
+/* What an operation makes of a failed look-up as long as no other host can be reached. The resume
+ * tiers of put and get, putm, zap and celllen call this, and so find every cell that is not here. */
+static inline int bcri_unreachable(int error)
+{
+    return error == BCRI_ELSEWHERE ? bcrE_NOCCE : error;
 }
 /* Whether `resolved`, an entry of the table or NULL, belongs to this key and is what a lookup would
  * find now. */

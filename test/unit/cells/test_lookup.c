@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "bcri/audit.h"
+#include "bcri/cces.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/lookup.h"
@@ -386,6 +387,61 @@ TEST(nearly_all_of_the_cells_that_a_CCE_uses_in_turn_are_remembered_however_many
     as(one);
     struct bcri_resolved *resolved;
     CHECK_INT(bcri_resolved_find(one, two_of_one, base, &resolved), bcrE_NOCELL);
+    end();
+}
+
+/* A look-up of a CCE of another host says so, and drives no cell of this host out of the table. What
+ * it has found does not change when the CCE meets others. */
+TEST(a_cell_of_another_host_is_found_to_be_elsewhere_and_nothing_else_changes)
+{
+    enum { MANY = 3000 };
+    begin();
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    struct bcri_resolved *resolved;
+    bcr_cce_id far, other;
+    (void)grow(0, 0, 1024);
+    as(two);
+    const int base = grow(200, 4, 1024);
+    as(one);
+    for (int i = 0; i < 200; i++)
+        CHECK_INT(bcri_resolved_find(one, two_of_one, base + i, &resolved), 0);
+    const struct bcri_cellmap *map = one->cells;
+    const int before = known(one, base, 200);
+    CHECK(before > 150);
+
+    CHECK_INT(bcri_cce_encode(one, two_of_one, identity), 0);
+    const uint32_t here = bcri_identity_host(identity);
+    bcri_identity_name(identity, here + 1, bcri_identity_index(identity));
+    CHECK_INT(bcri_cce_decode(one, identity, &far), 0);
+    const struct bcri_elsewhere found = bcri_elsewhere(one, bcri_resolved_key(far, 17));
+    for (int i = 0; i < MANY; i++) {
+        const uint64_t key = bcri_resolved_key(far, i);
+        CHECK_INT(bcri_resolved_find_key(one, key, &resolved), BCRI_ELSEWHERE);
+        CHECK_INT(bcri_resolved_find_within(one, key, 0, &resolved), BCRI_ELSEWHERE);
+        const struct bcri_elsewhere cell = bcri_elsewhere(one, key);
+        CHECK_INT(cell.number, i);
+        CHECK_UINT(cell.host, here + 1);
+        CHECK_MEM(cell.identity, identity, sizeof identity);
+        uint8_t stranger[BCRI_IDENTITY_BYTES]; /* the table of names grows */
+        memcpy(stranger, identity, sizeof stranger);
+        stranger[14] = (uint8_t)(identity[14] ^ (i + 1) >> 8);
+        stranger[15] = (uint8_t)(identity[15] ^ (i + 1));
+        CHECK_INT(bcri_cce_decode(one, stranger, &other), 0);
+        CHECK(other != far);
+    }
+    CHECK_MEM(found.identity, identity, sizeof identity);
+    CHECK_INT(found.number, 17);
+    CHECK_PTR(one->cells, map);
+    CHECK_INT(known(one, base, 200), before);
+
+    bcr_region rgid = number(3);
+    FAILS(bcr_enq(rgid, far, base, bcr_FREE), bcrE_NOCCE);
+    FAILS_NULL(bcr_deq(far, base, bcr_BLOCK), bcrE_NOCCE);
+    FAILS(bcr_zap(far, base), bcrE_NOCCE);
+    FAILS(bcr_celllen(far, base), bcrE_NOCCE);
+    int cells[2] = {far, base};
+    FAILS(bcr_enqm(rgid, 1, cells, bcr_NOFREE), bcrE_NOCCE);
+    CHECK_INT(value_of(rgid), 3);
     end();
 }
 
