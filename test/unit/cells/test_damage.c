@@ -539,6 +539,20 @@ TEST(counters_that_cannot_be_end_who_meets_them_and_the_daemon_condemns_their_ce
     CHECK_INT(bcr_celllen(bcr_cce, scene.cell + 4), 20); /* the other cells are still open */
 }
 
+/* The file of a segment has the size that its entry says; a store behind its end would raise
+ * SIGBUS. */
+TEST(a_segment_that_is_shorter_than_its_entry_says_is_not_mapped)
+{
+    set_scene();
+    struct bcri_ctx *three = join();
+    int one_of_three = name(three, one);
+    const bcri_ref theirs =
+        bcri_slot_region(bcri_load(&((struct bcri_slot_shm *)(void *)scene.theirs)->word));
+    store_64(&two->host->segments[bcri_ref_seg(theirs)].size_bytes, UINT64_C(1) << 30);
+    as(three);
+    ENDS_ITSELF(bcr_deq(one_of_three, scene.cell, 0) != NULL, "the entry of a segment");
+}
+
 /* What a list of requests leads to must be a request that waits there, first in the list. */
 TEST(a_list_that_leads_to_an_ID_that_does_not_wait_ends_who_would_answer_it)
 {

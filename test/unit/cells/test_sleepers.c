@@ -76,6 +76,39 @@ static _Atomic uint32_t *begin_asleep(struct bcri_ctx *holder, int *cell_out)
     return lock;
 }
 
+static void sleep_in_get(struct later **later, struct bcri_ctx *ctx, int cell)
+{
+    ctx->cpus = 1;
+    *later = later_get(ctx, 1, name(ctx, one), cell, bcr_BLOCK);
+    while (bcri_load_acquire(&ctx->bell->sleeping) == 0)
+        sched_yield();
+}
+
+/* By ticket; one between them only waits. Each put rings the sleeper of its entry, if there is
+ * one. */
+TEST(each_sleeper_at_a_ring_is_woken_by_its_own_put)
+{
+    begin();
+    const int cell = grow(1, 8, 1024);
+    struct later *first, *last;
+    sleep_in_get(&first, join(), cell);
+    as(two);
+    bcr_region awake[2];
+    for (int i = 0; i < 2; i++)
+        awake[i] = bcr_deq(one_of_two, cell, bcr_PENDING);
+    as(one);
+    sleep_in_get(&last, join(), cell);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
+    CHECK_INT(result(first).value, 0);
+    CHECK_INT(result(last).value, 3);
+    as(two);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcr_rgwait(awake[i], 0, 0), 1);
+    as(one);
+    end();
+}
+
 static void all_come(int cell)
 {
     for (int i = 0; i < SLEEPERS; i++)

@@ -292,6 +292,23 @@ TEST(what_lies_together_is_moved_at_once_across_triples_repeats_and_nesting)
     bcri_copier_destroy(copier);
 }
 
+/* Each turn ends with a run that the first run of the next turn continues. */
+TEST(turns_that_continue_each_other_are_as_many_as_were_asked_for)
+{
+    enum { TURNS = 20, STEP = 5, BEHIND = 4 * STEP };
+    static const int desc[] = {
+        0, (bcrT_NEST + 1) | bcrT_END, TURNS, 0, bcrT_CHAR, 1, 0, bcrT_CHAR | bcrT_SKIP_FM | bcrT_SKIP_TO, 2,
+        0, bcrT_CHAR | bcrT_END,       2};
+    uint8_t source[TURNS * STEP + BEHIND];
+    struct bcri_copy_region region = region_new(sizeof source);
+    fill(source, sizeof source);
+    CHECK_RESULT(copy_to(desc, 1, &region, source, sizeof source), BEHIND + 2, 0);
+    const uint8_t *data = region.data;
+    for (int i = 0; i < TURNS * STEP; i++)
+        CHECK_INT(data[i], i % STEP == 1 || i % STEP == 2 ? 0xa5 : source[i]);
+    CHECK(untouched(data + TURNS * STEP, BEHIND));
+}
+
 TEST(no_copier_is_destroyed_twice_or_leaks)
 {
     bcri_copier_destroy(NULL);

@@ -195,7 +195,9 @@ TEST(a_record_given_out_again_is_another_cce)
     bcri_host_cce_release(host, index);
     CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, id)), bcrE_DEAD);
     CHECK_INT(bcri_cce_id_of_index(&one, index, &new_id), bcrE_NOCCE);
+    bcri_store(&bcri_host_record(host, index)->bell.lock_event, 7);
     CHECK_UINT(new_record(2), index);
+    CHECK_UINT(bcri_load(&bcri_host_record(host, index)->bell.lock_event), 8); /* who slept on it wakes */
     CHECK_INT(bcri_cce_check(bcri_cce_lookup(&one, id)), bcrE_DEAD);
     CHECK_INT(bcri_cce_id_of_index(&one, index, &new_id), 0);
     CHECK(new_id != id);

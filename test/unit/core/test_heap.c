@@ -10,6 +10,7 @@
 
 #include "bcr/error.h"
 #include "bcri/heap_class.h"
+#include "bcri/heap_fast.h"
 #include "bcri/layout.h"
 #include "check.h"
 
@@ -448,6 +449,23 @@ TEST(a_block_grows_and_shrinks_where_it_lies)
     CHECK(bcri_heap_valid(ctx));
     free_one(ref, region);
     CHECK_INT(bcri_heap_remove(ctx, area), 0);
+    close_host();
+}
+
+TEST(allocation_goes_on_in_an_area_that_is_left_when_another_is_removed)
+{
+    uint32_t areas[3];
+    open_host();
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(bcri_heap_add(ctx, 1 << 20, &areas[i]), 0);
+    CHECK_UINT(ctx->heap->area->handle, areas[2]);
+    CHECK_INT(bcri_heap_remove(ctx, areas[2]), 0);
+    const uint32_t next = ctx->heap->area->handle;
+    CHECK(next == areas[0] || next == areas[1]);
+    CHECK_INT(bcri_heap_remove(ctx, next == areas[0] ? areas[1] : areas[0]), 0);
+    CHECK_UINT(ctx->heap->area->handle, next);
+    CHECK_INT(bcri_heap_remove(ctx, next), 0);
+    CHECK_PTR(ctx->heap->area, NULL);
     close_host();
 }
 

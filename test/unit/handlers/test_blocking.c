@@ -53,6 +53,36 @@ TEST(a_handler_waits_in_get_and_the_main_program_goes_on)
     end();
 }
 
+enum { WAITS = 12 }; /* more than are polled at a time */
+static int waits_begun;
+
+static void wait_at_a_cell_of_its_own(int cell)
+{
+    const int turn = waits_begun++;
+    (void)cell;
+    if (turn == WAITS - 1)
+        for (int i = 0; i < 3; i++) { /* nobody looks before the next one waits */
+            as(two);
+            CHECK_INT(bcr_enq(number(i), one_of_two, DATA + i, bcr_FREE), 0);
+            as(one);
+        }
+    say("got%d ", value_of(bcr_deq(bcr_cce, DATA + turn, bcr_BLOCK)));
+}
+
+TEST(waits_that_are_over_before_the_bell_tells_of_them_are_seen)
+{
+    start(2 + WAITS, 40, 16384, wait_at_a_cell_of_its_own);
+    for (int i = 0; i < WAITS; i++)
+        request(HOME);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("got0 got1 got2 ");
+    for (int i = 3; i < WAITS; i++)
+        put(DATA + i, i);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("got3 got4 got5 got6 got7 got8 got9 got10 got11 ");
+    end();
+}
+
 static void get_for_a_while(int cell)
 {
     (void)cell;

@@ -133,6 +133,30 @@ TEST(handlers_are_interrupted_by_higher_priorities_only)
     end();
 }
 
+static void request_both_and_call(int cell)
+{
+    request(cell + 1);
+    request(cell + 2);
+    a_call();
+    say("on ");
+}
+
+TEST(an_interrupted_handler_goes_on_before_new_ones_of_its_priority)
+{
+    start();
+    CHECK_INT(bcr_priority(5, 0), 0);
+    handle(1, 5, 0);
+    handle(2, 5, 0); /* requested while 1 runs */
+    handle(3, 6, 0); /* interrupts it */
+    within[1] = request_both_and_call;
+    request(1);
+    a_call();
+    SAID("1( 3( )3 on )1 ");
+    CHECK_INT(bcr_allow(5), 0);
+    SAID("2( )2 ");
+    end();
+}
+
 static void lower_and_call(int cell)
 {
     request(cell + 1);

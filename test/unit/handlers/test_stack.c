@@ -297,6 +297,34 @@ TEST(who_spoils_a_canary_ends_with_a_message)
     check_overflow(BCRI_STACK_CANARY);
 }
 
+static void spoil(void *arg)
+{
+    const size_t word = *(const size_t *)arg;
+    bcri_stacks_init(&pool, sizeof(struct element), 16 * KIB, UINT64_MAX);
+    pool.guard = BCRI_STACK_CANARY;
+    struct element *element = take();
+    CHECK(element != NULL);
+    ((uint64_t *)(void *)element->stack.low)[word]++;
+    bcri_stack_check(&element->stack);
+    _exit(0);
+}
+
+TEST(a_canary_is_spoilt_by_each_of_its_words)
+{
+    for (size_t word = 0; word < 64; word++) {
+        int status;
+        const pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0) {
+            close(STDERR_FILENO);
+            spoil(&word);
+        }
+        CHECK_INT(waitpid(pid, &status, 0), pid);
+        CHECK(WIFSIGNALED(status));
+        CHECK_INT(WTERMSIG(status), SIGABRT);
+    }
+}
+
 TEST(stacks_beyond_the_mappings_a_process_may_have_get_canaries)
 {
     bcri_stacks_init(&pool, sizeof(struct element), 16 * KIB, UINT64_MAX);
