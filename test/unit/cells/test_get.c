@@ -7,6 +7,22 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+/* end() counts the IDs. */
+TEST(a_get_that_gives_nothing_keeps_no_ID)
+{
+    begin();
+    const int cell = grow(1, 4, 1024);
+    for (int msec = 0; msec < 2; msec++) {
+        FAILS_NULL(bcr_deq(bcr_cce, cell, msec), bcrE_TIMEOUT);
+        FAILS_NULL(bcr_read(bcr_cce, cell, msec), bcrE_TIMEOUT);
+        FAILS_NULL(bcr_acqwl(bcr_cce, cell, msec), bcrE_TIMEOUT);
+        FAILS_NULL(bcr_deq(bcr_cce, cell + 1, msec), bcrE_NOCELL);
+        FAILS_NULL(bcr_read(77, cell, msec), bcrE_NOCCE);
+    }
+    CHECK_INT(pending_gets(one), 0);
+    end();
+}
+
 /* Many producers and consumers: each region arrives once, and each producer's regions in their
  * order. */
 enum { SIDES = 3 };
