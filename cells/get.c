@@ -181,8 +181,9 @@ static enum bcri_attempt read_shared(struct bcri_ctx *ctx, uint64_t ticket, bcri
     bcri_store(&ctx->journal->region, region);
     bcri_store(&ctx->journal->ticket, ticket);
     bcri_journal_phase(ctx, 1);
-    if (bcri_region_hold(ctx, region, 1) != 0)
-        return BCRI_TRY_NO_MEMORY;
+    const int error = bcri_region_hold(ctx, region, 1);
+    if (bcri_unlikely(error != 0))
+        return error == bcrE_TIMEOUT ? BCRI_TRY_TIME_UP : BCRI_TRY_NO_MEMORY;
     make_live(slot, region, header);
     bcri_count_committed(ctx);
     return BCRI_TRY_DONE;
@@ -367,7 +368,9 @@ static int get_queued(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum
     bcri_store(&slot->data, bcri_region_data(ctx, region));
     if (leaf)
         bcri_leaf_lock(ctx, resolved);
-    uint32_t count = want == BCRI_WANT_READ ? bcri_count_lock(ctx, region) : 0;
+    uint32_t count = 0;
+    if (want == BCRI_WANT_READ && bcri_unlikely(!bcri_count_try(ctx, region, &count)))
+        return bcrE_TIMEOUT; /* the context parks; a read takes no leaf lock */
     bcri_tx_begin(ctx);
     if (want == BCRI_WANT_READ)
         bcri_tx_add(ctx, BCRI_REDO_COUNT, region, offsetof(struct bcri_region_shm, count), count + 1);
@@ -501,8 +504,7 @@ static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
     return 0;
 }
 
-/* 0: the slot is LIVE; BCRI_WAITS: the request waits at the cell; or a code. */
-static int get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
+int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
 {
     for (;; held = BCRI_HOLDS_NOTHING) {
         int error = get->resolved == NULL ? look_up(ctx, get) : 0;
@@ -581,7 +583,7 @@ static __attribute__((noinline)) bcr_region note(struct bcri_ctx *ctx, struct bc
 static bcr_region get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held)
 {
     struct bcri_slot_shm *const slot = get->slot;
-    int error = get_or_wait(ctx, get, held);
+    int error = bcri_get_or_wait(ctx, get, held);
     if (error == BCRI_WAITS) {
         if (get->msec == bcr_PENDING)
             return bcri_id_of(slot);

@@ -5,44 +5,65 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "bcri/length.h"
+
+#include "bcr/error.h"
 #include "bcri/access.h"
 #include "bcri/cell.h"
+#include "bcri/clock.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/queue.h"
+#include "bcri/result.h"
+
+/* Both locks make it one instant; the count itself is a handful of loads. 0; bcrE_TIMEOUT: the
+ * context parks; BCRI_STALE. */
+static int count(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, uint64_t *length_out)
+{
+    struct bcri_cell_shm *const cell = resolved->cell;
+    if (!bcri_lock_until(ctx, &cell->h.lock, BCRI_DEADLINE_NEVER))
+        return bcrE_TIMEOUT;
+    int error = bcrE_TIMEOUT;
+    if (bcri_lock_until(ctx, &cell->t.lock, BCRI_DEADLINE_NEVER)) {
+        const uint64_t state = bcri_load(&cell->h.state);
+        const bool open = state >> 32 == resolved->open >> 32 && (state & BCRI_CELL_CLOSED) == 0;
+        error = open ? 0 : BCRI_STALE;
+        *length_out = bcri_queue_length(resolved);
+        bcri_unlock_stale(ctx, &cell->t.lock);
+    }
+    bcri_unlock_stale(ctx, &cell->h.lock);
+    return error;
+}
+
+int bcri_cell_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
+{
+    for (;;) {
+        struct bcri_resolved *resolved;
+        int error = bcri_resolved_find_key(ctx, key, &resolved);
+        if (error != 0)
+            return bcri_unreachable(error);
+        if (!resolved->own && resolved->kind == BCRI_CELL_PRIVATE)
+            return bcri_access_denied(resolved);
+        bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+        error = count(ctx, resolved, length_out);
+        bcri_journal_close(ctx);
+        if (error != BCRI_STALE)
+            return error;
+        bcri_resolved_forget(ctx, resolved);
+    }
+}
 
 int bcr_celllen(bcr_cce_id cce, int cell)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
-    struct bcri_resolved *resolved;
-    int error = bcri_resolved_find(ctx, cce, cell, &resolved);
+    uint64_t length;
+    const int error = bcri_cell_length(ctx, bcri_resolved_key(cce, cell), &length);
     if (error != 0)
-        return bcri_fail(bcri_unreachable(error));
-    if (!resolved->own && resolved->kind == BCRI_CELL_PRIVATE)
-        return bcri_fail(bcri_access_denied(resolved));
-    /* Both locks make it one instant; the count itself is a handful of loads. */
-    uint64_t length = 0;
-    for (;;) {
-        bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-        bcri_lock(ctx, &resolved->cell->h.lock);
-        bcri_lock(ctx, &resolved->cell->t.lock);
-        uint64_t state = bcri_load(&resolved->cell->h.state);
-        bool open = state >> 32 == resolved->open >> 32 && (state & BCRI_CELL_CLOSED) == 0;
-        length = bcri_queue_length(resolved);
-        bcri_unlock_stale(ctx, &resolved->cell->t.lock);
-        bcri_unlock_stale(ctx, &resolved->cell->h.lock);
-        bcri_journal_close(ctx);
-        if (open)
-            break;
-        bcri_resolved_forget(ctx, resolved);
-        error = bcri_resolved_find(ctx, cce, cell, &resolved);
-        if (error != 0)
-            return bcri_fail(error);
-    }
+        return bcri_fail(error);
     return length < INT_MAX ? (int)length : INT_MAX;
 }

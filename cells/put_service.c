@@ -8,6 +8,7 @@
 #include "bcri/addition.h"
 #include "bcri/area_locks.h"
 #include "bcri/cell.h"
+#include "bcri/clock.h"
 #include "bcri/corrupt.h"
 #include "bcri/credits.h"
 #include "bcri/detached.h"
@@ -117,7 +118,10 @@ void bcri_putwait_serve_all(struct bcri_ctx *ctx, struct bcri_resolved *resolved
 
 void bcri_putwait_made_room(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    bcri_area_lock(ctx, resolved);
+    if (bcri_unlikely(!bcri_area_lock_until(ctx, resolved, BCRI_DEADLINE_NEVER))) {
+        bcri_look_again(ctx, resolved->ref);
+        return;
+    }
     bcri_putwait_serve(ctx, resolved);
     bcri_area_unlock(ctx, resolved);
 }

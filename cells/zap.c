@@ -4,6 +4,8 @@
 #include <bcr.h>
 
 #include "bcri/access.h"
+#include "bcri/zap.h"
+
 #include "bcri/detached.h"
 #include "bcri/enter.h"
 #include "bcri/journal.h"
@@ -32,23 +34,31 @@ static int zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     return error;
 }
 
+int bcri_zap(struct bcri_ctx *ctx, uint64_t key, uint32_t *owner_out)
+{
+    for (;;) {
+        struct bcri_resolved *resolved;
+        int error = bcri_resolved_find_key(ctx, key, &resolved);
+        if (error != 0)
+            return bcri_unreachable(error);
+        *owner_out = resolved->owner;
+        error = resolved->may_take ? zap(ctx, resolved) : bcri_access_denied(resolved);
+        if (error != BCRI_STALE)
+            return error;
+        bcri_resolved_forget(ctx, resolved);
+    }
+}
+
 int bcr_zap(bcr_cce_id cce, int cell)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
-    int error;
-    struct bcri_resolved *resolved;
-    do {
-        error = bcri_resolved_find(ctx, cce, cell, &resolved);
-        if (error == 0)
-            error = resolved->may_take ? zap(ctx, resolved) : bcri_access_denied(resolved);
-        if (error == BCRI_STALE)
-            bcri_resolved_forget(ctx, resolved);
-    } while (error == BCRI_STALE);
+    uint32_t owner;
+    const int error = bcri_zap(ctx, bcri_resolved_key(cce, cell), &owner);
     if (error != 0)
-        return bcri_put_failed(ctx, bcri_unreachable(error));
+        return bcri_put_failed(ctx, error);
     bcri_counted(ctx, BCRI_COUNT_ZAP);
-    bcri_trace(ctx, BCRI_TRACE_ZAP, 0, resolved->owner, (uint32_t)cell, 0, BCRI_REF_NONE);
+    bcri_trace(ctx, BCRI_TRACE_ZAP, 0, owner, (uint32_t)cell, 0, BCRI_REF_NONE);
     return 0;
 }

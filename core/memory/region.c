@@ -112,7 +112,10 @@ int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more)
     }
     journal_open(ctx->journal, ref, region, BCRI_CW_TRY);
     uint32_t count = 0;
-    (void)lock_word(ctx, region, &count); /* it cannot fail: the daemon never calls this */
+    if (bcri_unlikely(!lock_word(ctx, region, &count))) {
+        bcri_count_committed(ctx);
+        return bcrE_TIMEOUT;
+    }
     if (more > UINT32_MAX - count) {
         unlock_word(ctx, region, count);
         bcri_count_committed(ctx);
@@ -134,7 +137,7 @@ static __attribute__((noinline)) void keep_hold(struct bcri_ctx *ctx, bcri_ref r
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (slot == NULL)
         return; /* no memory for an ID: the region stays held */
-    bcri_store(&slot->word, bcri_slot_live(ref));
+    bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, BCRI_SLOT_TO_DROP, ref));
     ctx->daemon.kept_drops++;
 }
 
@@ -181,7 +184,7 @@ void bcri_drops_again(struct bcri_ctx *ctx)
     for (size_t i = 0; ctx->daemon.kept_drops != 0 && i < ctx->slots.chunks; i++)
         for (size_t k = 0; k < ctx->slots.count[i]; k++) {
             struct bcri_slot_shm *slot = &((struct bcri_slot_shm *)ctx->slots.base[i])[k];
-            if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_LIVE ||
+            if ((bcri_slot_flags(bcri_load(&slot->word)) & BCRI_SLOT_TO_DROP) == 0 ||
                 !drop(ctx, bcri_slot_region(bcri_load(&slot->word))))
                 continue;
             bcri_store(&slot->word, 0);

@@ -22,6 +22,10 @@ struct bcri_get {
 /* An attempt under the head lock alone. */
 enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *get, enum bcri_held held);
 
+/* Looks the cell up and gets, or begins to wait. 0: the slot is LIVE; BCRI_WAITS: the request waits
+ * at the cell; or a code. */
+int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held);
+
 /* A get under both locks of the cell, by a transaction. bcrE_TIMEOUT also if time is up while the
  * holder of the first lock is stopped. */
 int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want, int msec,

@@ -93,7 +93,8 @@ static inline uintptr_t bcri_region_data(struct bcri_ctx *ctx, bcri_ref region)
 
 /* Adds `more` holders to region `ref`, which the caller holds or whose cell it has locked. Journals
  * through cw_*; the caller must advance its own journal phase and then call bcri_count_committed().
- * bcrE_NOMEM if the count would overflow (nothing changed). */
+ * bcrE_NOMEM if the count would overflow, bcrE_TIMEOUT if the context parks (lock.h): nothing has
+ * changed. */
 int bcri_region_hold(struct bcri_ctx *ctx, bcri_ref ref, uint32_t more);
 
 /* Drops one hold, and frees the block when it was the last. The journal rule is the same. The

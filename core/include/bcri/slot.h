@@ -33,6 +33,7 @@ enum bcri_slot_state {
     BCRI_SLOT_KEPT,
 };
 /* flags */
+#define BCRI_SLOT_TO_DROP    2u /* LIVE, the daemon's: a hold that it could not drop yet (region.h) */
 #define BCRI_SLOT_WRITE_LOCK 1u /* LIVE: a pending acqwl that was found ready; rgmod follows in bcr_rgwait */
 
 static inline uint64_t bcri_slot_word(enum bcri_slot_state state, uint32_t flags, bcri_ref ref)
