@@ -61,11 +61,39 @@ static uint32_t numbers_of(const struct bcri_area_shm *area)
     return cells != 0 ? cells : 1;
 }
 
-/* Finds where `count` numbers are free: at `wanted` if they are, else the lowest from 1. The list
- * is sorted by base. */
+/* The highest free number, for an area without cells: nobody counts on it, and the low ones stay
+ * free for cells. */
+static int find_last(struct bcri_ctx *ctx, _Atomic uint64_t **link_out, uint32_t *base_out)
+{
+    _Atomic uint64_t *link = &ctx->record->id.first_area, *at = NULL;
+    const struct bcri_area_shm *before = NULL;
+    uint64_t end = 1;
+    for (;;) {
+        bcri_ref ref = bcri_load(link);
+        struct bcri_area_shm *area = ref != 0 ? bcri_area_next_own(ctx, ref, before) : NULL;
+        uint64_t next = area != NULL ? area->base : INT_MAX;
+        if (end < next) {
+            at = link;
+            *base_out = (uint32_t)next - 1;
+        }
+        if (area == NULL)
+            break;
+        before = area;
+        end = (uint64_t)area->base + numbers_of(area);
+        link = &area->next;
+    }
+    *link_out = at;
+    return at != NULL ? 0 : bcrE_NOMEM;
+}
+
+/* Finds where `count` numbers are free: at `wanted` if they are, else the lowest from 1; for an area
+ * without cells (`count` 0) the highest. The list is sorted by base. */
 static int find_numbers(struct bcri_ctx *ctx, uint32_t wanted, uint64_t count, _Atomic uint64_t **link_out,
                         uint32_t *base_out)
 {
+    if (count == 0 && wanted == 0)
+        return find_last(ctx, link_out, base_out);
+    count += count == 0;
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 0 && wanted == 0)
             continue; /* 0 is always taken */
@@ -131,7 +159,7 @@ static int grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_
         return bcrE_NOMEM;
     _Atomic uint64_t *link;
     uint32_t number;
-    int error = find_numbers(ctx, (uint32_t)base, cells != 0 ? cells : 1, &link, &number);
+    int error = find_numbers(ctx, (uint32_t)base, cells, &link, &number);
     if (error != 0)
         return error;
     uint32_t heap = NO_HEAP;

@@ -2,6 +2,7 @@
 /* See cce.h. */
 #include "cce.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ struct bcri_ctx *join(void)
     struct bcri_ctx *self = bcri_self_find();
     struct bcri_ctx *ctx = add_member();
     bcri_self_set(ctx);
-    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 16), 1);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 16), INT_MAX - 1);
     bcri_self_set(self);
     return ctx;
 }

@@ -8,6 +8,26 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+TEST(an_area_without_cells_takes_the_highest_number_that_is_free)
+{
+    const int last = INT_MAX - 1;
+    begin();
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 4096), last);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 7, 0), last - 1);
+    CHECK_INT(bcr_cagrow(last - 3, 0, 0, 0, 1, 0, 0), last - 3);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 64), last - 2);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 64), last - 4);
+    CHECK_INT(bcr_cagrow(7, 0, 0, 0, 0, 0, 64), 7); /* it was wished */
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 2, 0, 0), 1);
+    FAILS(bcr_celllen(bcr_cce, last), bcrE_NOCELL);
+    FAILS(bcr_celllen(bcr_cce, 7), bcrE_NOCELL);
+    CHECK_INT(bcr_cafree(last - 1), 0);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 64), last - 1);
+    CHECK_INT(bcr_cafree(last), 0);
+    CHECK_INT(bcr_cagrow(0, 0, 0, 0, 0, 0, 64), last);
+    end();
+}
+
 TEST(memory_that_the_machine_does_not_have_is_refused_at_once)
 {
     /* INT_MAX regions need at least a queue node of 32 bytes each. */
