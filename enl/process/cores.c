@@ -21,6 +21,14 @@ bool enl_cores_has(const struct enl_cores *cores, int core)
     return core >= 0 && core < CPU_SETSIZE && CPU_ISSET((size_t)core, &cores->allowed);
 }
 
+int enl_cores_nth(const struct enl_cores *cores, int number)
+{
+    for (int core = 0; core < CPU_SETSIZE; core++)
+        if (enl_cores_has(cores, core) && number-- == 0)
+            return core;
+    return -1;
+}
+
 int enl_cores_choose(const struct enl_cores *cores)
 {
     int best = -1;

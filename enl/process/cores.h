@@ -23,6 +23,8 @@ void enl_cores_init(struct enl_cores *cores);
  * a core. */
 void enl_cores_begin(struct enl_cores *cores, int core);
 bool enl_cores_has(const struct enl_cores *cores, int core);
+/* The core of that number, counted from 0 among those that the program may use; -1: it has fewer. */
+int enl_cores_nth(const struct enl_cores *cores, int number);
 /* The core for the next CCE; -1: there is only one, or the daemon does not know which it may
  * use. */
 int enl_cores_choose(const struct enl_cores *cores);

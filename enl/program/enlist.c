@@ -65,7 +65,6 @@ static void fill_job(struct enl_job *job, const struct enl_conn *conn, const str
         memcpy(job->origin.identity, request->enlistor.bytes, BCRI_IDENTITY_BYTES);
     job->left = request->count;
     job->ordinal = request->ordinal;
-    job->core = request->core;
     job->has_data = (request->present & BCRI_HAS(data)) != 0;
     job->archtype = request->archtype;
     job->length = request->data.length;
@@ -170,6 +169,18 @@ static const char *refuse(struct enl_conn *conn, const struct bcri_control *requ
     return NULL;
 }
 
+/* Processes wait, but none under that name: their user may have expected that one is taken. */
+static void report_others(struct enl_program *program, const struct bcri_control *request)
+{
+    char object[PATH_MAX];
+    bcri_view_copy(request->object, object, sizeof object);
+    const struct enl_conn *other = program->waiting;
+    if (other != NULL && enl_conn_waiting(program, object) == NULL)
+        enl_report(program, BCRI_LOG_INFO,
+                   "no process waits to be enlisted as %s; pid %ld waits as %s (enl ps lists all)", object,
+                   (long)other->pid, other->ccename);
+}
+
 const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request)
 {
     struct enl_program *program = conn->program;
@@ -186,14 +197,20 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
         snprintf(reason, sizeof reason, "machine %s is not this one, and only this one can be used", machine);
         return refuse(conn, request, bcrE_NOHOST, reason);
     }
-    if (request->core >= 0 && !enl_cores_has(&program->cores, request->core)) {
-        snprintf(reason, sizeof reason, "there is no core %d that this program may use", request->core);
+    const int core = request->core >= 0 ? enl_cores_nth(&program->cores, request->core) : -1;
+    if (request->core >= 0 && core < 0) {
+        snprintf(reason, sizeof reason,
+                 "there is no core %d that this program may use; they are counted from 0, and nproc says how "
+                 "many there are",
+                 request->core);
         return refuse(conn, request, bcrE_NOCORE, reason);
     }
+    report_others(program, request);
     struct enl_job *job = calloc(1, sizeof *job);
     if (job == NULL)
         return refuse(conn, request, bcrE_NOMEM, "no memory");
     fill_job(job, conn, request);
+    job->core = core;
     job->conn = conn;
     job->has_path = enl_object_find(job->object, job->path, job->reason, sizeof job->reason) == 0;
     if (!job->has_path && enl_conn_waiting(program, job->object) == NULL) {

@@ -96,7 +96,7 @@ TEST(a_core_that_was_asked_for_is_the_only_one)
     int last = nth_core(cores() - 1);
     run_folder();
     setenv("SYS_CHILD", "cores", 1);
-    snprintf(number, sizeof number, "%d", -last - 1);
+    snprintf(number, sizeof number, "%d", -cores()); /* core cores() - 1 */
     run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), number, "enlist", run_cce(), number);
     read_cores(2);
     CHECK_INT(pinned[last], 2);
@@ -106,20 +106,20 @@ TEST(a_core_that_was_asked_for_is_the_only_one)
 
 TEST(only_cores_that_enl_may_use_are_given)
 {
-    char number[16];
     cpu_set_t one;
     if (cores() < 2)
         SKIP("this machine has one core for us");
-    int kept = nth_core(1), other = nth_core(0);
+    int kept = nth_core(1);
     CPU_ZERO(&one);
     CPU_SET((size_t)kept, &one);
     CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
     run_folder();
     setenv("SYS_CHILD", "cores", 1);
-    snprintf(number, sizeof number, "%d", -other - 1);
-    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "3", "enlist", run_cce(), number);
-    read_cores(3);
-    CHECK_INT(pinned[kept], 3);
+    /* -1 and -2 stand for cores 0 and 1. */
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "3", "enlist", run_cce(), "-1", "enlist",
+              run_cce(), "-2");
+    read_cores(4);
+    CHECK_INT(pinned[kept], 4);
     run_end(&run);
     run_check_error(&run, "that this program may use");
     CHECK_INT(run.status, 0);

@@ -90,4 +90,6 @@ TEST(without_a_choice_nobody_is_pinned)
     CHECK(!enl_cores_has(&cores, 8));
     CHECK(!enl_cores_has(&cores, -1));
     CHECK(!enl_cores_has(&cores, 1 << 20));
+    CHECK_INT(enl_cores_nth(&cores, 0), 7);
+    CHECK_INT(enl_cores_nth(&cores, 1), -1);
 }
