@@ -6,7 +6,7 @@
  * pipelines and `fg` work as for any command.
  *
  *   Ctrl-C, Ctrl-\, SIGTERM, SIGHUP   the daemon passes the signal on to all others, and sends
- *                                     SIGKILL after half a second
+ *                                     SIGKILL after killafter
  *   Ctrl-Z, SIGTTIN, SIGTTOU          the daemon stops all others (by SIGSTOP, which cannot be
  *                                     blocked), then itself
  *   fg, bg (SIGCONT)                  the daemon lets all go on
@@ -26,8 +26,6 @@
 
 #include "cce.h"
 #include "enlist.h"
-
-#define GRACE_MSEC 500
 
 bool enl_signals_reap(struct enl_program *program)
 {
@@ -85,7 +83,7 @@ static void pass_on(struct enl_program *program, int signal, bool from_terminal)
 /* Starts the time after which processes that have not heeded the signal get SIGKILL. */
 static void start_grace(struct enl_program *program)
 {
-    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data, GRACE_MSEC, 0);
+    uv_timer_start(&program->grace, (uv_timer_cb)program->grace.data, (uint64_t)program->config.killafter, 0);
 }
 
 static void end_by(struct enl_program *program, int signal, bool from_terminal)

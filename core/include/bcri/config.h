@@ -42,6 +42,7 @@
     X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets") \
     X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")         \
     X(output, CHOICE, "no", "no|yes", "whether the root shows what the other CCEs print")              \
+    X(killafter, COUNT, "500", "0..86400000", "milliseconds from Ctrl-C or SIGTERM to SIGKILL")        \
     X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")   \
     X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")
 

@@ -319,6 +319,21 @@ TEST(a_signal_to_enl_ends_the_program_cleanly)
     all_gone(1, watches);
 }
 
+TEST(killafter_is_the_time_that_a_program_has_after_a_signal)
+{
+    char line[512];
+    int ordinal;
+    pid_t root;
+    run_folder();
+    setenv("BCR_KILLAFTER", "60000", 1);
+    snprintf(line, sizeof line, "trap 'sleep 1; echo drained; exit 0' TERM; %s tell pause & wait", run_cce());
+    run_start(&run, run_enl(), "/bin/sh", "-c", line);
+    run_told_pid(&ordinal, &root);
+    CHECK_INT(kill(run.pid, SIGTERM), 0);
+    run_end(&run);
+    CHECK_STR(run.text, "drained\n");
+}
+
 TEST(a_signal_gives_its_status_also_where_nobody_can_know_how_a_wrapped_root_ended)
 {
     char line[512];
