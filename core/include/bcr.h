@@ -115,7 +115,8 @@ BCR_API int *bcr_errno_location(void);
  *           goes on as the root, with a new process ID. enl(1) says how enl is found, and that it
  *           kills a CCE that executes another program or closes descriptors not its own.
  * Returns : the flags asked for that are not available, 0 if all are. It does not return where no
- *           enl is found: a message says where it looked, and the process exits with status 127.
+ *           enl is found: a message says where it looked, and the process exits with status 127;
+ *           nor if a setting is bad, which bcrrc(5) explains: status 2.
  * Errors  : bcrE_ARG, bcrE_NOMEM
  *           bcrE_BUSY    This process is a CCE, or another has joined by the same inherited socket.
  *           bcrE_ENLIST  The program ended before it took this process; the process has several
@@ -128,8 +129,9 @@ BCR_API int bcr_init(int flags, const char *ccename);
 
 /* bcr_enlist -- start new CCEs, or take in processes that wait to join.
  * Shape   : mach is the machine; NULL, "", "localhost", this one's name and its IP addresses are
- *           this one. prcssr >= 0 starts one CCE pinned to that core; prcssr < 0 starts |prcssr|
- *           CCEs, each pinned to the next of the cores that the program may use. Their ordinals
+ *           this one. prcssr >= 0 starts one CCE pinned to that core, counted from 0 among those that
+ *           the program may use; prcssr < 0 starts |prcssr| CCEs, each pinned to the next of them.
+ *           Their ordinals
  *           (bcr_cceord) count from cceord1, which is not negative, to at most INT_MAX.
  *
  *           obj, not NULL or "", is the program, looked up from the root's working directory, then
@@ -163,7 +165,7 @@ BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *ob
  *           may use them in any way; other CCEs can put into in cells, get from and zap out cells,
  *           do both and lock with in/out cells, and do nothing with private ones. qbase is the
  *           number wished for the first; if that range is not free, the lowest free one is taken.
- *           An area without cells takes up one number. Each CCE has cell 0 from birth: only its
+ *           An area without cells takes up one number, if qbase is 0 the highest free one. Each CCE has cell 0 from birth: only its
  *           owner takes from it, and nobody puts there.
  *
  *           nrgns bounds the regions that these cells hold together. Gets and puts that wait there

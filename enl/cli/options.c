@@ -81,6 +81,12 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->root_socket = (int)number;
     else if ((value = value_of(word, "--root-pid", argv, at, &missing)) != NULL && number_of(value, &number))
         options->root_pid = (pid_t)number;
+    else if (strncmp(word, "-d", 2) == 0 || strncmp(word, "-D", 2) == 0)
+        return bcri_refuse(
+            error, error_size, -1,
+            "%.2s opened a debugger's window in the guide of 2002; now run enl gdb --args PROGRAM "
+            "for the root, and gdb -p PID for another CCE: enl ps has the PID",
+            word);
     else
         return bcri_refuse(error, error_size, -1, "unknown option %s; enl --help lists them", word);
     if (missing)

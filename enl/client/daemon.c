@@ -173,7 +173,7 @@ int bcri_client_start_daemon(void)
     char reason[512];
     if (bcri_config_load(&config, NULL, reason, sizeof reason) != 0) {
         bcri_client_complain("%s", reason);
-        return -bcrE_ENLIST;
+        exit(2); /* as enl does: nobody meant what would run without the setting */
     }
     struct search search = {.looked_length = 0};
     look_as_configured(&search, &config);

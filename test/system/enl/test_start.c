@@ -115,6 +115,10 @@ TEST(a_wrong_command_line_or_setting_gives_status_2)
     run_end(&run);
     CHECK_INT(run.status, 2);
     run_check_error(&run, ".bcrrc:1");
+    run_start(&run, run_cce(), "exit", "0"); /* from the shell: bcr_init looks for enl */
+    run_end(&run);
+    CHECK_INT(run.status, 2);
+    run_check_error(&run, ".bcrrc:1");
 }
 
 TEST(a_program_started_directly_becomes_enl_and_goes_on_as_its_child)

@@ -30,6 +30,14 @@ TEST(the_program_takes_all_words_behind_it)
     CHECK_STR(options.onfail, NULL);
 }
 
+TEST(the_debugger_switches_of_2002_say_what_to_do_instead)
+{
+    CHECK_INT(PARSE(W("-d"), W("gdb"), W("ring")), -1);
+    CHECK(strstr(error, "run enl gdb --args PROGRAM") != NULL);
+    CHECK_INT(PARSE(W("-D"), W("foobaz:0"), W("ring")), -1);
+    CHECK(strstr(error, "run enl gdb --args PROGRAM") != NULL);
+}
+
 TEST(values_follow_as_a_word_or_behind_an_equals_sign)
 {
     CHECK_INT(PARSE(W("--onfail"), W("isolate"), W("--log-level=debug"), W("ring")), 0);
