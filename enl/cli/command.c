@@ -68,6 +68,7 @@ static const char *state_name(uint32_t state)
     case BCRI_CCE_ALIVE: return "alive";
     case BCRI_CCE_DYING: return "dying";
     case BCRI_ROW_STOPPED: return "stopped";
+    case BCRI_ROW_WAITING: return "waiting";
     default: return "ended";
     }
 }
@@ -96,7 +97,10 @@ static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcr
         return 0;
     char ccename[1024]; /* of the CCE's own choice */
     bcri_escape(row->ccename.bytes, row->ccename.length, ccename, sizeof ccename, NULL);
-    printf("%-28.*s %7u %9u  %-9s %s\n", (int)row->program.length, row->program.bytes, row->ordinal, row->pid,
+    char ordinal[16] = "-";
+    if (row->state != BCRI_ROW_WAITING)
+        snprintf(ordinal, sizeof ordinal, "%u", row->ordinal);
+    printf("%-28.*s %7s %9u  %-9s %s\n", (int)row->program.length, row->program.bytes, ordinal, row->pid,
            state_name(row->state), ccename);
     return row->index + 1;
 }

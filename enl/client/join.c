@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <bcr/error.h>
@@ -296,6 +297,15 @@ static int refused(const struct bcri_incoming *in)
     return status != 0 ? status : bcrE_ENLIST;
 }
 
+/* Whether `fd` leads to a program's address, to which enl --join has connected it, and not to the
+ * daemon that has started this process. */
+static bool is_visit(int fd)
+{
+    struct sockaddr_un peer;
+    socklen_t length = sizeof peer;
+    return getpeername(fd, (struct sockaddr *)&peer, &length) == 0 && length > sizeof peer.sun_family;
+}
+
 int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *ccename)
 {
     char name[256];
@@ -312,6 +322,8 @@ int bcri_client_join(struct bcri_client *client, int fd, int flags, const char *
     }
     struct stat status = {0};
     fstat(pair[1], &status);
+    if (is_visit(fd))
+        bcri_client_complain("pid %ld waits until a bcr_enlist asks for %s", (long)getpid(), name);
     client->pid = getpid();
     client->fd = pair[1];
     client->fd_device = status.st_dev;

@@ -110,8 +110,7 @@ void enl_conn_wait(struct enl_program *program, int fd, pid_t pid, const struct 
     else
         program->waiting = conn;
     program->waiting_last = conn;
-    bcri_log_write(&program->log, BCRI_LOG_INFO, "pid %ld waits to be enlisted as %s", (long)pid,
-                   conn->ccename);
+    enl_report(program, BCRI_LOG_INFO, "pid %ld waits to be enlisted as %s", (long)pid, conn->ccename);
 }
 
 void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce)
@@ -177,11 +176,16 @@ void enl_conn_reply(struct enl_conn *conn, uint32_t id, int status, const char *
     enl_conn_send(conn, &reply, NULL, 0);
 }
 
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 struct enl_conn *enl_conn_waiting(struct enl_program *program, const char *object)
 {
-    const char *slash = strrchr(object, '/');
     for (struct enl_conn *conn = program->waiting; conn != NULL; conn = conn->wait_next)
-        if (strcmp(conn->ccename, object) == 0 || (slash != NULL && strcmp(conn->ccename, slash + 1) == 0))
+        if (strcmp(last_component(conn->ccename), last_component(object)) == 0)
             return conn;
     return NULL;
 }

@@ -67,7 +67,7 @@ int enl_conn_listen(struct enl_program *program);
  * if it returns NULL. */
 const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in);
 
-/* The oldest process that waits under the name `object`, or under its last component; NULL:
+/* The oldest process that waits under a name whose last component is that of `object`; NULL:
  * none. */
 struct enl_conn *enl_conn_waiting(struct enl_program *program, const char *object);
 

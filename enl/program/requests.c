@@ -195,6 +195,38 @@ static uint32_t state_of(const struct enl_cce *cce)
     return stopped ? BCRI_ROW_STOPPED : state;
 }
 
+static void send_row(struct enl_conn *conn, struct bcri_control *row, const char *name)
+{
+    row->type = BCRI_MSG_row;
+    row->present = BCRI_HAS(id) | BCRI_HAS(index) | BCRI_HAS(ordinal) | BCRI_HAS(pid) | BCRI_HAS(state) |
+                   BCRI_HAS(ccename) | BCRI_HAS(program);
+    row->ccename = bcri_view_of(name);
+    if (row->ccename.length > 255) { /* the end of a long path tells more */
+        row->ccename.bytes += row->ccename.length - 255;
+        row->ccename.length = 255;
+    }
+    row->program = bcri_view_of(conn->program->name);
+    enl_conn_send(conn, row, NULL, 0);
+}
+
+/* Answers with the `nth` process that waits to be enlisted; its index follows those of all CCEs.
+ * False: there are fewer. */
+static bool send_waiting(struct enl_conn *conn, const struct bcri_control *message, uint32_t nth)
+{
+    const struct enl_conn *waiting = conn->program->waiting;
+    for (uint32_t i = 0; i < nth && waiting != NULL; i++)
+        waiting = waiting->wait_next;
+    const size_t index = conn->program->cce_room + nth;
+    if (waiting == NULL || index >= BCRI_CCE_MAX)
+        return false;
+    struct bcri_control row = {.id = message->id,
+                               .index = (uint32_t)index,
+                               .pid = (uint32_t)waiting->pid,
+                               .state = BCRI_ROW_WAITING};
+    send_row(conn, &row, waiting->ccename);
+    return true;
+}
+
 /* Answers with one CCE: the first one with at least that index. So a list of any length needs no
  * queue. */
 static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
@@ -204,24 +236,17 @@ static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
         const struct enl_cce *cce = program->cces[index];
         if (cce == NULL || cce->life == ENL_OVER)
             continue;
-        struct bcri_control row = {.type = BCRI_MSG_row,
-                                   .present = BCRI_HAS(id) | BCRI_HAS(index) | BCRI_HAS(ordinal) |
-                                              BCRI_HAS(pid) | BCRI_HAS(state) | BCRI_HAS(ccename) |
-                                              BCRI_HAS(program),
-                                   .id = message->id,
+        struct bcri_control row = {.id = message->id,
                                    .index = index,
                                    .ordinal = cce->ordinal,
                                    .pid = (uint32_t)(cce->pid != 0 ? cce->pid : cce->process),
-                                   .state = state_of(cce),
-                                   .ccename = bcri_view_of(cce->object),
-                                   .program = bcri_view_of(program->name)};
-        if (row.ccename.length > 255) { /* the end of a long path tells more */
-            row.ccename.bytes += row.ccename.length - 255;
-            row.ccename.length = 255;
-        }
-        enl_conn_send(conn, &row, NULL, 0);
+                                   .state = state_of(cce)};
+        send_row(conn, &row, cce->object);
         return NULL;
     }
+    const size_t room = program->cce_room;
+    if (send_waiting(conn, message, message->index > room ? (uint32_t)(message->index - room) : 0))
+        return NULL;
     enl_conn_reply(conn, message->id, 0, NULL);
     return NULL;
 }

@@ -277,7 +277,7 @@ int main(int argc, char **argv)
     own_name = argv[0];
     if (getenv("SYS_THREAD") != NULL)
         pthread_create(&thread, NULL, second_thread, NULL);
-    if (bcr_init(bcr_errors, NULL) < 0) {
+    if (bcr_init(bcr_errors, getenv("SYS_NAME")) < 0) {
         printf("init failed %d\n", bcr_errno);
         return 77;
     }

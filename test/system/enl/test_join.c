@@ -100,6 +100,33 @@ TEST(a_process_that_joins_is_enlisted_first_and_keeps_its_own_streams)
     CHECK_INT(run.status, 0);
 }
 
+TEST(a_process_that_waits_is_found_by_the_last_component_of_its_name_and_is_listed)
+{
+    char want[512];
+    int ordinal;
+    pid_t root;
+    run_start(&run, run_enl(), run_cce(), "tell", "wait", "enlist", "no-such-program", "1", "enlist",
+              "far/away/sys_cce", "1");
+    run_told_pid(&ordinal, &root);
+    setenv("SYS_NAME", "/some/where/sys_cce", 1);
+    run_start(&command, run_enl(), "--join", run_program(), run_cce(), "tell", "exit", "0");
+    run_wait_for_text("bcr.", "waits to be enlisted as /some/where/sys_cce");
+    static struct run ps;
+    run_start(&ps, run_enl(), "ps");
+    run_end(&ps);
+    snprintf(want, sizeof want, "%-28s %7s %9d  waiting   /some/where/sys_cce\n", run_program(), "-",
+             (int)command.pid);
+    if (strstr(ps.text, want) == NULL)
+        FAIL("wanted %s, got %s", want, ps.text);
+    run_go();
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    run_check_error(&command, "waits until a bcr_enlist asks for /some/where/sys_cce");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "no process waits to be enlisted as no-such-program");
+}
+
 TEST(a_process_that_waits_is_told_when_the_program_has_ended)
 {
     char want[64];

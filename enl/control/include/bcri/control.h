@@ -132,8 +132,9 @@
     X(reply, K(id) | K(status), K(text) | K(seg) | K(cell) | K(rings), 2)                     \
     BCRI_CONTROL_TEST_TYPES(X)
 
-/* The state in a row: a bcri_cce_state, or this if the CCE lives and is stopped. */
-enum { BCRI_ROW_STOPPED = 100 };
+/* The state in a row: a bcri_cce_state; or that the CCE lives and is stopped; or that this is no
+ * CCE yet but a process that waits to be enlisted. */
+enum { BCRI_ROW_STOPPED = 100, BCRI_ROW_WAITING };
 
 enum bcri_control_key {
 #define BCRI_CONTROL_KEY(key, kind, limit) BCRI_KEY_##key,
