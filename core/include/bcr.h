@@ -460,7 +460,7 @@ BCR_API int bcr_fd(int cell);
  *           caller's by bcr_rgmod, so *rgid or *rgid_to may change.
  * Owns    : borrows the regions; afterwards nobody else holds the one that was written to.
  * Returns : n >= 2: done, n - 2 bytes of the source are left after the last item read.
- *           1: the source ended before the descriptor did.
+ *           1: the source ended before the descriptor did, whether the destination was full or not.
  *           n <= -3: the destination was full before that, and -n - 2 bytes of the source are left.
  *           0, -2: failures. bcrE_RANGE, bcrE_NOCCE, bcrE_NOMEM leave what was copied before.
  * Errors  : bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_DESC, bcrE_RANGE
