@@ -159,6 +159,11 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
     const bool controls = (link->host_due || link->owed_now || link->ping_due) && may_control;
     if (!acks && !controls && !forced && probe == 0 && (link->turn == NULL || !may_send))
         return 0;
+    bcri_sent_trim(link);
+    while (link->sent.next - link->sent.oldest >= BCRI_SENT_MAX) {
+        bcri_sent_lost(link, link->sent.oldest); /* which its receiver does not acknowledge, whatever comes */
+        bcri_sent_trim(link);
+    }
     if (!bcri_sent_reserve(link, CHUNKS_MAX))
         return 0; /* tried again at the next call */
     const uint32_t overhead = BCRI_WIRE_HEAD_BYTES + bcri_sealing_overhead(link->sealing);

@@ -153,14 +153,52 @@ static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *
     return BCRI_IN_OK;
 }
 
+/* A piece that has no next one, or a gap behind it, takes what follows it. Otherwise a paused stream
+ * of small messages would soon have too many. */
+static bool append(struct bcri_link *link, struct bcri_piece **at, const uint8_t *data, uint64_t bytes)
+{
+    struct bcri_piece *piece = *at;
+    if (piece->capacity - piece->bytes < bytes) {
+        const uint64_t all = piece->bytes + bytes, more = all / 4 < 1024 ? all / 4 : 1024;
+        const uint64_t capacity = all + more;
+        piece = realloc(piece, sizeof *piece + capacity);
+        if (piece == NULL)
+            return false;
+        link->memory += capacity - piece->capacity;
+        piece->capacity = (uint32_t)capacity;
+        *at = piece;
+    }
+    memcpy(piece->data + piece->bytes, data, bytes);
+    piece->bytes += (uint32_t)bytes;
+    return true;
+}
+
+static bool insert(struct bcri_link *link, struct bcri_in_stream *stream, struct bcri_piece **at,
+                   uint64_t offset, const uint8_t *data, uint64_t bytes)
+{
+    struct bcri_piece *piece = stream->pieces < BCRI_LINK_PIECES_MAX ? malloc(sizeof *piece + bytes) : NULL;
+    if (piece == NULL)
+        return false;
+    piece->next = *at;
+    piece->offset = offset;
+    piece->bytes = piece->capacity = (uint32_t)bytes;
+    memcpy(piece->data, data, bytes);
+    *at = piece;
+    stream->pieces++;
+    link->memory += sizeof *piece + bytes;
+    return true;
+}
+
 /* Keeps those of [offset, offset + bytes) that no piece has. */
 static enum bcri_in_result keep(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t offset,
                                 const uint8_t *data, uint64_t bytes)
 {
-    struct bcri_piece **at = &stream->piece;
+    struct bcri_piece **at = &stream->piece, **before = NULL;
     while (bytes != 0) {
-        while (*at != NULL && (*at)->offset + (*at)->bytes <= offset)
+        while (*at != NULL && (*at)->offset + (*at)->bytes <= offset) {
+            before = at;
             at = &(*at)->next;
+        }
         uint64_t here = bytes, known = 0;
         if (*at != NULL && (*at)->offset < offset + bytes) {
             here = (*at)->offset > offset ? (*at)->offset - offset : 0;
@@ -168,17 +206,11 @@ static enum bcri_in_result keep(struct bcri_link *link, struct bcri_in_stream *s
             known = known < bytes - here ? known : bytes - here;
         }
         if (here != 0) {
-            struct bcri_piece *piece =
-                stream->pieces < BCRI_LINK_PIECES_MAX ? malloc(sizeof *piece + here) : NULL;
-            if (piece == NULL)
+            const bool follows = before != NULL && (*before)->offset + (*before)->bytes == offset;
+            if (follows ? !append(link, before, data, here) : !insert(link, stream, at, offset, data, here))
                 return BCRI_IN_NO_ROOM;
-            piece->next = *at;
-            piece->offset = offset;
-            piece->bytes = (uint32_t)here;
-            memcpy(piece->data, data, here);
-            *at = piece;
-            stream->pieces++;
-            link->memory += sizeof *piece + here;
+            if (follows)
+                at = &(*before)->next;
         }
         offset += here + known;
         data += here + known;
@@ -227,7 +259,7 @@ static enum bcri_in_result consume_pieces(struct bcri_link *link, struct bcri_in
             stream->pieces++;
             return result;
         }
-        link->memory -= sizeof *piece + piece->bytes;
+        link->memory -= sizeof *piece + piece->capacity;
         free(piece);
     }
     return BCRI_IN_OK;
@@ -335,7 +367,7 @@ void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream)
     while (stream->piece != NULL) {
         struct bcri_piece *piece = stream->piece;
         stream->piece = piece->next;
-        link->memory -= sizeof *piece + piece->bytes;
+        link->memory -= sizeof *piece + piece->capacity;
         free(piece);
     }
     while (stream->messages != 0) {

@@ -57,6 +57,7 @@ void bcri_link_free(struct bcri_link *link)
 {
     if (link == NULL)
         return;
+    link->ending = true;
     end_all(link);
     bcri_sent_free(link);
     bcri_sealing_free(link->sealing);
@@ -71,6 +72,8 @@ int bcri_link_send(struct bcri_link *link, uint32_t source, uint32_t target, con
 {
     if (header_bytes > BCRI_LINK_HEADER_MAX || body_bytes > BCRI_LINK_BODY_MAX)
         return -EMSGSIZE;
+    if (link->ending)
+        return -ESHUTDOWN;
     return bcri_out_queue(link, source, target, header, header_bytes, body, body_bytes, cookie);
 }
 
@@ -102,6 +105,9 @@ void bcri_link_use_carrier(struct bcri_link *link, const struct bcri_link_carrie
     bcri_sent_trim(link);
     link->carrier = *carrier;
     link->host_due = true;
+    /* Acknowledgements may have been lost with the last carrier; a reliable one asks for none again. */
+    if (link->numbers.count != 0)
+        link->unacked = 2;
     bcri_recovery_init(link);
     bcri_congestion_init(link);
     link->mtu.probe = 0;

@@ -27,6 +27,12 @@
 #define BCRI_REORDER_PACKETS 3u
 #define BCRI_GRANULARITY_NS  BCRI_NS_PER_MS
 #define BCRI_FIRST_RTT_NS    (100 * BCRI_NS_PER_MS) /* hosts of a program are not a world apart */
+/* A longer round trip is a clock that jumped or a process that stood still. */
+#define BCRI_RTT_MAX_NS (10000 * BCRI_NS_PER_MS)
+/* While nothing is answered, an answer is asked for at least so often. */
+#define BCRI_PROBE_MAX_NS (60000 * BCRI_NS_PER_MS)
+/* Packets that are remembered behind the oldest that is in flight. */
+#define BCRI_SENT_MAX 65536u
 /* How long an acknowledgement may wait for company. */
 #define BCRI_ACK_DELAY_NS BCRI_NS_PER_MS
 
@@ -85,7 +91,7 @@ struct bcri_in_message {
 struct bcri_piece {
     struct bcri_piece *next;
     uint64_t offset;
-    uint32_t bytes;
+    uint32_t bytes, capacity;
     uint8_t data[];
 };
 
@@ -171,6 +177,7 @@ struct bcri_link {
     uint32_t host, peer;
     uint16_t lane;
     struct bcri_link_carrier carrier;
+    bool ending;  /* bcri_link_free is at work */
     uint64_t now; /* the latest time that anybody told */
 
     /* Numbers that came. Those below `floor` are taken for repeated. */
@@ -190,6 +197,7 @@ struct bcri_link {
 
     /* What the other side can receive, once it has said so. */
     uint32_t peer_room, peer_packet_max, own_packet_max;
+    uint64_t host_number; /* of the packet that said so */
     bool host_due;
 
     /* Keys. */

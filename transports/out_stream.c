@@ -51,6 +51,12 @@ static uint32_t find(const struct bcri_out_stream *stream, uint64_t offset)
     return low;
 }
 
+/* Whether a message that is not settled ends at `offset`, which is at most the stream's end. */
+static bool ends_message(const struct bcri_out_stream *stream, uint64_t offset)
+{
+    return offset == stream->end || message_at(stream, find(stream, offset))->start == offset;
+}
+
 static void release(struct bcri_link *link, struct bcri_out_stream *stream)
 {
     link->memory -= sizeof *stream + stream->capacity * sizeof *stream->message;
@@ -320,7 +326,7 @@ bool bcri_out_taken(struct bcri_link *link, struct bcri_out_stream *stream, uint
         if (refused->failed || !refuse(stream, start))
             return false;
     }
-    if (taken > stream->next)
+    if (taken > stream->next || (taken > stream->taken && !ends_message(stream, taken)))
         return false;
     if (limit > stream->limit)
         stream->limit = limit;

@@ -52,21 +52,26 @@ static bool take_ack(struct bcri_link *link, struct bcri_reader *reader)
     struct bcri_recovery *recovery = &link->recovery;
     if (recovery->largest_acked == UINT64_MAX || largest > recovery->largest_acked)
         recovery->largest_acked = largest;
-    if (link->sent.bytes < in_flight) {
+    const bool is_news = link->sent.bytes < in_flight;
+    bcri_recovery_detect(link); /* which asks how long nothing was answered */
+    if (is_news) {
         recovery->probe_count = 0;
         recovery->probes_due = 0;
     }
-    bcri_recovery_detect(link);
     bcri_sent_trim(link);
     return true;
 }
 
-static bool take_host(struct bcri_link *link, struct bcri_reader *reader)
+/* Of two HOST frames the one in the later packet counts, whichever comes first. */
+static bool take_host(struct bcri_link *link, struct bcri_reader *reader, uint64_t number)
 {
     const uint32_t room = bcri_varint_get_u32(reader);
     const uint32_t packet_max = bcri_varint_get_u32(reader);
     if (reader->failed)
         return false;
+    if (number < link->host_number)
+        return true;
+    link->host_number = number;
     const uint32_t least = 4 * BCRI_LINK_PACKET_MIN;
     link->peer_room = room < least ? least : room;
     if (packet_max != link->peer_packet_max) {
@@ -114,7 +119,8 @@ static enum bcri_in_result take_skip(struct bcri_link *link, struct bcri_reader 
     return reader->failed ? BCRI_IN_NONSENSE : bcri_in_skip(link, source, target, from, to);
 }
 
-static enum bcri_in_result take_frames(struct bcri_link *link, struct bcri_reader *reader, bool *wants_ack)
+static enum bcri_in_result take_frames(struct bcri_link *link, struct bcri_reader *reader, uint64_t number,
+                                       bool *wants_ack)
 {
     enum bcri_in_result result = BCRI_IN_OK;
     *wants_ack = false;
@@ -125,7 +131,7 @@ static enum bcri_in_result take_frames(struct bcri_link *link, struct bcri_reade
         case BCRI_FRAME_PAD: reader->at = reader->end; break;
         case BCRI_FRAME_PING: break;
         case BCRI_FRAME_ACK: result = take_ack(link, reader) ? BCRI_IN_OK : BCRI_IN_NONSENSE; break;
-        case BCRI_FRAME_HOST: result = take_host(link, reader) ? BCRI_IN_OK : BCRI_IN_NONSENSE; break;
+        case BCRI_FRAME_HOST: result = take_host(link, reader, number) ? BCRI_IN_OK : BCRI_IN_NONSENSE; break;
         case BCRI_FRAME_BYTES: result = take_bytes(link, reader); break;
         case BCRI_FRAME_TAKEN: result = take_taken(link, reader) ? BCRI_IN_OK : BCRI_IN_NONSENSE; break;
         case BCRI_FRAME_SKIP: result = take_skip(link, reader); break;
@@ -186,7 +192,7 @@ void bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_by
         link->keepalive_at = link->now + link->keepalive_ns;
     struct bcri_reader reader = {.at = text, .end = text + text_bytes - bcri_sealing_overhead(link->sealing)};
     bool wants_ack;
-    const enum bcri_in_result result = take_frames(link, &reader, &wants_ack);
+    const enum bcri_in_result result = take_frames(link, &reader, number, &wants_ack);
     if (result == BCRI_IN_OK)
         note(link, number, wants_ack);
     else if (result == BCRI_IN_NONSENSE)

@@ -116,7 +116,7 @@ struct bcri_link *bcri_link_new(const struct bcri_link_config *config, const str
 void bcri_link_free(struct bcri_link *link);
 
 /* Queues a message. The header is copied; the body is borrowed until `settled`. Returns 0, -ENOMEM,
- * or -EMSGSIZE if header or body are too long. */
+ * -EMSGSIZE if header or body are too long, or -ESHUTDOWN within bcri_link_free. */
 int bcri_link_send(struct bcri_link *link, uint32_t source, uint32_t target, const void *header,
                    uint32_t header_bytes, const void *body, uint32_t body_bytes, void *cookie);
 /* The receiver of a stream that it paused can take the next message: what has come begins. Returns 0,
