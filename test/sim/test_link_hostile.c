@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "link_private.h"
 #include "traffic.h"
-#include "wire.h"
 
 enum { CAUGHT_MAX = 4000 };
 
@@ -277,4 +277,87 @@ TEST_TIMEOUT(frames_of_a_peer_gone_mad_break_nothing, 120)
         for (unsigned i = 0; i < caught_count; i++)
             free(caught[i].packet);
     }
+}
+
+static struct bcri_sealing *peers_key;
+
+/* A packet of `one` that only a peer with the key can make; its frames end at `end`. */
+static void receive_made(uint8_t *packet, const uint8_t *end, uint64_t number)
+{
+    const size_t bytes = (size_t)(end - packet) - BCRI_WIRE_HEAD_BYTES;
+    memcpy(packet, caught[0].packet, BCRI_WIRE_HEAD_BYTES);
+    bcri_put_u64(packet + 8, number);
+    bcri_seal(peers_key, number, packet, BCRI_WIRE_HEAD_BYTES, packet + BCRI_WIRE_HEAD_BYTES, bytes);
+    receive(packet, BCRI_WIRE_HEAD_BYTES + bytes + BCRI_SEAL_TAG_BYTES);
+}
+
+static void prepare_mad_peer(void)
+{
+    prepare(BCRI_CIPHER_CHACHA20POLY1305, 0);
+    peers_key = bcri_sealing_new(&secret, 3, 70000, 0);
+    CHECK(peers_key != NULL);
+}
+
+static void finish_mad_peer(void)
+{
+    bcri_sealing_free(peers_key);
+    one.lost_is_fine = two.lost_is_fine = true;
+    traffic_end(&one, &two);
+    sim_free(network);
+    for (unsigned i = 0; i < caught_count; i++)
+        free(caught[i].packet);
+}
+
+TEST(a_peer_that_says_it_has_half_a_head_is_not_believed)
+{
+    uint8_t packet[200], *at = packet + BCRI_WIRE_HEAD_BYTES;
+    prepare_mad_peer();
+    const struct bcri_out_stream *stream = bcri_stream_find(&two.end.link->out, 3, 103);
+    const uint64_t taken = stream->taken;
+    two.end.path.cut = true;
+    for (unsigned i = 0; i < 3; i++)
+        traffic_send(&two, 3, 0);
+    sim_flush(&two.end);
+    *at++ = BCRI_FRAME_TAKEN;
+    at = bcri_varint_put(at, 3);
+    at = bcri_varint_put(at, 103);
+    at = bcri_varint_put(at, taken + 5);
+    at = bcri_varint_put(at, stream->limit);
+    at = bcri_varint_put(at, 0);
+    receive_made(packet, at, 1000000);
+    CHECK_UINT(bcri_link_counts(two.end.link)->malformed, 1);
+    CHECK_UINT(stream->taken, taken);
+    two.end.path.cut = false;
+    CHECK(sim_run(network, sim_now(network) + 10 * SIM_S, settled, &one));
+    finish_mad_peer();
+}
+
+TEST(of_two_frames_that_say_what_a_host_receives_the_later_counts)
+{
+    prepare_mad_peer();
+    for (unsigned i = 0; i < 2; i++) {
+        uint8_t packet[200], *at = packet + BCRI_WIRE_HEAD_BYTES;
+        *at++ = BCRI_FRAME_HOST;
+        at = bcri_varint_put(at, 50000 + i);
+        at = bcri_varint_put(at, 4000 + i);
+        receive_made(packet, at, 1000001 - i);
+    }
+    CHECK_UINT(two.end.link->peer_room, 50000);
+    CHECK_UINT(two.end.link->peer_packet_max, 4000);
+    finish_mad_peer();
+}
+
+TEST(a_peer_that_acknowledges_nothing_takes_a_bounded_memory)
+{
+    static uint8_t packet[200], answer[BCRI_LINK_PACKET_MAX];
+    prepare_mad_peer();
+    traffic_send(&two, 3, 100000);
+    for (unsigned i = 0; i < 4 * BCRI_SENT_MAX; i++) {
+        packet[BCRI_WIRE_HEAD_BYTES] = BCRI_FRAME_PING;
+        receive_made(packet, packet + BCRI_WIRE_HEAD_BYTES + 1, 1000000 + i);
+        while (bcri_link_fill(two.end.link, answer, sim_now(network)) != 0)
+            continue;
+    }
+    CHECK(bcri_link_memory(two.end.link) < BCRI_SENT_MAX * sizeof(struct bcri_sent) + (256u << 10));
+    finish_mad_peer();
 }

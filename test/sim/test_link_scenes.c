@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "link_private.h"
 #include "traffic.h"
 
 static struct sim_network *network;
@@ -328,5 +329,139 @@ TEST(a_stream_that_the_receiver_does_not_accept_harms_no_other)
     CHECK(!bcri_link_is_idle(one.end.link));
     /* Its end here is the owner's business: another test's cookie is not to be freed. */
     CHECK_UINT(counts_of(&two)->malformed, 0);
+    sim_free(network);
+}
+
+TEST(a_pipe_that_one_side_uses_first_does_not_stall_on_lost_acknowledgements)
+{
+    prepare();
+    start();
+    warm_up();
+    const struct bcri_link_carrier pipe = {.reliable = true, .packet_max = 20000, .room = 50000};
+    two.end.path.cut = true; /* the UDP path back is silent */
+    bcri_link_use_carrier(two.end.link, &config.carrier, sim_now(network));
+    bcri_link_use_carrier(one.end.link, &pipe, sim_now(network));
+    traffic_send(&one, 1, 1000000);
+    (void)sim_run(network, sim_now(network) + 100 * SIM_MS, never, NULL);
+    two.end.path.cut = false;
+    bcri_link_use_carrier(two.end.link, &pipe, sim_now(network));
+    run_until_settled(10 * SIM_S);
+    CHECK_UINT(two.stream[1].arrived, 1);
+    finish();
+}
+
+TEST(what_a_receiver_on_a_pipe_could_not_keep_is_sent_again)
+{
+    prepare();
+    config.carrier.reliable = true;
+    start();
+    warm_up();
+    one.end.path.cut = true; /* as if the receiver had no memory for this packet */
+    traffic_send(&one, 1, 100);
+    sim_flush(&one.end);
+    one.end.path.cut = false;
+    traffic_send(&one, 1, 100);
+    run_until_settled(SIM_S);
+    CHECK_UINT(two.stream[1].arrived, 2);
+    finish();
+}
+
+TEST(many_small_packets_of_a_stream_that_is_paused_are_kept)
+{
+    prepare();
+    start();
+    warm_up();
+    pause_for_ever(&two);
+    for (unsigned i = 0; i < 3 * BCRI_LINK_PIECES_MAX; i++) {
+        traffic_send(&one, 1, 8);
+        sim_flush(&one.end);
+        if (i % 16 == 0)
+            (void)sim_run(network, sim_now(network) + 5 * SIM_MS, never, NULL);
+    }
+    (void)sim_run(network, sim_now(network) + 100 * SIM_MS, remember_memory, NULL);
+    CHECK(two.stream[1].paused);
+    CHECK_UINT(counts_of(&one)->lost, 0);
+    two.pause = 0;
+    run_until_settled(2000 * SIM_S);
+    CHECK_UINT(two.stream[1].arrived, 3 * BCRI_LINK_PIECES_MAX);
+    finish();
+}
+
+TEST(a_clock_that_jumps_by_years_leaves_deadlines_of_seconds)
+{
+    prepare();
+    start();
+    warm_up();
+    traffic_send(&one, 1, 100);
+    sim_flush(&one.end);
+    one.end.asleep_until = two.end.asleep_until = sim_now(network) + UINT64_C(20) * 365 * 86400 * SIM_S;
+    run_until_settled(UINT64_C(30) * 365 * 86400 * SIM_S);
+    one.end.path.cut = true;
+    traffic_send(&one, 1, 100);
+    sim_flush(&one.end);
+    for (unsigned i = 0; i < 20; i++) {
+        const uint64_t at = bcri_link_deadline(one.end.link);
+        CHECK(at > sim_now(network) && at <= sim_now(network) + 61 * SIM_S);
+        (void)sim_run(network, at, never, NULL);
+    }
+    one.end.path.cut = false;
+    run_until_settled(61 * SIM_S);
+    finish();
+}
+
+static uint64_t least_window;
+
+static bool remember_window(void *context)
+{
+    const uint64_t window = one.end.link->congestion.window;
+    least_window = window < least_window ? window : least_window;
+    return settled(context);
+}
+
+TEST(after_a_long_silence_the_congestion_window_begins_anew)
+{
+    prepare();
+    one.end.path.bytes_per_s = 100000000;
+    one.end.path.queue_bytes = 100000;
+    start();
+    warm_up();
+    traffic_send(&one, 1, 10000000);
+    (void)sim_run(network, sim_now(network) + 50 * SIM_MS, never, NULL);
+    one.end.path.cut = two.end.path.cut = true;
+    (void)sim_run(network, sim_now(network) + 10 * SIM_S, never, NULL);
+    one.end.path.cut = two.end.path.cut = false;
+    least_window = UINT64_MAX;
+    CHECK(sim_run(network, sim_now(network) + 100 * SIM_S, remember_window, &one));
+    CHECK(least_window <= UINT64_C(2) * bcri_link_packet_bytes(one.end.link));
+    CHECK(one.end.link->congestion.window > 10 * least_window);
+    finish();
+}
+
+static unsigned told;
+
+static void settled_sends(void *owner, uint32_t source, uint32_t target, void *cookie,
+                          enum bcri_link_outcome outcome)
+{
+    struct bcri_link **link = owner;
+    (void)cookie;
+    CHECK_INT(outcome, BCRI_LINK_LOST);
+    told++;
+    for (uint32_t i = 0; i < 20; i++)
+        CHECK_INT(bcri_link_send(*link, source + i, target, NULL, 0, NULL, 0, NULL), -ESHUTDOWN);
+}
+
+TEST(nothing_can_be_sent_while_the_link_is_freed)
+{
+    static const struct bcri_link_events sends = {.settled = settled_sends};
+    struct bcri_link *link;
+    prepare();
+    config.host = 1;
+    config.peer = 2;
+    link = bcri_link_new(&config, &sends, &link, 1);
+    CHECK(link != NULL);
+    for (uint32_t i = 0; i < 8; i++)
+        CHECK_INT(bcri_link_send(link, i, 1, NULL, 0, NULL, 0, NULL), 0);
+    bcri_link_free(link);
+    CHECK_UINT(told, 8);
     sim_free(network);
 }
