@@ -21,7 +21,7 @@
 
 /* Both locks make it one instant; the count itself is a handful of loads. 0; bcrE_TIMEOUT: the
  * context parks; BCRI_STALE. */
-static int count(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, uint64_t *length_out)
+BCRI_INLINE int count(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, uint64_t *length_out)
 {
     struct bcri_cell_shm *const cell = resolved->cell;
     if (!bcri_lock_until(ctx, &cell->h.lock, BCRI_DEADLINE_NEVER))
@@ -38,7 +38,7 @@ static int count(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, uin
     return error;
 }
 
-int bcri_cell_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
+BCRI_INLINE int length_of(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
 {
     for (;;) {
         struct bcri_resolved *resolved;
@@ -56,13 +56,18 @@ int bcri_cell_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
     }
 }
 
+int bcri_cell_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
+{
+    return length_of(ctx, key, length_out);
+}
+
 int bcr_celllen(bcr_cce_id cce, int cell)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
     uint64_t length;
-    const int error = bcri_cell_length(ctx, bcri_resolved_key(cce, cell), &length);
+    const int error = length_of(ctx, bcri_resolved_key(cce, cell), &length);
     if (error != 0)
         return bcri_fail(error);
     return length < INT_MAX ? (int)length : INT_MAX;

@@ -19,7 +19,7 @@
 #include "bcri/service.h"
 #include "bcri/trace.h"
 
-static int zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
+BCRI_INLINE int zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     bcri_journal_open(ctx, BCRI_OP_ZAP, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
     int error = bcri_cell_enter(ctx, resolved);
@@ -34,7 +34,7 @@ static int zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     return error;
 }
 
-int bcri_zap(struct bcri_ctx *ctx, uint64_t key, uint32_t *owner_out)
+BCRI_INLINE int zap_found(struct bcri_ctx *ctx, uint64_t key, uint32_t *owner_out)
 {
     for (;;) {
         struct bcri_resolved *resolved;
@@ -49,13 +49,18 @@ int bcri_zap(struct bcri_ctx *ctx, uint64_t key, uint32_t *owner_out)
     }
 }
 
+int bcri_zap(struct bcri_ctx *ctx, uint64_t key, uint32_t *owner_out)
+{
+    return zap_found(ctx, key, owner_out);
+}
+
 int bcr_zap(bcr_cce_id cce, int cell)
 {
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
     uint32_t owner;
-    const int error = bcri_zap(ctx, bcri_resolved_key(cce, cell), &owner);
+    const int error = zap_found(ctx, bcri_resolved_key(cce, cell), &owner);
     if (error != 0)
         return bcri_put_failed(ctx, error);
     bcri_counted(ctx, BCRI_COUNT_ZAP);
