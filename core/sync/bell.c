@@ -56,13 +56,6 @@ void bcri_bell_epoll_end(struct bcri_ctx *ctx)
         (void)0; /* something else has ended the sleep */
 }
 
-void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell)
-{
-    struct bcri_record_shm *record = bcri_record(ctx, index);
-    if (record != NULL)
-        bcri_bell_ring_for(ctx, record, cell);
-}
-
 uint32_t bcri_current_cpu_slow(void)
 {
     int cpu = sched_getcpu();

@@ -9,7 +9,6 @@
  * process that is not its child. Processes that the CCE forks run the same handler and must leave
  * the record alone. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +21,6 @@
 #include "bcri/cces.h"
 #include "bcri/client.h"
 #include "bcri/self.h"
-
-void bcri_client_complain(const char *format, ...)
-{
-    char text[1500];
-    va_list arguments;
-    va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "bcr: %s: %s\n", program_invocation_short_name, text);
-}
 
 /* The socket that BCRI_SOCKET names; the variable is unset. -1: it was not set; -bcrE_ENLIST: it
  * names no open socket. */

@@ -64,7 +64,12 @@ static inline void bcri_bell_ring(const struct bcri_ctx *ctx, struct bcri_record
 }
 
 /* The same for the CCE of record `index`, if there is one. */
-void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell);
+static inline void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bcri_ref cell)
+{
+    struct bcri_record_shm *record = bcri_record(ctx, index);
+    if (record != NULL)
+        bcri_bell_ring_for(ctx, record, cell);
+}
 
 /* For the sleeper in epoll, which has looked at everything it waits for since it read `seen` from
  * its `bell`. begin: true: it may sleep, and a ring from now on makes ctx->bell_fd readable. end:
