@@ -22,39 +22,39 @@
 
 #define RING_LOG2 3u
 
-struct floor2 {
+struct cell0 {
     struct bcri_area_shm area;
     struct bcri_cell_shm cell;
     _Atomic uint64_t ring[1u << RING_LOG2];
 };
-static_assert(sizeof(struct floor2) <= BCRI_FLOOR2_BYTES, "docs/layout/record.md");
+static_assert(sizeof(struct cell0) <= BCRI_CELL0_BYTES, "docs/layout/record.md");
 static_assert(sizeof(struct bcri_area_shm) % BCRI_CACHELINE == 0, "cell 0 is aligned");
 
-static bcri_ref floor2_ref(struct bcri_ctx *ctx, uint32_t index)
+static bcri_ref cell0_ref(struct bcri_ctx *ctx, uint32_t index)
 {
     bcri_ref record = bcri_record_ref(ctx, index);
-    return record + offsetof(struct bcri_record_shm, floor2) / BCRI_REF_UNIT;
+    return record + offsetof(struct bcri_record_shm, cell0) / BCRI_REF_UNIT;
 }
-static_assert(offsetof(struct bcri_record_shm, floor2) % BCRI_CACHELINE == 0, "cell 0 is aligned");
+static_assert(offsetof(struct bcri_record_shm, cell0) % BCRI_CACHELINE == 0, "cell 0 is aligned");
 
 void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index)
 {
     struct bcri_record_shm *record = bcri_record(enl, index);
-    struct floor2 *floor2 = (struct floor2 *)(void *)record->floor2;
-    bcri_ref ref = floor2_ref(enl, index);
+    struct cell0 *cell0 = (struct cell0 *)(void *)record->cell0;
+    bcri_ref ref = cell0_ref(enl, index);
     const uint32_t gen = bcri_next_gen(enl);
-    floor2->area.cells = ref + offsetof(struct floor2, cell) / BCRI_REF_UNIT;
-    floor2->area.rings = ref + offsetof(struct floor2, ring) / BCRI_REF_UNIT;
-    floor2->area.kinds[BCRI_CELL_PRIVATE] = 1;
-    floor2->area.nrgns = BCRI_ERRORS_MAX;
-    floor2->area.ring_log2 = RING_LOG2;
-    bcri_store(&floor2->area.gen, gen);
-    floor2->area.owner = index;
-    floor2->area.heap = UINT32_MAX;
-    bcri_store(&floor2->cell.t.credits, BCRI_ERRORS_MAX);
-    bcri_store(&floor2->cell.i.area, ref);
-    bcri_store_release(&floor2->cell.t.state, (uint64_t)gen << 32);
-    bcri_store_release(&floor2->cell.h.state, (uint64_t)gen << 32);
+    cell0->area.cells = ref + offsetof(struct cell0, cell) / BCRI_REF_UNIT;
+    cell0->area.rings = ref + offsetof(struct cell0, ring) / BCRI_REF_UNIT;
+    cell0->area.kinds[BCRI_CELL_PRIVATE] = 1;
+    cell0->area.nrgns = BCRI_ERRORS_MAX;
+    cell0->area.ring_log2 = RING_LOG2;
+    bcri_store(&cell0->area.gen, gen);
+    cell0->area.owner = index;
+    cell0->area.heap = UINT32_MAX;
+    bcri_store(&cell0->cell.t.credits, BCRI_ERRORS_MAX);
+    bcri_store(&cell0->cell.i.area, ref);
+    bcri_store_release(&cell0->cell.t.state, (uint64_t)gen << 32);
+    bcri_store_release(&cell0->cell.h.state, (uint64_t)gen << 32);
     bcri_store_release(&record->id.first_area, ref);
 }
 
@@ -103,7 +103,7 @@ static int put_copy(struct bcri_ctx *ctx, uint32_t index, uint32_t archtype, uin
     memcpy((void *)bcri_region_data(ctx, ref), data, length);
     region->error = (uint16_t)code;
     struct bcri_resolved resolved;
-    error = bcri_resolved_at(ctx, floor2_ref(ctx, index) + offsetof(struct floor2, cell) / BCRI_REF_UNIT,
+    error = bcri_resolved_at(ctx, cell0_ref(ctx, index) + offsetof(struct cell0, cell) / BCRI_REF_UNIT,
                              &resolved);
     if (error != 0) {
         bcri_heap_free(ctx, ref, region);

@@ -20,7 +20,7 @@ void bcri_cell0_init(struct bcri_ctx *enl, uint32_t index);
 /* The area of cell 0, which is the first in its CCE's list. */
 static inline struct bcri_area_shm *bcri_cell0_area(struct bcri_record_shm *record)
 {
-    return (struct bcri_area_shm *)(void *)record->floor2;
+    return (struct bcri_area_shm *)(void *)record->cell0;
 }
 
 /* Puts a copy of `data` (at most 64 bytes) into cell 0 of CCE `index`. 0; bcrE_NOMEM; bcrE_DEAD.

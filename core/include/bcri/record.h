@@ -12,7 +12,7 @@
  *   128   journal    the CCE only                       enl after its death
  *   320   redo       the CCE only                       enl after its death
  *   832   counters   the CCE only                       enl, tools
- *  1088   floor2     cells: area 0 and cell 0           see cells/
+ *  1088   cell0     cells: area 0 and cell 0           see cells/
  *  1600   ids        the CCE; servers of its requests   the CCE, servers under the cell's locks, enl
  *  3840   requests   notifiers; the CCE                 the CCE, notifiers           see cells/
  *  4096   trace      the CCE only                       enl, tools (torn records are told by their sequence)
@@ -218,7 +218,7 @@ struct bcri_trace_shm {
 };
 static_assert(sizeof(struct bcri_trace_shm) == 32, "docs/layout/record.md");
 
-#define BCRI_FLOOR2_BYTES 512u
+#define BCRI_CELL0_BYTES 512u
 
 /* Which cells of this CCE have requests for their handlers:
  * cells/include/bcri/handler_request.h. */
@@ -241,7 +241,7 @@ struct bcri_record_shm {
     struct bcri_journal_shm journal;
     struct bcri_redo_shm redo[BCRI_REDO_MAX];
     _Atomic uint64_t counters[BCRI_COUNTERS];
-    alignas(64) unsigned char floor2[BCRI_FLOOR2_BYTES];
+    alignas(64) unsigned char cell0[BCRI_CELL0_BYTES];
     struct bcri_slot_shm slots[BCRI_FIRST_SLOTS];
     /* Further region IDs: chunk k of 256 << k slots, in a segment of its own (slot.c). */
     _Atomic uint64_t slot_chunk[20];
@@ -252,7 +252,7 @@ struct bcri_record_shm {
 static_assert(offsetof(struct bcri_record_shm, journal) == 128, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, redo) == 320, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, counters) == 832, "docs/layout/record.md");
-static_assert(offsetof(struct bcri_record_shm, floor2) == 1088, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, cell0) == 1088, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, slots) == 1600, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, requests) == 3840, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, trace) == 4096, "docs/layout/record.md");
