@@ -7,9 +7,9 @@
 #include "bcri/scheduler.h"
 #include "bcri/self.h"
 
-static struct bcri_sched *find(struct bcri_ctx *ctx)
+static struct bcri_scheduler *find(struct bcri_ctx *ctx)
 {
-    struct bcri_sched *sched = bcri_sched_of(ctx);
+    struct bcri_scheduler *sched = bcri_sched_of(ctx);
     if (sched == NULL)
         bcri_set_errno(bcrE_NOMEM);
     return sched;
@@ -17,14 +17,14 @@ static struct bcri_sched *find(struct bcri_ctx *ctx)
 
 /* The scheduler of the calling CCE, after the invocations that may interrupt the caller have run.
  * NULL: bcr_errno says why. */
-static struct bcri_sched *enter(void)
+static struct bcri_scheduler *enter(void)
 {
     struct bcri_ctx *ctx = bcri_enter();
     return ctx != NULL ? find(ctx) : NULL;
 }
 
 /* The same for bcr_allow and bcr_block, which let other invocations run by a rule of their own. */
-static struct bcri_sched *enter_to_stop(void)
+static struct bcri_scheduler *enter_to_stop(void)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (ctx == NULL)
@@ -44,7 +44,7 @@ static int result(int error)
 
 int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int blockp)
 {
-    struct bcri_sched *sched = enter();
+    struct bcri_scheduler *sched = enter();
     if (sched == NULL)
         return -1;
     if (handler != NULL && (activep < 0 || blockp < 0))
@@ -54,7 +54,7 @@ int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int 
 
 int bcr_priority(int activep, int blockp)
 {
-    struct bcri_sched *sched = enter();
+    struct bcri_scheduler *sched = enter();
     if (sched == NULL)
         return -1;
     if (activep < 0 || blockp < 0)
@@ -68,7 +68,7 @@ int bcr_priority(int activep, int blockp)
 
 int bcr_allow(int priority)
 {
-    struct bcri_sched *sched = enter_to_stop();
+    struct bcri_scheduler *sched = enter_to_stop();
     if (sched == NULL)
         return -1;
     return result(bcri_sched_allow(sched, priority >= 0 ? priority : sched->current->activep));
@@ -76,7 +76,7 @@ int bcr_allow(int priority)
 
 int bcr_block(void)
 {
-    struct bcri_sched *sched = enter_to_stop();
+    struct bcri_scheduler *sched = enter_to_stop();
     if (sched == NULL)
         return -1;
     bcri_sched_block(sched);

@@ -34,7 +34,7 @@ static bool is_main(const struct bcri_invocation *one)
 
 /* ---- the stack of the stopped ---- */
 
-static void stop(struct bcri_sched *s, struct bcri_invocation *self, int threshold)
+static void stop(struct bcri_scheduler *s, struct bcri_invocation *self, int threshold)
 {
     self->threshold = threshold;
     self->stopped = true;
@@ -45,7 +45,7 @@ static void stop(struct bcri_sched *s, struct bcri_invocation *self, int thresho
     s->top = self;
 }
 
-static void unstop(struct bcri_sched *s, struct bcri_invocation *one)
+static void unstop(struct bcri_scheduler *s, struct bcri_invocation *one)
 {
     if (!one->stopped)
         return;
@@ -58,7 +58,7 @@ static void unstop(struct bcri_sched *s, struct bcri_invocation *one)
         one->below->above = one->above;
 }
 
-static int threshold(const struct bcri_sched *s)
+static int threshold(const struct bcri_scheduler *s)
 {
     return s->top != NULL ? s->top->threshold : 0;
 }
@@ -79,7 +79,7 @@ static void over(struct bcri_wait *wait)
 #define AHEAD_TOLD (UINT32_C(1) << 20)
 
 /* The handler's cell has counted `count` requests so far. */
-static inline void see_count(struct bcri_sched *s, struct bcri_handler *handler, uint64_t count)
+static inline void see_count(struct bcri_scheduler *s, struct bcri_handler *handler, uint64_t count)
 {
     const uint64_t ahead = count - handler->seen;
     if (ahead == 0)
@@ -96,7 +96,7 @@ static void see_counter(struct bcri_handler *handler, void *sched)
     see_count(sched, handler, bcri_load_acquire(handler->counter));
 }
 
-static void see_bits(struct bcri_sched *s)
+static void see_bits(struct bcri_scheduler *s)
 {
     for (uint32_t word = 0; word < BCRI_REQUEST_WORDS; word++)
         for (uint64_t bits = bcri_requests_take_bits(s->ctx, word); bits != 0; bits &= bits - 1)
@@ -105,7 +105,7 @@ static void see_bits(struct bcri_sched *s)
 }
 
 /* A notice about a cell may be older than what is known; then its count is not ahead. */
-static void take_requests(struct bcri_sched *s)
+static void take_requests(struct bcri_scheduler *s)
 {
     const struct bcri_news news = bcri_requests_take(s->ctx);
     struct bcri_handler *handler =
@@ -122,12 +122,12 @@ static void take_requests(struct bcri_sched *s)
 }
 
 /* Whether a look would find nothing new. */
-static inline bool nothing_new(const struct bcri_sched *s)
+static inline bool nothing_new(const struct bcri_scheduler *s)
 {
     return !bcri_requests_any(s->ctx) && bcri_waits_quiet(&s->waits);
 }
 
-static void see(struct bcri_sched *s, bool exact)
+static void see(struct bcri_scheduler *s, bool exact)
 {
     if (bcri_requests_any(s->ctx))
         take_requests(s);
@@ -137,10 +137,10 @@ static void see(struct bcri_sched *s, bool exact)
 
 /* ---- invocations ---- */
 
-static bool make(struct bcri_sched *s, struct bcri_invocation *one);
+static bool make(struct bcri_scheduler *s, struct bcri_invocation *one);
 
 /* An invocation that has ended, or a new one. NULL: none can be had now. */
-static struct bcri_invocation *take_invocation(struct bcri_sched *s)
+static struct bcri_invocation *take_invocation(struct bcri_scheduler *s)
 {
     struct bcri_stack *stack = bcri_stacks_take(&s->stacks);
     if (bcri_unlikely(stack == NULL))
@@ -187,7 +187,7 @@ static void watch(const struct bcri_invocation *from)
 }
 
 /* Whether something that was seen interrupts the executing invocation when a call begins. */
-static bool is_due(struct bcri_sched *s)
+static bool is_due(struct bcri_scheduler *s)
 {
     const struct bcri_invocation *self = s->current;
     const struct bcri_level *level = bcri_run_queue_top(&s->queue);
@@ -198,7 +198,7 @@ static bool is_due(struct bcri_sched *s)
 /* Sets what each call looks at when it begins (bcri_enter): where the executing invocation's stack
  * lies, and whether something that was seen earlier may interrupt it. Such are requests that came
  * after others had interrupted the main program, and those for which bcr_allow did not wait. */
-static void set_entry(struct bcri_sched *s)
+static void set_entry(struct bcri_scheduler *s)
 {
     const struct bcri_invocation *self = s->current;
     s->ctx->handlers.stack_low = is_main(self) ? 0 : (uintptr_t)self->stack.low;
@@ -223,7 +223,7 @@ static __attribute__((noinline)) void give_errno_back(const struct bcri_invocati
 /* Inline in the routines of invocations that stop or end, as the switch is inline here
  * (coroutine.h). The processor mispredicts the return of each routine that stopped on one stack and
  * returns on another, and then of the returns that it predicts by what those have left. */
-BCRI_INLINE void switch_to(struct bcri_sched *s, struct bcri_invocation *self, struct bcri_invocation *to)
+BCRI_INLINE void switch_to(struct bcri_scheduler *s, struct bcri_invocation *self, struct bcri_invocation *to)
 {
     bcri_stack_check(&self->stack);
     keep_errno(self);
@@ -252,7 +252,7 @@ static struct bcri_invocation *begin(struct bcri_invocation *self, struct bcri_i
 enum { CLEANED_AT_ONCE = 16, IDLES_BETWEEN_LOOKS = 4096 };
 #define LOOK_BACK_EVERY_NS UINT64_C(1000000000)
 
-static void give_memory_back(struct bcri_sched *s)
+static void give_memory_back(struct bcri_scheduler *s)
 {
     struct bcri_stack *stack;
     for (int i = 0; i < CLEANED_AT_ONCE && (stack = bcri_stacks_clean_one(&s->stacks)) != NULL; i++) {
@@ -261,7 +261,7 @@ static void give_memory_back(struct bcri_sched *s)
     }
 }
 
-static __attribute__((noinline)) void idle(struct bcri_sched *s)
+static __attribute__((noinline)) void idle(struct bcri_scheduler *s)
 {
     if (bcri_unlikely(s->stacks.surplus != NULL)) {
         give_memory_back(s);
@@ -280,7 +280,7 @@ static __attribute__((noinline)) void idle(struct bcri_sched *s)
 
 /* Finds the invocation that is next, and waits for one if need be. `self` has ended, or has just
  * stopped and is on the stack of the stopped, or in the run queue, as the rule says. */
-static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_sched *s,
+static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_scheduler *s,
                                                                    struct bcri_invocation *self)
 {
     const bool ended = self->handler == NULL && !is_main(self);
@@ -310,7 +310,7 @@ static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_s
 
 /* Lets others execute until it is `self`'s turn again: to go on, or, if `self` has ended, to run
  * the handler that it was assigned. */
-BCRI_INLINE void schedule(struct bcri_sched *s, struct bcri_invocation *self)
+BCRI_INLINE void schedule(struct bcri_scheduler *s, struct bcri_invocation *self)
 {
     struct bcri_invocation *next = find_next(s, self);
     if (next != self)
@@ -319,7 +319,7 @@ BCRI_INLINE void schedule(struct bcri_sched *s, struct bcri_invocation *self)
 
 /* The short form of schedule after a handler's end, if a request is next and nothing else has
  * happened. */
-static inline bool run_next(struct bcri_sched *s, struct bcri_invocation *self)
+static inline bool run_next(struct bcri_scheduler *s, struct bcri_invocation *self)
 {
     if (!nothing_new(s))
         return false;
@@ -333,7 +333,7 @@ static inline bool run_next(struct bcri_sched *s, struct bcri_invocation *self)
 
 /* Ends a process that a handler has forked and that returns from the handler: none of what it would
  * go on with is its own. */
-static __attribute__((noinline)) void end_fork_if_forked(const struct bcri_sched *s)
+static __attribute__((noinline)) void end_fork_if_forked(const struct bcri_scheduler *s)
 {
     if (bcri_likely(bcri_self_thread == s->ctx))
         return;
@@ -352,7 +352,7 @@ static __attribute__((noinline)) void begin_errno(void)
 static void body(struct bcri_coroutine *co)
 {
     struct bcri_invocation *self = OF(co, co);
-    struct bcri_sched *s = self->sched;
+    struct bcri_scheduler *s = self->sched;
     for (;;) {
         void (*run)(int) = self->handler->run;
         begin_errno();
@@ -364,7 +364,7 @@ static void body(struct bcri_coroutine *co)
     }
 }
 
-static bool make(struct bcri_sched *s, struct bcri_invocation *one)
+static bool make(struct bcri_scheduler *s, struct bcri_invocation *one)
 {
     one->sched = s;
     return bcri_waits_reserve(&s->waits, (size_t)s->stacks.count + 1) &&
@@ -377,7 +377,7 @@ static bool make(struct bcri_sched *s, struct bcri_invocation *one)
  * stack that is in use: another invocation's, or the main program's, near where that has stopped. A
  * frame larger than the guard lies below the invocation's own stack, in memory that is nobody's
  * stack; then the stack was too small. */
-int bcri_sched_out_of_place(const struct bcri_sched *s)
+int bcri_sched_out_of_place(const struct bcri_scheduler *s)
 {
     const uintptr_t frame = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)s->current->stack.low;
     const uintptr_t near_main = (uintptr_t)s->main.co.context - BCRI_STACK_STEP_MOST / 2;
@@ -392,7 +392,7 @@ int bcri_sched_out_of_place(const struct bcri_sched *s)
 
 /* ---- what the executing invocation does ---- */
 
-void bcri_sched_yield(struct bcri_sched *s)
+void bcri_sched_yield(struct bcri_scheduler *s)
 {
     struct bcri_invocation *self = s->current;
     if (bcri_requests_any(s->ctx))
@@ -409,7 +409,7 @@ void bcri_sched_yield(struct bcri_sched *s)
     schedule(s, self);
 }
 
-int bcri_sched_allow(struct bcri_sched *s, int priority)
+int bcri_sched_allow(struct bcri_scheduler *s, int priority)
 {
     struct bcri_invocation *self = s->current;
     struct bcri_level *level = bcri_level_enter(&s->queue, priority);
@@ -422,7 +422,7 @@ int bcri_sched_allow(struct bcri_sched *s, int priority)
     return 0;
 }
 
-int bcri_sched_set_priority(struct bcri_sched *s, int activep, int blockp)
+int bcri_sched_set_priority(struct bcri_scheduler *s, int activep, int blockp)
 {
     struct bcri_invocation *self = s->current;
     if (activep != self->activep) {
@@ -437,7 +437,7 @@ int bcri_sched_set_priority(struct bcri_sched *s, int activep, int blockp)
     return 0;
 }
 
-_Noreturn void bcri_sched_block(struct bcri_sched *s)
+_Noreturn void bcri_sched_block(struct bcri_scheduler *s)
 {
     struct bcri_invocation *self = s->current;
     stop(s, self, 0);
@@ -445,7 +445,7 @@ _Noreturn void bcri_sched_block(struct bcri_sched *s)
         schedule(s, self); /* never returns: nothing resumes this invocation */
 }
 
-static int wait_for(struct bcri_sched *s, struct bcri_wait wait)
+static int wait_for(struct bcri_scheduler *s, struct bcri_wait wait)
 {
     struct bcri_invocation *self = s->current;
     self->wait = wait;
@@ -455,7 +455,7 @@ static int wait_for(struct bcri_sched *s, struct bcri_wait wait)
     return self->wait.result;
 }
 
-void bcri_sched_wait_for(struct bcri_sched *s, struct bcri_event *event)
+void bcri_sched_wait_for(struct bcri_scheduler *s, struct bcri_event *event)
 {
     if (!event->happened(event))
         (void)wait_for(s, (struct bcri_wait){.event = event, .deadline_ns = BCRI_DEADLINE_NEVER});
@@ -465,7 +465,7 @@ void bcri_sched_wait_for(struct bcri_sched *s, struct bcri_event *event)
 
 static void requested(struct bcri_ctx *ctx, uint32_t number, uint64_t count)
 {
-    struct bcri_sched *s = ctx->handlers.sched;
+    struct bcri_scheduler *s = ctx->handlers.sched;
     const struct bcri_invocation *self = s->current;
     struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)number);
     if (bcri_unlikely(handler == NULL))
@@ -488,14 +488,14 @@ static int wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int co
 
 static int run(struct bcri_ctx *ctx)
 {
-    struct bcri_sched *s = ctx->handlers.sched;
+    struct bcri_scheduler *s = ctx->handlers.sched;
     if (bcri_unlikely(!bcri_in_place(ctx)))
         return bcri_sched_out_of_place(s);
     bcri_sched_yield(s);
     return 0;
 }
 
-static void remove_handler(struct bcri_sched *s, struct bcri_handler *handler)
+static void remove_handler(struct bcri_scheduler *s, struct bcri_handler *handler)
 {
     bcri_registry_remove(&s->registry, handler);
     bcri_run_queue_drop(&s->queue, &handler->requested);
@@ -505,7 +505,7 @@ static void remove_handler(struct bcri_sched *s, struct bcri_handler *handler)
 
 static void cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
 {
-    struct bcri_sched *s = ctx->handlers.sched;
+    struct bcri_scheduler *s = ctx->handlers.sched;
     for (uint32_t i = 0; i < count && s->registry.count != 0; i++) {
         struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)(first + i));
         if (handler != NULL)
@@ -515,7 +515,7 @@ static void cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
 
 static void fini(struct bcri_ctx *ctx)
 {
-    struct bcri_sched *s = ctx->handlers.sched;
+    struct bcri_scheduler *s = ctx->handlers.sched;
     ctx->hooks = NULL;
     ctx->handlers.sched = NULL;
     bcri_stacks_fini(&s->stacks, drop_invocation);
@@ -527,7 +527,7 @@ static void fini(struct bcri_ctx *ctx)
 
 static bool alone(const struct bcri_ctx *ctx)
 {
-    const struct bcri_sched *s = ctx->handlers.sched;
+    const struct bcri_scheduler *s = ctx->handlers.sched;
     return s->queue.heap_count == 0 && s->waits.polled.first == NULL && s->waits.armed.first == NULL &&
            !bcri_requests_any(ctx);
 }
@@ -539,11 +539,11 @@ static const struct bcri_hooks hooks = {.wait = wait_ready,
                                         .requested = requested,
                                         .fini = fini};
 
-struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx)
+struct bcri_scheduler *bcri_sched_of(struct bcri_ctx *ctx)
 {
     if (bcri_likely(ctx->handlers.sched != NULL))
         return ctx->handlers.sched;
-    struct bcri_sched *s = calloc(1, sizeof *s);
+    struct bcri_scheduler *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
     s->ctx = ctx;
@@ -568,7 +568,7 @@ struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx)
 
 /* ---- handlers come and go ---- */
 
-static int replace(struct bcri_sched *s, struct bcri_handler *handler, const struct bcri_handler *as,
+static int replace(struct bcri_scheduler *s, struct bcri_handler *handler, const struct bcri_handler *as,
                    int mark)
 {
     struct bcri_level *level = bcri_level_enter(&s->queue, as->activep);
@@ -591,7 +591,7 @@ static int replace(struct bcri_sched *s, struct bcri_handler *handler, const str
 
 /* Drops what was told of an earlier cell of this number first. As long as a cell has no watermark
  * it counts no requests. */
-static int add(struct bcri_sched *s, const struct bcri_handler *like, int mark)
+static int add(struct bcri_scheduler *s, const struct bcri_handler *like, int mark)
 {
     struct bcri_handler *handler = malloc(sizeof *handler);
     if (handler == NULL)
@@ -618,7 +618,7 @@ free_handler:
     return error;
 }
 
-int bcri_sched_install(struct bcri_sched *s, int cell, void (*handler_run)(int), int mark, int activep,
+int bcri_sched_install(struct bcri_scheduler *s, int cell, void (*handler_run)(int), int mark, int activep,
                        int blockp)
 {
     struct bcri_handler *handler = bcri_registry_find(&s->registry, cell);

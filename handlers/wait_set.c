@@ -19,26 +19,26 @@
 
 enum { WATCHED_MOST = 8, WATCHED_SLOTS = 8 };
 
-void bcri_waits_init(struct bcri_waits *waits, struct bcri_ctx *ctx)
+void bcri_waits_init(struct bcri_wait_set *waits, struct bcri_ctx *ctx)
 {
-    *waits = (struct bcri_waits){.ctx = ctx, .bell_seen = bcri_load_acquire(&ctx->bell->bell)};
+    *waits = (struct bcri_wait_set){.ctx = ctx, .bell_seen = bcri_load_acquire(&ctx->bell->bell)};
 }
 
-void bcri_waits_fini(struct bcri_waits *waits)
+void bcri_waits_fini(struct bcri_wait_set *waits)
 {
     free(waits->deadlines);
     free(waits->buckets);
-    *waits = (struct bcri_waits){0};
+    *waits = (struct bcri_wait_set){0};
 }
 
 /* ---- the table by cell ---- */
 
-static struct bcri_wait_bucket *bucket_of(const struct bcri_waits *waits, uint32_t cell)
+static struct bcri_wait_bucket *bucket_of(const struct bcri_wait_set *waits, uint32_t cell)
 {
     return &waits->buckets[(cell * UINT32_C(2654435769) >> 7) & (waits->bucket_room - 1)];
 }
 
-static void enter(struct bcri_waits *waits, struct bcri_wait *wait)
+static void enter(struct bcri_wait_set *waits, struct bcri_wait *wait)
 {
     struct bcri_wait_bucket *bucket = bucket_of(waits, wait->cell);
     wait->bucket_prev = bucket->last;
@@ -50,7 +50,7 @@ static void enter(struct bcri_waits *waits, struct bcri_wait *wait)
     bucket->last = wait;
 }
 
-static void leave(struct bcri_waits *waits, struct bcri_wait *wait)
+static void leave(struct bcri_wait_set *waits, struct bcri_wait *wait)
 {
     struct bcri_wait_bucket *bucket = bucket_of(waits, wait->cell);
     if (wait->bucket_prev != NULL)
@@ -63,7 +63,7 @@ static void leave(struct bcri_waits *waits, struct bcri_wait *wait)
         bucket->last = wait->bucket_prev;
 }
 
-static bool grow_table(struct bcri_waits *waits, size_t wanted)
+static bool grow_table(struct bcri_wait_set *waits, size_t wanted)
 {
     size_t room = waits->bucket_room != 0 ? waits->bucket_room : 16;
     while (room < wanted)
@@ -82,7 +82,7 @@ static bool grow_table(struct bcri_waits *waits, size_t wanted)
     return true;
 }
 
-bool bcri_waits_reserve(struct bcri_waits *waits, size_t count)
+bool bcri_waits_reserve(struct bcri_wait_set *waits, size_t count)
 {
     if (count <= waits->deadline_room)
         return true;
@@ -97,20 +97,20 @@ bool bcri_waits_reserve(struct bcri_waits *waits, size_t count)
 
 /* ---- deadlines, the next one first ---- */
 
-static void place_at(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
+static void place_at(struct bcri_wait_set *waits, struct bcri_wait *wait, size_t at)
 {
     waits->deadlines[at] = wait;
     wait->heap_idx = at;
 }
 
-static void rise(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
+static void rise(struct bcri_wait_set *waits, struct bcri_wait *wait, size_t at)
 {
     for (; at != 0 && waits->deadlines[(at - 1) / 2]->deadline_ns > wait->deadline_ns; at = (at - 1) / 2)
         place_at(waits, waits->deadlines[(at - 1) / 2], at);
     place_at(waits, wait, at);
 }
 
-static void sink(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
+static void sink(struct bcri_wait_set *waits, struct bcri_wait *wait, size_t at)
 {
     for (;;) {
         size_t child = 2 * at + 1;
@@ -125,7 +125,7 @@ static void sink(struct bcri_waits *waits, struct bcri_wait *wait, size_t at)
     place_at(waits, wait, at);
 }
 
-static void forget_deadline(struct bcri_waits *waits, struct bcri_wait *wait)
+static void forget_deadline(struct bcri_wait_set *waits, struct bcri_wait *wait)
 {
     if (wait->heap_idx == NO_DEADLINE)
         return;
@@ -165,7 +165,7 @@ static void unlink_from(struct bcri_wait_list *list, struct bcri_wait *wait)
     list->count--;
 }
 
-static struct bcri_wait_list *list_of(struct bcri_waits *waits, const struct bcri_wait *wait)
+static struct bcri_wait_list *list_of(struct bcri_wait_set *waits, const struct bcri_wait *wait)
 {
     return wait->polled ? &waits->polled : &waits->armed;
 }
@@ -173,7 +173,7 @@ static struct bcri_wait_list *list_of(struct bcri_waits *waits, const struct bcr
 /* Arms a wait: from now on the bell tells of it. A request that was served before needs another
  * look, so `bell_seen` is made to differ from the bell by more rings than the ringers' hints can
  * name. */
-static void bell(struct bcri_waits *waits, struct bcri_wait *wait)
+static void bell(struct bcri_wait_set *waits, struct bcri_wait *wait)
 {
     for (int i = 0; i < wait->count; i++)
         if (!bcri_request_sleep_flag(waits->ctx, wait->slots[i]))
@@ -187,14 +187,14 @@ static void bell(struct bcri_waits *waits, struct bcri_wait *wait)
         waits->untold++;
 }
 
-static void bell_oldest(struct bcri_waits *waits)
+static void bell_oldest(struct bcri_wait_set *waits)
 {
     struct bcri_wait *oldest = waits->polled.first;
     unlink_from(&waits->polled, oldest);
     bell(waits, oldest);
 }
 
-void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait)
+void bcri_waits_add(struct bcri_wait_set *waits, struct bcri_wait *wait)
 {
     wait->heap_idx = NO_DEADLINE;
     if (wait->deadline_ns != BCRI_DEADLINE_NEVER)
@@ -214,7 +214,7 @@ void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait)
 /* ---- looking ---- */
 
 /* The result if the wait is over, else -1. */
-static int ready(struct bcri_waits *waits, const struct bcri_wait *wait)
+static int ready(struct bcri_wait_set *waits, const struct bcri_wait *wait)
 {
     for (int i = 0; i < wait->count; i++)
         if (bcri_request_ready(waits->ctx, wait->slots[i]))
@@ -223,7 +223,7 @@ static int ready(struct bcri_waits *waits, const struct bcri_wait *wait)
 }
 
 /* The same, with two loads in most cases. */
-static int looks_ready(struct bcri_waits *waits, struct bcri_wait *wait)
+static int looks_ready(struct bcri_wait_set *waits, struct bcri_wait *wait)
 {
     if (wait->count != 1 || wait->event != NULL)
         return ready(waits, wait);
@@ -235,7 +235,7 @@ static int looks_ready(struct bcri_waits *waits, struct bcri_wait *wait)
     return result;
 }
 
-static void end(struct bcri_waits *waits, struct bcri_wait *wait, int result,
+static void end(struct bcri_wait_set *waits, struct bcri_wait *wait, int result,
                 void (*over)(struct bcri_wait *wait))
 {
     unlink_from(list_of(waits, wait), wait);
@@ -248,7 +248,7 @@ static void end(struct bcri_waits *waits, struct bcri_wait *wait, int result,
     over(wait);
 }
 
-static void look_at(struct bcri_waits *waits, const struct bcri_wait_list *list,
+static void look_at(struct bcri_wait_set *waits, const struct bcri_wait_list *list,
                     void (*over)(struct bcri_wait *wait))
 {
     struct bcri_wait *next;
@@ -260,7 +260,7 @@ static void look_at(struct bcri_waits *waits, const struct bcri_wait_list *list,
     }
 }
 
-static void look_at_cell(struct bcri_waits *waits, uint32_t cell, void (*over)(struct bcri_wait *wait))
+static void look_at_cell(struct bcri_wait_set *waits, uint32_t cell, void (*over)(struct bcri_wait *wait))
 {
     struct bcri_wait *next;
     for (struct bcri_wait *wait = bucket_of(waits, cell)->first; wait != NULL; wait = next) {
@@ -272,7 +272,7 @@ static void look_at_cell(struct bcri_waits *waits, uint32_t cell, void (*over)(s
 }
 
 /* Looks at the cells that rings [from, to) have named. False: not all of them have named one. */
-static bool look_where_told(struct bcri_waits *waits, uint32_t from, uint32_t to,
+static bool look_where_told(struct bcri_wait_set *waits, uint32_t from, uint32_t to,
                             void (*over)(struct bcri_wait *wait))
 {
     uint32_t cells[BCRI_RUNG_FOR] = {0};
@@ -289,7 +289,7 @@ static bool look_where_told(struct bcri_waits *waits, uint32_t from, uint32_t to
     return true;
 }
 
-void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait))
+void bcri_waits_look(struct bcri_wait_set *waits, bool exact, void (*over)(struct bcri_wait *wait))
 {
     uint32_t seen = waits->bell_seen, rung = bcri_load_acquire(&waits->ctx->bell->bell);
     waits->bell_seen = rung;
@@ -309,14 +309,14 @@ void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct b
 /* ---- idling ---- */
 
 struct idle {
-    struct bcri_waits *waits;
+    struct bcri_wait_set *waits;
     uint64_t latest_ns;
 };
 enum { SOMETHING, HAS_SLEPT };
 
 static int look_for_something(void *arg)
 {
-    struct bcri_waits *const waits = ((struct idle *)arg)->waits;
+    struct bcri_wait_set *const waits = ((struct idle *)arg)->waits;
     if (bcri_requests_any(waits->ctx) || bcri_load_acquire(&waits->ctx->bell->bell) != waits->bell_seen)
         return SOMETHING;
     for (struct bcri_wait *wait = waits->polled.first; wait != NULL; wait = wait->next)
@@ -328,7 +328,7 @@ static int look_for_something(void *arg)
 static int sleep_until_rung(void *arg, uint64_t deadline_ns)
 {
     const struct idle *const idle = arg;
-    struct bcri_waits *const waits = idle->waits;
+    struct bcri_wait_set *const waits = idle->waits;
     struct bcri_bell_shm *own = waits->ctx->bell;
     while (waits->polled.first != NULL)
         bell_oldest(waits);
@@ -343,7 +343,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     return HAS_SLEPT;
 }
 
-bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns)
+bool bcri_waits_idle(struct bcri_wait_set *waits, uint64_t latest_ns)
 {
     struct idle idle = {.waits = waits, .latest_ns = latest_ns};
     if (waits->armed.first ==

@@ -62,12 +62,12 @@ struct bcri_fd_upcalls {
 struct bcri_cell_fd; /* cells/fd.c */
 struct bcri_hooks;   /* hooks.h */
 
-struct bcri_heap;     /* heap.h */
-struct bcri_sched;    /* handlers/ */
-struct bcri_cellmap;  /* cells/: what this CCE has found out about cells */
-struct bcri_resolved; /* what it has found out about one of them */
-struct bcri_copier;   /* copydesc.h: the copy descriptors that this CCE has used */
-struct bcri_ids;      /* cces.h: the small ints by which this CCE names others */
+struct bcri_heap;      /* heap.h */
+struct bcri_scheduler; /* handlers/ */
+struct bcri_cellmap;   /* cells/: what this CCE has found out about cells */
+struct bcri_resolved;  /* what it has found out about one of them */
+struct bcri_copier;    /* copydesc.h: the copy descriptors that this CCE has used */
+struct bcri_ids;       /* cces.h: the small ints by which this CCE names others */
 
 /* Where this process has mapped a segment. Not mapped: {NULL, 0}. */
 struct bcri_mapping {
@@ -80,7 +80,7 @@ struct bcri_mapping {
 /* Its handlers. Only handlers/ knows them, except for the fields that a call reads at its beginning
  * (bcri_enter). */
 struct bcri_ctx_handlers {
-    struct bcri_sched *sched;         /* NULL: none */
+    struct bcri_scheduler *sched;     /* NULL: none */
     uintptr_t stack_low, stack_bytes; /* of the stack in use; a thread's own: all of memory */
     bool due;                         /* a handler may run that was taken from the queue before */
 };

@@ -62,7 +62,7 @@
 struct bcri_invocation {
     struct bcri_stack stack; /* all zero in the main program */
     struct bcri_coroutine co;
-    struct bcri_sched *sched;
+    struct bcri_scheduler *sched;
     struct bcri_handler *handler; /* to be run; NULL: it has ended, or this is the main program */
     int cell;
     int activep, blockp;
@@ -75,13 +75,13 @@ struct bcri_invocation {
     struct bcri_wait wait;
 };
 
-struct bcri_sched {
+struct bcri_scheduler {
     struct bcri_ctx *ctx;
     struct bcri_invocation *current;
     struct bcri_invocation *top; /* of the stack of the stopped */
     struct bcri_run_queue queue;
     struct bcri_registry registry;
-    struct bcri_waits waits;
+    struct bcri_wait_set waits;
     struct bcri_stacks stacks;
     uint64_t look_back_ns; /* when the stacks are looked through for memory to give back */
     uint32_t idles;
@@ -89,25 +89,25 @@ struct bcri_sched {
 };
 
 /* The scheduler of a CCE, made if there is none. NULL: no memory. */
-struct bcri_sched *bcri_sched_of(struct bcri_ctx *ctx);
+struct bcri_scheduler *bcri_sched_of(struct bcri_ctx *ctx);
 
 /* Installs, replaces or (run NULL) removes the handler of an own cell. 0; bcrE_NOCELL, bcrE_NOMEM,
  * bcrE_INTERNAL. */
-int bcri_sched_install(struct bcri_sched *sched, int cell, void (*run)(int), int mark, int activep,
+int bcri_sched_install(struct bcri_scheduler *sched, int cell, void (*run)(int), int mark, int activep,
                        int blockp);
 
 /* The code for a call that does not come from the executing invocation's stack: bcrE_LONGJMP. Ends
  * the process if the reason is that the stack was too small for a frame. */
-int bcri_sched_out_of_place(const struct bcri_sched *sched);
+int bcri_sched_out_of_place(const struct bcri_scheduler *sched);
 
 /* Lets the invocations run first that may interrupt the executing one. */
-void bcri_sched_yield(struct bcri_sched *sched);
+void bcri_sched_yield(struct bcri_scheduler *sched);
 /* bcr_allow with a priority from 0 on. 0 or bcrE_NOMEM. */
-int bcri_sched_allow(struct bcri_sched *sched, int priority);
+int bcri_sched_allow(struct bcri_scheduler *sched, int priority);
 /* bcr_priority. 0 or bcrE_NOMEM. */
-int bcri_sched_set_priority(struct bcri_sched *sched, int activep, int blockp);
-_Noreturn void bcri_sched_block(struct bcri_sched *sched);
+int bcri_sched_set_priority(struct bcri_scheduler *sched, int activep, int blockp);
+_Noreturn void bcri_sched_block(struct bcri_scheduler *sched);
 /* Blocks until the event has happened. */
-void bcri_sched_wait_for(struct bcri_sched *sched, struct bcri_event *event);
+void bcri_sched_wait_for(struct bcri_scheduler *sched, struct bcri_event *event);
 
 #endif

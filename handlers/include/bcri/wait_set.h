@@ -45,7 +45,7 @@ struct bcri_wait_list {
     size_t count;
 };
 
-struct bcri_waits {
+struct bcri_wait_set {
     struct bcri_ctx *ctx;
     struct bcri_wait_list polled, armed;
     struct bcri_wait_bucket {
@@ -58,25 +58,25 @@ struct bcri_waits {
     size_t deadline_count, deadline_room;
 };
 
-void bcri_waits_init(struct bcri_waits *waits, struct bcri_ctx *ctx);
-void bcri_waits_fini(struct bcri_waits *waits);
+void bcri_waits_init(struct bcri_wait_set *waits, struct bcri_ctx *ctx);
+void bcri_waits_fini(struct bcri_wait_set *waits);
 /* Room for the deadlines of so many waits. False: no memory. */
-bool bcri_waits_reserve(struct bcri_waits *waits, size_t count);
+bool bcri_waits_reserve(struct bcri_wait_set *waits, size_t count);
 
 /* Adds a wait. Its slots, count, event and deadline_ns are the caller's until it is over. */
-void bcri_waits_add(struct bcri_waits *waits, struct bcri_wait *wait);
+void bcri_waits_add(struct bcri_wait_set *waits, struct bcri_wait *wait);
 /* Whether a look would find nothing. */
-static inline bool bcri_waits_quiet(const struct bcri_waits *waits)
+static inline bool bcri_waits_quiet(const struct bcri_wait_set *waits)
 {
     return waits->polled.first == NULL && waits->deadline_count == 0 &&
            (waits->armed.first == NULL || bcri_load_acquire(&waits->ctx->bell->bell) == waits->bell_seen);
 }
 /* Takes out each wait that is over and calls `over` for it. `exact`: deadlines by the exact clock.
  * `over` adds none. */
-void bcri_waits_look(struct bcri_waits *waits, bool exact, void (*over)(struct bcri_wait *wait));
+void bcri_waits_look(struct bcri_wait_set *waits, bool exact, void (*over)(struct bcri_wait *wait));
 
 /* Waits until a look may find something or a handler is requested, but not beyond `latest_ns`:
  * spins, yields, sleeps. Returns whether it has slept. */
-bool bcri_waits_idle(struct bcri_waits *waits, uint64_t latest_ns);
+bool bcri_waits_idle(struct bcri_wait_set *waits, uint64_t latest_ns);
 
 #endif

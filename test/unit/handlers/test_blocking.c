@@ -509,7 +509,7 @@ TEST_TIMEOUT(a_cce_that_waits_gives_the_memory_of_stacks_back_that_many_needed_o
 {
     const int many = 60;
     start(3, 200, 1 << 20, wait_in_line);
-    const struct bcri_sched *sched = one->handlers.sched;
+    const struct bcri_scheduler *sched = one->handlers.sched;
     for (int again = 0; again < 2; again++) {
         begun = ended = 0;
         for (int i = 0; i < many; i++)
