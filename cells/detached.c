@@ -42,7 +42,7 @@ static void tx_detached(struct bcri_ctx *ctx, size_t field, uint64_t value)
     bcri_tx_add(ctx, BCRI_REDO_64, bcri_record_ref(ctx, ctx->index),
                 offsetof(struct bcri_record_shm, journal.detached) + field, value);
 }
-#define TX_JUNK(ctx, field, value) tx_detached((ctx), offsetof(struct bcri_detached_shm, field), (value))
+#define TX_DETACHED(ctx, field, value) tx_detached((ctx), offsetof(struct bcri_detached_shm, field), (value))
 
 /* Model: death.pml */
 void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref replacement,
@@ -54,12 +54,12 @@ void bcri_cell_empty(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_
     uint64_t head = bcri_load(&cell->h.head);
     uint32_t flags = (uint32_t)bcri_load(&cell->h.state);
     bcri_tx_begin(ctx);
-    TX_JUNK(ctx, cell, resolved->ref);
-    TX_JUNK(ctx, from, head);
-    TX_JUNK(ctx, to, head < tail ? tail : head);
-    TX_JUNK(ctx, front, bcri_load(&cell->c.front));
-    TX_JUNK(ctx, back, bcri_load(&cell->c.back_first));
-    TX_JUNK(ctx, first, bcri_load(&cell->c.first));
+    TX_DETACHED(ctx, cell, resolved->ref);
+    TX_DETACHED(ctx, from, head);
+    TX_DETACHED(ctx, to, head < tail ? tail : head);
+    TX_DETACHED(ctx, front, bcri_load(&cell->c.front));
+    TX_DETACHED(ctx, back, bcri_load(&cell->c.back_first));
+    TX_DETACHED(ctx, first, bcri_load(&cell->c.first));
     BCRI_TX64(ctx, resolved->ref, CELL, h.head, head < tail ? tail : head);
     BCRI_TX64(ctx, resolved->ref, CELL, t.limit, tail);
     BCRI_TX64(ctx, resolved->ref, CELL, c.first, replacement);

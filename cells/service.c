@@ -224,7 +224,7 @@ void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 
 void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int code)
 {
-    (void)bcri_tickets_to_list(ctx, resolved); /* whoever closed the cell has done it */
+    (void)bcri_tickets_to_list(ctx, resolved); /* the CCE that closed the cell has done it */
     bcri_ref ref;
     while ((ref = bcri_load(&resolved->cell->c.list_first)) != 0) {
         SLOT *slot = bcri_at_sure(ctx, ref);

@@ -2,7 +2,7 @@
 /* All routines at once, and one CCE after the other is killed: README.md.
  *
  * Between rounds all stand, and nothing may be missing but what the dead have held, nothing be
- * there that nobody has, and an audit find nothing. Whoever does not come on in a minute hangs. */
+ * there that nobody has, and an audit find nothing. A CCE that does not come on in a minute hangs. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

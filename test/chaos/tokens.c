@@ -2,7 +2,7 @@
 /* Tokens: regions of which each is there once, whoever dies. What a CCE held when it was killed is
  * gone; so each says before how many tokens it may hold, and the killer allows for as many.
  *
- * A token is moved, written to, and put back by whoever has it. One that was lost is replaced by
+ * A token is moved, written to, and put back by the CCE that has it. One that was lost is replaced by
  * the root by one of the next generation: if the old one comes up again after all, it is known. */
 #include "cce.h"
 

@@ -253,7 +253,7 @@ inline wait_then_free(p, once)
     od
 }
 
-/* What is done to the end by whoever is not killed. */
+/* What is done to the end by a process that is not killed. */
 proctype victim()
 {
     LOCALS;

@@ -198,7 +198,7 @@ static enum verdict run(const struct check_test *test)
         give_up("fork");
     if (child == 0)
         be_child(test, runner);
-    setpgid(child, child); /* both do: whoever comes first */
+    setpgid(child, child); /* both do it, since either may come first */
 
     int status = watch(test, child);
     kill_descendants(child);

@@ -12,7 +12,7 @@
  *   128   journal    the CCE only                       enl after its death
  *   320   redo       the CCE only                       enl after its death
  *   832   counters   the CCE only                       enl, tools
- *  1088   cell0     cells: area 0 and cell 0           see cells/
+ *  1088   cell0      cells: area 0 and cell 0           see cells/
  *  1600   ids        the CCE; servers of its requests   the CCE, servers under the cell's locks, enl
  *  3840   requests   notifiers; the CCE                 the CCE, notifiers           see cells/
  *  4096   trace      the CCE only                       enl, tools (torn records are told by their sequence)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A CCE is stopped (SIGSTOP) while it holds the locks of a cell: whoever must wait for it is told
+/* A CCE is stopped (SIGSTOP) while it holds the locks of a cell: a CCE that must wait for it is told
  * of, and who need not wait does not. */
 #include <fcntl.h>
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stray stores: each word of a structure in shared memory overwritten, one at a time, with what
+/* Wild writes: each word of a structure in shared memory overwritten, one at a time, with what
  * strays write, and then what meets it, each case in a process of its own, which must end: the
  * daemon by itself, a CCE as bcri/corrupt.h says, or by a crash. */
 #ifndef BCR_TEST_CELLS_STRAY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells are looked for in lists that their owners change, and in memory that goes when an owner has
- * ended, without a lock: whoever looks finds the cell, or that there is none, or that its owner has
+ * ended, without a lock: the CCE that looks finds the cell, or that there is none, or that its owner has
  * ended, and never takes what it has seen halfway for corrupt memory. */
 #include <pthread.h>
 #include <sched.h>

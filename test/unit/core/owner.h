@@ -12,7 +12,7 @@ extern uint32_t area; /* the handle of its memory */
 
 /* The owner has an area of `nbytes`. */
 void open_group(uint64_t nbytes);
-/* Nothing is held, nothing was freed twice, nothing got lost on its way home. */
+/* Nothing is held, nothing was freed twice, no freed block got lost on its way to its owner. */
 void close_group(void);
 
 /* A block of `ctx`'s heap with so many holders. */

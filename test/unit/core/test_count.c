@@ -183,7 +183,7 @@ struct script {
 static int stepped(struct bcri_ctx *ctx, void *arg)
 {
     struct script *script = arg;
-    drop(ctx, script->warm); /* the way home is open, the pages are there */
+    drop(ctx, script->warm); /* blocks can be freed remotely, the pages are there */
     if (bcri_at(ctx, script->ref) == NULL || ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
         return 1;
     raise(SIGSTOP);

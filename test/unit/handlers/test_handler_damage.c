@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stray stores into what leads to handlers: what is told of requests, marked cells. Whatever is
+/* Wild writes into what leads to handlers: what is told of requests, marked cells. Whatever is
  * written there: nobody hangs, neither the owner, nor who requests, nor the daemon when they die; a
  * CCE may end itself (bcri/corrupt.h), the daemon does not; and what is requested afterwards of one
  * that goes on runs. */
