@@ -17,15 +17,23 @@ static int refuse(int code)
     return -2;
 }
 
-int bcr_copyfm(const int *copydesc, int repl, bcr_region rgid, int offset, void *buffer, int buflen)
+/* The calling CCE's context, and the slot of the region to copy. NULL: bcr_errno says why. */
+BCRI_INLINE struct bcri_ctx *begin(bcr_region rgid, struct bcri_slot_shm **slot_out)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
+    const int error = bcri_likely(ctx != NULL) ? bcri_id_live(ctx, rgid, slot_out) : 0;
+    if (bcri_likely(error == 0))
+        return ctx;
+    bcri_set_errno(error);
+    return NULL;
+}
+
+int bcr_copyfm(const int *copydesc, int repl, bcr_region rgid, int offset, void *buffer, int buflen)
+{
+    struct bcri_slot_shm *slot;
+    struct bcri_ctx *ctx = begin(rgid, &slot);
     if (bcri_unlikely(ctx == NULL))
         return -2;
-    struct bcri_slot_shm *slot;
-    int error = bcri_id_live(ctx, rgid, &slot);
-    if (bcri_unlikely(error != 0))
-        return refuse(error);
     const struct bcri_copy_region region = bcri_copy_describe(ctx, slot, offset);
     return bcri_copy_finish(bcri_copy_out(ctx, copydesc, repl, &region, buffer, buflen));
 }
@@ -53,17 +61,15 @@ static int own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, const int *copy
 
 int bcr_copyto(const int *copydesc, int repl, bcr_region rgid, int offset, const void *buffer, int buflen)
 {
-    struct bcri_ctx *ctx = bcri_self_or_error();
+    struct bcri_slot_shm *slot;
+    struct bcri_ctx *ctx = begin(rgid, &slot);
     if (bcri_unlikely(ctx == NULL))
         return -2;
-    struct bcri_slot_shm *slot;
-    int error = bcri_id_live(ctx, rgid, &slot);
-    if (bcri_unlikely(error != 0))
-        return refuse(error);
     struct bcri_copy_region region = bcri_copy_describe(ctx, slot, offset);
     if (bcri_unlikely(!is_own(ctx, slot))) {
-        error = bcri_copy_arguments_good(copydesc, repl, &region, buffer, buflen) ? own(ctx, slot, copydesc)
-                                                                                  : bcrE_ARG;
+        const int error = bcri_copy_arguments_good(copydesc, repl, &region, buffer, buflen)
+                              ? own(ctx, slot, copydesc)
+                              : bcrE_ARG;
         if (error != 0)
             return refuse(error);
         region = bcri_copy_describe(ctx, slot, offset);

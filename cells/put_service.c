@@ -28,12 +28,6 @@
 #define CELL struct bcri_cell_shm
 #define SLOT struct bcri_slot_shm
 
-/* Whether this CCE can take the put at `slot_ref` out of the list and ring its putter. */
-static bool can_end(struct bcri_ctx *ctx, bcri_ref slot_ref, uint32_t owner)
-{
-    return bcri_request_mapped(ctx, slot_ref) && (bcri_record(ctx, owner) != NULL || ctx->daemon.parks);
-}
-
 /* Does the put that waits at `slot_ref`. `hand_over`: only if it needs no room, since a waiting get
  * takes its region, or it replaces what is there. 0; BCRI_NO_ROOM; or why it cannot be done now.
  * Model: bell.pml, putwait.pml */
@@ -49,7 +43,7 @@ static int serve(struct bcri_ctx *ctx, bcri_ref slot_ref, bool hand_over)
     if (slot == NULL || bcri_resolved_at(ctx, bcri_load(&slot->cell), &target) != 0)
         return bcrE_NOMEM;
     uint32_t owner = bcri_request_owner(slot);
-    if (!can_end(ctx, slot_ref, owner))
+    if (!bcri_request_endable(ctx, slot_ref))
         return bcrE_NOMEM;
     bcri_ref region = bcri_load(&slot->key);
     bool write = (bcri_load(&slot->kind) & BCRI_REQUEST_WRITE) != 0;
@@ -174,7 +168,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum
     const SLOT *put = bcri_at_sure(ctx, ref);
     bcri_ref region = bcri_load(&put->key);
     uint32_t owner = bcri_request_owner(put);
-    if (bcri_at(ctx, region) == NULL || !can_end(ctx, ref, owner))
+    if (bcri_at(ctx, region) == NULL || !bcri_request_endable(ctx, ref))
         return bcrE_NOMEM;
     bcri_store(&slot->data, bcri_region_data(ctx, region));
     bool read = want == BCRI_WANT_READ;

@@ -113,14 +113,19 @@ bool bcri_request_mapped(struct bcri_ctx *ctx, bcri_ref ref)
     return maps(ctx, ref) && maps(ctx, bcri_load(&slot->next)) && maps(ctx, bcri_load(&slot->prev));
 }
 
+bool bcri_request_endable(struct bcri_ctx *ctx, bcri_ref ref)
+{
+    return bcri_request_mapped(ctx, ref) &&
+           (bcri_record(ctx, bcri_request_owner(bcri_at_sure(ctx, ref))) != NULL || ctx->daemon.parks);
+}
+
 bool bcri_waiters_mapped(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool all)
 {
     bcri_ref before = BCRI_REF_NONE;
     bcri_ref ref = bcri_load(&resolved->cell->c.list_first);
     for (const SLOT *slot; ref != BCRI_REF_NONE; before = ref, ref = bcri_load(&slot->next)) {
         slot = bcri_at_sure(ctx, ref);
-        if (!bcri_request_mapped(ctx, ref) ||
-            (bcri_record(ctx, bcri_request_owner(slot)) == NULL && !ctx->daemon.parks))
+        if (!bcri_request_endable(ctx, ref))
             return false;
         /* A list in a circle ends here, too: is_first or bcri_cell_fail_waiters finds it. */
         if ((!all && bcri_request_want(slot) != BCRI_WANT_READ) || bcri_load(&slot->prev) != before)

@@ -3,13 +3,14 @@
  * Documentation/admin-guide/cgroup-v2.rst of Linux. */
 #include "bcri/machine.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "kernel_file.h"
 
 enum { PATH_ROOM = 4400, GROUP_ROOM = 4096 };
 
@@ -18,14 +19,8 @@ enum { PATH_ROOM = 4400, GROUP_ROOM = 4096 };
 static uint64_t kernel_number(const char *path, const char *key)
 {
     char text[8192];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    if (!bcri_kernel_file(path, text, sizeof text))
         return UINT64_MAX;
-    ssize_t got = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (got <= 0)
-        return UINT64_MAX;
-    text[got] = '\0';
     const char *at = *key != '\0' ? strstr(text, key) : text;
     if (at == NULL)
         return UINT64_MAX;

@@ -36,6 +36,8 @@ void bcri_tx_finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_r
 /* Whether this CCE can map the ID at `slot`, which waits in a list, and its neighbours there, so
  * that a transaction may take it out. */
 bool bcri_request_mapped(struct bcri_ctx *ctx, bcri_ref slot);
+/* Whether it can also ring the CCE that waits. */
+bool bcri_request_endable(struct bcri_ctx *ctx, bcri_ref slot);
 /* Whether this CCE can serve and ring all that one more region is for, the reads at the front of
  * the list and the first take; or `all` in the list. */
 bool bcri_waiters_mapped(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool all);
