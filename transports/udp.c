@@ -48,6 +48,7 @@ struct bcri_udp {
     uint32_t gathered; /* bytes of `gather` */
     uint32_t groups, next_group;
     struct group group[GROUPS_MAX];
+    unsigned used; /* of `in`: those that the last batch has written to */
     uint8_t *gather, *receive;
     struct mmsghdr in[BATCH];
     struct iovec in_part[BATCH];
@@ -100,6 +101,7 @@ int bcri_udp_open(const struct sockaddr *address, socklen_t address_bytes, uint3
         set_option(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
     set_option(udp->fd, IPPROTO_UDP, UDP_GRO, 1);
     udp->gso = true;
+    udp->used = BATCH;
     for (unsigned i = 0; i < BATCH; i++)
         udp->in_part[i] = (struct iovec){udp->receive + (size_t)i * BUFFER_BYTES, BUFFER_BYTES};
     *udp_out = udp;
@@ -268,7 +270,7 @@ static size_t segment_of(const struct msghdr *message, size_t bytes)
 
 unsigned bcri_udp_receive(struct bcri_udp *udp, bcri_udp_packet_fn *packet, void *context)
 {
-    for (unsigned i = 0; i < BATCH; i++)
+    for (unsigned i = 0; i < udp->used; i++)
         udp->in[i].msg_hdr = (struct msghdr){.msg_name = &udp->in_from[i],
                                              .msg_namelen = sizeof udp->in_from[i],
                                              .msg_iov = &udp->in_part[i],
@@ -279,6 +281,7 @@ unsigned bcri_udp_receive(struct bcri_udp *udp, bcri_udp_packet_fn *packet, void
     /* Errors that others' packets left at the socket (ECONNREFUSED) are told once and mean nothing here. */
     const int messages = recvmmsg(udp->fd, udp->in, BATCH, MSG_DONTWAIT, NULL);
     unsigned packets = 0;
+    udp->used = messages > 0 ? (unsigned)messages : 0;
     for (int i = 0; i < messages; i++) {
         uint8_t *at = udp->in_part[i].iov_base;
         size_t left = udp->in[i].msg_len;

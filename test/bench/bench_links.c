@@ -18,6 +18,8 @@ enum {
     SEGMENT_BYTES = 1472, /* what an MTU of 1500 leaves for UDP over IPv4 */
     GROUP_BYTES = 44 * SEGMENT_BYTES,
     WINDOW_BYTES = 1 << 20,
+    WARM_UP_BYTES = 20000,
+    TURN_FACTOR = 10, /* turns that the last acknowledgement of a link does not fill */
     RATE_OUTSTANDING = 256,
     BULK_OUTSTANDING = 8
 };
@@ -33,14 +35,6 @@ static uint8_t bytes[LINK_BODY_BYTES];
 static struct area_shm *area_of(struct bench_pair *pair)
 {
     return pair->area;
-}
-
-static struct link_end *end_of(const struct bench_pair *pair, const struct bench_turn *turn)
-{
-    struct link_end *end = &((struct link_end *)(uintptr_t)turn->context)[pair->side];
-    if (end->link == NULL)
-        link_end_begin(end, pair->side);
-    return end;
 }
 
 static void take_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
@@ -87,6 +81,23 @@ static void send_one(struct link_end *end, uint32_t length)
 {
     if (bcri_link_send(end->link, 1, 2, "head", 4, bytes, length, NULL) != 0)
         abort();
+}
+
+/* The end of this side. A new link finds out how large packets may be before anything is measured. */
+static struct link_end *end_of(const struct bench_pair *pair, const struct bench_turn *turn)
+{
+    enum { WARM_UP_NS = 1500000000 };
+    struct link_end *end = &((struct link_end *)(uintptr_t)turn->context)[pair->side];
+    if (end->link != NULL)
+        return end;
+    link_end_begin(end, pair->side);
+    const int64_t start = bench_now_ns();
+    for (int64_t passed = 0; passed < WARM_UP_NS; passed = bench_now_ns() - start) {
+        if (pair->side == 0 && passed < WARM_UP_NS / 4 * 3 && bcri_link_is_idle(end->link))
+            send_one(end, WARM_UP_BYTES);
+        pump(end);
+    }
+    return end;
 }
 
 static void link_pong(struct bench_pair *pair, struct bench_turn *turn)
@@ -140,6 +151,28 @@ static void link_rate(struct bench_pair *pair, struct bench_turn *turn)
 static void link_bulk(struct bench_pair *pair, struct bench_turn *turn)
 {
     one_way(pair, turn, BULK_OUTSTANDING);
+}
+
+/* Both ends in one process, nothing between them: what the engine itself takes for a packet there, half
+ * of which is each side's. */
+static void engine_packet(struct bench_pair *pair, struct bench_turn *turn)
+{
+    static struct link_end ends[2];
+    static uint8_t packet[BCRI_LINK_PACKET_MAX];
+    if (pair->side == 1)
+        return;
+    for (int side = 0; side < 2 && ends[1].link == NULL; side++) {
+        ends[side].cipher = *(const enum bcri_cipher *)turn->context;
+        link_end_begin(&ends[side], side);
+    }
+    uint64_t now = (uint64_t)bench_now_ns();
+    for (long i = 0; i < turn->count; i++, now += 1000) {
+        struct link_end *from = &ends[i & 1], *to = &ends[!(i & 1)];
+        send_one(from, (uint32_t)turn->size_bytes);
+        for (size_t bytes_sent; (bytes_sent = bcri_link_fill(from->link, packet, now)) != 0;)
+            bcri_link_receive(to->link, packet, bytes_sent, now);
+    }
+    turn->op_count = 2 * turn->count;
 }
 
 static void udp_pong(struct bench_pair *pair, struct bench_turn *turn)
@@ -229,10 +262,18 @@ static void tcp_bulk(struct bench_pair *pair, struct bench_turn *turn)
         .limit_kind = BENCH_VALUE_AT_LEAST, .limit = (least)                                               \
     }
 
+static const enum bcri_cipher plain = BCRI_CIPHER_NONE;
+
 static const struct bench_case cases[] = {
     {.name = "udp.pong.8B", .unit = BENCH_NS, .subject = udp_pong, .size_bytes = 8},
     PONG("link.pong.8B", hosts.plain, 1.25),
     PONG("link.pong.8B.sealed", hosts.sealed, 0),
+    {.name = "link.engine.8B",
+     .unit = BENCH_NS,
+     .subject = engine_packet,
+     .size_bytes = 8,
+     .context = &plain,
+     .limit_kind = BENCH_NO_LIMIT},
     RATE("link.rate.8B", hosts.plain, 4),
     RATE("link.rate.8B.sealed", hosts.sealed, 3),
     BULK("link.stream.1M", hosts.plain, udp_bulk, "bare GSO+GRO", 0.65),
@@ -253,6 +294,7 @@ int main(int argc, char **argv)
     memset(bytes, 3, sizeof bytes);
     link_hosts_open(&hosts);
     memcpy(pair.core, options.core, sizeof pair.core);
+    options.turn_ns *= TURN_FACTOR;
     (void)bench_pair_create(&pair, sizeof(struct area_shm), sizeof(struct area_shm));
     bench_pair_fork(&pair);
     bench_report_begin(&report, &options,

@@ -156,7 +156,10 @@ void link_end_begin(struct link_end *end, int side)
                                       .peer = (uint32_t)!side + 1,
                                       .packet_max = BCRI_LINK_PACKET_MAX,
                                       .secret = &secret};
-    bcri_udp_carrier(end->udp, 1, &config.carrier);
+    if (end->udp != NULL)
+        bcri_udp_carrier(end->udp, 1, &config.carrier);
+    else
+        config.carrier = (struct bcri_link_carrier){.packet_max = BCRI_LINK_PACKET_MAX, .room = 1 << 20};
     end->memory = malloc((size_t)LINK_BODIES * LINK_BODY_BYTES);
     end->link = bcri_link_new(&config, &events, end, (uint64_t)bench_now_ns());
     if (end->memory == NULL || end->link == NULL)
