@@ -107,7 +107,7 @@ static bool place(struct bcri_in_stream *stream, uint64_t offset, const uint8_t 
             const uint64_t heads = offset < message->body ? message->body - offset : 0;
             if (!bcri_ranges_add(&stream->placed, offset, offset + here))
                 return false;
-            memcpy(message->memory + (offset + heads - message->body), data + heads, here - heads);
+            memcpy(message->memory + (offset + heads - message->body), data + heads, (size_t)(here - heads));
         }
         offset += here;
         data += here;
@@ -155,12 +155,12 @@ static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *
 
 /* A piece that has no next one, or a gap behind it, takes what follows it. Otherwise a paused stream
  * of small messages would soon have too many. */
-static bool append(struct bcri_link *link, struct bcri_piece **at, const uint8_t *data, uint64_t bytes)
+static bool append(struct bcri_link *link, struct bcri_piece **at, const uint8_t *data, size_t bytes)
 {
     struct bcri_piece *piece = *at;
     if (piece->capacity - piece->bytes < bytes) {
-        const uint64_t all = piece->bytes + bytes, more = all / 4 < 1024 ? all / 4 : 1024;
-        const uint64_t capacity = all + more;
+        const size_t all = piece->bytes + bytes, more = all / 4 < 1024 ? all / 4 : 1024;
+        const size_t capacity = all + more;
         piece = realloc(piece, sizeof *piece + capacity);
         if (piece == NULL)
             return false;
@@ -174,7 +174,7 @@ static bool append(struct bcri_link *link, struct bcri_piece **at, const uint8_t
 }
 
 static bool insert(struct bcri_link *link, struct bcri_in_stream *stream, struct bcri_piece **at,
-                   uint64_t offset, const uint8_t *data, uint64_t bytes)
+                   uint64_t offset, const uint8_t *data, size_t bytes)
 {
     struct bcri_piece *piece = stream->pieces < BCRI_LINK_PIECES_MAX ? malloc(sizeof *piece + bytes) : NULL;
     if (piece == NULL)
@@ -207,7 +207,8 @@ static enum bcri_in_result keep(struct bcri_link *link, struct bcri_in_stream *s
         }
         if (here != 0) {
             const bool follows = before != NULL && (*before)->offset + (*before)->bytes == offset;
-            if (follows ? !append(link, before, data, here) : !insert(link, stream, at, offset, data, here))
+            if (follows ? !append(link, before, data, (size_t)here)
+                        : !insert(link, stream, at, offset, data, (size_t)here))
                 return BCRI_IN_NO_ROOM;
             if (follows)
                 at = &(*before)->next;

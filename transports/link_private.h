@@ -211,7 +211,7 @@ struct bcri_link {
     struct bcri_turn *owed; /* streams that owe a TAKEN frame; it goes with the next packet */
     bool owed_now;          /* and that is not to wait for company */
     uint64_t unsettled;     /* messages */
-    uint64_t memory;        /* bytes of bodies' pieces, rings and streams */
+    size_t memory;          /* bytes of bodies' pieces, rings and streams */
     struct bcri_link_counts counts;
 };
 

@@ -171,7 +171,7 @@ static uint32_t copy_bytes(struct bcri_out_stream *stream, uint64_t from, uint64
             bytes = bytes < room ? bytes : room;
             if (bytes == 0)
                 break;
-            memcpy(at, message->body + (offset - body_of(message)), bytes);
+            memcpy(at, message->body + (offset - body_of(message)), (size_t)bytes);
             at += bytes;
             copied += (uint32_t)bytes;
         }

@@ -157,7 +157,7 @@ static void send(struct sim_end *from, uint8_t *packet, size_t bytes)
         if (chance(network, path->held))
             at += sim_random(network, 8 * path->delay_ns + 1);
         uint8_t kept = 0;
-        const size_t where = sim_random(network, bytes);
+        const size_t where = (size_t)sim_random(network, bytes);
         const bool altered = chance(network, path->altered);
         if (altered) {
             kept = packet[where];

@@ -120,7 +120,7 @@ static void strangers_change_nothing(enum bcri_cipher cipher)
         for (unsigned n = 0; n < 20; n++) {
             memcpy(bad, c->packet, c->bytes);
             switch (sim_random(network, 3)) {
-            case 0: /* cut */ receive(bad, sim_random(network, c->bytes)); break;
+            case 0: /* cut */ receive(bad, (size_t)sim_random(network, c->bytes)); break;
             case 1: /* one bit turned */
                 bad[sim_random(network, c->bytes)] ^= (uint8_t)(1u << sim_random(network, 8));
                 receive(bad, c->bytes);

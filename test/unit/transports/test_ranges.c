@@ -33,8 +33,8 @@ TEST(ranges_hold_what_was_added_and_not_removed)
         struct bcri_ranges ranges = {NULL, 0, 0};
         bool flag[NUMBERS] = {false};
         for (unsigned step = 0; step < 100; step++) {
-            const uint64_t from = test_rand_below(&state, NUMBERS);
-            const uint64_t to = from + test_rand_below(&state, NUMBERS - from + 1);
+            const size_t from = (size_t)test_rand_below(&state, NUMBERS);
+            const size_t to = from + (size_t)test_rand_below(&state, NUMBERS - from + 1);
             const uint64_t what = test_rand_below(&state, 10);
             if (what == 0) {
                 bcri_ranges_drop_below(&ranges, from);
