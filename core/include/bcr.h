@@ -129,10 +129,10 @@ BCR_API int bcr_init(int flags, const char *ccename);
 
 /* bcr_enlist -- start new CCEs, or take in processes that wait to join.
  * Shape   : mach is the machine; NULL, "", "localhost", this one's name and its IP addresses are
- *           this one. prcssr >= 0 starts one CCE pinned to that core, counted from 0 among those that
- *           the program may use; prcssr < 0 starts |prcssr| CCEs, each pinned to the next of them.
- *           Their ordinals
- *           (bcr_cceord) count from cceord1, which is not negative, to at most INT_MAX.
+ *           this one. prcssr >= 0 starts one CCE pinned to that core, counted from 0 among those
+ *           that the program may use; prcssr < 0 starts |prcssr| CCEs, each pinned to the next of
+ *           them. Their ordinals (bcr_cceord) count from cceord1, which is not negative, to at most
+ *           INT_MAX.
  *
  *           obj, not NULL or "", is the program, looked up from the root's working directory, then
  *           on PATH. A process that waits under enl --join goes first if its ccename equals obj or
@@ -165,8 +165,8 @@ BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *ob
  *           may use them in any way; other CCEs can put into in cells, get from and zap out cells,
  *           do both and lock with in/out cells, and do nothing with private ones. qbase is the
  *           number wished for the first; if that range is not free, the lowest free one is taken.
- *           An area without cells takes up one number, if qbase is 0 the highest free one. Each CCE has cell 0 from birth: only its
- *           owner takes from it, and nobody puts there.
+ *           An area without cells takes up one number, if qbase is 0 the highest free one. Each CCE
+ *           has cell 0 from birth: only its owner takes from it, and nobody puts there.
  *
  *           nrgns bounds the regions that these cells hold together. Gets and puts that wait there
  *           do not count, nor do regions on their way to a waiting get; so with nrgns 0 a put
@@ -175,7 +175,7 @@ BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *ob
  *           nobody holds it. Fragmentation may end the memory earlier; twice the bytes needed at a
  *           time is safe. All memory is reserved now: no write to it fails later.
  * Returns : the number of the first cell, at least 1.
- * Errors  : bcrE_ARG
+ * Errors  : bcrE_ARG    An argument is negative, or the cells are INT_MAX or more together.
  *           bcrE_NOMEM  The host or the control group has not so much memory to give, the limit of
  *                       file sizes (ulimit -f) is lower, or no such range of numbers is free.
  * Blocks  : while enl makes the memory; never for another CCE.
@@ -462,7 +462,8 @@ BCR_API int bcr_fd(int cell);
  * Returns : n >= 2: done, n - 2 bytes of the source are left after the last item read.
  *           1: the source ended before the descriptor did, whether the destination was full or not.
  *           n <= -3: the destination was full before that, and -n - 2 bytes of the source are left.
- *           0, -2: failures. bcrE_RANGE, bcrE_NOCCE, bcrE_NOMEM leave what was copied before.
+ *           0, -2: failures. bcrE_RANGE, bcrE_NOCCE, bcrE_NOMEM, and bcrE_DESC for an adjust that led
+ *           out of bounds, leave what was copied before.
  * Errors  : bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_DESC, bcrE_RANGE
  *           bcrE_ARCH    (returns 0) There is no translation to or from the archtype of a region.
  *           bcrE_NOCCE   A bcrT_CCE of bcr_copyto is no CCE ID here; nothing from it on was copied.
