@@ -144,6 +144,13 @@ static void look_at_clock(struct bcri_link *link)
     }
 }
 
+/* Nothing else may wake the owner. */
+static size_t wait_for_memory(struct bcri_link *link)
+{
+    link->retry_at = link->now + BCRI_ACK_DELAY_NS;
+    return 0;
+}
+
 size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
 {
     bcri_link_tell_time(link, now);
@@ -165,7 +172,8 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
         bcri_sent_trim(link);
     }
     if (!bcri_sent_reserve(link, CHUNKS_MAX))
-        return 0; /* tried again at the next call */
+        return wait_for_memory(link);
+    link->retry_at = BCRI_LINK_NEVER;
     const uint32_t overhead = BCRI_WIRE_HEAD_BYTES + bcri_sealing_overhead(link->sealing);
     struct packet packet = {.at = head + BCRI_WIRE_HEAD_BYTES,
                             .end = head + (probe != 0 ? probe : link->mtu.bytes) - overhead +
@@ -203,6 +211,7 @@ uint64_t bcri_link_deadline(const struct bcri_link *link)
     uint64_t deadline = bcri_recovery_deadline(link);
     if (link->unacked != 0 && link->ack_at < deadline)
         deadline = link->ack_at;
+    deadline = link->retry_at < deadline ? link->retry_at : deadline;
     deadline = link->keepalive_at < deadline ? link->keepalive_at : deadline;
     return link->key_forget_at < deadline ? link->key_forget_at : deadline;
 }

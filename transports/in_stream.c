@@ -66,8 +66,8 @@ static void owe(struct bcri_link *link, struct bcri_in_stream *stream, bool now)
     link->owed_now |= now;
 }
 
-/* Hands over the messages that are there, in order. */
-static void hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
+/* Hands over the messages that are there, in order. Returns whether there were any. */
+static bool hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     const uint64_t before = stream->taken;
     while (stream->messages != 0) {
@@ -85,8 +85,17 @@ static void hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
         if (!message.refused)
             link->events->arrived(link->owner, stream->key.source, stream->key.target, message.cookie);
     }
-    if (stream->taken != before)
-        owe(link, stream, false);
+    if (stream->taken == before)
+        return false;
+    owe(link, stream, false);
+    return true;
+}
+
+/* Noting [from, to) takes no range of its own, or there may be one more. */
+static bool may_place(const struct bcri_ranges *placed, uint64_t from, uint64_t to)
+{
+    return placed->count < BCRI_LINK_PIECES_MAX || (from != 0 && bcri_ranges_holds(placed, from - 1)) ||
+           bcri_ranges_holds(placed, from) || bcri_ranges_holds(placed, to);
 }
 
 /* Bytes below `begun` go where they belong. */
@@ -105,7 +114,8 @@ static bool place(struct bcri_in_stream *stream, uint64_t offset, const uint8_t 
         const uint64_t here = message->end - offset < bytes ? message->end - offset : bytes;
         if (!message->refused && offset + here > message->body) {
             const uint64_t heads = offset < message->body ? message->body - offset : 0;
-            if (!bcri_ranges_add(&stream->placed, offset, offset + here))
+            if (!may_place(&stream->placed, offset, offset + here) ||
+                !bcri_ranges_add(&stream->placed, offset, offset + here))
                 return false;
             memcpy(message->memory + (offset + heads - message->body), data + heads, (size_t)(here - heads));
         }
@@ -114,6 +124,11 @@ static bool place(struct bcri_in_stream *stream, uint64_t offset, const uint8_t 
         bytes -= here;
     }
     return true;
+}
+
+static bool may_begin(const struct bcri_in_stream *stream)
+{
+    return !stream->paused && stream->messages < BCRI_LINK_BEGUN_MAX;
 }
 
 /* The message whose head is at `begun`, the first of `bytes` bytes at `data`. */
@@ -144,7 +159,11 @@ static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *
         begun.refused = true;
         owe(link, stream, true);
         break;
-    default: stream->paused = true; return BCRI_IN_OK;
+    default:
+        stream->paused = true;
+        /* At the end of the set: that takes no memory. */
+        (void)bcri_ranges_remove(&stream->placed, begun.start, begun.body);
+        return BCRI_IN_OK;
     }
     *message_at(stream, stream->messages++) = begun;
     stream->begun = begun.end;
@@ -230,7 +249,7 @@ static enum bcri_in_result consume(struct bcri_link *link, struct bcri_in_stream
             here = stream->begun - offset < bytes ? stream->begun - offset : bytes;
             if (!place(stream, offset, data, here))
                 return BCRI_IN_NO_ROOM;
-        } else if (offset == stream->begun && !stream->paused) {
+        } else if (offset == stream->begun && may_begin(stream)) {
             const enum bcri_in_result result = begin(link, stream, data, bytes);
             if (result != BCRI_IN_OK)
                 return result;
@@ -249,7 +268,7 @@ static enum bcri_in_result consume(struct bcri_link *link, struct bcri_in_stream
 static enum bcri_in_result consume_pieces(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     while (stream->piece != NULL && stream->piece->offset <= stream->begun &&
-           (!stream->paused || stream->piece->offset < stream->begun)) {
+           (may_begin(stream) || stream->piece->offset < stream->begun)) {
         struct bcri_piece *piece = stream->piece;
         stream->piece = piece->next;
         stream->pieces--;
@@ -264,6 +283,16 @@ static enum bcri_in_result consume_pieces(struct bcri_link *link, struct bcri_in
         free(piece);
     }
     return BCRI_IN_OK;
+}
+
+/* Does what pieces and arrived messages allow; each allows more of the other. */
+static enum bcri_in_result advance(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    enum bcri_in_result result;
+    do
+        result = consume_pieces(link, stream);
+    while (hand_over(link, stream) && result == BCRI_IN_OK);
+    return result;
 }
 
 enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t offset,
@@ -288,10 +317,10 @@ enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint3
         data += stream->taken - offset;
         offset = stream->taken;
     }
-    enum bcri_in_result result = consume(link, stream, offset, data, end - offset);
+    const enum bcri_in_result result = consume(link, stream, offset, data, end - offset);
     if (result == BCRI_IN_OK)
-        result = consume_pieces(link, stream);
-    hand_over(link, stream);
+        return advance(link, stream);
+    (void)hand_over(link, stream);
     return result;
 }
 
@@ -307,8 +336,7 @@ enum bcri_in_result bcri_in_skip(struct bcri_link *link, uint32_t source, uint32
             continue;
         message->skipped = true;
         owe(link, stream, true);
-        hand_over(link, stream);
-        return BCRI_IN_OK;
+        return advance(link, stream);
     }
     return BCRI_IN_NONSENSE;
 }
@@ -316,9 +344,8 @@ enum bcri_in_result bcri_in_skip(struct bcri_link *link, uint32_t source, uint32
 enum bcri_in_result bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     stream->paused = false;
-    const enum bcri_in_result result = consume_pieces(link, stream);
+    const enum bcri_in_result result = advance(link, stream);
     stream->paused |= result == BCRI_IN_NO_ROOM;
-    hand_over(link, stream);
     link->owed_now |= link->owed != NULL;
     return result;
 }

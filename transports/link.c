@@ -29,7 +29,7 @@ struct bcri_link *bcri_link_new(const struct bcri_link_config *config, const str
                            : config->packet_max > BCRI_LINK_PACKET_MAX ? BCRI_LINK_PACKET_MAX
                                                                        : config->packet_max;
     link->now = link->heard_at = now;
-    link->ack_at = link->key_forget_at = BCRI_LINK_NEVER;
+    link->ack_at = link->key_forget_at = link->retry_at = BCRI_LINK_NEVER;
     link->keepalive_ns = config->keepalive_ns;
     link->keepalive_at = config->keepalive_ns != 0 ? now + config->keepalive_ns : BCRI_LINK_NEVER;
     link->peer_room = FIRST_ROOM;

@@ -188,6 +188,7 @@ struct bcri_link {
     uint32_t unacked;    /* packets since the last one that want one */
 
     uint64_t heard_at, keepalive_ns, keepalive_at;
+    uint64_t retry_at; /* memory was missing for a packet; NEVER */
     bool ping_due;
 
     struct bcri_sent_ring sent;

@@ -361,3 +361,51 @@ TEST(a_peer_that_acknowledges_nothing_takes_a_bounded_memory)
     CHECK(bcri_link_memory(two.end.link) < BCRI_SENT_MAX * sizeof(struct bcri_sent) + (256u << 10));
     finish_mad_peer();
 }
+
+/* BYTES of stream 5 from `one`, at `offset`. */
+static uint8_t *put_bytes(uint8_t *at, uint64_t offset, const uint8_t *bytes, uint32_t count)
+{
+    *at++ = BCRI_FRAME_BYTES;
+    at = bcri_varint_put(at, 5);
+    at = bcri_varint_put(at, 105);
+    at = bcri_varint_put(at, offset);
+    at = bcri_varint_put(at, count);
+    memcpy(at, bytes, count);
+    return at + count;
+}
+
+TEST(a_peer_that_begins_and_never_ends_takes_a_bounded_memory)
+{
+    static const uint8_t empty[2000];
+    static uint8_t packet[2200];
+    prepare_mad_peer();
+    struct bcri_in_stream *stream = bcri_stream_find(&two.end.link->in, 5, 105);
+    two.trusting = true;
+    uint8_t head[8], *end = bcri_varint_put(bcri_varint_put(head, 0), 1000000);
+    receive_made(packet,
+                 put_bytes(packet + BCRI_WIRE_HEAD_BYTES, stream->begun, head, (uint32_t)(end - head)),
+                 1000000);
+    CHECK_UINT(stream->messages, 1);
+    /* Every other byte of it. */
+    for (uint32_t i = 0; i < 3 * BCRI_LINK_PIECES_MAX; i++)
+        receive_made(packet,
+                     put_bytes(packet + BCRI_WIRE_HEAD_BYTES, stream->message[stream->first].body + 1 + 2 * i,
+                               empty, 1),
+                     1000001 + i);
+    CHECK(stream->placed.count <= BCRI_LINK_PIECES_MAX);
+    /* Messages of nothing behind it, which all wait for it. */
+    for (uint64_t i = 0, offset = stream->begun; i < 30; i++, offset += sizeof empty)
+        receive_made(packet, put_bytes(packet + BCRI_WIRE_HEAD_BYTES, offset, empty, sizeof empty),
+                     1100000 + i);
+    CHECK_UINT(stream->messages, BCRI_LINK_BEGUN_MAX);
+    CHECK(stream->pieces != 0);
+    /* Once it is there, so are they. */
+    const uint64_t from = stream->message[stream->first].body;
+    for (uint64_t done = 0; done < 1000000; done += sizeof empty)
+        receive_made(packet, put_bytes(packet + BCRI_WIRE_HEAD_BYTES, from + done, empty, sizeof empty),
+                     1200000 + done);
+    CHECK_UINT(stream->messages, 0);
+    CHECK_UINT(stream->pieces, 0);
+    CHECK_UINT(stream->taken, from + 1000000 + 30 * sizeof empty);
+    finish_mad_peer();
+}

@@ -32,6 +32,7 @@
 #define BCRI_LINK_BODY_MAX    UINT32_C(0x7fffffff) /* bytes of a message's body */
 #define BCRI_LINK_BUFFER_MAX  (256u << 10)         /* bytes buffered for a stream whose order is disturbed */
 #define BCRI_LINK_PIECES_MAX  1024u                /* pieces of a stream that arrived out of order */
+#define BCRI_LINK_BEGUN_MAX   16384u               /* messages of a stream that have begun and not arrived */
 #define BCRI_LINK_NUMBERS_MAX 64u   /* ranges of packet numbers that an acknowledgement names */
 #define BCRI_LINK_PACKET_MIN  1200u /* bytes of a packet that every path must carry */
 #define BCRI_LINK_PACKET_MAX  65507u
@@ -65,7 +66,8 @@ struct bcri_link_message {
 /* What the engine tells its owner. None of these may call the link again but for bcri_link_send. */
 struct bcri_link_events {
     /* May there be a stream from `source` there to `target` here? Asked when its first bytes come. If
-     * not, they are ignored, and it is asked again with the next. */
+     * not, they are ignored, and it is asked again with the next. What was ignored does not come
+     * again: that stream never begins, and its sender is to be told to end it. */
     bool (*accept)(void *owner, uint32_t source, uint32_t target);
     /* A message begins. Streams begin their messages in order; a message may begin before those
      * before it have arrived. */
