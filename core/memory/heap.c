@@ -87,8 +87,10 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
     look_for(heap, &wanted);
     if (!from_area(ctx, heap->area, &wanted, &span, &i) && !from_any(ctx, &wanted, &span, &i)) {
         bcri_heap_sweep(heap);
-        if (!from_any(ctx, &wanted, &span, &i))
+        if (!from_any(ctx, &wanted, &span, &i)) {
+            bcri_heap_full(ctx, length);
             return bcrE_NBYTES;
+        }
     }
     bcri_span_hand_out(span, i, length, ref_out, region_out);
     (*region_out)->archtype = archtype;

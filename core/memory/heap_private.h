@@ -53,6 +53,9 @@ bool bcri_run_free(struct bcri_span *span, uint32_t i);
 bool bcri_run_resize(struct bcri_span *span, uint32_t i, uint32_t pages);
 void bcri_runs_cool(struct bcri_heap_area *area);
 
+/* heap_full.c: an allocation of `length` bytes has found no room. */
+void bcri_heap_full(struct bcri_ctx *ctx, uint32_t length);
+
 /* heap_area.c */
 int bcri_heap_add_reserve(struct bcri_ctx *ctx);
 uint64_t bcri_heap_pages_for(uint64_t nbytes);

@@ -201,12 +201,24 @@ static void segment_freed(void *up, uint32_t seg)
         &(const struct bcri_control){.type = BCRI_MSG_segment_freed, .present = BCRI_HAS(seg), .seg = seg});
 }
 
+/* Called in the middle of an operation, so it must not wait: without room in the socket there is no
+ * note. */
+static void note(void *up, const char *text)
+{
+    const struct bcri_control message = {
+        .type = BCRI_MSG_note, .present = BCRI_HAS(text), .text = bcri_view_of(text)};
+    struct bcri_client *client = up;
+    if (!bcri_client_lost(client))
+        (void)bcri_channel_send(client->fd, &message, NULL, 0, false);
+}
+
 const struct bcri_upcalls bcri_client_upcalls = {.segment_add = segment_add,
                                                  .segment_again = segment_again,
                                                  .pages_take = pages_take,
                                                  .pages_back = pages_back,
                                                  .segment_fd = segment_fd,
-                                                 .segment_freed = segment_freed};
+                                                 .segment_freed = segment_freed,
+                                                 .note = note};
 
 static int fd_of_cell(void *up, bcri_ref cell, int fd)
 {

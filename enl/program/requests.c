@@ -188,6 +188,13 @@ static const char *fd_ring(struct enl_conn *conn, const struct bcri_control *mes
     return NULL;
 }
 
+static void write_note(struct enl_conn *conn, const struct bcri_control *message)
+{
+    char who[512];
+    bcri_log_write(&conn->program->log, BCRI_LOG_WARN, "%s %.*s", enl_cce_text(conn->cce, who, sizeof who),
+                   (int)message->text.length, message->text.bytes);
+}
+
 static uint32_t state_of(const struct enl_cce *cce)
 {
     uint32_t state = bcri_load(&cce->record->id.state);
@@ -306,6 +313,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_segment_freed: enl_worker_look(conn->program->worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);
         case BCRI_MSG_fd_ring: return fd_ring(conn, message);
+        case BCRI_MSG_note: write_note(conn, message); return NULL;
         case BCRI_MSG_blocked_by:
             enl_blocked_by(conn->program, message->index, conn->cce->index);
             return NULL;

@@ -48,6 +48,9 @@ struct bcri_upcalls {
     /* Gives back a descriptor that segment_fd or pages_take has fetched. NULL: the caller closes
      * it. */
     void (*segment_fd_back)(void *up, int fd);
+    /* Has the daemon write a sentence about this CCE into its log. Does not wait. NULL: there is no
+     * log. */
+    void (*note)(void *up, const char *text);
 };
 
 /* The descriptors of armed cells (bcr_fd). ctx->fd_upcalls is NULL where no cell can be armed. */

@@ -91,6 +91,7 @@ struct bcri_heap {
     bool one_came;                       /* the last look for a page run found exactly one (heap.c) */
     struct bcri_heap_area *areas;
     struct bcri_heap_seg *segs;
+    uint64_t refused;   /* how many allocations found no room */
     uint64_t bad_frees; /* how many blocks were given back that are not live */
 };
 

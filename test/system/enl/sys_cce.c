@@ -194,6 +194,20 @@ static void end_somehow(const char *word, int number)
             ;
 }
 
+/* Uses up its nbytes: seven regions that it holds, three in a cell. */
+static void fill(void)
+{
+    const int cell = bcr_cagrow(0, 0, 0, 0, 1, 9, 640);
+    for (int i = 0; i < 10; i++) {
+        bcr_region rgid = bcr_rgalloc(64, 0);
+        if (i < 3)
+            bcr_enq(rgid, bcr_cce, cell, bcr_FREE);
+    }
+    for (int i = 0; i < 9; i++)
+        if (bcr_rgalloc(64, 0) != NULL || bcr_errno != bcrE_NBYTES)
+            tell("not full\n");
+}
+
 static int perform(char **words)
 {
     const char *word = words[0], *value = words[1] ? words[1] : "",
@@ -229,6 +243,8 @@ static int perform(char **words)
         int cell = bcr_cagrow(2, 1, 0, 0, 0, 1, atoi(value));
         return tell("grow %d %d\n", cell, cell < 0 ? bcr_errno : 0), 2;
     }
+    if (strcmp(word, "fill") == 0)
+        return fill(), 1;
     if (strcmp(word, "grow-on") == 0)
         return grow_on(atoi(value)), 2;
     if (strcmp(word, "hopeless") == 0)

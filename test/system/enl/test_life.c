@@ -319,6 +319,25 @@ TEST(a_signal_to_enl_ends_the_program_cleanly)
     all_gone(1, watches);
 }
 
+TEST(the_log_says_how_many_regions_are_held_elsewhere_when_nbytes_are_used_up)
+{
+    int ordinal;
+    pid_t root;
+    run_start(&run, run_enl(), run_cce(), "fill", "tell", "wait");
+    run_told_pid(&ordinal, &root);
+    run_wait_for_text("bcr.",
+                      "has no room in its nbytes (640) for a region of 64 bytes: of its 10 regions 3 lie");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    char log[1 << 16];
+    int notes = 0;
+    run_read_file(run_file("bcr.", ".log"), log, sizeof log);
+    for (const char *at = log; (at = strstr(at, "has no room in its nbytes")) != NULL; at++)
+        notes++;
+    CHECK_INT(notes, 4); /* of the 1st, 2nd, 4th and 8th time */
+}
+
 TEST(killafter_is_the_time_that_a_program_has_after_a_signal)
 {
     char line[512];

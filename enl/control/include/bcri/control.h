@@ -5,7 +5,7 @@
  * (frames.h): a msgpack map from short names to
  * values, with "v" (the protocol's version) and "t" (the message's type) in it, and descriptors
  * beside it where the type says so. Every request carries an "id", and is answered by one message
- * with that id. pages_back, fd_ring, segment_freed and blocked_by are not requests and have no
+ * with that id. pages_back, fd_ring, segment_freed, blocked_by and note are not requests and have no
  * answer.
  *
  *   type          from     keys (? optional)                    descriptors     answer
@@ -20,6 +20,7 @@
  *   fd_set        CCE      id cell                              its eventfd?    reply
  *   fd_ring       CCE      cell                                                 none
  *   blocked_by    CCE      index                                                none
+ *   note          CCE      text (for the log)                                   none
  *   enlist        CCE      id machine core count ordinal object data? archtype? reply
  *   ps            command  id index                                             row or reply
  *   kill          command  id                                                   reply, then the end
@@ -120,6 +121,7 @@
     X(fd_set, K(id) | K(cell), 0, 1)                                                          \
     X(fd_ring, K(cell), 0, 0)                                                                 \
     X(blocked_by, K(index), 0, 0)                                                             \
+    X(note, K(text), 0, 0)                                                                    \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),               \
       K(data) | K(archtype) | K(enlistor), 0)                                                 \
     X(ps, K(id) | K(index), 0, 0)                                                             \
