@@ -467,3 +467,41 @@ TEST(nothing_can_be_sent_while_the_link_is_freed)
     CHECK_UINT(told, 8);
     sim_free(network);
 }
+
+TEST(a_loss_halves_the_congestion_window_once)
+{
+    prepare();
+    one.end.path.bytes_per_s = 100000000;
+    one.end.path.queue_bytes = 10000000;
+    config.carrier.room = 500000;
+    start();
+    warm_up();
+    traffic_send(&one, 1, 20000000);
+    (void)sim_run(network, sim_now(network) + 50 * SIM_MS, never, NULL);
+    const uint64_t before = one.end.link->congestion.window;
+    CHECK(before > 100000);
+    one.end.path.lost = 200;
+    (void)sim_run(network, sim_now(network) + SIM_MS, never, NULL);
+    one.end.path.lost = 0;
+    (void)sim_run(network, sim_now(network) + 60 * SIM_MS, never, NULL);
+    CHECK(counts_of(&one)->lost > 1);
+    CHECK(one.end.link->congestion.window >= before / 2);
+    CHECK(one.end.link->congestion.window < before * 3 / 4);
+    run_until_settled(100 * SIM_S);
+    finish();
+}
+
+TEST(the_key_before_is_wiped_soon_after_a_key_has_changed)
+{
+    prepare();
+    config.packets_per_key = 20;
+    start();
+    for (unsigned i = 0; i < 200; i++)
+        traffic_send(&one, i % TRAFFIC_STREAMS, 1000);
+    run_until_settled(SIM_S);
+    CHECK(counts_of(&one)->rekeyed > 1);
+    CHECK(bcri_sealing_has_previous(two.end.link->sealing));
+    (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
+    CHECK(!bcri_sealing_has_previous(two.end.link->sealing));
+    finish();
+}
