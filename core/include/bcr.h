@@ -277,12 +277,13 @@ BCR_API int bcr_rgerror(bcr_region rgid);
  *           or will be taken from a cell. -1 of bcr_rgwait: the ID is dead, unless it was none.
  *           Else the gets go on.
  * Returns : 0 if the time is up, with bcr_errno unchanged; else 1, or of bcr_rgwaitm the lowest
- *           index that is ready, counted from 1.
+ *           index that is ready, counted from 1. bcr_rgwaitm leaves it to bcr_rgwait to tell how a
+ *           get has failed: of the errors below it has bcrE_ARG, bcrE_RGID and bcrE_NOMEM.
  * Errors  : bcrE_ARG, bcrE_NOCELL, bcrE_DEAD
  *           bcrE_RGID       An ID is not that of a region held here; a handler freed it, perhaps.
  *           bcrE_OWNERDEAD  As bcr_get.
- *           bcrE_NOMEM      There is no memory for the list, or to look at the region; it is at
- *                           the head of the cell again.
+ *           bcrE_NOMEM      There is no memory to look at the region, which is at the head of the
+ *                           cell again; or, of bcr_rgwaitm, for the list.
  *           bcrE_NBYTES     After bcr_acqwl, for the private copy; the region is there again too.
  * Blocks  : up to msec. May run handlers.
  * Order   : a get has its place among waiting ones since it was called. The index tells no order.
@@ -363,10 +364,10 @@ BCR_API BCR_MUST_USE bcr_region bcr_read(bcr_cce_id cce, int cell, int msec);
  * Shape   : a cell with one region in it is a lock, and the region is what the lock protects. The
  *           cell is the caller's own, not cell 0, or an in/out cell. Give lock cells an area whose
  *           nrgns is their number: then the room of a region that is locked away stays free for its
- *           return. bcr_acqrl is bcr_read: others can acquire the lock too, also for writing, and
- *           this reader keeps the region as it was. bcr_acqwl is bcr_deq with bcr_rgmod (with
- *           bcr_PENDING that is in bcr_rgwait): nobody else acquires the lock until somebody has
- *           put a region there. The cell remembers this CCE until then.
+ *           return. bcr_acqrl reads as bcr_read does: others can acquire the lock too, also for
+ *           writing, and this reader keeps the region as it was. bcr_acqwl is bcr_deq with
+ *           bcr_rgmod (with bcr_PENDING that is in bcr_rgwait): nobody else acquires the lock until
+ *           somebody has put a region there. The cell remembers this CCE until then.
  * Owns    : gives the region. bcr_rlsrl releases a read lock; bcr_rlswl or bcr_wl2rl releases a
  *           write lock, whose region no other CCE holds.
  * Returns : the region ID.
@@ -529,13 +530,13 @@ BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cc
 
 /* bcr_handler -- have a routine called when a cell fills or falls short.
  * Shape   : cell is a cell of this CCE, 0 included. handler is called with its number; NULL removes
- *           the cell's handler. watermark > 0 requests it after each put that leaves at least so
+ *           the cell's handler, whatever the other arguments. watermark > 0 requests it after each put that leaves at least so
  *           many regions in the cell; 0 at each get or lock that finds the cell empty; < 0 at each
  *           get that takes and finds at most |watermark|, before it removes one. It does not matter
  *           who puts or gets. A get that waits requests once; regions that the cell holds already
  *           request nothing. Each request is one call; none is lost, and no two are made one. A new
  *           handler of the cell gets the requests of the old one that have not begun; bcr_cafree,
- *           or NULL, drops them.
+ *           or NULL, drops them. Invocations that have begun go on.
  *
  *           A call of a handler is an invocation, which has a stack of its own and may wait in any
  *           routine. activep is its priority while it executes or could, blockp while a routine

@@ -64,6 +64,7 @@ BEHAVIOUR(a_region_and_its_copy_have_the_length_and_archtype_that_it_was_given)
     CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
     CHECK_INT(bcr_rgmod(rgid), 0);
     for (int i = 0; i < 2; i++) {
+        CHECK(rgid != NULL);
         CHECK_INT(bcr_rglen(rgid, &archtype), 5);
         CHECK_INT(archtype, s390x);
         CHECK_MEM(*rgid, "abcde", 5);

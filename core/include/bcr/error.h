@@ -8,7 +8,7 @@
  *
  * Numbers are part of the interface: never given a new meaning, never used again.  The tens tell
  * what is lost:
- *     1..  this call; everything is as it was before it
+ *     1..  this call; everything is as it was before it, or the routine's page says what is not
  *    20..  the use of one cell or region
  *    40..  another CCE
  *    60..  trust in the shared memory
@@ -30,13 +30,14 @@
     X(BUSY, 7, "still in use; release what uses it, then call again")                                      \
     X(TIMEOUT, 8, "no region came in the time given; wait longer, or find out why nobody puts one")        \
     X(FULL, 9, "those cells hold all the regions they may; take some out, or grow with a larger nrgns")    \
-    X(NOMEM, 10, "this machine or process has no memory or descriptors left; end what uses them up")       \
+    X(NOMEM, 10,                                                                                           \
+      "no memory, descriptors or numbers left, or a limit (ulimit) forbids more; end what uses them")      \
     X(RANGE, 11, "a number does not fit where it is copied to; use a wider type there, or smaller values") \
     X(NBYTES, 12, "the comm heap of this CCE is used up; free regions, or give bcr_cagrow more nbytes")    \
     X(NOCELL, 20, "that CCE has no such cell; use a number its bcr_cagrow returned and bcr_cafree left")   \
     X(ACCESS, 21, "this kind of cell forbids that use; have its owner grow a cell of another kind")        \
     X(OWNERDEAD, 22, "the holder of the cell's write lock ended; put a region that says what holds now")   \
-    X(RESERVED, 23, "cell 0 takes nothing from programs, and gives to its own CCE only; use another cell") \
+    X(RESERVED, 23, "cell 0 takes no puts and no locks, and gives to its own CCE only; use another cell")  \
     X(NOCCE, 40, "no CCE is known by this ID; pass IDs on as bcrT_CCE through the copy routines only")     \
     X(DEAD, 41, "that CCE has ended; stop using its cells")                                                \
     X(ENLIST, 42, "the CCE did not join the program; see the root's stderr or enl's log for why")          \
