@@ -280,6 +280,8 @@ struct bcri_elsewhere bcri_elsewhere(struct bcri_ctx *ctx, uint64_t key)
 {
     struct bcri_elsewhere found = {.number = bcri_key_number(key)};
     const struct bcri_cce *cce = bcri_cce_lookup(ctx, bcri_key_cce(key));
+    if (cce == NULL)
+        return found; /* no search has said that it is elsewhere */
     memcpy(found.identity, cce->identity, sizeof found.identity);
     found.host = bcri_identity_host(found.identity);
     return found;
