@@ -7,6 +7,7 @@
 #include "bcri/seal.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ struct bcri_sealing {
     enum bcri_cipher cipher;
     uint8_t send_phase, current_phase;
     bool has_previous;
+    bool is_ours; /* false in a child, whose copy the kernel has wiped */
 };
 
 int bcri_seal_prepare(bool *has_aes_out)
@@ -134,6 +136,7 @@ struct bcri_sealing *bcri_sealing_new(const struct bcri_seal_secret *secret, uin
     (void)mlock(sealing, sizeof *sealing);
     (void)madvise(sealing, sizeof *sealing, MADV_DONTDUMP);
     (void)madvise(sealing, sizeof *sealing, MADV_WIPEONFORK);
+    sealing->is_ours = true;
     sealing->cipher = secret->cipher;
     sealing->token = secret->token;
     sealing->current_first = UINT64_MAX;
@@ -188,6 +191,8 @@ void bcri_seal(struct bcri_sealing *sealing, uint64_t number, const uint8_t *hea
                uint8_t *text, size_t length)
 {
     uint8_t nonce[NONCE_BYTES];
+    if (!sealing->is_ours)
+        abort(); /* a fork of the daemon must not send, least of all without a key */
     make_nonce(nonce, number);
     if (sealing->cipher == BCRI_CIPHER_AES256GCM)
         crypto_aead_aes256gcm_encrypt_detached_afternm(text, text + length, NULL, text, length, head,
@@ -215,7 +220,7 @@ bool bcri_open(struct bcri_sealing *sealing, uint64_t number, unsigned phase, co
                size_t head_bytes, uint8_t *text, size_t length)
 {
     const size_t overhead = bcri_sealing_overhead(sealing);
-    if (length < overhead)
+    if (length < overhead || !sealing->is_ours)
         return false;
     length -= overhead;
     if (sealing->cipher == BCRI_CIPHER_NONE)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* One scene for each rule of the engine. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "link_private.h"
@@ -302,6 +305,24 @@ TEST(what_is_under_way_when_a_stream_or_link_ends_is_told_as_lost)
     traffic_send(&one, 3, 100);
     finish();
     CHECK_UINT(one.messages_lost, 2);
+}
+
+TEST(a_fork_can_send_nothing_in_its_parents_name)
+{
+    static uint8_t packet[BCRI_LINK_PACKET_MAX];
+    prepare();
+    start();
+    warm_up();
+    traffic_send(&one, 1, 100);
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(bcri_link_fill(one.end.link, packet, sim_now(network)) != 0 ? 1 : 0);
+    int status;
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    run_until_settled(SIM_S);
+    finish();
 }
 
 TEST(messages_beyond_the_limits_are_refused_at_once)

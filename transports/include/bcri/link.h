@@ -124,7 +124,8 @@ int bcri_link_send(struct bcri_link *link, uint32_t source, uint32_t target, con
 /* The receiver of a stream that it paused can take the next message: what has come begins. Returns 0,
  * or -ENOMEM; it is then still paused. */
 int bcri_link_resume(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t now);
-/* One of the stream's ends is no more: what is under way in it is LOST or dropped. */
+/* One of the stream's ends is no more: what is under way in it is LOST or dropped. The two ends may
+ * not be used again: CCEs' numbers never are. */
 void bcri_link_end_stream(struct bcri_link *link, uint32_t source, uint32_t target);
 
 /* Takes a packet that came; it is opened where it lies. Packets that do not open, or have come

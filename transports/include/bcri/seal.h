@@ -9,7 +9,8 @@
  * Which cipher: AES-256-GCM if both processors have it, else ChaCha20-Poly1305. None of them is for
  * measuring and for closed fabrics; packets then carry a random token of the receiver's instead.
  *
- * Keys lie in locked pages that no core file has and no child inherits, and are wiped at the end.
+ * Keys lie in locked pages that no core file has and no child inherits, and are wiped at the end. A
+ * child that seals with its parent's is ended by SIGABRT.
  *
  * Source: RFC 9001, section 6 (key update), and its section 6.6 for limits. */
 #ifndef BCRI_SEAL_H
