@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core/memory/region.c: the count word of one region, its journal (cw_*), the count as part of a transaction (cells/tx.h), the freed
+/* core/memory/region.c: the count word of one region, its journal (cw_*), the count as part of a transaction (core/include/bcri/tx.h), the freed
  * block (core/memory/heap_sweep.c), one death at any step, and the repair of all that.
  *
  * The region is in a cell or not, and in up to two ID slots of each process. Under the cell's head lock H it is read (one

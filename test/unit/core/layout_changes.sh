@@ -75,8 +75,8 @@ change "a flag of cells" cells/include/bcri/cell.h 's/(CELL_OWNERDEAD +)2u/\116u
 change "a new journal operation" core/include/bcri/record.h 's/^    BCRI_OP_TAKE,/    BCRI_OP_NEW,\n&/'
 change "larger headers" cells/include/bcri/cell.h 's/(BCRI_HEADER_BYTES +)256u/\1512u/'
 change "two words of the journal" core/include/bcri/record.h "$(swap put_held take_epoch)"
-change "what a journal says of a hold" cells/include/bcri/journal.h 's/BCRI_HELD_NOT = 0,/BCRI_HELD_NOT = 4,/'
-change "the kinds of a transaction's stores" cells/include/bcri/tx.h 's/BCRI_REDO_COUNT = 2/BCRI_REDO_COUNT = 3/'
+change "what a journal says of a hold" core/include/bcri/journal.h 's/BCRI_HELD_NOT = 0,/BCRI_HELD_NOT = 4,/'
+change "the kinds of a transaction's stores" core/include/bcri/tx.h 's/BCRI_REDO_COUNT = 2/BCRI_REDO_COUNT = 3/'
 
 # What is no change of the layout is none of the signature.
 fresh

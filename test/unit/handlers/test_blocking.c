@@ -532,11 +532,14 @@ TEST_TIMEOUT(a_cce_that_waits_gives_the_memory_of_stacks_back_that_many_needed_o
 
 enum { ROUNDS = WIDE ? 3000 : 1000 }; /* most of them wait with their answers */
 
+/* Where the other CCE finds what the handlers answer. */
+enum { ANSWERS = 1 };
+
 static void echo(int cell)
 {
     int value = take(bcr_cce, cell);
     value += value_of(bcr_deq(bcr_cce, DATA, bcr_BLOCK));
-    CHECK_INT(bcr_enq(number(value), two_of_one, 2, bcr_FREE), 0);
+    CHECK_INT(bcr_enq(number(value), two_of_one, ANSWERS, bcr_FREE), 0);
 }
 
 static void *feed_rounds(void *arg)
@@ -548,10 +551,10 @@ static void *feed_rounds(void *arg)
         CHECK_INT(bcr_enq(number(i), one_of_two, HOME, bcr_FREE), 0);
         CHECK_INT(bcr_enq(number(1), one_of_two, DATA, bcr_FREE), 0);
         if (i % 7 == 0)
-            sum += value_of(bcr_deq(bcr_cce, 2, bcr_BLOCK));
+            sum += value_of(bcr_deq(bcr_cce, ANSWERS, bcr_BLOCK));
     }
     for (int i = 0; i < ROUNDS - (ROUNDS + 6) / 7; i++)
-        sum += value_of(bcr_deq(bcr_cce, 2, bcr_BLOCK));
+        sum += value_of(bcr_deq(bcr_cce, ANSWERS, bcr_BLOCK));
     CHECK_INT(sum, (long)ROUNDS * (ROUNDS - 1) / 2 + ROUNDS);
     CHECK_INT(bcr_enq(number(0), one_of_two, DATA + 1, bcr_FREE), 0);
     return NULL;
@@ -562,7 +565,7 @@ TEST_TIMEOUT(handlers_wait_for_another_cce_that_is_at_work, 120)
     pthread_t other;
     start(3, 100, 1 << 20, echo);
     as(two);
-    CHECK_INT(grow(1, 100, 0), 2);
+    CHECK_INT(grow(1, 100, 0), ANSWERS);
     as(one);
     CHECK_INT(pthread_create(&other, NULL, feed_rounds, NULL), 0);
     CHECK_INT(value_of(bcr_deq(bcr_cce, DATA + 1, bcr_BLOCK)), 0);
