@@ -27,6 +27,7 @@ enum {
 struct area_shm {
     alignas(BENCH_LINE) _Atomic uint64_t received; /* bytes, or turns done */
     alignas(BENCH_LINE) _Atomic uint32_t idle[2];
+    alignas(BENCH_LINE) _Atomic uint32_t warm[2];
 };
 
 static struct link_hosts hosts;
@@ -84,7 +85,7 @@ static void send_one(struct link_end *end, uint32_t length)
 }
 
 /* The end of this side. A new link finds out how large packets may be before anything is measured. */
-static struct link_end *end_of(const struct bench_pair *pair, const struct bench_turn *turn)
+static struct link_end *end_of(struct bench_pair *pair, const struct bench_turn *turn)
 {
     enum { WARM_UP_NS = 1500000000 };
     struct link_end *end = &((struct link_end *)(uintptr_t)turn->context)[pair->side];
@@ -97,6 +98,11 @@ static struct link_end *end_of(const struct bench_pair *pair, const struct bench
             send_one(end, WARM_UP_BYTES);
         pump(end);
     }
+    /* Neither side takes another packet before both know that the next one counts. */
+    struct area_shm *area = area_of(pair);
+    atomic_store(&area->warm[pair->side], 1);
+    while (atomic_load(&area->warm[!pair->side]) == 0)
+        continue;
     return end;
 }
 
