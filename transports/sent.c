@@ -16,7 +16,7 @@ static bool grow_packets(struct bcri_link *link)
     struct bcri_sent *grown = malloc(capacity * sizeof *grown);
     if (grown == NULL)
         return false;
-    for (uint64_t number = ring->oldest; number != ring->next; number++)
+    for (uint64_t number = ring->oldest; ring->sent != NULL && number != ring->next; number++)
         grown[number & (capacity - 1)] = ring->sent[number & ring->mask];
     link->memory += (capacity - (ring->sent == NULL ? 0 : ring->mask + 1)) * sizeof *grown;
     free(ring->sent);
@@ -32,7 +32,7 @@ static bool grow_chunks(struct bcri_link *link)
     struct bcri_chunk *grown = malloc(capacity * sizeof *grown);
     if (grown == NULL)
         return false;
-    for (uint32_t i = ring->chunk_first; i != ring->chunk_next; i++)
+    for (uint32_t i = ring->chunk_first; ring->chunk != NULL && i != ring->chunk_next; i++)
         grown[i & (capacity - 1)] = ring->chunk[i & ring->chunk_mask];
     link->memory += (capacity - (ring->chunk == NULL ? 0 : ring->chunk_mask + 1)) * sizeof *grown;
     free(ring->chunk);

@@ -25,7 +25,7 @@ static bool grow(struct bcri_stream_table *table)
 {
     struct bcri_stream_table grown = {.buckets = table->buckets == 0 ? 8 : table->buckets * 2,
                                       .count = table->count};
-    grown.bucket = calloc(grown.buckets, sizeof *grown.bucket);
+    grown.bucket = calloc(grown.buckets, sizeof(void *));
     if (grown.bucket == NULL)
         return false;
     for (uint32_t i = 0; i < table->buckets; i++) {

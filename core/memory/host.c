@@ -127,8 +127,8 @@ int bcri_host_cce_add(struct bcri_host *host, uint32_t ordinal, uint32_t *index_
     pthread_mutex_lock(&host->mutex);
     uint32_t index = host->free_count != 0 ? host->free_records[host->free_count - 1] : host->record_count;
     int error = index < BCRI_CCE_MAX ? record_room(host, index) : bcrE_NOMEM;
-    if (error == 0) {
-        struct bcri_record_shm *record = bcri_host_record(host, index);
+    struct bcri_record_shm *record = error == 0 ? bcri_host_record(host, index) : NULL;
+    if (record != NULL) {
         clear_record(record);
         error = fill_identity(&record->id, host->number, index);
         record->id.index = index;
@@ -230,7 +230,7 @@ int bcri_host_init(const char *program, uint32_t number, uint32_t layout, struct
     host->pages = bcri_pages_init();
     int error =
         host->eventfds != NULL && host->pages != NULL ? make_host_segment(host, program, layout) : bcrE_NOMEM;
-    uint32_t index;
+    uint32_t index = 0;
     if (error == 0)
         error = bcri_host_cce_add(host, 0, &index);
     if (error == 0)
