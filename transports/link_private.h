@@ -175,9 +175,7 @@ struct bcri_link {
     void *owner;
     struct bcri_sealing *sealing;
     uint32_t host, peer;
-    uint16_t lane;
     struct bcri_link_carrier carrier;
-    bool ending;  /* bcri_link_free is at work */
     uint64_t now; /* the latest time that anybody told */
 
     /* Numbers that came. Those below `floor` are taken for repeated. */
@@ -189,7 +187,6 @@ struct bcri_link {
 
     uint64_t heard_at, keepalive_ns, keepalive_at;
     uint64_t retry_at; /* memory was missing for a packet; NEVER */
-    bool ping_due;
 
     struct bcri_sent_ring sent;
     struct bcri_recovery recovery;
@@ -199,21 +196,26 @@ struct bcri_link {
     /* What the other side can receive, once it has said so. */
     uint32_t peer_room, peer_packet_max, own_packet_max;
     uint64_t host_number; /* of the packet that said so */
-    bool host_due;
 
     /* Keys. */
     uint64_t packets_per_key;
     uint64_t key_first;     /* the first number sealed with the present key */
-    bool key_confirmed;     /* a packet of the present key was acknowledged */
     uint64_t key_forget_at; /* when the peer's last key is wiped; NEVER */
 
     struct bcri_stream_table out, in;
     struct bcri_turn *turn; /* streams with something to send */
     struct bcri_turn *owed; /* streams that owe a TAKEN frame; it goes with the next packet */
-    bool owed_now;          /* and that is not to wait for company */
     uint64_t unsettled;     /* messages */
     size_t memory;          /* bytes of bodies' pieces, rings and streams */
     struct bcri_link_counts counts;
+
+    /* Small things, here so that no room is lost between the others. */
+    uint16_t lane;
+    bool ending; /* bcri_link_free is at work */
+    bool ping_due;
+    bool host_due;
+    bool key_confirmed; /* a packet of the present key was acknowledged */
+    bool owed_now;      /* a TAKEN frame is owed that is not to wait for company */
 };
 
 /* sent.c */
