@@ -248,13 +248,7 @@ static struct bcri_resolved *make_entry(struct bcri_ctx *ctx, uint64_t key)
     return bcri_resolved_entry(ctx, key);
 }
 
-int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **resolved_out)
-{
-    return bcri_resolved_find_slow_within(ctx, key, -1, resolved_out); /* for ever */
-}
-
-int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
-                                   struct bcri_resolved **resolved_out)
+int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, int msec, struct bcri_resolved **resolved_out)
 {
     const struct bcri_cce *cce = bcri_cce_lookup(ctx, bcri_key_cce(key));
     if (cce == NULL || cce->record == NULL) /* such a CCE drives no cell out of the table */

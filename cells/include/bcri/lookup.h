@@ -87,40 +87,37 @@ static inline struct bcri_resolved *bcri_resolved_entry(struct bcri_ctx *ctx, ui
     return &ctx->cells->entry[key * UINT64_C(0x9e3779b97f4a7c15) >> ctx->cells_shift].resolved;
 }
 
-/* Finds cell `number` of CCE `cce`. Returns 0; bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM
- * (cannot be mapped); BCRI_ELSEWHERE (the CCE is on another host; bcri_elsewhere tells which). A
- * public routine makes the key first and keeps no halves of it: a load of a
- * whole word that was stored in halves waits for all stores before it. */
-int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, struct bcri_resolved **resolved_out);
-static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key,
-                                         struct bcri_resolved **resolved_out)
+/* Whether `resolved`, an entry of the table or NULL, belongs to this key and is what a lookup would
+ * find now. */
+static inline bool bcri_resolved_is(const struct bcri_resolved *resolved, uint64_t key)
 {
-    if (bcri_likely(ctx->cells != NULL)) {
-        struct bcri_resolved *resolved = bcri_resolved_entry(ctx, key);
-        if (bcri_likely(resolved->key == key &&
-                        resolved->version == bcri_load_acquire(resolved->version_at))) {
-            *resolved_out = resolved;
-            return 0;
-        }
-    }
-    return bcri_resolved_find_slow(ctx, key, resolved_out);
+    return bcri_likely(resolved != NULL && resolved->key == key &&
+                       resolved->version == bcri_load_acquire(resolved->version_at));
 }
-/* The same for a call with `msec`, as in the public calls. bcrE_TIMEOUT: time is up, and the owner
- * was stopped while it changed its cells. */
-int bcri_resolved_find_slow_within(struct bcri_ctx *ctx, uint64_t key, int msec,
-                                   struct bcri_resolved **resolved_out);
+/* Finds the cell of `key`: cell `number` of CCE `cce`. `msec` is as in the public calls. Returns 0;
+ * bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_NOMEM (cannot be mapped); bcrE_TIMEOUT (time is up, and
+ * the owner was stopped while it changed its cells); BCRI_ELSEWHERE (the CCE is on another host;
+ * bcri_elsewhere tells which). A public routine makes the key first and keeps no halves of it: a
+ * load of a whole word that was stored in halves waits for all stores before it. */
+int bcri_resolved_find_slow(struct bcri_ctx *ctx, uint64_t key, int msec,
+                            struct bcri_resolved **resolved_out);
 static inline int bcri_resolved_find_within(struct bcri_ctx *ctx, uint64_t key, int msec,
                                             struct bcri_resolved **resolved_out)
 {
     if (bcri_likely(ctx->cells != NULL)) {
         struct bcri_resolved *resolved = bcri_resolved_entry(ctx, key);
-        if (bcri_likely(resolved->key == key &&
-                        resolved->version == bcri_load_acquire(resolved->version_at))) {
+        if (bcri_resolved_is(resolved, key)) {
             *resolved_out = resolved;
             return 0;
         }
     }
-    return bcri_resolved_find_slow_within(ctx, key, msec, resolved_out);
+    return bcri_resolved_find_slow(ctx, key, msec, resolved_out);
+}
+/* The same, waiting for ever. */
+static inline int bcri_resolved_find_key(struct bcri_ctx *ctx, uint64_t key,
+                                         struct bcri_resolved **resolved_out)
+{
+    return bcri_resolved_find_within(ctx, key, -1, resolved_out);
 }
 /* The cell of a key for which a look-up has said BCRI_ELSEWHERE. By value: what was found stays as
  * it is while the tables of this CCE grow and change, and can be handed to another thread. */
@@ -135,13 +132,6 @@ struct bcri_elsewhere bcri_elsewhere(struct bcri_ctx *ctx, uint64_t key);
 static inline int bcri_unreachable(int error)
 {
     return error == BCRI_ELSEWHERE ? bcrE_NOCCE : error;
-}
-/* Whether `resolved`, an entry of the table or NULL, belongs to this key and is what a lookup would
- * find now. */
-static inline bool bcri_resolved_is(const struct bcri_resolved *resolved, uint64_t key)
-{
-    return bcri_likely(resolved != NULL && resolved->key == key &&
-                       resolved->version == bcri_load_acquire(resolved->version_at));
 }
 /* The resolved cell of this key, if it is in the table's entry `last` or in the key's own entry;
  * else NULL. `last` may be NULL if there is no table yet. */

@@ -35,7 +35,7 @@ static void *look(void *arg)
         /* Not by the table of what was found before. */
         struct bcri_resolved *resolved;
         int error = bcri_resolved_find_slow(
-            looker->ctx, bcri_resolved_key(looker->cce, FIRST + n % (AREAS * CELLS)), &resolved);
+            looker->ctx, bcri_resolved_key(looker->cce, FIRST + n % (AREAS * CELLS)), bcr_BLOCK, &resolved);
         switch (error) {
         case 0: looker->found++; break;
         case bcrE_NOCELL: looker->missed++; break;
