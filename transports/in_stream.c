@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "link_private.h"
+#include "ring.h"
 
 enum { REFUSED_IN_FRAME = 32, TAKEN_MAX = 1 + 5 + 5 + 8 + 8 + 1 + REFUSED_IN_FRAME * 8 };
 
@@ -46,18 +47,12 @@ static bool reserve_message(struct bcri_link *link, struct bcri_in_stream *strea
 {
     if (stream->messages < stream->capacity)
         return true;
-    const uint32_t capacity = stream->capacity == 0 ? 4 : stream->capacity * 2;
-    struct bcri_in_message *grown = malloc(capacity * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    for (uint32_t i = 0; i < stream->messages; i++)
-        grown[i] = *message_at(stream, i);
-    free(stream->message);
-    link->memory += (capacity - stream->capacity) * sizeof *grown;
-    stream->message = grown;
-    stream->capacity = capacity;
-    stream->first = 0;
-    return true;
+    struct bcri_in_message *grown =
+        bcri_ring_grown(stream->message, &stream->capacity, stream->first, stream->messages, sizeof *grown,
+                        BCRI_FIRST_MESSAGES, &link->memory);
+    if (grown != NULL)
+        stream->message = grown;
+    return grown != NULL;
 }
 
 static void owe(struct bcri_link *link, struct bcri_in_stream *stream, bool now)

@@ -20,6 +20,9 @@
 #include "ranges.h"
 #include "wire.h"
 
+/* For how many messages a stream has room at first. */
+#define BCRI_FIRST_MESSAGES 4u
+
 #define BCRI_NS_PER_US UINT64_C(1000)
 #define BCRI_NS_PER_MS UINT64_C(1000000)
 

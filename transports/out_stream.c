@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "link_private.h"
+#include "ring.h"
 
 /* Type, source, target, offset and length of a BYTES frame at their longest. */
 enum { FRAME_HEAD_MAX = 1 + 5 + 5 + 8 + 4, SKIP_MAX = 1 + 5 + 5 + 8 + 8 };
@@ -88,18 +89,12 @@ static struct bcri_out_stream *obtain(struct bcri_link *link, uint32_t source, u
 
 static bool grow(struct bcri_link *link, struct bcri_out_stream *stream)
 {
-    const uint32_t capacity = stream->capacity == 0 ? 4 : stream->capacity * 2;
-    struct bcri_out_message *grown = malloc(capacity * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    for (uint32_t i = 0; i < stream->messages; i++)
-        grown[i] = *message_at(stream, i);
-    free(stream->message);
-    link->memory += (capacity - stream->capacity) * sizeof *grown;
-    stream->message = grown;
-    stream->capacity = capacity;
-    stream->first = 0;
-    return true;
+    struct bcri_out_message *grown =
+        bcri_ring_grown(stream->message, &stream->capacity, stream->first, stream->messages, sizeof *grown,
+                        BCRI_FIRST_MESSAGES, &link->memory);
+    if (grown != NULL)
+        stream->message = grown;
+    return grown != NULL;
 }
 
 static void take_turn_if_due(struct bcri_link *link, struct bcri_out_stream *stream)

@@ -6,20 +6,18 @@
 #include <stdlib.h>
 
 #include "link_private.h"
+#include "ring.h"
 
 enum { FIRST_PACKETS = 16, FIRST_CHUNKS = 32 };
 
 static bool grow_packets(struct bcri_link *link)
 {
     struct bcri_sent_ring *ring = &link->sent;
-    const uint32_t capacity = ring->sent == NULL ? FIRST_PACKETS : (ring->mask + 1) * 2;
-    struct bcri_sent *grown = malloc(capacity * sizeof *grown);
+    uint32_t capacity = ring->sent != NULL ? ring->mask + 1 : 0;
+    struct bcri_sent *grown = bcri_ring_grown(ring->sent, &capacity, ring->oldest, ring->next - ring->oldest,
+                                              sizeof *grown, FIRST_PACKETS, &link->memory);
     if (grown == NULL)
         return false;
-    for (uint64_t number = ring->oldest; ring->sent != NULL && number != ring->next; number++)
-        grown[number & (capacity - 1)] = ring->sent[number & ring->mask];
-    link->memory += (capacity - (ring->sent == NULL ? 0 : ring->mask + 1)) * sizeof *grown;
-    free(ring->sent);
     ring->sent = grown;
     ring->mask = capacity - 1;
     return true;
@@ -28,14 +26,13 @@ static bool grow_packets(struct bcri_link *link)
 static bool grow_chunks(struct bcri_link *link)
 {
     struct bcri_sent_ring *ring = &link->sent;
-    const uint32_t capacity = ring->chunk == NULL ? FIRST_CHUNKS : (ring->chunk_mask + 1) * 2;
-    struct bcri_chunk *grown = malloc(capacity * sizeof *grown);
+    uint32_t capacity = ring->chunk != NULL ? ring->chunk_mask + 1 : 0;
+    /* Both count on past 32 bits; the difference and the place in the ring do not mind. */
+    struct bcri_chunk *grown =
+        bcri_ring_grown(ring->chunk, &capacity, ring->chunk_first, ring->chunk_next - ring->chunk_first,
+                        sizeof *grown, FIRST_CHUNKS, &link->memory);
     if (grown == NULL)
         return false;
-    for (uint32_t i = ring->chunk_first; ring->chunk != NULL && i != ring->chunk_next; i++)
-        grown[i & (capacity - 1)] = ring->chunk[i & ring->chunk_mask];
-    link->memory += (capacity - (ring->chunk == NULL ? 0 : ring->chunk_mask + 1)) * sizeof *grown;
-    free(ring->chunk);
     ring->chunk = grown;
     ring->chunk_mask = capacity - 1;
     return true;
