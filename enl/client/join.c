@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* join.c -- the handshake with the daemon, and the calls that follow it.
+/* join.c -- the handshake with the daemon.
  *
  *   CCE                                            enl
  *    | -- hello {layout, ...} + private socket -->  |   on the inherited socket; credentials name
@@ -28,198 +28,6 @@
 #include "bcri/client.h"
 #include "bcri/signature.h"
 
-/* Gives an answer to the call that waits for it. If none does, since a signal handler's longjmp has
- * abandoned the call, drops the answer. */
-static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *in)
-{
-    struct bcri_client_call **at = &client->calls;
-    while (*at != NULL && ((in->message.present & BCRI_HAS(id)) == 0 || (*at)->id != in->message.id))
-        at = &(*at)->next;
-    struct bcri_client_call *call = *at;
-    if (call == NULL) {
-        bcri_incoming_close(in);
-        return;
-    }
-    *at = call->next;
-    call->code = (int)in->message.status;
-    bcri_incoming_close(in);
-    call->answered = true;
-}
-
-bool bcri_client_lost(struct bcri_client *client)
-{
-    struct stat status;
-    if (fstat(client->fd, &status) == 0 && status.st_dev == client->fd_device &&
-        status.st_ino == client->fd_inode)
-        return false;
-    if (!client->lost_said)
-        bcri_client_complain("this program has closed its connection to enl; it must close no descriptor "
-                             "that it has not opened");
-    client->lost_said = true;
-    return true;
-}
-
-static int send_request(struct bcri_client *client, struct bcri_control *request, int fd_out)
-{
-    if (bcri_client_lost(client))
-        return bcrE_NOMEM;
-    request->id = ++client->last_id;
-    request->present |= BCRI_HAS(id);
-    int error = bcri_channel_send(client->fd, request, &fd_out, fd_out >= 0 ? 1 : 0, true);
-    if (error == -EMSGSIZE)
-        return bcrE_ARG;
-    return error == 0 ? 0 : bcrE_INTERNAL;
-}
-
-int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
-                     struct bcri_incoming *in)
-{
-    int error = send_request(client, request, fd_out);
-    while (error == 0) {
-        if (bcri_channel_recv(client->fd, in, true) <= 0 || in->wrong != NULL)
-            return bcrE_INTERNAL;
-        if ((in->message.present & BCRI_HAS(id)) != 0 && in->message.id == request->id)
-            return 0;
-        keep_for_its_call(client, in);
-    }
-    return error;
-}
-
-/* Reads the answers that have come. If the daemon is gone there is none, and this process will be
- * gone in a moment, too. */
-static bool answered(struct bcri_event *event)
-{
-    struct bcri_client_call *call = (struct bcri_client_call *)(void *)event;
-    struct bcri_incoming in;
-    while (!call->answered && !bcri_client_lost(call->client) &&
-           bcri_channel_recv(call->client->fd, &in, false) == 1 && in.wrong == NULL)
-        keep_for_its_call(call->client, &in);
-    return call->answered;
-}
-
-int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call, struct bcri_control *request)
-{
-    *call = (struct bcri_client_call){.event = {answered}, .client = client, .next = client->calls};
-    int error = send_request(client, request, -1);
-    if (error != 0)
-        return error;
-    call->id = request->id;
-    client->calls = call;
-    return 0;
-}
-
-/* Sends a message that is not answered. If it cannot be sent, the daemon is gone, and this process
- * will be gone in a moment, too. */
-static void say(struct bcri_client *client, const struct bcri_control *message)
-{
-    if (!bcri_client_lost(client))
-        (void)bcri_channel_send(client->fd, message, NULL, 0, true);
-}
-
-static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
-{
-    struct bcri_control request = {.type = BCRI_MSG_segment_add,
-                                   .present = BCRI_HAS(size) | BCRI_HAS(kind),
-                                   .size = size_bytes,
-                                   .kind = (uint32_t)kind};
-    struct bcri_incoming in;
-    int code = bcri_client_call(up, &request, fd, &in);
-    if (code != 0)
-        return code;
-    bcri_incoming_close(&in);
-    if (in.message.type != BCRI_MSG_reply || in.message.status != 0)
-        return in.message.status != 0 ? (int)in.message.status : bcrE_INTERNAL;
-    *seg_out = in.message.seg;
-    close(fd);
-    return 0;
-}
-
-static int segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
-{
-    struct bcri_control request = {.type = BCRI_MSG_segment_again,
-                                   .present = BCRI_HAS(size) | BCRI_HAS(kind),
-                                   .size = size_bytes,
-                                   .kind = (uint32_t)kind};
-    struct bcri_incoming in;
-    int code = bcri_client_call(up, &request, -1, &in);
-    if (code != 0)
-        return code;
-    bcri_incoming_close(&in);
-    if (in.message.type != BCRI_MSG_reply || (in.message.present & BCRI_HAS(seg)) == 0)
-        return bcrE_NOMEM;
-    *seg_out = in.message.seg;
-    return 0;
-}
-
-static int pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS], struct bcri_pages *out)
-{
-    struct bcri_control request = {.type = BCRI_MSG_pages_take,
-                                   .present = BCRI_HAS(index) | BCRI_HAS(size) | BCRI_HAS(rings),
-                                   .index = owner,
-                                   .size = pages[BCRI_PAGE_HEADERS],
-                                   .rings = pages[BCRI_PAGE_RINGS]};
-    struct bcri_incoming in;
-    int code = bcri_client_call(up, &request, -1, &in);
-    if (code != 0)
-        return code;
-    *out = (struct bcri_pages){.ref = {in.message.cell, in.message.rings}, .fd = {-1, -1}};
-    unsigned came = 0;
-    for (int sort = 0; sort < BCRI_PAGE_SORTS; sort++)
-        if (out->ref[sort] != BCRI_REF_NONE)
-            out->fd[sort] = bcri_incoming_take(&in, came++);
-    bcri_incoming_close(&in);
-    if (in.message.type != BCRI_MSG_reply || (in.message.present & BCRI_HAS(cell)) == 0)
-        return in.message.status != 0 ? (int)in.message.status : bcrE_INTERNAL;
-    return 0;
-}
-
-static void pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
-{
-    say(up, &(const struct bcri_control){.type = BCRI_MSG_pages_back,
-                                         .present = BCRI_HAS(cell) | BCRI_HAS(rings),
-                                         .cell = ref[BCRI_PAGE_HEADERS],
-                                         .rings = ref[BCRI_PAGE_RINGS]});
-}
-
-static int segment_fd(void *up, uint32_t seg)
-{
-    struct bcri_control request = {.type = BCRI_MSG_segment_fd, .present = BCRI_HAS(seg), .seg = seg};
-    struct bcri_incoming in;
-    int code = bcri_client_call(up, &request, -1, &in);
-    if (code != 0)
-        return -code;
-    int fd = bcri_incoming_take(&in, 0);
-    bcri_incoming_close(&in);
-    if (fd >= 0)
-        return fd;
-    return in.message.status != 0 ? -(int)in.message.status : -bcrE_NOMEM;
-}
-
-static void segment_freed(void *up, uint32_t seg)
-{
-    say(up,
-        &(const struct bcri_control){.type = BCRI_MSG_segment_freed, .present = BCRI_HAS(seg), .seg = seg});
-}
-
-/* Called in the middle of an operation, so it must not wait: without room in the socket there is no
- * note. */
-static void note(void *up, const char *text)
-{
-    const struct bcri_control message = {
-        .type = BCRI_MSG_note, .present = BCRI_HAS(text), .text = bcri_view_of(text)};
-    struct bcri_client *client = up;
-    if (!bcri_client_lost(client))
-        (void)bcri_channel_send(client->fd, &message, NULL, 0, false);
-}
-
-const struct bcri_upcalls bcri_client_upcalls = {.segment_add = segment_add,
-                                                 .segment_again = segment_again,
-                                                 .pages_take = pages_take,
-                                                 .pages_back = pages_back,
-                                                 .segment_fd = segment_fd,
-                                                 .segment_freed = segment_freed,
-                                                 .note = note};
-
 static int fd_of_cell(void *up, bcri_ref cell, int fd)
 {
     struct bcri_control request = {.type = BCRI_MSG_fd_set, .present = BCRI_HAS(cell), .cell = cell};
@@ -233,18 +41,19 @@ static int fd_of_cell(void *up, bcri_ref cell, int fd)
 
 static void ring_cell(void *up, bcri_ref cell)
 {
-    say(up, &(const struct bcri_control){.type = BCRI_MSG_fd_ring, .present = BCRI_HAS(cell), .cell = cell});
+    bcri_client_tell(
+        up, &(const struct bcri_control){.type = BCRI_MSG_fd_ring, .present = BCRI_HAS(cell), .cell = cell},
+        true);
 }
 
 /* Called in the middle of an operation, so it must not wait: a message for which the socket has no
  * room is not sent. */
 static void tell_of_holder(struct bcri_ctx *ctx, uint32_t index)
 {
-    const struct bcri_control message = {
-        .type = BCRI_MSG_blocked_by, .present = BCRI_HAS(index), .index = index};
-    struct bcri_client *client = ctx->client;
-    if (!bcri_client_lost(client))
-        (void)bcri_channel_send(client->fd, &message, NULL, 0, false);
+    bcri_client_tell(
+        ctx->client,
+        &(const struct bcri_control){.type = BCRI_MSG_blocked_by, .present = BCRI_HAS(index), .index = index},
+        false);
 }
 
 static const struct bcri_fd_upcalls fd_upcalls = {fd_of_cell, ring_cell};

@@ -43,7 +43,7 @@ struct bcri_client {
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: this is the root */
 };
 
-extern const struct bcri_upcalls bcri_client_upcalls;
+extern const struct bcri_upcalls bcri_client_upcalls; /* memory.c */
 
 /* Sends `request`, whose id is set here, with `fd_out` beside it unless that is -1, and waits for
  * the answer. Returns 0 with `in` filled: the caller closes the descriptors that it does not take,
@@ -60,6 +60,10 @@ bool bcri_client_lost(struct bcri_client *client);
  * client's until its event has happened. */
 int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call,
                       struct bcri_control *request);
+
+/* Sends a message that is not answered; unless `waits`, only if the socket has room for it. If it
+ * cannot be sent, the daemon is gone, and this process will be gone in a moment, too. */
+void bcri_client_tell(struct bcri_client *client, const struct bcri_control *message, bool waits);
 
 /* Sends hello on the inherited or connected socket `fd` (taken), and waits until this process is
  * enlisted: then the private socket, the kill socket and ctx are set up. Returns 0 or a bcrE_ code;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls to the daemon over the private socket: a request and its answer, and messages that have
+ * none. */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include <bcr/error.h>
+
+#include "bcri/client.h"
+
+/* Gives an answer to the call that waits for it. If none does, since a signal handler's longjmp has
+ * abandoned the call, drops the answer. */
+static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *in)
+{
+    struct bcri_client_call **at = &client->calls;
+    while (*at != NULL && ((in->message.present & BCRI_HAS(id)) == 0 || (*at)->id != in->message.id))
+        at = &(*at)->next;
+    struct bcri_client_call *call = *at;
+    if (call == NULL) {
+        bcri_incoming_close(in);
+        return;
+    }
+    *at = call->next;
+    call->code = (int)in->message.status;
+    bcri_incoming_close(in);
+    call->answered = true;
+}
+
+bool bcri_client_lost(struct bcri_client *client)
+{
+    struct stat status;
+    if (fstat(client->fd, &status) == 0 && status.st_dev == client->fd_device &&
+        status.st_ino == client->fd_inode)
+        return false;
+    if (!client->lost_said)
+        bcri_client_complain("this program has closed its connection to enl; it must close no descriptor "
+                             "that it has not opened");
+    client->lost_said = true;
+    return true;
+}
+
+static int send_request(struct bcri_client *client, struct bcri_control *request, int fd_out)
+{
+    if (bcri_client_lost(client))
+        return bcrE_NOMEM;
+    request->id = ++client->last_id;
+    request->present |= BCRI_HAS(id);
+    int error = bcri_channel_send(client->fd, request, &fd_out, fd_out >= 0 ? 1 : 0, true);
+    if (error == -EMSGSIZE)
+        return bcrE_ARG;
+    return error == 0 ? 0 : bcrE_INTERNAL;
+}
+
+int bcri_client_call(struct bcri_client *client, struct bcri_control *request, int fd_out,
+                     struct bcri_incoming *in)
+{
+    int error = send_request(client, request, fd_out);
+    while (error == 0) {
+        if (bcri_channel_recv(client->fd, in, true) <= 0 || in->wrong != NULL)
+            return bcrE_INTERNAL;
+        if ((in->message.present & BCRI_HAS(id)) != 0 && in->message.id == request->id)
+            return 0;
+        keep_for_its_call(client, in);
+    }
+    return error;
+}
+
+/* Reads the answers that have come. If the daemon is gone there is none, and this process will be
+ * gone in a moment, too. */
+static bool answered(struct bcri_event *event)
+{
+    struct bcri_client_call *call = (struct bcri_client_call *)(void *)event;
+    struct bcri_incoming in;
+    while (!call->answered && !bcri_client_lost(call->client) &&
+           bcri_channel_recv(call->client->fd, &in, false) == 1 && in.wrong == NULL)
+        keep_for_its_call(call->client, &in);
+    return call->answered;
+}
+
+int bcri_client_begin(struct bcri_client *client, struct bcri_client_call *call, struct bcri_control *request)
+{
+    *call = (struct bcri_client_call){.event = {answered}, .client = client, .next = client->calls};
+    int error = send_request(client, request, -1);
+    if (error != 0)
+        return error;
+    call->id = request->id;
+    client->calls = call;
+    return 0;
+}
+
+void bcri_client_tell(struct bcri_client *client, const struct bcri_control *message, bool waits)
+{
+    if (!bcri_client_lost(client))
+        (void)bcri_channel_send(client->fd, message, NULL, 0, waits);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* How a CCE gets its memory from the daemon: numbers for segments that it has made, pages of cells,
+ * and descriptors of the segments of others. core calls these through its table of functions. The
+ * host segment comes with welcome (join.c). */
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "bcri/client.h"
+
+static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    struct bcri_control request = {.type = BCRI_MSG_segment_add,
+                                   .present = BCRI_HAS(size) | BCRI_HAS(kind),
+                                   .size = size_bytes,
+                                   .kind = (uint32_t)kind};
+    struct bcri_incoming in;
+    int code = bcri_client_call(up, &request, fd, &in);
+    if (code != 0)
+        return code;
+    bcri_incoming_close(&in);
+    if (in.message.type != BCRI_MSG_reply || in.message.status != 0)
+        return in.message.status != 0 ? (int)in.message.status : bcrE_INTERNAL;
+    *seg_out = in.message.seg;
+    close(fd);
+    return 0;
+}
+
+static int segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    struct bcri_control request = {.type = BCRI_MSG_segment_again,
+                                   .present = BCRI_HAS(size) | BCRI_HAS(kind),
+                                   .size = size_bytes,
+                                   .kind = (uint32_t)kind};
+    struct bcri_incoming in;
+    int code = bcri_client_call(up, &request, -1, &in);
+    if (code != 0)
+        return code;
+    bcri_incoming_close(&in);
+    if (in.message.type != BCRI_MSG_reply || (in.message.present & BCRI_HAS(seg)) == 0)
+        return bcrE_NOMEM;
+    *seg_out = in.message.seg;
+    return 0;
+}
+
+static int pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS], struct bcri_pages *out)
+{
+    struct bcri_control request = {.type = BCRI_MSG_pages_take,
+                                   .present = BCRI_HAS(index) | BCRI_HAS(size) | BCRI_HAS(rings),
+                                   .index = owner,
+                                   .size = pages[BCRI_PAGE_HEADERS],
+                                   .rings = pages[BCRI_PAGE_RINGS]};
+    struct bcri_incoming in;
+    int code = bcri_client_call(up, &request, -1, &in);
+    if (code != 0)
+        return code;
+    *out = (struct bcri_pages){.ref = {in.message.cell, in.message.rings}, .fd = {-1, -1}};
+    unsigned came = 0;
+    for (int sort = 0; sort < BCRI_PAGE_SORTS; sort++)
+        if (out->ref[sort] != BCRI_REF_NONE)
+            out->fd[sort] = bcri_incoming_take(&in, came++);
+    bcri_incoming_close(&in);
+    if (in.message.type != BCRI_MSG_reply || (in.message.present & BCRI_HAS(cell)) == 0)
+        return in.message.status != 0 ? (int)in.message.status : bcrE_INTERNAL;
+    return 0;
+}
+
+static void pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
+{
+    bcri_client_tell(up,
+                     &(const struct bcri_control){.type = BCRI_MSG_pages_back,
+                                                  .present = BCRI_HAS(cell) | BCRI_HAS(rings),
+                                                  .cell = ref[BCRI_PAGE_HEADERS],
+                                                  .rings = ref[BCRI_PAGE_RINGS]},
+                     true);
+}
+
+static int segment_fd(void *up, uint32_t seg)
+{
+    struct bcri_control request = {.type = BCRI_MSG_segment_fd, .present = BCRI_HAS(seg), .seg = seg};
+    struct bcri_incoming in;
+    int code = bcri_client_call(up, &request, -1, &in);
+    if (code != 0)
+        return -code;
+    int fd = bcri_incoming_take(&in, 0);
+    bcri_incoming_close(&in);
+    if (fd >= 0)
+        return fd;
+    return in.message.status != 0 ? -(int)in.message.status : -bcrE_NOMEM;
+}
+
+static void segment_freed(void *up, uint32_t seg)
+{
+    bcri_client_tell(
+        up,
+        &(const struct bcri_control){.type = BCRI_MSG_segment_freed, .present = BCRI_HAS(seg), .seg = seg},
+        true);
+}
+
+/* Called in the middle of an operation, so it must not wait: without room in the socket there is no
+ * note. */
+static void note(void *up, const char *text)
+{
+    bcri_client_tell(up,
+                     &(const struct bcri_control){
+                         .type = BCRI_MSG_note, .present = BCRI_HAS(text), .text = bcri_view_of(text)},
+                     false);
+}
+
+const struct bcri_upcalls bcri_client_upcalls = {.segment_add = segment_add,
+                                                 .segment_again = segment_again,
+                                                 .pages_take = pages_take,
+                                                 .pages_back = pages_back,
+                                                 .segment_fd = segment_fd,
+                                                 .segment_freed = segment_freed,
+                                                 .note = note};
