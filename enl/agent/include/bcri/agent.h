@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The agent of a host: it carries the orders of this host's CCEs to other hosts, and performs here
+ * what CCEs elsewhere have ordered.
+ *
+ * It does no I/O and reads no clock: whoever runs it (thread.h: the link thread; in tests, a
+ * simulator) gives it the time, carries the packets of its links, and calls bcri_agent_run when the
+ * agent's bell has rung, when packets have come, and when its deadline has come. It never blocks:
+ * its context parks (lock.h). It belongs to one thread; there may be several in one process.
+ *
+ * Its death is its host's, so nothing of what it knows is in shared memory except what cells and
+ * IDs say by themselves; what it does there, it does with a record of its own, by the code that
+ * CCEs use. docs/states/order.md has the states of an order on both sides. */
+#ifndef BCRI_AGENT_H
+#define BCRI_AGENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bcri/ctx.h"
+#include "bcri/link.h"
+
+struct bcri_agent;
+
+/* What the agent tells whoever runs it, on the thread that runs it. None of these may call the
+ * agent. */
+struct bcri_agent_events {
+    /* An order is for a host to which there is no link yet. Told once, until the link is there or
+     * the host is lost. */
+    void (*wants_link)(void *owner, uint32_t host);
+    /* The CCE that bcri_agent_forget named is forgotten: the agent will not touch its IDs again, and
+     * its puts will be carried out. */
+    void (*forgotten)(void *owner, uint32_t index);
+    /* A sentence for the log. */
+    void (*note)(void *owner, const char *sentence);
+};
+
+/* `ctx` is the agent's context: of a record of its own that is ALIVE, and parks. Borrowed; its heap
+ * is the receive pool, of `pool_bytes`, which are reserved here. NULL: no memory. */
+struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
+                                  const struct bcri_agent_events *events, void *owner);
+/* Ends all links; what they carried is lost, and stays in the agent's IDs. */
+void bcri_agent_free(struct bcri_agent *agent);
+
+/* CCE `index` of this host has made its outbox: it lies at `outbox`. 0, or bcrE_NOMEM. */
+int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox);
+/* CCE `index` of this host has ended (its record says DYING): what stands in its outbox is carried
+ * out, its gets are cancelled. Then `forgotten` is told, perhaps within this call. */
+void bcri_agent_forget(struct bcri_agent *agent, uint32_t index);
+
+/* A link to `host` as the introduction says; NULL: no memory, or there is one already. Whoever runs
+ * the agent carries its packets and asks for its deadline, and calls nothing else of it. */
+struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
+                                  const struct bcri_link_config *config, uint64_t now);
+/* That host is lost, or cannot be reached: orders to it end with bcrE_DEAD, what its CCEs want here
+ * is withdrawn. Its number is never used again. The link is gone when this returns. */
+void bcri_agent_lost(struct bcri_agent *agent, uint32_t host);
+
+/* Does all that can be done now. Afterwards links may have packets to send. */
+void bcri_agent_run(struct bcri_agent *agent, uint64_t now);
+/* When bcri_agent_run is to be called at the latest, whatever happens; BCRI_LINK_NEVER. */
+uint64_t bcri_agent_deadline(const struct bcri_agent *agent);
+/* Whether nothing is under way: no order is unanswered and no region on its way. */
+bool bcri_agent_is_idle(const struct bcri_agent *agent);
+
+#endif

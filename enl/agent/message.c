@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* message.c -- headers of orders and answers: message.h. */
+#include "message.h"
+
+#include <string.h>
+
+#include "bcri/waiters.h"
+
+/* Where the fields stand. */
+enum {
+    KIND = 0,
+    FLAGS = 1,
+    CODE = 2,
+    CELL = 4,
+    MSEC = 8,
+    ARCHTYPE = 12,
+    REQUEST = 16,
+    OWNER = 24,
+    VALUE = 24
+};
+
+static void write_number(uint8_t *at, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = bytes; i-- > 0; value >>= 8)
+        at[i] = (uint8_t)value;
+}
+
+static uint64_t read_number(const uint8_t *at, unsigned bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
+uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[BCRI_LINK_HEADER_MAX])
+{
+    const bool answer = message->kind == BCRI_MESSAGE_ANSWER;
+    const uint32_t bytes = answer ? BCRI_ANSWER_BYTES : BCRI_ORDER_BYTES;
+    memset(header, 0, bytes);
+    header[KIND] = (uint8_t)message->kind;
+    write_number(header + ARCHTYPE, message->archtype, 4);
+    write_number(header + REQUEST, message->request, 8);
+    if (answer) {
+        write_number(header + CODE, message->code, 2);
+        write_number(header + CELL, message->error, 4);
+        write_number(header + VALUE, message->value, 8);
+        return bytes;
+    }
+    header[FLAGS] = (uint8_t)message->flags;
+    write_number(header + CODE, message->error, 2);
+    write_number(header + CELL, (uint32_t)message->cell, 4);
+    write_number(header + MSEC, (uint32_t)message->msec, 4);
+    memcpy(header + OWNER, message->owner, sizeof message->owner);
+    return bytes;
+}
+
+static bool read_answer(const uint8_t *header, uint32_t body_bytes, struct bcri_message *message)
+{
+    message->code = (uint32_t)read_number(header + CODE, 2);
+    message->error = (uint32_t)read_number(header + CELL, 4);
+    message->value = read_number(header + VALUE, 8);
+    return message->flags == 0 && message->error <= UINT16_MAX && (message->code == 0 || body_bytes == 0);
+}
+
+static bool has_known_flags(const struct bcri_message *message)
+{
+    switch (message->kind) {
+    case BCRI_MESSAGE_PUT: return message->flags <= BCRI_MESSAGE_RETURN;
+    case BCRI_MESSAGE_GET: return (message->flags & ~BCRI_MESSAGE_LOCKS) <= BCRI_WANT_LOCK;
+    default: return message->flags == 0;
+    }
+}
+
+bool bcri_message_read(const uint8_t *header, uint32_t header_bytes, uint32_t body_bytes,
+                       struct bcri_message *message)
+{
+    memset(message, 0, sizeof *message);
+    if (header_bytes < BCRI_ANSWER_BYTES)
+        return false;
+    message->kind = (enum bcri_message_kind)header[KIND];
+    const bool answer = message->kind == BCRI_MESSAGE_ANSWER;
+    if (header[KIND] == 0 || header[KIND] >= BCRI_MESSAGE_KINDS ||
+        header_bytes != (answer ? BCRI_ANSWER_BYTES : BCRI_ORDER_BYTES))
+        return false;
+    message->flags = header[FLAGS];
+    message->archtype = (uint32_t)read_number(header + ARCHTYPE, 4);
+    message->request = read_number(header + REQUEST, 8);
+    if (answer)
+        return read_answer(header, body_bytes, message);
+    message->error = (uint32_t)read_number(header + CODE, 2);
+    message->cell = (int)(uint32_t)read_number(header + CELL, 4);
+    message->msec = (int)(uint32_t)read_number(header + MSEC, 4);
+    memcpy(message->owner, header + OWNER, sizeof message->owner);
+    return has_known_flags(message) && (message->kind == BCRI_MESSAGE_PUT || body_bytes == 0);
+}

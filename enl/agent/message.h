@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Headers of the messages that agents exchange: orders and answers. Their bodies are regions' data.
+ *
+ *   off  order                          answer
+ *     0  kind                           kind
+ *     1  flags, or what a get wants     0
+ *     2  the region's error code        code: 0, or why not
+ *     4  cell                           the region's error code
+ *     8  msec, as in the public calls   0
+ *    12  the region's archtype          the region's archtype
+ *    16  request, 8 bytes               request, 8 bytes
+ *    24  the owner's identity without   value, 8 bytes
+ *        its host and index, 12 bytes
+ *
+ * All numbers are big-endian. An order goes in the stream from the CCE that orders to the owner of
+ * the cell; its answer goes back in the stream of answers of these two (BCRI_ANSWERS), so that
+ * neither waits behind the orders of the other direction. docs/protocol.md, "Orders". */
+#ifndef BCRI_AGENT_MESSAGE_H
+#define BCRI_AGENT_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bcri/link.h"
+
+/* In the source of a stream: it carries answers. */
+#define BCRI_ANSWERS UINT32_C(0x80000000)
+
+enum bcri_message_kind {
+    BCRI_MESSAGE_PUT = 1, /* body: the region; flags: BCRI_MESSAGE_WRITE, or BCRI_MESSAGE_RETURN */
+    BCRI_MESSAGE_GET,     /* flags: enum bcri_want, and BCRI_MESSAGE_LOCKS */
+    BCRI_MESSAGE_ZAP,
+    BCRI_MESSAGE_LENGTH,
+    BCRI_MESSAGE_CANCEL, /* the get with this number */
+    BCRI_MESSAGE_ENDED,  /* the CCE that orders has ended; the last message of its stream */
+    BCRI_MESSAGE_ANSWER, /* body: the region that a get has got */
+    BCRI_MESSAGE_KINDS
+};
+#define BCRI_MESSAGE_WRITE  1u    /* it replaces what is there */
+#define BCRI_MESSAGE_RETURN 2u    /* it goes to the head of the cell: its get was cancelled */
+#define BCRI_MESSAGE_WANT   3u    /* of a get: mask of what it wants */
+#define BCRI_MESSAGE_LOCKS  0x80u /* of a get: by the access right of locks */
+
+#define BCRI_ORDER_BYTES  36u
+#define BCRI_ANSWER_BYTES 32u
+#define BCRI_SECRET_BYTES 12u /* of an identity, behind host and index */
+
+struct bcri_message {
+    enum bcri_message_kind kind;
+    uint32_t flags;
+    uint32_t code;  /* of an answer */
+    uint32_t error; /* of the region */
+    int cell;
+    int msec;
+    uint32_t archtype;
+    uint64_t request;
+    uint64_t value;
+    uint8_t owner[BCRI_SECRET_BYTES];
+};
+
+/* Returns the header's length. */
+uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[BCRI_LINK_HEADER_MAX]);
+/* False: no such message can have been written by us. Only the fields of its kind are set. */
+bool bcri_message_read(const uint8_t *header, uint32_t header_bytes, uint32_t body_bytes,
+                       struct bcri_message *message_out);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Headers of orders and answers: what is written is read, byte for byte as the drawing has it, and
+ * nothing else is. */
+#include "message.h"
+
+#include <string.h>
+
+#include "bcri/waiters.h"
+#include "check.h"
+
+static uint8_t header[BCRI_LINK_HEADER_MAX];
+
+static const struct bcri_message order = {.kind = BCRI_MESSAGE_PUT,
+                                          .flags = BCRI_MESSAGE_WRITE,
+                                          .error = 0x0102,
+                                          .cell = 0x03040506,
+                                          .msec = -1,
+                                          .archtype = 0x0708090a,
+                                          .request = UINT64_C(0x0b0c0d0e0f101112),
+                                          .owner = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30}};
+static const struct bcri_message answer = {.kind = BCRI_MESSAGE_ANSWER,
+                                           .code = 0x0102,
+                                           .error = 0x0304,
+                                           .archtype = 0x05060708,
+                                           .request = UINT64_C(0x090a0b0c0d0e0f10),
+                                           .value = UINT64_C(0x1112131415161718)};
+
+TEST(an_order_stands_on_the_wire_as_drawn)
+{
+    static const uint8_t drawn[BCRI_ORDER_BYTES] = {1,  1,  1,  2,  3,  4,  5,  6,  0xff, 0xff, 0xff, 0xff,
+                                                    7,  8,  9,  10, 11, 12, 13, 14, 15,   16,   17,   18,
+                                                    19, 20, 21, 22, 23, 24, 25, 26, 27,   28,   29,   30};
+    CHECK_UINT(bcri_message_write(&order, header), BCRI_ORDER_BYTES);
+    CHECK_MEM(header, drawn, sizeof drawn);
+}
+
+TEST(an_answer_stands_on_the_wire_as_drawn)
+{
+    static const uint8_t drawn[BCRI_ANSWER_BYTES] = {7,  0,  1,  2,  0,  0,  3,  4,  0,  0,  0,
+                                                     0,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14,
+                                                     15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
+    CHECK_UINT(bcri_message_write(&answer, header), BCRI_ANSWER_BYTES);
+    CHECK_MEM(header, drawn, sizeof drawn);
+}
+
+TEST(what_is_written_is_read)
+{
+    struct bcri_message got;
+    CHECK(bcri_message_read(header, bcri_message_write(&order, header), 100, &got));
+    CHECK_INT(got.kind, order.kind);
+    CHECK_UINT(got.flags, order.flags);
+    CHECK_UINT(got.error, order.error);
+    CHECK_INT(got.cell, order.cell);
+    CHECK_INT(got.msec, order.msec);
+    CHECK_UINT(got.archtype, order.archtype);
+    CHECK_UINT(got.request, order.request);
+    CHECK_MEM(got.owner, order.owner, sizeof got.owner);
+    CHECK(bcri_message_read(header, bcri_message_write(&answer, header), 0, &got));
+    CHECK_INT(got.kind, answer.kind);
+    CHECK_UINT(got.code, answer.code);
+    CHECK_UINT(got.error, answer.error);
+    CHECK_UINT(got.archtype, answer.archtype);
+    CHECK_UINT(got.request, answer.request);
+    CHECK_UINT(got.value, answer.value);
+}
+
+static bool is_read(struct bcri_message message, uint32_t body_bytes)
+{
+    struct bcri_message got;
+    return bcri_message_read(header, bcri_message_write(&message, header), body_bytes, &got);
+}
+
+TEST(what_nobody_writes_is_not_read)
+{
+    struct bcri_message got;
+    for (uint32_t bytes = 0; bytes <= sizeof header; bytes++) {
+        (void)bcri_message_write(&order, header);
+        CHECK_INT(bcri_message_read(header, bytes, 0, &got), bytes == BCRI_ORDER_BYTES);
+        (void)bcri_message_write(&answer, header);
+        CHECK_INT(bcri_message_read(header, bytes, 0, &got), bytes == BCRI_ANSWER_BYTES);
+    }
+    struct bcri_message message = order;
+    for (unsigned kind = 0; kind < 256; kind++) {
+        (void)bcri_message_write(&order, header);
+        header[0] = (uint8_t)kind;
+        header[1] = 0;
+        CHECK_INT(bcri_message_read(header, BCRI_ORDER_BYTES, 0, &got), kind >= 1 && kind < 7);
+    }
+    message.flags = BCRI_MESSAGE_WRITE | BCRI_MESSAGE_RETURN;
+    CHECK(!is_read(message, 0));
+    message = (struct bcri_message){.kind = BCRI_MESSAGE_GET, .flags = BCRI_WANT_LOCK | BCRI_MESSAGE_LOCKS};
+    CHECK(is_read(message, 0));
+    CHECK(!is_read(message, 1));
+    message.flags = 3;
+    CHECK(!is_read(message, 0));
+    message = (struct bcri_message){.kind = BCRI_MESSAGE_ZAP, .flags = 1};
+    CHECK(!is_read(message, 0));
+    message = answer;
+    CHECK(!is_read(message, 1)); /* a failure has no body */
+    message.error = 0x10000;
+    CHECK(!is_read(message, 0));
+}
