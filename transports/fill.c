@@ -157,7 +157,11 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
     look_at_clock(link);
     const uint64_t window = bcri_congestion_window(link);
     const bool forced = link->recovery.probes_due != 0;
-    const bool may_send = forced || link->sent.bytes == 0 || link->sent.bytes + link->mtu.bytes <= window;
+    const bool has_room =
+        link->sent.bytes + link->mtu.bytes + (link->sent.eliciting + 1) * BCRI_LINK_PACKET_COST <=
+        link->peer_room;
+    const bool may_send =
+        forced || link->sent.bytes == 0 || (has_room && link->sent.bytes + link->mtu.bytes <= window);
     const bool may_control =
         may_send || link->sent.bytes < window + (uint64_t)CONTROL_PACKETS * link->mtu.bytes;
     link->congestion.limited = link->turn != NULL && !may_send;
@@ -167,7 +171,8 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
     if (!acks && !controls && !forced && probe == 0 && (link->turn == NULL || !may_send))
         return 0;
     bcri_sent_trim(link);
-    while (link->sent.next - link->sent.oldest >= BCRI_SENT_MAX) {
+    while (link->sent.next - link->sent.oldest >= BCRI_LINK_SENT_MAX ||
+           link->sent.chunk_next - link->sent.chunk_first > BCRI_LINK_CHUNKS_MAX - CHUNKS_MAX) {
         bcri_sent_lost(link, link->sent.oldest); /* which its receiver does not acknowledge, whatever comes */
         bcri_sent_trim(link);
     }

@@ -61,6 +61,24 @@ static void owe(struct bcri_link *link, struct bcri_in_stream *stream, bool now)
     link->owed_now |= now;
 }
 
+static void become_gone(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    stream->gone = true;
+    link->gone++;
+    owe(link, stream, true);
+}
+
+/* Nobody finds it any more. */
+static void forget(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    bcri_stream_remove(&link->in, &stream->key);
+    bcri_turn_leave(&link->owed, &stream->owes);
+    link->gone -= stream->gone;
+    stream->ended = true;
+    if (stream->chunks == 0)
+        release(link, stream);
+}
+
 /* Hands over the messages that are there, in order. Returns whether there were any. */
 static bool hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
 {
@@ -295,12 +313,15 @@ enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint3
 {
     struct bcri_in_stream *stream = bcri_stream_find(&link->in, source, target);
     if (stream == NULL) {
-        if (!link->events->accept(link->owner, source, target))
-            return BCRI_IN_OK;
-        stream = obtain(link, source, target);
+        const bool accepted = link->events->accept(link->owner, source, target);
+        stream = accepted || link->gone < BCRI_LINK_GONE_MAX ? obtain(link, source, target) : NULL;
         if (stream == NULL)
             return BCRI_IN_NO_ROOM;
+        if (!accepted)
+            become_gone(link, stream);
     }
+    if (stream->gone)
+        return BCRI_IN_OK; /* and its sender will know */
     const uint64_t end = offset + bytes;
     if (end > stream->begun + BCRI_LINK_BUFFER_MAX)
         return BCRI_IN_NONSENSE;
@@ -323,7 +344,7 @@ enum bcri_in_result bcri_in_skip(struct bcri_link *link, uint32_t source, uint32
                                  uint64_t to)
 {
     struct bcri_in_stream *stream = bcri_stream_find(&link->in, source, target);
-    if (stream == NULL || to <= stream->taken)
+    if (stream == NULL || stream->gone || to <= stream->taken)
         return BCRI_IN_OK;
     for (uint32_t i = 0; i < stream->messages; i++) {
         struct bcri_in_message *message = message_at(stream, i);
@@ -345,35 +366,48 @@ enum bcri_in_result bcri_in_resume(struct bcri_link *link, struct bcri_in_stream
     return result;
 }
 
+static void note_chunk(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    const struct bcri_chunk chunk = {.stream = stream, .kind = BCRI_CHUNK_TAKEN};
+    bcri_sent_add(link, &chunk);
+    stream->chunks++;
+    bcri_turn_leave(&link->owed, &stream->owes);
+}
+
 uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end)
 {
     if (end - at < TAKEN_MAX || bcri_sent_room(link) == 0)
         return at;
+    *at++ = stream->gone ? BCRI_FRAME_GONE : BCRI_FRAME_TAKEN;
+    at = bcri_varint_put(at, stream->key.source);
+    at = bcri_varint_put(at, stream->key.target);
+    if (stream->gone) {
+        note_chunk(link, stream);
+        return at;
+    }
     uint64_t refused[REFUSED_IN_FRAME];
     uint32_t count = 0;
     for (uint32_t i = 0; i < stream->messages && count < REFUSED_IN_FRAME; i++)
         if (message_at(stream, i)->refused && !message_at(stream, i)->skipped)
             refused[count++] = message_at(stream, i)->start;
     stream->limit = stream->begun + BCRI_LINK_BUFFER_MAX;
-    *at++ = BCRI_FRAME_TAKEN;
-    at = bcri_varint_put(at, stream->key.source);
-    at = bcri_varint_put(at, stream->key.target);
     at = bcri_varint_put(at, stream->taken);
     at = bcri_varint_put(at, stream->limit);
     at = bcri_varint_put(at, count);
     for (uint32_t i = 0; i < count; i++)
         at = bcri_varint_put(at, refused[i]);
-    const struct bcri_chunk chunk = {.stream = stream, .kind = BCRI_CHUNK_TAKEN};
-    bcri_sent_add(link, &chunk);
-    stream->chunks++;
-    bcri_turn_leave(&link->owed, &stream->owes);
+    note_chunk(link, stream);
     return at;
 }
 
 void bcri_in_chunk_settled(struct bcri_link *link, struct bcri_in_stream *stream)
 {
-    if (--stream->chunks == 0 && stream->ended)
+    if (--stream->chunks != 0)
+        return;
+    if (stream->ended)
         release(link, stream);
+    else if (stream->gone && stream->owes.after == NULL)
+        forget(link, stream); /* the sender knows */
 }
 
 void bcri_in_chunk_lost(struct bcri_link *link, struct bcri_in_stream *stream)
@@ -382,17 +416,18 @@ void bcri_in_chunk_lost(struct bcri_link *link, struct bcri_in_stream *stream)
         owe(link, stream, true);
 }
 
-void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream)
+void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream, bool tell)
 {
-    bcri_stream_remove(&link->in, &stream->key);
-    bcri_turn_leave(&link->owed, &stream->owes);
-    stream->ended = true;
+    if (!stream->gone)
+        become_gone(link, stream);
     while (stream->piece != NULL) {
         struct bcri_piece *piece = stream->piece;
         stream->piece = piece->next;
+        stream->pieces--;
         link->memory -= sizeof *piece + piece->capacity;
         free(piece);
     }
+    bcri_ranges_free(&stream->placed);
     while (stream->messages != 0) {
         const struct bcri_in_message message = *message_at(stream, 0);
         stream->first = (stream->first + 1) & (stream->capacity - 1);
@@ -400,6 +435,6 @@ void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream)
         if (!message.refused)
             link->events->dropped(link->owner, stream->key.source, stream->key.target, message.cookie);
     }
-    if (stream->chunks == 0)
-        release(link, stream);
+    if (!tell)
+        forget(link, stream);
 }

@@ -37,6 +37,8 @@ struct bcri_link *bcri_link_new(const struct bcri_link_config *config, const str
     link->host_due = true;
     link->packets_per_key =
         config->packets_per_key != 0 ? config->packets_per_key : BCRI_SEAL_PACKETS_PER_KEY;
+    link->forged_max =
+        config->forged_max != 0 ? config->forged_max : bcri_seal_forged_max(config->secret->cipher);
     bcri_recovery_init(link);
     bcri_congestion_init(link);
     bcri_mtu_init(link);
@@ -47,10 +49,12 @@ static void end_all(struct bcri_link *link)
 {
     for (uint32_t i = 0; i < link->out.buckets; i++)
         while (link->out.bucket[i] != NULL)
-            bcri_out_end(link, (void *)link->out.bucket[i]);
+            bcri_out_end(link, (void *)link->out.bucket[i], false);
     for (uint32_t i = 0; i < link->in.buckets; i++)
         while (link->in.bucket[i] != NULL)
-            bcri_in_end(link, (void *)link->in.bucket[i]);
+            bcri_in_end(link, (void *)link->in.bucket[i], false);
+    while (link->turn != NULL) /* ended before, and its receiver was still to be told */
+        bcri_out_forget(link, BCRI_STREAM_OF(struct bcri_out_stream, turn, link->turn));
 }
 
 void bcri_link_free(struct bcri_link *link)
@@ -91,9 +95,9 @@ void bcri_link_end_stream(struct bcri_link *link, uint32_t source, uint32_t targ
     struct bcri_out_stream *out = bcri_stream_find(&link->out, source, target);
     struct bcri_in_stream *in = bcri_stream_find(&link->in, source, target);
     if (out != NULL)
-        bcri_out_end(link, out);
+        bcri_out_end(link, out, true);
     if (in != NULL)
-        bcri_in_end(link, in);
+        bcri_in_end(link, in, true);
 }
 
 void bcri_link_use_carrier(struct bcri_link *link, const struct bcri_link_carrier *carrier, uint64_t now)
@@ -114,6 +118,29 @@ void bcri_link_use_carrier(struct bcri_link *link, const struct bcri_link_carrie
     bcri_mtu_limits(link, true);
 }
 
+void bcri_link_set_room(struct bcri_link *link, uint32_t room)
+{
+    link->host_due |= link->carrier.room != room;
+    link->carrier.room = room;
+}
+
+void bcri_link_ping(struct bcri_link *link)
+{
+    link->ping_due = true;
+}
+
+uint64_t bcri_link_waits_since(struct bcri_link *link)
+{
+    bcri_sent_trim(link);
+    return link->sent.oldest != link->sent.next ? bcri_sent_at(link, link->sent.oldest)->time
+                                                : BCRI_LINK_NEVER;
+}
+
+bool bcri_link_is_worn_out(const struct bcri_link *link)
+{
+    return link->counts.forged >= link->forged_max;
+}
+
 uint64_t bcri_link_heard_at(const struct bcri_link *link)
 {
     return link->heard_at;
@@ -122,9 +149,16 @@ uint64_t bcri_link_heard_at(const struct bcri_link *link)
 size_t bcri_link_memory(const struct bcri_link *link)
 {
     enum { PAGE = 4096 };
+    size_t ranges = link->numbers.capacity;
+    for (uint32_t i = 0; i < link->out.buckets; i++)
+        for (const struct bcri_stream_key *key = link->out.bucket[i]; key != NULL; key = key->next)
+            ranges += ((const struct bcri_out_stream *)(const void *)key)->lost.capacity;
+    for (uint32_t i = 0; i < link->in.buckets; i++)
+        for (const struct bcri_stream_key *key = link->in.bucket[i]; key != NULL; key = key->next)
+            ranges += ((const struct bcri_in_stream *)(const void *)key)->placed.capacity;
     return sizeof *link + PAGE + link->memory +
            (link->out.buckets + link->in.buckets) * sizeof(struct bcri_stream_key *) +
-           link->numbers.capacity * sizeof(struct bcri_range);
+           ranges * sizeof(struct bcri_range);
 }
 
 bool bcri_link_is_idle(const struct bcri_link *link)

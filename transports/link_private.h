@@ -34,8 +34,8 @@
 #define BCRI_RTT_MAX_NS (10000 * BCRI_NS_PER_MS)
 /* While nothing is answered, an answer is asked for at least so often. */
 #define BCRI_PROBE_MAX_NS (60000 * BCRI_NS_PER_MS)
-/* Packets that are remembered behind the oldest that is in flight. */
-#define BCRI_SENT_MAX 65536u
+/* On a reliable carrier, which only slowness delays, an answer is asked for after this time at first. */
+#define BCRI_RELIABLE_PROBE_NS (1000 * BCRI_NS_PER_MS)
 /* How long an acknowledgement may wait for company. */
 #define BCRI_ACK_DELAY_NS BCRI_NS_PER_MS
 
@@ -78,7 +78,8 @@ struct bcri_out_stream {
     uint64_t next, end;      /* the first byte that was never sent; behind the last that is queued */
     uint64_t taken, limit;   /* as the receiver said: all before has arrived; may be sent up to */
     struct bcri_ranges lost; /* to be sent again */
-    bool ended;
+    bool ended;              /* found by nobody; stays until no packet in flight carries of it */
+    bool end_due;            /* the receiver is to be told that it has ended */
 };
 
 /* ---------------------------------------------------------------------------------- receiving */
@@ -110,16 +111,18 @@ struct bcri_in_stream {
     uint64_t limit;            /* the last that the sender was told */
     struct bcri_ranges placed; /* bytes from `taken` to `begun` that are where they belong */
     struct bcri_piece *piece;  /* by offset */
-    bool paused, ended;
+    bool paused;
+    bool gone;  /* it has ended, or never began; stays until the sender knows */
+    bool ended; /* found by nobody; stays until no packet in flight carries of it */
 };
 
 /* ------------------------------------------------------------------------- packets under way */
 
-enum bcri_chunk_kind { BCRI_CHUNK_BYTES, BCRI_CHUNK_SKIP, BCRI_CHUNK_TAKEN, BCRI_CHUNK_HOST };
+enum bcri_chunk_kind { BCRI_CHUNK_BYTES, BCRI_CHUNK_SKIP, BCRI_CHUNK_END, BCRI_CHUNK_TAKEN, BCRI_CHUNK_HOST };
 
 /* What a packet carried that must be sent again if it is lost. */
 struct bcri_chunk {
-    void *stream; /* out for BYTES and SKIP, in for TAKEN, NULL for HOST */
+    void *stream; /* out for BYTES, SKIP and END, in for TAKEN (and GONE), NULL for HOST */
     uint64_t offset;
     uint32_t bytes;
     uint8_t kind;
@@ -207,9 +210,11 @@ struct bcri_link {
 
     struct bcri_stream_table out, in;
     struct bcri_turn *turn; /* streams with something to send */
-    struct bcri_turn *owed; /* streams that owe a TAKEN frame; it goes with the next packet */
+    struct bcri_turn *owed; /* streams that owe a TAKEN or GONE frame; it goes with the next packet */
+    uint32_t gone;          /* streams of which the sender is to learn that they have ended */
     uint64_t unsettled;     /* messages */
-    size_t memory;          /* bytes of bodies' pieces, rings and streams */
+    uint64_t forged_max;
+    size_t memory; /* bytes of bodies' pieces, rings and streams */
     struct bcri_link_counts counts;
 
     /* Small things, here so that no room is lost between the others. */
@@ -295,7 +300,10 @@ void bcri_out_chunk_lost(struct bcri_link *link, struct bcri_out_stream *stream,
 /* A TAKEN frame came. Returns false if it is nonsense. */
 bool bcri_out_taken(struct bcri_link *link, struct bcri_out_stream *stream, uint64_t taken, uint64_t limit,
                     struct bcri_reader *refused, uint64_t refused_count);
-void bcri_out_end(struct bcri_link *link, struct bcri_out_stream *stream);
+/* The stream ends; `tell`: its receiver is to learn of it. */
+void bcri_out_end(struct bcri_link *link, struct bcri_out_stream *stream, bool tell);
+/* The receiver of a stream that has ended is not to learn of it any more. */
+void bcri_out_forget(struct bcri_link *link, struct bcri_out_stream *stream);
 
 /* in_stream.c */
 enum bcri_in_result { BCRI_IN_OK, BCRI_IN_NO_ROOM, BCRI_IN_NONSENSE };
@@ -308,7 +316,8 @@ enum bcri_in_result bcri_in_resume(struct bcri_link *link, struct bcri_in_stream
 uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end);
 void bcri_in_chunk_settled(struct bcri_link *link, struct bcri_in_stream *stream);
 void bcri_in_chunk_lost(struct bcri_link *link, struct bcri_in_stream *stream);
-void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream);
+/* The stream ends; `tell`: its sender is to learn of it. */
+void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream, bool tell);
 
 /* receive.c: bcri_link_receive; fill.c: bcri_link_fill, bcri_link_deadline */
 static inline void bcri_link_tell_time(struct bcri_link *link, uint64_t now)

@@ -16,7 +16,7 @@
 #include "ring.h"
 
 /* Type, source, target, offset and length of a BYTES frame at their longest. */
-enum { FRAME_HEAD_MAX = 1 + 5 + 5 + 8 + 4, SKIP_MAX = 1 + 5 + 5 + 8 + 8 };
+enum { FRAME_HEAD_MAX = 1 + 5 + 5 + 8 + 4, SKIP_MAX = 1 + 5 + 5 + 8 + 8, END_MAX = 1 + 5 + 5 };
 
 static struct bcri_out_message *message_at(const struct bcri_out_stream *stream, uint32_t which)
 {
@@ -140,7 +140,8 @@ static bool may_send_next(const struct bcri_out_stream *stream)
 
 bool bcri_out_has_some(const struct bcri_out_stream *stream)
 {
-    return !stream->ended && (stream->skips_due != 0 || stream->lost.count != 0 || may_send_next(stream));
+    return stream->ended ? stream->end_due
+                         : stream->skips_due != 0 || stream->lost.count != 0 || may_send_next(stream);
 }
 
 /* Copies the stream's bytes from `from` up to `to` or to the end of the room, whole heads only.
@@ -232,9 +233,27 @@ static uint8_t *fill_skips(struct bcri_link *link, struct bcri_out_stream *strea
     return at;
 }
 
+static uint8_t *fill_end(struct bcri_link *link, struct bcri_out_stream *stream, uint8_t *at,
+                         const uint8_t *end)
+{
+    if (end - at < END_MAX || bcri_sent_room(link) == 0)
+        return at;
+    *at++ = BCRI_FRAME_END;
+    at = bcri_varint_put(at, stream->key.source);
+    at = bcri_varint_put(at, stream->key.target);
+    const struct bcri_chunk chunk = {.stream = stream, .kind = BCRI_CHUNK_END};
+    bcri_sent_add(link, &chunk);
+    stream->chunks++;
+    stream->end_due = false;
+    bcri_turn_leave(&link->turn, &stream->turn);
+    return at;
+}
+
 uint8_t *bcri_out_fill(struct bcri_link *link, struct bcri_out_stream *stream, uint8_t *at,
                        const uint8_t *end)
 {
+    if (stream->ended)
+        return fill_end(link, stream, at, end);
     uint32_t bytes = 1;
     at = fill_skips(link, stream, at, end);
     while (stream->lost.count != 0 && bytes != 0) {
@@ -257,13 +276,18 @@ uint8_t *bcri_out_fill(struct bcri_link *link, struct bcri_out_stream *stream, u
 
 void bcri_out_chunk_settled(struct bcri_link *link, struct bcri_out_stream *stream)
 {
-    if (--stream->chunks == 0 && stream->ended)
+    if (--stream->chunks == 0 && stream->ended && !stream->end_due)
         release(link, stream);
 }
 
 void bcri_out_chunk_lost(struct bcri_link *link, struct bcri_out_stream *stream,
                          const struct bcri_chunk *chunk)
 {
+    if (chunk->kind == BCRI_CHUNK_END) {
+        stream->end_due = true;
+        bcri_turn_take(&link->turn, &stream->turn);
+        return;
+    }
     if (stream->ended || stream->messages == 0)
         return;
     if (chunk->kind == BCRI_CHUNK_SKIP) {
@@ -344,11 +368,12 @@ bool bcri_out_taken(struct bcri_link *link, struct bcri_out_stream *stream, uint
     return true;
 }
 
-void bcri_out_end(struct bcri_link *link, struct bcri_out_stream *stream)
+void bcri_out_end(struct bcri_link *link, struct bcri_out_stream *stream, bool tell)
 {
     bcri_stream_remove(&link->out, &stream->key);
     bcri_turn_leave(&link->turn, &stream->turn);
     stream->ended = true;
+    bcri_ranges_free(&stream->lost);
     while (stream->messages != 0) {
         void *cookie = message_at(stream, 0)->cookie;
         stream->first = (stream->first + 1) & (stream->capacity - 1);
@@ -356,6 +381,18 @@ void bcri_out_end(struct bcri_link *link, struct bcri_out_stream *stream)
         link->unsettled--;
         link->events->settled(link->owner, stream->key.source, stream->key.target, cookie, BCRI_LINK_LOST);
     }
+    if (tell && stream->next != 0) {
+        stream->end_due = true;
+        bcri_turn_take(&link->turn, &stream->turn);
+    } else if (stream->chunks == 0) {
+        release(link, stream);
+    }
+}
+
+void bcri_out_forget(struct bcri_link *link, struct bcri_out_stream *stream)
+{
+    bcri_turn_leave(&link->turn, &stream->turn);
+    stream->end_due = false;
     if (stream->chunks == 0)
         release(link, stream);
 }

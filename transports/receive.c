@@ -119,26 +119,55 @@ static enum bcri_in_result take_skip(struct bcri_link *link, struct bcri_reader 
     return reader->failed ? BCRI_IN_NONSENSE : bcri_in_skip(link, source, target, from, to);
 }
 
+/* The sender has ended the stream. */
+static bool take_end(struct bcri_link *link, struct bcri_reader *reader)
+{
+    const uint32_t source = bcri_varint_get_u32(reader);
+    const uint32_t target = bcri_varint_get_u32(reader);
+    struct bcri_in_stream *stream = bcri_stream_find(&link->in, source, target);
+    if (!reader->failed && stream != NULL)
+        bcri_in_end(link, stream, false);
+    return !reader->failed;
+}
+
+/* The receiver has ended the stream, or there never was one. */
+static bool take_gone(struct bcri_link *link, struct bcri_reader *reader)
+{
+    const uint32_t source = bcri_varint_get_u32(reader);
+    const uint32_t target = bcri_varint_get_u32(reader);
+    struct bcri_out_stream *stream = bcri_stream_find(&link->out, source, target);
+    if (!reader->failed && stream != NULL)
+        bcri_out_end(link, stream, false);
+    return !reader->failed;
+}
+
+/* What has no room is left, and the rest is done: a stream that is paused is not to stop another. */
 static enum bcri_in_result take_frames(struct bcri_link *link, struct bcri_reader *reader, uint64_t number,
                                        bool *wants_ack)
 {
-    enum bcri_in_result result = BCRI_IN_OK;
+    enum bcri_in_result result = BCRI_IN_OK, all = BCRI_IN_OK;
     *wants_ack = false;
-    while (result == BCRI_IN_OK && reader->at != reader->end) {
+    while (result != BCRI_IN_NONSENSE && reader->at != reader->end) {
         const uint8_t kind = *reader->at++;
+        bool makes_sense = true;
+        result = BCRI_IN_OK;
         *wants_ack |= kind != BCRI_FRAME_ACK && kind != BCRI_FRAME_PAD;
         switch (kind) {
         case BCRI_FRAME_PAD: reader->at = reader->end; break;
         case BCRI_FRAME_PING: break;
-        case BCRI_FRAME_ACK: result = take_ack(link, reader) ? BCRI_IN_OK : BCRI_IN_NONSENSE; break;
-        case BCRI_FRAME_HOST: result = take_host(link, reader, number) ? BCRI_IN_OK : BCRI_IN_NONSENSE; break;
+        case BCRI_FRAME_ACK: makes_sense = take_ack(link, reader); break;
+        case BCRI_FRAME_HOST: makes_sense = take_host(link, reader, number); break;
         case BCRI_FRAME_BYTES: result = take_bytes(link, reader); break;
-        case BCRI_FRAME_TAKEN: result = take_taken(link, reader) ? BCRI_IN_OK : BCRI_IN_NONSENSE; break;
+        case BCRI_FRAME_TAKEN: makes_sense = take_taken(link, reader); break;
         case BCRI_FRAME_SKIP: result = take_skip(link, reader); break;
-        default: result = BCRI_IN_NONSENSE;
+        case BCRI_FRAME_END: makes_sense = take_end(link, reader); break;
+        case BCRI_FRAME_GONE: makes_sense = take_gone(link, reader); break;
+        default: makes_sense = false;
         }
+        result = makes_sense ? result : BCRI_IN_NONSENSE;
+        all = result != BCRI_IN_OK ? result : all;
     }
-    return result;
+    return all;
 }
 
 /* The number has been done with: it is acknowledged, and refused if it comes again. */
@@ -163,25 +192,42 @@ static void note(struct bcri_link *link, uint64_t number, bool wants_ack)
     link->unacked += in_order ? 1 : 2;
 }
 
-void bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_bytes, uint64_t now)
+bool bcri_link_sender(const uint8_t *packet, size_t packet_bytes, uint32_t *host_out)
+{
+    if (packet_bytes < BCRI_WIRE_HEAD_BYTES || packet[0] != BCRI_WIRE_VERSION)
+        return false;
+    *host_out = bcri_get_u32(packet + 4);
+    return true;
+}
+
+/* Whether the packet could be the peer's, as far as its head and its length tell. */
+static bool is_plausible(const struct bcri_link *link, const uint8_t *packet, size_t packet_bytes)
+{
+    return packet_bytes > BCRI_WIRE_HEAD_BYTES + bcri_sealing_overhead(link->sealing) &&
+           packet_bytes <= link->own_packet_max && packet[0] == BCRI_WIRE_VERSION && packet[1] <= 1 &&
+           bcri_get_u16(packet + 2) == link->lane && bcri_get_u32(packet + 4) == link->peer &&
+           bcri_get_u64(packet + 8) < BCRI_VARINT_MAX && !bcri_link_is_worn_out(link);
+}
+
+bool bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_bytes, uint64_t now)
 {
     bcri_link_tell_time(link, now);
-    const uint64_t number = packet_bytes < BCRI_WIRE_HEAD_BYTES ? UINT64_MAX : bcri_get_u64(packet + 8);
-    if (number >= BCRI_VARINT_MAX || packet[0] != BCRI_WIRE_VERSION || packet[1] > 1 ||
-        bcri_get_u16(packet + 2) != link->lane || bcri_get_u32(packet + 4) != link->peer) {
+    if (!is_plausible(link, packet, packet_bytes)) {
         link->counts.refused++;
-        return;
+        return false;
     }
+    const uint64_t number = bcri_get_u64(packet + 8);
     if (number < link->floor || bcri_ranges_holds(&link->numbers, number)) {
         link->counts.repeated++;
-        return;
+        return false;
     }
     uint8_t *const text = packet + BCRI_WIRE_HEAD_BYTES;
     const size_t text_bytes = packet_bytes - BCRI_WIRE_HEAD_BYTES;
     const bool had_previous = bcri_sealing_has_previous(link->sealing);
     if (!bcri_open(link->sealing, number, packet[1], packet, BCRI_WIRE_HEAD_BYTES, text, text_bytes)) {
         link->counts.refused++;
-        return;
+        link->counts.forged++;
+        return false;
     }
     if (!had_previous && bcri_sealing_has_previous(link->sealing))
         link->key_forget_at = link->now + 3 * bcri_recovery_probe_ns(link);
@@ -197,4 +243,5 @@ void bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_by
         note(link, number, wants_ack);
     else if (result == BCRI_IN_NONSENSE)
         link->counts.malformed++;
+    return true;
 }

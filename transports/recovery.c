@@ -3,8 +3,9 @@
  *
  * A packet is lost if one sent BCRI_REORDER_PACKETS later has been acknowledged, or one sent 9/8 of a
  * round trip later. If no acknowledgement comes at all, one or two packets are sent whatever is in
- * flight, after a time that doubles. A reliable carrier loses nothing:
- * there a packet is sent again only if its receiver acknowledged a later one and not it. */
+ * flight, after a time that doubles. A reliable carrier loses nothing: there a packet is sent again
+ * only if its receiver acknowledged a later one and not it, having had no memory for it. So that
+ * there is a later one, an answer is asked for there too, after a second or more. */
 #include "link_private.h"
 
 void bcri_recovery_init(struct bcri_link *link)
@@ -81,14 +82,14 @@ void bcri_recovery_detect(struct bcri_link *link)
 uint64_t bcri_recovery_deadline(const struct bcri_link *link)
 {
     const struct bcri_recovery *r = &link->recovery;
-    if (link->carrier.reliable)
-        return BCRI_LINK_NEVER;
     if (r->loss_time != BCRI_LINK_NEVER)
         return r->loss_time;
     if (link->sent.eliciting == 0)
         return BCRI_LINK_NEVER;
     const uint32_t doubled = r->probe_count < 10 ? r->probe_count : 10;
-    const uint64_t wait = bcri_recovery_probe_ns(link) << doubled;
+    const uint64_t probe = bcri_recovery_probe_ns(link);
+    const uint64_t least = link->carrier.reliable ? BCRI_RELIABLE_PROBE_NS : 0;
+    const uint64_t wait = (probe < least ? least : probe) << doubled;
     return r->last_eliciting + (wait < BCRI_PROBE_MAX_NS ? wait : BCRI_PROBE_MAX_NS);
 }
 
@@ -102,9 +103,13 @@ void bcri_recovery_timeout(struct bcri_link *link)
         return;
     }
     r->probe_count++;
-    r->probes_due = 2;
     r->last_eliciting = link->now; /* the next deadline is counted from here, sent or not */
     link->counts.probes++;
+    if (link->carrier.reliable) {
+        link->ping_due = true;
+        return;
+    }
+    r->probes_due = 2;
     bcri_sent_again(link);
     bcri_mtu_lost(link, NULL);
 }

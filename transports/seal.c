@@ -154,6 +154,14 @@ void bcri_sealing_free(struct bcri_sealing *sealing)
     munmap(sealing, sizeof *sealing);
 }
 
+/* RFC 9001, section 6.6. A token gives no such protection, and has no limit. */
+uint64_t bcri_seal_forged_max(enum bcri_cipher cipher)
+{
+    return cipher == BCRI_CIPHER_AES256GCM          ? UINT64_C(1) << 52
+           : cipher == BCRI_CIPHER_CHACHA20POLY1305 ? UINT64_C(1) << 36
+                                                    : UINT64_MAX;
+}
+
 uint32_t bcri_sealing_overhead(const struct bcri_sealing *sealing)
 {
     return sealing->cipher == BCRI_CIPHER_NONE ? TOKEN_BYTES : BCRI_SEAL_TAG_BYTES;

@@ -91,7 +91,8 @@ static void again(struct bcri_link *link, const struct bcri_chunk *chunk)
 {
     switch (chunk->kind) {
     case BCRI_CHUNK_BYTES:
-    case BCRI_CHUNK_SKIP: bcri_out_chunk_lost(link, chunk->stream, chunk); break;
+    case BCRI_CHUNK_SKIP:
+    case BCRI_CHUNK_END: bcri_out_chunk_lost(link, chunk->stream, chunk); break;
     case BCRI_CHUNK_TAKEN: bcri_in_chunk_lost(link, chunk->stream); break;
     default: link->host_due = true;
     }

@@ -25,6 +25,8 @@ enum bcri_frame {
     BCRI_FRAME_BYTES, /* source, target, offset, length, bytes */
     BCRI_FRAME_TAKEN, /* source, target, taken, limit, refused messages, their offsets... */
     BCRI_FRAME_SKIP,  /* source, target, from, to: the body of a refused message, which will not come */
+    BCRI_FRAME_END,   /* source, target: the sender of this frame sends nothing more in this stream */
+    BCRI_FRAME_GONE,  /* source, target: the sender of this frame takes nothing more from this stream */
     BCRI_FRAME_KINDS
 };
 

@@ -79,7 +79,7 @@ static struct state look(void)
                           .heard_at = bcri_link_heard_at(two.end.link),
                           .deadline = bcri_link_deadline(two.end.link),
                           .arrived = two.messages_arrived};
-    state.counts.refused = state.counts.repeated = 0;
+    state.counts.refused = state.counts.forged = state.counts.repeated = 0;
     return state;
 }
 
@@ -352,13 +352,13 @@ TEST(a_peer_that_acknowledges_nothing_takes_a_bounded_memory)
     static uint8_t packet[200], answer[BCRI_LINK_PACKET_MAX];
     prepare_mad_peer();
     traffic_send(&two, 3, 100000);
-    for (unsigned i = 0; i < 4 * BCRI_SENT_MAX; i++) {
+    for (unsigned i = 0; i < 4 * BCRI_LINK_SENT_MAX; i++) {
         packet[BCRI_WIRE_HEAD_BYTES] = BCRI_FRAME_PING;
         receive_made(packet, packet + BCRI_WIRE_HEAD_BYTES + 1, 1000000 + i);
         while (bcri_link_fill(two.end.link, answer, sim_now(network)) != 0)
             continue;
     }
-    CHECK(bcri_link_memory(two.end.link) < BCRI_SENT_MAX * sizeof(struct bcri_sent) + (256u << 10));
+    CHECK(bcri_link_memory(two.end.link) < BCRI_LINK_SENT_MAX * sizeof(struct bcri_sent) + (256u << 10));
     finish_mad_peer();
 }
 
@@ -407,5 +407,54 @@ TEST(a_peer_that_begins_and_never_ends_takes_a_bounded_memory)
     CHECK_UINT(stream->messages, 0);
     CHECK_UINT(stream->pieces, 0);
     CHECK_UINT(stream->taken, from + 1000000 + 30 * sizeof empty);
+    finish_mad_peer();
+}
+
+TEST(a_peer_that_begins_streams_that_are_not_accepted_takes_a_bounded_memory)
+{
+    static uint8_t packet[200];
+    prepare_mad_peer();
+    const size_t before = bcri_link_memory(two.end.link);
+    for (uint32_t i = 0; i < 4 * BCRI_LINK_GONE_MAX; i++) {
+        uint8_t *at = packet + BCRI_WIRE_HEAD_BYTES;
+        *at++ = BCRI_FRAME_BYTES;
+        at = bcri_varint_put(at, 1000 + i);
+        at = bcri_varint_put(at, 1);
+        at = bcri_varint_put(at, 0);
+        at = bcri_varint_put(at, 2);
+        *at++ = 0;
+        *at++ = 0;
+        receive_made(packet, at, 1000000 + i);
+    }
+    CHECK_UINT(two.end.link->gone, BCRI_LINK_GONE_MAX);
+    CHECK(bcri_link_memory(two.end.link) <
+          before + BCRI_LINK_GONE_MAX * (sizeof(struct bcri_in_stream) + 64));
+    finish_mad_peer();
+}
+
+TEST(a_stream_for_which_there_is_no_room_stops_no_other_in_the_same_packet)
+{
+    static uint8_t packet[200];
+    prepare_mad_peer();
+    struct bcri_in_stream *full = bcri_stream_find(&two.end.link->in, 5, 105);
+    struct bcri_in_stream *other = bcri_stream_find(&two.end.link->in, 6, 106);
+    two.trusting = true;
+    for (uint32_t i = 0; i < BCRI_LINK_PIECES_MAX; i++)
+        receive_made(
+            packet,
+            put_bytes(packet + BCRI_WIRE_HEAD_BYTES, full->begun + 10 + 2 * i, (const uint8_t *)"", 1),
+            1000000 + i);
+    CHECK_UINT(full->pieces, BCRI_LINK_PIECES_MAX);
+    const uint64_t taken = other->taken;
+    uint8_t *at = put_bytes(packet + BCRI_WIRE_HEAD_BYTES, full->begun + 9000, (const uint8_t *)"", 1);
+    uint8_t *const next = at;
+    at = put_bytes(at, other->begun, (const uint8_t *)"\0\0", 2);
+    next[1] = 6; /* the stream's ends */
+    bcri_put_u16(next + 2, 106 | 0x4000);
+    const uint32_t known = two.end.link->numbers.count;
+    receive_made(packet, at, 1000000 + BCRI_LINK_PIECES_MAX);
+    CHECK_UINT(other->taken, taken + 2);
+    CHECK_UINT(two.end.link->numbers.count, known);
+    CHECK(!bcri_ranges_holds(&two.end.link->numbers, 1000000 + BCRI_LINK_PIECES_MAX));
     finish_mad_peer();
 }

@@ -41,8 +41,8 @@ static uint32_t header_bytes_of(uint32_t number)
 
 static bool accept(void *owner, uint32_t source, uint32_t target)
 {
-    (void)owner;
-    return source < TRAFFIC_STREAMS && target == source + 100;
+    const struct traffic *traffic = owner;
+    return source < TRAFFIC_STREAMS && target == source + 100 && !traffic->stream[source].closed;
 }
 
 static void resume(void *context, uint64_t stream)
@@ -127,10 +127,11 @@ static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
 
 static void dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
 {
-    const struct traffic *traffic = owner;
+    struct traffic *traffic = owner;
     (void)source;
     (void)target;
     CHECK(traffic->lost_is_fine);
+    traffic->messages_dropped++;
     free(cookie);
 }
 

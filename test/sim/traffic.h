@@ -16,6 +16,7 @@ struct traffic_stream {
     uint8_t *verdict;                       /* of each message from the peer: an enum bcri_link_verdict */
     uint32_t verdicts;
     bool paused;
+    bool closed; /* not accepted from the peer */
 };
 
 struct traffic {
@@ -26,7 +27,7 @@ struct traffic {
     uint64_t pause_ns;
     bool lost_is_fine; /* the link is to end */
     bool trusting;     /* the peer may say anything: messages are taken and not looked at */
-    uint64_t bytes_arrived, messages_arrived, messages_settled, messages_lost;
+    uint64_t bytes_arrived, messages_arrived, messages_settled, messages_lost, messages_dropped;
 };
 
 /* Makes two ends with a link between them, joined in `network`. Both have the paths and chances that

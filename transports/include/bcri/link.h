@@ -3,16 +3,17 @@
  *
  * The engine does no I/O and reads no clock. Its owner gives it packets that came and the time, and
  * takes from it packets to send and the time at which it wants to be called again. So the same code
- * runs over UDP, over a pipe, and in a simulator.
+ * runs over UDP, over a pipe, and in a simulator. transports/README.md shows an owner.
  *
  * A message belongs to a stream, which is a pair of ends (a CCE here, a CCE there), and has a header
  * of at most BCRI_LINK_HEADER_MAX bytes and a body of any length. Streams keep order, each for
  * itself. A body is sent from the sender's memory and received into memory that the receiver's
- * owner names when it has seen the header and the length.
+ * owner names when it has seen the header and the length. A stream begins with its first message and
+ * ends when either side says that its end is no more; the other side is told.
  *
- * Promises, while packets pass now and then and both ends exist: each message arrives once, in the
- * order of its stream; its sender then learns that it arrived (or was refused), and not before; a
- * stream whose receiver pauses it holds up no other; memory is bounded by the limits named below.
+ * Promises, while packets pass now and then: each message of a stream that has not ended arrives
+ * once, in order; its sender then learns that it arrived (or was refused), and not before; a stream
+ * whose receiver pauses it holds up no other; memory is bounded by the limits named below.
  *
  * Time is in nanoseconds of one clock that does not go backwards; where it does, the engine takes
  * the later time that it knows. A link belongs to one thread. docs/protocol.md has the packets,
@@ -33,9 +34,13 @@
 #define BCRI_LINK_BUFFER_MAX  (256u << 10)         /* bytes buffered for a stream whose order is disturbed */
 #define BCRI_LINK_PIECES_MAX  1024u                /* pieces of a stream that arrived out of order */
 #define BCRI_LINK_BEGUN_MAX   16384u               /* messages of a stream that have begun and not arrived */
-#define BCRI_LINK_NUMBERS_MAX 64u   /* ranges of packet numbers that an acknowledgement names */
-#define BCRI_LINK_PACKET_MIN  1200u /* bytes of a packet that every path must carry */
+#define BCRI_LINK_GONE_MAX    256u         /* ends that are no more, of which the peer is still to learn */
+#define BCRI_LINK_NUMBERS_MAX 64u          /* ranges of packet numbers that an acknowledgement names */
+#define BCRI_LINK_SENT_MAX    (64u << 10)  /* packets remembered behind the oldest in flight */
+#define BCRI_LINK_CHUNKS_MAX  (128u << 10) /* pieces of streams that those carried */
+#define BCRI_LINK_PACKET_MIN  1200u        /* bytes of a packet that every path must carry */
 #define BCRI_LINK_PACKET_MAX  65507u
+#define BCRI_LINK_PACKET_COST 512u /* what a packet takes of a socket's memory besides its bytes */
 #define BCRI_LINK_NEVER       UINT64_MAX
 
 struct bcri_link;
@@ -43,7 +48,7 @@ struct bcri_link;
 enum bcri_link_outcome {
     BCRI_LINK_ARRIVED, /* the receiver's owner has the whole message */
     BCRI_LINK_REFUSED, /* the receiver's owner has refused it, and has nothing of it */
-    BCRI_LINK_LOST     /* the link or the stream has ended; whether it arrived is not known */
+    BCRI_LINK_LOST     /* the link or the stream has ended, here or there; whether it arrived is not known */
 };
 
 enum bcri_link_verdict {
@@ -66,8 +71,8 @@ struct bcri_link_message {
 /* What the engine tells its owner. None of these may call the link again but for bcri_link_send. */
 struct bcri_link_events {
     /* May there be a stream from `source` there to `target` here? Asked when its first bytes come. If
-     * not, they are ignored, and it is asked again with the next. What was ignored does not come
-     * again: that stream never begins, and its sender is to be told to end it. */
+     * not, the stream has ended: its sender's messages are LOST. It may be asked again, for late
+     * packets and if the sender does not give up; the answer must stay the same. */
     bool (*accept)(void *owner, uint32_t source, uint32_t target);
     /* A message begins. Streams begin their messages in order; a message may begin before those
      * before it have arrived. */
@@ -85,7 +90,8 @@ struct bcri_link_events {
 struct bcri_link_carrier {
     bool reliable;       /* bytes of a pipe: nothing is lost or reordered, and nothing is sent twice */
     uint32_t packet_max; /* bytes of a packet that it can carry at most */
-    uint32_t room;       /* bytes that its receiving side holds for us: those in flight stay below */
+    uint32_t room;       /* bytes that its receiving side holds for us, a packet counting as
+                            BCRI_LINK_PACKET_COST more than it has: those in flight stay below */
 };
 
 struct bcri_link_config {
@@ -96,12 +102,14 @@ struct bcri_link_config {
     struct bcri_link_carrier carrier;
     const struct bcri_seal_secret *secret; /* the session's secret, the same on both sides; copied */
     uint64_t packets_per_key;              /* 0: BCRI_SEAL_PACKETS_PER_KEY */
+    uint64_t forged_max;                   /* 0: bcri_seal_forged_max of the cipher */
 };
 
 /* Counted for people, and for tests. */
 struct bcri_link_counts {
     uint64_t packets_sent, packets_received, bytes_sent, bytes_received;
-    uint64_t refused;     /* packets that were not opened: short, foreign, altered, of an old key */
+    uint64_t refused;     /* packets that were not opened: short, long, foreign, altered, of an old key */
+    uint64_t forged;      /* those of them that looked like the peer's until they were to be opened */
     uint64_t repeated;    /* packets that had come before, or were too old to tell */
     uint64_t malformed;   /* packets that opened and were nonsense */
     uint64_t lost;        /* packets that were declared lost */
@@ -124,13 +132,17 @@ int bcri_link_send(struct bcri_link *link, uint32_t source, uint32_t target, con
 /* The receiver of a stream that it paused can take the next message: what has come begins. Returns 0,
  * or -ENOMEM; it is then still paused. */
 int bcri_link_resume(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t now);
-/* One of the stream's ends is no more: what is under way in it is LOST or dropped. The two ends may
- * not be used again: CCEs' numbers never are. */
+/* One of the stream's ends is no more: what is under way in it is LOST or dropped, here now, there
+ * when the peer has learnt of it. The two ends may not be used again: CCEs' numbers never are.
+ * `accept` must refuse a stream that was ended here. */
 void bcri_link_end_stream(struct bcri_link *link, uint32_t source, uint32_t target);
 
-/* Takes a packet that came; it is opened where it lies. Packets that do not open, or have come
- * before, change nothing but counts. */
-void bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_bytes, uint64_t now);
+/* Which host a packet says it is from, in `*host_out`: whose link it is to be given to. Nothing of it
+ * is believed yet. Returns false if it is no packet of links. */
+bool bcri_link_sender(const uint8_t *packet, size_t packet_bytes, uint32_t *host_out);
+/* Takes a packet that came; it is opened where it lies. Returns whether it is the peer's and has not
+ * come before: then the way by which it came works. Other packets change nothing but counts. */
+bool bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_bytes, uint64_t now);
 /* Writes the next packet to send into `packet`, which has BCRI_LINK_PACKET_MAX bytes, and returns
  * its length; 0 if there is nothing to send now. To be called until it returns 0 after each batch of
  * packets received, after sends, and when the deadline has come. */
@@ -140,9 +152,19 @@ uint64_t bcri_link_deadline(const struct bcri_link *link);
 
 /* Another carrier takes over. What was in flight on the last one is sent again. */
 void bcri_link_use_carrier(struct bcri_link *link, const struct bcri_link_carrier *carrier, uint64_t now);
+/* The same carrier holds `room` bytes for this link from now on: more or fewer links share it. */
+void bcri_link_set_room(struct bcri_link *link, uint32_t room);
+/* The next packet wants an answer, whatever it carries. */
+void bcri_link_ping(struct bcri_link *link);
 
 /* When the last packet that opened came; the time of its making before that. */
 uint64_t bcri_link_heard_at(const struct bcri_link *link);
+/* When the oldest packet was sent that wants an answer and has none; NEVER: all are answered. If that
+ * is long ago, and nothing was heard since, the path is silent. */
+uint64_t bcri_link_waits_since(struct bcri_link *link);
+/* Whether so many forged packets came that the keys are not to be trusted further. Nothing is opened
+ * any more; the two hosts must be introduced anew. */
+bool bcri_link_is_worn_out(const struct bcri_link *link);
 /* Bytes that the engine has for this link, its keys included. */
 size_t bcri_link_memory(const struct bcri_link *link);
 /* Whether everything sent is settled. */

@@ -63,6 +63,10 @@ struct bcri_sealing *bcri_sealing_new(const struct bcri_seal_secret *secret, uin
                                       uint16_t lane);
 void bcri_sealing_free(struct bcri_sealing *sealing);
 
+/* How many packets that do not open a link may have come to, before the chance that one of them
+ * is forged and opens is too large. */
+uint64_t bcri_seal_forged_max(enum bcri_cipher cipher);
+
 /* Bytes that sealing adds to a packet. */
 uint32_t bcri_sealing_overhead(const struct bcri_sealing *sealing);
 /* The low bit of the generation of keys that bcri_seal uses, for the packet's head. */
