@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -230,36 +229,6 @@ int grow(int cells, int nrgns, int nbytes)
     const int base = by(owner, "grow 0 0 0 0 %d %d 0", cells, nrgns);
     CHECK(base >= 1);
     return base;
-}
-
-bcr_region filled(int length_bytes, int value)
-{
-    bcr_region rgid = bcr_rgalloc(length_bytes, 0);
-    CHECK(rgid != NULL);
-    memset(*rgid, value, (size_t)length_bytes);
-    return rgid;
-}
-
-bcr_region number(int value)
-{
-    bcr_region rgid = bcr_rgalloc(sizeof value, 0);
-    CHECK(rgid != NULL);
-    **(int **)rgid = value;
-    return rgid;
-}
-
-int peek(bcr_region rgid)
-{
-    CHECK(rgid != NULL);
-    CHECK_INT(bcr_rglen(rgid, NULL), sizeof(int));
-    return **(int **)rgid;
-}
-
-int value_of(bcr_region rgid)
-{
-    const int value = peek(rgid);
-    CHECK_INT(bcr_rgfree(rgid), 0);
-    return value;
 }
 
 int put(int cell, int value)

@@ -22,6 +22,7 @@
 #include <bcr.h>
 
 #include "check.h"
+#include "regions.h"
 
 /* The places. A new one is a name here and a struct place in behave.c. */
 #define OWN_PLACES(X, behaviour)   X(own, behaviour)
@@ -93,30 +94,9 @@ void leave(struct cce *who);
  * this CCE. */
 int grow(int cells, int nrgns, int nbytes);
 
-/* A region of this CCE that holds `value`; what one holds; the same, and frees it. */
-bcr_region number(int value);
-bcr_region filled(int length_bytes, int value);
-int peek(bcr_region rgid);
-int value_of(bcr_region rgid);
 /* Puts and takes numbers at the owner's cells; take: the first one, which must be there. */
 int put(int cell, int value);
 int take(int cell);
-
-/* Whether a call failed with `code`: the value it returned, then bcr_errno, which is set to
- * something else before. */
-#define FAILS_WITH(call, value, code) \
-    do {                              \
-        bcr_errno = -77;              \
-        CHECK_INT((call), (value));   \
-        CHECK_INT(bcr_errno, (code)); \
-    } while (0)
-#define FAILS(call, code) FAILS_WITH(call, -1, code)
-#define FAILS_NULL(call, code)        \
-    do {                              \
-        bcr_errno = -77;              \
-        CHECK_PTR((call), NULL);      \
-        CHECK_INT(bcr_errno, (code)); \
-    } while (0)
 
 /* A put of `rgid`, or what is made of one, at the owner's `cell` must fail with `code`, which only
  * the owner can know: -1, the region being held as before, or success and an error region where

@@ -17,14 +17,6 @@ struct sample {
 static int sample_desc[] = {0, bcrT_DOUBLE,          1, 0, bcrT_INT, 1, 0, bcrT_SHORT, 1, 0, bcrT_CHAR, 1,
                             1, bcrT_CHAR | bcrT_END, 0};
 
-/* A copy call that must fail: what it returns, and the code. */
-#define COPY_FAILS(call, value, code) \
-    do {                              \
-        bcr_errno = -77;              \
-        CHECK_INT((call), (value));   \
-        CHECK_INT(bcr_errno, (code)); \
-    } while (0)
-
 TEST(what_goes_in_comes_out)
 {
     begin();
@@ -94,7 +86,7 @@ TEST(copyto_without_room_for_the_private_copy_changes_nothing)
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
     int value = 2;
-    COPY_FAILS(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), -2, bcrE_NBYTES);
+    FAILS_WITH(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), -2, bcrE_NBYTES);
     CHECK_PTR(*rgid, data);
     CHECK_INT(value_of(rgid), 1);
     CHECK_INT(take(bcr_cce, cell), 1);
@@ -141,9 +133,9 @@ TEST(wrong_arguments_are_refused_and_change_nothing)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         void *user = wrong[i].null ? NULL : buffer;
-        COPY_FAILS(bcr_copyto(wrong[i].desc, wrong[i].repl, rgid, wrong[i].offset, user, wrong[i].length), -2,
+        FAILS_WITH(bcr_copyto(wrong[i].desc, wrong[i].repl, rgid, wrong[i].offset, user, wrong[i].length), -2,
                    wrong[i].code);
-        COPY_FAILS(bcr_copyfm(wrong[i].desc, wrong[i].repl, rgid, wrong[i].offset, user, wrong[i].length), -2,
+        FAILS_WITH(bcr_copyfm(wrong[i].desc, wrong[i].repl, rgid, wrong[i].offset, user, wrong[i].length), -2,
                    wrong[i].code);
         CHECK_PTR(*rgid, data);
         CHECK_INT(buffer[0], 5);
@@ -184,7 +176,7 @@ TEST(a_number_that_does_not_fit_stops_the_copy_where_it_stands)
     CHECK(rgid != NULL);
     memset(*rgid, 0xee, 6);
     int values[3] = {-32768, 32768, 7};
-    COPY_FAILS(bcr_copyto(bcrT_1INT, 3, rgid, 0, values, sizeof values), -2, bcrE_RANGE);
+    FAILS_WITH(bcr_copyto(bcrT_1INT, 3, rgid, 0, values, sizeof values), -2, bcrE_RANGE);
     CHECK_MEM((char *)*rgid + 2, "\xee\xee\xee\xee", 4);
     int back = 0;
     CHECK_INT(bcr_copyfm(bcrT_1INT, 1, rgid, 0, &back, sizeof back), 2 + 4);
@@ -202,11 +194,11 @@ TEST(a_number_that_does_not_fit_here_stops_what_is_copied_out_and_on)
     memcpy(*wide, (int64_t[3]){-5, INT64_C(1) << 40, 6}, 24);
     memset(*to, 0xee, 12);
     int out[3] = {7, 7, 7};
-    COPY_FAILS(bcr_copyfm(bcrT_1INT, 3, wide, 0, out, sizeof out), -2, bcrE_RANGE);
+    FAILS_WITH(bcr_copyfm(bcrT_1INT, 3, wide, 0, out, sizeof out), -2, bcrE_RANGE);
     CHECK_INT(out[0], -5);
     CHECK_INT(out[1], 7);
     CHECK_INT(out[2], 7);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, 3, to, 0, wide, 0), -2, bcrE_RANGE);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, 3, to, 0, wide, 0), -2, bcrE_RANGE);
     CHECK_INT(*(int *)*to, -5);
     CHECK_MEM((char *)*to + 4, "\xee\xee\xee\xee\xee\xee\xee\xee", 8);
     CHECK_INT(bcr_enq(wide, bcr_cce, cell, bcr_FREE), 0);
@@ -227,12 +219,12 @@ TEST(an_archtype_that_nobody_here_knows_has_no_translation)
     uint32_t archtype = header->archtype;
     header->archtype ^= 3u << 25;
     int value = 7;
-    COPY_FAILS(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), 0, bcrE_ARCH);
-    COPY_FAILS(bcr_copyfm(bcrT_1INT, 1, rgid, 0, &value, sizeof value), 0, bcrE_ARCH);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, rgid, 0, native, 0), 0, bcrE_ARCH);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, native, 0, rgid, 0), 0, bcrE_ARCH);
-    COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, (int)header->archtype, 0, &value, sizeof value), 0, bcrE_ARCH);
-    COPY_FAILS(bcr_descshow(bcrT_1INT, (int)header->archtype, NULL, 0), -1, bcrE_ARCH);
+    FAILS_WITH(bcr_copyto(bcrT_1INT, 1, rgid, 0, &value, sizeof value), 0, bcrE_ARCH);
+    FAILS_WITH(bcr_copyfm(bcrT_1INT, 1, rgid, 0, &value, sizeof value), 0, bcrE_ARCH);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, 1, rgid, 0, native, 0), 0, bcrE_ARCH);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, 1, native, 0, rgid, 0), 0, bcrE_ARCH);
+    FAILS_WITH(bcr_copytosz(bcrT_1INT, 1, (int)header->archtype, 0, &value, sizeof value), 0, bcrE_ARCH);
+    FAILS_WITH(bcr_descshow(bcrT_1INT, (int)header->archtype, NULL, 0), -1, bcrE_ARCH);
     header->archtype = archtype;
     CHECK_INT(value, 7);
     CHECK_PTR(*rgid, data);
@@ -286,16 +278,16 @@ TEST(copytofm_with_wrong_arguments_changes_nothing)
     void *data = *to, **gone = number(3);
     static const int loop[] = {0, bcrT_NEST | bcrT_END, 1};
     CHECK_INT(bcr_rgfree(gone), 0);
-    COPY_FAILS(bcr_copytofm(NULL, 1, to, 0, from, 0), -2, bcrE_ARG);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, -1, to, 0, from, 0), -2, bcrE_ARG);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, to, 5, from, 0), -2, bcrE_ARG);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, to, 0, from, -1), -2, bcrE_ARG);
-    COPY_FAILS(bcr_copytofm(loop, 1, to, 0, from, 0), -2, bcrE_DESC);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, gone, 0, from, 0), -2, bcrE_RGID);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, to, 0, NULL, 0), -2, bcrE_RGID);
+    FAILS_WITH(bcr_copytofm(NULL, 1, to, 0, from, 0), -2, bcrE_ARG);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, -1, to, 0, from, 0), -2, bcrE_ARG);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, 1, to, 5, from, 0), -2, bcrE_ARG);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, 1, to, 0, from, -1), -2, bcrE_ARG);
+    FAILS_WITH(bcr_copytofm(loop, 1, to, 0, from, 0), -2, bcrE_DESC);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, 1, gone, 0, from, 0), -2, bcrE_RGID);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, 1, to, 0, NULL, 0), -2, bcrE_RGID);
     bcr_region pending = bcr_deq(bcr_cce, cell, bcr_PENDING), waits = bcr_deq(bcr_cce, cell, bcr_PENDING);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, waits, 0, from, 0), -2, bcrE_PENDING);
-    COPY_FAILS(bcr_copytofm(bcrT_1INT, 1, from, 0, waits, 0), -2, bcrE_PENDING);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, 1, waits, 0, from, 0), -2, bcrE_PENDING);
+    FAILS_WITH(bcr_copytofm(bcrT_1INT, 1, from, 0, waits, 0), -2, bcrE_PENDING);
     CHECK_INT(bcr_rgfree(waits), 0);
     CHECK_INT(bcr_rgfree(pending), 0);
     CHECK_PTR(*to, data);
@@ -326,12 +318,12 @@ TEST(copytosz_tells_what_copyto_uses)
         }
     CHECK_INT(bcr_copytosz(bcrT_1CCE, 2, bcr_archtype ^ MIRRORED, 0, NULL, 8), 2 + 32);
     CHECK_INT(bcr_copytosz(bcrT_1CCE, 2, 0, 0, NULL, 4), -2 - 16);
-    COPY_FAILS(bcr_copytosz(NULL, 1, 0, 0, NULL, 4), -1, bcrE_ARG);
-    COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, 0, -1, NULL, 4), -1, bcrE_ARG);
-    COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, 77, 0, NULL, 4), 0, bcrE_ARCH);
+    FAILS_WITH(bcr_copytosz(NULL, 1, 0, 0, NULL, 4), -1, bcrE_ARG);
+    FAILS_WITH(bcr_copytosz(bcrT_1INT, 1, 0, -1, NULL, 4), -1, bcrE_ARG);
+    FAILS_WITH(bcr_copytosz(bcrT_1INT, 1, 77, 0, NULL, 4), 0, bcrE_ARCH);
     static const int loop[] = {0, bcrT_NEST | bcrT_END, 1};
-    COPY_FAILS(bcr_copytosz(loop, 1, 0, 0, NULL, 4), -1, bcrE_DESC);
-    COPY_FAILS(bcr_copytosz(bcrT_1INT, -1, 0, 0, NULL, 4), -1, bcrE_ARG);
-    COPY_FAILS(bcr_copytosz(bcrT_1INT, 1, 0, 0, NULL, -1), -1, bcrE_ARG);
+    FAILS_WITH(bcr_copytosz(loop, 1, 0, 0, NULL, 4), -1, bcrE_DESC);
+    FAILS_WITH(bcr_copytosz(bcrT_1INT, -1, 0, 0, NULL, 4), -1, bcrE_ARG);
+    FAILS_WITH(bcr_copytosz(bcrT_1INT, 1, 0, 0, NULL, -1), -1, bcrE_ARG);
     end();
 }

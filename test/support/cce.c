@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bcri/audit.h"
 #include "bcri/cell.h"
@@ -136,36 +135,6 @@ int grow(int cells, int nrgns, int nbytes)
     int base = bcr_cagrow(0, 0, 0, 0, cells, nrgns, nbytes);
     CHECK(base >= 1);
     return base;
-}
-
-bcr_region filled(int length_bytes, int value)
-{
-    bcr_region rgid = bcr_rgalloc(length_bytes, 0);
-    CHECK(rgid != NULL);
-    memset(*rgid, value, (size_t)length_bytes);
-    return rgid;
-}
-
-bcr_region number(int value)
-{
-    bcr_region rgid = bcr_rgalloc((int)sizeof value, 0);
-    CHECK(rgid != NULL);
-    **(int **)rgid = value;
-    return rgid;
-}
-
-int peek(bcr_region rgid)
-{
-    CHECK(rgid != NULL);
-    CHECK_INT(bcr_rglen(rgid, NULL), sizeof(int));
-    return **(int **)rgid;
-}
-
-int value_of(bcr_region rgid)
-{
-    int value = peek(rgid);
-    CHECK_INT(bcr_rgfree(rgid), 0);
-    return value;
 }
 
 int take(bcr_cce_id cce, int cell)

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "group.h"
+#include "regions.h"
 
 extern struct group *group;
 extern struct bcri_ctx *one, *two; /* two CCEs that are always there */
@@ -41,30 +42,8 @@ bcr_cce_id name(struct bcri_ctx *from, struct bcri_ctx *to);
 /* An area of `cells` in/out cells of the current CCE. */
 int grow(int cells, int nrgns, int nbytes);
 
-/* A region of this CCE that holds `value`, or holds `length` bytes of it. */
-bcr_region number(int value);
-bcr_region filled(int length_bytes, int value);
-/* What it holds; still held afterwards. */
-int peek(bcr_region rgid);
-/* What it holds; freed. */
-int value_of(bcr_region rgid);
 /* Takes the first region of a cell, which must be there. */
 int take(bcr_cce_id cce, int cell);
-
-/* Whether a call failed with `code`: the value it returned, then bcr_errno, which is set to
- * something else before. */
-#define FAILS(call, code)           \
-    do {                            \
-        bcr_errno = -77;            \
-        CHECK_INT((call), -1);      \
-        CHECK_INT(bcr_errno, code); \
-    } while (0)
-#define FAILS_NULL(call, code)      \
-    do {                            \
-        bcr_errno = -77;            \
-        CHECK_PTR((call), NULL);    \
-        CHECK_INT(bcr_errno, code); \
-    } while (0)
 
 /* A call made by `ctx` on a thread of its own. `later_...` returns when the call waits; `result`
  * waits for its end. */
