@@ -11,7 +11,7 @@
 #include "bcri/reclaim.h"
 #include "bcri/repair.h"
 #include "cce.h"
-#include "stray.h"
+#include "wild_write.h"
 
 /* Cell 0 has a high mark and regions, 1 is a demand, 2 has a low mark and regions, 3 has
  * nothing. */
@@ -75,7 +75,7 @@ static void *journal(void)
     return one->journal;
 }
 
-static const struct stray_target targets[] = {
+static const struct wild_target targets[] = {
     {"what is told", told_line, 64},
     {"the bits", bits, BCRI_REQUEST_WORDS * 8},
     {"a marked cell", marked_cell, sizeof(struct bcri_cell_shm)},
@@ -84,7 +84,7 @@ static const struct stray_target targets[] = {
 
 /* A lock word that names a CCE which lives and does not hold it; or a count that might be, and has
  * so many runs. */
-static bool might_be(const struct stray_target *target, size_t word, uint64_t is)
+static bool might_be(const struct wild_target *target, size_t word, uint64_t is)
 {
     const uint32_t tags = 3; /* enl, one, two */
     const uint32_t low = (uint32_t)is;
@@ -175,7 +175,7 @@ static void run_calls(void)
     (void)bcr_handler(scene.cell, NULL, 0, 0, 0);
     (void)bcr_cafree(scene.cell);
     (void)bcr_allow(0);
-    _exit(STRAY_QUIET);
+    _exit(WILD_QUIET);
 }
 
 /* Who has requested dies first, then the owner. */
@@ -183,10 +183,10 @@ static void run_death(void)
 {
     struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
     CHECK(reclaim != NULL);
-    stray_ends(reclaim, two);
-    (void)stray_calls(calls_of_one);
-    stray_ends(reclaim, one);
-    _exit(STRAY_QUIET);
+    wild_end_cce(reclaim, two);
+    (void)wild_calls(calls_of_one);
+    wild_end_cce(reclaim, one);
+    _exit(WILD_QUIET);
 }
 
 /* The owner dies first; who has requested finds that out. */
@@ -194,25 +194,25 @@ static void run_death_of_the_owner(void)
 {
     struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
     CHECK(reclaim != NULL);
-    const bool two_goes_on = stray_calls(calls_of_two_once);
+    const bool two_goes_on = wild_calls(calls_of_two_once);
     if (!two_goes_on)
         bcri_cce_dying(group_host(group), two->index);
-    stray_ends(reclaim, one);
+    wild_end_cce(reclaim, one);
     if (two_goes_on)
-        (void)stray_calls(put_of_two);
-    stray_ends(reclaim, two);
-    _exit(STRAY_QUIET);
+        (void)wild_calls(put_of_two);
+    wild_end_cce(reclaim, two);
+    _exit(WILD_QUIET);
 }
 
 static void damage(const char *name)
 {
-    static const struct stray_body bodies[] = {{"calls", run_calls, true},
-                                               {"deaths", run_death, false},
-                                               {"the owner's death", run_death_of_the_owner, false},
-                                               {"audit", stray_audit, false},
-                                               {NULL, NULL, false}};
-    static const struct stray_suite suite = {set_scene, might_be, targets, bodies};
-    stray_damage(&suite, name);
+    static const struct wild_body bodies[] = {{"calls", run_calls, true},
+                                              {"deaths", run_death, false},
+                                              {"the owner's death", run_death_of_the_owner, false},
+                                              {"audit", wild_audit, false},
+                                              {NULL, NULL, false}};
+    static const struct wild_suite suite = {set_scene, might_be, targets, bodies};
+    wild_writes(&suite, name);
 }
 
 TEST_TIMEOUT(what_is_told_may_be_corrupt_and_the_daemon_goes_on, 600)

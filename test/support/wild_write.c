@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See stray.h. */
-#include "stray.h"
+/* See wild_write.h. */
+#include "wild_write.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,16 +19,16 @@
 
 enum { HANG_SECONDS = 10 };
 
-/* How a case ended, beside those of stray.h. */
+/* How a case ended, beside those of wild_write.h. */
 enum { ENDED = 1000, CRASHED };
 
-/* What strays write. */
+/* What a wild write stores. */
 enum { VALUES = 12 };
 static uint64_t units_of(uint32_t seg)
 {
     return group_enl(group)->host->segments[seg].size_bytes / BCRI_REF_UNIT;
 }
-static uint64_t stray(uint64_t was, int which)
+static uint64_t wild_value(uint64_t was, int which)
 {
     switch (which) {
     case 0: return 0;
@@ -46,10 +46,10 @@ static uint64_t stray(uint64_t was, int which)
     }
 }
 
-_Noreturn void stray_audit(void)
+_Noreturn void wild_audit(void)
 {
     struct bcri_audit audit = {.found = NULL};
-    _exit(bcri_audit(group_enl(group), &audit) == 0 && audit.findings != 0 ? STRAY_FOUND : STRAY_QUIET);
+    _exit(bcri_audit(group_enl(group), &audit) == 0 && audit.findings != 0 ? WILD_FOUND : WILD_QUIET);
 }
 
 /* ---- processes that may end themselves ---- */
@@ -99,7 +99,7 @@ static bool has_ended_itself(int status, const char *said)
                              : signal == SIGSEGV || signal == SIGBUS;
 }
 
-bool stray_is_call(void)
+bool wild_is_call(void)
 {
     struct bcri_ctx *const self = bcri_self();
     if (!is_child(HANG_SECONDS))
@@ -109,7 +109,7 @@ bool stray_is_call(void)
     return true;
 }
 
-void stray_has_ended(const char *call, const char *what)
+void wild_has_ended(const char *call, const char *what)
 {
     char said[1024];
     const int status = child_ended(said, sizeof said);
@@ -118,16 +118,16 @@ void stray_has_ended(const char *call, const char *what)
         FAIL("%s ended with status %#x: wanted \"%s\" in \"%s\"", call, (unsigned)status, what, said);
 }
 
-bool stray_calls(void (*calls)(void))
+bool wild_calls(void (*calls)(void))
 {
     char said[1024];
     if (is_child(HANG_SECONDS)) {
         say_to_file();
         calls();
-        _exit(STRAY_QUIET);
+        _exit(WILD_QUIET);
     }
     const int status = child_ended(said, sizeof said);
-    const bool came_through = WIFEXITED(status) && WEXITSTATUS(status) == STRAY_QUIET;
+    const bool came_through = WIFEXITED(status) && WEXITSTATUS(status) == WILD_QUIET;
     if (!came_through && !has_ended_itself(status, said))
         FAIL("calls ended with status %#x: %s", (unsigned)status, said);
     return came_through;
@@ -137,16 +137,16 @@ bool stray_calls(void (*calls)(void))
 
 /* One case: the scene, the damage, what meets it. Returns how it ended; -1: it did not, or by a
  * signal. */
-static int one_case(const struct stray_suite *suite, const struct stray_target *target, size_t word,
-                    int value, const struct stray_body *body, int *signal_out)
+static int one_case(const struct wild_suite *suite, const struct wild_target *target, size_t word, int value,
+                    const struct wild_body *body, int *signal_out)
 {
     char said[1024];
     if (is_child(4 * HANG_SECONDS)) {
         suite->set_scene();
         uint64_t *at = (uint64_t *)target->where() + word;
-        uint64_t was = *at, is = stray(was, value);
+        uint64_t was = *at, is = wild_value(was, value);
         if (is == was || suite->might_be(target, word, is))
-            _exit(STRAY_QUIET);
+            _exit(WILD_QUIET);
         if (body->is_cce)
             say_to_file();
         *(volatile uint64_t *)at = is;
@@ -159,9 +159,9 @@ static int one_case(const struct stray_suite *suite, const struct stray_target *
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-void stray_damage(const struct stray_suite *suite, const char *name)
+void wild_writes(const struct wild_suite *suite, const char *name)
 {
-    const struct stray_target *target = suite->targets;
+    const struct wild_target *target = suite->targets;
     while (strcmp(target->name, name) != 0)
         target++;
     uint64_t random = test_seed();
@@ -169,7 +169,7 @@ void stray_damage(const struct stray_suite *suite, const char *name)
     int bad = 0, cases = 0, ended = 0, crashed = 0;
     for (size_t word = 0; word < target->bytes / 8; word++)
         for (int value = 0; value < VALUES; value++)
-            for (const struct stray_body *body = suite->bodies; body->name != NULL; body++) {
+            for (const struct wild_body *body = suite->bodies; body->name != NULL; body++) {
                 int signal;
                 if (stride > 1 && test_rand_below(&random, stride) != 0)
                     continue;
@@ -177,9 +177,9 @@ void stray_damage(const struct stray_suite *suite, const char *name)
                 cases++;
                 ended += got == ENDED;
                 crashed += got == CRASHED;
-                if (got == STRAY_QUIET || got == STRAY_FOUND || got == ENDED || got == CRASHED)
+                if (got == WILD_QUIET || got == WILD_FOUND || got == ENDED || got == CRASHED)
                     continue;
-                printf("%s, word at %zu, stray %d: %s ended by signal %d (status %d)\n", target->name,
+                printf("%s, word at %zu, value %d: %s ended by signal %d (status %d)\n", target->name,
                        8 * word, value, body->name, signal, got);
                 bad++;
             }
@@ -187,7 +187,7 @@ void stray_damage(const struct stray_suite *suite, const char *name)
     CHECK_INT(bad, 0);
 }
 
-void stray_ends(struct bcri_reclaim *reclaim, const struct bcri_ctx *ctx)
+void wild_end_cce(struct bcri_reclaim *reclaim, const struct bcri_ctx *ctx)
 {
     uint32_t index;
     bcri_cce_dying(group_host(group), ctx->index);
