@@ -12,6 +12,7 @@
 #include "bcri/waiters.h"
 #include "cce.h"
 #include "queue.h"
+#include "random_run.h"
 #include "reference.h"
 
 enum { ACTORS = 4, HELD = 6, PENDING = 6, TARGETS = 4, ENDS = 40, PLENTY = 500 };
@@ -46,22 +47,8 @@ static bcr_cce_id watcher_cce[2];
 static int cell_number[REF_CELLS];
 static const int area_of_cell[REF_CELLS] = {0, 0, 0, 1, 1, 2, 2, 2};
 static const int owner_of_area[REF_AREAS] = {0, 0, 1};
-static uint64_t rng;
 static int next_value, next_id, ends;
-static bool tracing, long_queues;
-
-#define TRACE(...)               \
-    do {                         \
-        if (tracing) {           \
-            printf(__VA_ARGS__); \
-            fflush(stdout);      \
-        }                        \
-    } while (0)
-
-static int below(int bound)
-{
-    return (int)test_rand_below(&rng, (uint64_t)bound);
-}
+static bool long_queues;
 
 static int owner_of(int cell)
 {
@@ -566,7 +553,7 @@ static void run(uint64_t seed, int steps)
 TEST_TIMEOUT(what_several_do_in_turn_is_what_the_reference_says, 1200)
 {
     uint64_t seed = test_seed();
-    tracing = getenv("BCR_MODEL_TRACE") != NULL;
+    trace_if_wanted();
     int runs = (int)test_scale(20, 1000);
     for (int i = 0; i < runs; i++) {
         TRACE("run %d\n", i);
