@@ -133,6 +133,25 @@ TEST(the_largest_packet_that_the_path_carries_is_found)
     finish();
 }
 
+TEST(a_probe_of_the_packet_size_that_is_lost_says_nothing_about_congestion)
+{
+    prepare();
+    config.packet_max = 9000;
+    one.end.path.packet_max = 2000;
+    start();
+    const uint64_t window = one.end.link->congestion.window;
+    for (unsigned i = 0; i < 200; i++) {
+        traffic_send(&one, 1, 500);
+        (void)sim_run(network, sim_now(network) + 100 * SIM_MS, never, NULL);
+    }
+    CHECK(counts_of(&one)->lost > 3);
+    CHECK_UINT(counts_of(&one)->resent, 0);
+    CHECK(bcri_link_packet_bytes(one.end.link) > 2000 - 64);
+    CHECK_UINT(one.end.link->congestion.window, window);
+    CHECK_UINT(one.end.link->congestion.threshold, UINT64_MAX);
+    finish();
+}
+
 TEST(the_smaller_packet_limit_of_both_sides_counts)
 {
     prepare();
