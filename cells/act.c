@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See act.h. The operations are those of put.c, get.c, zap.c and length.c: in a context that parks,
- * a lock that cannot be had ends them as time that is up would. */
+/* See act.h. The operations are the resume tiers of puts and gets, and those of zap.c and length.c:
+ * in a context that parks, a lock that cannot be had ends them as time that is up would. */
 #include "bcri/act.h"
 
 #include <assert.h>

@@ -56,7 +56,7 @@ static __attribute__((noinline)) bcr_region alloc_otherwise(int len, int archtyp
     return name_new(slot, ref, region, bcri_header_data(ctx, ref, region));
 }
 
-/* If all is at hand, bcr_rgalloc and bcr_rgfree call nothing: see put.c. */
+/* If all is at hand, bcr_rgalloc and bcr_rgfree call nothing, as a put does: see put.c. */
 bcr_region bcr_rgalloc(int len, int archtype)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal of a dead CCE: repair.h. The phases are explained at the operations (put.c, get.c,
- * waiters.c, tx.h, region.h); here is the other half.
+/* The journal of a dead CCE: repair.h. The phases are explained at the operations (put_steps.h,
+ * get_steps.h, waiters.c, tx.h, region.h); here is the other half.
  *
  * The daemon waits for no CCE (lock.h, Parking). So this may end before it is done, and begins
  * again at its first step. Each step is right whichever of the later ones were begun before:
@@ -137,7 +137,7 @@ static bool cell_holds(const struct dead *dead)
     }
 }
 
-/* Whether a put is done. In phase 1 of put.c the tail lock tells: if the dead putter no longer
+/* Whether a put is done. In phase 1 of put_steps.h the tail lock tells: if the dead putter no longer
  * has it, the put is done; if it has, the entry tells. Phase 2: under both locks.
  * Model: death.pml */
 static bool put_is_done(struct dead *dead, struct bcri_resolved *resolved, bcri_ref region)
@@ -184,7 +184,7 @@ static void finish_put(struct bcri_ctx *enl, struct dead *dead, struct bcri_reso
     }
 }
 
-/* A take that was not finished (get.c): its region goes back to the front. `head` itself may
+/* A take that was not finished (get_steps.h): its region goes back to the front. `head` itself may
  * not be lowered, since a putter may already rely on it. False: the daemon is parked.
  * Model: death.pml */
 static bool take_back(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved,

@@ -71,7 +71,7 @@ spoil() {
 put='^| `cells\/put\.c`'
 spoil 'no cells/puts\.c' "/$put/s/put\.c/puts.c/"
 spoil 'does not define put_slowly' "/$put/s/\`put_fast\`/\`put_slowly\`/"
-spoil 'nothing before it calls put_open' "/$put/s/\`put_fast\`, //"
+spoil 'nothing before it calls is_open' "/$put/s/\`put_fast\`, //"
 spoil 'back to cells/put\.c' "/$put/{p; s/.*/| \`cells\/zap.c\` | | |/; p; s/.*/| \`cells\/put.c\` | | |/}"
 spoil 'is file 7' "/$put/{p; s/.*/| \`cells\/zap.c\` | | |\n| \`cells\/fd.c\` | | |\n| \`cells\/copy.c\` | | |\n| \`cells\/own.c\` | | |\n| \`cells\/drop.c\` | | |\n| \`cells\/area.c\` | | |/}"
 spoil 'no walk' '/^### A walk/d'

@@ -24,8 +24,9 @@
  * looked at before the count is 0).
  *
  * Code: core/include/bcri/region.h, core/memory/region.c, core/memory/heap_sweep.c
- * Code: core/include/bcri/heap.h, core/memory/heap_walk.c, core/memory/heap_span.c, cells/get.c
- * Code: cells/include/bcri/drop.h, cells/recovery/journal_repair.c, core/sync/tx.c */
+ * Code: core/include/bcri/heap.h, core/memory/heap_walk.c, core/memory/heap_span.c
+ * Code: cells/get_steps.h, cells/include/bcri/drop.h, cells/recovery/journal_repair.c
+ * Code: core/sync/tx.c */
 #define PROCS 2
 #define VICTIM 0
 #define TAG(p) ((p) + 1)
@@ -159,7 +160,7 @@ proctype cce(byte p)
                 d_step { at[p] = k; op[p] = OP_READ };
                 lock(p);
                 if
-                :: in_cell && MAY_READ_ALONE -> /* read_alone of get.c */
+                :: in_cell && MAY_READ_ALONE -> /* read_alone of get_steps.h */
                     op[p] = OP_READ_ALONE; /* the flag SOLE, with phase 1 */
                     count = 2;
                     slot[k] = true

@@ -20,7 +20,8 @@
  * COUNT_BEFORE_ID, FREE_ID_FIRST (rgalloc and rgfree of own blocks in the other order), NOT_MARKED_DONE (what was begun again does the
  * operation again).
  *
- * Code: core/include/bcri/record.h, cells/put.c, cells/region.c, cells/get.c
+ * Code: core/include/bcri/record.h, cells/put.c, cells/put_attempt.c, cells/put_steps.h
+ * Code: cells/region.c, cells/get.c, cells/get_attempt.c, cells/get_slow.c, cells/get_steps.h
  * Code: cells/include/bcri/drop.h, cells/drop.c, cells/detached.c
  * Code: cells/recovery/journal_repair.c, cells/recovery/cleanup.c */
 #define RING 2

@@ -2,8 +2,8 @@
 /* cells/include/bcri/handler_request.h: two that each put once into a marked cell, of whom one may die at any step; the owner, which takes
  * what it is told and sleeps in between; the daemon, which repairs.
  *
- * A put goes the way of put_and_request (put.c), store by store, or that of bcri_queue_append: a transaction, one step here, that
- * is done again by repair if it was committed; then it tells. With GETS the makers get instead (get_and_request, get.c) and
+ * A put goes the way of put_and_request (put_attempt.c), store by store, or that of bcri_queue_append: a transaction, one step here, that
+ * is done again by repair if it was committed; then it tells. With GETS the makers get instead (get_and_request, get_attempt.c) and
  * find nothing: they have requested as soon as the journal says so. Each maker has a cell of its own; with ONE_CELL both have one.
  * Checked: whatever dies when, the owner learns of each request of what was done, of nothing else, and is not left asleep. It
  * never thinks that there are more than there are.
@@ -15,8 +15,8 @@
  * SLEEP_BLINDLY (the owner looks for news, then says that it is asleep), ASLEEP_FIRST (a notifier looks whether it is asleep, then tells),
  * REPAIR_BLINDLY (repair counts without a look at the count), NO_TELL_IN_REPAIR, NO_RING_IN_REPAIR.
  *
- * Code: cells/put.c, cells/get.c, cells/include/bcri/handler_request.h, cells/handler_request.c
- * Code: cells/recovery/journal_repair.c */
+ * Code: cells/put_attempt.c, cells/get_attempt.c, cells/include/bcri/handler_request.h
+ * Code: cells/handler_request.c, cells/recovery/journal_repair.c */
 #define NOBODY 0
 #define DAEMON 3
 #define VICTIM 0

@@ -16,7 +16,7 @@
  * on their way out of the pool).
  *
  * Code: cells/put_waiters.c, cells/put_service.c, cells/wait_lists.c, cells/credits.c
- * Code: cells/put.c, cells/get.c */
+ * Code: cells/put_attempt.c, cells/get_slow.c */
 #ifndef NRGNS
 #define NRGNS 1
 #endif
@@ -131,7 +131,7 @@ proctype putter(byte me, cell)
     byte k_, c_;
     bool res_;
     put_cell[me] = cell;
-    /* put.c: the limit says what room the cell's own credits leave; nobody waits in the list of a fast cell */
+    /* put_attempt.c: the limit says what room the cell's own credits leave; nobody waits in the list of a fast cell */
     atomic { !T[cell] -> T[cell] = true };
     if
     :: waiting[cell] == 0 ->

@@ -13,7 +13,8 @@
  * NO_WAITER_IN_LIMIT (of a writer), STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one), NO_SLEEPS (nothing says that
  * there is one), MARKS_FORGOTTEN (by the first put, whoever else sleeps).
  *
- * Code: cells/put.c, cells/get.c, cells/waiters.c */
+ * Code: cells/put.c, cells/put_attempt.c, cells/put_steps.h, cells/get_attempt.c
+ * Code: cells/waiters.c */
 #ifndef RING
 #define RING 2
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gets below the public routines: get.c. */
+/* Gets below the public routines: get.c, get_attempt.c, get_slow.c. */
 #ifndef BCRI_GET_H
 #define BCRI_GET_H
 

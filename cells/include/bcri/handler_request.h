@@ -39,7 +39,7 @@
  * (hooks.h).
  *
  * Deaths. Of a notifier: a transaction has counted or it has not (tx.h); for a fast put or get the
- * journal says what the count was (put.c, get.c). In both cases the dead notifier still
+ * journal says what the count was (put_steps.h, get_steps.h). In both cases the dead notifier still
  * holds the lock of the cell, and repair tells the owner again and rings it. Of the owner: nothing
  * is left. A cell that is closed has nothing left to tell, since the telling is done under its
  * locks. If a bit or `news` still names its number later, the owner finds no handler there, or a

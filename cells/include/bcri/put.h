@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts below the public routines: put.c. */
+/* Puts below the public routines: put.c, put_attempt.c, put_slow.c. */
 #ifndef BCRI_PUT_H
 #define BCRI_PUT_H
 

@@ -187,7 +187,8 @@ struct bcri_redo_shm {
  *   word: 63..56 state, 55..48 flags, 47..0 region reference
  *
  * While the ID is a waiting get, it is also the node of the request: `cell`, `key`, `next`, `prev`,
- * `given` and `kind` belong to the cell then and are written under its locks (cells/get.c). */
+ * `given` and `kind` belong to the cell then and are written under its locks (cells/get_attempt.c,
+ * cells/get_slow.c). */
 struct bcri_slot_shm {
     _Atomic uintptr_t data; /* the region's data in the CCE that holds the ID */
 #if UINTPTR_MAX == UINT32_MAX
