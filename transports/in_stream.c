@@ -20,6 +20,33 @@ static struct bcri_in_message *message_at(const struct bcri_in_stream *stream, u
     return &stream->message[(stream->first + which) & (stream->capacity - 1)];
 }
 
+/* A message that begins now is refused. */
+static void add_refused(struct bcri_in_stream *stream, uint32_t which)
+{
+    const uint32_t index = stream->first + which;
+    if (stream->refused++ == 0)
+        stream->first_refused = index;
+    else
+        message_at(stream, stream->last_refused - stream->first)->after = index;
+    message_at(stream, which)->before = stream->last_refused;
+    stream->last_refused = index;
+}
+
+static void remove_refused(struct bcri_in_stream *stream, uint32_t which)
+{
+    const uint32_t index = stream->first + which;
+    const struct bcri_in_message *message = message_at(stream, which);
+    stream->refused--;
+    if (index == stream->first_refused)
+        stream->first_refused = message->after;
+    else
+        message_at(stream, message->before - stream->first)->after = message->after;
+    if (index == stream->last_refused)
+        stream->last_refused = message->before;
+    else
+        message_at(stream, message->after - stream->first)->before = message->before;
+}
+
 static void release(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     link->memory -= sizeof *stream + stream->capacity * sizeof *stream->message;
@@ -91,7 +118,7 @@ static bool hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
                                      stream->placed.range[0].to >= message.end;
         if (!there)
             break;
-        stream->first = (stream->first + 1) & (stream->capacity - 1);
+        stream->first++;
         stream->messages--;
         stream->taken = message.end;
         bcri_ranges_drop_below(&stream->placed, message.end);
@@ -179,6 +206,8 @@ static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *
         return BCRI_IN_OK;
     }
     *message_at(stream, stream->messages++) = begun;
+    if (begun.refused)
+        add_refused(stream, stream->messages - 1);
     stream->begun = begun.end;
     if (stream->begun + BCRI_LINK_BUFFER_MAX >= stream->limit + BCRI_LINK_BUFFER_MAX / 2)
         owe(link, stream, true);
@@ -346,15 +375,22 @@ enum bcri_in_result bcri_in_skip(struct bcri_link *link, uint32_t source, uint32
     struct bcri_in_stream *stream = bcri_stream_find(&link->in, source, target);
     if (stream == NULL || stream->gone || to <= stream->taken)
         return BCRI_IN_OK;
-    for (uint32_t i = 0; i < stream->messages; i++) {
-        struct bcri_in_message *message = message_at(stream, i);
-        if (message->body != from || message->end != to || !message->refused)
-            continue;
-        message->skipped = true;
-        owe(link, stream, true);
-        return advance(link, stream);
+    uint32_t low = 0, high = stream->messages;
+    while (low < high) { /* the first message whose body is at `from` or behind it */
+        const uint32_t middle = low + (high - low) / 2;
+        if (message_at(stream, middle)->body < from)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return BCRI_IN_NONSENSE;
+    struct bcri_in_message *message = low < stream->messages ? message_at(stream, low) : NULL;
+    if (message == NULL || message->body != from || message->end != to || !message->refused)
+        return BCRI_IN_NONSENSE;
+    if (!message->skipped)
+        remove_refused(stream, low);
+    message->skipped = true;
+    owe(link, stream, true);
+    return advance(link, stream);
 }
 
 enum bcri_in_result bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream)
@@ -385,17 +421,16 @@ uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uin
         note_chunk(link, stream);
         return at;
     }
-    uint64_t refused[REFUSED_IN_FRAME];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < stream->messages && count < REFUSED_IN_FRAME; i++)
-        if (message_at(stream, i)->refused && !message_at(stream, i)->skipped)
-            refused[count++] = message_at(stream, i)->start;
+    const uint32_t count = stream->refused < REFUSED_IN_FRAME ? stream->refused : REFUSED_IN_FRAME;
     stream->limit = stream->begun + BCRI_LINK_BUFFER_MAX;
     at = bcri_varint_put(at, stream->taken);
     at = bcri_varint_put(at, stream->limit);
     at = bcri_varint_put(at, count);
-    for (uint32_t i = 0; i < count; i++)
-        at = bcri_varint_put(at, refused[i]);
+    for (uint32_t i = 0, index = stream->first_refused; i < count; i++) {
+        const struct bcri_in_message *message = message_at(stream, index - stream->first);
+        at = bcri_varint_put(at, message->start);
+        index = message->after;
+    }
     note_chunk(link, stream);
     return at;
 }
@@ -430,7 +465,7 @@ void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream, bool tel
     bcri_ranges_free(&stream->placed);
     while (stream->messages != 0) {
         const struct bcri_in_message message = *message_at(stream, 0);
-        stream->first = (stream->first + 1) & (stream->capacity - 1);
+        stream->first++;
         stream->messages--;
         if (!message.refused)
             link->events->dropped(link->owner, stream->key.source, stream->key.target, message.cookie);

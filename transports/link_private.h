@@ -75,6 +75,7 @@ struct bcri_out_stream {
     uint32_t sending; /* of the messages, the one that `next` is in; a hint */
     uint32_t chunks;  /* in packets that are not settled */
     uint32_t skips_due;
+    uint32_t skip_from;      /* of the messages, none before this one has a skip due */
     uint64_t next, end;      /* the first byte that was never sent; behind the last that is queued */
     uint64_t taken, limit;   /* as the receiver said: all before has arrived; may be sent up to */
     struct bcri_ranges lost; /* to be sent again */
@@ -88,6 +89,7 @@ struct bcri_in_message {
     uint64_t start, body, end; /* offsets in the stream */
     uint8_t *memory;
     void *cookie;
+    uint32_t before, after; /* in the list of those that are refused and not skipped */
     bool refused, skipped;
 };
 
@@ -102,10 +104,11 @@ struct bcri_piece {
 struct bcri_in_stream {
     struct bcri_stream_key key;      /* first: found by it */
     struct bcri_turn owes;           /* among those that owe a TAKEN frame */
-    struct bcri_in_message *message; /* a ring: begun, not arrived */
+    struct bcri_in_message *message; /* a ring: begun, not arrived; `first` counts on */
     uint32_t messages, first, capacity;
-    uint32_t chunks;           /* in packets that are not settled */
-    uint32_t pieces;           /* how many lie in `piece` */
+    uint32_t refused, first_refused, last_refused; /* not skipped: how many, and the list's ends */
+    uint32_t chunks;                               /* in packets that are not settled */
+    uint32_t pieces;                               /* how many lie in `piece` */
     uint64_t taken;            /* all messages before have arrived, or been refused and skipped */
     uint64_t begun;            /* all messages before have begun: bytes from here on are pieces */
     uint64_t limit;            /* the last that the sender was told */

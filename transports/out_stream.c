@@ -210,11 +210,18 @@ static uint8_t *fill_bytes(struct bcri_link *link, struct bcri_out_stream *strea
     return to_at + bytes;
 }
 
+static void owe_skip(struct bcri_out_stream *stream, uint32_t which)
+{
+    message_at(stream, which)->skip_due = true;
+    if (stream->skips_due++ == 0 || which < stream->skip_from)
+        stream->skip_from = which;
+}
+
 static uint8_t *fill_skips(struct bcri_link *link, struct bcri_out_stream *stream, uint8_t *at,
                            const uint8_t *end)
 {
-    for (uint32_t i = 0; stream->skips_due != 0 && i < stream->messages; i++) {
-        struct bcri_out_message *message = message_at(stream, i);
+    for (; stream->skips_due != 0; stream->skip_from++) {
+        struct bcri_out_message *message = message_at(stream, stream->skip_from);
         if (!message->skip_due)
             continue;
         if (end - at < SKIP_MAX || bcri_sent_room(link) == 0)
@@ -291,11 +298,10 @@ void bcri_out_chunk_lost(struct bcri_link *link, struct bcri_out_stream *stream,
     if (stream->ended || stream->messages == 0)
         return;
     if (chunk->kind == BCRI_CHUNK_SKIP) {
-        struct bcri_out_message *message = message_at(stream, find(stream, chunk->offset));
-        if (message->start == chunk->offset && message->refused && !message->skip_due) {
-            message->skip_due = true;
-            stream->skips_due++;
-        }
+        const uint32_t which = find(stream, chunk->offset);
+        const struct bcri_out_message *message = message_at(stream, which);
+        if (message->start == chunk->offset && message->refused && !message->skip_due)
+            owe_skip(stream, which);
     } else {
         uint64_t from = chunk->offset < stream->taken ? stream->taken : chunk->offset;
         const uint64_t to = chunk->offset + chunk->bytes;
@@ -323,13 +329,14 @@ static bool refuse(struct bcri_out_stream *stream, uint64_t start)
 {
     if (stream->messages == 0 || start < stream->taken)
         return true; /* of an older packet than the last */
-    struct bcri_out_message *message = message_at(stream, find(stream, start));
+    const uint32_t which = find(stream, start);
+    struct bcri_out_message *message = message_at(stream, which);
     if (message->start != start || stream->next < body_of(message))
         return false;
     if (message->refused)
         return true;
-    message->refused = message->skip_due = true;
-    stream->skips_due++;
+    message->refused = true;
+    owe_skip(stream, which);
     if (stream->next < end_of(message))
         stream->next = end_of(message);
     /* If there is no memory for two ranges where there was one, bytes are sent that nobody wants. */
@@ -359,6 +366,7 @@ bool bcri_out_taken(struct bcri_link *link, struct bcri_out_stream *stream, uint
             stream->first = (stream->first + 1) & (stream->capacity - 1);
             stream->messages--;
             stream->sending -= stream->sending != 0;
+            stream->skip_from -= stream->skip_from != 0;
             link->unsettled--;
             link->events->settled(link->owner, stream->key.source, stream->key.target, done.cookie,
                                   done.refused ? BCRI_LINK_REFUSED : BCRI_LINK_ARRIVED);
