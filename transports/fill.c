@@ -142,13 +142,11 @@ static void look_at_clock(struct bcri_link *link)
         bcri_sealing_forget(link->sealing);
         link->key_forget_at = BCRI_LINK_NEVER;
     }
-}
-
-/* Nothing else may wake the owner. */
-static size_t wait_for_memory(struct bcri_link *link)
-{
-    link->retry_at = link->now + BCRI_ACK_DELAY_NS;
-    return 0;
+    if (link->now >= link->retry_at) {
+        link->retry_at = BCRI_LINK_NEVER;
+        if (link->pieces_wait)
+            bcri_in_retry(link);
+    }
 }
 
 size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
@@ -176,9 +174,10 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
         bcri_sent_lost(link, link->sent.oldest); /* which its receiver does not acknowledge, whatever comes */
         bcri_sent_trim(link);
     }
-    if (!bcri_sent_reserve(link, CHUNKS_MAX))
-        return wait_for_memory(link);
-    link->retry_at = BCRI_LINK_NEVER;
+    if (!bcri_sent_reserve(link, CHUNKS_MAX)) {
+        bcri_link_retry_soon(link);
+        return 0;
+    }
     const uint32_t overhead = BCRI_WIRE_HEAD_BYTES + bcri_sealing_overhead(link->sealing);
     struct packet packet = {.at = head + BCRI_WIRE_HEAD_BYTES,
                             .end = head + (probe != 0 ? probe : link->mtu.bytes) - overhead +

@@ -327,14 +327,28 @@ static enum bcri_in_result consume_pieces(struct bcri_link *link, struct bcri_in
     return BCRI_IN_OK;
 }
 
-/* Does what pieces and arrived messages allow; each allows more of the other. */
+/* Does what pieces and arrived messages allow; each allows more of the other. Pieces for which there
+ * is no memory now are tried again: their sender has been told that they are here. */
 static enum bcri_in_result advance(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     enum bcri_in_result result;
     do
         result = consume_pieces(link, stream);
     while (hand_over(link, stream) && result == BCRI_IN_OK);
-    return result;
+    if (result != BCRI_IN_NO_ROOM)
+        return result;
+    link->pieces_wait = true;
+    bcri_link_retry_soon(link);
+    return BCRI_IN_OK;
+}
+
+void bcri_in_retry(struct bcri_link *link)
+{
+    link->pieces_wait = false;
+    for (uint32_t i = 0; i < link->in.buckets; i++)
+        for (struct bcri_stream_key *key = link->in.bucket[i]; key != NULL; key = key->next)
+            (void)advance(link, (struct bcri_in_stream *)(void *)key);
+    link->owed_now |= link->owed != NULL;
 }
 
 enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t offset,
@@ -393,13 +407,11 @@ enum bcri_in_result bcri_in_skip(struct bcri_link *link, uint32_t source, uint32
     return advance(link, stream);
 }
 
-enum bcri_in_result bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream)
+void bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     stream->paused = false;
-    const enum bcri_in_result result = advance(link, stream);
-    stream->paused |= result == BCRI_IN_NO_ROOM;
+    (void)advance(link, stream);
     link->owed_now |= link->owed != NULL;
-    return result;
 }
 
 static void note_chunk(struct bcri_link *link, struct bcri_in_stream *stream)

@@ -81,13 +81,12 @@ int bcri_link_send(struct bcri_link *link, uint32_t source, uint32_t target, con
     return bcri_out_queue(link, source, target, header, header_bytes, body, body_bytes, cookie);
 }
 
-int bcri_link_resume(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t now)
+void bcri_link_resume(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t now)
 {
     bcri_link_tell_time(link, now);
     struct bcri_in_stream *stream = bcri_stream_find(&link->in, source, target);
-    if (stream == NULL || !stream->paused)
-        return 0;
-    return bcri_in_resume(link, stream) == BCRI_IN_NO_ROOM ? -ENOMEM : 0;
+    if (stream != NULL && stream->paused)
+        bcri_in_resume(link, stream);
 }
 
 void bcri_link_end_stream(struct bcri_link *link, uint32_t source, uint32_t target)

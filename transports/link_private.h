@@ -195,7 +195,7 @@ struct bcri_link {
     uint32_t unacked;    /* packets since the last one that want one */
 
     uint64_t heard_at, keepalive_ns, keepalive_at;
-    uint64_t retry_at; /* memory was missing for a packet; NEVER */
+    uint64_t retry_at; /* memory was missing; NEVER */
 
     struct bcri_sent_ring sent;
     struct bcri_recovery recovery;
@@ -227,6 +227,7 @@ struct bcri_link {
     bool host_due;
     bool key_confirmed; /* a packet of the present key was acknowledged */
     bool owed_now;      /* a TAKEN frame is owed that is not to wait for company */
+    bool pieces_wait;   /* for memory, in some stream */
 };
 
 /* sent.c */
@@ -314,7 +315,9 @@ enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint3
                                   const uint8_t *data, uint32_t bytes);
 enum bcri_in_result bcri_in_skip(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t from,
                                  uint64_t to);
-enum bcri_in_result bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream);
+void bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream);
+/* There may be memory now for what had none. */
+void bcri_in_retry(struct bcri_link *link);
 /* Writes the TAKEN frame of the stream; `at` if it does not fit. */
 uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end);
 void bcri_in_chunk_settled(struct bcri_link *link, struct bcri_in_stream *stream);
@@ -327,6 +330,11 @@ static inline void bcri_link_tell_time(struct bcri_link *link, uint64_t now)
 {
     if (now > link->now)
         link->now = now;
+}
+/* There was no memory, and nothing else may wake the owner. */
+static inline void bcri_link_retry_soon(struct bcri_link *link)
+{
+    link->retry_at = link->now + BCRI_NS_PER_MS;
 }
 
 #endif

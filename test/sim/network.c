@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "memory.h"
 
 enum event_kind { PACKET, ALARM };
 
@@ -23,8 +24,9 @@ struct sim_network {
     uint64_t random, now, made;
     struct event *event; /* a heap by (at, order) */
     size_t events, capacity;
-    struct sim_end **end;
+    struct sim_end **end; /* a heap by when they are due */
     size_t ends;
+    uint64_t digest, packets;
     sim_tap_fn *tap;
     void *tap_context;
 };
@@ -96,16 +98,56 @@ static struct event pop(struct sim_network *network)
     return first;
 }
 
+uint64_t sim_clock(const struct sim_end *end)
+{
+    return end->clock_stopped_at != 0 ? end->clock_stopped_at : end->network->now + end->clock_ahead;
+}
+
+uint64_t sim_digest(const struct sim_network *network)
+{
+    return network->digest;
+}
+
+uint64_t sim_packets(const struct sim_network *network)
+{
+    return network->packets;
+}
+
+/* The end moves in the heap to where its time belongs. */
+static void set_due(struct sim_end *end, uint64_t due)
+{
+    struct sim_end **heap = end->network->end;
+    const size_t ends = end->network->ends;
+    size_t at = end->where;
+    end->due = due;
+    for (; at != 0 && due < heap[(at - 1) / 2]->due; at = (at - 1) / 2)
+        (heap[at] = heap[(at - 1) / 2])->where = at;
+    for (size_t child; (child = 2 * at + 1) < ends; at = child) {
+        if (child + 1 < ends && heap[child + 1]->due < heap[child]->due)
+            child++;
+        if (heap[child]->due >= due)
+            break;
+        (heap[at] = heap[child])->where = at;
+    }
+    (heap[at] = end)->where = at;
+}
+
+static void add_end(struct sim_network *network, struct sim_end *end, struct sim_end *other)
+{
+    end->network = network;
+    end->other = other;
+    end->path_free_at = 0;
+    end->where = network->ends;
+    network->end[network->ends++] = end;
+    set_due(end, BCRI_LINK_NEVER);
+}
+
 void sim_join(struct sim_network *network, struct sim_end *one, struct sim_end *two)
 {
-    network->end = realloc(network->end, (network->ends + 2) * sizeof *network->end);
+    network->end = realloc(network->end, (network->ends + 2) * sizeof(struct sim_end *));
     CHECK(network->end != NULL);
-    network->end[network->ends++] = one;
-    network->end[network->ends++] = two;
-    one->other = two;
-    two->other = one;
-    one->network = two->network = network;
-    one->path_free_at = two->path_free_at = 0;
+    add_end(network, one, two);
+    add_end(network, two, one);
 }
 
 void sim_tap(struct sim_network *network, sim_tap_fn *tap, void *context)
@@ -169,30 +211,31 @@ static void send(struct sim_end *from, uint8_t *packet, size_t bytes)
     }
 }
 
+/* When the link's deadline comes by the network's clock. */
+static uint64_t deadline_of(const struct sim_end *end)
+{
+    const uint64_t deadline = end->link != NULL ? bcri_link_deadline(end->link) : BCRI_LINK_NEVER;
+    if (deadline == BCRI_LINK_NEVER || (end->clock_stopped_at != 0 && deadline > end->clock_stopped_at))
+        return BCRI_LINK_NEVER;
+    return deadline > end->clock_ahead ? deadline - end->clock_ahead : 0;
+}
+
 void sim_flush(struct sim_end *end)
 {
     static uint8_t packet[BCRI_LINK_PACKET_MAX];
-    if (end->link == NULL || end->asleep_until > end->network->now)
+    if (end->link != NULL && end->asleep_until > end->network->now) {
+        set_due(end, end->asleep_until);
         return;
-    for (size_t bytes; (bytes = bcri_link_fill(end->link, packet, end->network->now)) != 0;)
-        send(end, packet, bytes);
-}
-
-/* When the next thing happens that is no event: an end's deadline, or the end of its sleep. */
-static uint64_t next_deadline(const struct sim_network *network, struct sim_end **end_out)
-{
-    uint64_t first = BCRI_LINK_NEVER;
-    for (size_t i = 0; i < network->ends; i++) {
-        struct sim_end *end = network->end[i];
-        uint64_t at = end->link != NULL ? bcri_link_deadline(end->link) : BCRI_LINK_NEVER;
-        if (end->asleep_until > network->now)
-            at = end->asleep_until;
-        if (at < first) {
-            first = at;
-            *end_out = end;
-        }
     }
-    return first;
+    while (end->link != NULL) {
+        const bool before = memory_watch(true);
+        const size_t bytes = bcri_link_fill(end->link, packet, sim_clock(end));
+        memory_watch(before);
+        if (bytes == 0)
+            break;
+        send(end, packet, bytes);
+    }
+    set_due(end, deadline_of(end));
 }
 
 static void happen(struct sim_network *network, struct event *event)
@@ -207,8 +250,14 @@ static void happen(struct sim_network *network, struct event *event)
         push(network, *event);
         return;
     }
+    network->packets++;
+    network->digest = (network->digest ^ network->now ^ event->bytes) * UINT64_C(0x9e3779b97f4a7c15);
+    for (size_t i = 0; i < event->bytes; i += 61)
+        network->digest = (network->digest ^ event->packet[i]) * UINT64_C(0x100000001b3);
     if (end->link != NULL) {
-        bcri_link_receive(end->link, event->packet, event->bytes, network->now);
+        const bool before = memory_watch(true);
+        (void)bcri_link_receive(end->link, event->packet, event->bytes, sim_clock(end));
+        memory_watch(before);
         /* One flush for all packets that come together. */
         const bool more = network->events != 0 && network->event[0].at == network->now &&
                           network->event[0].kind == PACKET && network->event[0].end == end;
@@ -220,11 +269,16 @@ static void happen(struct sim_network *network, struct event *event)
 
 bool sim_run(struct sim_network *network, uint64_t until, sim_done_fn *done, void *context)
 {
+    /* The test may have called any link. Where the ends lie in the heap changes meanwhile. */
+    struct sim_end **ends = malloc(network->ends * sizeof(struct sim_end *) + 1);
+    CHECK(ends != NULL);
+    memcpy(ends, network->end, network->ends * sizeof(struct sim_end *));
     for (size_t i = 0; i < network->ends; i++)
-        sim_flush(network->end[i]);
+        sim_flush(ends[i]);
+    free(ends);
     for (unsigned idle = 0; !done(context);) {
-        struct sim_end *end = NULL;
-        const uint64_t deadline = next_deadline(network, &end);
+        struct sim_end *const end = network->ends != 0 ? network->end[0] : NULL;
+        const uint64_t deadline = end != NULL ? end->due : BCRI_LINK_NEVER;
         const bool is_event = network->events != 0 && network->event[0].at <= deadline;
         const uint64_t at = is_event ? network->event[0].at : deadline;
         if (at > until || at == BCRI_LINK_NEVER)

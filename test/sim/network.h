@@ -2,7 +2,8 @@
 /* A network that is only pretended: the carrier of links in simulations.
  *
  * Any number of links, each with two ends, share a virtual clock. What each direction does to packets
- * is drawn from the seed alone, so the same seed gives the same run, packet for packet. */
+ * is drawn from the seed alone, so the same seed gives the same run, packet for packet, however many
+ * ends there are. A network may also have ends whose clocks stand still or run ahead. */
 #ifndef BCR_TEST_NETWORK_H
 #define BCR_TEST_NETWORK_H
 
@@ -32,10 +33,14 @@ struct sim_end {
     struct bcri_link *link;
     struct sim_path path; /* from here to the other end */
     struct sim_end *other;
-    uint64_t asleep_until; /* its process stands still; packets wait for it */
+    uint64_t asleep_until;     /* its process stands still; packets wait for it */
+    uint64_t clock_ahead;      /* of the network's; may change at any time */
+    uint64_t clock_stopped_at; /* what its clock shows while it stands still; 0: it goes */
     void *owner;
     /* private to network.c */
     uint64_t path_free_at;
+    uint64_t due; /* when it wants to be called, in the network's time */
+    size_t where; /* in the heap of ends */
     struct sim_network *network;
 };
 
@@ -49,6 +54,12 @@ typedef void sim_alarm_fn(void *context, uint64_t argument);
 struct sim_network *sim_new(uint64_t seed);
 void sim_free(struct sim_network *network);
 uint64_t sim_now(const struct sim_network *network);
+/* What the end's own clock shows. */
+uint64_t sim_clock(const struct sim_end *end);
+/* A number that tells runs apart: of all packets that have arrived, when, where and what. */
+uint64_t sim_digest(const struct sim_network *network);
+/* How many packets have arrived. */
+uint64_t sim_packets(const struct sim_network *network);
 uint64_t sim_random(struct sim_network *network, uint64_t bound);
 /* The ends and their links are the caller's. */
 void sim_join(struct sim_network *network, struct sim_end *one, struct sim_end *two);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "traffic.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bcri/seal.h"
 #include "check.h"
+#include "link_private.h"
+#include "memory.h"
 
 enum { HEADER_LEAST = 12, HOST_ONE = 3, HOST_TWO = 70000 };
 
@@ -51,15 +54,14 @@ static void resume(void *context, uint64_t stream)
     traffic->stream[stream].paused = false;
     if (traffic->end.link == NULL)
         return;
-    CHECK_INT(bcri_link_resume(traffic->end.link, (uint32_t)stream, (uint32_t)stream + 100,
-                               sim_now(traffic->end.network)),
-              0);
+    memory_watch(true);
+    bcri_link_resume(traffic->end.link, (uint32_t)stream, (uint32_t)stream + 100, sim_clock(&traffic->end));
+    memory_watch(false);
     sim_flush(&traffic->end);
 }
 
-static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *message)
+static enum bcri_link_verdict decide(struct traffic *traffic, struct bcri_link_message *message)
 {
-    struct traffic *traffic = owner;
     struct traffic_stream *stream = &traffic->stream[message->source];
     if (traffic->trusting) {
         if (message->body_bytes > 1 << 20)
@@ -100,6 +102,14 @@ static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *messa
         message->memory = message->body_bytes != 0 ? arriving->body : NULL;
         message->cookie = arriving;
     }
+    return verdict;
+}
+
+static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *message)
+{
+    const bool before = memory_watch(false);
+    const enum bcri_link_verdict verdict = decide(owner, message);
+    memory_watch(before);
     return verdict;
 }
 
@@ -168,6 +178,21 @@ void traffic_secret(struct bcri_seal_secret *secret_out, enum bcri_cipher cipher
         secret_out->bytes[i] = (uint8_t)(i * 7 + 1);
 }
 
+static void introduce(struct traffic *one, struct traffic *two, const struct bcri_link_config *config,
+                      uint32_t packet_max)
+{
+    struct bcri_link_config mine = *config;
+    mine.host = one->host != 0 ? one->host : HOST_ONE;
+    mine.peer = two->host != 0 ? two->host : HOST_TWO;
+    one->end.link = bcri_link_new(&mine, &events, one, sim_clock(&one->end));
+    const uint32_t host = mine.host;
+    mine.host = mine.peer;
+    mine.peer = host;
+    mine.packet_max = packet_max;
+    two->end.link = bcri_link_new(&mine, &events, two, sim_clock(&two->end));
+    CHECK(one->end.link != NULL && two->end.link != NULL);
+}
+
 void traffic_start(struct sim_network *network, struct traffic *one, struct traffic *two,
                    const struct bcri_link_config *config)
 {
@@ -177,39 +202,41 @@ void traffic_start(struct sim_network *network, struct traffic *one, struct traf
 void traffic_start_with(struct sim_network *network, struct traffic *one, struct traffic *two,
                         const struct bcri_link_config *config, uint32_t packet_max)
 {
-    struct bcri_link_config mine = *config;
-    sim_join(network, &one->end, &two->end);
     one->peer = two;
     two->peer = one;
-    mine.host = HOST_ONE;
-    mine.peer = HOST_TWO;
-    one->end.link = bcri_link_new(&mine, &events, one, sim_now(network));
-    mine.host = HOST_TWO;
-    mine.peer = HOST_ONE;
-    mine.packet_max = packet_max;
-    two->end.link = bcri_link_new(&mine, &events, two, sim_now(network));
-    CHECK(one->end.link != NULL && two->end.link != NULL);
+    sim_join(network, &one->end, &two->end);
+    introduce(one, two, config, packet_max);
 }
 
-static void end_one(struct traffic *traffic)
+void traffic_introduce(struct traffic *one, struct traffic *two, const struct bcri_link_config *config)
+{
+    memset(one->stream, 0, sizeof one->stream);
+    memset(two->stream, 0, sizeof two->stream);
+    one->lost_is_fine = two->lost_is_fine = false;
+    introduce(one, two, config, config->packet_max);
+}
+
+void traffic_crash(struct traffic *traffic)
 {
     traffic->lost_is_fine = true;
     bcri_link_free(traffic->end.link);
     traffic->end.link = NULL;
-    for (unsigned i = 0; i < TRAFFIC_STREAMS; i++) {
+    for (unsigned i = 0; i < TRAFFIC_STREAMS; i++)
         CHECK_UINT(traffic->stream[i].settled, traffic->stream[i].sent);
-        free(traffic->stream[i].verdict);
-        traffic->stream[i].verdict = NULL;
-    }
 }
 
 void traffic_end(struct traffic *one, struct traffic *two)
 {
-    end_one(one);
-    end_one(two);
+    traffic_crash(one);
+    traffic_crash(two);
+    for (unsigned i = 0; i < TRAFFIC_STREAMS; i++) {
+        free(one->stream[i].verdict);
+        free(two->stream[i].verdict);
+        one->stream[i].verdict = two->stream[i].verdict = NULL;
+    }
 }
 
-void traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes)
+bool traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes)
 {
     const uint32_t number = from->stream[stream].sent;
     uint8_t header[BCRI_LINK_HEADER_MAX];
@@ -222,10 +249,18 @@ void traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes)
     CHECK(body != NULL);
     for (uint32_t i = 0; i < body_bytes; i++)
         body[i] = byte_of(number, i);
-    CHECK_INT(bcri_link_send(from->end.link, stream, stream + 100, header, header_bytes_of(number), body,
-                             body_bytes, body),
-              0);
+    memory_watch(true);
+    const int result = bcri_link_send(from->end.link, stream, stream + 100, header, header_bytes_of(number),
+                                      body, body_bytes, body);
+    memory_watch(false);
+    if (result != 0) {
+        CHECK_INT(result, -ENOMEM);
+        CHECK(memory_may_fail());
+        free(body);
+        return false;
+    }
     from->stream[stream].sent++;
+    return true;
 }
 
 static bool all_settled(const struct traffic *one)
@@ -239,4 +274,47 @@ static bool all_settled(const struct traffic *one)
 bool traffic_is_settled(const struct traffic *one)
 {
     return all_settled(one) && all_settled(one->peer);
+}
+
+void traffic_check_limits(const struct bcri_link *link)
+{
+    CHECK(link->numbers.count <= BCRI_LINK_NUMBERS_MAX);
+    CHECK(link->sent.next - link->sent.oldest <= BCRI_LINK_SENT_MAX);
+    CHECK(link->sent.chunk_next - link->sent.chunk_first <= BCRI_LINK_CHUNKS_MAX);
+    CHECK(link->in.count >= link->gone && link->gone <= BCRI_LINK_GONE_MAX);
+    for (uint32_t i = 0; i < link->in.buckets; i++) {
+        for (const struct bcri_stream_key *key = link->in.bucket[i]; key != NULL; key = key->next) {
+            const struct bcri_in_stream *stream = (const void *)key;
+            uint64_t bytes = 0, count = 0;
+            for (const struct bcri_piece *piece = stream->piece; piece != NULL; piece = piece->next) {
+                bytes += piece->bytes;
+                count++;
+            }
+            CHECK_UINT(count, stream->pieces);
+            CHECK(count <= BCRI_LINK_PIECES_MAX);
+            CHECK(bytes <= BCRI_LINK_BUFFER_MAX);
+            CHECK(stream->messages <= BCRI_LINK_BEGUN_MAX);
+            /* What has begun may add a range of its own, and a piece that is cut two. */
+            CHECK(stream->placed.count <= BCRI_LINK_PIECES_MAX + stream->messages + 2);
+            uint32_t refused = 0;
+            for (uint32_t m = 0; m < stream->messages; m++) {
+                const struct bcri_in_message *message =
+                    &stream->message[(stream->first + m) & (stream->capacity - 1)];
+                refused += message->refused && !message->skipped;
+            }
+            CHECK_UINT(stream->refused, refused);
+        }
+    }
+    uint64_t unsettled = 0;
+    for (uint32_t i = 0; i < link->out.buckets; i++) {
+        for (const struct bcri_stream_key *key = link->out.bucket[i]; key != NULL; key = key->next) {
+            const struct bcri_out_stream *stream = (const void *)key;
+            uint32_t due = 0;
+            for (uint32_t m = 0; m < stream->messages; m++)
+                due += stream->message[(stream->first + m) & (stream->capacity - 1)].skip_due;
+            CHECK_UINT(stream->skips_due, due);
+            unsettled += stream->messages;
+        }
+    }
+    CHECK_UINT(unsettled, link->unsettled);
 }

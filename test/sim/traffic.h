@@ -21,6 +21,7 @@ struct traffic_stream {
 
 struct traffic {
     struct sim_end end;
+    uint32_t host; /* its number; 0: one that is always the same */
     struct traffic_stream stream[TRAFFIC_STREAMS];
     struct traffic *peer;
     unsigned refuse, pause; /* chances out of 1000 */
@@ -38,8 +39,15 @@ void traffic_start(struct sim_network *network, struct traffic *one, struct traf
 void traffic_start_with(struct sim_network *network, struct traffic *one, struct traffic *two,
                         const struct bcri_link_config *config, uint32_t packet_max);
 void traffic_end(struct traffic *one, struct traffic *two);
-/* Sends a message of `body_bytes`. */
-void traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes);
+/* One end's link is freed; the other does not know. What it had sent is told as lost. */
+void traffic_crash(struct traffic *traffic);
+/* Both ends have no link (any more), and are introduced anew. */
+void traffic_introduce(struct traffic *one, struct traffic *two, const struct bcri_link_config *config);
+/* Sends a message of `body_bytes`. Returns false if there was no memory, which only happens if the
+ * test has wished for it. */
+bool traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes);
+/* Checks that the link keeps within every limit that it has a name for. */
+void traffic_check_limits(const struct bcri_link *link);
 /* Whether all that both have sent is settled. */
 bool traffic_is_settled(const struct traffic *one);
 /* A secret like those that introductions make. */

@@ -345,7 +345,7 @@ TEST(a_window_of_zero_opens_though_the_news_is_lost)
     CHECK_UINT(stream->next, stream->limit);
     CHECK_UINT(settlements, 0);
     verdict = BCRI_LINK_TAKE;
-    CHECK_INT(bcri_link_resume(b, 1, 1, now), 0);
+    bcri_link_resume(b, 1, 1, now);
     hold(b, 0); /* and nobody gets it */
     for (unsigned i = 0; i < 100 && settlements < 4; i++) {
         now = bcri_link_deadline(b) < bcri_link_deadline(a) ? bcri_link_deadline(b) : bcri_link_deadline(a);

@@ -68,7 +68,8 @@ struct bcri_link_message {
     void *cookie; /* set by the owner: what those two are called with */
 };
 
-/* What the engine tells its owner. None of these may call the link again but for bcri_link_send. */
+/* What the engine tells its owner, from within bcri_link_receive, _resume, _fill, _end_stream and
+ * _free. None of these may call the link again but for bcri_link_send. */
 struct bcri_link_events {
     /* May there be a stream from `source` there to `target` here? Asked when its first bytes come. If
      * not, the stream has ended: its sender's messages are LOST. It may be asked again, for late
@@ -129,9 +130,8 @@ void bcri_link_free(struct bcri_link *link);
  * -EMSGSIZE if header or body are too long, or -ESHUTDOWN within bcri_link_free. */
 int bcri_link_send(struct bcri_link *link, uint32_t source, uint32_t target, const void *header,
                    uint32_t header_bytes, const void *body, uint32_t body_bytes, void *cookie);
-/* The receiver of a stream that it paused can take the next message: what has come begins. Returns 0,
- * or -ENOMEM; it is then still paused. */
-int bcri_link_resume(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t now);
+/* The receiver of a stream that it paused can take the next message: what has come begins. */
+void bcri_link_resume(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t now);
 /* One of the stream's ends is no more: what is under way in it is LOST or dropped, here now, there
  * when the peer has learnt of it. The two ends may not be used again: CCEs' numbers never are.
  * `accept` must refuse a stream that was ended here. */

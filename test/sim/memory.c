@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "memory.h"
+
+#include <stddef.h>
+
+#include "check.h"
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+
+static bool watched;
+static unsigned chance;
+static uint64_t state, asked, fails_at = UINT64_MAX;
+
+bool memory_watch(bool is_engines)
+{
+    const bool before = watched;
+    watched = is_engines;
+    return before;
+}
+
+void memory_fails(unsigned of_1000, uint64_t seed)
+{
+    chance = of_1000;
+    state = seed;
+}
+
+void memory_fails_after(uint64_t count)
+{
+    fails_at = count;
+    asked = 0;
+}
+
+uint64_t memory_asked(void)
+{
+    return asked;
+}
+
+bool memory_may_fail(void)
+{
+    return chance != 0 || fails_at != UINT64_MAX;
+}
+
+static bool fails(void)
+{
+    if (!watched)
+        return false;
+    return asked++ == fails_at || (chance != 0 && test_rand_below(&state, 1000) < chance);
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return fails() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *old, size_t bytes)
+{
+    return fails() ? NULL : __real_realloc(old, bytes);
+}
