@@ -8,29 +8,15 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <bcr/error.h>
 
-#include "bcri/cell.h"
 #include "bcri/clock.h"
-#include "bcri/corrupt.h"
-#include "bcri/enter.h"
 #include "bcri/handler_request.h"
-#include "bcri/hooks.h"
 #include "bcri/self.h"
 #include "bcri/waiters.h"
-#include "bcri/watermark.h"
-#include "settings.h"
-
-#define OF(member_at, member) \
-    ((struct bcri_invocation *)(void *)((char *)(member_at)-offsetof(struct bcri_invocation, member)))
-
-static bool is_main(const struct bcri_invocation *one)
-{
-    return one == &one->sched->main;
-}
+#include "scheduler_private.h"
 
 /* ---- the stack of the stopped ---- */
 
@@ -67,58 +53,9 @@ static int threshold(const struct bcri_scheduler *s)
 
 static void over(struct bcri_wait *wait)
 {
-    struct bcri_invocation *one = OF(wait, wait);
+    struct bcri_invocation *one = BCRI_INVOCATION_OF(wait, wait);
     unstop(one->sched, one);
     bcri_run_queue_resume(&one->sched->queue, &one->resumable);
-}
-
-/* The bound of a valid count: counts never go back, and no owner computes for so long that this
- * many requests come before it looks. */
-#define AHEAD_MOST (UINT64_C(1) << 40)
-/* If a notice is further ahead than this, the cell's own count is read. */
-#define AHEAD_TOLD (UINT32_C(1) << 20)
-
-/* The handler's cell has counted `count` requests so far. */
-static inline void see_count(struct bcri_scheduler *s, struct bcri_handler *handler, uint64_t count)
-{
-    const uint64_t ahead = count - handler->seen;
-    if (ahead == 0)
-        return;
-    handler->seen = count;
-    if (bcri_unlikely(ahead >= AHEAD_MOST))
-        bcri_corrupt_at(s->ctx, "the count of a cell's requests", handler->counter);
-    else
-        bcri_run_queue_request(&s->queue, &handler->requested, ahead);
-}
-
-static void see_counter(struct bcri_handler *handler, void *sched)
-{
-    see_count(sched, handler, bcri_load_acquire(handler->counter));
-}
-
-static void see_bits(struct bcri_scheduler *s)
-{
-    for (uint32_t word = 0; word < BCRI_REQUEST_WORDS; word++)
-        for (uint64_t bits = bcri_requests_take_bits(s->ctx, word); bits != 0; bits &= bits - 1)
-            bcri_registry_under_bit(&s->registry, word * 64 + (uint32_t)__builtin_ctzll(bits), see_counter,
-                                    s);
-}
-
-/* A notice about a cell may be older than what is known; then its count is not ahead. */
-static void take_requests(struct bcri_scheduler *s)
-{
-    const struct bcri_news news = bcri_requests_take(s->ctx);
-    struct bcri_handler *handler =
-        bcri_likely(news.number >= 0) ? bcri_registry_find(&s->registry, news.number) : NULL;
-    if (bcri_likely(handler != NULL)) {
-        const uint32_t ahead = news.count - (uint32_t)handler->seen;
-        if (bcri_likely(ahead < AHEAD_TOLD))
-            see_count(s, handler, handler->seen + ahead);
-        else if ((int32_t)ahead > 0)
-            see_counter(handler, s);
-    }
-    if (news.look)
-        see_bits(s);
 }
 
 /* Whether a look would find nothing new. */
@@ -130,7 +67,7 @@ static inline bool nothing_new(const struct bcri_scheduler *s)
 static void see(struct bcri_scheduler *s, bool exact)
 {
     if (bcri_requests_any(s->ctx))
-        take_requests(s);
+        bcri_sched_take_requests(s);
     if (!bcri_waits_quiet(&s->waits))
         bcri_waits_look(&s->waits, exact, over);
 }
@@ -145,7 +82,7 @@ static struct bcri_invocation *take_invocation(struct bcri_scheduler *s)
     struct bcri_stack *stack = bcri_stacks_take(&s->stacks);
     if (bcri_unlikely(stack == NULL))
         return NULL;
-    struct bcri_invocation *one = OF(stack, stack);
+    struct bcri_invocation *one = BCRI_INVOCATION_OF(stack, stack);
     if (bcri_unlikely(one->co.context == NULL) && !make(s, one)) {
         bcri_stacks_give(&s->stacks, stack);
         return NULL;
@@ -153,9 +90,9 @@ static struct bcri_invocation *take_invocation(struct bcri_scheduler *s)
     return one;
 }
 
-static void drop_invocation(struct bcri_stack *stack)
+void bcri_sched_drop_invocation(struct bcri_stack *stack)
 {
-    struct bcri_invocation *one = OF(stack, stack);
+    struct bcri_invocation *one = BCRI_INVOCATION_OF(stack, stack);
     if (one->co.context != NULL)
         bcri_coroutine_drop(&one->co);
 }
@@ -186,19 +123,7 @@ static void watch(const struct bcri_invocation *from)
     }
 }
 
-/* Whether something that was seen interrupts the executing invocation when a call begins. */
-static bool is_due(struct bcri_scheduler *s)
-{
-    const struct bcri_invocation *self = s->current;
-    const struct bcri_level *level = bcri_run_queue_top(&s->queue);
-    return level != NULL && (level->priority > self->activep ||
-                             (level->priority == self->activep && level->first != NULL && is_main(self)));
-}
-
-/* Sets what each call looks at when it begins (bcri_enter): where the executing invocation's stack
- * lies, and whether something that was seen earlier may interrupt it. Such are requests that came
- * after others had interrupted the main program, and those for which bcr_allow did not wait. */
-static void set_entry(struct bcri_scheduler *s)
+void bcri_sched_set_entry(struct bcri_scheduler *s)
 {
     const struct bcri_invocation *self = s->current;
     s->ctx->handlers.stack_low = is_main(self) ? 0 : (uintptr_t)self->stack.low;
@@ -228,7 +153,7 @@ BCRI_INLINE void switch_to(struct bcri_scheduler *s, struct bcri_invocation *sel
     bcri_stack_check(&self->stack);
     keep_errno(self);
     s->current = to;
-    set_entry(s);
+    bcri_sched_set_entry(s);
     bcri_coroutine_switch(&self->co, &to->co);
     give_errno_back(self);
 }
@@ -240,7 +165,7 @@ static struct bcri_invocation *begin(struct bcri_invocation *self, struct bcri_i
                                      const struct bcri_turn *turn)
 {
     if (turn->invocation != NULL)
-        return OF(turn->invocation, resumable);
+        return BCRI_INVOCATION_OF(turn->invocation, resumable);
     struct bcri_invocation *one = fresh != NULL ? fresh : self;
     assign(one, (struct bcri_handler *)(void *)turn->requested);
     return one;
@@ -256,8 +181,8 @@ static void give_memory_back(struct bcri_scheduler *s)
 {
     struct bcri_stack *stack;
     for (int i = 0; i < CLEANED_AT_ONCE && (stack = bcri_stacks_clean_one(&s->stacks)) != NULL; i++) {
-        drop_invocation(stack);
-        OF(stack, stack)->co.context = NULL; /* to be made anew */
+        bcri_sched_drop_invocation(stack);
+        BCRI_INVOCATION_OF(stack, stack)->co.context = NULL; /* to be made anew */
     }
 }
 
@@ -302,7 +227,7 @@ static __attribute__((noinline)) struct bcri_invocation *find_next(struct bcri_s
         bcri_stacks_give(&s->stacks, &fresh->stack);
     unstop(s, next);
     if (next == self)
-        set_entry(s);
+        bcri_sched_set_entry(s);
     else if (ended)
         bcri_stacks_give(&s->stacks, &self->stack);
     return next;
@@ -351,7 +276,7 @@ static __attribute__((noinline)) void begin_errno(void)
 
 static void body(struct bcri_coroutine *co)
 {
-    struct bcri_invocation *self = OF(co, co);
+    struct bcri_invocation *self = BCRI_INVOCATION_OF(co, co);
     struct bcri_scheduler *s = self->sched;
     for (;;) {
         void (*run)(int) = self->handler->run;
@@ -396,7 +321,7 @@ void bcri_sched_yield(struct bcri_scheduler *s)
 {
     struct bcri_invocation *self = s->current;
     if (bcri_requests_any(s->ctx))
-        take_requests(s);
+        bcri_sched_take_requests(s);
     s->ctx->handlers.due = false;
     if (!is_due(s))
         return;
@@ -461,21 +386,7 @@ void bcri_sched_wait_for(struct bcri_scheduler *s, struct bcri_event *event)
         (void)wait_for(s, (struct bcri_wait){.event = event, .deadline_ns = BCRI_DEADLINE_NEVER});
 }
 
-/* ---- the table for the layers below ---- */
-
-static void requested(struct bcri_ctx *ctx, uint32_t number, uint64_t count)
-{
-    struct bcri_scheduler *s = ctx->handlers.sched;
-    const struct bcri_invocation *self = s->current;
-    struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)number);
-    if (bcri_unlikely(handler == NULL))
-        return;
-    see_count(s, handler, count);
-    if (handler->activep > self->activep || (handler->activep == self->activep && is_main(self)))
-        ctx->handlers.due = true;
-}
-
-static int wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
+int bcri_sched_wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
 {
     for (int i = 0; i < count; i++)
         if (bcri_request_ready(ctx, slots[i]))
@@ -484,150 +395,4 @@ static int wait_ready(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int co
         return -1;
     return wait_for(ctx->handlers.sched,
                     (struct bcri_wait){.slots = slots, .count = count, .deadline_ns = deadline_ns});
-}
-
-static int run(struct bcri_ctx *ctx)
-{
-    struct bcri_scheduler *s = ctx->handlers.sched;
-    if (bcri_unlikely(!bcri_in_place(ctx)))
-        return bcri_sched_out_of_place(s);
-    bcri_sched_yield(s);
-    return 0;
-}
-
-static void remove_handler(struct bcri_scheduler *s, struct bcri_handler *handler)
-{
-    bcri_registry_remove(&s->registry, handler);
-    bcri_run_queue_drop(&s->queue, &handler->requested);
-    bcri_level_leave(handler->requested.level);
-    free(handler);
-}
-
-static void cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
-{
-    struct bcri_scheduler *s = ctx->handlers.sched;
-    for (uint32_t i = 0; i < count && s->registry.count != 0; i++) {
-        struct bcri_handler *handler = bcri_registry_find(&s->registry, (int)(first + i));
-        if (handler != NULL)
-            remove_handler(s, handler);
-    }
-}
-
-static void fini(struct bcri_ctx *ctx)
-{
-    struct bcri_scheduler *s = ctx->handlers.sched;
-    ctx->hooks = NULL;
-    ctx->handlers.sched = NULL;
-    bcri_stacks_fini(&s->stacks, drop_invocation);
-    bcri_waits_fini(&s->waits);
-    bcri_run_queue_fini(&s->queue);
-    bcri_registry_fini(&s->registry);
-    free(s);
-}
-
-static bool alone(const struct bcri_ctx *ctx)
-{
-    const struct bcri_scheduler *s = ctx->handlers.sched;
-    return s->queue.heap_count == 0 && s->waits.polled.first == NULL && s->waits.armed.first == NULL &&
-           !bcri_requests_any(ctx);
-}
-
-static const struct bcri_hooks hooks = {.wait = wait_ready,
-                                        .alone = alone,
-                                        .run = run,
-                                        .cells_gone = cells_gone,
-                                        .requested = requested,
-                                        .fini = fini};
-
-struct bcri_scheduler *bcri_sched_of(struct bcri_ctx *ctx)
-{
-    if (bcri_likely(ctx->handlers.sched != NULL))
-        return ctx->handlers.sched;
-    struct bcri_scheduler *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
-    s->ctx = ctx;
-    s->current = &s->main;
-    s->main.sched = s;
-    bcri_run_queue_init(&s->queue);
-    bcri_waits_init(&s->waits, ctx);
-    s->main.resumable.level = bcri_level_enter(&s->queue, 0);
-    if (s->main.resumable.level == NULL || !bcri_waits_reserve(&s->waits, 1)) {
-        bcri_run_queue_fini(&s->queue);
-        bcri_waits_fini(&s->waits);
-        free(s);
-        return NULL;
-    }
-    struct bcri_settings settings = bcri_settings();
-    bcri_stacks_init(&s->stacks, sizeof(struct bcri_invocation), settings.stack_bytes, settings.most);
-    ctx->handlers.sched = s;
-    ctx->hooks = &hooks;
-    set_entry(s);
-    return s;
-}
-
-/* ---- handlers come and go ---- */
-
-static int replace(struct bcri_scheduler *s, struct bcri_handler *handler, const struct bcri_handler *as,
-                   int mark)
-{
-    struct bcri_level *level = bcri_level_enter(&s->queue, as->activep);
-    if (level == NULL)
-        return bcrE_NOMEM;
-    int error = bcri_watermark_set(s->ctx, as->cell, mark);
-    if (error != 0) {
-        bcri_level_leave(level);
-        return error;
-    }
-    bcri_level_leave(handler->requested.level);
-    if (level != handler->requested.level)
-        bcri_run_queue_move(&s->queue, &handler->requested, level);
-    handler->run = as->run;
-    handler->activep = as->activep;
-    handler->blockp = as->blockp;
-    s->ctx->handlers.due = is_due(s); /* its queued requests may have a higher priority now */
-    return 0;
-}
-
-/* Drops what was told of an earlier cell of this number first. As long as a cell has no watermark
- * it counts no requests. */
-static int add(struct bcri_scheduler *s, const struct bcri_handler *like, int mark)
-{
-    struct bcri_handler *handler = malloc(sizeof *handler);
-    if (handler == NULL)
-        return bcrE_NOMEM;
-    *handler = *like;
-    int error = bcrE_NOMEM;
-    handler->requested.level = bcri_level_enter(&s->queue, like->activep);
-    if (handler->requested.level == NULL)
-        goto free_handler;
-    if (!bcri_registry_reserve(&s->registry))
-        goto leave_level;
-    take_requests(s);
-    handler->counter = bcri_watermark_counter(s->ctx, like->cell);
-    handler->seen = handler->counter != NULL ? bcri_load(handler->counter) : 0;
-    error = bcri_watermark_set(s->ctx, like->cell, mark);
-    if (error != 0)
-        goto leave_level;
-    bcri_registry_add(&s->registry, handler);
-    return 0;
-leave_level:
-    bcri_level_leave(handler->requested.level);
-free_handler:
-    free(handler);
-    return error;
-}
-
-int bcri_sched_install(struct bcri_scheduler *s, int cell, void (*handler_run)(int), int mark, int activep,
-                       int blockp)
-{
-    struct bcri_handler *handler = bcri_registry_find(&s->registry, cell);
-    if (handler_run == NULL) {
-        int error = bcri_watermark_clear(s->ctx, cell);
-        if (error == 0 && handler != NULL)
-            remove_handler(s, handler);
-        return error;
-    }
-    const struct bcri_handler like = {.run = handler_run, .cell = cell, .activep = activep, .blockp = blockp};
-    return handler != NULL ? replace(s, handler, &like, mark) : add(s, &like, mark);
 }
