@@ -72,6 +72,8 @@ bool bcri_ranges_remove(struct bcri_ranges *ranges, uint64_t from, uint64_t to)
             rest[rests++] = (struct bcri_range){to, ranges->range[last].to};
         last++;
     }
+    if (last == first)
+        return true; /* there may be no memory yet */
     if (!replace(ranges, first, last - first, rests))
         return false;
     memcpy(&ranges->range[first], rest, rests * sizeof *rest);
