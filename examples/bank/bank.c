@@ -11,7 +11,7 @@
  * program does, and meanwhile others run: some wait for accounts, some for tellers.  An audit, which is a handler
  * as well, locks all accounts and adds them up.
  *
- * If a teller is killed, whoever waits for it hears of that, and leaves the money where it is.  So at every audit
+ * If a teller is killed, the invocations that wait for it are told, and leave the money where it is.  So at every audit
  * all the money must be there, whenever tellers die; and in the end no account may be locked.
  *
  * Everybody locks accounts in the order of their numbers, so nobody waits for one who waits for him.

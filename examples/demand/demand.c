@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demand -- a cell that computes its values when somebody asks for one.
+ * demand -- a cell that computes its values when a consumer asks for one.
  *
  *     consumer: bcr_deq(PRIMES) ----> empty: the get waits, and the handler is requested
  *                             <---- the handler computes the next prime and puts it: the get has it

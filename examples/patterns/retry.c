@@ -5,8 +5,8 @@
  *     QUEUE [ 4 ][ 5 ][ 6 ]        numbers of items that may be free: hints, no more
  *     ITEMS [0] [1] ( ) [3] ...    one cell for each item: the item itself, under the cell's write lock
  *
- * A worker takes a number from QUEUE and acquires the write lock of that item.  So the item belongs to it, and to nobody
- * else.  It releases the lock with the result in the item.  If it dies before, whoever comes for the lock is told
+ * A worker takes a number from QUEUE and acquires the write lock of that item.  So the item belongs to it alone.  It
+ * releases the lock with the result in the item.  If it dies before, the next worker that asks for the lock is told
  * bcrE_OWNERDEAD, until the boss has put the item there afresh, for another attempt.
  *
  * Only the boss does so.  If workers did, two of them could find the same lock broken, and the second one would put
@@ -70,7 +70,7 @@ static void work(void)
         if (region == NULL) {
             if (bcr_errno != bcrE_TIMEOUT && bcr_errno != bcrE_OWNERDEAD && bcr_errno != bcrE_DEAD)
                 must_end("acquire an item", bcr_strerror(bcr_errno));
-            continue; /* somebody has it, or had it and died */
+            continue; /* another worker has it, or had it and died */
         }
         if (((struct item *)*region)->state == TO_DO)
             do_item(*region);

@@ -42,8 +42,8 @@ struct share {
     long items, sum;
 };
 
-/* The next item of the cell; NULL if all have been taken.  The descriptor stays readable until somebody calls bcr_fd
- * again.  So the last item wakes all who wait, whoever takes it. */
+/* The next item of the cell; NULL if all have been taken.  The descriptor stays readable until a thread calls bcr_fd
+ * again.  So the last item wakes all threads that wait, whichever takes it. */
 static bcr_region take_item(void)
 {
     for (;;) {

@@ -174,7 +174,7 @@ static void all_say_ownerdead(int cell)
     CHECK_INT(bcr_celllen(there, cell), 0);
 }
 
-BEHAVIOUR(gets_say_OWNERDEAD_when_the_holder_of_the_write_lock_has_ended_until_somebody_puts)
+BEHAVIOUR(gets_say_OWNERDEAD_when_the_holder_of_the_write_lock_has_ended_until_the_next_put)
 {
     const int cell = grow(1, 1, 1024);
     CHECK_INT(put(cell, 1), 0);

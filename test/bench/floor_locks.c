@@ -3,7 +3,7 @@
  * floor_locks.c -- a bare test-and-set lock in shared memory: one exchange to take it, one store to
  * release it.
  *
- * It repairs nothing and favours whoever has the line; that is the floor.  With C11's default order (sequential
+ * It repairs nothing and favours the process that has the line; that is the floor.  With C11's default order (sequential
  * consistency, what atomic_flag does when nothing is said) the store costs as much as the exchange
  * on x86-64;
  * with acquire and release it costs nothing.  Both are measured, since "a test-and-set lock" may mean either.

@@ -214,7 +214,7 @@ static struct measured_turn lead_turn(struct bench_pair *pair, int case_idx, boo
     if (op_count <= 0)
         bench_fail("%s did nothing", pair->cases[case_idx].name);
     measured.op_ns = (timed_ns > 0 ? timed_ns : measured.wall_ns) / (double)op_count;
-    /* On one core every yield that finds somebody counts as a preemption. */
+    /* On one core every yield that finds another process counts as a preemption. */
     measured.disturbed = pair->cases[case_idx].place == BENCH_TWO_CORES &&
                          result[0].preempted_count + result[1].preempted_count > 0;
     return measured;
@@ -264,8 +264,7 @@ static void measure_case(struct bench_pair *pair, int case_idx, const struct ben
     long floor_count = item->floor != NULL ? calibrate(pair, case_idx, true, options) : 0;
     long subject_count = calibrate(pair, case_idx, false, options);
 
-    /*
-     * Rounds in which somebody else was given one of our cores are run again; when that happens too
+    /* Rounds in which another process was given one of our cores are run again; when that happens too
      * often, the rest is taken as it comes, and the report says so. */
     int kept = 0, disturbed_count = 0;
     for (int round = 0; round < round_max && kept < options->round_count; round++) {

@@ -32,8 +32,8 @@ void must(bool holds, const char *what);
 bool worked(bool holds, const char *what);
 
 /* The same for a put into an area whose room is never used up. One that may not wait can be refused
- * nevertheless, where another waits for its share of that room, or somebody is stopped who holds
- * what tells of it: it is counted, and tried again. */
+ * nevertheless, where another waits for its share of that room, or a stopped CCE holds what tells
+ * of it: such a put is counted, and tried again. */
 bool put_where_room_is(bool holds, const char *what);
 
 unsigned any(unsigned below);

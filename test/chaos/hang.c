@@ -50,7 +50,7 @@ static void tell_stacks(pid_t pid)
 void hang_tell(const struct chaos_board *board, pid_t daemon, const char *enl)
 {
     const unsigned phase = atomic_load(&board->phase);
-    printf("somebody hangs in phase %u (%u)\n", phase, phase % CHAOS_PHASES);
+    printf("a CCE hangs in phase %u (%u)\n", phase, phase % CHAOS_PHASES);
     for (int i = 0; i < CHAOS_CCES; i++) {
         const struct chaos_place *place = &board->place[i];
         const int pid = atomic_load(&place->pid);

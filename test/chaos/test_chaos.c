@@ -219,14 +219,14 @@ static void stand_and_look(void)
     look_into_log();
 }
 
-static int someone(int first)
+static int some_place(int first)
 {
     return first + (int)below(CHAOS_CCES - (unsigned)first);
 }
 
 static void stop_for_a_while(void)
 {
-    const int pid = atomic_load(&board->place[someone(0)].pid);
+    const int pid = atomic_load(&board->place[some_place(0)].pid);
     if (pid == 0)
         return;
     kill(pid, SIGSTOP);
@@ -235,9 +235,9 @@ static void stop_for_a_while(void)
     tally.stops++;
 }
 
-static void kill_someone(void)
+static void kill_one(void)
 {
-    const int i = someone(1);
+    const int i = some_place(1);
     struct chaos_place *place = &board->place[i];
     const int pid = atomic_load(&place->pid);
     if (pid == 0)
@@ -273,7 +273,7 @@ static unsigned kills_wanted(void)
     return wished != NULL ? (unsigned)strtoul(wished, NULL, 10) : (unsigned)test_scale(2000, 100000);
 }
 
-TEST_TIMEOUT(whoever_is_killed_whenever_the_others_go_on_and_nothing_is_lost, 24 * 3600)
+TEST_TIMEOUT(when_CCEs_are_killed_at_any_time_the_others_go_on_and_nothing_is_lost, 24 * 3600)
 {
     if (test_is_instrumented())
         SKIP("under a tool most kills would hit the tool");
@@ -288,7 +288,7 @@ TEST_TIMEOUT(whoever_is_killed_whenever_the_others_go_on_and_nothing_is_lost, 24
             if (below(100) < STOPS_PERCENT)
                 stop_for_a_while();
             else
-                kill_someone();
+                kill_one();
             must_run(daemon_fd);
         }
         stand_and_look();

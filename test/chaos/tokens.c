@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens: regions of which each is there once, whoever dies. What a CCE held when it was killed is
+/* Tokens: regions of which each is there once, whichever CCE dies. What a CCE held when it was killed is
  * gone; so each says before how many tokens it may hold, and the killer allows for as many.
  *
  * A token is moved, written to, and put back by the CCE that has it. One that was lost is replaced by
@@ -29,7 +29,7 @@ void token_check(bcr_region rgid)
     if (token->generation != atomic_load(&board->generation[token->number]))
         wrong(token, "it was gone");
     if (token->check != token_sum(token))
-        wrong(token, "it is damaged");
+        wrong(token, "it is corrupt");
 }
 
 /* Every other becomes one of this CCE's own heap, where that has room. */

@@ -94,9 +94,9 @@ static void drop(bcr_region rgid)
         expect("rgfree");
 }
 
-/* A cell of somebody, half the time of the same one, so that they meet. False if nobody is
- * there. */
-static bool somebody(struct actor *actor, bcr_cce_id *cce, int *cell)
+/* A cell of some actor, half the time the same cell, so that the actors meet. False if that actor is
+ * not there. */
+static bool some_cell(struct actor *actor, bcr_cce_id *cce, int *cell)
 {
     bool busy = below(actor, 2) == 0;
     uint32_t index = bcri_load(&actor->arena->index[busy ? 0 : below(actor, MEMBERS)]);
@@ -174,7 +174,7 @@ static void putm(struct actor *actor)
 {
     int cells[2 * CELLS], count = 0;
     for (int i = 0; i < CELLS; i++)
-        if (somebody(actor, &cells[2 * count], &cells[2 * count + 1]))
+        if (some_cell(actor, &cells[2 * count], &cells[2 * count + 1]))
             count++;
     bcr_region rgid = make(actor);
     if (rgid != NULL && bcr_enqm(rgid, count, cells, bcr_FREE) != 0)
@@ -226,7 +226,7 @@ static void one_call(struct actor *actor)
 {
     bcr_cce_id cce;
     int cell;
-    if (!somebody(actor, &cce, &cell))
+    if (!some_cell(actor, &cce, &cell))
         return;
     (void)bcr_putwait(below(actor, 512) == 0);
     switch (below(actor, 16)) {

@@ -61,11 +61,11 @@ struct scenario {
     bool own;       /* the cells are the (first) victim's own */
     int cells;      /* 0: 2; the more, the shorter the rings: 10 cells for 40 regions have rings of 8 */
     int nrgns;      /* of all cells together; 0: 40; -1: none at all */
-    bool ownerdead; /* somebody died with the first cell's write lock; excludes the others */
+    bool ownerdead; /* a CCE died with the first cell's write lock; excludes the others */
     int queued;     /* regions 1, 2, ... in the first cell, made by owner and peer in turn */
     int given_back; /* regions 61, 62, ... that were taken and given back to its head */
     char
-        sleeper; /* T, R, P: somebody sleeps in a get, a read, or a put (of 99) that waits for room; H: the owner
+        sleeper; /* T, R, P: a CCE sleeps in a get, a read, or a put (of 99) that waits for room; H: the owner
                           * until there is news */
     const char *waiters; /* T, R, L: gets, reads, locks of the peer's that wait */
     const char *late;    /* the same for those that `arrange` has made and added to scene->waiter */
@@ -81,7 +81,7 @@ struct scenario {
 
     bool (*run)(struct scene *scene); /* in the victim; false: it failed, which no scenario expects */
 
-    /* What somebody does once, when the victim comes to `help_at`. */
+    /* What another CCE does once, when the victim comes to `help_at`. */
     void (*help)(struct scene *scene);
     enum trace_at help_at;
 

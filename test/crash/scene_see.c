@@ -92,7 +92,7 @@ static void end_puts(struct scene *scene)
         (void)bcri_putwait_end(scene->peer, scene->put[i], 0);
 }
 
-/* What somebody has told the daemon is on its way: as long as it is owed, it is waited for. */
+/* What a CCE has told the daemon is on its way: this waits for it as long as it is owed. */
 static void see_fd(struct scene *scene, struct line *line)
 {
     struct pollfd fd = {.fd = scene->fd, .events = POLLIN};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Somebody who sleeps in a call while the victim dies. What the dead one owed it must wake it:
- * nobody else will. */
+/* A CCE that sleeps in a call while the victim dies. If the victim owed it a wake-up, the repair must
+ * wake it: no other CCE will. */
 #include "scene_parts.h"
 
 #include <pthread.h>
@@ -97,8 +97,8 @@ static void wake_owner_up(struct scene *scene, struct line *line)
     free(sleeper);
 }
 
-/* The word for the line: what it returned, or "-" if nothing was owed to it. Then somebody else
- * lets it go on. */
+/* The word for the line: what it returned, or "-" if nothing was owed to it. Then another
+ * CCE lets it go on. */
 void scene_wake_up(struct scene *scene, struct line *line)
 {
     struct sleeper *sleeper = scene->sleeper;

@@ -258,14 +258,14 @@ static const char *skipped(void)
     return test_is_instrumented() ? "under a tool most kills would hit the tool" : NULL;
 }
 
-TEST_TIMEOUT(whoever_is_killed_at_any_moment_the_others_go_on, 1800)
+TEST_TIMEOUT(when_any_CCE_is_killed_at_any_moment_the_others_go_on, 1800)
 {
     if (skipped() != NULL)
         SKIP(skipped());
     kill_many(false, test_scale(200, 1000));
 }
 
-TEST_TIMEOUT(whoever_is_killed_among_handlers_the_others_go_on, 1800)
+TEST_TIMEOUT(when_any_CCE_is_killed_among_handlers_the_others_go_on, 1800)
 {
     if (skipped() != NULL)
         SKIP(skipped());

@@ -82,7 +82,7 @@ SCENARIO(the_requests_at_cells_of_the_dead, .own = true, .waiters = "TRLTR", .ru
 
 /* A CCE that has ended and left one of each: a heap, cells, a chunk of IDs, to be given out
  * again. */
-static void somebody_has_ended(struct scene *scene)
+static void a_CCE_has_ended(struct scene *scene)
 {
     struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(scene->group));
     CHECK(reclaim != NULL);
@@ -118,7 +118,7 @@ static bool one_more_id(struct scene *scene)
     (void)scene;
     return bcr_rgalloc(8, 0) != NULL;
 }
-SCENARIO(cagrow_with_what_one_that_has_ended_had, .arrange = somebody_has_ended, .run = grow, .before = ":",
+SCENARIO(cagrow_with_what_one_that_has_ended_had, .arrange = a_CCE_has_ended, .run = grow, .before = ":",
          .after = ":")
 SCENARIO(rgalloc_with_a_chunk_of_IDs_that_one_that_has_ended_had, .prepare = all_ids_taken,
-         .arrange = somebody_has_ended, .run = one_more_id, .before = ":", .after = ":")
+         .arrange = a_CCE_has_ended, .run = one_more_id, .before = ":", .after = ":")

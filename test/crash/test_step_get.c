@@ -56,20 +56,20 @@ static bool celllen(struct scene *scene)
     return bcr_celllen(scene->home, scene->cell) == 2;
 }
 
-static void somebody_puts(struct scene *scene)
+static void peer_puts(struct scene *scene)
 {
     as_peer(scene);
     CHECK_INT(bcr_enq(number(9), scene->home, scene->cell, bcr_FREE), 0);
 }
-static void somebody_reads_along(struct scene *scene)
+static void peer_reads_along(struct scene *scene)
 {
     as_peer(scene);
     scene->kept = bcr_read(scene->home, scene->cell, 0);
     CHECK(scene->kept != NULL);
 }
-static void somebody_puts_two(struct scene *scene)
+static void both_put(struct scene *scene)
 {
-    somebody_puts(scene);
+    peer_puts(scene);
     as_owner(scene);
     CHECK_INT(bcr_enq(number(10), scene->home, scene->cell, bcr_FREE), 0);
 }
@@ -92,7 +92,7 @@ SCENARIO(deq_of_its_own_that_lets_a_waiting_put_in, .own = true, .nrgns = 2, .qu
          .run = deq, .before = "P=DEAD P=DEAD : DEAD", .after = "P=in P=DEAD : DEAD")
 
 SCENARIO(read_of_the_only_one, .queued = 1, .run = read_first, .before = ": 1", .after = ": 1")
-SCENARIO(read_of_one_that_others_hold_too, .queued = 2, .arrange = somebody_reads_along, .run = read_first,
+SCENARIO(read_of_one_that_others_hold_too, .queued = 2, .arrange = peer_reads_along, .run = read_first,
          .before = ": 1 2", .after = ": 1 2")
 SCENARIO(read_of_the_first, .queued = 3, .run = read_first, .before = ": 1 2 3", .after = ": 1 2 3")
 SCENARIO(read_of_one_given_back, .queued = 1, .given_back = 2, .run = read_first, .before = ": 61 62 1",
@@ -119,20 +119,20 @@ SCENARIO(read_that_waits_in_vain, .run = read_in_vain, .before = ":", .after = "
 SCENARIO(deq_that_sleeps_for_ever, .run = deq_block, .before = ":", .after = ":")
 
 /* A region handed over and not taken is back at the head. */
-SCENARIO(deq_that_is_served, .run = deq_block, .help = somebody_puts, .help_at = TRACE_AT_YIELD,
-         .before = ":", .after = ":", .also = ": 9")
-SCENARIO(deq_that_is_served_before_another_put, .run = deq_block, .help = somebody_puts_two,
-         .help_at = TRACE_AT_YIELD, .before = ":", .after = ": 10", .also = ": 9 10")
-SCENARIO(deq_that_is_woken, .run = deq_block, .help = somebody_puts, .help_at = TRACE_AT_SLEEP, .before = ":",
+SCENARIO(deq_that_is_served, .run = deq_block, .help = peer_puts, .help_at = TRACE_AT_YIELD, .before = ":",
          .after = ":", .also = ": 9")
-SCENARIO(deq_that_is_served_behind_another, .waiters = "T", .run = deq_block, .help = somebody_puts_two,
+SCENARIO(deq_that_is_served_before_another_put, .run = deq_block, .help = both_put, .help_at = TRACE_AT_YIELD,
+         .before = ":", .after = ": 10", .also = ": 9 10")
+SCENARIO(deq_that_is_woken, .run = deq_block, .help = peer_puts, .help_at = TRACE_AT_SLEEP, .before = ":",
+         .after = ":", .also = ": 9")
+SCENARIO(deq_that_is_served_behind_another, .waiters = "T", .run = deq_block, .help = both_put,
          .help_at = TRACE_AT_YIELD, .before = "T=- :", .after = "T=9 :", .also = "T=9 : 10")
-SCENARIO(deq_that_is_served_behind_a_read, .waiters = "R", .run = deq_block, .help = somebody_puts,
+SCENARIO(deq_that_is_served_behind_a_read, .waiters = "R", .run = deq_block, .help = peer_puts,
          .help_at = TRACE_AT_SLEEP, .before = "R=- :", .after = "R=9 :", .also = "R=9 : 9")
-SCENARIO(read_that_is_served, .run = read_block, .help = somebody_puts, .help_at = TRACE_AT_YIELD,
-         .before = ":", .after = ": 9")
-SCENARIO(read_that_is_woken, .run = read_block, .help = somebody_puts, .help_at = TRACE_AT_SLEEP,
-         .before = ":", .after = ": 9")
+SCENARIO(read_that_is_served, .run = read_block, .help = peer_puts, .help_at = TRACE_AT_YIELD, .before = ":",
+         .after = ": 9")
+SCENARIO(read_that_is_woken, .run = read_block, .help = peer_puts, .help_at = TRACE_AT_SLEEP, .before = ":",
+         .after = ": 9")
 SCENARIO(deq_that_learns_that_a_lock_died, .ownerdead = true, .run = deq_ownerdead, .before = ": OWNERDEAD",
          .after = ": OWNERDEAD")
 

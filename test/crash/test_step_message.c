@@ -63,7 +63,7 @@ static void will_not_wait(struct scene *scene)
     (void)scene;
     CHECK_INT(bcr_putwait(0), 0);
 }
-static void somebody_puts(struct scene *scene)
+static void owner_puts(struct scene *scene)
 {
     as_owner(scene);
     CHECK_INT(bcr_enq(number(7), scene->home, scene->cell, bcr_FREE), 0);
@@ -89,7 +89,7 @@ SCENARIO(sendm_into_two_cells, .queued = 1, .run = sendm_two, .before = ": 1", .
 SCENARIO(recv_of_the_first, .queued = 2, .run = recv_one, .before = ": 1 2", .after = ": 2")
 SCENARIO(recv_that_leaves_it, .queued = 2, .run = recv_shared, .before = ": 1 2", .after = ": 1 2")
 SCENARIO(recv_that_finds_nothing, .run = recv_nothing, .before = ":", .after = ":")
-SCENARIO(recv_that_waits, .run = recv_what_comes, .help = somebody_puts, .help_at = TRACE_AT_SLEEP,
+SCENARIO(recv_that_waits, .run = recv_what_comes, .help = owner_puts, .help_at = TRACE_AT_SLEEP,
          .before = ":", .after = ":", .also = ": 7")
 
 SCENARIO(copytofm_into_anothers_shared_one, .queued = 1, .prepare = shares_the_first_and_has_another,

@@ -93,7 +93,7 @@ static bool writem(struct scene *scene)
     return bcr_writem(scene->id[0], 2, cells, bcr_FREE) == 0;
 }
 
-static void somebody_takes_one(struct scene *scene)
+static void owner_takes_one(struct scene *scene)
 {
     as_owner(scene);
     CHECK_INT(value_of(bcr_deq(scene->home, scene->cell, 0)), 1);
@@ -145,13 +145,13 @@ SCENARIO(enq_that_keeps_its_region_and_finds_no_room, .nrgns = 2, .queued = 2, .
 SCENARIO(enq_that_waits_in_vain, .nrgns = 2, .queued = 2, .prepare = will_wait_a_little, .run = enq_full,
          .before = ": 1 2", .after = ": 1 2")
 SCENARIO(enq_that_waits_for_room, .nrgns = 2, .queued = 2, .prepare = one_region, .run = enq,
-         .help = somebody_takes_one, .help_at = TRACE_AT_YIELD, .before = ": 1 2", .after = ": 2 100",
+         .help = owner_takes_one, .help_at = TRACE_AT_YIELD, .before = ": 1 2", .after = ": 2 100",
          .also = ": 2")
 SCENARIO(enq_that_sleeps_until_there_is_room, .nrgns = 2, .queued = 2, .prepare = one_region,
-         .run = enq_nofree, .help = somebody_takes_one, .help_at = TRACE_AT_SLEEP, .before = ": 1 2",
+         .run = enq_nofree, .help = owner_takes_one, .help_at = TRACE_AT_SLEEP, .before = ": 1 2",
          .after = ": 2 100", .also = ": 2")
 SCENARIO(enq_that_waits_behind_another_put, .nrgns = 2, .queued = 2, .puts = 1, .prepare = one_region,
-         .run = enq, .help = somebody_takes_one, .help_at = TRACE_AT_YIELD, .before = "P=- : 1 2 51",
+         .run = enq, .help = owner_takes_one, .help_at = TRACE_AT_YIELD, .before = "P=- : 1 2 51",
          .after = "P=in : 2 51 100", .also = "P=in : 2 51")
 SCENARIO(enq_into_its_own_cell_to_a_taker, .own = true, .waiters = "T", .prepare = one_region, .run = enq,
          .before = "T=DEAD : DEAD", .after = "T=100 : DEAD")
@@ -191,7 +191,7 @@ SCENARIO(enqm_that_keeps_its_region, .waiters = "T", .prepare = one_region, .run
 SCENARIO(enqm_that_finds_room_for_one, .nrgns = 2, .queued = 1, .prepare = will_not_wait, .run = enqm_full,
          .before = ": 1", .after = ": 1 100")
 SCENARIO(enqm_that_waits_for_room, .nrgns = 2, .queued = 1, .prepare = one_region, .run = enqm,
-         .help = somebody_takes_one, .help_at = TRACE_AT_YIELD, .before = ": 1", .after = ": 100 ; 100",
+         .help = owner_takes_one, .help_at = TRACE_AT_YIELD, .before = ": 1", .after = ": 100 ; 100",
          .also = ": 1 100|: 100")
 SCENARIO(enqm_that_tells_of_a_cell_that_is_none, .prepare = asks_for_errors, .run = enqm_with_none,
          .before = ":", .after = ": 100")

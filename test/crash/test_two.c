@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pairs of calls whose callers both die, and calls in which somebody stands still meanwhile:
+/* Pairs of calls whose callers both die, and calls in which a third CCE stands still meanwhile:
  * two.h. */
 #include "scene_calls.h"
 #include "two.h"

@@ -25,7 +25,7 @@ bool trace_attach(pid_t victim);
 enum trace_at {
     TRACE_AT_INSTRUCTION,
     TRACE_AT_YIELD, /* the next instruction is the system call sched_yield */
-    TRACE_AT_SLEEP, /* ... is one that may sleep until somebody else does something */
+    TRACE_AT_SLEEP, /* ... is one that may sleep until another CCE does something */
     TRACE_AT_END,   /* it has come to trace_end */
     TRACE_GONE      /* it has ended by itself */
 };

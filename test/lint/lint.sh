@@ -29,7 +29,7 @@ skip() {
 }
 
 # The files of the tree that match one of the patterns given, build folders and the repository's own left out.
-# find, not git: a tree unpacked from an archive, or owned by somebody else, is checked too.
+# find, not git: a tree unpacked from an archive, or owned by another user, is checked too.
 tree_files() {
     local pattern wanted=()
     for pattern in "$@"; do

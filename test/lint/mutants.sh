@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The patches of test/mutants: each says its idea, its mistake and its tests; it applies to the tree, and ctest knows
-# the tests. Whoever changes code that a patch changes puts the same mistake into the new code (test/mutants/README.md).
+# the tests. A change to code that a patch changes puts the same mistake into the new code (test/mutants/README.md).
 #
 # usage: mutants.sh BUILD-FOLDER
 source "$(dirname "$0")/lint.sh"

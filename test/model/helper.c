@@ -143,9 +143,9 @@ static struct deed help_the_topmost(void)
     return call[top].what == PUT ? some_get(call[top].cell) : some_put(call[top].cell);
 }
 
-/* Never one of which two things come: `one` might wake up and look between them. What waits waits
- * so that this can be found (may_wait_to_get and its like). */
-static struct deed help_somebody(void)
+/* A deed of which at most one event comes: `one` might wake up and look between two. Invocations wait
+ * only where such a deed can be found (may_wait_to_get and its like). */
+static struct deed some_help(void)
 {
     for (int tries = 0;; tries++) {
         CHECK(tries < 100000);
@@ -170,8 +170,8 @@ static void *help(void *arg)
             see_it_sleep(slept);
             const int before = performed;
             const long sleeps_before = sleeps();
-            do_as(three, help_somebody());
-            /* somebody went on, and waits again */
+            do_as(three, some_help());
+            /* an invocation went on, and `one` sleeps again */
             slept = performed > before ? sleeps_before : -1;
         }
         CHECK_INT(sem_post(&helped), 0);

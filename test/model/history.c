@@ -85,7 +85,7 @@ static bool find_order(struct search *search, uint64_t done, const struct queue 
     uint64_t hash = hash_of(queue);
     if (has_failed(search, done, hash))
         return false;
-    /* Whoever is next was called before any other that is left returned. */
+    /* The next operation was called before any other that is left returned. */
     uint64_t first_return = UINT64_MAX;
     for (int i = 0; i < history->count; i++)
         if ((done >> i & 1) == 0 && history->op[i].returned < first_return)

@@ -19,7 +19,7 @@ static int shift(struct reference *ref, int cell)
     return first;
 }
 
-static bool somebody_takes(const struct reference *ref, int cell)
+static bool a_take_waits(const struct reference *ref, int cell)
 {
     for (int i = 0; i < ref->cell[cell].gets.count; i++)
         if (!ref->request[ref->cell[cell].gets.id[i]].read)
@@ -54,7 +54,7 @@ static bool serve_gets(struct reference *ref, int cell, int value)
 static bool try_put(struct reference *ref, int cell, int value, bool write)
 {
     bool replaces = write && ref->cell[cell].length != 0;
-    if (!replaces && !somebody_takes(ref, cell) && !has_room(ref, ref->cell[cell].area))
+    if (!replaces && !a_take_waits(ref, cell) && !has_room(ref, ref->cell[cell].area))
         return false;
     if (replaces)
         ref->cell[cell].length = 0;
@@ -132,7 +132,7 @@ void ref_give_back(struct reference *ref, int id)
     queue[0] = ref->request[id].value;
 }
 
-void ref_settle(struct reference *ref, int cell)
+void ref_service(struct reference *ref, int cell)
 {
     while (ref->cell[cell].length != 0 && ref->cell[cell].gets.count != 0)
         if (serve_gets(ref, cell, ref->cell[cell].queue[0]))

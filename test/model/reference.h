@@ -39,6 +39,6 @@ void ref_zap(struct reference *ref, int cell);
 /* What a take was handed is at the head again: of several the one served last is given back first.
  * Then those who wait are served. */
 void ref_give_back(struct reference *ref, int id);
-void ref_settle(struct reference *ref, int cell);
+void ref_service(struct reference *ref, int cell);
 
 #endif

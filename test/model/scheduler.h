@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference of the scheduler: docs/handlers.md, "The rule", in the plainest words. It knows
- * nothing of cells; somebody tells it what is requested, who waits and whose wait is over, and asks
- * who may be the next to run. It shares nothing with the library; where they differ,
+ * nothing of cells: the test tells it what is requested, which invocations wait and whose wait is
+ * over, and asks which may be the next to run. It shares nothing with the library; where they differ,
  * docs/handlers.md decides who is wrong.
  *
  * Invocations and requests are numbered from 0; invocation 0 is the main program. One invocation
@@ -61,7 +61,7 @@ void sched_drop(struct sched *sched, int cell);
 /* What that one waits for has come. */
 void sched_over(struct sched *sched, int invocation);
 
-/* A call begins, or bcr_priority ends: does somebody else go first? If so, the caller is
+/* A call begins, or bcr_priority ends: does another invocation go first? If so, the caller is
  * interrupted. */
 bool sched_interrupts(struct sched *sched);
 /* Whether it does, if the next thing is a call. */

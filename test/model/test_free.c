@@ -65,7 +65,7 @@ struct member {
     uint32_t steps;
     bool quiet, fickle; /* its handlers begin nothing; FICKLE has one */
     int under_way;
-    uint32_t sent; /* the last that its main program put into somebody's FIRST or SECOND */
+    uint32_t sent; /* the last that its main program put into a CCE's FIRST or SECOND */
     struct log started,
         taken[SECOND + 1]; /* of FIRST and SECOND: whose handler began, and what was taken, in order */
     uint64_t runs[CELLS + 1], answers;
@@ -453,8 +453,8 @@ TEST_TIMEOUT(processes_that_run_freely_run_each_handler_as_often_as_it_was_reque
     }
     for (int i = 0; i < MEMBERS; i++) {
         int status;
-        CHECK(waitpid(-1, &status, 0) >
-              0); /* whoever is the first: the others may wait for one that has failed */
+        /* In the order in which they end: the others may wait for one that has failed. */
+        CHECK(waitpid(-1, &status, 0) > 0);
         CHECK_INT(status, 0);
     }
     for (int i = 0; i < MEMBERS; i++) {

@@ -55,7 +55,7 @@ static bool may_wait_to_put(int cell, bool write)
     return !sched_would_interrupt(&sched) && alive() < ALIVE_MAX;
 }
 
-static bool somebody_reads(int cell)
+static bool a_read_waits(int cell)
 {
     for (int i = 0; i < ref.cell[cell].gets.count; i++)
         if (ref.request[ref.cell[cell].gets.id[i]].read)
@@ -69,7 +69,7 @@ static bool may_wait_to_get(int cell, bool takes)
 {
     if (sched_would_interrupt(&sched) || alive() >= ALIVE_MAX)
         return false; /* when its turn comes others may wait */
-    return takes ? !somebody_reads(cell)
+    return takes ? !a_read_waits(cell)
                  : ref.cell[cell].gets.count == 0 &&
                        !(cell < OWN && handler[cell].installed && handler[cell].mark > 0);
 }
@@ -239,7 +239,7 @@ static void allow(int self, int priority)
 
 static void install(int self, int cell, bool removes)
 {
-    const int most = somebody_reads(cell) || sched_would_interrupt(&sched) ? 0 : 3;
+    const int most = a_read_waits(cell) || sched_would_interrupt(&sched) ? 0 : 3;
     const struct call c = {.what = INSTALL,
                            .cell = cell,
                            .mark = below(most + 4) - 3,
@@ -334,7 +334,7 @@ static void finish(void)
     step_priority(SCHED_MAIN, 0, 0);
     while (alive() > 1) {
         int cell = 0;
-        while (somebody_reads(cell))
+        while (a_read_waits(cell))
             CHECK(++cell < CELLS);
         as(two);
         while (ref.cell[cell].length > 0)

@@ -333,7 +333,7 @@ static void do_end(struct actor *a)
         ref.request[last].done = false;
     }
     for (int cell = 0; cell < REF_CELLS; cell++)
-        ref_settle(&ref, cell);
+        ref_service(&ref, cell);
     a->pending_count = a->held_count = 0;
     a->ctx = join();
     a->cce[0] = name(a->ctx, one);

@@ -166,7 +166,7 @@ TEST(who_waits_lets_in_what_its_blockp_says)
     gone_on(SCHED_MAIN);
 }
 
-TEST(a_wait_that_is_over_is_seen_when_somebody_stops)
+TEST(a_wait_that_is_over_is_seen_when_an_invocation_stops)
 {
     main_runs(0, 0);
     sched_wait(&sched);

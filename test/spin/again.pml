@@ -8,7 +8,7 @@
  * Checked: nobody counts in the next use of the number; the number is given out again in the end (else: "invalid end state").
  *
  * Rules that can be broken: NO_GRACE (given out as soon as nothing is held), NO_FENCE (journals are looked at without), LOOK_FIRST
- * (they are looked at before it is known that nothing is held), DEAD_ARE_OUTSIDE (whoever has died is not waited for).
+ * (they are looked at before it is known that nothing is held), DEAD_ARE_OUTSIDE (a CCE that has died is not waited for).
  *
  * Code: cells/recovery/reclaim.c, core/memory/segment.c, core/memory/heap_sweep.c */
 #ifndef FREERS

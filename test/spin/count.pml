@@ -14,7 +14,7 @@
  * sees the count 0, or `frees` has counted up.
  *
  * Rules that can be broken: SETTLED_TOO_SOON (the count's journal is closed before the slot says so), COUNT_BEFORE_REDO
- * (repair sees to the count word before the redo log), PLAIN_REDO (the log's count is stored whoever has the word),
+ * (repair sees to the count word before the redo log), PLAIN_REDO (the log's count is stored whichever CCE has the word),
  * SOLE_WHEN_SHARED (the plain store also for 2), READ_ALONE_WHEN_SHARED (a read without count journal also for 2),
  * READ_NOT_STORED (repair makes the ID LIVE and leaves the count as it finds it), MARK_BEFORE_COUNT (the page is marked
  * before the count is 0), MARK_CLEARED_LATE (the owner looks at the count, then clears the mark), NOT_MARKED_AGAIN (repair

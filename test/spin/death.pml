@@ -608,7 +608,7 @@ init
         :: else -> break
         od;
 #ifdef SHARED
-        count[1] = 2; /* somebody else holds it too */
+        count[1] = 2; /* another CCE holds it too */
 #endif
 #if OP < 2
         s_state[VICTIM] = LIVE;

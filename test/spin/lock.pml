@@ -28,7 +28,7 @@
 
 byte lock;                 /* 0 or a tag */
 bool pending_lock[PROCS];  /* lock = 0 is in the buffer */
-byte sleepers[PROCS];       /* 1: somebody sleeps, 2: the daemon is parked */
+byte sleepers[PROCS];       /* 1: a process sleeps, 2: the daemon is parked */
 byte event[PROCS];
 bool rung;                 /* the daemon's bell, since the worker looked */
 byte asleep_on[PROCS] = NOBODY;

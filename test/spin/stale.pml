@@ -4,7 +4,7 @@
  * each something else. WAITER waits by ticket: it reads the entry without a lock, and marks it as that of a sleeper under one.
  *
  * Checked: nobody stores into a ring that is not the cell's any more; WAITER takes what was put for it or learns that the cell has
- * gone; whoever comes late lets go of no lock but its own; somebody gets on to the end (else: "invalid end state").
+ * gone; a late process releases no lock but its own; one gets on to the end (else: "invalid end state").
  *
  * Rules that can be broken: NO_COMPARE (a put does not look at the generation under the lock), COMPARE_FIRST (it does before it has
  * the lock), SAME_GEN (the next cell has the same generation), PLAIN_UNLOCK (who comes late lets go by a plain store), ENTRY_ALONE (the
@@ -23,7 +23,7 @@ mtype = { TICKET, LISTED, FAILED, LIVE };
 #define EMPTY  0
 #define OURS   1 /* the region that was put for the ticket */
 #define SLEEP  2
-#define THEIRS 3 /* somebody else's entry, of the same lap */
+#define THEIRS 3 /* another putter's entry, of the same lap */
 
 /* the header */
 byte lock_ = NOBODY, gen = 1;
@@ -70,7 +70,7 @@ active proctype putter()
     fi
 }
 
-/* To sleep; whoever rings is not in this model, it looks again at once. */
+/* To sleep; the ringer is not in this model, the sleeper looks again at once. */
 inline mark()
 {
     take(WAITER);

@@ -3,15 +3,15 @@
  * the list, regions outside the ring, withdrawal, hand-back. Nobody dies here: death.pml. The code: cell.inc.
  *
  * Checked: each region put comes to one taker, once, or is in the queue at the end; a taker gets what one putter put in
- * that order (unless somebody gave one back); no store into the ring hits an entry that somebody still has to read; who
- * has withdrawn is given nothing; everybody who can be served is served and awake (else: "invalid end state").
+ * that order (unless a taker gave one back); no store into the ring hits an entry that a process still has to read; a
+ * taker that has withdrawn is given nothing; each taker that can be served is served and awake (else: "invalid end state").
  *
  * Configurations: PUTS_0, PUTS_1, GETS_0 (wait for ever), GETS_1, TIMEOUTS (the second taker may give up at any moment),
  * GIVE_BACK (it hands its first region back), WRITER (the second putter writes: its fast puts must find an empty queue, which
  * is looked at under T alone), CREDITS.
  * Rules that can be broken: WRITE_LOOKS_FIRST (before it has T), NO_WAITERS_IN_LIMIT,
  * NO_WAITER_IN_LIMIT (of a writer), STATE_BEFORE_ENTRY, NO_CONVERSION, NO_MARK (sleeps without one), NO_SLEEPS (nothing says that
- * there is one), MARKS_FORGOTTEN (by the first put, whoever else sleeps).
+ * there is one), MARKS_FORGOTTEN (by the first put, though another taker sleeps).
  *
  * Code: cells/put.c, cells/put_attempt.c, cells/put_steps.h, cells/get_attempt.c
  * Code: cells/waiters.c */

@@ -135,7 +135,7 @@ bool wild_calls(void (*calls)(void))
 
 /* ---- */
 
-/* One case: the scene, the damage, what meets it. Returns how it ended; -1: it did not, or by a
+/* One case: the scene, the wild write, what meets it. Returns how it ended; -1: it did not, or by a
  * signal. */
 static int one_case(const struct wild_suite *suite, const struct wild_target *target, size_t word, int value,
                     const struct wild_body *body, int *signal_out)

@@ -13,7 +13,7 @@
 struct bcri_ctx;
 struct bcri_reclaim;
 
-/* What may be damaged: where it begins, in some mapping, once the scene is set, and how long it
+/* What may be overwritten: where it begins, in some mapping, once the scene is set, and how long it
  * is. */
 struct wild_target {
     const char *name;
@@ -21,7 +21,7 @@ struct wild_target {
     size_t bytes;
 };
 
-/* What meets the damage. It ends its process by _exit with one of these. */
+/* What meets the wild write. It ends its process by _exit with one of these. */
 enum { WILD_QUIET = 0, WILD_FOUND = 4 };
 struct wild_body {
     const char *name;

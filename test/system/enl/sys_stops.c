@@ -169,7 +169,7 @@ static void grow_and_free(void)
 {
     must(bcr_cagrow(MORE, 0, 0, 0, 2, 8, 0) == MORE, "cagrow");
     must(bcr_enq(filled(), bcr_cce, MORE, bcr_FREE) == 0, "enq");
-    /* A region that somebody takes and leaves comes back. */
+    /* A region that a CCE takes and gives back when it ends is in its cell again. */
     while (bcr_cafree(MORE) != 0)
         must(bcr_errno == bcrE_BUSY && bcr_zap(bcr_cce, MORE) == 0, "cafree");
 }

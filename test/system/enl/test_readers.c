@@ -171,7 +171,7 @@ TEST(a_stdout_that_nobody_reads_holds_up_no_message_on_stderr)
     CHECK_INT(wait_for(run.pid), 128 + SIGTERM);
 }
 
-TEST(a_stdout_that_somebody_made_nonblocking_loses_nothing)
+TEST(a_stdout_that_was_made_nonblocking_loses_nothing)
 {
     int pair[2];
     run_folder();

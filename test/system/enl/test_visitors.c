@@ -302,8 +302,8 @@ TEST(a_process_that_waits_and_dies_is_forgotten)
     answers_and_ends();
 }
 
-/* Somebody's own socket at such an address, with so many waiting before it that one more has to
- * wait too. */
+/* A socket of another program at such an address, with so many connections waiting that one more has
+ * to wait too. */
 static int fill(const char *name)
 {
     struct sockaddr_un address;

@@ -5,7 +5,7 @@
  * The root prints two lines "bytes descriptors numbers", of what its daemon holds in memory files,
  * and how many numbers of segments there are: the most of some rounds at the start, and the least
  * of as many at the end. What a CCE leaves goes when its repair is done, mostly by the second
- * enlisting after its end; where the repair has to wait for somebody, births go first. So what one
+ * enlisting after its end; where the repair has to wait for a CCE, new CCEs start first. So what one
  * round sees says little, what ten see does. */
 #include <signal.h>
 #include <stdbool.h>

@@ -99,11 +99,11 @@ static void be_busy(const struct plan *plan, const bcr_cce_id *cce)
         bcr_region region = bcr_rgalloc(8, 0); /* NULL: all that there is room for lies in cells of others */
         must(region != NULL || bcr_errno == bcrE_NBYTES, "rgalloc");
         if (region != NULL && bcr_enq(region, to, BUSY, bcr_FREE) != 0) {
-            must(bcr_errno == bcrE_DEAD || bcr_errno == bcrE_FULL, "put to somebody");
+            must(bcr_errno == bcrE_DEAD || bcr_errno == bcrE_FULL, "put to another CCE");
             must(bcr_rgfree(region) == 0, "rgfree");
         }
         bcr_region got = bcr_deq(turn % 2 == 0 ? bcr_cce : to, BUSY, 0);
-        must(got != NULL || bcr_errno == bcrE_TIMEOUT || bcr_errno == bcrE_DEAD, "get from somebody");
+        must(got != NULL || bcr_errno == bcrE_TIMEOUT || bcr_errno == bcrE_DEAD, "get from another CCE");
         must(got == NULL || bcr_rgfree(got) == 0, "rgfree");
     }
     bcr_putwait(bcr_BLOCK);

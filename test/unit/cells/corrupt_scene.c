@@ -18,7 +18,7 @@ void set_scene(void)
     begin();
     scene.cell = bcr_cagrow(0, 0, 0, 0, 12, 60, 65536); /* rings of 8 */
     CHECK(scene.cell > 0);
-    /* No number is one of the tags: a stray reference may take it, in either byte order, for the
+    /* No number is one of the tags: a wild reference may take it, in either byte order, for the
      * owner of a count. */
     for (int i = 1; i <= 3; i++)
         CHECK_INT(bcr_enq(number(100 + i), bcr_cce, scene.cell, bcr_FREE), 0);

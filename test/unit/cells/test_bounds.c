@@ -119,8 +119,8 @@ TEST(any_number_of_puts_and_gets_may_wait)
     end();
 }
 
-/* Somebody who serves a put that waits has just gathered a credit for it: a put elsewhere in the
- * area that has none itself leaves it there. */
+/* A CCE that services a waiting put has just gathered a credit for it: a put elsewhere in the area
+ * that has none itself leaves it there. */
 TEST(a_put_takes_no_credit_that_was_gathered_for_one_that_waits)
 {
     begin();

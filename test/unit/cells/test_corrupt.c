@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Corrupt shared memory, word by word and by design: the CCE that meets it ends itself and says what
- * was corrupt, the audit names it, and whoever does not meet it goes on. */
+ * was corrupt, the audit names it, and CCEs that do not meet it go on. */
 #include <unistd.h>
 
 #include "bcri/cell.h"

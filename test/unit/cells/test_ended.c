@@ -256,7 +256,7 @@ static void die_before_a_put(struct bcri_ctx *ctx, struct bcri_resolved *resolve
     bcri_lock(ctx, &resolved->cell->t.lock);
 }
 
-/* It has its write lock, and is about to leave its mark: somebody has put since. */
+/* The taker has its write lock, and is about to leave its mark: another CCE has put since. */
 static void die_in_a_collect(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
     as(ctx);

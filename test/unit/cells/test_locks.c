@@ -113,7 +113,7 @@ static void all_say_ownerdead(bcr_cce_id cce, int cell)
     CHECK_INT(bcr_celllen(cce, cell), 0);
 }
 
-TEST(gets_say_OWNERDEAD_when_the_holder_of_the_write_lock_ended_until_somebody_puts)
+TEST(gets_say_OWNERDEAD_when_the_holder_of_the_write_lock_ended_until_the_next_put)
 {
     begin();
     int cell = grow(1, 1, 1024);
@@ -277,7 +277,7 @@ TEST(a_put_between_serving_a_lock_and_collecting_it_outdates_the_mark)
 
 /* Two locks served one after the other and collected the other way round: the second holds what was
  * put last. */
-TEST(the_mark_is_the_last_served_takers_whoever_collects_first)
+TEST(the_mark_is_the_last_served_takers_whichever_taker_collects_first)
 {
     begin();
     int cell = grow(1, 2, 1024);

@@ -212,7 +212,7 @@ TEST_TIMEOUT(who_waits_at_a_cell_that_is_given_back_is_told_that_there_is_none, 
     end();
 }
 
-/* Requests at cells of somebody who ends. */
+/* Requests at cells of a CCE that ends. */
 static void *ask_there(void *arg)
 {
     struct looker *looker = arg;
@@ -235,7 +235,7 @@ static void *ask_there(void *arg)
     return NULL;
 }
 
-TEST_TIMEOUT(who_asks_at_cells_of_somebody_who_ends_is_told_that_it_is_DEAD, 120)
+TEST_TIMEOUT(requests_at_cells_of_a_CCE_that_ends_say_DEAD, 120)
 {
     unsigned long found = 0, dead = 0;
     begin();

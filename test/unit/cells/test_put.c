@@ -40,7 +40,7 @@ TEST(one_put_wakes_all_sleeping_readers)
     end();
 }
 
-/* Somebody who only reads must find a region in every instant. */
+/* A CCE that only reads must find a region in every instant. */
 struct reader {
     struct bcri_ctx *ctx;
     int cell;

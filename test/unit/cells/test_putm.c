@@ -38,8 +38,8 @@ TEST(several_full_cells_are_waited_for_together)
     end();
 }
 
-/* Found by ../../model. While the list is gone through, its own third cell makes room for somebody
- * else's put to the second one; from then on that cell holds something to replace. */
+/* Found by ../../model. While the list is gone through, its own third cell makes room for another
+ * CCE's put to the second one; from then on that cell holds something to replace. */
 TEST(a_write_whose_cell_is_filled_meanwhile_replaces_that_at_once)
 {
     begin();

@@ -107,7 +107,7 @@ TEST(what_nobody_needs_goes_at_once)
     finish();
 }
 
-TEST(a_heap_stays_until_its_last_region_is_freed_and_whoever_frees_it_is_the_one_to_tell)
+TEST(a_heap_stays_until_its_last_region_is_freed_and_the_CCE_that_frees_it_tells_the_daemon)
 {
     bcr_region held[3];
     begin();
@@ -180,7 +180,7 @@ TEST(cells_stay_while_a_region_that_was_served_there_was_not_collected)
     finish();
 }
 
-TEST(a_record_is_not_given_out_while_somebody_is_inside_an_operation_that_began_before)
+TEST(a_record_is_not_given_out_while_a_CCE_is_inside_an_operation_that_began_before)
 {
     begin();
     bcri_store(&one->journal->op, BCRI_OP_PUT);
@@ -277,7 +277,7 @@ TEST_TIMEOUT(more_cces_than_there_are_numbers_come_and_go, 300)
     finish();
 }
 
-TEST(numbers_do_not_come_again_while_somebody_is_inside_an_operation_that_began_before)
+TEST(numbers_do_not_come_again_while_a_CCE_is_inside_an_operation_that_began_before)
 {
     begin();
     as(one);

@@ -21,7 +21,7 @@
 
 enum { FREE_IDS = 3 };
 
-/* What may be damaged, in two's mapping. */
+/* What may be overwritten, in two's mapping. */
 static void *cell_0(void)
 {
     return scene.resolved[0].cell;
@@ -286,8 +286,8 @@ static void run_repair_of_callers(void)
     _exit(WILD_QUIET);
 }
 
-/* A lock word, or the owner's half of a count, that names a CCE which lives and does not hold it:
- * whoever needs it sleeps, as for one that is stopped; only the audit can tell. */
+/* A lock word, or the owner's half of a count, that names a CCE which lives and does not hold it: a
+ * CCE that needs it sleeps, as if the holder were stopped; only the audit can tell. */
 static bool names_the_living(const struct wild_target *target, size_t word, uint64_t is)
 {
     const uint32_t tags = 3; /* enl, one, two */
@@ -300,7 +300,7 @@ static bool names_the_living(const struct wild_target *target, size_t word, uint
            low <= tags;
 }
 
-static void damage(const char *name)
+static void overwrite(const char *name)
 {
     static const struct wild_body bodies[] = {{"calls", run_calls, true},
                                               {"repair", run_repair, false},
@@ -313,59 +313,59 @@ static void damage(const char *name)
 
 TEST_TIMEOUT(a_corrupt_cell_ends_CCEs_and_never_the_daemon, 600)
 {
-    damage("a cell with regions");
-    damage("a cell with a waiting ticket");
-    damage("a cell with a waiting read");
-    damage("a cell with more than its ring holds");
-    damage("the ring of a cell with regions");
-    damage("the ring of a cell with a waiting ticket");
+    overwrite("a cell with regions");
+    overwrite("a cell with a waiting ticket");
+    overwrite("a cell with a waiting read");
+    overwrite("a cell with more than its ring holds");
+    overwrite("the ring of a cell with regions");
+    overwrite("the ring of a cell with a waiting ticket");
 }
 
 TEST_TIMEOUT(a_corrupt_area_ends_CCEs_and_never_the_daemon, 600)
 {
-    damage("an area");
-    damage("a node");
+    overwrite("an area");
+    overwrite("a node");
 }
 
 TEST_TIMEOUT(a_corrupt_region_ends_CCEs_and_never_the_daemon, 600)
 {
-    damage("the header of a held region");
-    damage("the header of a queued region");
-    damage("the header of a shared region");
+    overwrite("the header of a held region");
+    overwrite("the header of a queued region");
+    overwrite("the header of a shared region");
 }
 
 TEST_TIMEOUT(a_corrupt_ID_ends_CCEs_and_never_the_daemon, 600)
 {
-    damage("an ID");
-    damage("a pending ID");
-    damage("a listed ID");
+    overwrite("an ID");
+    overwrite("a pending ID");
+    overwrite("a listed ID");
 }
 
 TEST_TIMEOUT(a_corrupt_record_ends_CCEs_and_never_the_daemon, 600)
 {
-    damage("a journal");
-    damage("the journal of a drop");
-    damage("a redo log");
-    damage("a record's identity");
-    damage("a heap's directory");
+    overwrite("a journal");
+    overwrite("the journal of a drop");
+    overwrite("a redo log");
+    overwrite("a record's identity");
+    overwrite("a heap's directory");
 }
 
 TEST_TIMEOUT(a_corrupt_host_segment_ends_CCEs_and_never_the_daemon, 600)
 {
-    damage("the host segment's head");
-    damage("the directory of records");
-    damage("the host segment's entry");
-    damage("the entry of a segment of records");
-    damage("the entry of a segment of cells");
-    damage("the entry of a heap");
-    damage("the entry of a segment of IDs");
+    overwrite("the host segment's head");
+    overwrite("the directory of records");
+    overwrite("the host segment's entry");
+    overwrite("the entry of a segment of records");
+    overwrite("the entry of a segment of cells");
+    overwrite("the entry of a heap");
+    overwrite("the entry of a segment of IDs");
 }
 
 TEST_TIMEOUT(a_corrupt_chunk_of_IDs_ends_CCEs_and_never_the_daemon, 600)
 {
-    damage("the list of chunks of IDs");
-    damage("an ID in a chunk");
-    damage("a pending ID in a chunk");
-    damage("a free ID in a chunk");
-    damage("a free ID");
+    overwrite("the list of chunks of IDs");
+    overwrite("an ID in a chunk");
+    overwrite("a pending ID in a chunk");
+    overwrite("a free ID in a chunk");
+    overwrite("a free ID");
 }

@@ -468,10 +468,10 @@ TEST(a_file_that_cannot_be_opened_is_an_error)
     test_join(child, 0);
 }
 
-TEST(a_personal_file_of_somebody_else_is_refused)
+TEST(a_personal_file_of_another_user_is_refused)
 {
     if (geteuid() != 0)
-        SKIP("only root can make a file of somebody else");
+        SKIP("only root can make a file of another user");
     scratch_write(".bcrrc", "startscript /bin/evil", 0600);
     CHECK_INT(chown(scratch_path(".bcrrc"), 65534, 65534), 0);
     refused(NULL, -EPERM, ".bcrrc: belongs to user 65534 and not to you");

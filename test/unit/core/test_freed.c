@@ -70,7 +70,7 @@ TEST(one_block_among_many_is_found_by_its_mark)
     close_group();
 }
 
-TEST(whoever_waits_takes_what_the_next_allocation_wants)
+TEST(a_CCE_that_waits_takes_what_the_next_allocation_wants)
 {
     enum { PAGE = 64 };
     bcri_ref refs[2 * PAGE];

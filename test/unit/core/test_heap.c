@@ -35,7 +35,7 @@ static uint64_t charge_of(uint32_t length)
     return (least + 63) / 64 * 64;
 }
 
-/* A block that somebody holds, or, with the error, none. */
+/* A block with one holder; on failure the code, and no block. */
 static int alloc_one(uint32_t length, uint32_t archtype, bcri_ref *ref_out,
                      struct bcri_region_shm **region_out)
 {

@@ -369,10 +369,10 @@ TEST(a_socket_at_the_name_is_refused)
     refused(scratch(), "p", -EEXIST, "that this user cannot open");
 }
 
-TEST(a_file_of_somebody_else_is_refused_and_kept)
+TEST(a_file_of_another_user_is_refused_and_kept)
 {
     if (geteuid() != 0)
-        SKIP("only root can make a file of somebody else");
+        SKIP("only root can make a file of another user");
     scratch_write("bcr.p.log", "bait", 0666);
     CHECK_INT(chown(scratch_path("bcr.p.log"), 65534, 65534), 0);
     refused(scratch(), "p", -EEXIST, "a file of user 65534 stands there");
@@ -451,7 +451,7 @@ TEST(a_log_that_cannot_be_set_aside_takes_only_warnings_and_errors_from_then_on)
     bcri_log_close(&log);
 }
 
-TEST(a_log_that_somebody_has_moved_is_left_where_it_is)
+TEST(a_log_that_was_moved_is_left_where_it_is)
 {
     struct bcri_log log;
 

@@ -77,7 +77,7 @@ TEST(a_number_that_comes_again_has_its_file_which_reads_as_zero)
     memset(first, 1, BYTES);
     bcri_host_segment_drop(host, seg, true);
     CHECK_INT(first[5], 0);
-    first[5] = 2; /* somebody was about to */
+    first[5] = 2; /* as a late store by a CCE that still has it mapped */
     bcri_host_segment_reuse(host, seg);
     CHECK_UINT(make(BYTES, BCRI_SEG_HEAP), seg);
     CHECK_INT(first[5], 0);
@@ -313,7 +313,7 @@ TEST(a_page_reads_as_zero_in_its_next_use)
     memset(at, 1, 8192);
     bcri_host_pages_discard(host, 1);
     CHECK_INT(at[0] | at[4096], 0);
-    at[4097] = 5; /* somebody was about to */
+    at[4097] = 5; /* as a late store by a CCE that still has it mapped */
     bcri_host_pages_reuse(host, 1);
     CHECK_UINT(take_rings(2, 2), ref);
     CHECK_INT(at[4097], 0);

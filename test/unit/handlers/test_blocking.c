@@ -47,7 +47,7 @@ TEST(a_handler_waits_in_get_and_the_main_program_goes_on)
     request(HOME);
     CHECK_INT(bcr_allow(0), 0);
     SAID("waits ");
-    put(DATA, 7); /* to the waiting get; seen when somebody stops */
+    put(DATA, 7); /* to the waiting get; seen when an invocation stops */
     CHECK_INT(bcr_allow(0), 0);
     SAID("got7 ");
     end();

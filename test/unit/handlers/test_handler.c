@@ -76,7 +76,7 @@ TEST(a_put_that_reaches_the_mark_calls_the_handler_at_the_next_call)
     end();
 }
 
-TEST(cells_take_turns_whoever_has_requested)
+TEST(cells_take_turns_whichever_CCE_has_requested)
 {
     static const char *const each = "1 2 3 ";
     start(3);

@@ -56,7 +56,7 @@ static void set_scene(void)
     demand(scene.demands);
 }
 
-/* ---- what may be damaged ---- */
+/* ---- what may be overwritten ---- */
 
 static void *told_line(void)
 {
@@ -204,7 +204,7 @@ static void run_death_of_the_owner(void)
     _exit(WILD_QUIET);
 }
 
-static void damage(const char *name)
+static void overwrite(const char *name)
 {
     static const struct wild_body bodies[] = {{"calls", run_calls, true},
                                               {"deaths", run_death, false},
@@ -218,18 +218,18 @@ static void damage(const char *name)
 TEST_TIMEOUT(what_is_told_may_be_corrupt_and_the_daemon_goes_on, 600)
 {
     scene.demands = 5;
-    damage("what is told");
-    damage("the bits");
+    overwrite("what is told");
+    overwrite("the bits");
 }
 
 TEST_TIMEOUT(a_marked_cell_may_be_corrupt_and_the_daemon_goes_on, 600)
 {
     scene.demands = 17;
-    damage("a marked cell");
+    overwrite("a marked cell");
 }
 
 TEST_TIMEOUT(the_journal_of_who_is_requested_may_be_corrupt_and_the_daemon_goes_on, 600)
 {
     scene.demands = 17;
-    damage("the owner's journal");
+    overwrite("the owner's journal");
 }

@@ -383,7 +383,7 @@ static void sent(void *arg)
         pause();
 }
 
-TEST(a_fault_signal_that_somebody_sends_ends_the_process_as_ever)
+TEST(a_fault_signal_that_another_process_sends_ends_this_one_as_ever)
 {
     if (test_is_instrumented())
         SKIP("faults are another's to report here");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program as somebody else writes it: installed header, installed library, nothing of ours
- * beside. It sends a region through a cell of its own, and takes it out by a pointer to the function
+/* A program as a user writes it: installed header, installed library, nothing of ours beside. It sends a region through a cell of its own, and takes it out by a pointer to the function
  * behind a macro. It is C99 to C23. */
 #include <bcr.h>
 
