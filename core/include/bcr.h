@@ -128,8 +128,8 @@ BCR_API int *bcr_errno_location(void);
 BCR_API int bcr_init(int flags, const char *ccename);
 
 /* bcr_enlist -- start new CCEs, or take in processes that wait to join.
- * Shape   : mach is the machine; NULL, "", "localhost", this one's name and its IP addresses are
- *           this one. prcssr >= 0 starts one CCE pinned to that core, counted from 0 among those
+ * Shape   : mach is the machine: a name that bcr_host tells; NULL, "", "localhost", this one's name
+ *           and its IP addresses are this one. prcssr >= 0 starts one CCE pinned to that core, counted from 0 among those
  *           that the program may use; prcssr < 0 starts |prcssr| CCEs, each pinned to the next of
  *           them. Their ordinals (bcr_cceord) count from cceord1, which is not negative, to at most
  *           INT_MAX.
@@ -158,6 +158,21 @@ BCR_API int bcr_init(int flags, const char *ccename);
  */
 BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_region rgid,
                        int nofree);
+
+/* bcr_host -- tell the name of a machine that bcr_enlist may start CCEs on.
+ * Shape   : k counts from 0, in the order of the list that the program was given: a hosts file, or
+ *           enl's options --host and --local; enl(1) has their form. Without a list there is one
+ *           name, this machine's. name has room for length bytes, the NUL included; 256 always
+ *           suffice. length 0: only the result is wanted, and name may be NULL.
+ * Returns : how many CCEs that machine is meant for (slots in the hosts file; 1 unless said); 0:
+ *           there are not so many machines.
+ * Errors  : bcrE_ARG     k or length is negative, name is NULL, or the name is longer; name holds
+ *                        "" then.
+ *           bcrE_ENLIST  The program is ending, or closed the connection to enl.
+ * Blocks  : until enl has answered.
+ * Crash   : nothing is changed.
+ */
+BCR_API int bcr_host(int k, char *name, int length);
 
 /* bcr_cagrow -- add an area: cells, room for regions in them, and memory for the comm heap.
  * Shape   : no argument is negative. The cells are numbered upwards from the value returned:

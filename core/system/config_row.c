@@ -79,7 +79,8 @@ const struct bcri_config_row *bcri_config_row_near(const char *keyword, size_t l
 bool bcri_config_value_none(const struct bcri_config_row *row, const char *text)
 {
     return strcmp(text, "*") == 0 &&
-           (row->kind == BCRI_CONFIG_KIND_PROGRAM || row->kind == BCRI_CONFIG_KIND_SUFFIX);
+           (row->kind == BCRI_CONFIG_KIND_PROGRAM || row->kind == BCRI_CONFIG_KIND_FILE ||
+            row->kind == BCRI_CONFIG_KIND_SUFFIX);
 }
 
 /* Reads "low..high" of a COUNT's row. */
@@ -156,6 +157,8 @@ bool bcri_config_value_ok(const struct bcri_config_row *row, const char *text, i
     switch (row->kind) {
     case BCRI_CONFIG_KIND_PROGRAM: return strlen(text) < PATH_MAX && !strchr("=\"'", text[0]);
     case BCRI_CONFIG_KIND_FOLDER: return strlen(text) < PATH_MAX && text[0] == '/';
+    case BCRI_CONFIG_KIND_FILE:
+        return strlen(text) < PATH_MAX && (text[0] == '/' || (text[0] == '~' && text[1] == '/'));
     case BCRI_CONFIG_KIND_SUFFIX: return suffix_ok(text);
     case BCRI_CONFIG_KIND_COUNT: return count_ok(row, text, number_out);
     case BCRI_CONFIG_KIND_CHOICE: return choice_ok(row, text, number_out);
@@ -173,6 +176,9 @@ void bcri_config_allowed(size_t idx, char *text, size_t capacity)
         snprintf(text, capacity, "the path of a program, without quotes, or * for none");
         break;
     case BCRI_CONFIG_KIND_FOLDER: snprintf(text, capacity, "the absolute path of a directory"); break;
+    case BCRI_CONFIG_KIND_FILE:
+        snprintf(text, capacity, "the path of a file that begins with / or ~/, or * for none");
+        break;
     case BCRI_CONFIG_KIND_SUFFIX:
         snprintf(text, capacity, "letters, digits and . - _ %%, or * for none");
         break;

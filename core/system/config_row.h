@@ -6,9 +6,7 @@
 
 #include "bcri/config.h"
 
-/* Limits on what a file may hold; far beyond any real one. */
-#define BCRI_CONFIG_FILE_MAX 1048576 /* bytes */
-#define BCRI_CONFIG_LINE_MAX 8192    /* bytes, without the line's end */
+#define BCRI_CONFIG_LINE_MAX 8192 /* bytes, without the line's end; far beyond any real one */
 
 /* No keyword is longer, and no word that could be meant for one. */
 #define BCRI_CONFIG_WORD_MAX 24
@@ -16,6 +14,7 @@
 enum bcri_config_kind {
     BCRI_CONFIG_KIND_PROGRAM,
     BCRI_CONFIG_KIND_FOLDER,
+    BCRI_CONFIG_KIND_FILE,
     BCRI_CONFIG_KIND_SUFFIX,
     BCRI_CONFIG_KIND_COUNT,
     BCRI_CONFIG_KIND_CHOICE,

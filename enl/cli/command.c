@@ -294,19 +294,15 @@ int enl_command_show_config(const struct enl_options *options)
     struct bcri_config config;
     char error[1024];
     int failed = bcri_config_load(&config, NULL, error, sizeof error);
-    if (failed == 0 && options->onfail != NULL)
-        failed = bcri_config_set(&config, "onfail", options->onfail, "--onfail", error, sizeof error);
-    if (failed == 0 && options->loglevel != NULL)
-        failed = bcri_config_set(&config, "loglevel", options->loglevel, "--log-level", error, sizeof error);
-    if (failed == 0 && options->output != NULL)
-        failed = bcri_config_set(&config, "output", options->output, "--output", error, sizeof error);
+    if (failed == 0)
+        failed = enl_options_apply(options, &config, error, sizeof error);
     if (failed != 0) {
         fprintf(stderr, "enl: %s\n", error);
         return 2;
     }
     struct bcri_config_entry entry;
     for (size_t i = 0; bcri_config_at(&config, i, &entry); i++)
-        printf("%-12s %-24s # %s (%s)\n", entry.keyword, entry.value, entry.about, entry.origin);
+        printf("%-14s %-24s # %s (%s)\n", entry.keyword, entry.value, entry.about, entry.origin);
     bcri_config_fini(&config);
     return 0;
 }

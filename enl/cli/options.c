@@ -4,9 +4,12 @@
 #include "options.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "bcri/config.h"
 #include "bcri/refuse.h"
 
 const char enl_help[] =
@@ -22,6 +25,9 @@ const char enl_help[] =
     "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
     "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
     "  --log-level LEVEL        error, warn, info (default) or debug\n"
+    "  --hosts FILE             the machines that the program may use: one a line, enl(1) has the form\n"
+    "  --host A,B               use these machines, of FILE or of hostsfile if they are listed there\n"
+    "  --local N                make N hosts local1 ... localN of this machine, for trying a program out\n"
     "  --show-config            print all settings and where each comes from\n"
     "  --help, --version\n"
     "\n"
@@ -76,8 +82,17 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->loglevel = value;
     else if ((value = value_of(word, "--join", argv, at, &missing)) != NULL)
         options->join = value;
-    else if ((value = value_of(word, "--root-socket", argv, at, &missing)) != NULL &&
-             number_of(value, &number))
+    else if ((value = value_of(word, "--hosts", argv, at, &missing)) != NULL)
+        options->hosts = value;
+    else if ((value = value_of(word, "--host", argv, at, &missing)) != NULL)
+        options->host = value;
+    else if ((value = value_of(word, "--local", argv, at, &missing)) != NULL) {
+        if (!missing && (!number_of(value, &number) || number < 1 || number > ENL_LOCAL_MAX))
+            return bcri_refuse(error, error_size, -1, "--local takes a number from 1 to %d, not %s",
+                               ENL_LOCAL_MAX, value);
+        options->local = missing ? 0 : (int)number;
+    } else if ((value = value_of(word, "--root-socket", argv, at, &missing)) != NULL &&
+               number_of(value, &number))
         options->root_socket = (int)number;
     else if ((value = value_of(word, "--root-pid", argv, at, &missing)) != NULL && number_of(value, &number))
         options->root_pid = (pid_t)number;
@@ -135,4 +150,30 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
     }
     *options_out = options;
     return 0;
+}
+
+/* A hosts file is looked for from the working directory, a setting from nowhere. */
+static int apply_hosts(const char *file, struct bcri_config *config, char *error, size_t error_size)
+{
+    char folder[PATH_MAX] = "", path[2 * PATH_MAX];
+    if (file[0] != '/' && getcwd(folder, sizeof folder) == NULL)
+        return bcri_refuse(error, error_size, -1,
+                           "--hosts: the working directory is gone; give a whole path");
+    snprintf(path, sizeof path, "%s%s%s", folder, file[0] != '/' ? "/" : "", file);
+    return bcri_config_set(config, "hostsfile", path, "--hosts", error, error_size);
+}
+
+int enl_options_apply(const struct enl_options *options, struct bcri_config *config, char *error,
+                      size_t error_size)
+{
+    const struct {
+        const char *keyword, *value, *option;
+    } all[] = {{"onfail", options->onfail, "--onfail"},
+               {"loglevel", options->loglevel, "--log-level"},
+               {"output", options->output, "--output"}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].value != NULL &&
+            bcri_config_set(config, all[i].keyword, all[i].value, all[i].option, error, error_size) != 0)
+            return -1;
+    return options->hosts == NULL ? 0 : apply_hosts(options->hosts, config, error, error_size);
 }

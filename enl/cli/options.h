@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#define ENL_LOCAL_MAX 1000 /* of --local */
+
 enum enl_action {
     ENL_RUN,         /* program and its arguments from argv[first] on */
     ENL_JOIN,        /* the same program, which waits until program `join` enlists it */
@@ -27,12 +29,21 @@ struct enl_options {
     const char *onfail;
     const char *loglevel;
     const char *output;
-    int root_socket; /* daemon's end of the root's socket, if bcr_init started it; else -1 */
+    const char *hosts; /* a hosts file */
+    const char *host;  /* names of hosts, separated by commas */
+    int local;         /* how many hosts to make of this machine */
+    int root_socket;   /* daemon's end of the root's socket, if bcr_init started it; else -1 */
     pid_t root_pid;
 };
 
 /* Reads the command line, and has no other effect. Returns 0, or -1 with a sentence in `error`. */
 int enl_options_parse(int argc, char **argv, struct enl_options *options_out, char *error, size_t error_size);
+
+/* Gives the settings of `config` that the options name their values. Returns 0, or -1 with a
+ * sentence. */
+struct bcri_config;
+int enl_options_apply(const struct enl_options *options, struct bcri_config *config, char *error,
+                      size_t error_size);
 
 extern const char enl_help[];
 

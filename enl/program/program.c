@@ -204,13 +204,11 @@ static int configure(struct enl_program *program, char *error, size_t error_size
 {
     const struct enl_options *options = &program->options;
     int failed = bcri_config_load(&program->config, NULL, error, error_size);
-    if (failed == 0 && options->onfail != NULL)
-        failed = bcri_config_set(&program->config, "onfail", options->onfail, "--onfail", error, error_size);
-    if (failed == 0 && options->loglevel != NULL)
-        failed = bcri_config_set(&program->config, "loglevel", options->loglevel, "--log-level", error,
-                                 error_size);
-    if (failed == 0 && options->output != NULL)
-        failed = bcri_config_set(&program->config, "output", options->output, "--output", error, error_size);
+    if (failed == 0)
+        failed = enl_options_apply(options, &program->config, error, error_size);
+    if (failed == 0 && !options->child)
+        failed = enl_hosts_load(&program->hosts, &program->config, options->host, options->local, error,
+                                error_size);
     if (options->child)
         program->config.output = 0; /* stdout is the pipe to the parent */
     return failed;
@@ -342,6 +340,7 @@ static void free_all(struct enl_program *program)
     }
     bcri_log_close(&program->log);
     bcri_config_fini(&program->config);
+    enl_hosts_free(&program->hosts);
     free(program->environment);
     free(program->folder);
 }

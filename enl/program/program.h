@@ -25,6 +25,7 @@
 #include "bcri/host.h"
 #include "bcri/log.h"
 #include "cores.h"
+#include "hosts.h"
 #include "options.h"
 #include "spawn.h"
 
@@ -58,6 +59,7 @@ struct enl_program {
     char *folder;           /* the root's working directory; NULL: unknown */
 
     struct enl_cores cores;
+    struct enl_hosts hosts; /* that bcr_enlist may name; none in a child daemon */
 
     enum enl_phase phase;
     int status;      /* enl's exit status */

@@ -258,6 +258,24 @@ static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
     return NULL;
 }
 
+/* The host of that place in the list; of a program without a list there is this one. */
+static const char *host_name(struct enl_conn *conn, const struct bcri_control *message)
+{
+    const struct enl_program *program = conn->program;
+    const struct enl_hosts *hosts = &program->hosts;
+    struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count),
+                                 .id = message->id};
+    const bool listed = message->index < hosts->count;
+    if (listed || (hosts->count == 0 && message->index == 0)) {
+        reply.present |= BCRI_HAS(text);
+        reply.text = bcri_view_of(listed ? hosts->hosts[message->index].name : program->hostname);
+        reply.count = listed ? hosts->hosts[message->index].slots : 1;
+    }
+    enl_conn_send(conn, &reply, NULL, 0);
+    return NULL;
+}
+
 static const char *end_program(struct enl_conn *conn, const struct bcri_incoming *in)
 {
     struct enl_program *program = conn->program;
@@ -318,6 +336,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
             enl_blocked_by(conn->program, message->index, conn->cce->index);
             return NULL;
         case BCRI_MSG_enlist: return enl_enlist(conn, message);
+        case BCRI_MSG_host_name: return host_name(conn, message);
         default: break;
         }
         break;

@@ -26,6 +26,7 @@
 /* X(keyword, KIND, default, allowed, about)
  *   PROGRAM  const char *, NULL for *; see bcri_config_resolve for how it is found
  *   FOLDER   const char *, absolute
+ *   FILE     const char *, absolute or beginning with ~/, NULL for *
  *   SUFFIX   const char *, NULL for *; goes into host names
  *   COUNT    int, in the range `allowed`
  *   CHOICE   int, the place of the value among the words `allowed`, from 0 */
@@ -44,12 +45,14 @@
     X(output, CHOICE, "no", "no|yes", "whether the root shows what the other CCEs print")              \
     X(killafter, COUNT, "500", "0..86400000", "milliseconds from Ctrl-C or SIGTERM to SIGKILL")        \
     X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")   \
-    X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")
+    X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")    \
+    X(hostsfile, FILE, "*", NULL, "file that lists the machines that bcr_enlist may use")
 
 enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
 
 #define BCRI_CONFIG_FIELD_PROGRAM const char *
 #define BCRI_CONFIG_FIELD_FOLDER  const char *
+#define BCRI_CONFIG_FIELD_FILE    const char *
 #define BCRI_CONFIG_FIELD_SUFFIX  const char *
 #define BCRI_CONFIG_FIELD_COUNT   int
 #define BCRI_CONFIG_FIELD_CHOICE  int

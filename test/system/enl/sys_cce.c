@@ -13,6 +13,8 @@
  *   hopeless N    N calls of bcr_enlist, one after the other, for a program that is not there
  *   enlistor      tells the hosts of its own identity and of its enlistor's, and the errors of a put to that one
  *                 and of asking for its archtype
+ *   hosts         tells the hosts and their slots that bcr_host names: "hosts a:1 b:4"
+ *   at M, from N  from now on enlist and birth start CCEs on machine M; their ordinals begin with N
  *   grow N        an area of N bytes at cell 2; tells the result
  *   grow-on N     one after the other, until one is refused; fills each with a region, and tells how many
  *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
@@ -42,6 +44,8 @@
 #include <bcr.h>
 
 static const char *own_name;
+static const char *machine; /* of "at" */
+static int ordinal1 = 1;    /* of "from" */
 
 __attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
 {
@@ -89,7 +93,7 @@ static void birth(const char *object, int count)
         _exit(97);
     bcr_region rgid = bcr_rgalloc(8, 0);
     memcpy(*rgid, "birthday", 8);
-    int got = bcr_enlist("localhost", -count, 1, object, rgid, bcr_FREE);
+    int got = bcr_enlist(machine != NULL ? machine : "localhost", -count, ordinal1, object, rgid, bcr_FREE);
     tell("enlist %d %d\n", got, got < 0 ? bcr_errno : 0);
     if (got == 0 && bcr_rgfree(rgid) == 0)
         _exit(96); /* it should be gone */
@@ -115,7 +119,7 @@ static void *second_thread(void *data)
 
 static void enlist(const char *object, int count)
 {
-    int got = bcr_enlist(NULL, count < 0 ? -count - 1 : -count, 1, object, NULL, bcr_FREE);
+    int got = bcr_enlist(machine, count < 0 ? -count - 1 : -count, ordinal1, object, NULL, bcr_FREE);
     tell("enlist %d %d\n", got, got < 0 ? bcr_errno : 0);
 }
 
@@ -130,6 +134,18 @@ static void enlistor(void)
     const int put = bcr_put(1, rgid, bcr_enlistor, 1, bcr_FREE) < 0 ? bcr_errno : 0;
     const int arch = bcr_arch(bcr_enlistor) < 0 ? bcr_errno : 0;
     tell("enlistor %d %d %d %d\n", own_host, other_host, put, arch);
+}
+
+static void hosts(void)
+{
+    char text[512] = "", name[256];
+    for (int k = 0, slots; (slots = bcr_host(k, name, sizeof name)) != 0; k++) {
+        if (slots < 0 || bcr_host(k, NULL, 0) != slots || bcr_host(k, name, (int)strlen(name)) != -1 ||
+            bcr_errno != bcrE_ARG || bcr_host(k, name, sizeof name) != slots)
+            _exit(91);
+        sprintf(text + strlen(text), " %s:%d", name, slots);
+    }
+    tell("hosts%s\n", text);
 }
 
 static void grow_on(int nbytes)
@@ -239,6 +255,12 @@ static int perform(char **words)
         return enlist(value, atoi(second)), 3;
     if (strcmp(word, "enlistor") == 0)
         return enlistor(), 1;
+    if (strcmp(word, "hosts") == 0)
+        return hosts(), 1;
+    if (strcmp(word, "at") == 0)
+        return machine = value, 2;
+    if (strcmp(word, "from") == 0)
+        return ordinal1 = atoi(value), 2;
     if (strcmp(word, "grow") == 0) {
         int cell = bcr_cagrow(2, 1, 0, 0, 0, 1, atoi(value));
         return tell("grow %d %d\n", cell, cell < 0 ? bcr_errno : 0), 2;

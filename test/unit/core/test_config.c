@@ -204,9 +204,9 @@ TEST(what_people_write_is_understood)
 TEST(values_of_each_kind_are_taken_as_written)
 {
     struct bcri_config config;
-    static const char text[] =
-        "xtermpath *\nenlistpath BCR/bin/enl\nrshpath rsh\nstartscript ~/log script\n"
-        "endscript /e\nifacesuffix -ib0.example_1%eth0\npackwords 64\npackwords 16250\n";
+    static const char text[] = "xtermpath *\nenlistpath BCR/bin/enl\nrshpath rsh\nstartscript ~/log script\n"
+                               "endscript /e\nifacesuffix -ib0.example_1%eth0\npackwords 64\npackwords "
+                               "16250\nhostsfile ~/machines\n";
 
     loaded(&config, NULL);
     parsed(&config, text, strlen(text));
@@ -216,6 +216,7 @@ TEST(values_of_each_kind_are_taken_as_written)
     CHECK_STR(config.startscript, "~/log script");
     CHECK_STR(config.endscript, "/e");
     CHECK_STR(config.ifacesuffix, "-ib0.example_1%eth0");
+    CHECK_STR(config.hostsfile, "~/machines");
     CHECK_INT(config.packwords, 16250);
     parsed(&config, TEXT("enlistpath *\nrshpath *\nstartscript *\nendscript *\nifacesuffix *\n"));
     CHECK_PTR(config.enlistpath, NULL);
@@ -255,6 +256,8 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("rshpath 'a b'"), "rc:1: rshpath must be the path of a program, without quotes"},
         {TEXT("ifacesuffix a;b"),
          "rc:1: ifacesuffix must be letters, digits and . - _ %, or * for none, not \"a;b\""},
+        {TEXT("hostsfile machines"), "rc:1: hostsfile must be the path of a file that begins with / or ~/, "
+                                     "or * for none, not \"machines\""},
         {TEXT("ifacesuffix a b"), "rc:1: ifacesuffix must be letters"},
         {TEXT("packwords 63"), "rc:1: packwords must be a whole number from 64 to 16250, not \"63\""},
         {TEXT("packwords 16251"), "rc:1: packwords must be a whole number from 64 to 16250, not \"16251\""},

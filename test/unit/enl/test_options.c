@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* enl's command line. */
 #include <string.h>
+#include <unistd.h>
 
+#include "bcri/config.h"
 #include "check.h"
 #include "options.h"
 
@@ -19,6 +21,33 @@ static int parse(char **argv)
     memset(&options, 0, sizeof options);
     error[0] = '\0';
     return enl_options_parse(argc, argv, &options, error, sizeof error);
+}
+
+TEST(hosts_come_from_a_file_names_and_a_number)
+{
+    CHECK_INT(PARSE(W("--hosts"), W("machines"), W("--host=a,b"), W("--local"), W("3"), W("ring")), 0);
+    CHECK_STR(options.hosts, "machines");
+    CHECK_STR(options.host, "a,b");
+    CHECK_INT(options.local, 3);
+    CHECK_INT(PARSE(W("--local"), W("0"), W("ring")), -1);
+    CHECK_STR(error, "--local takes a number from 1 to 1000, not 0");
+    CHECK_INT(PARSE(W("--local=2000"), W("ring")), -1);
+    CHECK_INT(PARSE(W("--local")), -1);
+    CHECK_STR(error, "option --local needs a value; see enl --help");
+}
+
+TEST(a_hosts_file_is_looked_for_from_the_working_directory)
+{
+    struct bcri_config config = {0};
+    CHECK_INT(chdir("/tmp"), 0);
+    CHECK_INT(PARSE(W("--hosts"), W("machines"), W("--output"), W("ring")), 0);
+    CHECK_INT(enl_options_apply(&options, &config, error, sizeof error), 0);
+    CHECK_STR(config.hostsfile, "/tmp/machines");
+    CHECK_INT(config.output, 1);
+    CHECK_INT(PARSE(W("--hosts=/etc/machines"), W("ring")), 0);
+    CHECK_INT(enl_options_apply(&options, &config, error, sizeof error), 0);
+    CHECK_STR(config.hostsfile, "/etc/machines");
+    bcri_config_fini(&config);
 }
 
 TEST(the_program_takes_all_words_behind_it)

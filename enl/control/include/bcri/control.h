@@ -22,6 +22,7 @@
  *   blocked_by    CCE      index                                                none
  *   note          CCE      text (for the log)                                   none
  *   enlist        CCE      id machine core count ordinal object data? archtype? reply
+ *   host_name     CCE      id index                                             reply: text count
  *   ps            command  id index                                             row or reply
  *   kill          command  id                                                   reply, then the end
  *   audit         command  id                                                   finding ..., reply
@@ -29,7 +30,7 @@
  *   unstarted     child    enlistor ordinal status                                    none
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
- *   reply         daemon   id status text? seg? cell? rings?
+ *   reply         daemon   id status text? count? seg? cell? rings?
  *
  * A parent is the daemon that has started another, its child (enl/io/parent.h); it also sends ps,
  * kill, and enlist with an `enlistor`, in whose name it asks. `index` is a record of the host of the
@@ -124,6 +125,7 @@
     X(note, K(text), 0, 0)                                                                    \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),               \
       K(data) | K(archtype) | K(enlistor), 0)                                                 \
+    X(host_name, K(id) | K(index), 0, 0)                                                      \
     X(ps, K(id) | K(index), 0, 0)                                                             \
     X(kill, K(id), 0, 0)                                                                      \
     X(audit, K(id), 0, 0)                                                                     \
@@ -131,7 +133,7 @@
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0) \
     X(start, K(id) | K(host) | K(daemon) | K(program), 0, 0)                                  \
     X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                  \
-    X(reply, K(id) | K(status), K(text) | K(seg) | K(cell) | K(rings), 2)                     \
+    X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
 
 /* The state in a row: a bcri_cce_state; or that the CCE lives and is stopped; or that this is no

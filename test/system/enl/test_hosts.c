@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Which machines a program may use, as its user says it and the program asks for it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+#define RUN(...)                                 \
+    do {                                         \
+        run_folder();                            \
+        run_start(&run, run_enl(), __VA_ARGS__); \
+    } while (0)
+
+static void list(const char *text)
+{
+    run_write_file("machines", text, strlen(text), 0600);
+}
+
+TEST(a_program_without_a_list_has_this_machine)
+{
+    char name[200] = "", want[256];
+    CHECK_INT(gethostname(name, sizeof name - 1), 0);
+    snprintf(want, sizeof want, "hosts %s:1", name);
+    RUN(run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), want);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
+TEST(hosts_come_from_a_file_from_names_and_from_a_number)
+{
+    list("n1 slots=4\nn2 # two\n");
+    RUN("--hosts", "machines", run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), "hosts n1:4 n2:1");
+    run_end(&run);
+    RUN("--hosts=machines", "--host", "n3,n1", "--local", "2", run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), "hosts n3:1 n1:4 local1:1 local2:1");
+    run_end(&run);
+    char path[300];
+    snprintf(path, sizeof path, "%s/machines", run_folder());
+    setenv("BCR_HOSTSFILE", path, 1);
+    run_start(&run, run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), "hosts n1:4 n2:1");
+    run_end(&run);
+    unsetenv("BCR_HOSTSFILE");
+}
+
+TEST(a_bad_list_ends_the_start_with_its_line)
+{
+    list("n1\nn2 slot=4\n");
+    RUN("--hosts", "machines", run_cce(), "hosts");
+    run_end(&run);
+    CHECK_INT(run.status, 2);
+    run_check_error(&run, "/machines:2: \"slot=4\" is not known; a line is NAME");
+    RUN("--hosts", "nowhere", run_cce(), "hosts");
+    run_end(&run);
+    CHECK_INT(run.status, 2);
+    run_check_error(&run, "/nowhere: there is no such file");
+}
