@@ -153,7 +153,7 @@ TEST(random_packets_of_every_size_change_nothing)
     static uint8_t packet[65536];
     for (unsigned i = 0; i < sizeof packet; i++)
         packet[i] = (uint8_t)sim_random(network, 256);
-    for (size_t bytes = 0; bytes < sizeof packet; bytes += 1 + bytes / 64) {
+    for (size_t bytes = 0; bytes < sizeof packet; bytes++) {
         receive(packet, bytes);
         /* The same with a head that could be the peer's. */
         uint8_t head[BCRI_WIRE_HEAD_BYTES];
@@ -163,6 +163,56 @@ TEST(random_packets_of_every_size_change_nothing)
         receive(packet, bytes);
         memcpy(packet, head, sizeof head);
     }
+    check_unchanged(&before);
+    check_still_works();
+}
+
+TEST(a_hosts_own_packets_that_come_back_to_it_are_not_opened)
+{
+    prepare(BCRI_CIPHER_CHACHA20POLY1305, 0);
+    static uint8_t copy[65536];
+    const uint64_t received = bcri_link_counts(one.end.link)->packets_received;
+    const size_t memory = bcri_link_memory(one.end.link);
+    for (unsigned i = 0; i < caught_count; i++) {
+        for (unsigned as_peers = 0; as_peers < 2; as_peers++) {
+            memcpy(copy, caught[i].packet, caught[i].bytes);
+            bcri_put_u64(copy + 8, 1000000 + i); /* not one that it has had of its peer */
+            if (as_peers)
+                bcri_put_u32(copy + 4, two.end.link->host);
+            CHECK(!bcri_link_receive(one.end.link, copy, caught[i].bytes, sim_now(network)));
+        }
+    }
+    CHECK_UINT(bcri_link_counts(one.end.link)->packets_received, received);
+    CHECK_UINT(bcri_link_counts(one.end.link)->forged, caught_count);
+    CHECK_UINT(bcri_link_memory(one.end.link), memory);
+    check_still_works();
+}
+
+TEST(packets_of_a_host_number_that_is_no_more_are_not_opened)
+{
+    prepare(BCRI_CIPHER_CHACHA20POLY1305, 0);
+    one.lost_is_fine = two.lost_is_fine = true;
+    traffic_crash(&one);
+    traffic_crash(&two);
+    secret.bytes[0]++; /* a new introduction: random bytes of both sides */
+    const struct bcri_link_config config = {
+        .packet_max = 4000, .carrier = {.packet_max = 65507, .room = 1 << 20}, .secret = &secret};
+    one.host = 4;
+    traffic_introduce(&one, &two, &config);
+    CHECK(sim_run(network, sim_now(network) + 10 * SIM_S, settled, &one));
+    const struct state before = look();
+    for (unsigned i = 0; i < caught_count; i++)
+        receive(caught[i].packet, caught[i].bytes);
+    CHECK_UINT(bcri_link_counts(two.end.link)->refused, caught_count);
+    CHECK_UINT(bcri_link_counts(two.end.link)->forged, 0);
+    /* As if the host had its old number: the keys are others nevertheless. */
+    for (unsigned i = 0; i < caught_count; i++) {
+        static uint8_t copy[65536];
+        memcpy(copy, caught[i].packet, caught[i].bytes);
+        bcri_put_u32(copy + 4, 4);
+        receive(copy, caught[i].bytes);
+    }
+    CHECK_UINT(bcri_link_counts(two.end.link)->forged, caught_count);
     check_unchanged(&before);
     check_still_works();
 }

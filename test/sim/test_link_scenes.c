@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "link_private.h"
+#include "memory.h"
 #include "traffic.h"
 
 static struct sim_network *network;
@@ -736,5 +737,103 @@ TEST(after_too_many_forged_packets_nothing_is_opened_any_more)
     const size_t bytes = bcri_link_fill(one.end.link, packet, sim_now(network));
     CHECK(!bcri_link_receive(two.end.link, packet, bytes, sim_now(network)));
     CHECK_UINT(counts_of(&two)->forged, 10);
+    finish();
+}
+
+TEST(a_clock_that_stands_still_delays_and_loses_nothing)
+{
+    prepare();
+    one.end.path.lost = two.end.path.lost = 100;
+    start();
+    warm_up();
+    one.end.clock_stopped_at = sim_clock(&one.end);
+    for (unsigned i = 0; i < 200; i++) {
+        traffic_send(&one, i % TRAFFIC_STREAMS, 500);
+        traffic_send(&two, i % TRAFFIC_STREAMS, 500);
+    }
+    (void)sim_run(network, sim_now(network) + 5 * SIM_S, never, NULL);
+    one.end.clock_stopped_at = 0;
+    run_until_settled(60 * SIM_S);
+    finish();
+}
+
+TEST(a_clock_that_goes_back_is_waited_for)
+{
+    prepare();
+    one.end.path.lost = two.end.path.lost = 100;
+    one.end.clock_ahead = 10 * SIM_S;
+    start();
+    warm_up();
+    for (unsigned i = 0; i < 200; i++)
+        traffic_send(&one, i % TRAFFIC_STREAMS, 500);
+    sim_flush(&one.end);
+    one.end.clock_ahead = 0;
+    run_until_settled(60 * SIM_S);
+    finish();
+}
+
+/* Some of everything; each message that could not be sent for want of memory is sent again. */
+static void send_some_of_everything(void)
+{
+    memset(&one, 0, sizeof one);
+    memset(&two, 0, sizeof two);
+    prepare();
+    network = (sim_free(network), sim_new(1));
+    one.end.path.lost = two.end.path.lost = 100;
+    one.refuse = two.refuse = one.pause = two.pause = 100;
+    one.pause_ns = two.pause_ns = 10 * SIM_MS;
+    config.packets_per_key = 20;
+    start();
+    for (unsigned i = 0; i < 60; i++)
+        for (struct traffic *from = &one; from != NULL; from = from == &one ? &two : NULL)
+            while (!traffic_send(from, i % 3, i % 7 == 0 ? 20000 : 10 * i))
+                continue;
+    run_until_settled(100 * SIM_S);
+    traffic_check_limits(one.end.link);
+    traffic_check_limits(two.end.link);
+    finish();
+}
+
+TEST_TIMEOUT(any_allocation_may_fail_and_nothing_is_lost, 120)
+{
+    memory_fails_after(UINT64_MAX - 1);
+    send_some_of_everything();
+    const uint64_t all = memory_asked();
+    CHECK(all > 50);
+    for (uint64_t n = 0; n < all; n++) {
+        memory_fails_after(n);
+        send_some_of_everything();
+    }
+}
+
+TEST(a_link_for_which_there_is_no_memory_is_not_made)
+{
+    prepare();
+    start();
+    memory_fails_after(0);
+    memory_watch(true);
+    config.host = 1;
+    config.peer = 2;
+    struct bcri_link *link = bcri_link_new(&config, one.end.link->events, NULL, 1);
+    memory_watch(false);
+    CHECK(link == NULL);
+    CHECK_UINT(memory_asked(), 1);
+    finish();
+}
+
+TEST(what_waits_for_memory_asks_for_it_until_it_is_there)
+{
+    prepare();
+    start();
+    warm_up();
+    traffic_send(&one, 1, 10);
+    memory_fails(1000, 1);
+    for (unsigned i = 0; i < 40; i++) /* more packets than there are records for */
+        traffic_send(&one, 2, 1000);
+    sim_flush(&one.end);
+    CHECK(bcri_link_deadline(one.end.link) <= sim_now(network) + SIM_S);
+    (void)sim_run(network, sim_now(network) + 10 * SIM_S, never, NULL);
+    memory_fails(0, 0);
+    run_until_settled(10 * SIM_S);
     finish();
 }

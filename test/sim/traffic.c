@@ -208,10 +208,17 @@ void traffic_start_with(struct sim_network *network, struct traffic *one, struct
     introduce(one, two, config, packet_max);
 }
 
+static void forget_streams(struct traffic *traffic)
+{
+    for (unsigned i = 0; i < TRAFFIC_STREAMS; i++)
+        free(traffic->stream[i].verdict);
+    memset(traffic->stream, 0, sizeof traffic->stream);
+}
+
 void traffic_introduce(struct traffic *one, struct traffic *two, const struct bcri_link_config *config)
 {
-    memset(one->stream, 0, sizeof one->stream);
-    memset(two->stream, 0, sizeof two->stream);
+    forget_streams(one);
+    forget_streams(two);
     one->lost_is_fine = two->lost_is_fine = false;
     introduce(one, two, config, config->packet_max);
 }
