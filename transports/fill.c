@@ -165,7 +165,8 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
     link->congestion.limited = link->turn != NULL && !may_send;
     const uint32_t probe = may_send && !forced ? bcri_mtu_probe(link) : 0;
     const bool acks = link->unacked >= 2 || (link->unacked != 0 && link->now >= link->ack_at);
-    const bool controls = (link->host_due || link->owed_now || link->ping_due) && may_control;
+    /* A question may always go: its answer is what tells that the window is not full any more. */
+    const bool controls = ((link->host_due || link->owed_now) && may_control) || link->ping_due;
     if (!acks && !controls && !forced && probe == 0 && (link->turn == NULL || !may_send))
         return 0;
     bcri_sent_trim(link);

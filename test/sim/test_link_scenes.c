@@ -503,6 +503,26 @@ TEST(the_last_packet_that_a_receiver_on_a_pipe_could_not_keep_is_sent_again)
     finish();
 }
 
+TEST(on_a_pipe_whose_room_has_shrunk_an_answer_is_asked_for_nevertheless)
+{
+    prepare();
+    config.carrier.reliable = true;
+    config.packet_max = 20000;
+    start();
+    warm_up();
+    one.end.path.cut = true; /* as if the receiver had no memory for these packets */
+    traffic_send(&one, 1, 500000);
+    sim_flush(&one.end);
+    one.end.path.cut = false;
+    bcri_link_set_room(two.end.link, 20000);
+    sim_flush(&two.end);
+    (void)sim_run(network, sim_now(network) + 100 * SIM_MS, never, NULL);
+    CHECK_UINT(one.end.link->peer_room, 20000);
+    CHECK(one.end.link->sent.bytes > 20000 + 4 * 20000);
+    run_until_settled(10 * SIM_S);
+    finish();
+}
+
 TEST(many_small_packets_of_a_stream_that_is_paused_are_kept)
 {
     prepare();
