@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as the packets of a peer that has the key: the link takes or refuses them, and keeps
  * within its memory. The input is a row of packets' contents, each behind its length in two bytes;
- * a packet of length 0 lets a millisecond pass. */
+ * a packet of length 0 lets a millisecond pass, one of length 1 also ends a stream. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
             memcpy(packet + BCRI_WIRE_HEAD_BYTES, bytes, size);
             bcri_put_u64(packet + BCRI_WIRE_HEAD_BYTES + size, 1);
             bcri_link_receive(link, packet, BCRI_WIRE_HEAD_BYTES + size + TOKEN_BYTES, now);
+            if (size == 1)
+                bcri_link_end_stream(link, *bytes % 16, 1);
             bytes += size;
         }
         for (unsigned i = 0; bcri_link_fill(link, answer, now) != 0; i++)

@@ -826,6 +826,24 @@ TEST_TIMEOUT(any_allocation_may_fail_and_nothing_is_lost, 120)
     }
 }
 
+TEST(what_has_come_and_finds_no_memory_when_its_stream_goes_on_is_tried_again)
+{
+    prepare();
+    start();
+    warm_up();
+    two.held = 2;
+    for (unsigned i = 0; i < 20; i++)
+        traffic_send(&one, 1, 100);
+    (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
+    CHECK(two.stream[1].paused);
+    memory_fails(1000, 1);
+    traffic_release(&two); /* more messages than there are records for begin */
+    CHECK(two.stream[1].begun > 0 && two.stream[1].begun < 20);
+    memory_fails(0, 0);
+    run_until_settled(SIM_S);
+    finish();
+}
+
 TEST(a_link_for_which_there_is_no_memory_is_not_made)
 {
     prepare();

@@ -158,6 +158,11 @@ static bool is_done(void *context)
         traffic_check_limits(run->one.end.link);
         traffic_check_limits(run->two.end.link);
     }
+    if (run->two.held != 0) { /* a stream that stands still stops no other */
+        if (run->to_send == 0 && traffic_is_settled_but_held(&run->two))
+            traffic_release(&run->two);
+        return false;
+    }
     return run->to_send == 0 && traffic_is_settled(&run->one);
 }
 
@@ -172,6 +177,7 @@ static uint64_t run_seed(uint64_t seed)
     run.one.refuse = run.two.refuse = sim_random(network, 2) == 0 ? (unsigned)sim_random(network, 300) : 0;
     run.one.pause = run.two.pause = sim_random(network, 2) == 0 ? (unsigned)sim_random(network, 300) : 0;
     run.one.pause_ns = run.two.pause_ns = 100 * SIM_MS;
+    run.two.held = sim_random(network, 4) == 0 ? 1 + (uint32_t)sim_random(network, TRAFFIC_STREAMS) : 0;
     run.to_send = 20 + (uint32_t)sim_random(network, 200);
     struct bcri_seal_secret secret;
     bool has_aes;

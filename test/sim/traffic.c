@@ -78,6 +78,10 @@ static enum bcri_link_verdict decide(struct traffic *traffic, struct bcri_link_m
     CHECK_UINT(message->header_bytes, header_bytes_of(number));
     for (uint32_t i = HEADER_LEAST; i < message->header_bytes; i++)
         CHECK_UINT(message->header[i], byte_of(number, i));
+    if (traffic->held == message->source + 1) {
+        stream->paused = true;
+        return BCRI_LINK_PAUSE;
+    }
     const uint64_t drawn = sim_random(traffic->end.network, 1000);
     if (drawn < traffic->pause) {
         stream->paused = true;
@@ -270,17 +274,31 @@ bool traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes)
     return true;
 }
 
-static bool all_settled(const struct traffic *one)
+/* Of all streams but `held` - 1. */
+static bool all_settled(const struct traffic *one, uint32_t held)
 {
     for (unsigned i = 0; i < TRAFFIC_STREAMS; i++)
-        if (one->stream[i].settled != one->stream[i].sent)
+        if (one->stream[i].settled != one->stream[i].sent && i + 1 != held)
             return false;
     return true;
 }
 
 bool traffic_is_settled(const struct traffic *one)
 {
-    return all_settled(one) && all_settled(one->peer);
+    return all_settled(one, 0) && all_settled(one->peer, 0);
+}
+
+bool traffic_is_settled_but_held(const struct traffic *two)
+{
+    return all_settled(two, 0) && all_settled(two->peer, two->held);
+}
+
+void traffic_release(struct traffic *traffic)
+{
+    const uint32_t stream = traffic->held - 1;
+    traffic->held = 0;
+    if (traffic->stream[stream].paused)
+        resume(traffic, stream);
 }
 
 void traffic_check_limits(const struct bcri_link *link)

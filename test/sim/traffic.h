@@ -26,6 +26,7 @@ struct traffic {
     struct traffic *peer;
     unsigned refuse, pause; /* chances out of 1000 */
     uint64_t pause_ns;
+    uint32_t held;     /* 1 + a stream from the peer that pauses until traffic_release; 0: none */
     bool lost_is_fine; /* the link is to end */
     bool trusting;     /* the peer may say anything: messages are taken and not looked at */
     uint64_t bytes_arrived, messages_arrived, messages_settled, messages_lost, messages_dropped;
@@ -46,6 +47,9 @@ void traffic_introduce(struct traffic *one, struct traffic *two, const struct bc
 /* Sends a message of `body_bytes`. Returns false if there was no memory, which only happens if the
  * test has wished for it. */
 bool traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes);
+/* The same, but for the stream that `two` holds. */
+bool traffic_is_settled_but_held(const struct traffic *two);
+void traffic_release(struct traffic *traffic);
 /* Checks that the link keeps within every limit that it has a name for. */
 void traffic_check_limits(const struct bcri_link *link);
 /* Whether all that both have sent is settled. */
