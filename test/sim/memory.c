@@ -5,6 +5,7 @@
 
 #include "check.h"
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
@@ -66,3 +67,4 @@ void *__wrap_realloc(void *old, size_t bytes)
 {
     return fails() ? NULL : __real_realloc(old, bytes);
 }
+/* NOLINTEND(bugprone-reserved-identifier) */

@@ -11,6 +11,7 @@
 #include "bcri/udp.h"
 #include "check.h"
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
 int __real_sendmmsg(int fd, struct mmsghdr *message, unsigned count, int flags);
 int __wrap_sendmmsg(int fd, struct mmsghdr *message, unsigned count, int flags);
 ssize_t __real_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
@@ -47,6 +48,8 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
 {
     return fails() ? -1 : __real_sendmsg(fd, message, flags);
 }
+
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 /* What becomes of a packet whose send fails once. */
 enum fate {
@@ -122,6 +125,7 @@ static void add(unsigned packets)
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): a bcri_udp_packet_fn */
 static void count_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
                          size_t bytes)
 {
