@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -141,15 +140,10 @@ static bool all_at(unsigned phase)
 
 static void start(void)
 {
-    char path[4096], program[4096];
+    char program[4096];
     state = test_seed();
-    snprintf(path, sizeof path, "%s/board", run_folder());
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    CHECK(fd >= 0 && ftruncate(fd, sizeof *board) == 0);
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    CHECK(board != MAP_FAILED);
+    board = run_board("CHAOS_BOARD", sizeof *board);
     board->seed = state;
-    setenv("CHAOS_BOARD", path, 1);
     for (int i = 0; i < CHAOS_CCES; i++) {
         snprintf(program, sizeof program, "%s/%d.chaos", run_folder(), i);
         CHECK_INT(symlink(getenv("CHAOS_CCE"), program), 0);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -144,6 +145,14 @@ void run_check_error(const struct run *run, const char *part)
         FAIL("wanted on stderr: %s\ngot: %s", part[0] != '\0' ? part : "nothing", run->error);
 }
 
+void run_ends(struct run *run, int status, const char *part)
+{
+    run_end(run);
+    if (run->status != status)
+        FAIL("ended with status %d, wanted %d; stderr: %s", run->status, status, run->error);
+    run_check_error(run, part);
+}
+
 const char *run_told(void)
 {
     static char line[1024];
@@ -243,6 +252,19 @@ size_t run_read_file(const char *path, char *text, size_t capacity)
         ;
     close(fd);
     return length;
+}
+
+void *run_board(const char *variable, size_t bytes)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/board", run_folder());
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && ftruncate(fd, (off_t)bytes) == 0);
+    void *board = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    CHECK(board != MAP_FAILED);
+    close(fd);
+    CHECK_INT(setenv(variable, path, 1), 0);
+    return board;
 }
 
 void run_write_file(const char *name, const void *bytes, size_t length, mode_t mode)

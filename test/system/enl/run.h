@@ -34,6 +34,8 @@ void run_start_words(struct run *run, const char *const *words);
 void run_end(struct run *run);
 /* Checks parts of what it printed; "" in case of nothing. */
 void run_check_error(const struct run *run, const char *part);
+/* run_end, its status, and run_check_error. */
+void run_ends(struct run *run, int status, const char *part);
 
 /* The next line that a program told; without the newline. Valid until the next call. */
 const char *run_told(void);
@@ -58,6 +60,9 @@ void run_wait_for_text(const char *prefix, const char *text);
 const char *run_file(const char *prefix, const char *suffix);
 /* host.pid, out of the name of the only log. Valid until the next call. */
 const char *run_program(void);
+/* A new file of the folder, shared with the programs that map it too: the environment variable
+ * `variable` has its path. */
+void *run_board(const char *variable, size_t bytes);
 void run_write_file(const char *name, const void *bytes, size_t length, mode_t mode);
 size_t run_read_file(const char *path, char *text, size_t capacity);
 

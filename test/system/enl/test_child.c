@@ -148,6 +148,19 @@ static uint32_t ask(struct child *it, uint32_t index)
     return answer->type == BCRI_MSG_row ? answer->ordinal : 0;
 }
 
+/* A child with one CCE, ordinal 5, which does what `acts` says. Returns its process. */
+static pid_t start_with_cce(const char *acts)
+{
+    int ordinal;
+    pid_t pid;
+    setenv("SYS_CHILD", acts, 1);
+    start(&child, "far.77", 1);
+    CHECK_UINT(enlist(&child, 5, 1, run_cce())->status, 0);
+    run_told_pid(&ordinal, &pid);
+    CHECK_INT(ordinal, 5);
+    return pid;
+}
+
 static int end_of(const struct child *it)
 {
     int status;
@@ -179,13 +192,7 @@ TEST(it_stays_without_a_root_and_ends_with_its_parent)
 
 TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
 {
-    setenv("SYS_CHILD", "tell enlistor wait", 1);
-    start(&child, "far.77", 1);
-    int ordinal;
-    pid_t pid;
-    CHECK_UINT(enlist(&child, 5, 1, run_cce())->status, 0);
-    run_told_pid(&ordinal, &pid);
-    CHECK_INT(ordinal, 5);
+    pid_t pid = start_with_cce("tell enlistor wait");
     char want[64];
     snprintf(want, sizeof want, "enlistor %d 0 %d %d", HOST, bcrE_NOCCE, bcrE_NOCCE);
     CHECK_STR(run_told(), want);
@@ -196,19 +203,14 @@ TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
     while (ask(&child, 0) != 0)
         ;
     CHECK_UINT(enlist(&child, 6, 1, run_cce())->status, 0);
+    int ordinal;
     run_told_pid(&ordinal, &pid);
     CHECK_INT(ordinal, 6);
 }
 
 TEST(what_is_left_is_killed_when_the_parent_ends)
 {
-    setenv("SYS_CHILD", "tell pause", 1);
-    start(&child, "far.77", 1);
-    int ordinal;
-    pid_t pid;
-    CHECK_UINT(enlist(&child, 5, 1, run_cce())->status, 0);
-    run_told_pid(&ordinal, &pid);
-    const int pidfd = run_watch(pid);
+    const int pidfd = run_watch(start_with_cce("tell pause"));
     close(child.to);
     run_gone(pidfd);
     CHECK_INT(end_of(&child), 1);
@@ -217,12 +219,7 @@ TEST(what_is_left_is_killed_when_the_parent_ends)
 
 TEST(it_ends_all_when_its_parent_says_so)
 {
-    setenv("SYS_CHILD", "tell pause", 1);
-    start(&child, "far.77", 1);
-    int ordinal;
-    pid_t pid;
-    CHECK_UINT(enlist(&child, 5, 1, run_cce())->status, 0);
-    run_told_pid(&ordinal, &pid);
+    start_with_cce("tell pause");
     const struct bcri_control message = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 9};
     say(&child, &message);
     CHECK_UINT(hear_type(&child, BCRI_MSG_reply)->id, 9);
@@ -367,7 +364,5 @@ TEST(a_parent_that_says_nothing_or_something_else_is_refused_in_a_sentence)
 TEST(the_option_comes_alone)
 {
     run_start(&command, run_enl(), "--child", run_cce());
-    run_end(&command);
-    CHECK_INT(command.status, 2);
-    run_check_error(&command, "--child is for enl itself");
+    run_ends(&command, 2, "--child is for enl itself");
 }

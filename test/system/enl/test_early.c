@@ -68,9 +68,7 @@ static bool ended_before_cell_0(const char *how, const char *said)
     run_end(&command);
     CHECK_INT(command.status, 0);
     run_go();
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "was killed by signal 9 (Killed)");
+    run_ends(&run, 0, "was killed by signal 9 (Killed)");
     CHECK(strstr(run.error, "is refused") == NULL);
     if (strstr(run.error, "was killed by signal 9 (Killed) while it waited in bcr_init") == NULL) {
         CHECK_INT(unlink(run_file("bcr.", ".log")), 0); /* the next run is found by its own */
@@ -108,9 +106,7 @@ TEST(who_meets_corrupt_memory_says_so_and_ends_and_enl_says_what_is_left_of_him)
     (void)run_told_by(&run);
     run_wait_for_text("bcr.", "could not all be put right");
     run_go();
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "shared memory is corrupt: the counters of a cell, at segment ");
+    run_ends(&run, 0, "shared memory is corrupt: the counters of a cell, at segment ");
     run_check_error(&run, "was killed by signal 6");
     run_check_error(&run, "shared memory is corrupt: what CCE 1 (");
     run_check_error(&run, ") held could not all be put right");

@@ -36,9 +36,7 @@ TEST(ps_lists_the_programs_cces)
     run_start(&command, run_enl(), "kill", run_program());
     run_end(&command);
     CHECK_INT(command.status, 0);
-    run_end(&run);
-    CHECK_INT(run.status, 128 + SIGKILL);
-    run_check_error(&run, "is ended by enl kill");
+    run_ends(&run, 128 + SIGKILL, "is ended by enl kill");
 }
 
 TEST(a_stopped_program_is_listed_as_such_and_can_be_killed)
@@ -68,9 +66,7 @@ TEST(a_stopped_program_is_listed_as_such_and_can_be_killed)
 TEST(kill_of_a_program_that_does_not_run_says_so)
 {
     run_start(&command, run_enl(), "kill", "nowhere.1");
-    run_end(&command);
-    CHECK_INT(command.status, 1);
-    run_check_error(&command, "no program of yours has that name");
+    run_ends(&command, 1, "no program of yours has that name");
 }
 
 TEST(a_process_that_joins_is_enlisted_first_and_keeps_its_own_streams)
@@ -119,12 +115,8 @@ TEST(a_process_that_waits_is_found_by_the_last_component_of_its_name_and_is_list
     if (strstr(ps.text, want) == NULL)
         FAIL("wanted %s, got %s", want, ps.text);
     run_go();
-    run_end(&command);
-    CHECK_INT(command.status, 0);
-    run_check_error(&command, "waits until a bcr_enlist asks for /some/where/sys_cce");
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "no process waits to be enlisted as no-such-program");
+    run_ends(&command, 0, "waits until a bcr_enlist asks for /some/where/sys_cce");
+    run_ends(&run, 0, "no process waits to be enlisted as no-such-program");
 }
 
 TEST(a_process_that_waits_is_told_when_the_program_has_ended)
@@ -182,7 +174,5 @@ TEST(a_joined_cce_ends_when_enl_is_killed)
 TEST(joining_a_program_that_does_not_run_says_so)
 {
     run_start(&command, run_enl(), "--join", "nowhere.1", run_cce());
-    run_end(&command);
-    CHECK_INT(command.status, 1);
-    run_check_error(&command, "no program of yours has that name");
+    run_ends(&command, 1, "no program of yours has that name");
 }

@@ -37,9 +37,7 @@ TEST(abort_ends_all_and_says_who_died_how_with_the_last_it_printed)
     run_folder();
     setenv("SYS_CHILD", "out last-words kill 9", 1);
     run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1", "pause");
-    run_end(&run);
-    CHECK_INT(run.status, 128 + SIGKILL);
-    run_check_error(&run, "CCE 1 (");
+    run_ends(&run, 128 + SIGKILL, "CCE 1 (");
     run_check_error(&run, "was killed by signal 9 (Killed)");
     run_check_error(&run, "[1] last-words");
 }
@@ -52,9 +50,7 @@ TEST(abort_leaves_no_process_of_the_program)
     run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "3", "wait", "exit", "6");
     all_there(3, watches);
     run_go();
-    run_end(&run);
-    CHECK_INT(run.status, 6);
-    run_check_error(&run, "CCE 0 (");
+    run_ends(&run, 6, "CCE 0 (");
     run_check_error(&run, "exited with status 6; that ends the program");
     all_gone(3, watches);
 }
@@ -131,9 +127,7 @@ TEST(what_cces_print_does_not_make_the_log_grow_without_bound)
     setenv("SYS_CHILD", "flood 100000", 1);
     setenv("BCR_LOGSIZE", "1", 1);
     run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "");
+    run_ends(&run, 0, "");
     off_t old = size_of(".log.old");
     CHECK(old >= 1 << 20 && old < (1 << 20) + 4096);
     CHECK(size_of(".log") < (1 << 20) + 4096);
@@ -150,9 +144,7 @@ TEST(a_log_that_could_not_be_written_whole_is_said)
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &size), 0);
     setenv("SYS_CHILD", "flood 120000", 1);
     run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, " lines could not be written into the log: ");
+    run_ends(&run, 0, " lines could not be written into the log: ");
 }
 
 TEST(much_output_arrives_whole_and_the_tail_is_bounded)
@@ -180,9 +172,7 @@ TEST(much_output_arrives_whole_and_the_tail_is_bounded)
 TEST(a_fork_of_a_cce_that_exits_is_not_the_end_of_the_cce)
 {
     run_start(&run, run_enl(), run_cce(), "fork-dies", "exit", "0");
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "");
+    run_ends(&run, 0, "");
 }
 
 TEST(a_cce_under_a_wrapper_gives_the_status_that_it_recorded)
@@ -190,9 +180,7 @@ TEST(a_cce_under_a_wrapper_gives_the_status_that_it_recorded)
     char command[512];
     snprintf(command, sizeof command, "%s exit 3; true", run_cce());
     run_start(&run, run_enl(), "/bin/sh", "-c", command);
-    run_end(&run);
-    CHECK_INT(run.status, 3);
-    run_check_error(&run, "exited with status 3");
+    run_ends(&run, 3, "exited with status 3");
 }
 
 TEST(a_cce_under_a_wrapper_that_is_killed_is_an_abnormal_end)
@@ -200,9 +188,7 @@ TEST(a_cce_under_a_wrapper_that_is_killed_is_an_abnormal_end)
     char command[512];
     snprintf(command, sizeof command, "%s kill 9; true", run_cce());
     run_start(&run, run_enl(), "/bin/sh", "-c", command);
-    run_end(&run);
-    CHECK_INT(run.status, 1);
-    run_check_error(&run, "ended without exit()");
+    run_ends(&run, 1, "ended without exit()");
 }
 
 TEST(a_cce_that_executes_another_program_has_given_up_and_is_killed)
@@ -210,9 +196,7 @@ TEST(a_cce_that_executes_another_program_has_given_up_and_is_killed)
     static const char forever[] = "#!/bin/sh\nexec sleep 1000\n";
     run_write_file("forever", forever, sizeof forever - 1, 0700);
     run_start(&run, run_enl(), run_cce(), "exec", "./forever");
-    run_end(&run);
-    CHECK_INT(run.status, 128 + SIGKILL);
-    run_check_error(&run, "gave up its connection");
+    run_ends(&run, 128 + SIGKILL, "gave up its connection");
 }
 
 TEST(a_cce_under_a_wrapper_that_gives_up_its_connection_is_killed_and_named)
@@ -220,9 +204,7 @@ TEST(a_cce_under_a_wrapper_that_gives_up_its_connection_is_killed_and_named)
     char command[512];
     snprintf(command, sizeof command, "%s shut pause; true", run_cce());
     run_start(&run, run_enl(), "/bin/sh", "-c", command);
-    run_end(&run);
-    CHECK_INT(run.status, 1);
-    run_check_error(&run, "gave up its connection");
+    run_ends(&run, 1, "gave up its connection");
 }
 
 TEST(nothing_is_written_into_what_a_program_has_opened_in_place_of_the_librarys_descriptors)
@@ -313,9 +295,7 @@ TEST(a_signal_to_enl_ends_the_program_cleanly)
     run_start(&run, run_enl(), run_cce(), "tell", "enlist", run_cce(), "1", "spin");
     all_there(1, watches);
     CHECK_INT(kill(run.pid, SIGTERM), 0);
-    run_end(&run);
-    CHECK_INT(run.status, 128 + SIGTERM);
-    run_check_error(&run, "is ended by signal 15");
+    run_ends(&run, 128 + SIGTERM, "is ended by signal 15");
     all_gone(1, watches);
 }
 

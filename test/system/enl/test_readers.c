@@ -137,9 +137,7 @@ TEST(lines_of_cces_that_cannot_be_written_are_said_and_a_status)
     snprintf(line, sizeof line, "exec %s --output %s enlist %s 1 >/dev/full", run_enl(), run_cce(),
              run_cce());
     run_start(&run, "/bin/sh", "-c", line);
-    run_end(&run);
-    CHECK_INT(run.status, 1);
-    run_check_error(&run, "what CCEs print can no longer be shown (No space left on device)");
+    run_ends(&run, 1, "what CCEs print can no longer be shown (No space left on device)");
 }
 
 TEST(a_signal_ends_the_wait_for_a_reader_of_what_cces_print)

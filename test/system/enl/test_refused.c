@@ -27,9 +27,7 @@ static void run_limited(const char *limits, const char *command)
 static void refused_as_not_of_bcr_init(const char *socket_option, const char *pid_option)
 {
     run_start(&run, run_enl(), socket_option, pid_option, "--", "x");
-    run_end(&run);
-    CHECK_INT(run.status, 2);
-    run_check_error(&run, "run a program by: enl PROGRAM");
+    run_ends(&run, 2, "run a program by: enl PROGRAM");
 }
 
 TEST(the_options_of_bcr_init_are_nobody_elses)
@@ -77,9 +75,7 @@ TEST(enlistpath_that_names_a_bcr_program_is_said)
     run_folder();
     setenv("BCR_ENLISTPATH", run_cce(), 1);
     run_start(&run, run_cce());
-    run_end(&run);
-    CHECK_INT(run.status, 127);
-    run_check_error(&run, "is not an enl that this program can run under");
+    run_ends(&run, 127, "is not an enl that this program can run under");
 }
 
 TEST(enlistpath_that_names_a_script_which_runs_a_bcr_program_is_said)
@@ -89,9 +85,7 @@ TEST(enlistpath_that_names_a_script_which_runs_a_bcr_program_is_said)
     run_write_file("not-enl", script, strlen(script), 0700);
     setenv("BCR_ENLISTPATH", "./not-enl", 1);
     run_start(&run, run_cce());
-    run_end(&run);
-    CHECK_INT(run.status, 127);
-    run_check_error(&run, "was started as enl, but it is (or runs) this BCR program");
+    run_ends(&run, 127, "was started as enl, but it is (or runs) this BCR program");
 }
 
 TEST(enlistpath_that_names_another_program_is_said)
@@ -125,9 +119,7 @@ TEST(too_few_open_files_are_said_with_how_many_are_needed)
     CHECK_INT(run.status, 1);
     run_check_error(&run, "enl needs 32 open files, and about 10 more for each CCE; the limit here is 8");
     run_limited("ulimit -n 8", run_cce());
-    run_end(&run);
-    CHECK_INT(run.status, 1);
-    run_check_error(&run, "enl needs 32 open files");
+    run_ends(&run, 1, "enl needs 32 open files");
 }
 
 TEST(a_limit_of_file_sizes_that_shared_memory_meets_is_named)
@@ -135,9 +127,7 @@ TEST(a_limit_of_file_sizes_that_shared_memory_meets_is_named)
     char command[512];
     snprintf(command, sizeof command, "%s %s", run_enl(), run_cce());
     run_limited("ulimit -f 0", command);
-    run_end(&run);
-    CHECK_INT(run.status, 1);
-    run_check_error(&run, "raise ulimit -f");
+    run_ends(&run, 1, "raise ulimit -f");
 }
 
 /* Up to where it suffices, whatever it is that finds no room. */
@@ -181,9 +171,7 @@ TEST(cces_for_whom_enl_has_no_descriptors_are_said_and_the_others_live)
     setenv("SYS_CHILD", "pause", 1);
     run_limited("ulimit -n 64", command);
     CHECK_STR(run_told(), "enlist 0 0");
-    run_end(&run);
-    CHECK_INT(run.status, 3);
-    run_check_error(&run, "raise the limit of open files (ulimit -n)");
+    run_ends(&run, 3, "raise the limit of open files (ulimit -n)");
 }
 
 TEST(hundreds_of_cces_for_whom_there_is_no_room_harm_nobody)
@@ -207,9 +195,7 @@ TEST(a_library_that_is_missing_is_not_taken_for_a_program_that_is_no_cce)
     memcpy(name, "libX.so.6", 9);
     run_write_file("unloadable", bytes, length, 0700);
     run_start(&run, run_enl(), "./unloadable");
-    run_end(&run);
-    CHECK_INT(run.status, 127);
-    run_check_error(&run, "libX.so.6");
+    run_ends(&run, 127, "libX.so.6");
     run_check_error(&run, "something was not found");
     run_check_error(&run, "ldd");
     /* Of one that is enlisted, what the loader said is shown. */

@@ -28,18 +28,14 @@ TEST(the_root_has_enls_own_streams_and_gives_its_status)
 TEST(a_missing_program_is_said_with_status_127)
 {
     run_start(&run, run_enl(), "no-such-program");
-    run_end(&run);
-    CHECK_INT(run.status, 127);
-    run_check_error(&run, "there is no program no-such-program");
+    run_ends(&run, 127, "there is no program no-such-program");
 }
 
 TEST(a_file_that_is_not_executable_is_said_with_status_126)
 {
     run_write_file("plain", "x", 1, 0600);
     run_start(&run, run_enl(), "./plain");
-    run_end(&run);
-    CHECK_INT(run.status, 126);
-    run_check_error(&run, "not executable");
+    run_ends(&run, 126, "not executable");
 }
 
 TEST(a_directory_does_not_hide_a_program_on_path)
@@ -50,18 +46,14 @@ TEST(a_directory_does_not_hide_a_program_on_path)
     run_end(&run);
     run_check_error(&run, "never called bcr_init"); /* it ran */
     run_start(&run, run_enl(), "./true");
-    run_end(&run);
-    CHECK_INT(run.status, 126);
-    run_check_error(&run, "is not a program but a directory");
+    run_ends(&run, 126, "is not a program but a directory");
 }
 
 TEST(a_text_that_is_no_script_is_said_with_status_126)
 {
     run_write_file("text", "just text\n", 10, 0700);
     run_start(&run, run_enl(), "./text");
-    run_end(&run);
-    CHECK_INT(run.status, 126);
-    run_check_error(&run, "neither a program nor a script");
+    run_ends(&run, 126, "neither a program nor a script");
 }
 
 TEST(a_script_whose_interpreter_is_missing_is_said_with_its_name)
@@ -69,9 +61,7 @@ TEST(a_script_whose_interpreter_is_missing_is_said_with_its_name)
     static const char script[] = "#! /no/such/interp -x\ntrue\n";
     run_write_file("script", script, sizeof script - 1, 0700);
     run_start(&run, run_enl(), "./script");
-    run_end(&run);
-    CHECK_INT(run.status, 126);
-    run_check_error(&run, "is a script for /no/such/interp, which is not there");
+    run_ends(&run, 126, "is a script for /no/such/interp, which is not there");
 }
 
 TEST(a_program_of_another_architecture_is_said_with_status_126)
@@ -83,9 +73,7 @@ TEST(a_program_of_another_architecture_is_said_with_status_126)
     head[4] = head[4] == 1 ? 2 : 1;
     run_write_file("foreign", head, sizeof head, 0700);
     run_start(&run, run_enl(), "./foreign");
-    run_end(&run);
-    CHECK_INT(run.status, 126);
-    run_check_error(&run, "is built for");
+    run_ends(&run, 126, "is built for");
 }
 
 TEST(a_program_that_is_no_cce_is_reported_as_such)
@@ -103,22 +91,14 @@ TEST(a_program_that_is_no_cce_is_reported_as_such)
 TEST(a_wrong_command_line_or_setting_gives_status_2)
 {
     run_start(&run, run_enl(), "--wrong", run_cce());
-    run_end(&run);
-    CHECK_INT(run.status, 2);
-    run_check_error(&run, "--wrong");
+    run_ends(&run, 2, "--wrong");
     run_start(&run, run_enl(), "--onfail=maybe", run_cce());
-    run_end(&run);
-    CHECK_INT(run.status, 2);
-    run_check_error(&run, "--onfail");
+    run_ends(&run, 2, "--onfail");
     run_write_file(".bcrrc", "nonsense 1\n", 11, 0600);
     run_start(&run, run_enl(), run_cce());
-    run_end(&run);
-    CHECK_INT(run.status, 2);
-    run_check_error(&run, ".bcrrc:1");
+    run_ends(&run, 2, ".bcrrc:1");
     run_start(&run, run_cce(), "exit", "0"); /* from the shell: bcr_init looks for enl */
-    run_end(&run);
-    CHECK_INT(run.status, 2);
-    run_check_error(&run, ".bcrrc:1");
+    run_ends(&run, 2, ".bcrrc:1");
 }
 
 TEST(a_program_started_directly_becomes_enl_and_goes_on_as_its_child)
@@ -169,9 +149,7 @@ TEST(without_any_enl_every_place_looked_at_is_named)
     setenv("BCR_ENLISTPATH", "/no/such/enl", 1);
     setenv("PATH", "/no/bin:/usr/no/bin", 1);
     run_start(&run, run_cce());
-    run_end(&run);
-    CHECK_INT(run.status, 127);
-    run_check_error(&run, "/no/such/enl (BCR_ENLISTPATH)");
+    run_ends(&run, 127, "/no/such/enl (BCR_ENLISTPATH)");
     run_check_error(&run, "/no/bin/enl (PATH)");
     run_check_error(&run, "/usr/no/bin/enl (PATH)");
     run_check_error(&run, BCR_INSTALL_BINDIR "/enl");
@@ -276,9 +254,7 @@ TEST(a_script_that_fails_is_a_warning)
     setenv("BCR_STARTSCRIPT", "/no/such/script", 1);
     setenv("BCR_ENDSCRIPT", "false", 1);
     run_start(&run, run_enl(), run_cce(), "exit", "0");
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "startscript: there is no program /no/such/script");
+    run_ends(&run, 0, "startscript: there is no program /no/such/script");
     run_check_error(&run, "/false ended with status 1");
 }
 
@@ -363,9 +339,7 @@ TEST(what_cannot_be_enlisted_is_an_error_at_once_and_a_line_on_stderr)
     CHECK_STR(run_told(), want);
     CHECK_STR(run_told(), want);
     CHECK_STR(run_told(), no_core);
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "CCE 1 (no-such-program) on ");
+    run_ends(&run, 0, "CCE 1 (no-such-program) on ");
     run_check_error(&run, "not executable");
     run_check_error(&run, "there is no core 9998");
 }
@@ -401,9 +375,7 @@ TEST(an_enlisted_program_that_is_no_cce_is_reported_and_ends_nothing)
     CHECK_STR(run_told(), "enlist 0 0");
     run_wait_for_text("bcr.", "never called bcr_init");
     run_go();
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "never called bcr_init");
+    run_ends(&run, 0, "never called bcr_init");
     run_check_error(&run, "[1] plain");
 }
 

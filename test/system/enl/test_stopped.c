@@ -156,9 +156,7 @@ TEST_TIMEOUT(a_call_that_waits_for_a_stopped_cce_is_told_of_and_ps_says_that_it_
     CHECK_INT(kill(holder, SIGCONT), 0);
     CHECK_STR(run_told(), "put 0");
     run_go();
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "it is stopped");
+    run_ends(&run, 0, "it is stopped");
 }
 
 /* Once it has been continued nothing is left of the calls that were in vain. */

@@ -2,13 +2,11 @@
 /* CCEs are stopped at any moment of any call, and go on, and die, while others work at the same
  * cells. */
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,15 +35,9 @@ static unsigned any(unsigned below)
 
 static void start(void)
 {
-    char path[4096];
     state = test_seed();
-    snprintf(path, sizeof path, "%s/board", run_folder());
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    CHECK(fd >= 0 && ftruncate(fd, sizeof *board) == 0);
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    CHECK(board != MAP_FAILED);
+    board = run_board("SYS_BOARD", sizeof *board);
     board->seed = state;
-    setenv("SYS_BOARD", path, 1);
     run_start(&run, run_enl(), "--onfail", "isolate", getenv("SYS_STOPS"));
     for (int i = 0; i < BOARD_CCES; i++)
         while (atomic_load(&board->place[i].pid) == 0)

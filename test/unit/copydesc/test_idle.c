@@ -2,6 +2,7 @@
 /* Descriptors that do next to nothing an astronomical number of times: they end, with the right
  * result. */
 #include <limits.h>
+#include <stdlib.h>
 
 #include <bcr/error.h>
 #include <bcr/types.h>
@@ -190,6 +191,19 @@ static void nest_for_nothing(int *desc, int first, int count, int target)
 
 enum { MOST = 65536 };
 
+/* Copies `items` chars, each to byte 4 of 8. */
+static void into_each_fifth_byte_of_eight(const int *desc, int items)
+{
+    uint8_t *data = malloc((size_t)items);
+    CHECK(data != NULL);
+    fill(data, (size_t)items);
+    struct bcri_copy_region region = region_new(8 * items);
+    CHECK_RESULT(copy_to(desc, INT_MAX, &region, data, (size_t)items), 1, 0);
+    for (int i = 0; i < items; i++)
+        CHECK_INT(((uint8_t *)region.data)[8 * i + 4], data[i]);
+    free(data);
+}
+
 TEST(what_stands_idle_between_items_takes_no_time_for_each_of_them)
 {
     /* An int is passed over in the region, a char copied, and then come 65,533 lists that do
@@ -202,12 +216,7 @@ TEST(what_stands_idle_between_items_takes_no_time_for_each_of_them)
     nest_for_nothing(desc, 2, MOST - 3, MOST - 1);
     desc[3 * (MOST - 1) + 1] = bcrT_DOUBLE | bcrT_SKIP_FM | bcrT_SKIP_TO | bcrT_END;
     enum { ITEMS = 500000 };
-    static uint8_t data[ITEMS];
-    fill(data, sizeof data);
-    struct bcri_copy_region region = region_new(8 * ITEMS);
-    CHECK_RESULT(copy_to(desc, INT_MAX, &region, data, ITEMS), 1, 0);
-    for (int i = 0; i < ITEMS; i++)
-        CHECK_INT(((uint8_t *)region.data)[8 * i + 4], data[i]);
+    into_each_fifth_byte_of_eight(desc, ITEMS);
 }
 
 TEST(nor_do_idle_ends_of_lists_at_each_of_which_another_list_begins)
@@ -224,12 +233,7 @@ TEST(nor_do_idle_ends_of_lists_at_each_of_which_another_list_begins)
     desc[3 * (MOST - 1) + 1] |= bcrT_END;
     desc[1] = bcrT_INT | bcrT_SKIP_TO;
     desc[2] = desc[3 + 2] = desc[3 * (MOST - 1) + 2] = 1;
-    static uint8_t data[ITEMS];
-    fill(data, sizeof data);
-    struct bcri_copy_region region = region_new(8 * ITEMS);
-    CHECK_RESULT(copy_to(desc, INT_MAX, &region, data, ITEMS), 1, 0);
-    for (int i = 0; i < ITEMS; i++)
-        CHECK_INT(((uint8_t *)region.data)[8 * i + 4], data[i]);
+    into_each_fifth_byte_of_eight(desc, ITEMS);
 }
 
 TEST(nor_do_lists_too_long_to_be_compiled)
