@@ -74,8 +74,9 @@ build() {
 # What takes an emulated machine minutes is left to ./check --all.
 short_selection() {
     case $machine-$1 in
-    s390x-unit) echo '(test_(wild_writes|handler_wild_writes|malformed|reference|idle|heap|count|check|log|config)|layout_changes)' ;;
+    s390x-unit) echo '(test_(wild_writes|handler_wild_writes|malformed|reference|idle|heap|count|check|log|config|config_files)|layout_changes)' ;;
     s390x-system) echo 'test_enl_.*|test_churn|test_scale|test_install|example_(refuses|.*_help|.*_direct).*' ;;
+    s390x-behaviour) echo 'behaviour_(bound|pending|lock|handler|ended)' ;;
     s390x-model) echo 'test_history' ;;
     i386-system) echo 'test_enl_wrappers|test_churn|test_scale|test_install' ;;
     esac
