@@ -102,7 +102,7 @@ static int finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct b
     for (;; tired = false) {
         int ready = tired ? bcri_wait_asleep(ctx, &slot, 1, deadline_ns)
                           : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
-        if (ready < 0 && bcri_request_withdraw(ctx, slot))
+        if (ready < 0 && bcri_request_cancel(ctx, slot))
             return bcrE_TIMEOUT;
         int error = bcri_request_complete(ctx, slot);
         if (error != BCRI_WAITS)

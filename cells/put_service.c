@@ -215,8 +215,8 @@ void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int
     }
 }
 
-void bcri_putwait_withdraw(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
-                           bcri_ref slot_ref)
+void bcri_putwait_cancel(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
+                         bcri_ref slot_ref)
 {
     bcri_tx_begin(ctx);
     bcri_tx_putwait_unlist(ctx, resolved, slot_ref, bcri_slot_word(BCRI_SLOT_LIVE, 0, bcri_load(&slot->key)));

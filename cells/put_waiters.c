@@ -130,7 +130,7 @@ static bool leave_list(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
     const bool waits = there && bcri_slot_state(bcri_load_acquire(&request->word)) == BCRI_SLOT_PUTWAIT;
     const bool left = !waits || bcri_request_mapped(ctx, slot_ref);
     if (waits && left) {
-        bcri_putwait_withdraw(ctx, &resolved, request, slot_ref);
+        bcri_putwait_cancel(ctx, &resolved, request, slot_ref);
         bcri_putwait_serve(ctx, &resolved); /* a write behind it may need no room */
     }
     if (there)

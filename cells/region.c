@@ -90,13 +90,13 @@ int bcr_rgmod(bcr_region rgid)
 }
 
 /* Frees an ID that is pending or failed; `error` is what bcri_id_live has said. A pending request
- * is withdrawn; if its cell has served it before, its region is freed like any other. */
+ * is cancelled; if its cell has served it before, its region is freed like any other. */
 static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, int error)
 {
     if (error != bcrE_PENDING)
         return bcri_fail(error);
     do {
-        if (bcri_request_withdraw(ctx, slot)) {
+        if (bcri_request_cancel(ctx, slot)) {
             bcri_request_gone(ctx);
             return 0;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bcr_rgwait, bcr_rgwaitm: requests of gets with bcr_PENDING become regions, or are withdrawn.
+/* bcr_rgwait, bcr_rgwaitm: requests of gets with bcr_PENDING become regions, or are cancelled.
  * bcr.h is their manual. */
 #include <bcr.h>
 
@@ -59,7 +59,7 @@ int bcr_rgwait(bcr_region rgid, int msec, int failfree)
         if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0) {
             if (!failfree)
                 return 0;
-            if (bcri_request_withdraw(ctx, slot)) {
+            if (bcri_request_cancel(ctx, slot)) {
                 bcri_request_gone(ctx);
                 return 0;
             }
@@ -91,8 +91,8 @@ static int look_up(struct bcri_ctx *ctx, int nids, bcr_region *rgids, struct req
     return requests->count != 0 ? 0 : bcrE_ARG;
 }
 
-/* Undoes a request that its cell served before it could be withdrawn, after other requests of the
- * same call were withdrawn: the caller is told that nothing was taken. */
+/* Undoes a request that its cell served before it could be cancelled, after other requests of the
+ * same call were cancelled: the caller is told that nothing was taken. */
 static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     while (bcri_request_complete(ctx, slot) == BCRI_WAITS)
@@ -105,9 +105,9 @@ static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
         bcri_request_give_back(ctx, slot);
 }
 
-/* Withdraws all requests when time is up, and returns 0. If one is ready while none is withdrawn
+/* Cancels all requests when time is up, and returns 0. If one is ready while none is cancelled
  * yet, returns its index, from 1. */
-static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int nids)
+static int cancel_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int nids)
 {
     for (int i = 0; i < nids; i++)
         if (bcri_request_ready(ctx, slots[i])) {
@@ -116,8 +116,8 @@ static int withdraw_all(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int 
         }
     for (int i = 0; i < nids; i++) {
         if (bcri_slot_state(bcri_load_acquire(&slots[i]->word)) == BCRI_SLOT_FREE)
-            continue; /* named twice, withdrawn once */
-        if (bcri_request_withdraw(ctx, slots[i]))
+            continue; /* named twice, cancelled once */
+        if (bcri_request_cancel(ctx, slots[i]))
             continue;
         if (i == 0) {
             make_usable(ctx, slots[i]);
@@ -135,7 +135,7 @@ static int wait_for_one(struct bcri_ctx *ctx, const struct requests *requests, i
     if (result > 0)
         make_usable(ctx, requests->slots[result - 1]);
     else if (failfree)
-        result = withdraw_all(ctx, requests->slots, requests->count);
+        result = cancel_all(ctx, requests->slots, requests->count);
     return result > 0 ? requests->indices[result - 1] : result;
 }
 

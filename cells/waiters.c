@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A get that waits: noticing that it was served, taking what it was given, withdrawing the request.
+/* A get that waits: noticing that it was served, taking what it was given, cancelling the request.
  *
  * Journal: COLLECT; cell, if a lock of it is taken; slot, whose own fields hold the rest: cell,
  * ticket (`key`), whether it is a write lock (`kind`), and the region's epoch (`prev`).
  *   phase 0   The CCE may hold the tail lock to write the sleep flag, the head lock to store the
- *             lock owner, or both to withdraw the request by a transaction.
+ *             lock owner, or both to cancel the request by a transaction.
  *   phase 1   The CCE is about to make the slot LIVE, then to store the lock owner if it is a write
  *             lock, and to clear waiter[ticket % 4]. It is done if the slot is LIVE; repair then
  *             stores the lock owner and clears the waiter entry, if that still names the slot.
@@ -353,13 +353,13 @@ bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
 }
 
 /* Model: cell.inc */
-bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved resolved;
     if (bcri_unlikely(waits_at(ctx, slot, &resolved) != 0))
         return false;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, resolved.ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    bool withdrawn = false;
+    bool cancelled = false;
     const bool entered = bcri_cell_enter(ctx, &resolved) == 0;
     if (entered) {
         if (state_of(slot) == BCRI_SLOT_LISTED && bcri_request_mapped(ctx, bcri_slot_ref(ctx, slot))) {
@@ -367,7 +367,7 @@ bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
             bcri_tx_unlist(ctx, &resolved, slot);
             BCRI_TX64(ctx, bcri_slot_ref(ctx, slot), SLOT, word, 0);
             bcri_tx_commit(ctx);
-            withdrawn = true;
+            cancelled = true;
         } else if (state_of(slot) == BCRI_SLOT_TICKET && full_entry(&resolved, slot) == 0) {
             /* With both locks held a ticket was either moved to the list or served. */
             bcri_corrupt(ctx, "a cell at which a request waits", resolved.ref);
@@ -377,9 +377,9 @@ bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_journal_close(ctx);
     if (bcri_unlikely(!entered) && full_entry(&resolved, slot) == 0)
         (void)bcri_cell_lost(ctx, &resolved, slot);
-    if (withdrawn)
+    if (cancelled)
         bcri_slot_give(ctx, slot);
-    return withdrawn;
+    return cancelled;
 }
 
 /* Model: cell.inc */

@@ -113,7 +113,7 @@ static void clear_waiter(const struct bcri_resolved *resolved, const struct bcri
         bcri_store_release(waiter, 0); /* the cells' memory waits for this (reclaim.h) */
 }
 
-/* Withdraws a request that waits. If it waits by ticket and was served already, its region is kept
+/* Cancels a request that waits. If it waits by ticket and was served already, its region is kept
  * for giving back, and the slot stays as it is. False: the daemon is parked.
  * Model: death.pml */
 static bool end_request(struct walk *walk, struct bcri_slot_shm *slot, bcri_ref ref)
@@ -168,7 +168,7 @@ static bool end_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref r
     bcri_journal_open(enl, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
     const bool had = bcri_area_lock_until(enl, &resolved, BCRI_DEADLINE_NEVER);
     if (had && bcri_slot_state(bcri_load(&slot->word)) == BCRI_SLOT_PUTWAIT) {
-        bcri_putwait_withdraw(enl, &resolved, slot, ref);
+        bcri_putwait_cancel(enl, &resolved, slot, ref);
         bcri_putwait_serve_all(enl, &resolved); /* those behind it may need no room */
     }
     if (had)

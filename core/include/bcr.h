@@ -247,7 +247,7 @@ BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
 BCR_API int bcr_rgmod(bcr_region rgid);
 
 /* bcr_rgfree, bcr_rlsrl -- let go of a region, or of a read lock; both do the same.
- * Shape   : rgid is any region ID held here. A pending get is withdrawn and takes nothing; if its
+ * Shape   : rgid is any region ID held here. A pending get is cancelled and takes nothing; if its
  *           cell had served it before, the region is freed.
  * Owns    : takes the region. Its memory is free when no CCE and no cell holds it.
  * Returns : 0.
@@ -286,7 +286,7 @@ BCR_API int bcr_rgerror(bcr_region rgid);
  *           rgids is an array of nids such IDs, nids at least 1; NULL entries, which failed gets
  *           have returned, are skipped, but not all may be. A get that has failed since is ready,
  *           and bcr_rgwait on it tells why. msec 0 only looks. failfree nonzero: when the time is
- *           up, the gets are withdrawn and their IDs freed. The cell decides which came first, so
+ *           up, the gets are cancelled and their IDs freed. The cell decides which came first, so
  *           this may last a little longer and succeed after all.
  * Owns    : 1 of bcr_rgwait: gives the region. 0 with failfree: the IDs are dead, and nothing was
  *           or will be taken from a cell. -1 of bcr_rgwait: the ID is dead, unless it was none.

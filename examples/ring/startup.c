@@ -83,7 +83,7 @@ static int *await_birthcries(int cces)
         must_hold(from.ord > 0 && from.ord < cces && ids[from.ord] == 0, "each CCE cries once");
         ids[from.ord] = from.cce;
     }
-    must(bcr_rgfree(failure), "withdraw the get for error regions");
+    must(bcr_rgfree(failure), "cancel the get for error regions");
     return ids;
 }
 

@@ -32,7 +32,7 @@ static double blocking_ms(int msec)
     return taken_ms;
 }
 
-/* A get that returns at once, and a wait for what it asked for.  The last argument withdraws the request when
+/* A get that returns at once, and a wait for what it asked for.  The last argument cancels the request when
  * the time is up, so the region ID is gone afterwards. */
 static double pending_ms(int msec)
 {

@@ -2,7 +2,7 @@
 /* bcr_PENDING, bcr_rgwait, bcr_rgwaitm, and bcr_rgfree of what was never collected. */
 #include "behave.h"
 
-/* A get that waits: alone, or behind a read that is withdrawn then. */
+/* A get that waits: alone, or behind a read that is cancelled then. */
 static bcr_region pending_take(int cell, bool behind)
 {
     bcr_region read = behind ? bcr_read(there, cell, bcr_PENDING) : NULL;
@@ -90,7 +90,7 @@ BEHAVIOUR(rgwait_polls_with_0_never_ends_early_and_lets_the_get_go_on)
     CHECK_INT(value_of(rgid), 5);
 }
 
-BEHAVIOUR(failfree_withdraws_the_get_and_frees_the_ID)
+BEHAVIOUR(failfree_cancels_the_get_and_frees_the_ID)
 {
     const int cell = grow(1, 4, 4096);
     for (int i = 0; i < 4; i++) {
@@ -117,7 +117,7 @@ BEHAVIOUR(failfree_comes_too_late_for_a_get_that_was_served)
     }
 }
 
-BEHAVIOUR(what_is_withdrawn_leaves_its_place_to_those_behind_it)
+BEHAVIOUR(what_is_cancelled_leaves_its_place_to_those_behind_it)
 {
     const int cell = grow(1, 9, 4096);
     for (int gone = 0; gone < 7; gone++) {
@@ -137,7 +137,7 @@ BEHAVIOUR(what_is_withdrawn_leaves_its_place_to_those_behind_it)
     }
 }
 
-BEHAVIOUR(withdrawing_a_take_serves_nobody_but_lets_reads_stay)
+BEHAVIOUR(cancelling_a_take_serves_nobody_but_lets_reads_stay)
 {
     const int cell = grow(1, 9, 4096);
     bcr_region gone = bcr_deq(there, cell, bcr_PENDING), read = bcr_read(there, cell, bcr_PENDING);
@@ -149,7 +149,7 @@ BEHAVIOUR(withdrawing_a_take_serves_nobody_but_lets_reads_stay)
     CHECK_INT(take(cell), 1);
 }
 
-BEHAVIOUR(rgfree_of_an_unserved_get_withdraws_it)
+BEHAVIOUR(rgfree_of_an_unserved_get_cancels_it)
 {
     const int cell = grow(1, 4, 4096);
     for (int behind = 0; behind < 2; behind++) {
@@ -194,7 +194,7 @@ BEHAVIOUR(rgwaitm_returns_the_lowest_index_that_is_ready_from_1)
     CHECK_INT(value_of(ids[3]), 3);
     bcr_region rest[3] = {ids[0], ids[2], ids[4]};
     CHECK_INT(bcr_rgwaitm(3, rest, 0, 0), 0);
-    CHECK_INT(bcr_rgwaitm(3, rest, 1, 1), 0); /* withdraws all */
+    CHECK_INT(bcr_rgwaitm(3, rest, 1, 1), 0); /* cancels all */
     for (int i = 0; i < 3; i++)
         FAILS(bcr_rgwait(rest[i], 0, 0), bcrE_RGID);
     for (int i = 0; i < 5; i++) {
@@ -260,7 +260,7 @@ BEHAVIOUR(rgwaitm_skips_NULL_entries_and_counts_them)
     CHECK_INT(bcr_rgwaitm(4, ids, bcr_BLOCK, 1), 4);
     CHECK_INT(bcr_rgwait(ids[3], 0, 0), 1);
     CHECK_INT(value_of(ids[3]), 4);
-    CHECK_INT(bcr_rgwaitm(3, ids, 1, 1), 0); /* withdraws the one that is there */
+    CHECK_INT(bcr_rgwaitm(3, ids, 1, 1), 0); /* cancels the one that is there */
     FAILS(bcr_rgwait(ids[1], 0, 0), bcrE_RGID);
     bcr_region nothing[2] = {NULL, NULL};
     FAILS(bcr_rgwaitm(2, nothing, bcr_BLOCK, 1), bcrE_ARG);
@@ -277,7 +277,7 @@ BEHAVIOUR(wrong_arguments_of_rgwaitm_change_nothing)
     FAILS(bcr_rgwaitm(1, NULL, 0, 1), bcrE_ARG);
     FAILS(bcr_rgwaitm(2, ids, 0, 1), bcrE_RGID);
     FAILS(bcr_rgwaitm(3, ids, bcr_BLOCK, 1), bcrE_RGID);
-    CHECK_INT(bcr_rgwait(ids[0], 0, 0), 0); /* not withdrawn */
+    CHECK_INT(bcr_rgwait(ids[0], 0, 0), 0); /* not cancelled */
     CHECK_INT(put(cell, 2), 0);
     CHECK_INT(bcr_rgwait(ids[0], bcr_BLOCK, 0), 1);
     CHECK_INT(value_of(ids[0]), 2);

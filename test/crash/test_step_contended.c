@@ -59,7 +59,7 @@ static bool zap(struct scene *scene)
 {
     return bcr_zap(scene->home, scene->cell) == 0;
 }
-static bool withdraw(struct scene *scene)
+static bool cancel(struct scene *scene)
 {
     return bcr_rgfree(scene->id[0]) == 0;
 }
@@ -130,7 +130,7 @@ SCENARIO(lock_against_locks, .queued = 1, .run = lock_and_release, .contender = 
 SCENARIO(lock_against_reads_and_writes, .queued = 1, .run = lock_and_release, .contender = reads_and_writes)
 SCENARIO(zap_against_puts_and_takes, .queued = 3, .run = zap, .contender = puts_and_takes)
 SCENARIO(zap_against_zaps, .queued = 3, .run = zap, .contender = zaps)
-SCENARIO(withdrawal_against_puts, .prepare = deq_pending, .run = withdraw, .contender = fills)
+SCENARIO(cancellation_against_puts, .prepare = deq_pending, .run = cancel, .contender = fills)
 SCENARIO(rgwait_against_puts_and_takes, .prepare = deq_pending, .run = wait_for, .contender = puts_and_takes)
 SCENARIO(deq_of_its_own_against_puts_and_takes, .own = true, .queued = 2, .run = deq_wait,
          .contender = puts_and_takes)

@@ -109,7 +109,7 @@ SCENARIO(rgwait_for_one_that_comes, .prepare = deq_pending, .run = wait_ready, .
 SCENARIO(rgwait_for_one_that_comes_while_it_sleeps, .prepare = deq_pending, .run = wait_ready,
          .help = put_one, .help_at = TRACE_AT_SLEEP, .before = ":", .after = ":", .also = ": 9")
 SCENARIO(rgwait_that_looks, .prepare = deq_pending, .run = poll_not_ready, .before = ":", .after = ":")
-SCENARIO(rgwait_that_withdraws, .waiters = "T", .prepare = deq_pending, .run = wait_in_vain,
+SCENARIO(rgwait_that_cancels, .waiters = "T", .prepare = deq_pending, .run = wait_in_vain,
          .before = "T=- :", .after = "T=- :")
 SCENARIO(rgwait_for_a_lock_that_came, .prepare = lock_pending, .arrange = put_one, .run = wait_ready,
          .before = ": 9", .after = ": OWNERDEAD")
@@ -117,8 +117,7 @@ SCENARIO(rgwait_for_a_lock_whose_region_is_shared, .prepare = lock_pending, .arr
          .run = wait_ready, .before = ": 9 ; 9", .after = ": OWNERDEAD ; 9")
 SCENARIO(rgwaitm_for_the_second, .prepare = deq_two_pending, .arrange = put_into_the_second,
          .run = waitm_second, .before = ": ; 9", .after = ":")
-SCENARIO(rgwaitm_that_withdraws, .prepare = deq_two_pending, .run = waitm_in_vain, .before = ":",
-         .after = ":")
+SCENARIO(rgwaitm_that_cancels, .prepare = deq_two_pending, .run = waitm_in_vain, .before = ":", .after = ":")
 SCENARIO(rgfree_of_a_request, .waiters = "T", .prepare = deq_pending, .run = free_it,
          .before = "T=- :", .after = "T=- :")
 SCENARIO(rgfree_of_a_request_in_a_long_list, .prepare = deq_six_pending, .run = free_it, .before = ":",

@@ -114,7 +114,7 @@ enum ref_answer ref_get(struct reference *ref, int id, int cell, bool read, bool
     return ref->request[id].done ? REF_DONE : may_wait ? REF_WAITING : REF_TIMEOUT;
 }
 
-void ref_withdraw(struct reference *ref, int id)
+void ref_cancel(struct reference *ref, int id)
 {
     list_remove(&ref->cell[ref->request[id].cell].gets, id);
 }

@@ -34,7 +34,7 @@ struct reference {
 
 enum ref_answer ref_put(struct reference *ref, int id, int cell, int value, bool write, bool may_wait);
 enum ref_answer ref_get(struct reference *ref, int id, int cell, bool read, bool may_wait);
-void ref_withdraw(struct reference *ref, int id);
+void ref_cancel(struct reference *ref, int id);
 void ref_zap(struct reference *ref, int cell);
 /* What a take was handed is at the head again: of several the one served last is given back first.
  * Then those who wait are served. */

@@ -136,7 +136,7 @@ static void get(struct worker *w, int cell, bool take)
         return;
     }
     if (pend && bcr_rgwait(rgid, (int)test_rand_below(&w->rng, 2), 1) == 0)
-        return; /* withdrawn: it never was */
+        return; /* cancelled: it never was */
     note(w, cell, take ? HISTORY_TAKE : HISTORY_READ, peek(rgid), called);
     CHECK_INT(bcr_rgfree(rgid), 0);
 }

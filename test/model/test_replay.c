@@ -243,7 +243,7 @@ static void do_rgwait(struct actor *a)
             hold(a, pending.rgid, ref.request[pending.id].value);
     }
     if (!done && how != 0)
-        ref_withdraw(&ref, pending.id);
+        ref_cancel(&ref, pending.id);
 }
 
 static void do_rgwaitm(struct actor *a)
@@ -263,7 +263,7 @@ static void do_rgwaitm(struct actor *a)
         a->pending[first - 1].collected = true;
     if (first == 0 && failfree)
         for (; a->pending_count > 0; a->pending_count--)
-            ref_withdraw(&ref, a->pending[a->pending_count - 1].id);
+            ref_cancel(&ref, a->pending[a->pending_count - 1].id);
 }
 
 static void do_change(struct actor *a)
@@ -318,7 +318,7 @@ static void do_end(struct actor *a)
     leave(a->ctx);
     for (int i = 0; i < a->pending_count; i++)
         if (!ref.request[a->pending[i].id].done)
-            ref_withdraw(&ref, a->pending[i].id);
+            ref_cancel(&ref, a->pending[i].id);
     for (;;) {
         int last = -1;
         for (int i = 0; i < a->pending_count; i++) {
@@ -517,7 +517,7 @@ static void finish(void)
             if (done)
                 CHECK_INT(value_of(rgid), ref.request[id].value);
             else
-                ref_withdraw(&ref, id);
+                ref_cancel(&ref, id);
         }
         compare();
         as(helper->ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One process is killed at any step of put, take, wait, collect, withdraw, give back, read, free or zap; the daemon repairs
+/* One process is killed at any step of put, take, wait, collect, cancel, give back, read, free or zap; the daemon repairs
  * from the journal as cells/recovery/journal_repair.c and cells/recovery/cleanup.c do, while a putter and a taker go on. The operations: cell.inc,
  * with what the victim writes into its journal; a transaction (its journal phase with it) is one step.
  *
@@ -244,7 +244,7 @@ inline wait_then_free(p, once)
             if
             :: bell[p]
             :: true -> /* time is up */
-                withdraw(p);
+                cancel(p);
                 if
                 :: ok_ -> break
                 :: else
@@ -367,7 +367,7 @@ proctype taker()
                             assert(!(s_state[TAKER] == TICKET && e_lap[s_key[TAKER] % RING] == LAP(s_key[TAKER])));
                             assert(QLEN == 0)
                         };
-                        withdraw(TAKER);
+                        cancel(TAKER);
                         assert(ok_);
                         goto done
                     fi
@@ -525,7 +525,7 @@ inline journal_repair()
     fi
 }
 
-/* cleanup.c: the ID's request is withdrawn, what it holds is dropped. What it was handed is named by it until it is given back. */
+/* cleanup.c: the ID's request is cancelled, what it holds is dropped. What it was handed is named by it until it is given back. */
 inline end_id()
 {
     if

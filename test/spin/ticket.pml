@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Tickets: fast puts under T and fast takes under H, waiting without a lock, SLEEP marks, the cached limit, conversion to
- * the list, regions outside the ring, withdrawal, hand-back. Nobody dies here: death.pml. The code: cell.inc.
+ * the list, regions outside the ring, cancellation, hand-back. Nobody dies here: death.pml. The code: cell.inc.
  *
  * Checked: each region put comes to one taker, once, or is in the queue at the end; a taker gets what one putter put in
  * that order (unless a taker gave one back); no store into the ring hits an entry that a process still has to read; a
- * taker that has withdrawn is given nothing; each taker that can be served is served and awake (else: "invalid end state").
+ * taker that has cancelled is given nothing; each taker that can be served is served and awake (else: "invalid end state").
  *
  * Configurations: PUTS_0, PUTS_1, GETS_0 (wait for ever), GETS_1, TIMEOUTS (the second taker may give up at any moment),
  * GIVE_BACK (it hands its first region back), WRITER (the second putter writes: its fast puts must find an empty queue, which
@@ -157,7 +157,7 @@ got:
 #endif
         goto next;
 give_up:
-        withdraw(me);
+        cancel(me);
         if
         :: ok_ -> n++
         :: else -> /* it was served after all */

@@ -32,7 +32,7 @@
  *   read        under H: if entry[head] is full: one more holder
  *   write       under T, when the queue is empty (head >= tail): like put
  * Everything else sets flags in both lines, under both locks: reads that wait, more than four
- * waiting takes, a queue longer than the ring, replacing, withdrawing, handing back, a dead owner
+ * waiting takes, a queue longer than the ring, replacing, cancelling, handing back, a dead owner
  * of the write lock. The flags send all operations through both locks, H first, and through
  * transactions (tx.h). They are cleared once nothing of that is left.
  *

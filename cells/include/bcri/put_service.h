@@ -37,8 +37,8 @@ void bcri_putwait_fail(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int
 
 /* Takes a waiting put out of its list (time is up, or its CCE is dead). Under the area's lock. The
  * slot is LIVE afterwards. */
-void bcri_putwait_withdraw(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
-                           bcri_ref slot_ref);
+void bcri_putwait_cancel(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
+                         bcri_ref slot_ref);
 
 /* After a change that may have made room in the cell: serves waiting puts. Needs an open journal
  * and no lock held. */

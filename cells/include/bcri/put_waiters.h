@@ -10,7 +10,7 @@
  * area under its locks. That look sees the room of a take that came earlier; a taker that comes
  * later sees waitputs under the head lock.
  *
- * A putter whose time is up withdraws its put under the area's lock. A putter that finds PUTDONE or
+ * A putter whose time is up cancels its put under the area's lock. A putter that finds PUTDONE or
  * FAILED also takes that lock before it uses the slot again: the CCE that ended the put, or the
  * daemon if that one died, may look at the slot as long as it has the lock. Serving:
  * put_service.h. */

@@ -15,7 +15,7 @@
 #include "bcri/host.h"
 
 /* The process of CCE `index` is dead (state DYING, bcri_cce_dying). Finishes or reverts its open
- * operation, frees its locks, gives back what it was handed but had not taken, withdraws its
+ * operation, frees its locks, gives back what it was handed but had not taken, cancels its
  * requests, drops its holds, closes its cells, and sets state DEAD. False: the daemon is parked
  * (enl->daemon.parked is the CCE that holds the lock); it has done what it could, and must call
  * this again. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A get that waits, as its getter sees it: what its slot says, noticing the answer, collecting it,
- * withdrawing, giving back. service.h serves it. */
+ * cancelling, giving back. service.h serves it. */
 #ifndef BCRI_WAITERS_H
 #define BCRI_WAITERS_H
 
@@ -34,10 +34,10 @@ static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
  * Collects the answer. 0: the slot is LIVE now; BCRI_WAITS: the request is not served yet; any
  * other code: it has failed and the slot is free again; bcrE_RGID: the slot was free already. */
 int bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-/* True: the request is withdrawn and the slot is free again. False: the request was served after
+/* True: the request is cancelled and the slot is free again. False: the request was served after
  * all, and the caller must complete it. */
-bool bcri_request_withdraw(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-/* The program has withdrawn one of its own requests: its other invocations that wait for that
+bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* The program has cancelled one of its own requests: its other invocations that wait for that
  * request look again. */
 void bcri_request_gone(const struct bcri_ctx *ctx);
 /* True once bcri_request_complete will not say BCRI_WAITS. It only loads. */

@@ -185,7 +185,7 @@ static int put_one(struct bcri_ctx *ctx, void *arg)
     return 0;
 }
 
-TEST(the_waiting_put_of_an_ended_CCE_is_withdrawn)
+TEST(the_waiting_put_of_an_ended_CCE_is_cancelled)
 {
     begin();
     int cell = grow(1, 1, 1024);

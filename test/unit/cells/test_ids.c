@@ -59,7 +59,7 @@ TEST(a_get_that_ends_without_a_region_ends_its_ID)
 }
 
 /* By ticket, and in the list of the cell. */
-TEST(a_request_that_is_freed_or_withdrawn_ends_its_ID)
+TEST(a_request_that_is_freed_or_cancelled_ends_its_ID)
 {
     begin();
     const int cell = grow(2, 4, 1024);

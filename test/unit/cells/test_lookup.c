@@ -221,7 +221,7 @@ static void *ask_there(void *arg)
         const int cell = FIRST + n % (AREAS * CELLS);
         bcr_region request = bcr_deq(looker->cce, cell, bcr_PENDING);
         if (request != NULL) {
-            int got = bcr_rgwait(request, 0, 1); /* withdrawn, or its cell has gone meanwhile */
+            int got = bcr_rgwait(request, 0, 1); /* cancelled, or its cell has gone meanwhile */
             CHECK(got <= 0);
             if (got == 0) {
                 looker->found++;
@@ -261,7 +261,7 @@ TEST_TIMEOUT(requests_at_cells_of_a_CCE_that_ends_say_DEAD, 120)
         found += looker.found;
         dead += looker.dead;
     }
-    printf("  withdrawn %lu times, dead %lu times\n", found, dead);
+    printf("  cancelled %lu times, dead %lu times\n", found, dead);
     bcri_reclaim_fini(reclaim);
     as(one);
     end();

@@ -126,12 +126,12 @@ static void free_it(void)
     CHECK_INT(bcr_rgfree(shared), 0);
 }
 
-static void withdraw_it(void)
+static void cancel_it(void)
 {
     CHECK_INT(bcr_rgwait(shared, 0, 1), 0);
 }
 
-static void withdraw_it_as_one_of_several(void)
+static void cancel_it_as_one_of_several(void)
 {
     CHECK_INT(bcr_rgwaitm(1, &shared, 0, 1), 0);
 }
@@ -145,7 +145,7 @@ static void take_it_and_free_it(void)
 
 TEST(a_wait_for_an_id_that_another_invocation_frees_fails)
 {
-    void (*const uses[])(void) = {free_it, withdraw_it, withdraw_it_as_one_of_several, take_it_and_free_it};
+    void (*const uses[])(void) = {free_it, cancel_it, cancel_it_as_one_of_several, take_it_and_free_it};
     for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
         for (int failfree = 0; failfree < 2; failfree++)
             for (int forever = 0; forever < 2; forever++) {
@@ -170,7 +170,7 @@ static void free_a_stale_id(void)
     (void)bcr_rgfree(shared);
 }
 
-TEST(a_get_whose_request_a_stale_id_withdraws_ends)
+TEST(a_get_whose_request_a_stale_id_cancels_ends)
 {
     begin_sharing(free_a_stale_id);
     /* The handler begins here. Even if its time is up at once, the main program goes first, until
@@ -249,8 +249,8 @@ static void wait_for_several(int cell)
     CHECK_INT(bcr_rgwait(rgids[first - 1], 0, 0), 1);
     say("got%d ", value_of(rgids[first - 1]));
     rgids[first - 1] = rgids[first % SEVERAL];
-    CHECK_INT(bcr_rgwaitm(SEVERAL, rgids, 2, 1), 0); /* all are withdrawn */
-    say("withdrawn ");
+    CHECK_INT(bcr_rgwaitm(SEVERAL, rgids, 2, 1), 0); /* all are cancelled */
+    say("cancelled ");
 }
 
 TEST(a_handler_waits_in_rgwaitm)
@@ -264,7 +264,7 @@ TEST(a_handler_waits_in_rgwaitm)
     FAILS_NULL(bcr_deq(bcr_cce, HOME + 999, 0), bcrE_NOCELL);
     while (pending_gets(one) != 0)
         CHECK_INT(bcr_allow(0), 0);
-    SAID("withdrawn ");
+    SAID("cancelled ");
     end();
 }
 

@@ -52,7 +52,7 @@ void bcri_agent_forget(struct bcri_agent *agent, uint32_t index);
 struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
                                   const struct bcri_link_config *config, uint64_t now);
 /* That host is lost, or cannot be reached: orders to it end with bcrE_DEAD, what its CCEs want here
- * is withdrawn. Its number is never used again. The link is gone when this returns. */
+ * is cancelled. Its number is never used again. The link is gone when this returns. */
 void bcri_agent_lost(struct bcri_agent *agent, uint32_t host);
 
 /* Does all that can be done now. Afterwards links may have packets to send. */
