@@ -245,7 +245,7 @@ static bool uncollected(const struct bcri_resolved *resolved)
 }
 
 /* Closes the cells [0, n) as long as they are empty. Returns 0; bcrE_BUSY: one is not, or this CCE
- * cannot map who waits there; bcrE_INTERNAL: one is condemned. `*closed_out` is how many are closed
+ * cannot map a waiter there; bcrE_INTERNAL: one is condemned. `*closed_out` is how many are closed
  * now.
  * Model: stale.pml */
 static int close_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, uint32_t n, uint32_t *closed_out)

@@ -58,7 +58,7 @@ static bool version_stable_until(struct bcri_ctx *ctx, struct bcri_record_shm *r
     /* This wait is in no operation, so the record may be given out again meanwhile; its state says
      * nothing. */
     struct bcri_holder_wait wait = {
-        .ctx = ctx, .what = &list, .holder = holder_of_list, .deadline_ns = deadline_ns, .somebody = true};
+        .ctx = ctx, .what = &list, .holder = holder_of_list, .deadline_ns = deadline_ns, .checked = true};
     if (!bcri_wait_for_holder(&wait, look_at_version))
         return false;
     *version_out = wait.found;

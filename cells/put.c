@@ -63,8 +63,8 @@ static int go_on(struct bcri_ctx *ctx, const struct bcri_put *put, enum bcri_att
 }
 
 /* Goes on after an attempt that has not done the put. */
-static __attribute__((noinline)) int put_otherwise(struct bcri_ctx *ctx, struct bcri_put *put,
-                                                   enum bcri_attempt attempted, uint64_t deadline_ns)
+static __attribute__((noinline)) int put_after_attempt(struct bcri_ctx *ctx, struct bcri_put *put,
+                                                       enum bcri_attempt attempted, uint64_t deadline_ns)
 {
     for (int spins = SPINS_FOR_ROOM;;) {
         const bool waits = !put->resolved->own && deadline_ns != BCRI_DEADLINE_PASSED;
@@ -93,7 +93,7 @@ BCRI_INLINE int put_resumed(struct bcri_ctx *ctx, struct bcri_put *put, enum bcr
                             uint64_t deadline_ns)
 {
     const enum bcri_attempt attempted = bcri_put_attempt(ctx, put, held, deadline_ns);
-    return bcri_likely(attempted == BCRI_TRY_DONE) ? 0 : put_otherwise(ctx, put, attempted, deadline_ns);
+    return bcri_likely(attempted == BCRI_TRY_DONE) ? 0 : put_after_attempt(ctx, put, attempted, deadline_ns);
 }
 
 int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns)
@@ -211,7 +211,7 @@ BCRI_INLINE int put_fast(bcr_region rgid, uint64_t key, bool write)
     struct bcri_resolved *const resolved = bcri_resolved_cached(ctx, ctx->put_resolved, key);
     struct bcri_id id;
     bcri_ref region;
-    if (bcri_unlikely(resolved == NULL || !resolved->may_add || !bcri_id_plain(ctx, rgid, &id, &region)))
+    if (bcri_unlikely(resolved == NULL || !resolved->may_add || !bcri_id_fast(ctx, rgid, &id, &region)))
         return put_anew(rgid, key, write, false);
     ctx->put_resolved = resolved;
     const struct bcri_region_shm *const header = bcri_at_held(ctx, region);

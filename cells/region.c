@@ -32,7 +32,7 @@ static inline bcr_region name_new(struct bcri_slot_shm *slot, bcri_ref ref, stru
 }
 
 /* All cases but that of a free block at hand and a length and archtype that need no check. */
-static __attribute__((noinline)) bcr_region alloc_otherwise(int len, int archtype)
+static __attribute__((noinline)) bcr_region alloc_slow(int len, int archtype)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
@@ -61,14 +61,14 @@ bcr_region bcr_rgalloc(int len, int archtype)
 {
     struct bcri_ctx *const ctx = bcri_self_thread;
     if (bcri_unlikely(ctx == NULL))
-        return alloc_otherwise(len, archtype);
+        return alloc_slow(len, archtype);
     bcri_ref ref;
     struct bcri_region_shm *region;
     uintptr_t data;
     /* A negative length is more than any block has. */
     if (bcri_unlikely(archtype != 0 || *ctx->slot_top == NULL ||
                       !bcri_heap_alloc_fast(ctx, (uint32_t)len, &ref, &region, &data)))
-        return alloc_otherwise(len, archtype);
+        return alloc_slow(len, archtype);
     /* The compiler loads nothing of the following before this; there are just enough registers. */
     bcri_step();
     region->archtype = ctx->archtype;
@@ -110,7 +110,7 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
     return 0;
 }
 
-static __attribute__((noinline)) int free_otherwise(bcr_region rgid)
+static __attribute__((noinline)) int free_slow(bcr_region rgid)
 {
     struct bcri_ctx *ctx = bcri_self_or_error();
     if (bcri_unlikely(ctx == NULL))
@@ -131,8 +131,8 @@ int bcr_rgfree(bcr_region rgid)
     struct bcri_ctx *const ctx = bcri_self_thread;
     struct bcri_id id;
     bcri_ref ref;
-    if (bcri_unlikely(ctx == NULL || !bcri_id_plain(ctx, rgid, &id, &ref)))
-        return free_otherwise(rgid);
+    if (bcri_unlikely(ctx == NULL || !bcri_id_fast(ctx, rgid, &id, &ref)))
+        return free_slow(rgid);
     struct bcri_region_shm *const region = bcri_at_held(ctx, ref);
     if (bcri_load_acquire(&region->count) != BCRI_COUNT_ONE) { /* as when a read lock ends */
         bcri_counted(ctx, BCRI_COUNT_FREE);

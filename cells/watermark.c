@@ -13,7 +13,7 @@
 #include "bcri/service.h"
 #include "bcri/tx.h"
 
-static void tx_mark(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int32_t mark, uint32_t flag)
+static void tx_watermark(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int32_t mark, uint32_t flag)
 {
     uint32_t flags = (uint32_t)bcri_load(&resolved->cell->h.state) & ~(BCRI_CELL_HIGH | BCRI_CELL_LOW);
     bcri_tx_begin(ctx);
@@ -31,7 +31,7 @@ static int change(struct bcri_ctx *ctx, int cell, int32_t mark, uint32_t flag)
     bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
     error = bcri_cell_enter(ctx, resolved);
     if (error == 0) {
-        tx_mark(ctx, resolved, mark, flag);
+        tx_watermark(ctx, resolved, mark, flag);
         bcri_cell_leave(ctx, resolved);
     }
     bcri_journal_close(ctx);

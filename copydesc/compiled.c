@@ -43,7 +43,7 @@ static void add_plan(struct compiled *compiled)
     int work;
     compiled->planned = plan_make(&compiled->plan, &compiled->validation, root, shape_source_phase(shape),
                                   shape_destination_phase(shape), &work) == 0;
-    compiled->plain =
+    compiled->fast =
         compiled->planned && within_items(compiled->source) && within_items(compiled->destination);
     compiled->steady = compiled->planned && compiled->plan.period == 1 && compiled->plan.lead <= 1 &&
                        compiled->plan.source_step >= 0 && compiled->plan.destination_step >= 0;

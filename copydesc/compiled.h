@@ -62,7 +62,7 @@ struct compiled {
     struct key key;
     bool planned; /* `plan` and the fields below are valid */
     bool steady;  /* from the second repeat on, each does the same a step further, never backwards */
-    bool plain;   /* planned; one repeat stays between its start and its items' end */
+    bool fast;    /* planned; one repeat stays between its start and its items' end */
     struct plan plan;
     struct bounds source[2], destination[2]; /* of one repeat; of two */
     /* cold */
@@ -95,7 +95,7 @@ static inline bool compiled_side_fits(const struct bounds *bounds, int64_t beyon
 static inline bool compiled_fits(const struct compiled *compiled, int repl, const struct room *room,
                                  int64_t *source_end_out, int64_t *destination_end_out)
 {
-    if (bcri_likely(repl == 1 && compiled->plain)) {
+    if (bcri_likely(repl == 1 && compiled->fast)) {
         *source_end_out = room->source_pos + compiled->source[0].end;
         *destination_end_out = room->destination_pos + compiled->destination[0].end;
         return room->source_pos + compiled->source[0].reach <= room->source_length &&

@@ -158,7 +158,7 @@ BCRI_INLINE void switch_to(struct bcri_scheduler *s, struct bcri_invocation *sel
     give_errno_back(self);
 }
 
-/* ---- who is next ---- */
+/* ---- which is next ---- */
 
 /* The invocation that `turn` starts or resumes. `self` runs the handler if `self` has ended. */
 static struct bcri_invocation *begin(struct bcri_invocation *self, struct bcri_invocation *fresh,
@@ -300,17 +300,16 @@ static bool make(struct bcri_scheduler *s, struct bcri_invocation *one)
 
 /* A call from a place where the executing invocation is not. After a longjmp the caller is on a
  * stack that is in use: another invocation's, or the main program's, near where that has stopped. A
- * frame larger than the guard lies below the invocation's own stack, in memory that is nobody's
+ * frame larger than the guard lies below the invocation's own stack, in memory that belongs to no
  * stack; then the stack was too small. */
 int bcri_sched_out_of_place(const struct bcri_scheduler *s)
 {
     const uintptr_t frame = (uintptr_t)__builtin_frame_address(0), low = (uintptr_t)s->current->stack.low;
     const uintptr_t near_main = (uintptr_t)s->main.co.context - BCRI_STACK_STEP_MOST / 2;
     const struct bcri_stack *there = bcri_stack_around(frame);
-    const bool somebodys = there != NULL
-                               ? ((const struct bcri_invocation *)(const void *)there)->handler != NULL
-                               : frame - near_main < BCRI_STACK_STEP_MOST;
-    if (!somebodys && low - frame < BCRI_STACK_STEP_MOST)
+    const bool in_use = there != NULL ? ((const struct bcri_invocation *)(const void *)there)->handler != NULL
+                                      : frame - near_main < BCRI_STACK_STEP_MOST;
+    if (!in_use && low - frame < BCRI_STACK_STEP_MOST)
         bcri_stack_end(&s->current->stack);
     return bcrE_LONGJMP;
 }

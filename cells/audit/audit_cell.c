@@ -177,7 +177,7 @@ static void look_at_closed(struct look *look, uint64_t queued)
 }
 
 /* When a lock owner has ended, the daemon must have cleared `taker` and set OWNERDEAD. */
-static void look_at_mark(struct look *look)
+static void look_at_write_owner(struct look *look)
 {
     uint32_t taker = bcri_load(&look->cell->h.taker);
     struct bcri_record_shm *record = taker != 0 ? bcri_record(look->audit->ctx, taker - 1) : NULL;
@@ -229,7 +229,7 @@ static void look_at_cell(struct look *look)
         look_at_closed(look, queued);
     } else {
         look_at_limit(look, oldest);
-        look_at_mark(look);
+        look_at_write_owner(look);
         look_at_handler(look);
     }
 }

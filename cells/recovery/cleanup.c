@@ -179,7 +179,7 @@ static bool end_put(struct bcri_ctx *enl, struct bcri_slot_shm *slot, bcri_ref r
 
 /* Whether the region of a LIVE ID counts any holder. With count 0 its only holder was allocating or
  * freeing it (drop.h). */
-static bool counts_somebody(struct bcri_ctx *enl, bcri_ref region)
+static bool has_holder(struct bcri_ctx *enl, bcri_ref region)
 {
     const struct bcri_region_shm *header = bcri_at(enl, region);
     return header != NULL && bcri_load_acquire(&header->count) != 0;
@@ -214,7 +214,7 @@ static void end_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     }
     if (served)
         drop(walk->enl, bcri_load(&slot->given)); /* its own hold, beside the cell's */
-    else if (region != BCRI_REF_NONE && counts_somebody(walk->enl, region))
+    else if (region != BCRI_REF_NONE && has_holder(walk->enl, region))
         drop(walk->enl, region);
     bcri_store_release(&slot->word, 0);
 }
@@ -406,7 +406,7 @@ static void visit_close(struct bcri_ctx *enl, struct bcri_resolved *resolved, ui
 
 /* If a cell's lock owner is the dead CCE and no CCE has put since, the protected region is gone:
  * the cell becomes OWNERDEAD. */
-static void visit_mark(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag)
+static void visit_write_owner(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag)
 {
     struct bcri_head_shm *h = &resolved->cell->h;
     if (bcri_load(&h->taker) != tag)
@@ -447,7 +447,7 @@ bool bcri_cce_repair(struct bcri_ctx *enl, uint32_t index)
         const uint32_t records = bcri_load(&record->id.uses_locks) != 0 ? bcri_host_records(enl->host) : 0;
         for (uint32_t other = 0; other < records; other++)
             if (other != index)
-                each_cell(enl, other, visit_mark, BCRI_TAG(index));
+                each_cell(enl, other, visit_write_owner, BCRI_TAG(index));
     }
     bcri_store(&record->bell.waits_on, enl->daemon.parked);
     if (enl->daemon.parked != 0)

@@ -108,7 +108,7 @@ static int look_again_or_park(const struct bcri_holder_wait *wait, uint32_t hold
  * The answer cannot be out of date: the daemon gives no record out again while a CCE waits in an
  * operation. A CCE that cannot map the holder's record cannot tell, and waits. The daemon has all
  * records mapped. */
-static bool is_nobody(const struct bcri_holder_wait *wait, uint32_t holder)
+static bool is_no_cce(const struct bcri_holder_wait *wait, uint32_t holder)
 {
     struct bcri_ctx *const ctx = wait->ctx;
     struct bcri_record_shm *record = NULL;
@@ -120,10 +120,10 @@ static bool is_nobody(const struct bcri_holder_wait *wait, uint32_t holder)
     uint32_t state = record != NULL ? bcri_load_acquire(&record->id.state) : BCRI_CCE_FREE;
     /* The daemon releases what a dead CCE held before it stores DEAD, so the word must be read
      * again after the state. */
-    bool nobody = (state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD) && wait->holder(wait->what) == holder;
-    if (nobody)
+    bool no_cce = (state == BCRI_CCE_FREE || state == BCRI_CCE_DEAD) && wait->holder(wait->what) == holder;
+    if (no_cce)
         bcri_corrupt_at(ctx, "a lock of nobody's", wait->what);
-    return nobody;
+    return no_cce;
 }
 
 /* Whether the holder is stopped, or waits for a CCE that is, or is dead and its repair waits for
@@ -152,10 +152,10 @@ int bcri_sleep_on_holder(void *arg, uint64_t deadline_ns)
         return BCRI_NOT_YET;
     /* Each wait checks the holder once, before its first sleep: without a holder nobody would wake
      * this CCE. */
-    const bool known = wait->somebody;
-    wait->somebody = true;
-    if (!known && is_nobody(wait, holder)) {
-        wait->nobody = holder;
+    const bool checked = wait->checked;
+    wait->checked = true;
+    if (!checked && is_no_cce(wait, holder)) {
+        wait->no_cce = holder;
         return BCRI_NOT_YET;
     }
     if (bcri_unlikely(wait->ctx->daemon.parks))

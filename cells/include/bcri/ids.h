@@ -38,8 +38,8 @@ static inline int bcri_id_look(struct bcri_ctx *ctx, bcr_region rgid, struct bcr
 }
 /* The quickest look: true for an ID that is LIVE without a flag and lies in the chunk that was
  * looked into last; `region` is what it names. False: bcri_id_look says what it is. */
-static inline bool bcri_id_plain(const struct bcri_ctx *ctx, bcr_region rgid, struct bcri_id *id_out,
-                                 bcri_ref *region_out)
+static inline bool bcri_id_fast(const struct bcri_ctx *ctx, bcr_region rgid, struct bcri_id *id_out,
+                                bcri_ref *region_out)
 {
     const uintptr_t offset = (uintptr_t)rgid - ctx->slot_cached;
     if (bcri_unlikely(offset >= ctx->slot_cached_bytes || offset % sizeof(struct bcri_slot_shm) != 0))

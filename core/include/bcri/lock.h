@@ -111,9 +111,9 @@ struct bcri_holder_wait {
     uint32_t (*holder)(const void *what); /* the tag of its holder now; 0: none */
     uint64_t deadline_ns;
     uint32_t found;  /* for the caller: what the look has read */
-    uint32_t nobody; /* a tag that belongs to no CCE: what it holds counts as free */
+    uint32_t no_cce; /* a tag that belongs to no CCE: what it holds counts as free */
     unsigned looks;
-    bool somebody; /* the holder was checked to be one of the program's CCEs */
+    bool checked; /* the holder was checked to be one of the program's CCEs */
 };
 enum { BCRI_HOLDER_GONE, BCRI_HOLDER_STAYS };
 
@@ -129,7 +129,7 @@ static inline int bcri_holder_seen(struct bcri_holder_wait *wait)
 /* Whether the waiter may take what `holder` has. */
 static inline bool bcri_holder_is_none(const struct bcri_holder_wait *wait, uint32_t holder)
 {
-    return holder == 0 || holder == wait->nobody;
+    return holder == 0 || holder == wait->no_cce;
 }
 
 /* lock.c: sleeps on the holder. STAYS: time is up, and the holder is stopped or waits for a CCE
