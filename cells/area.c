@@ -16,8 +16,10 @@
 
 #include "bcr/error.h"
 #include "bcri/area_locks.h"
+#include "bcri/both_locks.h"
 #include "bcri/cell.h"
 #include "bcri/fd.h"
+#include "bcri/get_service.h"
 #include "bcri/heap.h"
 #include "bcri/hooks.h"
 #include "bcri/host.h"
@@ -29,7 +31,6 @@
 #include "bcri/queue.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
-#include "bcri/service.h"
 #include "bcri/tx.h"
 #include "bcri/validate.h"
 #include "bcri/wait_lists.h"

@@ -9,6 +9,7 @@
 #include "bcri/addition.h"
 #include "bcri/archtype.h"
 #include "bcri/bell.h"
+#include "bcri/both_locks.h"
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"
 #include "bcri/heap.h"
@@ -18,7 +19,6 @@
 #include "bcri/put.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
-#include "bcri/service.h"
 
 #define RING_LOG2 3u
 

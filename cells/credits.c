@@ -3,13 +3,13 @@
 #include "bcri/credits.h"
 
 #include "bcri/area_locks.h"
+#include "bcri/both_locks.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/queue.h"
-#include "bcri/service.h"
 #include "bcri/tx.h"
 
 #define CELL struct bcri_cell_shm

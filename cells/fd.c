@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "bcri/both_locks.h"
 #include "bcri/cell.h"
 #include "bcri/descriptor.h"
 #include "bcri/fd.h"
@@ -19,7 +20,6 @@
 #include "bcri/lookup.h"
 #include "bcri/queue.h"
 #include "bcri/self.h"
-#include "bcri/service.h"
 #include "bcri/tx.h"
 
 /* This CCE's descriptors, by cell. */

@@ -6,6 +6,7 @@
 
 #include "bcr/error.h"
 #include "bcri/area_locks.h"
+#include "bcri/both_locks.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/handler_request.h"
@@ -16,7 +17,6 @@
 #include "bcri/queue.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
-#include "bcri/service.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/wait_lists.h"

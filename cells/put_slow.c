@@ -5,6 +5,7 @@
 
 #include "bcr/error.h"
 #include "bcri/addition.h"
+#include "bcri/both_locks.h"
 #include "bcri/cell.h"
 #include "bcri/detached.h"
 #include "bcri/journal.h"
@@ -12,7 +13,6 @@
 #include "bcri/put_service.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
-#include "bcri/service.h"
 #include "bcri/slot.h"
 
 static int put_under_locks(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool write, bcri_ref region)

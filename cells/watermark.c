@@ -5,12 +5,12 @@
 #include "bcri/watermark.h"
 
 #include "bcr/error.h"
+#include "bcri/both_locks.h"
 #include "bcri/cell.h"
 #include "bcri/journal.h"
 #include "bcri/lookup.h"
 #include "bcri/queue.h"
 #include "bcri/result.h"
-#include "bcri/service.h"
 #include "bcri/tx.h"
 
 static void tx_watermark(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int32_t mark, uint32_t flag)

@@ -6,6 +6,7 @@
 #include "bcri/access.h"
 #include "bcri/zap.h"
 
+#include "bcri/both_locks.h"
 #include "bcri/detached.h"
 #include "bcri/enter.h"
 #include "bcri/journal.h"
@@ -16,7 +17,6 @@
 #include "bcri/queue.h"
 #include "bcri/result.h"
 #include "bcri/self.h"
-#include "bcri/service.h"
 #include "bcri/trace.h"
 
 BCRI_INLINE int zap(struct bcri_ctx *ctx, struct bcri_resolved *resolved)

@@ -33,6 +33,7 @@
 #include "bcri/addition.h"
 #include "bcri/area_locks.h"
 #include "bcri/bell.h"
+#include "bcri/both_locks.h"
 #include "bcri/cell.h"
 #include "bcri/clock.h"
 #include "bcri/detached.h"
@@ -45,7 +46,6 @@
 #include "bcri/lookup.h"
 #include "bcri/put_service.h"
 #include "bcri/region.h"
-#include "bcri/service.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/validate.h"
@@ -351,7 +351,7 @@ static bool finish_operation(struct bcri_ctx *enl, struct dead *dead, struct bcr
     return true;
 }
 
-/* Services a cell of which the dead CCE holds both locks, as service.h promises. False: the daemon
+/* Services a cell of which the dead CCE holds both locks, as both_locks.h promises. False: the daemon
  * is parked.
  * Model: death.pml */
 static bool service(struct bcri_ctx *enl, const struct dead *dead, struct bcri_resolved *resolved)

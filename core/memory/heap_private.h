@@ -61,7 +61,7 @@ int bcri_heap_add_reserve(struct bcri_ctx *ctx);
 uint64_t bcri_heap_pages_for(uint64_t nbytes);
 void bcri_area_trim(struct bcri_heap_area *area);
 
-/* heap_sweep.c: what others have freed. */
+/* heap_freed.c: what others have freed. */
 bool bcri_look_ahead(struct bcri_heap *heap, struct bcri_heap_area *area, uint32_t class);
 uint32_t bcri_look_at_runs(struct bcri_heap *heap, struct bcri_heap_area *area);
 void bcri_heap_sweep(struct bcri_heap *heap);

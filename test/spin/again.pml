@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a number is given out again: cells/recovery/reclaim.c, core/memory/heap_sweep.c. The owner of a heap has ended. FREERS hold a block each of it, free
+/* When a number is given out again: cells/recovery/reclaim.c, core/memory/heap_freed.c. The owner of a heap has ended. FREERS hold a block each of it, free
  * that, and count it in the entry of its number, whose use that must still be; some die on the way and are repaired.
  *
  * Opening the journal is a plain store: it may be seen after what follows, until everybody has passed the fence. (That closing
@@ -10,7 +10,7 @@
  * Rules that can be broken: NO_GRACE (given out as soon as nothing is held), NO_FENCE (journals are looked at without), LOOK_FIRST
  * (they are looked at before it is known that nothing is held), DEAD_ARE_OUTSIDE (a CCE that has died is not waited for).
  *
- * Code: cells/recovery/reclaim.c, core/memory/segment.c, core/memory/heap_sweep.c */
+ * Code: cells/recovery/reclaim.c, core/memory/segment.c, core/memory/heap_freed.c */
 #ifndef FREERS
 #define FREERS 2
 #endif

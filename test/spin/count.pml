@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* core/memory/region.c: the count word of one region, its journal (cw_*), the count as part of a transaction (core/include/bcri/tx.h), the freed
- * block (core/memory/heap_sweep.c), one death at any step, and the repair of all that.
+ * block (core/memory/heap_freed.c), one death at any step, and the repair of all that.
  *
  * The region is in a cell or not, and in up to two ID slots of each process. Under the cell's head lock H it is read (one
  * more holder), taken, or put with nofree; without a lock it is dropped. Its only holder is read and dropped without a count
@@ -23,7 +23,7 @@
  * (repair does not look at the table of spans, or not once more behind), LOOK_BEFORE_COUNT (whether the owner has ended is
  * looked at before the count is 0).
  *
- * Code: core/include/bcri/region.h, core/memory/region.c, core/memory/heap_sweep.c
+ * Code: core/include/bcri/region.h, core/memory/region.c, core/memory/heap_freed.c
  * Code: core/include/bcri/heap.h, core/memory/heap_walk.c, core/memory/heap_span.c
  * Code: cells/get_steps.h, cells/include/bcri/drop.h, cells/recovery/journal_repair.c
  * Code: core/sync/tx.c */
@@ -359,7 +359,7 @@ inline drop_one()
     }
 }
 
-/* take_free of core/memory/heap_sweep.c, at a page whose mark was set: it knows that the block is out. */
+/* take_free of core/memory/heap_freed.c, at a page whose mark was set: it knows that the block is out. */
 inline look()
 {
     if

@@ -12,7 +12,7 @@
  * at its slot under the lock), UNCOLLECTED (a served ticket does not keep the cell), NO_LISTING (who closes leaves a ticket as it is),
  * BACK_FIRST (the memory goes back before the cell is closed).
  *
- * Code: cells/area.c, cells/waiters.c, cells/service.c, core/memory/host_pages.c */
+ * Code: cells/area.c, cells/waiters.c, cells/both_locks.c, core/memory/host_pages.c */
 mtype = { TICKET, LISTED, FAILED, LIVE };
 #define NOBODY 0
 #define PUTTER 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A get that waits, as its getter sees it: what its slot says, noticing the answer, collecting it,
- * cancelling, giving back. service.h serves it. */
+ * cancelling, giving back. get_service.h serves it. */
 #ifndef BCRI_WAITERS_H
 #define BCRI_WAITERS_H
 

@@ -4,7 +4,7 @@
  * Only the owner allocates, without a lock, from lists in its private memory. What others must be
  * able to read (which pages hold which blocks) is in the segment, so that the daemon and the audit
  * can walk every header. The owner sees from a block's own header that another CCE has freed it:
- * the count is 0 (heap_sweep.c). Blocks of up to 64 KiB belong to size classes and are carved from
+ * the count is 0 (heap_freed.c). Blocks of up to 64 KiB belong to size classes and are carved from
  * spans of pages. Larger blocks are page runs, found by address-ordered best fit and merged when
  * they are free.
  *

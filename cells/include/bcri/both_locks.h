@@ -12,8 +12,8 @@
  *
  * For the daemon each of these locks is free at once, or the routine returns bcrE_TIMEOUT: then the
  * daemon is parked (lock.h), and nothing has happened. */
-#ifndef BCRI_SERVICE_H
-#define BCRI_SERVICE_H
+#ifndef BCRI_BOTH_LOCKS_H
+#define BCRI_BOTH_LOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,14 +34,5 @@ void bcri_cell_leave(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
 /* The same without releasing. False: requests could not be served, since the daemon is parked, or
  * this CCE cannot map them. */
 bool bcri_cell_service(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
-
-/* Serves the reads at the front of the list with `region`, which stays where it is. */
-void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri_ref region);
-
-/* Rings the CCE of record `owner`, which the journal's `ring` names, and clears `ring`. */
-void bcri_ring_noted(struct bcri_ctx *ctx, uint32_t owner, bcri_ref cell);
-
-/* Ends every waiting request of a closed cell with `code`. */
-void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int code);
 
 #endif
