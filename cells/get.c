@@ -72,12 +72,12 @@ int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held 
             return error;
         switch (bcri_get_attempt(ctx, get, held)) {
         case BCRI_TRY_DONE: return 0;
-        case BCRI_TRY_WAITS: return BCRI_WAITS;
+        case BCRI_TRY_WAITS: get->waits = true; return 0;
         case BCRI_TRY_EMPTY:
         case BCRI_TRY_TIME_UP: return bcrE_TIMEOUT;
         case BCRI_TRY_NO_MEMORY: return bcrE_NOMEM;
         case BCRI_TRY_STALE: error = BCRI_STALE; break;
-        default: error = bcri_get_slow(ctx, get->resolved, get->want, get->msec, get->slot);
+        default: error = bcri_get_slow(ctx, get);
         }
         if (error != BCRI_STALE)
             return error;
@@ -94,9 +94,9 @@ static int finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct b
     bool tired = false;
     if ((ctx->hooks == NULL || ctx->hooks->alone(ctx)) &&
         bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET) {
-        int error = bcri_ticket_spin(ctx, resolved, slot, deadline_ns);
-        if (bcri_likely(error != BCRI_WAITS))
-            return error;
+        const struct bcri_answer answer = bcri_ticket_spin(ctx, resolved, slot, deadline_ns);
+        if (bcri_likely(answer.came))
+            return answer.error;
         tired = ctx->hooks == NULL && bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_TICKET;
     }
     for (;; tired = false) {
@@ -104,9 +104,9 @@ static int finish(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct b
                           : bcri_wait_ready(ctx, &slot, 1, deadline_ns);
         if (ready < 0 && bcri_request_cancel(ctx, slot))
             return bcrE_TIMEOUT;
-        int error = bcri_request_complete(ctx, slot);
-        if (error != BCRI_WAITS)
-            return error;
+        const struct bcri_answer answer = bcri_request_complete(ctx, slot);
+        if (answer.came)
+            return answer.error;
     }
 }
 
@@ -144,16 +144,17 @@ static bcr_region get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bc
 {
     struct bcri_slot_shm *const slot = get->slot;
     int error = bcri_get_or_wait(ctx, get, held);
-    if (error == BCRI_WAITS) {
+    if (bcri_unlikely(error != 0)) {
+        bcri_slot_give(ctx, slot);
+        return fail(ctx, error);
+    }
+    if (get->waits) {
         if (get->msec == bcr_PENDING)
             return bcri_id_of(slot);
         bcri_counted(ctx, BCRI_COUNT_WAIT);
         error = finish(ctx, get->resolved, slot, bcri_deadline_after(get->msec));
         if (bcri_unlikely(error != 0))
             return fail(ctx, error);
-    } else if (bcri_unlikely(error != 0)) {
-        bcri_slot_give(ctx, slot);
-        return fail(ctx, error);
     } else if (get->want == BCRI_WANT_LOCK) {
         bcri_store(&slot->cell, get->resolved->ref); /* in case bcri_request_own gives it back */
         bcri_store(&slot->prev, get->resolved->open);

@@ -3,6 +3,7 @@
  * (tx.h). */
 #include "bcri/get_service.h"
 
+#include "bcri/area_locks.h"
 #include "bcri/bell.h"
 #include "bcri/cell.h"
 #include "bcri/corrupt.h"

@@ -16,7 +16,6 @@
 #include "bcri/put_service.h"
 #include "bcri/queue.h"
 #include "bcri/region.h"
-#include "bcri/result.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/wait_lists.h"
@@ -28,15 +27,16 @@
 
 /* Takes or reads the first region of the queue.
  * Model: death.pml */
-static int get_queued(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want,
-                      bcri_ref region, enum bcri_source from, struct bcri_slot_shm *slot, bool due)
+static int get_queued(struct bcri_ctx *ctx, const struct bcri_get *get, bcri_ref region,
+                      enum bcri_source from, bool due)
 {
+    struct bcri_resolved *const resolved = get->resolved;
+    const enum bcri_want want = get->want;
     const int error = bcri_take_allowed(ctx, want, region);
     if (error != 0)
         return error;
     bool leaf = want != BCRI_WANT_READ && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
-    bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
-    bcri_store(&slot->data, bcri_region_data(ctx, region));
+    bcri_store(&get->slot->data, bcri_region_data(ctx, region));
     if (leaf)
         bcri_leaf_lock(ctx, resolved);
     uint32_t count = 0;
@@ -51,7 +51,7 @@ static int get_queued(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum
         BCRI_TX32(ctx, resolved->ref, CELL, h.taker, ctx->tag);
         BCRI_TX64(ctx, resolved->ref, CELL, h.taker_epoch, bcri_epoch(resolved->cell));
     }
-    BCRI_TX64(ctx, slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
+    BCRI_TX64(ctx, get->slot_ref, SLOT, word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
     bcri_tx_phase(ctx, 2);
     bcri_tx_request(ctx, resolved, due);
     bcri_tx_commit(ctx);
@@ -63,23 +63,24 @@ static int get_queued(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum
 }
 
 /* Model: death.pml */
-static int join_list(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want,
-                     struct bcri_slot_shm *slot, bool due)
+static int join_list(struct bcri_ctx *ctx, struct bcri_get *get, bool due)
 {
-    bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
+    struct bcri_resolved *const resolved = get->resolved;
+    struct bcri_slot_shm *const slot = get->slot;
     bcri_ref last = bcri_load(&resolved->cell->c.list_last);
     if (last != BCRI_REF_NONE && bcri_at(ctx, last) == NULL)
         return bcrE_NOMEM;
     bcri_store(&slot->cell, resolved->ref);
-    bcri_store(&slot->kind, bcri_request_kind(ctx, want));
+    bcri_store(&slot->kind, bcri_request_kind(ctx, get->want));
     bcri_store(&slot->data, 0);
     bcri_tx_begin(ctx);
-    bcri_tx_list(ctx, resolved, slot_ref, last, want);
+    bcri_tx_list(ctx, resolved, get->slot_ref, last, get->want);
     bcri_tx_flags(ctx, resolved, (uint32_t)bcri_load(&resolved->cell->h.state) | BCRI_CELL_SLOW);
     bcri_tx_phase(ctx, 3);
     bcri_tx_request(ctx, resolved, due);
     bcri_tx_commit(ctx);
-    return BCRI_WAITS;
+    get->waits = true;
+    return 0;
 }
 
 /* A get that ends without a region has requested the handler all the same. */
@@ -93,41 +94,42 @@ static int find_nothing(struct bcri_ctx *ctx, const struct bcri_resolved *resolv
     return bcrE_TIMEOUT;
 }
 
-static int get_now(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want, bool wait,
-                   bool area, struct bcri_slot_shm *slot, bool due)
+static int get_now(struct bcri_ctx *ctx, struct bcri_get *get, bool area, bool due)
 {
+    struct bcri_resolved *const resolved = get->resolved;
     enum bcri_source from;
     bcri_ref region = bcri_queue_first(ctx, resolved, &from);
     if (region != 0)
-        return get_queued(ctx, resolved, want, region, from, slot, due);
+        return get_queued(ctx, get, region, from, due);
     if (area && bcri_load(&resolved->cell->c.list_first) == 0) {
-        int error = bcri_putwait_take(ctx, resolved, want, slot, due);
+        int error = bcri_putwait_take(ctx, resolved, get->want, get->slot, due);
         if (error != bcrE_TIMEOUT)
             return error;
     }
-    return wait ? join_list(ctx, resolved, want, slot, due) : find_nothing(ctx, resolved, due);
+    return get->msec != 0 ? join_list(ctx, get, due) : find_nothing(ctx, resolved, due);
 }
 
-static int get_under_locks(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want,
-                           bool wait, bool area, struct bcri_slot_shm *slot)
+static int get_under_locks(struct bcri_ctx *ctx, struct bcri_get *get, bool area)
 {
+    struct bcri_resolved *const resolved = get->resolved;
     if ((bcri_load(&resolved->cell->h.state) & BCRI_CELL_OWNERDEAD) != 0)
         return bcrE_OWNERDEAD;
-    const bool due = bcri_get_requests(resolved, bcri_queue_length(resolved), want != BCRI_WANT_READ);
-    int error = get_now(ctx, resolved, want, wait, area, slot, due);
+    const bool due = bcri_get_requests(resolved, bcri_queue_length(resolved), get->want != BCRI_WANT_READ);
+    int error = get_now(ctx, get, area, due);
     bcri_requests_told(ctx, resolved, due && error != bcrE_NOMEM && error != bcrE_NBYTES);
     return error;
 }
 
 /* Model: putwait.pml */
-int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want, int msec,
-                  struct bcri_slot_shm *slot)
+int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_get *get)
 {
-    const uint64_t deadline_ns = bcri_deadline_after(msec); /* for the locks */
+    struct bcri_resolved *const resolved = get->resolved;
+    const enum bcri_want want = get->want;
+    const uint64_t deadline_ns = bcri_deadline_after(get->msec); /* for the locks */
     if (want == BCRI_WANT_LOCK)
         bcri_note_locks(ctx);
     bcri_journal_open(ctx, want == BCRI_WANT_READ ? BCRI_OP_READ : BCRI_OP_TAKE, resolved->ref, BCRI_REF_NONE,
-                      bcri_slot_ref(ctx, slot));
+                      get->slot_ref);
     int error;
     bool area;
     for (;;) {
@@ -145,14 +147,14 @@ int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcr
         bcri_cell_leave(ctx, resolved);
     }
     if (error == 0) {
-        error = get_under_locks(ctx, resolved, want, msec != 0, area, slot);
+        error = get_under_locks(ctx, get, area);
         bcri_cell_leave(ctx, resolved);
     }
     if (area) {
-        if (error == 0 && want != BCRI_WANT_READ)
-            bcri_putwait_serve(ctx, resolved);
-        else if (error == BCRI_WAITS)
+        if (get->waits)
             bcri_putwait_hand_over(ctx, resolved);
+        else if (error == 0 && want != BCRI_WANT_READ)
+            bcri_putwait_serve(ctx, resolved);
         bcri_area_unlock(ctx, resolved);
     }
     bcri_journal_close(ctx);

@@ -113,7 +113,7 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     bcri_area_unlock(ctx, resolved);
     bcri_journal_close(ctx);
     *request_out = request;
-    return BCRI_WAITS;
+    return 0;
 }
 
 /* False: the request still waits, since this CCE cannot map its neighbours in the list. */
@@ -203,7 +203,7 @@ int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t de
 {
     struct bcri_slot_shm *request = NULL;
     int error = bcri_putwait_begin(ctx, put->write, put->region, put->resolved, &request, deadline_ns);
-    if (error == BCRI_WAITS)
+    if (error == 0)
         error = bcri_putwait_end(ctx, request, deadline_ns);
     /* Handlers may have freed the ID meanwhile. */
     const bool held = bcri_slot_holds(put->slot, put->region);

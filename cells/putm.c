@@ -22,8 +22,8 @@
 /* One of the cells of a bcr_putm. */
 struct target {
     struct bcri_put put;
-    int error; /* BCRI_WAITS: `request` waits for room */
-    struct bcri_slot_shm *request;
+    int error;
+    struct bcri_slot_shm *request; /* waits for room; else NULL */
 };
 
 static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t deadline_ns)
@@ -68,7 +68,7 @@ static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint
         if (targets[i].error == bcrE_FULL && deadline_ns != BCRI_DEADLINE_PASSED)
             put_waiting(ctx, &targets[i], deadline_ns);
     for (int i = 0; i < count; i++) {
-        if (targets[i].error == BCRI_WAITS)
+        if (targets[i].request != NULL)
             targets[i].error = bcri_putwait_end(ctx, targets[i].request, deadline_ns);
         if (targets[i].error == 0) {
             bcri_counted(ctx, BCRI_COUNT_PUT);

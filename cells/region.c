@@ -13,7 +13,6 @@
 #include "bcri/ids.h"
 #include "bcri/own.h"
 #include "bcri/region.h"
-#include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 #include "bcri/trace.h"
@@ -95,15 +94,16 @@ static __attribute__((noinline)) int free_unusual(struct bcri_ctx *ctx, struct b
 {
     if (error != bcrE_PENDING)
         return bcri_fail(error);
+    struct bcri_answer answer;
     do {
         if (bcri_request_cancel(ctx, slot)) {
             bcri_request_gone(ctx);
             return 0;
         }
         bcri_wait_complete(ctx, slot);
-        error = bcri_request_complete(ctx, slot);
-    } while (error == BCRI_WAITS);
-    if (error != 0)
+        answer = bcri_request_complete(ctx, slot);
+    } while (!answer.came);
+    if (answer.error != 0)
         return 0;
     bcri_slot_drop(ctx, slot);
     bcri_counted(ctx, BCRI_COUNT_FREE);

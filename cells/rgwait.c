@@ -9,7 +9,6 @@
 #include "bcri/drop.h"
 #include "bcri/enter.h"
 #include "bcri/ids.h"
-#include "bcri/result.h"
 #include "bcri/self.h"
 #include "bcri/slot.h"
 #include "bcri/wait.h"
@@ -36,7 +35,8 @@ static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
     if (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_SERVED)
         return;
-    if (bcri_request_complete(ctx, slot) == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
+    const struct bcri_answer answer = bcri_request_complete(ctx, slot);
+    if (answer.came && answer.error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
         bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, BCRI_SLOT_WRITE_LOCK,
                                                bcri_slot_region(bcri_load(&slot->word))));
 }
@@ -55,6 +55,7 @@ int bcr_rgwait(bcr_region rgid, int msec, int failfree)
     if (error != bcrE_PENDING)
         return bcri_fail(error);
     uint64_t deadline_ns = bcri_deadline_after(msec);
+    struct bcri_answer answer;
     do {
         if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0) {
             if (!failfree)
@@ -64,8 +65,9 @@ int bcr_rgwait(bcr_region rgid, int msec, int failfree)
                 return 0;
             }
         }
-        error = bcri_request_complete(ctx, slot);
-    } while (error == BCRI_WAITS);
+        answer = bcri_request_complete(ctx, slot);
+    } while (!answer.came);
+    error = answer.error;
     if (error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)
         error = bcri_request_own(ctx, slot);
     return error == 0 ? 1 : bcri_fail(error);
@@ -95,7 +97,7 @@ static int look_up(struct bcri_ctx *ctx, int nids, bcr_region *rgids, struct req
  * same call were cancelled: the caller is told that nothing was taken. */
 static void undo(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    while (bcri_request_complete(ctx, slot) == BCRI_WAITS)
+    while (!bcri_request_complete(ctx, slot).came)
         bcri_wait_complete(ctx, slot);
     if (bcri_slot_state(bcri_load(&slot->word)) != BCRI_SLOT_LIVE)
         return;

@@ -25,7 +25,6 @@
 #include "bcri/lookup.h"
 #include "bcri/own.h"
 #include "bcri/region.h"
-#include "bcri/result.h"
 #include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/validate.h"
@@ -101,6 +100,13 @@ void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct
     case BCRI_SLOT_PUTWAIT: break;
     default: watch->was = ~word; /* it is ready */
     }
+}
+
+static const struct bcri_answer no_answer = {.came = false};
+
+static inline struct bcri_answer answered(int error)
+{
+    return (struct bcri_answer){.came = true, .error = error};
 }
 
 /* A region that this process cannot map goes back to the head of its cell. What a read was given
@@ -236,8 +242,8 @@ static int look_at_slot(void *arg)
 }
 
 /* Model: ticket.pml */
-int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
-                     uint64_t deadline_ns)
+struct bcri_answer bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                                    struct bcri_slot_shm *slot, uint64_t deadline_ns)
 {
     const uint64_t number = bcri_load(&slot->key);
     const int turns = bcri_spin_turns(ctx);
@@ -262,8 +268,8 @@ int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struc
     if (result == FULL && ticket.looks > SHORT_WAIT)
         ctx->waits_in_row = 0;
     return result == FULL && state_of(slot) == BCRI_SLOT_TICKET
-               ? collect_ticket(ctx, resolved, slot, ticket.entry)
-               : BCRI_WAITS;
+               ? answered(collect_ticket(ctx, resolved, slot, ticket.entry))
+               : no_answer;
 }
 
 /* The CCE that answered does not touch this slot any more (tx.h), and has stored the lock owner if
@@ -286,21 +292,21 @@ static int collect_answered(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     return data != 0 ? 0 : unmappable(ctx, slot);
 }
 
-int bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+struct bcri_answer bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved resolved;
     uint64_t entry;
     switch (state_of(slot)) {
     case BCRI_SLOT_TICKET:
         if (waits_at(ctx, slot, &resolved) != 0)
-            return BCRI_WAITS; /* the cell is being closed: the slot is FAILED in a moment */
+            return no_answer; /* the cell is being closed: the slot is FAILED in a moment */
         entry = full_entry(&resolved, slot);
-        return entry != 0 ? collect_ticket(ctx, &resolved, slot, entry) : BCRI_WAITS;
+        return entry != 0 ? answered(collect_ticket(ctx, &resolved, slot, entry)) : no_answer;
     case BCRI_SLOT_SERVED:
-    case BCRI_SLOT_FAILED: return collect_answered(ctx, slot);
-    case BCRI_SLOT_LIVE: return 0;
-    case BCRI_SLOT_LISTED: return BCRI_WAITS;
-    default: return bcrE_RGID; /* no request: a handler has freed the ID */
+    case BCRI_SLOT_FAILED: return answered(collect_answered(ctx, slot));
+    case BCRI_SLOT_LIVE: return answered(0);
+    case BCRI_SLOT_LISTED: return no_answer;
+    default: return answered(bcrE_RGID); /* no request: a handler has freed the ID */
     }
 }
 

@@ -11,7 +11,6 @@
 #include "bcri/clock.h"
 #include "bcri/lookup.h"
 #include "bcri/put_waiters.h"
-#include "bcri/result.h"
 #include "bcri/segment.h"
 #include "bcri/self.h"
 #include "bcri/waiters.h"
@@ -52,7 +51,7 @@ static struct bcri_slot_shm *waiting_put(struct scene *scene, int value)
     CHECK_INT(bcri_resolved_find(scene->peer, scene->home, scene->cell, &resolved), 0);
     CHECK_INT(bcri_putwait_begin(scene->peer, false, group_region(scene->peer, rgid), resolved, &request,
                                  BCRI_DEADLINE_NEVER),
-              BCRI_WAITS);
+              0);
     CHECK_INT(bcr_rgfree(rgid), 0);
     return request;
 }

@@ -14,7 +14,8 @@ struct bcri_get {
     struct bcri_slot_shm *slot;
     bcri_ref slot_ref;
     enum bcri_want want;
-    bool lock; /* by the access right of locks */
+    bool lock;  /* by the access right of locks */
+    bool waits; /* done by the routines below: the request is at the cell, the slot not LIVE yet */
     int msec;
     uint32_t owner; /* of the cell; a get that waits may forget the resolved cell */
 };
@@ -22,13 +23,12 @@ struct bcri_get {
 /* An attempt under the head lock alone. */
 enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *get, enum bcri_held held);
 
-/* Looks the cell up and gets, or begins to wait. 0: the slot is LIVE; BCRI_WAITS: the request waits
- * at the cell; or a code. */
+/* Looks the cell up and gets, or begins to wait. 0: the slot is LIVE, or get->waits; or a code. */
 int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held held);
 
-/* A get under both locks of the cell, by a transaction. bcrE_TIMEOUT also if time is up while the
- * holder of the first lock is stopped. */
-int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum bcri_want want, int msec,
-                  struct bcri_slot_shm *slot);
+/* A get under both locks of the cell, by a transaction. 0: the slot is LIVE, or get->waits;
+ * BCRI_STALE; or a code, bcrE_TIMEOUT also if time is up while the holder of the first lock is
+ * stopped. */
+int bcri_get_slow(struct bcri_ctx *ctx, struct bcri_get *get);
 
 #endif

@@ -37,8 +37,8 @@ int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t de
 /* The two halves of a put that waits, for putting into many cells at once. Neither touches the
  * caller's own hold on the region.
  *
- * begin returns BCRI_WAITS and the request's slot; bcrE_FULL if time is up and the holder of the
- * area's lock is stopped; or why it failed. */
+ * begin returns 0 and the slot of the request, which waits; BCRI_STALE; bcrE_FULL if time is up and
+ * the holder of the area's lock is stopped; or why it failed. */
 int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct bcri_resolved *resolved,
                        struct bcri_slot_shm **request_out, uint64_t deadline_ns);
 /* end returns 0; bcrE_FULL if time is up; or why the put failed. */

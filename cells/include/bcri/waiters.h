@@ -29,18 +29,23 @@ static inline uint32_t bcri_request_owner(const struct bcri_slot_shm *slot)
     return bcri_load(&slot->kind) >> 8;
 }
 
+/* What has become of a request. */
+struct bcri_answer {
+    bool came; /* else the request still waits */
+    int error; /* 0: the slot is LIVE; else why the get has failed, and the slot is free again */
+};
+
 /* `slot->cell` names the cell of a request; these routines resolve the cell again from there.
  *
- * Collects the answer. 0: the slot is LIVE now; BCRI_WAITS: the request is not served yet; any
- * other code: it has failed and the slot is free again; bcrE_RGID: the slot was free already. */
-int bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+ * Collects the answer. bcrE_RGID: the slot was free already. */
+struct bcri_answer bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* True: the request is cancelled and the slot is free again. False: the request was served after
  * all, and the caller must complete it. */
 bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The program has cancelled one of its own requests: its other invocations that wait for that
  * request look again. */
 void bcri_request_gone(const struct bcri_ctx *ctx);
-/* True once bcri_request_complete will not say BCRI_WAITS. It only loads. */
+/* Whether bcri_request_complete would find an answer. It only loads. */
 bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The same for a waiter that looks often: which words to look at, found out once. After a hit
  * bcri_request_ready decides; if it says no, the waiter makes the watch anew. */
@@ -69,10 +74,9 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 /* For a getter that has just begun to wait by ticket at `resolved`: spins as long as an answer is
- * likely and no handler is requested, yields if spinning is pointless, and collects the answer. 0:
- * the slot is LIVE; BCRI_WAITS; bcrE_NOMEM. */
-int bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved, struct bcri_slot_shm *slot,
-                     uint64_t deadline_ns);
+ * likely and no handler is requested, yields if spinning is pointless, and collects the answer. */
+struct bcri_answer bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
+                                    struct bcri_slot_shm *slot, uint64_t deadline_ns);
 
 /* For a request that still waits at a cell which was found closed, or whose memory is another
  * cell's: whether it stays so, and no CCE will ever answer the request. Then the cell is corrupt: a
