@@ -3,8 +3,9 @@
  *
  * A packet has, in this order and as far as there is room: an acknowledgement, what we can receive,
  * how far streams are, and bytes of streams in turn. Acknowledgements go at once for every second
- * packet and when numbers are missing; else they wait for company for BCRI_ACK_DELAY_NS. Bytes go
- * as the congestion window allows, the rest a few packets beyond it. */
+ * packet that has more than TAKEN frames, and when numbers are missing; else they wait for company
+ * for BCRI_ACK_DELAY_NS. Bytes go as the congestion window allows, the rest a few packets beyond it.
+ */
 #include <string.h>
 
 #include "link_private.h"
@@ -121,7 +122,7 @@ static size_t finish(struct bcri_link *link, struct packet *packet, uint8_t *hea
             link->recovery.probes_due--;
     }
     if (packet->has_ack) {
-        link->unacked = 0;
+        link->unacked = link->pressing = 0;
         link->ack_at = BCRI_LINK_NEVER;
         /* TAKEN frames that had no room go on their own: no acknowledgement is due that takes them. */
         link->owed_now = link->owed != NULL;
@@ -164,7 +165,7 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
         may_send || link->sent.bytes < window + (uint64_t)CONTROL_PACKETS * link->mtu.bytes;
     link->congestion.limited = link->turn != NULL && !may_send;
     const uint32_t probe = may_send && !forced ? bcri_mtu_probe(link) : 0;
-    const bool acks = link->unacked >= 2 || (link->unacked != 0 && link->now >= link->ack_at);
+    const bool acks = link->pressing >= 2 || (link->unacked != 0 && link->now >= link->ack_at);
     /* A question may always go: its answer is what tells that the window is not full any more. */
     const bool controls = ((link->host_due || link->owed_now) && may_control) || link->ping_due;
     if (!acks && !controls && !forced && probe == 0 && (link->turn == NULL || !may_send))

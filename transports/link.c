@@ -110,7 +110,7 @@ void bcri_link_use_carrier(struct bcri_link *link, const struct bcri_link_carrie
     link->host_due = true;
     /* Acknowledgements may have been lost with the last carrier; a reliable one asks for none again. */
     if (link->numbers.count != 0)
-        link->unacked = 2;
+        link->unacked = link->pressing = 2;
     bcri_recovery_init(link);
     bcri_congestion_init(link);
     link->mtu.probe = 0;

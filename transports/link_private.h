@@ -193,6 +193,7 @@ struct bcri_link {
     uint64_t largest_at; /* when the largest came */
     uint64_t ack_at;     /* when an acknowledgement is due; NEVER */
     uint32_t unacked;    /* packets since the last one that want one */
+    uint32_t pressing;   /* of them, those of which every second one is acknowledged at once */
 
     uint64_t heard_at, keepalive_ns, keepalive_at;
     uint64_t retry_at; /* memory was missing; NEVER */

@@ -141,17 +141,31 @@ static bool take_gone(struct bcri_link *link, struct bcri_reader *reader)
     return !reader->failed;
 }
 
+/* What a packet's frames ask of its receiver, the most of all. */
+enum answer { ANSWER_NONE, ANSWER_LATER, ANSWER_SOON };
+
+static enum answer answer_to(uint8_t kind)
+{
+    switch (kind) {
+    case BCRI_FRAME_PAD:
+    case BCRI_FRAME_ACK: return ANSWER_NONE;
+    /* Were it answered as soon as data, with a TAKEN frame, that would be answered too, and so on. */
+    case BCRI_FRAME_TAKEN: return ANSWER_LATER;
+    default: return ANSWER_SOON;
+    }
+}
+
 /* What has no room is left, and the rest is done: a stream that is paused is not to stop another. */
 static enum bcri_in_result take_frames(struct bcri_link *link, struct bcri_reader *reader, uint64_t number,
-                                       bool *wants_ack)
+                                       enum answer *answer_out)
 {
     enum bcri_in_result result = BCRI_IN_OK, all = BCRI_IN_OK;
-    *wants_ack = false;
+    *answer_out = ANSWER_NONE;
     while (result != BCRI_IN_NONSENSE && reader->at != reader->end) {
         const uint8_t kind = *reader->at++;
         bool makes_sense = true;
         result = BCRI_IN_OK;
-        *wants_ack |= kind != BCRI_FRAME_ACK && kind != BCRI_FRAME_PAD;
+        *answer_out = answer_to(kind) > *answer_out ? answer_to(kind) : *answer_out;
         switch (kind) {
         case BCRI_FRAME_PAD: reader->at = reader->end; break;
         case BCRI_FRAME_PING: break;
@@ -171,7 +185,7 @@ static enum bcri_in_result take_frames(struct bcri_link *link, struct bcri_reade
 }
 
 /* The number has been done with: it is acknowledged, and refused if it comes again. */
-static void note(struct bcri_link *link, uint64_t number, bool wants_ack)
+static void note(struct bcri_link *link, uint64_t number, enum answer answer)
 {
     const uint32_t count = link->numbers.count;
     const bool in_order = count == 0 || number == link->numbers.range[count - 1].to;
@@ -184,12 +198,13 @@ static void note(struct bcri_link *link, uint64_t number, bool wants_ack)
         link->floor = link->numbers.range[1].from;
         bcri_ranges_drop_below(&link->numbers, link->floor);
     }
-    if (!wants_ack)
+    if (answer == ANSWER_NONE)
         return;
     if (link->unacked == 0)
         link->ack_at = link->now + BCRI_ACK_DELAY_NS;
+    link->unacked++;
     /* The sender is to learn of a gap at once. */
-    link->unacked += in_order ? 1 : 2;
+    link->pressing += !in_order ? 2 : answer == ANSWER_SOON ? 1 : 0;
 }
 
 bool bcri_link_sender(const uint8_t *packet, size_t packet_bytes, uint32_t *host_out)
@@ -237,10 +252,10 @@ bool bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_by
     if (link->keepalive_ns != 0)
         link->keepalive_at = link->now + link->keepalive_ns;
     struct bcri_reader reader = {.at = text, .end = text + text_bytes - bcri_sealing_overhead(link->sealing)};
-    bool wants_ack;
-    const enum bcri_in_result result = take_frames(link, &reader, number, &wants_ack);
+    enum answer answer;
+    const enum bcri_in_result result = take_frames(link, &reader, number, &answer);
     if (result == BCRI_IN_OK)
-        note(link, number, wants_ack);
+        note(link, number, answer);
     else if (result == BCRI_IN_NONSENSE)
         link->counts.malformed++;
     return true;

@@ -875,3 +875,36 @@ TEST(what_waits_for_memory_asks_for_it_until_it_is_there)
     run_until_settled(10 * SIM_S);
     finish();
 }
+
+static uint64_t answers_awaited;
+
+static bool has_come(void *context)
+{
+    return ((const struct traffic *)context)->messages_arrived == answers_awaited;
+}
+
+static void pass(struct traffic *from, struct traffic *to)
+{
+    traffic_send(from, 1, 8);
+    sim_flush(&from->end);
+    answers_awaited = to->messages_arrived + 1;
+    CHECK(sim_run(network, sim_now(network) + SIM_S, has_come, to));
+}
+
+TEST(ends_that_answer_each_other_send_a_packet_a_message_whatever_went_before)
+{
+    enum { ROUNDS = 50 };
+    prepare();
+    start();
+    warm_up();
+    pass(&one, &two);
+    /* The acknowledgement goes on its own, and a message right behind it. */
+    (void)sim_run(network, sim_now(network) + BCRI_ACK_DELAY_NS, never, NULL);
+    const uint64_t before = counts_of(&one)->packets_sent + counts_of(&two)->packets_sent;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        pass(&two, &one);
+        pass(&one, &two);
+    }
+    CHECK(counts_of(&one)->packets_sent + counts_of(&two)->packets_sent <= before + 2 * ROUNDS + 2);
+    finish();
+}
