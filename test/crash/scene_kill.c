@@ -17,7 +17,7 @@
 #include "bcri/self.h"
 
 enum {
-    KILLS = 12, /* of a scenario, unless all instructions are tried */
+    KILLS = 8, /* of a scenario, unless all instructions are tried */
     FULL_KILLS = 200,
     CONTENDED_KILLS = 30, /* of each path that was taken under contention */
     CONTENDED_PATHS = 20,
@@ -78,6 +78,7 @@ struct path {
     struct stand {
         uintptr_t place;
         uint64_t before, after; /* how often it stood there before, and will afterwards */
+        bool journal;           /* the last instruction has changed what the journal says */
     } * stand;
     uint64_t count, room;
     uint64_t helped_at; /* before this many instructions were done; 0: never */
@@ -95,6 +96,23 @@ static void path_add(struct path *path, uintptr_t place)
         CHECK(path->stand != NULL);
     }
     path->stand[path->count++] = (struct stand){.place = place};
+}
+
+/* What the repair decides by: words of the victim's journal, and how many requests are counted at
+ * the cells that bear a mark. */
+struct journal_says {
+    uint32_t op, phase, cw_state, redo_state;
+    uint64_t requests;
+};
+
+static struct journal_says journal_of(const struct scene *scene)
+{
+    const struct bcri_journal_shm *j = &bcri_record(group_enl(scene->group), scene->victim_index)->journal;
+    struct journal_says says = {bcri_load(&j->op), bcri_load(&j->phase), bcri_load(&j->cw_state),
+                                bcri_load(&j->redo_state), 0};
+    for (int i = 0; i < scene->requests.count; i++)
+        says.requests += bcri_load(scene->requests.of[i].counter);
+    return says;
 }
 
 static void path_count(struct path *path)
@@ -126,6 +144,7 @@ static enum trace_at record(struct scene *scene, struct path *path)
     path->count = path->helped_at = 0;
     path->sleep = 0;
     path_add(path, trace_place(scene->victim));
+    struct journal_says said = journal_of(scene);
     for (;;) {
         if (at == TRACE_AT_SLEEP)
             path->sleep = trace_place(scene->victim);
@@ -139,6 +158,9 @@ static enum trace_at record(struct scene *scene, struct path *path)
         if (at == TRACE_AT_END || at == TRACE_GONE)
             break;
         path_add(path, trace_place(scene->victim));
+        const struct journal_says says = journal_of(scene);
+        path->stand[path->count - 1].journal |= memcmp(&says, &said, sizeof says) != 0;
+        said = says;
     }
     path->ended = at == TRACE_AT_END;
     return at;
@@ -264,9 +286,17 @@ static void play_alone(const struct scenario *scenario, struct path *path, uint6
         if (k == path->count || path->stand[k].before < TURNS || path->stand[k].after < TURNS)
             wanted[count++] = k;
     const uint64_t stride = scene_stride(count, KILLS, FULL_KILLS);
-    for (uint64_t i = 0; i < count; i += 1 + test_rand_below(random, 2 * stride - 1))
-        play(scenario, path, wanted[i], tally);
-    printf("one place in %llu\n", (unsigned long long)stride);
+    uint64_t next = 0, changes = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const bool changed = wanted[i] < path->count && path->stand[wanted[i]].journal;
+        changes += changed;
+        if (i == next || changed)
+            play(scenario, path, wanted[i], tally);
+        if (i == next)
+            next += 1 + test_rand_below(random, 2 * stride - 1);
+    }
+    printf("one place in %llu, and %llu at which the journal has changed\n", (unsigned long long)stride,
+           (unsigned long long)changes);
     free(wanted);
 }
 

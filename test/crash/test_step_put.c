@@ -9,6 +9,16 @@ static void one_region(struct scene *scene)
 {
     scene->id[0] = number(100);
 }
+/* Each entry of the ring has named it before. */
+static void region_that_has_gone_round(struct scene *scene)
+{
+    one_region(scene);
+    for (int i = 0; i < 64; i++) {
+        CHECK_INT(bcr_enq(scene->id[0], scene->home, scene->cell, bcr_FREE), 0);
+        scene->id[0] = bcr_deq(scene->home, scene->cell, 0);
+        CHECK(scene->id[0] != NULL);
+    }
+}
 static void large_region(struct scene *scene)
 {
     scene->id[0] = large(100, 100000);
@@ -102,6 +112,8 @@ static void owner_takes_one(struct scene *scene)
 SCENARIO(enq_into_an_empty_cell, .prepare = one_region, .run = enq, .before = ":", .after = ": 100")
 SCENARIO(enq_into_a_cell_never_used_before, .cold = true, .queued = 1, .prepare = one_region, .run = enq,
          .before = ": 1", .after = ": 1 100")
+SCENARIO(enq_of_a_region_that_its_entry_has_named_before, .prepare = region_that_has_gone_round, .run = enq,
+         .before = ":", .after = ": 100")
 SCENARIO(enq_behind_others, .queued = 3, .prepare = one_region, .run = enq, .before = ": 1 2 3",
          .after = ": 1 2 3 100")
 SCENARIO(enq_of_a_large_region, .queued = 1, .prepare = large_region, .run = enq, .before = ": 1",
