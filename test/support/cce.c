@@ -114,6 +114,7 @@ uint64_t audit(void)
     struct bcri_audit audit = {.found = print_finding};
     CHECK_INT(bcri_audit(group_enl(group), &audit), 0);
     CHECK_UINT(audit.findings, 0);
+    CHECK_UINT(audit.lost_nodes, 0); /* no test here lets a CCE die while it drops a queue */
     return audit.regions;
 }
 

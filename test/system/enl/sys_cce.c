@@ -18,6 +18,7 @@
  *   grow N        an area of N bytes at cell 2; tells the result
  *   grow-on N     one after the other, until one is refused; fills each with a region, and tells how many
  *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
+ *   waiting       tells how many regions are in cell 0
  *   again         calls bcr_init again; tells the result
  *   fork-dies     forks a child that exits with status 9, which is nobody's business
  *   exec P        becomes program P
@@ -275,6 +276,8 @@ static int perform(char **words)
         return birth(value, atoi(second)), 3;
     if (strcmp(word, "cell0") == 0)
         return cell0(), 1;
+    if (strcmp(word, "waiting") == 0)
+        return tell("waiting %d\n", bcr_celllen(bcr_cce, 0)), 1;
     if (strcmp(word, "again") == 0)
         return bcr_init(0, NULL) < 0 ? tell("again %d\n", bcr_errno) : tell("again 0\n"), 1;
     if (strcmp(word, "fork-dies") == 0) {

@@ -13,7 +13,7 @@
 #include "check.h"
 #include "run.h"
 
-static struct run run;
+static struct run run, asked;
 
 /* Waits until the root and `others` CCEs have told; watches all. */
 static void all_there(int others, int *watches)
@@ -98,6 +98,32 @@ TEST(output_shows_whole_lines_with_the_ordinal)
     CHECK(strstr(run.text, "[2] from-stdout\n") != NULL);
     run_check_error(&run, "[1] from-stderr\n");
     run_check_error(&run, "[2] from-stderr\n");
+}
+
+/* A line longer than enl's room for one, written at once. */
+TEST(a_long_line_is_shown_in_pieces_and_nothing_of_it_is_lost)
+{
+    enum { LONG = 3000, MARK = 7 };
+    static char words[LONG + 64], seen[LONG + 64];
+    char *at = words + sprintf(words, "out ");
+    for (int i = 0; i < LONG; i++)
+        at[i] = (char)('a' + i / MARK % 26);
+    strcpy(at + LONG, " out then");
+    run_folder();
+    setenv("SYS_CHILD", words, 1);
+    run_start(&run, run_enl(), "--output", run_cce(), "enlist", run_cce(), "1");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    size_t length = 0;
+    for (const char *line = run.text; *line != '\0'; line = strchr(line, '\n') + 1) {
+        CHECK(strncmp(line, "[1] ", 4) == 0);
+        const size_t piece = strcspn(line + 4, "\n");
+        CHECK(length + piece < sizeof seen);
+        memcpy(seen + length, line + 4, piece);
+        length += piece;
+    }
+    CHECK(strncmp(seen, at, LONG) == 0);
+    CHECK_STR(seen + LONG, "then");
 }
 
 TEST(without_output_what_others_print_is_in_the_log_only)
@@ -189,6 +215,16 @@ TEST(a_cce_under_a_wrapper_that_is_killed_is_an_abnormal_end)
     snprintf(command, sizeof command, "%s kill 9; true", run_cce());
     run_start(&run, run_enl(), "/bin/sh", "-c", command);
     run_ends(&run, 1, "ended without exit()");
+}
+
+TEST(what_a_fork_of_a_cce_exits_with_is_not_recorded_as_the_cces_status)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s fork-dies kill 9; true", run_cce());
+    run_start(&run, run_enl(), "/bin/sh", "-c", command);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "ended without exit()");
 }
 
 TEST(a_cce_that_executes_another_program_has_given_up_and_is_killed)
@@ -352,10 +388,13 @@ TEST(an_ignored_hangup_stays_ignored)
     run_start(&run, run_enl(), run_cce(), "about", "wait", "out", "alive");
     CHECK(strstr(run_told(), "hup=ignored") != NULL);
     CHECK_INT(kill(run.pid, SIGHUP), 0);
+    run_start(&asked, run_enl(), "ps"); /* its answer comes after what the daemon makes of the signal */
+    run_end(&asked);
     run_go();
     run_end(&run);
     CHECK_INT(run.status, 0);
     CHECK_STR(run.text, "alive\n");
+    run_check_error(&run, "");
 }
 
 TEST(a_hundred_cces_are_started_by_one_call)

@@ -405,3 +405,40 @@ TEST(a_start_that_fails_later_is_an_error_region_in_the_enlistors_cell_0)
     run_end(&run);
     CHECK_INT(run.status, 0);
 }
+
+/* The enlistor has ended; its record serves another CCE when what it enlisted fails. */
+TEST(a_start_that_fails_after_its_enlistors_end_tells_no_later_cce)
+{
+    enum { LATER = 3 };
+    static const char waits[] = "#!/bin/sh\nexec head -c 1 gate\n";
+    static const char first[] = "#!/bin/sh\nSYS_CHILD='enlist ./waits 2 exit 3' exec \"$SYS_CCE\"\n";
+    char later[512], told[3 * LATER][64];
+    run_write_file("waits", waits, sizeof waits - 1, 0700);
+    run_write_file("first", first, sizeof first - 1, 0700);
+    snprintf(later, sizeof later,
+             "#!/bin/sh\nSYS_CHILD='tell wait enlist %s 1 cell0 waiting' exec \"$SYS_CCE\"\n", run_plain());
+    run_write_file("later", later, strlen(later), 0700);
+    CHECK_INT(mkfifo("gate", 0600), 0);
+    const int gate = open("gate", O_RDWR | O_CLOEXEC);
+    run_start(&run, run_enl(), "--onfail=isolate", run_cce(), "enlist", "./first", "1", "wait", "enlist",
+              "./later", "3");
+    for (int i = 0; i < 2; i++)
+        CHECK_STR(run_told(), "enlist 0 0");
+    run_wait_for_text("bcr.", "exited with status 3; the others go on");
+    run_go();
+    for (int i = 0; i < 1 + LATER; i++)
+        run_told();
+    CHECK_INT(write(gate, "go", 2), 2);
+    run_wait_for_text("bcr.", "CCE 1 (./waits) on ");
+    run_wait_for_text("bcr.", "CCE 2 (./waits) on ");
+    for (int i = 0; i < LATER; i++)
+        run_go();
+    for (int i = 0; i < 3 * LATER; i++)
+        snprintf(told[i], sizeof told[i], "%s", run_told());
+    for (int i = 0; i < 3 * LATER; i++)
+        if (strncmp(told[i], "waiting ", 8) == 0)
+            CHECK_STR(told[i], "waiting 0"); /* its own error has been taken, and there is no other */
+    close(gate);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}

@@ -3,6 +3,8 @@
  * is given out twice. Which IDs are free no other process can see. */
 #include "cce.h"
 
+#include <pthread.h>
+
 #include "bcri/slot.h"
 
 /* How many IDs are in use; none may be lost. */
@@ -129,6 +131,53 @@ TEST(a_request_that_fails_ends_its_ID)
         FAILS(bcr_rgwait(ids[i], 0, 0), bcrE_NOCELL);
     CHECK_INT(used_by(two), 0);
     as(one);
+    end();
+}
+
+/* The put comes while the requests are withdrawn one after the other, the one that it serves last. */
+enum { WITHDRAWN = 40, WITHDRAWALS = 400 };
+static pthread_barrier_t gate;
+static int last_cell;
+
+static void *put_meanwhile(void *arg)
+{
+    as(two);
+    for (int i = 0; i < WITHDRAWALS; i++) {
+        bcr_region rgid = number(i);
+        pthread_barrier_wait(&gate);
+        CHECK_INT(bcr_enq(rgid, one_of_two, last_cell, bcr_FREE), 0);
+        pthread_barrier_wait(&gate);
+    }
+    as(NULL);
+    return arg;
+}
+
+TEST(failfree_of_several_that_returns_0_has_taken_nothing)
+{
+    pthread_t putter;
+    bcr_region ids[WITHDRAWN];
+    begin();
+    const int cell = grow(WITHDRAWN, WITHDRAWN, 65536);
+    last_cell = cell + WITHDRAWN - 1;
+    CHECK_INT(pthread_barrier_init(&gate, NULL, 2), 0);
+    CHECK_INT(pthread_create(&putter, NULL, put_meanwhile, NULL), 0);
+    for (int i = 0; i < WITHDRAWALS; i++) {
+        for (int k = 0; k < WITHDRAWN; k++)
+            CHECK((ids[k] = bcr_deq(bcr_cce, cell + k, bcr_PENDING)) != NULL);
+        pthread_barrier_wait(&gate);
+        const int ready = bcr_rgwaitm(WITHDRAWN, ids, 0, 1);
+        pthread_barrier_wait(&gate);
+        if (ready == 0) {
+            CHECK_INT(bcr_celllen(bcr_cce, last_cell), 1);
+            CHECK_INT(take(bcr_cce, last_cell), i);
+            continue;
+        }
+        CHECK_INT(ready, WITHDRAWN);
+        CHECK_INT(value_of(ids[WITHDRAWN - 1]), i);
+        for (int k = 0; k + 1 < WITHDRAWN; k++)
+            CHECK_INT(bcr_rgfree(ids[k]), 0);
+    }
+    CHECK_INT(pthread_join(putter, NULL), 0);
     end();
 }
 

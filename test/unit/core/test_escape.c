@@ -30,6 +30,8 @@ static const struct {
     {TEXT("\xc0\x8a\xc1\xbf"), "\\xc0\\x8a\\xc1\\xbf", "overlong, two bytes"},
     {TEXT("\xe0\x80\x8a"), "\\xe0\\x80\\x8a", "overlong, three bytes"},
     {TEXT("\xf0\x80\x80\x8a"), "\\xf0\\x80\\x80\\x8a", "overlong, four bytes"},
+    {TEXT("\xe0\x9f\xbf\xf0\x8f\xbf\xbf"), "\\xe0\\x9f\\xbf\\xf0\\x8f\\xbf\\xbf",
+     "overlong, the last character of fewer bytes"},
     {TEXT("\xed\xa0\x80"), "\\xed\\xa0\\x80", "a surrogate"},
     {TEXT("\xf4\x90\x80\x80\xf5"), "\\xf4\\x90\\x80\\x80\\xf5", "beyond U+10FFFF"},
     {TEXT("\xe2\x82"), "\\xe2\\x82", "the end of the text inside a sequence"},

@@ -71,6 +71,24 @@ TEST(a_program_is_found_here_before_on_path)
     remove_folder();
 }
 
+TEST(a_directory_on_path_is_no_program)
+{
+    char path[2 * sizeof folder + sizeof bin];
+    in_new_folder();
+    CHECK_INT(mkdir("bin", 0700), 0);
+    CHECK_INT(mkdir("bin/sh", 0700), 0);
+    CHECK_INT(mkdir("other", 0700), 0);
+    make_file("other/sh", "#!/bin/true\n", 12, 0700);
+    snprintf(path, sizeof path, "%s:%s/other", bin, folder);
+    CHECK_INT(setenv("PATH", path, 1), 0);
+    CHECK_INT(find("sh", "/other/sh"), 0);
+    CHECK_INT(unlink("other/sh"), 0);
+    CHECK_INT(find("sh", "in the working directory or on PATH"), 127);
+    CHECK_INT(rmdir("other"), 0);
+    CHECK_INT(rmdir("bin/sh"), 0);
+    remove_folder();
+}
+
 TEST(a_missing_program_gives_127_and_others_126)
 {
     in_new_folder();

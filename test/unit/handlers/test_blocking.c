@@ -83,6 +83,50 @@ TEST(waits_that_are_over_before_the_bell_tells_of_them_are_seen)
     end();
 }
 
+static void wait_in_turn(int cell)
+{
+    (void)cell;
+    say("got%d ", value_of(bcr_deq(bcr_cce, DATA + waits_begun++, bcr_BLOCK)));
+}
+
+static void put_of_two(int i)
+{
+    as(two);
+    CHECK_INT(bcr_enq(number(i), one_of_two, DATA + i, bcr_FREE), 0);
+    as(one);
+}
+
+/* A putter has rung and been stopped before it could say for which cell, so where it says so there
+ * is what an earlier ring was for. */
+TEST(a_ring_that_does_not_say_yet_for_which_cell_it_is_serves_any)
+{
+    enum { POLLED = 8, ALL = POLLED + BCRI_RUNG_FOR + 1 };
+    start(2 + ALL, 40, 16384, wait_in_turn);
+    for (int i = 0; i < ALL; i++)
+        request(HOME);
+    CHECK_INT(bcr_allow(0), 0);
+    for (int i = 0; i < (int)BCRI_RUNG_FOR; i++) {
+        put_of_two(i);
+        CHECK_INT(bcr_allow(0), 0);
+    }
+    SAID("got0 got1 got2 got3 ");
+    const uint32_t number = bcri_load(&one->bell->bell);
+    _Atomic uint64_t *said = &one->bell->rung_for[number % BCRI_RUNG_FOR];
+    const uint64_t earlier = bcri_load(said);
+    CHECK(earlier != 0);
+    put_of_two((int)BCRI_RUNG_FOR);
+    CHECK_UINT(bcri_load(&one->bell->bell), number + 1);
+    CHECK(bcri_load(said) != earlier);
+    bcri_store(said, earlier);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("got4 ");
+    for (int i = (int)BCRI_RUNG_FOR + 1; i < ALL; i++)
+        put(DATA + i, i);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("got5 got6 got7 got8 got9 got10 got11 got12 ");
+    end();
+}
+
 static void get_for_a_while(int cell)
 {
     (void)cell;
@@ -188,6 +232,27 @@ TEST(time_is_up_for_the_main_program_while_handlers_wait)
     request(HOME);
     FAILS_NULL(bcr_deq(bcr_cce, DATA + 1, 2), bcrE_TIMEOUT);
     SAID("waits waits ");
+    end();
+}
+
+static void get_for_an_hour(int cell)
+{
+    (void)cell;
+    say("got%d ", value_of(bcr_deq(bcr_cce, DATA, 3600 * 1000)));
+}
+
+TEST(a_short_wait_that_begins_behind_long_ones_is_over_first)
+{
+    enum { LONG = 5 };
+    start(3, 10, 4096, get_for_an_hour);
+    for (int i = 0; i < LONG; i++)
+        request(HOME);
+    FAILS_NULL(bcr_deq(bcr_cce, DATA + 1, 2), bcrE_TIMEOUT);
+    SAID("");
+    for (int i = 0; i < LONG; i++)
+        put(DATA, i);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("got0 got1 got2 got3 got4 ");
     end();
 }
 

@@ -351,13 +351,34 @@ static void own_action(int number)
         _exit(33);
 }
 
+static char *no_access; /* a page */
+
+static void own_action_with_address(int number, siginfo_t *info, void *context)
+{
+    if (context != NULL && info->si_addr == (void *)no_access)
+        own_action(number);
+    _exit(34);
+}
+
+static void act_by_number(void)
+{
+    signal(SIGSEGV, own_action);
+}
+
+static void act_by_address(void)
+{
+    const struct sigaction action = {.sa_sigaction = own_action_with_address, .sa_flags = SA_SIGINFO};
+    CHECK_INT(sigaction(SIGSEGV, &action, NULL), 0);
+}
+
 static void fault_elsewhere(void *arg)
 {
-    if (arg != NULL)
-        signal(SIGSEGV, own_action);
+    void (*const *const act)(void) = arg;
+    if (act != NULL)
+        (*act)();
     run_on_stack(BCRI_STACK_GUARD, 1);
-    char *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    *(volatile char *)page = 1;
+    no_access = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *(volatile char *)no_access = 1;
 }
 
 TEST(faults_elsewhere_are_what_they_were_without_us)
@@ -368,10 +389,13 @@ TEST(faults_elsewhere_are_what_they_were_without_us)
     CHECK(WIFSIGNALED(plain.status));
     CHECK_INT(WTERMSIG(plain.status), SIGSEGV);
     CHECK_STR(plain.text, "");
-    struct end own = end_of(fault_elsewhere, &plain);
-    CHECK(WIFEXITED(own.status));
-    CHECK_INT(WEXITSTATUS(own.status), 33);
-    CHECK_STR(own.text, "the program's own action\n");
+    void (*acts[])(void) = {act_by_number, act_by_address};
+    for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++) {
+        struct end own = end_of(fault_elsewhere, &acts[i]);
+        CHECK(WIFEXITED(own.status));
+        CHECK_INT(WEXITSTATUS(own.status), 33);
+        CHECK_STR(own.text, "the program's own action\n");
+    }
 }
 
 static void sent(void *arg)
