@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 
 #include "bcri/cell.h"
+#include "bcri/heap.h"
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
 #include "bcri/repair.h"
+#include "bcri/slot.h"
 #include "bcri/tx.h"
 #include "bcri/waiters.h"
 
@@ -58,6 +60,37 @@ TEST(what_an_ended_CCE_held_is_free)
         leave(three);
         CHECK_INT(value_of(number(4)), 4);
     }
+    end();
+}
+
+/* The holder dies in bcr_rgfree, when it has told the owner of the block and still has its ID. */
+TEST(a_block_that_serves_again_is_not_freed_by_the_repair_of_its_last_holder)
+{
+    enum { MANY = 64 };
+    bcr_region of_one[MANY];
+    begin();
+    const int cell = grow(1, 2, 4096);
+    CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
+    as(two);
+    bcr_region rgid = bcr_deq(one_of_two, cell, 0);
+    const bcri_ref ref = group_region(two, rgid);
+    struct bcri_region_shm *region = bcri_at(two, ref);
+    bcri_store(&two->journal->slot, bcri_slot_ref(two, group_slot(two, rgid)));
+    bcri_store(&two->journal->doing, bcri_doing(BCRI_OP_FREE_LAST, bcri_load(&region->incarnation)));
+    bcri_store_release(&region->count, 0);
+    CHECK(bcri_heap_freed_fast(two, ref));
+    as(one);
+    bcri_heap_collect(one);
+    int count = 0;
+    do
+        of_one[count] = number(count);
+    while (group_region(one, of_one[count++]) != ref && count < MANY);
+    CHECK(group_region(one, of_one[count - 1]) == ref);
+    leave(two);
+    CHECK_UINT(bcri_load(&((struct bcri_region_shm *)bcri_at(one, ref))->count), BCRI_COUNT_ONE);
+    audit();
+    for (int i = 0; i < count; i++)
+        CHECK_INT(value_of(of_one[i]), i);
     end();
 }
 
