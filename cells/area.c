@@ -164,7 +164,7 @@ static int grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_
     if (error != 0)
         return error;
     uint32_t heap = NO_HEAP;
-    if (nbytes != 0 && (error = bcri_heap_add(ctx, nbytes, &heap)) != 0)
+    if (nbytes != 0 && (error = bcri_heap_add(ctx, nbytes, nrgns, &heap)) != 0)
         return error;
     const uint32_t log2 = ring_log2(nrgns, cells);
     const uint64_t rings_bytes = cells * sizeof(uint64_t) << log2;

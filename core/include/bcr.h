@@ -41,7 +41,8 @@
  *     bcrE_ACCESS    The kind of the cell does not let this CCE do that; bcr_cagrow has the kinds.
  *     bcrE_RESERVED  Cell 0 takes nothing from programs, and gives to its own CCE only.
  *     bcrE_NOMEM     This machine or process has no memory, or no descriptor, left for the call.
- *     bcrE_NBYTES    This CCE's comm heap has no room: its nbytes are used up, or in pieces.
+ *     bcrE_NBYTES    This CCE's comm heap has no room: its nbytes are used up, or in pieces, or its
+ *                    regions are far more and smaller than its nrgns (bcr_cagrow).
  *     bcrE_DESC      A copy descriptor is malformed, or an adjust led out of bounds; <bcr/types.h>.
  *     bcrE_ARCH      There is no translation to or from such an archtype.
  *     bcrE_RANGE     A number does not fit where it is copied to; nothing from it on was copied.
@@ -186,9 +187,12 @@ BCR_API int bcr_host(int k, char *name, int length);
  *           nrgns bounds the regions that these cells hold together. Gets and puts that wait there
  *           do not count, nor do regions on their way to a waiting get; so with nrgns 0 a put
  *           succeeds that meets one. nbytes is an account of what this CCE allocates, copies by
- *           bcr_rgmod included: a region counts max(length, 1) bytes, rounded up to 64, until
- *           nobody holds it. Fragmentation may end the memory earlier; twice the bytes needed at a
- *           time is safe. All memory is reserved now: no write to it fails later.
+ *           bcr_rgmod included: a region counts max(length, 1) bytes until nobody holds it. The
+ *           memory behind it is larger by what nrgns regions and 64 KiB of small ones need beyond
+ *           their length; an area without cells has nrgns for that alone. Far more and smaller
+ *           regions, or lengths that vary very much, may use up the memory before the account:
+ *           twice the bytes needed at a time avoids it. All memory is reserved now: no write to it
+ *           fails later.
  * Returns : the number of the first cell, at least 1.
  * Errors  : bcrE_ARG    An argument is negative, or the cells are INT_MAX or more together.
  *           bcrE_NOMEM  The host or the control group has not so much memory to give, the limit of

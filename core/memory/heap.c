@@ -75,7 +75,7 @@ static int alloc_slow(struct bcri_ctx *ctx, uint32_t length, uint32_t archtype, 
                       struct bcri_region_shm **region_out)
 {
     struct bcri_heap *heap = ctx->heap;
-    struct wanted wanted = {.charge = bcri_charge_units(length)};
+    struct wanted wanted = {.charge = bcri_heap_charge(length)};
     struct bcri_span *span;
     uint32_t i;
     if (heap == NULL || heap->area == NULL)
@@ -112,7 +112,7 @@ int bcri_heap_alloc_reserve(struct bcri_ctx *ctx, uint32_t length, uint32_t arch
                             struct bcri_region_shm **region_out)
 {
     const struct wanted wanted = {
-        .charge = bcri_charge_units(length), .class = bcri_class_of(length), .reserve = true};
+        .charge = bcri_heap_charge(length), .class = bcri_class_of(length), .reserve = true};
     struct bcri_span *span;
     uint32_t i;
     bool found = ctx->heap != NULL && from_any(ctx, &wanted, &span, &i);
@@ -165,7 +165,7 @@ static int resize_own(struct bcri_ctx *ctx, struct bcri_span *span, uint32_t i, 
 {
     struct bcri_heap_area *area = span->area;
     bool is_run = span->class == BCRI_CLASS_HEADERS;
-    uint32_t charge = bcri_charge_units(length);
+    uint32_t charge = bcri_heap_charge(length);
     uint32_t charged = is_run ? span->run[i].charge : span->charge[i];
     if (!is_run && length > bcri_heap_classes[span->class].data_bytes)
         return bcrE_NBYTES;
@@ -208,9 +208,9 @@ int bcri_heap_resize(struct bcri_ctx *ctx, bcri_ref ref, struct bcri_region_shm 
 
 uint64_t bcri_heap_charged(const struct bcri_ctx *ctx)
 {
-    uint64_t units = 0;
+    uint64_t bytes = 0;
     if (ctx->heap != NULL)
         for (const struct bcri_heap_area *area = ctx->heap->areas; area != NULL; area = area->next)
-            units += area->charged;
-    return units;
+            bytes += area->charged;
+    return bytes;
 }

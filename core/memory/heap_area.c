@@ -13,7 +13,7 @@
 
 /* data_16 reaches 64 GiB into a segment. */
 #define AREA_MAX_BYTES (UINT64_C(40) << 30)
-#define SLACK_BYTES    (UINT64_C(64) << 10)
+#define SPARE_BYTES    (UINT64_C(64) << 10)
 #define RESERVE_BYTES  (UINT64_C(64) << 10)
 #define SEG_ROOM_BYTES (UINT64_C(8) << 20)
 #define SEG_TWICE_MAX  (UINT64_C(256) << 20)
@@ -24,8 +24,8 @@ static uint64_t pages_of(uint64_t bytes)
     return (bytes + BCRI_HEAP_PAGE - 1) / BCRI_HEAP_PAGE;
 }
 
-/* The smallest charge, in bytes, of a block of this class. */
-static uint64_t least_charge(uint32_t class)
+/* The smallest length of a block of this class, rounded up to 64. */
+static uint64_t least_rounded(uint32_t class)
 {
     return class == 0 || class == BCRI_CLASS_SMALL ? 64
                                                    : (uint64_t)bcri_heap_classes[class - 1].data_bytes + 64;
@@ -47,48 +47,49 @@ static uint64_t pages_for_class(const struct bcri_heap_class *class, uint64_t bl
     return spans * class->pages + holes * (class->pages - 1u);
 }
 
-/* The most pages that `nbytes` of charge can need for page runs of any one size. */
-static uint64_t pages_for_any_run(uint64_t nbytes)
+/* The most pages that page runs of any one size can need whose rounded lengths add up to
+ * `rounded`. */
+static uint64_t pages_for_any_run(uint64_t rounded)
 {
     const uint64_t exact = 64;
     uint64_t worst = 0;
     for (uint64_t p = BCRI_HEAP_SPAN_MAX / BCRI_HEAP_PAGE + 1; p <= exact; p++) {
-        uint64_t pages = pages_for_runs(nbytes / ((p - 1) * BCRI_HEAP_PAGE + 64), p);
+        uint64_t pages = pages_for_runs(rounded / ((p - 1) * BCRI_HEAP_PAGE + 64), p);
         worst = pages > worst ? pages : worst;
     }
-    /* Larger runs have p pages for a charge of (p - 1) * 4096 + 64 or more. The ratio falls with p,
+    /* Larger runs have p pages for a length of (p - 1) * 4096 + 64 or more. The ratio falls with p,
      * so the ratio for 65 pages bounds them all. */
     uint64_t least = exact * BCRI_HEAP_PAGE + 64;
-    if (nbytes >= least) {
-        uint64_t count = nbytes / least;
-        uint64_t pages = count * (exact + 1) + nbytes % least * (exact + 1) / least + 2;
+    if (rounded >= least) {
+        uint64_t count = rounded / least;
+        uint64_t pages = count * (exact + 1) + rounded % least * (exact + 1) / least + 2;
         pages += pages_for_runs(count, 0);
         worst = pages > worst ? pages : worst;
     }
     return worst;
 }
 
-/* Promise: in an empty area, blocks of any one size can be allocated until the account is full. The
- * sizes that are charged least for their class need most: then all of `nbytes` becomes blocks of
- * that class.
- *   - 33..64 bytes: charged 64, takes 32 + 64, and a page holds 42 blocks. This is 1.53 times
- *     nbytes, the worst in a large area;
+/* Promise: in an empty area of so many pages, blocks of any one size can be allocated until their
+ * lengths, each rounded up to 64, reach `rounded`. The sizes that are least for their class need
+ * most: then all of `rounded` becomes blocks of that class.
+ *   - up to 64 bytes: rounded to 64, takes 32 + 64, and a page holds 42 blocks. This is 1.53 times
+ *     `rounded`, the worst in a large area;
  *   - the least size of a class above: 1.28 times at 65 bytes, under 1.19 from 129 bytes up;
- *   - page runs of p pages: charged (p - 1) * 4096 + 64 at least, which is 1.065 times at p = 17,
- *     and less for larger p.
+ *   - page runs of p pages: rounded to (p - 1) * 4096 + 64 at least, which is 1.065 times at p =
+ *     17, and less for larger p.
  * In a small area the worst size is the one of which just more blocks fit than one span has, so
  * that two spans are needed. Runs of one size leave no holes, since an empty area is one free run
  * except for what pages_for_class accounts for. The result also has room for the first span of
  * every class that fits, in proportion to the area, so that a small area can serve a mix of
  * sizes. */
-uint64_t bcri_heap_pages_for(uint64_t nbytes)
+static uint64_t pages_for_rounded(uint64_t rounded)
 {
-    uint64_t worst = pages_for_any_run(nbytes);
+    uint64_t worst = pages_for_any_run(rounded);
     uint64_t with_holes = worst;
     uint64_t first_spans = 0;
     for (uint32_t class = 0; class < BCRI_CLASS_HEADERS; class ++) {
         const struct bcri_heap_class *geometry = &bcri_heap_classes[class];
-        uint64_t blocks = nbytes / least_charge(class);
+        uint64_t blocks = rounded / least_rounded(class);
         if (blocks == 0)
             continue;
         uint64_t spans = (blocks + geometry->blocks - 1) / geometry->blocks;
@@ -97,9 +98,21 @@ uint64_t bcri_heap_pages_for(uint64_t nbytes)
         with_holes = pages > with_holes ? pages : with_holes;
         first_spans += geometry->pages;
     }
-    uint64_t slack = pages_of(nbytes / 4 + SLACK_BYTES);
+    uint64_t slack = pages_of(rounded / 4);
     uint64_t mixed = worst + (first_spans < slack ? first_spans : slack);
     return mixed > with_holes ? mixed : with_holes;
+}
+
+/* Promise: in an empty area, `nrgns` blocks of any one size, and some hundred more, can be
+ * allocated while the account of `nbytes` has room for them; of 193 bytes or more, any number.
+ * Rounding up takes less than 64 bytes of a block, a block of up to 32 bytes takes 64, and 1.53
+ * times their length is enough for all blocks from 193 bytes up. Never less than 128 bytes for each
+ * of `nrgns`, and SPARE_BYTES, are added to `nbytes`. */
+uint64_t bcri_heap_pages_for(uint64_t nbytes, uint64_t nrgns)
+{
+    uint64_t pages = pages_for_rounded(nbytes + nrgns * 64);
+    uint64_t least = pages_of(nbytes + nrgns * 128);
+    return (pages > least ? pages : least) + pages_of(SPARE_BYTES);
 }
 
 static void *page_array(uint64_t pages, size_t item_bytes)
@@ -251,11 +264,11 @@ static int ready_heap(struct bcri_ctx *ctx)
     return ctx->heap != NULL ? 0 : bcrE_NOMEM;
 }
 
-static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, struct bcri_heap_area **area_out)
+static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t nrgns, struct bcri_heap_area **area_out)
 {
-    if (nbytes > AREA_MAX_BYTES || ready_heap(ctx) != 0)
+    if (nbytes > AREA_MAX_BYTES || nrgns * UINT64_C(128) > AREA_MAX_BYTES - nbytes || ready_heap(ctx) != 0)
         return bcrE_NOMEM;
-    uint64_t data = bcri_heap_pages_for(nbytes);
+    uint64_t data = bcri_heap_pages_for(nbytes, nrgns);
     struct bcri_heap_area *area = calloc(1, sizeof *area);
     if (area == NULL)
         return bcrE_NOMEM;
@@ -267,12 +280,11 @@ static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, struct bcri_heap_area
     }
     for (uint32_t class = 0; class < BCRI_HEAP_CLASSES; class ++)
         area->current[class] = (struct bcri_span *)&bcri_span_none;
-    area->limit = nbytes / 64;
+    area->limit = nbytes;
     area->handle = ++ctx->heap->last_handle;
     area->first_page = (uint32_t)first;
     area->end_page = (uint32_t)(first + data);
-    if (data != 0) /* below 64 bytes no block fits */
-        bcri_pages_give(area, area->first_page, (uint32_t)data);
+    bcri_pages_give(area, area->first_page, (uint32_t)data);
     struct bcri_heap_area **link = &ctx->heap->areas; /* ordered by first page, as find_gap needs it */
     while (*link != NULL && (*link)->first_page < area->first_page)
         link = &(*link)->next;
@@ -282,12 +294,12 @@ static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, struct bcri_heap_area
     return 0;
 }
 
-int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *handle_out)
+int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t nrgns, uint32_t *handle_out)
 {
     if (nbytes == 0)
         return bcrE_ARG;
     struct bcri_heap_area *area;
-    int error = new_area(ctx, nbytes, &area);
+    int error = new_area(ctx, nbytes, nrgns, &area);
     if (error != 0)
         return error;
     ctx->heap->area = area;
@@ -298,7 +310,7 @@ int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *handle_out)
 int bcri_heap_add_reserve(struct bcri_ctx *ctx)
 {
     struct bcri_heap_area *area;
-    int error = new_area(ctx, RESERVE_BYTES, &area);
+    int error = new_area(ctx, RESERVE_BYTES, 0, &area);
     if (error == 0)
         area->reserve = true;
     return error;

@@ -37,7 +37,7 @@ void bcri_heap_full(struct bcri_ctx *ctx, uint32_t length)
     for (const struct bcri_heap_seg *seg = heap->segs; seg != NULL; seg = seg->next)
         held += bcri_heap_held(ctx, seg->seg);
     for (const struct bcri_heap_area *area = heap->areas; area != NULL; area = area->next)
-        limit += area->reserve ? 0 : area->limit * 64;
+        limit += area->reserve ? 0 : area->limit;
     bcri_slot_each(ctx, ctx->index, count_alone, &census);
     snprintf(
         text, sizeof text,

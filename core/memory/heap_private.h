@@ -11,7 +11,7 @@
 /* A page run with a header: data above BCRI_HEAP_SPAN_MAX. */
 struct bcri_run {
     uint32_t first, pages;
-    uint32_t charge; /* units of 64 bytes; 0: not live (in the warm list, or the header is free) */
+    uint32_t charge; /* bytes; 0: not live (in the warm list, or the header is free) */
 };
 
 /* Free runs of one area. Each is recorded at its first and last page, and in a treap ordered by
@@ -58,7 +58,7 @@ void bcri_heap_full(struct bcri_ctx *ctx, uint32_t length);
 
 /* heap_area.c */
 int bcri_heap_add_reserve(struct bcri_ctx *ctx);
-uint64_t bcri_heap_pages_for(uint64_t nbytes);
+uint64_t bcri_heap_pages_for(uint64_t nbytes, uint64_t nrgns);
 void bcri_area_trim(struct bcri_heap_area *area);
 
 /* heap_freed.c: what others have freed. */

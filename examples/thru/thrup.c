@@ -41,8 +41,9 @@ int main(int argc, char **argv)
     must(bcr_rgfree(birth), "free its order");
 
     /* At most `window` regions are in the taker's cell, one is in its hands, one in ours, and one is the
-     * report; each counts as its length rounded up to 64.  So rgalloc never finds the comm heap full. */
-    must(bcr_cagrow(1, 0, 0, 0, 0, 0, (order.window + 4) * (order.bytes + 64)), "grow its comm heap");
+     * report.  So rgalloc never finds the comm heap full. */
+    must(bcr_cagrow(1, 0, 0, 0, 0, order.window + 4, (order.window + 4) * (order.bytes + 64)),
+         "grow its comm heap");
 
     const double start_s = now_s();
     for (int number = 0; number < order.count; number++) {

@@ -225,7 +225,7 @@ void behave(const struct place *at, void (*behaviour)(void))
 int grow(int cells, int nrgns, int nbytes)
 {
     if (nbytes > 0)
-        CHECK(bcr_cagrow(MY_MEMORY, 0, 0, 0, 0, 0, nbytes) > 0);
+        CHECK(bcr_cagrow(MY_MEMORY, 0, 0, 0, 0, nrgns, nbytes) > 0);
     const int base = by(owner, "grow 0 0 0 0 %d %d 0", cells, nrgns);
     CHECK(base >= 1);
     return base;

@@ -91,7 +91,7 @@ void leave(struct cce *who);
 /* ---- shorthands ---- */
 
 /* `cells` in/out cells of the owner that hold `nrgns` regions together, and `nbytes` of memory for
- * this CCE. */
+ * this CCE, which expects to have as many regions. */
 int grow(int cells, int nrgns, int nbytes);
 
 /* Puts and takes numbers at the owner's cells; take: the first one, which must be there. */

@@ -307,7 +307,7 @@ BEHAVIOUR(a_waiter_gets_what_it_was_handed_before_the_area_was_freed)
 
 BEHAVIOUR(zap_removes_all_regions_of_its_cell_and_an_empty_cell_stays_empty)
 {
-    const int cell = grow(2, 100, 100 * 64);
+    const int cell = grow(2, 100, 100 * NUMBER_BYTES);
     CHECK_INT(bcr_zap(there, cell), 0);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 100; i++)
@@ -322,7 +322,7 @@ BEHAVIOUR(zap_removes_all_regions_of_its_cell_and_an_empty_cell_stays_empty)
 
 BEHAVIOUR(zap_leaves_waiting_gets_waiting)
 {
-    const int cell = grow(1, 4, 256);
+    const int cell = grow(1, 4, 4 * NUMBER_BYTES);
     bcr_region taken = bcr_deq(there, cell, bcr_PENDING), read = bcr_read(there, cell, bcr_PENDING);
     CHECK_INT(bcr_zap(there, cell), 0);
     CHECK_INT(bcr_rgwait(taken, 0, 0), 0);

@@ -97,7 +97,7 @@ BEHAVIOUR_OF_OTHERS(the_regions_of_an_ended_CCE_live_on_while_they_are_held)
 
 BEHAVIOUR(what_an_ended_CCE_held_is_free)
 {
-    const int cell = grow(1, 9, 64);
+    const int cell = grow(1, 9, NUMBER_BYTES);
     another();
     CHECK_INT(put(cell, 1), 0);
     CHECK(by(another(), "keep 1 %d 0", cell) >= 0);

@@ -51,7 +51,7 @@ BEHAVIOUR(IDs_are_small_and_the_globals_tell_of_this_CCE)
 
 BEHAVIOUR_OF_OWN(a_second_init_is_BUSY_and_harms_nothing)
 {
-    const int cell = grow(1, 1, 64);
+    const int cell = grow(1, 1, NUMBER_BYTES);
     FAILS(bcr_init(0, NULL), bcrE_BUSY);
     CHECK_INT(put(cell, 1), 0);
     CHECK_INT(take(cell), 1);

@@ -148,7 +148,7 @@ BEHAVIOUR(an_operation_that_fails_does_not_call)
 BEHAVIOUR(no_call_is_lost_and_no_two_are_made_one)
 {
     enum { MANY = 200 };
-    const int cell = grow(1, MANY, MANY * 64);
+    const int cell = grow(1, MANY, MANY * NUMBER_BYTES);
     CHECK_INT(by(owner, "handler %d 1", cell), 0);
     for (int i = 0; i < MANY; i++)
         CHECK_INT(i % 3 == 0 ? by(another(), "put 1 %d %d", cell, i) : put(cell, i), 0);

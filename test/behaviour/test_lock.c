@@ -45,7 +45,7 @@ BEHAVIOUR(readers_share_and_keep_what_they_read_while_a_writer_writes)
 
 BEHAVIOUR(a_lock_that_nobody_else_holds_is_not_copied)
 {
-    const int cell = grow(1, 1, 64);
+    const int cell = grow(1, 1, NUMBER_BYTES);
     bcr_region region = number(1);
     void *data = *region;
     CHECK_INT(bcr_write(region, there, cell, bcr_FREE), 0);
@@ -117,7 +117,7 @@ BEHAVIOUR(waiting_locks_are_served_in_order_of_arrival)
 
 BEHAVIOUR(the_copy_of_a_pending_lock_is_made_in_rgwait)
 {
-    const int cell = grow(1, 1, 128);
+    const int cell = grow(1, 1, 2 * NUMBER_BYTES);
     const int theirs = by(another(), "lock %d %d", cell, bcr_PENDING);
     bcr_region kept = number(1);
     CHECK_INT(bcr_write(kept, there, cell, bcr_NOFREE), 0);

@@ -7,18 +7,18 @@
 
 #include "behave.h"
 
-/* The bit of the byte order; what a small region is charged. */
-enum { MIRRORED = 1 << 24, ONE_REGION = 64 };
+/* The bit of the byte order; memory for a small region. */
+enum { MIRRORED = 1 << 24, NBYTES = 64 };
 
-/* All regions are free: the only one that there is memory for can be had. */
+/* All regions are free: one that takes all of the memory can be had. */
 static void nothing_is_held(void)
 {
-    CHECK_INT(bcr_rgfree(filled(ONE_REGION, 0)), 0);
+    CHECK_INT(bcr_rgfree(filled(NBYTES, 0)), 0);
 }
 
 BEHAVIOUR(what_is_sent_is_received)
 {
-    const int cell = grow(1, 9, ONE_REGION), archtypes[] = {0, bcr_archtype, bcr_archtype ^ MIRRORED};
+    const int cell = grow(1, 9, NBYTES), archtypes[] = {0, bcr_archtype, bcr_archtype ^ MIRRORED};
     for (size_t i = 0; i < 3; i++) {
         int in[3] = {1, -2, 3}, out[3] = {0};
         CHECK_INT(bcr_send(in, sizeof in, bcrT_1INT, 3, there, cell, 1, archtypes[i]), 2);
@@ -73,10 +73,11 @@ BEHAVIOUR(send_with_qlike_0_replaces_and_recv_with_qlike_0_reads)
 
 BEHAVIOUR(sendm_puts_one_region_into_all_cells)
 {
-    const int cell = grow(3, 9, ONE_REGION);
+    const int cell = grow(3, 9, NBYTES);
     int cells[6] = {there, cell, there, cell + 1, there, cell + 2}, in = 5, out;
     CHECK_INT(bcr_sendm(&in, sizeof in, bcrT_1INT, 1, 3, cells, 1, 0), 2);
-    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
+    FAILS_NULL(bcr_rgalloc(NBYTES - 3, 0), bcrE_NBYTES);
+    CHECK_INT(bcr_rgfree(filled(NBYTES - 4, 0)), 0); /* it counts once */
     for (int i = 0; i < 3; i++) {
         CHECK_INT(bcr_recv(&out, sizeof out, bcrT_1INT, 1, there, cell + i, 1, 0), 2);
         CHECK_INT(out, 5);
@@ -88,7 +89,7 @@ BEHAVIOUR(sendm_puts_one_region_into_all_cells)
 BEHAVIOUR(a_send_that_fails_frees_its_region_and_says_why)
 {
     static const int loop[] = {0, bcrT_NEST | bcrT_END, 1}, before[] = {-1, bcrT_CHAR | bcrT_END, 1};
-    const int cell = grow(1, 1, ONE_REGION), full = grow(1, 0, 0);
+    const int cell = grow(1, 1, NBYTES), full = grow(1, 0, 0);
     int in = 5, ids[2] = {1000, 1}, wrong[2] = {77, cell}, right[2] = {there, cell};
     const struct {
         const void *buffer;
@@ -135,7 +136,7 @@ BEHAVIOUR(recv_returns_what_copyfm_returns)
     const struct {
         int repl, length, ret;
     } rows[] = {{3, 12, 2}, {2, 12, 2 + 4}, {4, 16, 1}, {3, 8, -2 - 4}, {0, 0, 2 + 12}, {1, 0, -2 - 12}};
-    const int cell = grow(1, 9, ONE_REGION);
+    const int cell = grow(1, 9, NBYTES);
     int in[3] = {1, 2, 3}, out[4];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CHECK_INT(bcr_send(in, sizeof in, bcrT_1INT, 3, there, cell, 1, 0), 2);
@@ -173,7 +174,7 @@ BEHAVIOUR(recv_with_wrong_arguments_takes_nothing)
 
 BEHAVIOUR(recv_frees_what_it_cannot_copy)
 {
-    const int cell = grow(1, 9, ONE_REGION);
+    const int cell = grow(1, 9, NBYTES);
     const int wide = (bcr_archtype & ~0xfff0) | 0xfff0; /* int, long, long long: eight bytes each */
     int out = 7;
     bcr_region rgid = bcr_rgalloc(8, wide);

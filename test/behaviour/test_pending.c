@@ -64,7 +64,7 @@ BEHAVIOUR(a_pending_get_of_a_region_that_is_there_has_it)
 
 BEHAVIOUR_OF_OWN(rgwait_of_an_ordinary_region_returns_1)
 {
-    grow(1, 1, 64);
+    grow(1, 1, NUMBER_BYTES);
     bcr_region rgid = number(5);
     CHECK_INT(bcr_rgwait(rgid, 0, 0), 1);
     CHECK_INT(bcr_rgwait(rgid, bcr_BLOCK, 1), 1);
@@ -164,7 +164,7 @@ BEHAVIOUR(rgfree_of_an_unserved_get_cancels_it)
 
 BEHAVIOUR(rgfree_of_a_served_get_frees_its_region)
 {
-    const int cell = grow(1, 4, 64);
+    const int cell = grow(1, 4, NUMBER_BYTES);
     for (int behind = 0; behind < 2; behind++) {
         bcr_region rgid = pending_take(cell, behind);
         CHECK_INT(put(cell, 7), 0);
@@ -303,7 +303,7 @@ BEHAVIOUR(an_ID_may_stand_twice_in_the_list_of_rgwaitm)
 BEHAVIOUR(hundreds_of_gets_wait_at_once)
 {
     enum { MANY = 600 };
-    const int cell = grow(MANY / 6, MANY, MANY * 64);
+    const int cell = grow(MANY / 6, MANY, MANY * NUMBER_BYTES);
     static bcr_region ids[MANY];
     for (int i = 0; i < MANY; i++) {
         ids[i] = bcr_get(i % 5 != 0, there, cell + i % (MANY / 6), bcr_PENDING);

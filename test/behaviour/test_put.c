@@ -8,7 +8,7 @@
 BEHAVIOUR(regions_come_out_in_the_order_in_which_they_were_put)
 {
     enum { MANY = 300 }; /* more than fit beside their cell */
-    const int cell = grow(1, MANY, MANY * 64);
+    const int cell = grow(1, MANY, MANY * NUMBER_BYTES);
     for (int i = 0; i < MANY; i++)
         CHECK_INT(put(cell, i), 0);
     CHECK_INT(bcr_celllen(there, cell), MANY);
@@ -19,7 +19,7 @@ BEHAVIOUR(regions_come_out_in_the_order_in_which_they_were_put)
 
 BEHAVIOUR(order_holds_while_a_queue_grows_and_shrinks)
 {
-    const int cell = grow(3, 300, 300 * 64) + 1;
+    const int cell = grow(3, 300, 300 * NUMBER_BYTES) + 1;
     int in = 0, out = 0;
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < (round * 37) % 151 && in - out < 300; i++)
@@ -49,7 +49,7 @@ BEHAVIOUR(lengths_do_not_change_the_order)
 
 BEHAVIOUR(what_several_put_into_one_cell_keeps_each_ones_order)
 {
-    const int cell = grow(1, 20, 20 * 64);
+    const int cell = grow(1, 20, 20 * NUMBER_BYTES);
     for (int i = 0; i < 10; i++) {
         CHECK_INT(put(cell, i), 0);
         CHECK_INT(by(another(), "put 1 %d %d", cell, 100 + i), 0);
@@ -83,7 +83,7 @@ BEHAVIOUR(put_takes_the_region_unless_it_is_to_be_kept)
 
 BEHAVIOUR(a_put_that_fails_leaves_the_caller_its_region)
 {
-    const int cell = grow(1, 0, 256);
+    const int cell = grow(1, 0, 4 * NUMBER_BYTES);
     CHECK_INT(bcr_putwait(0), 0);
     bcr_region rgid = number(1);
     void *data = *rgid;
@@ -122,7 +122,7 @@ BEHAVIOUR(qlike_0_replaces_and_any_other_appends)
 
 BEHAVIOUR(what_is_replaced_lives_on_where_it_is_held)
 {
-    const int cell = grow(1, 1, 256);
+    const int cell = grow(1, 1, 4 * NUMBER_BYTES);
     CHECK_INT(put(cell, 1), 0);
     const int theirs = by(owner, "keep 0 %d 0", cell);
     bcr_region read = bcr_read(there, cell, 0);

@@ -4,7 +4,7 @@
 
 BEHAVIOUR(every_cell_of_the_list_gets_the_region_and_none_a_copy)
 {
-    const int cell = grow(3, 9, 64), mine = bcr_cagrow(0, 0, 0, 0, 1, 1, 0);
+    const int cell = grow(3, 9, NUMBER_BYTES), mine = bcr_cagrow(0, 0, 0, 0, 1, 1, 0);
     const int cells[] = {there, cell, bcr_cce, mine, there, cell + 2};
     bcr_region rgid = number(1);
     void *data = *rgid;
@@ -47,7 +47,7 @@ BEHAVIOUR(a_cell_named_twice_gets_it_twice)
 
 BEHAVIOUR_OF_OWN(an_empty_list_is_legal)
 {
-    grow(1, 9, 64);
+    grow(1, 9, NUMBER_BYTES);
     bcr_region rgid = number(1);
     CHECK_INT(bcr_enqm(rgid, 0, NULL, bcr_NOFREE), 0);
     CHECK_INT(peek(rgid), 1);
@@ -108,7 +108,7 @@ BEHAVIOUR(each_cell_that_failed_is_an_error_region_and_all_others_are_served)
 /* They come from a reserve of their own: neither nrgns nor nbytes bounds them. */
 BEHAVIOUR(error_regions_need_no_memory_of_the_program)
 {
-    const int cell = grow(1, 0, 64), cells[] = {there, cell + 1, there, cell};
+    const int cell = grow(1, 0, NUMBER_BYTES), cells[] = {there, cell + 1, there, cell};
     CHECK_INT(bcr_putwait(0), 0);
     bcr_region rgid = number(5);
     for (int i = 0; i < 100; i++)
@@ -128,7 +128,7 @@ BEHAVIOUR(error_regions_need_no_memory_of_the_program)
 
 BEHAVIOUR_OF_OWN(beyond_4096_unread_error_regions_are_only_counted)
 {
-    const int cell = grow(1, 0, 64), cells[] = {there, cell + 1};
+    const int cell = grow(1, 0, NUMBER_BYTES), cells[] = {there, cell + 1};
     bcr_region rgid = number(5);
     for (int i = 0; i < 4100; i++)
         FAILS(bcr_enqm(rgid, 1, cells, bcr_NOFREE), bcrE_NOCELL);

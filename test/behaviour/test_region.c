@@ -25,7 +25,7 @@ BEHAVIOUR_OF_OWN(data_is_aligned_to_16_bytes_and_from_64_up_to_64)
 
 BEHAVIOUR(regions_of_length_0_go_everywhere)
 {
-    const int cell = grow(1, 4, 64);
+    const int cell = grow(1, 4, 1);
     bcr_region rgid = bcr_rgalloc(0, 0);
     CHECK(rgid != NULL && *rgid != NULL);
     FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES); /* it is charged like one byte */
@@ -76,18 +76,21 @@ BEHAVIOUR(a_region_and_its_copy_have_the_length_and_archtype_that_it_was_given)
     CHECK_INT(archtype, 7); /* written on success only */
 }
 
-/* Each live region is charged max(length, 1) rounded up to 64. */
-BEHAVIOUR_OF_OWN(nbytes_is_an_exact_account_of_equal_regions)
+/* Each live region is charged max(length, 1). */
+BEHAVIOUR_OF_OWN(nbytes_is_an_exact_account)
 {
-    const int lengths[] = {0, 1, 63, 64, 65, 128, 1000, 4096};
+    const int lengths[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 128, 1000, 4096, 65536, 65537, 100001};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        const int charge = (lengths[i] > 1 ? lengths[i] + 63 : 64) / 64 * 64;
+        const int charge = lengths[i] > 1 ? lengths[i] : 1;
         const int area = bcr_cagrow(0, 0, 0, 0, 0, 0, 5 * charge);
         bcr_region rgid[5];
         for (int round = 0; round < 3; round++) {
             for (int k = 0; k < 5; k++)
                 rgid[k] = filled(lengths[i], k);
-            FAILS_NULL(bcr_rgalloc(lengths[i], 0), bcrE_NBYTES);
+            FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
+            CHECK_INT(bcr_rgfree(rgid[4]), 0);
+            FAILS_NULL(bcr_rgalloc(charge + 1, 0), bcrE_NBYTES);
+            rgid[4] = filled(charge, 4);
             for (int k = 0; k < 5; k++)
                 CHECK_INT(bcr_rgfree(rgid[k]), 0);
         }
@@ -95,21 +98,71 @@ BEHAVIOUR_OF_OWN(nbytes_is_an_exact_account_of_equal_regions)
     }
 }
 
+/* The rule of the guide of 2002, down to regions of one byte. */
+BEHAVIOUR_OF_OWN(twice_the_bytes_of_the_data_are_enough)
+{
+    enum { REGIONS = 100 };
+    const int lengths[] = {1, 4, 8, 31, 33, 65, 129, 1025};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        const int area = bcr_cagrow(0, 0, 0, 0, 0, REGIONS, 2 * REGIONS * lengths[i]);
+        bcr_region rgid[2 * REGIONS];
+        for (int k = 0; k < 2 * REGIONS; k++)
+            rgid[k] = filled(lengths[i], k);
+        FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
+        for (int k = 0; k < 2 * REGIONS; k++)
+            CHECK_INT(bcr_rgfree(rgid[k]), 0);
+        CHECK_INT(bcr_cafree(area), 0);
+    }
+}
+
+BEHAVIOUR_OF_OWN(without_nbytes_nothing_can_be_allocated)
+{
+    grow(1, 100, 0);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
+    FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
+    const int area = bcr_cagrow(0, 0, 0, 0, 0, 100, 0);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
+    CHECK_INT(bcr_cafree(area), 0);
+}
+
+/* Far more and smaller regions than nrgns use up the memory before the account. */
+BEHAVIOUR_OF_OWN(nrgns_tells_for_how_many_small_regions_there_is_memory)
+{
+    enum { REGIONS = 20000 };
+    static bcr_region rgid[REGIONS];
+    for (int nrgns = 0; nrgns <= REGIONS; nrgns += REGIONS) {
+        const int area = bcr_cagrow(0, 0, 0, 0, 0, nrgns, REGIONS);
+        int count = 0;
+        while (count < REGIONS && (rgid[count] = bcr_rgalloc(1, 0)) != NULL)
+            count++;
+        CHECK(nrgns != 0 ? count == REGIONS : count >= 1000 && count < REGIONS && bcr_errno == bcrE_NBYTES);
+        while (count-- > 0)
+            CHECK_INT(bcr_rgfree(rgid[count]), 0);
+        CHECK_INT(bcr_cafree(area), 0);
+    }
+}
+
 BEHAVIOUR(a_region_stays_charged_until_nobody_holds_it)
 {
-    const int cell = grow(1, 4, 64);
+    const int cell = grow(1, 4, 1000);
     CHECK_INT(by(another(), "celllen %d", cell), 0); /* started while there is memory for it */
-    CHECK_INT(put(cell, 1), 0);
-    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NBYTES); /* the cell holds it */
-    const int theirs = by(another(), "keep 1 %d 0", cell);
-    FAILS_NULL(bcr_rgalloc(4, 0), bcrE_NBYTES); /* the other CCE does */
-    CHECK_INT(by(another(), "let_go %d", theirs), 0);
-    CHECK_INT(value_of(number(2)), 2);
+    for (int round = 0; round < 3; round++) {
+        bcr_region rgid = filled(999, 1), last = filled(0, 0);
+        CHECK_INT(bcr_enq(rgid, there, cell, bcr_FREE), 0);
+        FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES); /* the cell holds it */
+        const int theirs = by(another(), "keep 1 %d 0", cell);
+        FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES); /* the other CCE does */
+        CHECK_INT(by(another(), "let_go %d", theirs), 0);
+        rgid = filled(999, 2);
+        FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
+        CHECK_INT(bcr_rgfree(rgid), 0);
+        CHECK_INT(bcr_rgfree(last), 0);
+    }
 }
 
 BEHAVIOUR(rgmod_of_a_region_that_nobody_else_holds_does_nothing)
 {
-    const int cell = grow(1, 1, 64);
+    const int cell = grow(1, 1, NUMBER_BYTES);
     bcr_region rgid = number(3);
     void *data = *rgid;
     CHECK_INT(bcr_rgmod(rgid), 0);
@@ -123,7 +176,7 @@ BEHAVIOUR(rgmod_of_a_region_that_nobody_else_holds_does_nothing)
 
 BEHAVIOUR(rgmod_of_a_shared_region_gives_a_private_copy)
 {
-    const int cell = grow(1, 1, 128);
+    const int cell = grow(1, 1, 2 * NUMBER_BYTES);
     bcr_region rgid = number(3);
     void *data = *rgid;
     CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
@@ -140,7 +193,7 @@ BEHAVIOUR(rgmod_of_a_shared_region_gives_a_private_copy)
 
 BEHAVIOUR(rgmod_without_memory_leaves_the_region_readable)
 {
-    const int cell = grow(1, 1, 64);
+    const int cell = grow(1, 1, NUMBER_BYTES);
     bcr_region rgid = number(3);
     void *data = *rgid;
     CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
@@ -157,7 +210,7 @@ BEHAVIOUR(rgmod_without_memory_leaves_the_region_readable)
 
 BEHAVIOUR_OF_OTHERS(the_copy_belongs_to_the_memory_of_who_copies)
 {
-    const int cell = grow(1, 1, 64);
+    const int cell = grow(1, 1, NUMBER_BYTES);
     CHECK_INT(by(owner, "put 1 %d 3", cell), 0);
     bcr_region rgid = bcr_read(there, cell, 0);
     CHECK_INT(bcr_rgmod(rgid), 0);
@@ -185,11 +238,16 @@ BEHAVIOUR_OF_OWN(rgrealloc_changes_length_and_account_where_the_region_lies)
     CHECK_INT(bcr_rgfree(rgid), 0);
     rgid = filled(256, 7);
     FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
-    CHECK_INT(bcr_rgrealloc(rgid, 192), 0);
-    bcr_region small = filled(64, 1);
-    FAILS(bcr_rgrealloc(rgid, 193), bcrE_NBYTES);
-    CHECK_INT(bcr_rglen(rgid, NULL), 192);
+    CHECK_INT(bcr_rgrealloc(rgid, 193), 0);
+    FAILS_NULL(bcr_rgalloc(64, 0), bcrE_NBYTES);
+    bcr_region small = filled(62, 1), last = filled(1, 2);
+    FAILS(bcr_rgrealloc(rgid, 194), bcrE_NBYTES);
+    FAILS(bcr_rgrealloc(small, 63), bcrE_NBYTES);
+    CHECK_INT(bcr_rglen(rgid, NULL), 193);
+    CHECK_INT(bcr_rgrealloc(last, 0), 0); /* it counts 1 as before */
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES);
     CHECK_INT(bcr_rgfree(small), 0);
+    CHECK_INT(bcr_rgfree(last), 0);
     CHECK_INT(bcr_rgrealloc(rgid, 256), 0);
 }
 
@@ -207,7 +265,7 @@ BEHAVIOUR(rgrealloc_is_for_sole_holders)
 
 BEHAVIOUR(what_one_CCE_reads_others_read_too_and_it_goes_with_the_last)
 {
-    const int cell = grow(1, 4, 64);
+    const int cell = grow(1, 4, NUMBER_BYTES);
     CHECK_INT(by(another(), "celllen %d", cell), 0);
     CHECK_INT(put(cell, 5), 0);
     bcr_region mine = bcr_read(there, cell, 0);
@@ -281,7 +339,7 @@ BEHAVIOUR_OF_OWN(thousands_of_regions_are_held_at_once)
 {
     enum { MANY = 20000 };
     static bcr_region ids[MANY];
-    grow(1, 1, MANY * 64);
+    grow(1, MANY, MANY * NUMBER_BYTES);
     for (int i = 0; i < MANY; i++)
         ids[i] = number(i);
     for (int i = 0; i < MANY; i++)

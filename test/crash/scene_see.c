@@ -169,7 +169,7 @@ static void memory_is_home(struct bcri_ctx *ctx)
     bcr_region rgid[SCENE_BLOCKS + 1];
     int count = 0;
     bcri_self_set(ctx);
-    while (count <= SCENE_BLOCKS && (rgid[count] = bcr_rgalloc(8, 0)) != NULL)
+    while (count <= SCENE_BLOCKS && (rgid[count] = bcr_rgalloc(SCENE_BLOCK_BYTES, 0)) != NULL)
         count++;
     if (count != SCENE_BLOCKS)
         FAIL("%s: CCE %u can have %d of its %d blocks", scene_position, ctx->index, count, SCENE_BLOCKS);

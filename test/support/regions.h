@@ -8,6 +8,9 @@
 
 #include "check.h"
 
+/* What a number() counts in nbytes. */
+enum { NUMBER_BYTES = sizeof(int) };
+
 /* A region of the calling CCE that holds `value`; one of `length_bytes` bytes, each of them
  * `value`. */
 bcr_region number(int value);

@@ -8,10 +8,10 @@
  * spans of pages. Larger blocks are page runs, found by address-ordered best fit and merged when
  * they are free.
  *
- * Each heap area (one per bcr_cagrow with bytes) has an account: a live block is charged
- * round-up-to-64(max(len, 1)), and an allocation beyond `nbytes` is refused. The memory behind the
- * account is larger, by what classes and headers can waste in an empty area, and is reserved when
- * the area is made. */
+ * Each heap area (one per bcr_cagrow with bytes) has an account: a live block is charged max(len,
+ * 1), and an allocation beyond `nbytes` is refused. The memory behind the account is larger, by
+ * what rounding, classes and headers can waste in an empty area (bcri_heap_pages_for), and is
+ * reserved when the area is made. */
 #ifndef BCRI_HEAP_H
 #define BCRI_HEAP_H
 
@@ -79,8 +79,9 @@ static inline bool bcri_heap_freed_fast(const struct bcri_ctx *ctx, bcri_ref ref
  * drops the dead CCE's hold. */
 uint64_t bcri_heap_count_word(struct bcri_ctx *ctx, bcri_ref ref, uint32_t incarnation);
 
-/* Makes an area for `nbytes` of regions. Returns 0 and the area's handle; bcrE_ARG; bcrE_NOMEM. */
-int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t *area_out);
+/* Makes an area for `nbytes` of regions, of which the caller expects `nrgns`, more if they are not
+ * small. Returns 0 and the area's handle; bcrE_ARG; bcrE_NOMEM. */
+int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t nrgns, uint32_t *area_out);
 
 /* Removes an area; its pages go back at once. It first collects the blocks that others have freed.
  * Returns 0; bcrE_BUSY (nothing changed) while any CCE holds one of the area's blocks. */
@@ -117,7 +118,7 @@ void bcri_heap_collect(struct bcri_ctx *ctx);
  * bcri_ctx_fini. */
 void bcri_heap_fini(struct bcri_ctx *ctx);
 
-/* What the live blocks of all areas are charged with, in units of 64 bytes. */
+/* What the live blocks of all areas are charged with, in bytes. */
 uint64_t bcri_heap_charged(const struct bcri_ctx *ctx);
 
 /* Walks every block header of a heap segment, free blocks (count 0) included. Any process may call

@@ -31,22 +31,16 @@ extern const struct bcri_heap_class bcri_heap_classes[BCRI_HEAP_CLASSES];
 /* The class of each 32 bytes of length: bcri_class_of. */
 extern const uint8_t bcri_heap_class_of[BCRI_HEAP_SPAN_MAX / 32];
 
-/* Lengths are told apart by 32 bytes: 0..32, 33..64, 65..96, ... */
-static inline uint32_t bcri_length_step(uint32_t length_bytes)
+/* What a live block is charged with, in bytes: a region of length 0 costs one too. */
+static inline uint32_t bcri_heap_charge(uint32_t length_bytes)
 {
-    return (length_bytes - (length_bytes != 0)) >> 5;
-}
-
-/* What a live block is charged with, in units of 64 bytes: a region of length 0 costs one too. */
-static inline uint32_t bcri_charge_units(uint32_t length_bytes)
-{
-    return (bcri_length_step(length_bytes) >> 1) + 1;
+    return length_bytes + (length_bytes == 0);
 }
 
 /* The class for data of up to BCRI_HEAP_SPAN_MAX bytes. */
 static inline uint32_t bcri_class_of(uint32_t length_bytes)
 {
-    return bcri_heap_class_of[bcri_length_step(length_bytes)];
+    return bcri_heap_class_of[(bcri_heap_charge(length_bytes) - 1) >> 5];
 }
 
 /* Where block `i` of a span keeps its data, from the start of the span. */

@@ -42,7 +42,7 @@ struct bcri_span {
     uint32_t stack[];
 };
 
-/* No block of a class is charged this: their charges are 1 to BCRI_HEAP_SPAN_MAX / 64. */
+/* No block of a class is charged this: their charges are 1 to BCRI_HEAP_SPAN_MAX. */
 #define BCRI_RUN_CHARGE UINT32_MAX
 
 /* A freed page run that still has its header. */
@@ -54,7 +54,7 @@ struct bcri_warm_run {
 
 struct bcri_heap_area {
     /* hot */
-    uint64_t charged, limit; /* units of 64 bytes */
+    uint64_t charged, limit; /* bytes */
     struct bcri_span *current[BCRI_HEAP_CLASSES];
     struct bcri_heap_area *next;
     struct bcri_heap_seg *seg;
@@ -151,7 +151,7 @@ static inline bool bcri_heap_alloc_fast(struct bcri_ctx *ctx, uint32_t length, b
         return false;
     struct bcri_heap_area *area = heap->area;
     struct bcri_span *span = area->current[bcri_class_of(length)];
-    uint32_t charge = bcri_charge_units(length);
+    uint32_t charge = bcri_heap_charge(length);
     if (bcri_unlikely(span->top == 0 || area->charged + charge > area->limit))
         return false;
     const uint32_t i = bcri_span_pop(area, span, charge);
@@ -168,7 +168,7 @@ int bcri_heap_free_other(struct bcri_heap *heap, struct bcri_span *span, uint32_
 static inline int bcri_heap_free_block(struct bcri_heap *heap, struct bcri_span *span, uint32_t i)
 {
     uint32_t charge = span->charge[i];
-    if (bcri_unlikely(charge - 1 >= BCRI_HEAP_SPAN_MAX / 64))
+    if (bcri_unlikely(charge - 1 >= BCRI_HEAP_SPAN_MAX))
         return bcri_heap_free_other(heap, span, i);
     span->area->charged -= charge;
     return bcri_span_push(span, i);

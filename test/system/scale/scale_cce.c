@@ -72,8 +72,8 @@ static int wait_for_word(int cell)
 static void grow(const struct plan *plan, int more_regions)
 {
     int cells = plan->cells > FIRST_CELLS ? plan->cells : FIRST_CELLS;
-    int regions = plan->regions + more_regions;
-    must(bcr_cagrow(1, 0, 0, 0, cells, cells + 4 * NEIGHBOURS + more_regions, regions * 64) == 1, "cagrow");
+    int bytes = plan->regions * 8 + more_regions * 64;
+    must(bcr_cagrow(1, 0, 0, 0, cells, cells + 4 * NEIGHBOURS + more_regions, bytes) == 1, "cagrow");
 }
 
 /* --- one of many --- */

@@ -34,10 +34,11 @@ TEST(memory_that_the_machine_does_not_have_is_refused_at_once)
     if ((double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) > 32.0 * INT_MAX)
         SKIP("this machine has memory for INT_MAX queued regions");
     begin();
+    FAILS(bcr_cagrow(0, 0, 0, 0, 1, INT_MAX, 0), bcrE_NOMEM);
     FAILS(bcr_cagrow(0, 0, 0, 0, 1, INT_MAX, 64), bcrE_NOMEM);
     FAILS(bcr_celllen(bcr_cce, 1), bcrE_NOCELL);
     FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES); /* nor were the bytes given */
-    CHECK_INT(grow(1, 1, 64), 1);
+    CHECK_INT(grow(1, 1, NUMBER_BYTES), 1);
     end();
 }
 
@@ -47,6 +48,10 @@ TEST(a_file_size_limit_refuses_an_area_and_does_not_kill)
     struct rlimit limit = {1 << 20, RLIM_INFINITY};
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
     FAILS(bcr_cagrow(0, 0, 0, 0, 1, 1, 100 << 20), bcrE_NOMEM);
+    limit.rlim_cur = 64 << 20; /* enough for the heap, not for the cells */
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    FAILS(bcr_cagrow(0, 0, 0, 0, 1 << 20, 1, 64), bcrE_NOMEM);
+    FAILS_NULL(bcr_rgalloc(0, 0), bcrE_NBYTES); /* nor were the bytes given */
     limit.rlim_cur = RLIM_INFINITY;
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
     CHECK_INT(bcr_cagrow(0, 0, 0, 0, 1, 1, 100 << 20), 1);

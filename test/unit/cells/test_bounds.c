@@ -18,7 +18,7 @@ static bcr_region full_for(bcr_region rgid, bcr_cce_id cce, int cell)
 TEST(putwait_ends_on_a_long_queue_too)
 {
     begin();
-    int cell = grow(20, 400, 400 * 64);
+    int cell = grow(20, 400, 400 * NUMBER_BYTES);
     for (int i = 0; i < 400; i++)
         CHECK_INT(bcr_enq(number(i), bcr_cce, cell + 3, bcr_FREE), 0);
     as(two);

@@ -66,7 +66,7 @@ TEST(the_value_tells_what_is_left_of_the_source)
 TEST(copyto_makes_the_region_private_first)
 {
     begin();
-    int cell = grow(1, 9, 128);
+    int cell = grow(1, 9, 2 * NUMBER_BYTES);
     bcr_region rgid = number(1);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
@@ -81,7 +81,7 @@ TEST(copyto_makes_the_region_private_first)
 TEST(copyto_without_room_for_the_private_copy_changes_nothing)
 {
     begin();
-    int cell = grow(1, 9, 64);
+    int cell = grow(1, 9, NUMBER_BYTES);
     bcr_region rgid = number(1);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);
     void *data = *rgid;
@@ -96,7 +96,7 @@ TEST(copyto_without_room_for_the_private_copy_changes_nothing)
 TEST(copyfm_leaves_sharing_alone)
 {
     begin();
-    int cell = grow(1, 9, 64);
+    int cell = grow(1, 9, NUMBER_BYTES);
     CHECK_INT(bcr_enq(number(1), bcr_cce, cell, bcr_FREE), 0);
     bcr_region a = bcr_read(bcr_cce, cell, 0), b = bcr_read(bcr_cce, cell, 0);
     int value = 0;

@@ -45,7 +45,7 @@ TEST(the_regions_of_an_ended_CCE_live_on_while_they_are_held)
 TEST(what_an_ended_CCE_held_is_free)
 {
     begin();
-    int cell = grow(1, 9, 64);
+    int cell = grow(1, 9, NUMBER_BYTES);
     for (int how = 0; how < 3; how++) {
         struct bcri_ctx *three = join();
         CHECK_INT(bcr_enq(number(how), bcr_cce, cell, bcr_FREE), 0);
@@ -197,7 +197,7 @@ TEST(what_was_handed_to_a_dead_waiter_goes_to_the_next_one)
 TEST(a_read_that_a_dead_waiter_did_not_collect_gives_nothing_back)
 {
     begin();
-    int cell = grow(1, 2, 64);
+    int cell = grow(1, 2, NUMBER_BYTES);
     struct bcri_ctx *three = join();
     as(three);
     CHECK(bcr_read(name(three, one), cell, bcr_PENDING) != NULL);

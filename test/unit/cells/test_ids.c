@@ -26,7 +26,7 @@ TEST(IDs_that_are_held_at_once_are_all_different)
     enum { COUNT = 1500 };
     static bcr_region ids[COUNT];
     begin();
-    grow(0, 0, COUNT * 64);
+    grow(0, 0, COUNT * NUMBER_BYTES);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < COUNT; i++)
             ids[i] = number(i);
@@ -260,7 +260,7 @@ TEST(what_makes_or_copies_a_region_and_fails_ends_its_ID)
 {
     begin();
     FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES); /* no area */
-    const int cell = grow(1, 2, 64);
+    const int cell = grow(1, 2, NUMBER_BYTES);
     bcr_region rgid = number(1);
     FAILS_NULL(bcr_rgalloc(1, 0), bcrE_NBYTES);
     CHECK_INT(bcr_enq(rgid, bcr_cce, cell, bcr_NOFREE), 0);

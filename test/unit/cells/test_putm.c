@@ -68,7 +68,7 @@ TEST(a_list_for_which_there_is_no_memory_takes_the_region_too)
     if (test_is_instrumented())
         SKIP("the tool's own memory cannot be used up");
     begin();
-    int cell = grow(1, 9, 64);
+    int cell = grow(1, 9, NUMBER_BYTES);
     int *cells = malloc(2 * MANY * sizeof *cells);
     CHECK(cells != NULL);
     for (int i = 0; i < MANY; i++)

@@ -54,7 +54,7 @@ static bool is_asleep(int tid)
 static _Atomic uint32_t *begin_asleep(struct bcri_ctx *holder, int *cell_out)
 {
     struct bcri_resolved *resolved;
-    const int cell = *cell_out = grow(1, SLEEPERS, SLEEPERS * 64);
+    const int cell = *cell_out = grow(1, SLEEPERS, SLEEPERS * NUMBER_BYTES);
     for (int i = 0; i < SLEEPERS; i++)
         CHECK_INT(bcr_enq(number(i), bcr_cce, cell, bcr_FREE), 0);
     CHECK_INT(bcri_resolved_find(one, bcr_cce, cell, &resolved), 0);
@@ -164,7 +164,7 @@ static void *look_one_up(void *arg)
 TEST(all_look_ups_that_sleep_while_the_list_of_areas_changes_are_woken)
 {
     begin();
-    const int cell = grow(1, 1, 64);
+    const int cell = grow(1, 1, NUMBER_BYTES);
     atomic_fetch_add(&one->record->id.version, 1);
     for (int i = 0; i < SLEEPERS; i++) {
         sleepers[i] = (struct sleeper){.ctx = join(), .cell = cell};

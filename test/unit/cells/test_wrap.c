@@ -159,7 +159,7 @@ TEST(no_area_has_generation_0_when_they_wrap)
         bcri_store(&one->host->area_gen, UINT32_MAX - before);
         int areas[6];
         for (int i = 0; i < 6; i++) {
-            areas[i] = grow(1, 2, 64);
+            areas[i] = grow(1, 2, NUMBER_BYTES);
             CHECK(bcri_load(&place_of(areas[i])->area->gen) != 0);
             CHECK_INT(bcr_enq(number(i), bcr_cce, areas[i], bcr_FREE), 0);
         }
@@ -175,7 +175,7 @@ TEST(others_see_areas_come_and_go_when_their_owners_version_wraps)
 {
     begin();
     bcri_store(&one->record->id.version, UINT32_MAX - 15); /* even: nothing changes now */
-    int cell = grow(1, 2, 64);
+    int cell = grow(1, 2, NUMBER_BYTES);
     for (int round = 0; round < 12; round++) {
         as(two);
         CHECK_INT(bcr_enq(number(round), one_of_two, cell, bcr_FREE), 0);
@@ -187,7 +187,7 @@ TEST(others_see_areas_come_and_go_when_their_owners_version_wraps)
         FAILS(bcr_enq(rgid, one_of_two, cell, bcr_FREE), bcrE_NOCELL);
         CHECK_INT(value_of(rgid), 77);
         as(one);
-        CHECK_INT(grow(1, 2, 64), cell);
+        CHECK_INT(grow(1, 2, NUMBER_BYTES), cell);
     }
     end();
 }
@@ -215,7 +215,7 @@ TEST(freed_blocks_come_back_when_their_incarnations_wrap)
 {
     enum { BLOCKS = 64 };
     begin();
-    const int cell = grow(1, BLOCKS, BLOCKS * 64);
+    const int cell = grow(1, BLOCKS, BLOCKS * NUMBER_BYTES);
     one->heap->incarnation = UINT32_MAX - BLOCKS - 7;
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < BLOCKS; i++)

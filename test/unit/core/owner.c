@@ -14,7 +14,7 @@ void open_group(uint64_t nbytes)
 {
     group = group_open();
     owner = group_join(group);
-    CHECK_INT(bcri_heap_add(owner, nbytes, &area), 0);
+    CHECK_INT(bcri_heap_add(owner, nbytes, 0, &area), 0);
 }
 
 void close_group(void)

@@ -16,21 +16,30 @@
 #include "check.h"
 #include "owner.h"
 
-TEST(a_block_freed_by_another_serves_again_when_the_account_is_full)
+TEST(a_block_freed_by_another_gives_the_account_its_length_back)
 {
-    open_group(64);
-    struct bcri_ctx *freer = group_join(group);
-    bcri_ref ref = new_region(owner, 8, 1);
-    struct bcri_region_shm *region;
-    bcri_ref refused;
-    for (unsigned i = 0; i < 1000; i++) {
-        CHECK_INT(bcri_heap_alloc(owner, 8, 1, &refused, &region), bcrE_NBYTES);
-        drop(freer, ref);
-        ref = new_region(owner, 8, 1);
+    static const uint32_t lengths[] = {0, 1, 8, 63, 65, 65536, 65537, 300001};
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+        const uint32_t charge = lengths[k] != 0 ? lengths[k] : 1;
+        open_group(charge + 1);
+        struct bcri_ctx *freer = group_join(group);
+        bcri_ref ref = new_region(owner, lengths[k], 1), one = new_region(owner, 0, 1);
+        struct bcri_region_shm *region;
+        bcri_ref refused;
+        for (unsigned i = 0; i < 200; i++) {
+            CHECK_UINT(bcri_heap_charged(owner), charge + 1);
+            CHECK_INT(bcri_heap_alloc(owner, lengths[k], 1, &refused, &region), bcrE_NBYTES);
+            CHECK_INT(bcri_heap_alloc(owner, 0, 1, &refused, &region), bcrE_NBYTES);
+            drop(freer, ref);
+            ref = new_region(owner, lengths[k], 1);
+        }
+        drop(owner, ref);
+        drop(freer, one);
+        bcri_heap_collect(owner);
+        CHECK_UINT(bcri_heap_charged(owner), 0);
+        group_leave(group, freer);
+        close_group();
     }
-    drop(owner, ref);
-    group_leave(group, freer);
-    close_group();
 }
 
 TEST(what_others_have_freed_counts_when_an_area_is_removed)
@@ -43,7 +52,7 @@ TEST(what_others_have_freed_counts_when_an_area_is_removed)
         CHECK_INT(bcri_heap_remove(owner, area), bcrE_BUSY);
         drop(freer, ref);
         CHECK_INT(bcri_heap_remove(owner, area), 0);
-        CHECK_INT(bcri_heap_add(owner, 1 << 20, &area), 0);
+        CHECK_INT(bcri_heap_add(owner, 1 << 20, 0, &area), 0);
     }
     group_leave(group, freer);
     close_group();
@@ -51,17 +60,17 @@ TEST(what_others_have_freed_counts_when_an_area_is_removed)
 
 TEST(one_block_among_many_is_found_by_its_mark)
 {
-    enum { MANY = 5000 };
+    enum { MANY = 5000, LENGTH = 64 };
     static bcri_ref refs[MANY];
     uint64_t state = test_seed();
-    open_group(MANY * 64);
+    open_group(MANY * LENGTH);
     struct bcri_ctx *freer = group_join(group);
     for (unsigned i = 0; i < MANY; i++)
-        refs[i] = new_region(owner, 8, 1);
+        refs[i] = new_region(owner, LENGTH, 1);
     for (unsigned round = 0; round < 1000; round++) {
         uint64_t i = test_rand_below(&state, MANY);
         drop(freer, refs[i]);
-        refs[i] = new_region(owner, 8, 1);
+        refs[i] = new_region(owner, LENGTH, 1);
     }
     for (unsigned i = 0; i < MANY; i++)
         drop(freer, refs[i]);
@@ -72,21 +81,21 @@ TEST(one_block_among_many_is_found_by_its_mark)
 
 TEST(a_CCE_that_waits_takes_what_the_next_allocation_wants)
 {
-    enum { PAGE = 64 };
+    enum { PAGE = 64, LENGTH = 8 };
     bcri_ref refs[2 * PAGE];
     open_group(1 << 20);
     struct bcri_ctx *freer = group_join(group);
     bcri_heap_look_waiting(owner);
     for (unsigned i = 0; i < 2 * PAGE; i++)
-        refs[i] = new_region(owner, 8, 1);
+        refs[i] = new_region(owner, LENGTH, 1);
     bcri_heap_look_waiting(owner);
-    CHECK_UINT(bcri_heap_charged(owner), 2 * PAGE);
+    CHECK_UINT(bcri_heap_charged(owner), 2 * PAGE * LENGTH);
     for (unsigned i = 0; i < PAGE; i++)
         drop(freer, refs[i]);
     bcri_heap_look_waiting(owner); /* this page's turn comes after the other's: that one is put back */
     bcri_heap_look_waiting(owner);
     uint64_t left = bcri_heap_charged(owner);
-    CHECK(left < 2 * PAGE && left >= PAGE);
+    CHECK(left < 2 * PAGE * LENGTH && left >= PAGE * LENGTH);
     bcri_heap_look_waiting(owner); /* there is one at hand now */
     CHECK_UINT(bcri_heap_charged(owner), left);
     for (unsigned i = PAGE; i < 2 * PAGE; i++)
@@ -234,7 +243,7 @@ TEST(blocks_of_an_ended_owner_are_counted_where_enl_looks)
     open_group(1 << 20);
     struct bcri_ctx *other = group_join(group);
     uint32_t there;
-    CHECK_INT(bcri_heap_add(other, 4096, &there), 0);
+    CHECK_INT(bcri_heap_add(other, 4096, 0, &there), 0);
     bcri_ref early = new_region(other, 8, 1);
     bcri_ref ref[3];
     for (unsigned i = 0; i < 3; i++)
@@ -275,7 +284,7 @@ enum { DROPPED = sizeof dropped / sizeof dropped[0] };
 
 TEST(a_block_that_serves_again_is_not_touched_by_the_repair_of_its_last_holder)
 {
-    open_group(64); /* room for this one alone */
+    open_group(8); /* room for this one alone */
     for (unsigned i = 0; i < DROPPED; i++) {
         struct bcri_ctx *freer = group_join(group);
         bcri_ref ref = new_region(owner, 8, 1);
@@ -287,7 +296,7 @@ TEST(a_block_that_serves_again_is_not_touched_by_the_repair_of_its_last_holder)
         CHECK_INT(bcri_count_repair(group_enl(group), index), BCRI_CW_LAST);
         bcri_heap_collect(owner);
         CHECK_UINT(bcri_load(&at(ref)->count), 1);
-        CHECK_UINT(bcri_heap_charged(owner), 1);
+        CHECK_UINT(bcri_heap_charged(owner), 8);
         drop(owner, ref);
         bcri_store(&freer->journal->cw_state, BCRI_CW_IDLE);
         group_leave(group, freer);

@@ -31,8 +31,7 @@ static void close_host(void)
 
 static uint64_t charge_of(uint32_t length)
 {
-    uint64_t least = length != 0 ? length : 1;
-    return (least + 63) / 64 * 64;
+    return length != 0 ? length : 1;
 }
 
 /* A block with one holder; on failure the code, and no block. */
@@ -66,9 +65,9 @@ TEST(each_length_belongs_to_the_smallest_class_that_holds_it)
             CHECK(length <= BCRI_REGION_INLINE);
         else
             CHECK(length > (class == 0 ? BCRI_REGION_INLINE : bcri_heap_classes[class - 1].data_bytes));
-        CHECK_UINT((uint64_t)bcri_charge_units(length) * 64, charge_of(length));
+        CHECK_UINT(bcri_heap_charge(length), charge_of(length));
     }
-    CHECK_UINT(bcri_charge_units(UINT32_MAX), 1u << 26);
+    CHECK_UINT(bcri_heap_charge(UINT32_MAX), UINT32_MAX);
 }
 
 TEST(spans_follow_their_rule)
@@ -96,19 +95,27 @@ TEST(a_heap_without_an_area_refuses_everything)
     struct bcri_region_shm *region = NULL;
     uint32_t area = 7;
     CHECK_INT(alloc_one(1, 0, &ref, &region), bcrE_NBYTES);
-    CHECK_INT(bcri_heap_add(ctx, 0, &area), bcrE_ARG);
-    CHECK_INT(bcri_heap_add(ctx, UINT64_MAX, &area), bcrE_NOMEM);
-    CHECK_INT(bcri_heap_add(ctx, UINT64_C(1) << 60, &area), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_add(ctx, 0, 9, &area), bcrE_ARG);
+    CHECK_INT(bcri_heap_add(ctx, UINT64_MAX, 0, &area), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_add(ctx, UINT64_C(1) << 60, 0, &area), bcrE_NOMEM);
+    CHECK_INT(bcri_heap_add(ctx, 1, UINT32_MAX, &area), bcrE_NOMEM);
     CHECK_INT(bcri_heap_remove(ctx, 1), bcrE_ARG);
     CHECK_UINT(area, 7);
     CHECK_UINT(ref, 7);
     close_host();
 }
 
+/* Whether the area promises that the account is the only limit for blocks of one length: they are
+ * not small, or not many more than `nrgns`. */
+static bool is_promised(uint64_t nbytes, uint32_t nrgns, uint32_t length)
+{
+    return length >= 193 || nbytes / charge_of(length) <= (uint64_t)nrgns + 500;
+}
+
 /* Allocates blocks of one length until the account is full, and checks that it was exactly that. */
 static void fill(uint64_t nbytes, uint32_t length)
 {
-    uint64_t want = nbytes / 64 * 64 / charge_of(length);
+    uint64_t want = nbytes / charge_of(length);
     bcri_ref *refs = calloc((size_t)want + 1, sizeof *refs);
     CHECK(refs != NULL);
     struct bcri_region_shm *region;
@@ -120,32 +127,36 @@ static void fill(uint64_t nbytes, uint32_t length)
         CHECK_UINT(((uint64_t)region->data_16 * 16) % (length >= 64 ? 64 : 16), 0);
     }
     CHECK_INT(alloc_one(length, 3, &refs[want], &region), bcrE_NBYTES);
-    CHECK_UINT(bcri_heap_charged(ctx) * 64, want * charge_of(length));
+    CHECK_UINT(bcri_heap_charged(ctx), want * charge_of(length));
     for (uint64_t i = 0; i < want; i++)
         free_one(refs[i], bcri_at(ctx, refs[i]));
     CHECK_UINT(bcri_heap_charged(ctx), 0);
     free(refs);
 }
 
-TEST_TIMEOUT(any_single_size_fills_the_account_to_the_last_block, 120)
+TEST_TIMEOUT(any_single_size_fills_the_account_to_the_last_byte, 120)
 {
-    static const uint64_t nbytes[] = {64,     128,    192,    1000,    4096,    5000,     65536,   65600,
-                                      65601,  69632,  70000,  131072,  262144,  270000,   1000000, 1 << 20,
-                                      300033, 262208, 266304, 3000000, 5000000, 16 << 20, 64 << 20};
-    static const uint32_t lengths[] = {0,     1,     32,    33,    64,     65,     127,    128,    129,
-                                       512,   513,   577,   1024,  1025,   1089,   3841,   4096,   4097,
-                                       5633,  7681,  8193,  15361, 8192,   16385,  30721,  32769,  61441,
-                                       65535, 65536, 65537, 69632, 69633,  73729,  4160,   15000,  30000,
-                                       57345, 61440, 66000, 99999, 262144, 262145, 266241, 1 << 20};
+    static const uint64_t nbytes[] = {1,       2,       63,      64,      65,       128,     1000,
+                                      4096,    4097,    5000,    5001,    65536,    65537,   69632,
+                                      70000,   131072,  131074,  262144,  270000,   300033,  327685,
+                                      1000000, 1 << 20, 3000000, 5000000, 16 << 20, 64 << 20};
+    static const uint32_t lengths[] = {
+        0,     1,     2,     32,    33,    64,    65,     127,    128,    129,    192,   193,   512,
+        513,   577,   1024,  1025,  1089,  3841,  4096,   4097,   5633,   7681,   8193,  15361, 8192,
+        16385, 30721, 32769, 40961, 53249, 61441, 65535,  65536,  65537,  69632,  69633, 73729, 4160,
+        15000, 30000, 57345, 61440, 66000, 99999, 262144, 262145, 266241, 1 << 20};
+    static const uint32_t nrgns[] = {0, 1, 30, 2000, 100000};
     open_host();
     for (size_t n = 0; n < sizeof nbytes / sizeof nbytes[0]; n++) {
-        uint32_t area;
-        CHECK_INT(bcri_heap_add(ctx, nbytes[n], &area), 0);
-        for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
-            if (charge_of(lengths[k]) <= nbytes[n] / 64 * 64)
-                fill(nbytes[n], lengths[k]);
-        CHECK(bcri_heap_valid(ctx));
-        CHECK_INT(bcri_heap_remove(ctx, area), 0);
+        for (size_t r = 0; r < sizeof nrgns / sizeof nrgns[0]; r++) {
+            uint32_t area;
+            CHECK_INT(bcri_heap_add(ctx, nbytes[n], nrgns[r], &area), 0);
+            for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+                if (charge_of(lengths[k]) <= nbytes[n] && is_promised(nbytes[n], nrgns[r], lengths[k]))
+                    fill(nbytes[n], lengths[k]);
+            CHECK(bcri_heap_valid(ctx));
+            CHECK_INT(bcri_heap_remove(ctx, area), 0);
+        }
     }
     close_host();
 }
@@ -155,14 +166,68 @@ TEST(one_region_may_take_the_whole_account)
     uint64_t state = test_seed();
     open_host();
     for (unsigned round = 0; round < test_scale(300, 3000); round++) {
-        uint64_t nbytes = 64 + test_rand_below(&state, UINT64_C(1) << (7 + round % 17));
+        uint64_t nbytes = 3 + test_rand_below(&state, UINT64_C(1) << (7 + round % 17));
         uint32_t area;
-        CHECK_INT(bcri_heap_add(ctx, nbytes, &area), 0);
-        fill(nbytes, (uint32_t)(nbytes / 64 * 64));
-        fill(nbytes, (uint32_t)(nbytes / 128 * 64));
-        fill(nbytes, (uint32_t)(nbytes / 192 * 64));
+        CHECK_INT(bcri_heap_add(ctx, nbytes, 0, &area), 0);
+        fill(nbytes, (uint32_t)nbytes);
+        fill(nbytes, (uint32_t)(nbytes / 2));
+        fill(nbytes, (uint32_t)(nbytes / 3));
         CHECK_INT(bcri_heap_remove(ctx, area), 0);
     }
+    close_host();
+}
+
+/* The guide of 2002: twice the bytes of the data are enough. Lengths vary by up to 256; far larger
+ * ones in a small area may come to want more, about once in 2,000 rounds of this test. */
+TEST(twice_the_data_is_enough_for_as_many_regions_as_nrgns)
+{
+    enum { MOST = 300 };
+    static bcri_ref refs[2 * MOST];
+    uint64_t state = test_seed();
+    struct bcri_region_shm *region;
+    open_host();
+    for (unsigned round = 0; round < test_scale(400, 4000); round++) {
+        const uint32_t nrgns = 1 + (uint32_t)test_rand_below(&state, MOST);
+        const uint32_t most = 1 + (uint32_t)test_rand_below(&state, UINT64_C(1) << (round % 9));
+        uint32_t area, count = 0;
+        uint64_t data = 0;
+        CHECK_INT(bcri_heap_add(ctx, 2 * (uint64_t)nrgns * most, nrgns, &area), 0);
+        for (unsigned turn = 0; turn < 3 * nrgns; turn++) {
+            if (count == nrgns) {
+                const uint32_t i = (uint32_t)test_rand_below(&state, count);
+                region = bcri_at(ctx, refs[i]);
+                data -= region->length;
+                free_one(refs[i], region);
+                refs[i] = refs[--count];
+            }
+            const uint32_t length = (uint32_t)test_rand_below(&state, (uint64_t)most + 1);
+            CHECK_INT(alloc_one(length, 0, &refs[count], &region), 0);
+            data += length;
+            CHECK(data <= (uint64_t)nrgns * most);
+            count++;
+        }
+        while (count != 0) {
+            count--;
+            free_one(refs[count], bcri_at(ctx, refs[count]));
+        }
+        CHECK_INT(bcri_heap_remove(ctx, area), 0);
+    }
+    close_host();
+}
+
+TEST(an_area_has_128_bytes_more_for_each_of_nrgns_and_64_kib)
+{
+    static const uint64_t nbytes[] = {1, 64, 1000, 100000, 1 << 20};
+    static const uint32_t nrgns[] = {0, 1, 1000, 50000};
+    open_host();
+    for (size_t n = 0; n < sizeof nbytes / sizeof nbytes[0]; n++)
+        for (size_t r = 0; r < sizeof nrgns / sizeof nrgns[0]; r++) {
+            uint32_t area;
+            CHECK_INT(bcri_heap_add(ctx, nbytes[n], nrgns[r], &area), 0);
+            const uint64_t pages = ctx->heap->area->end_page - ctx->heap->area->first_page;
+            CHECK(pages * BCRI_HEAP_PAGE >= nbytes[n] + 128u * nrgns[r] + (64 << 10));
+            CHECK_INT(bcri_heap_remove(ctx, area), 0);
+        }
     close_host();
 }
 
@@ -234,9 +299,9 @@ TEST_TIMEOUT(random_work_keeps_lists_headers_and_account_in_step, 120)
     uint64_t live = 0;
     uint32_t areas[3];
     open_host();
-    CHECK_INT(bcri_heap_add(ctx, 3 << 20, &areas[0]), 0);
-    CHECK_INT(bcri_heap_add(ctx, 100000, &areas[1]), 0);
-    CHECK_INT(bcri_heap_add(ctx, 1 << 20, &areas[2]), 0);
+    CHECK_INT(bcri_heap_add(ctx, 3 << 20, 0, &areas[0]), 0);
+    CHECK_INT(bcri_heap_add(ctx, 100000, 0, &areas[1]), 0);
+    CHECK_INT(bcri_heap_add(ctx, 1 << 20, 0, &areas[2]), 0);
     for (unsigned turn = 0; turn < test_scale(100000, 1000000); turn++) {
         struct block *block = &blocks[test_rand_below(&state, BLOCKS)];
         if (block->region == NULL) {
@@ -268,7 +333,7 @@ TEST_TIMEOUT(random_work_keeps_lists_headers_and_account_in_step, 120)
             charged -= charge_of(block->length);
             live--;
         }
-        CHECK_UINT(bcri_heap_charged(ctx) * 64, charged);
+        CHECK_UINT(bcri_heap_charged(ctx), charged);
         if (turn % 5000 == 0) {
             CHECK(bcri_heap_valid(ctx));
             CHECK_UINT(walk(), live);
@@ -297,7 +362,7 @@ TEST_TIMEOUT(an_area_that_is_empty_again_is_as_good_as_new, 120)
     for (unsigned round = 0; round < test_scale(60, 600); round++) {
         uint64_t nbytes = 4096 + test_rand_below(&state, UINT64_C(1) << (12 + round % 12));
         uint32_t area;
-        CHECK_INT(bcri_heap_add(ctx, nbytes, &area), 0);
+        CHECK_INT(bcri_heap_add(ctx, nbytes, 500, &area), 0);
         for (unsigned use = 0; use < 20; use++) {
             memset(blocks, 0, sizeof blocks);
             for (unsigned turn = 0; turn < 300; turn++) {
@@ -314,7 +379,7 @@ TEST_TIMEOUT(an_area_that_is_empty_again_is_as_good_as_new, 120)
                     free_one(blocks[i].ref, blocks[i].region);
             CHECK(bcri_heap_valid(ctx));
             uint32_t length = random_length(&state);
-            if (charge_of(length) <= nbytes / 64 * 64)
+            if (charge_of(length) <= nbytes && is_promised(nbytes, 500, length))
                 fill(nbytes, length);
         }
         CHECK_INT(bcri_heap_remove(ctx, area), 0);
@@ -337,21 +402,21 @@ TEST(an_area_in_use_stays_and_an_empty_one_gives_its_pages_back)
     struct bcri_region_shm *region;
     /* Where pointers have 32 bits a first segment of 256 KiB must hold both areas. */
     const uint64_t nbytes = sizeof(void *) == 8 ? 1 << 20 : 32 << 10;
-    CHECK_INT(bcri_heap_add(ctx, nbytes, &area), 0);
+    CHECK_INT(bcri_heap_add(ctx, nbytes, 0, &area), 0);
     CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
     uint32_t seg = bcri_ref_seg(ref);
     uint64_t before = stored_bytes(seg);
     CHECK(before >= nbytes);
     CHECK_INT(bcri_heap_remove(ctx, area), bcrE_BUSY);
     CHECK(bcri_heap_valid(ctx));
-    CHECK_INT(bcri_heap_add(ctx, 64, &small), 0); /* of the same segment */
+    CHECK_INT(bcri_heap_add(ctx, 64, 0, &small), 0); /* of the same segment */
     CHECK(stored_bytes(seg) > before);
     free_one(ref, region);
     CHECK_INT(bcri_heap_remove(ctx, area), 0);
-    CHECK(stored_bytes(seg) < 64 << 10);
+    CHECK(stored_bytes(seg) <= before - nbytes + (128 << 10)); /* the small one has 64 KiB and more */
     CHECK_INT(bcri_heap_remove(ctx, area), bcrE_ARG);
     CHECK_INT(bcri_heap_remove(ctx, small), 0);
-    CHECK_INT(bcri_heap_add(ctx, nbytes, &area), 0); /* where the first was */
+    CHECK_INT(bcri_heap_add(ctx, nbytes, 0, &area), 0); /* where the first was */
     CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
     CHECK_UINT(bcri_ref_seg(ref), seg);
     CHECK(bcri_heap_valid(ctx));
@@ -364,7 +429,7 @@ TEST(an_area_that_a_program_has_locked_in_memory_gives_its_pages_back)
     uint32_t area;
     bcri_ref ref;
     struct bcri_region_shm *region;
-    CHECK_INT(bcri_heap_add(ctx, 4096, &area), 0);
+    CHECK_INT(bcri_heap_add(ctx, 4096, 0, &area), 0);
     CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
     uint32_t seg = bcri_ref_seg(ref);
     if (mlock(ctx->map[seg].base, 64 << 10) != 0)
@@ -373,26 +438,8 @@ TEST(an_area_that_a_program_has_locked_in_memory_gives_its_pages_back)
     free_one(ref, region);
     CHECK_INT(bcri_heap_remove(ctx, area), 0);
     CHECK(stored_bytes(seg) < before);
-    CHECK_INT(bcri_heap_add(ctx, 4096, &area), 0);
+    CHECK_INT(bcri_heap_add(ctx, 4096, 0, &area), 0);
     CHECK(bcri_heap_valid(ctx));
-    close_host();
-}
-
-TEST(an_area_in_which_nothing_fits_takes_no_page_from_another)
-{
-    uint32_t none, area;
-    bcri_ref ref;
-    struct bcri_region_shm *region;
-    open_host();
-    CHECK_INT(bcri_heap_add(ctx, 63, &none), 0);
-    CHECK_INT(alloc_one(1, 0, &ref, &region), bcrE_NBYTES);
-    CHECK_INT(bcri_heap_add(ctx, 1 << 16, &area), 0);
-    CHECK(bcri_heap_valid(ctx));
-    CHECK_INT(alloc_one(1000, 0, &ref, &region), 0);
-    CHECK_INT(bcri_heap_remove(ctx, none), 0);
-    CHECK(bcri_heap_valid(ctx));
-    free_one(ref, region);
-    CHECK_INT(bcri_heap_remove(ctx, area), 0);
     close_host();
 }
 
@@ -405,11 +452,11 @@ TEST(a_thousand_areas_live_in_few_segments)
     open_host();
     uint32_t segments = bcri_load(&ctx->host->segment_count);
     for (size_t i = 0; i < AREAS; i++) {
-        CHECK_INT(bcri_heap_add(ctx, 64, &areas[i]), 0);
+        CHECK_INT(bcri_heap_add(ctx, 64, 0, &areas[i]), 0);
         CHECK_INT(alloc_one(64, 0, &refs[i], &region), 0);
     }
-    /* The first ones are small where pointers have 32 bits. */
-    CHECK(bcri_load(&ctx->host->segment_count) - segments <= (sizeof(void *) == 8 ? 4 : 14));
+    /* Each has 64 KiB and more. The first segments are small where pointers have 32 bits. */
+    CHECK(bcri_load(&ctx->host->segment_count) - segments <= (sizeof(void *) == 8 ? 10 : 16));
     CHECK_INT(alloc_one(1, 0, &refs[0], &region), bcrE_NBYTES);
     CHECK(bcri_heap_valid(ctx));
     for (size_t i = AREAS; i-- > 0;) {
@@ -426,7 +473,7 @@ TEST(a_block_grows_and_shrinks_where_it_lies)
     uint32_t area;
     bcri_ref ref, other;
     struct bcri_region_shm *region, *second;
-    CHECK_INT(bcri_heap_add(ctx, 1 << 20, &area), 0);
+    CHECK_INT(bcri_heap_add(ctx, 1 << 20, 0, &area), 0);
     CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 129), bcrE_NBYTES);
     CHECK_UINT(region->length, 100);
@@ -440,8 +487,10 @@ TEST(a_block_grows_and_shrinks_where_it_lies)
     CHECK_INT(alloc_one(1 << 20, 0, &ref, &region), 0);
     CHECK_INT(alloc_one(1, 0, &other, &second), bcrE_NBYTES);
     CHECK_INT(bcri_heap_resize(ctx, ref, region, 100000), 0);
-    CHECK_INT(alloc_one((1 << 20) - 100032, 0, &other, &second), 0);
-    CHECK_INT(bcri_heap_resize(ctx, ref, region, 100033), bcrE_NBYTES);
+    CHECK_INT(alloc_one((1 << 20) - 100001, 0, &other, &second), 0);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 100001), 0);
+    CHECK_INT(bcri_heap_resize(ctx, ref, region, 100002), bcrE_NBYTES);
+    CHECK_UINT(bcri_heap_charged(ctx), 1 << 20);
     CHECK_INT(bcri_heap_resize(ctx, other, second, 1), 0);
     CHECK(bcri_heap_valid(ctx));
     free_one(other, second);
@@ -457,7 +506,7 @@ TEST(allocation_goes_on_in_an_area_that_is_left_when_another_is_removed)
     uint32_t areas[3];
     open_host();
     for (int i = 0; i < 3; i++)
-        CHECK_INT(bcri_heap_add(ctx, 1 << 20, &areas[i]), 0);
+        CHECK_INT(bcri_heap_add(ctx, 1 << 20, 0, &areas[i]), 0);
     CHECK_UINT(ctx->heap->area->handle, areas[2]);
     CHECK_INT(bcri_heap_remove(ctx, areas[2]), 0);
     const uint32_t next = ctx->heap->area->handle;
@@ -479,7 +528,7 @@ TEST(pages_come_from_the_shortest_run_that_is_long_enough)
     struct bcri_region_shm *region, *held[HOLES], *walls[HOLES];
     uint32_t area, first[HOLES];
     open_host();
-    CHECK_INT(bcri_heap_add(ctx, 8 << 20, &area), 0);
+    CHECK_INT(bcri_heap_add(ctx, 8 << 20, 0, &area), 0);
     for (uint32_t i = 0; i < HOLES; i++) {
         const uint32_t length = order[i];
         CHECK_INT(alloc_one((LEAST + STEP * length) * 4096, 0, &hole[length], &held[length]), 0);
