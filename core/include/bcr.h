@@ -34,7 +34,8 @@
  * Codes that blocks only name:
  *     bcrE_ARG       An argument, perhaps a NULL, is not what the description allows.
  *     bcrE_RGID      An ID is not that of a region held here; the region was freed or put, perhaps.
- *     bcrE_PENDING   An ID is that of a pending get, for which bcr_rgwait has not returned 1 yet.
+ *     bcrE_PENDING   An ID is that of a get that found nothing at once, for which bcr_rgwait has not
+ *                    returned 1 yet.
  *     bcrE_NOCCE     No CCE is known in this process by that ID.
  *     bcrE_DEAD      The CCE has ended, or ended while the call waited.
  *     bcrE_NOCELL    The CCE has no such cell, or freed it while the call waited.
@@ -314,8 +315,8 @@ BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
 /* ---------------------------------------------------------------------------- communication --- */
 
 /* bcr_put, bcr_write, bcr_enq, bcr_rlswl, bcr_wl2rl -- add a region to a cell, or release a lock.
- * Shape   : qlike nonzero appends; 0 replaces what the cell holds, in one step: nobody sees it
- *           empty. cce is a CCE ID, bcr_cce for an own cell; cell is a number in one of its areas.
+ * Shape   : rgid is a region of any length, 0 included. qlike nonzero appends; 0 replaces what the
+ *           cell holds, in one step: nobody sees it empty. cce is a CCE ID, bcr_cce for an own cell; cell is a number in one of its areas.
  *           bcr_write is bcr_put with qlike 0, bcr_enq with qlike 1. bcr_rlswl and bcr_wl2rl are
  *           bcr_write with bcr_FREE and bcr_NOFREE: they put back what bcr_acqwl gave, and after
  *           bcr_wl2rl the caller goes on reading it, with no writer between. The cell need not be
@@ -352,9 +353,9 @@ BCR_API int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell);
 /* bcr_get, bcr_deq, bcr_read -- obtain the first region of a cell.
  * Shape   : qlike nonzero takes the region out of the cell; 0 reads it, and it stays there. bcr_deq
  *           is bcr_get with qlike 1, bcr_read with qlike 0. cce and cell are as in bcr_put. msec is
- *           how long to wait at an empty cell, 0: not at all. bcr_PENDING returns at once an ID
- *           that only bcr_rgwait, bcr_rgwaitm and bcr_rgfree accept until bcr_rgwait has returned
- *           1; the region moves meanwhile. A take at an empty cell where a put waits gets that
+ *           how long to wait at an empty cell, 0: not at all. bcr_PENDING returns at once: an ID that
+ *           is ordinary if the region was there, else pending, which only bcr_rgwait, bcr_rgwaitm
+ *           and bcr_rgfree accept until bcr_rgwait has returned 1. It does so for either. A take at an empty cell where a put waits gets that
  *           put's region. Others may hold what came from a cell: bcr_rgmod.
  * Owns    : gives the region: a read the caller's share of it, a take all that the cell had.
  * Returns : the region ID. With bcr_PENDING some failures come only in bcr_rgwait.
