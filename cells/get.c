@@ -19,6 +19,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/order.h"
 #include "bcri/own.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
@@ -55,7 +56,7 @@ static int look_up(struct bcri_ctx *ctx, struct bcri_get *get)
     struct bcri_resolved *resolved;
     const int error = bcri_resolved_find_within(ctx, get->key, get->msec, &resolved);
     if (bcri_unlikely(error != 0))
-        return bcri_unreachable(error);
+        return error == BCRI_ELSEWHERE ? bcri_order_get(ctx, get) : error;
     ctx->get_resolved = resolved;
     if (bcri_unlikely(!is_allowed(resolved, get->lock)))
         return bcri_access_denied(resolved);
@@ -68,7 +69,7 @@ int bcri_get_or_wait(struct bcri_ctx *ctx, struct bcri_get *get, enum bcri_held 
 {
     for (;; held = BCRI_HOLDS_NOTHING) {
         int error = get->resolved == NULL ? look_up(ctx, get) : 0;
-        if (error != 0)
+        if (error != 0 || get->waits)
             return error;
         switch (bcri_get_attempt(ctx, get, held)) {
         case BCRI_TRY_DONE: return 0;
@@ -152,7 +153,9 @@ static bcr_region get_resume(struct bcri_ctx *ctx, struct bcri_get *get, enum bc
         if (get->msec == bcr_PENDING)
             return bcri_id_of(slot);
         bcri_counted(ctx, BCRI_COUNT_WAIT);
-        error = finish(ctx, get->resolved, slot, bcri_deadline_after(get->msec));
+        /* Elsewhere the cell decides about time. */
+        error = finish(ctx, get->resolved, slot,
+                       get->resolved != NULL ? bcri_deadline_after(get->msec) : BCRI_DEADLINE_NEVER);
         if (bcri_unlikely(error != 0))
             return fail(ctx, error);
     } else if (get->want == BCRI_WANT_LOCK) {

@@ -178,7 +178,7 @@ static enum bcri_attempt get_under_head(struct bcri_ctx *ctx, const struct bcri_
 /* Model: death.pml */
 enum bcri_attempt bcri_get_attempt(struct bcri_ctx *ctx, const struct bcri_get *get, enum bcri_held held)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): bcri_unreachable never returns 0 */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): bcri_order_get never returns 0 */
     struct bcri_head_shm *const h = &get->resolved->cell->h;
     if (held == BCRI_HOLDS_NOTHING)
         get_open(ctx, get->resolved, get->want, get->slot_ref);

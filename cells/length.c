@@ -16,6 +16,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/order.h"
 #include "bcri/queue.h"
 #include "bcri/result.h"
 
@@ -44,7 +45,7 @@ BCRI_INLINE int length_of(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_o
         struct bcri_resolved *resolved;
         int error = bcri_resolved_find_key(ctx, key, &resolved);
         if (error != 0)
-            return bcri_unreachable(error);
+            return error == BCRI_ELSEWHERE ? bcri_order_length(ctx, key, length_out) : error;
         if (!resolved->own && resolved->kind == BCRI_CELL_PRIVATE)
             return bcri_access_denied(resolved);
         bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);

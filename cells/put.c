@@ -20,6 +20,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/order.h"
 #include "bcri/put_waiters.h"
 #include "bcri/region.h"
 #include "bcri/result.h"
@@ -39,7 +40,7 @@ int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put)
     struct bcri_resolved *resolved;
     const int error = bcri_resolved_find_within(ctx, put->key, ctx->putwait_msec, &resolved);
     if (bcri_unlikely(error != 0))
-        return error == bcrE_TIMEOUT ? bcrE_FULL : bcri_unreachable(error);
+        return error == bcrE_TIMEOUT ? bcrE_FULL : error;
     if (bcri_unlikely(!resolved->may_add))
         return bcri_access_denied(resolved);
     put->resolved = resolved;
@@ -99,6 +100,8 @@ BCRI_INLINE int put_resumed(struct bcri_ctx *ctx, struct bcri_put *put, enum bcr
 int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns)
 {
     const int error = bcri_put_look_up(ctx, put);
+    if (error == BCRI_ELSEWHERE)
+        return bcri_order_put(ctx, put, deadline_ns);
     return error == 0 ? put_resumed(ctx, put, BCRI_HOLDS_NOTHING, deadline_ns) : error;
 }
 
@@ -142,6 +145,10 @@ static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, boo
                            .write = write,
                            .nofree = nofree};
     error = bcri_put_look_up(ctx, &put);
+    if (bcri_unlikely(error == BCRI_ELSEWHERE)) {
+        error = bcri_order_put(ctx, &put, bcri_deadline_after(ctx->putwait_msec));
+        return error == 0 ? note(ctx, &put) : bcri_put_failed(ctx, error);
+    }
     if (bcri_unlikely(error != 0))
         return bcri_put_failed(ctx, error);
     if (bcri_kept_cpu() >= 0) /* else the fast tier does not know the putter's CPU */

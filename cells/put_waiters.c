@@ -29,7 +29,7 @@
 /* A taker that is at work frees room within a microsecond; registering costs several. */
 enum { SPIN_FOR_ROOM = 1000, ROOM_AT_ONCE = 8, LOOK_EVERY = 8 };
 
-static int hold_for_request(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *request)
+int bcri_request_hold(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *request)
 {
     bcri_journal_open(ctx, BCRI_OP_READ, BCRI_REF_NONE, region, bcri_slot_ref(ctx, request));
     bcri_journal_phase(ctx, 1);
@@ -74,7 +74,7 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     struct bcri_slot_shm *request = bcri_slot_take(ctx);
     if (request == NULL)
         return bcrE_NOMEM;
-    int error = hold_for_request(ctx, region, request);
+    int error = bcri_request_hold(ctx, region, request);
     if (error != 0) {
         bcri_slot_give(ctx, request);
         return error;

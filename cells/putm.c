@@ -11,6 +11,7 @@
 #include "bcri/enter.h"
 #include "bcri/ids.h"
 #include "bcri/lookup.h"
+#include "bcri/order.h"
 #include "bcri/put.h"
 #include "bcri/put_waiters.h"
 #include "bcri/result.h"
@@ -30,7 +31,9 @@ static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t de
 {
     do {
         target->error = bcri_put_look_up(ctx, &target->put);
-        if (target->error != 0)
+        if (target->error == BCRI_ELSEWHERE)
+            target->error = bcri_order_put(ctx, &target->put, deadline_ns);
+        if (target->error != 0 || target->put.resolved == NULL)
             return;
         if (target->put.resolved->own) {
             target->error = bcrE_FULL;
@@ -124,8 +127,10 @@ int bcr_putwait(int msec)
 
 int bcr_putdone(int msec)
 {
-    const struct bcri_ctx *ctx = bcri_enter();
+    struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
-    return msec != bcr_PENDING ? 1 : bcri_fail(bcrE_ARG);
+    if (msec == bcr_PENDING)
+        return bcri_fail(bcrE_ARG);
+    return bcri_order_done(ctx, bcri_deadline_after(msec)) ? 1 : 0;
 }

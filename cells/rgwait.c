@@ -33,7 +33,7 @@ static int own_locked(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 static void make_usable(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     enum bcri_slot_state state = bcri_slot_state(bcri_load_acquire(&slot->word));
-    if (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_SERVED)
+    if (state != BCRI_SLOT_TICKET && state != BCRI_SLOT_SERVED && state != BCRI_SLOT_ANSWERED)
         return;
     const struct bcri_answer answer = bcri_request_complete(ctx, slot);
     if (answer.came && answer.error == 0 && bcri_request_want(slot) == BCRI_WANT_LOCK)

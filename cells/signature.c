@@ -7,6 +7,8 @@
 #include "bcri/cell0.h"
 #include "bcri/handler_request.h"
 #include "bcri/layout.h"
+#include "bcri/order.h"
+#include "bcri/outbox.h"
 #include "bcri/waiters.h"
 #include "bcri/watermark.h"
 

@@ -23,6 +23,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/order.h"
 #include "bcri/own.h"
 #include "bcri/region.h"
 #include "bcri/slot.h"
@@ -38,6 +39,12 @@
 static enum bcri_slot_state state_of(const struct bcri_slot_shm *slot)
 {
     return bcri_slot_state(bcri_load_acquire(&slot->word));
+}
+
+/* Whether a request is an order to another host, which has no cell here. */
+static bool is_elsewhere(const struct bcri_slot_shm *slot)
+{
+    return bcri_load(&slot->cell) == BCRI_REF_NONE;
 }
 
 /* The cell at which a request of this CCE waits. Requests end before their cell is freed. */
@@ -74,7 +81,8 @@ bool bcri_request_ready(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
             return state_of(slot) != BCRI_SLOT_TICKET;
         return full_entry(&resolved, slot) != 0;
     case BCRI_SLOT_LISTED:
-    case BCRI_SLOT_PUTWAIT: return false;
+    case BCRI_SLOT_PUTWAIT:
+    case BCRI_SLOT_ORDERED: return false;
     default: return true;
     }
 }
@@ -97,7 +105,8 @@ void bcri_request_watch(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, struct
         }
         break;
     case BCRI_SLOT_LISTED:
-    case BCRI_SLOT_PUTWAIT: break;
+    case BCRI_SLOT_PUTWAIT:
+    case BCRI_SLOT_ORDERED: break;
     default: watch->was = ~word; /* it is ready */
     }
 }
@@ -306,6 +315,8 @@ struct bcri_answer bcri_request_complete(struct bcri_ctx *ctx, struct bcri_slot_
     case BCRI_SLOT_FAILED: return answered(collect_answered(ctx, slot));
     case BCRI_SLOT_LIVE: return answered(0);
     case BCRI_SLOT_LISTED: return no_answer;
+    case BCRI_SLOT_ORDERED:
+    case BCRI_SLOT_ANSWERED: return bcri_order_collect(ctx, slot);
     default: return answered(bcrE_RGID); /* no request: a handler has freed the ID */
     }
 }
@@ -362,6 +373,8 @@ bool bcri_cell_lost(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
 bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved resolved;
+    if (is_elsewhere(slot))
+        return bcri_order_cancel(ctx, slot);
     if (bcri_unlikely(waits_at(ctx, slot, &resolved) != 0))
         return false;
     bcri_journal_open(ctx, BCRI_OP_COLLECT, resolved.ref, BCRI_REF_NONE, BCRI_REF_NONE);
@@ -392,6 +405,10 @@ bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved resolved;
+    if (is_elsewhere(slot)) {
+        bcri_order_return(ctx, slot);
+        return;
+    }
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
     int error = bcri_resolved_at(ctx, bcri_load(&slot->cell), &resolved);

@@ -12,6 +12,7 @@
 #include "bcri/journal.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
+#include "bcri/order.h"
 #include "bcri/put.h"
 #include "bcri/put_service.h"
 #include "bcri/queue.h"
@@ -40,7 +41,7 @@ BCRI_INLINE int zap_found(struct bcri_ctx *ctx, uint64_t key, uint32_t *owner_ou
         struct bcri_resolved *resolved;
         int error = bcri_resolved_find_key(ctx, key, &resolved);
         if (error != 0)
-            return bcri_unreachable(error);
+            return error == BCRI_ELSEWHERE ? bcri_order_zap(ctx, key) : error;
         *owner_out = resolved->owner;
         error = resolved->may_take ? zap(ctx, resolved) : bcri_access_denied(resolved);
         if (error != BCRI_STALE)
@@ -59,7 +60,7 @@ int bcr_zap(bcr_cce_id cce, int cell)
     struct bcri_ctx *ctx = bcri_enter();
     if (ctx == NULL)
         return -1;
-    uint32_t owner;
+    uint32_t owner = BCRI_ENL_INDEX; /* of a cell elsewhere */
     const int error = zap_found(ctx, bcri_resolved_key(cce, cell), &owner);
     if (error != 0)
         return bcri_put_failed(ctx, error);

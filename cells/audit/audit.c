@@ -72,7 +72,9 @@ static void look_at_id(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
     case BCRI_SLOT_SERVED: bcri_audit_meet(audit, &audit->regions, bcri_load(&slot->given), ref); break;
     case BCRI_SLOT_FAILED:
     case BCRI_SLOT_PUTDONE:
-    case BCRI_SLOT_KEPT: break;
+    case BCRI_SLOT_KEPT:
+    case BCRI_SLOT_ORDERED:
+    case BCRI_SLOT_ANSWERED: break;
     default:
         bcri_audit_report(audit, "an ID of CCE %u has the unknown state %u", audit->cce,
                           bcri_slot_state(word));

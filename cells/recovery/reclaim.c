@@ -212,6 +212,7 @@ static void look_at_slots(struct bcri_reclaim *reclaim, struct left *left)
     for (size_t i = 0; i < sizeof record->slot_chunk / sizeof record->slot_chunk[0]; i++)
         bcri_store(&record->slot_chunk[i], BCRI_REF_NONE);
     drop_kind(reclaim, left, BCRI_SEG_SLOTS);
+    drop_kind(reclaim, left, BCRI_SEG_OUTBOX);
 }
 
 static bool all_gone(const struct left *left)

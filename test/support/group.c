@@ -24,6 +24,7 @@
 #include "bcri/heap.h"
 #include "bcri/host.h"
 #include "bcri/lookup.h"
+#include "bcri/order.h"
 #include "bcri/repair.h"
 #include "bcri/self.h"
 #include "bcri/signature.h"
@@ -435,6 +436,7 @@ void group_check_ids(const struct bcri_ctx *ctx)
 void group_leave(struct group *group, struct bcri_ctx *ctx)
 {
     uint32_t index = ctx->index;
+    bcri_order_fini(ctx);
     /* Else the test has it die within a call, or has repaired it already. */
     if (bcri_load(&ctx->journal->op) == BCRI_OP_NONE && bcri_load(&ctx->record->id.state) == BCRI_CCE_ALIVE)
         group_check_ids(ctx);

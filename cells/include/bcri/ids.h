@@ -9,6 +9,7 @@
 
 #include "bcri/self.h"
 #include "bcri/slot.h"
+#include "bcri/waiters.h"
 
 /* An ID as it was looked up. */
 struct bcri_id {
@@ -33,6 +34,9 @@ static inline int bcri_id_look(struct bcri_ctx *ctx, bcr_region rgid, struct bcr
     case BCRI_SLOT_LISTED:
     case BCRI_SLOT_SERVED:
     case BCRI_SLOT_FAILED: return bcrE_PENDING;
+    case BCRI_SLOT_ORDERED:
+    case BCRI_SLOT_ANSWERED: /* of a get; a put has ended its ID */
+        return (bcri_load(&slot->kind) & 0xffu) <= BCRI_WANT_LOCK ? bcrE_PENDING : bcrE_RGID;
     default: /* free, or a request that the program never saw */ return bcrE_RGID;
     }
 }

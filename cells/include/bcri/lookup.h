@@ -127,12 +127,6 @@ struct bcri_elsewhere {
     int number;                            /* of the cell; any, not checked */
 };
 struct bcri_elsewhere bcri_elsewhere(struct bcri_ctx *ctx, uint64_t key);
-/* What an operation makes of a failed look-up as long as no other host can be reached. The resume
- * tiers of put and get, putm, zap and celllen call this, and so find every cell that is not here. */
-static inline int bcri_unreachable(int error)
-{
-    return error == BCRI_ELSEWHERE ? bcrE_NOCCE : error;
-}
 /* The resolved cell of this key, if it is in the table's entry `last` or in the key's own entry;
  * else NULL. `last` may be NULL if there is no table yet. */
 static inline struct bcri_resolved *bcri_resolved_cached(struct bcri_ctx *ctx, struct bcri_resolved *last,

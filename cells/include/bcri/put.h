@@ -33,7 +33,7 @@ int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool wri
 int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns);
 
 /* Looks up the cell of `put->key`, and whether this CCE may add there; sets `resolved` and `owner`.
- * 0 or a code. */
+ * 0, BCRI_ELSEWHERE or a code. */
 int bcri_put_look_up(struct bcri_ctx *ctx, struct bcri_put *put);
 
 /* Counts a put, or a similar call, that has failed, and returns the public call's -1. */

@@ -34,6 +34,10 @@ bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
 /* Waits for room until the deadline and puts. 0, bcrE_FULL, BCRI_STALE, or why it failed. */
 int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
 
+/* Makes a free ID LIVE, with a hold of its own on a region that this CCE holds. 0, or as
+ * bcri_region_hold: then nothing has happened. */
+int bcri_request_hold(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *request);
+
 /* The two halves of a put that waits, for putting into many cells at once. Neither touches the
  * caller's own hold on the region.
  *

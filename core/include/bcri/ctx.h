@@ -71,6 +71,7 @@ struct bcri_cellmap;   /* cells/: what this CCE has found out about cells */
 struct bcri_resolved;  /* what it has found out about one of them */
 struct bcri_copier;    /* copydesc.h: the copy descriptors that this CCE has used */
 struct bcri_ids;       /* cces.h: the small ints by which this CCE names others */
+struct bcri_outbox;    /* cells/order.c: its side of its outbox */
 
 /* Where this process has mapped a segment. Not mapped: {NULL, 0}. */
 struct bcri_mapping {
@@ -158,6 +159,7 @@ struct bcri_ctx {
     struct bcri_ids *ids;
     struct bcri_copier *copier; /* made at the first copy */
     struct bcri_cell_fd *cell_fds;
+    struct bcri_outbox *outbox; /* made at the first order to another host */
     struct bcri_ctx_slots slots;
 
     /* What the daemon is asked for, and the daemon. */

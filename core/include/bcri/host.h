@@ -32,9 +32,10 @@
 enum bcri_seg_kind {
     BCRI_SEG_HOST = 1, /* segment 0 */
     BCRI_SEG_RECORDS,
-    BCRI_SEG_CELLS, /* pages of headers of areas and cells, or of rings and nodes: enum bcri_page_sort */
-    BCRI_SEG_HEAP,  /* region headers and data */
-    BCRI_SEG_SLOTS, /* region IDs beyond a record's first ones */
+    BCRI_SEG_CELLS,  /* pages of headers of areas and cells, or of rings and nodes: enum bcri_page_sort */
+    BCRI_SEG_HEAP,   /* region headers and data */
+    BCRI_SEG_SLOTS,  /* region IDs beyond a record's first ones */
+    BCRI_SEG_OUTBOX, /* what a CCE orders of the agent (cells/: outbox.h) */
 };
 enum bcri_seg_state { BCRI_SEG_UNUSED = 0, BCRI_SEG_LIVE, BCRI_SEG_GONE };
 
@@ -60,7 +61,8 @@ struct bcri_host_shm {
     char program[BCRI_PROGRAM_NAME_MAX];
     _Atomic uint32_t area_gen; /* the generation that an area got last; CCEs count it up (cells/area.c) */
     _Atomic uint32_t idle_segments; /* numbers to give out again; if 0, CCEs do not ask */
-    unsigned char pad[4096 - 40 - BCRI_PROGRAM_NAME_MAX];
+    _Atomic uint32_t agent;         /* index of the agent's record; 0: no other host can be reached */
+    unsigned char pad[4096 - 44 - BCRI_PROGRAM_NAME_MAX];
     _Atomic uint32_t record_seg[BCRI_RECORD_SEGS];
     struct bcri_segment_shm segments[BCRI_SEG_MAX];
 };

@@ -10,6 +10,8 @@
  *   TICKET|SERVED -> LIVE   its CCE, without a lock: it has the region
  *   any -> FREE       its CCE, or enl after its death
  *   PUTWAIT -> PUTDONE|FAILED   the same for a waiting put: `word` and `key` name its region
+ *   FREE|LIVE -> ORDERED   its CCE: an order to another host (cells/: order.h)
+ *   ORDERED -> ANSWERED|FAILED|FREE   the agent
  *   LIVE -> KEPT      its CCE: it cannot map the region whose hold it gives up; enl drops that hold
  */
 #ifndef BCRI_SLOT_H
@@ -31,6 +33,8 @@ enum bcri_slot_state {
     BCRI_SLOT_PUTWAIT,
     BCRI_SLOT_PUTDONE,
     BCRI_SLOT_KEPT,
+    BCRI_SLOT_ORDERED,
+    BCRI_SLOT_ANSWERED,
 };
 /* flags */
 #define BCRI_SLOT_TO_DROP    2u /* LIVE, the daemon's: a hold that it could not drop yet (region.h) */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The outbox of a CCE: a ring in shared memory by which the CCE hands orders to its host's agent.
+ *
+ * There is one producer, the CCE, and one consumer, the agent; no lock. An entry names an ID of the
+ * CCE, in which the order is written down (order.h). The store of the entry is the order: before it
+ * nothing has happened, after it the agent carries the order out, even if the CCE dies. The entry's
+ * lap tag tells the agent that it is new, so the producer has no counter that others read.
+ *
+ *   entry:  63..56 lap tag · 55..48 enum bcri_outbox_kind · 47..0 the ID's slot
+ *
+ * `taken` and `settled` are written by the agent alone. What a death leaves: the outbox of a dead CCE
+ * is read to its end by the agent (bcri_agent_forget), and its segment goes with the CCE's others. */
+#ifndef BCRI_OUTBOX_H
+#define BCRI_OUTBOX_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/atomics.h"
+#include "bcri/cell.h"
+#include "bcri/ref.h"
+
+#define BCRI_OUTBOX_LOG2    8u
+#define BCRI_OUTBOX_ENTRIES (1u << BCRI_OUTBOX_LOG2)
+/* How many puts of a CCE may be ordered and not settled. */
+#define BCRI_OUTBOX_WINDOW 1024u
+
+enum bcri_outbox_kind { BCRI_OUTBOX_ORDER = 1, BCRI_OUTBOX_CANCEL };
+
+struct bcri_outbox_shm {
+    _Atomic uint64_t taken;   /* how many entries the agent has taken */
+    _Atomic uint64_t settled; /* how many puts have ended, in whatever way */
+    uint64_t pad[6];
+    _Atomic uint64_t entry[BCRI_OUTBOX_ENTRIES];
+};
+static_assert(offsetof(struct bcri_outbox_shm, settled) == 8, "docs/layout/outbox.md");
+static_assert(offsetof(struct bcri_outbox_shm, entry) == 64, "docs/layout/outbox.md");
+static_assert(sizeof(struct bcri_outbox_shm) == 2112, "docs/layout/outbox.md");
+
+static inline uint64_t bcri_outbox_entry(uint64_t number, enum bcri_outbox_kind kind, bcri_ref slot)
+{
+    return bcri_lap(number, BCRI_OUTBOX_LOG2) << 56 | (uint64_t)kind << 48 | slot;
+}
+/* For the agent: whether entry `number` has been stored.
+ * Model: outbox.pml */
+static inline bool bcri_outbox_look(const struct bcri_outbox_shm *outbox, uint64_t number,
+                                    enum bcri_outbox_kind *kind_out, bcri_ref *slot_out)
+{
+    const uint64_t entry = bcri_load_acquire(&outbox->entry[number % BCRI_OUTBOX_ENTRIES]);
+    if (!bcri_entry_is(entry, number, BCRI_OUTBOX_LOG2))
+        return false;
+    *kind_out = (enum bcri_outbox_kind)(entry >> 48 & 0xffu);
+    *slot_out = entry & BCRI_REF_MASK;
+    return true;
+}
+
+#endif

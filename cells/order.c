@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* Orders to the agent, as their CCE sees them: order.h, outbox.h.
+ *
+ * What a death leaves, store by store. No journal is needed, since each step is one store of a word
+ * that only one side may change at that moment:
+ *   the fields of the ID      The ID is LIVE (a put: the hold is dropped by the walk over the IDs) or
+ *                             FREE (nothing).
+ *   word = ORDERED            No entry names the ID, so the agent does not know of it; the walk ends
+ *                             it, and drops the hold of a put.
+ *   entry                     The agent carries the order out. A put: it takes the hold over. A get: it
+ *                             is cancelled by the agent when the CCE is forgotten, before the walk.
+ *   word = ANSWERED | FAILED  The agent does not touch the ID any more. The walk drops the region's hold:
+ *                             it is the CCE's that has ended, as after any get that was done.
+ *   word = LIVE               As any ID.
+ * A put with nofree has an ID of its own, with a counted hold (bcri_request_hold).
+ *
+ * The outbox has room for one entry more than orders may use: that of `room`, an ID that is used for
+ * nothing else, by which the CCE waits until the agent has taken or settled something. It is never
+ * given back, so that several invocations can wait for it. */
+#include "bcri/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <bcr.h>
+
+#include "bcri/bell.h"
+#include "bcri/clock.h"
+#include "bcri/drop.h"
+#include "bcri/get.h"
+#include "bcri/lookup.h"
+#include "bcri/outbox.h"
+#include "bcri/put.h"
+#include "bcri/put_waiters.h"
+#include "bcri/region.h"
+#include "bcri/segment.h"
+#include "bcri/wait.h"
+
+/* The CCE's own side of its outbox. */
+struct bcri_outbox {
+    struct bcri_outbox_shm *shm;
+    uint64_t stored;    /* entries */
+    uint64_t collected; /* entries whose IDs have been looked at since the agent took them */
+    uint64_t puts;
+    struct bcri_slot_shm *room;
+    struct bcri_slot_shm *put[BCRI_OUTBOX_ENTRIES]; /* by entry: the ID of a put, or NULL */
+};
+
+/* This host's agent, or 0: it has none, and no cell elsewhere can be reached. */
+static uint32_t agent_of(const struct bcri_ctx *ctx)
+{
+    return ctx->daemon.parks ? 0 : bcri_load_acquire(&ctx->host->agent);
+}
+
+/* The outbox, made with the first order. The daemon tells the agent of it when it registers the
+ * segment. 0, bcrE_NOCCE, or a code of bcri_segment_new. */
+static int outbox_of(struct bcri_ctx *ctx, struct bcri_outbox **outbox_out)
+{
+    *outbox_out = ctx->outbox;
+    if (bcri_likely(ctx->outbox != NULL))
+        return 0;
+    if (agent_of(ctx) == 0)
+        return bcrE_NOCCE;
+    struct bcri_outbox *outbox = calloc(1, sizeof *outbox);
+    if (outbox == NULL)
+        return bcrE_NOMEM;
+    uint32_t seg;
+    int error = bcrE_NOMEM;
+    if ((outbox->room = bcri_slot_take(ctx)) != NULL &&
+        (error = bcri_segment_new(ctx, BCRI_SEG_OUTBOX, BCRI_PAGE_BYTES, BCRI_PAGE_BYTES, &seg)) == 0) {
+        outbox->shm = (struct bcri_outbox_shm *)(void *)ctx->map[seg].base;
+        *outbox_out = ctx->outbox = outbox;
+        return 0;
+    }
+    if (outbox->room != NULL)
+        bcri_slot_give(ctx, outbox->room);
+    free(outbox);
+    return error;
+}
+
+/* Gives back the IDs of puts that the agent has taken. */
+static void collect(struct bcri_ctx *ctx, struct bcri_outbox *outbox)
+{
+    const uint64_t taken = bcri_load_acquire(&outbox->shm->taken);
+    for (; outbox->collected < taken && outbox->collected < outbox->stored; outbox->collected++) {
+        struct bcri_slot_shm **put = &outbox->put[outbox->collected % BCRI_OUTBOX_ENTRIES];
+        if (*put != NULL && bcri_load(&(*put)->word) == 0) /* or KEPT */
+            bcri_slot_give(ctx, *put);
+        *put = NULL;
+    }
+}
+
+/* Stores an entry, for which there is room, and tells the agent.
+ * Model: outbox.pml */
+static void store_entry(struct bcri_ctx *ctx, struct bcri_outbox *outbox, enum bcri_outbox_kind kind,
+                        struct bcri_slot_shm *slot, bool is_put)
+{
+    const uint64_t number = outbox->stored++;
+    outbox->put[number % BCRI_OUTBOX_ENTRIES] = is_put ? slot : NULL;
+    bcri_step();
+    bcri_store_release(&outbox->shm->entry[number % BCRI_OUTBOX_ENTRIES],
+                       bcri_outbox_entry(number, kind, bcri_slot_ref(ctx, slot)));
+    bcri_step();
+    bcri_bell_ring_index(ctx, agent_of(ctx), BCRI_REF_NONE);
+}
+
+/* Makes an ID the order of `op`; `region` is what the ID holds. */
+static void write_down(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, enum bcri_order_op op, uint64_t key,
+                       bcri_ref region)
+{
+    bcri_store(&slot->data, 0);
+    bcri_store(&slot->cell, BCRI_REF_NONE);
+    bcri_store(&slot->kind, bcri_request_kind(ctx, (enum bcri_want)op));
+    bcri_store(&slot->key, key);
+    bcri_step();
+    bcri_store_release(&slot->word, bcri_slot_word(BCRI_SLOT_ORDERED, 0, region));
+    bcri_step();
+}
+
+/* Where the order goes. */
+static void address(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t cell_key)
+{
+    const struct bcri_elsewhere found = bcri_elsewhere(ctx, cell_key);
+    uint64_t identity[2];
+    memcpy(identity, found.identity, sizeof identity);
+    bcri_store(&slot->next, identity[0]);
+    bcri_store(&slot->prev, identity[1]);
+    bcri_store(&slot->sub, (uint32_t)found.number);
+}
+
+static bool has_room(const struct bcri_outbox *outbox, bool for_put)
+{
+    return outbox->stored - outbox->collected < BCRI_OUTBOX_ENTRIES - 1 &&
+           (!for_put || outbox->puts - bcri_load_acquire(&outbox->shm->settled) < BCRI_OUTBOX_WINDOW);
+}
+
+static int wait_quietly(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
+{
+    (void)count, (void)deadline_ns;
+    bcri_wait_complete(ctx, *slots);
+    return 0;
+}
+
+/* Waits until one entry more fits, in the way of `wait`. False: time is up.
+ * Model: outbox.pml */
+static bool wait_for_room(struct bcri_ctx *ctx, struct bcri_outbox *outbox, bool for_put,
+                          int (*wait)(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count,
+                                      uint64_t deadline_ns),
+                          uint64_t deadline_ns)
+{
+    for (;;) {
+        collect(ctx, outbox);
+        if (bcri_likely(has_room(outbox, for_put)))
+            return true;
+        if (deadline_ns == BCRI_DEADLINE_PASSED)
+            return false;
+        if (bcri_slot_state(bcri_load_acquire(&outbox->room->word)) != BCRI_SLOT_ORDERED) {
+            const uint64_t settled = outbox->puts - BCRI_OUTBOX_WINDOW / 2;
+            write_down(ctx, outbox->room, BCRI_ORDER_SYNC,
+                       for_put && outbox->puts > BCRI_OUTBOX_WINDOW / 2 ? settled : 0, BCRI_REF_NONE);
+            store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, outbox->room, false);
+        }
+        if (wait(ctx, &outbox->room, 1, deadline_ns) < 0)
+            return false;
+    }
+}
+
+/* ---- puts ---- */
+
+static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const struct bcri_put *put)
+{
+    struct bcri_slot_shm *slot = put->slot;
+    if (put->nofree) {
+        slot = bcri_slot_take(ctx);
+        const int error = slot != NULL ? bcri_request_hold(ctx, put->region, slot) : bcrE_NOMEM;
+        if (error != 0 && slot != NULL)
+            bcri_slot_give(ctx, slot);
+        if (error != 0)
+            return error;
+    }
+    const uint64_t flags = (ctx->flags & bcr_errors) != 0 ? BCRI_ORDER_ERRORS : 0;
+    address(ctx, slot, put->key);
+    write_down(ctx, slot, put->write ? BCRI_ORDER_WRITE : BCRI_ORDER_PUT, flags | (uint32_t)ctx->putwait_msec,
+               put->region);
+    outbox->puts++;
+    store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, true);
+    return 0;
+}
+
+int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns)
+{
+    struct bcri_outbox *outbox;
+    const int error = outbox_of(ctx, &outbox);
+    if (error != 0)
+        return error;
+    if (!wait_for_room(ctx, outbox, true, bcri_wait_ready, deadline_ns))
+        return bcrE_FULL;
+    return bcri_slot_holds(put->slot, put->region) ? order_put(ctx, outbox, put) : bcrE_RGID;
+}
+
+void bcri_order_return(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
+    struct bcri_outbox *outbox = ctx->outbox; /* there is one, since there was a get */
+    (void)wait_for_room(ctx, outbox, true, wait_quietly, BCRI_DEADLINE_NEVER);
+    write_down(ctx, slot, BCRI_ORDER_RETURN, 0, region);
+    outbox->puts++;
+    store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, true);
+}
+
+/* ---- gets ---- */
+
+int bcri_order_get(struct bcri_ctx *ctx, struct bcri_get *get)
+{
+    struct bcri_outbox *outbox;
+    const int error = outbox_of(ctx, &outbox);
+    if (error != 0)
+        return error;
+    (void)wait_for_room(ctx, outbox, false, bcri_wait_ready, BCRI_DEADLINE_NEVER);
+    address(ctx, get->slot, get->key);
+    write_down(ctx, get->slot, (enum bcri_order_op)get->want,
+               (get->lock ? BCRI_ORDER_LOCKS : 0) | (uint32_t)get->msec, BCRI_REF_NONE);
+    store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, get->slot, false);
+    get->waits = true;
+    return 0;
+}
+
+/* An answered get becomes LIVE by one store, like one that was served from a cell's list. */
+struct bcri_answer bcri_order_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    const uint64_t word = bcri_load_acquire(&slot->word);
+    const bcri_ref region = bcri_slot_region(word);
+    ctx->last_cpu = 255;
+    if (bcri_slot_state(word) == BCRI_SLOT_ORDERED)
+        return (struct bcri_answer){.came = false};
+    if (bcri_slot_state(word) == BCRI_SLOT_FAILED) {
+        const int code = (int)bcri_load(&slot->given);
+        bcri_store(&slot->word, 0);
+        bcri_slot_give(ctx, slot);
+        return (struct bcri_answer){.came = true, .error = code};
+    }
+    const bool mapped = bcri_at(ctx, region) != NULL;
+    bcri_slot_name(slot, region, mapped ? bcri_region_data(ctx, region) : 0);
+    if (bcri_likely(mapped))
+        return (struct bcri_answer){.came = true};
+    if (bcri_request_want(slot) == BCRI_WANT_READ)
+        bcri_slot_drop(ctx, slot);
+    else
+        bcri_order_return(ctx, slot);
+    return (struct bcri_answer){.came = true, .error = bcrE_NOMEM};
+}
+
+/* The answer decides: a get that was served before it could be cancelled is ANSWERED.
+ * Model: outbox.pml */
+bool bcri_order_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    if (bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_ORDERED)
+        return false;
+    (void)wait_for_room(ctx, ctx->outbox, false, wait_quietly, BCRI_DEADLINE_NEVER);
+    store_entry(ctx, ctx->outbox, BCRI_OUTBOX_CANCEL, slot, false);
+    bcri_wait_complete(ctx, slot);
+    if (bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_FAILED ||
+        bcri_load(&slot->given) != bcrE_TIMEOUT)
+        return false;
+    (void)bcri_order_collect(ctx, slot);
+    return true;
+}
+
+/* ---- orders without a region, whose answer is waited for ---- */
+
+/* Ends an ID that is answered. */
+static int end(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    const bool failed = bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_FAILED;
+    const int code = failed ? (int)bcri_load(&slot->given) : 0;
+    bcri_store(&slot->word, 0);
+    bcri_slot_give(ctx, slot);
+    return code;
+}
+
+static int ask(struct bcri_ctx *ctx, enum bcri_order_op op, uint64_t cell_key, uint64_t *value_out)
+{
+    struct bcri_outbox *outbox;
+    const int error = outbox_of(ctx, &outbox);
+    struct bcri_slot_shm *slot = error == 0 ? bcri_slot_take(ctx) : NULL;
+    if (slot == NULL)
+        return error != 0 ? error : bcrE_NOMEM;
+    (void)wait_for_room(ctx, outbox, false, bcri_wait_ready, BCRI_DEADLINE_NEVER);
+    address(ctx, slot, cell_key);
+    write_down(ctx, slot, op, 0, BCRI_REF_NONE);
+    store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, false);
+    (void)bcri_wait_ready(ctx, &slot, 1, BCRI_DEADLINE_NEVER);
+    *value_out = bcri_load(&slot->key);
+    return end(ctx, slot);
+}
+
+int bcri_order_zap(struct bcri_ctx *ctx, uint64_t key)
+{
+    uint64_t none;
+    return ask(ctx, BCRI_ORDER_ZAP, key, &none);
+}
+
+int bcri_order_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
+{
+    return ask(ctx, BCRI_ORDER_LENGTH, key, length_out);
+}
+
+bool bcri_order_done(struct bcri_ctx *ctx, uint64_t deadline_ns)
+{
+    struct bcri_outbox *outbox = ctx->outbox;
+    if (outbox == NULL)
+        return true;
+    collect(ctx, outbox);
+    if (bcri_load_acquire(&outbox->shm->settled) == outbox->puts)
+        return true;
+    struct bcri_slot_shm *slot = deadline_ns != BCRI_DEADLINE_PASSED ? bcri_slot_take(ctx) : NULL;
+    if (slot == NULL)
+        return false;
+    (void)wait_for_room(ctx, outbox, false, bcri_wait_ready, BCRI_DEADLINE_NEVER);
+    write_down(ctx, slot, BCRI_ORDER_SYNC, outbox->puts, BCRI_REF_NONE);
+    store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, false);
+    if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0 && bcri_order_cancel(ctx, slot))
+        return false;
+    return end(ctx, slot) == 0;
+}
+
+void bcri_order_fini(struct bcri_ctx *ctx)
+{
+    if (ctx->outbox == NULL)
+        return;
+    collect(ctx, ctx->outbox);
+    free(ctx->outbox);
+    ctx->outbox = NULL;
+}
