@@ -5,12 +5,17 @@
 
 #include <assert.h>
 
-#include "bcr/error.h"
+#include <bcr.h>
+
 #include "bcri/clock.h"
+#include "bcri/drop.h"
 #include "bcri/get.h"
 #include "bcri/length.h"
 #include "bcri/put.h"
+#include "bcri/put_waiters.h"
 #include "bcri/region.h"
+#include "bcri/result.h"
+#include "bcri/write_lock.h"
 #include "bcri/zap.h"
 
 static void begin(struct bcri_ctx *ctx)
@@ -25,34 +30,132 @@ static int end(const struct bcri_ctx *ctx, int error, int if_late)
     return error == if_late && ctx->daemon.parked != 0 ? BCRI_PARKED : error;
 }
 
-int bcri_act_put(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot)
+static struct bcri_put put_of(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot)
 {
     const bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     const struct bcri_region_shm *header = bcri_at_held(ctx, region);
-    struct bcri_put put = {.key = key,
-                           .slot = slot,
-                           .slot_ref = bcri_slot_ref(ctx, slot),
-                           .region = region,
-                           .length = header->length,
-                           .write = write};
+    return (struct bcri_put){.key = key,
+                             .slot = slot,
+                             .slot_ref = bcri_slot_ref(ctx, slot),
+                             .region = region,
+                             .length = header->length,
+                             .write = write};
+}
+
+int bcri_act_put(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot)
+{
+    struct bcri_put put = put_of(ctx, key, write, slot);
     begin(ctx);
     return end(ctx, bcri_put(ctx, &put, BCRI_DEADLINE_PASSED), bcrE_FULL);
 }
 
-int bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_want want, struct bcri_slot_shm **slot_out)
+int bcri_act_put_waiting(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot,
+                         struct bcri_slot_shm **request_out)
 {
-    assert(want != BCRI_WANT_LOCK);
+    struct bcri_put put = put_of(ctx, key, write, slot);
+    int error;
+    begin(ctx);
+    do {
+        error = bcri_put_look_up(ctx, &put);
+        if (error != 0)
+            return error == BCRI_ELSEWHERE ? bcrE_NOCCE : end(ctx, error, bcrE_FULL);
+        error = bcri_putwait_begin(ctx, write, put.region, put.resolved, request_out, BCRI_DEADLINE_PASSED);
+        if (error == BCRI_STALE)
+            bcri_resolved_forget(ctx, put.resolved);
+    } while (error == BCRI_STALE);
+    if (error != 0)
+        return end(ctx, error, bcrE_FULL);
+    bcri_slot_drop(ctx, slot);
+    return BCRI_ACT_WAITS;
+}
+
+int bcri_act_put_over(struct bcri_ctx *ctx, struct bcri_slot_shm *request, bool withdraw)
+{
+    if (!withdraw && !bcri_request_ready(ctx, request))
+        return BCRI_ACT_WAITS;
+    begin(ctx);
+    int error = 0;
+    return bcri_putwait_over(ctx, request, &error) ? error : end(ctx, BCRI_ACT_WAITS, BCRI_ACT_WAITS);
+}
+
+int bcri_act_return(struct bcri_ctx *ctx, uint64_t key, struct bcri_slot_shm *slot)
+{
+    struct bcri_resolved *resolved;
+    begin(ctx);
+    const int error = bcri_resolved_find_key(ctx, key, &resolved);
+    if (error != 0)
+        return error == BCRI_ELSEWHERE ? bcrE_NOCCE : end(ctx, error, bcrE_TIMEOUT);
+    bcri_store(&slot->cell, resolved->ref);
+    bcri_store(&slot->prev, resolved->open);
+    const int result = end(ctx, bcri_request_put_back(ctx, slot), bcrE_TIMEOUT);
+    return result == BCRI_STALE ? bcrE_NOCELL : result;
+}
+
+/* Where a region was taken, for bcri_act_give_back and bcri_act_owner_died. */
+static void note_origin(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
+                        struct bcri_slot_shm *slot)
+{
+    const struct bcri_head_shm *h = &resolved->cell->h;
+    const uint32_t epoch = bcri_load(&h->taker) == ctx->tag ? (uint32_t)bcri_load(&h->taker_epoch) : 0;
+    bcri_store(&slot->cell, resolved->ref);
+    bcri_store(&slot->prev, resolved->open | epoch);
+}
+
+int bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_want want, bool locks, bool waits,
+                 struct bcri_slot_shm **slot_out)
+{
     struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (slot == NULL)
         return bcrE_NOMEM;
-    struct bcri_get get = {.key = key, .slot = slot, .slot_ref = bcri_slot_ref(ctx, slot), .want = want};
+    struct bcri_get get = {.key = key,
+                           .slot = slot,
+                           .slot_ref = bcri_slot_ref(ctx, slot),
+                           .want = want,
+                           .lock = locks,
+                           .msec = waits ? bcr_PENDING : 0};
     begin(ctx);
     const int error = end(ctx, bcri_get_or_wait(ctx, &get, BCRI_HOLDS_NOTHING), bcrE_TIMEOUT);
-    if (error == 0)
-        *slot_out = slot;
-    else
+    if (error != 0) {
         bcri_slot_give(ctx, slot);
-    return error;
+        return error;
+    }
+    *slot_out = slot;
+    if (get.waits)
+        return BCRI_ACT_WAITS;
+    note_origin(ctx, get.resolved, slot);
+    return 0;
+}
+
+int bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool withdraw)
+{
+    begin(ctx);
+    if (withdraw && !bcri_request_ready(ctx, slot)) {
+        if (bcri_request_cancel(ctx, slot))
+            return bcrE_TIMEOUT;
+        if (!bcri_request_ready(ctx, slot))
+            return end(ctx, BCRI_ACT_WAITS, BCRI_ACT_WAITS);
+    }
+    const struct bcri_answer answer = bcri_request_complete(ctx, slot);
+    return answer.came ? answer.error : BCRI_ACT_WAITS;
+}
+
+int bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    begin(ctx);
+    const int error = end(ctx, bcri_request_put_back(ctx, slot), bcrE_TIMEOUT);
+    if (error != 0 && error != BCRI_PARKED)
+        bcri_slot_drop(ctx, slot);
+    return error == BCRI_PARKED ? error : 0;
+}
+
+int bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
+{
+    struct bcri_resolved resolved;
+    const uint32_t epoch = (uint32_t)from;
+    begin(ctx);
+    if (bcri_resolved_look(ctx, cell, &resolved) != 0 || resolved.open >> 32 != from >> 32)
+        return 0;
+    return bcri_write_owner_died(ctx, &resolved, ctx->tag, &epoch) == bcrE_TIMEOUT ? BCRI_PARKED : 0;
 }
 
 int bcri_act_zap(struct bcri_ctx *ctx, uint64_t key)

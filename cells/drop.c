@@ -32,6 +32,21 @@ int bcri_drop_last_slow(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bcri_r
     return 0;
 }
 
+int bcri_slot_hold(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *slot)
+{
+    bcri_journal_open(ctx, BCRI_OP_READ, BCRI_REF_NONE, region, bcri_slot_ref(ctx, slot));
+    bcri_journal_phase(ctx, 1);
+    int error = bcri_region_hold(ctx, region, 1);
+    if (error == 0) {
+        bcri_step();
+        bcri_store(&slot->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
+        bcri_step();
+        bcri_count_committed(ctx);
+    }
+    bcri_journal_close(ctx);
+    return error;
+}
+
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     const uint64_t word = bcri_load(&slot->word);

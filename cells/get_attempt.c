@@ -107,7 +107,9 @@ static enum bcri_attempt get_at_head(struct bcri_ctx *ctx, const struct bcri_get
         return get_full(ctx, get, ticket, entry, flags);
     if (get->msec == 0)
         return BCRI_TRY_EMPTY;
-    return get->want == BCRI_WANT_READ ? BCRI_TRY_BOTH_LOCKS : wait_by_ticket(ctx, get, ticket, flags);
+    /* The agent, which may wait for many regions, waits in lists only: those ring it. */
+    return get->want == BCRI_WANT_READ || ctx->daemon.parks ? BCRI_TRY_BOTH_LOCKS
+                                                            : wait_by_ticket(ctx, get, ticket, flags);
 }
 
 /* How many regions are queued, as far as that can be known without the tail lock: a put at this

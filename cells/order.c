@@ -12,7 +12,7 @@
  *   word = ANSWERED | FAILED  The agent does not touch the ID any more. The walk drops the region's hold:
  *                             it is the CCE's that has ended, as after any get that was done.
  *   word = LIVE               As any ID.
- * A put with nofree has an ID of its own, with a counted hold (bcri_request_hold).
+ * A put with nofree has an ID of its own, with a counted hold (bcri_slot_hold).
  *
  * The outbox has room for one entry more than orders may use: that of `room`, an ID that is used for
  * nothing else, by which the CCE waits until the agent has taken or settled something. It is never
@@ -31,7 +31,6 @@
 #include "bcri/lookup.h"
 #include "bcri/outbox.h"
 #include "bcri/put.h"
-#include "bcri/put_waiters.h"
 #include "bcri/region.h"
 #include "bcri/segment.h"
 #include "bcri/wait.h"
@@ -141,8 +140,7 @@ static int wait_quietly(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int 
     return 0;
 }
 
-/* Waits until one entry more fits, in the way of `wait`. False: time is up.
- * Model: outbox.pml */
+/* Waits until one entry more fits, in the way of `wait`. False: time is up. */
 static bool wait_for_room(struct bcri_ctx *ctx, struct bcri_outbox *outbox, bool for_put,
                           int (*wait)(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count,
                                       uint64_t deadline_ns),
@@ -172,7 +170,7 @@ static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const str
     struct bcri_slot_shm *slot = put->slot;
     if (put->nofree) {
         slot = bcri_slot_take(ctx);
-        const int error = slot != NULL ? bcri_request_hold(ctx, put->region, slot) : bcrE_NOMEM;
+        const int error = slot != NULL ? bcri_slot_hold(ctx, put->region, slot) : bcrE_NOMEM;
         if (error != 0 && slot != NULL)
             bcri_slot_give(ctx, slot);
         if (error != 0)
@@ -328,7 +326,12 @@ void bcri_order_fini(struct bcri_ctx *ctx)
 {
     if (ctx->outbox == NULL)
         return;
+    struct bcri_slot_shm *const room = ctx->outbox->room;
     collect(ctx, ctx->outbox);
+    if (bcri_slot_state(bcri_load_acquire(&room->word)) != BCRI_SLOT_ORDERED) {
+        bcri_store(&room->word, 0);
+        bcri_slot_give(ctx, room);
+    }
     free(ctx->outbox);
     ctx->outbox = NULL;
 }

@@ -29,21 +29,6 @@
 /* A taker that is at work frees room within a microsecond; registering costs several. */
 enum { SPIN_FOR_ROOM = 1000, ROOM_AT_ONCE = 8, LOOK_EVERY = 8 };
 
-int bcri_request_hold(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *request)
-{
-    bcri_journal_open(ctx, BCRI_OP_READ, BCRI_REF_NONE, region, bcri_slot_ref(ctx, request));
-    bcri_journal_phase(ctx, 1);
-    int error = bcri_region_hold(ctx, region, 1);
-    if (error == 0) {
-        bcri_step();
-        bcri_store(&request->word, bcri_slot_word(BCRI_SLOT_LIVE, 0, region));
-        bcri_step();
-        bcri_count_committed(ctx);
-    }
-    bcri_journal_close(ctx);
-    return error;
-}
-
 static int answer_of(const struct bcri_slot_shm *request)
 {
     switch (bcri_slot_state(bcri_load_acquire(&request->word))) {
@@ -74,7 +59,7 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     struct bcri_slot_shm *request = bcri_slot_take(ctx);
     if (request == NULL)
         return bcrE_NOMEM;
-    int error = bcri_request_hold(ctx, region, request);
+    int error = bcri_slot_hold(ctx, region, request);
     if (error != 0) {
         bcri_slot_give(ctx, request);
         return error;
@@ -116,7 +101,7 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
     return 0;
 }
 
-/* False: the request still waits, since this CCE cannot map its neighbours in the list. */
+/* False: the request still waits, since this CCE cannot map its neighbours in the list, or parks. */
 static bool leave_list(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
 {
     struct bcri_resolved resolved;
@@ -124,8 +109,10 @@ static bool leave_list(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
      * area is gone already, the request was failed before. */
     bool there = bcri_resolved_at(ctx, bcri_load(&request->cell), &resolved) == 0;
     bcri_journal_open(ctx, BCRI_OP_SLOW, BCRI_REF_NONE, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (there)
-        bcri_area_lock(ctx, &resolved);
+    if (there && !bcri_area_lock_until(ctx, &resolved, BCRI_DEADLINE_NEVER)) {
+        bcri_journal_close(ctx);
+        return false; /* the context parks */
+    }
     const bcri_ref slot_ref = bcri_slot_ref(ctx, request);
     const bool waits = there && bcri_slot_state(bcri_load_acquire(&request->word)) == BCRI_SLOT_PUTWAIT;
     const bool left = !waits || bcri_request_mapped(ctx, slot_ref);
@@ -137,6 +124,14 @@ static bool leave_list(struct bcri_ctx *ctx, struct bcri_slot_shm *request)
         bcri_area_unlock(ctx, &resolved);
     bcri_journal_close(ctx);
     return left;
+}
+
+bool bcri_putwait_over(struct bcri_ctx *ctx, struct bcri_slot_shm *request, int *error_out)
+{
+    if (!leave_list(ctx, request))
+        return false;
+    *error_out = end_request(ctx, request);
+    return true;
 }
 
 /* Model: putwait.pml */

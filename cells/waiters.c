@@ -402,13 +402,9 @@ bool bcri_request_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 }
 
 /* Model: cell.inc */
-void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+int bcri_request_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     struct bcri_resolved resolved;
-    if (is_elsewhere(slot)) {
-        bcri_order_return(ctx, slot);
-        return;
-    }
     bcri_ref region = bcri_slot_region(bcri_load(&slot->word));
     bcri_ref slot_ref = bcri_slot_ref(ctx, slot);
     int error = bcri_resolved_at(ctx, bcri_load(&slot->cell), &resolved);
@@ -417,15 +413,24 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
     bcri_journal_open(ctx, BCRI_OP_PUT, bcri_load(&slot->cell), region, slot_ref);
     if (error == 0 && (error = bcri_cell_enter(ctx, &resolved)) == 0) {
         error = bcri_queue_prepend(ctx, &resolved, region, slot_ref, true);
-        if (bcri_load(&resolved.cell->h.taker) == ctx->tag)
+        if (bcri_load(&resolved.cell->h.taker) == ctx->tag &&
+            (!ctx->daemon.parks ||
+             (uint32_t)bcri_load(&resolved.cell->h.taker_epoch) == (uint32_t)bcri_load(&slot->prev)))
             bcri_store(&resolved.cell->h.taker, 0);
         bcri_cell_leave(ctx, &resolved);
     }
     bcri_journal_close(ctx);
-    if (error != 0)
-        bcri_slot_drop(ctx, slot); /* no cell, or no memory for a node: no CCE can get it */
-    else
+    if (error == 0)
         bcri_slot_give(ctx, slot);
+    return error;
+}
+
+void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+{
+    if (is_elsewhere(slot))
+        bcri_order_return(ctx, slot);
+    else if (bcri_request_put_back(ctx, slot) != 0)
+        bcri_slot_drop(ctx, slot); /* no cell, or no memory for a node: no CCE can get it */
 }
 
 int bcri_request_own(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)

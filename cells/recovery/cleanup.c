@@ -26,6 +26,7 @@
 #include "bcri/validate.h"
 #include "bcri/wait_lists.h"
 #include "bcri/waiters.h"
+#include "bcri/write_lock.h"
 
 /* A region that a request of the dead CCE was handed and did not take. The request's ID names the
  * region until it is at the head of its cell again, so that the daemon can make this list anew. */
@@ -405,17 +406,18 @@ static void visit_close(struct bcri_ctx *enl, struct bcri_resolved *resolved, ui
     close_cell(enl, resolved);
 }
 
-/* If a cell's lock owner is the dead CCE and no CCE has put since, the protected region is gone:
- * the cell becomes OWNERDEAD. */
-static void visit_write_owner(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag)
+int bcri_write_owner_died(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag,
+                          const uint32_t *epoch)
 {
     struct bcri_head_shm *h = &resolved->cell->h;
     if (bcri_load(&h->taker) != tag)
-        return;
+        return 0;
     bcri_journal_open(enl, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
-    if (bcri_cell_enter(enl, resolved) == 0) {
-        if (bcri_load(&h->taker) == tag) {
-            bool outdated = bcri_epoch_past(bcri_epoch(resolved->cell), bcri_load(&h->taker_epoch));
+    const int error = bcri_cell_enter(enl, resolved);
+    if (error == 0) {
+        const uint64_t taken = bcri_load(&h->taker_epoch);
+        if (bcri_load(&h->taker) == tag && (epoch == NULL || *epoch == (uint32_t)taken)) {
+            bool outdated = bcri_epoch_past(bcri_epoch(resolved->cell), taken);
             uint32_t flags = (uint32_t)bcri_load(&h->state);
             bcri_tx_begin(enl);
             if (!outdated)
@@ -428,6 +430,12 @@ static void visit_write_owner(struct bcri_ctx *enl, struct bcri_resolved *resolv
         bcri_cell_leave(enl, resolved);
     }
     bcri_journal_close(enl);
+    return error;
+}
+
+static void visit_write_owner(struct bcri_ctx *enl, struct bcri_resolved *resolved, uint32_t tag)
+{
+    (void)bcri_write_owner_died(enl, resolved, tag, NULL);
 }
 
 /* The steps of a repair: the journal; the IDs, each of which is FREE once it is done; the regions

@@ -48,6 +48,8 @@ struct group {
     struct end *ends;
     size_t count, room;
     int over;
+    void (*outbox)(void *context, uint32_t member, bcri_ref at);
+    void *outbox_context;
 };
 
 /* A member that is a thread. One that is a process is a struct bcri_client. */
@@ -227,7 +229,11 @@ static int thread_segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_s
                               uint32_t *seg_out)
 {
     struct member *member = up;
-    return bcri_host_segment_add(member->group->host, fd, size_bytes, kind, member->ctx.index, seg_out);
+    const int error =
+        bcri_host_segment_add(member->group->host, fd, size_bytes, kind, member->ctx.index, seg_out);
+    if (error == 0 && kind == BCRI_SEG_OUTBOX)
+        member->group->outbox(member->group->outbox_context, member->ctx.index, bcri_ref_make(*seg_out, 0));
+    return error;
 }
 static int thread_segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
 {
@@ -275,16 +281,29 @@ static void thread_fd_ring(void *up, bcri_ref cell)
 }
 static const struct bcri_fd_upcalls thread_fd_upcalls = {thread_fd_set, thread_fd_ring};
 
-struct group *group_open(void)
+struct group *group_open_host(uint32_t number)
 {
     struct group *group = calloc(1, sizeof *group);
-    if (group == NULL || bcri_host_init("test-1", HOST_NUMBER, bcri_layout_signature(), &group->host) != 0 ||
+    if (group == NULL || bcri_host_init("test-1", number, bcri_layout_signature(), &group->host) != 0 ||
         pipe(group->wake) != 0)
         die("group_open");
     pthread_mutex_init(&group->mutex, NULL);
     if (pthread_create(&group->server, NULL, server, group) != 0)
         die("pthread_create");
     return group;
+}
+
+struct group *group_open(void)
+{
+    return group_open_host(HOST_NUMBER);
+}
+
+void group_has_agent(struct group *group, uint32_t index,
+                     void (*outbox)(void *context, uint32_t member, bcri_ref at), void *context)
+{
+    group->outbox = outbox;
+    group->outbox_context = context;
+    bcri_store_release(&group_enl(group)->host->agent, index);
 }
 
 void group_close(struct group *group)

@@ -16,8 +16,15 @@
 struct group;
 
 struct group *group_open(void);
+/* The same for host `number` of the program. */
+struct group *group_open_host(uint32_t number);
 /* Ends the server thread, unmaps everything. Forked members must have been waited for. */
 void group_close(struct group *group);
+
+/* From now on the group has an agent, member `index`, as far as its members see. `outbox` is called,
+ * on the member's thread, when one has made its outbox, which lies at `at`. */
+void group_has_agent(struct group *group, uint32_t index,
+                     void (*outbox)(void *context, uint32_t member, bcri_ref at), void *context);
 
 struct bcri_host *group_host(struct group *group);
 

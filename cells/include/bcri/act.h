@@ -15,14 +15,37 @@
 #include "bcri/slot.h"
 #include "bcri/waiters.h"
 
-enum { BCRI_PARKED = 901 };
+/* ACT_WAITS: the request waits. */
+enum { BCRI_PARKED = 901, BCRI_ACT_WAITS };
 
 /* Puts the region that the LIVE `slot` holds, which ends with it. 0, bcrE_FULL, or a code of the
  * look-up or of access. */
 int bcri_act_put(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot);
-/* Takes or reads; no write lock. 0: `*slot_out` is LIVE, the caller's. bcrE_TIMEOUT: the cell is
- * empty. */
-int bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_want want, struct bcri_slot_shm **slot_out);
+/* The same for a put that found no room: it waits. BCRI_ACT_WAITS: `*request_out` waits, and has the
+ * region. */
+int bcri_act_put_waiting(struct bcri_ctx *ctx, uint64_t key, bool write, struct bcri_slot_shm *slot,
+                         struct bcri_slot_shm **request_out);
+/* What has become of it: 0, a code, and the request is gone; BCRI_ACT_WAITS. `withdraw`: it is not to wait
+ * any longer: bcrE_FULL if it did. */
+int bcri_act_put_over(struct bcri_ctx *ctx, struct bcri_slot_shm *request, bool withdraw);
+/* Puts back to the head of a cell what was taken there, or has come back from elsewhere. */
+int bcri_act_return(struct bcri_ctx *ctx, uint64_t key, struct bcri_slot_shm *slot);
+
+/* Takes, reads or locks, by the access right of locks if `locks`. 0: `*slot_out` is LIVE, the
+ * caller's, and says where it is from (`cell`; `prev`: the cell's generation and the epoch).
+ * BCRI_ACT_WAITS, if `waits`: it waits. bcrE_TIMEOUT: the cell is empty. */
+int bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_want want, bool locks, bool waits,
+                 struct bcri_slot_shm **slot_out);
+/* What has become of a get that waited: 0: it is LIVE; BCRI_ACT_WAITS; a code, and the slot is free.
+ * `withdraw`: it is not to wait any longer: bcrE_TIMEOUT if it did. */
+int bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool withdraw);
+/* What a get has taken goes back to the head of its cell; if that is gone it is dropped. 0 or
+ * BCRI_PARKED. */
+int bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* The CCE for which a write lock was taken has ended; `from` is what `prev` said. 0 or
+ * BCRI_PARKED. */
+int bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from);
+
 int bcri_act_zap(struct bcri_ctx *ctx, uint64_t key);
 int bcri_act_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out);
 

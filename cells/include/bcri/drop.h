@@ -17,6 +17,10 @@
 #include "bcri/region.h"
 #include "bcri/slot.h"
 
+/* Makes a free slot LIVE, with a hold of its own on a region that this CCE holds. 0, or as
+ * bcri_region_hold: then nothing has happened. Opens and closes the journal. */
+int bcri_slot_hold(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *slot);
+
 /* Drops the region of a LIVE slot of this CCE and frees the slot. Opens and closes the journal. */
 void bcri_slot_drop(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 

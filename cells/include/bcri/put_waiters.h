@@ -34,10 +34,6 @@ bool bcri_room_gather(struct bcri_ctx *ctx, struct bcri_resolved *resolved);
 /* Waits for room until the deadline and puts. 0, bcrE_FULL, BCRI_STALE, or why it failed. */
 int bcri_room_wait(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
 
-/* Makes a free ID LIVE, with a hold of its own on a region that this CCE holds. 0, or as
- * bcri_region_hold: then nothing has happened. */
-int bcri_request_hold(struct bcri_ctx *ctx, bcri_ref region, struct bcri_slot_shm *request);
-
 /* The two halves of a put that waits, for putting into many cells at once. Neither touches the
  * caller's own hold on the region.
  *
@@ -47,5 +43,8 @@ int bcri_putwait_begin(struct bcri_ctx *ctx, bool write, bcri_ref region, struct
                        struct bcri_slot_shm **request_out, uint64_t deadline_ns);
 /* end returns 0; bcrE_FULL if time is up; or why the put failed. */
 int bcri_putwait_end(struct bcri_ctx *ctx, struct bcri_slot_shm *request, uint64_t deadline_ns);
+/* Ends it now, as if time were up, with the result that bcri_putwait_end would have. False: it cannot
+ * be ended now (the context parks). */
+bool bcri_putwait_over(struct bcri_ctx *ctx, struct bcri_slot_shm *request, int *error_out);
 
 #endif

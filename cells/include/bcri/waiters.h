@@ -67,6 +67,10 @@ bool bcri_request_sleep_flag(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* Hands the region of a LIVE slot, just taken from its cell, back to the head of that cell before
  * any other request is served there; the slot is free again. */
 void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
+/* The same without a region that cannot go back being dropped: 0, or why, and the slot is LIVE as
+ * before; bcrE_TIMEOUT: the context parks. The agent has taken regions for many CCEs: its tag at the
+ * cell is that of this take only if the epoch in `prev` is. */
+int bcri_request_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 
 /* Finishes a write lock on a region that was taken: makes a private copy if others hold the region,
  * too. bcrE_NBYTES: no room for it; the region went back to the head of its cell, the slot is

@@ -97,11 +97,11 @@ static int act_write(void)
 }
 static int act_take(void)
 {
-    return bcri_act_get(enl, key, BCRI_WANT_TAKE, &slot);
+    return bcri_act_get(enl, key, BCRI_WANT_TAKE, false, false, &slot);
 }
 static int act_read(void)
 {
-    return bcri_act_get(enl, key, BCRI_WANT_READ, &slot);
+    return bcri_act_get(enl, key, BCRI_WANT_READ, false, false, &slot);
 }
 static int act_zap(void)
 {
@@ -116,7 +116,7 @@ static int act_length(void)
 static void have_a_region(int value)
 {
     CHECK_INT(bcr_enq(number(value), bcr_cce, other, bcr_FREE), 0);
-    CHECK_INT(bcri_act_get(enl, other_key, BCRI_WANT_TAKE, &slot), 0);
+    CHECK_INT(bcri_act_get(enl, other_key, BCRI_WANT_TAKE, false, false, &slot), 0);
 }
 
 static void drop_the_region(void)
