@@ -100,7 +100,6 @@ static void alarm_rings(void *context, uint64_t argument)
     ((struct world *)context)->alarm_at = BCRI_LINK_NEVER;
 }
 
-/* The agents do what they can at this moment. */
 static void turn(struct world *world, uint64_t now)
 {
     for (unsigned at = 0; at < WORLD_HOSTS; at++)
@@ -115,6 +114,11 @@ static void turn(struct world *world, uint64_t now)
             sim_alarm(world->network, deadline, alarm_rings, world, 0);
         }
     }
+}
+
+void world_turn(struct world *world)
+{
+    turn(world, sim_now(world->network));
 }
 
 static bool is_idle(const struct world *world)

@@ -44,6 +44,8 @@ struct world {
 void world_open(struct world *world, uint64_t seed, uint64_t pool_bytes);
 /* All CCEs leave; both hosts must be left with no region. */
 void world_close(struct world *world);
+/* Both agents do what they can at this moment. */
+void world_turn(struct world *world);
 /* Virtual time: until nothing is under way, or `until`. Returns whether nothing is. */
 bool world_settle(struct world *world, uint64_t until);
 /* Real time, turned by a thread from now on. */

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* Four CCEs on two hosts, which put and get at random at each other's cells over networks of all kinds:
+ * each region that was put is got once, unaltered, or stands in its cell in the order in which its
+ * putter put it, or its putter was told; and all structures of both hosts agree. All is drawn from the
+ * seed. Some CCEs are killed, some hosts lose each other.
+ *
+ * A CCE's calls run on a thread, and the world is turned only while that thread sleeps: so calls may
+ * wait, and a seed still gives the same run. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents.h"
+
+#include "bcri/self.h"
+#include "check.h"
+
+enum { CELLS = 3, ROOM = 4, PENDING = 6, ACTORS = WORLD_HOSTS * WORLD_CCES, PUTS_MAX = 4096 };
+
+struct actor {
+    struct bcri_ctx *ctx;
+    bcr_cce_id name_of[ACTORS];
+    int cells; /* the first of its own */
+    bcr_region pending[PENDING];
+};
+
+struct run {
+    struct world world;
+    struct actor actor[ACTORS];
+    unsigned puts, told, seen_count;
+    bool exact;      /* nobody was killed, no host was lost */
+    bool small_pool; /* puts may stand still until somebody takes: no call that waits behind them */
+    uint8_t seen[PUTS_MAX];
+    uint8_t putter[PUTS_MAX];
+};
+static struct run run;
+
+/* ---- a thread for calls ---- */
+
+static pthread_t caller;
+static void (*_Atomic job)(struct actor *);
+static struct actor *job_of;
+static atomic_bool caller_ends;
+
+static void *call(void *arg)
+{
+    (void)arg;
+    while (!atomic_load(&caller_ends)) {
+        void (*const what)(struct actor *) = atomic_load(&job);
+        if (what == NULL) {
+            sched_yield();
+            continue;
+        }
+        bcri_self_set(job_of->ctx);
+        what(job_of);
+        bcri_self_set(NULL);
+        atomic_store(&job, NULL);
+    }
+    return NULL;
+}
+
+static bool once(void *context)
+{
+    unsigned *turns = context;
+    return (*turns)++ != 0;
+}
+
+/* The call of `actor`, and the world is turned as long as it sleeps. */
+static void make(struct actor *actor, void (*what)(struct actor *actor))
+{
+    const struct bcri_bell_shm *bell = actor->ctx->bell;
+    job_of = actor;
+    atomic_store(&job, what);
+    for (unsigned turned = 0; atomic_load(&job) != NULL;) {
+        const uint32_t rung = bcri_load_acquire(&bell->bell);
+        if (bcri_load_acquire(&bell->sleeping) != BCRI_SLEEPS_ON_FUTEX) {
+            sched_yield();
+            continue;
+        }
+        if (turned++ > 2000000)
+            FAIL("a call waits for ever");
+        unsigned turns = 0;
+        world_turn(&run.world);
+        (void)sim_run(run.world.network, sim_now(run.world.network) + 3600 * SIM_S, once, &turns);
+        world_turn(&run.world);
+        for (int i = 0; i < 10000 && atomic_load(&job) != NULL && bcri_load_acquire(&bell->bell) != rung &&
+                        bcri_load_acquire(&bell->sleeping) == BCRI_SLEEPS_ON_FUTEX;
+             i++)
+            sched_yield();
+    }
+}
+
+static uint64_t draw(uint64_t bound)
+{
+    return sim_random(run.world.network, bound);
+}
+
+/* ---- what CCEs do ---- */
+
+static int target, target_cell; /* of the call that is made */
+
+static void draw_target(void)
+{
+    target = (int)draw(ACTORS);
+    target_cell = run.actor[target].cells + (int)draw(CELLS);
+}
+
+static int length_drawn;
+
+static void fill(unsigned char *data, int length, unsigned number)
+{
+    memcpy(data, &number, sizeof number);
+    for (int i = (int)sizeof number; i < length; i++)
+        data[i] = (unsigned char)(number * 7 + (unsigned)i);
+}
+
+static void put_one(struct actor *actor)
+{
+    const bool far = (target < WORLD_CCES) != (actor < &run.actor[WORLD_CCES]);
+    bcr_region rgid = bcr_rgalloc(length_drawn, 0);
+    if (rgid == NULL || run.puts == PUTS_MAX) { /* its regions are all on their way */
+        if (rgid != NULL)
+            (void)bcr_rgfree(rgid);
+        return;
+    }
+    fill(*rgid, length_drawn, run.puts);
+    CHECK_INT(bcr_putwait(far ? bcr_BLOCK : 0), 0);
+    if (bcr_put(1, rgid, actor->name_of[target], target_cell, bcr_FREE) != 0) {
+        CHECK(bcr_errno == bcrE_FULL || (!run.exact && bcr_errno == bcrE_DEAD));
+        CHECK_INT(bcr_rgfree(rgid), 0);
+        return;
+    }
+    run.putter[run.puts++] = (uint8_t)(actor - run.actor);
+}
+
+/* Looks at a region that was got, and frees it. Returns its number. */
+static unsigned see(bcr_region rgid)
+{
+    static unsigned char want[100000];
+    unsigned number;
+    const int length = bcr_rglen(rgid, NULL);
+    CHECK(length >= (int)sizeof number && length <= (int)sizeof want);
+    memcpy(&number, *rgid, sizeof number);
+    CHECK(number < run.puts);
+    fill(want, length, number);
+    CHECK_MEM(*rgid, want, (size_t)length);
+    if (run.exact)
+        CHECK_UINT(run.seen[number], 0);
+    run.seen[number] = 1;
+    run.seen_count++;
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    return number;
+}
+
+static void begin_get(struct actor *actor)
+{
+    for (int i = 0; i < PENDING; i++)
+        if (actor->pending[i] == NULL) {
+            actor->pending[i] = bcr_get(1, actor->name_of[target], target_cell, bcr_PENDING);
+            CHECK(actor->pending[i] != NULL || (!run.exact && bcr_errno == bcrE_DEAD));
+            return;
+        }
+}
+
+static void look_at_gets(struct actor *actor)
+{
+    for (int i = 0; i < PENDING; i++) {
+        const int ready = actor->pending[i] != NULL ? bcr_rgwait(actor->pending[i], 0, 0) : 0;
+        if (ready == 1)
+            (void)see(actor->pending[i]);
+        else if (ready < 0)
+            CHECK(bcr_errno == bcrE_NOMEM || (!run.exact && bcr_errno == bcrE_DEAD));
+        if (ready != 0)
+            actor->pending[i] = NULL;
+    }
+}
+
+static void cancel_gets(struct actor *actor)
+{
+    for (int i = 0; i < PENDING; i++) {
+        if (actor->pending[i] == NULL)
+            continue;
+        const int ready = bcr_rgwait(actor->pending[i], 0, 1);
+        if (ready == 1)
+            (void)see(actor->pending[i]);
+        actor->pending[i] = NULL;
+    }
+}
+
+static void get_now(struct actor *actor)
+{
+    bcr_region rgid = bcr_get(1, actor->name_of[target], target_cell, 0);
+    if (rgid != NULL)
+        (void)see(rgid);
+    else
+        CHECK(bcr_errno == bcrE_TIMEOUT || bcr_errno == bcrE_NOMEM || (!run.exact && bcr_errno == bcrE_DEAD));
+}
+
+static void get_for_a_while(struct actor *actor)
+{
+    bcr_region rgid = bcr_get(1, actor->name_of[target], target_cell, 3);
+    if (rgid != NULL)
+        (void)see(rgid);
+}
+
+static void ask_length(struct actor *actor)
+{
+    CHECK(bcr_celllen(actor->name_of[target], target_cell) >= 0 || (!run.exact && bcr_errno == bcrE_DEAD));
+}
+
+/* What stands in an actor's own cells, each putter's in its order; and what it was told. */
+static void drain(struct actor *actor)
+{
+    for (int i = 0; i < CELLS; i++) {
+        unsigned last[ACTORS] = {0};
+        bcr_region rgid;
+        while ((rgid = bcr_get(1, bcr_cce, actor->cells + i, 0)) != NULL) {
+            const unsigned number = see(rgid), from = run.putter[number];
+            CHECK(!run.exact || number + 1 > last[from]);
+            last[from] = number + 1;
+        }
+    }
+    for (bcr_region rgid; (rgid = bcr_get(1, bcr_cce, 0, 0)) != NULL; run.told++)
+        CHECK_INT(bcr_rgfree(rgid), 0);
+}
+
+static void set_up(struct actor *actor)
+{
+    actor->cells = bcr_cagrow(0, 0, 0, 0, CELLS, ROOM, 1 << 18);
+    CHECK(actor->cells >= 1);
+    for (int i = 0; i < ACTORS; i++)
+        actor->name_of[i] = world_name(actor->ctx, run.actor[i].ctx);
+}
+
+/* ---- a run ---- */
+
+static void draw_path(struct sim_path *path)
+{
+    *path = (struct sim_path){.delay_ns = SIM_US + draw(SIM_MS)};
+    if (draw(2) == 0)
+        path->lost = (unsigned)draw(301);
+    if (draw(3) == 0)
+        path->doubled = (unsigned)draw(200);
+    if (draw(3) == 0)
+        path->held = (unsigned)draw(300);
+    if (draw(2) == 0)
+        path->jitter_ns = draw(2 * path->delay_ns);
+}
+
+static void act(struct actor *actor)
+{
+    static void (*const calls[])(struct actor *) = {put_one, put_one,         put_one,     put_one,
+                                                    put_one, begin_get,       begin_get,   look_at_gets,
+                                                    get_now, get_for_a_while, cancel_gets, ask_length};
+    const uint64_t kinds = run.small_pool ? 8 : sizeof calls / sizeof calls[0];
+    draw_target();
+    length_drawn = 4 + (int)draw(draw(8) == 0 ? 20000 : 100);
+    make(actor, calls[draw(kinds)]);
+    for (uint64_t i = draw(4); i != 0; i--) {
+        unsigned turns = 0;
+        world_turn(&run.world);
+        (void)sim_run(run.world.network, sim_now(run.world.network) + SIM_MS, once, &turns);
+    }
+}
+
+static void kill_one(void)
+{
+    const unsigned victim = (unsigned)draw(ACTORS);
+    if (run.actor[victim].ctx == NULL)
+        return;
+    run.exact = false;
+    run.actor[victim].ctx = NULL;
+    world_kill(&run.world, victim / WORLD_CCES, victim % WORLD_CCES);
+}
+
+static void all_make(void (*what)(struct actor *actor))
+{
+    for (int i = 0; i < ACTORS; i++)
+        if (run.actor[i].ctx != NULL)
+            make(&run.actor[i], what);
+}
+
+static void drain_all(void)
+{
+    unsigned before;
+    do { /* what is taken out makes room for puts that wait */
+        before = run.seen_count + run.told;
+        (void)world_settle(&run.world, 10 * SIM_S);
+        all_make(look_at_gets);
+        all_make(drain);
+    } while (before != run.seen_count + run.told);
+}
+
+static void end_run(void)
+{
+    drain_all();
+    all_make(cancel_gets);
+    drain_all();
+    CHECK(world_settle(&run.world, 3600 * SIM_S));
+    if (run.exact)
+        CHECK_UINT(run.seen_count + run.told, run.puts);
+}
+
+static void run_seed(uint64_t seed)
+{
+    memset(&run, 0, sizeof run);
+    run.exact = true;
+    const bool small_pool = seed % 3 == 0;
+    world_open(&run.world, seed, small_pool ? 1 << 16 : 1 << 21);
+    run.small_pool = small_pool;
+    for (int at = 0; at < WORLD_HOSTS; at++)
+        draw_path(&run.world.host[at].end.path);
+    for (int i = 0; i < ACTORS; i++) {
+        run.actor[i].ctx = run.world.host[i / WORLD_CCES].cce[i % WORLD_CCES];
+        run.actor[i].ctx->flags |= bcr_errors;
+        run.actor[i].ctx->cpus = 1; /* it sleeps soon */
+    }
+    for (int i = 0; i < ACTORS; i++)
+        make(&run.actor[i], set_up);
+    const bool kills = draw(4) == 0, cuts = draw(8) == 0;
+    for (uint64_t left = 50 + draw(300); left != 0; left--) {
+        struct actor *actor = &run.actor[draw(ACTORS)];
+        if (actor->ctx != NULL)
+            act(actor);
+        if (kills && draw(100) == 0)
+            kill_one();
+        if (cuts && draw(200) == 0) {
+            run.exact = false;
+            world_cut(&run.world);
+        }
+    }
+    end_run();
+    world_close(&run.world);
+}
+
+TEST_TIMEOUT(each_region_is_in_one_place, 36000)
+{
+    const char *one = getenv("SIM_SEED");
+    const uint64_t first = one != NULL ? strtoull(one, NULL, 10) : test_seed() >> 20;
+    const uint64_t count = one != NULL ? 1 : test_scale(200, 20000);
+    printf("  seeds %llu to %llu\n", (unsigned long long)first, (unsigned long long)(first + count - 1));
+    CHECK_INT(pthread_create(&caller, NULL, call, NULL), 0);
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        static char now[64];
+        snprintf(now, sizeof now, "%llu", (unsigned long long)seed);
+        setenv("SIM_NOW", now, 1);
+        run_seed(seed);
+    }
+    atomic_store(&caller_ends, true);
+    CHECK_INT(pthread_join(caller, NULL), 0);
+}
