@@ -217,10 +217,13 @@ void bcri_ask_settled(struct order *order, enum bcri_link_outcome outcome)
     }
     if (order->op == ORDER_ENDED)
         order->answered = true;
-    if (outcome == BCRI_LINK_REFUSED && !order->answered)
-        bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
-    else /* what is lost, bcri_ask_lost answers */
+    if (order->answered || outcome == BCRI_LINK_ARRIVED)
         end_if_over(order);
+    else if (outcome == BCRI_LINK_REFUSED)
+        bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
+    else if (order->peer->link != NULL) /* its stream has ended */
+        bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
+    /* else bcri_ask_lost answers */
 }
 
 /* ---- sending ---- */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The link thread of a host: it runs the agent and alone touches the socket, the keys and the links.
+ *
+ * It rests in epoll until a packet comes, the agent's bell rings (an order, a served request, a lock
+ * that is released, a message from here), or a deadline has come. It never yields to a running CCE.
+ *
+ * Any other thread of the daemon may call what is below; each call is a message to the thread, and
+ * waits for nothing. What the thread has to tell is taken by bcri_link_thread_take. */
+#ifndef BCRI_LINK_THREAD_H
+#define BCRI_LINK_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "bcri/ctx.h"
+#include "bcri/seal.h"
+
+#define BCRI_INTRODUCED_MAX 8u /* addresses of a host */
+
+struct bcri_link_thread;
+
+struct bcri_link_address {
+    struct sockaddr_storage at;
+    socklen_t bytes;
+};
+
+struct bcri_link_thread_config {
+    struct bcri_ctx *ctx; /* the agent's, with bell_fd; the thread's from start to stop */
+    uint64_t pool_bytes;
+    struct bcri_link_address bind;
+    /* There is something to take. Called on the link thread. */
+    void (*told)(void *owner);
+    void *owner;
+};
+
+/* Starts the thread. Returns 0; bcrE_NOMEM, also for want of descriptors; bcrE_NOHOST: the address
+ * cannot be bound. */
+int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct bcri_link_thread **out);
+/* Ends it; what was on its way is lost. */
+void bcri_link_thread_stop(struct bcri_link_thread *thread);
+/* The address that the socket has. */
+struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread *thread);
+
+/* What an introduction says of a host. Of its addresses all are tried until one has answered. */
+struct bcri_link_introduction {
+    uint32_t host;
+    struct bcri_seal_secret secret; /* copied, and wiped by the thread */
+    uint32_t address_count;
+    struct bcri_link_address address[BCRI_INTRODUCED_MAX];
+};
+/* These return false without memory. */
+bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
+                                const struct bcri_link_introduction *introduction);
+bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host);
+bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bcri_ref outbox);
+bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index);
+
+enum bcri_link_told {
+    BCRI_TOLD_WANTS_LINK, /* `number`: the host */
+    BCRI_TOLD_FORGOTTEN,  /* `number`: the CCE */
+    BCRI_TOLD_NOTE        /* `text`, for the log */
+};
+struct bcri_link_news {
+    enum bcri_link_told told;
+    uint32_t number;
+    char text[256];
+};
+/* The oldest; false: there is none. */
+bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_news *news_out);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Two hosts in one process whose link threads talk over real sockets on this machine, sealed: an order
+ * finds a thread that rests in epoll, and its answer wakes a CCE that sleeps. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#include "bcri/cces.h"
+#include "bcri/link_thread.h"
+#include "bcri/order.h"
+#include "bcri/repair.h"
+#include "bcri/self.h"
+#include "check.h"
+#include "group.h"
+#include "regions.h"
+
+struct host {
+    struct group *group;
+    struct bcri_ctx *agent, *cce;
+    struct bcri_link_thread *thread;
+    _Atomic unsigned told;
+    struct bcri_link_introduction introduction; /* of the other host */
+};
+static struct host hosts[2];
+static int cell;
+static bcr_cce_id there;
+
+static void told(void *owner)
+{
+    atomic_fetch_add(&((struct host *)owner)->told, 1);
+}
+
+static void outbox(void *context, uint32_t member, bcri_ref at)
+{
+    CHECK(bcri_link_thread_outbox(((struct host *)context)->thread, member, at));
+}
+
+static struct bcri_ctx *join(struct host *host, int bell_fd)
+{
+    struct bcri_ctx *ctx = group_join(host->group);
+    ctx->bell_fd = bell_fd;
+    return ctx;
+}
+
+static void open_host(struct host *host, uint32_t number)
+{
+    host->group = group_open_host(number);
+    const int bell_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    CHECK(bell_fd >= 0);
+    host->agent = join(host, bell_fd);
+    host->agent->daemon.parks = true;
+    host->cce = join(host, bell_fd);
+    group_enl(host->group)->bell_fd = bell_fd;
+    struct bcri_link_thread_config config = {
+        .ctx = host->agent, .pool_bytes = 1 << 20, .told = told, .owner = host};
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    memcpy(&config.bind.at, &any, sizeof any);
+    config.bind.bytes = sizeof any;
+    CHECK_INT(bcri_link_thread_start(&config, &host->thread), 0);
+    group_has_agent(host->group, host->agent->index, outbox, host);
+}
+
+static void begin(void)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        open_host(&hosts[i], i + 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bcri_link_introduction *introduction = &hosts[i].introduction;
+        *introduction =
+            (struct bcri_link_introduction){.host = 2 - i, .secret.cipher = BCRI_CIPHER_CHACHA20POLY1305};
+        memset(introduction->secret.bytes, 0x42, sizeof introduction->secret.bytes);
+        /* Of two addresses the first leads nowhere. */
+        introduction->address_count = 2;
+        struct sockaddr_in nowhere = {.sin_family = AF_INET, .sin_port = htons(9)};
+        nowhere.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        memcpy(&introduction->address[0].at, &nowhere, sizeof nowhere);
+        introduction->address[0].bytes = sizeof nowhere;
+        introduction->address[1] = bcri_link_thread_address(hosts[1 - i].thread);
+    }
+    bcri_self_set(hosts[1].cce);
+    cell = bcr_cagrow(0, 0, 0, 0, 1, 1000, 1 << 16);
+    bcri_self_set(hosts[0].cce);
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 16) >= 1);
+    CHECK_INT(bcri_cce_decode(hosts[0].cce, hosts[1].cce->record->id.identity, &there), 0);
+}
+
+static struct bcri_link_news news_of(struct host *host)
+{
+    struct bcri_link_news news;
+    while (!bcri_link_thread_take(host->thread, &news))
+        sched_yield();
+    return news;
+}
+
+static void introduce(void)
+{
+    for (int i = 0; i < 2; i++)
+        CHECK(bcri_link_thread_introduce(hosts[i].thread, &hosts[i].introduction));
+}
+
+static void leave(struct host *host)
+{
+    bcri_cce_dying(group_host(host->group), host->cce->index);
+    CHECK(bcri_link_thread_forget(host->thread, host->cce->index));
+    struct bcri_link_news news;
+    do
+        news = news_of(host);
+    while (news.told != BCRI_TOLD_FORGOTTEN);
+    CHECK_UINT(news.number, host->cce->index);
+    group_leave(host->group, host->cce);
+}
+
+static void end(void)
+{
+    bcri_self_set(NULL);
+    for (int i = 0; i < 2; i++)
+        leave(&hosts[i]);
+    for (int i = 0; i < 2; i++) {
+        const int bell_fd = hosts[i].agent->bell_fd;
+        bcri_link_thread_stop(hosts[i].thread);
+        group_leave(hosts[i].group, hosts[i].agent);
+        group_close(hosts[i].group);
+        close(bell_fd);
+    }
+}
+
+TEST(an_order_wants_a_link_and_goes_when_it_is_there)
+{
+    begin();
+    CHECK_INT(bcr_put(1, number(7), there, cell, bcr_FREE), 0);
+    const struct bcri_link_news news = news_of(&hosts[0]);
+    CHECK_INT(news.told, BCRI_TOLD_WANTS_LINK);
+    CHECK_UINT(news.number, 2);
+    CHECK_INT(bcr_putdone(0), 0);
+    introduce();
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    CHECK_INT(value_of(bcr_get(1, there, cell, bcr_BLOCK)), 7);
+    end();
+}
+
+TEST(orders_and_answers_pass_while_threads_sleep)
+{
+    begin();
+    introduce();
+    for (int i = 0; i < 200; i++) {
+        CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
+        CHECK_INT(value_of(bcr_get(1, there, cell, bcr_BLOCK)), i);
+    }
+    for (int i = 0; i < 2000; i++)
+        CHECK_INT(bcr_put(1, filled(100, i & 0xff), there, cell, bcr_FREE) | bcr_zap(there, cell), 0);
+    end();
+}
+
+TEST(a_host_that_is_lost_fails_what_waits)
+{
+    begin();
+    introduce();
+    bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    CHECK(bcri_link_thread_lost(hosts[0].thread, 2));
+    CHECK(bcri_link_thread_lost(hosts[1].thread, 1));
+    FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
+    FAILS(bcr_celllen(there, cell), bcrE_DEAD);
+    end();
+}
