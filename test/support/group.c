@@ -138,6 +138,8 @@ static void serve(struct group *group, struct end *end)
         reply.present |= code == 0 ? BCRI_HAS(seg) : 0;
         if (code == 0)
             bcri_incoming_take(&in, 0);
+        if (code == 0 && asked->kind == BCRI_SEG_OUTBOX)
+            group->outbox(group->outbox_context, end->owner, bcri_ref_make(reply.seg, 0));
         break;
     case BCRI_MSG_segment_again:
         if (bcri_host_segment_again(group->host, asked->size, (enum bcri_seg_kind)asked->kind, end->owner,
