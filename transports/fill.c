@@ -156,13 +156,15 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
     look_at_clock(link);
     const uint64_t window = bcri_congestion_window(link);
     const bool forced = link->recovery.probes_due != 0;
-    const bool has_room =
-        link->sent.bytes + link->mtu.bytes + (link->sent.eliciting + 1) * BCRI_LINK_PACKET_COST <=
-        link->peer_room;
-    const bool may_send =
-        forced || link->sent.bytes == 0 || (has_room && link->sent.bytes + link->mtu.bytes <= window);
+    /* What is remembered of packets is bounded too; half of the records are for acknowledgements. */
+    const bool has_records =
+        link->sent.chunk_next - link->sent.chunk_first <= BCRI_LINK_CHUNKS_MAX - CHUNKS_MAX &&
+        link->sent.eliciting < BCRI_LINK_SENT_MAX / 2;
+    const uint64_t bytes = link->sent.bytes + link->mtu.bytes;
+    const bool has_room = bytes + (link->sent.eliciting + 1) * BCRI_LINK_PACKET_COST <= link->peer_room;
+    const bool may_send = has_records && (forced || link->sent.bytes == 0 || (has_room && bytes <= window));
     const bool may_control =
-        may_send || link->sent.bytes < window + (uint64_t)CONTROL_PACKETS * link->mtu.bytes;
+        may_send || (has_records && link->sent.bytes < window + (uint64_t)CONTROL_PACKETS * link->mtu.bytes);
     link->congestion.limited = link->turn != NULL && !may_send;
     const uint32_t probe = may_send && !forced ? bcri_mtu_probe(link) : 0;
     const bool acks = link->pressing >= 2 || (link->unacked != 0 && link->now >= link->ack_at);
@@ -171,8 +173,7 @@ size_t bcri_link_fill(struct bcri_link *link, uint8_t *head, uint64_t now)
     if (!acks && !controls && !forced && probe == 0 && (link->turn == NULL || !may_send))
         return 0;
     bcri_sent_trim(link);
-    while (link->sent.next - link->sent.oldest >= BCRI_LINK_SENT_MAX ||
-           link->sent.chunk_next - link->sent.chunk_first > BCRI_LINK_CHUNKS_MAX - CHUNKS_MAX) {
+    while (link->sent.next - link->sent.oldest >= BCRI_LINK_SENT_MAX) {
         bcri_sent_lost(link, link->sent.oldest); /* which its receiver does not acknowledge, whatever comes */
         bcri_sent_trim(link);
     }

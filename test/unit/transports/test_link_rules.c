@@ -371,3 +371,66 @@ TEST(only_a_window_that_holds_packets_back_grows)
     CHECK(a->congestion.window > 2 * first);
     finish();
 }
+
+TEST_TIMEOUT(what_is_remembered_of_packets_is_bounded_however_large_the_window, 120)
+{
+    enum { ROUNDS = 3000, STREAMS = 60, MESSAGES = ROUNDS * STREAMS };
+    static uint8_t packet[BCRI_LINK_PACKET_MAX];
+    prepare(0);
+    pass_all_and_wait();
+    a->peer_room = UINT32_MAX;
+    a->congestion.window = UINT32_MAX;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        for (uint32_t i = 0; i < STREAMS; i++)
+            CHECK_INT(bcri_link_send(a, 1 + i, 1, NULL, 0, NULL, 0, NULL), 0);
+        for (unsigned packets = 0; bcri_link_fill(a, packet, now) != 0; packets++) /* nobody gets them */
+            CHECK(packets < 10);
+    }
+    CHECK(a->sent.chunk_next - a->sent.chunk_first > BCRI_LINK_CHUNKS_MAX - 200);
+    CHECK(a->sent.chunk_next - a->sent.chunk_first <= BCRI_LINK_CHUNKS_MAX);
+    CHECK_UINT(a->counts.lost, 0);
+    for (unsigned i = 0; i < 1000 && settlements < MESSAGES; i++) {
+        const uint64_t first = bcri_link_deadline(a), second = bcri_link_deadline(b);
+        now = first < second ? first : second;
+        pass_all();
+    }
+    CHECK_UINT(settlements, MESSAGES);
+    finish();
+}
+
+/* SKIP frames may come in any order. */
+TEST(refused_messages_are_listed_in_order_whatever_order_they_are_skipped_in)
+{
+    enum { REFUSED = 60 };
+    uint64_t state = test_seed();
+    prepare(0);
+    pass_all_and_wait();
+    verdict = BCRI_LINK_REFUSE;
+    for (unsigned i = 0; i < REFUSED; i++)
+        send(a, 1, 10);
+    hold(a, 0);
+    CHECK(give(b, 0));
+    struct bcri_in_stream *stream = bcri_stream_find(&b->in, 1, 1);
+    CHECK(stream != NULL);
+    CHECK_UINT(stream->refused, REFUSED);
+    for (unsigned left = REFUSED; left != 0; left--) {
+        uint64_t which = test_rand_below(&state, left);
+        uint32_t i = 0;
+        for (; stream->message[(stream->first + i) & (stream->capacity - 1)].skipped || which-- != 0; i++)
+            continue;
+        const struct bcri_in_message chosen = stream->message[(stream->first + i) & (stream->capacity - 1)];
+        CHECK_INT(bcri_in_skip(b, 1, 1, chosen.body, chosen.end), BCRI_IN_OK);
+        CHECK_UINT(stream->refused, left - 1);
+        uint32_t index = stream->first_refused;
+        for (uint32_t m = 0; m < stream->messages; m++) {
+            const struct bcri_in_message *message =
+                &stream->message[(stream->first + m) & (stream->capacity - 1)];
+            if (message->skipped)
+                continue;
+            CHECK_UINT(index, stream->first + m);
+            index = message->after;
+        }
+    }
+    CHECK_UINT(stream->messages, 0);
+    finish();
+}
