@@ -148,13 +148,14 @@ BCR_API int bcr_init(int flags, const char *ccename);
  *           bcr_errors also an error region in cell 0: operation bcr_op_enlist, the ordinal in
  *           place of the cell.
  * Errors  : bcrE_ARG, bcrE_RGID, bcrE_PENDING
- *           bcrE_NOHOST  mach is no machine that the program can use.
+ *           bcrE_NOHOST  mach is no machine that the program can use, or enl cannot be started there.
  *           bcrE_NOCORE  prcssr is no core that the program may use.
  *           bcrE_NOPROG  No such program, not executable, or of another architecture.
  *           bcrE_NOMEM   No memory, descriptors or processes are left for it.
  *           bcrE_ENLIST  More than 65,000 CCEs; or the program is ending, or closed the connection
  *                        to enl.
- * Blocks  : until enl has answered, not until the new CCEs call bcr_init. May run handlers.
+ * Blocks  : until enl has answered, which on a machine that was not used yet takes until enl runs
+ *           there, but not until the new CCEs call bcr_init. May run handlers.
  * Order   : which of several CCEs comes up first is open.
  * Crash   : a caller that dies inside has started all of them or none.
  */

@@ -11,9 +11,11 @@
 
 #include <bcr/error.h>
 
+#include "bcri/bell.h"
 #include "cce.h"
 #include "enlist.h"
-#include "parent.h"
+#include "peer.h"
+#include "tree.h"
 
 /* Visitors at the abstract address at a time. A command says what it wants at once, and leaves when
  * it has its answer. */
@@ -58,6 +60,16 @@ static void on_readable(void *data)
     }
 }
 
+static void list(struct enl_conn *conn, struct enl_program *program, enum enl_conn_kind kind)
+{
+    conn->program = program;
+    conn->kind = kind;
+    conn->next = program->conns;
+    if (conn->next != NULL)
+        conn->next->previous = conn;
+    program->conns = conn;
+}
+
 struct enl_conn *enl_conn_new(struct enl_program *program, enum enl_conn_kind kind, int fd,
                               struct enl_cce *cce)
 {
@@ -66,19 +78,26 @@ struct enl_conn *enl_conn_new(struct enl_program *program, enum enl_conn_kind ki
         close(fd);
         return NULL;
     }
-    conn->watch = enl_watch_start(program, fd, kind == ENL_PARENT ? enl_parent_readable : on_readable, conn);
+    conn->watch = enl_watch_start(program, fd, on_readable, conn);
     if (conn->watch == NULL) {
         free(conn);
         return NULL;
     }
-    conn->program = program;
-    conn->kind = kind;
     conn->cce = cce;
     program->visitors += kind == ENL_VISITOR;
-    conn->next = program->conns;
-    if (conn->next != NULL)
-        conn->next->previous = conn;
-    program->conns = conn;
+    list(conn, program, kind);
+    return conn;
+}
+
+struct enl_conn *enl_conn_of_peer(struct enl_program *program, enum enl_conn_kind kind, struct enl_peer *peer)
+{
+    struct enl_conn *conn = calloc(1, sizeof *conn);
+    if (conn == NULL) {
+        enl_peer_close(peer);
+        return NULL;
+    }
+    conn->peer = peer;
+    list(conn, program, kind);
     return conn;
 }
 
@@ -137,9 +156,14 @@ void enl_conn_close(struct enl_conn *conn)
         conn->cce->handshake = NULL;
     if (conn->cce != NULL && conn->cce->control == conn)
         conn->cce->control = NULL;
-    if (conn->kind == ENL_PARENT)
-        enl_parent_close(program);
+    if (conn == program->parent) {
+        program->parent = NULL;
+        program->upward = NULL;
+    }
     enl_enlist_forget(program, conn);
+    enl_tree_forget(program, conn);
+    if (conn->peer != NULL)
+        enl_peer_close(conn->peer);
     enl_watch_stop(conn->watch);
     free(conn);
 }
@@ -147,8 +171,8 @@ void enl_conn_close(struct enl_conn *conn)
 void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, const int *fds,
                    unsigned fd_count)
 {
-    if (conn->kind == ENL_PARENT) {
-        enl_parent_send(conn, message);
+    if (conn->peer != NULL) {
+        enl_peer_send(conn->peer, message);
         return;
     }
     int error = bcri_channel_send(conn->watch->fd, message, fds, fd_count, false);
@@ -174,6 +198,13 @@ void enl_conn_reply(struct enl_conn *conn, uint32_t id, int status, const char *
             reply.text.length = 1023;
     }
     enl_conn_send(conn, &reply, NULL, 0);
+}
+
+void enl_conn_answer(struct enl_conn *conn, const struct bcri_control *reply)
+{
+    enl_conn_send(conn, reply, NULL, 0);
+    if (conn->cce != NULL)
+        bcri_bell_ring(bcri_host_ctx(conn->program->host), conn->cce->record);
 }
 
 static const char *last_component(const char *path)

@@ -6,6 +6,7 @@
  *   WAITING    the private socket that a visitor has brought, until bcr_enlist takes its process
  *   CONTROL    a CCE's private socket
  *   PARENT     the pipes to the daemon that has started this one (parent.h)
+ *   CHILD      the pipes to a daemon that this one has started (child.h)
  *
  * A malformed message, or one that this kind of connection may not bring, ends the connection; the
  * reason is logged.
@@ -13,7 +14,7 @@
  * A connection is in the list program->conns. It may end at each turn of the loop: its peer is
  * killed or closes it, and enl_conn_close frees it. So enl_conn_close clears the pointers that
  * others keep to it: cce->handshake, cce->control, and the pointer in the job of an enlisting
- * (enl_enlist_forget). An audit keeps none; when it is done it looks for its asker (audit.c). */
+ * (enl_enlist_forget), or in an errand (enl_tree_forget). An audit keeps none; when it is done it looks for its asker (audit.c). */
 #ifndef ENL_CONN_H
 #define ENL_CONN_H
 
@@ -23,15 +24,16 @@
 #include "bcri/channel.h"
 #include "program.h"
 
-enum enl_conn_kind { ENL_HANDSHAKE, ENL_VISITOR, ENL_WAITING, ENL_CONTROL, ENL_PARENT };
+enum enl_conn_kind { ENL_HANDSHAKE, ENL_VISITOR, ENL_WAITING, ENL_CONTROL, ENL_PARENT, ENL_CHILD };
 
 struct enl_conn {
     struct enl_program *program;
     struct enl_conn *next, *previous;       /* all */
     struct enl_conn *wait_next, *wait_prev; /* WAITING */
     enum enl_conn_kind kind;
-    struct enl_watch *watch;
-    struct enl_cce *cce; /* HANDSHAKE, CONTROL */
+    struct enl_watch *watch; /* NULL: PARENT, CHILD */
+    struct enl_peer *peer;   /* PARENT, CHILD */
+    struct enl_cce *cce;     /* HANDSHAKE, CONTROL */
     /* WAITING */
     pid_t pid;
     uint32_t flags, hello_id;
@@ -43,6 +45,10 @@ struct enl_conn {
 /* Takes `fd`. NULL: no memory; fd is closed then. */
 struct enl_conn *enl_conn_new(struct enl_program *program, enum enl_conn_kind kind, int fd,
                               struct enl_cce *cce);
+/* Takes `peer`. NULL: no memory; the peer is closed then. */
+struct enl_peer;
+struct enl_conn *enl_conn_of_peer(struct enl_program *program, enum enl_conn_kind kind,
+                                  struct enl_peer *peer);
 /* Closes and frees a connection, and clears all pointers to it. Its CCE is not told that the
  * connection has ended. */
 void enl_conn_close(struct enl_conn *conn);
@@ -55,6 +61,9 @@ void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce);
 
 /* Sends an answer with a status, and a sentence unless `text` is NULL. */
 void enl_conn_reply(struct enl_conn *conn, uint32_t id, int status, const char *text);
+/* Sends the answer to a call of a CCE's that may run handlers meanwhile: such a CCE sleeps on its
+ * bell. */
+void enl_conn_answer(struct enl_conn *conn, const struct bcri_control *reply);
 /* Sends any message; a peer that does not read its answers loses the connection. */
 void enl_conn_send(struct enl_conn *conn, const struct bcri_control *message, const int *fds,
                    unsigned fd_count);

@@ -40,7 +40,9 @@ static void put_line(struct enl_stream *stream, const char *text, size_t length)
     bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, text, length);
     keep_tail(&cce->output, text, length);
     keep_tail(&cce->output, "\n", 1);
-    if (program->config.output != 0) {
+    if (program->config.output != 0 && program->upward != NULL) {
+        program->upward->line(program, stream->fd, cce->ordinal, text, length);
+    } else if (program->config.output != 0) {
         char shown[ENL_LINE_BYTES + 32];
         int prefix = snprintf(shown, sizeof shown, "[%u] ", cce->ordinal);
         memcpy(shown + prefix, text, length);
@@ -104,12 +106,20 @@ static bool read_some(struct enl_stream *stream, size_t limit)
     return stream->watch != NULL;
 }
 
+/* Whether a line could not be shown now. */
+static bool is_full(const struct enl_program *program, int fd)
+{
+    if (program->upward != NULL)
+        return program->upward->full();
+    return enl_writer_full(fd == 1 ? program->out : program->err);
+}
+
 static void on_readable(void *data)
 {
     struct enl_stream *stream = data;
     struct enl_cce *cce = stream->cce;
     struct enl_program *program = cce->program;
-    if (program->config.output != 0 && enl_writer_full(stream->fd == 1 ? program->out : program->err)) {
+    if (program->config.output != 0 && is_full(program, stream->fd)) {
         enl_watch_pause(stream->watch, true);
         return;
     }

@@ -19,6 +19,7 @@
 
 #include "bcri/escape.h"
 #include "output.h"
+#include "tree.h"
 #include "writer.h"
 
 #define FLUSH_MSEC 1000u
@@ -28,6 +29,7 @@ static void look_whether_written(struct enl_program *program);
 static void on_changed(struct enl_program *program)
 {
     enl_output_resume(program);
+    enl_tree_resume(program);
     look_whether_written(program);
 }
 
@@ -51,6 +53,16 @@ int enl_report_start(struct enl_program *program)
     return -EAGAIN;
 }
 
+static void show(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length)
+{
+    if (program->upward != NULL)
+        program->upward->report(program, level, text, length);
+    else if (program->err != NULL)
+        enl_writer_text(program->err, text, length);
+    else /* before there is a loop, this may wait */
+        fwrite(text, 1, length, stderr);
+}
+
 void enl_report_shown(struct enl_program *program, const char *format, ...)
 {
     char *text = NULL;
@@ -61,10 +73,7 @@ void enl_report_shown(struct enl_program *program, const char *format, ...)
     va_end(arguments);
     if (length < 0)
         return;
-    if (program->err != NULL)
-        enl_writer_text(program->err, text, (size_t)length);
-    else /* before there is a loop, this may wait */
-        fwrite(text, 1, (size_t)length, stderr);
+    show(program, BCRI_LOG_INFO, text, (size_t)length);
     free(text);
 }
 
@@ -76,9 +85,10 @@ void enl_report(struct enl_program *program, enum bcri_log_level level, const ch
     /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    char shown[4 * sizeof text]; /* contains names that users chose */
-    bcri_escape(text, strlen(text), shown, sizeof shown, NULL);
-    enl_report_shown(program, "enl: %s\n", shown);
+    char shown[4 * sizeof text + 8] = "enl: "; /* contains names that users chose */
+    size_t length = 5 + bcri_escape(text, strlen(text), shown + 5, 4 * sizeof text, NULL);
+    shown[length++] = '\n';
+    show(program, level, shown, length);
     bcri_log_write(&program->log, level, "%s", text);
 }
 

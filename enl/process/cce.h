@@ -74,7 +74,7 @@ struct enl_origin enl_origin_of(const struct enl_cce *enlistor);
 /* Takes back a CCE for which no process could be started; the caller has reported why. */
 void enl_cce_drop(struct enl_cce *cce);
 /* Tells the enlistor that CCE `ordinal` did not start, and by `code` why: by an error region in its
- * cell 0, if the enlistor lives and asked for error regions. If it is on another host, the parent
+ * cell 0, if the enlistor lives and asked for error regions. If it is on another host, that
  * is told. */
 void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
                           int code);

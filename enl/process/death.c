@@ -30,6 +30,7 @@
 #include "bcri/repair.h"
 #include "cce.h"
 #include "conn.h"
+#include "tree.h"
 #include "worker.h"
 
 /* How a process ended. */
@@ -130,23 +131,23 @@ void enl_cce_drop(struct enl_cce *cce)
     finish_life(cce);
 }
 
-static void tell_parent(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
-                        int code)
+/* The enlistor's host is told. */
+static void tell_host(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
+                      int code)
 {
     const struct bcri_control message = {.type = BCRI_MSG_unstarted,
                                          .present = BCRI_HAS(enlistor) | BCRI_HAS(ordinal) | BCRI_HAS(status),
                                          .enlistor = {(const char *)origin->identity, BCRI_IDENTITY_BYTES},
                                          .ordinal = ordinal,
                                          .status = (uint32_t)code};
-    if (program->parent != NULL)
-        enl_conn_send(program->parent, &message, NULL, 0);
+    enl_tree_send(program, bcri_identity_host(origin->identity), &message);
 }
 
 void enl_cce_tell_failure(struct enl_program *program, const struct enl_origin *origin, uint32_t ordinal,
                           int code)
 {
     if (bcri_identity_host(origin->identity) != program->host_number) {
-        tell_parent(program, origin, ordinal, code);
+        tell_host(program, origin, ordinal, code);
         return;
     }
     const uint32_t index = bcri_identity_index(origin->identity);

@@ -66,6 +66,8 @@ static _Noreturn void become(const struct enl_spawn *spawn, int tell)
     const char *step = "join its process group";
     if (spawn->own_group && setpgid(0, 0) != 0)
         goto failed;
+    if (spawn->own_session && setsid() < 0)
+        goto failed;
     if (spawn->die_with_parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     step = "set up its standard files";

@@ -28,6 +28,7 @@ struct enl_spawn {
     int core;             /* the only core that the child may run on, or -1 */
     bool core_is_wanted;  /* fail if the child cannot run on `core` */
     bool own_group;       /* the child leads a process group of its own */
+    bool own_session;     /* the child leads a session of its own, without a terminal */
     bool die_with_parent; /* the child gets SIGKILL when the daemon ends */
     const struct enl_inherited *inherited;
 };

@@ -14,16 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include <bcr.h>
 
-#include "bcri/bell.h"
 #include "bcri/refuse.h"
 #include "cce.h"
 #include "conn.h"
-#include "names.h"
 #include "object.h"
+#include "tree.h"
 
 struct enl_job {
     struct enl_job *next;
@@ -47,22 +45,10 @@ struct enl_job {
     } * failed; /* those of which the enlistor is told if others could be started */
 };
 
-static bool is_here(const struct enl_program *program, const char *machine)
-{
-    size_t length = strcspn(program->hostname, ".");
-    return machine[0] == '\0' || strcasecmp(machine, "localhost") == 0 ||
-           strcasecmp(machine, program->hostname) == 0 ||
-           (strlen(machine) == length && strncasecmp(machine, program->hostname, length) == 0) ||
-           enl_host_has_address(machine);
-}
-
-static void fill_job(struct enl_job *job, const struct enl_conn *conn, const struct bcri_control *request)
+static void fill_job(struct enl_job *job, const struct bcri_control *request)
 {
     job->id = request->id;
-    if (conn->cce != NULL)
-        job->origin = enl_origin_of(conn->cce);
-    else
-        memcpy(job->origin.identity, request->enlistor.bytes, BCRI_IDENTITY_BYTES);
+    memcpy(job->origin.identity, request->enlistor.bytes, BCRI_IDENTITY_BYTES);
     job->left = request->count;
     job->ordinal = request->ordinal;
     job->has_data = (request->present & BCRI_HAS(data)) != 0;
@@ -73,18 +59,26 @@ static void fill_job(struct enl_job *job, const struct enl_conn *conn, const str
     bcri_view_copy(request->object, job->object, sizeof job->object);
 }
 
-/* The bell is for a CCE with handlers: it runs handlers until the answer is there, and sleeps on
- * its bell. */
 static void reply(struct enl_conn *conn, uint32_t id, int status, const char *text)
 {
-    enl_conn_reply(conn, id, status, text);
-    if (conn->cce != NULL)
-        bcri_bell_ring(bcri_host_ctx(conn->program->host), conn->cce->record);
+    struct bcri_control message = {.type = BCRI_MSG_reply,
+                                   .present = BCRI_HAS(id) | BCRI_HAS(status),
+                                   .id = id,
+                                   .status = (uint32_t)status};
+    if (text != NULL) {
+        message.present |= BCRI_HAS(text);
+        message.text = bcri_view_of(text);
+        if (message.text.length > 1023)
+            message.text.length = 1023;
+    }
+    enl_conn_answer(conn, &message);
 }
 
 static void answer(struct enl_program *program, struct enl_job *job)
 {
     bool ok = job->started > 0;
+    if (program->upward != NULL)
+        program->upward->alive(program); /* the answer says that they are there */
     if (job->conn != NULL)
         reply(job->conn, job->id, ok ? 0 : job->code, ok ? NULL : job->reason);
     for (uint32_t i = 0; ok && i < job->failed_count; i++)
@@ -157,8 +151,8 @@ static void on_turn(uv_idle_t *idle)
     enl_program_check_end(program); /* this job may be all that was left */
 }
 
-static const char *refuse(struct enl_conn *conn, const struct bcri_control *request, int code,
-                          const char *reason)
+void enl_enlist_refuse(struct enl_conn *conn, const struct bcri_control *request, int code,
+                       const char *reason)
 {
     struct enl_program *program = conn->program;
     char object[PATH_MAX];
@@ -166,7 +160,6 @@ static const char *refuse(struct enl_conn *conn, const struct bcri_control *requ
     enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
                program->hostname, reason);
     reply(conn, request->id, code, reason);
-    return NULL;
 }
 
 /* Processes wait, but none under that name: their user may have expected that one is taken. */
@@ -181,42 +174,37 @@ static void report_others(struct enl_program *program, const struct bcri_control
                    (long)other->pid, other->ccename);
 }
 
-const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request)
+void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
 {
     struct enl_program *program = conn->program;
-    char machine[256], reason[1024];
-    if (request->count == 0 || request->object.length == 0 ||
-        request->ordinal > INT32_MAX - (request->count - 1))
-        return "enlist: no program, or ordinals that are none";
-    if (conn->cce != NULL ? request->enlistor.length != 0 : request->enlistor.length != BCRI_IDENTITY_BYTES)
-        return "enlist in the name of nobody, or of another CCE";
-    if (program->phase != ENL_RUNNING)
-        return refuse(conn, request, bcrE_ENLIST, "the program is ending");
-    bcri_view_copy(request->machine, machine, sizeof machine);
-    if (!is_here(program, machine)) {
-        snprintf(reason, sizeof reason, "machine %s is not this one, and only this one can be used", machine);
-        return refuse(conn, request, bcrE_NOHOST, reason);
-    }
+    char reason[1024];
     const int core = request->core >= 0 ? enl_cores_nth(&program->cores, request->core) : -1;
+    if (program->phase != ENL_RUNNING) {
+        enl_enlist_refuse(conn, request, bcrE_ENLIST, "the program is ending");
+        return;
+    }
     if (request->core >= 0 && core < 0) {
         snprintf(reason, sizeof reason,
                  "there is no core %d that this program may use; they are counted from 0, and nproc says how "
                  "many there are",
                  request->core);
-        return refuse(conn, request, bcrE_NOCORE, reason);
+        enl_enlist_refuse(conn, request, bcrE_NOCORE, reason);
+        return;
     }
     report_others(program, request);
     struct enl_job *job = calloc(1, sizeof *job);
-    if (job == NULL)
-        return refuse(conn, request, bcrE_NOMEM, "no memory");
-    fill_job(job, conn, request);
+    if (job == NULL) {
+        enl_enlist_refuse(conn, request, bcrE_NOMEM, "no memory");
+        return;
+    }
+    fill_job(job, request);
     job->core = core;
     job->conn = conn;
     job->has_path = enl_object_find(job->object, job->path, job->reason, sizeof job->reason) == 0;
     if (!job->has_path && enl_conn_waiting(program, job->object) == NULL) {
-        refuse(conn, request, bcrE_NOPROG, job->reason);
+        enl_enlist_refuse(conn, request, bcrE_NOPROG, job->reason);
         free(job);
-        return NULL;
+        return;
     }
     if (program->jobs_last != NULL)
         program->jobs_last->next = job;
@@ -225,6 +213,33 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
     program->jobs_last = job;
     program->starter.data = program;
     uv_idle_start(&program->starter, on_turn);
+}
+
+const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request)
+{
+    struct bcri_control whole = *request;
+    struct enl_origin own;
+    char reason[4096];
+    int code = bcrE_ENLIST;
+    if (request->count == 0 || request->object.length == 0 ||
+        request->ordinal > INT32_MAX - (request->count - 1))
+        return "enlist: no program, or ordinals that are none";
+    if (conn->cce != NULL ? request->enlistor.length != 0 : request->enlistor.length != BCRI_IDENTITY_BYTES)
+        return "enlist in the name of nobody, or of another CCE";
+    if (conn->cce != NULL) {
+        own = enl_origin_of(conn->cce);
+        whole.enlistor = (struct bcri_view){(const char *)own.identity, sizeof own.identity};
+        whole.present |= BCRI_HAS(enlistor);
+    }
+    if (conn->program->phase != ENL_RUNNING) {
+        enl_enlist_refuse(conn, &whole, code, "the program is ending");
+        return NULL;
+    }
+    switch (enl_tree_enlist(conn, &whole, &code, reason, sizeof reason)) {
+    case ENL_WAY_HERE: enl_enlist_here(conn, &whole); break;
+    case ENL_WAY_ELSEWHERE: break;
+    case ENL_WAY_NONE: enl_enlist_refuse(conn, &whole, code, reason); break;
+    }
     return NULL;
 }
 

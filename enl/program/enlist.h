@@ -12,6 +12,11 @@ struct enl_conn;
 /* Answers at once if no CCE can be started; else when all have been started. Returns NULL, or what
  * is malformed. */
 const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request);
+/* The same for a request that has an enlistor and is for this host. */
+void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request);
+/* Answers that nothing was started, and reports why. */
+void enl_enlist_refuse(struct enl_conn *conn, const struct bcri_control *request, int code,
+                       const char *reason);
 /* The asker's connection is gone: its jobs go on, but answer nobody. */
 void enl_enlist_forget(struct enl_program *program, const struct enl_conn *conn);
 /* The program is ending: drops all jobs. */

@@ -55,6 +55,19 @@ void enl_host_address(char *out, size_t capacity)
     freeifaddrs(all);
 }
 
+void enl_host_station(const char *abi, char *out, size_t capacity)
+{
+    char boot[64] = "", net[64] = "";
+    const ssize_t length = readlink("/proc/self/ns/net", net, sizeof net - 1);
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    const bool known = file != NULL && fscanf(file, "%63s", boot) == 1 && length > 0;
+    if (file != NULL)
+        fclose(file);
+    out[0] = '\0';
+    if (known)
+        snprintf(out, capacity, "%s %s %lu %s", boot, net, (unsigned long)geteuid(), abi);
+}
+
 static bool is_own(const struct sockaddr *own, int family, const void *bytes)
 {
     if (own == NULL || own->sa_family != family)

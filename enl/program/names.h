@@ -11,6 +11,9 @@ void enl_host_name(char *out, size_t capacity);
 /* An address of this host, for the scripts: IPv4 if there is one; the loopback's only if there is
  * no other. */
 void enl_host_address(char *out, size_t capacity);
+/* Which machine this is, and as whom it is used: daemons with equal ones (and `abi`) can be one.
+ * "": it is not known. */
+void enl_host_station(const char *abi, char *out, size_t capacity);
 /* Whether `text` is an IP address of this host, in numbers. */
 bool enl_host_has_address(const char *text);
 

@@ -26,6 +26,7 @@
 #include "parent.h"
 #include "scripts.h"
 #include "signals.h"
+#include "tree.h"
 #include "worker.h"
 
 static char **root_argv;
@@ -42,6 +43,8 @@ static void close_all(struct enl_program *program)
     close(program->spare_fd);
     while (program->conns != NULL)
         enl_conn_close(program->conns);
+    enl_tree_close(program);
+    enl_parent_close(program);
     if (!enl_report_stop(program))
         thread_left = true;
     if (enl_worker_stop(program->worker))
@@ -53,6 +56,15 @@ static void close_all(struct enl_program *program)
     uv_close((uv_handle_t *)&program->linger, NULL);
 }
 
+/* A child's last words go to its parent. */
+static void flush_upward(struct enl_program *program)
+{
+    if (program->upward != NULL)
+        program->upward->flush(program, close_all);
+    else
+        close_all(program);
+}
+
 static void endscript_done(struct enl_program *program)
 {
     /* Processes that CCEs have left in the background may print for ever. */
@@ -61,7 +73,7 @@ static void endscript_done(struct enl_program *program)
     if (program->log.lost_total != 0)
         enl_report(program, BCRI_LOG_WARN, "%llu lines could not be written into the log: %s",
                    (unsigned long long)program->log.lost_total, strerror(program->log.lost_errno));
-    enl_report_flush(program, close_all);
+    enl_report_flush(program, flush_upward);
 }
 
 static void end(struct enl_program *program)
@@ -77,10 +89,14 @@ static void end(struct enl_program *program)
 
 void enl_program_check_end(struct enl_program *program)
 {
-    if (program->alive != 0 || program->jobs != NULL)
+    if (program->upward != NULL)
+        program->upward->alive(program);
+    if (program->alive != 0 || program->jobs != NULL || program->phase == ENL_ENDED)
         return;
-    if (program->phase == ENL_RUNNING && program->parent != NULL)
+    if (program->phase == ENL_RUNNING && program->parent != NULL && !program->dismissed)
         return; /* it may enlist more */
+    if (!enl_tree_over(program))
+        return;
     if (program->phase == ENL_RUNNING) {
         end(program);
     } else if (program->phase == ENL_ENDING) {
@@ -97,11 +113,14 @@ void enl_program_abort(struct enl_program *program, int status)
 {
     if (program->phase == ENL_ENDED)
         return;
+    if (program->upward != NULL && program->phase != ENL_ENDING)
+        program->upward->failed(program, status);
     program->phase = ENL_ENDING;
     if (!program->status_set)
         program->status = status;
     program->status_set = true;
     enl_enlist_drop(program);
+    enl_tree_kill(program);
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         enl_cce_signal(cce, SIGKILL, true);
     enl_program_check_end(program);
@@ -210,7 +229,7 @@ static int configure(struct enl_program *program, char *error, size_t error_size
         failed = enl_hosts_load(&program->hosts, &program->config, options->host, options->local, error,
                                 error_size);
     if (options->child)
-        program->config.output = 0; /* stdout is the pipe to the parent */
+        program->config.output = 0; /* unless the parent says otherwise */
     return failed;
 }
 
@@ -272,13 +291,13 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         status = enl_object_find(root_argv[0], root_path, error, error_size);
     if (status != 0)
         return status;
-    program->environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
-    program->folder = getcwd(NULL, 0);
     enl_host_name(program->hostname, sizeof program->hostname);
     enl_host_address(program->address, sizeof program->address);
     snprintf(program->name, sizeof program->name, "%s.%ld", program->hostname, (long)getpid());
     if (program->options.child && enl_parent_await(program, error, error_size) != 0)
         return 2;
+    program->environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
+    program->folder = getcwd(NULL, 0);
     char log_name[sizeof program->socket_name];
     name_daemon(program, log_name, sizeof log_name);
     struct bcri_log_who self = {program->hostname, getpid(), 0};

@@ -31,12 +31,24 @@
 
 struct enl_cce;
 struct enl_conn;
+struct enl_program;
+struct enl_tree;
 struct enl_job;
 struct enl_writer;
 struct enl_watch;
 struct enl_worker;
 
 enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
+
+/* How a child daemon speaks to its user: by its parent. */
+struct enl_upward {
+    void (*report)(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length);
+    void (*line)(struct enl_program *program, int fd, uint32_t ordinal, const char *text, size_t length);
+    bool (*full)(void); /* no line can be taken now; enl_output_resume is called when one can */
+    void (*alive)(struct enl_program *program); /* program->alive may have changed */
+    void (*failed)(struct enl_program *program, int status);
+    void (*flush)(struct enl_program *program, void (*done)(struct enl_program *program));
+};
 
 struct enl_program {
     uv_loop_t loop;
@@ -66,6 +78,9 @@ struct enl_program {
     bool status_set; /* `status` is decided, and the root's end does not change it */
     bool lines_lost; /* lines of CCEs could not be shown, other than by EPIPE */
     bool hurry;      /* the user wants the program to end */
+    bool dismissed;  /* the parent lets this daemon end */
+    bool stop_from_terminal;
+    int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */
 
     struct enl_cce **cces; /* by index; NULL where there is none */
     size_t cce_room;
@@ -75,6 +90,8 @@ struct enl_program {
 
     struct enl_conn *conns;
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
+    const struct enl_upward *upward;         /* NULL if `parent` is */
+    struct enl_tree *tree;                   /* the root's; NULL: no other host has been used */
     struct enl_conn *waiting, *waiting_last; /* processes started by enl --join, oldest first */
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;

@@ -14,6 +14,7 @@
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
+#include "parent.h"
 #include "worker.h"
 
 /* Whether hello has brought a socket of the right kind: only that can be polled and answered
@@ -261,12 +262,17 @@ static const char *ps(struct enl_conn *conn, const struct bcri_control *message)
 /* The host of that place in the list; of a program without a list there is this one. */
 static const char *host_name(struct enl_conn *conn, const struct bcri_control *message)
 {
-    const struct enl_program *program = conn->program;
+    struct enl_program *program = conn->program;
     const struct enl_hosts *hosts = &program->hosts;
     struct bcri_control reply = {.type = BCRI_MSG_reply,
                                  .present = BCRI_HAS(id) | BCRI_HAS(status) | BCRI_HAS(count),
                                  .id = message->id};
     const bool listed = message->index < hosts->count;
+    if (program->options.child) {
+        if (!enl_parent_ask(conn, message))
+            enl_conn_reply(conn, message->id, bcrE_ENLIST, NULL);
+        return NULL;
+    }
     if (listed || (hosts->count == 0 && message->index == 0)) {
         reply.present |= BCRI_HAS(text);
         reply.text = bcri_view_of(listed ? hosts->hosts[message->index].name : program->hostname);
@@ -282,8 +288,8 @@ static const char *end_program(struct enl_conn *conn, const struct bcri_incoming
     enl_conn_reply(conn, in->message.id, 0, NULL);
     if (program->phase == ENL_PREPARING || program->phase == ENL_RUNNING) {
         if (conn->kind == ENL_PARENT)
-            enl_report(program, BCRI_LOG_WARN, "program %s is ended here by the daemon that started this one",
-                       program->name);
+            bcri_log_write(&program->log, BCRI_LOG_WARN,
+                           "program %s is ended by the daemon that started this one", program->name);
         else
             enl_report(program, BCRI_LOG_WARN, "program %s is ended by enl kill (pid %ld)", program->name,
                        (long)in->pid);
@@ -319,6 +325,12 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_kill: return end_program(conn, in);
         default: break;
         }
+        break;
+    case ENL_CHILD:
+        if (message->type == BCRI_MSG_enlist)
+            return enl_enlist(conn, message);
+        if (message->type == BCRI_MSG_host_name)
+            return host_name(conn, message);
         break;
     case ENL_WAITING: return "a process that waits has nothing to say";
     case ENL_CONTROL:

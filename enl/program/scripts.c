@@ -19,7 +19,7 @@
 static pid_t start(struct enl_program *program, const char *path, int when)
 {
     char first[2] = {(char)('0' + when), '\0'};
-    char last[] = "1"; /* the program was started on this host */
+    char last[] = {program->options.child ? '0' : '1', '\0'}; /* 1: the program was started here */
     char *argv[] = {(char *)(uintptr_t)path, first, program->name, program->address, last, NULL};
     char **environment = enl_environment_with(program->environment, "BCR_TEMPDIR", program->config.tempdir);
     struct enl_spawn spawn = {.path = path,

@@ -11,6 +11,8 @@
  *                                     blocked), then itself
  *   fg, bg (SIGCONT)                  the daemon lets all go on
  *
+ * Other hosts' daemons, which have no terminal, are told by their parent (docs/protocol.md).
+ *
  * A signal that is ignored when the daemon starts (nohup: SIGHUP) stays ignored, in the daemon and
  * in the CCEs. */
 #include "signals.h"
@@ -26,6 +28,7 @@
 
 #include "cce.h"
 #include "enlist.h"
+#include "tree.h"
 
 bool enl_signals_reap(struct enl_program *program)
 {
@@ -39,7 +42,9 @@ bool enl_signals_reap(struct enl_program *program)
             return false;
         enl_cce_look_at_dead(program, pid);
         waitpid(pid, &wait_status, 0);
-        if (pid == program->script) {
+        if (enl_tree_reaped(program, pid, wait_status)) {
+            ; /* another host's daemon, or the command that reaches it */
+        } else if (pid == program->script) {
             program->script = 0;
             if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
                 bcri_log_write(&program->log, BCRI_LOG_DEBUG, "the script is done");
@@ -93,11 +98,18 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
         start_grace(program);
     }
     enl_report_hurry(program);
+    if (program->phase == ENL_ENDING)
+        enl_tree_kill(program); /* the second time */
     if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
         return;
-    enl_report(program, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name, signal,
-               strsignal(signal));
+    if (program->options.child)
+        bcri_log_write(&program->log, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name,
+                       signal, strsignal(signal));
+    else
+        enl_report(program, BCRI_LOG_WARN, "program %s is ended by signal %d (%s)", program->name, signal,
+                   strsignal(signal));
     enl_enlist_drop(program);
+    enl_tree_signal(program, signal);
     if (program->first == NULL) {
         enl_program_abort(program, 128 + signal);
         return;
@@ -108,21 +120,47 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
     start_grace(program);
 }
 
-static void stop_all(struct enl_program *program, int signal, bool from_terminal)
+void enl_signals_end(struct enl_program *program, int signal)
+{
+    end_by(program, signal, false);
+}
+
+void enl_signals_stop_cces(struct enl_program *program)
 {
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        if (cce != program->root || !from_terminal)
+        if (cce != program->root || !program->stop_from_terminal)
             enl_cce_signal(cce, SIGSTOP, true);
-    /* The daemon stops by the signal's default action. The kernel does not stop a group that no
-     * shell looks after. */
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, signal);
-    raise(signal);
-    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
-    pthread_sigmask(SIG_BLOCK, &one, NULL);
+}
+
+void enl_signals_continue_cces(struct enl_program *program)
+{
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         enl_cce_signal(cce, SIGCONT, true);
+}
+
+/* All others are stopped. The daemon stops by the signal's default action. The kernel does not stop
+ * a group that no shell looks after. */
+static void stop_self(struct enl_program *program)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, program->stop_signal);
+    raise(program->stop_signal);
+    program->stop_signal = 0;
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    pthread_sigmask(SIG_BLOCK, &one, NULL);
+    enl_signals_continue_cces(program);
+    enl_tree_go_on(program);
+}
+
+static void stop_all(struct enl_program *program, int signal, bool from_terminal)
+{
+    if (program->stop_signal != 0)
+        return; /* other hosts are being told */
+    program->stop_signal = signal;
+    program->stop_from_terminal = from_terminal;
+    enl_signals_stop_cces(program);
+    enl_tree_stop(program, stop_self);
 }
 
 static void on_signal(void *data)

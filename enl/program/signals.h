@@ -10,6 +10,12 @@
 int enl_signals_start(struct enl_program *program);
 void enl_signals_stop(struct enl_program *program);
 
+/* What a daemon's parent says: ends the program here by that signal; stops and continues all
+ * CCEs. */
+void enl_signals_end(struct enl_program *program, int signal);
+void enl_signals_stop_cces(struct enl_program *program);
+void enl_signals_continue_cces(struct enl_program *program);
+
 /* Kills every child of the daemon, CCE or not. False: this kernel does not tell which processes
  * those are. */
 bool enl_signals_kill_children(void);

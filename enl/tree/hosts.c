@@ -181,7 +181,10 @@ static int store(char **field, struct word value, const char *place, char *error
         return bcri_refuse(error, error_size, -1, "%s: \"%s\" is said twice in this line", place,
                            quoted(value).text);
     *field = strndup(value.start, value.length);
-    return *field != NULL ? 0 : bcri_refuse(error, error_size, -1, "%s: not enough memory", place);
+    if (*field != NULL)
+        return 0;
+    bcri_refuse(error, error_size, -1, "%s: not enough memory", place);
+    return -1;
 }
 
 /* Reads one word behind the name. */
@@ -251,11 +254,12 @@ static int parse_line(struct enl_hosts *hosts, const char *place, struct word li
         failed = take_option(&host, word, place, error, error_size);
     if (failed == 0)
         failed = check_whole(hosts, &host, place, error, error_size);
-    if (failed == 0 && add(hosts, &host) != 0)
-        failed = bcri_refuse(error, error_size, -1, "%s: not enough memory", place);
-    if (failed != 0)
-        free_host(&host);
-    return failed;
+    if (failed == 0 && add(hosts, &host) == 0)
+        return 0;
+    if (failed == 0)
+        bcri_refuse(error, error_size, -1, "%s: not enough memory", place);
+    free_host(&host);
+    return -1;
 }
 
 int enl_hosts_parse(struct enl_hosts *hosts, const char *file, const char *bytes, size_t length, char *error,
@@ -299,7 +303,11 @@ static int choose(struct enl_hosts *chosen, const struct enl_hosts *hosts, struc
                            "--host: \"%s\" is no host's name; names are separated by commas",
                            quoted(name).text);
     struct enl_host host = {.slots = 1, .name = strndup(name.start, name.length)};
-    const struct enl_host *entry = host.name != NULL ? enl_hosts_find(hosts, host.name) : NULL;
+    if (host.name == NULL) {
+        bcri_refuse(error, error_size, -1, "--host: not enough memory");
+        return -1;
+    }
+    const struct enl_host *entry = enl_hosts_find(hosts, host.name);
     if (entry != NULL) {
         host.local = entry->local;
         host.slots = entry->slots;
@@ -308,14 +316,13 @@ static int choose(struct enl_hosts *chosen, const struct enl_hosts *hosts, struc
         host.enl = copy_of(entry->enl);
         host.abi = copy_of(entry->abi);
     }
-    int failed = host.name == NULL ? bcri_refuse(error, error_size, -1, "--host: not enough memory") : 0;
+    const int failed = check_whole(chosen, &host, "--host", error, error_size);
+    if (failed == 0 && add(chosen, &host) == 0)
+        return 0;
     if (failed == 0)
-        failed = check_whole(chosen, &host, "--host", error, error_size);
-    if (failed == 0 && add(chosen, &host) != 0)
-        failed = bcri_refuse(error, error_size, -1, "--host: not enough memory");
-    if (failed != 0)
-        free_host(&host);
-    return failed;
+        bcri_refuse(error, error_size, -1, "--host: not enough memory");
+    free_host(&host);
+    return -1;
 }
 
 int enl_hosts_select(struct enl_hosts *hosts, const char *names, char *error, size_t error_size)

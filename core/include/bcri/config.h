@@ -46,7 +46,9 @@
     X(killafter, COUNT, "500", "0..86400000", "milliseconds from Ctrl-C or SIGTERM to SIGKILL")        \
     X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")   \
     X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")    \
-    X(hostsfile, FILE, "*", NULL, "file that lists the machines that bcr_enlist may use")
+    X(hostsfile, FILE, "*", NULL, "file that lists the machines that bcr_enlist may use")              \
+    X(connecttimeout, COUNT, "15000", "100..86400000", "milliseconds that starting a host may take")   \
+    X(hosttimeout, COUNT, "10000", "100..86400000", "milliseconds of silence after which a host is lost")
 
 enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
 

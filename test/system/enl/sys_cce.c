@@ -15,6 +15,8 @@
  *                 and of asking for its archtype
  *   hosts         tells the hosts and their slots that bcr_host names: "hosts a:1 b:4"
  *   at M, from N  from now on enlist and birth start CCEs on machine M; their ordinals begin with N
+ *   only N        the words behind it are for the CCE of that ordinal
+ *   parent        tells the pid of the process that started it
  *   grow N        an area of N bytes at cell 2; tells the result
  *   grow-on N     one after the other, until one is refused; fills each with a region, and tells how many
  *   cell0         takes what is in cell 0 and tells it: "birth TEXT" or "error CODE OPERATION ORDINAL"
@@ -262,6 +264,12 @@ static int perform(char **words)
         return machine = value, 2;
     if (strcmp(word, "from") == 0)
         return ordinal1 = atoi(value), 2;
+    if (strcmp(word, "only") == 0 && bcr_cceord != atoi(value))
+        exit(0);
+    if (strcmp(word, "only") == 0)
+        return 2;
+    if (strcmp(word, "parent") == 0)
+        return tell("parent %d\n", (int)getppid()), 1;
     if (strcmp(word, "grow") == 0) {
         int cell = bcr_cagrow(2, 1, 0, 0, 0, 1, atoi(value));
         return tell("grow %d %d\n", cell, cell < 0 ? bcr_errno : 0), 2;

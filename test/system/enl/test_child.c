@@ -63,8 +63,18 @@ static void say(struct child *it, const struct bcri_control *message)
     write_bytes(it, bytes, length);
 }
 
+/* What a child also says by itself, and is not waited for. */
+static bool is_aside(enum bcri_control_type type)
+{
+    return type == BCRI_MSG_present || type == BCRI_MSG_alive || type == BCRI_MSG_beat ||
+           type == BCRI_MSG_report || type == BCRI_MSG_failed;
+}
+
+/* What it has reported. */
+static char reports[8192];
+
 /* The next message; NULL at the end of the pipe. */
-static const struct bcri_control *hear(struct child *it)
+static const struct bcri_control *hear_any(struct child *it)
 {
     static struct bcri_control message;
     const char *wrong = "";
@@ -80,6 +90,15 @@ static const struct bcri_control *hear(struct child *it)
     if (came < 0)
         FAIL("malformed: %s", wrong);
     return &message;
+}
+
+static const struct bcri_control *hear(struct child *it)
+{
+    const struct bcri_control *message;
+    while ((message = hear_any(it)) != NULL && is_aside(message->type))
+        if (message->type == BCRI_MSG_report)
+            strncat(reports, message->bytes.bytes, message->bytes.length);
+    return message;
 }
 
 static const struct bcri_control *hear_type(struct child *it, enum bcri_control_type type)

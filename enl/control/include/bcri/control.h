@@ -5,8 +5,7 @@
  * (frames.h): a msgpack map from short names to
  * values, with "v" (the protocol's version) and "t" (the message's type) in it, and descriptors
  * beside it where the type says so. Every request carries an "id", and is answered by one message
- * with that id. pages_back, fd_ring, segment_freed, blocked_by and note are not requests and have no
- * answer.
+ * with that id. Those with the answer "none" are not requests.
  *
  *   type          from     keys (? optional)                    descriptors     answer
  *   hello         CCE      id layout archtype flags ccename     private socket  welcome or reply
@@ -26,15 +25,31 @@
  *   ps            command  id index                                             row or reply
  *   kill          command  id                                                   reply, then the end
  *   audit         command  id                                                   finding ..., reply
- *   start         parent   id host daemon program                               reply
- *   unstarted     child    enlistor ordinal status                                    none
+ *
+ *   between a daemon and one that it has started, its child:
+ *   present       child    machine text object archtype
+ *   setting       parent   object text
+ *   environ       parent   bytes
+ *   start         parent   id host daemon program ...                           reply
+ *   unstarted     both     enlistor ordinal status                              none
+ *   alive         child    count                                                none
+ *   output        child    ordinal kind bytes                                   none
+ *   window        parent   size                                                 none
+ *   report        child    kind bytes                                           none
+ *   failed        child    status                                               none
+ *   signal        parent   kind                                                 none
+ *   stop          parent   id                                                   reply
+ *   go_on, end    parent                                                        none
+ *   beat          both     id                                                   beat
+ *
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
  *   reply         daemon   id status text? count? seg? cell? rings?
  *
- * A parent is the daemon that has started another, its child (enl/io/parent.h); it also sends ps,
- * kill, and enlist with an `enlistor`, in whose name it asks. `index` is a record of the host of the
- * daemon that gets or sends the message; a CCE that may be on another host is named by its identity.
+ * What those mean is in docs/protocol.md. Besides, a parent sends ps, kill, and enlist with an
+ * `enlistor`, in whose name it asks, and a child sends enlist and host_name up. `index` is a record
+ * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
+ * on another host is named by its identity.
  *
  * hello goes out on the socket that a process inherited (BCRI_SOCKET) or connected (enl --join);
  * all other messages use the private socket that hello brought. So two processes on one inherited
@@ -107,6 +122,9 @@
     X(state, U32, 255)                    \
     X(host, U32, BCRI_HOST_NUMBER_MAX)    \
     X(daemon, U32, 65535)                 \
+    X(folder, STR, 4095)                  \
+    X(mask, U32, 511)                     \
+    X(bytes, BIN, 2048)                   \
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
@@ -131,8 +149,22 @@
     X(audit, K(id), 0, 0)                                                                     \
     X(finding, K(id) | K(text), 0, 0)                                                         \
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0) \
-    X(start, K(id) | K(host) | K(daemon) | K(program), 0, 0)                                  \
+    X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                          \
+    X(setting, K(object) | K(text), 0, 0)                                                     \
+    X(environ, K(bytes), 0, 0)                                                                \
+    X(start, K(id) | K(host) | K(daemon) | K(program),                                        \
+      K(machine) | K(folder) | K(mask) | K(bytes) | K(text), 0)                               \
     X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                  \
+    X(alive, K(count), 0, 0)                                                                  \
+    X(output, K(ordinal) | K(kind) | K(bytes), 0, 0)                                          \
+    X(window, K(size), 0, 0)                                                                  \
+    X(report, K(kind) | K(bytes), 0, 0)                                                       \
+    X(failed, K(status), 0, 0)                                                                \
+    X(signal, K(kind), 0, 0)                                                                  \
+    X(stop, K(id), 0, 0)                                                                      \
+    X(go_on, 0, 0, 0)                                                                         \
+    X(end, 0, 0, 0)                                                                           \
+    X(beat, K(id), 0, 0)                                                                      \
     X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
 

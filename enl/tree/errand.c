@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* See errand.h. */
+#include "errand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "conn.h"
+#include "peer.h"
+
+bool enl_errand_add(struct enl_errands *errands, struct enl_conn *conn, const struct bcri_control *request)
+{
+    uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
+    const size_t length = bcri_control_encode(request, bytes, sizeof bytes);
+    struct enl_errand *errand = length != 0 ? malloc(sizeof *errand + length) : NULL;
+    if (errand == NULL)
+        return false;
+    *errand = (struct enl_errand){.conn = conn, .length = length};
+    memcpy(errand->bytes, bytes, length);
+    if (errands->last != NULL)
+        errands->last->next = errand;
+    else
+        errands->first = errand;
+    errands->last = errand;
+    return true;
+}
+
+void enl_errands_send(struct enl_errands *errands, struct enl_peer *peer)
+{
+    struct bcri_control request;
+    for (struct enl_errand *errand = errands->first; errand != NULL; errand = errand->next) {
+        if (errand->id != 0 || bcri_control_decode(errand->bytes, errand->length, &request) != NULL)
+            continue;
+        if (++errands->last_id == 0)
+            errands->last_id = 1;
+        request.id = errand->id = errands->last_id;
+        enl_peer_send(peer, &request);
+    }
+}
+
+/* Takes `errand` out of the list; `before` is the one in front of it. */
+static void take_out(struct enl_errands *errands, struct enl_errand *before, struct enl_errand *errand)
+{
+    if (before != NULL)
+        before->next = errand->next;
+    else
+        errands->first = errand->next;
+    if (errands->last == errand)
+        errands->last = before;
+}
+
+bool enl_errand_answer(struct enl_errands *errands, const struct bcri_control *reply)
+{
+    struct enl_errand *before = NULL, *errand = errands->first;
+    struct bcri_control request, answer = *reply;
+    for (; errand != NULL && errand->id != reply->id; errand = errand->next)
+        before = errand;
+    if (errand == NULL || reply->id == 0)
+        return false;
+    take_out(errands, before, errand);
+    if (errand->conn != NULL && bcri_control_decode(errand->bytes, errand->length, &request) == NULL) {
+        answer.id = request.id;
+        enl_conn_answer(errand->conn, &answer);
+    }
+    free(errand);
+    return true;
+}
+
+struct enl_errand *enl_errand_take(struct enl_errands *errands, struct bcri_control *request_out)
+{
+    struct enl_errand *errand = errands->first;
+    if (errand == NULL)
+        return NULL;
+    take_out(errands, NULL, errand);
+    bcri_control_decode(errand->bytes, errand->length, request_out); /* this daemon has encoded it */
+    return errand;
+}
+
+void enl_errands_forget(struct enl_errands *errands, const struct enl_conn *conn)
+{
+    for (struct enl_errand *errand = errands->first; errand != NULL; errand = errand->next)
+        if (errand->conn == conn)
+            errand->conn = NULL;
+}
+
+void enl_errands_drop(struct enl_errands *errands)
+{
+    struct bcri_control request;
+    for (struct enl_errand *errand; (errand = enl_errand_take(errands, &request)) != NULL;)
+        free(errand);
+}

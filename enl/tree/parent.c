@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* parent.c -- see parent.h.
+ *
+ * The lease: this daemon sends beats, and its parent answers each. From the sending of the last one
+ * that was answered it has hosttimeout, by a clock that also runs while the machine sleeps. Then it
+ * ends, since its parent may have taken it for lost, a tenth later. While the program is stopped
+ * (Ctrl-Z, which is told beforehand) the lease does not run. */
+#include "parent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bcri/archtype.h"
+#include "bcri/descriptor.h"
+#include "bcri/frames.h"
+#include "bcri/refuse.h"
+#include "cce.h"
+#include "child.h"
+#include "conn.h"
+#include "errand.h"
+#include "names.h"
+#include "output.h"
+#include "peer.h"
+#include "setup.h"
+#include "signals.h"
+
+/* At its end a daemon says more often that it is there: its parent waits for 2 s. */
+enum { BEATS = 8, END_BEAT_MSEC = 400 };
+
+static struct {
+    int in, out; /* until enl_parent_open */
+    struct bcri_frames frames;
+    uint32_t start_id;
+    struct enl_setup setup;
+    struct enl_errands errands;
+    uint32_t alive; /* as the parent knows */
+    long window;    /* bytes of output that it takes now */
+    void (*flushed)(struct enl_program *program);
+    uv_timer_t timer;
+    bool beats;     /* the timer is there */
+    bool suspended; /* the program is stopped */
+    uint32_t beat;  /* the last */
+    uint64_t sent_ms[BEATS], lease_ms;
+} parent = {.in = -1, .out = -1};
+
+/* Reads once. Returns 1; 0: the end; -1: an error, with a sentence. */
+static int read_some(const char **wrong_out)
+{
+    uint8_t *at;
+    const size_t room = bcri_frames_room(&parent.frames, &at);
+    ssize_t got;
+    do
+        got = read(parent.in, at, room);
+    while (got < 0 && errno == EINTR);
+    if (got > 0)
+        bcri_frames_came(&parent.frames, (size_t)got);
+    else if (got < 0)
+        *wrong_out = strerror(errno);
+    return got > 0 ? 1 : (int)got;
+}
+
+/* Writes all of it, and may wait. */
+static bool write_all(const void *bytes, size_t length)
+{
+    const char *at = bytes;
+    while (length > 0) {
+        const ssize_t put = write(parent.out, at, length);
+        if (put < 0 && errno != EINTR)
+            return false;
+        at += put > 0 ? put : 0;
+        length -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+/* Prints to stdout would get among the frames. So stdout becomes what stderr is, and stdin
+ * empty. */
+static bool move_standard_files(void)
+{
+    parent.in = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    parent.out = fcntl(1, F_DUPFD_CLOEXEC, 3);
+    const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const bool moved =
+        parent.in >= 0 && parent.out >= 0 && empty >= 0 && dup2(empty, 0) == 0 && dup2(2, 1) == 1;
+    if (empty >= 0)
+        close(empty);
+    return moved;
+}
+
+/* The magic word, and what machine this is. */
+static bool present_self(const struct enl_program *program)
+{
+    char station[200];
+    uint8_t bytes[BCRI_FRAME_BYTES_MAX];
+    enl_host_station(enl_abi(), station, sizeof station);
+    const struct bcri_control present = {.type = BCRI_MSG_present,
+                                         .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
+                                                    BCRI_HAS(archtype),
+                                         .machine = bcri_view_of(program->hostname),
+                                         .text = bcri_view_of(station),
+                                         .object = bcri_view_of(enl_abi()),
+                                         .archtype = (uint32_t)bcri_archtype_native()};
+    const size_t length = bcri_frame_encode(&present, bytes, sizeof bytes);
+    return write_all(BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES) && write_all(bytes, length);
+}
+
+static int take_start(struct enl_program *program, const struct bcri_control *start, char *error,
+                      size_t error_size)
+{
+    parent.start_id = start->id;
+    program->host_number = start->host;
+    program->daemon_number = start->daemon;
+    if (!bcri_view_copy(start->program, program->name, sizeof program->name) || program->name[0] == '\0' ||
+        start->host == 0)
+        return bcri_refuse(error, error_size, -1,
+                           "the daemon that started this one names no program, or gives its own number");
+    return 0;
+}
+
+int enl_parent_await(struct enl_program *program, char *error, size_t error_size)
+{
+    struct bcri_control message = {.type = BCRI_MSG_setting};
+    const char *wrong =
+        "it ended without a word; enl --child is for enl itself, run a program by: enl PROGRAM";
+    int came = 0;
+    if (!move_standard_files() || !present_self(program))
+        return bcri_refuse(error, error_size, -1, "the daemon that started this one cannot be reached: %s",
+                           strerror(errno));
+    while (came >= 0 && (came == 0 || message.type != BCRI_MSG_start)) {
+        came = bcri_frames_next(&parent.frames, &message, &wrong);
+        if (came == 0 && read_some(&wrong) <= 0)
+            came = -1;
+        if (came == 1 && message.type != BCRI_MSG_setting && message.type != BCRI_MSG_environ &&
+            message.type != BCRI_MSG_start)
+            return bcri_refuse(error, error_size, -1,
+                               "the daemon that started this one begins with %s, not start",
+                               bcri_control_name(message.type));
+        if (came == 1 && (wrong = enl_setup_take(&parent.setup, program, &message)) != NULL)
+            came = -1;
+    }
+    if (came != 1)
+        return bcri_refuse(error, error_size, -1,
+                           "nothing to be understood from the daemon that started this one: %s", wrong);
+    return take_start(program, &message, error, error_size);
+}
+
+/* --------------------------------------------------------------------------- what goes up --- */
+
+static void send_up(struct enl_program *program, const struct bcri_control *message)
+{
+    enl_peer_send(program->parent->peer, message);
+}
+
+/* In pieces, if it is long. */
+static void up_report(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length)
+{
+    while (length > 0) {
+        const size_t part = length < 2048 ? length : 2048;
+        const struct bcri_control message = {.type = BCRI_MSG_report,
+                                             .present = BCRI_HAS(kind) | BCRI_HAS(bytes),
+                                             .kind = (uint32_t)level,
+                                             .bytes = {text, (uint32_t)part}};
+        send_up(program, &message);
+        text += part;
+        length -= part;
+    }
+}
+
+static void up_line(struct enl_program *program, int fd, uint32_t ordinal, const char *text, size_t length)
+{
+    const struct bcri_control message = {.type = BCRI_MSG_output,
+                                         .present = BCRI_HAS(ordinal) | BCRI_HAS(kind) | BCRI_HAS(bytes),
+                                         .ordinal = ordinal,
+                                         .kind = (uint32_t)fd,
+                                         .bytes = {text, (uint32_t)length}};
+    parent.window -= (long)(length + ENL_WINDOW_LINE);
+    enl_peer_send_output(program->parent->peer, &message);
+}
+
+static bool up_full(void)
+{
+    return parent.window <= 0;
+}
+
+static void up_alive(struct enl_program *program)
+{
+    const struct bcri_control message = {
+        .type = BCRI_MSG_alive, .present = BCRI_HAS(count), .count = program->alive};
+    if (parent.alive == program->alive)
+        return;
+    parent.alive = program->alive;
+    send_up(program, &message);
+}
+
+static void up_failed(struct enl_program *program, int status)
+{
+    const struct bcri_control message = {
+        .type = BCRI_MSG_failed, .present = BCRI_HAS(status), .status = (uint32_t)status & 255};
+    send_up(program, &message);
+}
+
+static void on_flushed(struct enl_program *program)
+{
+    void (*done)(struct enl_program *) = parent.flushed;
+    parent.flushed = NULL;
+    if (done != NULL)
+        done(program);
+}
+
+static void up_flush(struct enl_program *program, void (*done)(struct enl_program *program))
+{
+    parent.flushed = done;
+    enl_peer_flush(program->parent->peer, on_flushed);
+}
+
+static const struct enl_upward upward = {up_report, up_line, up_full, up_alive, up_failed, up_flush};
+
+bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
+{
+    struct enl_program *program = conn->program;
+    if (program->parent == NULL || !enl_errand_add(&parent.errands, conn, request))
+        return false;
+    enl_errands_send(&parent.errands, program->parent->peer);
+    return true;
+}
+
+void enl_parent_forget(const struct enl_conn *conn)
+{
+    enl_errands_forget(&parent.errands, conn);
+}
+
+/* ------------------------------------------------------------------------ what comes down --- */
+
+/* The parent has ended, or must not be listened to any more. */
+static void lost(struct enl_program *program, const char *why)
+{
+    enl_conn_close(program->parent);
+    uv_timer_stop(&parent.timer);
+    if (program->phase == ENL_ENDED) {
+        on_flushed(program);
+        return;
+    }
+    if (program->alive == 0 && program->jobs == NULL) {
+        enl_program_check_end(program);
+        return;
+    }
+    enl_report(program, BCRI_LOG_WARN,
+               "the daemon that started this one is gone (%s); the CCEs here are killed", why);
+    enl_program_abort(program, 1);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct enl_program *program = timer->data;
+    const uint64_t now_ms = enl_boottime_ms();
+    if (program->parent == NULL || parent.suspended)
+        return;
+    if (now_ms > parent.lease_ms) {
+        lost(program, "no heartbeat was answered in time (hosttimeout)");
+        return;
+    }
+    parent.beat++;
+    parent.sent_ms[parent.beat % BEATS] = now_ms;
+    const struct bcri_control message = {.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = parent.beat};
+    send_up(program, &message);
+}
+
+static void extend_lease(const struct enl_program *program, uint64_t from_ms)
+{
+    parent.lease_ms = from_ms + (uint64_t)program->config.hosttimeout;
+}
+
+static const char *take_beat(const struct enl_program *program, const struct bcri_control *message)
+{
+    if (message->id > parent.beat)
+        return "it answers a heartbeat that was not sent";
+    if (parent.beat - message->id < BEATS)
+        extend_lease(program, parent.sent_ms[message->id % BEATS]);
+    return NULL;
+}
+
+static const char *take_unstarted(struct enl_program *program, const struct bcri_control *message)
+{
+    struct enl_origin origin;
+    if (message->enlistor.length != sizeof origin.identity ||
+        bcri_identity_host((const uint8_t *)message->enlistor.bytes) != program->host_number)
+        return "a start for another host failed";
+    memcpy(origin.identity, message->enlistor.bytes, sizeof origin.identity);
+    enl_cce_tell_failure(program, &origin, message->ordinal, (int)message->status);
+    return NULL;
+}
+
+static void hold(struct enl_program *program, uint32_t id)
+{
+    parent.suspended = true;
+    enl_signals_stop_cces(program);
+    enl_conn_reply(program->parent, id, 0, NULL);
+}
+
+static void go_on(struct enl_program *program)
+{
+    parent.suspended = false;
+    extend_lease(program, enl_boottime_ms());
+    enl_signals_continue_cces(program);
+}
+
+static const char *request(struct enl_program *program, const struct bcri_control *message)
+{
+    static struct bcri_incoming in = {.fds = {-1, -1}};
+    in.message = *message;
+    return enl_request(program->parent, &in);
+}
+
+static const char *on_message(void *owner, const struct bcri_control *message)
+{
+    struct enl_program *program = owner;
+    switch (message->type) {
+    case BCRI_MSG_reply: enl_errand_answer(&parent.errands, message); return NULL;
+    case BCRI_MSG_window:
+        if (message->size > ENL_WINDOW_BYTES * 64u)
+            return "a window that is none";
+        parent.window += (long)message->size;
+        enl_output_resume(program);
+        return NULL;
+    case BCRI_MSG_beat: return take_beat(program, message);
+    case BCRI_MSG_unstarted: return take_unstarted(program, message);
+    case BCRI_MSG_stop: hold(program, message->id); return NULL;
+    case BCRI_MSG_go_on: go_on(program); return NULL;
+    case BCRI_MSG_signal:
+    case BCRI_MSG_end:
+    case BCRI_MSG_kill: break;
+    default: return request(program, message);
+    }
+    uv_timer_start(&parent.timer, on_timer, 0, END_BEAT_MSEC);
+    if (message->type == BCRI_MSG_kill)
+        return request(program, message);
+    if (message->type == BCRI_MSG_signal)
+        enl_signals_end(program, (int)message->kind);
+    program->dismissed = true;
+    enl_program_check_end(program);
+    return NULL;
+}
+
+static void on_ended(void *owner, const char *why)
+{
+    lost(owner, why);
+}
+
+bool enl_parent_open(struct enl_program *program)
+{
+    static const struct enl_peer_ops ops = {on_message, on_ended};
+    struct enl_peer *peer = enl_peer_new(program, parent.in, parent.out, &parent.frames, &ops, program);
+    parent.in = parent.out = -1;
+    program->parent = peer != NULL ? enl_conn_of_peer(program, ENL_PARENT, peer) : NULL;
+    if (program->parent == NULL) {
+        enl_report(
+            program, BCRI_LOG_ERROR,
+            "stdin and stdout are no pipes to the daemon that started this one, or there is no memory");
+        return false;
+    }
+    const uint64_t often = (uint64_t)program->config.hosttimeout / 4;
+    program->upward = &upward;
+    parent.window = ENL_WINDOW_BYTES;
+    uv_timer_init(&program->loop, &parent.timer);
+    parent.timer.data = program;
+    parent.beats = true;
+    extend_lease(program, enl_boottime_ms());
+    uv_timer_start(&parent.timer, on_timer, often, often);
+    enl_conn_reply(program->parent, parent.start_id, 0, NULL);
+    return true;
+}
+
+void enl_parent_close(struct enl_program *program)
+{
+    (void)program;
+    enl_errands_drop(&parent.errands);
+    if (parent.beats)
+        uv_close((uv_handle_t *)&parent.timer, NULL);
+    parent.beats = false;
+}

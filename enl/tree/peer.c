@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* See peer.h. */
+#include "peer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PENDING_MAX (1u << 20)
+
+struct piece {
+    uv_write_t request;
+    struct piece *next; /* of those that wait */
+    struct enl_peer *peer;
+    bool output;
+    size_t length;
+    uint8_t bytes[];
+};
+
+struct enl_peer {
+    struct enl_program *program;
+    const struct enl_peer_ops *ops;
+    void *owner;
+    struct enl_watch *in;
+    uv_pipe_t out;
+    bool writes;                /* what is sent may arrive */
+    bool closed;                /* libuv frees it later */
+    bool output_under_way;      /* libuv has a piece of output */
+    struct piece *first, *last; /* output that waits */
+    void (*flushed)(struct enl_program *program);
+    struct bcri_frames frames;
+};
+
+static void look_whether_flushed(struct enl_peer *peer)
+{
+    void (*done)(struct enl_program *) = peer->flushed;
+    if (done == NULL || (peer->writes && (peer->first != NULL ||
+                                          uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) != 0)))
+        return;
+    peer->flushed = NULL;
+    done(peer->program);
+}
+
+static void drop_output(struct enl_peer *peer)
+{
+    while (peer->first != NULL) {
+        struct piece *piece = peer->first;
+        peer->first = piece->next;
+        free(piece);
+    }
+    peer->last = NULL;
+}
+
+/* Nothing can be written any more; that the neighbour is gone is read from the other pipe. */
+static void give_up(struct enl_peer *peer, const char *what, const char *why)
+{
+    if (peer->writes)
+        bcri_log_write(&peer->program->log, BCRI_LOG_WARN, "%s for another daemon cannot be sent (%s)", what,
+                       why);
+    peer->writes = false;
+    drop_output(peer);
+}
+
+static void write_piece(struct piece *piece);
+
+static void on_written(uv_write_t *request, int status)
+{
+    struct piece *piece = request->data;
+    struct enl_peer *peer = piece->peer;
+    if (piece->output)
+        peer->output_under_way = false;
+    free(piece);
+    if (peer->closed)
+        return;
+    if (status != 0)
+        give_up(peer, "a message", uv_strerror(status));
+    piece = peer->first;
+    if (piece != NULL && !peer->output_under_way &&
+        uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) == 0) {
+        peer->first = piece->next;
+        if (peer->first == NULL)
+            peer->last = NULL;
+        write_piece(piece);
+    }
+    look_whether_flushed(peer);
+}
+
+static void write_piece(struct piece *piece)
+{
+    struct enl_peer *peer = piece->peer;
+    const uv_buf_t part = {(char *)piece->bytes, piece->length};
+    piece->request.data = piece;
+    peer->output_under_way |= piece->output;
+    const int failed = uv_write(&piece->request, (uv_stream_t *)&peer->out, &part, 1, on_written);
+    if (failed == 0)
+        return;
+    free(piece);
+    give_up(peer, "a message", uv_strerror(failed));
+}
+
+static struct piece *new_piece(struct enl_peer *peer, const struct bcri_control *message, bool output)
+{
+    uint8_t bytes[BCRI_FRAME_BYTES_MAX];
+    const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
+    struct piece *piece = length != 0 ? malloc(sizeof *piece + length) : NULL;
+    if (piece == NULL) {
+        give_up(peer, bcri_control_name(message->type), length == 0 ? "it has no form" : "no memory");
+        return NULL;
+    }
+    *piece = (struct piece){.peer = peer, .output = output, .length = length};
+    memcpy(piece->bytes, bytes, length);
+    return piece;
+}
+
+void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message)
+{
+    if (!peer->writes || peer->closed)
+        return;
+    if (uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) >= PENDING_MAX) {
+        give_up(peer, bcri_control_name(message->type), "it does not read");
+        return;
+    }
+    struct piece *piece = new_piece(peer, message, false);
+    if (piece != NULL)
+        write_piece(piece);
+}
+
+void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message)
+{
+    struct piece *piece = peer->writes && !peer->closed ? new_piece(peer, message, true) : NULL;
+    if (piece == NULL)
+        return;
+    if (peer->first == NULL && uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) == 0 &&
+        !peer->output_under_way) {
+        write_piece(piece);
+        return;
+    }
+    if (peer->last != NULL)
+        peer->last->next = piece;
+    else
+        peer->first = piece;
+    peer->last = piece;
+}
+
+void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program))
+{
+    peer->flushed = done;
+    look_whether_flushed(peer);
+}
+
+/* Reads once. Returns 1; 0: the end, or an error, with a sentence. */
+static int read_some(struct enl_peer *peer, const char **why_out)
+{
+    uint8_t *at;
+    const size_t room = bcri_frames_room(&peer->frames, &at);
+    ssize_t got;
+    do
+        got = read(peer->in->fd, at, room);
+    while (got < 0 && errno == EINTR);
+    if (got > 0)
+        bcri_frames_came(&peer->frames, (size_t)got);
+    else if (got < 0 && errno == EAGAIN)
+        got = 1;
+    else if (got < 0)
+        *why_out = strerror(errno);
+    return got > 0;
+}
+
+static void on_readable(void *data)
+{
+    struct enl_peer *peer = data;
+    struct bcri_control message;
+    const char *why = "its pipe has ended";
+    int came = read_some(peer, &why) > 0 ? 0 : -1;
+    while (came == 0 && (came = bcri_frames_next(&peer->frames, &message, &why)) == 1) {
+        why = peer->ops->came(peer->owner, &message);
+        if (peer->closed)
+            return;
+        came = why == NULL ? 0 : -1;
+    }
+    if (came < 0)
+        peer->ops->ended(peer->owner, why);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
+                              const struct enl_peer_ops *ops, void *owner)
+{
+    struct enl_peer *peer = calloc(1, sizeof *peer);
+    if (peer == NULL)
+        goto close_both;
+    *peer = (struct enl_peer){.program = program, .ops = ops, .owner = owner, .writes = true};
+    if (begun != NULL)
+        peer->frames = *begun;
+    uv_pipe_init(&program->loop, &peer->out, 0);
+    peer->out.data = peer;
+    if (uv_pipe_open(&peer->out, out) != 0) {
+        uv_close((uv_handle_t *)&peer->out, on_closed);
+        goto close_both;
+    }
+    peer->in = enl_watch_start(program, in, on_readable, peer);
+    if (peer->in == NULL) {
+        enl_peer_close(peer);
+        return NULL;
+    }
+    if (begun == NULL) {
+        static const char word[] = BCRI_FRAMES_MAGIC;
+        struct piece *magic = malloc(sizeof *magic + BCRI_FRAMES_MAGIC_BYTES);
+        if (magic == NULL) {
+            enl_peer_close(peer);
+            return NULL;
+        }
+        *magic = (struct piece){.peer = peer, .length = BCRI_FRAMES_MAGIC_BYTES};
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): it is no string */
+        memcpy(magic->bytes, word, BCRI_FRAMES_MAGIC_BYTES);
+        write_piece(magic);
+    }
+    return peer;
+
+close_both:
+    close(in);
+    close(out);
+    return NULL;
+}
+
+void enl_peer_close(struct enl_peer *peer)
+{
+    if (peer->closed)
+        return;
+    peer->closed = true;
+    peer->flushed = NULL;
+    drop_output(peer);
+    enl_watch_stop(peer->in);
+    uv_close((uv_handle_t *)&peer->out, on_closed);
+}

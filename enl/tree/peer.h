@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The two pipes to a neighbour in the tree of daemons: the one that has started this one, or one
+ * that this one has started. What they carry is in frames (bcri/frames.h).
+ *
+ * A write never waits: libuv keeps what the pipe does not take. A neighbour that reads nothing until
+ * a megabyte waits loses the connection, as all peers do. What CCEs print waits in a list of its
+ * own, of which one frame at a time is given to libuv when that has nothing else: control overtakes
+ * output. The window of output.h bounds that list. */
+#ifndef ENL_PEER_H
+#define ENL_PEER_H
+
+#include <stdbool.h>
+
+#include "bcri/frames.h"
+#include "program.h"
+
+struct enl_peer;
+
+struct enl_peer_ops {
+    /* A message has come. Returns NULL, or why the connection must end. It may close the peer. */
+    const char *(*came)(void *owner, const struct bcri_control *message);
+    /* Nothing more comes, or what comes makes no sense: `why`, as the end of a sentence. The peer is
+     * still there. */
+    void (*ended)(void *owner, const char *why);
+};
+
+/* Takes both descriptors. `begun`: what has been read of the stream already; the magic word is
+ * written. NULL: nothing is. Returns NULL if there is no memory or they are no pipes; they are
+ * closed then. */
+struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
+                              const struct enl_peer_ops *ops, void *owner);
+void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);
+/* Sends what may be overtaken: a CCE's output. */
+void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message);
+/* Calls `done` when all is written, or cannot be; at once if nothing waits. */
+void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program));
+/* Closes the pipes. Neither ops nor `done` is called any more. */
+void enl_peer_close(struct enl_peer *peer);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The command by which a daemon starts another: itself for a host that is `local`, else rshpath with
+ * what shall be run there. */
+#ifndef ENL_REMOTE_H
+#define ENL_REMOTE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "program.h"
+
+enum { ENL_REMOTE_WORDS = 20 };
+
+struct enl_remote {
+    char path[PATH_MAX];
+    char *argv[ENL_REMOTE_WORDS];
+    char *words; /* what argv points into */
+};
+
+/* `address` NULL: the host's own. False: a sentence says why there is no command. */
+bool enl_remote_command(struct enl_remote *remote_out, struct enl_program *program,
+                        const struct enl_host *host, const char *address, char *error, size_t error_size);
+/* The command as a person may type it. */
+void enl_remote_text(const struct enl_remote *remote, char *out, size_t size);
+void enl_remote_free(struct enl_remote *remote);
+
+/* What to do, as the end of a sentence ("; ..."), when the command has failed with that exit status,
+ * for the reason `why`, with `said` as its last line on stderr. */
+const char *enl_remote_remedy(const struct enl_host *host, const char *why, const char *said, int status);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* See setup.h. Both sides are here, since they must agree. */
+#include "setup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "peer.h"
+
+extern char **environ;
+
+/* Settings of which the program has one value, not each host its own. */
+static const enum bcri_config_idx settings[] = {BCRI_CONFIG_onfail,    BCRI_CONFIG_loglevel,
+                                                BCRI_CONFIG_logsize,   BCRI_CONFIG_output,
+                                                BCRI_CONFIG_killafter, BCRI_CONFIG_hosttimeout};
+enum { SETTINGS = sizeof settings / sizeof settings[0] };
+
+#define ENVIRON_MAX  (4u << 20)
+#define CHUNK_MAX    2048u
+#define LIMITS       16u
+#define LIMITS_BYTES (8u * LIMITS)
+
+static void send_settings(const struct enl_program *program, struct enl_peer *peer)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        struct bcri_config_entry entry;
+        bcri_config_at(&program->config, settings[i], &entry);
+        const struct bcri_control message = {.type = BCRI_MSG_setting,
+                                             .present = BCRI_HAS(object) | BCRI_HAS(text),
+                                             .object = bcri_view_of(entry.keyword),
+                                             .text = bcri_view_of(entry.value)};
+        enl_peer_send(peer, &message);
+    }
+}
+
+static void send_environ(const struct enl_program *program, struct enl_peer *peer)
+{
+    size_t used = 0;
+    char chunk[CHUNK_MAX];
+    struct bcri_control message = {.type = BCRI_MSG_environ, .present = BCRI_HAS(bytes)};
+    for (char *const *at = program->environment; *at != NULL; at++)
+        for (size_t i = 0, length = strlen(*at) + 1; i < length; i++) {
+            chunk[used++] = (*at)[i];
+            if (used < sizeof chunk)
+                continue;
+            message.bytes = (struct bcri_view){chunk, (uint32_t)used};
+            enl_peer_send(peer, &message);
+            used = 0;
+        }
+    message.bytes = (struct bcri_view){chunk, (uint32_t)used};
+    if (used != 0)
+        enl_peer_send(peer, &message);
+}
+
+/* Soft limits by their numbers, which are the same on all machines of one architecture. */
+static void write_limits(const struct enl_program *program, uint8_t bytes[LIMITS_BYTES])
+{
+    for (unsigned i = 0; i < LIMITS; i++) {
+        struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+        if (i == RLIMIT_NOFILE)
+            limit = program->inherited.files;
+        else
+            (void)getrlimit((__rlimit_resource_t)i, &limit);
+        const uint64_t value = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+        for (unsigned byte = 0; byte < 8; byte++)
+            bytes[8 * i + byte] = (uint8_t)(value >> (56 - 8 * byte));
+    }
+}
+
+/* A soft limit is lowered to the starter's, or raised to it as far as the hard limit here lets it. */
+static void take_limits(struct enl_program *program, const uint8_t bytes[LIMITS_BYTES])
+{
+    for (unsigned i = 0; i < LIMITS; i++) {
+        struct rlimit limit;
+        uint64_t value = 0;
+        for (unsigned byte = 0; byte < 8; byte++)
+            value = value << 8 | bytes[8 * i + byte];
+        rlim_t wanted = value == UINT64_MAX ? RLIM_INFINITY : (rlim_t)value;
+        if (getrlimit((__rlimit_resource_t)i, &limit) != 0)
+            continue;
+        if (limit.rlim_max != RLIM_INFINITY && (wanted == RLIM_INFINITY || wanted > limit.rlim_max))
+            wanted = limit.rlim_max;
+        limit.rlim_cur = wanted;
+        if (i == RLIMIT_NOFILE) /* the daemon has as many as it can get; CCEs have this */
+            program->inherited.files.rlim_cur = wanted;
+        else
+            (void)setrlimit((__rlimit_resource_t)i, &limit);
+    }
+}
+
+void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const char *name, uint32_t number,
+                    uint32_t id)
+{
+    uint8_t limits[LIMITS_BYTES];
+    const mode_t mask = umask(0);
+    umask(mask);
+    write_limits(program, limits);
+    send_settings(program, peer);
+    send_environ(program, peer);
+    struct bcri_control start = {.type = BCRI_MSG_start,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) |
+                                            BCRI_HAS(program) | BCRI_HAS(machine) | BCRI_HAS(mask) |
+                                            BCRI_HAS(bytes) | BCRI_HAS(text),
+                                 .id = id,
+                                 .host = number,
+                                 .daemon = number, /* no two of a machine have the same */
+                                 .program = bcri_view_of(program->name),
+                                 .machine = bcri_view_of(name),
+                                 .mask = (uint32_t)mask & 0777,
+                                 .bytes = {(const char *)limits, sizeof limits},
+                                 .text = bcri_view_of(program->address)};
+    if (program->folder != NULL && strlen(program->folder) < 4096) {
+        start.present |= BCRI_HAS(folder);
+        start.folder = bcri_view_of(program->folder);
+    }
+    enl_peer_send(peer, &start);
+}
+
+static const char *take_setting(struct enl_program *program, const struct bcri_control *message)
+{
+    char keyword[32], value[1024], error[256];
+    if (bcri_view_copy(message->object, keyword, sizeof keyword) &&
+        bcri_view_copy(message->text, value, sizeof value))
+        for (size_t i = 0; i < SETTINGS; i++) {
+            struct bcri_config_entry entry;
+            bcri_config_at(NULL, settings[i], &entry);
+            if (strcmp(entry.keyword, keyword) == 0)
+                return bcri_config_set(&program->config, keyword, value, "the program's root", error,
+                                       sizeof error) == 0
+                           ? NULL
+                           : "a setting has no good value";
+        }
+    return NULL; /* a later version's */
+}
+
+static const char *take_environ(struct enl_setup *setup, const struct bcri_control *message)
+{
+    const size_t more = message->bytes.length;
+    char *bytes =
+        more <= ENVIRON_MAX - setup->length ? realloc(setup->bytes, setup->length + more + 1) : NULL;
+    if (bytes == NULL)
+        return "its environment is too large";
+    if (more != 0)
+        memcpy(bytes + setup->length, message->bytes.bytes, more);
+    setup->bytes = bytes;
+    setup->length += more;
+    bytes[setup->length] = '\0';
+    return NULL;
+}
+
+/* The environment becomes this process's; `setup` is kept, since it points there. */
+static void use_environ(struct enl_setup *setup)
+{
+    size_t count = 0;
+    if (setup->bytes == NULL)
+        return;
+    for (size_t at = 0; at < setup->length; at += strlen(setup->bytes + at) + 1)
+        count++;
+    char **variables = calloc(count + 1, sizeof *variables);
+    if (variables == NULL)
+        return;
+    count = 0;
+    for (size_t at = 0; at < setup->length; at += strlen(setup->bytes + at) + 1)
+        if (strchr(setup->bytes + at, '=') != NULL)
+            variables[count++] = setup->bytes + at;
+    environ = variables;
+}
+
+/* The root's directory, or the home directory if there is none here. */
+static void enter_folder(struct enl_program *program, const char *folder)
+{
+    if (chdir(folder) == 0)
+        return;
+    fprintf(stderr, "enl: directory %s: %s; CCEs here start in %s\n", folder, strerror(errno),
+            program->config.home != NULL ? program->config.home : "/");
+    if (program->config.home == NULL || chdir(program->config.home) != 0)
+        (void)!chdir("/");
+}
+
+/* sshd says from which address the root's daemon has reached this machine. But the variable may be
+ * that of the login under which the root runs. */
+static void take_way(struct enl_program *program, char *way)
+{
+    const char *roots = getenv("SSH_CONNECTION");
+    if (roots != NULL && strcmp(roots, way) == 0)
+        return;
+    way[strcspn(way, " ")] = '\0';
+    if (strlen(way) < sizeof program->address)
+        strcpy(program->address, way);
+}
+
+const char *enl_setup_take(struct enl_setup *setup, struct enl_program *program,
+                           const struct bcri_control *message)
+{
+    char folder[4096];
+    if (message->type == BCRI_MSG_setting)
+        return take_setting(program, message);
+    if (message->type == BCRI_MSG_environ)
+        return take_environ(setup, message);
+    const char *by = getenv("SSH_CONNECTION");
+    char *way = by != NULL ? strdup(by) : NULL;
+    use_environ(setup);
+    if ((message->present & BCRI_HAS(mask)) != 0)
+        umask((mode_t)message->mask);
+    if (message->bytes.length == LIMITS_BYTES)
+        take_limits(program, (const uint8_t *)message->bytes.bytes);
+    if (message->machine.length != 0 && message->machine.length < sizeof program->hostname)
+        bcri_view_copy(message->machine, program->hostname, sizeof program->hostname);
+    if (message->text.length != 0)
+        bcri_view_copy(message->text, program->address, sizeof program->address);
+    if (way != NULL)
+        take_way(program, way);
+    free(way);
+    if (message->folder.length != 0 && bcri_view_copy(message->folder, folder, sizeof folder))
+        enter_folder(program, folder);
+    return NULL;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs on several hosts: daemons that the root's daemon starts on this machine, directly (hosts
+ * that are "local") or by a command that stands for ssh. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "bcri/frames.h"
+#include "check.h"
+#include "run.h"
+
+static struct run run;
+
+static void hosts(const char *text)
+{
+    run_write_file("machines", text, strlen(text), 0600);
+}
+
+static void script(const char *name, const char *text)
+{
+    run_write_file(name, text, strlen(text), 0700);
+}
+
+/* The pid that a CCE's "parent" tells. */
+static pid_t told_parent(void)
+{
+    int pid;
+    while (sscanf(run_told_by(&run), "parent %d", &pid) != 1)
+        ;
+    return pid;
+}
+
+static int lines_of(const char *text, const char *line)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, line)) != NULL; at++)
+        count += at == text || at[-1] == '\n';
+    return count;
+}
+
+TEST(ccees_start_on_each_host_and_what_they_print_is_shown_with_their_ordinals)
+{
+    run_folder();
+    setenv("SYS_CHILD", "out hello err world", 1);
+    run_start(&run, run_enl(), "--output", "--local", "3", run_cce(), "at", "local1", "enlist", run_cce(),
+              "2", "at", "LOCAL2", "from", "5", "enlist", run_cce(), "1", "at", "local1", "from", "7",
+              "enlist", run_cce(), "1");
+    for (int i = 0; i < 3; i++)
+        CHECK_STR(run_told_by(&run), "enlist 0 0");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    CHECK_INT(lines_of(run.text, "[1] hello\n"), 1);
+    CHECK_INT(lines_of(run.text, "[2] hello\n"), 1);
+    CHECK_INT(lines_of(run.text, "[5] hello\n"), 1);
+    CHECK_INT(lines_of(run.text, "[7] hello\n"), 1);
+    CHECK_INT(lines_of(run.error, "[5] world\n"), 1);
+    run_file("bcr.", ".2.log");
+}
+
+TEST(a_host_has_one_daemon_and_the_root_another)
+{
+    run_folder();
+    setenv("SYS_CHILD", "parent", 1);
+    run_start(&run, run_enl(), "--local", "2", run_cce(), "at", "local1", "enlist", run_cce(), "1", "enlist",
+              run_cce(), "1", "at", "local2", "enlist", run_cce(), "1", "wait");
+    int parent[3], count = 0;
+    while (count < 3) {
+        const char *line = run_told_by(&run);
+        if (sscanf(line, "parent %d", &parent[count]) == 1)
+            count++;
+    }
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    CHECK((parent[0] == parent[1]) + (parent[0] == parent[2]) + (parent[1] == parent[2]) == 1);
+    for (int i = 0; i < 3; i++)
+        CHECK(parent[i] != run.pid);
+}
+
+TEST(ccees_elsewhere_enlist_on_any_host)
+{
+    char words[1024];
+    run_folder();
+    snprintf(words, sizeof words,
+             "parent only 1 hosts at local2 from 2 birth %s 1 at localhost from 3 enlist %s 1 at ROOT from 4 "
+             "enlist %s 1 at nowhere enlist %s 1",
+             run_cce(), run_cce(), run_cce(), run_cce());
+    char name[128] = "", *root = strstr(words, "ROOT"), rest[1024];
+    CHECK_INT(gethostname(name, sizeof name - 1), 0);
+    snprintf(rest, sizeof rest, "%s", root + 4);
+    snprintf(root, sizeof words - (size_t)(root - words), "%s%s", name, rest);
+    setenv("SYS_CHILD", words, 1);
+    run_start(&run, run_enl(), "--local", "2", run_cce(), "at", "local1", "enlist", run_cce(), "1", "wait");
+    pid_t parents[4];
+    int count = 0, good = 0, bad = 0, named = 0;
+    char want[64];
+    snprintf(want, sizeof want, "enlist -1 %d", bcrE_NOHOST);
+    while (count < 4 || good < 4 || bad < 1 || named < 1) {
+        const char *line = run_told_by(&run);
+        count += count < 4 && sscanf(line, "parent %d", &parents[count]) == 1;
+        good += strcmp(line, "enlist 0 0") == 0;
+        bad += strcmp(line, want) == 0;
+        named += strcmp(line, "hosts local1:1 local2:1") == 0;
+    }
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    int of_root = 0;
+    for (int i = 0; i < 4; i++)
+        of_root += parents[i] == run.pid;
+    CHECK_INT(of_root, 1);
+    run_check_error(&run, "machine nowhere is not this one, and not in the program's list of 2 hosts");
+}
+
+TEST(ccees_elsewhere_find_what_those_at_home_find)
+{
+    char here[1024], there[1024];
+    run_folder();
+    setenv("SYS_CHILD", "about", 1);
+    CHECK_INT(umask(0027), 0022);
+    run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
+    const char *line = run_told_by(&run);
+    if (strncmp(line, "enlist", 6) == 0)
+        line = run_told_by(&run);
+    snprintf(here, sizeof here, "%s", line);
+    run_end(&run);
+    run_start(&run, run_enl(), "--local", "1", run_cce(), "at", "local1", "enlist", run_cce(), "1");
+    while (strncmp(line = run_told_by(&run), "1 ", 2) != 0)
+        ;
+    snprintf(there, sizeof there, "%s", line);
+    run_end(&run);
+    umask(0022);
+    CHECK_STR(there, here);
+}
+
+TEST(a_failure_elsewhere_ends_the_program_with_its_status_and_shows_its_last_lines)
+{
+    run_folder();
+    setenv("SYS_CHILD", "tell wait err dying exit 7", 1);
+    run_start(&run, run_enl(), "--local", "2", run_cce(), "at", "local1", "enlist", run_cce(), "1", "at",
+              "local2", "from", "2", "enlist", run_cce(), "1", "pause");
+    int ordinal, ends[2];
+    pid_t pid;
+    for (int told = 0; told < 2;) {
+        const char *line = run_told_by(&run);
+        if (sscanf(line, "%d %d", &ordinal, &pid) == 2)
+            ends[told++] = run_watch(pid);
+    }
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 7);
+    run_gone(ends[0]);
+    run_gone(ends[1]);
+    run_check_error(&run, "exited with status 7; that ends the program (onfail abort)");
+    CHECK(strstr(run.error, "on local1 exited") != NULL || strstr(run.error, "on local2 exited") != NULL);
+    CHECK(strstr(run.error, "] dying\n") != NULL);
+    CHECK_PTR(strstr(run.error, "is lost"), NULL);
+}
+
+TEST(under_isolate_the_others_go_on)
+{
+    run_folder();
+    setenv("SYS_CHILD", "only 1 exit 7", 1);
+    run_start(&run, run_enl(), "--onfail", "isolate", "--local", "1", run_cce(), "at", "local1", "enlist",
+              run_cce(), "1", "wait");
+    CHECK_STR(run_told_by(&run), "enlist 0 0");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "on local1 exited with status 7; the others go on (onfail isolate)");
+}
+
+/* Starts a root here and a CCE on local1 that waits; gives pidfds of the CCE and its daemon. */
+static pid_t start_two(const char *option, const char *value, int *cce_out, int *daemon_out)
+{
+    run_folder();
+    setenv("SYS_CHILD", "tell parent pause", 1);
+    run_start(&run, run_enl(), option, value, "--local", "1", run_cce(), "at", "local1", "enlist", run_cce(),
+              "1", "wait");
+    pid_t pid = 0, daemon = 0;
+    for (int told = 0; told < 3; told++) {
+        int ordinal;
+        const char *line = run_told_by(&run);
+        if (sscanf(line, "parent %d", &daemon) != 1)
+            sscanf(line, "%d %d", &ordinal, &pid);
+    }
+    CHECK(pid != 0 && daemon != 0);
+    *cce_out = run_watch(pid);
+    *daemon_out = run_watch(daemon);
+    return daemon;
+}
+
+TEST(a_killed_root_daemon_leaves_nothing)
+{
+    int cce, daemon;
+    start_two("--onfail", "abort", &cce, &daemon);
+    kill(run.pid, SIGKILL);
+    run_gone(cce);
+    run_gone(daemon);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGKILL);
+}
+
+TEST(a_killed_daemon_elsewhere_is_a_lost_host)
+{
+    int cce, daemon;
+    kill(start_two("--onfail", "abort", &cce, &daemon), SIGKILL);
+    run_gone(cce);
+    run_gone(daemon);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run,
+                    "host local1 is lost: it was killed by signal 9 (Killed); 1 CCEs were there; that ends "
+                    "the program (onfail abort)");
+}
+
+TEST(under_isolate_a_lost_host_is_told_and_can_be_used_again)
+{
+    int cce, daemon;
+    kill(start_two("--onfail", "isolate", &cce, &daemon), SIGKILL);
+    run_gone(cce);
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "1 CCEs were there; the others go on (onfail isolate)");
+}
+
+TEST(a_daemon_that_is_silent_for_hosttimeout_is_lost)
+{
+    int cce, daemon;
+    setenv("BCR_HOSTTIMEOUT", "1500", 1);
+    const pid_t pid = start_two("--onfail", "abort", &cce, &daemon);
+    kill(pid, SIGSTOP);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "host local1 is lost: nothing came from it for 1500 ms (hosttimeout)");
+    run_gone(cce);
+    run_gone(daemon);
+    unsetenv("BCR_HOSTTIMEOUT");
+}
+
+TEST(a_daemon_whose_heartbeats_nobody_answers_ends)
+{
+    int cce, daemon;
+    setenv("BCR_HOSTTIMEOUT", "1500", 1);
+    start_two("--onfail", "abort", &cce, &daemon);
+    kill(run.pid, SIGSTOP);
+    run_gone(cce);
+    run_gone(daemon);
+    kill(run.pid, SIGCONT);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    unsetenv("BCR_HOSTTIMEOUT");
+}
+
+TEST(a_signal_ends_those_elsewhere_too)
+{
+    int cce, daemon;
+    start_two("--onfail", "abort", &cce, &daemon);
+    kill(run.pid, SIGTERM);
+    run_gone(cce);
+    run_gone(daemon);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGTERM);
+    CHECK_INT(lines_of(run.error, "enl: program "), 1);
+}
+
+static char state_of(pid_t pid)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    run_read_file(path, text, sizeof text);
+    return strrchr(text, ')')[2];
+}
+
+/* Waits until the state of a process is `state`, or is not. */
+static void wait_for_state(pid_t pid, char state, bool is)
+{
+    while ((state_of(pid) == state) != is)
+        poll(NULL, 0, 1);
+}
+
+TEST(what_stops_the_program_stops_those_elsewhere_and_is_no_death)
+{
+    int ordinal, status;
+    pid_t pid = 0;
+    run_folder();
+    setenv("BCR_HOSTTIMEOUT", "1500", 1);
+    setenv("SYS_CHILD", "tell wait tell", 1);
+    const pid_t enl = fork();
+    if (enl == 0) {
+        setpgid(0, 0); /* as a shell does; the kernel does not stop a group that nobody looks after */
+        execl(run_enl(), "enl", "--local", "1", run_cce(), "at", "local1", "enlist", run_cce(), "1",
+              (char *)NULL);
+        _exit(126);
+    }
+    while (sscanf(run_told(), "%d %d", &ordinal, &pid) != 2)
+        ;
+    kill(enl, SIGTSTP);
+    wait_for_state(enl, 'T', true);
+    wait_for_state(pid, 'T', true);
+    poll(NULL, 0, 2500); /* more than hosttimeout: what is not heard meanwhile is no death */
+    kill(enl, SIGCONT);
+    wait_for_state(pid, 'T', false);
+    run_go();
+    CHECK_INT(waitpid(enl, &status, 0), enl);
+    CHECK_INT(status, 0);
+    unsetenv("BCR_HOSTTIMEOUT");
+}
+
+TEST(a_program_that_is_killed_is_killed_everywhere)
+{
+    static struct run command;
+    int cce, daemon;
+    start_two("--onfail", "abort", &cce, &daemon);
+    char program[300];
+    snprintf(program, sizeof program, "%s", strrchr(run_file("bcr.", ".1.log"), '/') + 5);
+    *strstr(program, ".1.log") = '\0';
+    run_start(&command, run_enl(), "kill", program);
+    run_end(&command);
+    CHECK_INT(command.status, 0);
+    run_gone(cce);
+    run_gone(daemon);
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGKILL);
+}
+
+TEST(starts_that_fail_elsewhere_are_told_as_those_at_home)
+{
+    char words[512], want[64];
+    run_folder();
+    snprintf(words, sizeof words, "only 1 at local2 from 6 enlist /bin/true 1 cell0");
+    setenv("SYS_CHILD", words, 1);
+    run_start(&run, run_enl(), "--local", "2", run_cce(), "at", "local1", "enlist", "/there/is/none", "1",
+              "from", "4", "enlist", "/bin/true", "1", "cell0", "from", "1", "enlist", run_cce(), "1");
+    snprintf(want, sizeof want, "enlist -1 %d", bcrE_NOPROG);
+    CHECK_STR(run_told_by(&run), want);
+    CHECK_STR(run_told_by(&run), "enlist 0 0");
+    snprintf(want, sizeof want, "error %d", bcrE_ENLIST);
+    const char *line = run_told_by(&run);
+    CHECK(strncmp(line, want, strlen(want)) == 0 && strcmp(line + strlen(line) - 2, " 4") == 0);
+    int errors = 0;
+    while (errors < 1) {
+        line = run_told_by(&run);
+        errors += strncmp(line, want, strlen(want)) == 0 && strcmp(line + strlen(line) - 2, " 6") == 0;
+    }
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "CCE 1 (/there/is/none) on local1 was not started");
+    run_check_error(&run, "CCE 4 (/bin/true) on local1 did not start");
+    run_check_error(&run, "CCE 6 (/bin/true) on local2 did not start");
+}
+
+TEST(much_output_comes_whole_and_in_order)
+{
+    run_folder();
+    setenv("SYS_CHILD", "flood 20000", 1);
+    run_start(&run, run_enl(), "--output", "--local", "2", run_cce(), "at", "local1", "enlist", run_cce(),
+              "1", "at", "local2", "from", "2", "enlist", run_cce(), "1");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    int next[3] = {0}, ordinal, number;
+    for (const char *at = run.text; at != NULL && *at != '\0'; at = strchr(at, '\n') + 1) {
+        if (sscanf(at, "[%d] %*s %d", &ordinal, &number) == 2 ||
+            sscanf(at, "[%d] %d", &ordinal, &number) == 2)
+            next[ordinal]++;
+    }
+    CHECK_INT(next[1], 20000);
+    CHECK_INT(next[2], 20000);
+}
+
+TEST(a_host_that_cannot_be_started_is_told_in_a_sentence)
+{
+    static const struct {
+        const char *script, *part;
+    } cases[] = {
+        {"#!/bin/sh\necho 'Warning: x' >&2\necho 'Permission denied (publickey).' >&2\nexit 255\n",
+         "it ended with status 255: Permission denied (publickey).; ssh must let you in without a question"},
+        {"#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n", "log in there once by hand"},
+        {"#!/bin/sh\necho 'ssh: Could not resolve hostname n1: Name or service not known' >&2\nexit 255\n",
+         "addr= in the hosts file says where a host is"},
+        {"#!/bin/sh\necho 'ssh: connect to host n1 port 22: Connection refused' >&2\nexit 255\n",
+         "no sshd listens there"},
+        {"#!/bin/sh\necho 'sh: 1: exec: enl: not found' >&2\nexit 127\n",
+         "install BCR there, or say where enl is"},
+        {"#!/bin/sh\nexec sleep 60\n", "nothing came from it for 700 ms (connecttimeout)"},
+        {"#!/bin/sh\nprintf '"
+         "\\274R-tree\\001\\000\\000\\000\\013\\202\\241v\\002\\241t\\244beat'\nexec sleep 60\n",
+         "another version of the protocol"},
+        {"#!/bin/sh\nexec tr '\\000' x </dev/zero\n", "no enl speaks there"},
+        {"#!/bin/sh\nkill -9 $$\n", "it was killed by signal 9"},
+    };
+    run_folder();
+    hosts("n1\n");
+    setenv("BCR_RSHPATH", "./ssh-to-nowhere", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char want[64];
+        script("ssh-to-nowhere", cases[i].script);
+        setenv("BCR_CONNECTTIMEOUT", strstr(cases[i].part, "(connecttimeout)") != NULL ? "700" : "60000", 1);
+        run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
+        snprintf(want, sizeof want, "enlist -1 %d", bcrE_NOHOST);
+        CHECK_STR(run_told_by(&run), want);
+        run_end(&run);
+        CHECK_INT(run.status, 0);
+        run_check_error(&run, "CCE 1 (");
+        run_check_error(&run, "host n1 cannot be used: ");
+        run_check_error(&run, "ssh-to-nowhere -T -x -oBatchMode=yes -oConnectTimeout=");
+        run_check_error(&run, cases[i].part);
+    }
+    unsetenv("BCR_CONNECTTIMEOUT");
+    setenv("BCR_RSHPATH", "/there/is/no/rsh", 1);
+    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
+    run_end(&run);
+    run_check_error(&run, "/there/is/no/rsh n1 ");
+    run_check_error(&run, "could not be executed: No such file or directory; rshpath in bcrrc names");
+    unsetenv("BCR_RSHPATH");
+}
+
+TEST(a_name_of_this_machine_is_the_roots_own_daemon)
+{
+    run_folder();
+    script("rsh-like",
+           "#!/bin/sh\necho \"$1 $2 $3\" >args\necho 'Welcome to Unix'\nshift 3\nexec sh -c \"$1\"\n");
+    hosts("n1 login=ada\nn2 local\n");
+    setenv("BCR_RSHPATH", "./rsh-like", 1);
+    setenv("SYS_CHILD", "parent", 1);
+    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
+    const pid_t parent = told_parent();
+    CHECK_INT(parent, run.pid);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    char text[256];
+    run_read_file("args", text, sizeof text);
+    CHECK_STR(text, "-l ada n1\n");
+    CHECK_STR(run.error, "");
+    unsetenv("BCR_RSHPATH");
+}
+
+TEST(plain_rsh_is_warned_about)
+{
+    run_folder();
+    CHECK(mkdir("bin", 0700) == 0 || errno == EEXIST);
+    script("bin/rsh", "#!/bin/sh\nshift\nexec sh -c \"$1\"\n");
+    hosts("n1 slots=2\n");
+    char path[300];
+    snprintf(path, sizeof path, "%s/bin/rsh", run_folder());
+    setenv("BCR_RSHPATH", path, 1);
+    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, "rsh sends the program's key over the network in the clear");
+    unsetenv("BCR_RSHPATH");
+}
+
+TEST(another_architecture_than_the_hosts_file_says_is_refused)
+{
+    run_folder();
+    hosts("n1 local abi=vax\n");
+    setenv("SYS_CHILD", "tell", 1);
+    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
+    run_end(&run);
+    run_check_error(&run, "and the hosts file says abi=vax");
+}
