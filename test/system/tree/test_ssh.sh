@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Programs on hosts that are reached by ssh: an sshd on the loopback of a network namespace of its own, behind which
+# each enl gets a further namespace, and so is another host to the first one. Without root, sshd or namespaces it is skipped.
+set -euo pipefail
+
+skip() {
+    echo "skip test_ssh: $*"
+    exit 77
+}
+
+fail() {
+    echo "FAIL test_ssh: $*"
+    exit 1
+}
+
+: "${SYS_CCE:?run by ctest}" "${BCR_ENL:?run by ctest}"
+PATH="$PATH:/usr/sbin:/sbin"
+if [ "${1-}" != inside ]; then
+    [ "$(id -u)" = 0 ] || skip "it makes namespaces, which needs root"
+    for tool in sshd ssh ssh-keygen ip unshare; do
+        command -v "$tool" > /dev/null || skip "there is no $tool"
+    done
+    getent passwd sshd > /dev/null || skip "there is no user sshd, as whom sshd runs"
+    unshare -n -m -p --fork --mount-proc true 2> /dev/null || skip "namespaces cannot be made here"
+    exec unshare -n -m -p --fork --kill-child --mount-proc "$0" inside
+fi
+
+scratch=$(mktemp -d)
+trap 'kill "$sshd" 2> /dev/null || :; rm -rf "$scratch"' EXIT
+sshd=
+cd "$scratch"
+for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
+export HOME="$scratch" BCR_TEMPDIR="$scratch" BCR_RSHPATH="$scratch/ssh-here" SYS_TELL="$scratch/tell" SYS_GO="$scratch/go"
+
+ip link set lo up
+mkdir -p /run/sshd
+ssh-keygen -q -t ed25519 -N '' -f hostkey
+ssh-keygen -q -t ed25519 -N '' -f userkey
+cat > sshd_config << end
+Port 7022
+ListenAddress 127.0.0.1
+HostKey $scratch/hostkey
+AuthorizedKeysFile $scratch/userkey.pub
+StrictModes no
+UsePAM no
+UseDNS no
+PidFile none
+end
+cat > ssh_config << end
+Host *
+  HostName 127.0.0.1
+  Port 7022
+  IdentityFile $scratch/userkey
+  IdentitiesOnly yes
+  HostKeyAlias it
+  UserKnownHostsFile $scratch/known
+end
+printf '#!/bin/sh\nexec ssh -F "%s/ssh_config" "$@"\n' "$scratch" > ssh-here
+printf '#!/bin/sh\nexec unshare -n "%s" "$@"\n' "$BCR_ENL" > enl-elsewhere
+chmod 700 ssh-here enl-elsewhere
+cat > machines << end
+n1 enl=$scratch/enl-elsewhere
+n2 enl=$scratch/enl-elsewhere
+same login=root enl=$BCR_ENL
+bare enl=/there/is/none
+end
+chmod 600 machines
+mkfifo tell go
+exec 8<> tell # a CCE's tell never waits
+"$(command -v sshd)" -D -e -f "$scratch/sshd_config" 2> sshd.log &
+sshd=$!
+for _ in $(seq 100); do
+    ! grep -q listening sshd.log || break
+    sleep 0.1
+done
+grep -q listening sshd.log || fail "sshd does not start: $(cat sshd.log)"
+
+# The program's words; its status, and parts of what it prints on both, are wanted.
+run() {
+    local status=0 wanted=$1
+    shift
+    timeout 60 "$BCR_ENL" --output --hosts machines "$SYS_CCE" "$@" > out 2> err || status=$?
+    [ "$status" = "$wanted" ] || fail "status $status, not $wanted, of $*: $(cat out err)"
+}
+has() {
+    grep -qF -- "$2" "$1" || fail "$1 is without \"$2\": $(cat out err)"
+}
+
+echo "-- a host whose key nobody knows"
+run 0 at n1 enlist "$SYS_CCE" 1
+has err "Host key verification failed.; ssh does not know that machine's key"
+echo "it $(cat hostkey.pub)" > known
+
+echo "-- CCEs on two hosts, and on this one by a name of its own"
+SYS_CHILD="out hello err world" run 0 at n1 enlist "$SYS_CCE" 2 at n2 from 5 enlist "$SYS_CCE" 1 at same from 7 \
+    enlist "$SYS_CCE" 1
+for ordinal in 1 2 5 7; do
+    has out "[$ordinal] hello"
+    has err "[$ordinal] world"
+done
+[ ! -e bcr.*.3.log ] || fail "the name of this machine has a daemon of its own"
+
+echo "-- a host without enl"
+run 0 at bare enlist "$SYS_CCE" 1
+has err "it ended with status 127"
+has err "install BCR there, or say where enl is"
+
+echo "-- an end there ends the program with its status"
+SYS_CHILD="err dying exit 7" run 7 at n1 enlist "$SYS_CCE" 1 pause
+has err "on n1 exited with status 7; that ends the program (onfail abort)"
+
+alone() {
+    for _ in $(seq 100); do
+        ! pgrep -f "^$SYS_CCE|$BCR_ENL" > /dev/null || { sleep 0.1; continue; }
+        return
+    done
+    fail "left: $(pgrep -fa "^$SYS_CCE|$BCR_ENL")"
+}
+
+echo "-- a root that is killed leaves nothing"
+SYS_CHILD="tell pause" "$BCR_ENL" --hosts machines "$SYS_CCE" at n1 enlist "$SYS_CCE" 1 pause 2> err &
+root=$!
+while read -r word _ <&8 && [ "$word" != 1 ]; do :; done
+kill -9 "$root"
+wait "$root" 2> /dev/null || :
+alone
+
+echo "-- an ssh that is killed is a host that is lost"
+SYS_CHILD="tell pause" "$BCR_ENL" --hosts machines "$SYS_CCE" at n1 enlist "$SYS_CCE" 1 pause 2> err &
+root=$!
+while read -r word _ <&8 && [ "$word" != 1 ]; do :; done
+pkill -9 -x ssh -P "$root"
+status=0
+wait "$root" || status=$?
+[ "$status" = 1 ] || fail "status $status: $(cat err)"
+touch out
+has err "host n1 is lost: it was killed by signal 9 (Killed); 1 CCEs were there"
+alone
+echo "ok test_ssh"
