@@ -172,21 +172,28 @@ static void set(int fd, int level, int option, int value)
     (void)setsockopt(fd, level, option, &value, sizeof value);
 }
 
+static int bare_socket(struct link_hosts *hosts, int side, struct sockaddr_in *bound_out)
+{
+    const struct sockaddr_in address = address_of(hosts, side, 0);
+    socklen_t length = sizeof *bound_out;
+    enter(hosts, side);
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof address) != 0 ||
+        getsockname(fd, (struct sockaddr *)bound_out, &length) != 0)
+        fail("bare socket");
+    set(fd, SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES);
+    set(fd, SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES);
+    set(fd, IPPROTO_UDP, UDP_GRO, 1);
+    return fd;
+}
+
 static void make_bare(struct link_hosts *hosts)
 {
     struct sockaddr_in bound[2];
     socklen_t length = sizeof bound[0];
     for (int side = 0; side < 2; side++) {
-        const struct sockaddr_in address = address_of(hosts, side, 0);
-        enter(hosts, side);
-        hosts->udp[side] = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        if (hosts->udp[side] < 0 ||
-            bind(hosts->udp[side], (const struct sockaddr *)&address, sizeof address) != 0 ||
-            getsockname(hosts->udp[side], (struct sockaddr *)&bound[side], &length) != 0)
-            fail("bare socket");
-        set(hosts->udp[side], SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES);
-        set(hosts->udp[side], SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES);
-        set(hosts->udp[side], IPPROTO_UDP, UDP_GRO, 1);
+        hosts->udp[side] = bare_socket(hosts, side, &bound[side]);
+        hosts->udp_any[side] = bare_socket(hosts, side, &hosts->any_address[side]);
     }
     for (int side = 0; side < 2; side++)
         if (connect(hosts->udp[side], (const struct sockaddr *)&bound[!side], sizeof bound[0]) != 0)

@@ -13,6 +13,7 @@ struct link_end {
     struct bcri_link *link; /* NULL until link_end_begin */
     enum bcri_cipher cipher;
     struct sockaddr_in peer;
+    uint64_t now; /* when packets were last asked for */
     uint64_t begun, arrived, settled;
     uint8_t *memory; /* where bodies go, in turn */
 };
@@ -21,6 +22,8 @@ struct link_hosts {
     bool veth;
     struct link_end plain[2], sealed[2]; /* one for each side */
     int udp[2], tcp[2];                  /* bare sockets, connected */
+    int udp_any[2];                      /* bare sockets, not connected */
+    struct sockaddr_in any_address[2];
 };
 
 enum { LINK_BODIES = 16, LINK_BODY_BYTES = 1 << 20 };
