@@ -217,7 +217,7 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
     uint32_t area;
     if (agent == NULL)
         return NULL;
-    if (bcri_heap_add(ctx, pool_bytes, &area) != 0) {
+    if (bcri_heap_add(ctx, pool_bytes, 0, &area) != 0) {
         free(agent);
         return NULL;
     }

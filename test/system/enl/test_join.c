@@ -119,6 +119,41 @@ TEST(a_process_that_waits_is_found_by_the_last_component_of_its_name_and_is_list
     run_ends(&run, 0, "no process waits to be enlisted as no-such-program");
 }
 
+static bool is_listed(const char *name)
+{
+    static struct run ps;
+    run_start(&ps, run_enl(), "ps");
+    run_end(&ps);
+    return strstr(ps.text, name) != NULL;
+}
+
+TEST(processes_that_wait_and_end_are_listed_no_more_the_first_before_the_next)
+{
+    static const char *const names[] = {"/first/of/two", "/second/of/two"};
+    static struct run waiting[2];
+    char text[64];
+    int ordinal;
+    pid_t root;
+    run_start(&run, run_enl(), run_cce(), "tell", "wait");
+    run_told_pid(&ordinal, &root);
+    for (int i = 0; i < 2; i++) {
+        setenv("SYS_NAME", names[i], 1);
+        run_start(&waiting[i], run_enl(), "--join", run_program(), run_cce());
+        snprintf(text, sizeof text, "waits to be enlisted as %s", names[i]);
+        run_wait_for_text("bcr.", text);
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK(is_listed(names[i]));
+        CHECK_INT(kill(waiting[i].pid, SIGKILL), 0);
+        run_end(&waiting[i]);
+        while (is_listed(names[i])) /* until the daemon has seen its end */
+            ;
+    }
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
 TEST(a_process_that_waits_is_told_when_the_program_has_ended)
 {
     char want[64];

@@ -4,7 +4,12 @@
 #include "cce.h"
 
 #include <pthread.h>
+#include <sched.h>
 
+#include "bcri/both_locks.h"
+#include "bcri/cell.h"
+#include "bcri/journal.h"
+#include "bcri/lookup.h"
 #include "bcri/slot.h"
 
 /* How many IDs are in use; none may be lost. */
@@ -134,50 +139,46 @@ TEST(a_request_that_fails_ends_its_ID)
     end();
 }
 
-/* The put comes while the requests are withdrawn one after the other, the one that it serves last. */
-enum { WITHDRAWN = 40, WITHDRAWALS = 400 };
-static pthread_barrier_t gate;
-static int last_cell;
+/* The second of three requests cannot be withdrawn as long as another CCE is at its cell. */
+enum { WITHDRAWN = 3 };
+static bcr_region withdrawn[WITHDRAWN];
 
-static void *put_meanwhile(void *arg)
+static void *withdraw_all(void *ready_out)
 {
-    as(two);
-    for (int i = 0; i < WITHDRAWALS; i++) {
-        bcr_region rgid = number(i);
-        pthread_barrier_wait(&gate);
-        CHECK_INT(bcr_enq(rgid, one_of_two, last_cell, bcr_FREE), 0);
-        pthread_barrier_wait(&gate);
-    }
+    as(one);
+    *(int *)ready_out = bcr_rgwaitm(WITHDRAWN, withdrawn, 0, 1);
     as(NULL);
-    return arg;
+    return NULL;
 }
 
 TEST(failfree_of_several_that_returns_0_has_taken_nothing)
 {
-    pthread_t putter;
-    bcr_region ids[WITHDRAWN];
+    struct bcri_resolved *resolved;
+    pthread_t waiter;
+    int ready = -1;
     begin();
-    const int cell = grow(WITHDRAWN, WITHDRAWN, 65536);
-    last_cell = cell + WITHDRAWN - 1;
-    CHECK_INT(pthread_barrier_init(&gate, NULL, 2), 0);
-    CHECK_INT(pthread_create(&putter, NULL, put_meanwhile, NULL), 0);
-    for (int i = 0; i < WITHDRAWALS; i++) {
-        for (int k = 0; k < WITHDRAWN; k++)
-            CHECK((ids[k] = bcr_deq(bcr_cce, cell + k, bcr_PENDING)) != NULL);
-        pthread_barrier_wait(&gate);
-        const int ready = bcr_rgwaitm(WITHDRAWN, ids, 0, 1);
-        pthread_barrier_wait(&gate);
-        if (ready == 0) {
-            CHECK_INT(bcr_celllen(bcr_cce, last_cell), 1);
-            CHECK_INT(take(bcr_cce, last_cell), i);
-            continue;
-        }
-        CHECK_INT(ready, WITHDRAWN);
-        CHECK_INT(value_of(ids[WITHDRAWN - 1]), i);
-        for (int k = 0; k + 1 < WITHDRAWN; k++)
-            CHECK_INT(bcr_rgfree(ids[k]), 0);
-    }
-    CHECK_INT(pthread_join(putter, NULL), 0);
+    struct bcri_ctx *three = join();
+    const int cell = grow(WITHDRAWN, WITHDRAWN, 4096);
+    for (int i = 0; i < WITHDRAWN; i++)
+        CHECK((withdrawn[i] = bcr_deq(bcr_cce, cell + i, bcr_PENDING)) != NULL);
+    const struct bcri_slot_shm *first = group_slot(one, withdrawn[0]);
+    as(two);
+    CHECK_INT(bcri_resolved_find(two, one_of_two, cell + 1, &resolved), 0);
+    bcri_journal_open(two, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
+    CHECK_INT(bcri_cell_enter(two, resolved), 0);
+    CHECK_INT(pthread_create(&waiter, NULL, withdraw_all, &ready), 0);
+    while (bcri_slot_state(bcri_load_acquire(&first->word)) != BCRI_SLOT_FREE)
+        sched_yield();
+    as(three);
+    CHECK_INT(bcr_enq(number(7), name(three, one), cell + 2, bcr_FREE), 0);
+    as(two);
+    bcri_cell_leave(two, resolved);
+    bcri_journal_close(two);
+    CHECK_INT(pthread_join(waiter, NULL), 0);
+    CHECK_INT(ready, 0);
+    as(one);
+    CHECK_INT(used_by(one), 0);
+    CHECK_INT(take(bcr_cce, cell + 2), 7);
     end();
 }
 

@@ -96,11 +96,34 @@ static void put_of_two(int i)
     as(one);
 }
 
+enum { POLLED = 8 };
+
+static void wait_when_the_first_is_served(int cell)
+{
+    if (waits_begun == POLLED)
+        put_of_two(0); /* rings nobody: the first wait is polled, until this one begins */
+    wait_in_turn(cell);
+}
+
+TEST(a_wait_that_is_over_when_the_bell_is_to_tell_of_it_is_seen)
+{
+    start(2 + POLLED + 1, 40, 16384, wait_when_the_first_is_served);
+    for (int i = 0; i <= POLLED; i++)
+        request(HOME);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("got0 ");
+    for (int i = 1; i <= POLLED; i++)
+        put(DATA + i, i);
+    CHECK_INT(bcr_allow(0), 0);
+    SAID("got1 got2 got3 got4 got5 got6 got7 got8 ");
+    end();
+}
+
 /* A putter has rung and been stopped before it could say for which cell, so where it says so there
  * is what an earlier ring was for. */
 TEST(a_ring_that_does_not_say_yet_for_which_cell_it_is_serves_any)
 {
-    enum { POLLED = 8, ALL = POLLED + BCRI_RUNG_FOR + 1 };
+    enum { ALL = POLLED + BCRI_RUNG_FOR + 1 };
     start(2 + ALL, 40, 16384, wait_in_turn);
     for (int i = 0; i < ALL; i++)
         request(HOME);
