@@ -119,12 +119,17 @@ TEST(a_process_that_waits_is_found_by_the_last_component_of_its_name_and_is_list
     run_ends(&run, 0, "no process waits to be enlisted as no-such-program");
 }
 
-static bool is_listed(const char *name)
+/* How many processes wait to be enlisted by this program. */
+static int waiting_listed(void)
 {
     static struct run ps;
+    const size_t length = strlen(run_program());
+    int count = 0;
     run_start(&ps, run_enl(), "ps");
     run_end(&ps);
-    return strstr(ps.text, name) != NULL;
+    for (char *line = strtok(ps.text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        count += strncmp(line, run_program(), length) == 0 && strstr(line, "  waiting ") != NULL;
+    return count;
 }
 
 TEST(processes_that_wait_and_end_are_listed_no_more_the_first_before_the_next)
@@ -142,11 +147,11 @@ TEST(processes_that_wait_and_end_are_listed_no_more_the_first_before_the_next)
         snprintf(text, sizeof text, "waits to be enlisted as %s", names[i]);
         run_wait_for_text("bcr.", text);
     }
+    CHECK_INT(waiting_listed(), 2);
     for (int i = 0; i < 2; i++) {
-        CHECK(is_listed(names[i]));
         CHECK_INT(kill(waiting[i].pid, SIGKILL), 0);
         run_end(&waiting[i]);
-        while (is_listed(names[i])) /* until the daemon has seen its end */
+        while (waiting_listed() != 1 - i) /* until the daemon has seen its end */
             ;
     }
     run_go();
