@@ -43,6 +43,7 @@ static struct order *new_order(struct asker *asker, uint32_t op)
     order->next = asker->orders;
     order->at = &asker->orders;
     if (order->next != NULL)
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of its list */
         order->next->at = &order->next;
     asker->orders = order;
     return order;
@@ -499,6 +500,7 @@ void bcri_ask_free(struct bcri_agent *agent)
         free(agent->orders[i]);
     free(agent->orders);
     while (agent->askers != NULL)
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of its list */
         free_asker(agent->askers);
     for (struct untold *untold = agent->untold, *next; untold != NULL; untold = next) {
         next = untold->next;

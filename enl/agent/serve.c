@@ -290,9 +290,9 @@ static bool perform_get(struct stream *stream, const struct bcri_message *messag
     } else if (error == BCRI_ACT_WAITS) {
         served->deadline = deadline_of(agent, message->msec);
     } else {
-        free_served(served); /* the stream stays: its message is not done yet */
         if (error != BCRI_PARKED)
             answer(stream, message->request, error, 0);
+        free_served(served);
     }
     return error != BCRI_PARKED;
 }
@@ -411,6 +411,7 @@ static void give_back(struct bcri_agent *agent)
     for (;;) {
         struct served *youngest = NULL;
         for (struct served *served = agent->served; served != NULL; served = served->next)
+            /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of the list */
             if (served->state == SERVED_GOES_BACK && (youngest == NULL || served->number > youngest->number))
                 youngest = served;
         if (youngest == NULL)
@@ -486,8 +487,9 @@ void bcri_serve_lost(struct peer *peer)
 
 void bcri_serve_dropped(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming)
 {
-    if ((source & BCRI_ANSWERS) == 0)
-        (*stream_at(peer, source, target))->count--;
+    struct stream *stream = (source & BCRI_ANSWERS) == 0 ? *stream_at(peer, source, target) : NULL;
+    if (stream != NULL)
+        stream->count--;
     drop(peer->agent, incoming->region);
     free(incoming);
 }
