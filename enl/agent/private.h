@@ -93,9 +93,9 @@ struct stream {
     struct peer *peer;
     uint32_t source, target;
     struct incoming *first, **end; /* that have come and are not performed */
-    uint32_t count;
-    bool paused; /* the link asks again when it is resumed */
-    bool ended;  /* the CCE elsewhere has ended */
+    uint32_t count;                /* those, and those that are coming */
+    bool paused;                   /* the link asks again when it is resumed */
+    bool ended; /* the CCE elsewhere has ended, and no other with its number has ordered anything */
     uint32_t served;
     struct write_lock *locks;
 };
@@ -124,6 +124,7 @@ struct served {
     struct bcri_slot_shm *slot;
     uint64_t deadline;
     bool cancelled;
+    bool ended; /* its CCE has */
 };
 
 enum bcri_link_verdict bcri_serve_begin(struct peer *peer, struct bcri_link_message *message);

@@ -43,7 +43,7 @@ static struct stream *stream_of(struct peer *peer, uint32_t source, uint32_t tar
 /* Forgets a stream of which nothing is left. Its numbers may serve other CCEs later. */
 static void free_if_over(struct stream *stream)
 {
-    if (!stream->ended || stream->first != NULL || stream->served != 0 || stream->locks != NULL ||
+    if (!stream->ended || stream->count != 0 || stream->served != 0 || stream->locks != NULL ||
         stream->paused)
         return;
     struct stream **at = stream_at(stream->peer, stream->source, stream->target);
@@ -190,7 +190,7 @@ static void note_lock(struct served *served)
     }
     lock->cell = cell;
     lock->gen_epoch = bcri_load(&served->slot->prev);
-    lock->dead = stream->ended;
+    lock->dead = served->ended;
 }
 
 /* The region in the LIVE slot of `served` goes to the asker. */
@@ -274,8 +274,8 @@ static bool perform_get(struct stream *stream, const struct bcri_message *messag
     struct bcri_agent *agent = stream->peer->agent;
     const enum bcri_want want = (enum bcri_want)(message->flags & BCRI_MESSAGE_WANT);
     struct bcri_slot_shm *slot = NULL;
-    if (stream->ended)
-        return true; /* its host is lost */
+    if (stream->peer->lost)
+        return true;
     struct served *served = new_served(stream, message->request, SERVED_GET_WAITS, NULL);
     if (served == NULL) {
         answer(stream, message->request, bcrE_NOMEM, 0);
@@ -310,8 +310,8 @@ static void end_stream(struct stream *stream)
     struct bcri_agent *agent = stream->peer->agent;
     stream->ended = true;
     for (struct served *served = agent->served; served != NULL; served = served->next)
-        if (served->stream == stream && served->state == SERVED_GET_WAITS)
-            served->cancelled = true;
+        if (served->stream == stream)
+            served->ended = true;
     for (struct write_lock *lock = stream->locks; lock != NULL; lock = lock->next)
         lock->dead = true;
     agent->again = true;
@@ -324,6 +324,7 @@ static bool perform(struct stream *stream, struct incoming *incoming)
     uint64_t length = 0;
     int error;
     struct served *served;
+    stream->ended = stream->peer->lost; /* after an end the next CCE with this number speaks */
     switch (message->kind) {
     case BCRI_MESSAGE_PUT: return perform_put(stream, incoming);
     case BCRI_MESSAGE_GET: return perform_get(stream, message);
@@ -377,7 +378,7 @@ static void perform_all(struct stream *stream)
 static void look_at_get(struct bcri_agent *agent, struct served *served)
 {
     struct stream *stream = served->stream;
-    const bool over = served->cancelled || served->deadline <= agent->now;
+    const bool over = served->cancelled || served->ended || served->deadline <= agent->now;
     const uint64_t request = served->request;
     int error = bcri_act_collect(agent->ctx, served->slot, over);
     if (error == BCRI_ACT_WAITS || error == BCRI_PARKED) {

@@ -3,6 +3,7 @@
  * within a host it promises here. */
 #include "agents.h"
 
+#include "bcri/host.h"
 #include "bcri/self.h"
 #include "regions.h"
 
@@ -282,4 +283,53 @@ TEST(a_host_that_is_lost_fails_what_is_ordered_there)
     CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
     as(asker);
     end();
+}
+
+/* A CCE of the asker's host that ends with an order waiting, before its host has a link; its number
+ * serves a new one, whose orders follow its end in the same stream. */
+static void begin_with_a_successor(void)
+{
+    world_open(&world, 1, 1 << 20);
+    owner = world.host[1].cce[0];
+    as(owner);
+    cell = bcr_cagrow(0, 0, 0, 0, 2, 4, 1 << 16);
+    CHECK(cell >= 1);
+    as(asker = world.host[0].cce[0]);
+    there = world_name(asker, owner);
+    CHECK(bcr_get(1, there, cell, bcr_PENDING) != NULL);
+    const uint32_t number_of_first = asker->index;
+    world_kill(&world, 0, 0);
+    bcri_host_cce_release(group_host(world.host[0].group), number_of_first);
+    as(asker = world.host[0].cce[0] = group_join(world.host[0].group));
+    CHECK_UINT(asker->index, number_of_first);
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) >= 1);
+    there = world_name(asker, owner);
+}
+
+TEST(a_cce_is_served_that_has_the_number_of_one_that_ended)
+{
+    begin_with_a_successor();
+    bcr_region waits = bcr_get(1, there, cell + 1, bcr_PENDING);
+    (void)world_settle(&world, SIM_S);
+    as(owner);
+    CHECK_INT(bcr_put(1, number(6), bcr_cce, cell + 1, bcr_FREE), 0);
+    (void)world_settle(&world, SIM_S);
+    as(asker);
+    CHECK_INT(bcr_rgwait(waits, 0, 0), 1);
+    CHECK_INT(value_of(waits), 6);
+    as(NULL);
+    world_close(&world);
+}
+
+TEST(a_large_region_arrives_behind_the_end_of_its_putters_predecessor)
+{
+    begin_with_a_successor();
+    CHECK_INT(bcr_put(1, filled(300000, 0x5a), there, cell, bcr_FREE), 0);
+    CHECK(world_settle(&world, 10 * SIM_S));
+    as(owner);
+    bcr_region rgid = bcr_get(1, bcr_cce, cell, 0);
+    CHECK_INT(bcr_rglen(rgid, NULL), 300000);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    as(NULL);
+    world_close(&world);
 }
