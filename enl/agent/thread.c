@@ -51,6 +51,7 @@ struct bcri_link_thread {
     struct bcri_udp *udp;
     int epoll;
     struct way *ways;
+    struct way *lost; /* packets to them may still be gathered, which name their addresses */
     uint32_t way_count;
     bool full; /* the socket is; nothing is filled until it is writable */
     uint64_t now;
@@ -197,7 +198,8 @@ static void lose(struct bcri_link_thread *thread, uint32_t host)
     struct way **at = find_way(thread, host), *way = *at;
     if (way != NULL) {
         *at = way->next;
-        free(way);
+        way->next = thread->lost;
+        thread->lost = way;
         if (--thread->way_count != 0)
             share_room(thread);
     }
@@ -269,13 +271,30 @@ static void send_packet(struct bcri_link_thread *thread, const struct way *way, 
     }
 }
 
+static void free_ways(struct way **ways)
+{
+    while (*ways != NULL) {
+        struct way *next = (*ways)->next;
+        free(*ways);
+        *ways = next;
+    }
+}
+
+static bool flush(struct bcri_link_thread *thread)
+{
+    if (!bcri_udp_flush(thread->udp))
+        return false;
+    free_ways(&thread->lost); /* nothing is gathered any more */
+    return true;
+}
+
 static void fill(struct bcri_link_thread *thread)
 {
     for (struct way *way = thread->ways; way != NULL && !thread->full; way = way->next)
         for (;;) {
             uint8_t *space = bcri_udp_space(thread->udp);
             if (space == NULL) {
-                thread->full = !bcri_udp_flush(thread->udp);
+                thread->full = !flush(thread);
                 if (thread->full)
                     break;
                 continue;
@@ -285,7 +304,7 @@ static void fill(struct bcri_link_thread *thread)
                 break;
             send_packet(thread, way, space, bytes);
         }
-    if (!bcri_udp_flush(thread->udp))
+    if (!flush(thread))
         thread->full = true;
 }
 
@@ -359,11 +378,8 @@ static void drop(struct bcri_link_thread *thread)
 {
     if (thread->agent != NULL)
         bcri_agent_free(thread->agent);
-    while (thread->ways != NULL) {
-        struct way *next = thread->ways->next;
-        free(thread->ways);
-        thread->ways = next;
-    }
+    free_ways(&thread->ways);
+    free_ways(&thread->lost);
     if (thread->udp != NULL)
         bcri_udp_close(thread->udp);
     if (thread->epoll >= 0)

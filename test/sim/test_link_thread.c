@@ -2,6 +2,8 @@
 /* Two hosts in one process whose link threads talk over real sockets on this machine, sealed: an order
  * finds a thread that rests in epoll, and its answer wakes a CCE that sleeps. */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <string.h>
@@ -29,6 +31,44 @@ struct host {
 static struct host hosts[2];
 static int cell;
 static bcr_cce_id there;
+
+/* ---- a socket that may be full ---- */
+
+static _Atomic bool is_full;
+static _Atomic unsigned refused, elsewhere; /* sends that found it full; sends to no address */
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+ssize_t __real_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
+                      socklen_t to_bytes);
+int __real_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags);
+ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
+                      socklen_t to_bytes);
+int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags);
+
+static bool finds_full(const struct sockaddr *to)
+{
+    if (to != NULL && to->sa_family != AF_INET)
+        atomic_fetch_add(&elsewhere, 1);
+    if (!atomic_load(&is_full))
+        return false;
+    atomic_fetch_add(&refused, 1);
+    errno = EAGAIN;
+    return true;
+}
+
+ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
+                      socklen_t to_bytes)
+{
+    return finds_full(to) ? -1 : __real_sendto(fd, bytes, length, flags, to, to_bytes);
+}
+
+int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+    return finds_full(messages->msg_hdr.msg_name) ? -1 : __real_sendmmsg(fd, messages, count, flags);
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* ---- two hosts ---- */
 
 static void told(void *owner)
 {
@@ -167,4 +207,25 @@ TEST(a_host_that_is_lost_fails_what_waits)
     FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
     FAILS(bcr_celllen(there, cell), bcrE_DEAD);
     end();
+}
+
+TEST(a_host_that_is_lost_while_the_socket_is_full_is_sent_nothing_astray)
+{
+    mallopt(M_PERTURB, 0x5a); /* what is freed has no address any more */
+    begin();
+    introduce();
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    atomic_store(&is_full, true);
+    bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
+    while (atomic_load(&refused) < 2)
+        sched_yield();
+    CHECK(bcri_link_thread_lost(hosts[0].thread, 2));
+    CHECK(bcri_link_thread_lost(hosts[1].thread, 1));
+    FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
+    const unsigned before = atomic_load(&refused);
+    while (atomic_load(&refused) == before && atomic_load(&elsewhere) == 0)
+        (void)bcr_celllen(there, cell); /* wakes the thread */
+    atomic_store(&is_full, false);
+    end();
+    CHECK_UINT(atomic_load(&elsewhere), 0);
 }
