@@ -14,6 +14,8 @@
 
 #include "private.h"
 
+#define TRY_AGAIN_NS (UINT64_C(1000) * 1000) /* when there was no memory */
+
 /* ---- orders ---- */
 
 static struct order *new_order(struct asker *asker, uint32_t op)
@@ -388,43 +390,42 @@ static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref
     return true;
 }
 
-/* The answer of a get that is cancelled comes from its cell. */
-static void take_cancel(struct asker *asker, const struct bcri_slot_shm *slot, bcri_ref slot_ref)
+/* The answer of a get that is cancelled comes from its cell. False: not now. */
+static bool take_cancel(struct asker *asker, const struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
     const struct bcri_agent *agent = asker->agent;
     const uint64_t request = bcri_load(&slot->given);
     const uint32_t place = (uint32_t)request;
     struct order *order = place < agent->order_room ? agent->orders[place] : NULL;
     if (order == NULL || order->request != request || order->slot_ref != slot_ref || order->answered)
-        return;
-    if (order->op == BCRI_ORDER_SYNC) {
+        return true;
+    const bool is_sync = order->op == BCRI_ORDER_SYNC;
+    if (!is_sync && !bcri_order_is_get(order->op))
+        return true;
+    if (is_sync || order->peer->link == NULL) { /* it was never sent */
         bcri_ask_answer(order, bcrE_TIMEOUT, 0, NULL);
-        return;
-    }
-    if (!bcri_order_is_get(order->op))
-        return;
-    if (order->peer->link == NULL) { /* it was never sent */
-        bcri_ask_answer(order, bcrE_TIMEOUT, 0, NULL);
-        return;
+        return true;
     }
     const struct bcri_message message = {.kind = BCRI_MESSAGE_CANCEL, .request = request};
-    (void)bcri_agent_send(order->peer, asker->index, bcri_identity_index(order->owner), &message, NULL,
-                          (struct sent){0});
+    return bcri_agent_send(order->peer, asker->index, bcri_identity_index(order->owner), &message, NULL,
+                           (struct sent){0});
 }
 
 /* Model: outbox.pml */
 static bool take_next(struct asker *asker)
 {
-    struct bcri_ctx *ctx = asker->agent->ctx;
+    struct bcri_agent *agent = asker->agent;
     enum bcri_outbox_kind kind;
     bcri_ref slot_ref;
     if (!bcri_outbox_look(asker->outbox, asker->taken, &kind, &slot_ref))
         return false;
-    struct bcri_slot_shm *slot = bcri_at(ctx, slot_ref);
-    if (slot != NULL && kind == BCRI_OUTBOX_CANCEL)
-        take_cancel(asker, slot, slot_ref);
-    else if (slot != NULL && !take_order(asker, slot, slot_ref))
+    struct bcri_slot_shm *slot = bcri_at(agent->ctx, slot_ref);
+    if (slot != NULL && !(kind == BCRI_OUTBOX_CANCEL ? take_cancel(asker, slot, slot_ref)
+                                                     : take_order(asker, slot, slot_ref))) {
+        if (agent->deadline > agent->now + TRY_AGAIN_NS)
+            agent->deadline = agent->now + TRY_AGAIN_NS;
         return false;
+    }
     asker->taken++;
     bcri_store_release(&asker->outbox->taken, asker->taken);
     return true;
@@ -451,12 +452,27 @@ static void tell_ended(struct asker *asker, const struct route *route)
     send_or_wait(order);
 }
 
+/* Else the next CCE with this number would get the error regions of this one. */
+static void forget_untold(struct bcri_agent *agent, uint32_t index)
+{
+    for (struct untold **at = &agent->untold; *at != NULL;) {
+        struct untold *untold = *at;
+        if (untold->index != index) {
+            at = &untold->next;
+            continue;
+        }
+        *at = untold->next;
+        free(untold);
+    }
+}
+
 /* Model: outbox.pml */
 void bcri_ask_forget(struct asker *asker)
 {
     while (take_next(asker))
         ;
     asker->outbox = NULL;
+    forget_untold(asker->agent, asker->index);
     struct order *next;
     for (struct order *order = asker->orders; order != NULL; order = next) {
         struct bcri_slot_shm *slot = id_of(order);

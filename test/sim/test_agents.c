@@ -4,7 +4,11 @@
 #include "agents.h"
 
 #include "bcri/host.h"
+#include "bcri/lock.h"
+#include "bcri/lookup.h"
+#include "bcri/repair.h"
 #include "bcri/self.h"
+#include "memory.h"
 #include "regions.h"
 
 static struct world world;
@@ -285,25 +289,46 @@ TEST(a_host_that_is_lost_fails_what_is_ordered_there)
     end();
 }
 
-/* A CCE of the asker's host that ends with an order waiting, before its host has a link; its number
- * serves a new one, whose orders follow its end in the same stream. */
-static void begin_with_a_successor(void)
+/* Virtual time: no call may wait. */
+static void begin_by_hand(void)
 {
     world_open(&world, 1, 1 << 20);
+    asker = world.host[0].cce[0];
     owner = world.host[1].cce[0];
+    third = world.host[0].cce[1];
     as(owner);
     cell = bcr_cagrow(0, 0, 0, 0, 2, 4, 1 << 16);
     CHECK(cell >= 1);
-    as(asker = world.host[0].cce[0]);
+    as(asker);
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) >= 1);
     there = world_name(asker, owner);
-    CHECK(bcr_get(1, there, cell, bcr_PENDING) != NULL);
-    const uint32_t number_of_first = asker->index;
-    world_kill(&world, 0, 0);
+}
+
+static void end_by_hand(void)
+{
+    as(NULL);
+    world_close(&world);
+}
+
+/* The asker has ended; its number serves a new one. */
+static void succeed(uint32_t number_of_first)
+{
     bcri_host_cce_release(group_host(world.host[0].group), number_of_first);
     as(asker = world.host[0].cce[0] = group_join(world.host[0].group));
     CHECK_UINT(asker->index, number_of_first);
     CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) >= 1);
     there = world_name(asker, owner);
+}
+
+/* The first ends with an order waiting, before its host has a link: the next one's orders follow its
+ * end in the same stream. */
+static void begin_with_a_successor(void)
+{
+    begin_by_hand();
+    CHECK(bcr_get(1, there, cell, bcr_PENDING) != NULL);
+    const uint32_t number_of_first = asker->index;
+    world_kill(&world, 0, 0);
+    succeed(number_of_first);
 }
 
 TEST(a_cce_is_served_that_has_the_number_of_one_that_ended)
@@ -317,8 +342,7 @@ TEST(a_cce_is_served_that_has_the_number_of_one_that_ended)
     as(asker);
     CHECK_INT(bcr_rgwait(waits, 0, 0), 1);
     CHECK_INT(value_of(waits), 6);
-    as(NULL);
-    world_close(&world);
+    end_by_hand();
 }
 
 TEST(a_large_region_arrives_behind_the_end_of_its_putters_predecessor)
@@ -330,6 +354,99 @@ TEST(a_large_region_arrives_behind_the_end_of_its_putters_predecessor)
     bcr_region rgid = bcr_get(1, bcr_cce, cell, 0);
     CHECK_INT(bcr_rglen(rgid, NULL), 300000);
     CHECK_INT(bcr_rgfree(rgid), 0);
+    end_by_hand();
+}
+
+TEST(an_error_that_could_not_be_told_is_not_told_to_the_next_with_the_number)
+{
+    begin_by_hand();
+    asker->flags |= bcr_errors;
+    CHECK_INT(bcr_put(1, number(1), there, 77, bcr_FREE), 0);
+    struct bcri_resolved *cell0;
+    CHECK_INT(bcri_resolved_find(third, world_name(third, asker), 0, &cell0), 0);
+    CHECK(bcri_lock_try(third, &cell0->cell->t.lock));
+    CHECK(!world_settle(&world, SIM_S)); /* the agent is parked */
+    const uint32_t number_of_first = asker->index;
+    struct bcri_ctx *const first = asker;
     as(NULL);
-    world_close(&world);
+    world.host[0].cce[0] = NULL;
+    bcri_cce_dying(group_host(world.host[0].group), number_of_first);
+    bcri_agent_forget(world.host[0].agent, number_of_first);
+    bcri_unlock(third, &cell0->cell->t.lock);
+    group_leave(world.host[0].group, first);
+    succeed(number_of_first);
+    CHECK(world_settle(&world, SIM_S));
+    FAILS_NULL(bcr_get(1, bcr_cce, 0, 0), bcrE_TIMEOUT);
+    end_by_hand();
+}
+
+static bool comes_again(void)
+{
+    return bcri_agent_deadline(world.host[0].agent) != BCRI_LINK_NEVER;
+}
+
+static void run_asking_agent(void)
+{
+    (void)memory_watch(true);
+    bcri_agent_run(world.host[0].agent, sim_now(world.network));
+    (void)memory_watch(false);
+}
+
+/* Whichever allocation of the agent fails for an order, the order is carried out soon though nothing
+ * else happens, or it fails. */
+TEST(an_order_for_which_there_is_no_memory_is_taken_again)
+{
+    for (uint64_t which = 0, asked = 1; which < asked; which++) {
+        begin_by_hand();
+        CHECK_INT(bcr_put(1, number(1), there, cell, bcr_FREE), 0);
+        CHECK(world_settle(&world, SIM_S)); /* there is a link */
+        CHECK(!comes_again());
+        bcr_region waits = bcr_get(1, there, cell + 1, bcr_PENDING);
+        memory_fails_after(which);
+        run_asking_agent();
+        asked = memory_asked();
+        memory_fails_after(UINT64_MAX);
+        const int came = bcr_rgwait(waits, 0, 0);
+        CHECK(came == 0 || bcr_errno == bcrE_NOMEM);
+        CHECK(came != 0 || comes_again() || !bcri_agent_is_idle(world.host[0].agent));
+        (void)world_settle(&world, SIM_S);
+        as(owner);
+        CHECK_INT(bcr_put(1, number(2), bcr_cce, cell + 1, bcr_FREE), 0);
+        (void)world_settle(&world, SIM_S);
+        as(asker);
+        if (came == 0) {
+            CHECK_INT(bcr_rgwait(waits, 0, 0), 1);
+            CHECK_INT(value_of(waits), 2);
+        }
+        end_by_hand();
+    }
+}
+
+static void *cancel(void *waits)
+{
+    as(asker);
+    CHECK_INT(bcr_rgfree(waits), 0);
+    as(NULL);
+    return NULL;
+}
+
+TEST(a_cancel_for_which_there_is_no_memory_is_taken_again)
+{
+    pthread_t canceller;
+    begin_by_hand();
+    CHECK_INT(bcr_put(1, number(1), there, cell, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    bcr_region waits = NULL;
+    for (int i = 0; i < 4; i++) /* the stream's ring is full then */
+        waits = bcr_get(1, there, cell + 1, bcr_PENDING);
+    run_asking_agent();
+    CHECK_INT(pthread_create(&canceller, NULL, cancel, waits), 0);
+    memory_fails_after(0);
+    while (memory_asked() == 0)
+        run_asking_agent();
+    CHECK(comes_again());
+    memory_fails_after(UINT64_MAX);
+    while (pthread_tryjoin_np(canceller, NULL) != 0)
+        (void)world_settle(&world, SIM_MS);
+    end_by_hand();
 }
