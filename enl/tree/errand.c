@@ -31,8 +31,8 @@ void enl_errands_send(struct enl_errands *errands, struct enl_peer *peer)
     for (struct enl_errand *errand = errands->first; errand != NULL; errand = errand->next) {
         if (errand->id != 0 || bcri_control_decode(errand->bytes, errand->length, &request) != NULL)
             continue;
-        if (++errands->last_id == 0)
-            errands->last_id = 1;
+        if (++errands->last_id < ENL_ERRAND_ID1)
+            errands->last_id = ENL_ERRAND_ID1;
         request.id = errand->id = errands->last_id;
         enl_peer_send(peer, &request);
     }

@@ -21,6 +21,10 @@ struct enl_errand {
     uint8_t bytes[]; /* the request */
 };
 
+/* The first number of an errand. Lower ones are those of a daemon's own requests to its child: start,
+ * stop and kill, whose replies may come late. */
+#define ENL_ERRAND_ID1 16u
+
 struct enl_errands {
     struct enl_errand *first, *last;
     uint32_t last_id;

@@ -316,6 +316,40 @@ TEST(what_stops_the_program_stops_those_elsewhere_and_is_no_death)
     unsetenv("BCR_HOSTTIMEOUT");
 }
 
+/* The daemon elsewhere is stopped, so its reply to "stop" comes when the program goes on already. The
+ * request to enlist that waits there then is the second that it gets. */
+TEST(a_late_reply_to_a_stop_is_not_the_answer_to_a_request)
+{
+    int status;
+    run_folder();
+    script("broken", "no program\n\001");
+    setenv("SYS_CHILD", "parent", 1);
+    const pid_t enl = fork();
+    if (enl == 0) {
+        setpgid(0, 0);
+        execl(run_enl(), "enl", "--local", "1", run_cce(), "at", "local1", "enlist", run_cce(), "1", "wait",
+              "enlist", "./broken", "1", (char *)NULL);
+        _exit(126);
+    }
+    pid_t daemon = 0;
+    for (int told = 0; told < 2; told++)
+        sscanf(run_told(), "parent %d", &daemon);
+    CHECK(daemon != 0);
+    kill(daemon, SIGSTOP);
+    run_go();
+    kill(enl, SIGTSTP);
+    wait_for_state(enl, 'T', true); /* it has not waited for the daemon longer than a second */
+    kill(enl, SIGCONT);
+    wait_for_state(enl, 'T', false);
+    poll(NULL, 0, 100); /* for its message to go on; a shorter time would only miss the error */
+    kill(daemon, SIGCONT);
+    char want[64];
+    snprintf(want, sizeof want, "enlist -1 %d", bcrE_NOPROG);
+    CHECK_STR(run_told(), want);
+    CHECK_INT(waitpid(enl, &status, 0), enl);
+    CHECK_INT(status, 0);
+}
+
 TEST(a_program_that_is_killed_is_killed_everywhere)
 {
     static struct run command;
