@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PENDING_MAX (1u << 20)
+/* More than an environment (setup.c), which is sent in one go. */
+#define PENDING_MAX (8u << 20)
 
 struct piece {
     uv_write_t request;

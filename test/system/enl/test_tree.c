@@ -350,6 +350,30 @@ TEST(a_late_reply_to_a_stop_is_not_the_answer_to_a_request)
     CHECK_INT(status, 0);
 }
 
+/* More than a pipe and libuv's queue for a neighbour that is slow would hold, less than execve
+ * takes. */
+TEST(a_large_environment_goes_along)
+{
+    enum { VARIABLES = 16, BYTES = 100000 };
+    static char value[BYTES + 1], name[16];
+    run_folder();
+    memset(value, 'v', BYTES);
+    for (int i = 0; i < VARIABLES; i++) {
+        snprintf(name, sizeof name, "SYS_LARGE%d", i);
+        setenv(name, value, 1);
+    }
+    setenv("SYS_CHILD", "out here", 1);
+    run_start(&run, run_enl(), "--output", "--local", "1", run_cce(), "at", "local1", "enlist", run_cce(),
+              "1");
+    run_end(&run);
+    for (int i = 0; i < VARIABLES; i++) {
+        snprintf(name, sizeof name, "SYS_LARGE%d", i);
+        unsetenv(name);
+    }
+    CHECK_STR(run.error, "");
+    CHECK_STR(run.text, "[1] here\n");
+}
+
 TEST(a_program_that_is_killed_is_killed_everywhere)
 {
     static struct run command;
