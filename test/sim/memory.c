@@ -13,7 +13,7 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 
-static bool watched;
+static _Thread_local bool watched;
 static unsigned chance;
 static uint64_t state, asked, fails_at = UINT64_MAX;
 

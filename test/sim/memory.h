@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Allocations from here on are the engine's (true) or the test's. Returns what was said before. */
+/* Allocations of this thread from here on are the engine's (true) or the test's. Returns what this thread said before. */
 bool memory_watch(bool is_engines);
 /* Of 1000 watched allocations so many fail, drawn from a seed of their own; 0: none. */
 void memory_fails(unsigned of_1000, uint64_t seed);
