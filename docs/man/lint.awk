@@ -5,17 +5,35 @@
 #     awk -f lint.awk bcr.h bcr/error.h sources.txt
 #
 # Each routine and macro is named by the block directly above it, and each name of a block is declared below it.  A
-# block has the labels Shape and Returns; Owns where a region ID is given or taken; Errors where a call can fail; Blocks
-# where a routine has a time or a cell of any CCE; Crash where it does block or run handlers: in the order of bcr.h, none twice, none
-# unknown.  Each code that a block names exists, and each that exists is named; a code without a text of its own has one
-# at the top; "as bcr_..." names an earlier block.  Each routine has a source.  Prints what is wrong; status 1 if
-# anything.
+# block has a description, then the labels that it needs: Returns; Owns where a region ID is given or taken; Errors
+# where a call can fail; Blocks where a routine has a time or a cell of any CCE; Crash where it does block or run
+# handlers: in the order of bcr.h, none twice, none unknown.  A label is missing only where what bcr.h says of its
+# absence is right, which the lists below tell, and it is missing where it would say just that.  Each code that a block
+# names exists, and each that exists is named; a code without a text of its own has one at the top; "as bcr_..." names
+# an earlier block.  Each routine has a source.  Prints what is wrong; status 1 if anything.
 
 BEGIN {
-    labels = split("Shape Owns Returns Errors Blocks Order Crash", label)
+    labels = split("Owns Returns Errors Blocks Order Crash", label)
     for (i = 1; i <= labels; i++) position[label[i]] = i
+    by_default("Owns", "bcr_rgrealloc bcr_rglen")
+    by_default("Returns", "bcr_cafree bcr_rgalloc bcr_rgmod bcr_rgfree bcr_rgrealloc bcr_acqrl bcr_putwait " \
+               "bcr_handler")
+    by_default("Blocks", "bcr_putwait")
+    by_default("Crash", "bcr_enlist bcr_host bcr_cagrow bcr_put bcr_zap bcr_putdone bcr_fd bcr_priority bcr_allow")
     bad = 0
     routines = 0
+}
+
+# The blocks, by their first routine, that lack a label since its absence says what is so.
+function by_default(what, which,    i, n, list)
+{
+    n = split(which, list, / /)
+    for (i = 1; i <= n; i++) defaults[what, list[i]] = 1
+}
+
+function lacks(what)
+{
+    return !(what in seen) && !((what, first) in defaults)
 }
 
 function complain(what)
@@ -45,19 +63,21 @@ function judge(    i, n, list)
     n = split(block, list, /, /)
     for (i = 1; i <= n; i++)
         if (!(list[i] in declared)) complain(list[i] ": not declared below its block")
-    if (!("Shape" in seen)) complain(block ": label Shape is missing")
-    if (!("Returns" in seen)) complain(block ": label Returns is missing")
-    if (prototypes ~ /bcr_region/ && !("Owns" in seen)) complain(block ": label Owns is missing")
+    first = list[1]
+    if (!described) complain(block ": the description is missing")
+    for (i = 1; i <= labels; i++)
+        if ((label[i] in seen) && ((label[i], first) in defaults)) complain(block ": label " label[i] " stands by default")
+    if (lacks("Returns")) complain(block ": label Returns is missing")
+    if (prototypes ~ /bcr_region/ && lacks("Owns")) complain(block ": label Owns is missing")
     if (!("Errors" in seen) && !says_no_failure) complain(block ": label Errors is missing")
-    if (prototypes ~ /int msec|bcr_cce_id cce,|cells,/ && !("Blocks" in seen))
+    if (prototypes ~ /int msec|bcr_cce_id cce,|cells,/ && lacks("Blocks"))
         complain(block ": label Blocks is missing")
-    if (("Blocks" in seen) && !never_blocks && !("Crash" in seen))
-        complain(block ": label Crash is missing")
+    if (("Blocks" in seen) && lacks("Crash")) complain(block ": label Crash is missing")
     for (i in seen) delete seen[i]
     for (i in declared) delete declared[i]
     block = ""
     prototypes = ""
-    says_no_failure = never_blocks = 0
+    says_no_failure = described = 0
 }
 
 file_nr == 1 && /^\/\* bcr_[a-z0-9_, ]+ -- / {
@@ -74,17 +94,18 @@ file_nr == 1 && /^\/\* bcr_[a-z0-9_, ]+ -- / {
 }
 
 file_nr == 1 && in_block && /no failure/ { says_no_failure = 1 }
-file_nr == 1 && in_block && /^ \* Blocks  : no\.$/ { never_blocks = 1 }
+file_nr == 1 && in_block && last_position == 0 && /^ \* [^ ]/ && !/^ \* [A-Z][a-z]+: / { described = 1 }
 
-file_nr == 1 && in_block && /^ \* [A-Z][a-z]+ *: / {
+file_nr == 1 && in_block && /^ \* [A-Z][a-z]+: / {
     current = $2
-    if (!($2 in position))
-        complain(block ": unknown label " $2)
+    sub(/:/, "", current)
+    if (!(current in position))
+        complain(block ": unknown label " current)
     else {
-        if ($2 in seen) complain(block ": label " $2 " twice")
-        if (position[$2] < last_position) complain(block ": label " $2 " out of order")
-        last_position = position[$2]
-        seen[$2] = 1
+        if (current in seen) complain(block ": label " current " twice")
+        if (position[current] < last_position) complain(block ": label " current " out of order")
+        last_position = position[current]
+        seen[current] = 1
         n = split(block, list, /, /)
         for (i = 1; i <= n; i++) has[list[i], current] = 1
     }
@@ -93,7 +114,7 @@ file_nr == 1 && in_block && /^ \* [A-Z][a-z]+ *: / {
 file_nr == 1 && in_block && /^ \*\/$/ { in_block = 0; current = ""; next }
 
 # "as bcr_get." means the same label of another block.
-file_nr == 1 && in_block && /^ \* (Owns|Blocks|Order|Crash) *: as bcr_[a-z0-9]+\./ {
+file_nr == 1 && in_block && /^ \* (Owns|Blocks|Order|Crash): as bcr_[a-z0-9]+\./ {
     rest = $0
     sub(/^.*: as /, "", rest)
     sub(/\..*/, "", rest)
@@ -104,9 +125,9 @@ file_nr == 1 && in_block && /^ \* (Owns|Blocks|Order|Crash) *: as bcr_[a-z0-9]+\
 # The list of Errors: names, then "as" and blocks; a line that begins with a name and two spaces is an entry.
 file_nr == 1 && in_block && current == "Errors" {
     rest = $0
-    sub(/^ \* (Errors  : )?/, "", rest)
+    sub(/^ \* (Errors: )?/, "", rest)
     sub(/^ +/, "", rest)
-    if (rest !~ /^bcrE_[A-Z]+  / && $0 !~ /^ \*            /) {
+    if (rest !~ /^bcrE_[A-Z]+  / && $0 !~ /^ \*          /) {
         n = split(rest, list, /[,.]? +|[,.]$/)
         for (i = 1; i <= n; i++)
             if (list[i] ~ /^bcrE_/) {

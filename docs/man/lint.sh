@@ -39,17 +39,19 @@ spoil_file() {
     fi
 }
 spoil() { spoil_file "$header" "$@"; }
-for label in Shape Owns Returns Errors Blocks Crash; do
-    spoil "a missing label $label" -e "/bcr_put, .* -- /,/\*\//s/^ \* $label *: / *           /"
+for label in Owns Returns Errors Blocks Crash; do
+    spoil "a missing label $label" -e "/bcr_get, .* -- /,/\*\//s/^ \* $label: / *     /"
 done
-spoil "an unknown label" -e '/bcr_put, .* -- /,/\*\//s/^ \* Order   : / * Ordering: /'
-spoil "labels out of order" -e '/bcr_put, .* -- /,/\*\//{s/^ \* Blocks  : / * Order   : /;t;s/^ \* Order   : / * Blocks  : /}'
-spoil "a label twice" -e '/bcr_put, .* -- /,/\*\//s/^ \* Order   : / * Blocks  : /'
+spoil "a block without a description" -e '/bcr_putwait -- /,/\*\//{/^ \* [a-z]/d}'
+spoil "a label that says the default" -e '/bcr_put, .* -- /,/\*\//s/^ \*\/$/ * Crash: wholly or not at all.\n&/'
+spoil "an unknown label" -e '/bcr_put, .* -- /,/\*\//s/^ \* Order: / * Ordering: /'
+spoil "labels out of order" -e '/bcr_put, .* -- /,/\*\//{s/^ \* Blocks: / * Order: /;t;s/^ \* Order: / * Blocks: /}'
+spoil "a label twice" -e '/bcr_put, .* -- /,/\*\//s/^ \* Order: / * Blocks: /'
 spoil "an unknown code" -e 's/bcrE_OWNERDEAD/bcrE_OWNERGONE/'
 spoil "a code that no block has" -e 's/bcrE_OWNERDEAD/bcrE_TIMEOUT/'
 spoil "a code without a text" -e '/^ \*     bcrE_DEAD  /d'
-spoil "a reference to what is not there" -e 's/^ \* Errors  : as bcr_get\./ * Errors  : as bcr_got./'
-spoil "a reference to a label that is not there" -e '/^\/\* bcr_get, /,/\*\//s/^ \* Order   : / *           /'
+spoil "a reference to what is not there" -e 's/^ \* Errors: as bcr_get\./ * Errors: as bcr_got./'
+spoil "a reference to a label that is not there" -e '/^\/\* bcr_get, /,/\*\//s/^ \* Order: / *     /'
 spoil "a routine without a block" -e 's/bcr_zap, /bcr_zip, /'
 spoil "a routine that its block does not name" -e 's/^\/\* bcr_zap, bcr_celllen --/\/* bcr_zap --/'
 spoil "a block of two routines of which one is gone" -e '/^BCR_API int bcr_celllen(/d'
@@ -72,7 +74,7 @@ for block in $blocks; do
     for section in NAME SYNOPSIS DESCRIPTION '"\{0,1\}RETURN VALUE' BLOCKING '"\{0,1\}CRASH SAFETY' SOURCE; do
         grep -q "^\.SH $section" "$page" || fail "$block.3 has no section $section"
     done
-    sed -n '/^ \* Errors  :/,/^ \* [BOC][a-z]* *:\|\*\/$/p' "$scratch/block" | grep -oE 'bcrE_[A-Z]+' | sort -u |
+    sed -n '/^ \* Errors:/,/^ \* [BOC][a-z]*:\|\*\/$/p' "$scratch/block" | grep -oE 'bcrE_[A-Z]+' | sort -u |
         while read -r code; do
             "$awk" -v code="$code" '
                 $0 == ".B " code { getline; found = $0 !~ /^\./ && length($0) > 10 }

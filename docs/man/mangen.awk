@@ -25,7 +25,7 @@ BEGIN {
     split("cell cells cce buffer offset flags priority handler", word)
     for (i in word) plain[word[i]] = 1
     alias["bcr_region"] = alias["bcr_cce_id"] = "man3/bcr_types.3"
-    code_entry = "^ \\*           bcrE_[A-Z]+  "
+    code_entry = "^ \\*         bcrE_[A-Z]+  "
 }
 
 FNR == 1 { file_nr++ }
@@ -35,6 +35,13 @@ FNR == 1 { file_nr++ }
 file_nr == 1 && blocks == 0 && /^ \*     bcrE_[A-Z]+  / {
     common[$2] = $0
     sub(/^ \* +bcrE_[A-Z]+ +/, "", common[$2])
+    last_common = $2
+    next
+}
+file_nr == 1 && blocks == 0 && last_common != "" && /^ \*          / {
+    rest = $0
+    sub(/^ \* +/, " ", rest)
+    common[last_common] = common[last_common] rest
 }
 
 # ---- bcr.h: one block, then the declarations and macros it belongs to ----
@@ -53,7 +60,7 @@ file_nr == 1 && /^\/\* bcr_[a-z0-9_, ]+ -- / {
         if (i > 1) alias[list[i]] = "man3/" first[b] ".3"
     }
     codes_of[b] = 0
-    current = ""
+    current = "Shape"
     state = "block"
     next
 }
@@ -63,10 +70,10 @@ file_nr == 1 && state == "block" && /^ \*\/$/ { state = "decl"; next }
 file_nr == 1 && state == "block" && /^ \*$/ { text[b, current] = text[b, current] "\n"; next }
 
 # The label Errors: a list of names, then entries "bcrE_X  text"; the first entry may stand on the label's line.
-file_nr == 1 && state == "block" && (/^ \* Errors  : bcrE_[A-Z]+  / || (current == "Errors" && $0 ~ code_entry)) {
+file_nr == 1 && state == "block" && (/^ \* Errors: bcrE_[A-Z]+  / || (current == "Errors" && $0 ~ code_entry)) {
     current = "Errors"
     rest = $0
-    sub(/^ \* Errors  : /, " * ", rest)
+    sub(/^ \* Errors: /, " * ", rest)
     split(rest, list)
     nth = ++codes_of[b]
     code_of[b, nth] = list[2]
@@ -75,10 +82,11 @@ file_nr == 1 && state == "block" && (/^ \* Errors  : bcrE_[A-Z]+  / || (current 
     next
 }
 
-file_nr == 1 && state == "block" && /^ \* [A-Z][a-z]+ *: / {
+file_nr == 1 && state == "block" && /^ \* [A-Z][a-z]+: / {
     current = $2
+    sub(/:/, "", current)
     rest = $0
-    sub(/^ \* [A-Z][a-z]+ *: /, "", rest)
+    sub(/^ \* [A-Z][a-z]+: /, "", rest)
     text[b, current] = rest
     next
 }
@@ -99,7 +107,15 @@ file_nr == 1 && state == "decl" && /^(BCR_API|#define|  )/ {
     rest = $0
     if (rest ~ /^#define/) {
         split(rest, list, /[ (]+/)
-        if (!((b, list[2]) in has_prototype)) decls[b] = decls[b] rest "\n"
+        if (!((b, list[2]) in has_prototype))
+            decls[b] = decls[b] rest "\n"
+        else {
+            # A macro over the prototype of its name says what the routine is short for.
+            sub(/^#define /, "", rest)
+            sub(/\) +/, ") is ", rest)
+            text[b, "Shape"] = text[b, "Shape"] "\n" rest "."
+            rest = $0
+        }
         if (list[2] ~ /^bcr_/ && rest ~ /^#define bcr_[a-z]+ /) is_global[list[2]] = 1
         next
     }
@@ -350,8 +366,11 @@ function text_for(b, k)
                    ", and bcr_errno says why."
         return text[b, k]
     }
+    if (k == "Owns" && decls[b] ~ /bcr_region/) return "borrows the region until it returns."
+    if (k == "Returns") return decls[b] ~ /^bcr_region/ ? "the region ID, or NULL on failure; bcr_errno says why then." \
+                                                        : "0, or -1 on failure; bcr_errno says why then."
     if (k == "Blocks") return "The routine neither waits nor runs handlers."
-    if (k == "Crash") return "Nothing that is shared is changed, so a death leaves nothing behind."
+    if (k == "Crash") return "What is shared is changed wholly or not at all, if at all, and what a dead CCE held is freed."
     return ""
 }
 
