@@ -17,7 +17,8 @@
 #include "bcri/link.h"
 #include "bcri/udp.h"
 
-enum { SOCKET_BYTES = 4 << 20 };
+/* RECEIVES_MAX: from the socket at a time, so that a flood of packets does not stop what is sent. */
+enum { SOCKET_BYTES = 4 << 20, RECEIVES_MAX = 64 };
 #define KEEPALIVE_NS (2 * BCRI_NS_PER_S)
 
 /* What another thread wants. */
@@ -351,7 +352,7 @@ static void *run(void *arg)
     while (!atomic_load(&thread->stop)) {
         const uint32_t seen = bcri_load_acquire(&thread->config.ctx->bell->bell);
         thread->now = bcri_clock_ns();
-        while (bcri_udp_receive(thread->udp, on_packet, thread) != 0)
+        for (int i = 0; i < RECEIVES_MAX && bcri_udp_receive(thread->udp, on_packet, thread) != 0; i++)
             ;
         grant_all(thread);
         bcri_agent_run(thread->agent, thread->now);

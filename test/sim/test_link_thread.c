@@ -32,9 +32,10 @@ static struct host hosts[2];
 static int cell;
 static bcr_cce_id there;
 
-/* ---- a socket that may be full ---- */
+/* ---- a socket that may be full, or flooded ---- */
 
 static _Atomic bool is_full;
+static _Atomic bool is_flooded;             /* a packet of one byte has always come */
 static _Atomic unsigned refused, elsewhere; /* sends that found it full; sends to no address */
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
@@ -44,6 +45,10 @@ int __real_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
                       socklen_t to_bytes);
 int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags);
+ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
+int __real_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout);
+ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
+int __wrap_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout);
 
 static bool finds_full(const struct sockaddr *to)
 {
@@ -65,6 +70,27 @@ ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const
 int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
     return finds_full(messages->msg_hdr.msg_name) ? -1 : __real_sendmmsg(fd, messages, count, flags);
+}
+
+static bool floods(struct msghdr *message)
+{
+    /* The group's sockets are connected: nobody asks there whence a message came. */
+    if (!atomic_load(&is_flooded) || message->msg_name == NULL)
+        return false;
+    message->msg_controllen = 0;
+    *(char *)message->msg_iov->iov_base = 0;
+    return true;
+}
+
+ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
+{
+    return floods(message) ? 1 : __real_recvmsg(fd, message, flags);
+}
+
+int __wrap_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
+{
+    messages->msg_len = 1;
+    return floods(&messages->msg_hdr) ? 1 : __real_recvmmsg(fd, messages, count, flags, timeout);
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
@@ -228,4 +254,16 @@ TEST(a_host_that_is_lost_while_the_socket_is_full_is_sent_nothing_astray)
     atomic_store(&is_full, false);
     end();
     CHECK_UINT(atomic_load(&elsewhere), 0);
+}
+
+TEST(a_flood_of_packets_stops_no_order)
+{
+    begin();
+    atomic_store(&is_flooded, true);
+    CHECK_INT(bcr_put(1, number(7), there, cell, bcr_FREE), 0);
+    CHECK_INT(news_of(&hosts[0]).told, BCRI_TOLD_WANTS_LINK);
+    atomic_store(&is_flooded, false);
+    introduce();
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    end();
 }
