@@ -198,9 +198,9 @@ static void into_each_fifth_byte_of_eight(const int *desc, int items)
     CHECK(data != NULL);
     fill(data, (size_t)items);
     struct bcri_copy_region region = region_new(8 * items);
-    CHECK_RESULT(copy_to(desc, INT_MAX, &region, data, (size_t)items), 1, 0);
+    CHECK_RESULT(copy_to(desc, INT_MAX, &region, data, items), 1, 0);
     for (int i = 0; i < items; i++)
-        CHECK_INT(((uint8_t *)region.data)[8 * i + 4], data[i]);
+        CHECK_INT(((const uint8_t *)region.data)[8 * (size_t)i + 4], data[i]);
     free(data);
 }
 
