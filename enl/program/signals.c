@@ -110,11 +110,11 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
                    strsignal(signal));
     enl_enlist_drop(program);
     enl_tree_signal(program, signal);
+    program->phase = ENL_ENDING; /* before the abort, which would tell a child's parent of a failure */
     if (program->first == NULL) {
         enl_program_abort(program, 128 + signal);
         return;
     }
-    program->phase = ENL_ENDING;
     program->status = 128 + signal; /* unless the root ends with another status */
     pass_on(program, signal, from_terminal);
     start_grace(program);

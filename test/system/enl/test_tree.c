@@ -261,6 +261,45 @@ TEST(a_daemon_whose_heartbeats_nobody_answers_ends)
     unsetenv("BCR_HOSTTIMEOUT");
 }
 
+/* The daemon that `run` has started on another host. */
+static pid_t daemon_of(const struct run *of)
+{
+    char path[64], text[512];
+    pid_t found = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)of->pid, (int)of->pid);
+    FILE *children = fopen(path, "re");
+    CHECK(children != NULL);
+    for (int pid; children != NULL && fscanf(children, "%d", &pid) == 1;) {
+        snprintf(path, sizeof path, "/proc/%d/comm", pid);
+        run_read_file(path, text, sizeof text);
+        if (strcmp(text, "enl\n") == 0)
+            found = (pid_t)pid;
+    }
+    fclose(children);
+    return found;
+}
+
+/* No CCE has been started there, so nobody has failed. */
+TEST(a_daemon_elsewhere_that_a_signal_ends_is_a_lost_host)
+{
+    run_folder();
+    run_start(&run, run_enl(), "--local", "1", run_cce(), "at", "local1", "enlist", "/there/is/none", "1",
+              "wait");
+    run_told_by(&run);
+    const pid_t pid = daemon_of(&run);
+    CHECK(pid != 0);
+    const int daemon = run_watch(pid);
+    kill(pid, SIGTERM);
+    run_gone(daemon);
+    char host[128] = "", log[200];
+    CHECK_INT(gethostname(host, sizeof host - 1), 0);
+    snprintf(log, sizeof log, "bcr.%s.%d.log", host, (int)run.pid);
+    run_wait_for_text(log, "host local1 is lost: it ended with status 143; 0 CCEs were there");
+    run_go();
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+}
+
 TEST(a_signal_ends_those_elsewhere_too)
 {
     int cce, daemon;
