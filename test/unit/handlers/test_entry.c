@@ -260,7 +260,7 @@ static bool says_that_it_runs_handlers(const char *header, const char *routine)
     const char *block = block_of(header, routine);
     if (block == NULL)
         FAIL("bcr.h has no block for bcr_%s", routine);
-    const char *end = strstr(block, "\n */"), *blocks = strstr(block, "\n * Blocks  : ");
+    const char *end = strstr(block, "\n */"), *blocks = strstr(block, "\n * Blocks: ");
     CHECK(end != NULL);
     if (blocks == NULL || blocks > end)
         return false;
