@@ -14,9 +14,10 @@
  *   word = LIVE               As any ID.
  * A put with nofree has an ID of its own, with a counted hold (bcri_slot_hold).
  *
- * The outbox has room for one entry more than orders may use: that of `room`, an ID that is used for
- * nothing else, by which the CCE waits until the agent has taken or settled something. It is never
- * given back, so that several invocations can wait for it. */
+ * The outbox has room for two entries more than orders may use: those of `room`, two IDs that are used
+ * for nothing else, by which the CCE waits until the agent has taken entries, and until it has settled
+ * puts. They are never given back, so that several invocations can wait for them. There are two since
+ * puts may be settled only after a get that needs an entry. */
 #include "bcri/order.h"
 
 #include <stdlib.h>
@@ -41,7 +42,7 @@ struct bcri_outbox {
     uint64_t stored;    /* entries */
     uint64_t collected; /* entries whose IDs have been looked at since the agent took them */
     uint64_t puts;
-    struct bcri_slot_shm *room;
+    struct bcri_slot_shm *room[2];                  /* to wait for entries; for puts */
     struct bcri_slot_shm *put[BCRI_OUTBOX_ENTRIES]; /* by entry: the ID of a put, or NULL */
 };
 
@@ -65,14 +66,15 @@ static int outbox_of(struct bcri_ctx *ctx, struct bcri_outbox **outbox_out)
         return bcrE_NOMEM;
     uint32_t seg;
     int error = bcrE_NOMEM;
-    if ((outbox->room = bcri_slot_take(ctx)) != NULL &&
+    if ((outbox->room[0] = bcri_slot_take(ctx)) != NULL && (outbox->room[1] = bcri_slot_take(ctx)) != NULL &&
         (error = bcri_segment_new(ctx, BCRI_SEG_OUTBOX, BCRI_PAGE_BYTES, BCRI_PAGE_BYTES, &seg)) == 0) {
         outbox->shm = (struct bcri_outbox_shm *)(void *)ctx->map[seg].base;
         *outbox_out = ctx->outbox = outbox;
         return 0;
     }
-    if (outbox->room != NULL)
-        bcri_slot_give(ctx, outbox->room);
+    for (int i = 0; i < 2; i++)
+        if (outbox->room[i] != NULL)
+            bcri_slot_give(ctx, outbox->room[i]);
     free(outbox);
     return error;
 }
@@ -127,10 +129,14 @@ static void address(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, uint64_t c
     bcri_store(&slot->sub, (uint32_t)found.number);
 }
 
-static bool has_room(const struct bcri_outbox *outbox, bool for_put)
+static bool has_entry(const struct bcri_outbox *outbox)
 {
-    return outbox->stored - outbox->collected < BCRI_OUTBOX_ENTRIES - 1 &&
-           (!for_put || outbox->puts - bcri_load_acquire(&outbox->shm->settled) < BCRI_OUTBOX_WINDOW);
+    return outbox->stored - outbox->collected < BCRI_OUTBOX_ENTRIES - 2;
+}
+
+static bool may_put(const struct bcri_outbox *outbox)
+{
+    return outbox->puts - bcri_load_acquire(&outbox->shm->settled) < BCRI_OUTBOX_WINDOW;
 }
 
 static int wait_quietly(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
@@ -148,17 +154,18 @@ static bool wait_for_room(struct bcri_ctx *ctx, struct bcri_outbox *outbox, bool
 {
     for (;;) {
         collect(ctx, outbox);
-        if (bcri_likely(has_room(outbox, for_put)))
+        const bool waits_for_puts = for_put && !may_put(outbox);
+        if (bcri_likely(!waits_for_puts && has_entry(outbox)))
             return true;
         if (deadline_ns == BCRI_DEADLINE_PASSED)
             return false;
-        if (bcri_slot_state(bcri_load_acquire(&outbox->room->word)) != BCRI_SLOT_ORDERED) {
-            const uint64_t settled = outbox->puts - BCRI_OUTBOX_WINDOW / 2;
-            write_down(ctx, outbox->room, BCRI_ORDER_SYNC,
-                       for_put && outbox->puts > BCRI_OUTBOX_WINDOW / 2 ? settled : 0, BCRI_REF_NONE);
-            store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, outbox->room, false);
+        struct bcri_slot_shm **room = &outbox->room[waits_for_puts];
+        if (bcri_slot_state(bcri_load_acquire(&(*room)->word)) != BCRI_SLOT_ORDERED) {
+            write_down(ctx, *room, BCRI_ORDER_SYNC,
+                       waits_for_puts ? outbox->puts - BCRI_OUTBOX_WINDOW / 2 : 0, BCRI_REF_NONE);
+            store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, *room, false);
         }
-        if (wait(ctx, &outbox->room, 1, deadline_ns) < 0)
+        if (wait(ctx, room, 1, deadline_ns) < 0)
             return false;
     }
 }
@@ -326,11 +333,13 @@ void bcri_order_fini(struct bcri_ctx *ctx)
 {
     if (ctx->outbox == NULL)
         return;
-    struct bcri_slot_shm *const room = ctx->outbox->room;
     collect(ctx, ctx->outbox);
-    if (bcri_slot_state(bcri_load_acquire(&room->word)) != BCRI_SLOT_ORDERED) {
-        bcri_store(&room->word, 0);
-        bcri_slot_give(ctx, room);
+    for (int i = 0; i < 2; i++) {
+        struct bcri_slot_shm *const room = ctx->outbox->room[i];
+        if (bcri_slot_state(bcri_load_acquire(&room->word)) != BCRI_SLOT_ORDERED) {
+            bcri_store(&room->word, 0);
+            bcri_slot_give(ctx, room);
+        }
     }
     free(ctx->outbox);
     ctx->outbox = NULL;

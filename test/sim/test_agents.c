@@ -199,6 +199,41 @@ TEST(many_regions_arrive_in_order)
     end();
 }
 
+static atomic_bool is_held;
+
+static void *hold_agents(void *arg)
+{
+    const struct timespec a_while = {.tv_nsec = 50000000};
+    pthread_mutex_lock(&world.mutex);
+    atomic_store(&is_held, true);
+    nanosleep(&a_while, NULL);
+    pthread_mutex_unlock(&world.mutex);
+    return arg;
+}
+
+TEST(gets_that_find_the_outbox_full_do_not_wait_for_puts)
+{
+    enum { WINDOW = 1024, PLACED = 4, GETS = 300 };
+    pthread_t holder;
+    begin();
+    for (int i = 0; i < PLACED; i++)
+        CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    for (int i = 0; i < WINDOW; i++)
+        CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
+    (void)!bcr_putwait(5);
+    bcr_region rgid = number(0);
+    FAILS(bcr_put(1, rgid, there, cell, bcr_FREE), bcrE_FULL);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    CHECK_INT(pthread_create(&holder, NULL, hold_agents, NULL), 0);
+    while (!atomic_load(&is_held))
+        ;
+    for (int i = 0; i < GETS; i++)
+        CHECK(bcr_get(1, there, cell + 1, bcr_PENDING) != NULL);
+    CHECK_INT(pthread_join(holder, NULL), 0);
+    end();
+}
+
 TEST(a_large_region_arrives_whole)
 {
     begin();
