@@ -138,6 +138,13 @@ void enl_signals_continue_cces(struct enl_program *program)
         enl_cce_signal(cce, SIGCONT, true);
 }
 
+static void go_on(struct enl_program *program)
+{
+    program->stop_signal = 0;
+    enl_signals_continue_cces(program);
+    enl_tree_go_on(program);
+}
+
 /* All others are stopped. The daemon stops by the signal's default action. The kernel does not stop
  * a group that no shell looks after. */
 static void stop_self(struct enl_program *program)
@@ -146,11 +153,9 @@ static void stop_self(struct enl_program *program)
     sigemptyset(&one);
     sigaddset(&one, program->stop_signal);
     raise(program->stop_signal);
-    program->stop_signal = 0;
     pthread_sigmask(SIG_UNBLOCK, &one, NULL);
     pthread_sigmask(SIG_BLOCK, &one, NULL);
-    enl_signals_continue_cces(program);
-    enl_tree_go_on(program);
+    go_on(program);
 }
 
 static void stop_all(struct enl_program *program, int signal, bool from_terminal)
@@ -178,6 +183,10 @@ static void on_signal(void *data)
         case SIGTSTP:
         case SIGTTIN:
         case SIGTTOU: stop_all(program, (int)info.ssi_signo, from_terminal); break;
+        case SIGCONT: /* else it has come while the daemon was stopped */
+            if (program->stop_signal != 0)
+                go_on(program);
+            break;
         default: end_by(program, (int)info.ssi_signo, from_terminal); break;
         }
     }
@@ -185,7 +194,7 @@ static void on_signal(void *data)
 
 int enl_signals_start(struct enl_program *program)
 {
-    static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+    static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
     struct sigaction action = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &action, NULL);
     action.sa_handler = SIG_DFL; /* an ignored SIGCHLD has the kernel reap children */

@@ -383,6 +383,10 @@ void enl_tree_stop(struct enl_program *program, void (*done)(struct enl_program 
 void enl_tree_go_on(struct enl_program *program)
 {
     const struct bcri_control message = {.type = BCRI_MSG_go_on};
+    if (program->tree != NULL) {
+        uv_timer_stop(&program->tree->patience);
+        program->tree->stopped = NULL;
+    }
     for (struct enl_child *child = first_child(program); child != NULL; child = child->next) {
         child->stops = false;
         enl_child_heard(child);

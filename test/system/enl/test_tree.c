@@ -389,6 +389,43 @@ TEST(a_late_reply_to_a_stop_is_not_the_answer_to_a_request)
     CHECK_INT(status, 0);
 }
 
+/* The daemon elsewhere is stopped, so the root's still waits for its reply when SIGCONT comes. */
+TEST(a_program_that_is_to_go_on_before_it_has_stopped_does_not_stop)
+{
+    int status;
+    run_folder();
+    setenv("SYS_CHILD", "parent", 1);
+    const pid_t enl = fork();
+    if (enl == 0) {
+        setpgid(0, 0);
+        execl(run_enl(), "enl", "--local", "1", run_cce(), "at", "local1", "enlist", run_cce(), "1", "wait",
+              (char *)NULL);
+        _exit(126);
+    }
+    pid_t daemon = 0, root = 0;
+    for (int told = 0; told < 2; told++)
+        sscanf(run_told(), "parent %d", &daemon);
+    CHECK(daemon != 0);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)enl, (int)enl);
+    FILE *children = fopen(path, "re");
+    CHECK(children != NULL && fscanf(children, "%d", &root) == 1);
+    fclose(children);
+    kill(daemon, SIGSTOP);
+    kill(enl, SIGTSTP);
+    wait_for_state(root, 'T', true);
+    kill(enl, SIGCONT);
+    wait_for_state(root, 'T', false);
+    poll(NULL, 0, 1300); /* more than the second that it waits for replies */
+    const char state = state_of(enl);
+    kill(enl, SIGCONT);
+    kill(daemon, SIGCONT);
+    run_go();
+    CHECK_INT(waitpid(enl, &status, 0), enl);
+    CHECK_INT(status, 0);
+    CHECK(state != 'T');
+}
+
 /* More than a pipe and libuv's queue for a neighbour that is slow would hold, less than execve
  * takes. */
 TEST(a_large_environment_goes_along)
