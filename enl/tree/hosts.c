@@ -175,11 +175,16 @@ static bool has_key(struct word word, const char *key, struct word *value_out)
     return true;
 }
 
+static int refuse_twice(struct word value, const char *place, char *error, size_t error_size)
+{
+    return bcri_refuse(error, error_size, -1, "%s: \"%s\" is said twice in this line", place,
+                       quoted(value).text);
+}
+
 static int store(char **field, struct word value, const char *place, char *error, size_t error_size)
 {
     if (*field != NULL)
-        return bcri_refuse(error, error_size, -1, "%s: \"%s\" is said twice in this line", place,
-                           quoted(value).text);
+        return refuse_twice(value, place, error, error_size);
     *field = strndup(value.start, value.length);
     if (*field != NULL)
         return 0;
@@ -209,6 +214,8 @@ static int take_option(struct enl_host *host, struct word word, const char *plac
         field = &host->abi;
         must = is_of(value, "", "_") ? NULL : "abi must be the name of an architecture, as x86_64";
     } else if (has_key(word, "slots", &value)) {
+        if (host->slots != 0)
+            return refuse_twice(value, place, error, error_size);
         must = is_count(value, &host->slots) ? NULL : "slots must be a number from 1 to 65000";
     } else {
         return bcri_refuse(error, error_size, -1, "%s: \"%s\" is not known; a line is " LINE_FORM, place,
@@ -248,10 +255,12 @@ static int parse_line(struct enl_hosts *hosts, const char *place, struct word li
             error, error_size, -1,
             "%s: \"%s\" is no host's name: letters, digits and . _ - : %% are; a line is " LINE_FORM, place,
             quoted(name).text);
-    struct enl_host host = {.slots = 1};
+    struct enl_host host = {0};
     int failed = store(&host.name, name, place, error, error_size);
     for (struct word word; failed == 0 && (word = take_word(&line)).length != 0;)
         failed = take_option(&host, word, place, error, error_size);
+    if (host.slots == 0)
+        host.slots = 1;
     if (failed == 0)
         failed = check_whole(hosts, &host, place, error, error_size);
     if (failed == 0 && add(hosts, &host) == 0)

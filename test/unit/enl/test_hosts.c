@@ -77,6 +77,7 @@ TEST(what_cannot_be_is_refused_with_its_line)
     refused("n1 slots=", "slots must be");
     refused("n1 abi=x/y", "abi must be");
     refused("n1 addr=a addr=b", "machines:1: \"b\" is said twice in this line");
+    refused("n1 slots=1 slots=2", "machines:1: \"2\" is said twice in this line");
     refused("n1\nN1\n", "machines:2: host N1 is listed twice");
     refused("LocalHost\n", "machines:1: localhost is the host on which bcr_enlist is called");
     refused("n1 local addr=b", "machines:1: host n1 is local");
