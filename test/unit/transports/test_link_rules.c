@@ -246,20 +246,26 @@ TEST(a_packet_that_fills_a_gap_is_told_at_once)
     finish();
 }
 
-/* The lost parts of a message that is refused: those lost after the refusal is known. */
-TEST(what_is_lost_of_a_refused_message_is_not_sent_again)
+/* The first packets of a long message, which the receiver will refuse. */
+static void hold_what_is_refused(unsigned count)
 {
     prepare(0);
     pass_all_and_wait();
     verdict = BCRI_LINK_REFUSE;
     send(a, 1, 500000);
-    unsigned count = 0;
-    for (; count < 24; count++)
-        hold(a, count);
+    for (unsigned i = 0; i < count; i++)
+        hold(a, i);
+}
+
+/* The lost parts of a message that is refused: those lost after the refusal is known. */
+TEST(what_is_lost_of_a_refused_message_is_not_sent_again)
+{
+    enum { COUNT = 24 };
+    hold_what_is_refused(COUNT);
     CHECK(give(b, 0));
     hold(b, 100); /* the refusal */
     CHECK(give(a, 100));
-    CHECK(give(b, count - 1));
+    CHECK(give(b, COUNT - 1));
     hold(b, 101); /* says which packets are missing */
     CHECK(give(a, 101));
     CHECK(a->counts.lost > 10);
@@ -273,14 +279,9 @@ TEST(what_is_lost_of_a_refused_message_is_not_sent_again)
 /* Those that were to be sent again when the refusal became known. */
 TEST(what_is_to_be_sent_again_of_a_message_is_forgotten_when_it_is_refused)
 {
-    prepare(0);
-    pass_all_and_wait();
-    verdict = BCRI_LINK_REFUSE;
-    send(a, 1, 500000);
-    unsigned count = 0;
-    for (; count < 24; count++)
-        hold(a, count);
-    CHECK(give(b, count - 1));
+    enum { COUNT = 24 };
+    hold_what_is_refused(COUNT);
+    CHECK(give(b, COUNT - 1));
     hold(b, 100);
     CHECK(give(a, 100));
     CHECK(a->counts.lost > 10);
