@@ -197,3 +197,14 @@ void wild_end_cce(struct bcri_reclaim *reclaim, const struct bcri_ctx *ctx)
     while (bcri_reclaim_take(reclaim, &index))
         bcri_host_cce_release(group_host(group), index);
 }
+
+void wild_end_both(const struct bcri_ctx *first, void (*calls_of_the_other)(void),
+                   const struct bcri_ctx *other)
+{
+    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
+    CHECK(reclaim != NULL);
+    wild_end_cce(reclaim, first);
+    (void)wild_calls(calls_of_the_other);
+    wild_end_cce(reclaim, other);
+    _exit(WILD_QUIET);
+}

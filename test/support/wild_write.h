@@ -63,5 +63,9 @@ void wild_has_ended(const char *call, const char *what);
 /* The CCE dies; the daemon repairs it and reclaims what it left, as far as that can be, and gives its
  * record back. */
 void wild_end_cce(struct bcri_reclaim *reclaim, const struct bcri_ctx *ctx);
+/* What a daemon meets when one CCE dies, another makes calls, and then dies too. Ends its process
+ * with WILD_QUIET. */
+_Noreturn void wild_end_both(const struct bcri_ctx *first, void (*calls_of_the_other)(void),
+                             const struct bcri_ctx *other);
 
 #endif

@@ -198,15 +198,21 @@ static pid_t start_two(const char *option, const char *value, int *cce_out, int 
     return daemon;
 }
 
-TEST(a_killed_root_daemon_leaves_nothing)
+/* A signal to the root's daemon ends the CCE and the daemon elsewhere, too. */
+static void end_root_by(int signal)
 {
     int cce, daemon;
     start_two("--onfail", "abort", &cce, &daemon);
-    kill(run.pid, SIGKILL);
+    kill(run.pid, signal);
     run_gone(cce);
     run_gone(daemon);
     run_end(&run);
-    CHECK_INT(run.status, 128 + SIGKILL);
+    CHECK_INT(run.status, 128 + signal);
+}
+
+TEST(a_killed_root_daemon_leaves_nothing)
+{
+    end_root_by(SIGKILL);
 }
 
 TEST(a_killed_daemon_elsewhere_is_a_lost_host)
@@ -302,13 +308,7 @@ TEST(a_daemon_elsewhere_that_a_signal_ends_is_a_lost_host)
 
 TEST(a_signal_ends_those_elsewhere_too)
 {
-    int cce, daemon;
-    start_two("--onfail", "abort", &cce, &daemon);
-    kill(run.pid, SIGTERM);
-    run_gone(cce);
-    run_gone(daemon);
-    run_end(&run);
-    CHECK_INT(run.status, 128 + SIGTERM);
+    end_root_by(SIGTERM);
     CHECK_INT(lines_of(run.error, "enl: program "), 1);
 }
 

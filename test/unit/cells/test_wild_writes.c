@@ -266,12 +266,7 @@ static void run_calls(void)
 
 static void run_repair(void)
 {
-    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
-    CHECK(reclaim != NULL);
-    wild_end_cce(reclaim, two);
-    (void)wild_calls(calls_of_one);
-    wild_end_cce(reclaim, one);
-    _exit(WILD_QUIET);
+    wild_end_both(two, calls_of_one, one);
 }
 
 /* Both die of what they call, if they do; else one after the other. */

@@ -181,12 +181,7 @@ static void run_calls(void)
 /* Who has requested dies first, then the owner. */
 static void run_death(void)
 {
-    struct bcri_reclaim *reclaim = bcri_reclaim_init(group_host(group));
-    CHECK(reclaim != NULL);
-    wild_end_cce(reclaim, two);
-    (void)wild_calls(calls_of_one);
-    wild_end_cce(reclaim, one);
-    _exit(WILD_QUIET);
+    wild_end_both(two, calls_of_one, one);
 }
 
 /* The owner dies first; who has requested finds that out. */
