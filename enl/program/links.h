@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The loop's side of the link thread (bcri/link_thread.h): it starts that, hands it what the loop
+ * knows, and does what it asks for. A program has a link thread on each host from when it may have
+ * another host. Introductions come from the tree (introduce.h).
+ *
+ * All of this is the loop's. */
+#ifndef ENL_LINKS_H
+#define ENL_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bcri/link_thread.h"
+#include "bcri/ref.h"
+#include "program.h"
+
+/* Starts the agent and its thread, unless they run. False: a sentence says why there are none. */
+bool enl_links_begin(struct enl_program *program, char *error, size_t error_size);
+/* Ends both, if they run. */
+void enl_links_stop(struct enl_program *program);
+
+/* Where this host can be reached: the socket's port with every usable address of this machine, or
+ * bindaddr alone. Returns how many there are; 0: there is no thread. */
+uint32_t enl_links_addresses(const struct enl_program *program,
+                             struct bcri_link_address out[BCRI_INTRODUCED_MAX]);
+/* Makes a link, and wipes the introduction. False: no memory, or no thread. */
+bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduction *introduction);
+/* The host is gone: its CCEs are bcrE_DEAD from now on. */
+void enl_links_lost(struct enl_program *program, uint32_t host);
+
+/* The CCE with that record has an outbox now. False: no memory, or no thread. */
+bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox);
+/* The CCE with that record has ended. False: no memory, or no thread. */
+bool enl_links_forget(struct enl_program *program, uint32_t index);
+
+#endif
