@@ -277,6 +277,9 @@ void scene_open(struct scene *scene)
         fill(scene);
     }
     scene->cell2 = scene->cell + 1;
+    struct bcri_resolved *resolved;
+    CHECK_INT(bcri_resolved_find(scene->peer, scene->peer_home, scene->cell, &resolved), 0);
+    scene->first = resolved->cell;
     if (s->arrange != NULL) {
         as_owner(scene);
         s->arrange(scene);

@@ -37,7 +37,8 @@ struct scene {
     const struct scenario *scenario;
     struct group *group;
     struct bcri_ctx *owner, *peer;
-    int owner_home, peer_home; /* how each calls the CCE with the cells */
+    int owner_home, peer_home;         /* how each calls the CCE with the cells */
+    const struct bcri_cell_shm *first; /* the first cell, as the peer maps it */
     uint32_t home_index, owner_index, peer_index, victim_index;
     pid_t victim;
     bcr_region waiter[SCENE_IDS];

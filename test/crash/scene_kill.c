@@ -78,7 +78,7 @@ struct path {
     struct stand {
         uintptr_t place;
         uint64_t before, after; /* how often it stood there before, and will afterwards */
-        bool journal;           /* the last instruction has changed what the journal says */
+        bool changed;           /* the last instruction has changed what the repair decides by */
     } * stand;
     uint64_t count, room;
     uint64_t helped_at; /* before this many instructions were done; 0: never */
@@ -98,21 +98,29 @@ static void path_add(struct path *path, uintptr_t place)
     path->stand[path->count++] = (struct stand){.place = place};
 }
 
-/* What the repair decides by: words of the victim's journal, and how many requests are counted at
- * the cells that bear a mark. */
-struct journal_says {
+/* What the repair decides by: words of the victim's journal, the first cell's header with its two
+ * locks, its ends and its waiters, and how many requests are counted at the cells that bear a mark. */
+struct basis {
     uint32_t op, phase, cw_state, redo_state;
+    struct bcri_head_shm head;
+    struct bcri_tail_shm tail;
     uint64_t requests;
 };
 
-static struct journal_says journal_of(const struct scene *scene)
+static struct basis basis_of(const struct scene *scene)
 {
     const struct bcri_journal_shm *j = &bcri_record(group_enl(scene->group), scene->victim_index)->journal;
-    struct journal_says says = {bcri_load(&j->op), bcri_load(&j->phase), bcri_load(&j->cw_state),
-                                bcri_load(&j->redo_state), 0};
+    struct basis basis;
+    memset(&basis, 0, sizeof basis);
+    basis.op = bcri_load(&j->op);
+    basis.phase = bcri_load(&j->phase);
+    basis.cw_state = bcri_load(&j->cw_state);
+    basis.redo_state = bcri_load(&j->redo_state);
+    memcpy(&basis.head, &scene->first->h, sizeof basis.head);
+    memcpy(&basis.tail, &scene->first->t, sizeof basis.tail);
     for (int i = 0; i < scene->requests.count; i++)
-        says.requests += bcri_load(scene->requests.of[i].counter);
-    return says;
+        basis.requests += bcri_load(scene->requests.of[i].counter);
+    return basis;
 }
 
 static void path_count(struct path *path)
@@ -144,7 +152,7 @@ static enum trace_at record(struct scene *scene, struct path *path)
     path->count = path->helped_at = 0;
     path->sleep = 0;
     path_add(path, trace_place(scene->victim));
-    struct journal_says said = journal_of(scene);
+    struct basis before = basis_of(scene);
     for (;;) {
         if (at == TRACE_AT_SLEEP)
             path->sleep = trace_place(scene->victim);
@@ -158,9 +166,9 @@ static enum trace_at record(struct scene *scene, struct path *path)
         if (at == TRACE_AT_END || at == TRACE_GONE)
             break;
         path_add(path, trace_place(scene->victim));
-        const struct journal_says says = journal_of(scene);
-        path->stand[path->count - 1].journal |= memcmp(&says, &said, sizeof says) != 0;
-        said = says;
+        const struct basis now = basis_of(scene);
+        path->stand[path->count - 1].changed |= memcmp(&now, &before, sizeof now) != 0;
+        before = now;
     }
     path->ended = at == TRACE_AT_END;
     return at;
@@ -288,14 +296,14 @@ static void play_alone(const struct scenario *scenario, struct path *path, uint6
     const uint64_t stride = scene_stride(count, KILLS, FULL_KILLS);
     uint64_t next = 0, changes = 0;
     for (uint64_t i = 0; i < count; i++) {
-        const bool changed = wanted[i] < path->count && path->stand[wanted[i]].journal;
+        const bool changed = wanted[i] < path->count && path->stand[wanted[i]].changed;
         changes += changed;
         if (i == next || changed)
             play(scenario, path, wanted[i], tally);
         if (i == next)
             next += 1 + test_rand_below(random, 2 * stride - 1);
     }
-    printf("one place in %llu, and %llu at which the journal has changed\n", (unsigned long long)stride,
+    printf("one place in %llu, and %llu at which journal or cell have changed\n", (unsigned long long)stride,
            (unsigned long long)changes);
     free(wanted);
 }
