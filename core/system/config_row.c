@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bcri/escape.h"
+#include "bcri/network.h"
 
 /* A word that is two typing slips away is taken for the keyword; no two keywords are that close. */
 #define NEAR_MAX 2
@@ -80,7 +81,7 @@ bool bcri_config_value_none(const struct bcri_config_row *row, const char *text)
 {
     return strcmp(text, "*") == 0 &&
            (row->kind == BCRI_CONFIG_KIND_PROGRAM || row->kind == BCRI_CONFIG_KIND_FILE ||
-            row->kind == BCRI_CONFIG_KIND_SUFFIX);
+            row->kind == BCRI_CONFIG_KIND_SUFFIX || row->kind == BCRI_CONFIG_KIND_NETWORK);
 }
 
 /* Reads "low..high" of a COUNT's row. */
@@ -152,6 +153,8 @@ static bool printable(const char *text)
 
 bool bcri_config_value_ok(const struct bcri_config_row *row, const char *text, int *number_out)
 {
+    struct bcri_ports ports;
+    struct bcri_network network;
     if (!printable(text))
         return false;
     switch (row->kind) {
@@ -160,6 +163,8 @@ bool bcri_config_value_ok(const struct bcri_config_row *row, const char *text, i
     case BCRI_CONFIG_KIND_FILE:
         return strlen(text) < PATH_MAX && (text[0] == '/' || (text[0] == '~' && text[1] == '/'));
     case BCRI_CONFIG_KIND_SUFFIX: return suffix_ok(text);
+    case BCRI_CONFIG_KIND_PORTS: return bcri_ports_parse(text, &ports);
+    case BCRI_CONFIG_KIND_NETWORK: return bcri_network_parse(text, &network);
     case BCRI_CONFIG_KIND_COUNT: return count_ok(row, text, number_out);
     case BCRI_CONFIG_KIND_CHOICE: return choice_ok(row, text, number_out);
     }
@@ -181,6 +186,12 @@ void bcri_config_allowed(size_t idx, char *text, size_t capacity)
         break;
     case BCRI_CONFIG_KIND_SUFFIX:
         snprintf(text, capacity, "letters, digits and . - _ %%, or * for none");
+        break;
+    case BCRI_CONFIG_KIND_PORTS:
+        snprintf(text, capacity, "a port, a range of ports FIRST-LAST, or 0 for any");
+        break;
+    case BCRI_CONFIG_KIND_NETWORK:
+        snprintf(text, capacity, "an IP address, a network ADDRESS/BITS, or * for none");
         break;
     case BCRI_CONFIG_KIND_COUNT:
         range(row, &low, &high);

@@ -14,10 +14,16 @@
 
 extern char **environ;
 
-/* Settings of which the program has one value, not each host its own. */
-static const enum bcri_config_idx settings[] = {BCRI_CONFIG_onfail,    BCRI_CONFIG_loglevel,
-                                                BCRI_CONFIG_logsize,   BCRI_CONFIG_output,
-                                                BCRI_CONFIG_killafter, BCRI_CONFIG_hosttimeout};
+/* Settings of which the program has one value; and those of its root's machine that others take
+ * which have none of their own. */
+static const struct {
+    enum bcri_config_idx idx;
+    bool own_first;
+} settings[] = {{BCRI_CONFIG_onfail, false},    {BCRI_CONFIG_loglevel, false},
+                {BCRI_CONFIG_logsize, false},   {BCRI_CONFIG_output, false},
+                {BCRI_CONFIG_killafter, false}, {BCRI_CONFIG_hosttimeout, false},
+                {BCRI_CONFIG_security, false},  {BCRI_CONFIG_dataport, true},
+                {BCRI_CONFIG_bindaddr, true},   {BCRI_CONFIG_recvpool, true}};
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
 #define ENVIRON_MAX  (4u << 20)
@@ -29,7 +35,10 @@ static void send_settings(const struct enl_program *program, struct enl_peer *pe
 {
     for (size_t i = 0; i < SETTINGS; i++) {
         struct bcri_config_entry entry;
-        bcri_config_at(&program->config, settings[i], &entry);
+        bcri_config_at(&program->config, settings[i].idx, &entry);
+        /* A single address is the root's machine's alone. */
+        if (settings[i].idx == BCRI_CONFIG_bindaddr && strchr(entry.value, '/') == NULL)
+            continue;
         const struct bcri_control message = {.type = BCRI_MSG_setting,
                                              .present = BCRI_HAS(object) | BCRI_HAS(text),
                                              .object = bcri_view_of(entry.keyword),
@@ -128,12 +137,15 @@ static const char *take_setting(struct enl_program *program, const struct bcri_c
         bcri_view_copy(message->text, value, sizeof value))
         for (size_t i = 0; i < SETTINGS; i++) {
             struct bcri_config_entry entry;
-            bcri_config_at(NULL, settings[i], &entry);
-            if (strcmp(entry.keyword, keyword) == 0)
-                return bcri_config_set(&program->config, keyword, value, "the program's root", error,
-                                       sizeof error) == 0
-                           ? NULL
-                           : "a setting has no good value";
+            bcri_config_at(&program->config, settings[i].idx, &entry);
+            if (strcmp(entry.keyword, keyword) != 0)
+                continue;
+            if (settings[i].own_first && strcmp(entry.origin, "default") != 0)
+                return NULL;
+            return bcri_config_set(&program->config, keyword, value, "the program's root", error,
+                                   sizeof error) == 0
+                       ? NULL
+                       : "a setting has no good value";
         }
     return NULL; /* a later version's */
 }

@@ -28,34 +28,43 @@
  *   FOLDER   const char *, absolute
  *   FILE     const char *, absolute or beginning with ~/, NULL for *
  *   SUFFIX   const char *, NULL for *; goes into host names
+ *   PORTS    const char *, see bcri/network.h
+ *   NETWORK  const char *, NULL for *; see bcri/network.h
  *   COUNT    int, in the range `allowed`
  *   CHOICE   int, the place of the value among the words `allowed`, from 0 */
-#define BCRI_CONFIG_MAP(X)                                                                             \
-    X(xtermpath, PROGRAM, "/usr/bin/xterm", NULL, "program that opens a window")                       \
-    X(enlistpath, PROGRAM, "*", NULL, "the enl program; * looks beside the library, then on PATH")     \
-    X(rshpath, PROGRAM, "/usr/bin/ssh", NULL, "program that starts a process on another machine")      \
-    X(tempdir, FOLDER, "/tmp", NULL, "directory of the daemons' logs")                                 \
-    X(startscript, PROGRAM, "*", NULL, "program that each daemon runs when it starts")                 \
-    X(endscript, PROGRAM, "*", NULL, "program that each daemon runs just before it ends")              \
-    X(ifacesuffix, SUFFIX, "*", NULL, "string added to each machine name given to bcr_enlist")         \
-    X(packwords, COUNT, "4092", "64..16250", "most 4-byte payload words in a UDP packet")              \
-    X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails") \
-    X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets") \
-    X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")         \
-    X(output, CHOICE, "no", "no|yes", "whether the root shows what the other CCEs print")              \
-    X(killafter, COUNT, "500", "0..86400000", "milliseconds from Ctrl-C or SIGTERM to SIGKILL")        \
-    X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")   \
-    X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")    \
-    X(hostsfile, FILE, "*", NULL, "file that lists the machines that bcr_enlist may use")              \
-    X(connecttimeout, COUNT, "15000", "100..86400000", "milliseconds that starting a host may take")   \
-    X(hosttimeout, COUNT, "10000", "100..86400000", "milliseconds of silence after which a host is lost")
+#define BCRI_CONFIG_MAP(X)                                                                                \
+    X(xtermpath, PROGRAM, "/usr/bin/xterm", NULL, "program that opens a window")                          \
+    X(enlistpath, PROGRAM, "*", NULL, "the enl program; * looks beside the library, then on PATH")        \
+    X(rshpath, PROGRAM, "/usr/bin/ssh", NULL, "program that starts a process on another machine")         \
+    X(tempdir, FOLDER, "/tmp", NULL, "directory of the daemons' logs")                                    \
+    X(startscript, PROGRAM, "*", NULL, "program that each daemon runs when it starts")                    \
+    X(endscript, PROGRAM, "*", NULL, "program that each daemon runs just before it ends")                 \
+    X(ifacesuffix, SUFFIX, "*", NULL, "string added to each machine name given to bcr_enlist")            \
+    X(packwords, COUNT, "4092", "64..16250", "most 4-byte payload words in a UDP packet")                 \
+    X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails")    \
+    X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets")    \
+    X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")            \
+    X(output, CHOICE, "no", "no|yes", "whether the root shows what the other CCEs print")                 \
+    X(killafter, COUNT, "500", "0..86400000", "milliseconds from Ctrl-C or SIGTERM to SIGKILL")           \
+    X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")      \
+    X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")       \
+    X(hostsfile, FILE, "*", NULL, "file that lists the machines that bcr_enlist may use")                 \
+    X(connecttimeout, COUNT, "15000", "100..86400000", "milliseconds that starting a host may take")      \
+    X(hosttimeout, COUNT, "10000", "100..86400000", "milliseconds of silence after which a host is lost") \
+    X(dataport, PORTS, "0", NULL, "UDP port, or range of ports, by which hosts talk; 0: any")             \
+    X(bindaddr, NETWORK, "*", NULL, "address or network by which this machine talks to other hosts")      \
+    X(recvpool, COUNT, "0", "0..100000000", "MiB for data of other hosts; 0: a quarter of what is free")  \
+    X(security, CHOICE, "encrypt", "encrypt|none", "whether what hosts say to each other is encrypted")
 
 enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
+enum bcri_security { BCRI_SECURITY_ENCRYPT, BCRI_SECURITY_NONE };
 
 #define BCRI_CONFIG_FIELD_PROGRAM const char *
 #define BCRI_CONFIG_FIELD_FOLDER  const char *
 #define BCRI_CONFIG_FIELD_FILE    const char *
 #define BCRI_CONFIG_FIELD_SUFFIX  const char *
+#define BCRI_CONFIG_FIELD_PORTS   const char *
+#define BCRI_CONFIG_FIELD_NETWORK const char *
 #define BCRI_CONFIG_FIELD_COUNT   int
 #define BCRI_CONFIG_FIELD_CHOICE  int
 

@@ -39,6 +39,10 @@ TEST(nothing_anywhere_gives_the_defaults)
     CHECK_INT(config.loglevel, BCRI_LOG_INFO);
     CHECK_INT(config.logsize, 100);
     CHECK_INT(config.output, 0);
+    CHECK_STR(config.dataport, "0");
+    CHECK_PTR(config.bindaddr, NULL);
+    CHECK_INT(config.recvpool, 0);
+    CHECK_INT(config.security, BCRI_SECURITY_ENCRYPT);
     CHECK_STR(config.home, scratch());
     bcri_config_fini(&config);
     bcri_config_fini(&config);
@@ -108,6 +112,10 @@ TEST(the_words_of_a_choice_have_the_numbers_that_the_code_uses)
     CHECK_INT(config.onfail, BCRI_ONFAIL_ABORT);
     parsed(&config, "onfail isolate", 14);
     CHECK_INT(config.onfail, BCRI_ONFAIL_ISOLATE);
+    parsed(&config, "security none", 13);
+    CHECK_INT(config.security, BCRI_SECURITY_NONE);
+    parsed(&config, "security encrypt", 16);
+    CHECK_INT(config.security, BCRI_SECURITY_ENCRYPT);
     parsed(&config, "output yes", 10);
     CHECK_INT(config.output, 1);
     parsed(&config, "output no", 9);
@@ -167,7 +175,7 @@ TEST(values_of_each_kind_are_taken_as_written)
     struct bcri_config config;
     static const char text[] = "xtermpath *\nenlistpath BCR/bin/enl\nrshpath rsh\nstartscript ~/log script\n"
                                "endscript /e\nifacesuffix -ib0.example_1%eth0\npackwords 64\npackwords "
-                               "16250\nhostsfile ~/machines\n";
+                               "16250\nhostsfile ~/machines\ndataport 4000-4010\nbindaddr fd00::/8\n";
 
     loaded(&config, NULL);
     parsed(&config, text, strlen(text));
@@ -179,7 +187,10 @@ TEST(values_of_each_kind_are_taken_as_written)
     CHECK_STR(config.ifacesuffix, "-ib0.example_1%eth0");
     CHECK_STR(config.hostsfile, "~/machines");
     CHECK_INT(config.packwords, 16250);
-    parsed(&config, TEXT("enlistpath *\nrshpath *\nstartscript *\nendscript *\nifacesuffix *\n"));
+    CHECK_STR(config.dataport, "4000-4010");
+    CHECK_STR(config.bindaddr, "fd00::/8");
+    parsed(&config, TEXT("enlistpath *\nrshpath *\nstartscript *\nendscript *\nifacesuffix *\nbindaddr *\n"));
+    CHECK_PTR(config.bindaddr, NULL);
     CHECK_PTR(config.enlistpath, NULL);
     CHECK_PTR(config.rshpath, NULL);
     CHECK_PTR(config.startscript, NULL);
@@ -220,6 +231,10 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("hostsfile machines"), "rc:1: hostsfile must be the path of a file that begins with / or ~/, "
                                      "or * for none, not \"machines\""},
         {TEXT("ifacesuffix a b"), "rc:1: ifacesuffix must be letters"},
+        {TEXT("dataport 4000-"),
+         "rc:1: dataport must be a port, a range of ports FIRST-LAST, or 0 for any, not \"4000-\""},
+        {TEXT("bindaddr eth0"),
+         "rc:1: bindaddr must be an IP address, a network ADDRESS/BITS, or * for none, not \"eth0\""},
         {TEXT("packwords 63"), "rc:1: packwords must be a whole number from 64 to 16250, not \"63\""},
         {TEXT("packwords 16251"), "rc:1: packwords must be a whole number from 64 to 16250, not \"16251\""},
         {TEXT("packwords -64"), "not \"-64\""},
