@@ -15,13 +15,12 @@ fail() {
 }
 
 : "${SYS_CCE:?run by ctest}" "${BCR_ENL:?run by ctest}"
-PATH="$PATH:/usr/sbin:/sbin"
+PATH="$PATH:/usr/sbin:/sbin:${BCR_SSHD-}"
 if [ "${1-}" != inside ]; then
     [ "$(id -u)" = 0 ] || skip "it makes namespaces, which needs root"
     for tool in sshd ssh ssh-keygen ip unshare; do
         command -v "$tool" > /dev/null || skip "there is no $tool"
     done
-    getent passwd sshd > /dev/null || skip "there is no user sshd, as whom sshd runs"
     unshare -n -m -p --fork --mount-proc true 2> /dev/null || skip "namespaces cannot be made here"
     exec unshare -n -m -p --fork --kill-child --mount-proc "$0" inside
 fi
@@ -34,7 +33,12 @@ for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
 export HOME="$scratch" BCR_TEMPDIR="$scratch" BCR_RSHPATH="$scratch/ssh-here" SYS_TELL="$scratch/tell" SYS_GO="$scratch/go"
 
 ip link set lo up
-mkdir -p /run/sshd
+mount -t tmpfs none /run # of this mount namespace
+mkdir /run/sshd
+if ! getent passwd sshd > /dev/null; then
+    { cat /etc/passwd && echo "sshd:x:4294967000:65534::/run/sshd:/usr/sbin/nologin"; } > /run/passwd
+    mount --bind /run/passwd /etc/passwd
+fi
 ssh-keygen -q -t ed25519 -N '' -f hostkey
 ssh-keygen -q -t ed25519 -N '' -f userkey
 cat > sshd_config << end
