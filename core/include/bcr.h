@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * bcr.h -- Cooperative Data Sharing for C: the public interface and its manual. Begin with bcr(7).
+/* bcr.h -- Cooperative Data Sharing for C: the public interface and its manual. Begin with bcr(7).
  *
- * Each manual page is made from the block above its routines: what the arguments mean and which
- * values are legal, then these labels:
+ * Each manual page is made from the block above its routines: arguments, legal values, then labels:
  *     Owns     who holds the region before and after. A routine borrows it (until it returns; so
  *              without the label), takes it (on success; the ID is dead then), gives it (the caller
- *              must free it or hand it on), or shares it (both hold it; no writing without bcr_rgmod).
+ *              must free it or hand it on), or shares it (both hold it; bcr_rgmod before writing).
  *     Returns  the value on success. Without it: 0, or the region ID. Failures return -1, or NULL
  *              for a region, if nothing else is said.
  *     Errors   the codes: first those with the meaning listed below, then those with their own
@@ -17,38 +15,39 @@
  *
  * True of every routine, unless its block says otherwise:
  *   - A routine that fails sets bcr_errno and changes nothing; one that succeeds leaves it alone.
- *   - All fail with bcrE_NOINIT before bcr_init, with bcrE_FORK in a CCE's fork, with bcrE_INTERNAL
- *     if enl has closed the cell because a wild write corrupted it, and, if they may run handlers,
- *     with bcrE_LONGJMP once one was left by longjmp. A CCE that itself meets corrupt shared memory
- *     says so on stderr and ends by SIGABRT.
+ *   - All fail with bcrE_NOINIT before bcr_init, bcrE_FORK in a CCE's fork, bcrE_INTERNAL if enl
+ *     has closed the cell as corrupt, and, if they may run handlers, bcrE_LONGJMP once one was left
+ *     by longjmp. A CCE that meets corrupt shared memory says so on stderr and ends by SIGABRT.
  *   - Wrong arguments fail with a code; they never crash, hang or corrupt. A freed region ID is
  *     refused until the library gives the same ID out again.
  *   - msec counts milliseconds from the call and never ends early. Negative values wait for ever.
- *   - A CCE that is stopped (SIGSTOP, a debugger) in a call keeps its locks; enl names it when others
- *     have waited for a second. A get with a time that cannot have its first lock in that time fails
- *     with bcrE_TIMEOUT, a put (bcr_putwait) with bcrE_FULL. Calls without a time, and those that
- *     have come further, wait until it goes on; nothing is lost.
+ *   - A CCE that is stopped (SIGSTOP, a debugger) in a call keeps its locks; enl names it when
+ *     others have waited for a second. A get with a time that cannot have its first lock in that
+ *     time fails with bcrE_TIMEOUT, a put (bcr_putwait) with bcrE_FULL. Calls without a time, and
+ *     those that have come further, wait until it goes on; nothing is lost.
  *   - Any thread may call, but never two at once, and no signal handler. Signals end no call.
  *   - Routines that may run handlers (bcr_handler) run them first, and while they wait.
  *   - All descriptors of the library are close-on-exec.
  *
  * Codes that blocks only name:
- *     bcrE_ARG       An argument, perhaps a NULL, is not what the description allows.
- *     bcrE_RGID      An ID is not that of a region held here; the region was freed or put, perhaps.
- *     bcrE_PENDING   An ID is that of a get that found nothing at once, for which bcr_rgwait has not
- *                    returned 1 yet.
- *     bcrE_NOCCE     No CCE is known in this process by that ID.
- *     bcrE_DEAD      The CCE has ended, or ended while the call waited.
- *     bcrE_NOCELL    The CCE has no such cell, or freed it while the call waited.
- *     bcrE_ACCESS    The kind of the cell does not let this CCE do that; bcr_cagrow has the kinds.
- *     bcrE_RESERVED  Cell 0 takes nothing from programs, and gives to its own CCE only.
- *     bcrE_NOMEM     This machine or process has no memory, or no descriptor, left for the call.
- *     bcrE_NBYTES    This CCE's comm heap has no room: its nbytes are used up, or in pieces, or its
- *                    regions are far more and smaller than its nrgns (bcr_cagrow).
- *     bcrE_DESC      A copy descriptor is malformed, or an adjust led out of bounds; <bcr/types.h>.
- *     bcrE_ARCH      There is no translation to or from such an archtype.
- *     bcrE_RANGE     A number does not fit where it is copied to; nothing from it on was copied.
- */
+ *     bcrE_ARG        An argument, perhaps a NULL, is not what the description allows.
+ *     bcrE_RGID       An ID is of no region held here: it was freed or put, perhaps by a handler.
+ *     bcrE_PENDING    An ID is of a get that found nothing at once; bcr_rgwait must return 1 first.
+ *     bcrE_NOCCE      No CCE is known in this process by an ID that was given or is to be copied.
+ *     bcrE_DEAD       The CCE has ended, or ended while the call waited.
+ *     bcrE_NOCELL     The CCE has no such cell, or freed it while the call waited.
+ *     bcrE_ACCESS     The kind of the cell does not let this CCE do that; bcr_cagrow has the kinds.
+ *     bcrE_RESERVED   Cell 0 takes nothing from programs, and gives to its own CCE only.
+ *     bcrE_FULL       Own cells are full, or another CCE's were for as long as bcr_putwait allows.
+ *     bcrE_OWNERDEAD  The holder of the cell's write lock has ended in any way, also by exit, its
+ *                     region with it; it stays so until a CCE puts there.
+ *     bcrE_NOMEM      The machine or process has no memory, descriptor or process left for the
+ *                     call.
+ *     bcrE_NBYTES     This CCE's comm heap has no room: its nbytes are used up, or in pieces, or
+ *                     its regions are far more and smaller than its nrgns (bcr_cagrow).
+ *     bcrE_DESC       A copy descriptor is malformed, or adjusts out of bounds; <bcr/types.h>.
+ *     bcrE_ARCH       There is no translation to or from such an archtype, or no such archtype.
+ *     bcrE_RANGE      A number does not fit where it is copied to; nothing from it on is copied. */
 #ifndef BCR_H
 #define BCR_H
 
@@ -87,13 +86,11 @@ extern "C" {
 
 /* bcr_cce, bcr_enlistor, bcr_cceord, bcr_archtype, bcr_errno -- who this CCE is, and what failed.
  * Int lvalues, 0 until bcr_init sets them. bcr_cce is this CCE's ID. IDs begin at 1 and are never
- * used again in a process; two processes may know one CCE by different IDs. bcr_enlistor is the CCE
- * that enlisted this one, -1 in the root. bcr_cceord is the ordinal that bcr_enlist gave it, 0 in
- * the root. bcr_archtype is how it represents data. bcr_errno is the code of the last failure in
- * this thread, or in this invocation of a handler. Assigning to the others misleads only the
- * program itself.
- * Returns: each function, the address of its lvalue; there is no failure.
- */
+ * used again in a process; two may know one CCE by different IDs. bcr_enlistor is the CCE that
+ * enlisted this one, -1 in the root. bcr_cceord is the ordinal that bcr_enlist gave it, 0 in the
+ * root. bcr_archtype is how it represents data. bcr_errno is the code of the last failure in this
+ * thread, or in this invocation of a handler. Assigning to the others misleads only this process.
+ * Returns: each function, the address of its lvalue; there is no failure. */
 BCR_API bcr_cce_id *bcr_cce_location(void);
 BCR_API bcr_cce_id *bcr_enlistor_location(void);
 BCR_API int *bcr_cceord_location(void);
@@ -125,8 +122,7 @@ BCR_API int *bcr_errno_location(void);
  *                      threads and cannot fork (start it as "enl program"); or its enl is of
  *                      another user, not root (start a set-user-ID program directly).
  * Blocks: until the process is enlisted.
- * Crash: enl notices how CCEs end; bcr(7) says what follows. If enl dies, so do they.
- */
+ * Crash: enl notices how CCEs end; bcr(7) says what follows. If enl dies, so do they. */
 BCR_API int bcr_init(int flags, const char *ccename);
 
 /* bcr_enlist -- start new CCEs, or take in processes that wait to join.
@@ -138,23 +134,20 @@ BCR_API int bcr_init(int flags, const char *ccename);
  * obj, not NULL or "", is the program, looked up from the root's working directory, then on PATH. A
  * process that waits under enl --join goes first if its ccename equals obj or the last component of
  * obj. A started CCE has obj as argv[0] and no other arguments; enl(1) tells its directory,
- * environment, limits and standard files. rgid is NULL, or a region of at most 64 bytes that will
- * be in cell 0 of each new CCE. The caller does not learn their IDs: they know it as bcr_enlistor
- * and tell it.
+ * environment, limits and standard files. rgid is NULL, or a region of at most 64 bytes for cell 0
+ * of each new CCE. The caller does not learn their IDs: they know it as bcr_enlistor and tell it.
  * Owns: nofree 0: takes rgid. bcr_NOFREE: shares it. On failure the caller keeps it either way.
  * Returns: 0 if at least one CCE could be started. Each failure is a line with its reason in the
  *     log and on the root's stderr; one that comes later, or to some of several, is under
  *     bcr_errors also an error region in cell 0: operation bcr_op_enlist, the ordinal for the cell.
- * Errors: bcrE_ARG, bcrE_RGID, bcrE_PENDING
+ * Errors: bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_NOMEM
  *         bcrE_NOHOST  mach is no machine that the program can use, or enl cannot be started there.
  *         bcrE_NOCORE  prcssr is no core that the program may use.
  *         bcrE_NOPROG  No such program, not executable, or of another architecture.
- *         bcrE_NOMEM   No memory, descriptors or processes are left for it.
  *         bcrE_ENLIST  Over 65,000 CCEs; or the program is ending, or closed the connection to enl.
  * Blocks: until enl has answered, which on a machine that was not used yet takes until enl runs
  *     there, but not until the new CCEs call bcr_init. May run handlers.
- * Order: which of several CCEs comes up first is open.
- */
+ * Order: which of several CCEs comes up first is open. */
 BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *obj, bcr_region rgid,
                        int nofree);
 
@@ -163,56 +156,48 @@ BCR_API int bcr_enlist(const char *mach, int prcssr, int cceord1, const char *ob
  * options --host and --local; enl(1) has their form. Without a list there is one name, this
  * machine's. name has room for length bytes, the NUL included; 256 always suffice. length 0: only
  * the result is wanted, and name may be NULL.
- * Returns: how many CCEs that machine is meant for (slots in the hosts file; 1 unless said); 0:
- *     there are not so many machines.
+ * Returns: how many CCEs it is meant for (slots in the hosts file; 1 unless said); 0: no such one.
  * Errors: bcrE_ARG     k or length is negative, name is NULL or too short; name holds "" then.
  *         bcrE_ENLIST  The program is ending, or closed the connection to enl.
- * Blocks: until enl has answered.
- */
+ * Blocks: until enl has answered. */
 BCR_API int bcr_host(int k, char *name, int length);
 
 /* bcr_cagrow -- add an area: cells, room for regions in them, and memory for the comm heap.
  * No argument is negative. The cells are numbered upwards from the value returned: nprivqs private
  * ones, ninqs in cells, noutqs out cells, nioqs in/out cells. The caller may use them in any way;
  * other CCEs can put into in cells, get from and zap out cells, do both and lock with in/out cells,
- * and do nothing with private ones. qbase is the number wished for the first; if that range is not
- * free, the lowest free one is taken. An area without cells takes up one number, if qbase is 0 the
- * highest free one. Each CCE has cell 0 from birth: only its owner takes from it, and nobody puts
- * there.
+ * with private ones nothing. qbase is the number wished for the first; if that range is not free,
+ * the lowest free one is taken. An area without cells takes one number, if qbase is 0 the highest
+ * free one. Each CCE has cell 0 from birth: only its owner takes from it, no CCE puts there.
  *
  * nrgns bounds the regions that these cells hold together. Gets and puts that wait there do not
  * count, nor do regions on their way to a waiting get; so with nrgns 0 a put succeeds that meets
  * one. nbytes is an account of what this CCE allocates, copies by bcr_rgmod included: a region
  * counts max(length, 1) bytes until nobody holds it. The memory behind it is larger by what nrgns
  * regions and 64 KiB of small ones need beyond their length; an area without cells has nrgns for
- * that alone. Far more and smaller regions, or lengths that vary very much, may use up the memory
- * before the account: twice the bytes needed at a time avoids it. All memory is reserved now: no
- * write to it fails later.
+ * that alone. Far more and smaller regions, or very mixed lengths, may use up the memory before the
+ * account: twice the bytes needed avoids it. All memory is reserved now: no write fails later.
  * Returns: the number of the first cell, at least 1.
  * Errors: bcrE_ARG    An argument is negative, or the cells are INT_MAX or more together.
  *         bcrE_NOMEM  The host or the control group has not so much memory to give, the limit of
  *                     file sizes (ulimit -f) is lower, or no such range of numbers is free.
  * Blocks: while enl makes the memory; never for another CCE.
- * Order: grow before you tell others your ID: they can use the cells once they know it.
- */
+ * Order: grow before you tell others your ID: they can use the cells once they know it. */
 BCR_API int bcr_cagrow(int qbase, int nprivqs, int ninqs, int noutqs, int nioqs, int nrgns, int nbytes);
 
 /* bcr_cafree -- give back the area that begins at qbase.
- * qbase is what bcr_cagrow returned. The numbers become free, the memory goes back to the system,
- * handlers and descriptors (bcr_fd) of the cells are removed, and gets and puts that wait there end
- * with bcrE_NOCELL.
+ * qbase is what bcr_cagrow returned. The numbers are free then, the memory goes back to the system,
+ * the cells' handlers and descriptors (bcr_fd) go, and what waits there ends with bcrE_NOCELL.
  * Errors: bcrE_NOCELL    No area begins at qbase.
  *         bcrE_BUSY      A cell of the area is not empty, or a get is yet to collect what it got
  *                        there; or a region in that memory is held, or lies in a cell, anywhere.
- *         bcrE_INTERNAL  A cell of the area was closed because it is corrupt; the area stays.
- */
+ *         bcrE_INTERNAL  A cell of the area was closed because it is corrupt; the area stays. */
 BCR_API int bcr_cafree(int qbase);
 
 /* bcr_arch -- tell how a CCE represents data, also one that has ended.
  * cceid is any CCE ID, bcr_cce included.
  * Returns: its archtype, positive, for comparing with bcr_archtype, or for bcr_rgalloc.
- * Errors: bcrE_NOCCE
- */
+ * Errors: bcrE_NOCCE */
 BCR_API int bcr_arch(bcr_cce_id cceid);
 
 /* ---------------------------------------------------------------------------------- regions --- */
@@ -221,9 +206,7 @@ BCR_API int bcr_arch(bcr_cce_id cceid);
  * this CCE. The ID points at the address of the data, so **(T **)rgid is the first T. The address
  * is never NULL and a multiple of 16, from 64 bytes of length on of 64. The data is uninitialised.
  * Owns: gives a region that nobody else holds.
- * Errors: bcrE_ARG, bcrE_NBYTES, bcrE_NOMEM
- *         bcrE_ARCH  archtype is neither 0 nor well-formed.
- */
+ * Errors: bcrE_ARG, bcrE_ARCH, bcrE_NBYTES, bcrE_NOMEM */
 BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
 
 /* bcr_rgmod -- make a region safe to write to.
@@ -232,16 +215,14 @@ BCR_API BCR_MUST_USE bcr_region bcr_rgalloc(int len, int archtype);
  * bcr_copyto, bcr_copytofm and bcr_acqwl, which imply this, change it too. What is written to a
  * shared region without it, every holder sees.
  * Owns: the caller holds the region, or its copy, as before.
- * Errors: bcrE_RGID, bcrE_PENDING, bcrE_NBYTES
- */
+ * Errors: bcrE_RGID, bcrE_PENDING, bcrE_NBYTES */
 BCR_API int bcr_rgmod(bcr_region rgid);
 
 /* bcr_rgfree, bcr_rlsrl -- let go of a region, or of a read lock; both do the same.
  * rgid is any region ID held here. A pending get is cancelled and takes nothing; if its cell had
  * served it before, the region is freed.
  * Owns: takes the region. Its memory is free when no CCE and no cell holds it.
- * Errors: bcrE_RGID
- */
+ * Errors: bcrE_RGID */
 BCR_API int bcr_rgfree(bcr_region rgid);
 BCR_API int bcr_rlsrl(bcr_region rgid);
 
@@ -249,8 +230,7 @@ BCR_API int bcr_rlsrl(bcr_region rgid);
  * newlen is 0 or more. *rgid, and the data up to the smaller length, stay as they are.
  * Errors: bcrE_ARG, bcrE_RGID, bcrE_PENDING
  *         bcrE_BUSY    Others hold the region too; call bcr_rgmod first.
- *         bcrE_NBYTES  There is no room where it lies, or the nbytes of its area are used up.
- */
+ *         bcrE_NBYTES  There is no room where it lies, or the nbytes of its area are used up. */
 BCR_API int bcr_rgrealloc(bcr_region rgid, int newlen);
 
 /* bcr_rglen, bcr_rgerror -- tell a region's length and representation, or whether it is an error.
@@ -259,8 +239,7 @@ BCR_API int bcr_rgrealloc(bcr_region rgid, int newlen);
  * bcr_putm. bcr_copyfm reads it by bcrT_1ERROR: code, operation, CCE, cell or ordinal. Data cannot
  * forge one. Beyond 4,096 that nobody has taken they are only counted and logged.
  * Returns: bcr_rglen the length in bytes; bcr_rgerror 0, or the positive code of an error region.
- * Errors: bcrE_RGID, bcrE_PENDING
- */
+ * Errors: bcrE_RGID, bcrE_PENDING */
 BCR_API int bcr_rglen(bcr_region rgid, int *archtype);
 BCR_API int bcr_rgerror(bcr_region rgid);
 
@@ -271,21 +250,17 @@ BCR_API int bcr_rgerror(bcr_region rgid);
  * why. msec 0 only looks. failfree nonzero: when the time is up, the gets are cancelled and their
  * IDs freed. The cell decides which came first, so this may last a little longer and succeed.
  * Owns: 1 of bcr_rgwait: gives the region. 0 with failfree: the IDs are dead, and nothing was or
- *     will be taken from a cell. -1 of bcr_rgwait: the ID is dead, unless it was none. Else the
- *     gets go on.
+ *     will be taken. -1 of bcr_rgwait: the ID is dead, unless it was none. Else the gets go on.
  * Returns: 0 if the time is up, with bcr_errno unchanged; else 1, or of bcr_rgwaitm the lowest
  *     index that is ready, counted from 1. bcr_rgwaitm leaves it to bcr_rgwait to tell how a get
  *     has failed: of the errors below it has bcrE_ARG, bcrE_RGID and bcrE_NOMEM.
- * Errors: bcrE_ARG, bcrE_NOCELL, bcrE_DEAD
- *         bcrE_RGID       An ID is not that of a region held here; a handler freed it, perhaps.
- *         bcrE_OWNERDEAD  As bcr_get.
+ * Errors: bcrE_ARG, bcrE_RGID, bcrE_NOCELL, bcrE_DEAD, bcrE_OWNERDEAD
  *         bcrE_NOMEM      There is no memory to look at the region, which is at the head of the
  *                         cell again; or, of bcr_rgwaitm, for the list.
  *         bcrE_NBYTES     After bcr_acqwl, for the private copy; the region is there again too.
  * Blocks: up to msec. May run handlers.
  * Order: a get has its place among waiting ones since it was called. The index tells no order.
- * Crash: as bcr_get.
- */
+ * Crash: as bcr_get. */
 BCR_API int bcr_rgwait(bcr_region rgid, int msec, int failfree);
 BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
 
@@ -293,10 +268,9 @@ BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
 /* bcr_put, bcr_write, bcr_enq, bcr_rlswl, bcr_wl2rl -- add a region to a cell, or release a lock.
  * rgid is a region of any length, 0 included. qlike nonzero appends; 0 replaces what the cell
  * holds, in one step: nobody sees it empty. cce is a CCE ID, bcr_cce for an own cell; cell is a
- * number in one of its areas. bcr_rlswl and bcr_wl2rl are bcr_write with bcr_FREE and bcr_NOFREE:
- * they put back what bcr_acqwl gave, and after bcr_wl2rl the caller goes on reading it, with no
- * writer between. The cell need not be where the region came from, but should be empty, as a write
- * lock leaves it.
+ * number in its areas. bcr_rlswl and bcr_wl2rl are bcr_write with bcr_FREE and bcr_NOFREE: they put
+ * back what bcr_acqwl gave; after bcr_wl2rl the caller reads on, with no writer between. The cell
+ * may be another than the region came from, but should be empty, as a write lock leaves it.
  *
  * A get that waits at the cell is handed the region directly: the waiting reads ahead of the first
  * waiting take share it, that take has it, and those behind it wait on. If only reads wait, all
@@ -306,15 +280,13 @@ BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
  * Owns: nofree 0, bcr_rlswl: takes rgid. bcr_NOFREE, bcr_wl2rl: shares it; call bcr_rgmod before
  *     writing to it again. On failure the caller keeps its hold, and the lock.
  * Returns: 0, the region being in the cell.
- * Errors: bcrE_PENDING, bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED, bcrE_NOMEM
- *         bcrE_RGID  The ID is not that of a region held here, or a handler freed it meanwhile.
- *         bcrE_FULL  Own cells are full, or another CCE's were for as long as bcr_putwait allows.
+ * Errors: bcrE_RGID, bcrE_PENDING, bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED,
+ *     bcrE_NOMEM, bcrE_FULL
  * Blocks: while the cells of another CCE's area are full: for ever, or as bcr_putwait says. Never
  *     for own cells, since nobody else would make room. May run handlers.
  * Order: what one CCE puts into one cell arrives in that order. Waiting puts are served in order of
- *     arrival: room made in an area goes to the put that has waited longest there, and is never
- *     free for others in between.
- */
+ *     arrival: room made in an area goes to the one that waits longest there, not to a later
+ *     call. */
 BCR_API int bcr_put(int qlike, bcr_region rgid, bcr_cce_id cce, int cell, int nofree);
 BCR_API int bcr_write(bcr_region rgid, bcr_cce_id cce, int cell, int nofree);
 BCR_API int bcr_enq(bcr_region rgid, bcr_cce_id cce, int cell, int nofree);
@@ -331,19 +303,16 @@ BCR_API int bcr_wl2rl(bcr_region rgid, bcr_cce_id cce, int cell);
  * a put waits gets that put's region. Others may hold what came from a cell: bcr_rgmod.
  * Owns: gives the region: a read the caller's share of it, a take all that the cell had.
  * Returns: the region ID. With bcr_PENDING some failures come only in bcr_rgwait.
- * Errors: bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED
- *         bcrE_TIMEOUT    No region came in time, or the lock did not become free.
- *         bcrE_OWNERDEAD  The holder of the cell's write lock has ended, its region with it; it
- *                         stays so until somebody puts there.
- *         bcrE_NOMEM      No memory for another ID, or to look at the region, which stays there.
- *         bcrE_NBYTES     bcr_acqwl has no room for its private copy; the region stays first there.
- *         bcrE_RGID       A handler that ran meanwhile freed the ID of this get.
+ * Errors: bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED, bcrE_OWNERDEAD
+ *         bcrE_RGID     A handler that ran meanwhile freed the ID of this get.
+ *         bcrE_TIMEOUT  No region came in time, or the lock did not become free.
+ *         bcrE_NOMEM    No memory for another ID, or to look at the region, which stays there.
+ *         bcrE_NBYTES   bcr_acqwl has no room for its private copy; the region stays first there.
  * Blocks: until a region is there, up to msec. May run handlers.
  * Order: waiting gets and locks are served in order of arrival, reads without consuming. A get
  *     comes after this CCE's earlier puts to the same CCE.
  * Crash: a region handed to a getter that dies before it has it goes to the next waiting get, or
- *     back to the head of the cell, several in their old order, even if the cells are full.
- */
+ *     back to the head of the cell, several in their old order, even if the cells are full. */
 BCR_API BCR_MUST_USE bcr_region bcr_get(int qlike, bcr_cce_id cce, int cell, int msec);
 BCR_API BCR_MUST_USE bcr_region bcr_deq(bcr_cce_id cce, int cell, int msec);
 BCR_API BCR_MUST_USE bcr_region bcr_read(bcr_cce_id cce, int cell, int msec);
@@ -361,16 +330,13 @@ BCR_API BCR_MUST_USE bcr_region bcr_read(bcr_cce_id cce, int cell, int msec);
  *     lock, whose region no other CCE holds.
  * Errors: as bcr_get.
  * Blocks: until nobody has the write lock, up to msec. May run handlers.
- * Order: as bcr_get.
- * Crash: as bcr_get. A write lock whose holder ends in any way, also by exit, gives bcrE_OWNERDEAD.
- */
+ * Order, Crash: as bcr_get. */
 BCR_API BCR_MUST_USE bcr_region bcr_acqrl(bcr_cce_id cce, int cell, int msec);
 BCR_API BCR_MUST_USE bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec);
 
 /* bcr_putm, bcr_writem, bcr_enqm -- add one region to several cells.
- * cells is an array of ncells pairs (CCE ID, cell number), ncells 0 or more; each is a bcr_put. A
- * cell named twice gets the region twice. Cells with room are served at once, then others are
- * waited for, not own ones.
+ * cells is an array of ncells >= 0 pairs (CCE ID, cell number); each is a bcr_put. A cell named
+ * twice gets it twice. Cells with room are served at once; others are waited for, not own ones.
  * Owns: as bcr_put, whatever single cells answer. A call that bcrE_ARG, bcrE_RGID or bcrE_PENDING
  *     refuses leaves the caller its hold.
  * Returns: 0 if all cells took it. After those three codes nothing has happened; any other is that
@@ -379,8 +345,7 @@ BCR_API BCR_MUST_USE bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec);
  * Errors: bcrE_ARG, as bcr_put.
  * Blocks: as bcr_put. May run handlers.
  * Order: for each cell as bcr_put. Between the cells none: some have it while others wait.
- * Crash: each cell has it wholly or not at all; a caller that dies inside may have served some.
- */
+ * Crash: each cell has it wholly or not at all; a caller that dies inside may have served some. */
 BCR_API int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofree);
 BCR_API int bcr_writem(bcr_region rgid, int ncells, const int *cells, int nofree);
 BCR_API int bcr_enqm(bcr_region rgid, int ncells, const int *cells, int nofree);
@@ -394,24 +359,21 @@ BCR_API int bcr_enqm(bcr_region rgid, int ncells, const int *cells, int nofree);
  * Returns: bcr_zap 0, also for an empty cell; bcr_celllen the number at some instant of the call.
  * Errors: bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED, bcrE_NOMEM
  * Blocks: no; may run handlers.
- * Order: bcr_zap comes after this CCE's earlier puts to the same CCE.
- */
+ * Order: bcr_zap comes after this CCE's earlier puts to the same CCE. */
 BCR_API int bcr_zap(bcr_cce_id cce, int cell);
 BCR_API int bcr_celllen(bcr_cce_id cce, int cell);
 
 /* bcr_putwait -- set how long this CCE's puts wait for room.
  * msec holds for bcr_put, bcr_putm and what is made of them, from now on; it is not bcr_PENDING. 0:
  * fail at once with bcrE_FULL. A CCE starts with bcr_BLOCK.
- * Errors: bcrE_ARG
- */
+ * Errors: bcrE_ARG */
 BCR_API int bcr_putwait(int msec);
 
 /* bcr_putdone -- wait until all earlier puts of this CCE have reached their cells.
  * msec is not bcr_PENDING; 0 only looks. Within a host puts are there when they return.
  * Returns: 1 if all have; 0 if the time is up, with bcr_errno unchanged.
  * Errors: bcrE_ARG
- * Blocks: up to msec. May run handlers.
- */
+ * Blocks: up to msec. May run handlers. */
 BCR_API int bcr_putdone(int msec);
 
 /* bcr_fd -- get a descriptor for poll(2) that tells when an own cell has regions.
@@ -423,8 +385,7 @@ BCR_API int bcr_putdone(int msec);
  * Returns: the descriptor, 0 or more.
  * Errors: bcrE_NOCELL, bcrE_NOMEM
  * Blocks: until enl has answered, at the first call for a cell.
- * Order: a put that returned before the call makes the descriptor readable at once.
- */
+ * Order: a put that returned before the call makes the descriptor readable at once. */
 BCR_API int bcr_fd(int cell);
 
 /* ----------------------------------------------------------- copying and message passing --- */
@@ -439,13 +400,10 @@ BCR_API int bcr_fd(int cell);
  * Returns: n >= 2: done, n - 2 bytes of the source are left after the last item read.
  *     1: the source ended before the descriptor did, whether the destination was full or not.
  *     n <= -3: the destination was full before that, and -n - 2 bytes of the source are left.
- *     0, -2: failures. bcrE_RANGE, bcrE_NOCCE, bcrE_NOMEM, and bcrE_DESC for an adjust that led out
- *     of bounds, leave what was copied before.
- * Errors: bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_DESC, bcrE_RANGE, bcrE_NBYTES
- *         bcrE_ARCH   (returns 0) There is no translation to or from the archtype of a region.
- *         bcrE_NOCCE  A bcrT_CCE of bcr_copyto is no CCE ID here; nothing from it on was copied.
- *         bcrE_NOMEM  No memory for what is kept of the descriptor, or for one more CCE ID.
- */
+ *     0: bcrE_ARCH. -2: the other failures. What was copied before bcrE_RANGE, bcrE_NOCCE,
+ *     bcrE_NOMEM, or bcrE_DESC for an adjust that led out of bounds, stays.
+ * Errors: bcrE_ARG, bcrE_RGID, bcrE_PENDING, bcrE_DESC, bcrE_ARCH, bcrE_RANGE, bcrE_NOCCE,
+ *     bcrE_NBYTES, bcrE_NOMEM */
 BCR_API int bcr_copyfm(const int *copydesc, int repl, bcr_region rgid, int offset, void *buffer, int buflen);
 BCR_API int bcr_copyto(const int *copydesc, int repl, bcr_region rgid, int offset, const void *buffer,
                        int buflen);
@@ -458,10 +416,8 @@ BCR_API int bcr_copytofm(const int *copydesc, int repl, bcr_region rgid_to, int 
  * and the region is not longer than one can be.
  * Returns: n >= 2: the descriptor would be done, with n - 2 bytes used, offset included.
  *     n <= -2: the buffer would end before the descriptor, with -n - 2 bytes used.
- *     0 and -1 are failures.
- * Errors: bcrE_ARG, bcrE_DESC, bcrE_NOMEM
- *         bcrE_ARCH  (returns 0) There is no translation to such an archtype.
- */
+ *     0: bcrE_ARCH. -1: the other failures.
+ * Errors: bcrE_ARG, bcrE_DESC, bcrE_ARCH, bcrE_NOMEM */
 BCR_API int bcr_copytosz(const int *copydesc, int repl, int archtype, int offset, const void *buffer,
                          int buflen);
 
@@ -471,14 +427,10 @@ BCR_API int bcr_copytosz(const int *copydesc, int repl, int archtype, int offset
  * archtype (0: this CCE's own). If the buffer ends before the descriptor, what it holds is sent.
  * Owns: nothing; on failure the region is freed, except where bcr_sendm has put it.
  * Returns: n >= 1 as bcr_copyto. -1: no region could be allocated. -2: any other failure.
- * Errors: bcrE_ARG, bcrE_DESC, bcrE_ARCH, bcrE_RANGE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS,
- *     bcrE_RESERVED, bcrE_NOMEM, bcrE_NBYTES
- *         bcrE_NOCCE  A CCE of the call, or of a bcrT_CCE, is not known in this process.
- *         bcrE_FULL   As bcr_put.
- * Blocks: as bcr_put. May run handlers.
- * Order: as bcr_put.
- * Crash: as bcr_put or bcr_putm; what a dead caller held is freed.
- */
+ * Errors: bcrE_ARG, bcrE_DESC, bcrE_ARCH, bcrE_RANGE, bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL,
+ *     bcrE_ACCESS, bcrE_RESERVED, bcrE_NOMEM, bcrE_NBYTES, bcrE_FULL
+ * Blocks, Order: as bcr_put.
+ * Crash: as bcr_put or bcr_putm; what a dead caller held is freed. */
 BCR_API int bcr_send(const void *buffer, int len, const int *buftype, int repl, bcr_cce_id cce, int cell,
                      int qlike, int archtype);
 BCR_API int bcr_sendm(const void *buffer, int len, const int *buftype, int repl, int ncells, const int *cells,
@@ -489,12 +441,9 @@ BCR_API int bcr_sendm(const void *buffer, int len, const int *buftype, int repl,
  * checked first: if they are refused, no region is taken.
  * Owns: nothing; what was taken (qlike not 0) is freed, also if it could not be copied.
  * Returns: -1 if no region came, or msec is bcr_PENDING; else what bcr_copyfm returns.
- * Errors: bcrE_ARG, bcrE_DESC, bcrE_RANGE, as bcr_get.
- *         bcrE_ARCH  (returns 0) There is no translation from the archtype of the region.
- * Blocks: as bcr_get. May run handlers.
- * Order: as bcr_get.
- * Crash: as bcr_get; a region that a dead caller held is freed.
- */
+ * Errors: bcrE_ARG, bcrE_DESC, bcrE_ARCH, bcrE_RANGE, as bcr_get.
+ * Blocks, Order: as bcr_get.
+ * Crash: as bcr_get; a region that a dead caller held is freed. */
 BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cce_id cce, int cell, int qlike,
                      int msec);
 
@@ -515,8 +464,7 @@ BCR_API int bcr_recv(void *buffer, int len, const int *buftype, int repl, bcr_cc
  * Errors: bcrE_ARG, bcrE_NOCELL, bcrE_NOMEM
  * Blocks: no; may run handlers.
  * Order: requests of one cell start in the order of the puts or gets that made them.
- * Crash: a caller that dies in a put or get has requested once if that is done, else not at all.
- */
+ * Crash: a caller that dies in a put or get has requested once if that is done, else not at all. */
 BCR_API int bcr_handler(int cell, void (*handler)(int), int watermark, int activep, int blockp);
 
 /* bcr_priority -- set the priorities of the calling invocation.
@@ -525,8 +473,7 @@ BCR_API int bcr_handler(int cell, void (*handler)(int), int watermark, int activ
  * Returns: 0, after the handlers have run that the new priority lets in.
  * Errors: bcrE_ARG, bcrE_NOMEM
  * Blocks: no; may run handlers.
- * Order: it holds from the return on, until the invocation ends or calls again.
- */
+ * Order: it holds from the return on, until the invocation ends or calls again. */
 BCR_API int bcr_priority(int activep, int blockp);
 
 /* bcr_allow, bcr_block -- run handlers that were requested; go on in handlers only.
@@ -536,16 +483,13 @@ BCR_API int bcr_priority(int activep, int blockp);
  * Returns: bcr_allow 0, also if there was nothing to run; bcr_block not at all.
  * Errors: bcrE_NOMEM
  * Blocks: while others run. May run handlers.
- * Order: of several in bcr_allow with one priority, the one that called last returns first.
- */
+ * Order: of several in bcr_allow with one priority, the one that called last returns first. */
 BCR_API int bcr_allow(int priority);
 BCR_API int bcr_block(void);
 
 /* bcr_strerror -- say what an error code means and what to do about it.
- * code is any int: a value of bcr_errno, or what bcr_rgerror or an error region gave. It works
- * before bcr_init and in the child of a fork.
- * Returns: one static sentence, also about what is no code, never NULL; there is no failure.
- */
+ * code is any int, bcr_errno or another. It works before bcr_init and in the child of a fork.
+ * Returns: one static sentence, also about what is no code, never NULL; there is no failure. */
 BCR_API const char *bcr_strerror(int code);
 
 /* bcr_descshow -- write a copy descriptor readably.
@@ -553,8 +497,7 @@ BCR_API const char *bcr_strerror(int code);
  * region of this archtype (0: this CCE's own). At most size bytes go to text, the last a zero; text
  * may be NULL if size is 0. It works before bcr_init. The form of the text may change.
  * Returns: the length of the whole text without the zero, whether it had room or not.
- * Errors: bcrE_ARG, bcrE_ARCH, bcrE_DESC, bcrE_NOMEM
- */
+ * Errors: bcrE_ARG, bcrE_ARCH, bcrE_DESC, bcrE_NOMEM */
 BCR_API int bcr_descshow(const int *copydesc, int archtype, char *text, int size);
 
 #ifdef __cplusplus

@@ -94,32 +94,44 @@ file_nr == 1 && /^\/\* bcr_[a-z0-9_, ]+ -- / {
 }
 
 file_nr == 1 && in_block && /no failure/ { says_no_failure = 1 }
-file_nr == 1 && in_block && last_position == 0 && /^ \* [^ ]/ && !/^ \* [A-Z][a-z]+: / { described = 1 }
+file_nr == 1 && in_block && last_position == 0 && /^ \* [^ ]/ && !/^ \* [A-Z][a-z]+(, [A-Z][a-z]+)*: / { described = 1 }
 
-file_nr == 1 && in_block && /^ \* [A-Z][a-z]+: / {
-    current = $2
-    sub(/:/, "", current)
-    if (!(current in position))
-        complain(block ": unknown label " current)
-    else {
-        if (current in seen) complain(block ": label " current " twice")
-        if (position[current] < last_position) complain(block ": label " current " out of order")
-        last_position = position[current]
-        seen[current] = 1
-        n = split(block, list, /, /)
-        for (i = 1; i <= n; i++) has[list[i], current] = 1
+# The last line of a block closes the comment.
+file_nr == 1 && closing { in_block = closing = 0; current = "" }
+file_nr == 1 && in_block && sub(/ \*\/$/, "") { closing = 1 }
+
+function label_begins(name,    i, n, list)
+{
+    current = name
+    if (!(name in position)) {
+        complain(block ": unknown label " name)
+        return
     }
+    if (name in seen) complain(block ": label " name " twice")
+    if (position[name] < last_position) complain(block ": label " name " out of order")
+    last_position = position[name]
+    seen[name] = 1
+    n = split(block, list, /, /)
+    for (i = 1; i <= n; i++) has[list[i], name] = 1
 }
 
-file_nr == 1 && in_block && /^ \*\/$/ { in_block = 0; current = ""; next }
+# Several labels at once have the same reference, and nothing else.
+file_nr == 1 && in_block && /^ \* [A-Z][a-z]+(, [A-Z][a-z]+)*: / {
+    rest = substr($0, 4)
+    count = split(substr(rest, 1, index(rest, ":") - 1), joined, ", ")
+    for (k = 1; k <= count; k++) label_begins(joined[k])
+    if (count > 1 && $0 !~ /: as bcr_[a-z0-9]+\.$/) complain(block ": several labels, but no reference alone")
+}
 
 # "as bcr_get." means the same label of another block.
-file_nr == 1 && in_block && /^ \* (Owns|Blocks|Order|Crash): as bcr_[a-z0-9]+\./ {
+file_nr == 1 && in_block && /^ \* ((Owns|Blocks|Order|Crash)(, )?)+: as bcr_[a-z0-9]+\./ {
     rest = $0
     sub(/^.*: as /, "", rest)
     sub(/\..*/, "", rest)
-    reference[++references] = rest SUBSEP current
-    reference_line[references] = FNR
+    for (k = 1; k <= count; k++) {
+        reference[++references] = rest SUBSEP joined[k]
+        reference_line[references] = FNR
+    }
 }
 
 # The list of Errors: names, then "as" and blocks; a line that begins with a name and two spaces is an entry.

@@ -43,9 +43,10 @@ for label in Owns Returns Errors Blocks Crash; do
     spoil "a missing label $label" -e "/bcr_get, .* -- /,/\*\//s/^ \* $label: / *     /"
 done
 spoil "a block without a description" -e '/bcr_putwait -- /,/\*\//{/^ \* [a-z]/d}'
-spoil "a label that says the default" -e '/bcr_put, .* -- /,/\*\//s/^ \*\/$/ * Crash: wholly or not at all.\n&/'
+spoil "a label that says the default" -e '/bcr_put, .* -- /,/\*\//s/ \*\/$/\n * Crash: wholly or not at all. *\//'
 spoil "an unknown label" -e '/bcr_put, .* -- /,/\*\//s/^ \* Order: / * Ordering: /'
 spoil "labels out of order" -e '/bcr_put, .* -- /,/\*\//{s/^ \* Blocks: / * Order: /;t;s/^ \* Order: / * Blocks: /}'
+spoil "a second label with a text of its own" -e '/bcr_recv -- /,/\*\//s/^ \* Blocks, Order: as bcr_get\./& May run handlers./'
 spoil "a label twice" -e '/bcr_put, .* -- /,/\*\//s/^ \* Order: / * Blocks: /'
 spoil "an unknown code" -e 's/bcrE_OWNERDEAD/bcrE_OWNERGONE/'
 spoil "a code that no block has" -e 's/bcrE_OWNERDEAD/bcrE_TIMEOUT/'
@@ -70,7 +71,7 @@ for name in $routines; do
 done
 for block in $blocks; do
     page=$pages/$block.3
-    sed -n "/^\/\* $block\(,\| -- \)/,/^ \*\//p" "$header" >"$scratch/block"
+    sed -n "/^\/\* $block\(,\| -- \)/,/\*\/$/p" "$header" >"$scratch/block"
     for section in NAME SYNOPSIS DESCRIPTION '"\{0,1\}RETURN VALUE' BLOCKING '"\{0,1\}CRASH SAFETY' SOURCE; do
         grep -q "^\.SH $section" "$page" || fail "$block.3 has no section $section"
     done

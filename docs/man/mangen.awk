@@ -32,6 +32,7 @@ FNR == 1 { file_nr++ }
 
 # ---- bcr.h: the list of common codes at the top ----
 
+file_nr == 1 && blocks == 0 { sub(/ \*\/$/, "") }
 file_nr == 1 && blocks == 0 && /^ \*     bcrE_[A-Z]+  / {
     common[$2] = $0
     sub(/^ \* +bcrE_[A-Z]+ +/, "", common[$2])
@@ -65,7 +66,9 @@ file_nr == 1 && /^\/\* bcr_[a-z0-9_, ]+ -- / {
     next
 }
 
-file_nr == 1 && state == "block" && /^ \*\/$/ { state = "decl"; next }
+# The last line of a block closes the comment.
+file_nr == 1 && closing { state = "decl"; closing = 0 }
+file_nr == 1 && state == "block" && sub(/ \*\/$/, "") { closing = 1 }
 
 file_nr == 1 && state == "block" && /^ \*$/ { text[b, current] = text[b, current] "\n"; next }
 
@@ -82,12 +85,13 @@ file_nr == 1 && state == "block" && (/^ \* Errors: bcrE_[A-Z]+  / || (current ==
     next
 }
 
-file_nr == 1 && state == "block" && /^ \* [A-Z][a-z]+: / {
-    current = $2
-    sub(/:/, "", current)
-    rest = $0
-    sub(/^ \* [A-Z][a-z]+: /, "", rest)
-    text[b, current] = rest
+# One label, or several that refer to the same block: "Order, Crash: as bcr_get."
+file_nr == 1 && state == "block" && /^ \* [A-Z][a-z]+(, [A-Z][a-z]+)*: / {
+    rest = substr($0, 4)
+    n = split(substr(rest, 1, index(rest, ":") - 1), list, ", ")
+    sub(/^[A-Za-z, ]+: /, "", rest)
+    for (i = 1; i <= n; i++) text[b, list[i]] = rest
+    current = list[n]
     next
 }
 
@@ -96,7 +100,7 @@ file_nr == 1 && state == "block" {
     sub(/^ \* +/, "", rest)
     if (current == "Errors" && codes_of[b] > 0)
         own_text[b, nth] = own_text[b, nth] " " rest
-    else if (rest ~ /^(n [<>]=|1:|0 and -[12])/)
+    else if (rest ~ /^(n [<>]=|1:|0:|0 and -[12])/)
         text[b, current] = text[b, current] "\n" rest
     else
         text[b, current] = text[b, current] " " rest
@@ -386,7 +390,7 @@ function errors_of(b, out,    n, code)
     }
     print ".PP\nAs in every routine: " (first[b] == "bcr_init" ? "" : "\\fBbcrE_NOINIT\\fR before \\fBbcr_init\\fR(3), ") > out
     print "\\fBbcrE_FORK\\fR in the child of a fork," > out
-    if (text[b, "Blocks"] ~ /ay run handlers/)
+    if (text_for(b, "Blocks") ~ /ay run handlers/)
         print "\\fBbcrE_LONGJMP\\fR if a handler was left by longjmp," > out
     print "\\fBbcrE_INTERNAL\\fR if the cell's memory is corrupt." > out
     print "Unless said otherwise a call that fails changes nothing." > out

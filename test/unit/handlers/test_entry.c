@@ -254,16 +254,20 @@ static const char *block_of(const char *header, const char *routine)
     return NULL;
 }
 
-/* What stands under "Blocks" in the routine's block; without that label it runs none. */
+/* What stands under "Blocks" in the routine's block, or in the block that it refers to; without
+ * that label it runs none. */
 static bool says_that_it_runs_handlers(const char *header, const char *routine)
 {
     const char *block = block_of(header, routine);
     if (block == NULL)
         FAIL("bcr.h has no block for bcr_%s", routine);
-    const char *end = strstr(block, "\n */"), *blocks = strstr(block, "\n * Blocks: ");
+    const char *end = strstr(block, "*/\n"), *blocks = strstr(block, "\n * Blocks");
     CHECK(end != NULL);
     if (blocks == NULL || blocks > end)
         return false;
+    char other[16];
+    if (sscanf(blocks, "\n * Blocks, Order: as bcr_%15[a-z].", other) == 1)
+        return says_that_it_runs_handlers(header, other);
     const char *handlers = strstr(blocks, "ay run handlers");
     return handlers != NULL && handlers < end;
 }
