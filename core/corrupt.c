@@ -13,7 +13,7 @@
 void bcri_corrupt(struct bcri_ctx *ctx, const char *what, bcri_ref ref)
 {
     char line[256];
-    if (ctx->index == BCRI_ENL_INDEX) {
+    if (ctx->daemon.parks) {
         ctx->daemon.corrupt = true;
         return;
     }

@@ -31,6 +31,7 @@ static int ctx_prepare(struct bcri_ctx *ctx, uint32_t index, const struct bcri_u
     ctx->putwait_msec = -1;
     ctx->last_cpu = 255;
     ctx->bell_fd = -1;
+    ctx->daemon.parks = upcalls->of_daemon;
     ctx->full_fence = !bcri_membarrier_register();
     return bcri_map_init(ctx);
 }

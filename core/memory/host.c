@@ -54,7 +54,8 @@ static const struct bcri_upcalls own_upcalls = {.segment_add = up_segment_add,
                                                 .segment_fd = up_segment_fd,
                                                 .segment_fd_back = up_segment_fd_back,
                                                 .pages_take = up_pages_take,
-                                                .pages_back = up_pages_back};
+                                                .pages_back = up_pages_back,
+                                                .of_daemon = true};
 
 static int up_fd_set(void *up, bcri_ref cell, int fd)
 {
@@ -241,7 +242,6 @@ int bcri_host_init(const char *program, uint32_t number, uint32_t layout, struct
         return error;
     }
     host->ctx.fd_upcalls = &own_fd_upcalls;
-    host->ctx.daemon.parks = true;
     bcri_store(&host->ctx.record->id.pid, (uint32_t)getpid());
     bcri_store_release(&host->ctx.record->id.state, BCRI_CCE_ALIVE);
     *host_out = host;

@@ -76,7 +76,7 @@ int bcri_segment_reserve(int fd, uint64_t offset_bytes, uint64_t length_bytes)
  * beyond the end is zero at first, and what it stores there reaches no other segment. */
 static uint64_t behind_bytes(const struct bcri_ctx *ctx)
 {
-    return ctx->index == BCRI_ENL_INDEX ? BCRI_PAGE_BYTES : 0;
+    return ctx->upcalls->of_daemon ? BCRI_PAGE_BYTES : 0;
 }
 
 /* The file is mapped over the first part of the private memory. NULL: no room. */

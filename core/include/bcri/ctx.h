@@ -51,6 +51,8 @@ struct bcri_upcalls {
     /* Has the daemon write a sentence about this CCE into its log. Does not wait. NULL: there is no
      * log. */
     void (*note)(void *up, const char *text);
+    /* The context is the daemon's: it parks (lock.h), and survives corrupt memory (corrupt.h). */
+    bool of_daemon;
 };
 
 /* The descriptors of armed cells (bcr_fd). ctx->fd_upcalls is NULL where no cell can be armed. */
