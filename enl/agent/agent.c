@@ -141,8 +141,7 @@ struct peer *bcri_agent_peer(struct bcri_agent *agent, uint32_t host)
 {
     struct peer *peer = peer_of(agent, host);
     if (peer != NULL && peer->link == NULL && !peer->lost && !peer->wanted) {
-        peer->wanted = true;
-        agent->events->wants_link(agent->owner, host);
+        peer->wanted = agent->events->wants_link(agent->owner, host);
     }
     return peer;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bcr/error.h"
@@ -18,7 +19,7 @@
 #include "bcri/udp.h"
 
 /* RECEIVES_MAX: from the socket at a time, so that a flood of packets does not stop what is sent. */
-enum { SOCKET_BYTES = 4 << 20, RECEIVES_MAX = 64 };
+enum { SOCKET_BYTES = 4 << 20, RECEIVES_MAX = 64, STOP_SECONDS = 2 };
 #define KEEPALIVE_NS (2 * BCRI_NS_PER_S)
 
 /* What another thread wants. */
@@ -34,6 +35,14 @@ struct wish {
 struct news {
     struct news *next;
     struct bcri_link_news news;
+};
+
+/* A CCE that has an outbox: what it takes to forget the CCE is there from then on, so that no death
+ * needs memory. */
+struct member {
+    struct member *next;
+    struct wish *forget;
+    struct news *forgotten; /* with the wish, until it is told */
 };
 
 /* A host to which there is a link. */
@@ -57,13 +66,27 @@ struct bcri_link_thread {
     bool full; /* the socket is; nothing is filled until it is writable */
     uint64_t now;
     pthread_t thread;
-    pthread_mutex_t mutex; /* of the two queues */
+    pthread_mutex_t mutex; /* of the two queues, and the list */
     struct wish *wishes, **wishes_end;
     struct news *news, **news_end;
+    struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
     atomic_bool stop;
 };
 
 /* ---- the queues ---- */
+
+/* With the mutex. */
+static void add_wish(struct bcri_link_thread *thread, struct wish *wish)
+{
+    wish->next = NULL;
+    *thread->wishes_end = wish;
+    thread->wishes_end = &wish->next;
+}
+
+static void ring(struct bcri_link_thread *thread)
+{
+    bcri_bell_ring(thread->config.ctx, thread->config.ctx->record);
+}
 
 static bool wish(struct bcri_link_thread *thread, const struct wish *like)
 {
@@ -71,12 +94,10 @@ static bool wish(struct bcri_link_thread *thread, const struct wish *like)
     if (copy == NULL)
         return false;
     *copy = *like;
-    copy->next = NULL;
     pthread_mutex_lock(&thread->mutex);
-    *thread->wishes_end = copy;
-    thread->wishes_end = &copy->next;
+    add_wish(thread, copy);
     pthread_mutex_unlock(&thread->mutex);
-    bcri_bell_ring(thread->config.ctx, thread->config.ctx->record);
+    ring(thread);
     return true;
 }
 
@@ -84,6 +105,8 @@ bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
                                 const struct bcri_link_introduction *introduction)
 {
     struct wish like = {.what = INTRODUCE, .number = introduction->host, .introduction = *introduction};
+    if (like.introduction.address_count > BCRI_INTRODUCED_MAX)
+        like.introduction.address_count = BCRI_INTRODUCED_MAX;
     const bool done = wish(thread, &like);
     bcri_seal_wipe(&like.introduction.secret, sizeof like.introduction.secret);
     return done;
@@ -94,28 +117,91 @@ bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host)
     return wish(thread, &(struct wish){.what = LOST, .number = host});
 }
 
+static void free_member(struct member *member)
+{
+    free(member->forget);
+    free(member->forgotten);
+    free(member);
+}
+
+static struct member *new_member(uint32_t index)
+{
+    struct member *member = calloc(1, sizeof *member);
+    if (member == NULL)
+        return NULL;
+    member->forget = calloc(1, sizeof *member->forget);
+    member->forgotten = calloc(1, sizeof *member->forgotten);
+    if (member->forget == NULL || member->forgotten == NULL) {
+        free_member(member);
+        return NULL;
+    }
+    *member->forget = (struct wish){.what = FORGET, .number = index};
+    member->forgotten->news = (struct bcri_link_news){.told = BCRI_TOLD_FORGOTTEN, .number = index};
+    return member;
+}
+
 bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bcri_ref outbox)
 {
+    struct member *member = new_member(index);
+    if (member == NULL)
+        return false;
+    pthread_mutex_lock(&thread->mutex);
+    member->next = thread->members;
+    thread->members = member;
+    pthread_mutex_unlock(&thread->mutex);
     return wish(thread, &(struct wish){.what = OUTBOX, .number = index, .outbox = outbox});
+}
+
+/* Moves member `index` from one list to another, which may be NULL. With the mutex. */
+static struct member *move_member(struct member **from, struct member **to, uint32_t index)
+{
+    while (*from != NULL && (*from)->forgotten->news.number != index)
+        from = &(*from)->next;
+    struct member *member = *from;
+    if (member == NULL)
+        return NULL;
+    *from = member->next;
+    if (to != NULL) {
+        member->next = *to;
+        *to = member;
+    }
+    return member;
 }
 
 bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index)
 {
-    return wish(thread, &(struct wish){.what = FORGET, .number = index});
+    pthread_mutex_lock(&thread->mutex);
+    struct member *member = move_member(&thread->members, &thread->leaving, index);
+    if (member != NULL) {
+        add_wish(thread, member->forget);
+        member->forget = NULL;
+    }
+    pthread_mutex_unlock(&thread->mutex);
+    if (member != NULL)
+        ring(thread);
+    return member != NULL;
 }
 
-static void tell(struct bcri_link_thread *thread, enum bcri_link_told told, uint32_t number, const char *text)
+/* With the mutex. */
+static void add_news(struct bcri_link_thread *thread, struct news *news)
+{
+    news->next = NULL;
+    *thread->news_end = news;
+    thread->news_end = &news->next;
+}
+
+static bool tell(struct bcri_link_thread *thread, enum bcri_link_told told, uint32_t number, const char *text)
 {
     struct news *news = calloc(1, sizeof *news);
     if (news == NULL)
-        return;
+        return false;
     news->news = (struct bcri_link_news){.told = told, .number = number};
     strncpy(news->news.text, text, sizeof news->news.text - 1);
     pthread_mutex_lock(&thread->mutex);
-    *thread->news_end = news;
-    thread->news_end = &news->next;
+    add_news(thread, news);
     pthread_mutex_unlock(&thread->mutex);
     thread->config.told(thread->config.owner);
+    return true;
 }
 
 bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_news *news_out)
@@ -132,19 +218,30 @@ bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_new
     return true;
 }
 
-static void wants_link(void *owner, uint32_t host)
+static bool wants_link(void *owner, uint32_t host)
 {
-    tell(owner, BCRI_TOLD_WANTS_LINK, host, "");
+    return tell(owner, BCRI_TOLD_WANTS_LINK, host, "");
 }
 
 static void forgotten(void *owner, uint32_t index)
 {
-    tell(owner, BCRI_TOLD_FORGOTTEN, index, "");
+    struct bcri_link_thread *thread = owner;
+    pthread_mutex_lock(&thread->mutex);
+    struct member *member = move_member(&thread->leaving, NULL, index);
+    if (member != NULL) {
+        add_news(thread, member->forgotten);
+        member->forgotten = NULL;
+    }
+    pthread_mutex_unlock(&thread->mutex);
+    if (member != NULL) {
+        thread->config.told(thread->config.owner);
+        free_member(member);
+    }
 }
 
 static void note(void *owner, const char *sentence)
 {
-    tell(owner, BCRI_TOLD_NOTE, 0, sentence);
+    (void)tell(owner, BCRI_TOLD_NOTE, 0, sentence);
 }
 
 static const struct bcri_agent_events events = {
@@ -214,7 +311,7 @@ static void grant(struct bcri_link_thread *thread, const struct wish *wish)
     case LOST: lose(thread, wish->number); break;
     case OUTBOX:
         if (bcri_agent_outbox(thread->agent, wish->number, wish->outbox) != 0)
-            tell(thread, BCRI_TOLD_NOTE, 0, "no memory for the outbox of a CCE: its orders stand still");
+            note(thread, "no memory for the outbox of a CCE: its orders stand still");
         break;
     case FORGET: bcri_agent_forget(thread->agent, wish->number); break;
     }
@@ -375,10 +472,21 @@ static bool watch(const struct bcri_link_thread *thread, int fd)
     return epoll_ctl(thread->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+static void free_members(struct member **members)
+{
+    while (*members != NULL) {
+        struct member *next = (*members)->next;
+        free_member(*members);
+        *members = next;
+    }
+}
+
 static void drop(struct bcri_link_thread *thread)
 {
     if (thread->agent != NULL)
         bcri_agent_free(thread->agent);
+    free_members(&thread->members);
+    free_members(&thread->leaving);
     free_ways(&thread->ways);
     free_ways(&thread->lost);
     if (thread->udp != NULL)
@@ -418,12 +526,16 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     return 0;
 }
 
-void bcri_link_thread_stop(struct bcri_link_thread *thread)
+bool bcri_link_thread_stop(struct bcri_link_thread *thread)
 {
     struct bcri_link_news news;
+    struct timespec deadline;
     atomic_store(&thread->stop, true);
-    bcri_bell_ring(thread->config.ctx, thread->config.ctx->record);
-    pthread_join(thread->thread, NULL);
+    ring(thread);
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += STOP_SECONDS;
+    if (pthread_clockjoin_np(thread->thread, NULL, CLOCK_MONOTONIC, &deadline) != 0)
+        return false;
     for (struct wish *wish = thread->wishes, *next; wish != NULL; wish = next) {
         next = wish->next;
         bcri_seal_wipe(&wish->introduction.secret, sizeof wish->introduction.secret);
@@ -432,4 +544,5 @@ void bcri_link_thread_stop(struct bcri_link_thread *thread)
     while (bcri_link_thread_take(thread, &news))
         ;
     drop(thread);
+    return true;
 }

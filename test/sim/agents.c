@@ -19,11 +19,12 @@
 
 static const struct bcri_seal_secret secret = {.cipher = BCRI_CIPHER_NONE, .token = 0x1234567890abcdefu};
 
-static void wants_link(void *owner, uint32_t number)
+static bool wants_link(void *owner, uint32_t number)
 {
     struct world_host *host = owner;
     CHECK_UINT(number, host == &host->world->host[0] ? 2 : 1);
     host->wants_link = true;
+    return true;
 }
 
 static void forgotten(void *owner, uint32_t index)

@@ -172,12 +172,13 @@ static void introduce(void)
 static void leave(struct host *host)
 {
     bcri_cce_dying(group_host(host->group), host->cce->index);
-    CHECK(bcri_link_thread_forget(host->thread, host->cce->index));
-    struct bcri_link_news news;
-    do
+    const bool orders = host->cce->outbox != NULL;
+    CHECK_INT(bcri_link_thread_forget(host->thread, host->cce->index), orders);
+    CHECK(!bcri_link_thread_forget(host->thread, host->cce->index));
+    struct bcri_link_news news = {.told = BCRI_TOLD_NOTE};
+    while (orders && news.told != BCRI_TOLD_FORGOTTEN)
         news = news_of(host);
-    while (news.told != BCRI_TOLD_FORGOTTEN);
-    CHECK_UINT(news.number, host->cce->index);
+    CHECK_UINT(news.number, orders ? host->cce->index : 0);
     group_leave(host->group, host->cce);
 }
 

@@ -37,8 +37,9 @@ struct bcri_link_thread_config {
 /* Starts the thread. Returns 0; bcrE_NOMEM, also for want of descriptors; bcrE_NOHOST: the address
  * cannot be bound. */
 int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct bcri_link_thread **out);
-/* Ends it; what was on its way is lost. */
-void bcri_link_thread_stop(struct bcri_link_thread *thread);
+/* Ends it; what was on its way is lost. False: it does not end (corrupt memory), and nothing that it
+ * uses may be freed. */
+bool bcri_link_thread_stop(struct bcri_link_thread *thread);
 /* The address that the socket has. */
 struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread *thread);
 
@@ -49,7 +50,8 @@ struct bcri_link_introduction {
     uint32_t address_count;
     struct bcri_link_address address[BCRI_INTRODUCED_MAX];
 };
-/* These return false without memory. */
+/* These return false without memory. The last says so, too, if that CCE has no outbox: then there is
+ * nothing to forget. */
 bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
                                 const struct bcri_link_introduction *introduction);
 bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host);
