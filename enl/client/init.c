@@ -84,6 +84,8 @@ static int become_cce(struct bcri_client *client, int flags, const char *ccename
         return code;
     code = bcri_ids_set_globals(&client->ctx, client->enlistor);
     if (code != 0 || on_exit(record_exit, client) != 0) {
+        if (client->ctx.bell_fd >= 0)
+            close(client->ctx.bell_fd);
         bcri_ctx_fini(&client->ctx);
         close(client->kill_socket);
         close(client->fd);

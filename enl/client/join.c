@@ -92,6 +92,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
                              &bcri_client_upcalls, client);
     close(host_fd);
     if (code != 0) {
+        bcri_incoming_close(in);
         close(client->kill_socket);
         if (code != bcrE_ARG)
             return code;
@@ -103,6 +104,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
     client->ctx.client = client;
     client->ctx.fd_upcalls = &fd_upcalls;
     client->ctx.holder_stays = tell_of_holder;
+    client->ctx.bell_fd = bcri_incoming_take(in, 2);
     client->ctx.flags = flags;
     prctl(PR_SET_PTRACER, (unsigned long)client->ctx.host->enl_pid, 0, 0, 0);
     return 0;

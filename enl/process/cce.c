@@ -22,6 +22,7 @@
 #include "bcri/signature.h"
 #include "conn.h"
 #include "death.h"
+#include "links.h"
 #include "worker.h"
 
 struct enl_cce *enl_cce_at(struct enl_program *program, uint32_t index)
@@ -271,8 +272,8 @@ static void welcome(struct enl_cce *cce)
                                    .index = cce->index,
                                    .enlistor = {(const char *)cce->origin.identity, BCRI_IDENTITY_BYTES},
                                    .program = bcri_view_of(program->name)};
-    int fds[2] = {bcri_host_segment_fd(program->host, BCRI_HOST_SEG), pair[1]};
-    enl_conn_send(cce->control, &message, fds, 2);
+    const int fds[] = {bcri_host_segment_fd(program->host, BCRI_HOST_SEG), pair[1], enl_links_bell(program)};
+    enl_conn_send(cce->control, &message, fds, fds[2] >= 0 ? 3 : 2);
     close(pair[1]);
     bcri_log_write(&program->log, BCRI_LOG_DEBUG, "CCE %u is in: %s, pid %ld", cce->ordinal, cce->object,
                    (long)cce->pid);

@@ -63,7 +63,8 @@ struct enl_cce {
     bool disconnect_reported;     /* and a person was told that the CCE is killed */
     uint64_t blocked_reported_ms; /* when stderr last said that others wait for it; 0: never */
     bool finished;                /* it no longer counts as alive */
-    bool repairing;
+    bool has_outbox;              /* it may order of the agent (bcri/outbox.h) */
+    bool repairing;               /* the agent forgets it, or the worker repairs what it held */
     struct enl_output output;
 };
 
@@ -114,6 +115,8 @@ void enl_cce_handshake_closed(struct enl_cce *cce);
 void enl_cce_disconnected(struct enl_cce *cce);
 /* Kills the CCEs that are disconnected and still run: their time is up. */
 void enl_cce_kill_disconnected(struct enl_program *program);
+/* The agent does not know it any more: the worker repairs. */
+void enl_cce_forgotten(struct enl_cce *cce);
 /* The worker has done the repair; with a `code`, only as far as corrupt memory lets it. */
 void enl_cce_repaired(struct enl_cce *cce, int code);
 /* Frees it if nothing needs it any more. */

@@ -9,7 +9,8 @@
  *   the private socket's end   an exec, or a connection that was ended: the process has a second
  *                              left if it is the daemon's child, none under a wrapper
  *
- * The worker repairs what a dead CCE held. The loop stores DYING before that, so that CCEs that
+ * The worker repairs what a dead CCE held, after the agent, if the CCE has ordered of it, has
+ * forgotten the CCE. The loop stores DYING before that, so that CCEs that
  * wait for a lock of the dead see what they wait for. When the whole program is ending nothing is
  * repaired, since no CCE will need it. */
 #include "death.h"
@@ -30,6 +31,7 @@
 #include "bcri/repair.h"
 #include "cce.h"
 #include "conn.h"
+#include "links.h"
 #include "tree.h"
 #include "worker.h"
 
@@ -102,6 +104,24 @@ static void finish_life(struct enl_cce *cce)
     enl_program_check_end(program);
 }
 
+static void repair(struct enl_cce *cce)
+{
+    struct enl_program *program = cce->program;
+    struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
+    cce->repairing = enl_worker_add(program->worker, &work);
+    if (!cce->repairing)
+        enl_report(program, BCRI_LOG_ERROR, "no memory to repair what CCE %u (%s) held; locks may stay held",
+                   cce->ordinal, cce->object);
+}
+
+void enl_cce_forgotten(struct enl_cce *cce)
+{
+    cce->repairing = false;
+    if (cce->program->phase == ENL_RUNNING)
+        repair(cce);
+    enl_cce_release(cce);
+}
+
 static void finish(struct enl_cce *cce)
 {
     struct enl_program *program = cce->program;
@@ -118,11 +138,11 @@ static void finish(struct enl_cce *cce)
     bcri_cce_dying(program->host, cce->index);
     if (program->phase != ENL_RUNNING)
         return;
-    struct enl_work work = {.kind = ENL_WORK_REPAIR, .index = cce->index};
-    cce->repairing = enl_worker_add(program->worker, &work);
-    if (!cce->repairing)
-        enl_report(program, BCRI_LOG_ERROR, "no memory to repair what CCE %u (%s) held; locks may stay held",
-                   cce->ordinal, cce->object);
+    /* The agent first: it passes on holds that the repair would drop. */
+    if (cce->has_outbox && enl_links_forget(program, cce->index))
+        cce->repairing = true;
+    else
+        repair(cce);
 }
 
 void enl_cce_drop(struct enl_cce *cce)

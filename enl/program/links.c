@@ -1,52 +1,363 @@
 /* SPDX-License-Identifier: MIT */
-/* See links.h. No daemon starts the thread yet. */
+/* See links.h. The agent is a CCE of which no process is: it has a record, which no enl_cce stands
+ * for, so it counts nowhere as a CCE of the program. */
 #include "links.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "bcri/descriptor.h"
+#include "bcri/eventfds.h"
+#include "bcri/heap.h"
+#include "bcri/lookup.h"
 #include "bcri/refuse.h"
+#include "bcri/seal.h"
+#include "bcri/signature.h"
+#include "cce.h"
+#include "introduce.h"
+
+struct enl_links {
+    struct bcri_ctx ctx; /* the agent's; its thread's while that runs */
+    struct enl_program *program;
+    uint32_t index;                  /* of its record */
+    struct bcri_link_thread *thread; /* NULL: it does not run */
+    bool has_told;                   /* `told` is there */
+    uv_async_t told;                 /* link thread -> loop: there is news */
+};
+
+/* ---- what the agent's context asks of the daemon; on the link thread ---- */
+
+static struct enl_links *links_of(void *up)
+{
+    return up;
+}
+
+static struct bcri_host *host_of(void *up)
+{
+    return links_of(up)->program->host;
+}
+
+static int segment_add(void *up, int fd, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    return bcri_host_segment_add(host_of(up), fd, size_bytes, kind, links_of(up)->index, seg_out);
+}
+
+static int segment_again(void *up, uint64_t size_bytes, enum bcri_seg_kind kind, uint32_t *seg_out)
+{
+    return bcri_host_segment_again(host_of(up), size_bytes, kind, links_of(up)->index, seg_out) ? 0
+                                                                                                : bcrE_NOMEM;
+}
+
+static int copy_or_nomem(int fd)
+{
+    return fd >= 0 ? fd : -bcrE_NOMEM;
+}
+
+/* A copy, since the worker may drop the segment meanwhile. */
+static int segment_fd(void *up, uint32_t seg)
+{
+    return copy_or_nomem(bcri_host_segment_dup(host_of(up), seg));
+}
+
+static int pages_take(void *up, uint32_t owner, const uint32_t pages[BCRI_PAGE_SORTS], struct bcri_pages *out)
+{
+    const int error = bcri_host_pages_take(host_of(up), owner, pages, out);
+    for (int sort = 0; sort < BCRI_PAGE_SORTS && error == 0; sort++)
+        if (out->fd[sort] >= 0)
+            out->fd[sort] = bcri_host_segment_dup(host_of(up), bcri_ref_seg(out->ref[sort]));
+    return error;
+}
+
+static void pages_back(void *up, const bcri_ref ref[BCRI_PAGE_SORTS])
+{
+    bcri_host_pages_back(host_of(up), links_of(up)->index, ref);
+}
+
+static const struct bcri_upcalls upcalls = {.segment_add = segment_add,
+                                            .segment_again = segment_again,
+                                            .pages_take = pages_take,
+                                            .pages_back = pages_back,
+                                            .segment_fd = segment_fd,
+                                            .of_daemon = true};
+
+static int fd_set_none(void *up, bcri_ref cell, int fd)
+{
+    (void)up, (void)cell, (void)fd;
+    return bcrE_ACCESS; /* the agent has no cells */
+}
+
+static void fd_ring(void *up, bcri_ref cell)
+{
+    bcri_eventfds_ring(bcri_host_eventfds(host_of(up)), cell);
+}
+
+static const struct bcri_fd_upcalls fd_upcalls = {fd_set_none, fd_ring};
+
+/* ---- the agent's record ---- */
+
+static int make_record(struct enl_links *links)
+{
+    struct bcri_host *host = links->program->host;
+    int error = bcri_host_cce_add(host, 0, &links->index);
+    if (error != 0)
+        return error;
+    struct bcri_ctx *ctx = &links->ctx;
+    error = bcri_ctx_init(ctx, bcri_host_segment_fd(host, BCRI_HOST_SEG), links->index,
+                          bcri_layout_signature(), &upcalls, links);
+    if (error != 0)
+        return error;
+    ctx->fd_upcalls = &fd_upcalls;
+    ctx->bell_fd = bcri_descriptor_aside(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (ctx->bell_fd < 0) {
+        bcri_ctx_fini(ctx);
+        return bcrE_NOMEM;
+    }
+    bcri_host_ctx(host)->bell_fd = ctx->bell_fd;
+    bcri_store(&ctx->record->id.pid, (uint32_t)getpid());
+    bcri_store_release(&ctx->record->id.state, BCRI_CCE_ALIVE);
+    return 0;
+}
+
+bool enl_links_prepare(struct enl_program *program, char *error, size_t error_size)
+{
+    if (!program->options.child && program->hosts.count == 0)
+        return true;
+    struct enl_links *links = bcri_ctx_alloc(sizeof *links);
+    if (links != NULL) {
+        links->program = program;
+        if (make_record(links) == 0) {
+            program->links = links;
+            return true;
+        }
+    }
+    free(links);
+    return bcri_refuse(error, error_size, false, "no memory or descriptors for what other hosts need");
+}
+
+int enl_links_bell(const struct enl_program *program)
+{
+    return program->links != NULL ? program->links->ctx.bell_fd : -1;
+}
+
+/* ---- the thread ---- */
+
+static struct bcri_link_thread *thread_of(const struct enl_program *program)
+{
+    return program->links != NULL ? program->links->thread : NULL;
+}
+
+static void on_told(uv_async_t *told)
+{
+    struct enl_links *links = told->data;
+    struct enl_program *program = links->program;
+    struct bcri_link_news news;
+    while (!uv_is_closing((uv_handle_t *)told) && bcri_link_thread_take(links->thread, &news)) {
+        struct enl_cce *cce = news.told == BCRI_TOLD_FORGOTTEN ? enl_cce_at(program, news.number) : NULL;
+        if (news.told == BCRI_TOLD_WANTS_LINK)
+            enl_introduce_want(program, news.number);
+        else if (news.told == BCRI_TOLD_NOTE)
+            bcri_log_write(&program->log, BCRI_LOG_WARN, "%s", news.text);
+        else if (cce != NULL)
+            enl_cce_forgotten(cce);
+    }
+}
+
+/* On the link thread. */
+static void tell_loop(void *owner)
+{
+    uv_async_send(&((struct enl_links *)owner)->told);
+}
+
+/* IPv6 takes IPv4 too, where the machine has it. */
+static int start_anywhere(struct bcri_link_thread_config *config, struct bcri_link_thread **out)
+{
+    const struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = in6addr_any};
+    const struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
+    memcpy(&config->bind.at, &six, sizeof six);
+    config->bind.bytes = sizeof six;
+    int failed = bcri_link_thread_start(config, out);
+    if (failed != bcrE_NOHOST)
+        return failed;
+    memcpy(&config->bind.at, &four, sizeof four);
+    config->bind.bytes = sizeof four;
+    return bcri_link_thread_start(config, out);
+}
 
 bool enl_links_begin(struct enl_program *program, char *error, size_t error_size)
 {
-    (void)program;
-    return bcri_refuse(error, error_size, false, "hosts have no links");
+    struct enl_links *links = program->links;
+    if (links == NULL)
+        return bcri_refuse(error, error_size, false, "this program was started without other hosts");
+    if (links->thread != NULL)
+        return true;
+    if (!links->has_told && uv_async_init(&program->loop, &links->told, on_told) != 0)
+        return bcri_refuse(error, error_size, false, "no descriptors for links to other hosts");
+    links->has_told = true;
+    links->told.data = links;
+    struct bcri_link_thread_config config = {
+        .ctx = &links->ctx, .pool_bytes = 16 << 20, .told = tell_loop, .owner = links};
+    const int failed = start_anywhere(&config, &links->thread);
+    if (failed != 0) {
+        links->thread = NULL;
+        return bcri_refuse(error, error_size, false, "no links to other hosts: %s",
+                           failed == bcrE_NOHOST ? "no UDP socket can be had"
+                                                 : "no memory, descriptors or threads for them");
+    }
+    bcri_store_release(&links->ctx.host->agent, links->index);
+    return true;
 }
 
-void enl_links_stop(struct enl_program *program)
+static void on_closed(uv_handle_t *handle)
 {
-    (void)program;
+    free(handle->data);
+}
+
+bool enl_links_stop(struct enl_program *program)
+{
+    struct enl_links *links = program->links;
+    if (links == NULL)
+        return true;
+    if (links->thread != NULL && !bcri_link_thread_stop(links->thread))
+        return false;
+    bcri_host_ctx(program->host)->bell_fd = -1;
+    close(links->ctx.bell_fd);
+    bcri_resolved_fini(&links->ctx);
+    bcri_heap_fini(&links->ctx);
+    bcri_ctx_fini(&links->ctx);
+    program->links = NULL;
+    if (links->has_told)
+        uv_close((uv_handle_t *)&links->told, on_closed);
+    else
+        free(links);
+    return true;
+}
+
+/* ---- addresses ---- */
+
+static uint16_t *port_of(struct bcri_link_address *address)
+{
+    return address->at.ss_family == AF_INET6 ? &((struct sockaddr_in6 *)&address->at)->sin6_port
+                                             : &((struct sockaddr_in *)&address->at)->sin_port;
+}
+
+/* Addresses of one link only need its name beside them, which means nothing elsewhere. */
+static bool is_usable(const struct ifaddrs *interface, int family)
+{
+    const struct sockaddr *at = interface->ifa_addr;
+    if (at == NULL || (interface->ifa_flags & IFF_UP) == 0 || at->sa_family != family)
+        return false;
+    return family == AF_INET ||
+           (family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)at)->sin6_addr));
+}
+
+/* Adds this machine's addresses of that family, those of loopback or all others. */
+static uint32_t add_addresses(const struct ifaddrs *interfaces, int family, bool loopback, uint16_t port,
+                              struct bcri_link_address out[BCRI_INTRODUCED_MAX], uint32_t count)
+{
+    for (const struct ifaddrs *at = interfaces; at != NULL && count < BCRI_INTRODUCED_MAX;
+         at = at->ifa_next) {
+        if (!is_usable(at, family) || ((at->ifa_flags & IFF_LOOPBACK) != 0) != loopback)
+            continue;
+        struct bcri_link_address *address = &out[count++];
+        memset(address, 0, sizeof *address);
+        address->bytes = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+        memcpy(&address->at, at->ifa_addr, address->bytes);
+        *port_of(address) = port;
+    }
+    return count;
+}
+
+static bool is_any(const struct bcri_link_address *address)
+{
+    return address->at.ss_family == AF_INET6
+               ? IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&address->at)->sin6_addr)
+               : ((const struct sockaddr_in *)&address->at)->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
 uint32_t enl_links_addresses(const struct enl_program *program,
                              struct bcri_link_address out[BCRI_INTRODUCED_MAX])
 {
-    (void)program;
-    (void)out;
-    return 0;
+    if (thread_of(program) == NULL)
+        return 0;
+    struct bcri_link_address own = bcri_link_thread_address(thread_of(program));
+    struct ifaddrs *interfaces;
+    uint32_t count = 0;
+    if (!is_any(&own)) {
+        out[0] = own;
+        return 1;
+    }
+    if (getifaddrs(&interfaces) != 0)
+        return 0;
+    const bool both = own.at.ss_family == AF_INET6;
+    for (int loopback = 0; loopback < 2; loopback++) {
+        count = add_addresses(interfaces, AF_INET, loopback != 0, *port_of(&own), out, count);
+        if (both)
+            count = add_addresses(interfaces, AF_INET6, loopback != 0, *port_of(&own), out, count);
+    }
+    freeifaddrs(interfaces);
+    return count;
+}
+
+/* An address as the socket of `family` takes it: IPv4 within IPv6. False: it cannot be reached. */
+static bool fit(struct bcri_link_address *address, sa_family_t family)
+{
+    if (address->at.ss_family == family)
+        return true;
+    if (address->at.ss_family != AF_INET || family != AF_INET6)
+        return false;
+    const struct sockaddr_in *four = (const struct sockaddr_in *)&address->at;
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = four->sin_port};
+    six.sin6_addr.s6_addr[10] = six.sin6_addr.s6_addr[11] = 0xff;
+    memcpy(&six.sin6_addr.s6_addr[12], &four->sin_addr, sizeof four->sin_addr);
+    memcpy(&address->at, &six, sizeof six);
+    address->bytes = sizeof six;
+    return true;
 }
 
 bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduction *introduction)
 {
-    (void)program;
-    bcri_seal_wipe(introduction, sizeof *introduction);
-    return false;
+    struct bcri_link_thread *thread = thread_of(program);
+    bool done = false;
+    if (thread != NULL && introduction->address_count <= BCRI_INTRODUCED_MAX) {
+        const sa_family_t family = bcri_link_thread_address(thread).at.ss_family;
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < introduction->address_count; i++)
+            if (fit(&introduction->address[i], family))
+                introduction->address[kept++] = introduction->address[i];
+        introduction->address_count = kept;
+        done = bcri_link_thread_introduce(thread, introduction);
+    }
+    bcri_seal_wipe(&introduction->secret, sizeof introduction->secret);
+    return done;
 }
+
+/* ---- hosts and CCEs ---- */
 
 void enl_links_lost(struct enl_program *program, uint32_t host)
 {
-    (void)program;
-    (void)host;
+    struct bcri_link_thread *thread = thread_of(program);
+    if (thread != NULL && !bcri_link_thread_lost(thread, host))
+        bcri_log_write(&program->log, BCRI_LOG_ERROR,
+                       "no memory to tell that host %u is lost; calls that wait for it may wait for ever",
+                       host);
 }
 
 bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox)
 {
-    (void)program;
-    (void)index;
-    (void)outbox;
-    return false;
+    struct bcri_link_thread *thread = thread_of(program);
+    return thread != NULL && bcri_link_thread_outbox(thread, index, outbox);
 }
 
 bool enl_links_forget(struct enl_program *program, uint32_t index)
 {
-    (void)program;
-    (void)index;
-    return false;
+    struct bcri_link_thread *thread = thread_of(program);
+    return thread != NULL && bcri_link_thread_forget(thread, index);
 }

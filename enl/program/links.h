@@ -3,6 +3,9 @@
  * knows, and does what it asks for. A program has a link thread on each host from when it may have
  * another host. Introductions come from the tree (introduce.h).
  *
+ * What CCEs need to know of the agent, its record and its eventfd, is there before the first CCE if
+ * the program may get another host; its thread, socket and memory when it does.
+ *
  * All of this is the loop's. */
 #ifndef ENL_LINKS_H
 #define ENL_LINKS_H
@@ -15,10 +18,17 @@
 #include "bcri/ref.h"
 #include "program.h"
 
-/* Starts the agent and its thread, unless they run. False: a sentence says why there are none. */
+/* Before the first CCE, and before the loop: makes the agent's record if the program may have another
+ * host. False: a sentence says why there is none. */
+bool enl_links_prepare(struct enl_program *program, char *error, size_t error_size);
+/* The eventfd by which CCEs wake the agent, borrowed; -1: the program has no other host. */
+int enl_links_bell(const struct enl_program *program);
+
+/* Starts the agent's thread, unless it runs. False: a sentence says why there is none. */
 bool enl_links_begin(struct enl_program *program, char *error, size_t error_size);
-/* Ends both, if they run. */
-void enl_links_stop(struct enl_program *program);
+/* Ends it, if it runs, and frees the rest. False: the thread does not end, and nothing that it uses
+ * may be freed. */
+bool enl_links_stop(struct enl_program *program);
 
 /* Where this host can be reached: the socket's port with every usable address of this machine, or
  * bindaddr alone. Returns how many there are; 0: there is no thread. */
@@ -31,7 +41,8 @@ void enl_links_lost(struct enl_program *program, uint32_t host);
 
 /* The CCE with that record has an outbox now. False: no memory, or no thread. */
 bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox);
-/* The CCE with that record has ended. False: no memory, or no thread. */
+/* The CCE with that record has ended: enl_cce_forgotten is called when the agent does not know it any
+ * more. False: the agent has never known it. */
 bool enl_links_forget(struct enl_program *program, uint32_t index);
 
 #endif

@@ -21,6 +21,7 @@
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
+#include "links.h"
 #include "names.h"
 #include "object.h"
 #include "parent.h"
@@ -46,6 +47,8 @@ static void close_all(struct enl_program *program)
     enl_tree_close(program);
     enl_parent_close(program);
     if (!enl_report_stop(program))
+        thread_left = true;
+    if (!enl_links_stop(program))
         thread_left = true;
     if (enl_worker_stop(program->worker))
         program->worker = NULL;
@@ -311,6 +314,8 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         bcri_host_init(program->name, program->host_number, bcri_layout_signature(), &program->host) != 0) {
         return bcri_refuse(error, error_size, 1, "no memory for the program's host segment%s", limits_here());
     }
+    if (!enl_links_prepare(program, error, error_size))
+        return 1;
     return 0;
 }
 
@@ -353,7 +358,7 @@ static void free_all(struct enl_program *program)
         free(cce);
     }
     free(program->cces);
-    if (program->worker == NULL) {
+    if (program->worker == NULL && program->links == NULL) {
         uv_loop_close(&program->loop);
         bcri_host_fini(program->host);
     }

@@ -33,6 +33,7 @@ struct enl_cce;
 struct enl_conn;
 struct enl_program;
 struct enl_tree;
+struct enl_links;
 struct enl_job;
 struct enl_writer;
 struct enl_watch;
@@ -101,6 +102,7 @@ struct enl_program {
     uint64_t strangers; /* connections of other users, refused */
     int numbers_told;   /* segment numbers: 1: reported that few are left; 2: that none is */
 
+    struct enl_links *links; /* NULL: the program will have no other host */
     struct enl_worker *worker;
     struct enl_writer *out, *err; /* one for both if they are one file, or without --output */
     void (*flushed)(struct enl_program *program);

@@ -14,6 +14,7 @@
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
+#include "links.h"
 #include "parent.h"
 #include "worker.h"
 
@@ -85,9 +86,21 @@ static void watch_numbers(struct enl_program *program, int code)
     }
 }
 
-static bool cces_make(uint32_t kind)
+static bool cces_make(const struct enl_conn *conn, const struct bcri_control *message)
 {
-    return kind == BCRI_SEG_HEAP || kind == BCRI_SEG_SLOTS;
+    if (message->kind == BCRI_SEG_OUTBOX)
+        return conn->program->links != NULL && message->size == BCRI_PAGE_BYTES && !conn->cce->has_outbox;
+    return message->kind == BCRI_SEG_HEAP || message->kind == BCRI_SEG_SLOTS;
+}
+
+/* The agent learns of a CCE's outbox when the CCE has a number for it. Without memory for that the
+ * CCE has no outbox, and the number is unused until it ends. Returns 0 or a code. */
+static int tell_agent(struct enl_conn *conn, uint32_t kind, uint32_t seg)
+{
+    if (kind != BCRI_SEG_OUTBOX)
+        return 0;
+    conn->cce->has_outbox = enl_links_outbox(conn->program, conn->cce->index, bcri_ref_make(seg, 0));
+    return conn->cce->has_outbox ? 0 : bcrE_NOMEM;
 }
 
 static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
@@ -95,14 +108,16 @@ static const char *segment_add(struct enl_conn *conn, struct bcri_incoming *in)
     const struct bcri_control *message = &in->message;
     struct bcri_control reply = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
-    if (in->fds[0] < 0 || !cces_make(message->kind))
+    if (in->fds[0] < 0 || !cces_make(conn, message))
         return "segment_add without a descriptor, or of a kind that CCEs do not make";
     int code = bcri_host_segment_add(conn->program->host, in->fds[0], message->size,
                                      (enum bcri_seg_kind)message->kind, conn->cce->index, &reply.seg);
     if (code == 0) {
         bcri_incoming_take(in, 0);
-        reply.present |= BCRI_HAS(seg);
+        code = tell_agent(conn, message->kind, reply.seg);
     }
+    if (code == 0)
+        reply.present |= BCRI_HAS(seg);
     reply.status = (uint32_t)code;
     enl_conn_send(conn, &reply, NULL, 0);
     watch_numbers(conn->program, code);
@@ -113,10 +128,11 @@ static const char *segment_again(struct enl_conn *conn, const struct bcri_contro
 {
     struct bcri_control reply = {
         .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = message->id};
-    if (!cces_make(message->kind))
+    if (!cces_make(conn, message))
         return "segment_again of a kind that CCEs do not make";
     if (bcri_host_segment_again(conn->program->host, message->size, (enum bcri_seg_kind)message->kind,
-                                conn->cce->index, &reply.seg))
+                                conn->cce->index, &reply.seg) &&
+        tell_agent(conn, message->kind, reply.seg) == 0)
         reply.present |= BCRI_HAS(seg);
     enl_conn_send(conn, &reply, NULL, 0);
     return NULL;

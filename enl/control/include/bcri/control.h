@@ -9,7 +9,8 @@
  *
  *   type          from     keys (? optional)                    descriptors     answer
  *   hello         CCE      id layout archtype flags ccename     private socket  welcome or reply
- *   welcome       daemon   id index enlistor program            host segment, kill socket
+ *   welcome       daemon   id index enlistor program            host segment, kill socket,
+ *                                                               the agent's eventfd?
  *   segment_add   CCE      id size kind                         the segment     reply: seg?
  *   segment_again CCE      id size kind                                         reply: seg?
  *   pages_take    CCE      id index size rings                  reply: cell? rings? + descriptors
@@ -75,7 +76,7 @@
 
 #define BCRI_CONTROL_VERSION   1u
 #define BCRI_CONTROL_BYTES_MAX 8192u /* of one message */
-#define BCRI_CONTROL_FDS_MAX   2u
+#define BCRI_CONTROL_FDS_MAX   3u
 #define BCRI_BIRTH_BYTES_MAX   64u /* the region that a new CCE finds in cell 0 */
 
 /* The environment variable that carries the number of the inherited socket. */
@@ -130,7 +131,7 @@
 /* X(type, required keys, optional keys, descriptors) */
 #define BCRI_CONTROL_TYPES(X)                                                                 \
     X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                   \
-    X(welcome, K(id) | K(index) | K(enlistor) | K(program), 0, 2)                             \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program), 0, 3)                             \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                           \
     X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                         \
     X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                \
