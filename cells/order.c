@@ -27,6 +27,7 @@
 
 #include "bcri/bell.h"
 #include "bcri/clock.h"
+#include "bcri/corrupt.h"
 #include "bcri/drop.h"
 #include "bcri/get.h"
 #include "bcri/lookup.h"
@@ -259,7 +260,10 @@ struct bcri_answer bcri_order_collect(struct bcri_ctx *ctx, struct bcri_slot_shm
  * Model: outbox.pml */
 bool bcri_order_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
-    if (bcri_slot_state(bcri_load_acquire(&slot->word)) != BCRI_SLOT_ORDERED)
+    const uint32_t state = bcri_slot_state(bcri_load_acquire(&slot->word));
+    if (state == BCRI_SLOT_TICKET || state == BCRI_SLOT_LISTED)
+        bcri_corrupt(ctx, "a request that waits at no cell", bcri_slot_ref(ctx, slot));
+    if (state != BCRI_SLOT_ORDERED)
         return false;
     (void)wait_for_room(ctx, ctx->outbox, false, wait_quietly, BCRI_DEADLINE_NEVER);
     store_entry(ctx, ctx->outbox, BCRI_OUTBOX_CANCEL, slot, false);
