@@ -8,10 +8,12 @@
  * begin anew with that byte. */
 static const uint8_t magic[BCRI_FRAMES_MAGIC_BYTES + 1] = BCRI_FRAMES_MAGIC;
 
+/* What was read is wiped, since it may have been a key. */
 static void drop(struct bcri_frames *frames, size_t bytes)
 {
     frames->used -= bytes;
     memmove(frames->bytes, frames->bytes + bytes, frames->used);
+    explicit_bzero(frames->bytes + frames->used, bytes);
 }
 
 static void drop_taken(struct bcri_frames *frames)

@@ -21,6 +21,7 @@
 #include "cce.h"
 #include "conn.h"
 #include "enlist.h"
+#include "introduce.h"
 #include "links.h"
 #include "names.h"
 #include "object.h"
@@ -44,6 +45,7 @@ static void close_all(struct enl_program *program)
     close(program->spare_fd);
     while (program->conns != NULL)
         enl_conn_close(program->conns);
+    enl_introduce_end(program);
     enl_tree_close(program);
     enl_parent_close(program);
     if (!enl_report_stop(program))

@@ -31,6 +31,8 @@
 
 struct enl_cce;
 struct enl_conn;
+struct enl_introductions;
+struct enl_keys;
 struct enl_program;
 struct enl_tree;
 struct enl_links;
@@ -93,6 +95,8 @@ struct enl_program {
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
     const struct enl_upward *upward;         /* NULL if `parent` is */
     struct enl_tree *tree;                   /* the root's; NULL: no other host has been used */
+    struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
+    struct enl_keys *keys;                   /* the same */
     struct enl_conn *waiting, *waiting_last; /* processes started by enl --join, oldest first */
     struct enl_job *jobs, *jobs_last;
     uv_idle_t starter;

@@ -276,9 +276,12 @@ static void is_up(struct enl_child *child)
 static const char *take_reply(struct enl_child *child, const struct bcri_control *message)
 {
     if (child->state == ENL_CHILD_STARTED && message->id == START_ID) {
-        if (message->status == 0)
-            is_up(child);
-        return message->status == 0 ? NULL : "it refuses to start";
+        if (message->status != 0)
+            return "it refuses to start";
+        if (!child->announced)
+            return "it does not say where it can be reached";
+        is_up(child);
+        return NULL;
     }
     if (child->stops && message->id == STOP_ID) {
         child->stops = false;
@@ -379,6 +382,9 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_unstarted: return take_unstarted(child, message);
     case BCRI_MSG_enlist:
     case BCRI_MSG_host_name: return take_request(child, message);
+    case BCRI_MSG_announce:
+    case BCRI_MSG_want:
+    case BCRI_MSG_agreed: return child->ops->introduces(child, message);
     case BCRI_MSG_beat:
         enl_child_send(child, message);
         enl_child_heard(child);
@@ -396,7 +402,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
         return take_present(child, message);
     if (child->state == ENL_CHILD_STARTING ||
         (child->state == ENL_CHILD_STARTED && message->type != BCRI_MSG_reply &&
-         message->type != BCRI_MSG_report))
+         message->type != BCRI_MSG_report && message->type != BCRI_MSG_announce))
         return "it speaks before it was started";
     return take_up(child, message);
 }

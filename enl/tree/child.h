@@ -2,8 +2,8 @@
 /* One daemon on another host, from its starter's view: its process here (rshpath's, or for a host
  * that is `local` the daemon itself), the pipes to it, and its stderr.
  *
- *              present           reply to start
- *   STARTING ----------> STARTED ---------------> UP --end, kill, signal--> ENDING
+ *              present           announce, reply to start
+ *   STARTING ----------> STARTED ------------------> UP --end, kill, signal--> ENDING
  *      |                    |                     |                           |
  *      +---- it ends, says nothing in connecttimeout, or nothing that makes sense -----> GONE
  *
@@ -41,6 +41,7 @@ struct enl_child {
     uv_timer_t timer;     /* connecttimeout, hosttimeout, or the two seconds of ENDING */
     uint64_t patience_ms; /* of ENDING */
     uint64_t heard_ms;    /* CLOCK_BOOTTIME of the last answer that it got */
+    bool announced;       /* its key and addresses are known (introduce.h) */
     bool stops;           /* it was told to stop its CCEs, and has not answered */
     uint32_t unread;      /* bytes of output that it may send more, when there is room for them */
 };
@@ -56,6 +57,8 @@ struct enl_child_ops {
     /* It is GONE: unlinks it and calls enl_child_free. `sentence`: why, "" if it was told to end. */
     void (*gone)(struct enl_child *child, const char *sentence);
     void (*stopped)(struct enl_child *child);
+    /* announce, want or agreed has come. Returns NULL, or what is wrong with it. */
+    const char *(*introduces)(struct enl_child *child, const struct bcri_control *message);
 };
 
 /* Starts a daemon for `host` at `address` (NULL: the host's own). Returns NULL with a sentence. */

@@ -18,13 +18,16 @@
 #include "bcri/descriptor.h"
 #include "bcri/frames.h"
 #include "bcri/refuse.h"
+#include "bcri/seal.h"
 #include "cce.h"
 #include "child.h"
 #include "conn.h"
 #include "errand.h"
+#include "introduce.h"
 #include "names.h"
 #include "output.h"
 #include "peer.h"
+#include "secret.h"
 #include "setup.h"
 #include "signals.h"
 
@@ -33,7 +36,8 @@ enum { BEATS = 8, END_BEAT_MSEC = 400 };
 
 static struct {
     int in, out; /* until enl_parent_open */
-    struct bcri_frames frames;
+    struct bcri_frames *frames;
+    uint8_t *program_key; /* secret memory, until enl_parent_open */
     uint32_t start_id;
     struct enl_setup setup;
     struct enl_errands errands;
@@ -51,13 +55,13 @@ static struct {
 static int read_some(const char **wrong_out)
 {
     uint8_t *at;
-    const size_t room = bcri_frames_room(&parent.frames, &at);
+    const size_t room = bcri_frames_room(parent.frames, &at);
     ssize_t got;
     do
         got = read(parent.in, at, room);
     while (got < 0 && errno == EINTR);
     if (got > 0)
-        bcri_frames_came(&parent.frames, (size_t)got);
+        bcri_frames_came(parent.frames, (size_t)got);
     else if (got < 0)
         *wrong_out = strerror(errno);
     return got > 0 ? 1 : (int)got;
@@ -118,6 +122,11 @@ static int take_start(struct enl_program *program, const struct bcri_control *st
         start->host == 0)
         return bcri_refuse(error, error_size, -1,
                            "the daemon that started this one names no program, or gives its own number");
+    if (start->key.length != BCRI_SEAL_KEY_BYTES ||
+        (parent.program_key = enl_secret_new(BCRI_SEAL_KEY_BYTES)) == NULL)
+        return bcri_refuse(error, error_size, -1,
+                           "the daemon that started this one gives no key, or there is no memory for it");
+    memcpy(parent.program_key, start->key.bytes, BCRI_SEAL_KEY_BYTES);
     return 0;
 }
 
@@ -127,11 +136,14 @@ int enl_parent_await(struct enl_program *program, char *error, size_t error_size
     const char *wrong =
         "it ended without a word; enl --child is for enl itself, run a program by: enl PROGRAM";
     int came = 0;
+    parent.frames = enl_secret_new(sizeof *parent.frames);
+    if (parent.frames == NULL)
+        return bcri_refuse(error, error_size, -1, "no memory");
     if (!move_standard_files() || !present_self(program))
         return bcri_refuse(error, error_size, -1, "the daemon that started this one cannot be reached: %s",
                            strerror(errno));
     while (came >= 0 && (came == 0 || message.type != BCRI_MSG_start)) {
-        came = bcri_frames_next(&parent.frames, &message, &wrong);
+        came = bcri_frames_next(parent.frames, &message, &wrong);
         if (came == 0 && read_some(&wrong) <= 0)
             came = -1;
         if (came == 1 && message.type != BCRI_MSG_setting && message.type != BCRI_MSG_environ &&
@@ -328,6 +340,9 @@ static const char *on_message(void *owner, const struct bcri_control *message)
         return NULL;
     case BCRI_MSG_beat: return take_beat(program, message);
     case BCRI_MSG_unstarted: return take_unstarted(program, message);
+    case BCRI_MSG_introduce:
+    case BCRI_MSG_introduced:
+    case BCRI_MSG_lost: return enl_introduce_of_parent(program, message);
     case BCRI_MSG_stop: hold(program, message->id); return NULL;
     case BCRI_MSG_go_on: go_on(program); return NULL;
     case BCRI_MSG_signal:
@@ -353,13 +368,23 @@ static void on_ended(void *owner, const char *why)
 bool enl_parent_open(struct enl_program *program)
 {
     static const struct enl_peer_ops ops = {on_message, on_ended};
-    struct enl_peer *peer = enl_peer_new(program, parent.in, parent.out, &parent.frames, &ops, program);
+    char error[512];
+    struct enl_peer *peer = enl_peer_new(program, parent.in, parent.out, parent.frames, &ops, program);
     parent.in = parent.out = -1;
+    enl_secret_free(parent.frames);
+    parent.frames = NULL;
     program->parent = peer != NULL ? enl_conn_of_peer(program, ENL_PARENT, peer) : NULL;
     if (program->parent == NULL) {
         enl_report(
             program, BCRI_LOG_ERROR,
             "stdin and stdout are no pipes to the daemon that started this one, or there is no memory");
+        return false;
+    }
+    const bool begun = enl_introduce_begin(program, parent.program_key, error, sizeof error);
+    enl_secret_free(parent.program_key);
+    parent.program_key = NULL;
+    if (!begun) {
+        enl_report(program, BCRI_LOG_ERROR, "%s", error);
         return false;
     }
     const uint64_t often = (uint64_t)program->config.hosttimeout / 4;
@@ -370,6 +395,7 @@ bool enl_parent_open(struct enl_program *program)
     parent.beats = true;
     extend_lease(program, enl_boottime_ms());
     uv_timer_start(&parent.timer, on_timer, often, often);
+    enl_introduce_announce(program);
     enl_conn_reply(program->parent, parent.start_id, 0, NULL);
     return true;
 }
@@ -381,4 +407,8 @@ void enl_parent_close(struct enl_program *program)
     if (parent.beats)
         uv_close((uv_handle_t *)&parent.timer, NULL);
     parent.beats = false;
+    enl_secret_free(parent.frames);
+    enl_secret_free(parent.program_key);
+    parent.frames = NULL;
+    parent.program_key = NULL;
 }

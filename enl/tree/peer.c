@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "secret.h"
+
 /* More than an environment (setup.c), which is sent in one go. */
 #define PENDING_MAX (8u << 20)
 
@@ -15,6 +17,7 @@ struct piece {
     struct piece *next; /* of those that wait */
     struct enl_peer *peer;
     bool output;
+    bool secret; /* it lies in secret memory */
     size_t length;
     uint8_t bytes[];
 };
@@ -43,12 +46,20 @@ static void look_whether_flushed(struct enl_peer *peer)
     done(peer->program);
 }
 
+static void free_piece(struct piece *piece)
+{
+    if (piece->secret)
+        enl_secret_free(piece);
+    else
+        free(piece);
+}
+
 static void drop_output(struct enl_peer *peer)
 {
     while (peer->first != NULL) {
         struct piece *piece = peer->first;
         peer->first = piece->next;
-        free(piece);
+        free_piece(piece);
     }
     peer->last = NULL;
 }
@@ -71,7 +82,7 @@ static void on_written(uv_write_t *request, int status)
     struct enl_peer *peer = piece->peer;
     if (piece->output)
         peer->output_under_way = false;
-    free(piece);
+    free_piece(piece);
     if (peer->closed)
         return;
     if (status != 0)
@@ -96,21 +107,29 @@ static void write_piece(struct piece *piece)
     const int failed = uv_write(&piece->request, (uv_stream_t *)&peer->out, &part, 1, on_written);
     if (failed == 0)
         return;
-    free(piece);
+    free_piece(piece);
     give_up(peer, "a message", uv_strerror(failed));
+}
+
+static void *take_memory(bool secret, size_t bytes)
+{
+    return secret ? enl_secret_new(bytes) : malloc(bytes);
 }
 
 static struct piece *new_piece(struct enl_peer *peer, const struct bcri_control *message, bool output)
 {
     uint8_t bytes[BCRI_FRAME_BYTES_MAX];
     const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
-    struct piece *piece = length != 0 ? malloc(sizeof *piece + length) : NULL;
+    const bool secret = message->type == BCRI_MSG_start; /* it brings the program key */
+    struct piece *piece = length != 0 ? take_memory(secret, sizeof *piece + length) : NULL;
     if (piece == NULL) {
         give_up(peer, bcri_control_name(message->type), length == 0 ? "it has no form" : "no memory");
+        explicit_bzero(bytes, length);
         return NULL;
     }
-    *piece = (struct piece){.peer = peer, .output = output, .length = length};
+    *piece = (struct piece){.peer = peer, .output = output, .secret = secret, .length = length};
     memcpy(piece->bytes, bytes, length);
+    explicit_bzero(bytes, length);
     return piece;
 }
 
@@ -186,13 +205,13 @@ static void on_readable(void *data)
 
 static void on_closed(uv_handle_t *handle)
 {
-    free(handle->data);
+    enl_secret_free(handle->data);
 }
 
 struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, const struct bcri_frames *begun,
                               const struct enl_peer_ops *ops, void *owner)
 {
-    struct enl_peer *peer = calloc(1, sizeof *peer);
+    struct enl_peer *peer = enl_secret_new(sizeof *peer);
     if (peer == NULL)
         goto close_both;
     *peer = (struct enl_peer){.program = program, .ops = ops, .owner = owner, .writes = true};

@@ -5,7 +5,10 @@
  * A write never waits: libuv keeps what the pipe does not take. A neighbour that reads nothing until
  * eight megabytes wait loses the connection, as all peers do. What CCEs print waits in a list of its
  * own, of which one frame at a time is given to libuv when that has nothing else: control overtakes
- * output. The window of output.h bounds that list. */
+ * output. The window of output.h bounds that list.
+ *
+ * What brings the program key lies in secret memory (secret.h) until it is written; so does what has
+ * come. Both are wiped. */
 #ifndef ENL_PEER_H
 #define ENL_PEER_H
 

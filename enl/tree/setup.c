@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "keys.h"
 #include "peer.h"
 
 extern char **environ;
@@ -114,7 +115,8 @@ void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const ch
     struct bcri_control start = {.type = BCRI_MSG_start,
                                  .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) |
                                             BCRI_HAS(program) | BCRI_HAS(machine) | BCRI_HAS(mask) |
-                                            BCRI_HAS(bytes) | BCRI_HAS(text),
+                                            BCRI_HAS(bytes) | BCRI_HAS(text) | BCRI_HAS(key),
+                                 .key = {(const char *)program->keys->program, sizeof program->keys->program},
                                  .id = id,
                                  .host = number,
                                  .daemon = number, /* no two of a machine have the same */

@@ -17,6 +17,7 @@
 #include "child.h"
 #include "conn.h"
 #include "enlist.h"
+#include "introduce.h"
 #include "names.h"
 #include "parent.h"
 
@@ -119,10 +120,14 @@ static enum enl_way pass_on(struct enl_conn *conn, struct place *place, const ch
         return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s is about to be given up",
                            place->child->host->name);
     if (place->child == NULL) {
+        char why[512];
         const struct enl_host *host = &program->hosts.hosts[place - tree->places];
         if (tree->last_number == BCRI_HOST_NUMBER_MAX)
             return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "a program has at most %u hosts",
                                BCRI_HOST_NUMBER_MAX);
+        if (!enl_introduce_begin(program, NULL, why, sizeof why))
+            return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s cannot be used: %s", host->name,
+                               why);
         place->child = enl_child_start(program, host, address[0] != '\0' ? address : NULL,
                                        tree->last_number + 1, &child_ops, reason, reason_size);
         if (place->child == NULL)
@@ -259,6 +264,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
                    alive == 0                                    ? ""
                    : program->config.onfail == BCRI_ONFAIL_ABORT ? "; that ends the program (onfail abort)"
                                                                  : "; the others go on (onfail isolate)");
+    enl_introduce_gone(program, child);
     fail_errands(child, sentence);
     if (child->stops)
         child_ops.stopped(child);
@@ -287,7 +293,7 @@ static void on_stopped(struct enl_child *child)
     have_stopped(child->program);
 }
 
-static const struct enl_child_ops child_ops = {on_met, on_gone, on_stopped};
+static const struct enl_child_ops child_ops = {on_met, on_gone, on_stopped, enl_introduce_of_child};
 
 /* ------------------------------------------------------------------------- the whole tree --- */
 

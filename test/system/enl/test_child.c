@@ -16,6 +16,7 @@
 #include "run.h"
 
 enum { HOST = 0x0305 }; /* the child's number */
+static const char program_key[33] = "the key of this program, 32 long";
 
 static struct child {
     pid_t pid;
@@ -67,7 +68,7 @@ static void say(struct child *it, const struct bcri_control *message)
 static bool is_aside(enum bcri_control_type type)
 {
     return type == BCRI_MSG_present || type == BCRI_MSG_alive || type == BCRI_MSG_beat ||
-           type == BCRI_MSG_report || type == BCRI_MSG_failed;
+           type == BCRI_MSG_announce || type == BCRI_MSG_report || type == BCRI_MSG_failed;
 }
 
 /* What it has reported. */
@@ -115,11 +116,12 @@ static void say_start(struct child *it, const char *program, uint32_t host, uint
 {
     const struct bcri_control start = {.type = BCRI_MSG_start,
                                        .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) |
-                                                  BCRI_HAS(program),
+                                                  BCRI_HAS(program) | BCRI_HAS(key),
                                        .id = 7,
                                        .host = host,
                                        .daemon = daemon,
-                                       .program = bcri_view_of(program)};
+                                       .program = bcri_view_of(program),
+                                       .key = {program_key, 32}};
     write_bytes(it, "hello, said the shell\n" BCRI_FRAMES_MAGIC, 22 + BCRI_FRAMES_MAGIC_BYTES);
     say(it, &start);
 }
@@ -213,8 +215,9 @@ TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
 {
     pid_t pid = start_with_cce("tell enlistor wait");
     char want[64];
-    snprintf(want, sizeof want, "enlistor %d 0 %d %d", HOST, bcrE_NOCCE, bcrE_NOCCE);
+    snprintf(want, sizeof want, "enlistor %d 0 0 %d", HOST, bcrE_NOCCE);
     CHECK_STR(run_told(), want);
+    CHECK_UINT(hear_type(&child, BCRI_MSG_want)->host, 0); /* for the put */
     CHECK_UINT(ask(&child, 0), 5);
     const int pidfd = run_watch(pid);
     run_go();

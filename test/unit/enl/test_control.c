@@ -59,7 +59,7 @@ TEST(every_field_of_a_message_is_read_back)
  * compared by eye. */
 static const struct {
     const char *name;
-    uint32_t required, optional;
+    uint64_t required, optional;
     unsigned fds;
 } types[] = {
 #define K(key)                              BCRI_HAS(key)
@@ -118,7 +118,7 @@ TEST(every_type_is_read_back_with_all_that_it_may_have)
 TEST(no_type_is_written_or_read_without_each_of_its_required_keys)
 {
     for (int type = 0; type < BCRI_MSG_COUNT; type++)
-        for (uint32_t bit = 1; bit != 0; bit <<= 1) {
+        for (uint64_t bit = 1; bit != 0; bit <<= 1) {
             uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
             struct bcri_control got, message = {.type = (enum bcri_control_type)type};
             if ((types[type].required & bit) == 0)
@@ -134,7 +134,7 @@ TEST(no_type_is_written_or_read_without_each_of_its_required_keys)
             static const char *const names[] = {
 #define NAME(key, kind, limit) #key,
                 BCRI_CONTROL_KEYS(NAME)};
-            const char *name = names[__builtin_ctz(bit)];
+            const char *name = names[__builtin_ctzll(bit)];
             size_t size = strlen(name);
             for (size_t at = 0; at + 1 + size <= length; at++)
                 if (bytes[at] == (0xa0u | size) && memcmp(bytes + at + 1, name, size) == 0) {

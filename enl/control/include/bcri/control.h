@@ -42,6 +42,12 @@
  *   stop          parent   id                                                   reply
  *   go_on, end    parent                                                        none
  *   beat          both     id                                                   beat
+ *   announce      child    key addresses flags                                  none
+ *   want          child    host random                                          introduced or lost
+ *   introduce     parent   host key addresses random flags                      agreed
+ *   agreed        child    host random                                          none
+ *   introduced    parent   host key addresses random flags                      none
+ *   lost          parent   host                                                 none
  *
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
@@ -74,10 +80,12 @@
 
 #include "bcri/record.h"
 
-#define BCRI_CONTROL_VERSION   1u
-#define BCRI_CONTROL_BYTES_MAX 8192u /* of one message */
-#define BCRI_CONTROL_FDS_MAX   3u
-#define BCRI_BIRTH_BYTES_MAX   64u /* the region that a new CCE finds in cell 0 */
+#define BCRI_CONTROL_VERSION     1u
+#define BCRI_CONTROL_BYTES_MAX   8192u /* of one message */
+#define BCRI_CONTROL_FDS_MAX     3u
+#define BCRI_CONTROL_SECRET_MAX  32u  /* a key, or random bytes */
+#define BCRI_ADDRESSES_BYTES_MAX 152u /* where a host can be reached: docs/protocol.md */
+#define BCRI_BIRTH_BYTES_MAX     64u  /* the region that a new CCE finds in cell 0 */
 
 /* The environment variable that carries the number of the inherited socket. */
 #define BCRI_CONTROL_ENV "BCRI_SOCKET"
@@ -97,35 +105,38 @@
 #endif
 
 /* X(key, KIND, limit): the limit is a number's largest value, or a string's largest length. */
-#define BCRI_CONTROL_KEYS(X)              \
-    X(id, U32, UINT32_MAX)                \
-    X(status, U32, 255)                   \
-    X(text, STR, 1023)                    \
-    X(layout, U32, UINT32_MAX)            \
-    X(archtype, U32, INT32_MAX)           \
-    X(flags, U32, INT32_MAX)              \
-    X(ccename, STR, 255)                  \
-    X(index, U32, BCRI_CCE_MAX)           \
-    X(enlistor, BIN, BCRI_IDENTITY_BYTES) \
-    X(program, STR, 127)                  \
-    X(size, U64, UINT64_MAX)              \
-    X(kind, U32, 255)                     \
-    X(rings, U64, BCRI_REF_MASK)          \
-    X(seg, U32, BCRI_SEG_MAX - 1)         \
-    X(machine, STR, 255)                  \
-    X(core, I32, INT32_MAX)               \
-    X(count, U32, BCRI_CCE_MAX)           \
-    X(ordinal, U32, INT32_MAX)            \
-    X(object, STR, 4095)                  \
-    X(data, BIN, BCRI_BIRTH_BYTES_MAX)    \
-    X(cell, U64, BCRI_REF_MASK)           \
-    X(pid, U32, INT32_MAX)                \
-    X(state, U32, 255)                    \
-    X(host, U32, BCRI_HOST_NUMBER_MAX)    \
-    X(daemon, U32, 65535)                 \
-    X(folder, STR, 4095)                  \
-    X(mask, U32, 511)                     \
-    X(bytes, BIN, 2048)                   \
+#define BCRI_CONTROL_KEYS(X)                    \
+    X(id, U32, UINT32_MAX)                      \
+    X(status, U32, 255)                         \
+    X(text, STR, 1023)                          \
+    X(layout, U32, UINT32_MAX)                  \
+    X(archtype, U32, INT32_MAX)                 \
+    X(flags, U32, INT32_MAX)                    \
+    X(ccename, STR, 255)                        \
+    X(index, U32, BCRI_CCE_MAX)                 \
+    X(enlistor, BIN, BCRI_IDENTITY_BYTES)       \
+    X(program, STR, 127)                        \
+    X(size, U64, UINT64_MAX)                    \
+    X(kind, U32, 255)                           \
+    X(rings, U64, BCRI_REF_MASK)                \
+    X(seg, U32, BCRI_SEG_MAX - 1)               \
+    X(machine, STR, 255)                        \
+    X(core, I32, INT32_MAX)                     \
+    X(count, U32, BCRI_CCE_MAX)                 \
+    X(ordinal, U32, INT32_MAX)                  \
+    X(object, STR, 4095)                        \
+    X(data, BIN, BCRI_BIRTH_BYTES_MAX)          \
+    X(cell, U64, BCRI_REF_MASK)                 \
+    X(pid, U32, INT32_MAX)                      \
+    X(state, U32, 255)                          \
+    X(host, U32, BCRI_HOST_NUMBER_MAX)          \
+    X(daemon, U32, 65535)                       \
+    X(folder, STR, 4095)                        \
+    X(mask, U32, 511)                           \
+    X(bytes, BIN, 2048)                         \
+    X(key, BIN, BCRI_CONTROL_SECRET_MAX)        \
+    X(random, BIN, BCRI_CONTROL_SECRET_MAX)     \
+    X(addresses, BIN, BCRI_ADDRESSES_BYTES_MAX) \
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
@@ -153,7 +164,7 @@
     X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                          \
     X(setting, K(object) | K(text), 0, 0)                                                     \
     X(environ, K(bytes), 0, 0)                                                                \
-    X(start, K(id) | K(host) | K(daemon) | K(program),                                        \
+    X(start, K(id) | K(host) | K(daemon) | K(program) | K(key),                               \
       K(machine) | K(folder) | K(mask) | K(bytes) | K(text), 0)                               \
     X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                  \
     X(alive, K(count), 0, 0)                                                                  \
@@ -166,6 +177,12 @@
     X(go_on, 0, 0, 0)                                                                         \
     X(end, 0, 0, 0)                                                                           \
     X(beat, K(id), 0, 0)                                                                      \
+    X(announce, K(key) | K(addresses) | K(flags), 0, 0)                                       \
+    X(want, K(host) | K(random), 0, 0)                                                        \
+    X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), 0, 0)                \
+    X(agreed, K(host) | K(random), 0, 0)                                                      \
+    X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), 0, 0)               \
+    X(lost, K(host), 0, 0)                                                                    \
     X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
 

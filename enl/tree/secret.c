@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* See secret.h. sodium_malloc excludes its pages from core files, tries to lock them, and keeps to
+ * itself whether that went well. */
+#include "secret.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <sodium.h>
+
+static bool lock_failed; /* the loop's */
+
+void *enl_secret_new(size_t bytes)
+{
+    /* What sodium_malloc gives ends where a page ends. */
+    const size_t align = _Alignof(max_align_t), size = (bytes + align - 1) / align * align;
+    void *secret = sodium_init() >= 0 ? sodium_malloc(size) : NULL;
+    if (secret == NULL)
+        return NULL;
+    lock_failed |= mlock(secret, size) != 0;
+    return memset(secret, 0, size);
+}
+
+void enl_secret_free(void *secret)
+{
+    sodium_free(secret);
+}
+
+bool enl_secret_is_locked(void)
+{
+    return !lock_failed;
+}
