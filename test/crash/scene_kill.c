@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bcri/region.h"
 #include "bcri/self.h"
 
 enum {
@@ -98,10 +99,12 @@ static void path_add(struct path *path, uintptr_t place)
     path->stand[path->count++] = (struct stand){.place = place};
 }
 
-/* What the repair decides by: words of the victim's journal, the first cell's header with its two
- * locks, its ends and its waiters, and how many requests are counted at the cells that bear a mark. */
+/* What the repair decides by: words of the victim's journal, the count of the region and the ID
+ * that it names, the first cell's header with its two locks, its ends and its waiters, and how many
+ * requests are counted at the cells that bear a mark. */
 struct basis {
     uint32_t op, phase, cw_state, redo_state;
+    uint64_t count, id;
     struct bcri_head_shm head;
     struct bcri_tail_shm tail;
     uint64_t requests;
@@ -109,13 +112,20 @@ struct basis {
 
 static struct basis basis_of(const struct scene *scene)
 {
-    const struct bcri_journal_shm *j = &bcri_record(group_enl(scene->group), scene->victim_index)->journal;
+    struct bcri_ctx *enl = group_enl(scene->group);
+    const struct bcri_journal_shm *j = &bcri_record(enl, scene->victim_index)->journal;
     struct basis basis;
     memset(&basis, 0, sizeof basis);
     basis.op = bcri_load(&j->op);
     basis.phase = bcri_load(&j->phase);
     basis.cw_state = bcri_load(&j->cw_state);
     basis.redo_state = bcri_load(&j->redo_state);
+    if (basis.op != 0) {
+        const struct bcri_region_shm *region = bcri_at_stale(enl, bcri_load(&j->region));
+        const struct bcri_slot_shm *slot = bcri_at_stale(enl, bcri_load(&j->slot));
+        basis.count = region != NULL ? bcri_load(&region->count) : 0;
+        basis.id = slot != NULL ? bcri_load(&slot->word) : 0;
+    }
     memcpy(&basis.head, &scene->first->h, sizeof basis.head);
     memcpy(&basis.tail, &scene->first->t, sizeof basis.tail);
     for (int i = 0; i < scene->requests.count; i++)
@@ -303,8 +313,8 @@ static void play_alone(const struct scenario *scenario, struct path *path, uint6
         if (i == next)
             next += 1 + test_rand_below(random, 2 * stride - 1);
     }
-    printf("one place in %llu, and %llu at which journal or cell have changed\n", (unsigned long long)stride,
-           (unsigned long long)changes);
+    printf("one place in %llu, and %llu at which that has changed which the repair decides by\n",
+           (unsigned long long)stride, (unsigned long long)changes);
     free(wanted);
 }
 

@@ -34,6 +34,23 @@ static uint32_t make(uint64_t bytes, enum bcri_seg_kind kind)
     return seg;
 }
 
+/* A process that shortens the file of a segment makes each reader of it die of SIGBUS. */
+TEST(a_file_that_may_shrink_or_has_another_size_is_no_segment)
+{
+    uint32_t seg = 0;
+    begin();
+    int fd = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    CHECK(fd >= 0);
+    CHECK_INT(ftruncate(fd, BYTES), 0);
+    CHECK_INT(bcri_host_segment_add(host, fd, BYTES, BCRI_SEG_HEAP, OWNER, &seg), bcrE_ARG);
+    CHECK_INT(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+    CHECK_INT(bcri_host_segment_add(host, fd, BYTES, BCRI_SEG_HEAP, OWNER, &seg), bcrE_ARG);
+    CHECK_INT(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    CHECK_INT(bcri_host_segment_add(host, fd, BYTES / 2, BCRI_SEG_HEAP, OWNER, &seg), bcrE_ARG);
+    CHECK_INT(bcri_host_segment_add(host, fd, BYTES, BCRI_SEG_HEAP, OWNER, &seg), 0);
+    bcri_host_fini(host);
+}
+
 static void end(uint32_t seg)
 {
     bcri_host_segment_drop(host, seg, true);
