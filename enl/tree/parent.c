@@ -257,6 +257,7 @@ static void lost(struct enl_program *program, const char *why)
         return;
     }
     if (program->alive == 0 && program->jobs == NULL) {
+        bcri_log_write(&program->log, BCRI_LOG_WARN, "the daemon that started this one is gone (%s)", why);
         enl_program_check_end(program);
         return;
     }

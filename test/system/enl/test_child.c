@@ -14,131 +14,23 @@
 #include "bcri/frames.h"
 #include "check.h"
 #include "run.h"
+#include "tree_end.h"
 
 enum { HOST = 0x0305 }; /* the child's number */
-static const char program_key[33] = "the key of this program, 32 long";
 
-static struct child {
-    pid_t pid;
-    int to, from, err;
-    struct bcri_frames frames;
-} child, second;
+static struct tree_child child, second;
 static uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* a CCE on host 0 */
 static struct run command;
 
-static void spawn(struct child *it)
+static void start(struct tree_child *it, const char *program, uint32_t daemon)
 {
-    int to[2], from[2], err[2];
-    run_folder();
-    CHECK(pipe(to) == 0 && pipe(from) == 0 && pipe(err) == 0);
-    memset(it, 0, sizeof *it);
-    it->pid = fork();
-    CHECK(it->pid >= 0);
-    if (it->pid == 0) {
-        dup2(to[0], 0);
-        dup2(from[1], 1);
-        dup2(err[1], 2);
-        for (int fd = 3; fd < 64; fd++)
-            close(fd);
-        execl(run_enl(), "enl", "--child", (char *)NULL);
-        _exit(126);
-    }
-    close(to[0]);
-    close(from[1]);
-    close(err[1]);
-    it->to = to[1];
-    it->from = from[0];
-    it->err = err[0];
-}
-
-static void write_bytes(struct child *it, const void *bytes, size_t length)
-{
-    CHECK_INT(write(it->to, bytes, length), (ssize_t)length);
-}
-
-static void say(struct child *it, const struct bcri_control *message)
-{
-    uint8_t bytes[BCRI_FRAME_BYTES_MAX];
-    const size_t length = bcri_frame_encode(message, bytes, sizeof bytes);
-    CHECK(length != 0);
-    write_bytes(it, bytes, length);
-}
-
-/* What a child also says by itself, and is not waited for. */
-static bool is_aside(enum bcri_control_type type)
-{
-    return type == BCRI_MSG_present || type == BCRI_MSG_alive || type == BCRI_MSG_beat ||
-           type == BCRI_MSG_announce || type == BCRI_MSG_report || type == BCRI_MSG_failed;
-}
-
-/* What it has reported. */
-static char reports[8192];
-
-/* The next message; NULL at the end of the pipe. */
-static const struct bcri_control *hear_any(struct child *it)
-{
-    static struct bcri_control message;
-    const char *wrong = "";
-    int came;
-    while ((came = bcri_frames_next(&it->frames, &message, &wrong)) == 0) {
-        uint8_t *at;
-        const size_t room = bcri_frames_room(&it->frames, &at);
-        const ssize_t got = read(it->from, at, room);
-        if (got <= 0)
-            return NULL;
-        bcri_frames_came(&it->frames, (size_t)got);
-    }
-    if (came < 0)
-        FAIL("malformed: %s", wrong);
-    return &message;
-}
-
-static const struct bcri_control *hear(struct child *it)
-{
-    const struct bcri_control *message;
-    while ((message = hear_any(it)) != NULL && is_aside(message->type))
-        if (message->type == BCRI_MSG_report)
-            strncat(reports, message->bytes.bytes, message->bytes.length);
-    return message;
-}
-
-static const struct bcri_control *hear_type(struct child *it, enum bcri_control_type type)
-{
-    const struct bcri_control *message = hear(it);
-    CHECK(message != NULL);
-    if (message->type != type)
-        FAIL("wanted %s, got %s: %.*s", bcri_control_name(type), bcri_control_name(message->type),
-             (int)message->text.length, message->text.bytes);
-    return message;
-}
-
-static void say_start(struct child *it, const char *program, uint32_t host, uint32_t daemon)
-{
-    const struct bcri_control start = {.type = BCRI_MSG_start,
-                                       .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) |
-                                                  BCRI_HAS(program) | BCRI_HAS(key),
-                                       .id = 7,
-                                       .host = host,
-                                       .daemon = daemon,
-                                       .program = bcri_view_of(program),
-                                       .key = {program_key, 32}};
-    write_bytes(it, "hello, said the shell\n" BCRI_FRAMES_MAGIC, 22 + BCRI_FRAMES_MAGIC_BYTES);
-    say(it, &start);
-}
-
-static void start(struct child *it, const char *program, uint32_t daemon)
-{
-    spawn(it);
-    say_start(it, program, HOST, daemon);
-    const struct bcri_control *reply = hear_type(it, BCRI_MSG_reply);
-    CHECK_UINT(reply->id, 7);
-    CHECK_UINT(reply->status, 0);
+    tree_start(it, program, HOST, daemon);
     bcri_identity_name(enlistor, 0, 1);
     memset(enlistor + 4, 0xab, sizeof enlistor - 4);
 }
 
 /* Enlists on the child, in the name of the CCE elsewhere. Returns the answer. */
-static const struct bcri_control *enlist(struct child *it, uint32_t ordinal, uint32_t count,
+static const struct bcri_control *enlist(struct tree_child *it, uint32_t ordinal, uint32_t count,
                                          const char *object)
 {
     const struct bcri_control message = {.type = BCRI_MSG_enlist,
@@ -152,20 +44,23 @@ static const struct bcri_control *enlist(struct child *it, uint32_t ordinal, uin
                                          .ordinal = ordinal,
                                          .object = bcri_view_of(object),
                                          .enlistor = {(const char *)enlistor, sizeof enlistor}};
-    say(it, &message);
-    const struct bcri_control *reply = hear_type(it, BCRI_MSG_reply);
+    tree_say(&it->end, &message);
+    const struct bcri_control *reply = tree_hear(&it->end, BCRI_MSG_reply);
     CHECK_UINT(reply->id, 100 + ordinal);
     return reply;
 }
 
 /* Asks for the first CCE from `index` on. Returns its ordinal; 0: there is none. */
-static uint32_t ask(struct child *it, uint32_t index)
+static uint32_t ask(struct tree_child *it, uint32_t index)
 {
     const struct bcri_control message = {
         .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 3, .index = index};
-    say(it, &message);
-    const struct bcri_control *answer = hear(it);
-    CHECK(answer != NULL && answer->id == 3);
+    tree_say(&it->end, &message);
+    const struct bcri_control *answer;
+    do {
+        answer = tree_hear_any(&it->end);
+        CHECK(answer != NULL);
+    } while (answer->id != 3);
     return answer->type == BCRI_MSG_row ? answer->ordinal : 0;
 }
 
@@ -182,33 +77,15 @@ static pid_t start_with_cce(const char *acts)
     return pid;
 }
 
-static int end_of(const struct child *it)
-{
-    int status;
-    CHECK_INT(waitpid(it->pid, &status, 0), it->pid);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static const char *errors_of(const struct child *it)
-{
-    static char text[8192];
-    size_t length = 0;
-    ssize_t got;
-    while ((got = read(it->err, text + length, sizeof text - 1 - length)) > 0)
-        length += (size_t)got;
-    text[length] = '\0';
-    return text;
-}
-
 TEST(it_stays_without_a_root_and_ends_with_its_parent)
 {
     start(&child, "far.77", 1);
     for (int i = 0; i < 3; i++)
         CHECK_UINT(ask(&child, 0), 0);
-    close(child.to);
-    CHECK_PTR(hear(&child), NULL);
-    CHECK_INT(end_of(&child), 0);
-    CHECK_STR(errors_of(&child), "");
+    close(child.end.to);
+    tree_hear_end(&child.end);
+    CHECK_INT(tree_status(&child), 0);
+    CHECK_STR(tree_errors(&child), "");
 }
 
 TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
@@ -217,7 +94,7 @@ TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
     char want[64];
     snprintf(want, sizeof want, "enlistor %d 0 0 %d", HOST, bcrE_NOCCE);
     CHECK_STR(run_told(), want);
-    CHECK_UINT(hear_type(&child, BCRI_MSG_want)->host, 0); /* for the put */
+    CHECK_UINT(tree_hear(&child.end, BCRI_MSG_want)->host, 0); /* for the put */
     CHECK_UINT(ask(&child, 0), 5);
     const int pidfd = run_watch(pid);
     run_go();
@@ -233,20 +110,20 @@ TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
 TEST(what_is_left_is_killed_when_the_parent_ends)
 {
     const int pidfd = run_watch(start_with_cce("tell pause"));
-    close(child.to);
+    close(child.end.to);
     run_gone(pidfd);
-    CHECK_INT(end_of(&child), 1);
-    CHECK(strstr(errors_of(&child), "the daemon that started this one is gone") != NULL);
+    CHECK_INT(tree_status(&child), 1);
+    CHECK(strstr(tree_errors(&child), "the daemon that started this one is gone") != NULL);
 }
 
 TEST(it_ends_all_when_its_parent_says_so)
 {
     start_with_cce("tell pause");
     const struct bcri_control message = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 9};
-    say(&child, &message);
-    CHECK_UINT(hear_type(&child, BCRI_MSG_reply)->id, 9);
-    CHECK_PTR(hear(&child), NULL);
-    CHECK_INT(end_of(&child), 128 + SIGKILL);
+    tree_say(&child.end, &message);
+    CHECK_UINT(tree_hear(&child.end, BCRI_MSG_reply)->id, 9);
+    tree_hear_end(&child.end);
+    CHECK_INT(tree_status(&child), 128 + SIGKILL);
 }
 
 TEST(a_start_that_fails_at_once_is_answered_so)
@@ -262,7 +139,7 @@ TEST(a_start_that_fails_later_is_told_the_enlistors_host)
 {
     start(&child, "far.77", 1);
     CHECK_UINT(enlist(&child, 5, 1, "/bin/true")->status, 0);
-    const struct bcri_control *told = hear_type(&child, BCRI_MSG_unstarted);
+    const struct bcri_control *told = tree_hear(&child.end, BCRI_MSG_unstarted);
     CHECK_UINT(told->ordinal, 5);
     CHECK(told->status != 0);
     CHECK_MEM(told->enlistor.bytes, enlistor, sizeof enlistor);
@@ -281,9 +158,9 @@ TEST(nobody_is_enlisted_in_the_name_of_nobody)
                                          .count = 1,
                                          .ordinal = 1,
                                          .object = bcri_view_of(run_cce())};
-    say(&child, &message);
-    CHECK_PTR(hear(&child), NULL);
-    CHECK_INT(end_of(&child), 0);
+    tree_say(&child.end, &message);
+    tree_hear_end(&child.end);
+    CHECK_INT(tree_status(&child), 0);
 }
 
 /* Counts lines of `text` that begin with `program` and a blank. */
@@ -336,50 +213,50 @@ TEST(two_daemons_of_a_program_on_one_machine_keep_apart)
     CHECK_INT(run.status, 128 + SIGKILL);
     CHECK_UINT(ask(&child, 0), 1);
     CHECK_UINT(ask(&second, 0), 0);
-    close(child.to);
-    close(second.to);
-    CHECK_INT(end_of(&child), 1);
-    CHECK_INT(end_of(&second), 0);
+    close(child.end.to);
+    close(second.end.to);
+    CHECK_INT(tree_status(&child), 1);
+    CHECK_INT(tree_status(&second), 0);
 }
 
 TEST(a_number_that_another_daemon_of_the_machine_has_is_refused)
 {
     start(&child, "far.77", 1);
-    spawn(&second);
-    say_start(&second, "far.77", HOST + 1, 1);
-    CHECK_PTR(hear(&second), NULL);
-    CHECK_INT(end_of(&second), 1);
-    CHECK(strstr(errors_of(&second), "bcr.far.77.1.log: a running program writes it") != NULL);
+    tree_spawn(&second);
+    tree_say_start(&second, "far.77", HOST + 1, 1);
+    tree_hear_end(&second.end);
+    CHECK_INT(tree_status(&second), 1);
+    CHECK(strstr(tree_errors(&second), "bcr.far.77.1.log: a running program writes it") != NULL);
     CHECK_UINT(ask(&child, 0), 0);
 }
 
 static void is_refused(const char *part)
 {
-    CHECK_PTR(hear(&child), NULL);
-    CHECK_INT(end_of(&child), 2);
-    const char *text = errors_of(&child);
+    tree_hear_end(&child.end);
+    CHECK_INT(tree_status(&child), 2);
+    const char *text = tree_errors(&child);
     if (strstr(text, part) == NULL)
         FAIL("wanted on stderr: %s\ngot: %s", part, text);
 }
 
 TEST(a_parent_that_says_nothing_or_something_else_is_refused_in_a_sentence)
 {
-    spawn(&child);
-    close(child.to);
+    tree_spawn(&child);
+    close(child.end.to);
     is_refused("it ended without a word");
 
-    spawn(&child);
-    write_bytes(&child, BCRI_FRAMES_MAGIC "\xff\xff\xff\xff", BCRI_FRAMES_MAGIC_BYTES + 4);
+    tree_spawn(&child);
+    tree_write(&child.end, BCRI_FRAMES_MAGIC "\xff\xff\xff\xff", BCRI_FRAMES_MAGIC_BYTES + 4);
     is_refused("longer than a message may be");
 
-    spawn(&child);
-    write_bytes(&child, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);
+    tree_spawn(&child);
+    tree_write(&child.end, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);
     const struct bcri_control kill = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 9};
-    say(&child, &kill);
+    tree_say(&child.end, &kill);
     is_refused("begins with kill, not start");
 
-    spawn(&child);
-    say_start(&child, "far.77", 0, 1); /* the root's own number */
+    tree_spawn(&child);
+    tree_say_start(&child, "far.77", 0, 1); /* the root's own number */
     is_refused("names no program");
 }
 
