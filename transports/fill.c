@@ -132,6 +132,21 @@ static size_t finish(struct bcri_link *link, struct packet *packet, uint8_t *hea
     return total;
 }
 
+/* Of a burst of messages nothing stays: an idle link is small. */
+static void give_back_slack(struct bcri_link *link)
+{
+    for (uint32_t i = 0; i < link->out.buckets; i++)
+        for (struct bcri_stream_key *key = link->out.bucket[i]; key != NULL; key = key->next)
+            bcri_out_give_back(link, (struct bcri_out_stream *)(void *)key);
+    for (uint32_t i = 0; i < link->in.buckets; i++)
+        for (struct bcri_stream_key *key = link->in.bucket[i]; key != NULL; key = key->next)
+            bcri_in_give_back(link, (struct bcri_in_stream *)(void *)key);
+    bcri_sent_give_back(link);
+    bcri_ranges_shrink(&link->numbers);
+    const bool is_idle = link->unsettled == 0 && link->sent.sent == NULL;
+    link->slack_at = is_idle ? BCRI_LINK_NEVER : link->now + BCRI_SLACK_NS;
+}
+
 static void look_at_clock(struct bcri_link *link)
 {
     bcri_recovery_timeout(link);
@@ -143,6 +158,8 @@ static void look_at_clock(struct bcri_link *link)
         bcri_sealing_forget(link->sealing);
         link->key_forget_at = BCRI_LINK_NEVER;
     }
+    if (link->now >= link->slack_at)
+        give_back_slack(link);
     if (link->now >= link->retry_at) {
         link->retry_at = BCRI_LINK_NEVER;
         if (link->pieces_wait)

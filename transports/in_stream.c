@@ -6,14 +6,17 @@
  * order they come. What comes from behind `begun` is kept in pieces until the message before it has
  * begun; the sender may be ahead of `begun` by BCRI_LINK_BUFFER_MAX bytes, which bounds the pieces.
  *
- * A packet of which something cannot be kept is not acknowledged. All here may be done twice. */
+ * A packet of which something cannot be kept is not acknowledged. All here may be done twice.
+ *
+ * Where the peer has reached a limit of the link, all is as if there were no memory. Pieces have a
+ * limit of their own: what streams that stand still keep there takes no room from those that go on. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "link_private.h"
 #include "ring.h"
 
-enum { REFUSED_IN_FRAME = 32, TAKEN_MAX = 1 + 5 + 5 + 8 + 8 + 1 + REFUSED_IN_FRAME * 8 };
+enum { KEPT_MESSAGES = 64, REFUSED_IN_FRAME = 32, TAKEN_MAX = 1 + 5 + 5 + 8 + 8 + 1 + REFUSED_IN_FRAME * 8 };
 
 static struct bcri_in_message *message_at(const struct bcri_in_stream *stream, uint32_t which)
 {
@@ -47,17 +50,49 @@ static void remove_refused(struct bcri_in_stream *stream, uint32_t which)
         message_at(stream, message->after - stream->first)->before = message->before;
 }
 
+/* The limits hold but for what is added last. */
+static bool may_use(const struct bcri_link *link)
+{
+    return link->in_use < BCRI_LINK_IN_MAX;
+}
+
+static void use(struct bcri_link *link, size_t bytes)
+{
+    link->memory += bytes;
+    link->in_use += bytes;
+}
+
+static void give_back(struct bcri_link *link, size_t bytes)
+{
+    link->memory -= bytes;
+    link->in_use -= bytes;
+}
+
+static void free_placed(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    give_back(link, stream->placed.capacity * sizeof(struct bcri_range));
+    bcri_ranges_free(&stream->placed);
+}
+
+static void free_messages(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    give_back(link, stream->capacity * sizeof *stream->message);
+    free(stream->message);
+    stream->message = NULL;
+    stream->capacity = 0;
+}
+
 static void release(struct bcri_link *link, struct bcri_in_stream *stream)
 {
-    link->memory -= sizeof *stream + stream->capacity * sizeof *stream->message;
-    free(stream->message);
-    bcri_ranges_free(&stream->placed);
+    free_messages(link, stream);
+    free_placed(link, stream);
+    give_back(link, sizeof *stream);
     free(stream);
 }
 
 static struct bcri_in_stream *obtain(struct bcri_link *link, uint32_t source, uint32_t target)
 {
-    struct bcri_in_stream *stream = calloc(1, sizeof *stream);
+    struct bcri_in_stream *stream = may_use(link) ? calloc(1, sizeof *stream) : NULL;
     if (stream == NULL)
         return NULL;
     stream->key = (struct bcri_stream_key){.source = source, .target = target};
@@ -66,7 +101,7 @@ static struct bcri_in_stream *obtain(struct bcri_link *link, uint32_t source, ui
         free(stream);
         return NULL;
     }
-    link->memory += sizeof *stream;
+    use(link, sizeof *stream);
     return stream;
 }
 
@@ -74,12 +109,25 @@ static bool reserve_message(struct bcri_link *link, struct bcri_in_stream *strea
 {
     if (stream->messages < stream->capacity)
         return true;
+    size_t more = 0;
     struct bcri_in_message *grown =
-        bcri_ring_grown(stream->message, &stream->capacity, stream->first, stream->messages, sizeof *grown,
-                        BCRI_FIRST_MESSAGES, &link->memory);
+        may_use(link) ? bcri_ring_grown(stream->message, &stream->capacity, stream->first, stream->messages,
+                                        sizeof *grown, BCRI_FIRST_MESSAGES, &more)
+                      : NULL;
+    use(link, more);
     if (grown != NULL)
         stream->message = grown;
     return grown != NULL;
+}
+
+static bool add_placed(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t from, uint64_t to)
+{
+    const uint32_t before = stream->placed.capacity;
+    if (stream->placed.count == before && !may_use(link))
+        return false;
+    const bool done = bcri_ranges_add(&stream->placed, from, to);
+    use(link, (stream->placed.capacity - before) * sizeof(struct bcri_range));
+    return done;
 }
 
 static void owe(struct bcri_link *link, struct bcri_in_stream *stream, bool now)
@@ -127,6 +175,9 @@ static bool hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
     }
     if (stream->taken == before)
         return false;
+    /* Or streams that have had much would leave no room for the next ones. */
+    if (stream->capacity > KEPT_MESSAGES)
+        bcri_in_give_back(link, stream);
     owe(link, stream, false);
     return true;
 }
@@ -139,7 +190,8 @@ static bool may_place(const struct bcri_ranges *placed, uint64_t from, uint64_t 
 }
 
 /* Bytes below `begun` go where they belong. */
-static bool place(struct bcri_in_stream *stream, uint64_t offset, const uint8_t *data, uint64_t bytes)
+static bool place(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t offset, const uint8_t *data,
+                  uint64_t bytes)
 {
     uint32_t low = 0, high = stream->messages;
     while (low < high) { /* the first message that ends behind `offset` */
@@ -155,7 +207,7 @@ static bool place(struct bcri_in_stream *stream, uint64_t offset, const uint8_t 
         if (!message->refused && offset + here > message->body) {
             const uint64_t heads = offset < message->body ? message->body - offset : 0;
             if (!may_place(&stream->placed, offset, offset + here) ||
-                !bcri_ranges_add(&stream->placed, offset, offset + here))
+                !add_placed(link, stream, offset, offset + here))
                 return false;
             memcpy(message->memory + (offset + heads - message->body), data + heads, (size_t)(here - heads));
         }
@@ -188,7 +240,7 @@ static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *
     struct bcri_in_message begun = {.start = stream->begun};
     begun.body = begun.start + (uint64_t)(reader.at - data);
     begun.end = begun.body + message.body_bytes;
-    if (!bcri_ranges_add(&stream->placed, begun.start, begun.body))
+    if (!add_placed(link, stream, begun.start, begun.body))
         return BCRI_IN_NO_ROOM;
     switch (link->events->begin(link->owner, &message)) {
     case BCRI_LINK_TAKE:
@@ -214,6 +266,19 @@ static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *
     return BCRI_IN_OK;
 }
 
+/* `bytes` more, or less, are kept in pieces. */
+static void note_kept(struct bcri_link *link, int64_t bytes)
+{
+    link->memory += (size_t)bytes;
+    link->kept += (uint64_t)bytes;
+}
+
+static void free_piece(struct bcri_link *link, struct bcri_piece *piece)
+{
+    note_kept(link, -(int64_t)(sizeof *piece + piece->capacity));
+    free(piece);
+}
+
 /* A piece that has no next one, or a gap behind it, takes what follows it. Otherwise a paused stream
  * of small messages would soon have too many. */
 static bool append(struct bcri_link *link, struct bcri_piece **at, const uint8_t *data, size_t bytes)
@@ -222,10 +287,10 @@ static bool append(struct bcri_link *link, struct bcri_piece **at, const uint8_t
     if (piece->capacity - piece->bytes < bytes) {
         const size_t all = piece->bytes + bytes, more = all / 4 < 1024 ? all / 4 : 1024;
         const size_t capacity = all + more;
-        piece = realloc(piece, sizeof *piece + capacity);
+        piece = link->kept < BCRI_LINK_KEPT_MAX ? realloc(piece, sizeof *piece + capacity) : NULL;
         if (piece == NULL)
             return false;
-        link->memory += capacity - piece->capacity;
+        note_kept(link, (int64_t)(capacity - piece->capacity));
         piece->capacity = (uint32_t)capacity;
         *at = piece;
     }
@@ -237,7 +302,8 @@ static bool append(struct bcri_link *link, struct bcri_piece **at, const uint8_t
 static bool insert(struct bcri_link *link, struct bcri_in_stream *stream, struct bcri_piece **at,
                    uint64_t offset, const uint8_t *data, size_t bytes)
 {
-    struct bcri_piece *piece = stream->pieces < BCRI_LINK_PIECES_MAX ? malloc(sizeof *piece + bytes) : NULL;
+    const bool may_keep = stream->pieces < BCRI_LINK_PIECES_MAX && link->kept < BCRI_LINK_KEPT_MAX;
+    struct bcri_piece *piece = may_keep ? malloc(sizeof *piece + bytes) : NULL;
     if (piece == NULL)
         return false;
     piece->next = *at;
@@ -246,7 +312,7 @@ static bool insert(struct bcri_link *link, struct bcri_in_stream *stream, struct
     memcpy(piece->data, data, bytes);
     *at = piece;
     stream->pieces++;
-    link->memory += sizeof *piece + bytes;
+    note_kept(link, (int64_t)(sizeof *piece + bytes));
     return true;
 }
 
@@ -289,7 +355,7 @@ static enum bcri_in_result consume(struct bcri_link *link, struct bcri_in_stream
         uint64_t here = bytes;
         if (offset < stream->begun) {
             here = stream->begun - offset < bytes ? stream->begun - offset : bytes;
-            if (!place(stream, offset, data, here))
+            if (!place(link, stream, offset, data, here))
                 return BCRI_IN_NO_ROOM;
         } else if (offset == stream->begun && may_begin(stream)) {
             const enum bcri_in_result result = begin(link, stream, data, bytes);
@@ -321,8 +387,7 @@ static enum bcri_in_result consume_pieces(struct bcri_link *link, struct bcri_in
             stream->pieces++;
             return result;
         }
-        link->memory -= sizeof *piece + piece->capacity;
-        free(piece);
+        free_piece(link, piece);
     }
     return BCRI_IN_OK;
 }
@@ -355,6 +420,7 @@ enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint3
                                   const uint8_t *data, uint32_t bytes)
 {
     struct bcri_in_stream *stream = bcri_stream_find(&link->in, source, target);
+    link->slack_at = link->now + BCRI_SLACK_NS;
     if (stream == NULL) {
         const bool accepted = link->events->accept(link->owner, source, target);
         stream = accepted || link->gone < BCRI_LINK_GONE_MAX ? obtain(link, source, target) : NULL;
@@ -471,10 +537,9 @@ void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream, bool tel
         struct bcri_piece *piece = stream->piece;
         stream->piece = piece->next;
         stream->pieces--;
-        link->memory -= sizeof *piece + piece->capacity;
-        free(piece);
+        free_piece(link, piece);
     }
-    bcri_ranges_free(&stream->placed);
+    free_placed(link, stream);
     while (stream->messages != 0) {
         const struct bcri_in_message message = *message_at(stream, 0);
         stream->first++;
@@ -484,4 +549,12 @@ void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream, bool tel
     }
     if (!tell)
         forget(link, stream);
+}
+
+void bcri_in_give_back(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    if (stream->messages != 0)
+        return;
+    free_messages(link, stream);
+    free_placed(link, stream);
 }

@@ -29,7 +29,7 @@ struct bcri_link *bcri_link_new(const struct bcri_link_config *config, const str
                            : config->packet_max > BCRI_LINK_PACKET_MAX ? BCRI_LINK_PACKET_MAX
                                                                        : config->packet_max;
     link->now = link->heard_at = now;
-    link->ack_at = link->key_forget_at = link->retry_at = BCRI_LINK_NEVER;
+    link->ack_at = link->key_forget_at = link->retry_at = link->slack_at = BCRI_LINK_NEVER;
     link->keepalive_ns = config->keepalive_ns;
     link->keepalive_at = config->keepalive_ns != 0 ? now + config->keepalive_ns : BCRI_LINK_NEVER;
     link->peer_room = FIRST_ROOM;
@@ -152,9 +152,6 @@ size_t bcri_link_memory(const struct bcri_link *link)
     for (uint32_t i = 0; i < link->out.buckets; i++)
         for (const struct bcri_stream_key *key = link->out.bucket[i]; key != NULL; key = key->next)
             ranges += ((const struct bcri_out_stream *)(const void *)key)->lost.capacity;
-    for (uint32_t i = 0; i < link->in.buckets; i++)
-        for (const struct bcri_stream_key *key = link->in.bucket[i]; key != NULL; key = key->next)
-            ranges += ((const struct bcri_in_stream *)(const void *)key)->placed.capacity;
     return sizeof *link + PAGE + link->memory +
            (link->out.buckets + link->in.buckets) * sizeof(struct bcri_stream_key *) +
            ranges * sizeof(struct bcri_range);

@@ -38,6 +38,8 @@
 #define BCRI_RELIABLE_PROBE_NS (1000 * BCRI_NS_PER_MS)
 /* How long an acknowledgement may wait for company. */
 #define BCRI_ACK_DELAY_NS BCRI_NS_PER_MS
+/* After so long without messages, what they took is given back. */
+#define BCRI_SLACK_NS (1000 * BCRI_NS_PER_MS)
 
 struct bcri_stream_key {
     uint32_t source, target;
@@ -149,6 +151,7 @@ struct bcri_sent_ring {
     uint64_t oldest, next;
     uint32_t mask, chunk_mask;
     uint32_t chunk_first, chunk_next; /* both count on; their difference is what is held */
+    uint32_t chunk_end;               /* where the room of the packet that is being made ends */
     uint64_t eliciting;               /* in flight: packets that want an acknowledgement */
     uint64_t bytes;                   /* in flight */
 };
@@ -191,6 +194,7 @@ struct bcri_link {
     struct bcri_ranges numbers;
     uint64_t floor;
     uint64_t largest_at; /* when the largest came */
+    uint64_t newest;     /* behind the largest that ever opened, kept or not */
     uint64_t ack_at;     /* when an acknowledgement is due; NEVER */
     uint32_t unacked;    /* packets since the last one that want one */
     uint32_t pressing;   /* of them, those of which every second one is acknowledged at once */
@@ -218,7 +222,10 @@ struct bcri_link {
     uint32_t gone;          /* streams of which the sender is to learn that they have ended */
     uint64_t unsettled;     /* messages */
     uint64_t forged_max;
-    size_t memory; /* bytes of bodies' pieces, rings and streams */
+    size_t memory;     /* bytes of pieces, rings and streams */
+    uint64_t kept;     /* of them, of pieces */
+    uint64_t in_use;   /* of them, of streams from the peer, with the ranges of what has come of them */
+    uint64_t slack_at; /* when to give back what is not needed, if the owner calls then; NEVER */
     struct bcri_link_counts counts;
 
     /* Small things, here so that no room is lost between the others. */
@@ -234,7 +241,7 @@ struct bcri_link {
 /* sent.c */
 /* Makes room for one more packet with up to `chunks` chunks. */
 bool bcri_sent_reserve(struct bcri_link *link, uint32_t chunks);
-/* Room for chunks that is reserved and not used. */
+/* How many chunks the packet that is being made may still carry. */
 uint32_t bcri_sent_room(const struct bcri_link *link);
 /* Adds a chunk to the packet that is being made. There must be room. */
 void bcri_sent_add(struct bcri_link *link, const struct bcri_chunk *chunk);
@@ -252,6 +259,8 @@ void bcri_sent_lost(struct bcri_link *link, uint64_t number);
 void bcri_sent_again(struct bcri_link *link);
 /* Drops those records that are settled from the front. */
 void bcri_sent_trim(struct bcri_link *link);
+/* Without packets in flight nothing is needed. */
+void bcri_sent_give_back(struct bcri_link *link);
 void bcri_sent_free(struct bcri_link *link);
 
 /* recovery.c */
@@ -309,6 +318,8 @@ bool bcri_out_taken(struct bcri_link *link, struct bcri_out_stream *stream, uint
 void bcri_out_end(struct bcri_link *link, struct bcri_out_stream *stream, bool tell);
 /* The receiver of a stream that has ended is not to learn of it any more. */
 void bcri_out_forget(struct bcri_link *link, struct bcri_out_stream *stream);
+/* Memory that the stream does not need now. */
+void bcri_out_give_back(struct bcri_link *link, struct bcri_out_stream *stream);
 
 /* in_stream.c */
 enum bcri_in_result { BCRI_IN_OK, BCRI_IN_NO_ROOM, BCRI_IN_NONSENSE };
@@ -325,6 +336,8 @@ void bcri_in_chunk_settled(struct bcri_link *link, struct bcri_in_stream *stream
 void bcri_in_chunk_lost(struct bcri_link *link, struct bcri_in_stream *stream);
 /* The stream ends; `tell`: its sender is to learn of it. */
 void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream, bool tell);
+/* Memory that the stream does not need now. */
+void bcri_in_give_back(struct bcri_link *link, struct bcri_in_stream *stream);
 
 /* receive.c: bcri_link_receive; fill.c: bcri_link_fill, bcri_link_deadline */
 static inline void bcri_link_tell_time(struct bcri_link *link, uint64_t now)
@@ -335,7 +348,8 @@ static inline void bcri_link_tell_time(struct bcri_link *link, uint64_t now)
 /* There was no memory, and nothing else may wake the owner. */
 static inline void bcri_link_retry_soon(struct bcri_link *link)
 {
-    link->retry_at = link->now + BCRI_NS_PER_MS;
+    /* All streams are looked at then. */
+    link->retry_at = link->now + (1 + link->in.count / 1024) * BCRI_NS_PER_MS;
 }
 
 #endif

@@ -58,10 +58,18 @@ static bool ends_message(const struct bcri_out_stream *stream, uint64_t offset)
     return offset == stream->end || message_at(stream, find(stream, offset))->start == offset;
 }
 
+static void free_messages(struct bcri_link *link, struct bcri_out_stream *stream)
+{
+    link->memory -= stream->capacity * sizeof *stream->message;
+    free(stream->message);
+    stream->message = NULL;
+    stream->capacity = stream->first = 0;
+}
+
 static void release(struct bcri_link *link, struct bcri_out_stream *stream)
 {
-    link->memory -= sizeof *stream + stream->capacity * sizeof *stream->message;
-    free(stream->message);
+    free_messages(link, stream);
+    link->memory -= sizeof *stream;
     bcri_ranges_free(&stream->lost);
     free(stream);
 }
@@ -125,6 +133,7 @@ int bcri_out_queue(struct bcri_link *link, uint32_t source, uint32_t target, con
     stream->messages++;
     stream->end = end_of(message);
     link->unsettled++;
+    link->slack_at = link->now + BCRI_SLACK_NS;
     bcri_turn_take(&link->turn, &stream->turn);
     return 0;
 }
@@ -403,4 +412,11 @@ void bcri_out_forget(struct bcri_link *link, struct bcri_out_stream *stream)
     stream->end_due = false;
     if (stream->chunks == 0)
         release(link, stream);
+}
+
+void bcri_out_give_back(struct bcri_link *link, struct bcri_out_stream *stream)
+{
+    if (stream->messages == 0)
+        free_messages(link, stream);
+    bcri_ranges_shrink(&stream->lost);
 }

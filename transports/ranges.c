@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEW = 4 };
+
 /* The first range that ends at or behind `number`. New numbers mostly come last. */
 static uint32_t find(const struct bcri_ranges *ranges, uint64_t number)
 {
@@ -25,7 +27,7 @@ static bool replace(struct bcri_ranges *ranges, uint32_t at, uint32_t old, uint3
 {
     const uint32_t total = ranges->count - old + count;
     if (total > ranges->capacity) {
-        const uint32_t capacity = total < 4 ? 4 : total + total / 2;
+        const uint32_t capacity = total < FEW ? FEW : total + total / 2;
         struct bcri_range *grown = realloc(ranges->range, capacity * sizeof *grown);
         if (grown == NULL)
             return false;
@@ -95,6 +97,16 @@ bool bcri_ranges_holds(const struct bcri_ranges *ranges, uint64_t number)
 {
     const uint32_t at = find(ranges, number + 1);
     return at < ranges->count && ranges->range[at].from <= number;
+}
+
+void bcri_ranges_shrink(struct bcri_ranges *ranges)
+{
+    struct bcri_range *few =
+        ranges->capacity > FEW && ranges->count <= FEW ? realloc(ranges->range, FEW * sizeof *few) : NULL;
+    if (few == NULL)
+        return;
+    ranges->range = few;
+    ranges->capacity = FEW;
 }
 
 void bcri_ranges_free(struct bcri_ranges *ranges)

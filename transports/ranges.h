@@ -23,6 +23,8 @@ bool bcri_ranges_remove(struct bcri_ranges *ranges, uint64_t from, uint64_t to);
 /* Never fails. */
 void bcri_ranges_drop_below(struct bcri_ranges *ranges, uint64_t from);
 bool bcri_ranges_holds(const struct bcri_ranges *ranges, uint64_t number);
+/* Gives back memory, but for what few ranges take. */
+void bcri_ranges_shrink(struct bcri_ranges *ranges);
 void bcri_ranges_free(struct bcri_ranges *ranges);
 
 #endif

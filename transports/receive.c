@@ -27,14 +27,23 @@ static bool next_range(struct bcri_reader *reader, uint64_t *from, uint64_t *to,
     return true;
 }
 
+/* A frame that makes no sense changes nothing, least of all time and again: what is acknowledged is
+ * walked over once. */
 static bool take_ack(struct bcri_link *link, struct bcri_reader *reader)
 {
+    struct bcri_range acked[BCRI_LINK_NUMBERS_MAX];
     struct bcri_reader ranges = *reader;
     const uint64_t largest = bcri_varint_get(reader);
     const uint64_t delay = bcri_varint_get(reader);
     const uint64_t count = bcri_varint_get(reader);
     if (reader->failed || largest >= link->sent.next || count >= BCRI_LINK_NUMBERS_MAX)
         return false;
+    uint64_t from = 0, to = 0;
+    for (uint64_t i = 0; i <= count; i++) {
+        if (!next_range(&ranges, &from, &to, i == 0))
+            return false;
+        acked[i] = (struct bcri_range){from, to};
+    }
     if (largest >= link->sent.oldest) {
         const struct bcri_sent *sent = bcri_sent_at(link, largest);
         if (sent->state == BCRI_SENT_IN_FLIGHT)
@@ -42,12 +51,8 @@ static bool take_ack(struct bcri_link *link, struct bcri_reader *reader)
                                  delay < UINT64_MAX / BCRI_NS_PER_US ? delay * BCRI_NS_PER_US : 0);
     }
     const uint64_t in_flight = link->sent.bytes;
-    uint64_t from = 0, to = 0;
-    for (uint64_t i = 0; i <= count; i++) {
-        if (!next_range(&ranges, &from, &to, i == 0))
-            return false;
-        bcri_sent_acked(link, from, to);
-    }
+    for (uint64_t i = 0; i <= count; i++)
+        bcri_sent_acked(link, acked[i].from, acked[i].to);
     *reader = ranges;
     struct bcri_recovery *recovery = &link->recovery;
     if (recovery->largest_acked == UINT64_MAX || largest > recovery->largest_acked)
@@ -161,9 +166,11 @@ static enum bcri_in_result take_frames(struct bcri_link *link, struct bcri_reade
 {
     enum bcri_in_result result = BCRI_IN_OK, all = BCRI_IN_OK;
     *answer_out = ANSWER_NONE;
-    while (result != BCRI_IN_NONSENSE && reader->at != reader->end) {
+    for (uint32_t frames = 1; result != BCRI_IN_NONSENSE && reader->at != reader->end; frames++) {
         const uint8_t kind = *reader->at++;
         bool makes_sense = true;
+        if (frames > BCRI_LINK_FRAMES_MAX)
+            return BCRI_IN_NONSENSE;
         result = BCRI_IN_OK;
         *answer_out = answer_to(kind) > *answer_out ? answer_to(kind) : *answer_out;
         switch (kind) {
@@ -252,11 +259,14 @@ bool bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_by
     if (link->keepalive_ns != 0)
         link->keepalive_at = link->now + link->keepalive_ns;
     struct bcri_reader reader = {.at = text, .end = text + text_bytes - bcri_sealing_overhead(link->sealing)};
+    const bool is_newest = number >= link->newest;
+    if (is_newest)
+        link->newest = number + 1;
     enum answer answer;
     const enum bcri_in_result result = take_frames(link, &reader, number, &answer);
     if (result == BCRI_IN_OK)
         note(link, number, answer);
     else if (result == BCRI_IN_NONSENSE)
         link->counts.malformed++;
-    return true;
+    return is_newest;
 }

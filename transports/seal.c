@@ -7,6 +7,7 @@
 #include "bcri/seal.h"
 
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -125,17 +126,43 @@ static void next_key(const struct bcri_sealing *sealing, struct key *key, const 
     expand(sealing, key);
 }
 
+enum complaint { NOTHING, TO_TELL, TOLD };
+static _Atomic int complaint;
+
+void *bcri_secret_new(size_t bytes)
+{
+    void *secret = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (secret == MAP_FAILED)
+        return NULL;
+    int nothing = NOTHING;
+    if (mlock(secret, bytes) != 0 || madvise(secret, bytes, MADV_DONTDUMP) != 0 ||
+        madvise(secret, bytes, MADV_WIPEONFORK) != 0)
+        (void)atomic_compare_exchange_strong(&complaint, &nothing, TO_TELL);
+    return secret;
+}
+
+void bcri_secret_free(void *secret, size_t bytes)
+{
+    if (secret == NULL)
+        return;
+    sodium_memzero(secret, bytes);
+    munmap(secret, bytes);
+}
+
+const char *bcri_secret_complaint(void)
+{
+    int to_tell = TO_TELL;
+    return atomic_compare_exchange_strong(&complaint, &to_tell, TOLD)
+               ? "keys could not be locked in memory (ulimit -l): they may be swapped out to a disk"
+               : NULL;
+}
+
 struct bcri_sealing *bcri_sealing_new(const struct bcri_seal_secret *secret, uint32_t host, uint32_t peer,
                                       uint16_t lane)
 {
-    struct bcri_sealing *sealing =
-        mmap(NULL, sizeof *sealing, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (sealing == MAP_FAILED)
+    struct bcri_sealing *sealing = bcri_secret_new(sizeof *sealing);
+    if (sealing == NULL)
         return NULL;
-    /* Locking may be refused (ulimit -l); the other two are not, on any kernel that we run on. */
-    (void)mlock(sealing, sizeof *sealing);
-    (void)madvise(sealing, sizeof *sealing, MADV_DONTDUMP);
-    (void)madvise(sealing, sizeof *sealing, MADV_WIPEONFORK);
     sealing->is_ours = true;
     sealing->cipher = secret->cipher;
     sealing->token = secret->token;
@@ -148,10 +175,7 @@ struct bcri_sealing *bcri_sealing_new(const struct bcri_seal_secret *secret, uin
 
 void bcri_sealing_free(struct bcri_sealing *sealing)
 {
-    if (sealing == NULL)
-        return;
-    sodium_memzero(sealing, sizeof *sealing);
-    munmap(sealing, sizeof *sealing);
+    bcri_secret_free(sealing, sizeof *sealing);
 }
 
 /* RFC 9001, section 6.6. A token gives no such protection, and has no limit. */

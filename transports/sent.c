@@ -40,7 +40,7 @@ static bool grow_chunks(struct bcri_link *link)
 
 uint32_t bcri_sent_room(const struct bcri_link *link)
 {
-    return link->sent.chunk_mask + 1 - (link->sent.chunk_next - link->sent.chunk_first);
+    return link->sent.chunk_end - link->sent.chunk_next;
 }
 
 bool bcri_sent_reserve(struct bcri_link *link, uint32_t chunks)
@@ -48,9 +48,10 @@ bool bcri_sent_reserve(struct bcri_link *link, uint32_t chunks)
     struct bcri_sent_ring *ring = &link->sent;
     if ((ring->sent == NULL || ring->next - ring->oldest > ring->mask) && !grow_packets(link))
         return false;
-    while (ring->chunk == NULL || bcri_sent_room(link) < chunks)
+    while (ring->chunk == NULL || ring->chunk_mask + 1 - (ring->chunk_next - ring->chunk_first) < chunks)
         if (!grow_chunks(link))
             return false;
+    ring->chunk_end = ring->chunk_next + chunks;
     return true;
 }
 
@@ -151,6 +152,21 @@ void bcri_sent_again(struct bcri_link *link)
             again(link, &link->sent.chunk[(sent->chunk + i) & link->sent.chunk_mask]);
         return;
     }
+}
+
+void bcri_sent_give_back(struct bcri_link *link)
+{
+    struct bcri_sent_ring *ring = &link->sent;
+    bcri_sent_trim(link);
+    if (ring->oldest != ring->next || ring->sent == NULL)
+        return;
+    link->memory -= ((size_t)ring->mask + 1) * sizeof *ring->sent;
+    link->memory -= ((size_t)ring->chunk_mask + 1) * sizeof *ring->chunk;
+    free(ring->sent);
+    free(ring->chunk);
+    ring->sent = NULL;
+    ring->chunk = NULL;
+    ring->mask = ring->chunk_mask = 0;
 }
 
 void bcri_sent_free(struct bcri_link *link)

@@ -307,14 +307,18 @@ void traffic_check_limits(const struct bcri_link *link)
     CHECK(link->sent.next - link->sent.oldest <= BCRI_LINK_SENT_MAX);
     CHECK(link->sent.chunk_next - link->sent.chunk_first <= BCRI_LINK_CHUNKS_MAX);
     CHECK(link->in.count >= link->gone && link->gone <= BCRI_LINK_GONE_MAX);
+    uint64_t kept = 0, in_use = 0;
     for (uint32_t i = 0; i < link->in.buckets; i++) {
         for (const struct bcri_stream_key *key = link->in.bucket[i]; key != NULL; key = key->next) {
             const struct bcri_in_stream *stream = (const void *)key;
             uint64_t bytes = 0, count = 0;
             for (const struct bcri_piece *piece = stream->piece; piece != NULL; piece = piece->next) {
                 bytes += piece->bytes;
+                kept += sizeof *piece + piece->capacity;
                 count++;
             }
+            in_use += sizeof *stream + stream->capacity * sizeof *stream->message +
+                      stream->placed.capacity * sizeof *stream->placed.range;
             CHECK_UINT(count, stream->pieces);
             CHECK(count <= BCRI_LINK_PIECES_MAX);
             CHECK(bytes <= BCRI_LINK_BUFFER_MAX);
@@ -330,6 +334,9 @@ void traffic_check_limits(const struct bcri_link *link)
             CHECK_UINT(stream->refused, refused);
         }
     }
+    CHECK_UINT(link->kept, kept);
+    CHECK(link->in_use >= in_use); /* streams that have ended may wait for acknowledgements */
+    CHECK(kept <= BCRI_LINK_KEPT_MAX + (256u << 10) && link->in_use <= BCRI_LINK_IN_MAX + (1u << 20));
     uint64_t unsettled = 0;
     for (uint32_t i = 0; i < link->out.buckets; i++) {
         for (const struct bcri_stream_key *key = link->out.bucket[i]; key != NULL; key = key->next) {

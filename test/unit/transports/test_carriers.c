@@ -16,7 +16,7 @@
 #include "bcri/udp.h"
 #include "check.h"
 
-enum { MESSAGES = 400, BODY_MAX = 300000 };
+enum { MESSAGES = 400, BODY_MAX = 300000, CAME_MAX = 200 };
 
 struct end {
     struct bcri_link *link;
@@ -271,4 +271,60 @@ TEST(a_packet_that_the_kernel_refuses_is_dropped_and_counted_and_the_rest_goes)
     for (unsigned i = 0; i < 2; i++)
         CHECK_INT(recv(bcri_udp_fd(udp), got, sizeof got, 0), 100);
     bcri_udp_close(udp);
+}
+
+/* What came: how long, and that all its bytes are its number. */
+static struct {
+    unsigned count;
+    size_t bytes[CAME_MAX];
+} came;
+
+static void note_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
+                        size_t bytes)
+{
+    (void)context;
+    (void)from;
+    (void)from_bytes;
+    CHECK(came.count < CAME_MAX);
+    for (size_t i = 0; i < bytes; i++)
+        CHECK_UINT(packet[i], came.count);
+    came.bytes[came.count++] = bytes;
+}
+
+/* One buffer is asked for while packets come one at a time, many while they come together; the kernel
+ * joins some of those. Of no buffer something stays for the next packet in it. */
+TEST(packets_are_received_whole_and_in_order_whether_they_come_alone_or_together)
+{
+    static const struct {
+        unsigned packets;
+        size_t first_bytes, step;
+    } burst[] = {{1, 100, 0}, {1, 500, 0},  {40, 100, 0}, {1, 900, 0}, {1, 30, 0},
+                 {30, 60, 7}, {1, 1000, 0}, {60, 90, 0},  {2, 600, 1}, {1, 8, 0}};
+    const struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct bcri_udp *from, *to;
+    struct sockaddr_storage address;
+    CHECK_INT(bcri_udp_open((const struct sockaddr *)&any, sizeof any, 1 << 20, &from), 0);
+    CHECK_INT(bcri_udp_open((const struct sockaddr *)&any, sizeof any, 1 << 20, &to), 0);
+    const socklen_t address_bytes = bcri_udp_address(to, &address);
+    unsigned sent = 0;
+    for (unsigned i = 0; i < sizeof burst / sizeof burst[0]; i++) {
+        const unsigned first = sent;
+        for (unsigned p = 0; p < burst[i].packets; p++, sent++) {
+            const size_t bytes = burst[i].first_bytes + p * burst[i].step;
+            memset(bcri_udp_space(from), (int)sent, bytes);
+            bcri_udp_add(from, (struct sockaddr *)&address, address_bytes, bytes);
+        }
+        CHECK(bcri_udp_flush(from));
+        const uint64_t receives = bcri_udp_counts(to)->receives;
+        while (came.count < sent)
+            (void)bcri_udp_receive(to, note_packet, NULL);
+        CHECK_UINT(bcri_udp_receive(to, note_packet, NULL), 0);
+        CHECK_UINT(came.count, sent);
+        for (unsigned p = first; p < sent; p++)
+            CHECK_UINT(came.bytes[p], burst[i].first_bytes + (p - first) * burst[i].step);
+        /* The last says that nothing is there. */
+        CHECK(bcri_udp_counts(to)->receives - receives <= 3 + burst[i].packets / 16);
+    }
+    bcri_udp_close(from);
+    bcri_udp_close(to);
 }

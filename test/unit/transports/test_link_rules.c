@@ -88,9 +88,12 @@ static void hold(struct bcri_link *from, unsigned which)
     memcpy(held[which].bytes, packet, held[which].length);
 }
 
+/* Whether it was opened. */
 static bool give(struct bcri_link *to, unsigned which)
 {
-    return bcri_link_receive(to, held[which].bytes, held[which].length, now);
+    const uint64_t before = to->counts.packets_received;
+    (void)bcri_link_receive(to, held[which].bytes, held[which].length, now);
+    return to->counts.packets_received != before;
 }
 
 /* A packet that has nothing but a question. */
@@ -433,5 +436,35 @@ TEST(refused_messages_are_listed_in_order_whatever_order_they_are_skipped_in)
         }
     }
     CHECK_UINT(stream->messages, 0);
+    finish();
+}
+
+TEST(what_a_burst_took_is_given_back_by_an_idle_link)
+{
+    enum { MESSAGES = 20000, STREAMS = 5, IDLE_MAX = 16 << 10 };
+    prepare(0);
+    pass_all_and_wait();
+    settlements = 0;
+    for (unsigned i = 0; i < MESSAGES; i++)
+        send(a, i % STREAMS, 100);
+    /* What comes out of order takes pieces and ranges. */
+    for (unsigned i = 0; i < 8; i++)
+        hold(a, i);
+    for (unsigned i = 8; i-- != 0;)
+        CHECK(give(b, i));
+    CHECK(bcri_link_memory(a) > 10 * IDLE_MAX);
+    while (settlements != MESSAGES)
+        pass_all_and_wait();
+    now += 2 * BCRI_SLACK_NS;
+    bcri_link_ping(a);
+    pass_all_and_wait();
+    CHECK(bcri_link_memory(a) <= IDLE_MAX);
+    CHECK(bcri_link_memory(b) <= IDLE_MAX);
+    CHECK_UINT(a->slack_at, BCRI_LINK_NEVER);
+    /* And all goes on. */
+    for (unsigned i = 0; i < MESSAGES; i++)
+        send(a, i % STREAMS, 100);
+    while (settlements != 2 * MESSAGES)
+        pass_all_and_wait();
     finish();
 }

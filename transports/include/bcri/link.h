@@ -13,7 +13,8 @@
  *
  * Promises, while packets pass now and then: each message of a stream that has not ended arrives
  * once, in order; its sender then learns that it arrived (or was refused), and not before; a stream
- * whose receiver pauses it holds up no other; memory is bounded by the limits named below.
+ * whose receiver pauses it holds up no other; memory is bounded by the limits named below, besides
+ * the records of the streams and messages that the owner itself sends.
  *
  * Time is in nanoseconds of one clock that does not go backwards; where it does, the engine takes
  * the later time that it knows. A link belongs to one thread. docs/protocol.md has the packets,
@@ -29,13 +30,16 @@
 
 #include "bcri/seal.h"
 
-#define BCRI_LINK_HEADER_MAX  64u                  /* bytes of a message's header */
-#define BCRI_LINK_BODY_MAX    UINT32_C(0x7fffffff) /* bytes of a message's body */
-#define BCRI_LINK_BUFFER_MAX  (256u << 10)         /* bytes buffered for a stream whose order is disturbed */
-#define BCRI_LINK_PIECES_MAX  1024u                /* pieces of a stream that arrived out of order */
-#define BCRI_LINK_BEGUN_MAX   16384u               /* messages of a stream that have begun and not arrived */
+#define BCRI_LINK_HEADER_MAX  64u                   /* bytes of a message's header */
+#define BCRI_LINK_BODY_MAX    UINT32_C(0x7fffffff)  /* bytes of a message's body */
+#define BCRI_LINK_BUFFER_MAX  (256u << 10)          /* bytes buffered for a stream whose order is disturbed */
+#define BCRI_LINK_PIECES_MAX  1024u                 /* pieces of a stream that arrived out of order */
+#define BCRI_LINK_BEGUN_MAX   16384u                /* messages of a stream that have begun and not arrived */
+#define BCRI_LINK_KEPT_MAX    (UINT64_C(64) << 20)  /* bytes of pieces, of all streams from the peer */
+#define BCRI_LINK_IN_MAX      (UINT64_C(128) << 20) /* bytes of what else is remembered of those streams */
 #define BCRI_LINK_GONE_MAX    256u         /* ends that are no more, of which the peer is still to learn */
 #define BCRI_LINK_NUMBERS_MAX 64u          /* ranges of packet numbers that an acknowledgement names */
+#define BCRI_LINK_FRAMES_MAX  128u         /* frames of a packet; one with more is malformed */
 #define BCRI_LINK_SENT_MAX    (64u << 10)  /* packets remembered behind the oldest in flight */
 #define BCRI_LINK_CHUNKS_MAX  (128u << 10) /* pieces of streams that those carried */
 #define BCRI_LINK_PACKET_MIN  1200u        /* bytes of a packet that every path must carry */
@@ -133,15 +137,18 @@ int bcri_link_send(struct bcri_link *link, uint32_t source, uint32_t target, con
 /* The receiver of a stream that it paused can take the next message: what has come begins. */
 void bcri_link_resume(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t now);
 /* One of the stream's ends is no more: what is under way in it is LOST or dropped, here now, there
- * when the peer has learnt of it. The two ends may not be used again: CCEs' numbers never are.
- * `accept` must refuse a stream that was ended here. */
+ * when the peer has learnt of it. The two ends may not be used again, and `accept` must refuse a stream
+ * that was ended here. An owner whose ends have numbers that are used again does not end streams: it
+ * says in the stream itself where one user's messages end. */
 void bcri_link_end_stream(struct bcri_link *link, uint32_t source, uint32_t target);
 
 /* Which host a packet says it is from, in `*host_out`: whose link it is to be given to. Nothing of it
  * is believed yet. Returns false if it is no packet of links. */
 bool bcri_link_sender(const uint8_t *packet, size_t packet_bytes, uint32_t *host_out);
-/* Takes a packet that came; it is opened where it lies. Returns whether it is the peer's and has not
- * come before: then the way by which it came works. Other packets change nothing but counts. */
+/* Takes a packet that came; it is opened where it lies. Packets that are not the peer's, or that have
+ * come before, change nothing but counts. Returns whether it is the peer's, and later than all that
+ * came: then the peer is where it came from. Of a late packet that is not known: a stranger may
+ * have kept it, and sent it from elsewhere. */
 bool bcri_link_receive(struct bcri_link *link, uint8_t *packet, size_t packet_bytes, uint64_t now);
 /* Writes the next packet to send into `packet`, which has BCRI_LINK_PACKET_MAX bytes, and returns
  * its length; 0 if there is nothing to send now. To be called until it returns 0 after each batch of

@@ -9,8 +9,8 @@
  * Which cipher: AES-256-GCM if both processors have it, else ChaCha20-Poly1305. None of them is for
  * measuring and for closed fabrics; packets then carry a random token of the receiver's instead.
  *
- * Keys lie in locked pages that no core file has and no child inherits, and are wiped at the end. A
- * child that seals with its parent's is ended by SIGABRT.
+ * Keys lie in memory for secrets, and are wiped at the end. A child that seals with its parent's is
+ * ended by SIGABRT.
  *
  * Source: RFC 9001, section 6 (key update), and its section 6.6 for limits. */
 #ifndef BCRI_SEAL_H
@@ -55,6 +55,15 @@ int bcri_seal_prepare(bool *has_aes_out);
  * caller wipes it with bcri_seal_wipe when the link has it. */
 int bcri_seal_agree(const struct bcri_introduction *introduction, struct bcri_seal_secret *secret_out);
 void bcri_seal_wipe(void *bytes, size_t length);
+
+/* Memory for secrets, zero at first: pages of its own, which are locked, in no core file, and empty in
+ * a child. NULL: no memory. */
+void *bcri_secret_new(size_t bytes);
+/* Wipes it. `secret` may be NULL. */
+void bcri_secret_free(void *secret, size_t bytes);
+/* A sentence for the user if such memory could not be locked, or kept from core files and children;
+ * NULL if it could, or if it has been told. */
+const char *bcri_secret_complaint(void);
 
 struct bcri_sealing;
 
