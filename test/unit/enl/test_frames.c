@@ -161,3 +161,27 @@ TEST(a_frame_is_the_same_bytes_on_every_machine)
     CHECK_UINT(bcri_frame_encode(&message, bytes, size - 1), 0);
     CHECK_UINT(bcri_frame_encode(&message, bytes, 3), 0);
 }
+
+TEST(what_was_read_is_wiped)
+{
+    static const char secret[] = "0123456789abcdef0123456789abcdef";
+    const struct bcri_control message = {.type = BCRI_MSG_agreed,
+                                         .present = BCRI_HAS(host) | BCRI_HAS(random),
+                                         .host = 9,
+                                         .random = {secret, 32}};
+    struct bcri_control got;
+    const char *wrong;
+    uint8_t bytes[BCRI_FRAME_BYTES_MAX], *at;
+    memset(&frames, 0, sizeof frames);
+    const size_t size = bcri_frame_encode(&message, bytes, sizeof bytes);
+    bcri_frames_room(&frames, &at);
+    /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): it is no string */
+    memcpy(at, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);
+    memcpy(at + BCRI_FRAMES_MAGIC_BYTES, bytes, size);
+    memcpy(at + BCRI_FRAMES_MAGIC_BYTES + size, bytes, 5); /* the beginning of another */
+    bcri_frames_came(&frames, BCRI_FRAMES_MAGIC_BYTES + size + 5);
+    CHECK_INT(bcri_frames_next(&frames, &got, &wrong), 1);
+    CHECK_MEM(got.random.bytes, secret, 32);
+    CHECK_INT(bcri_frames_next(&frames, &got, &wrong), 0);
+    CHECK_PTR(memmem(&frames, sizeof frames, secret + 16, 8), NULL);
+}
