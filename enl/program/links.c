@@ -3,10 +3,6 @@
  * for, so it counts nowhere as a CCE of the program. */
 #include "links.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -18,11 +14,13 @@
 #include "bcri/eventfds.h"
 #include "bcri/heap.h"
 #include "bcri/lookup.h"
+#include "bcri/network.h"
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
 #include "bcri/signature.h"
 #include "cce.h"
 #include "introduce.h"
+#include "sockets.h"
 
 struct enl_links {
     struct bcri_ctx ctx; /* the agent's; its thread's while that runs */
@@ -176,19 +174,23 @@ static void tell_loop(void *owner)
     uv_async_send(&((struct enl_links *)owner)->told);
 }
 
-/* IPv6 takes IPv4 too, where the machine has it. */
-static int start_anywhere(struct bcri_link_thread_config *config, struct bcri_link_thread **out)
+/* Tries each port of dataport at each address. Returns 0 or a code. */
+static int start(struct bcri_link_thread_config *config, const struct bcri_config *settings,
+                 struct bcri_link_thread **out)
 {
-    const struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = in6addr_any};
-    const struct sockaddr_in four = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
-    memcpy(&config->bind.at, &six, sizeof six);
-    config->bind.bytes = sizeof six;
-    int failed = bcri_link_thread_start(config, out);
-    if (failed != bcrE_NOHOST)
-        return failed;
-    memcpy(&config->bind.at, &four, sizeof four);
-    config->bind.bytes = sizeof four;
-    return bcri_link_thread_start(config, out);
+    struct bcri_link_address at[ENL_BIND_MAX];
+    struct bcri_ports ports;
+    int failed = bcrE_NOHOST;
+    const uint32_t count = enl_sockets_bind(settings->bindaddr, at);
+    if (!bcri_ports_parse(settings->dataport, &ports))
+        ports = (struct bcri_ports){0, 0};
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t port = ports.first; port <= ports.last && failed == bcrE_NOHOST; port++) {
+            config->bind = at[i];
+            enl_sockets_set_port(&config->bind, (uint16_t)port);
+            failed = bcri_link_thread_start(config, out);
+        }
+    return failed;
 }
 
 bool enl_links_begin(struct enl_program *program, char *error, size_t error_size)
@@ -204,12 +206,15 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
     links->told.data = links;
     struct bcri_link_thread_config config = {
         .ctx = &links->ctx, .pool_bytes = 16 << 20, .told = tell_loop, .owner = links};
-    const int failed = start_anywhere(&config, &links->thread);
+    const int failed = start(&config, &program->config, &links->thread);
     if (failed != 0) {
         links->thread = NULL;
-        return bcri_refuse(error, error_size, false, "no links to other hosts: %s",
-                           failed == bcrE_NOHOST ? "no UDP socket can be had"
-                                                 : "no memory, descriptors or threads for them");
+        if (failed != bcrE_NOHOST)
+            return bcri_refuse(error, error_size, false, "no links to other hosts: %s",
+                               "no memory, descriptors or threads for them");
+        return bcri_refuse(
+            error, error_size, false, "no links to other hosts: no UDP socket at bindaddr %s, dataport %s",
+            program->config.bindaddr != NULL ? program->config.bindaddr : "*", program->config.dataport);
     }
     bcri_store_release(&links->ctx.host->agent, links->index);
     return true;
@@ -240,86 +245,15 @@ bool enl_links_stop(struct enl_program *program)
     return true;
 }
 
-/* ---- addresses ---- */
-
-static uint16_t *port_of(struct bcri_link_address *address)
-{
-    return address->at.ss_family == AF_INET6 ? &((struct sockaddr_in6 *)&address->at)->sin6_port
-                                             : &((struct sockaddr_in *)&address->at)->sin_port;
-}
-
-/* Addresses of one link only need its name beside them, which means nothing elsewhere. */
-static bool is_usable(const struct ifaddrs *interface, int family)
-{
-    const struct sockaddr *at = interface->ifa_addr;
-    if (at == NULL || (interface->ifa_flags & IFF_UP) == 0 || at->sa_family != family)
-        return false;
-    return family == AF_INET ||
-           (family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)at)->sin6_addr));
-}
-
-/* Adds this machine's addresses of that family, those of loopback or all others. */
-static uint32_t add_addresses(const struct ifaddrs *interfaces, int family, bool loopback, uint16_t port,
-                              struct bcri_link_address out[BCRI_INTRODUCED_MAX], uint32_t count)
-{
-    for (const struct ifaddrs *at = interfaces; at != NULL && count < BCRI_INTRODUCED_MAX;
-         at = at->ifa_next) {
-        if (!is_usable(at, family) || ((at->ifa_flags & IFF_LOOPBACK) != 0) != loopback)
-            continue;
-        struct bcri_link_address *address = &out[count++];
-        memset(address, 0, sizeof *address);
-        address->bytes = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-        memcpy(&address->at, at->ifa_addr, address->bytes);
-        *port_of(address) = port;
-    }
-    return count;
-}
-
-static bool is_any(const struct bcri_link_address *address)
-{
-    return address->at.ss_family == AF_INET6
-               ? IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&address->at)->sin6_addr)
-               : ((const struct sockaddr_in *)&address->at)->sin_addr.s_addr == htonl(INADDR_ANY);
-}
+/* ---- hosts and CCEs ---- */
 
 uint32_t enl_links_addresses(const struct enl_program *program,
                              struct bcri_link_address out[BCRI_INTRODUCED_MAX])
 {
     if (thread_of(program) == NULL)
         return 0;
-    struct bcri_link_address own = bcri_link_thread_address(thread_of(program));
-    struct ifaddrs *interfaces;
-    uint32_t count = 0;
-    if (!is_any(&own)) {
-        out[0] = own;
-        return 1;
-    }
-    if (getifaddrs(&interfaces) != 0)
-        return 0;
-    const bool both = own.at.ss_family == AF_INET6;
-    for (int loopback = 0; loopback < 2; loopback++) {
-        count = add_addresses(interfaces, AF_INET, loopback != 0, *port_of(&own), out, count);
-        if (both)
-            count = add_addresses(interfaces, AF_INET6, loopback != 0, *port_of(&own), out, count);
-    }
-    freeifaddrs(interfaces);
-    return count;
-}
-
-/* An address as the socket of `family` takes it: IPv4 within IPv6. False: it cannot be reached. */
-static bool fit(struct bcri_link_address *address, sa_family_t family)
-{
-    if (address->at.ss_family == family)
-        return true;
-    if (address->at.ss_family != AF_INET || family != AF_INET6)
-        return false;
-    const struct sockaddr_in *four = (const struct sockaddr_in *)&address->at;
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = four->sin_port};
-    six.sin6_addr.s6_addr[10] = six.sin6_addr.s6_addr[11] = 0xff;
-    memcpy(&six.sin6_addr.s6_addr[12], &four->sin_addr, sizeof four->sin_addr);
-    memcpy(&address->at, &six, sizeof six);
-    address->bytes = sizeof six;
-    return true;
+    const struct bcri_link_address own = bcri_link_thread_address(thread_of(program));
+    return enl_sockets_reach(&own, out);
 }
 
 bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduction *introduction)
@@ -327,10 +261,10 @@ bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduct
     struct bcri_link_thread *thread = thread_of(program);
     bool done = false;
     if (thread != NULL && introduction->address_count <= BCRI_INTRODUCED_MAX) {
-        const sa_family_t family = bcri_link_thread_address(thread).at.ss_family;
+        const int family = bcri_link_thread_address(thread).at.ss_family;
         uint32_t kept = 0;
         for (uint32_t i = 0; i < introduction->address_count; i++)
-            if (fit(&introduction->address[i], family))
+            if (enl_sockets_fit(&introduction->address[i], family))
                 introduction->address[kept++] = introduction->address[i];
         introduction->address_count = kept;
         done = bcri_link_thread_introduce(thread, introduction);
@@ -338,8 +272,6 @@ bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduct
     bcri_seal_wipe(&introduction->secret, sizeof introduction->secret);
     return done;
 }
-
-/* ---- hosts and CCEs ---- */
 
 void enl_links_lost(struct enl_program *program, uint32_t host)
 {
