@@ -181,30 +181,31 @@ static uint64_t first_page(uint64_t seg_bytes)
     return round_up(pages_of(bcri_heap_span_table(pages) + pages * sizeof(uint32_t)), page_step());
 }
 
-/* Makes a segment and reserves in it the front and `pages` behind it. */
-static int new_seg(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg **seg_out)
+/* Makes a segment of `size` bytes and reserves the first `reserve_bytes` of it, its front or a part of
+ * that at least, then `piece` unless that is NULL. */
+static int make_seg(struct bcri_ctx *ctx, uint64_t size, uint64_t reserve_bytes,
+                    struct bcri_heap_piece *piece, struct bcri_heap_seg **seg_out)
 {
     struct bcri_heap *heap = ctx->heap;
-    uint64_t bytes = pages * BCRI_HEAP_PAGE, size, first;
-    do {
-        size = seg_size(heap, bytes);
-        first = first_page(size);
-        bytes = (first + pages) * BCRI_HEAP_PAGE;
-    } while (bytes > size);
     struct bcri_heap_seg *seg = calloc(1, sizeof *seg);
     if (seg == NULL)
         return bcrE_NOMEM;
     seg->pages = (uint32_t)(size / BCRI_HEAP_PAGE);
-    seg->first = (uint32_t)first;
+    seg->first = (uint32_t)first_page(size);
+    seg->is_pool = piece != NULL;
     seg->span_of = page_array(seg->pages, sizeof(void *));
     seg->run = page_array(seg->pages, sizeof *seg->run);
     int error = bcrE_NOMEM;
     if (seg->span_of == NULL || seg->run == NULL)
         goto fail;
-    error = bcri_segment_new(ctx, BCRI_SEG_HEAP, size, bytes, &seg->seg);
+    error = bcri_segment_new(ctx, BCRI_SEG_HEAP, size, reserve_bytes, &seg->seg);
     if (error != 0)
         goto fail;
     error = room_for_seg(heap, seg->seg);
+    if (error == 0 && piece != NULL) {
+        piece->seg = seg->seg;
+        error = bcri_heap_piece_reserve(ctx, piece);
+    }
     if (error != 0) {
         bcri_segment_keep(ctx, seg->seg, BCRI_SEG_HEAP, size);
         goto fail;
@@ -213,6 +214,7 @@ static int new_seg(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg **
     seg->dir = (struct bcri_heap_dir_shm *)(void *)seg->base;
     seg->span_word = (_Atomic uint32_t *)(void *)(seg->base + bcri_heap_span_table(seg->pages));
     seg->dir->owner = ctx->index;
+    bcri_store(&seg->dir->end, piece != NULL ? piece->end : 0);
     bcri_store_release(&seg->dir->magic, BCRI_HEAP_MAGIC);
     heap->own[seg->seg] = (struct bcri_own_seg){seg->span_of, seg->pages};
     seg->next = heap->segs;
@@ -223,6 +225,17 @@ static int new_seg(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg **
 fail:
     free_seg(seg);
     return error;
+}
+
+/* Makes a segment and reserves in it the front and `pages` behind it. */
+static int new_seg(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg **seg_out)
+{
+    uint64_t bytes = pages * BCRI_HEAP_PAGE, size;
+    do {
+        size = seg_size(ctx->heap, bytes);
+        bytes = (first_page(size) + pages) * BCRI_HEAP_PAGE;
+    } while (bytes > size);
+    return make_seg(ctx, size, bytes, NULL, seg_out);
 }
 
 /* The lowest `pages` pages between the areas of a segment, or 0. */
@@ -240,7 +253,7 @@ static int place_area(struct bcri_ctx *ctx, uint64_t pages, struct bcri_heap_seg
                       uint64_t *first_out)
 {
     for (struct bcri_heap_seg *seg = ctx->heap->segs; seg != NULL; seg = seg->next) {
-        uint64_t first = find_gap(ctx->heap, seg, pages);
+        uint64_t first = seg->is_pool ? 0 : find_gap(ctx->heap, seg, pages);
         if (first == 0)
             continue;
         int error =
@@ -264,6 +277,24 @@ static int ready_heap(struct bcri_ctx *ctx)
     return ctx->heap != NULL ? 0 : bcrE_NOMEM;
 }
 
+/* Adds an area with `pages` pages from `first` on, which are reserved. */
+static void add_area(struct bcri_heap *heap, struct bcri_heap_area *area, uint64_t limit, uint64_t first,
+                     uint64_t pages)
+{
+    for (uint32_t class = 0; class < BCRI_HEAP_CLASSES; class ++)
+        area->current[class] = (struct bcri_span *)&bcri_span_none;
+    area->limit = limit;
+    area->handle = ++heap->last_handle;
+    area->first_page = (uint32_t)first;
+    area->end_page = (uint32_t)(first + pages);
+    bcri_pages_give(area, area->first_page, (uint32_t)pages);
+    struct bcri_heap_area **link = &heap->areas; /* ordered by first page, as find_gap needs it */
+    while (*link != NULL && (*link)->first_page < area->first_page)
+        link = &(*link)->next;
+    area->next = *link;
+    *link = area;
+}
+
 static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t nrgns, struct bcri_heap_area **area_out)
 {
     if (nbytes > AREA_MAX_BYTES || nrgns * UINT64_C(128) > AREA_MAX_BYTES - nbytes || ready_heap(ctx) != 0)
@@ -278,18 +309,7 @@ static int new_area(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t nrgns, struc
         free(area);
         return error;
     }
-    for (uint32_t class = 0; class < BCRI_HEAP_CLASSES; class ++)
-        area->current[class] = (struct bcri_span *)&bcri_span_none;
-    area->limit = nbytes;
-    area->handle = ++ctx->heap->last_handle;
-    area->first_page = (uint32_t)first;
-    area->end_page = (uint32_t)(first + data);
-    bcri_pages_give(area, area->first_page, (uint32_t)data);
-    struct bcri_heap_area **link = &ctx->heap->areas; /* ordered by first page, as find_gap needs it */
-    while (*link != NULL && (*link)->first_page < area->first_page)
-        link = &(*link)->next;
-    area->next = *link;
-    *link = area;
+    add_area(ctx->heap, area, nbytes, first, data);
     *area_out = area;
     return 0;
 }
@@ -315,6 +335,85 @@ int bcri_heap_add_reserve(struct bcri_ctx *ctx)
         area->reserve = true;
     return error;
 }
+
+/* ---- pools ---- */
+
+int bcri_heap_pool_add(struct bcri_ctx *ctx, uint64_t bytes, uint64_t most_bytes, uint32_t *area_out)
+{
+    if (bytes == 0 || bytes > most_bytes)
+        return bcrE_ARG;
+    if (most_bytes > AREA_MAX_BYTES || ready_heap(ctx) != 0)
+        return bcrE_NOMEM;
+    struct bcri_heap_area *area = calloc(1, sizeof *area);
+    if (area == NULL)
+        return bcrE_NOMEM;
+    const uint64_t pages = pages_of(bytes), most = pages_of(most_bytes);
+    uint64_t size = most * BCRI_HEAP_PAGE;
+    while (size < (first_page(size) + most) * BCRI_HEAP_PAGE)
+        size = (first_page(size) + most) * BCRI_HEAP_PAGE;
+    const uint64_t first = first_page(size);
+    struct bcri_heap_piece piece = {.seg_pages = (uint32_t)(size / BCRI_HEAP_PAGE),
+                                    .first = (uint32_t)first,
+                                    .end = (uint32_t)(first + pages)};
+    const int error = make_seg(ctx, size, BCRI_HEAP_PAGE, &piece, &area->seg);
+    if (error != 0) {
+        free(area);
+        return error;
+    }
+    add_area(ctx->heap, area, most * BCRI_HEAP_PAGE, first, pages);
+    ctx->heap->area = area;
+    *area_out = area->handle;
+    return 0;
+}
+
+static struct bcri_heap_area *pool_of(const struct bcri_ctx *ctx, uint32_t handle)
+{
+    struct bcri_heap_area *area = ctx->heap != NULL ? ctx->heap->areas : NULL;
+    while (area != NULL && (area->handle != handle || !area->seg->is_pool))
+        area = area->next;
+    return area;
+}
+
+bool bcri_heap_pool_next(struct bcri_ctx *ctx, uint32_t handle, uint64_t bytes,
+                         struct bcri_heap_piece *piece_out)
+{
+    const struct bcri_heap_area *area = pool_of(ctx, handle);
+    const uint64_t pages = pages_of(bytes);
+    if (area == NULL || area->end_page == area->seg->pages || pages == 0)
+        return false;
+    const uint64_t left = area->seg->pages - area->end_page;
+    *piece_out = (struct bcri_heap_piece){.seg = area->seg->seg,
+                                          .seg_pages = area->seg->pages,
+                                          .first = area->end_page,
+                                          .end = area->end_page + (uint32_t)(pages < left ? pages : left)};
+    return true;
+}
+
+/* The marks, the words and the pages themselves. */
+int bcri_heap_piece_reserve(struct bcri_ctx *any, const struct bcri_heap_piece *piece)
+{
+    const uint64_t first = piece->first, count = piece->end - piece->first;
+    int error = bcri_segment_extend(any, piece->seg, sizeof(struct bcri_heap_dir_shm) + first, count);
+    if (error == 0)
+        error = bcri_segment_extend(any, piece->seg,
+                                    bcri_heap_span_table(piece->seg_pages) + first * sizeof(uint32_t),
+                                    count * sizeof(uint32_t));
+    if (error == 0)
+        error = bcri_segment_extend(any, piece->seg, first * BCRI_HEAP_PAGE, count * BCRI_HEAP_PAGE);
+    return error;
+}
+
+void bcri_heap_pool_grow(struct bcri_ctx *ctx, uint32_t handle, const struct bcri_heap_piece *piece)
+{
+    struct bcri_heap_area *area = pool_of(ctx, handle);
+    if (area == NULL || area->seg->seg != piece->seg || area->end_page != piece->first)
+        return;
+    area->end_page = piece->end;
+    bcri_store_release(&area->seg->dir->end, piece->end);
+    bcri_pages_give(area, piece->first, piece->end - piece->first);
+}
+
+/* ---- removing ---- */
 
 static struct bcri_heap_area *first_of_program(const struct bcri_heap *heap)
 {

@@ -29,6 +29,7 @@ struct bcri_heap_seg {
     struct bcri_heap_dir_shm *dir;
     _Atomic uint32_t *span_word; /* the table of spans, by page */
     uint32_t first;              /* the first page that an area may have */
+    bool is_pool;                /* its one area grows */
     struct bcri_span **span_of;  /* by page */
     struct run_page *run;        /* by page */
 };

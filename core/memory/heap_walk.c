@@ -31,9 +31,11 @@ void bcri_heap_each(struct bcri_ctx *ctx, uint32_t seg,
     if (dir == NULL)
         return;
     const _Atomic uint32_t *words = span_words(dir, pages);
-    for (uint32_t page = 0; page < pages;) {
+    const uint32_t reserved = bcri_load_acquire(&dir->end);
+    const uint32_t end = reserved != 0 && reserved < pages ? reserved : pages;
+    for (uint32_t page = 0; page < end;) {
         uint32_t class = BCRI_SPAN_CLASS(bcri_load_acquire(&words[page]));
-        if (class >= BCRI_HEAP_CLASSES || page + bcri_heap_classes[class].pages > pages) {
+        if (class >= BCRI_HEAP_CLASSES || page + bcri_heap_classes[class].pages > end) {
             page++;
             continue;
         }

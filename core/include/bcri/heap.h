@@ -42,7 +42,8 @@
 struct bcri_heap_dir_shm {
     _Atomic uint32_t magic;
     uint32_t owner;
-    uint32_t spare[14];
+    _Atomic uint32_t end; /* of a pool: the first page that is not reserved; 0: it is no pool */
+    uint32_t spare[13];
     _Atomic uint8_t mark[];
 };
 static_assert(sizeof(struct bcri_heap_dir_shm) == 64, "docs/layout/heap.md");
@@ -82,6 +83,24 @@ uint64_t bcri_heap_count_word(struct bcri_ctx *ctx, bcri_ref ref, uint32_t incar
 /* Makes an area for `nbytes` of regions, of which the caller expects `nrgns`, more if they are not
  * small. Returns 0 and the area's handle; bcrE_ARG; bcrE_NOMEM. */
 int bcri_heap_add(struct bcri_ctx *ctx, uint64_t nbytes, uint32_t nrgns, uint32_t *area_out);
+
+/* A pool: an area that grows where it is, as the memory behind it is reserved. Its account is its
+ * memory. */
+struct bcri_heap_piece {
+    uint32_t seg, seg_pages;
+    uint32_t first, end; /* pages */
+};
+/* Makes a pool of `bytes` that may grow to `most_bytes`. Returns 0 and the area's handle; bcrE_ARG;
+ * bcrE_NOMEM. */
+int bcri_heap_pool_add(struct bcri_ctx *ctx, uint64_t bytes, uint64_t most_bytes, uint32_t *area_out);
+/* What a pool is to grow by next: `bytes`, or as many as it may. False: it may not. */
+bool bcri_heap_pool_next(struct bcri_ctx *ctx, uint32_t area, uint64_t bytes,
+                         struct bcri_heap_piece *piece_out);
+/* Reserves the memory of a piece, which may take long: on any thread, by its own context. Returns 0 or
+ * bcrE_NOMEM. */
+int bcri_heap_piece_reserve(struct bcri_ctx *any, const struct bcri_heap_piece *piece);
+/* The piece, which is reserved, becomes part of its pool. */
+void bcri_heap_pool_grow(struct bcri_ctx *ctx, uint32_t area, const struct bcri_heap_piece *piece);
 
 /* Removes an area; its pages go back at once. It first collects the blocks that others have freed.
  * Returns 0; bcrE_BUSY (nothing changed) while any CCE holds one of the area's blocks. */

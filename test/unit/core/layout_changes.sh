@@ -64,7 +64,7 @@ change "two fields of a region's header" core/include/bcri/region.h "$(swap capa
 change "two fields of a trace record" core/include/bcri/record.h '/^struct bcri_trace_shm/,/^}/ { s/uint32_t cell;/X/; s/uint32_t bytes;/uint32_t cell;/; s/X/uint32_t bytes;/ }'
 change "two fields of the record's bell" core/include/bcri/record.h "$(swap sleeping lock_sleepers)"
 change "a field of a segment's entry, narrower" core/include/bcri/host.h 's/^    _Atomic uint64_t frees;/    _Atomic uint32_t frees;\n    uint32_t more;/'
-change "a new field in place of padding" core/include/bcri/heap.h 's/^    uint32_t spare\[14\];/    uint32_t fresh;\n    uint32_t spare[13];/'
+change "a new field in place of padding" core/include/bcri/heap.h 's/^    uint32_t spare\[13\];/    uint32_t fresh;\n    uint32_t spare[12];/'
 change "where a mark lies" core/include/bcri/heap.h 's/^(#define BCRI_HEAP_PAGE +)4096u/\18192u/'
 change "the version" core/include/bcri/host.h 's/(LAYOUT_VERSION +)([0-9])u/\1\21u/'
 change "the order of an ID's states" core/include/bcri/slot.h '/^enum bcri_slot_state/,/^}/ { s/SERVED/X/; s/FAILED/SERVED/; s/X/FAILED/ }'

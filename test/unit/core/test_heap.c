@@ -467,6 +467,53 @@ TEST(a_thousand_areas_live_in_few_segments)
     close_host();
 }
 
+TEST(a_pool_grows_where_it_is_and_only_what_is_reserved_is_used)
+{
+    enum { MOST = 4 << 20, FIRST = 1 << 20 };
+    open_host();
+    uint32_t pool, other;
+    bcri_ref ref, large, reserve;
+    struct bcri_region_shm *region, *large_region, *reserve_region;
+    struct bcri_heap_piece piece;
+    CHECK_INT(bcri_heap_pool_add(ctx, 0, MOST, &pool), bcrE_ARG);
+    CHECK_INT(bcri_heap_pool_add(ctx, MOST, FIRST, &pool), bcrE_ARG);
+    CHECK_INT(bcri_heap_pool_add(ctx, FIRST, MOST, &pool), 0);
+    CHECK_INT(alloc_one(100, 0, &ref, &region), 0);
+    const uint32_t seg = bcri_ref_seg(ref);
+    const uint64_t before = stored_bytes(seg);
+    CHECK(before >= FIRST && before < FIRST + (64 << 10));
+    CHECK_INT(alloc_one(FIRST, 0, &large, &large_region), bcrE_NBYTES);
+    CHECK_INT(bcri_heap_alloc_reserve(ctx, 16, 0, &reserve, &reserve_region), 0); /* not behind it */
+    bcri_store(&reserve_region->count, BCRI_COUNT_ONE);
+    CHECK(bcri_ref_seg(reserve) != seg);
+
+    CHECK(bcri_heap_pool_next(ctx, pool, 2 * FIRST, &piece));
+    CHECK_UINT(piece.seg, seg);
+    CHECK_UINT((piece.end - piece.first) * (uint64_t)BCRI_HEAP_PAGE, 2 * FIRST);
+    CHECK_INT(bcri_heap_piece_reserve(ctx, &piece), 0);
+    CHECK_INT(alloc_one(FIRST, 0, &large, &large_region), bcrE_NBYTES);
+    bcri_heap_pool_grow(ctx, pool, &piece);
+    bcri_heap_pool_grow(ctx, pool, &piece); /* it is behind the pool no more */
+    CHECK(bcri_heap_valid(ctx));
+    CHECK_INT(alloc_one(2 * FIRST, 0, &large, &large_region), 0); /* a run across both */
+    memset(data_of(large, large_region), 1, 2 * FIRST);
+    CHECK_UINT(bcri_heap_held(ctx, seg), 2);
+    CHECK(stored_bytes(seg) >= 3 * FIRST && stored_bytes(seg) < 3 * FIRST + (64 << 10));
+
+    CHECK(bcri_heap_pool_next(ctx, pool, MOST, &piece)); /* what is left */
+    CHECK_INT(bcri_heap_piece_reserve(ctx, &piece), 0);
+    bcri_heap_pool_grow(ctx, pool, &piece);
+    CHECK(!bcri_heap_pool_next(ctx, pool, 1, &piece));
+    free_one(large, large_region);
+    CHECK_INT(alloc_one(MOST - (256 << 10), 0, &large, &large_region), 0);
+    memset(data_of(large, large_region), 1, MOST - (256 << 10));
+    CHECK(bcri_heap_valid(ctx));
+
+    CHECK_INT(bcri_heap_add(ctx, 1000, 0, &other), 0);
+    CHECK(!bcri_heap_pool_next(ctx, other, 1, &piece));
+    close_host();
+}
+
 TEST(a_block_grows_and_shrinks_where_it_lies)
 {
     open_host();
