@@ -173,7 +173,7 @@ static bool wait_for_room(struct bcri_ctx *ctx, struct bcri_outbox *outbox, bool
 
 /* ---- puts ---- */
 
-static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const struct bcri_put *put)
+static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const struct bcri_put *put, int op)
 {
     struct bcri_slot_shm *slot = put->slot;
     if (put->nofree) {
@@ -184,7 +184,8 @@ static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const str
         if (error != 0)
             return error;
     }
-    const uint64_t flags = (ctx->flags & bcr_errors) != 0 ? BCRI_ORDER_ERRORS : 0;
+    const uint64_t flags =
+        ((ctx->flags & bcr_errors) != 0 ? BCRI_ORDER_ERRORS : 0) | (op == bcr_op_putm ? BCRI_ORDER_PUTM : 0);
     address(ctx, slot, put->key);
     write_down(ctx, slot, put->write ? BCRI_ORDER_WRITE : BCRI_ORDER_PUT, flags | (uint32_t)ctx->putwait_msec,
                put->region);
@@ -193,7 +194,7 @@ static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const str
     return 0;
 }
 
-int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns)
+int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, int op, uint64_t deadline_ns)
 {
     struct bcri_outbox *outbox;
     const int error = outbox_of(ctx, &outbox);
@@ -201,7 +202,7 @@ int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t de
         return error;
     if (!wait_for_room(ctx, outbox, true, bcri_wait_ready, deadline_ns))
         return bcrE_FULL;
-    return bcri_slot_holds(put->slot, put->region) ? order_put(ctx, outbox, put) : bcrE_RGID;
+    return bcri_slot_holds(put->slot, put->region) ? order_put(ctx, outbox, put, op) : bcrE_RGID;
 }
 
 void bcri_order_return(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)

@@ -101,7 +101,7 @@ int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns)
 {
     const int error = bcri_put_look_up(ctx, put);
     if (error == BCRI_ELSEWHERE)
-        return bcri_order_put(ctx, put, deadline_ns);
+        return bcri_order_put(ctx, put, bcr_op_putm, deadline_ns);
     return error == 0 ? put_resumed(ctx, put, BCRI_HOLDS_NOTHING, deadline_ns) : error;
 }
 
@@ -146,7 +146,7 @@ static __attribute__((noinline)) int put_anew(bcr_region rgid, uint64_t key, boo
                            .nofree = nofree};
     error = bcri_put_look_up(ctx, &put);
     if (bcri_unlikely(error == BCRI_ELSEWHERE)) {
-        error = bcri_order_put(ctx, &put, bcri_deadline_after(ctx->putwait_msec));
+        error = bcri_order_put(ctx, &put, bcr_op_put, bcri_deadline_after(ctx->putwait_msec));
         return error == 0 ? note(ctx, &put) : bcri_put_failed(ctx, error);
     }
     if (bcri_unlikely(error != 0))

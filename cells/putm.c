@@ -32,7 +32,7 @@ static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t de
     do {
         target->error = bcri_put_look_up(ctx, &target->put);
         if (target->error == BCRI_ELSEWHERE)
-            target->error = bcri_order_put(ctx, &target->put, deadline_ns);
+            target->error = bcri_order_put(ctx, &target->put, bcr_op_putm, deadline_ns);
         if (target->error != 0 || target->put.resolved == NULL)
             return;
         if (target->put.resolved->own) {

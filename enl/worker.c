@@ -136,6 +136,7 @@ static bool perform(struct enl_worker *worker, struct enl_work *work)
     case ENL_WORK_REPAIR: return do_repair(worker, work);
     case ENL_WORK_AUDIT: work->code = enl_audit_perform(work->audit, context(worker)); return true;
     case ENL_WORK_BLOCKED_BY: return true;
+    case ENL_WORK_POOL: work->code = bcri_heap_piece_reserve(context(worker), &work->piece); return true;
     case ENL_WORK_LOOK: atomic_store(&worker->look_queued, false); return true;
     }
     return true;

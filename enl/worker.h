@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bcri/heap.h"
 #include "program.h"
 
 /* CELL0_INIT makes cell 0 of a new record, with the birth region in it if there is one. */
@@ -30,6 +31,7 @@ enum enl_work_kind {
     ENL_WORK_AUDIT,
     ENL_WORK_BLOCKED_BY, /* for the loop only: work is parked for what CCE `index` holds */
     ENL_WORK_LOOK,       /* memory of an ended CCE may be free (bcri/reclaim.h) */
+    ENL_WORK_POOL,       /* the agent's pool needs a piece */
 };
 
 struct enl_work {
@@ -42,7 +44,8 @@ struct enl_work {
     int code; /* ERROR: what went wrong; when done, for all kinds: the result */
     int operation;
     int32_t ordinal;
-    uint32_t waiter; /* BLOCKED_BY: the CCE that the parked work is about */
+    uint32_t waiter;              /* BLOCKED_BY: the CCE that the parked work is about */
+    struct bcri_heap_piece piece; /* POOL */
     /* While it is parked: since when, for which holder's tag, and whether the loop was told. */
     uint64_t parked_ns;
     uint32_t parked_for;

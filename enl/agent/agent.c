@@ -32,6 +32,40 @@ void bcri_agent_note(struct bcri_agent *agent, const char *format, ...)
         agent->events->note(agent->owner, sentence);
 }
 
+/* ---- the receive pool ---- */
+
+#define POOL_FIRST_BYTES (UINT64_C(2) << 20)
+#define POOL_SPARE_BYTES (UINT64_C(64) << 10) /* beside a large region */
+#define POOL_AGAIN_NS    BCRI_NS_PER_S        /* when there was no memory */
+
+/* Asks for as much again as there is, and for `length` at least, unless that was asked. */
+static void want_pool(struct bcri_agent *agent, uint64_t length)
+{
+    struct bcri_heap_piece piece;
+    const uint64_t least = length + POOL_SPARE_BYTES;
+    if (agent->pool_asked || agent->events->wants_pool == NULL || agent->now < agent->pool_again ||
+        !bcri_heap_pool_next(agent->ctx, agent->pool, least > agent->pool_now ? least : agent->pool_now,
+                             &piece))
+        return;
+    agent->pool_asked = agent->events->wants_pool(agent->owner, &piece);
+}
+
+void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *piece, bool reserved)
+{
+    agent->pool_asked = false;
+    if (reserved) {
+        bcri_heap_pool_grow(agent->ctx, agent->pool, piece);
+        agent->pool_now += (uint64_t)(piece->end - piece->first) * BCRI_HEAP_PAGE;
+    } else {
+        bcri_agent_note(agent, "no memory for more than %llu MiB of regions from other hosts",
+                        (unsigned long long)agent->pool_now >> 20);
+        agent->pool_again = agent->now + POOL_AGAIN_NS;
+    }
+    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
+        bcri_serve_go_on(peer);
+    agent->again = true;
+}
+
 struct bcri_slot_shm *bcri_agent_alloc(struct bcri_agent *agent, uint32_t length, uint32_t archtype,
                                        uint32_t error)
 {
@@ -43,8 +77,11 @@ struct bcri_slot_shm *bcri_agent_alloc(struct bcri_agent *agent, uint32_t length
         return NULL;
     if (bcri_heap_alloc(ctx, length, archtype, &ref, &region) != 0) {
         bcri_slot_give(ctx, slot);
+        want_pool(agent, length);
         return NULL;
     }
+    if (bcri_heap_charged(ctx) > agent->pool_now / 2)
+        want_pool(agent, 0);
     region->error = (uint16_t)error;
     bcri_slot_name(slot, ref, bcri_header_data(ctx, ref, region));
     bcri_store_release(&region->count, BCRI_COUNT_ONE);
@@ -213,17 +250,21 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
                                   const struct bcri_agent_events *events, void *owner)
 {
     struct bcri_agent *agent = calloc(1, sizeof *agent);
-    uint32_t area;
+    const uint64_t first =
+        events->wants_pool != NULL && pool_bytes > POOL_FIRST_BYTES ? POOL_FIRST_BYTES : pool_bytes;
+    uint32_t pool;
     if (agent == NULL)
         return NULL;
-    if (bcri_heap_add(ctx, pool_bytes, 0, &area) != 0) {
+    if (bcri_heap_pool_add(ctx, first, pool_bytes, &pool) != 0) {
         free(agent);
         return NULL;
     }
     *agent = (struct bcri_agent){.ctx = ctx,
                                  .events = events,
                                  .owner = owner,
+                                 .pool = pool,
                                  .pool_bytes = pool_bytes,
+                                 .pool_now = first,
                                  .deadline = BCRI_LINK_NEVER,
                                  .bell_seen = bcri_load_acquire(&ctx->bell->bell)};
     return agent;

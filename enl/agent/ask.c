@@ -115,17 +115,18 @@ static void answer_id(struct order *order, uint64_t word, int code, uint64_t val
 }
 
 /* False: the agent is parked. */
-static bool put_error(struct bcri_agent *agent, uint32_t index, int code, const uint8_t *owner, int cell)
+static bool put_error(struct bcri_agent *agent, const struct untold *error)
 {
     agent->ctx->daemon.parked = 0;
-    return bcri_error_put(agent->ctx, index, code, bcr_op_put, owner, cell) != bcrE_TIMEOUT;
+    return bcri_error_put(agent->ctx, error->index, error->code, error->op, error->owner, error->cell) !=
+           bcrE_TIMEOUT;
 }
 
 void bcri_ask_tell_again(struct bcri_agent *agent)
 {
     while (agent->untold != NULL) {
         struct untold *untold = agent->untold;
-        if (!put_error(agent, untold->index, untold->code, untold->owner, untold->cell)) {
+        if (!put_error(agent, untold)) {
             agent->parked = true;
             return;
         }
@@ -142,14 +143,18 @@ static void tell(const struct order *order, int code)
     bcri_agent_note(agent, "a put of CCE %u into cell %d of CCE %u on host %u failed: %s",
                     order->asker->index, order->cell, bcri_identity_index(order->owner),
                     bcri_identity_host(order->owner), bcr_strerror(code));
-    if (!regions || put_error(agent, order->asker->index, code, order->owner, order->cell))
+    struct untold error = {.next = agent->untold,
+                           .index = order->asker->index,
+                           .code = code,
+                           .op = (order->key & BCRI_ORDER_PUTM) != 0 ? bcr_op_putm : bcr_op_put,
+                           .cell = order->cell};
+    memcpy(error.owner, order->owner, sizeof error.owner);
+    if (!regions || put_error(agent, &error))
         return;
-    struct untold *untold = calloc(1, sizeof *untold);
+    struct untold *untold = malloc(sizeof *untold);
     if (untold == NULL)
         return;
-    *untold = (struct untold){
-        .next = agent->untold, .index = order->asker->index, .code = code, .cell = order->cell};
-    memcpy(untold->owner, order->owner, sizeof untold->owner);
+    *untold = error;
     agent->untold = untold;
     agent->parked = true;
 }

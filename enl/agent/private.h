@@ -23,6 +23,12 @@ struct peer {
     struct bcri_link *link;               /* NULL: none yet, or lost */
     struct order *waiting, **waiting_end; /* for the link */
     struct stream *streams[STREAM_HASHES];
+    struct held_up *held_up; /* streams of answers that wait for the pool to grow */
+};
+
+struct held_up {
+    struct held_up *next;
+    uint32_t source, target;
 };
 
 /* ---- asking ---- */
@@ -134,6 +140,8 @@ void bcri_serve_settled(struct served *served, enum bcri_link_outcome outcome);
 void bcri_serve_run(struct bcri_agent *agent, bool look);
 void bcri_serve_dropped(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming);
 void bcri_serve_lost(struct peer *peer);
+/* The pool has grown, or will not: answers that wait for that are looked at again. */
+void bcri_serve_go_on(struct peer *peer);
 void bcri_serve_free(struct peer *peer);
 
 /* ---- both ---- */
@@ -148,7 +156,7 @@ struct sent {
 struct untold {
     struct untold *next;
     uint32_t index;
-    int code, cell;
+    int code, op, cell;
     uint8_t owner[BCRI_IDENTITY_BYTES];
 };
 
@@ -156,7 +164,10 @@ struct bcri_agent {
     struct bcri_ctx *ctx;
     const struct bcri_agent_events *events;
     void *owner;
-    uint64_t pool_bytes;
+    uint32_t pool;                 /* the heap's area */
+    uint64_t pool_bytes, pool_now; /* at most; reserved */
+    uint64_t pool_again;           /* when to ask again, after there was no memory */
+    bool pool_asked;
     struct peer *peers;
     struct asker *askers;
     struct order **orders; /* by the low half of their numbers */

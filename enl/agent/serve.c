@@ -51,6 +51,30 @@ static void free_if_over(struct stream *stream)
     free(stream);
 }
 
+/* An answer waits for the pool to grow. False: no memory. */
+static bool hold_up(struct peer *peer, const struct bcri_link_message *message)
+{
+    struct held_up *held_up = malloc(sizeof *held_up);
+    if (held_up == NULL)
+        return false;
+    *held_up = (struct held_up){.next = peer->held_up, .source = message->source, .target = message->target};
+    peer->held_up = held_up;
+    return true;
+}
+
+void bcri_serve_go_on(struct peer *peer)
+{
+    struct held_up *held_up = peer->held_up;
+    peer->held_up = NULL;
+    while (held_up != NULL) {
+        struct held_up *next = held_up->next;
+        if (peer->link != NULL)
+            bcri_link_resume(peer->link, held_up->source, held_up->target, peer->agent->now);
+        free(held_up);
+        held_up = next;
+    }
+}
+
 static void drop(struct bcri_agent *agent, struct bcri_slot_shm *slot)
 {
     if (slot != NULL)
@@ -87,6 +111,9 @@ enum bcri_link_verdict bcri_serve_begin(struct peer *peer, struct bcri_link_mess
         incoming->region = bcri_agent_alloc(agent, message->body_bytes, read.archtype, read.error);
     if (incoming == NULL || (has_region && incoming->region == NULL)) {
         free(incoming);
+        if (is_answer && agent->pool_asked && message->body_bytes <= agent->pool_bytes / 2 &&
+            hold_up(peer, message))
+            return BCRI_LINK_PAUSE;
         if (is_answer) {
             bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
             return BCRI_LINK_REFUSE;
@@ -497,6 +524,7 @@ void bcri_serve_dropped(struct peer *peer, uint32_t source, uint32_t target, str
 
 void bcri_serve_free(struct peer *peer)
 {
+    bcri_serve_go_on(peer); /* there is no link any more */
     for (uint32_t i = 0; i < STREAM_HASHES; i++)
         for (struct stream *stream = peer->streams[i], *next; stream != NULL; stream = next) {
             next = stream->next;

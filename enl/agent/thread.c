@@ -23,12 +23,14 @@ enum { SOCKET_BYTES = 4 << 20, RECEIVES_MAX = 64, STOP_SECONDS = 2 };
 #define KEEPALIVE_NS (2 * BCRI_NS_PER_S)
 
 /* What another thread wants. */
-enum what { INTRODUCE, LOST, OUTBOX, FORGET };
+enum what { INTRODUCE, LOST, OUTBOX, FORGET, GROWN };
 struct wish {
     struct wish *next;
     enum what what;
     uint32_t number;
     bcri_ref outbox;
+    struct bcri_heap_piece piece;
+    bool reserved;
     struct bcri_link_introduction introduction;
 };
 
@@ -69,6 +71,7 @@ struct bcri_link_thread {
     pthread_mutex_t mutex; /* of the two queues, and the list */
     struct wish *wishes, **wishes_end;
     struct news *news, **news_end;
+    struct wish *grown;               /* for the next piece of the pool, of which one at a time is told */
     struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
     atomic_bool stop;
 };
@@ -152,6 +155,18 @@ bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bc
     return wish(thread, &(struct wish){.what = OUTBOX, .number = index, .outbox = outbox});
 }
 
+void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
+                            bool reserved)
+{
+    pthread_mutex_lock(&thread->mutex);
+    struct wish *wish = thread->grown;
+    thread->grown = NULL;
+    *wish = (struct wish){.what = GROWN, .piece = *piece, .reserved = reserved};
+    add_wish(thread, wish);
+    pthread_mutex_unlock(&thread->mutex);
+    ring(thread);
+}
+
 /* Moves member `index` from one list to another, which may be NULL. With the mutex. */
 static struct member *move_member(struct member **from, struct member **to, uint32_t index)
 {
@@ -190,13 +205,12 @@ static void add_news(struct bcri_link_thread *thread, struct news *news)
     thread->news_end = &news->next;
 }
 
-static bool tell(struct bcri_link_thread *thread, enum bcri_link_told told, uint32_t number, const char *text)
+static bool tell(struct bcri_link_thread *thread, const struct bcri_link_news *what)
 {
-    struct news *news = calloc(1, sizeof *news);
+    struct news *news = malloc(sizeof *news);
     if (news == NULL)
         return false;
-    news->news = (struct bcri_link_news){.told = told, .number = number};
-    strncpy(news->news.text, text, sizeof news->news.text - 1);
+    news->news = *what;
     pthread_mutex_lock(&thread->mutex);
     add_news(thread, news);
     pthread_mutex_unlock(&thread->mutex);
@@ -220,7 +234,12 @@ bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_new
 
 static bool wants_link(void *owner, uint32_t host)
 {
-    return tell(owner, BCRI_TOLD_WANTS_LINK, host, "");
+    return tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_WANTS_LINK, .number = host});
+}
+
+static bool wants_pool(void *owner, const struct bcri_heap_piece *piece)
+{
+    return tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_POOL, .piece = *piece});
 }
 
 static void forgotten(void *owner, uint32_t index)
@@ -241,11 +260,13 @@ static void forgotten(void *owner, uint32_t index)
 
 static void note(void *owner, const char *sentence)
 {
-    (void)tell(owner, BCRI_TOLD_NOTE, 0, sentence);
+    struct bcri_link_news news = {.told = BCRI_TOLD_NOTE};
+    strncpy(news.text, sentence, sizeof news.text - 1);
+    (void)tell(owner, &news);
 }
 
 static const struct bcri_agent_events events = {
-    .wants_link = wants_link, .forgotten = forgotten, .note = note};
+    .wants_link = wants_link, .forgotten = forgotten, .note = note, .wants_pool = wants_pool};
 
 /* ---- links ---- */
 
@@ -314,7 +335,19 @@ static void grant(struct bcri_link_thread *thread, const struct wish *wish)
             note(thread, "no memory for the outbox of a CCE: its orders stand still");
         break;
     case FORGET: bcri_agent_forget(thread->agent, wish->number); break;
+    case GROWN: bcri_agent_grown(thread->agent, &wish->piece, wish->reserved); break;
     }
+}
+
+/* The wish of a piece is used again. */
+static bool keep_grown(struct bcri_link_thread *thread, struct wish *wish)
+{
+    if (wish->what != GROWN)
+        return false;
+    pthread_mutex_lock(&thread->mutex);
+    thread->grown = wish;
+    pthread_mutex_unlock(&thread->mutex);
+    return true;
 }
 
 static void grant_all(struct bcri_link_thread *thread)
@@ -328,7 +361,8 @@ static void grant_all(struct bcri_link_thread *thread)
         struct wish *next = wish->next;
         grant(thread, wish);
         bcri_seal_wipe(&wish->introduction.secret, sizeof wish->introduction.secret);
-        free(wish);
+        if (!keep_grown(thread, wish))
+            free(wish);
         wish = next;
     }
 }
@@ -494,6 +528,7 @@ static void drop(struct bcri_link_thread *thread)
     if (thread->epoll >= 0)
         close(thread->epoll);
     pthread_mutex_destroy(&thread->mutex);
+    free(thread->grown);
     free(thread);
 }
 
@@ -508,6 +543,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     thread->news_end = &thread->news;
     pthread_mutex_init(&thread->mutex, NULL);
     thread->epoll = epoll_create1(EPOLL_CLOEXEC);
+    thread->grown = malloc(sizeof *thread->grown);
     const int bound = bcri_udp_open((const struct sockaddr *)&config->bind.at, config->bind.bytes,
                                     SOCKET_BYTES, &thread->udp);
     if (bound != 0) {
@@ -515,8 +551,8 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
         drop(thread);
         return bound == -ENOMEM || bound == -EMFILE || bound == -ENFILE ? bcrE_NOMEM : bcrE_NOHOST;
     }
-    if (thread->epoll < 0 || bcri_seal_prepare(&has_aes) != 0 || !watch(thread, bcri_udp_fd(thread->udp)) ||
-        !watch(thread, config->ctx->bell_fd) ||
+    if (thread->grown == NULL || thread->epoll < 0 || bcri_seal_prepare(&has_aes) != 0 ||
+        !watch(thread, bcri_udp_fd(thread->udp)) || !watch(thread, config->ctx->bell_fd) ||
         (thread->agent = bcri_agent_new(config->ctx, config->pool_bytes, &events, thread)) == NULL ||
         pthread_create(&thread->thread, NULL, run, thread) != 0) {
         drop(thread);

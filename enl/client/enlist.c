@@ -112,9 +112,11 @@ int bcr_arch(bcr_cce_id cceid)
     if (ctx == NULL)
         return -1;
     const struct bcri_cce *cce = bcri_cce_lookup(ctx, cceid);
-    if (cce == NULL || cce->record == NULL) {
-        bcri_set_errno(bcrE_NOCCE);
-        return -1;
-    }
-    return (int)cce->record->id.archtype;
+    if (cce != NULL && cce->record != NULL)
+        return (int)cce->record->id.archtype;
+    /* All hosts of a program are of one architecture (enl/tree/child.c). */
+    if (cce != NULL && cce->absent == BCRI_ELSEWHERE && bcri_load_acquire(&ctx->host->agent) != 0)
+        return (int)ctx->archtype;
+    bcri_set_errno(bcrE_NOCCE);
+    return -1;
 }

@@ -14,6 +14,7 @@
 #include "bcri/eventfds.h"
 #include "bcri/heap.h"
 #include "bcri/lookup.h"
+#include "bcri/machine.h"
 #include "bcri/network.h"
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
@@ -21,6 +22,9 @@
 #include "cce.h"
 #include "introduce.h"
 #include "sockets.h"
+#include "worker.h"
+
+#define POOL_LEAST_BYTES (UINT64_C(1) << 20)
 
 struct enl_links {
     struct bcri_ctx ctx; /* the agent's; its thread's while that runs */
@@ -152,6 +156,20 @@ static struct bcri_link_thread *thread_of(const struct enl_program *program)
     return program->links != NULL ? program->links->thread : NULL;
 }
 
+void enl_links_grown(struct enl_program *program, const struct bcri_heap_piece *piece, bool reserved)
+{
+    if (thread_of(program) != NULL)
+        bcri_link_thread_grown(thread_of(program), piece, reserved);
+}
+
+/* The worker does it, since it may take long. */
+static void reserve(struct enl_program *program, const struct bcri_heap_piece *piece)
+{
+    const struct enl_work work = {.kind = ENL_WORK_POOL, .piece = *piece};
+    if (!enl_worker_add(program->worker, &work))
+        enl_links_grown(program, piece, false);
+}
+
 static void on_told(uv_async_t *told)
 {
     struct enl_links *links = told->data;
@@ -161,6 +179,8 @@ static void on_told(uv_async_t *told)
         struct enl_cce *cce = news.told == BCRI_TOLD_FORGOTTEN ? enl_cce_at(program, news.number) : NULL;
         if (news.told == BCRI_TOLD_WANTS_LINK)
             enl_introduce_want(program, news.number);
+        else if (news.told == BCRI_TOLD_POOL)
+            reserve(program, &news.piece);
         else if (news.told == BCRI_TOLD_NOTE)
             bcri_log_write(&program->log, BCRI_LOG_WARN, "%s", news.text);
         else if (cce != NULL)
@@ -172,6 +192,18 @@ static void on_told(uv_async_t *told)
 static void tell_loop(void *owner)
 {
     uv_async_send(&((struct enl_links *)owner)->told);
+}
+
+/* recvpool in bytes. CCEs map the whole pool: where pointers have 32 bits it is small. */
+static uint64_t pool_bytes(const struct bcri_config *settings)
+{
+    const uint64_t most = sizeof(void *) == 8 ? UINT64_C(32) << 30 : UINT64_C(256) << 20;
+    const uint64_t left = bcri_machine_memory_left("");
+    uint64_t bytes = (uint64_t)settings->recvpool << 20;
+    if (bytes == 0)
+        bytes = left / 4;
+    bytes = bytes < most ? bytes : most;
+    return bytes > POOL_LEAST_BYTES ? bytes : POOL_LEAST_BYTES;
 }
 
 /* Tries each port of dataport at each address. Returns 0 or a code. */
@@ -205,7 +237,7 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
     links->has_told = true;
     links->told.data = links;
     struct bcri_link_thread_config config = {
-        .ctx = &links->ctx, .pool_bytes = 16 << 20, .told = tell_loop, .owner = links};
+        .ctx = &links->ctx, .pool_bytes = pool_bytes(&program->config), .told = tell_loop, .owner = links};
     const int failed = start(&config, &program->config, &links->thread);
     if (failed != 0) {
         links->thread = NULL;

@@ -45,4 +45,7 @@ bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outb
  * more. False: the agent has never known it. */
 bool enl_links_forget(struct enl_program *program, uint32_t index);
 
+/* A piece of the receive pool is reserved, or cannot be. */
+void enl_links_grown(struct enl_program *program, const struct bcri_heap_piece *piece, bool reserved);
+
 #endif

@@ -48,6 +48,7 @@ enum bcri_order_op {
 };
 #define BCRI_ORDER_LOCKS  (UINT64_C(1) << 32) /* a get by the access right of locks */
 #define BCRI_ORDER_ERRORS (UINT64_C(1) << 33) /* the CCE wants error regions */
+#define BCRI_ORDER_PUTM   (UINT64_C(1) << 34) /* a put of bcr_putm */
 
 static inline bool bcri_order_is_get(uint32_t op)
 {
@@ -58,10 +59,10 @@ static inline bool bcri_order_is_put(uint32_t op)
     return op >= BCRI_ORDER_PUT && op <= BCRI_ORDER_RETURN;
 }
 
-/* Orders a put. 0: it will be carried out, and the ID ends with it unless nofree; bcrE_FULL: the
+/* Orders a put of the call `op`. 0: it will be carried out, and the ID ends with it unless nofree; bcrE_FULL: the
  * agent has not taken or not settled enough before the deadline; bcrE_NOMEM; bcrE_NOCCE: this host
  * has no agent; bcrE_RGID: a handler has freed the ID meanwhile. */
-int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, uint64_t deadline_ns);
+int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, int op, uint64_t deadline_ns);
 /* Orders a get: 0, and get->waits; bcrE_NOMEM; bcrE_NOCCE. */
 int bcri_order_get(struct bcri_ctx *ctx, struct bcri_get *get);
 /* The answer is waited for. 0 or a code. */

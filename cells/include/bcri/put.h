@@ -27,7 +27,7 @@ enum bcri_attempt bcri_put_attempt(struct bcri_ctx *ctx, const struct bcri_put *
 int bcri_put_slow(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bool write, bcri_ref region,
                   struct bcri_slot_shm *slot, bool nofree, uint64_t deadline_ns);
 
-/* Looks the put's cell up, puts, and waits for room until the deadline, running handlers meanwhile.
+/* For bcr_putm, and for the agent. Looks the put's cell up, puts, and waits for room until the deadline, running handlers meanwhile.
  * Returns 0; bcrE_FULL; or a code of the look-up. Afterwards the slot is free, unless the putter
  * keeps the region (nofree) or the put has failed. */
 int bcri_put(struct bcri_ctx *ctx, struct bcri_put *put, uint64_t deadline_ns);

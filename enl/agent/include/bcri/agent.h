@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "bcri/ctx.h"
+#include "bcri/heap.h"
 #include "bcri/link.h"
 
 struct bcri_agent;
@@ -32,10 +33,13 @@ struct bcri_agent_events {
     void (*forgotten)(void *owner, uint32_t index);
     /* A sentence for the log. */
     void (*note)(void *owner, const char *sentence);
+    /* The receive pool needs this piece; bcri_agent_grown is to be called when it is reserved, or
+     * cannot be. False: it could not be told. NULL: the whole pool is reserved at once. */
+    bool (*wants_pool)(void *owner, const struct bcri_heap_piece *piece);
 };
 
 /* `ctx` is the agent's context: of a record of its own that is ALIVE, and parks. Borrowed; its heap
- * is the receive pool, of `pool_bytes`, which are reserved here. NULL: no memory. */
+ * is the receive pool, of at most `pool_bytes`. NULL: no memory. */
 struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
                                   const struct bcri_agent_events *events, void *owner);
 /* Ends all links; what they carried is lost, and stays in the agent's IDs. */
@@ -54,6 +58,9 @@ struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
 /* That host is lost, or cannot be reached: orders to it end with bcrE_DEAD, what its CCEs want here
  * is cancelled. Its number is never used again. The link is gone when this returns. */
 void bcri_agent_lost(struct bcri_agent *agent, uint32_t host);
+
+/* What has become of the piece of the pool. */
+void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *piece, bool reserved);
 
 /* Does all that can be done now. Afterwards links may have packets to send. */
 void bcri_agent_run(struct bcri_agent *agent, uint64_t now);

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "bcri/ctx.h"
+#include "bcri/heap.h"
 #include "bcri/seal.h"
 
 #define BCRI_INTRODUCED_MAX 8u /* addresses of a host */
@@ -27,7 +28,7 @@ struct bcri_link_address {
 
 struct bcri_link_thread_config {
     struct bcri_ctx *ctx; /* the agent's, with bell_fd; the thread's from start to stop */
-    uint64_t pool_bytes;
+    uint64_t pool_bytes;  /* at most; it grows by what is told */
     struct bcri_link_address bind;
     /* There is something to take. Called on the link thread. */
     void (*told)(void *owner);
@@ -58,14 +59,20 @@ bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host);
 bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bcri_ref outbox);
 bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index);
 
+/* What has become of a piece that was told. */
+void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
+                            bool reserved);
+
 enum bcri_link_told {
     BCRI_TOLD_WANTS_LINK, /* `number`: the host */
     BCRI_TOLD_FORGOTTEN,  /* `number`: the CCE */
+    BCRI_TOLD_POOL,       /* `piece`: to be reserved, bcri_heap_piece_reserve; not on the link thread */
     BCRI_TOLD_NOTE        /* `text`, for the log */
 };
 struct bcri_link_news {
     enum bcri_link_told told;
     uint32_t number;
+    struct bcri_heap_piece piece;
     char text[256];
 };
 /* The oldest; false: there is none. */
