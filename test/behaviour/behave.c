@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 
 const struct place place_own = {.name = "own", .own = true};
 const struct place place_other = {.name = "other", .mach = NULL};
+const struct place place_host = {.name = "host", .mach = "elsewhere", .far = true};
 
 const struct place *place;
 struct cce *me, *owner;
@@ -175,7 +177,7 @@ static void audit(const char *program)
 
 static _Noreturn void play(const struct place *at, void (*behaviour)(void))
 {
-    char host[HOST_NAME_MAX + 1], program[HOST_NAME_MAX + 32];
+    char host[HOST_NAME_MAX + 1], program[HOST_NAME_MAX + 40];
     open_door();
     if (bcr_init(bcr_errors, NULL) != 0)
         FAIL("bcr_init: %s", bcr_strerror(bcr_errno));
@@ -192,6 +194,10 @@ static _Noreturn void play(const struct place *at, void (*behaviour)(void))
     CHECK_INT(gethostname(host, sizeof host), 0);
     snprintf(program, sizeof program, "%s.%d", host, (int)getppid());
     audit(program);
+    if (place->far) {
+        strcat(program, ":1");
+        audit(program);
+    }
     exit(0);
 }
 
@@ -203,12 +209,28 @@ static int remove_one(const char *path, const struct stat *status, int flag, str
     return remove(path);
 }
 
+/* A list of hosts with one that is a daemon of its own on this machine. */
+static void write_hosts(const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/hosts", folder);
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    fprintf(file, "%s local\n", name);
+    CHECK_INT(fclose(file), 0);
+    CHECK_INT(setenv("BCR_HOSTSFILE", path, 1), 0);
+}
+
 void behave(const struct place *at, void (*behaviour)(void))
 {
     int status;
     CHECK(mkdtemp(folder) != NULL);
     CHECK_INT(setenv("BCR_TEMPDIR", folder, 1), 0);
     CHECK_INT(setenv("HOME", folder, 1), 0);
+    if (at->far) {
+        write_hosts(at->mach);
+        CHECK_INT(setenv("BEHAVE_FAR", "1", 1), 0);
+    }
     const pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0)
@@ -233,7 +255,15 @@ int grow(int cells, int nrgns, int nbytes)
 
 int put(int cell, int value)
 {
-    return bcr_enq(number(value), there, cell, bcr_FREE);
+    const int returned = bcr_enq(number(value), there, cell, bcr_FREE);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    return returned;
+}
+
+void arrive(void)
+{
+    if (place->far)
+        (void)bcr_celllen(there, MEETING_CELL);
 }
 
 int take(int cell)
@@ -244,7 +274,7 @@ int take(int cell)
 void error_is(int code, int operation, bcr_cce_id cce, int cell)
 {
     int error[4];
-    bcr_region rgid = bcr_deq(bcr_cce, 0, place->errors_come_later ? bcr_BLOCK : 0);
+    bcr_region rgid = bcr_deq(bcr_cce, 0, place->far ? bcr_BLOCK : 0);
     CHECK(rgid != NULL);
     CHECK_INT(bcr_rgerror(rgid), code);
     CHECK(bcr_copyfm(bcrT_1ERROR, 1, rgid, 0, error, sizeof error) >= 2);
@@ -258,8 +288,9 @@ void error_is(int code, int operation, bcr_cce_id cce, int cell)
 void refused(const char *file, int line, int returned, bcr_region rgid, int cell, int code)
 {
     const int error = bcr_errno;
-    if (returned == 0 && place->errors_come_later) {
+    if (returned == 0 && place->far) {
         error_is(code, bcr_op_put, there, cell);
+        (void)bcr_rgfree(rgid); /* a put with nofree */
         return;
     }
     check_int(file, line, "what the put returned", returned, -1);
@@ -268,6 +299,15 @@ void refused(const char *file, int line, int returned, bcr_region rgid, int cell
     CHECK_INT(bcr_rgmod(rgid), 0);
     CHECK_PTR(*rgid, data); /* nobody else got a share */
     CHECK_INT(bcr_rgfree(rgid), 0);
+}
+
+void get_fails(const char *file, int line, bcr_region returned, int code)
+{
+    if (returned != NULL && place->far)
+        check_int(file, line, "what rgwait returned", bcr_rgwait(returned, bcr_BLOCK, 0), -1);
+    else
+        check_int(file, line, "whether the get returned NULL", returned == NULL, 1);
+    check_int(file, line, "bcr_errno of the get", bcr_errno, code);
 }
 
 int64_t clock_ns(void)

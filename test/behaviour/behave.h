@@ -27,14 +27,16 @@
 /* The places. A new one is a name here and a struct place in behave.c. */
 #define OWN_PLACES(X, behaviour)   X(own, behaviour)
 #define OTHER_PLACES(X, behaviour) X(other, behaviour)
+#define FAR_PLACES(X, behaviour)   X(host, behaviour)
 
 struct place {
     const char *name;
     bool own;         /* the cells are those of the CCE that runs the behaviour */
     const char *mach; /* else: where bcr_enlist starts their owner */
-    /* What only the owner can decide (bcrE_NOCELL, bcrE_ACCESS, bcrE_DEAD of a put) does not come
-     * as the put's result but, later, as an error region. */
-    bool errors_come_later;
+    /* On another host: a put is done after it has returned, and a pending get waits there after it has;
+     * what only the owner can decide (bcrE_NOCELL, bcrE_FULL, bcrE_DEAD of a put) does not come as the
+     * put's result but, later, as an error region. */
+    bool far;
 };
 extern const struct place *place;
 
@@ -52,16 +54,25 @@ extern const struct place *place;
     }
 
 /* Promised wherever the cells are; of a CCE's own cells, or of routines that know of no other CCE;
- * of other CCEs' cells. */
-#define BEHAVIOUR(behaviour)            \
+ * of other CCEs' cells. WITHIN: only where CCEs share regions, which between hosts are sent. */
+#define BEHAVIOUR(behaviour)              \
+    static void behaviour(void);          \
+    OWN_PLACES(BEHAVIOUR_AT, behaviour)   \
+    OTHER_PLACES(BEHAVIOUR_AT, behaviour) \
+    FAR_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
+#define BEHAVIOUR_WITHIN(behaviour)     \
     static void behaviour(void);        \
     OWN_PLACES(BEHAVIOUR_AT, behaviour) \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 #define BEHAVIOUR_OF_OWN(behaviour) \
     static void behaviour(void);    \
     OWN_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
-#define BEHAVIOUR_OF_OTHERS(behaviour) \
-    static void behaviour(void);       \
+#define BEHAVIOUR_OF_OTHERS(behaviour)    \
+    static void behaviour(void);          \
+    OTHER_PLACES(BEHAVIOUR_AT, behaviour) \
+    FAR_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
+#define BEHAVIOUR_OF_OTHERS_WITHIN(behaviour) \
+    static void behaviour(void);              \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 
 void behave(const struct place *at, void (*behaviour)(void));
@@ -94,9 +105,14 @@ void leave(struct cce *who);
  * this CCE, which expects to have as many regions. */
 int grow(int cells, int nrgns, int nbytes);
 
-/* Puts and takes numbers at the owner's cells; take: the first one, which must be there. */
+/* Puts and takes numbers at the owner's cells. put: it is there when this returns; take: the first
+ * one, which must be there. */
 int put(int cell, int value);
 int take(int cell);
+
+/* What this CCE has ordered at the owner's cells is done, or waits there: for a pending get that is to
+ * be there before others come. The verbs of other CCEs do so by themselves. */
+void arrive(void);
 
 /* A put of `rgid`, or what is made of one, at the owner's `cell` must fail with `code`, which only
  * the owner can know: -1, the region being held as before, or success and an error region where
@@ -107,6 +123,25 @@ int take(int cell);
         refused(__FILE__, __LINE__, (call), (rgid), (cell), (code)); \
     } while (0)
 void refused(const char *file, int line, int returned, bcr_region rgid, int cell, int code);
+
+/* The same of a bcr_putm, whose region counts as put whatever happens: its error regions are still to
+ * come. */
+#define FAILS_THERE(call, code)    \
+    do {                           \
+        if (place->far)            \
+            CHECK_INT((call), 0);  \
+        else                       \
+            FAILS((call), (code)); \
+    } while (0)
+
+/* A get at the owner's cell must fail with `code`, which only the owner can know: so a pending one may
+ * tell so when it is waited for. */
+#define GET_FAILS(call, code)                          \
+    do {                                               \
+        bcr_errno = -77;                               \
+        get_fails(__FILE__, __LINE__, (call), (code)); \
+    } while (0)
+void get_fails(const char *file, int line, bcr_region returned, int code);
 
 /* Takes the next error region of this CCE's cell 0 and checks what it tells. */
 void error_is(int code, int operation, bcr_cce_id cce, int cell);

@@ -110,10 +110,10 @@ BEHAVIOUR(a_number_that_is_no_cell_is_NOCELL)
         REFUSED(bcr_write(rgid[1], there, none[i], bcr_NOFREE), rgid[1], none[i], bcrE_NOCELL);
         REFUSED(bcr_rlswl(rgid[2], there, none[i]), rgid[2], none[i], bcrE_NOCELL);
         for (int k = 0; k < 6; k++) {
-            FAILS_NULL(bcr_deq(there, none[i], msecs[k]), bcrE_NOCELL);
-            FAILS_NULL(bcr_read(there, none[i], msecs[k]), bcrE_NOCELL);
-            FAILS_NULL(bcr_acqwl(there, none[i], msecs[k]), bcrE_NOCELL);
-            FAILS_NULL(bcr_acqrl(there, none[i], msecs[k]), bcrE_NOCELL);
+            GET_FAILS(bcr_deq(there, none[i], msecs[k]), bcrE_NOCELL);
+            GET_FAILS(bcr_read(there, none[i], msecs[k]), bcrE_NOCELL);
+            GET_FAILS(bcr_acqwl(there, none[i], msecs[k]), bcrE_NOCELL);
+            GET_FAILS(bcr_acqrl(there, none[i], msecs[k]), bcrE_NOCELL);
         }
         FAILS(bcr_zap(there, none[i]), bcrE_NOCELL);
         FAILS(bcr_celllen(there, none[i]), bcrE_NOCELL);
@@ -226,7 +226,7 @@ BEHAVIOUR(an_area_with_a_region_in_a_cell_is_busy_and_stays_as_it_was)
     CHECK_INT(by(owner, "free_area %d", cell), 0);
 }
 
-BEHAVIOUR(an_area_is_busy_while_a_region_of_its_memory_is_held_anywhere)
+BEHAVIOUR_WITHIN(an_area_is_busy_while_a_region_of_its_memory_is_held_anywhere)
 {
     const int cell = grow(1, 4, 0), area = bcr_cagrow(0, 0, 0, 0, 0, 0, 1024);
     bcr_region rgid = number(1);

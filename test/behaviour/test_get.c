@@ -12,7 +12,8 @@ BEHAVIOUR(a_take_removes_the_first_region_and_a_read_shares_it)
     CHECK_INT(put(cell, 2), 0);
     bcr_region first = bcr_read(there, cell, 0), again = bcr_read(there, cell, bcr_BLOCK);
     CHECK(first != again);
-    CHECK_PTR(*first, *again);
+    if (!place->far)
+        CHECK_PTR(*first, *again);
     CHECK_INT(bcr_celllen(there, cell), 2);
     CHECK_INT(take(cell), 1);
     CHECK_INT(value_of(bcr_read(there, cell, 0)), 2);

@@ -94,6 +94,7 @@ BEHAVIOUR(a_mark_of_0_calls_at_each_get_that_finds_nothing_once)
     CHECK_INT(by(owner, "calls"), 2);
     bcr_region ids[4] = {bcr_deq(there, cell, bcr_PENDING), bcr_read(there, cell, bcr_PENDING),
                          bcr_acqrl(there, cell, bcr_PENDING), bcr_acqwl(there, cell, bcr_PENDING)};
+    arrive();
     CHECK_INT(by(owner, "calls"), 4);
     for (int i = 0; i < 4; i++) {
         CHECK_INT(bcr_rgwait(ids[i], 0, 0), 0);
@@ -125,6 +126,7 @@ BEHAVIOUR(a_mark_below_0_calls_at_each_taking_get_that_finds_at_most_that_many)
     FAILS_NULL(bcr_read(there, cell, 0), bcrE_TIMEOUT);
     CHECK_INT(calls(), 0);
     bcr_region rgid = bcr_deq(there, cell, bcr_PENDING);
+    arrive();
     CHECK_INT(calls(), 1);
     CHECK_INT(bcr_rgfree(rgid), 0);
     CHECK_INT(by(owner, "handler %d %d", cell, INT_MIN), 0);
@@ -139,9 +141,9 @@ BEHAVIOUR(an_operation_that_fails_does_not_call)
     const int cell = grow(2, 0, 1024);
     CHECK_INT(bcr_putwait(0), 0);
     CHECK_INT(by(owner, "handler %d 1", cell), 0);
-    bcr_region rgid = number(1);
-    FAILS(bcr_enq(rgid, there, cell, bcr_FREE), bcrE_FULL);
-    FAILS(bcr_write(rgid, there, cell, bcr_FREE), bcrE_FULL);
+    bcr_region rgid = number(1), other = number(2);
+    REFUSED(bcr_enq(rgid, there, cell, bcr_FREE), rgid, cell, bcrE_FULL);
+    REFUSED(bcr_write(other, there, cell, bcr_FREE), other, cell, bcrE_FULL);
     CHECK_INT(calls(), 0);
 }
 

@@ -2,7 +2,7 @@
 /* bcr_putm, bcr_enqm, bcr_writem, and the error regions that tell of single cells. */
 #include "behave.h"
 
-BEHAVIOUR(every_cell_of_the_list_gets_the_region_and_none_a_copy)
+BEHAVIOUR_WITHIN(every_cell_of_the_list_gets_the_region_and_none_a_copy)
 {
     const int cell = grow(3, 9, NUMBER_BYTES), mine = bcr_cagrow(0, 0, 0, 0, 1, 1, 0);
     const int cells[] = {there, cell, bcr_cce, mine, there, cell + 2};
@@ -87,7 +87,7 @@ BEHAVIOUR(each_cell_that_failed_is_an_error_region_and_all_others_are_served)
     FAILS(bcr_rgfree(rgid), bcrE_RGID); /* it counts as put */
     for (int i = 0; i < 4; i++) {
         int error[4], which = 0;
-        rgid = bcr_deq(bcr_cce, 0, place->errors_come_later ? bcr_BLOCK : 0);
+        rgid = bcr_deq(bcr_cce, 0, place->far ? bcr_BLOCK : 0);
         CHECK(rgid != NULL);
         CHECK(bcr_copyfm(bcrT_1ERROR, 1, rgid, 0, error, sizeof error) >= 2);
         CHECK_INT(bcr_rgerror(rgid), error[0]);
@@ -106,7 +106,7 @@ BEHAVIOUR(each_cell_that_failed_is_an_error_region_and_all_others_are_served)
 }
 
 /* They come from a reserve of their own: neither nrgns nor nbytes bounds them. */
-BEHAVIOUR(error_regions_need_no_memory_of_the_program)
+BEHAVIOUR_WITHIN(error_regions_need_no_memory_of_the_program)
 {
     const int cell = grow(1, 0, NUMBER_BYTES), cells[] = {there, cell + 1, there, cell};
     CHECK_INT(bcr_putwait(0), 0);
@@ -164,13 +164,14 @@ BEHAVIOUR_OF_OTHERS(cells_with_room_are_served_at_once_and_the_others_waited_for
     begin(owner, "get 1 %d %d", roomy, bcr_BLOCK); /* there while the other is full */
     bcr_region rgid = number(7);
     CHECK_INT(bcr_putwait(20), 0);
-    FAILS(bcr_enqm(rgid, 2, cells, bcr_NOFREE), bcrE_FULL);
+    FAILS_THERE(bcr_enqm(rgid, 2, cells, bcr_NOFREE), bcrE_FULL);
     CHECK_INT(result_of(owner), 7);
     error_is(bcrE_FULL, bcr_op_putm, there, full);
     CHECK_INT(bcr_putwait(bcr_BLOCK), 0);
     begin(owner, "get 1 %d %d", full, bcr_BLOCK);
     CHECK_INT(bcr_enqm(rgid, 2, cells, bcr_FREE), 0);
     CHECK_INT(result_of(owner), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     CHECK_INT(take(full), 7);
     CHECK_INT(take(roomy), 7);
 }
@@ -182,9 +183,9 @@ BEHAVIOUR_OF_OTHERS(cells_that_stay_full_fail_when_the_time_is_up)
     for (int msec = 0; msec < 3; msec++) {
         const int64_t start_ns = clock_ns();
         CHECK_INT(bcr_putwait(msec), 0);
-        FAILS(bcr_enqm(number(7), 3, cells, bcr_FREE), bcrE_FULL);
-        CHECK(clock_ns() - start_ns >= msec * INT64_C(1000000));
+        FAILS_THERE(bcr_enqm(number(7), 3, cells, bcr_FREE), bcrE_FULL);
         error_is(bcrE_FULL, bcr_op_putm, there, full);
+        CHECK(clock_ns() - start_ns >= msec * INT64_C(1000000));
         error_is(bcrE_FULL, bcr_op_putm, there, full);
         CHECK_INT(take(roomy), 7);
     }

@@ -32,7 +32,8 @@ BEHAVIOUR(regions_of_length_0_go_everywhere)
     CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
     bcr_region again = bcr_deq(there, cell, 0);
     CHECK_INT(bcr_rglen(again, NULL), 0);
-    CHECK_PTR(*again, *rgid);
+    if (!place->far)
+        CHECK_PTR(*again, *rgid);
     CHECK_INT(bcr_rgfree(rgid), 0);
     CHECK_INT(bcr_rgmod(again), 0);
     CHECK_INT(bcr_rgfree(again), 0);
@@ -142,7 +143,7 @@ BEHAVIOUR_OF_OWN(nrgns_tells_for_how_many_small_regions_there_is_memory)
     }
 }
 
-BEHAVIOUR(a_region_stays_charged_until_nobody_holds_it)
+BEHAVIOUR_WITHIN(a_region_stays_charged_until_nobody_holds_it)
 {
     const int cell = grow(1, 4, 1000);
     CHECK_INT(by(another(), "celllen %d", cell), 0); /* started while there is memory for it */
@@ -160,7 +161,7 @@ BEHAVIOUR(a_region_stays_charged_until_nobody_holds_it)
     }
 }
 
-BEHAVIOUR(rgmod_of_a_region_that_nobody_else_holds_does_nothing)
+BEHAVIOUR_WITHIN(rgmod_of_a_region_that_nobody_else_holds_does_nothing)
 {
     const int cell = grow(1, 1, NUMBER_BYTES);
     bcr_region rgid = number(3);
@@ -174,7 +175,7 @@ BEHAVIOUR(rgmod_of_a_region_that_nobody_else_holds_does_nothing)
     CHECK_INT(value_of(rgid), 3);
 }
 
-BEHAVIOUR(rgmod_of_a_shared_region_gives_a_private_copy)
+BEHAVIOUR_WITHIN(rgmod_of_a_shared_region_gives_a_private_copy)
 {
     const int cell = grow(1, 1, 2 * NUMBER_BYTES);
     bcr_region rgid = number(3);
@@ -191,7 +192,7 @@ BEHAVIOUR(rgmod_of_a_shared_region_gives_a_private_copy)
     CHECK_INT(value_of(rgid), 4);
 }
 
-BEHAVIOUR(rgmod_without_memory_leaves_the_region_readable)
+BEHAVIOUR_WITHIN(rgmod_without_memory_leaves_the_region_readable)
 {
     const int cell = grow(1, 1, NUMBER_BYTES);
     bcr_region rgid = number(3);
@@ -208,7 +209,7 @@ BEHAVIOUR(rgmod_without_memory_leaves_the_region_readable)
     CHECK_INT(value_of(rgid), 3);
 }
 
-BEHAVIOUR_OF_OTHERS(the_copy_belongs_to_the_memory_of_who_copies)
+BEHAVIOUR_OF_OTHERS_WITHIN(the_copy_belongs_to_the_memory_of_who_copies)
 {
     const int cell = grow(1, 1, NUMBER_BYTES);
     CHECK_INT(by(owner, "put 1 %d 3", cell), 0);
@@ -263,7 +264,7 @@ BEHAVIOUR(rgrealloc_is_for_sole_holders)
     CHECK_INT(bcr_rglen(rgid, NULL), 50);
 }
 
-BEHAVIOUR(what_one_CCE_reads_others_read_too_and_it_goes_with_the_last)
+BEHAVIOUR_WITHIN(what_one_CCE_reads_others_read_too_and_it_goes_with_the_last)
 {
     const int cell = grow(1, 4, NUMBER_BYTES);
     CHECK_INT(by(another(), "celllen %d", cell), 0);

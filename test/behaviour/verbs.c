@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See verbs.h. A verb is as near to one BCR call as it can be. Regions are told apart by their
- * numbers: `keep` and `lock` return the number of a region that this CCE holds from then on.
+/* See verbs.h. A verb is as near to one BCR call as it can be; if the owner is on another host
+ * ($BEHAVE_FAR), puts wait for their end, and pending gets until they wait there. Regions are told
+ * apart by their numbers: `keep` and `lock` return the number of a region that this CCE holds from then on.
  *
  *   grow Q P I O IO N B     bcr_cagrow
  *   free_area CELL          bcr_cafree
@@ -55,6 +56,30 @@ static int value_of(bcr_region rgid)
     return bcr_rgfree(rgid) == 0 ? value : -1;
 }
 
+/* What has become of a put that has returned `returned`. */
+static int end_of_put(int returned)
+{
+    if (getenv("BEHAVE_FAR") == NULL || returned != 0)
+        return returned;
+    (void)bcr_putdone(bcr_BLOCK);
+    bcr_region error = bcr_deq(bcr_cce, 0, 0);
+    if (error == NULL)
+        return 0;
+    const int code = bcr_rgerror(error);
+    bcr_rgfree(error);
+    bcr_errno = code;
+    return -1;
+}
+
+static int keep_there(bcr_cce_id cce, bcr_region rgid)
+{
+    const int error = bcr_errno, n = keep(rgid);
+    if (getenv("BEHAVE_FAR") != NULL)
+        (void)bcr_celllen(cce, MEETING_CELL);
+    bcr_errno = error;
+    return n;
+}
+
 static int put_new(int qlike, bcr_cce_id cce, int cell, int value)
 {
     bcr_region rgid = bcr_rgalloc(sizeof value, 0);
@@ -65,7 +90,7 @@ static int put_new(int qlike, bcr_cce_id cce, int cell, int value)
     if (returned != 0)
         bcr_rgfree(rgid);
     bcr_errno = error;
-    return returned;
+    return end_of_put(returned);
 }
 
 static int use_up(void)
@@ -118,11 +143,11 @@ int verb_do(const char *line, bcr_cce_id *owner)
     if (IS("get"))
         return value_of(bcr_get(n[0], cce, n[1], n[2]));
     if (IS("keep"))
-        return keep(bcr_get(n[0], cce, n[1], n[2]));
+        return keep_there(cce, bcr_get(n[0], cce, n[1], n[2]));
     if (IS("lock"))
-        return keep(bcr_acqwl(cce, n[0], n[1]));
+        return keep_there(cce, bcr_acqwl(cce, n[0], n[1]));
     if (IS("put_kept"))
-        return bcr_put(n[1], let_go(n[0]), cce, n[2], bcr_FREE);
+        return end_of_put(bcr_put(n[1], let_go(n[0]), cce, n[2], bcr_FREE));
     if (IS("wait"))
         return bcr_rgwait(kept[n[0]], n[1], n[2]);
     if (IS("value"))
