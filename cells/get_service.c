@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Serving the gets that wait in a cell's list, and ending them. Every change is one transaction
- * (tx.h). */
+ * (tx.h). A get that waits by ticket needs none of this: the put stores its region in the entry that
+ * the getter looks at (put_attempt.c). */
 #include "bcri/get_service.h"
 
 #include "bcri/area_locks.h"
