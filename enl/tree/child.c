@@ -42,6 +42,16 @@ void enl_child_heard(struct enl_child *child)
     child->heard_ms = enl_boottime_ms();
 }
 
+/* A local daemon is the process itself. Other commands tell its exit status; ssh has 255 for what is
+ * its own trouble. */
+uint64_t enl_child_lease_ms(const struct enl_child *child)
+{
+    const uint64_t most = (uint64_t)child->program->config.hosttimeout;
+    if (child->host->local || (WIFEXITED(child->wait_status) && WEXITSTATUS(child->wait_status) != 255))
+        return 0;
+    return child->heard_ms + most + most / 10;
+}
+
 void enl_child_send(struct enl_child *child, const struct bcri_control *message)
 {
     if (child->conn != NULL)

@@ -77,6 +77,9 @@ void enl_child_reaped(struct enl_child *child, int wait_status);
 /* There is room for its output. */
 void enl_child_resume(struct enl_child *child);
 void enl_child_heard(struct enl_child *child);
+/* Of a child that is GONE: until when (CLOCK_BOOTTIME) its daemon may go on, since only the way to it
+ * may have ended; 0: it has ended. */
+uint64_t enl_child_lease_ms(const struct enl_child *child);
 void enl_child_free(struct enl_child *child);
 
 uint64_t enl_boottime_ms(void);

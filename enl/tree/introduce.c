@@ -21,6 +21,7 @@ struct member {
     struct member *next;
     struct enl_child *child; /* NULL: the root's own host */
     uint32_t host;
+    uint64_t lease_ms; /* of one that is gone */
     bool has_aes;
     uint32_t addresses_length;
     uint8_t public[BCRI_SEAL_KEY_BYTES];
@@ -35,8 +36,11 @@ struct pair {
 };
 
 struct enl_introductions {
+    struct enl_program *program;
     struct member self;
-    struct member *members; /* the root's: its children, up or about to be */
+    /* The root's: its children, up or about to be; those that are gone and may still work on. */
+    struct member *members, *gone;
+    uv_timer_t lease; /* the next of `gone` is lost */
     struct pair *pairs;
 };
 
@@ -50,6 +54,14 @@ static struct member *find_member(struct enl_introductions *all, uint32_t host)
     while (member != NULL && member->host != host)
         member = member->next;
     return member;
+}
+
+static bool is_gone(const struct enl_introductions *all, uint32_t host)
+{
+    const struct member *member = all->gone;
+    while (member != NULL && member->host != host)
+        member = member->next;
+    return member != NULL;
 }
 
 static struct pair **find_pair(struct enl_introductions *all, uint32_t one, uint32_t two)
@@ -164,6 +176,8 @@ static const char *arrange(struct enl_program *program, const struct member *ask
     const struct member *other = find_member(all, number);
     if (other == asker)
         return "it wants a link to itself";
+    if (other == NULL && is_gone(all, number))
+        return NULL; /* the asker is told with all others when that is lost */
     if (other == NULL) {
         tell_lost(program, asker, number);
         return NULL;
@@ -249,6 +263,36 @@ const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_co
                                           : take_agreed(program, member, message->host, random);
 }
 
+static void on_lease(uv_timer_t *timer);
+
+/* All others learn that those are lost whose daemons have ended by now. */
+static void lose(struct enl_introductions *all)
+{
+    const uint64_t now_ms = enl_boottime_ms();
+    uint64_t next_ms = UINT64_MAX;
+    for (struct member **at = &all->gone, *member; (member = *at) != NULL;) {
+        if (member->lease_ms > now_ms) {
+            next_ms = member->lease_ms < next_ms ? member->lease_ms : next_ms;
+            at = &member->next;
+            continue;
+        }
+        *at = member->next;
+        tell_lost(all->program, &all->self, member->host);
+        for (const struct member *other = all->members; other != NULL; other = other->next)
+            tell_lost(all->program, other, member->host);
+        free(member);
+    }
+    if (next_ms != UINT64_MAX)
+        uv_timer_start(&all->lease, on_lease, next_ms - now_ms, 0);
+}
+
+static void on_lease(uv_timer_t *timer)
+{
+    lose(timer->data);
+}
+
+/* Nobody may act on the death of a host whose daemon may still work: what that has taken would be
+ * taken twice. */
 void enl_introduce_gone(struct enl_program *program, const struct enl_child *child)
 {
     struct enl_introductions *all = program->introductions;
@@ -262,10 +306,11 @@ void enl_introduce_gone(struct enl_program *program, const struct enl_child *chi
         return;
     *at = member->next;
     drop_pairs(all, member->host);
-    tell_lost(program, &all->self, member->host);
-    for (const struct member *other = all->members; other != NULL; other = other->next)
-        tell_lost(program, other, member->host);
-    free(member);
+    member->child = NULL;
+    member->lease_ms = enl_child_lease_ms(child);
+    member->next = all->gone;
+    all->gone = member;
+    lose(all);
 }
 
 /* ---------------------------------------------------------------------------- a child's part --- */
@@ -392,6 +437,9 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
     keys->host = program->host_number;
     keys->encrypts = program->config.security == BCRI_SECURITY_ENCRYPT;
     program->keys = keys;
+    all->program = program;
+    uv_timer_init(&program->loop, &all->lease);
+    all->lease.data = all;
     all->self.host = program->host_number;
     all->self.has_aes = keys->has_aes;
     memcpy(all->self.public, keys->own_public, sizeof all->self.public);
@@ -407,6 +455,19 @@ give_back:
     return false;
 }
 
+static void drop_members(struct member **members)
+{
+    for (struct member *member; (member = *members) != NULL;) {
+        *members = member->next;
+        free(member);
+    }
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
 void enl_introduce_end(struct enl_program *program)
 {
     struct enl_introductions *all = program->introductions;
@@ -415,11 +476,9 @@ void enl_introduce_end(struct enl_program *program)
     program->introductions = NULL;
     while (all->pairs != NULL)
         drop_pair(&all->pairs);
-    for (struct member *member; (member = all->members) != NULL;) {
-        all->members = member->next;
-        free(member);
-    }
-    free(all);
+    drop_members(&all->members);
+    drop_members(&all->gone);
+    uv_close((uv_handle_t *)&all->lease, on_closed);
     enl_secret_free(program->keys);
     program->keys = NULL;
 }

@@ -10,7 +10,7 @@
  * So the other is ready when the asker's first packet comes. The root may be the asker or the other.
  * It introduces two hosts once at a time: a want for a pair that is being introduced is dropped. A
  * want for a host that is not there (any more) is answered with `lost`, which all hosts are sent
- * when one is gone.
+ * when one is gone and cannot work on any more.
  *
  * All of this is the loop's. docs/protocol.md, "Introductions", has the messages. */
 #ifndef ENL_INTRODUCE_H
@@ -38,7 +38,8 @@ void enl_introduce_want(struct enl_program *program, uint32_t host);
 
 /* The root's. What a child says: announce, want, agreed. Returns NULL, or what is wrong with it. */
 const char *enl_introduce_of_child(struct enl_child *child, const struct bcri_control *message);
-/* That child is gone: all others learn it. */
+/* That child is gone: all others learn it when its daemon has ended for certain, or its lease is
+ * over. */
 void enl_introduce_gone(struct enl_program *program, const struct enl_child *child);
 
 /* A child's. Tells the parent this host's public key and addresses. */

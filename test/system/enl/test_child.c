@@ -92,7 +92,7 @@ TEST(it_enlists_for_a_CCE_elsewhere_and_stays_when_that_has_ended)
 {
     pid_t pid = start_with_cce("tell enlistor wait");
     char want[64];
-    snprintf(want, sizeof want, "enlistor %d 0 0 %d", HOST, bcrE_NOCCE);
+    snprintf(want, sizeof want, "enlistor %d 0 0 0", HOST);
     CHECK_STR(run_told(), want);
     CHECK_UINT(tree_hear(&child.end, BCRI_MSG_want)->host, 0); /* for the put */
     CHECK_UINT(ask(&child, 0), 5);

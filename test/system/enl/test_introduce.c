@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,13 @@ static void hash(uint8_t *out, size_t length, const uint8_t *key, const char *la
     crypto_generichash_final(&state, out, length);
 }
 
-static struct derived derive(const struct own *own, const struct other *other, const uint8_t *program_key)
+static enum bcri_cipher cipher_with(const struct other *other)
+{
+    return (own_flags() & other->flags) != 0 ? BCRI_CIPHER_AES256GCM : BCRI_CIPHER_CHACHA20POLY1305;
+}
+
+static struct derived derive(const struct own *own, const struct other *other, const uint8_t *program_key,
+                             enum bcri_cipher cipher)
 {
     struct derived all = {0};
     uint8_t point[32 + 32 + 32], text[4 + 4 + 32 + 32 + 32 + 32 + 1], token[32], use[10] = {0};
@@ -133,8 +140,7 @@ static struct derived derive(const struct own *own, const struct other *other, c
     memcpy(text + 40, all.kx, 32);
     memcpy(text + 72, lower ? own->random : other->random, 32);
     memcpy(text + 104, lower ? other->random : own->random, 32);
-    all.session.cipher =
-        (own_flags() & other->flags) != 0 ? BCRI_CIPHER_AES256GCM : BCRI_CIPHER_CHACHA20POLY1305;
+    all.session.cipher = cipher;
     text[136] = (uint8_t)all.session.cipher;
     hash(all.session.bytes, 32, program_key, "bcr session", text, sizeof text);
     hash(token, 32, all.session.bytes, "bcr token", NULL, 0);
@@ -230,17 +236,34 @@ static void is_answered(const struct own *own, const struct other *other, struct
 
 /* ---- the test is the parent ---- */
 
-/* Starts the child, and knows what it announces. */
-static void start_child(struct other *other)
+static void say_setting(const char *keyword, const char *value)
+{
+    const struct bcri_control setting = {.type = BCRI_MSG_setting,
+                                         .present = BCRI_HAS(object) | BCRI_HAS(text),
+                                         .object = bcri_view_of(keyword),
+                                         .text = bcri_view_of(value)};
+    tree_say(&child.end, &setting);
+}
+
+/* Starts the child, with one setting unless `keyword` is NULL, and knows what it announces. */
+static void start_child_with(struct other *other, const char *keyword, const char *value)
 {
     const struct bcri_control *message;
     tree_spawn(&child);
+    tree_greet(&child);
+    if (keyword != NULL)
+        say_setting(keyword, value);
     tree_say_start(&child, "far.77", HOST, 1);
     other->number = HOST;
     know(other, tree_hear(&child.end, BCRI_MSG_announce));
     message = tree_hear(&child.end, BCRI_MSG_reply);
     CHECK_UINT(message->id, 7);
     CHECK_UINT(message->status, 0);
+}
+
+static void start_child(struct other *other)
+{
+    start_child_with(other, NULL, NULL);
 }
 
 static struct bcri_control introduction(enum bcri_control_type type, const struct own *own, uint32_t flags)
@@ -263,7 +286,7 @@ static struct derived introduce(const struct own *own, struct other *other)
     const struct bcri_control *agreed = tree_hear(&child.end, BCRI_MSG_agreed);
     CHECK_UINT(agreed->host, own->number);
     know_random(other, agreed);
-    return derive(own, other, tree_program_key);
+    return derive(own, other, tree_program_key, cipher_with(other));
 }
 
 TEST(a_daemon_that_is_introduced_has_its_end_of_the_link)
@@ -338,7 +361,7 @@ TEST(a_daemon_that_wants_a_link_makes_it_when_the_other_has_agreed)
     const struct bcri_control *want = tree_hear(&child.end, BCRI_MSG_want);
     CHECK_UINT(want->host, 0);
     know_random(&other, want);
-    const struct derived derived = derive(&own, &other, tree_program_key);
+    const struct derived derived = derive(&own, &other, tree_program_key, cipher_with(&other));
     struct bcri_link *link = link_to(&own, &other, &derived);
     const struct bcri_control message = introduction(BCRI_MSG_introduced, &own, own_flags() & other.flags);
     tree_say(&child.end, &message);
@@ -433,6 +456,36 @@ TEST(an_introduction_that_makes_no_sense_ends_the_connection)
     }
 }
 
+static unsigned port_of(const struct bcri_link_address *address)
+{
+    return ntohs(address->at.ss_family == AF_INET ? ((const struct sockaddr_in *)&address->at)->sin_port
+                                                  : ((const struct sockaddr_in6 *)&address->at)->sin6_port);
+}
+
+TEST(a_host_has_the_roots_ports_unless_it_has_its_own)
+{
+    struct other other;
+    start_child_with(&other, "dataport", "41000-41999");
+    CHECK(port_of(&other.address[0]) >= 41000 && port_of(&other.address[0]) <= 41999);
+    close(child.end.to);
+    CHECK_INT(tree_status(&child), 0);
+    CHECK_INT(unlink("bcr.far.77.1.log"), 0);
+    setenv("BCR_DATAPORT", "42000-42999", 1);
+    start_child_with(&other, "dataport", "41000-41999");
+    CHECK(port_of(&other.address[0]) >= 42000 && port_of(&other.address[0]) <= 42999);
+}
+
+TEST(without_encryption_packets_have_a_token)
+{
+    struct other other;
+    struct own own;
+    start_child_with(&other, "security", "none");
+    become(&own, 9);
+    introduce(&own, &other);
+    struct derived derived = derive(&own, &other, tree_program_key, BCRI_CIPHER_NONE);
+    is_answered(&own, &other, link_to(&own, &other, &derived));
+}
+
 TEST(a_start_without_a_whole_key_is_refused)
 {
     const struct bcri_control start = {.type = BCRI_MSG_start,
@@ -461,6 +514,7 @@ static void start_root(const char *const *words)
 {
     static const char script[] = "#!/bin/sh\n"
                                  "for word; do case $word in n?) host=$word;; esac; done\n"
+                                 "echo $$ >$host.pid\n"
                                  "cat $host.up &\n"
                                  "exec cat >$host.down\n";
     run_folder();
@@ -468,7 +522,7 @@ static void start_root(const char *const *words)
     run_write_file("far", script, sizeof script - 1, 0700);
     setenv("BCR_RSHPATH", "./far", 1);
     for (int i = 1; i <= 2; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "n%d.up", i);
         CHECK(mkfifo(name, 0600) == 0 || errno == EEXIST);
         snprintf(name, sizeof name, "n%d.down", i);
@@ -478,8 +532,8 @@ static void start_root(const char *const *words)
     run_start_words(&run, words);
 }
 
-/* Host `n` comes up to where it was told to start. */
-static void open_far(int n)
+/* Host `n` presents itself. */
+static void open_pipes(int n)
 {
     struct tree_end *end = &far[n];
     char name[32];
@@ -498,7 +552,13 @@ static void open_far(int n)
                                          .archtype = (uint32_t)bcri_archtype_native()};
     tree_write(end, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);
     tree_say(end, &present);
-    const struct bcri_control *start = tree_hear(end, BCRI_MSG_start);
+}
+
+/* Host `n` comes up to where it was told to start. */
+static void open_far(int n)
+{
+    open_pipes(n);
+    const struct bcri_control *start = tree_hear(&far[n], BCRI_MSG_start);
     CHECK_UINT(start->host, n);
     CHECK_UINT(start->key.length, 32);
     CHECK(!sodium_is_zero((const uint8_t *)start->key.bytes, 32));
@@ -601,6 +661,40 @@ TEST(the_root_introduces_two_hosts_once_and_the_other_first)
     end_root();
 }
 
+/* The settings that host 1 is told before it is started. */
+static const char *settings_told(void)
+{
+    static char text[4096];
+    const struct bcri_control *message;
+    text[0] = '\0';
+    start_root((const char *const[]){run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist",
+                                     run_cce(), "1", NULL});
+    open_pipes(1);
+    while ((message = tree_hear_any(&far[1]))->type != BCRI_MSG_start)
+        if (message->type == BCRI_MSG_setting)
+            sprintf(text + strlen(text), "%.*s %.*s\n", (int)message->object.length, message->object.bytes,
+                    (int)message->text.length, message->text.bytes);
+    end_root();
+    return text;
+}
+
+TEST(hosts_are_told_the_roots_settings_but_no_address_that_is_its_own)
+{
+    setenv("BCR_DATAPORT", "41000-41999", 1);
+    setenv("BCR_BINDADDR", "127.0.0.0/8", 1);
+    setenv("BCR_RECVPOOL", "64", 1);
+    setenv("BCR_SECURITY", "none", 1);
+    const char *told = settings_told();
+    CHECK(strstr(told, "dataport 41000-41999\n") != NULL);
+    CHECK(strstr(told, "bindaddr 127.0.0.0/8\n") != NULL);
+    CHECK(strstr(told, "recvpool 64\n") != NULL);
+    CHECK(strstr(told, "security none\n") != NULL);
+    run_wait_for_text("bcr.", "security none: what hosts say to each other is not encrypted");
+    CHECK_INT(unlink(run_file("bcr.", ".log")), 0);
+    setenv("BCR_BINDADDR", "127.0.0.1", 1);
+    CHECK_PTR(strstr(settings_told(), "bindaddr"), NULL);
+}
+
 TEST(both_processors_decide_the_cipher)
 {
     struct own one, two;
@@ -628,7 +722,7 @@ TEST(the_root_is_introduced_itself_and_no_core_file_of_it_has_a_key)
     CHECK_UINT(message->host, 0);
     know(&root, message);
     know_random(&root, message);
-    const struct derived derived = derive(&one, &root, root_key);
+    const struct derived derived = derive(&one, &root, root_key, cipher_with(&root));
     struct bcri_link *link = link_to(&one, &root, &derived);
     is_answered(&one, &root, link);
     is_answered(&one, &root, link);
@@ -659,6 +753,31 @@ TEST(all_hosts_learn_that_one_is_gone)
     say_random(1, BCRI_MSG_want, 2, one.random);
     CHECK_UINT(tree_hear(&far[1], BCRI_MSG_lost)->host, 2);
     say_random(1, BCRI_MSG_agreed, 2, one.random); /* it may have been late */
+    nothing_more_came(1);
+    end_root();
+}
+
+TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
+{
+    enum { LEASE_MS = 1200 };
+    struct own one, two;
+    char text[32] = "";
+    setenv("BCR_ONFAIL", "isolate", 1);
+    setenv("BCR_HOSTTIMEOUT", "1091", 1); /* and a tenth: LEASE_MS */
+    start_root(BOTH);
+    come_up(1, &one, 0);
+    const uint64_t before = now_ns();
+    come_up(2, &two, 0);
+    run_read_file("n2.pid", text, sizeof text);
+    CHECK_INT(kill(atoi(text), SIGKILL), 0); /* as if ssh alone had ended */
+    close(far[2].to);
+    close(far[2].from);
+    far[2].to = 0;
+    const struct bcri_control beat = {.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = 1};
+    tree_say(&far[1], &beat);
+    say_random(1, BCRI_MSG_want, 2, one.random); /* answered when that is lost */
+    CHECK_UINT(tree_hear(&far[1], BCRI_MSG_lost)->host, 2);
+    CHECK(now_ns() - before >= (uint64_t)LEASE_MS * 1000000u);
     nothing_more_came(1);
     end_root();
 }

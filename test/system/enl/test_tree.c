@@ -431,7 +431,7 @@ TEST(a_program_that_is_to_go_on_before_it_has_stopped_does_not_stop)
 TEST(a_large_environment_goes_along)
 {
     enum { VARIABLES = 16, BYTES = 100000 };
-    static char value[BYTES + 1], name[16];
+    static char value[BYTES + 1], name[32];
     run_folder();
     memset(value, 'v', BYTES);
     for (int i = 0; i < VARIABLES; i++) {

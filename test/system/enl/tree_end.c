@@ -97,6 +97,12 @@ void tree_spawn(struct tree_child *child)
     child->err = err[0];
 }
 
+void tree_greet(struct tree_child *child)
+{
+    tree_write(&child->end, "hello, said the shell\n" BCRI_FRAMES_MAGIC, 22 + BCRI_FRAMES_MAGIC_BYTES);
+    child->greeted = true;
+}
+
 void tree_say_start(struct tree_child *child, const char *program, uint32_t host, uint32_t daemon)
 {
     const struct bcri_control start = {.type = BCRI_MSG_start,
@@ -107,7 +113,8 @@ void tree_say_start(struct tree_child *child, const char *program, uint32_t host
                                        .daemon = daemon,
                                        .program = bcri_view_of(program),
                                        .key = {(const char *)tree_program_key, sizeof tree_program_key}};
-    tree_write(&child->end, "hello, said the shell\n" BCRI_FRAMES_MAGIC, 22 + BCRI_FRAMES_MAGIC_BYTES);
+    if (!child->greeted)
+        tree_greet(child);
     tree_say(&child->end, &start);
 }
 

@@ -4,6 +4,7 @@
 #ifndef SYS_TREE_END_H
 #define SYS_TREE_END_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -28,11 +29,14 @@ void tree_hear_end(struct tree_end *end);
 /* enl --child, whose parent the test is. */
 struct tree_child {
     struct tree_end end;
+    bool greeted;
     pid_t pid;
     int err;
 };
 void tree_spawn(struct tree_child *child);
-/* The magic word and `start`, whose reply will have the number 7; and waits for that. */
+/* The magic word, with what a shell says before it. */
+void tree_greet(struct tree_child *child);
+/* `start`, whose reply will have the number 7, after the magic word; and waits for that. */
 void tree_say_start(struct tree_child *child, const char *program, uint32_t host, uint32_t daemon);
 void tree_start(struct tree_child *child, const char *program, uint32_t host, uint32_t daemon);
 /* How it ended: exit status, or 128 + signal; and what it printed on stderr. */
