@@ -188,7 +188,7 @@ struct bcri_link {
     struct bcri_sealing *sealing;
     uint32_t host, peer;
     struct bcri_link_carrier carrier;
-    uint64_t now; /* the latest time that anybody told */
+    uint64_t now; /* the latest time that a caller told */
 
     /* Numbers that came. Those below `floor` are taken for repeated. */
     struct bcri_ranges numbers;

@@ -325,7 +325,7 @@ BCR_API BCR_MUST_USE bcr_region bcr_read(bcr_cce_id cce, int cell, int msec);
  * then the room of a region that is locked away stays free for its return. bcr_acqrl reads as
  * bcr_read does: others can acquire the lock too, also for writing, and this reader keeps the
  * region as it was. bcr_acqwl is bcr_deq with bcr_rgmod (with bcr_PENDING that is in bcr_rgwait):
- * nobody else acquires the lock until somebody has put a region there.
+ * nobody else acquires the lock until a CCE has put a region there.
  * Owns: gives the region. bcr_rlsrl releases a read lock; bcr_rlswl or bcr_wl2rl releases a write
  *     lock, whose region no other CCE holds.
  * Errors: as bcr_get.

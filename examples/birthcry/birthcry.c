@@ -4,7 +4,7 @@
  *
  *     enlistor                               enlistee
  *     bcr_enlist  ---- birth region ---->    bcr_init returns; nobody knows this CCE
- *                                            bcr_cagrow: its cells exist before anybody can address them
+ *                                            bcr_cagrow: its cells exist before any CCE can address them
  *     bcr_deq(.., msec)  <---- birthcry --   puts its own ID into its enlistor's cell
  *     knows the enlistee: may use its cells
  *

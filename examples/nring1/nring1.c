@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 
     must_init(bcr_user_ca, argv[0]);
     const bool root = bcr_enlistor < 0;
-    must(bcr_cagrow(RING, 0, 2, 0, 0, 4, 4096), "grow its cells"); /* before anybody can know its ID */
+    must(bcr_cagrow(RING, 0, 2, 0, 0, 4, 4096), "grow its cells"); /* before another CCE can know its ID */
     if (root)
         task.root = bcr_cce;
     else

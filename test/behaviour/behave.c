@@ -161,7 +161,7 @@ void leave(struct cce *who)
 
 /* ---- a behaviour's program ---- */
 
-/* Nobody is inside a call that does not wait. */
+/* No CCE is inside a call that does not wait. */
 static void audit(const char *program)
 {
     const pid_t pid = fork();
@@ -297,7 +297,7 @@ void refused(const char *file, int line, int returned, bcr_region rgid, int cell
     check_int(file, line, "bcr_errno of the put", error, code);
     void *data = *rgid;
     CHECK_INT(bcr_rgmod(rgid), 0);
-    CHECK_PTR(*rgid, data); /* nobody else got a share */
+    CHECK_PTR(*rgid, data); /* no other CCE got a share */
     CHECK_INT(bcr_rgfree(rgid), 0);
 }
 

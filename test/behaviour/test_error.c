@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is true of every routine: without a CCE, in a fork, with an ID of nobody. Each shows its
+/* What is true of every routine: without a CCE, in a fork, with an ID of no CCE. Each shows its
  * code, and that nothing has changed. */
 #include <limits.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ BEHAVIOUR_OF_OWN(an_ID_that_was_never_given_out_is_NOCCE)
         FAILS(bcr_arch(nobody), bcrE_NOCCE);
     }
     CHECK_INT(bcr_rgmod(rgid), 0);
-    CHECK_PTR(*rgid, data); /* nobody else got a share */
+    CHECK_PTR(*rgid, data); /* no other CCE got a share */
     CHECK_INT(value_of(rgid), 1);
 }
 

@@ -93,7 +93,7 @@ BEHAVIOUR(a_put_that_fails_leaves_the_caller_its_region)
             if (!place->far)
                 FAILS(bcr_put(qlike, rgid, there, cell, nofree), bcrE_FULL);
             CHECK_INT(bcr_rgmod(rgid), 0);
-            CHECK_PTR(*rgid, data); /* nobody else got a share */
+            CHECK_PTR(*rgid, data); /* no other CCE got a share */
             bcr_region other = number(2);
             REFUSED(bcr_put(qlike, other, there, cell, nofree), other, cell, bcrE_FULL);
             other = number(2);

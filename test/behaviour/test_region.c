@@ -204,7 +204,7 @@ BEHAVIOUR_WITHIN(rgmod_without_memory_leaves_the_region_readable)
     rgid = bcr_read(there, cell, 0);
     FAILS(bcr_rgmod(rgid), bcrE_NBYTES);
     CHECK_INT(bcr_zap(there, cell), 0);
-    CHECK_INT(bcr_rgmod(rgid), 0); /* nobody else holds it any more */
+    CHECK_INT(bcr_rgmod(rgid), 0); /* no other CCE holds it any more */
     CHECK_PTR(*rgid, data);
     CHECK_INT(value_of(rgid), 3);
 }

@@ -118,7 +118,7 @@ static void put_and_take(int cell, size_t size_bytes, long count)
     cells_check(bcr_rgfree(region) == 0, "bcr_rgfree");
 }
 
-/* Requests first, while the main program lets nobody in; then their runs, which alone are timed. */
+/* Requests first, while the main program lets none in; then their runs, which alone are timed. */
 void handlers_run(struct bench_pair *pair, struct bench_turn *turn)
 {
     if (pair->side != 0)

@@ -66,7 +66,7 @@ void recover_locks(void); /* the root: where the holder of one has died */
 void do_area(void);       /* areas.c: bcr_cagrow, bcr_cafree */
 void areas_empty(void);
 
-/* Who has a place; -1: nobody has told yet. */
+/* Who has a place; -1: no CCE has told yet. */
 int peer_at(int place);
 
 /* shared.c: the root's cells, made, and looked through while all stand. */

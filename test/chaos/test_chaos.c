@@ -2,7 +2,8 @@
 /* All routines at once, and one CCE after the other is killed: README.md.
  *
  * Between rounds all stand, and nothing may be missing but what the dead have held, nothing be
- * there that nobody has, and an audit find nothing. A CCE that does not come on in a minute hangs. */
+ * there that no CCE has, and an audit find nothing. A CCE that does not come on in a minute
+ * hangs. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +101,7 @@ static void look_into_log(void)
     close(fd);
 }
 
-/* Until `done` says so, as long as anybody comes on. */
+/* Until `done` says so, as long as some CCE comes on. */
 static void wait_until(bool (*done)(unsigned arg), unsigned arg)
 {
     const char *factor = getenv("BCR_TEST_TIME_FACTOR");

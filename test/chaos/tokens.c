@@ -102,7 +102,7 @@ void do_pending(void)
     risk(0);
 }
 
-/* With room for three nobody can count on getting one in: then it goes back to where it came
+/* With room for three no CCE can count on getting one in: then it goes back to where it came
  * from. */
 void do_three(void)
 {

@@ -22,7 +22,7 @@ enum {
 struct arena {
     _Atomic uint32_t pause;              /* futex: 1: stop between two calls; 2: and exit */
     _Atomic uint32_t parked;             /* futex */
-    _Atomic uint32_t index[MEMBERS];     /* records; 0: nobody */
+    _Atomic uint32_t index[MEMBERS];     /* records; 0: none */
     _Atomic uint32_t under_way[RECORDS]; /* invocations of handlers that have begun; by record */
 };
 

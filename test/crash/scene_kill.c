@@ -170,7 +170,7 @@ static enum trace_at record(struct scene *scene, struct path *path)
             path->helped_at = path->count - 1;
             help(scene);
         } else if (at == TRACE_AT_SLEEP && s->contender == NULL) {
-            break; /* nobody would wake it */
+            break; /* no CCE would wake it */
         }
         at = trace_step(scene->victim);
         if (at == TRACE_AT_END || at == TRACE_GONE)

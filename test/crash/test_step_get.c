@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Killed while it gets: a region that it had is gone with it, one that it had not is where it was,
- * also when it had been handed over already; nobody else's turn changes. */
+ * also when it had been handed over already; the turn of no other getter changes. */
 #include "scene.h"
 
 static bool deq(struct scene *scene)

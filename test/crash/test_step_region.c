@@ -62,7 +62,7 @@ static bool mod(struct scene *scene)
 {
     if (bcr_rgmod(scene->id[0]) != 0)
         return false;
-    **(int **)scene->id[0] = 7777; /* nobody else may see it */
+    **(int **)scene->id[0] = 7777; /* no other CCE may see it */
     return true;
 }
 static bool realloc_it(struct scene *scene)

@@ -132,7 +132,7 @@ static enum trace_at run_to_breakpoint(pid_t victim, uintptr_t place, uintptr_t 
         return at;
     ptrace(PTRACE_GETREGS, victim, NULL, &regs);
     if (regs.rip != place + 1 && !(two && regs.rip == sleep + 1))
-        FAIL("a stop at %#lx that nobody asked for", trace_offset((uintptr_t)regs.rip));
+        FAIL("a stop at %#lx that the tracer has not asked for", trace_offset((uintptr_t)regs.rip));
     regs.rip--;
     ptrace(PTRACE_SETREGS, victim, NULL, &regs);
     return at;

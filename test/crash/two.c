@@ -63,7 +63,7 @@ static void bury_both(struct scene *scene, const struct scene_second *second, en
 }
 
 /* A call that has no time does not wait for one who is stopped, as those are that a tracer steps.
- * Mostly it shall: then nobody can see it. */
+ * Mostly it shall: then no CCE can see it. */
 static void hide_that_it_is_stopped(struct scene *scene, uint32_t index)
 {
     static unsigned plays;

@@ -51,7 +51,7 @@ static bool is_asleep(void)
     return value[0] == 'S';
 }
 
-/* Nobody runs: `one` has gone to sleep, after it has looked whether it need not, and more than
+/* No CCE runs: `one` has gone to sleep, after it has looked whether it need not, and more than
  * `slept` times. */
 static void see_it_sleep(long slept)
 {
@@ -95,7 +95,7 @@ static void put_as(struct bcri_ctx *who, struct deed deed)
     const bcr_cce_id owner = name(who, cell < OWN ? one : two);
     TRACE("  %s of %d into cell %d%s\n", deed.write ? "write" : "put", next_value, cell,
           who == three ? " by the helper" : "");
-    CHECK(next_id < REF_REQUESTS); /* else nobody can go on for good */
+    CHECK(next_id < REF_REQUESTS); /* else no CCE can go on for good */
     is_own = false;
     const enum ref_answer answer = put_by_reference(next_id++, cell, next_value++, deed.write, false);
     if (who == three)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference of the scheduler: docs/handlers.md, "The rule", in the plainest words. It knows
  * nothing of cells: the test tells it what is requested, which invocations wait and whose wait is
- * over, and asks which may be the next to run. It shares nothing with the library; where they differ,
- * docs/handlers.md decides who is wrong.
+ * over, and asks which may be the next to run. It shares nothing with the library; where they
+ * differ, docs/handlers.md decides who is wrong.
  *
  * Invocations and requests are numbered from 0; invocation 0 is the main program. One invocation
  * runs at a time; what is said to be done without naming one is done by it. */
@@ -72,8 +72,8 @@ void sched_wait(struct sched *sched);
 void sched_end(struct sched *sched);
 void sched_priority(struct sched *sched, int activep, int blockp);
 
-/* After one of these, if nobody runs: what has happened is seen. False: nobody can run, the CCE
- * waits until sched_look says true. */
+/* After one of these, if no invocation runs: what has happened is seen. False: none can run, the
+ * CCE waits until sched_look says true. */
 bool sched_look(struct sched *sched);
 /* Whether that request may be started, that invocation may go on, now. */
 bool sched_may_start(const struct sched *sched, int request);

@@ -8,7 +8,7 @@
  *   - each handler has run as often as it was requested,
  *   - a cell's handler was started in the order in which a main program put regions there,
  *   - what handlers gave was got, once,
- *   - nobody has changed what another one had locked.
+ *   - no CCE has changed what another one had locked.
  *
  * A run in which a request is lost ends with one run too few; one that waits for it for ever is
  * ended by the watchdog. */
@@ -31,9 +31,9 @@
 #include "bcri/repair.h"
 #include "bcri/self.h"
 
-/* The cells of each member. FIRST and SECOND: mark 1, one priority, nobody waits there and only
+/* The cells of each member. FIRST and SECOND: mark 1, one priority, no CCE waits there and only
  * their handlers take. STOCK, LOCKED: every take requests, whatever it finds. FICKLE: its handler
- * comes and goes. DEMAND: no room, so it is empty always. SILENT has no handler, and nobody puts
+ * comes and goes. DEMAND: no room, so it is empty always. SILENT has no handler, and no CCE puts
  * anything there. */
 enum { FIRST = 1, SECOND, STOCK, FICKLE, LOCKED, DEMAND, CELLS = DEMAND, SILENT };
 enum { MEMBERS = 4, NRGNS = 200, HEAP_BYTES = 1 << 18, UNDER_WAY_MOST = 30, ALL = -100000 };

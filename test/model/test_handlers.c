@@ -44,7 +44,7 @@ static const struct call *returned(int self)
     return &call[self];
 }
 
-/* Whether a put may wait for room there: where a write waits nobody else does, since one region
+/* Whether a put may wait for room there: where a write waits no other put does, since one region
  * that comes into its cell lets both in. */
 static bool may_wait_to_put(int cell, bool write)
 {
@@ -63,7 +63,7 @@ static bool a_read_waits(int cell)
     return false;
 }
 
-/* Whether a get may wait there: where a read waits nobody else does, and what it shares requests
+/* Whether a get may wait there: where a read waits no other get does, and what it shares requests
  * nothing. */
 static bool may_wait_to_get(int cell, bool takes)
 {

@@ -481,7 +481,7 @@ static void start(void)
             cells++;
         ref.area[area].nrgns = bounds[below(sizeof bounds / sizeof bounds[0])];
         as(actor[owner_of_area[area]].ctx);
-        /* Cells that nobody uses make the others' rings short: queues go on behind them. */
+        /* Unused cells make the others' rings short: queues go on behind them. */
         int base = grow(cells + 15 * below(2), ref.area[area].nrgns, 1 << 17);
         for (int i = 0; i < cells; i++, cell++) {
             ref.cell[cell].area = area;

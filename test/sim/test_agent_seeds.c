@@ -29,8 +29,8 @@ struct run {
     struct world world;
     struct actor actor[ACTORS];
     unsigned puts, told, seen_count;
-    bool exact;      /* nobody was killed, no host was lost */
-    bool small_pool; /* puts may stand still until somebody takes: no call that waits behind them */
+    bool exact;      /* no CCE was killed, no host was lost */
+    bool small_pool; /* puts may stand still until a CCE takes: no call that waits behind them */
     uint8_t seen[PUTS_MAX];
     uint8_t putter[PUTS_MAX];
 };

@@ -318,7 +318,7 @@ TEST(a_host_that_is_lost_fails_what_is_ordered_there)
     CHECK_INT(bcr_rgerror(error), bcrE_DEAD);
     CHECK_INT(bcr_rgfree(error), 0);
     as(owner);
-    CHECK_INT(bcr_put(1, number(4), bcr_cce, cell, bcr_FREE), 0); /* nobody waits there any more */
+    CHECK_INT(bcr_put(1, number(4), bcr_cce, cell, bcr_FREE), 0); /* no CCE waits there any more */
     CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
     as(asker);
     end();

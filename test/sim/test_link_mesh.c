@@ -4,7 +4,7 @@
  *
  * A host that crashed comes again under another number and is introduced anew, with other keys, to
  * each of its peers; until they know, its peers go on sending, and then tell their senders that what
- * was not settled is lost. What is still under way from or to a host that is no more reaches nobody.
+ * was not settled is lost. What is still under way from or to a host that is no more is lost.
  *
  * MESH_SEED=N in the environment runs that seed alone. */
 #include <stdio.h>

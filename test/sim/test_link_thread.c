@@ -74,7 +74,7 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 
 static bool floods(struct msghdr *message)
 {
-    /* The group's sockets are connected: nobody asks there whence a message came. */
+    /* The group's sockets are connected: there the daemon does not ask whence a message came. */
     if (!atomic_load(&is_flooded) || message->msg_name == NULL)
         return false;
     message->msg_controllen = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several CCEs in one test: the test's thread is one of them at a time (`as`), and others act on
  * threads of their own when they must wait (`later_...`). Nothing is timed: who must wait first is
- * seen waiting before anybody goes on. */
+ * seen waiting before any other goes on. */
 #ifndef BCR_TEST_CELLS_CCE_H
 #define BCR_TEST_CELLS_CCE_H
 
@@ -18,7 +18,7 @@ extern int two_of_one, one_of_two; /* how each calls the other */
 /* Opens the group with `one`, who has no cells and no memory yet, and `two`; the thread becomes
  * `one`. */
 void begin(void);
-/* Audits the shared structures, then everybody leaves. Nobody is inside a call, or all who are
+/* Audits the shared structures, then all CCEs leave. No CCE is inside a call, or all who are
  * wait. */
 void end(void);
 /* All structures that are shared tell the same story (bcri/audit.h). Returns how many regions there

@@ -14,7 +14,7 @@
  * `bell` itself, as the kernel does in futex-wait. A ringer that finds SLEEPS_IN_EPOLL writes the
  * eventfd; it leaves `sleeping` as it is, so that the daemon can ring again for a ringer that dies
  * before the write. A group has at most one such sleeper. Its eventfd exists before its record is
- * known to anybody, and each process of the group that may ring has it (ctx->bell_fd).
+ * known to any other, and each process of the group that may ring has it (ctx->bell_fd).
  * docs/states/doorbell.md.
  *
  * A CCE with many requests wants to know which one was served. So the ringer stores beside the

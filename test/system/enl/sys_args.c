@@ -125,7 +125,7 @@ static void enlists(void)
     enlist_fails("a folder", NULL, -1, 1, "/usr", fine, bcrE_NOPROG);
     enlist_fails("not executable", NULL, -1, 1, "/etc/passwd", fine, bcrE_NOPROG);
 
-    MUST(*fine == data && bcr_rgmod(fine) == 0 && *fine == data); /* nobody else got a share */
+    MUST(*fine == data && bcr_rgmod(fine) == 0 && *fine == data); /* no other CCE got a share */
     MUST(bcr_rgwait(pending, 0, 0) == 0 && bcr_rgfree(pending) == 0);
     MUST(bcr_rgfree(large) == 0 && bcr_rgfree(fine) == 0 && bcr_cafree(1) == 0);
 }

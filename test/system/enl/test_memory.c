@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A program in a control group with little memory: what does not fit is refused where it is asked
- * for, and nobody is killed for it later. */
+ * for, and no process is killed for it later. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -81,7 +81,7 @@ static void run_in_group(const char *const *words)
     run_start_words(&run, words);
 }
 
-/* The group can go when nobody is in it: this process leaves it for the one above. */
+/* The group can go when it is empty: this process leaves it for the one above. */
 static void leave_group(void)
 {
     char own[PATH_MAX], number[16];

@@ -19,7 +19,7 @@ static struct board *board;
 static uint64_t state;
 static bool dead[BOARD_CCES], still[BOARD_CCES];
 
-/* How long nobody may have come on for the test to look whether that is allowed: a second, a
+/* How long no CCE may have come on for the test to look whether that is allowed: a second, a
  * hundred times. */
 enum { LOOKS = 1000 };
 

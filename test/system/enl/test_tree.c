@@ -285,7 +285,7 @@ static pid_t daemon_of(const struct run *of)
     return found;
 }
 
-/* No CCE has been started there, so nobody has failed. */
+/* No CCE has been started there, so none has failed. */
 TEST(a_daemon_elsewhere_that_a_signal_ends_is_a_lost_host)
 {
     run_folder();

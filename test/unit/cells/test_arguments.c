@@ -19,7 +19,7 @@ static struct actor actors[ACTORS];
 static bcr_region dead[DEAD]; /* freed, by whomever */
 static unsigned dead_count;
 static int descriptor[3 * TRIPLES + 3];
-static char *nowhere; /* a page that nobody may touch */
+static char *nowhere; /* a page without access */
 static uint64_t state;
 
 static unsigned below(unsigned bound)

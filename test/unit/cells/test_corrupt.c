@@ -20,7 +20,7 @@ TEST(a_ring_entry_that_leads_nowhere_ends_takers_and_readers_and_the_audit_names
     ENDS_ITSELF(bcr_deq(one_of_two, scene.cell, 0) != NULL, "a reference that leads nowhere");
     bury(two);
     as(one);
-    CHECK_INT(bcr_celllen(bcr_cce, scene.cell), 4); /* it is still there, and nobody has the locks */
+    CHECK_INT(bcr_celllen(bcr_cce, scene.cell), 4); /* it is still there, and its locks are free */
     struct bcri_ctx *three = join();
     bcr_cce_id one_of_three = name(three, one);
     as(three);
@@ -164,7 +164,7 @@ TEST(a_lock_of_nobody_ends_who_needs_it_and_the_daemon_frees_it)
     bury(two);
     as(one);
     CHECK_INT(take(bcr_cce, scene.cell), 101);
-    /* Also one that has ended, and where nobody spins. */
+    /* Also one that has ended, and where no CCE spins. */
     const uint32_t tag = three->tag;
     leave(three);
     three = join();

@@ -141,7 +141,7 @@ TEST(the_globals_tell_of_the_calling_threads_CCE)
     as(two);
     CHECK_INT(bcr_cce, 1); /* IDs are each CCE's own */
     CHECK_INT(bcr_archtype, mine);
-    bcr_cce = 99; /* misleads nobody but the program */
+    bcr_cce = 99; /* misleads only the program */
     int cell = grow(1, 1, 0);
     CHECK_INT(bcr_celllen(1, cell), 0);
     as(one);

@@ -140,7 +140,7 @@ TEST_TIMEOUT(a_repair_that_looks_for_marks_where_areas_come_and_go_calls_nothing
     begin();
     struct changer changer = {.ctx = two};
     CHECK_INT(pthread_create(&thread, NULL, change, &changer), 0);
-    /* Nobody takes these records up again, and each repair looks at all: the time grows with the
+    /* No CCE gets these records again, and each repair looks at all: the time grows with the
      * square. */
     for (uint64_t turn = 0, turns = test_scale(1500, 6000); turn < turns; turn++) {
         struct bcri_ctx *taker = group_join(group);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The daemon waits for nobody: a piece of its work that needs what a CCE has in its hand is parked,
- * has changed nothing that anybody could miss, and comes to its end when it is begun again
+/* The daemon waits for no CCE: a piece of its work that needs what a CCE has in its hand is parked,
+ * has changed nothing that a CCE could miss, and comes to its end when it is begun again
  * (bcri/lock.h, bcri/repair.h). */
 #include "cce.h"
 
@@ -86,7 +86,7 @@ TEST(a_repair_is_parked_on_a_lock_and_its_release_rings)
 }
 
 /* `dead` was handed a region that `two` holds as well, and `two` waits to read what comes next.
- * Nobody can count before `holder` goes on. */
+ * No CCE can count before `holder` goes on. */
 static bcri_ref hand_over_and_read(bcr_region *reads_out)
 {
     wait_as_dead(cell);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ended CCEs leave goes when nobody needs it any more, and not before: bcri/reclaim.h. */
+/* What ended CCEs leave goes when no process needs it any more, and not before: bcri/reclaim.h. */
 #include <pthread.h>
 
 #include "bcr.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Several CCEs asleep at once on what one other CCE has: its release, or its death, wakes all of
- * them, since nobody else will. */
+ * them, since no other process will. */
 #include "cce.h"
 
 #include <pthread.h>

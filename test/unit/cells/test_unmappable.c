@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A CCE that can map no further segment, since its process has no descriptor left: its calls fail,
- * and nobody else is harmed. */
+ * and no other CCE is harmed. */
 #include "cce.h"
 
 #include <pthread.h>

@@ -126,7 +126,7 @@ TEST(what_was_handed_to_a_dead_CCE_is_in_its_old_order_when_the_count_of_answers
     }
 }
 
-/* The lock owner counts as long as nobody has put since. */
+/* The lock owner counts as long as no CCE has put since. */
 TEST(a_lock_owner_is_outdated_by_the_next_put_when_the_count_of_puts_wraps)
 {
     for (size_t i = 0; i < ENDS; i++)

@@ -128,7 +128,7 @@ TEST(no_type_is_written_or_read_without_each_of_its_required_keys)
             size_t length = bcri_control_encode(&message, bytes, sizeof bytes);
             message.present = types[type].required & ~bit;
             CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), 0);
-            /* As another sender might: the key under a name that nobody knows. */
+            /* As another sender might: the key under an unknown name. */
             message.present = types[type].required;
             CHECK_UINT(bcri_control_encode(&message, bytes, sizeof bytes), length);
             static const char *const names[] = {

@@ -29,7 +29,7 @@ static void wait_at_a_cell_of_its_own(int cell)
     const int turn = waits_begun++;
     (void)cell;
     if (turn == WAITS - 1)
-        for (int i = 0; i < 3; i++) { /* nobody looks before the next one waits */
+        for (int i = 0; i < 3; i++) { /* no invocation looks before the next one waits */
             as(two);
             CHECK_INT(bcr_enq(number(i), one_of_two, DATA + i, bcr_FREE), 0);
             as(one);
@@ -69,7 +69,7 @@ enum { POLLED = 8 };
 static void wait_when_the_first_is_served(int cell)
 {
     if (waits_begun == POLLED)
-        put_of_two(0); /* rings nobody: the first wait is polled, until this one begins */
+        put_of_two(0); /* without a ring: the first wait is polled, until this one begins */
     wait_in_turn(cell);
 }
 

@@ -76,7 +76,7 @@ TEST(a_get_whose_request_a_stale_id_cancels_ends)
     /* The handler begins here. Even if its time is up at once, the main program goes first, until
      * it waits. */
     CHECK_INT(bcr_celllen(bcr_cce, DATA), 0);
-    CHECK_INT(bcr_rgfree(shared), 0); /* the next get, below, has this ID, though nobody is told */
+    CHECK_INT(bcr_rgfree(shared), 0); /* the next get, below, has this ID, though no invocation is told */
     FAILS_NULL(bcr_get(1, bcr_cce, DATA + 1, bcr_BLOCK), bcrE_RGID);
     end();
 }

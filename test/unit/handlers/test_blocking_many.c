@@ -79,7 +79,7 @@ TEST_TIMEOUT(a_hundred_thousand_wait_at_once, 200)
     end();
 }
 
-/* It wakes up for that; a get that nobody answers is as good as any other wait. */
+/* It wakes up for that; a get without an answer is as good as any other wait. */
 TEST_TIMEOUT(a_cce_that_waits_gives_the_memory_of_stacks_back_that_many_needed_once, 120)
 {
     const int many = 60;

@@ -60,7 +60,7 @@ static void put_shared_to_both(int cell)
     say("put ");
 }
 
-/* The ID is nobody's, a region's or a get's by the time the put has found room. */
+/* By the time the put has found room the ID is free, a region's, or a get's. */
 TEST(a_put_that_waits_leaves_an_id_alone_that_another_invocation_has_freed)
 {
     for (int to_both = 0; to_both < 2; to_both++)

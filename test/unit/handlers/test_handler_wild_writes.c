@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Wild writes into what leads to handlers: what is told of requests, marked cells. Whatever is
- * written there: nobody hangs, neither the owner, nor who requests, nor the daemon when they die; a
+ * written there: neither the owner hangs, nor the notifier, nor the daemon when they die; a
  * CCE may end itself (bcri/corrupt.h), the daemon does not; and what is requested afterwards of one
  * that goes on runs. */
 #include <stdio.h>

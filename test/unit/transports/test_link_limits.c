@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a peer that has the keys can make a link take, of memory and of time: what the limits say. */
+/* What a peer that has the keys can make a link take, of memory and of time: what the limits
+ * say. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,7 +253,8 @@ TEST(an_acknowledgement_that_makes_no_sense_in_its_last_range_changes_nothing)
     bcri_link_free(link);
 }
 
-/* Whoever keeps a packet that has not arrived, and sends it from elsewhere, draws no link there. */
+/* A stranger that keeps a packet that has not arrived, and sends it from elsewhere, draws no link
+ * there. */
 TEST(only_the_latest_packet_says_where_the_peer_is)
 {
     prepare();

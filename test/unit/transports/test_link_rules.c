@@ -350,7 +350,7 @@ TEST(a_window_of_zero_opens_though_the_news_is_lost)
     CHECK_UINT(settlements, 0);
     verdict = BCRI_LINK_TAKE;
     bcri_link_resume(b, 1, 1, now);
-    hold(b, 0); /* and nobody gets it */
+    hold(b, 0); /* and no end gets it */
     for (unsigned i = 0; i < 100 && settlements < 4; i++) {
         now = bcri_link_deadline(b) < bcri_link_deadline(a) ? bcri_link_deadline(b) : bcri_link_deadline(a);
         CHECK(now != BCRI_LINK_NEVER);
@@ -387,7 +387,7 @@ TEST_TIMEOUT(what_is_remembered_of_packets_is_bounded_however_large_the_window, 
     for (uint32_t round = 0; round < ROUNDS; round++) {
         for (uint32_t i = 0; i < STREAMS; i++)
             CHECK_INT(bcri_link_send(a, 1 + i, 1, NULL, 0, NULL, 0, NULL), 0);
-        for (unsigned packets = 0; bcri_link_fill(a, packet, now) != 0; packets++) /* nobody gets them */
+        for (unsigned packets = 0; bcri_link_fill(a, packet, now) != 0; packets++) /* no end gets them */
             CHECK(packets < 10);
     }
     CHECK(a->sent.chunk_next - a->sent.chunk_first > BCRI_LINK_CHUNKS_MAX - 200);
