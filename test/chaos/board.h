@@ -40,6 +40,7 @@ struct chaos_place {
 
 struct chaos_board {
     uint64_t seed;
+    int hosts; /* beside the root's, on which CCEs live */
     atomic_uint phase;
     struct chaos_place place[CHAOS_CCES];
     atomic_int holder[CHAOS_LOCKS]; /* ordinal + 1 of the CCE that has the write lock; 0: nobody */
@@ -50,5 +51,11 @@ struct chaos_board {
     /* Tallies: locks recovered, calls that met a dead CCE, puts refused where there was room. */
     atomic_uint owner_died, dead_ends, refused;
 };
+
+/* The host of a place: 0, the root's, or K, local<K>. */
+static inline int chaos_host(const struct chaos_board *board, int place)
+{
+    return place % (board->hosts + 1);
+}
 
 #endif

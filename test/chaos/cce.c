@@ -14,6 +14,7 @@ enum { OWN_BYTES = 1 << 20, OWN_REGIONS = 8, BIRTH_BYTES = 40 };
 struct chaos_board *board;
 struct chaos_place *mine;
 bcr_cce_id keeper;
+bool far;
 static uint64_t state;
 
 void must(bool holds, const char *what)
@@ -78,11 +79,12 @@ static void note(enum chaos_doing doing)
     atomic_fetch_add(&mine->calls, 1);
 }
 
-/* Once for each place, and again when its CCE was killed. */
+/* Once for each place, and again when its CCE was killed. A host whose daemon was killed is not given up
+ * at once; until then nothing can be started there. */
 static void enlist_wanted(const char *root)
 {
     static int made[CHAOS_CCES];
-    char program[4096];
+    char program[4096], machine[16];
     for (int place = 1; place < CHAOS_CCES; place++) {
         if (atomic_load(&board->place[place].wanted) == 0)
             continue;
@@ -92,7 +94,13 @@ static void enlist_wanted(const char *root)
         snprintf(program, sizeof program, "%.*s%d.chaos", (int)(strrchr(root, '/') + 1 - root), root, place);
         bcr_region birth = region_make(BIRTH_BYTES);
         must(birth != NULL, "no room for a birth region");
-        must(bcr_enlist(NULL, -1, ordinal, program, birth, bcr_FREE) == 0, "enlist");
+        const int host = chaos_host(board, place);
+        snprintf(machine, sizeof machine, host != 0 ? "local%d" : "", host);
+        if (bcr_enlist(machine, -1, ordinal, program, birth, bcr_FREE) == 0)
+            continue;
+        must(host != 0 && bcr_errno == bcrE_NOHOST, "enlist");
+        must(bcr_rgfree(birth) == 0, "rgfree of a birth region");
+        atomic_store(&board->place[place].wanted, 1);
     }
 }
 
@@ -110,12 +118,20 @@ static const struct {
     {DOING_AREA, do_area},
 };
 
+/* From another host a put returns before it is known whether there is room: what must not be lost waits for it, and
+ * what may find none is not put. */
 static void run(bool root)
 {
     const unsigned which = any(sizeof operations / sizeof operations[0]);
-    must(bcr_putwait(any_time()) == 0, "putwait");
-    note(operations[which].doing);
-    operations[which].call();
+    const enum chaos_doing doing =
+        far && operations[which].doing == DOING_THREE ? DOING_TOKEN : operations[which].doing;
+    const bool exact = doing == DOING_TOKEN || doing == DOING_PENDING || doing == DOING_LOCK;
+    must(bcr_putwait(far && exact ? bcr_BLOCK : any_time()) == 0, "putwait");
+    note(doing);
+    if (doing == DOING_TOKEN)
+        do_token();
+    else
+        operations[which].call();
     if (root && any(8) == 0) {
         note(DOING_RECOVER);
         recover_locks();
@@ -143,6 +159,8 @@ static void live(const char *program, bool root)
         } else if (atomic_load(&mine->at_phase) == phase) {
             usleep(100);
             continue;
+        } else if (now == CHAOS_STAND) {
+            must(bcr_putdone(bcr_BLOCK) == 1, "putdone");
         } else if (now == CHAOS_EMPTY) {
             empty(root);
         } else if (now == CHAOS_COUNT && root) {
@@ -185,6 +203,7 @@ int main(int argc, char **argv)
     const bool root = place == 0;
     open_board();
     mine = &board->place[place];
+    far = chaos_host(board, place) != 0;
     note(DOING_INIT);
     atomic_store(&mine->pid, (int)getpid());
     must(bcr_init(bcr_errors, NULL) >= 0, "bcr_init");

@@ -24,6 +24,7 @@ enum { OWN = 1, OWN_CELLS = 2, OWN_HANDLED = OWN + OWN_CELLS, MORE = 10 };
 extern struct chaos_board *board;
 extern struct chaos_place *mine;
 extern bcr_cce_id keeper; /* the CCE with the shared cells: the root */
+extern bool far;          /* the root is on another host */
 
 /* Ends this CCE, and with it the test, unless `holds`. */
 void must(bool holds, const char *what);

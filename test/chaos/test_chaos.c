@@ -27,6 +27,8 @@ enum {
     GAP_USEC = 4000,      /* between kills, at most */
     STOPPED_USEC = 30000, /* at most */
     STOPS_PERCENT = 5,
+    FAR_USEC = 200000, /* for what a dead CCE has ordered of another host */
+    HOSTS_PERCENT = 2,
     AUDITS = 100,        /* until a repair, or an error region on its way, is done */
     REPORT_KILLS = 1000, /* a line after each so many */
     LOG_SHOWN = 1500     /* bytes of it before what is wrong */
@@ -37,7 +39,7 @@ static struct chaos_board *board;
 static uint64_t state;
 
 static struct {
-    unsigned kills, stops, lost, at_risk;
+    unsigned kills, hosts, stops, lost, at_risk;
     int descriptors_first, descriptors_most, descriptors;
 } tally;
 
@@ -141,17 +143,23 @@ static bool all_at(unsigned phase)
 
 static void start(void)
 {
-    char program[4096];
+    const char *hosts = getenv("CHAOS_HOSTS");
+    char program[4096], number[16];
     state = test_seed();
     board = run_board("CHAOS_BOARD", sizeof *board);
     board->seed = state;
+    board->hosts = hosts != NULL ? atoi(hosts) : 0;
+    snprintf(number, sizeof number, "%d", board->hosts);
     for (int i = 0; i < CHAOS_CCES; i++) {
         snprintf(program, sizeof program, "%s/%d.chaos", run_folder(), i);
         CHECK_INT(symlink(getenv("CHAOS_CCE"), program), 0);
         atomic_store(&board->place[i].wanted, i != 0);
     }
     snprintf(program, sizeof program, "%s/0.chaos", run_folder());
-    run_start(&run, run_enl(), "--onfail", "isolate", program);
+    if (board->hosts != 0)
+        run_start(&run, run_enl(), "--onfail", "isolate", "--local", number, program);
+    else
+        run_start(&run, run_enl(), "--onfail", "isolate", program);
     daemon_fd = run_watch(run.pid);
     wait_until(all_there, 0);
 }
@@ -180,36 +188,59 @@ static void next_phase(void)
     wait_until(all_at, phase);
 }
 
-/* The repair of who died last, or an error region about it, may be on its way. */
-static void audit(void)
+/* Of the host with that number: whether its audit finds nothing wrong, and so many regions, all in cells. */
+static bool audited(int host, unsigned long long expected)
 {
     unsigned long long regions = 0, queued = 0, gets = 1, puts = 1;
+    char name[256];
+    snprintf(name, sizeof name, host != 0 ? "%s:%d" : "%s", run_program(), host);
+    run_start(&command, run_enl(), "audit", name);
+    run_end(&command);
+    return command.status == 0 &&
+           sscanf(command.text, "%llu regions, %llu of them in cells; %llu gets and %llu puts wait", &regions,
+                  &queued, &gets, &puts) == 4 &&
+           regions == expected && queued == regions && gets == 0 && puts == 0;
+}
+
+static bool all_audited(void)
+{
+    if (!audited(0, (unsigned long long)atomic_load(&board->regions)))
+        return false;
+    for (int host = 1; host <= board->hosts && tally.hosts == 0; host++)
+        if (!audited(host, 0))
+            return false;
+    return true;
+}
+
+/* The repair of who died last, or an error region about it, may be on its way. */
+static bool audit(void)
+{
     for (int turn = 0; turn < AUDITS; turn++) {
-        const int expected = atomic_load(&board->regions);
-        run_start(&command, run_enl(), "audit", run_program());
-        run_end(&command);
-        if (command.status == 0 &&
-            sscanf(command.text, "%llu regions, %llu of them in cells; %llu gets and %llu puts wait",
-                   &regions, &queued, &gets, &puts) == 4 &&
-            regions == (unsigned long long)expected && queued == regions && gets == 0 && puts == 0)
-            return;
+        if (all_audited())
+            return true;
         must_run(daemon_fd);
         wait_usec(10000);
     }
-    FAIL("after %u kills there should be %d regions, in cells, and no gets and puts; the audit finds:\n%s%s",
-         tally.kills, atomic_load(&board->regions), command.text, command.error);
+    return false;
 }
 
+/* What a dead CCE has ordered of another host is carried out soon, but nobody can wait for it. */
 static void stand_and_look(void)
 {
-    while (atomic_load(&board->phase) % CHAOS_PHASES != CHAOS_COUNT)
+    while (atomic_load(&board->phase) % CHAOS_PHASES != CHAOS_COUNT) {
+        if (board->hosts != 0)
+            wait_usec(FAR_USEC);
         next_phase();
+    }
     const int missing = atomic_load(&board->missing);
     if (missing > (int)tally.at_risk)
         FAIL("%d tokens are missing, and the dead can have held %u", missing, tally.at_risk);
     tally.lost += (unsigned)missing;
     tally.at_risk = 0;
-    audit();
+    if (!audit())
+        FAIL("after %u kills there should be %d regions, in cells, and no gets and puts; the audit "
+             "finds:\n%s%s",
+             tally.kills, atomic_load(&board->regions), command.text, command.error);
     count_descriptors();
     look_into_log();
 }
@@ -230,6 +261,17 @@ static void stop_for_a_while(void)
     tally.stops++;
 }
 
+/* Waits for the end of the CCE that had that place, and wants another. */
+static void bury(struct chaos_place *place, int fd)
+{
+    run_gone(fd);
+    tally.at_risk += (unsigned)atomic_exchange(&place->at_risk, 0);
+    tally.kills++;
+    atomic_store(&place->at_phase, 0);
+    atomic_store(&place->pid, 0);
+    atomic_store(&place->wanted, 1);
+}
+
 static void kill_one(void)
 {
     const int i = some_place(1);
@@ -243,20 +285,49 @@ static void kill_one(void)
         look_into_log();
         FAIL("CCE at place %d (pid %d) has ended by itself", i, pid);
     }
-    run_gone(fd);
-    tally.at_risk += (unsigned)atomic_exchange(&place->at_risk, 0);
-    tally.kills++;
-    atomic_store(&place->at_phase, 0);
-    atomic_store(&place->pid, 0);
-    atomic_store(&place->wanted, 1);
+    bury(place, fd);
+}
+
+static pid_t parent_of(int pid)
+{
+    char path[64], text[512];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (file != NULL && fgets(text, sizeof text, file) != NULL)
+        (void)sscanf(strrchr(text, ')') + 1, " %*c %d", &parent);
+    if (file != NULL)
+        fclose(file);
+    return parent;
+}
+
+/* The daemon of another host, all of whose CCEs are there: they end with it. */
+static void kill_host(void)
+{
+    const int host = 1 + (int)below((uint64_t)board->hosts);
+    int fd[CHAOS_CCES];
+    pid_t daemon = 0;
+    for (int i = host; i < CHAOS_CCES; i += board->hosts + 1)
+        if (atomic_load(&board->place[i].pid) == 0)
+            return;
+    for (int i = host; i < CHAOS_CCES; i += board->hosts + 1) {
+        fd[i] = run_try_watch(atomic_load(&board->place[i].pid));
+        CHECK(fd[i] >= 0);
+        daemon = parent_of(atomic_load(&board->place[i].pid));
+    }
+    CHECK(daemon > 1 && kill(daemon, SIGKILL) == 0);
+    for (int i = host; i < CHAOS_CCES; i += board->hosts + 1)
+        bury(&board->place[i], fd[i]);
+    tally.hosts++;
 }
 
 static void report(void)
 {
-    printf("  %u kills, %u stops; %u tokens lost, %u locks; %u calls met a dead one, %u found no room where "
+    printf("  %u kills, %u hosts, %u stops; %u tokens lost, %u locks; %u calls met a dead one, %u found no "
+           "room where "
            "there was; descriptors of enl: %d at "
            "first, %d, %d at most\n",
-           tally.kills, tally.stops, tally.lost, atomic_load(&board->owner_died),
+           tally.kills, tally.hosts, tally.stops, tally.lost, atomic_load(&board->owner_died),
            atomic_load(&board->dead_ends), atomic_load(&board->refused), tally.descriptors_first,
            tally.descriptors, tally.descriptors_most);
     fflush(stdout);
@@ -280,7 +351,9 @@ TEST_TIMEOUT(when_CCEs_are_killed_at_any_time_the_others_go_on_and_nothing_is_lo
         atomic_fetch_add(&board->phase, CHAOS_PHASES - atomic_load(&board->phase) % CHAOS_PHASES);
         while (tally.kills < end) {
             wait_usec((unsigned)below(GAP_USEC));
-            if (below(100) < STOPS_PERCENT)
+            if (board->hosts != 0 && tally.kills > wanted / 2 && below(100) < HOSTS_PERCENT)
+                kill_host();
+            else if (below(100) < STOPS_PERCENT)
                 stop_for_a_while();
             else
                 kill_one();

@@ -51,6 +51,8 @@ static void put_back(bcr_region rgid)
     atomic_store(&mine->cell, cell);
     while (!put_where_room_is(bcr_enq(rgid, keeper, cell, bcr_FREE) == 0, "enq of a token"))
         continue;
+    if (far) /* the host may end before the token has left it */
+        must(bcr_putdone(bcr_BLOCK) == 1, "putdone");
     atomic_fetch_sub(&mine->at_risk, 1);
 }
 
