@@ -22,7 +22,7 @@ static const char *trimmed(char *line)
     return line;
 }
 
-static int append(struct strings *strings, const char *text)
+int addstring(struct strings *strings, const char *text)
 {
     char **item = realloc(strings->item, ((size_t)strings->count + 1) * sizeof *item);
     if (item == NULL)
@@ -48,7 +48,7 @@ int readstrings(const char *path, struct strings *strings_out)
     while (error == 0 && getline(&line, &capacity, file) >= 0) {
         const char *text = trimmed(line);
         if (*text != '\0' && *text != '#')
-            error = append(&strings, text);
+            error = addstring(&strings, text);
     }
     if (error == 0 && !feof(file))
         error = errno; /* getline's */

@@ -26,10 +26,10 @@ static const char USAGE[] =
     "Without the four numbers it reads them from its input, one per line, and asks if that is a terminal.\n"
     "  -m, --machines file   names of machines, one per line, used in turn (default: ./machines where it "
     "is,\n"
-    "                        else all on this host)\n"
+    "                        else the machines that the program has: see enl --hosts)\n"
     "  -r, --reduce          first reduce values of all CCEs to a result in each of them\n";
 
-enum { CCES_MAX = 10000, LOG_MAX = 9, PASSES_MAX = 1000000 };
+enum { CCES_MAX = 10000, LOG_MAX = 9, PASSES_MAX = 1000000, MACHINE_CHARS = 256 };
 
 struct ring {
     struct ring_task task;
@@ -217,11 +217,22 @@ static void ask_for_task(struct ring_task *task)
     task->passes = ask("passes round the ring", 1, PASSES_MAX);
 }
 
+/* The machines that enl was given; without a list it names its own. */
+static void ask_for_machines(struct strings *machines)
+{
+    char name[MACHINE_CHARS];
+    for (int k = 0; must(bcr_host(k, name, sizeof name), "look for a machine") != 0; k++)
+        if (addstring(machines, name) != 0)
+            must_end("remember the machines", "out of memory");
+}
+
 /* The file that was named must be there; the default one may. */
-static void read_machines(const char *program, const char *path, struct strings *machines)
+static void find_machines(const char *program, const char *path, struct strings *machines)
 {
     const int error = readstrings(path != NULL ? path : "machines", machines);
-    if (error != 0 && (path != NULL || error != ENOENT)) {
+    if (error == ENOENT && path == NULL) {
+        ask_for_machines(machines);
+    } else if (error != 0) {
         fprintf(stderr, "%s: %s: %s\n", program, path != NULL ? path : "machines", strerror(error));
         exit(EXIT_USAGE);
     }
@@ -283,7 +294,7 @@ int main(int argc, char **argv)
 
     if (is_root()) {
         const double start_us = now_us();
-        read_machines(argv[0], machines_path, &machines);
+        find_machines(argv[0], machines_path, &machines);
         ring.next = start_ring(argv[0], &ring.task, &machines);
         printf("ring: %d CCEs, started in %.1f ms\n", ring.task.cces, (now_us() - start_us) / 1e3);
     } else {

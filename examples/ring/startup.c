@@ -41,9 +41,10 @@ static void enlist_all(const char *program, const struct ring_task *task, const 
 {
     bcr_region birth = must_have(bcr_rgalloc(RING_START_BYTES, 0), "allocate the task");
     must_copy(bcr_copyto(TASK, 1, birth, 0, task, sizeof *task), "write the task");
-    if (machines->count == 0 && task->cces > 1)
-        must(bcr_enlist(NULL, -(task->cces - 1), 1, program, birth, bcr_NOFREE), "enlist the ring");
-    for (int ord = 1; machines->count > 0 && ord < task->cces; ord++) {
+    if (machines->count == 1 && task->cces > 1)
+        must(bcr_enlist(machines->item[0], -(task->cces - 1), 1, program, birth, bcr_NOFREE),
+             "enlist the ring");
+    for (int ord = 1; machines->count > 1 && ord < task->cces; ord++) {
         const char *machine = machines->item[(ord - 1) % machines->count];
         char what[300];
         snprintf(what, sizeof what, "enlist CCE %d of the ring on machine %s", ord, machine);

@@ -4,7 +4,7 @@
  *
  * The root enlists the others and gives each the task in its birth region.  Each grows its cells and sends
  * its birthcry; when all have cried, the root tells each who its next one is.  Machine names stay out of the
- * program: they come from the caller, who reads them from a file.
+ * program: they come from the caller.
  *
  * All routines end the program when they cannot do what they are for.
  */
@@ -29,8 +29,8 @@ struct ring_task {
     int reduce; /* whether to do the all-to-all reduction */
 };
 
-/* In the root: enlists CCEs 1 to cces-1 of `program`, on `machines` in turn, or on this host if there are
- * none.  Returns the ID of the root's next CCE, which is the root itself in a ring of one.  bcr_init must have
+/* In the root: enlists CCEs 1 to cces-1 of `program`, on `machines`, of which there is one at least, in turn.
+ * Returns the ID of the root's next CCE, which is the root itself in a ring of one.  bcr_init must have
  * been asked for bcr_errors, which reports a start that fails later. */
 int start_ring(const char *program, const struct ring_task *task, const struct strings *machines);
 

@@ -212,16 +212,15 @@ static const char *verdict_on(const struct bench_figure *figure)
     case BENCH_RATIO_AT_MOST: good = figure->ratio.median <= figure->limit; break;
     case BENCH_RATIO_AT_LEAST: good = figure->ratio.median >= figure->limit; break;
     case BENCH_VALUE_AT_LEAST: good = figure->value.median >= figure->limit; break;
+    case BENCH_VALUE_AT_MOST: good = figure->value.median <= figure->limit; break;
     case BENCH_MORE_AT_MOST: good = figure->value.median - figure->floor.median <= figure->limit; break;
     }
     return good ? "within" : "beyond";
 }
 
-static const char *const limit_formats[] = {[BENCH_NO_LIMIT] = "-",
-                                            [BENCH_RATIO_AT_MOST] = "<=%gx",
-                                            [BENCH_RATIO_AT_LEAST] = ">=%gx",
-                                            [BENCH_VALUE_AT_LEAST] = ">=%g",
-                                            [BENCH_MORE_AT_MOST] = "<=+%g"};
+static const char *const limit_formats[] = {
+    [BENCH_NO_LIMIT] = "-",          [BENCH_RATIO_AT_MOST] = "<=%gx", [BENCH_RATIO_AT_LEAST] = ">=%gx",
+    [BENCH_VALUE_AT_LEAST] = ">=%g", [BENCH_VALUE_AT_MOST] = "<=%g",  [BENCH_MORE_AT_MOST] = "<=+%g"};
 
 void bench_report_add(struct bench_report *report, const struct bench_figure *figure)
 {

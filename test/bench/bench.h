@@ -22,6 +22,7 @@ enum bench_limit {
     BENCH_RATIO_AT_MOST,
     BENCH_RATIO_AT_LEAST,
     BENCH_VALUE_AT_LEAST,
+    BENCH_VALUE_AT_MOST,
     BENCH_MORE_AT_MOST /* than the floor, in the figure's unit */
 };
 

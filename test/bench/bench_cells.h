@@ -34,6 +34,7 @@ enum { ORDINAL_PARTNER = 1, ORDINAL_CHILD = 1000 };
 struct cells_user {
     int own, other, root; /* CCE IDs in this process */
     const char *executable;
+    const char *machine; /* side 0: where side 1 is to be; NULL: here, pinned to its core */
 };
 
 static inline const struct cells_user *cells_user(const struct bench_pair *pair)

@@ -60,7 +60,9 @@ void cells_enlist_partner(struct bench_pair *pair, const struct bench_options *o
     bcr_region region = bcr_rgalloc(sizeof birth, 0);
     cells_check(region != NULL, "bcr_rgalloc");
     memcpy(*region, &birth, sizeof birth);
-    cells_check(bcr_enlist("", pair->core[1], ORDINAL_PARTNER, user->executable, region, bcr_FREE) == 0,
+    const char *machine = user->machine != NULL ? user->machine : "";
+    const int core = user->machine != NULL ? -1 : pair->core[1];
+    cells_check(bcr_enlist(machine, core, ORDINAL_PARTNER, user->executable, region, bcr_FREE) == 0,
                 "bcr_enlist");
     user->own = user->root = bcr_cce;
     user->other = cells_hear_birthcry(CELL_CRY);

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# hosts.sh -- runs a program on two hosts: network namespaces joined by a veth pair, the root on the first core, the
+# other host on the second. Needs root, or a kernel that lets users make namespaces of their own.
+#
+#   sh test/bench/hosts.sh ENL PROGRAM [ARGUMENT...]
+#
+# The program finds one machine in its list, `away`. BCR_SECURITY=none measures without encryption.
+set -eu
+
+if [ $# -lt 2 ]; then
+    echo "usage: sh $0 ENL PROGRAM [ARGUMENT...]" >&2
+    exit 2
+fi
+if [ "${BENCH_HOSTS_INSIDE-}" = "" ]; then
+    export BENCH_HOSTS_INSIDE=1
+    if [ "$(id -u)" = 0 ]; then
+        exec unshare --net --mount -- sh "$0" "$@"
+    fi
+    exec unshare --user --map-root-user --net --mount -- sh "$0" "$@"
+fi
+
+work=$(mktemp -d)
+unshare --net -- sleep 1000000 &
+holder=$!
+trap 'kill $holder; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+while [ "$(readlink /proc/$holder/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done
+away="nsenter --net=/proc/$holder/ns/net"
+ip link set lo up
+ip link add v0 type veth peer name v1 netns $holder
+ip address add 10.177.0.1/24 dev v0
+ip link set v0 up
+$away ip link set lo up
+$away ip address add 10.177.0.2/24 dev v1
+$away ip link set v1 up
+
+# In the place of ssh: [-l LOGIN] HOST COMMAND
+cat >"$work/there" <<THERE
+#!/bin/sh
+[ "\$1" != -l ] || shift 2
+shift
+exec $away taskset -c 1 sh -c "\$*"
+THERE
+chmod +x "$work/there"
+echo "away addr=10.177.0.2 enl=$(realpath "$1")" >"$work/hosts"
+enl=$1
+shift
+BCR_RSHPATH="$work/there" taskset -c 0 "$enl" --hosts "$work/hosts" "$@"
