@@ -6,7 +6,8 @@
 #
 #   sh test/bench/hosts.sh ENL PROGRAM [ARGUMENT...]
 #
-# The program finds one machine in its list, `away`. BCR_SECURITY=none measures without encryption.
+# The program finds two machines in its list: `away`, and `here`, where its root is. BCR_SECURITY=none measures
+# without encryption.
 set -eu
 
 if [ $# -lt 2 ]; then
@@ -44,7 +45,7 @@ shift
 exec $away taskset -c 1 sh -c "\$*"
 THERE
 chmod +x "$work/there"
-echo "away addr=10.177.0.2 enl=$(realpath "$1")" >"$work/hosts"
+printf 'away addr=10.177.0.2 enl=%s\nhere addr=10.177.0.1\n' "$(realpath "$1")" >"$work/hosts"
 enl=$1
 shift
 BCR_RSHPATH="$work/there" taskset -c 0 "$enl" --hosts "$work/hosts" "$@"
