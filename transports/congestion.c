@@ -3,7 +3,8 @@
  *
  * The window grows by what is acknowledged until the first loss, then by a packet a round trip; a
  * loss halves it, once a round trip. It does not grow while the owner has too little to send to fill
- * it. On a reliable carrier only the receiver's room counts. */
+ * it. It has room for two packets of the largest size that was found, also where the first window was
+ * smaller. On a reliable carrier only the receiver's room counts. */
 #include "link_private.h"
 
 enum { FIRST_PACKETS = 32, LEAST_PACKETS = 2 };
@@ -43,6 +44,7 @@ void bcri_congestion_collapse(struct bcri_link *link)
 
 uint64_t bcri_congestion_window(const struct bcri_link *link)
 {
-    return link->carrier.reliable || link->congestion.window > link->peer_room ? link->peer_room
-                                                                               : link->congestion.window;
+    const uint64_t least = (uint64_t)LEAST_PACKETS * link->mtu.bytes;
+    const uint64_t window = link->congestion.window < least ? least : link->congestion.window;
+    return link->carrier.reliable || window > link->peer_room ? link->peer_room : window;
 }

@@ -98,8 +98,7 @@ int bcri_udp_open(const struct sockaddr *address, socklen_t address_bytes, uint3
     /* Packets are never cut by routers; what is too large is lost, which is how its size is found. */
     if (address->sa_family == AF_INET6)
         set_option(udp->fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
-    else
-        set_option(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+    set_option(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE); /* a socket of IPv6 may serve both */
     set_option(udp->fd, IPPROTO_UDP, UDP_GRO, 1);
     udp->gso = true;
     udp->used = BATCH;

@@ -237,6 +237,21 @@ TEST_TIMEOUT(messages_pass_over_pipes_that_are_full_now_and_then, 120)
         bcri_pipe_free(ends[i].pipe);
 }
 
+TEST(packets_are_never_cut_on_their_way_by_ipv6_or_ipv4)
+{
+    const struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+    struct bcri_udp *udp;
+    int v4 = 0, v6 = 0;
+    socklen_t length = sizeof v4;
+    if (bcri_udp_open((const struct sockaddr *)&any, sizeof any, 1 << 20, &udp) != 0)
+        SKIP("this machine has no IPv6");
+    CHECK_INT(getsockopt(bcri_udp_fd(udp), IPPROTO_IP, IP_MTU_DISCOVER, &v4, &length), 0);
+    CHECK_INT(getsockopt(bcri_udp_fd(udp), IPPROTO_IPV6, IPV6_MTU_DISCOVER, &v6, &length), 0);
+    CHECK_INT(v4, IP_PMTUDISC_PROBE);
+    CHECK_INT(v6, IPV6_PMTUDISC_PROBE);
+    bcri_udp_close(udp);
+}
+
 TEST(an_address_that_cannot_be_had_is_an_error)
 {
     const struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xc0000201)};

@@ -361,6 +361,20 @@ TEST(a_window_of_zero_opens_though_the_news_is_lost)
     finish();
 }
 
+TEST(small_packets_do_not_wait_for_each_other_however_large_packets_may_be)
+{
+    uint8_t packet[HELD_BYTES];
+    prepare(0);
+    send(a, 1, 8);
+    pass_all_and_wait();
+    a->mtu.bytes = 65507; /* as on a loopback device; the window began with 32 of 1,200 */
+    for (unsigned i = 0; i < 3; i++) {
+        send(a, 1, 8);
+        CHECK(bcri_link_fill(a, packet, now) != 0);
+    }
+    finish();
+}
+
 TEST(only_a_window_that_holds_packets_back_grows)
 {
     prepare(0);
