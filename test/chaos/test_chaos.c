@@ -73,7 +73,16 @@ static void must_run(int pidfd)
 
 static int daemon_fd; /* pidfd */
 
-/* Nothing but deaths may stand in the log, which has all that enl has said. */
+/* The log of the root's daemon, whose name ends with that one's process ID: those of other hosts end with
+ * their numbers. */
+static const char *log_path(void)
+{
+    char suffix[32];
+    snprintf(suffix, sizeof suffix, ".%d.log", (int)run.pid);
+    return run_file("bcr.", suffix);
+}
+
+/* Nothing but deaths may stand in the log of the root's daemon, which has all that enl has said. */
 static void look_into_log(void)
 {
     static const char *const bad[] = {
@@ -82,7 +91,7 @@ static void look_into_log(void)
     static char text[1 << 16];
     static off_t from;
     size_t length = 0;
-    int fd = open(run_file("bcr.", ".log"), O_RDONLY | O_CLOEXEC);
+    int fd = open(log_path(), O_RDONLY | O_CLOEXEC);
     CHECK(fd >= 0);
     if (lseek(fd, 0, SEEK_END) < from)
         from = 0; /* it was set aside, and begins anew */
@@ -192,8 +201,11 @@ static void next_phase(void)
 static bool audited(int host, unsigned long long expected)
 {
     unsigned long long regions = 0, queued = 0, gets = 1, puts = 1;
-    char name[256];
-    snprintf(name, sizeof name, host != 0 ? "%s:%d" : "%s", run_program(), host);
+    char name[256], number[16] = "";
+    const char *program = strrchr(log_path(), '/') + 1 + strlen("bcr.");
+    if (host != 0)
+        snprintf(number, sizeof number, ":%d", host);
+    snprintf(name, sizeof name, "%.*s%s", (int)(strlen(program) - strlen(".log")), program, number);
     run_start(&command, run_enl(), "audit", name);
     run_end(&command);
     return command.status == 0 &&
