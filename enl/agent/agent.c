@@ -255,7 +255,8 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
     uint32_t pool;
     if (agent == NULL)
         return NULL;
-    if (bcri_heap_pool_add(ctx, first, pool_bytes, &pool) != 0) {
+    /* What small regions leave behind does not hold up a large one for ever. */
+    if (bcri_heap_pool_add(ctx, first + POOL_SPARE_BYTES, pool_bytes + POOL_SPARE_BYTES, &pool) != 0) {
         free(agent);
         return NULL;
     }

@@ -126,7 +126,8 @@ struct served {
     enum served_state state;
     enum bcri_want want;
     uint64_t request;
-    uint64_t number; /* regions go back youngest first */
+    int cell;
+    uint64_t number; /* of regions on their way: they go back youngest first */
     struct bcri_slot_shm *slot;
     uint64_t deadline;
     bool cancelled;

@@ -171,7 +171,6 @@ static struct served *new_served(struct stream *stream, uint64_t request, enum s
                               .state = state,
                               .request = request,
                               .slot = slot,
-                              .number = ++agent->served_last,
                               .deadline = AGENT_NEVER,
                               .next = agent->served,
                               .at = &agent->served};
@@ -231,6 +230,7 @@ static void send_region(struct served *served)
                                          .archtype = header->archtype,
                                          .error = header->error};
     served->state = SERVED_SENT;
+    served->number = ++stream->peer->agent->served_last;
     if (bcri_agent_send(stream->peer, stream->target | BCRI_ANSWERS, stream->source, &message, served->slot,
                         (struct sent){.served = served}))
         return;
@@ -296,6 +296,16 @@ static bool perform_put(struct stream *stream, struct incoming *incoming)
     return true;
 }
 
+/* Whether a region is to go back into that cell and waits for younger ones. Until then nothing more is taken
+ * from there for other hosts, or it might wait for ever. */
+static bool goes_back(const struct bcri_agent *agent, uint32_t target, int cell)
+{
+    for (const struct served *served = agent->served; served != NULL; served = served->next)
+        if (served->state == SERVED_GOES_BACK && served->stream->target == target && served->cell == cell)
+            return true;
+    return false;
+}
+
 static bool perform_get(struct stream *stream, const struct bcri_message *message)
 {
     struct bcri_agent *agent = stream->peer->agent;
@@ -303,11 +313,14 @@ static bool perform_get(struct stream *stream, const struct bcri_message *messag
     struct bcri_slot_shm *slot = NULL;
     if (stream->peer->lost)
         return true;
+    if (goes_back(agent, stream->target, message->cell))
+        return false;
     struct served *served = new_served(stream, message->request, SERVED_GET_WAITS, NULL);
     if (served == NULL) {
         answer(stream, message->request, bcrE_NOMEM, 0);
         return true;
     }
+    served->cell = message->cell;
     const int error = bcri_act_get(agent->ctx, key_of(agent, stream, message), want,
                                    (message->flags & BCRI_MESSAGE_LOCKS) != 0, message->msec != 0, &slot);
     served->want = want;
@@ -433,14 +446,26 @@ static void look_at_put(struct bcri_agent *agent, struct served *served)
     free_served(served);
 }
 
-/* Puts back what did not reach its asker, youngest first. */
+/* Whether a region that was taken from the same cell later may have to go back as well. */
+static bool waits_for_younger(const struct bcri_agent *agent, const struct served *served)
+{
+    for (const struct served *other = agent->served; other != NULL; other = other->next)
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of the list */
+        if (other->state == SERVED_SENT && other->want != BCRI_WANT_READ && other->number > served->number &&
+            bcri_load(&other->slot->cell) == bcri_load(&served->slot->cell))
+            return true;
+    return false;
+}
+
+/* Puts back what did not reach its asker, youngest first: so a cell's regions have their old order. */
 static void give_back(struct bcri_agent *agent)
 {
-    for (;;) {
+    for (;; agent->again = true) {
         struct served *youngest = NULL;
         for (struct served *served = agent->served; served != NULL; served = served->next)
             /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of the list */
-            if (served->state == SERVED_GOES_BACK && (youngest == NULL || served->number > youngest->number))
+            if (served->state == SERVED_GOES_BACK &&
+                (youngest == NULL || served->number > youngest->number) && !waits_for_younger(agent, served))
                 youngest = served;
         if (youngest == NULL)
             return;

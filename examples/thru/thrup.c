@@ -26,6 +26,16 @@ static void fill(bcr_region region, int number, int bytes)
         words[i] = thru_word(number, i);
 }
 
+/* On its way to another host a region stays in this CCE's comm heap until it has arrived. */
+static bcr_region new_region(int bytes)
+{
+    bcr_region region = bcr_rgalloc(bytes, 0);
+    if (region != NULL || bcr_errno != bcrE_NBYTES)
+        return must_have(region, "allocate a region");
+    must(bcr_putdone(bcr_BLOCK), "wait until its regions have arrived");
+    return must_have(bcr_rgalloc(bytes, 0), "allocate a region");
+}
+
 int main(int argc, char **argv)
 {
     args_check(argc, argv, 0, USAGE);
@@ -41,19 +51,19 @@ int main(int argc, char **argv)
     must(bcr_rgfree(birth), "free its order");
 
     /* At most `window` regions are in the taker's cell, one is in its hands, one in ours, and one is the
-     * report.  So rgalloc never finds the comm heap full. */
+     * report.  So within a host rgalloc never finds the comm heap full. */
     must(bcr_cagrow(1, 0, 0, 0, 0, order.window + 4, (order.window + 4) * (order.bytes + 64)),
          "grow its comm heap");
 
     const double start_s = now_s();
     for (int number = 0; number < order.count; number++) {
-        bcr_region region = must_have(bcr_rgalloc(order.bytes, 0), "allocate a region");
+        bcr_region region = new_region(order.bytes);
         fill(region, number, order.bytes);
         must(bcr_enq(region, bcr_enlistor, STREAM, bcr_FREE), "put a region");
     }
     const double taken_s = now_s() - start_s;
 
-    bcr_region report = must_have(bcr_rgalloc(ORDER_BYTES, 0), "allocate its report");
+    bcr_region report = new_region(ORDER_BYTES);
     must_copy(bcr_copyto(SECONDS, 1, report, 0, &taken_s, sizeof taken_s), "write its report");
     must(bcr_enq(report, bcr_enlistor, REPORT, bcr_FREE), "put its report");
     return EXIT_SUCCESS;
