@@ -121,7 +121,8 @@ enum served_state {
     SERVED_GOES_BACK, /* the region goes back to the head of its cell */
 };
 struct served {
-    struct served *next, **at;
+    struct served *next, **at; /* the youngest first */
+    struct served *next_ready;
     struct stream *stream;
     enum served_state state;
     enum bcri_want want;

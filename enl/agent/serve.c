@@ -253,6 +253,45 @@ void bcri_serve_settled(struct served *served, enum bcri_link_outcome outcome)
     free_served(served);
 }
 
+/* A get that waits: failed, cancelled, or its time is up; or it has its region, then true is returned. */
+static bool look_at_get(struct bcri_agent *agent, struct served *served)
+{
+    const bool over = served->cancelled || served->ended || served->deadline <= agent->now;
+    const int error = bcri_act_collect(agent->ctx, served->slot, over);
+    if (error == 0)
+        return true;
+    if (error == BCRI_ACT_WAITS || error == BCRI_PARKED) {
+        agent->parked = agent->parked || error == BCRI_PARKED;
+        return false;
+    }
+    answer(served->stream, served->request, error, 0);
+    free_served(served);
+    return false;
+}
+
+/* Looks at all gets that wait, or, if `taken` has just taken a region, at those of its cell. A cell serves
+ * the oldest first. So they are looked at youngest first: one that is found served has none before
+ * it that is found waiting. They are sent oldest first, in the order in which the cell gave. */
+static void look_at_gets(struct bcri_agent *agent, const struct served *taken)
+{
+    struct served *ready = NULL;
+    for (struct served *served = agent->served, *next; served != NULL; served = next) {
+        next = served->next;
+        if (served->state != SERVED_GET_WAITS || served == taken ||
+            (taken != NULL &&
+             (served->stream->target != taken->stream->target || served->cell != taken->cell)))
+            continue;
+        if (look_at_get(agent, served)) {
+            served->next_ready = ready;
+            ready = served;
+        }
+    }
+    for (struct served *next; ready != NULL; ready = next) {
+        next = ready->next_ready;
+        send_region(ready);
+    }
+}
+
 /* ---- performing ---- */
 
 /* The agent's name for the owner: identities have no secret for those who are not of the program. */
@@ -326,6 +365,7 @@ static bool perform_get(struct stream *stream, const struct bcri_message *messag
     served->want = want;
     served->slot = slot;
     if (error == 0) {
+        look_at_gets(agent, served);
         send_region(served);
     } else if (error == BCRI_ACT_WAITS) {
         served->deadline = deadline_of(agent, message->msec);
@@ -414,25 +454,6 @@ static void perform_all(struct stream *stream)
 
 /* ---- looking at what waits ---- */
 
-/* A get that waits: served, failed, cancelled, or its time is up. */
-static void look_at_get(struct bcri_agent *agent, struct served *served)
-{
-    struct stream *stream = served->stream;
-    const bool over = served->cancelled || served->ended || served->deadline <= agent->now;
-    const uint64_t request = served->request;
-    int error = bcri_act_collect(agent->ctx, served->slot, over);
-    if (error == BCRI_ACT_WAITS || error == BCRI_PARKED) {
-        agent->parked = agent->parked || error == BCRI_PARKED;
-        return;
-    }
-    if (error == 0) {
-        send_region(served);
-        return;
-    }
-    answer(stream, request, error, 0);
-    free_served(served);
-}
-
 static void look_at_put(struct bcri_agent *agent, struct served *served)
 {
     struct stream *stream = served->stream;
@@ -514,11 +535,11 @@ static void run_stream(struct bcri_agent *agent, struct stream *stream)
 void bcri_serve_run(struct bcri_agent *agent, bool look)
 {
     each_stream(agent, run_stream);
+    if (look)
+        look_at_gets(agent, NULL);
     for (struct served *served = agent->served, *next; served != NULL && look; served = next) {
         next = served->next;
-        if (served->state == SERVED_GET_WAITS)
-            look_at_get(agent, served);
-        else if (served->state == SERVED_PUT_WAITS)
+        if (served->state == SERVED_PUT_WAITS)
             look_at_put(agent, served);
     }
     give_back(agent);
