@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ static struct cce cces[CCES_MAX];
 static int cce_count;
 static char folder[] = "/tmp/bcr-behave-XXXXXX";
 static int door = -1;
+static bool host_is_lost;
 
 /* ---- the CCEs ---- */
 
@@ -159,6 +161,21 @@ void leave(struct cce *who)
     CHECK_INT(bcr_errno, bcrE_DEAD);
 }
 
+void lose_host(void)
+{
+    CHECK_INT(kill(by(owner, "parent"), SIGKILL), 0);
+    owner->gone = host_is_lost = true;
+    while (bcr_celllen(there, MEETING_CELL) >= 0)
+        continue;
+    CHECK_INT(bcr_errno, bcrE_DEAD);
+}
+
+void turn_round(struct cce *who)
+{
+    CHECK_INT(bcr_send(&bcr_cce, sizeof bcr_cce, bcrT_1CCE, 1, who->name, MEETING_CELL, 1, 0), 2);
+    CHECK(by(who, "meet") > 0);
+}
+
 /* ---- a behaviour's program ---- */
 
 /* No CCE is inside a call that does not wait. */
@@ -194,7 +211,7 @@ static _Noreturn void play(const struct place *at, void (*behaviour)(void))
     CHECK_INT(gethostname(host, sizeof host), 0);
     snprintf(program, sizeof program, "%s.%d", host, (int)getppid());
     audit(program);
-    if (place->far) {
+    if (place->far && !host_is_lost) {
         strcat(program, ":1");
         audit(program);
     }
@@ -230,6 +247,7 @@ void behave(const struct place *at, void (*behaviour)(void))
     if (at->far) {
         write_hosts(at->mach);
         CHECK_INT(setenv("BEHAVE_FAR", "1", 1), 0);
+        CHECK_INT(setenv("BCR_ONFAIL", "isolate", 1), 0); /* of a host that is lost */
     }
     const pid_t pid = fork();
     CHECK(pid >= 0);

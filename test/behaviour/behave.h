@@ -75,6 +75,10 @@ extern const struct place *place;
     static void behaviour(void);              \
     OTHER_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
 
+#define BEHAVIOUR_FROM_AFAR(behaviour) \
+    static void behaviour(void);       \
+    FAR_PLACES(BEHAVIOUR_AT, behaviour) static void behaviour(void)
+
 void behave(const struct place *at, void (*behaviour)(void));
 
 /* ---- the CCEs of a behaviour ---- */
@@ -98,6 +102,10 @@ int result_of(struct cce *who);
 
 /* The CCE ends with status 0. */
 void leave(struct cce *who);
+/* The owner's host is lost. */
+void lose_host(void);
+/* From now on the verbs of `who` are for this CCE's cells. */
+void turn_round(struct cce *who);
 
 /* ---- shorthands ---- */
 

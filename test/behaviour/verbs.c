@@ -17,12 +17,15 @@
  *   calls                   lets it run; how many calls there were since this was asked last
  *   use_up                  allocates until there is no memory left
  *   meet                    takes a CCE ID out of the meeting cell: the owner from then on
+ *   last CELL VALUE         a put, and then the end, with status 0
+ *   parent                  the pid of its daemon
  *   exit STATUS */
 #include "verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bcr.h>
 
@@ -168,6 +171,13 @@ int verb_do(const char *line, bcr_cce_id *owner)
         return use_up();
     if (IS("meet"))
         return meet(owner);
+    if (IS("parent"))
+        return getppid();
+    if (IS("last")) {
+        bcr_region rgid = bcr_rgalloc(sizeof n[1], 0);
+        **(int **)rgid = n[1];
+        exit(bcr_enq(rgid, cce, n[0], bcr_FREE) == 0 ? 0 : 1);
+    }
     if (IS("exit"))
         exit(n[0]);
     fprintf(stderr, "no verb: %s\n", line);
