@@ -27,6 +27,7 @@
 
 #include <bcr.h>
 
+#include "audit.h"
 #include "bcri/eventfds.h"
 #include "bcri/repair.h"
 #include "cce.h"
@@ -116,9 +117,12 @@ static void repair(struct enl_cce *cce)
 
 void enl_cce_forgotten(struct enl_cce *cce)
 {
+    struct enl_program *program = cce->program;
     cce->repairing = false;
-    if (cce->program->phase == ENL_RUNNING)
+    if (program->phase == ENL_RUNNING)
         repair(cce);
+    if (--program->forgetting == 0)
+        enl_audit_go_on(program);
     enl_cce_release(cce);
 }
 
@@ -139,10 +143,12 @@ static void finish(struct enl_cce *cce)
     if (program->phase != ENL_RUNNING)
         return;
     /* The agent first: it passes on holds that the repair would drop. */
-    if (cce->has_outbox && enl_links_forget(program, cce->index))
+    if (cce->has_outbox && enl_links_forget(program, cce->index)) {
         cce->repairing = true;
-    else
+        program->forgetting++;
+    } else {
         repair(cce);
+    }
 }
 
 void enl_cce_drop(struct enl_cce *cce)

@@ -19,6 +19,7 @@
 enum { FINDINGS_MAX = 50, SENTENCE_MAX = 256 };
 
 struct enl_audit {
+    struct enl_audit *next; /* of those that wait for the agent */
     uint32_t id;
     unsigned count;
     struct bcri_audit seen;
@@ -33,7 +34,11 @@ const char *enl_audit_ask(struct enl_conn *conn, const struct bcri_control *mess
     struct enl_work work = {.kind = ENL_WORK_AUDIT, .audit = calloc(1, sizeof *work.audit)};
     if (work.audit != NULL && program->phase == ENL_RUNNING) {
         work.audit->id = message->id;
-        if (enl_worker_add(program->worker, &work)) {
+        if (program->forgetting != 0) {
+            work.audit->next = program->audits;
+            program->audits = work.audit;
+        }
+        if (program->forgetting != 0 || enl_worker_add(program->worker, &work)) {
             conn->audit = work.audit;
             return NULL;
         }
@@ -43,6 +48,18 @@ const char *enl_audit_ask(struct enl_conn *conn, const struct bcri_control *mess
                    program->phase == ENL_RUNNING ? "enl has no memory for an audit"
                                                  : "the program is not running");
     return NULL;
+}
+
+void enl_audit_go_on(struct enl_program *program)
+{
+    while (program->audits != NULL) {
+        struct enl_work work = {.kind = ENL_WORK_AUDIT, .audit = program->audits};
+        program->audits = work.audit->next;
+        if (enl_worker_add(program->worker, &work))
+            continue;
+        enl_audit_answer(program, work.audit, bcrE_NOMEM);
+        free(work.audit);
+    }
 }
 
 static void keep(void *arg, const char *sentence)

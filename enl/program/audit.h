@@ -17,4 +17,8 @@ int enl_audit_perform(struct enl_audit *audit, struct bcri_ctx *ctx);
 /* On the loop: sends the findings, if the asker is still connected. */
 void enl_audit_answer(struct enl_program *program, struct enl_audit *audit, int code);
 
+/* The agent has forgotten all CCEs that have ended, whose repairs are queued by now: audits that were
+ * asked for meanwhile are made behind them. */
+void enl_audit_go_on(struct enl_program *program);
+
 #endif

@@ -29,6 +29,7 @@
 #include "options.h"
 #include "spawn.h"
 
+struct enl_audit;
 struct enl_cce;
 struct enl_conn;
 struct enl_introductions;
@@ -106,7 +107,9 @@ struct enl_program {
     uint64_t strangers; /* connections of other users, refused */
     int numbers_told;   /* segment numbers: 1: reported that few are left; 2: that none is */
 
-    struct enl_links *links; /* NULL: the program will have no other host */
+    unsigned forgetting;      /* CCEs that the agent is to forget before their repair */
+    struct enl_audit *audits; /* that wait until there are none */
+    struct enl_links *links;  /* NULL: the program will have no other host */
     struct enl_worker *worker;
     struct enl_writer *out, *err; /* one for both if they are one file, or without --output */
     void (*flushed)(struct enl_program *program);
