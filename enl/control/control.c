@@ -59,7 +59,8 @@ static int writer_write(void *data, const char *bytes, size_t length)
         writer->overflow = true;
         return -1;
     }
-    memcpy(writer->out + writer->length, bytes, length);
+    if (length != 0) /* an empty view may be at NULL */
+        memcpy(writer->out + writer->length, bytes, length);
     writer->length += length;
     return 0;
 }

@@ -5,12 +5,15 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -296,7 +299,9 @@ TEST(a_daemon_that_is_introduced_has_its_end_of_the_link)
     start_child(&other);
     become(&own, 9);
     const struct derived derived = introduce(&own, &other);
-    is_answered(&own, &other, link_to(&own, &other, &derived));
+    struct bcri_link *link = link_to(&own, &other, &derived);
+    is_answered(&own, &other, link);
+    bcri_link_free(link);
 }
 
 TEST(a_daemon_tells_each_host_other_random_bytes)
@@ -333,6 +338,8 @@ TEST(a_host_that_is_lost_is_not_answered_any_more)
     send_ping(&nine, &lost, to_lost);
     is_answered(&ten, &other, link); /* so it has had that ping */
     CHECK(!hears(&nine, to_lost, 0));
+    bcri_link_free(link);
+    bcri_link_free(to_lost);
 }
 
 TEST(a_daemon_that_wants_a_link_makes_it_when_the_other_has_agreed)
@@ -366,6 +373,7 @@ TEST(a_daemon_that_wants_a_link_makes_it_when_the_other_has_agreed)
     const struct bcri_control message = introduction(BCRI_MSG_introduced, &own, own_flags() & other.flags);
     tree_say(&child.end, &message);
     CHECK(hears(&own, link, -1));
+    bcri_link_free(link);
 }
 
 TEST(no_core_file_of_a_daemon_has_a_key)
@@ -392,6 +400,7 @@ TEST(no_core_file_of_a_daemon_has_a_key)
         if (keys[i].kept && !key_found(child.pid, keys[i].key, 32, true))
             FAIL("%s is nowhere: this test looks in the wrong place", keys[i].name);
     }
+    bcri_link_free(link);
 }
 
 TEST(an_introduction_that_makes_no_sense_ends_the_connection)
@@ -482,8 +491,25 @@ TEST(without_encryption_packets_have_a_token)
     start_child_with(&other, "security", "none");
     become(&own, 9);
     introduce(&own, &other);
-    struct derived derived = derive(&own, &other, tree_program_key, BCRI_CIPHER_NONE);
-    is_answered(&own, &other, link_to(&own, &other, &derived));
+    const struct derived derived = derive(&own, &other, tree_program_key, BCRI_CIPHER_NONE);
+    struct bcri_link *link = link_to(&own, &other, &derived);
+    is_answered(&own, &other, link);
+    bcri_link_free(link);
+}
+
+TEST(keys_that_cannot_be_locked_are_warned_about_and_used)
+{
+    const struct rlimit none = {0, 0};
+    struct other other;
+    struct own own;
+    CHECK_INT(setrlimit(RLIMIT_MEMLOCK, &none), 0);
+    (void)prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0); /* root's */
+    start_child(&other);
+    run_wait_for_text("bcr.", "the keys may be written to swap space");
+    become(&own, 9);
+    const struct derived derived = introduce(&own, &other);
+    CHECK(!key_found(child.pid, tree_program_key, 32, false));
+    CHECK(!key_found(child.pid, derived.session.bytes, 32, false));
 }
 
 TEST(a_start_without_a_whole_key_is_refused)
@@ -734,6 +760,7 @@ TEST(the_root_is_introduced_itself_and_no_core_file_of_it_has_a_key)
     CHECK(!key_found(run.pid, derived.session.bytes, 32, false));
     CHECK(!key_found(run.pid, derived.from, 32, false));
     CHECK(!key_found(run.pid, derived.to, 32, false));
+    bcri_link_free(link);
     end_root();
 }
 
@@ -769,7 +796,7 @@ TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
     const uint64_t before = now_ns();
     come_up(2, &two, 0);
     run_read_file("n2.pid", text, sizeof text);
-    CHECK_INT(kill(atoi(text), SIGKILL), 0); /* as if ssh alone had ended */
+    CHECK_INT(kill((pid_t)strtol(text, NULL, 10), SIGKILL), 0); /* as if ssh alone had ended */
     close(far[2].to);
     close(far[2].from);
     far[2].to = 0;
