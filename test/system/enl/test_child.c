@@ -70,7 +70,7 @@ static pid_t start_with_cce(const char *acts)
     int ordinal;
     pid_t pid;
     setenv("SYS_CHILD", acts, 1);
-    start(&child, "far.77", 1);
+    start(&child, tree_program(), 1);
     CHECK_UINT(enlist(&child, 5, 1, run_cce())->status, 0);
     run_told_pid(&ordinal, &pid);
     CHECK_INT(ordinal, 5);
@@ -79,7 +79,7 @@ static pid_t start_with_cce(const char *acts)
 
 TEST(it_stays_without_a_root_and_ends_with_its_parent)
 {
-    start(&child, "far.77", 1);
+    start(&child, tree_program(), 1);
     for (int i = 0; i < 3; i++)
         CHECK_UINT(ask(&child, 0), 0);
     close(child.end.to);
@@ -128,7 +128,7 @@ TEST(it_ends_all_when_its_parent_says_so)
 
 TEST(a_start_that_fails_at_once_is_answered_so)
 {
-    start(&child, "far.77", 1);
+    start(&child, tree_program(), 1);
     const struct bcri_control *reply = enlist(&child, 5, 1, "/there/is/no/such/program");
     CHECK_UINT(reply->status, bcrE_NOPROG);
     CHECK(reply->text.length != 0);
@@ -137,7 +137,7 @@ TEST(a_start_that_fails_at_once_is_answered_so)
 
 TEST(a_start_that_fails_later_is_told_the_enlistors_host)
 {
-    start(&child, "far.77", 1);
+    start(&child, tree_program(), 1);
     CHECK_UINT(enlist(&child, 5, 1, "/bin/true")->status, 0);
     const struct bcri_control *told = tree_hear(&child.end, BCRI_MSG_unstarted);
     CHECK_UINT(told->ordinal, 5);
@@ -148,7 +148,7 @@ TEST(a_start_that_fails_later_is_told_the_enlistors_host)
 
 TEST(nobody_is_enlisted_in_the_name_of_nobody)
 {
-    start(&child, "far.77", 1);
+    start(&child, tree_program(), 1);
     const struct bcri_control message = {.type = BCRI_MSG_enlist,
                                          .present = BCRI_HAS(id) | BCRI_HAS(machine) | BCRI_HAS(core) |
                                                     BCRI_HAS(count) | BCRI_HAS(ordinal) | BCRI_HAS(object),
@@ -221,12 +221,12 @@ TEST(two_daemons_of_a_program_on_one_machine_keep_apart)
 
 TEST(a_number_that_another_daemon_of_the_machine_has_is_refused)
 {
-    start(&child, "far.77", 1);
+    start(&child, tree_program(), 1);
     tree_spawn(&second);
-    tree_say_start(&second, "far.77", HOST + 1, 1);
+    tree_say_start(&second, tree_program(), HOST + 1, 1);
     tree_hear_end(&second.end);
     CHECK_INT(tree_status(&second), 1);
-    CHECK(strstr(tree_errors(&second), "bcr.far.77.1.log: a running program writes it") != NULL);
+    CHECK(strstr(tree_errors(&second), ".1.log: a running program writes it") != NULL);
     CHECK_UINT(ask(&child, 0), 0);
 }
 
@@ -256,7 +256,7 @@ TEST(a_parent_that_says_nothing_or_something_else_is_refused_in_a_sentence)
     is_refused("begins with kill, not start");
 
     tree_spawn(&child);
-    tree_say_start(&child, "far.77", 0, 1); /* the root's own number */
+    tree_say_start(&child, tree_program(), 0, 1); /* the root's own number */
     is_refused("names no program");
 }
 

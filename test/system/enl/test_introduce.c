@@ -256,7 +256,7 @@ static void start_child_with(struct other *other, const char *keyword, const cha
     tree_greet(&child);
     if (keyword != NULL)
         say_setting(keyword, value);
-    tree_say_start(&child, "far.77", HOST, 1);
+    tree_say_start(&child, tree_program(), HOST, 1);
     other->number = HOST;
     know(other, tree_hear(&child.end, BCRI_MSG_announce));
     message = tree_hear(&child.end, BCRI_MSG_reply);
@@ -458,10 +458,10 @@ TEST(an_introduction_that_makes_no_sense_ends_the_connection)
         tree_say(&child.end, &message);
         tree_hear_end(&child.end);
         CHECK_INT(tree_status(&child), 0);
-        run_read_file("bcr.far.77.1.log", log, sizeof log);
+        run_read_file(run_file("bcr.far.", ".log"), log, sizeof log);
         if (strstr(log, cases[i].why) == NULL)
             FAIL("wanted in the log: %s\ngot: %s", cases[i].why, log);
-        CHECK_INT(unlink("bcr.far.77.1.log"), 0);
+        CHECK_INT(unlink(run_file("bcr.far.", ".log")), 0);
     }
 }
 
@@ -478,7 +478,7 @@ TEST(a_host_has_the_roots_ports_unless_it_has_its_own)
     CHECK(port_of(&other.address[0]) >= 41000 && port_of(&other.address[0]) <= 41999);
     close(child.end.to);
     CHECK_INT(tree_status(&child), 0);
-    CHECK_INT(unlink("bcr.far.77.1.log"), 0);
+    CHECK_INT(unlink(run_file("bcr.far.", ".log")), 0);
     setenv("BCR_DATAPORT", "42000-42999", 1);
     start_child_with(&other, "dataport", "41000-41999");
     CHECK(port_of(&other.address[0]) >= 42000 && port_of(&other.address[0]) <= 42999);
@@ -520,7 +520,7 @@ TEST(a_start_without_a_whole_key_is_refused)
                                        .id = 7,
                                        .host = HOST,
                                        .daemon = 1,
-                                       .program = bcri_view_of("far.77"),
+                                       .program = bcri_view_of(tree_program()),
                                        .key = view(tree_program_key, 31)};
     tree_spawn(&child);
     tree_write(&child.end, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);
@@ -533,6 +533,7 @@ TEST(a_start_without_a_whole_key_is_refused)
 /* ---- the test is the children of a root's daemon ---- */
 
 static struct tree_end far[3]; /* n1 and n2 */
+static pid_t beater;           /* 0: none */
 static uint8_t root_key[32];   /* the program key, as the root has made it */
 
 /* Its daemons are what the test writes into NAME.up; it reads NAME.down. */
@@ -649,6 +650,9 @@ static void presents(const struct bcri_control *message, const struct own *own, 
 
 static void end_root(void)
 {
+    if (beater != 0)
+        CHECK_INT(kill(beater, SIGKILL), 0);
+    beater = 0;
     for (int n = 1; n <= 2; n++)
         if (far[n].to != 0) {
             close(far[n].to);
@@ -784,6 +788,18 @@ TEST(all_hosts_learn_that_one_is_gone)
     end_root();
 }
 
+/* Host `n` beats until the root is ended. */
+static void keep_beating(int n)
+{
+    const struct bcri_control beat = {.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = 1};
+    beater = fork();
+    CHECK(beater >= 0);
+    while (beater == 0) {
+        tree_say(&far[n], &beat);
+        poll(NULL, 0, 100);
+    }
+}
+
 TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
 {
     enum { LEASE_MS = 1200 };
@@ -793,6 +809,7 @@ TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
     setenv("BCR_HOSTTIMEOUT", "1091", 1); /* and a tenth: LEASE_MS */
     start_root(BOTH);
     come_up(1, &one, 0);
+    keep_beating(1);
     const uint64_t before = now_ns();
     come_up(2, &two, 0);
     run_read_file("n2.pid", text, sizeof text);
@@ -800,8 +817,6 @@ TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
     close(far[2].to);
     close(far[2].from);
     far[2].to = 0;
-    const struct bcri_control beat = {.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = 1};
-    tree_say(&far[1], &beat);
     say_random(1, BCRI_MSG_want, 2, one.random); /* answered when that is lost */
     CHECK_UINT(tree_hear(&far[1], BCRI_MSG_lost)->host, 2);
     CHECK(now_ns() - before >= (uint64_t)LEASE_MS * 1000000u);

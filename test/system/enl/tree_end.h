@@ -43,6 +43,8 @@ void tree_start(struct tree_child *child, const char *program, uint32_t host, ui
 int tree_status(const struct tree_child *child);
 const char *tree_errors(const struct tree_child *child);
 
+/* A program's name that no other test has at the same time: daemons of one name exclude each other. */
+const char *tree_program(void);
 /* The program key that `start` brings. */
 extern const uint8_t tree_program_key[32];
 
