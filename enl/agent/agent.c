@@ -307,6 +307,11 @@ void bcri_agent_run(struct bcri_agent *agent, uint64_t now)
         if (!bcri_looks_done(agent->ctx))
             agent->parked = true;
     } while (agent->again);
+    if (agent->ctx->daemon.corrupt) {
+        agent->ctx->daemon.corrupt = false;
+        bcri_agent_note(agent,
+                        "shared memory is corrupt: the agent has met a wild write; enl audit says where");
+    }
     if (agent->parked && agent->deadline > now + LOOK_AGAIN_NS)
         agent->deadline = now + LOOK_AGAIN_NS;
 }

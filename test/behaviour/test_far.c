@@ -14,6 +14,24 @@ BEHAVIOUR_FROM_AFAR(the_last_put_before_the_end_arrives)
     CHECK_INT(value_of(bcr_deq(bcr_cce, mine, bcr_BLOCK)), 8);
 }
 
+/* Larger than what a host has ready for what comes from others. */
+BEHAVIOUR_FROM_AFAR(regions_of_many_megabytes_come_and_go)
+{
+    enum { BYTES = 20 << 20 };
+    const int cell = grow(1, 2, 2 * BYTES);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(bcr_enq(filled(BYTES, i), there, cell, bcr_FREE), 0);
+        CHECK_INT(bcr_enq(filled(BYTES, 10 + i), there, cell, bcr_FREE), 0);
+        bcr_region first = bcr_deq(there, cell, bcr_BLOCK), second = bcr_deq(there, cell, bcr_BLOCK);
+        CHECK(first != NULL && second != NULL);
+        CHECK_INT(bcr_rglen(first, NULL), BYTES);
+        CHECK_INT(((unsigned char *)*first)[BYTES - 1], i);
+        CHECK_INT(((unsigned char *)*second)[0], 10 + i);
+        CHECK_INT(bcr_rgfree(first), 0);
+        CHECK_INT(bcr_rgfree(second), 0);
+    }
+}
+
 BEHAVIOUR_FROM_AFAR(what_waits_at_a_host_that_is_lost_ends_with_DEAD)
 {
     const int cell = grow(4, 1, 1024), full = grow(1, 0, 0);
