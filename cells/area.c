@@ -7,7 +7,7 @@
  *
  * bcr_cagrow opens no journal; that of bcr_cafree says SLOW, for its locks and transactions. No
  * more is needed: when the owner dies the daemon closes all its cells, whatever the owner was doing
- * (cleanup.c). The list of areas is intact at every instruction, and an area that was not yet
+ * (closing.c). The list of areas is intact at every instruction, and an area that was not yet
  * linked in holds nothing. */
 #include <bcr.h>
 
