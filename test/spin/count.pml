@@ -25,7 +25,7 @@
  *
  * Code: core/include/bcri/region.h, core/memory/region.c, core/memory/heap_freed.c
  * Code: core/include/bcri/heap.h, core/memory/heap_walk.c, core/memory/heap_span.c
- * Code: cells/get_steps.h, cells/include/bcri/drop.h, cells/recovery/journal_repair.c
+ * Code: cells/get_steps.h, cells/include/bcri/drop.h, cells/recovery/operation_repair.c
  * Code: core/sync/tx.c */
 #define PROCS 2
 #define VICTIM 0
@@ -330,7 +330,7 @@ inline repair_freed()
 #endif
 }
 
-/* finish_free_last of cells/recovery/journal_repair.c */
+/* finish_free_last of cells/recovery/operation_repair.c */
 inline repair_last()
 {
     count_word();

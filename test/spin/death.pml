@@ -23,7 +23,7 @@
  * Code: core/include/bcri/record.h, cells/put.c, cells/put_attempt.c, cells/put_steps.h
  * Code: cells/region.c, cells/get.c, cells/get_attempt.c, cells/get_slow.c, cells/get_steps.h
  * Code: cells/include/bcri/drop.h, cells/drop.c, cells/detached.c
- * Code: cells/recovery/journal_repair.c, cells/recovery/cleanup.c, cells/recovery/closing.c */
+ * Code: cells/recovery/journal_repair.c, cells/recovery/operation_repair.c, cells/recovery/cleanup.c */
 #define RING 2
 #ifndef CREDITS
 #define CREDITS 4

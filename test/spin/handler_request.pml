@@ -16,7 +16,7 @@
  * REPAIR_BLINDLY (repair counts without a look at the count), NO_TELL_IN_REPAIR, NO_RING_IN_REPAIR.
  *
  * Code: cells/put_attempt.c, cells/get_attempt.c, cells/include/bcri/handler_request.h
- * Code: cells/handler_request.c, cells/recovery/journal_repair.c */
+ * Code: cells/handler_request.c, cells/recovery/operation_repair.c */
 #define NOBODY 0
 #define DAEMON 3
 #define VICTIM 0

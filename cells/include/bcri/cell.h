@@ -51,7 +51,7 @@
  * A waiter by ticket that sees its entry full looks at its own slot next. If another CCE has moved
  * the request to the list meanwhile (under both locks, before that put), the entry is not for it.
  *
- * Deaths. Each operation below names its journal phases; journal_repair.c holds the other half. In
+ * Deaths. Each operation below names its journal phases; operation_repair.c holds the other half. In
  * short, the points of no return are: the store of the entry (put), the stores of head and slot
  * word together (take), redo_state = committed (slow). Model: test/spin/ticket.pml. */
 #ifndef BCRI_CELL_H
