@@ -817,6 +817,7 @@ TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
     close(far[2].to);
     close(far[2].from);
     far[2].to = 0;
+    run_wait_for_text("bcr.", "host n2 is lost");
     say_random(1, BCRI_MSG_want, 2, one.random); /* answered when that is lost */
     CHECK_UINT(tree_hear(&far[1], BCRI_MSG_lost)->host, 2);
     CHECK(now_ns() - before >= (uint64_t)LEASE_MS * 1000000u);
