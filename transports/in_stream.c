@@ -16,7 +16,12 @@
 #include "link_private.h"
 #include "ring.h"
 
-enum { KEPT_MESSAGES = 64, REFUSED_IN_FRAME = 32, TAKEN_MAX = 1 + 5 + 5 + 8 + 8 + 1 + REFUSED_IN_FRAME * 8 };
+enum {
+    PIECE_BYTES = 64 << 10,
+    KEPT_MESSAGES = 64,
+    REFUSED_IN_FRAME = 32,
+    TAKEN_MAX = 1 + 5 + 5 + 8 + 8 + 1 + REFUSED_IN_FRAME * 8
+};
 
 static struct bcri_in_message *message_at(const struct bcri_in_stream *stream, uint32_t which)
 {
@@ -279,8 +284,8 @@ static void free_piece(struct bcri_link *link, struct bcri_piece *piece)
     free(piece);
 }
 
-/* A piece that has no next one, or a gap behind it, takes what follows it. Otherwise a paused stream
- * of small messages would soon have too many. */
+/* A piece that has no next one, or a gap behind it, takes what follows it, until it is large. Otherwise
+ * a paused stream of small messages would soon have too many. */
 static bool append(struct bcri_link *link, struct bcri_piece **at, const uint8_t *data, size_t bytes)
 {
     struct bcri_piece *piece = *at;
@@ -333,7 +338,8 @@ static enum bcri_in_result keep(struct bcri_link *link, struct bcri_in_stream *s
             known = known < bytes - here ? known : bytes - here;
         }
         if (here != 0) {
-            const bool follows = before != NULL && (*before)->offset + (*before)->bytes == offset;
+            const bool follows = before != NULL && (*before)->offset + (*before)->bytes == offset &&
+                                 (*before)->bytes < PIECE_BYTES;
             if (follows ? !append(link, before, data, (size_t)here)
                         : !insert(link, stream, at, offset, data, (size_t)here))
                 return BCRI_IN_NO_ROOM;

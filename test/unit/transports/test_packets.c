@@ -153,8 +153,8 @@ TEST(packets_are_as_the_protocol_says_byte_for_byte)
     CHECK_MEM(packet, golden, sizeof golden);
     bcri_link_receive(b, packet, bytes, 1000000000);
     CHECK_MEM(memory, "body!", 5);
-    pass(b, a, 1000000000, "b1000000010203040000000000000000020000000003800186a044b0050540460b8004000b00",
-         "vb1 phase 0 lane 0 host 16909060 number 0: ACK 0 0 0 0 HOST 100000 1200 TAKEN 5 70 11 262155 0");
+    pass(b, a, 1000000000, "b1000000010203040000000000000000020000000003800186a044b0050540460b8010000b00",
+         "vb1 phase 0 lane 0 host 16909060 number 0: ACK 0 0 0 0 HOST 100000 1200 TAKEN 5 70 11 1048587 0");
     CHECK_INT(outcome[0], BCRI_LINK_ARRIVED);
     /* With nothing else to say, an acknowledgement waits for company, a millisecond at most. */
     while (bcri_link_fill(a, packet, 1000000000) != 0)
@@ -176,13 +176,13 @@ TEST(a_refused_message_is_skipped_as_the_protocol_says)
     CHECK_INT(bcri_link_send(a, 5, 7, "H", 1, "bo", 2, NULL), 0);
     pass(a, b, 1000000000, "b100000000000001000000000000000003800186a044b00405070005010248626f",
          "vb1 phase 0 lane 0 host 1 number 0: HOST 100000 1200 BYTES 5 7 0 5 '010248626f'");
-    pass(b, a, 1000000000, "b1000000000000020000000000000000020000000003800186a044b005050700800400050100",
-         "vb1 phase 0 lane 0 host 2 number 0: ACK 0 0 0 0 HOST 100000 1200 TAKEN 5 7 0 262149 1 0");
+    pass(b, a, 1000000000, "b1000000000000020000000000000000020000000003800186a044b005050700801000050100",
+         "vb1 phase 0 lane 0 host 2 number 0: ACK 0 0 0 0 HOST 100000 1200 TAKEN 5 7 0 1048581 1 0");
     CHECK_INT(outcome[0], BCRI_LINK_LOST);
     pass(a, b, 1000000000, "b100000000000001000000000000000102000000000605070305",
          "vb1 phase 0 lane 0 host 1 number 1: ACK 0 0 0 0 SKIP 5 7 3 5");
-    pass(b, a, 1000000000, "b10000000000000200000000000000010201000001050507058004000500",
-         "vb1 phase 0 lane 0 host 2 number 1: ACK 1 0 0 1 TAKEN 5 7 5 262149 0");
+    pass(b, a, 1000000000, "b10000000000000200000000000000010201000001050507058010000500",
+         "vb1 phase 0 lane 0 host 2 number 1: ACK 1 0 0 1 TAKEN 5 7 5 1048581 0");
     CHECK_INT(outcome[0], BCRI_LINK_REFUSED);
     bcri_link_free(a);
     bcri_link_free(b);

@@ -32,7 +32,7 @@
 
 #define BCRI_LINK_HEADER_MAX  64u                   /* bytes of a message's header */
 #define BCRI_LINK_BODY_MAX    UINT32_C(0x7fffffff)  /* bytes of a message's body */
-#define BCRI_LINK_BUFFER_MAX  (256u << 10)          /* bytes buffered for a stream whose order is disturbed */
+#define BCRI_LINK_BUFFER_MAX  (1024u << 10)         /* bytes buffered for a stream whose order is disturbed */
 #define BCRI_LINK_PIECES_MAX  1024u                 /* pieces of a stream that arrived out of order */
 #define BCRI_LINK_BEGUN_MAX   16384u                /* messages of a stream that have begun and not arrived */
 #define BCRI_LINK_KEPT_MAX    (UINT64_C(64) << 20)  /* bytes of pieces, of all streams from the peer */
