@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer_mpi.c -- ping-pong and streaming between two MPI processes, for peers.sh; built by it, with
- * mpicc. Medians of rounds, like the rest of this folder. */
+ * peer_mpi.c -- ping-pong and streaming between two MPI processes, for peers.sh and link_peers.sh;
+ * built by them, with mpicc. Medians of rounds, like the rest of this folder.
+ *
+ *   peer_mpi CORE CORE LATENCY-COUNT RATE-COUNT NAME */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
@@ -10,6 +12,8 @@
 
 #define ROUND_COUNT 21
 #define WINDOW      64
+#define LARGE       1048576
+#define LARGE_FEWER 256 /* large messages are so many times fewer, and in windows of WINDOW / 8 */
 
 static int rank;
 static char *buffer;
@@ -38,17 +42,18 @@ static double ping_pong(int size_bytes, long count)
 static double stream(int size_bytes, long count)
 {
     MPI_Request request[WINDOW];
+    const int window = size_bytes < LARGE ? WINDOW : WINDOW / 8;
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
-    for (long i = 0; i < count; i += WINDOW) {
-        for (int k = 0; k < WINDOW; k++) {
+    for (long i = 0; i < count; i += window) {
+        for (int k = 0; k < window; k++) {
             if (rank == 0)
                 MPI_Isend(buffer, size_bytes, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &request[k]);
             else
                 MPI_Irecv(buffer + (size_t)k * (size_t)size_bytes, size_bytes, MPI_CHAR, 0, 2, MPI_COMM_WORLD,
                           &request[k]);
         }
-        MPI_Waitall(WINDOW, request, MPI_STATUSES_IGNORE);
+        MPI_Waitall(window, request, MPI_STATUSES_IGNORE);
         if (rank == 0)
             MPI_Recv(buffer, 1, MPI_CHAR, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         else
@@ -68,10 +73,10 @@ static double median_of(double (*measure)(int, long), int size_bytes, long count
 
 int main(int argc, char **argv)
 {
-    static const int size_bytes[] = {8, 1024, 65536, 1048576};
+    static const int size_bytes[] = {8, 1024, 65536, LARGE};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (argc < 5) {
+    if (argc < 6) {
         MPI_Finalize();
         return 2;
     }
@@ -79,17 +84,20 @@ int main(int argc, char **argv)
     CPU_ZERO(&set);
     CPU_SET((size_t)atoi(argv[1 + rank]), &set);
     sched_setaffinity(0, sizeof set, &set);
-    buffer = calloc(1, 1048576);
+    buffer = calloc(WINDOW / 8, LARGE);
 
     for (int i = 0; i < 4; i++) {
         long count = atol(argv[3]) / ROUND_COUNT / (size_bytes[i] < 65536 ? 1 : 100) + 1;
         double value = median_of(ping_pong, size_bytes[i], count);
         if (rank == 0)
-            printf("peer.openmpi.oneway.%d %.4g us - - - -\n", size_bytes[i], value);
+            printf("peer.%s.oneway.%d %.4g us - - - -\n", argv[5], size_bytes[i], value);
     }
     double rate = median_of(stream, 8, (atol(argv[4]) / ROUND_COUNT / WINDOW + 1) * WINDOW);
     if (rank == 0)
-        printf("peer.openmpi.stream.8 %.4g M/s - - - -\n", rate);
+        printf("peer.%s.stream.8 %.4g M/s - - - -\n", argv[5], rate);
+    rate = median_of(stream, LARGE, (atol(argv[4]) / ROUND_COUNT / LARGE_FEWER / WINDOW + 1) * WINDOW);
+    if (rank == 0)
+        printf("peer.%s.stream.%d %.4g GB/s - - - -\n", argv[5], LARGE, rate * LARGE / 1e3);
     free(buffer);
     MPI_Finalize();
     return 0;

@@ -100,7 +100,7 @@ elif ! mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
 elif mpicc -std=c11 -O2 "$here/peer_mpi.c" -o "$work/peer_mpi" &&
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
         timeout 300 mpirun --mca btl self,vader --mca pml ob1 --oversubscribe --bind-to none -np 2 \
-        "$work/peer_mpi" "$first_core" "$second_core" "$latency_count" "$rate_count"; then
+        "$work/peer_mpi" "$first_core" "$second_core" "$latency_count" "$rate_count" openmpi; then
     :
 else
     failed=1
