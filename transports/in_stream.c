@@ -449,10 +449,10 @@ enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint3
         offset = stream->taken;
     }
     const enum bcri_in_result result = consume(link, stream, offset, data, end - offset);
-    if (result == BCRI_IN_OK)
-        return advance(link, stream);
-    (void)hand_over(link, stream);
-    return result;
+    /* Also if there was no room: pieces that `begun` has reached may have been told as here, and nothing
+     * else may come that would take them on. */
+    const enum bcri_in_result advanced = advance(link, stream);
+    return result == BCRI_IN_OK ? advanced : result;
 }
 
 enum bcri_in_result bcri_in_skip(struct bcri_link *link, uint32_t source, uint32_t target, uint64_t from,

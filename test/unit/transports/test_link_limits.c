@@ -172,6 +172,24 @@ TEST(what_streams_that_stand_still_keep_is_bounded_and_stops_no_other)
     bcri_link_free(link);
 }
 
+/* What has come of the packet before there was no room makes a piece the next; nothing else comes. */
+TEST(a_piece_that_is_next_when_there_was_no_room_is_taken_on)
+{
+    static uint8_t sent[BCRI_LINK_PACKET_MAX];
+    prepare();
+    send_to_one(7, 0);
+    receive(put_bytes(text(), 7, 1, 4, 40)); /* 20 messages; one is missing before them */
+    CHECK_UINT(arrivals, 1);
+    leave(0, MIB);
+    receive(put_bytes(text(), 7, 1, 2, 42)); /* the missing one, and all others again */
+    CHECK(!bcri_ranges_holds(&link->numbers, number - 1));
+    send_to_one(7, 2); /* its sender has not heard that it came */
+    for (unsigned i = 0; i < 20; i++, now += BCRI_NS_PER_MS)
+        (void)bcri_link_fill(link, sent, now);
+    CHECK_UINT(arrivals, 22);
+    bcri_link_free(link);
+}
+
 TEST(gaps_of_many_streams_take_a_bounded_memory)
 {
     prepare();
