@@ -94,7 +94,8 @@ static void end(struct enl_program *program)
 
 void enl_program_check_end(struct enl_program *program)
 {
-    if (program->upward != NULL)
+    /* Of CCEs that a signal to this daemon alone ends the parent is to say that they were here. */
+    if (program->upward != NULL && program->phase == ENL_RUNNING)
         program->upward->alive(program);
     if (program->alive != 0 || program->jobs != NULL || program->phase == ENL_ENDED)
         return;

@@ -306,6 +306,19 @@ TEST(a_daemon_elsewhere_that_a_signal_ends_is_a_lost_host)
     CHECK_INT(run.status, 0);
 }
 
+/* As when that machine is shut down. */
+TEST(cces_that_a_signal_to_their_daemon_ends_have_not_ended_normally)
+{
+    int cce, daemon;
+    kill(start_two("--onfail", "abort", &cce, &daemon), SIGTERM);
+    run_gone(cce);
+    run_gone(daemon);
+    run_end(&run);
+    CHECK_INT(run.status, 1);
+    run_check_error(&run, "host local1 is lost: it ended with status 143; 1 CCEs were there; that ends the "
+                          "program (onfail abort)");
+}
+
 TEST(a_signal_ends_those_elsewhere_too)
 {
     end_root_by(SIGTERM);
