@@ -2,9 +2,12 @@
 /* thread.c -- the link thread: bcri/link_thread.h. */
 #include "bcri/link_thread.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -54,7 +57,8 @@ struct way {
     struct bcri_link *link;
     struct bcri_link_address address[BCRI_INTRODUCED_MAX];
     uint32_t address_count;
-    bool heard; /* data goes to the first address, by which the host has answered */
+    bool heard;      /* data goes to the first address, by which the host has answered */
+    bool was_silent; /* it was told, and nothing has come since */
 };
 
 struct bcri_link_thread {
@@ -442,6 +446,34 @@ static void fill(struct bcri_link_thread *thread)
 
 /* ---- the thread ---- */
 
+static bool tell_silence(struct bcri_link_thread *thread, const struct way *way)
+{
+    char host[INET6_ADDRSTRLEN] = "an unknown address", port[16] = "?";
+    struct bcri_link_news news = {.told = BCRI_TOLD_SILENT, .number = way->host};
+    const struct bcri_link_address *at = &way->address[0];
+    (void)getnameinfo((const struct sockaddr *)&at->at, at->bytes, host, sizeof host, port, sizeof port,
+                      NI_NUMERICHOST | NI_NUMERICSERV);
+    static const char of_ipv4[] = "::ffff:"; /* in a socket of IPv6 */
+    const size_t skip = strncmp(host, of_ipv4, sizeof of_ipv4 - 1) == 0 ? sizeof of_ipv4 - 1 : 0;
+    snprintf(news.text, sizeof news.text, "%s, UDP port %s", host + skip, port);
+    return tell(thread, &news);
+}
+
+/* A firewall that stops packets, or a cable, is told of once, until something comes again. Probes bring
+ * the thread here meanwhile. */
+static void look_for_silence(struct bcri_link_thread *thread)
+{
+    for (struct way *way = thread->ways; way != NULL && thread->config.silence_ns != 0; way = way->next) {
+        const uint64_t waits = bcri_link_waits_since(way->link), heard = bcri_link_heard_at(way->link);
+        const uint64_t since = waits > heard ? waits : heard;
+        const bool silent = waits != BCRI_LINK_NEVER && thread->now > since + thread->config.silence_ns;
+        if (silent && !way->was_silent)
+            way->was_silent = tell_silence(thread, way);
+        else if (waits == BCRI_LINK_NEVER || heard > waits)
+            way->was_silent = false;
+    }
+}
+
 static uint64_t next_deadline(const struct bcri_link_thread *thread)
 {
     uint64_t next = bcri_agent_deadline(thread->agent);
@@ -488,6 +520,7 @@ static void *run(void *arg)
         grant_all(thread);
         bcri_agent_run(thread->agent, thread->now);
         fill(thread);
+        look_for_silence(thread);
         rest(thread, seen);
     }
     return NULL;

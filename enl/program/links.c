@@ -10,6 +10,7 @@
 
 #include <bcr/error.h>
 
+#include "bcri/clock.h"
 #include "bcri/descriptor.h"
 #include "bcri/eventfds.h"
 #include "bcri/heap.h"
@@ -181,6 +182,12 @@ static void on_told(uv_async_t *told)
             enl_introduce_want(program, news.number);
         else if (news.told == BCRI_TOLD_POOL)
             reserve(program, &news.piece);
+        else if (news.told == BCRI_TOLD_SILENT)
+            enl_report(
+                program, BCRI_LOG_WARN,
+                "nothing comes from host %u (%s), and calls wait for it; do both machines, and what is "
+                "between them, let UDP through? dataport in bcrrc says by which ports",
+                news.number, news.text);
         else if (news.told == BCRI_TOLD_NOTE)
             bcri_log_write(&program->log, BCRI_LOG_WARN, "%s", news.text);
         else if (cce != NULL)
@@ -236,8 +243,12 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
         return bcri_refuse(error, error_size, false, "no descriptors for links to other hosts");
     links->has_told = true;
     links->told.data = links;
-    struct bcri_link_thread_config config = {
-        .ctx = &links->ctx, .pool_bytes = pool_bytes(&program->config), .told = tell_loop, .owner = links};
+    struct bcri_link_thread_config config = {.ctx = &links->ctx,
+                                             .pool_bytes = pool_bytes(&program->config),
+                                             .silence_ns =
+                                                 (uint64_t)program->config.hosttimeout * BCRI_NS_PER_MS / 2,
+                                             .told = tell_loop,
+                                             .owner = links};
     const int failed = start(&config, &program->config, &links->thread);
     if (failed != 0) {
         links->thread = NULL;

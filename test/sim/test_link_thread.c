@@ -28,6 +28,8 @@ struct host {
     _Atomic unsigned told;
     struct bcri_link_introduction introduction; /* of the other host */
 };
+#define SILENCE_NS 300000000
+
 static struct host hosts[2];
 static int cell;
 static bcr_cce_id there;
@@ -123,7 +125,7 @@ static void open_host(struct host *host, uint32_t number)
     host->cce = join(host, bell_fd);
     group_enl(host->group)->bell_fd = bell_fd;
     struct bcri_link_thread_config config = {
-        .ctx = host->agent, .pool_bytes = 1 << 20, .told = told, .owner = host};
+        .ctx = host->agent, .pool_bytes = 1 << 20, .silence_ns = SILENCE_NS, .told = told, .owner = host};
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     memcpy(&config.bind.at, &any, sizeof any);
     config.bind.bytes = sizeof any;
@@ -220,6 +222,24 @@ TEST(orders_and_answers_pass_while_threads_sleep)
     }
     for (int i = 0; i < 2000; i++)
         CHECK_INT(bcr_put(1, filled(100, i & 0xff), there, cell, bcr_FREE) | bcr_zap(there, cell), 0);
+    end();
+}
+
+TEST(a_host_from_which_nothing_comes_is_told_once)
+{
+    begin();
+    hosts[0].introduction.address_count = 1; /* which leads nowhere */
+    CHECK(bcri_link_thread_introduce(hosts[0].thread, &hosts[0].introduction));
+    bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
+    const struct bcri_link_news news = news_of(&hosts[0]);
+    CHECK_INT(news.told, BCRI_TOLD_SILENT);
+    CHECK_UINT(news.number, 2);
+    CHECK_STR(news.text, "127.0.0.1, UDP port 9");
+    CHECK_INT(bcr_rgwait(waits, 3 * SILENCE_NS / 1000000, 0), 0);
+    struct bcri_link_news more;
+    CHECK(!bcri_link_thread_take(hosts[0].thread, &more));
+    CHECK(bcri_link_thread_lost(hosts[0].thread, 2));
+    FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
     end();
 }
 

@@ -30,6 +30,7 @@ struct bcri_link_thread_config {
     struct bcri_ctx *ctx; /* the agent's, with bell_fd; the thread's from start to stop */
     uint64_t pool_bytes;  /* at most; it grows by what is told */
     struct bcri_link_address bind;
+    uint64_t silence_ns; /* of a path on which an answer is due, after which it is told; 0: never */
     /* There is something to take. Called on the link thread. */
     void (*told)(void *owner);
     void *owner;
@@ -67,6 +68,7 @@ enum bcri_link_told {
     BCRI_TOLD_WANTS_LINK, /* `number`: the host */
     BCRI_TOLD_FORGOTTEN,  /* `number`: the CCE */
     BCRI_TOLD_POOL,       /* `piece`: to be reserved, bcri_heap_piece_reserve; not on the link thread */
+    BCRI_TOLD_SILENT,     /* `number`: the host from which nothing comes; `text`: where it should be */
     BCRI_TOLD_NOTE        /* `text`, for the log */
 };
 struct bcri_link_news {
