@@ -538,6 +538,7 @@ void bcri_serve_run(struct bcri_agent *agent, bool look)
     if (look)
         look_at_gets(agent, NULL);
     for (struct served *served = agent->served, *next; served != NULL && look; served = next) {
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of the list */
         next = served->next;
         if (served->state == SERVED_PUT_WAITS)
             look_at_put(agent, served);
