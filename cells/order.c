@@ -315,22 +315,24 @@ int bcri_order_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out)
     return ask(ctx, BCRI_ORDER_LENGTH, key, length_out);
 }
 
-bool bcri_order_done(struct bcri_ctx *ctx, uint64_t deadline_ns)
+int bcri_order_done(struct bcri_ctx *ctx, uint64_t deadline_ns)
 {
     struct bcri_outbox *outbox = ctx->outbox;
     if (outbox == NULL)
-        return true;
+        return 1;
     collect(ctx, outbox);
     if (bcri_load_acquire(&outbox->shm->settled) == outbox->puts)
-        return true;
-    struct bcri_slot_shm *slot = deadline_ns != BCRI_DEADLINE_PASSED ? bcri_slot_take(ctx) : NULL;
+        return 1;
+    if (deadline_ns == BCRI_DEADLINE_PASSED)
+        return 0;
+    struct bcri_slot_shm *slot = bcri_slot_take(ctx);
     if (slot == NULL)
-        return false;
+        return -1;
     (void)wait_for_room(ctx, outbox, false, bcri_wait_ready, BCRI_DEADLINE_NEVER);
     write_down(ctx, slot, BCRI_ORDER_SYNC, outbox->puts, BCRI_REF_NONE);
     store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, false);
     if (bcri_wait_ready(ctx, &slot, 1, deadline_ns) < 0 && bcri_order_cancel(ctx, slot))
-        return false;
+        return 0;
     return end(ctx, slot) == 0;
 }
 

@@ -132,5 +132,6 @@ int bcr_putdone(int msec)
         return -1;
     if (msec == bcr_PENDING)
         return bcri_fail(bcrE_ARG);
-    return bcri_order_done(ctx, bcri_deadline_after(msec)) ? 1 : 0;
+    const int done = bcri_order_done(ctx, bcri_deadline_after(msec));
+    return done >= 0 ? done : bcri_fail(bcrE_NOMEM);
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The operation that a dead CCE's journal says it was in: done, or undone. One routine for each
  * kind; the phases are explained at the operations (put_steps.h, get_steps.h, waiters.c, region.h).
- * Step 4 of journal_repair.c. */
+ * Step 4 of journal_repair.c.
+ *
+ * A put that had stored its entry is finished: the tail is moved, a sleeper rung, the ID freed. An
+ * earlier one is undone: a hold that was counted for the cell is dropped, the ID stays for the
+ * walk. */
 #include "dead.h"
 
 #include "bcri/addition.h"

@@ -34,7 +34,7 @@
  *     bcrE_RGID       An ID is of no region held here: it was freed or put, perhaps by a handler.
  *     bcrE_PENDING    An ID is of a get that found nothing at once; bcr_rgwait must return 1 first.
  *     bcrE_NOCCE      No CCE is known in this process by an ID that was given or is to be copied.
- *     bcrE_DEAD       The CCE has ended, or ended while the call waited.
+ *     bcrE_DEAD       The CCE has ended, or its host is lost, perhaps while the call waited.
  *     bcrE_NOCELL     The CCE has no such cell, or freed it while the call waited.
  *     bcrE_ACCESS     The kind of the cell does not let this CCE do that; bcr_cagrow has the kinds.
  *     bcrE_RESERVED   Cell 0 takes nothing from programs, and gives to its own CCE only.
@@ -222,7 +222,9 @@ BCR_API int bcr_rgmod(bcr_region rgid);
  * rgid is any region ID held here. A pending get is cancelled and takes nothing; if its cell had
  * served it before, the region is freed.
  * Owns: takes the region. Its memory is free when no CCE and no cell holds it.
- * Errors: bcrE_RGID */
+ * Errors: bcrE_RGID
+ * Blocks: for a pending get at a cell of another host, until that has decided; else no.
+ * Crash: as bcr_get. */
 BCR_API int bcr_rgfree(bcr_region rgid);
 BCR_API int bcr_rlsrl(bcr_region rgid);
 
@@ -236,8 +238,8 @@ BCR_API int bcr_rgrealloc(bcr_region rgid, int newlen);
 /* bcr_rglen, bcr_rgerror -- tell a region's length and representation, or whether it is an error.
  * archtype is NULL, or where a success stores the region's archtype. Under bcr_errors an error
  * region comes to cell 0 for what a call could not return: a start of bcr_enlist, a cell of
- * bcr_putm. bcr_copyfm reads it by bcrT_1ERROR: code, operation, CCE, cell or ordinal. Data cannot
- * forge one. Beyond 4,096 that nobody has taken they are only counted and logged.
+ * bcr_putm, a put to another host. bcr_copyfm reads it by bcrT_1ERROR: code, operation, CCE, cell or
+ * ordinal. Data cannot forge one. Beyond 4,096 that nobody has taken they are only counted and logged.
  * Returns: bcr_rglen the length in bytes; bcr_rgerror 0, or the positive code of an error region.
  * Errors: bcrE_RGID, bcrE_PENDING */
 BCR_API int bcr_rglen(bcr_region rgid, int *archtype);
@@ -259,7 +261,8 @@ BCR_API int bcr_rgerror(bcr_region rgid);
  *                         cell again; or, of bcr_rgwaitm, for the list.
  *         bcrE_NBYTES     After bcr_acqwl, for the private copy; the region is there again too.
  * Blocks: up to msec. May run handlers.
- * Order: a get has its place among waiting ones since it was called. The index tells no order.
+ * Order: a get has its place among waiting ones since it was called, at another host since it came
+ *     there. The index tells no order.
  * Crash: as bcr_get. */
 BCR_API int bcr_rgwait(bcr_region rgid, int msec, int failfree);
 BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
@@ -279,11 +282,14 @@ BCR_API int bcr_rgwaitm(int nids, bcr_region *rgids, int msec, int failfree);
  * their nrgns waits. A replacement needs no room if its cell holds a region.
  * Owns: nofree 0, bcr_rlswl: takes rgid. bcr_NOFREE, bcr_wl2rl: shares it; call bcr_rgmod before
  *     writing to it again. On failure the caller keeps its hold, and the lock.
- * Returns: 0, the region being in the cell.
+ * Returns: 0. On this host the region is in the cell then. To another host the put is ordered then,
+ *     1,024 of them at a time, and carried out even if the caller dies. What only the owner can know
+ *     (bcrE_NOCELL, bcrE_ACCESS, bcrE_DEAD, bcrE_NOMEM, bcrE_FULL after bcr_putwait) is logged, and
+ *     under bcr_errors comes as an error region: operation bcr_op_put, the CCE and the cell.
  * Errors: bcrE_RGID, bcrE_PENDING, bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED,
  *     bcrE_NOMEM, bcrE_FULL
- * Blocks: while the cells of another CCE's area are full: for ever, or as bcr_putwait says. Never
- *     for own cells, since nobody else would make room. May run handlers.
+ * Blocks: while the cells of another CCE's area, or what may be ordered, are full: for ever, or as
+ *     bcr_putwait says. Never for own cells: only the caller makes room there. May run handlers.
  * Order: what one CCE puts into one cell arrives in that order. Waiting puts are served in order of
  *     arrival: room made in an area goes to the one that waits longest there, not to a later
  *     call. */
@@ -340,8 +346,9 @@ BCR_API BCR_MUST_USE bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec);
  * Owns: as bcr_put, whatever single cells answer. A call that bcrE_ARG, bcrE_RGID or bcrE_PENDING
  *     refuses leaves the caller its hold.
  * Returns: 0 if all cells took it. After those three codes nothing has happened; any other is that
- *     of the first cell that failed, and all others are served. Under bcr_errors each failed cell
- *     gives an error region in cell 0: operation bcr_op_putm, the CCE and the cell.
+ *     of the first cell that is known to have failed, and all others are served. Under bcr_errors
+ *     each failed cell, also of another host, gives an error region in cell 0: operation
+ *     bcr_op_putm, the CCE and the cell.
  * Errors: bcrE_ARG, as bcr_put.
  * Blocks: as bcr_put. May run handlers.
  * Order: for each cell as bcr_put. Between the cells none: some have it while others wait.
@@ -358,7 +365,7 @@ BCR_API int bcr_enqm(bcr_region rgid, int ncells, const int *cells, int nofree);
  * bcr_zap makes room for puts; gets wait on.
  * Returns: bcr_zap 0, also for an empty cell; bcr_celllen the number at some instant of the call.
  * Errors: bcrE_NOCCE, bcrE_DEAD, bcrE_NOCELL, bcrE_ACCESS, bcrE_RESERVED, bcrE_NOMEM
- * Blocks: no; may run handlers.
+ * Blocks: no, but for the answer of another host. May run handlers.
  * Order: bcr_zap comes after this CCE's earlier puts to the same CCE. */
 BCR_API int bcr_zap(bcr_cce_id cce, int cell);
 BCR_API int bcr_celllen(bcr_cce_id cce, int cell);
@@ -370,9 +377,10 @@ BCR_API int bcr_celllen(bcr_cce_id cce, int cell);
 BCR_API int bcr_putwait(int msec);
 
 /* bcr_putdone -- wait until all earlier puts of this CCE have reached their cells.
- * msec is not bcr_PENDING; 0 only looks. Within a host puts are there when they return.
+ * msec is not bcr_PENDING; 0 only looks. Within a host puts are there when they return. A put that
+ * has failed at another host counts as done.
  * Returns: 1 if all have; 0 if the time is up, with bcr_errno unchanged.
- * Errors: bcrE_ARG
+ * Errors: bcrE_ARG, bcrE_NOMEM
  * Blocks: up to msec. May run handlers. */
 BCR_API int bcr_putdone(int msec);
 

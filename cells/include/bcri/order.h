@@ -68,8 +68,8 @@ int bcri_order_get(struct bcri_ctx *ctx, struct bcri_get *get);
 /* The answer is waited for. 0 or a code. */
 int bcri_order_zap(struct bcri_ctx *ctx, uint64_t key);
 int bcri_order_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out);
-/* Waits until all puts that this CCE has ordered are settled. False: time is up. */
-bool bcri_order_done(struct bcri_ctx *ctx, uint64_t deadline_ns);
+/* Waits until all puts that this CCE has ordered are settled: 1; 0: time is up; -1: no memory. */
+int bcri_order_done(struct bcri_ctx *ctx, uint64_t deadline_ns);
 
 /* For bcri_request_cancel, _complete and _give_back, of a request without a cell here. */
 bool bcri_order_cancel(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);

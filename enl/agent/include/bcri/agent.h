@@ -2,8 +2,8 @@
 /* The agent of a host: it carries the orders of this host's CCEs to other hosts, and performs here
  * what CCEs elsewhere have ordered.
  *
- * It does no I/O and reads no clock: whoever runs it (thread.h: the link thread; in tests, a
- * simulator) gives it the time, carries the packets of its links, and calls bcri_agent_run when the
+ * It does no I/O and reads no clock: whoever runs it (link_thread.h; in tests, a simulator)
+ * gives it the time, carries the packets of its links, and calls bcri_agent_run when the
  * agent's bell has rung, when packets have come, and when its deadline has come. It never blocks:
  * its context parks (lock.h). It belongs to one thread; there may be several in one process.
  *
