@@ -130,7 +130,7 @@ static void make_cells(struct bcri_ctx *ctx, struct bcri_area_shm *area, bcri_re
 {
     uint64_t open = (uint64_t)gen << 32;
     for (uint32_t i = 0; i < bcri_area_cells(area); i++) {
-        struct bcri_cell_shm *cell = bcri_at_sure(ctx, bcri_area_cell(area, i));
+        struct bcri_cell_shm *cell = bcri_map_or_dummy(ctx, bcri_area_cell(area, i));
         /* The pages read as zero, and this leaves the lock words alone: a CCE that resolved the
          * cell earlier may hold one. */
         bcri_store(&cell->i.area, area_ref);
@@ -181,7 +181,7 @@ static int grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_
         return error;
     }
     const bcri_ref ref = refs[BCRI_PAGE_HEADERS];
-    struct bcri_area_shm *area = bcri_at_sure(ctx, ref);
+    struct bcri_area_shm *area = bcri_map_or_dummy(ctx, ref);
     area->cells = ref + BCRI_HEADER_BYTES / BCRI_REF_UNIT;
     area->rings = refs[BCRI_PAGE_RINGS];
     area->base = number;

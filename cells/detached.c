@@ -101,7 +101,7 @@ static void chain_drop(struct bcri_ctx *ctx, struct bcri_resolved *resolved,
 {
     bcri_ref ref;
     while ((ref = bcri_load(cursor_of(detached, which))) != 0) {
-        NODE *node = bcri_at_sure(ctx, ref);
+        NODE *node = bcri_map_or_dummy(ctx, ref);
         /* A node whose region was dropped has none, so this also finds a chain in a circle. */
         if (bcri_unlikely(bcri_load(&node->region) == BCRI_REF_NONE)) {
             bcri_corrupt(ctx, "a chain of queued regions", ref);
@@ -154,5 +154,5 @@ void bcri_detached_step_over(struct bcri_ctx *ctx, uint32_t index)
     else if (which == BCRI_DETACHED_RING)
         bcri_store(cursor, was + 1);
     else
-        bcri_store(cursor, bcri_load(&((NODE *)bcri_at_sure(ctx, was))->next));
+        bcri_store(cursor, bcri_load(&((NODE *)bcri_map_or_dummy(ctx, was))->next));
 }

@@ -65,7 +65,7 @@ static bool serve_first(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bc
                         enum bcri_source from)
 {
     bcri_ref slot_ref = bcri_load(&resolved->cell->c.list_first);
-    SLOT *slot = bcri_at_sure(ctx, slot_ref);
+    SLOT *slot = bcri_map_or_dummy(ctx, slot_ref);
     uint32_t owner = bcri_request_owner(slot);
     bool read = bcri_request_want(slot) == BCRI_WANT_READ;
     bool leaf = !read && (from == BCRI_FROM_FRONT || from == BCRI_FROM_BACK);
@@ -106,7 +106,7 @@ void bcri_serve_reads(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcri
 {
     bcri_ref first;
     while ((first = bcri_load(&resolved->cell->c.list_first)) != 0 &&
-           bcri_request_want(bcri_at_sure(ctx, first)) == BCRI_WANT_READ)
+           bcri_request_want(bcri_map_or_dummy(ctx, first)) == BCRI_WANT_READ)
         if (!serve_first(ctx, resolved, region, BCRI_FROM_NOWHERE))
             return;
 }
@@ -127,7 +127,7 @@ void bcri_cell_fail_waiters(struct bcri_ctx *ctx, struct bcri_resolved *resolved
     (void)bcri_tickets_to_list(ctx, resolved); /* the CCE that closed the cell has done it */
     bcri_ref ref;
     while ((ref = bcri_load(&resolved->cell->c.list_first)) != 0) {
-        SLOT *slot = bcri_at_sure(ctx, ref);
+        SLOT *slot = bcri_map_or_dummy(ctx, ref);
         uint32_t owner = bcri_request_owner(slot);
         if (!is_first(ctx, resolved, slot))
             return;

@@ -15,9 +15,9 @@
  * A put with nofree has an ID of its own, with a counted hold (bcri_slot_hold).
  *
  * The outbox has room for two entries more than orders may use: those of `room`, two IDs that are used
- * for nothing else, by which the CCE waits until the agent has taken entries, and until it has settled
+ * for nothing else, by which the CCE waits until the agent has taken entries, and until it has completed
  * puts. They are never given back, so that several invocations can wait for them. There are two since
- * puts may be settled only after a get that needs an entry. */
+ * puts may be completed only after a get that needs an entry. */
 #include "bcri/order.h"
 
 #include <stdlib.h>
@@ -137,7 +137,7 @@ static bool has_entry(const struct bcri_outbox *outbox)
 
 static bool may_put(const struct bcri_outbox *outbox)
 {
-    return outbox->puts - bcri_load_acquire(&outbox->shm->settled) < BCRI_OUTBOX_WINDOW;
+    return outbox->puts - bcri_load_acquire(&outbox->shm->completed) < BCRI_OUTBOX_WINDOW;
 }
 
 static int wait_quietly(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, uint64_t deadline_ns)
@@ -321,7 +321,7 @@ int bcri_order_done(struct bcri_ctx *ctx, uint64_t deadline_ns)
     if (outbox == NULL)
         return 1;
     collect(ctx, outbox);
-    if (bcri_load_acquire(&outbox->shm->settled) == outbox->puts)
+    if (bcri_load_acquire(&outbox->shm->completed) == outbox->puts)
         return 1;
     if (deadline_ns == BCRI_DEADLINE_PASSED)
         return 0;

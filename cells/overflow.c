@@ -36,7 +36,7 @@ static int grow(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     if (error != 0)
         return error;
     const bcri_ref ref = got[BCRI_PAGE_RINGS];
-    NODE *node = bcri_at_sure(ctx, ref);
+    NODE *node = bcri_map_or_dummy(ctx, ref);
     for (uint32_t i = 0; i + 1 < GROW_NODES; i++)
         bcri_store(&node[i].next, ref + i + 1);
     bcri_store(&node[GROW_NODES - 1].next, bcri_load(&resolved->area->node_free));
@@ -57,7 +57,7 @@ void bcri_tx_node_take(struct bcri_ctx *ctx, struct bcri_resolved *resolved, bcr
 {
     if (node == bcri_load(&resolved->area->node_free))
         BCRI_TX64(ctx, resolved->area_ref, AREA, node_free,
-                  bcri_load(&((NODE *)bcri_at_sure(ctx, node))->next));
+                  bcri_load(&((NODE *)bcri_map_or_dummy(ctx, node))->next));
     else
         BCRI_TX32(ctx, resolved->area_ref, AREA, node_fresh, bcri_load(&resolved->area->node_fresh) + 1);
 }

@@ -166,7 +166,7 @@ int bcri_putwait_take(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum
     bcri_ref ref = first_for(ctx, resolved);
     if (ref == BCRI_REF_NONE)
         return bcrE_TIMEOUT;
-    const SLOT *put = bcri_at_sure(ctx, ref);
+    const SLOT *put = bcri_map_or_dummy(ctx, ref);
     bcri_ref region = bcri_load(&put->key);
     uint32_t owner = bcri_request_owner(put);
     if (bcri_at(ctx, region) == NULL || !bcri_request_endable(ctx, ref))

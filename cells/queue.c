@@ -37,7 +37,7 @@ bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_resolved *reso
     }
     if ((ref = bcri_load(&cell->c.front)) != 0) {
         *from_out = BCRI_FROM_FRONT;
-        return bcri_load(&((NODE *)bcri_at_sure(ctx, ref))->region);
+        return bcri_load(&((NODE *)bcri_map_or_dummy(ctx, ref))->region);
     }
     if (head < bcri_load(&cell->t.tail)) {
         *from_out = BCRI_FROM_RING;
@@ -45,7 +45,7 @@ bcri_ref bcri_queue_first(struct bcri_ctx *ctx, const struct bcri_resolved *reso
     }
     if ((ref = bcri_load(&cell->c.back_first)) != 0) {
         *from_out = BCRI_FROM_BACK;
-        return bcri_load(&((NODE *)bcri_at_sure(ctx, ref))->region);
+        return bcri_load(&((NODE *)bcri_map_or_dummy(ctx, ref))->region);
     }
     *from_out = BCRI_FROM_NOWHERE;
     return BCRI_REF_NONE;
@@ -64,7 +64,7 @@ void bcri_tx_unqueue(struct bcri_ctx *ctx, struct bcri_resolved *resolved, enum 
         return;
     }
     bcri_ref node_ref = from == BCRI_FROM_FRONT ? bcri_load(&cell->c.front) : bcri_load(&cell->c.back_first);
-    bcri_ref next = bcri_load(&((NODE *)bcri_at_sure(ctx, node_ref))->next);
+    bcri_ref next = bcri_load(&((NODE *)bcri_map_or_dummy(ctx, node_ref))->next);
     if (from == BCRI_FROM_FRONT) {
         BCRI_TX64(ctx, resolved->ref, CELL, c.front, next);
     } else {
@@ -109,7 +109,7 @@ bool bcri_queue_into_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
         region = bcri_queue_first(ctx, resolved, &from);
     else if (bcri_load(&cell->c.back_first) != 0) {
         from = BCRI_FROM_BACK;
-        region = bcri_load(&((NODE *)bcri_at_sure(ctx, bcri_load(&cell->c.back_first)))->region);
+        region = bcri_load(&((NODE *)bcri_map_or_dummy(ctx, bcri_load(&cell->c.back_first)))->region);
     }
     if (from == BCRI_FROM_NOWHERE || !bcri_ring_has_room(resolved))
         return false;
@@ -118,7 +118,7 @@ bool bcri_queue_into_ring(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
     if (ring_empty && from == BCRI_FROM_FIRST && bcri_load(&cell->c.front) != 0)
         return false;
     if (ring_empty && from == BCRI_FROM_FRONT &&
-        bcri_load(&((NODE *)bcri_at_sure(ctx, bcri_load(&cell->c.front)))->next) != 0)
+        bcri_load(&((NODE *)bcri_map_or_dummy(ctx, bcri_load(&cell->c.front)))->next) != 0)
         return false;
     bool leaf = from != BCRI_FROM_FIRST;
     if (leaf)

@@ -87,7 +87,7 @@ void bcri_tx_putwait_unlist(struct bcri_ctx *ctx, struct bcri_resolved *resolved
                             uint64_t word)
 {
     const struct list list = puts_at(resolved);
-    tx_unlink(ctx, &list, bcri_at_sure(ctx, slot_ref));
+    tx_unlink(ctx, &list, bcri_map_or_dummy(ctx, slot_ref));
     BCRI_TX32(ctx, resolved->area_ref, AREA, waitputs, bcri_load(&resolved->area->waitputs) - 1);
     BCRI_TX64(ctx, slot_ref, SLOT, word, word);
 }
@@ -109,14 +109,14 @@ static bool maps(struct bcri_ctx *ctx, bcri_ref slot)
 
 bool bcri_request_mapped(struct bcri_ctx *ctx, bcri_ref ref)
 {
-    const SLOT *slot = bcri_at_sure(ctx, ref);
+    const SLOT *slot = bcri_map_or_dummy(ctx, ref);
     return maps(ctx, ref) && maps(ctx, bcri_load(&slot->next)) && maps(ctx, bcri_load(&slot->prev));
 }
 
 bool bcri_request_endable(struct bcri_ctx *ctx, bcri_ref ref)
 {
     return bcri_request_mapped(ctx, ref) &&
-           (bcri_record(ctx, bcri_request_owner(bcri_at_sure(ctx, ref))) != NULL || ctx->daemon.parks);
+           (bcri_record(ctx, bcri_request_owner(bcri_map_or_dummy(ctx, ref))) != NULL || ctx->daemon.parks);
 }
 
 bool bcri_waiters_mapped(struct bcri_ctx *ctx, const struct bcri_resolved *resolved, bool all)
@@ -124,7 +124,7 @@ bool bcri_waiters_mapped(struct bcri_ctx *ctx, const struct bcri_resolved *resol
     bcri_ref before = BCRI_REF_NONE;
     bcri_ref ref = bcri_load(&resolved->cell->c.list_first);
     for (const SLOT *slot; ref != BCRI_REF_NONE; before = ref, ref = bcri_load(&slot->next)) {
-        slot = bcri_at_sure(ctx, ref);
+        slot = bcri_map_or_dummy(ctx, ref);
         if (!bcri_request_endable(ctx, ref))
             return false;
         /* A list in a circle ends here, too: is_first or bcri_cell_fail_waiters finds it. */

@@ -110,7 +110,7 @@ static size_t finish(struct bcri_link *link, struct packet *packet, uint8_t *hea
         .chunk = packet->first_chunk,
         .chunks = link->sent.chunk_next - packet->first_chunk,
         .bytes = (uint32_t)total,
-        .state = packet->wants_ack ? BCRI_SENT_IN_FLIGHT : BCRI_SENT_SETTLED,
+        .state = packet->wants_ack ? BCRI_SENT_IN_FLIGHT : BCRI_SENT_COMPLETED,
         .wants_ack = packet->wants_ack,
         .is_probe = is_probe,
     };
@@ -143,7 +143,7 @@ static void give_back_slack(struct bcri_link *link)
             bcri_in_give_back(link, (struct bcri_in_stream *)(void *)key);
     bcri_sent_give_back(link);
     bcri_ranges_shrink(&link->numbers);
-    const bool is_idle = link->unsettled == 0 && link->sent.sent == NULL;
+    const bool is_idle = link->incomplete == 0 && link->sent.sent == NULL;
     link->slack_at = is_idle ? BCRI_LINK_NEVER : link->now + BCRI_SLACK_NS;
 }
 

@@ -519,7 +519,7 @@ uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uin
     return at;
 }
 
-void bcri_in_chunk_settled(struct bcri_link *link, struct bcri_in_stream *stream)
+void bcri_in_chunk_completed(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     if (--stream->chunks != 0)
         return;

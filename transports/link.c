@@ -159,7 +159,7 @@ size_t bcri_link_memory(const struct bcri_link *link)
 
 bool bcri_link_is_idle(const struct bcri_link *link)
 {
-    return link->unsettled == 0;
+    return link->incomplete == 0;
 }
 
 uint32_t bcri_link_packet_bytes(const struct bcri_link *link)

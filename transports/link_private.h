@@ -72,10 +72,10 @@ struct bcri_out_message {
 struct bcri_out_stream {
     struct bcri_stream_key key;       /* first: found by it */
     struct bcri_turn turn;            /* among those with something to send */
-    struct bcri_out_message *message; /* a ring: the messages that are not settled */
+    struct bcri_out_message *message; /* a ring: the messages that are not completed */
     uint32_t messages, first, capacity;
     uint32_t sending; /* of the messages, the one that `next` is in; a hint */
-    uint32_t chunks;  /* in packets that are not settled */
+    uint32_t chunks;  /* in packets that are not completed */
     uint32_t skips_due;
     uint32_t skip_from;      /* of the messages, none before this one has a skip due */
     uint64_t next, end;      /* the first byte that was never sent; behind the last that is queued */
@@ -109,7 +109,7 @@ struct bcri_in_stream {
     struct bcri_in_message *message; /* a ring: begun, not arrived; `first` counts on */
     uint32_t messages, first, capacity;
     uint32_t refused, first_refused, last_refused; /* not skipped: how many, and the list's ends */
-    uint32_t chunks;                               /* in packets that are not settled */
+    uint32_t chunks;                               /* in packets that are not completed */
     uint32_t pieces;                               /* how many lie in `piece` */
     uint64_t taken;            /* all messages before have arrived, or been refused and skipped */
     uint64_t begun;            /* all messages before have begun: bytes from here on are pieces */
@@ -133,7 +133,7 @@ struct bcri_chunk {
     uint8_t kind;
 };
 
-enum bcri_sent_state { BCRI_SENT_SETTLED, BCRI_SENT_IN_FLIGHT };
+enum bcri_sent_state { BCRI_SENT_COMPLETED, BCRI_SENT_IN_FLIGHT };
 
 struct bcri_sent {
     uint64_t time;
@@ -220,7 +220,7 @@ struct bcri_link {
     struct bcri_turn *turn; /* streams with something to send */
     struct bcri_turn *owed; /* streams that owe a TAKEN or GONE frame; it goes with the next packet */
     uint32_t gone;          /* streams of which the sender is to learn that they have ended */
-    uint64_t unsettled;     /* messages */
+    uint64_t incomplete;    /* messages */
     uint64_t forged_max;
     size_t memory;     /* bytes of pieces, rings and streams */
     uint64_t kept;     /* of them, of pieces */
@@ -257,7 +257,7 @@ void bcri_sent_acked(struct bcri_link *link, uint64_t from, uint64_t to);
 void bcri_sent_lost(struct bcri_link *link, uint64_t number);
 /* What the oldest packet in flight carried is sent again though it is not taken for lost. */
 void bcri_sent_again(struct bcri_link *link);
-/* Drops those records that are settled from the front. */
+/* Drops those records that are completed from the front. */
 void bcri_sent_trim(struct bcri_link *link);
 /* Without packets in flight nothing is needed. */
 void bcri_sent_give_back(struct bcri_link *link);
@@ -308,7 +308,7 @@ int bcri_out_queue(struct bcri_link *link, uint32_t source, uint32_t target, con
 uint8_t *bcri_out_fill(struct bcri_link *link, struct bcri_out_stream *stream, uint8_t *at,
                        const uint8_t *end);
 bool bcri_out_has_some(const struct bcri_out_stream *stream);
-void bcri_out_chunk_settled(struct bcri_link *link, struct bcri_out_stream *stream);
+void bcri_out_chunk_completed(struct bcri_link *link, struct bcri_out_stream *stream);
 void bcri_out_chunk_lost(struct bcri_link *link, struct bcri_out_stream *stream,
                          const struct bcri_chunk *chunk);
 /* A TAKEN frame came. Returns false if it is nonsense. */
@@ -332,7 +332,7 @@ void bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream);
 void bcri_in_retry(struct bcri_link *link);
 /* Writes the TAKEN frame of the stream; `at` if it does not fit. */
 uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end);
-void bcri_in_chunk_settled(struct bcri_link *link, struct bcri_in_stream *stream);
+void bcri_in_chunk_completed(struct bcri_link *link, struct bcri_in_stream *stream);
 void bcri_in_chunk_lost(struct bcri_link *link, struct bcri_in_stream *stream);
 /* The stream ends; `tell`: its sender is to learn of it. */
 void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream, bool tell);

@@ -52,7 +52,7 @@ static uint32_t find(const struct bcri_out_stream *stream, uint64_t offset)
     return low;
 }
 
-/* Whether a message that is not settled ends at `offset`, which is at most the stream's end. */
+/* Whether a message that is not completed ends at `offset`, which is at most the stream's end. */
 static bool ends_message(const struct bcri_out_stream *stream, uint64_t offset)
 {
     return offset == stream->end || message_at(stream, find(stream, offset))->start == offset;
@@ -132,7 +132,7 @@ int bcri_out_queue(struct bcri_link *link, uint32_t source, uint32_t target, con
     message->head_bytes = (uint8_t)(at + header_bytes - message->head);
     stream->messages++;
     stream->end = end_of(message);
-    link->unsettled++;
+    link->incomplete++;
     link->slack_at = link->now + BCRI_SLACK_NS;
     bcri_turn_take(&link->turn, &stream->turn);
     return 0;
@@ -290,7 +290,7 @@ uint8_t *bcri_out_fill(struct bcri_link *link, struct bcri_out_stream *stream, u
     return at;
 }
 
-void bcri_out_chunk_settled(struct bcri_link *link, struct bcri_out_stream *stream)
+void bcri_out_chunk_completed(struct bcri_link *link, struct bcri_out_stream *stream)
 {
     if (--stream->chunks == 0 && stream->ended && !stream->end_due)
         release(link, stream);
@@ -376,9 +376,9 @@ bool bcri_out_taken(struct bcri_link *link, struct bcri_out_stream *stream, uint
             stream->messages--;
             stream->sending -= stream->sending != 0;
             stream->skip_from -= stream->skip_from != 0;
-            link->unsettled--;
-            link->events->settled(link->owner, stream->key.source, stream->key.target, done.cookie,
-                                  done.refused ? BCRI_LINK_REFUSED : BCRI_LINK_ARRIVED);
+            link->incomplete--;
+            link->events->completed(link->owner, stream->key.source, stream->key.target, done.cookie,
+                                    done.refused ? BCRI_LINK_REFUSED : BCRI_LINK_ARRIVED);
         }
     }
     take_turn_if_due(link, stream);
@@ -395,8 +395,8 @@ void bcri_out_end(struct bcri_link *link, struct bcri_out_stream *stream, bool t
         void *cookie = message_at(stream, 0)->cookie;
         stream->first = (stream->first + 1) & (stream->capacity - 1);
         stream->messages--;
-        link->unsettled--;
-        link->events->settled(link->owner, stream->key.source, stream->key.target, cookie, BCRI_LINK_LOST);
+        link->incomplete--;
+        link->events->completed(link->owner, stream->key.source, stream->key.target, cookie, BCRI_LINK_LOST);
     }
     if (tell && stream->next != 0) {
         stream->end_due = true;

@@ -2,7 +2,7 @@
 /* Packets in flight, by number, and the chunks that each carried.
  *
  * A packet is in flight until it is acknowledged or taken for lost. Records and chunks lie in rings
- * in the order of numbers; the front of both is given back when the oldest packet is settled. */
+ * in the order of numbers; the front of both is given back when the oldest packet is completed. */
 #include <stdlib.h>
 
 #include "link_private.h"
@@ -70,9 +70,9 @@ void bcri_sent_commit(struct bcri_link *link, const struct bcri_sent *sent)
     }
 }
 
-static void settle(struct bcri_link *link, struct bcri_sent *sent)
+static void complete(struct bcri_link *link, struct bcri_sent *sent)
 {
-    sent->state = BCRI_SENT_SETTLED;
+    sent->state = BCRI_SENT_COMPLETED;
     link->sent.bytes -= sent->bytes;
     link->sent.eliciting -= sent->wants_ack;
 }
@@ -80,7 +80,7 @@ static void settle(struct bcri_link *link, struct bcri_sent *sent)
 void bcri_sent_trim(struct bcri_link *link)
 {
     struct bcri_sent_ring *ring = &link->sent;
-    while (ring->oldest != ring->next && bcri_sent_at(link, ring->oldest)->state == BCRI_SENT_SETTLED) {
+    while (ring->oldest != ring->next && bcri_sent_at(link, ring->oldest)->state == BCRI_SENT_COMPLETED) {
         const struct bcri_sent *sent = bcri_sent_at(link, ring->oldest++);
         ring->chunk_first = sent->chunk + sent->chunks;
     }
@@ -105,9 +105,9 @@ static void let_go(struct bcri_link *link, const struct bcri_sent *sent)
     for (uint32_t i = 0; i < sent->chunks; i++) {
         const struct bcri_chunk *chunk = &link->sent.chunk[(sent->chunk + i) & link->sent.chunk_mask];
         if (chunk->kind == BCRI_CHUNK_TAKEN)
-            bcri_in_chunk_settled(link, chunk->stream);
+            bcri_in_chunk_completed(link, chunk->stream);
         else if (chunk->kind != BCRI_CHUNK_HOST)
-            bcri_out_chunk_settled(link, chunk->stream);
+            bcri_out_chunk_completed(link, chunk->stream);
     }
 }
 
@@ -118,7 +118,7 @@ void bcri_sent_acked(struct bcri_link *link, uint64_t from, uint64_t to)
         struct bcri_sent *sent = bcri_sent_at(link, number);
         if (sent->state != BCRI_SENT_IN_FLIGHT)
             continue;
-        settle(link, sent);
+        complete(link, sent);
         link->key_confirmed |= number >= link->key_first;
         /* What this packet told is known there: older numbers need not be told again. */
         if (sent->acked_below > link->floor) {
@@ -134,7 +134,7 @@ void bcri_sent_acked(struct bcri_link *link, uint64_t from, uint64_t to)
 void bcri_sent_lost(struct bcri_link *link, uint64_t number)
 {
     struct bcri_sent *sent = bcri_sent_at(link, number);
-    settle(link, sent);
+    complete(link, sent);
     link->counts.lost++;
     for (uint32_t i = 0; i < sent->chunks; i++)
         again(link, &link->sent.chunk[(sent->chunk + i) & link->sent.chunk_mask]);
@@ -174,7 +174,7 @@ void bcri_sent_free(struct bcri_link *link)
     for (uint64_t number = link->sent.oldest; number != link->sent.next; number++) {
         struct bcri_sent *sent = bcri_sent_at(link, number);
         if (sent->state == BCRI_SENT_IN_FLIGHT) {
-            settle(link, sent);
+            complete(link, sent);
             let_go(link, sent);
         }
     }

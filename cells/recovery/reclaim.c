@@ -198,7 +198,7 @@ static void look_at_cells(struct bcri_reclaim *reclaim, struct left *left)
     /* A CCE that is looking through the list starts anew. */
     atomic_fetch_add_explicit(&record->id.version, 2, memory_order_seq_cst);
     for (bcri_ref ref = list; ref != BCRI_REF_NONE;) {
-        struct bcri_area_shm *area = bcri_at_sure(enl, ref);
+        struct bcri_area_shm *area = bcri_map_or_dummy(enl, ref);
         ref = bcri_load(&area->next);
         bcri_store_release(&area->gen, 0); /* before its memory goes: cell.h */
     }

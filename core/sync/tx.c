@@ -34,7 +34,7 @@ void bcri_tx_add(struct bcri_ctx *ctx, enum bcri_redo_kind kind, bcri_ref object
 static void apply_one(struct bcri_ctx *ctx, uint64_t where, uint64_t value, uint32_t tag, bool *skip)
 {
     uint64_t byte = where & WHERE_MASK;
-    unsigned char *unit = bcri_at_sure(ctx, byte >> 5);
+    unsigned char *unit = bcri_map_or_dummy(ctx, byte >> 5);
     enum bcri_redo_kind kind = (enum bcri_redo_kind)(where >> KIND_SHIFT);
     /* Each word lies where its size asks for, also when the log is corrupt. */
     void *word = unit + (byte & (kind == BCRI_REDO_32 ? 28u : 24u));

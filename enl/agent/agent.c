@@ -111,22 +111,22 @@ static void dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
     bcri_serve_dropped(owner, source, target, cookie);
 }
 
-static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome)
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
 {
     struct sent *sent = cookie;
     (void)owner, (void)source, (void)target;
     if (sent == NULL)
         return;
     if (sent->order != NULL)
-        bcri_ask_settled(sent->order, outcome);
+        bcri_ask_completed(sent->order, outcome);
     else
-        bcri_serve_settled(sent->served, outcome);
+        bcri_serve_completed(sent->served, outcome);
     free(sent);
 }
 
 static const struct bcri_link_events link_events = {
-    .accept = accept_stream, .begin = begin, .arrived = arrived, .dropped = dropped, .settled = settled};
+    .accept = accept_stream, .begin = begin, .arrived = arrived, .dropped = dropped, .completed = completed};
 
 bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const struct bcri_message *message,
                      struct bcri_slot_shm *region, struct sent sent)

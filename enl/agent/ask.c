@@ -159,13 +159,13 @@ static void tell(const struct order *order, int code)
     agent->parked = true;
 }
 
-/* Answers the CCE's SYNCs that wait for puts which are settled now. */
+/* Answers the CCE's SYNCs that wait for puts which are completed now. */
 static void look_at_syncs(struct asker *asker)
 {
     struct order *next;
     for (struct order *order = asker->orders; order != NULL; order = next) {
         next = order->next;
-        if (order->op != BCRI_ORDER_SYNC || (int64_t)(asker->settled - order->key) < 0)
+        if (order->op != BCRI_ORDER_SYNC || (int64_t)(asker->completed - order->key) < 0)
             continue;
         answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, BCRI_REF_NONE), 0, 0);
         order->answered = true;
@@ -173,15 +173,15 @@ static void look_at_syncs(struct asker *asker)
     }
 }
 
-static void settle_put(struct order *order, int code)
+static void complete_put(struct order *order, int code)
 {
     struct asker *asker = order->asker;
-    asker->settled++;
+    asker->completed++;
     if (code != 0 && order->op != BCRI_ORDER_RETURN)
         tell(order, code);
     if (asker->outbox == NULL)
         return;
-    bcri_store_release(&asker->outbox->settled, asker->settled);
+    bcri_store_release(&asker->outbox->completed, asker->completed);
     look_at_syncs(asker);
 }
 
@@ -203,7 +203,7 @@ void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_
 {
     order->answered = true;
     if (bcri_order_is_put(order->op))
-        settle_put(order, code);
+        complete_put(order, code);
     else if (region != NULL)
         hand_over(order, region);
     else if (code != 0 || bcri_order_is_get(order->op))
@@ -215,7 +215,7 @@ void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_
 }
 
 /* The link has done with the message of an order. A put whose region was refused is over. */
-void bcri_ask_settled(struct order *order, enum bcri_link_outcome outcome)
+void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome)
 {
     struct bcri_agent *agent = order->asker->agent;
     order->sent = false;

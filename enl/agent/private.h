@@ -23,11 +23,11 @@ struct peer {
     struct bcri_link *link;               /* NULL: none yet, or lost */
     struct order *waiting, **waiting_end; /* for the link */
     struct stream *streams[STREAM_HASHES];
-    struct held_up *held_up; /* streams of answers that wait for the pool to grow */
+    struct paused_answers *paused_answers; /* streams of answers that wait for the pool to grow */
 };
 
-struct held_up {
-    struct held_up *next;
+struct paused_answers {
+    struct paused_answers *next;
     uint32_t source, target;
 };
 
@@ -40,7 +40,7 @@ struct asker {
     uint32_t index;
     bool forgotten;
     struct bcri_outbox_shm *outbox; /* NULL once forgotten */
-    uint64_t taken, settled;        /* entries; puts */
+    uint64_t taken, completed;      /* entries; puts */
     struct order *orders;           /* those that are not over */
     struct route *routes;
 };
@@ -67,13 +67,13 @@ struct order {
     uint8_t owner[BCRI_IDENTITY_BYTES];
     uint64_t request;             /* its number, for the other host */
     struct bcri_slot_shm *region; /* a put: the agent's ID of what is sent */
-    bool sent;                    /* and not settled: the link has it */
+    bool sent;                    /* and not completed: the link has it */
     bool answered;
 };
 
 void bcri_ask_take(struct bcri_agent *agent);
 void bcri_ask_send_waiting(struct peer *peer);
-void bcri_ask_settled(struct order *order, enum bcri_link_outcome outcome);
+void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome);
 /* The order of an answer; NULL: it is over, or there is none. */
 struct order *bcri_ask_find(struct peer *peer, uint64_t request);
 /* `region`: the agent's ID of what came, or NULL. */
@@ -137,7 +137,7 @@ struct served {
 
 enum bcri_link_verdict bcri_serve_begin(struct peer *peer, struct bcri_link_message *message);
 void bcri_serve_arrived(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming);
-void bcri_serve_settled(struct served *served, enum bcri_link_outcome outcome);
+void bcri_serve_completed(struct served *served, enum bcri_link_outcome outcome);
 /* `look`: also at what waits, since something there may have changed. */
 void bcri_serve_run(struct bcri_agent *agent, bool look);
 void bcri_serve_dropped(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming);

@@ -54,24 +54,25 @@ static void free_if_over(struct stream *stream)
 /* An answer waits for the pool to grow. False: no memory. */
 static bool hold_up(struct peer *peer, const struct bcri_link_message *message)
 {
-    struct held_up *held_up = malloc(sizeof *held_up);
-    if (held_up == NULL)
+    struct paused_answers *paused_answers = malloc(sizeof *paused_answers);
+    if (paused_answers == NULL)
         return false;
-    *held_up = (struct held_up){.next = peer->held_up, .source = message->source, .target = message->target};
-    peer->held_up = held_up;
+    *paused_answers = (struct paused_answers){
+        .next = peer->paused_answers, .source = message->source, .target = message->target};
+    peer->paused_answers = paused_answers;
     return true;
 }
 
 void bcri_serve_go_on(struct peer *peer)
 {
-    struct held_up *held_up = peer->held_up;
-    peer->held_up = NULL;
-    while (held_up != NULL) {
-        struct held_up *next = held_up->next;
+    struct paused_answers *paused_answers = peer->paused_answers;
+    peer->paused_answers = NULL;
+    while (paused_answers != NULL) {
+        struct paused_answers *next = paused_answers->next;
         if (peer->link != NULL)
-            bcri_link_resume(peer->link, held_up->source, held_up->target, peer->agent->now);
-        free(held_up);
-        held_up = next;
+            bcri_link_resume(peer->link, paused_answers->source, paused_answers->target, peer->agent->now);
+        free(paused_answers);
+        paused_answers = next;
     }
 }
 
@@ -235,11 +236,11 @@ static void send_region(struct served *served)
                         (struct sent){.served = served}))
         return;
     answer(stream, served->request, bcrE_NOMEM, 0);
-    bcri_serve_settled(served, BCRI_LINK_REFUSED);
+    bcri_serve_completed(served, BCRI_LINK_REFUSED);
 }
 
 /* The asker's host has the region, or will never have it. */
-void bcri_serve_settled(struct served *served, enum bcri_link_outcome outcome)
+void bcri_serve_completed(struct served *served, enum bcri_link_outcome outcome)
 {
     struct bcri_agent *agent = served->stream->peer->agent;
     if (outcome != BCRI_LINK_ARRIVED && served->want != BCRI_WANT_READ) {

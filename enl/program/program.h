@@ -45,7 +45,7 @@ struct enl_worker;
 enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
 
 /* How a child daemon speaks to its user: by its parent. */
-struct enl_upward {
+struct enl_parent_hooks {
     void (*report)(struct enl_program *program, enum bcri_log_level level, const char *text, size_t length);
     void (*line)(struct enl_program *program, int fd, uint32_t ordinal, const char *text, size_t length);
     bool (*full)(void); /* no line can be taken now; enl_output_resume is called when one can */
@@ -94,7 +94,7 @@ struct enl_program {
 
     struct enl_conn *conns;
     struct enl_conn *parent; /* of enl --child; NULL: this is the root's daemon, or the parent is gone */
-    const struct enl_upward *upward;         /* NULL if `parent` is */
+    const struct enl_parent_hooks *upward;   /* NULL if `parent` is */
     struct enl_tree *tree;                   /* the root's; NULL: no other host has been used */
     struct enl_introductions *introductions; /* NULL: this is the program's only host so far */
     struct enl_keys *keys;                   /* the same */

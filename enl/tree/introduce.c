@@ -321,8 +321,8 @@ static void send_up(struct enl_program *program, const struct bcri_control *mess
         enl_conn_send(program->parent, message, NULL, 0);
 }
 
-static void say_random(struct enl_program *program, enum bcri_control_type type, uint32_t host,
-                       const uint8_t *random)
+static void send_random(struct enl_program *program, enum bcri_control_type type, uint32_t host,
+                        const uint8_t *random)
 {
     const struct bcri_control message = {.type = type,
                                          .present = BCRI_HAS(host) | BCRI_HAS(random),
@@ -375,7 +375,7 @@ static const char *take_introduction(struct enl_program *program, const struct b
     const char *wrong = link_up(program, &member, (message->flags & HAS_AES) != 0, own,
                                 (const uint8_t *)message->random.bytes);
     if (wrong == NULL && !is_answer)
-        say_random(program, BCRI_MSG_agreed, message->host, own);
+        send_random(program, BCRI_MSG_agreed, message->host, own);
     bcri_seal_wipe(own, sizeof own);
     return wrong;
 }
@@ -402,7 +402,7 @@ void enl_introduce_want(struct enl_program *program, uint32_t host)
     else if (*find_pair(all, program->host_number, host) != NULL)
         ;
     else if (add_pair(all, program->host_number, host, random))
-        say_random(program, BCRI_MSG_want, host, random);
+        send_random(program, BCRI_MSG_want, host, random);
     else
         enl_links_lost(program, host);
 }

@@ -229,7 +229,7 @@ static void up_flush(struct enl_program *program, void (*done)(struct enl_progra
     enl_peer_flush(program->parent->peer, on_flushed);
 }
 
-static const struct enl_upward upward = {up_report, up_line, up_full, up_alive, up_failed, up_flush};
+static const struct enl_parent_hooks upward = {up_report, up_line, up_full, up_alive, up_failed, up_flush};
 
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request)
 {

@@ -39,7 +39,7 @@ enum { CCES_MAX = 8, MY_MEMORY = 2000000 };
 static struct cce cces[CCES_MAX];
 static int cce_count;
 static char folder[] = "/tmp/bcr-behave-XXXXXX";
-static int door = -1;
+static int handshake = -1;
 static bool host_is_lost;
 
 /* ---- the CCEs ---- */
@@ -47,12 +47,12 @@ static bool host_is_lost;
 static void open_door(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    snprintf(name.sun_path, sizeof name.sun_path, "%s/door", folder);
+    snprintf(name.sun_path, sizeof name.sun_path, "%s/handshake", folder);
     CHECK_INT(setenv("BEHAVE_SOCKET", name.sun_path, 1), 0);
-    door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(door >= 0);
-    CHECK_INT(bind(door, (struct sockaddr *)&name, sizeof name), 0);
-    CHECK_INT(listen(door, CCES_MAX), 0);
+    handshake = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(handshake >= 0);
+    CHECK_INT(bind(handshake, (struct sockaddr *)&name, sizeof name), 0);
+    CHECK_INT(listen(handshake, CCES_MAX), 0);
 }
 
 static struct cce *enlist(const char *mach)
@@ -64,7 +64,7 @@ static struct cce *enlist(const char *mach)
         FAIL("BEHAVE_ACTOR is not set; run this test by ctest");
     CHECK_INT(bcr_cagrow(MEETING_CELL, 0, 0, 0, 1, 1, 0), MEETING_CELL);
     CHECK_INT(bcr_enlist(mach, -1, cce_count, actor, NULL, bcr_FREE), 0);
-    const int fd = accept(door, NULL, NULL);
+    const int fd = accept(handshake, NULL, NULL);
     CHECK(fd >= 0);
     cce->in = fdopen(fd, "r");
     cce->out = fdopen(dup(fd), "w");

@@ -192,11 +192,11 @@ static void link_pong_and_seal(struct bench_pair *pair, struct bench_turn *turn)
 static void one_way(struct bench_pair *pair, struct bench_turn *turn, long outstanding)
 {
     struct link_end *end = end_of(pair, turn);
-    const uint64_t arrived = end->arrived, settled = end->settled;
+    const uint64_t arrived = end->arrived, completed = end->completed;
     const int64_t start = bench_now_ns();
     if (pair->side == 0) {
-        for (long sent = 0; end->settled != settled + (uint64_t)turn->count;) {
-            while (sent < turn->count && sent - (long)(end->settled - settled) < outstanding) {
+        for (long sent = 0; end->completed != completed + (uint64_t)turn->count;) {
+            while (sent < turn->count && sent - (long)(end->completed - completed) < outstanding) {
                 send_one(end, (uint32_t)turn->size_bytes);
                 sent++;
             }

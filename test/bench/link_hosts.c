@@ -120,17 +120,17 @@ static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
     ((struct link_end *)owner)->arrived++;
 }
 
-static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome)
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
 {
     (void)source;
     (void)target;
     (void)cookie;
     (void)outcome;
-    ((struct link_end *)owner)->settled++;
+    ((struct link_end *)owner)->completed++;
 }
 
-static const struct bcri_link_events events = {accept_stream, begin, arrived, arrived, settled};
+static const struct bcri_link_events events = {accept_stream, begin, arrived, arrived, completed};
 
 static void open_sockets(struct link_hosts *hosts, struct link_end ends[2], enum bcri_cipher cipher)
 {

@@ -14,7 +14,7 @@ struct link_end {
     enum bcri_cipher cipher;
     struct sockaddr_in peer;
     uint64_t now; /* when packets were last asked for */
-    uint64_t begun, arrived, settled;
+    uint64_t begun, arrived, completed;
     uint8_t *memory; /* where bodies go, in turn */
 };
 

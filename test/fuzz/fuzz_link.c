@@ -41,8 +41,8 @@ static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
     free(cookie);
 }
 
-static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome)
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
 {
     (void)owner;
     (void)source;
@@ -51,7 +51,7 @@ static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
     (void)outcome;
 }
 
-static const struct bcri_link_events events = {accept, begin, arrived, arrived, settled};
+static const struct bcri_link_events events = {accept, begin, arrived, arrived, completed};
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {

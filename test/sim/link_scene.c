@@ -23,9 +23,9 @@ void start(void)
     traffic_start(network, &one, &two, &config);
 }
 
-bool settled(void *traffic)
+bool completed(void *traffic)
 {
-    return traffic_is_settled(traffic);
+    return traffic_is_completed(traffic);
 }
 
 bool never(void *context)
@@ -34,11 +34,11 @@ bool never(void *context)
     return false;
 }
 
-void run_until_settled(uint64_t within_ns)
+void run_until_completed(uint64_t within_ns)
 {
-    if (!sim_run(network, sim_now(network) + within_ns, settled, &one))
-        FAIL("%llu and %llu messages are settled, not all", (unsigned long long)one.messages_settled,
-             (unsigned long long)two.messages_settled);
+    if (!sim_run(network, sim_now(network) + within_ns, completed, &one))
+        FAIL("%llu and %llu messages are completed, not all", (unsigned long long)one.messages_completed,
+             (unsigned long long)two.messages_completed);
 }
 
 void finish(void)
@@ -56,6 +56,6 @@ void warm_up(void)
 {
     traffic_send(&one, 0, 10);
     traffic_send(&two, 0, 10);
-    run_until_settled(SIM_S);
+    run_until_completed(SIM_S);
     (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
 }

@@ -20,11 +20,11 @@ void start(void);
 void finish(void);
 /* Learns sizes, and that the peer is there. */
 void warm_up(void);
-/* Fails if not all messages are settled in that time. */
-void run_until_settled(uint64_t within_ns);
+/* Fails if not all messages are completed in that time. */
+void run_until_completed(uint64_t within_ns);
 
-/* For sim_run: until all messages are settled; until the time is over. */
-bool settled(void *traffic);
+/* For sim_run: until all messages are completed; until the time is over. */
+bool completed(void *traffic);
 bool never(void *context);
 
 const struct bcri_link_counts *counts_of(const struct traffic *traffic);

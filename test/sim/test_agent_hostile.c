@@ -48,8 +48,8 @@ static void nothing_arrives(void *owner, uint32_t source, uint32_t target, void 
     (void)owner, (void)source, (void)target, (void)cookie;
 }
 
-static void nothing_settles(void *owner, uint32_t source, uint32_t target, void *cookie,
-                            enum bcri_link_outcome outcome)
+static void nothing_completes(void *owner, uint32_t source, uint32_t target, void *cookie,
+                              enum bcri_link_outcome outcome)
 {
     (void)owner, (void)source, (void)target, (void)cookie, (void)outcome;
 }
@@ -58,7 +58,7 @@ static const struct bcri_link_events mad = {.accept = accept_any,
                                             .begin = begin_any,
                                             .arrived = nothing_arrives,
                                             .dropped = nothing_arrives,
-                                            .settled = nothing_settles};
+                                            .completed = nothing_completes};
 
 static void send_something(struct bcri_link *link)
 {

@@ -20,11 +20,11 @@ TEST(a_carrier_may_change_in_the_midst_of_a_message)
     const struct bcri_link_carrier pipe = {.reliable = true, .packet_max = 20000, .room = 200000};
     bcri_link_use_carrier(one.end.link, &pipe, sim_now(network));
     bcri_link_use_carrier(two.end.link, &pipe, sim_now(network));
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     CHECK_UINT(two.stream[1].arrived, 1);
     const uint64_t sent = counts_of(&one)->packets_sent;
     traffic_send(&one, 1, 10);
-    run_until_settled(SIM_S);
+    run_until_completed(SIM_S);
     CHECK(counts_of(&one)->packets_sent <= sent + 2);
     finish();
 }
@@ -42,7 +42,7 @@ TEST(a_pipe_that_one_side_uses_first_does_not_stall_on_lost_acknowledgements)
     (void)sim_run(network, sim_now(network) + 100 * SIM_MS, never, NULL);
     two.end.path.cut = false;
     bcri_link_use_carrier(two.end.link, &pipe, sim_now(network));
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     CHECK_UINT(two.stream[1].arrived, 1);
     finish();
 }
@@ -58,7 +58,7 @@ TEST(what_a_receiver_on_a_pipe_could_not_keep_is_sent_again)
     sim_flush(&one.end);
     one.end.path.cut = false;
     traffic_send(&one, 1, 100);
-    run_until_settled(SIM_S);
+    run_until_completed(SIM_S);
     CHECK_UINT(two.stream[1].arrived, 2);
     finish();
 }
@@ -74,7 +74,7 @@ TEST(the_last_packet_that_a_receiver_on_a_pipe_could_not_keep_is_sent_again)
     traffic_send(&one, 1, 100);
     sim_flush(&one.end);
     one.end.path.cut = false;
-    run_until_settled(3 * SIM_S);
+    run_until_completed(3 * SIM_S);
     CHECK_UINT(two.stream[1].arrived, 1);
     (void)sim_run(network, sim_now(network) + 3 * SIM_S, never, NULL);
     CHECK_UINT(bcri_link_deadline(one.end.link), BCRI_LINK_NEVER);
@@ -97,7 +97,7 @@ TEST(on_a_pipe_whose_room_has_shrunk_an_answer_is_asked_for_nevertheless)
     (void)sim_run(network, sim_now(network) + 100 * SIM_MS, never, NULL);
     CHECK_UINT(one.end.link->peer_room, 20000);
     CHECK(one.end.link->sent.bytes > 20000 + 4 * 20000);
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     finish();
 }
 
@@ -146,6 +146,6 @@ TEST(a_room_that_changes_is_told_and_kept)
     /* A packet takes more of a socket's memory than its bytes. */
     CHECK(one.end.link->sent.bytes + one.end.link->sent.eliciting * BCRI_LINK_PACKET_COST <= 20000);
     CHECK(one.end.link->sent.bytes > 10000);
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     finish();
 }

@@ -29,9 +29,9 @@ static void catch (void *context, struct sim_end *from, const uint8_t *packet, s
     caught[caught_count++] = (struct caught){copy, bytes};
 }
 
-static bool settled(void *context)
+static bool completed(void *context)
 {
-    return traffic_is_settled(context);
+    return traffic_is_completed(context);
 }
 
 static bool never(void *context)
@@ -59,7 +59,7 @@ static void prepare(enum bcri_cipher cipher, uint64_t packets_per_key)
         traffic_send(&one, i % TRAFFIC_STREAMS, (uint32_t)sim_random(network, 3000));
         traffic_send(&two, i % TRAFFIC_STREAMS, (uint32_t)sim_random(network, 3000));
     }
-    CHECK(sim_run(network, sim_now(network) + 60 * SIM_S, settled, &one));
+    CHECK(sim_run(network, sim_now(network) + 60 * SIM_S, completed, &one));
     (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
     sim_tap(network, NULL, NULL);
     CHECK(caught_count > 100);
@@ -102,7 +102,7 @@ static void check_still_works(void)
 {
     traffic_send(&one, 3, 1000);
     traffic_send(&two, 3, 1000);
-    CHECK(sim_run(network, sim_now(network) + 10 * SIM_S, settled, &one));
+    CHECK(sim_run(network, sim_now(network) + 10 * SIM_S, completed, &one));
     traffic_end(&one, &two);
     sim_free(network);
     for (unsigned i = 0; i < caught_count; i++)
@@ -199,7 +199,7 @@ TEST(packets_of_a_host_number_that_is_no_more_are_not_opened)
         .packet_max = 4000, .carrier = {.packet_max = 65507, .room = 1 << 20}, .secret = &secret};
     one.host = 4;
     traffic_introduce(&one, &two, &config);
-    CHECK(sim_run(network, sim_now(network) + 10 * SIM_S, settled, &one));
+    CHECK(sim_run(network, sim_now(network) + 10 * SIM_S, completed, &one));
     const struct state before = look();
     for (unsigned i = 0; i < caught_count; i++)
         receive(caught[i].packet, caught[i].bytes);
@@ -378,7 +378,7 @@ TEST(a_peer_that_says_it_has_half_a_head_is_not_believed)
     CHECK_UINT(bcri_link_counts(two.end.link)->malformed, 1);
     CHECK_UINT(stream->taken, taken);
     two.end.path.cut = false;
-    CHECK(sim_run(network, sim_now(network) + 10 * SIM_S, settled, &one));
+    CHECK(sim_run(network, sim_now(network) + 10 * SIM_S, completed, &one));
     finish_mad_peer();
 }
 

@@ -16,7 +16,7 @@ TEST(keys_change_under_way_and_late_packets_of_the_last_key_are_opened)
     start();
     for (unsigned i = 0; i < 1000; i++)
         traffic_send(&one, i % TRAFFIC_STREAMS, 1000);
-    run_until_settled(100 * SIM_S);
+    run_until_completed(100 * SIM_S);
     CHECK(counts_of(&one)->rekeyed > 5);
     CHECK_UINT(counts_of(&two)->malformed, 0);
     finish();
@@ -36,7 +36,7 @@ TEST(a_fork_can_send_nothing_in_its_parents_name)
     int status;
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-    run_until_settled(SIM_S);
+    run_until_completed(SIM_S);
     finish();
 }
 
@@ -47,7 +47,7 @@ TEST(the_key_before_is_wiped_soon_after_a_key_has_changed)
     start();
     for (unsigned i = 0; i < 200; i++)
         traffic_send(&one, i % TRAFFIC_STREAMS, 1000);
-    run_until_settled(SIM_S);
+    run_until_completed(SIM_S);
     CHECK(counts_of(&one)->rekeyed > 1);
     CHECK(bcri_sealing_has_previous(two.end.link->sealing));
     (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);

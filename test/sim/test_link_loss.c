@@ -12,7 +12,7 @@ TEST(a_last_packet_that_is_lost_is_sent_again_without_anything_behind_it)
     traffic_send(&one, 1, 100);
     sim_flush(&one.end);
     one.end.path.cut = false;
-    run_until_settled(SIM_S);
+    run_until_completed(SIM_S);
     CHECK(counts_of(&one)->probes != 0);
     CHECK_UINT(two.messages_arrived, 2);
     finish();
@@ -27,7 +27,7 @@ TEST(what_was_sent_again_for_nothing_arrives_once)
     one.end.path.delay_ns = two.end.path.delay_ns = 50 * SIM_MS;
     for (unsigned i = 0; i < 200; i++)
         traffic_send(&one, i % TRAFFIC_STREAMS, 500);
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     CHECK(counts_of(&one)->resent != 0);
     CHECK_UINT(two.messages_arrived, 201);
     finish();
@@ -39,11 +39,11 @@ TEST(a_path_that_carries_less_than_before_is_noticed)
     config.packet_max = 9000;
     start();
     traffic_send(&one, 0, 100000);
-    run_until_settled(SIM_S);
+    run_until_completed(SIM_S);
     CHECK_UINT(bcri_link_packet_bytes(one.end.link), 9000);
     one.end.path.packet_max = 1400;
     traffic_send(&one, 0, 100000);
-    run_until_settled(20 * SIM_S);
+    run_until_completed(20 * SIM_S);
     CHECK_UINT(counts_of(&one)->black_holes, 1);
     CHECK(bcri_link_packet_bytes(one.end.link) <= 1400);
     finish();
@@ -56,7 +56,7 @@ TEST(the_largest_packet_that_the_path_carries_is_found)
     one.end.path.packet_max = 8952;
     start();
     traffic_send(&one, 0, 1000000);
-    run_until_settled(20 * SIM_S);
+    run_until_completed(20 * SIM_S);
     (void)sim_run(network, sim_now(network) + 20 * SIM_S, never, NULL);
     CHECK(bcri_link_packet_bytes(one.end.link) <= 8952);
     CHECK(bcri_link_packet_bytes(one.end.link) > 8952 - 64);
@@ -89,7 +89,7 @@ TEST(the_smaller_packet_limit_of_both_sides_counts)
     traffic_start_with(network, &one, &two, &config, 1300);
     traffic_send(&one, 0, 100000);
     traffic_send(&two, 0, 100000);
-    run_until_settled(SIM_S);
+    run_until_completed(SIM_S);
     CHECK_UINT(bcri_link_packet_bytes(one.end.link), 1300);
     CHECK_UINT(bcri_link_packet_bytes(two.end.link), 1300);
     finish();
@@ -101,7 +101,7 @@ static bool remember_window(void *context)
 {
     const uint64_t window = one.end.link->congestion.window;
     least_window = window < least_window ? window : least_window;
-    return settled(context);
+    return completed(context);
 }
 
 TEST(after_a_long_silence_the_congestion_window_begins_anew)
@@ -142,7 +142,7 @@ TEST(a_loss_halves_the_congestion_window_once)
     CHECK(counts_of(&one)->lost > 1);
     CHECK(one.end.link->congestion.window >= before / 2);
     CHECK(one.end.link->congestion.window < before * 3 / 4);
-    run_until_settled(100 * SIM_S);
+    run_until_completed(100 * SIM_S);
     finish();
 }
 

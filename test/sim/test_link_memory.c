@@ -22,7 +22,7 @@ static void send_some_of_everything(void)
         for (struct traffic *from = &one; from != NULL; from = from == &one ? &two : NULL)
             while (!traffic_send(from, i % 3, i % 7 == 0 ? 20000 : 10 * i))
                 continue;
-    run_until_settled(100 * SIM_S);
+    run_until_completed(100 * SIM_S);
     traffic_check_limits(one.end.link);
     traffic_check_limits(two.end.link);
     finish();
@@ -54,7 +54,7 @@ TEST(what_has_come_and_finds_no_memory_when_its_stream_goes_on_is_tried_again)
     traffic_release(&two); /* more messages than there are records for begin */
     CHECK(two.stream[1].begun > 0 && two.stream[1].begun < 20);
     memory_fails(0, 0);
-    run_until_settled(SIM_S);
+    run_until_completed(SIM_S);
     finish();
 }
 
@@ -86,6 +86,6 @@ TEST(what_waits_for_memory_asks_for_it_until_it_is_there)
     CHECK(bcri_link_deadline(one.end.link) <= sim_now(network) + SIM_S);
     (void)sim_run(network, sim_now(network) + 10 * SIM_S, never, NULL);
     memory_fails(0, 0);
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     finish();
 }

@@ -4,7 +4,7 @@
  *
  * A host that crashed comes again under another number and is introduced anew, with other keys, to
  * each of its peers; until they know, its peers go on sending, and then tell their senders that what
- * was not settled is lost. What is still under way from or to a host that is no more is lost.
+ * was not completed is lost. What is still under way from or to a host that is no more is lost.
  *
  * MESH_SEED=N in the environment runs that seed alone. */
 #include <stdio.h>
@@ -151,17 +151,17 @@ static void pause_or_cut(void *context, uint64_t argument)
         sim_alarm(mesh->network, until, pause_or_cut, mesh, host * 4 + 2);
 }
 
-static bool is_settled(const struct pair *pair)
+static bool is_completed(const struct pair *pair)
 {
-    return !pair->is_down && pair->to_send == 0 && traffic_is_settled(&pair->one);
+    return !pair->is_down && pair->to_send == 0 && traffic_is_completed(&pair->one);
 }
 
-/* Looks from the pair on that was not settled when it was last asked. */
+/* Looks from the pair on that was not completed when it was last asked. */
 static bool is_done(void *context)
 {
     struct mesh *mesh = context;
     for (uint32_t i = 0; i < mesh->pairs; i++) {
-        if (!is_settled(&mesh->pair[mesh->looked_at]))
+        if (!is_completed(&mesh->pair[mesh->looked_at]))
             return false;
         mesh->looked_at = (mesh->looked_at + 1) % mesh->pairs;
     }
@@ -198,7 +198,7 @@ static uint64_t run_mesh(uint64_t seed, uint32_t hosts, bool says)
             sim_alarm(mesh.network, at, pause_or_cut, &mesh, host * 4 + sim_random(mesh.network, 2));
     }
     if (!sim_run(mesh.network, 3600 * SIM_S, is_done, &mesh))
-        FAIL("seed %llu: not all is settled; the same again: MESH_SEED=%llu", (unsigned long long)seed,
+        FAIL("seed %llu: not all is completed; the same again: MESH_SEED=%llu", (unsigned long long)seed,
              (unsigned long long)seed);
     size_t memory = 0;
     for (uint32_t i = 0; i < mesh.pairs; i++) {
@@ -233,14 +233,14 @@ static uint64_t run_mesh(uint64_t seed, uint32_t hosts, bool says)
     return digest;
 }
 
-TEST_TIMEOUT(thousands_of_ends_settle_all_their_messages_whoever_crashes_and_comes_again, 3600)
+TEST_TIMEOUT(thousands_of_ends_complete_all_their_messages_whoever_crashes_and_comes_again, 3600)
 {
     const char *alone = getenv("MESH_SEED");
     const uint64_t seed = alone != NULL ? strtoull(alone, NULL, 10) : test_seed() >> 20;
     (void)run_mesh(seed, 1000, true);
 }
 
-TEST_TIMEOUT(small_networks_of_hosts_that_crash_settle_all_from_many_seeds, 3600)
+TEST_TIMEOUT(small_networks_of_hosts_that_crash_complete_all_from_many_seeds, 3600)
 {
     const uint64_t first = test_seed() >> 20;
     for (uint64_t seed = first; seed < first + test_scale(400, 20000); seed++)

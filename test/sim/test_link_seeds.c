@@ -159,11 +159,11 @@ static bool is_done(void *context)
         traffic_check_limits(run->two.end.link);
     }
     if (run->two.held != 0) { /* a stream that stands still stops no other */
-        if (run->to_send == 0 && traffic_is_settled_but_held(&run->two))
+        if (run->to_send == 0 && traffic_is_completed_but_held(&run->two))
             traffic_release(&run->two);
         return false;
     }
-    return run->to_send == 0 && traffic_is_settled(&run->one);
+    return run->to_send == 0 && traffic_is_completed(&run->one);
 }
 
 /* Returns what tells this run from others. */
@@ -220,8 +220,8 @@ static uint64_t run_seed(uint64_t seed)
         sim_alarm(network, sim_now(network) + sim_random(network, 3 * SIM_S), memory_is_back, NULL, 0);
     }
     if (!sim_run(network, 3600 * SIM_S, is_done, &run))
-        FAIL("seed %llu: %llu and %llu messages settled, not all", (unsigned long long)seed,
-             (unsigned long long)run.one.messages_settled, (unsigned long long)run.two.messages_settled);
+        FAIL("seed %llu: %llu and %llu messages completed, not all", (unsigned long long)seed,
+             (unsigned long long)run.one.messages_completed, (unsigned long long)run.two.messages_completed);
     const struct bcri_link_counts *counts = bcri_link_counts(run.one.end.link);
     CHECK_UINT(counts->malformed, 0);
     CHECK_UINT(bcri_link_counts(run.two.end.link)->malformed, 0);

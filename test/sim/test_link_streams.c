@@ -41,7 +41,7 @@ TEST(a_stream_whose_receiver_waits_stops_no_other_and_takes_a_bounded_memory)
     CHECK(most_pieces > BCRI_LINK_BUFFER_MAX);
     CHECK(most_pieces < BCRI_LINK_BUFFER_MAX + (128u << 10));
     /* The window is zero now. When the receiver goes on, so does the stream. */
-    run_until_settled(2000 * SIM_S);
+    run_until_completed(2000 * SIM_S);
     CHECK_UINT(two.stream[1].arrived, 2000);
     finish();
 }
@@ -64,7 +64,7 @@ TEST(eight_bytes_are_not_held_up_by_a_hundred_megabytes)
     (void)sim_run(network, sim_now(network) + 4 * SIM_MS, never, NULL);
     CHECK_UINT(two.stream[2].arrived, 1);
     CHECK_UINT(two.stream[1].arrived, 0);
-    run_until_settled(100 * SIM_S);
+    run_until_completed(100 * SIM_S);
     finish();
 }
 
@@ -76,11 +76,11 @@ TEST(a_large_message_that_is_refused_is_not_sent_to_its_end)
     warm_up();
     two.refuse = 1000;
     traffic_send(&one, 1, 100000000);
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     CHECK(counts_of(&one)->bytes_sent < 2000000);
     two.refuse = 0;
     traffic_send(&one, 1, 100);
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     CHECK_UINT(two.stream[1].arrived, 2);
     finish();
 }
@@ -99,7 +99,7 @@ TEST(what_is_under_way_when_a_stream_or_link_ends_is_told_as_lost)
     CHECK_UINT(one.messages_lost, 1);
     one.end.path.cut = false;
     (void)sim_run(network, sim_now(network) + 10 * SIM_S, never, NULL);
-    CHECK_UINT(one.stream[2].settled, 1);
+    CHECK_UINT(one.stream[2].completed, 1);
     CHECK_UINT(one.messages_lost, 1);
     traffic_send(&one, 3, 100);
     finish();
@@ -128,7 +128,7 @@ TEST(the_sender_of_a_stream_that_is_not_accepted_is_told)
         traffic_send(&one, 1, 3000);
         traffic_send(&one, 2, 3000);
     }
-    run_until_settled(100 * SIM_S);
+    run_until_completed(100 * SIM_S);
     CHECK_UINT(one.messages_lost, 50);
     CHECK_UINT(two.stream[2].arrived, 50);
     CHECK_UINT(two.stream[1].begun, 0);
@@ -149,7 +149,7 @@ TEST(what_a_receiver_ends_is_lost_at_its_sender)
     for (unsigned i = 0; i < 20; i++)
         traffic_send(&one, 1, 100);
     (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
-    CHECK_UINT(one.stream[1].settled, 0);
+    CHECK_UINT(one.stream[1].completed, 0);
     two.pause = 0;
     /* Nothing more is sent in this stream, so nothing that comes reminds the receiver. */
     one.lost_is_fine = two.lost_is_fine = two.stream[1].closed = true;
@@ -158,7 +158,7 @@ TEST(what_a_receiver_ends_is_lost_at_its_sender)
     (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
     CHECK_UINT(one.messages_lost, 0);
     two.end.path.cut = false;
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     CHECK_UINT(one.messages_lost, 20);
     (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
     CHECK(bcri_stream_find(&two.end.link->in, 1, 101) == NULL);
@@ -184,7 +184,7 @@ TEST(what_a_sender_ends_is_dropped_at_its_receiver)
     (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
     CHECK(bcri_stream_find(&two.end.link->in, 1, 101) != NULL);
     one.end.path.cut = false;
-    run_until_settled(10 * SIM_S);
+    run_until_completed(10 * SIM_S);
     (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
     CHECK_UINT(two.stream[2].arrived, 1);
     CHECK_UINT(two.messages_dropped, 1);
@@ -230,15 +230,15 @@ TEST(many_small_packets_of_a_stream_that_is_paused_are_kept)
     CHECK(two.stream[1].paused);
     CHECK_UINT(counts_of(&one)->lost, 0);
     two.pause = 0;
-    run_until_settled(2000 * SIM_S);
+    run_until_completed(2000 * SIM_S);
     CHECK_UINT(two.stream[1].arrived, 3 * BCRI_LINK_PIECES_MAX);
     finish();
 }
 
 static unsigned told;
 
-static void settled_sends(void *owner, uint32_t source, uint32_t target, void *cookie,
-                          enum bcri_link_outcome outcome)
+static void completed_sends(void *owner, uint32_t source, uint32_t target, void *cookie,
+                            enum bcri_link_outcome outcome)
 {
     struct bcri_link **link = owner;
     (void)cookie;
@@ -250,7 +250,7 @@ static void settled_sends(void *owner, uint32_t source, uint32_t target, void *c
 
 TEST(nothing_can_be_sent_while_the_link_is_freed)
 {
-    static const struct bcri_link_events sends = {.settled = settled_sends};
+    static const struct bcri_link_events sends = {.completed = completed_sends};
     struct bcri_link *link;
     prepare();
     config.host = 1;

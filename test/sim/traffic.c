@@ -149,15 +149,15 @@ static void dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
     free(cookie);
 }
 
-static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome)
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
 {
     struct traffic *traffic = owner;
     struct traffic_stream *stream = &traffic->stream[source];
     const struct traffic_stream *there = &traffic->peer->stream[source];
     CHECK_UINT(target, source + 100);
-    const uint32_t number = stream->settled++;
-    traffic->messages_settled++;
+    const uint32_t number = stream->completed++;
+    traffic->messages_completed++;
     free(cookie); /* the body */
     if (outcome == BCRI_LINK_LOST || traffic->trusting) {
         CHECK(traffic->lost_is_fine);
@@ -173,7 +173,7 @@ static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
     }
 }
 
-static const struct bcri_link_events events = {accept, begin, arrived, dropped, settled};
+static const struct bcri_link_events events = {accept, begin, arrived, dropped, completed};
 
 void traffic_secret(struct bcri_seal_secret *secret_out, enum bcri_cipher cipher)
 {
@@ -233,7 +233,7 @@ void traffic_crash(struct traffic *traffic)
     bcri_link_free(traffic->end.link);
     traffic->end.link = NULL;
     for (unsigned i = 0; i < TRAFFIC_STREAMS; i++)
-        CHECK_UINT(traffic->stream[i].settled, traffic->stream[i].sent);
+        CHECK_UINT(traffic->stream[i].completed, traffic->stream[i].sent);
 }
 
 void traffic_end(struct traffic *one, struct traffic *two)
@@ -275,22 +275,22 @@ bool traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes)
 }
 
 /* Of all streams but `held` - 1. */
-static bool all_settled(const struct traffic *one, uint32_t held)
+static bool all_completed(const struct traffic *one, uint32_t held)
 {
     for (unsigned i = 0; i < TRAFFIC_STREAMS; i++)
-        if (one->stream[i].settled != one->stream[i].sent && i + 1 != held)
+        if (one->stream[i].completed != one->stream[i].sent && i + 1 != held)
             return false;
     return true;
 }
 
-bool traffic_is_settled(const struct traffic *one)
+bool traffic_is_completed(const struct traffic *one)
 {
-    return all_settled(one, 0) && all_settled(one->peer, 0);
+    return all_completed(one, 0) && all_completed(one->peer, 0);
 }
 
-bool traffic_is_settled_but_held(const struct traffic *two)
+bool traffic_is_completed_but_held(const struct traffic *two)
 {
-    return all_settled(two, 0) && all_settled(two->peer, two->held);
+    return all_completed(two, 0) && all_completed(two->peer, two->held);
 }
 
 void traffic_release(struct traffic *traffic)
@@ -337,7 +337,7 @@ void traffic_check_limits(const struct bcri_link *link)
     CHECK_UINT(link->kept, kept);
     CHECK(link->in_use >= in_use); /* streams that have ended may wait for acknowledgements */
     CHECK(kept <= BCRI_LINK_KEPT_MAX + (256u << 10) && link->in_use <= BCRI_LINK_IN_MAX + (1u << 20));
-    uint64_t unsettled = 0;
+    uint64_t incomplete = 0;
     for (uint32_t i = 0; i < link->out.buckets; i++) {
         for (const struct bcri_stream_key *key = link->out.bucket[i]; key != NULL; key = key->next) {
             const struct bcri_out_stream *stream = (const void *)key;
@@ -345,8 +345,8 @@ void traffic_check_limits(const struct bcri_link *link)
             for (uint32_t m = 0; m < stream->messages; m++)
                 due += stream->message[(stream->first + m) & (stream->capacity - 1)].skip_due;
             CHECK_UINT(stream->skips_due, due);
-            unsettled += stream->messages;
+            incomplete += stream->messages;
         }
     }
-    CHECK_UINT(unsettled, link->unsettled);
+    CHECK_UINT(incomplete, link->incomplete);
 }

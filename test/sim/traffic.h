@@ -3,7 +3,7 @@
  *
  * Each end sends numbered messages in a few streams. The receiver checks that they begin and arrive
  * in order and unaltered, and takes, refuses or pauses as the test says; the sender checks that each is
- * settled once, in order, as the receiver decided. */
+ * completed once, in order, as the receiver decided. */
 #ifndef BCR_TEST_TRAFFIC_H
 #define BCR_TEST_TRAFFIC_H
 
@@ -12,8 +12,8 @@
 enum { TRAFFIC_STREAMS = 8 };
 
 struct traffic_stream {
-    uint32_t sent, begun, arrived, settled; /* sent and settled: by this end; the others: from its peer */
-    uint8_t *verdict;                       /* of each message from the peer: an enum bcri_link_verdict */
+    uint32_t sent, begun, arrived, completed; /* sent and completed: by this end; the others: from its peer */
+    uint8_t *verdict;                         /* of each message from the peer: an enum bcri_link_verdict */
     uint32_t verdicts;
     bool paused;
     bool closed; /* not accepted from the peer */
@@ -29,7 +29,7 @@ struct traffic {
     uint32_t held;     /* 1 + a stream from the peer that pauses until traffic_release; 0: none */
     bool lost_is_fine; /* the link is to end */
     bool trusting;     /* the peer may say anything: messages are taken and not looked at */
-    uint64_t bytes_arrived, messages_arrived, messages_settled, messages_lost, messages_dropped;
+    uint64_t bytes_arrived, messages_arrived, messages_completed, messages_lost, messages_dropped;
 };
 
 /* Makes two ends with a link between them, joined in `network`. Both have the paths and chances that
@@ -48,12 +48,12 @@ void traffic_introduce(struct traffic *one, struct traffic *two, const struct bc
  * test has wished for it. */
 bool traffic_send(struct traffic *from, uint32_t stream, uint32_t body_bytes);
 /* The same, but for the stream that `two` holds. */
-bool traffic_is_settled_but_held(const struct traffic *two);
+bool traffic_is_completed_but_held(const struct traffic *two);
 void traffic_release(struct traffic *traffic);
 /* Checks that the link keeps within every limit that it has a name for. */
 void traffic_check_limits(const struct bcri_link *link);
-/* Whether all that both have sent is settled. */
-bool traffic_is_settled(const struct traffic *one);
+/* Whether all that both have sent is completed. */
+bool traffic_is_completed(const struct traffic *one);
 /* A secret like those that introductions make. */
 void traffic_secret(struct bcri_seal_secret *secret_out, enum bcri_cipher cipher);
 

@@ -11,7 +11,7 @@
  *   sub    the cell's number
  *   kind   the CCE's index, and enum bcri_order_op
  *   key    low half: msec, as in the public calls; above it BCRI_ORDER_... flags. SYNC: how many of
- *          the CCE's puts must be settled
+ *          the CCE's puts must be completed
  *
  * A put ends for the CCE when the agent has taken the region: the ID is FREE then, and the CCE finds
  * out when it next looks at its outbox. All others are answered by one store of the ID's word:
@@ -43,7 +43,7 @@ enum bcri_order_op {
     BCRI_ORDER_RETURN, /* a put to the head of the cell */
     BCRI_ORDER_ZAP,
     BCRI_ORDER_LENGTH,
-    BCRI_ORDER_SYNC, /* answered when all earlier entries are taken, and `key` puts settled */
+    BCRI_ORDER_SYNC, /* answered when all earlier entries are taken, and `key` puts completed */
     BCRI_ORDER_OPS
 };
 #define BCRI_ORDER_LOCKS  (UINT64_C(1) << 32) /* a get by the access right of locks */
@@ -60,7 +60,7 @@ static inline bool bcri_order_is_put(uint32_t op)
 }
 
 /* Orders a put of the call `op`. 0: it will be carried out, and the ID ends with it unless nofree; bcrE_FULL: the
- * agent has not taken or not settled enough before the deadline; bcrE_NOMEM; bcrE_NOCCE: this host
+ * agent has not taken or not completed enough before the deadline; bcrE_NOMEM; bcrE_NOCCE: this host
  * has no agent; bcrE_RGID: a handler has freed the ID meanwhile. */
 int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, int op, uint64_t deadline_ns);
 /* Orders a get: 0, and get->waits; bcrE_NOMEM; bcrE_NOCCE. */
@@ -68,7 +68,7 @@ int bcri_order_get(struct bcri_ctx *ctx, struct bcri_get *get);
 /* The answer is waited for. 0 or a code. */
 int bcri_order_zap(struct bcri_ctx *ctx, uint64_t key);
 int bcri_order_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out);
-/* Waits until all puts that this CCE has ordered are settled: 1; 0: time is up; -1: no memory. */
+/* Waits until all puts that this CCE has ordered are completed: 1; 0: time is up; -1: no memory. */
 int bcri_order_done(struct bcri_ctx *ctx, uint64_t deadline_ns);
 
 /* For bcri_request_cancel, _complete and _give_back, of a request without a cell here. */

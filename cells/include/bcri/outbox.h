@@ -8,7 +8,7 @@
  *
  *   entry:  63..56 lap tag · 55..48 enum bcri_outbox_kind · 47..0 the ID's slot
  *
- * `taken` and `settled` are written by the agent alone. What a death leaves: the outbox of a dead CCE
+ * `taken` and `completed` are written by the agent alone. What a death leaves: the outbox of a dead CCE
  * is read to its end by the agent (bcri_agent_forget), and its segment goes with the CCE's others. */
 #ifndef BCRI_OUTBOX_H
 #define BCRI_OUTBOX_H
@@ -24,18 +24,18 @@
 
 #define BCRI_OUTBOX_LOG2    8u
 #define BCRI_OUTBOX_ENTRIES (1u << BCRI_OUTBOX_LOG2)
-/* How many puts of a CCE may be ordered and not settled. */
+/* How many puts of a CCE may be ordered and not completed. */
 #define BCRI_OUTBOX_WINDOW 1024u
 
 enum bcri_outbox_kind { BCRI_OUTBOX_ORDER = 1, BCRI_OUTBOX_CANCEL };
 
 struct bcri_outbox_shm {
-    _Atomic uint64_t taken;   /* how many entries the agent has taken */
-    _Atomic uint64_t settled; /* how many puts have ended, in whatever way */
+    _Atomic uint64_t taken;     /* how many entries the agent has taken */
+    _Atomic uint64_t completed; /* how many puts have ended, in whatever way */
     uint64_t pad[6];
     _Atomic uint64_t entry[BCRI_OUTBOX_ENTRIES];
 };
-static_assert(offsetof(struct bcri_outbox_shm, settled) == 8, "docs/layout/outbox.md");
+static_assert(offsetof(struct bcri_outbox_shm, completed) == 8, "docs/layout/outbox.md");
 static_assert(offsetof(struct bcri_outbox_shm, entry) == 64, "docs/layout/outbox.md");
 static_assert(sizeof(struct bcri_outbox_shm) == 2112, "docs/layout/outbox.md");
 

@@ -223,11 +223,11 @@ void *bcri_at_stale(struct bcri_ctx *ctx, bcri_ref ref);
 /* Whether a reference leads nowhere. False if its segment exists but cannot be mapped, since then
  * this process cannot tell. */
 bool bcri_leads_nowhere(const struct bcri_ctx *ctx, bcri_ref ref);
-/* A private piece of zeroed memory. bcri_at_sure() is bcri_at() for a caller in the midst of a
+/* A private piece of zeroed memory. bcri_map_or_dummy() is bcri_at() for a caller in the midst of a
  * change that it cannot undo: it is never NULL, but gives that memory for a reference that has no
  * address. */
 void *bcri_nowhere(struct bcri_ctx *ctx);
-static inline void *bcri_at_sure(struct bcri_ctx *ctx, bcri_ref ref)
+static inline void *bcri_map_or_dummy(struct bcri_ctx *ctx, bcri_ref ref)
 {
     void *at = bcri_at(ctx, ref);
     return bcri_likely(at != NULL) ? at : bcri_nowhere(ctx);

@@ -184,8 +184,8 @@ static void arrived_none(void *owner, uint32_t source, uint32_t target, void *co
     (void)owner, (void)source, (void)target, (void)cookie;
 }
 
-static void settled_none(void *owner, uint32_t source, uint32_t target, void *cookie,
-                         enum bcri_link_outcome outcome)
+static void completed_none(void *owner, uint32_t source, uint32_t target, void *cookie,
+                           enum bcri_link_outcome outcome)
 {
     (void)owner, (void)source, (void)target, (void)cookie, (void)outcome;
 }
@@ -194,7 +194,7 @@ static struct bcri_link *link_to(const struct own *own, const struct other *othe
                                  const struct derived *derived)
 {
     static const struct bcri_link_events events = {accept_none, begin_none, arrived_none, arrived_none,
-                                                   settled_none};
+                                                   completed_none};
     const struct bcri_link_config config = {.host = own->number,
                                             .peer = other->number,
                                             .packet_max = BCRI_LINK_PACKET_MIN,

@@ -27,7 +27,7 @@ struct end {
     int fd;
     uint8_t *memory[MESSAGES];
     uint32_t bytes[MESSAGES];
-    unsigned begun, arrived, settled;
+    unsigned begun, arrived, completed;
 };
 
 static struct end ends[2];
@@ -67,17 +67,17 @@ static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
     end->arrived++;
 }
 
-static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome)
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
 {
     (void)source;
     (void)target;
     (void)cookie;
     CHECK_INT(outcome, BCRI_LINK_ARRIVED);
-    ((struct end *)owner)->settled++;
+    ((struct end *)owner)->completed++;
 }
 
-static const struct bcri_link_events events = {accept_stream, begin, arrived, arrived, settled};
+static const struct bcri_link_events events = {accept_stream, begin, arrived, arrived, completed};
 
 static void make_links(const struct bcri_link_carrier carrier[2])
 {
@@ -140,7 +140,7 @@ static bool send_all(struct end *end)
 /* Both ends in one process, asleep while nothing comes. */
 static void run_until(unsigned count)
 {
-    while (ends[0].settled < count || ends[1].settled < count) {
+    while (ends[0].completed < count || ends[1].completed < count) {
         struct pollfd fds[2];
         uint64_t first = BCRI_LINK_NEVER;
         for (unsigned i = 0; i < 2; i++) {

@@ -41,8 +41,8 @@ static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
     arrivals++;
 }
 
-static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome)
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
 {
     arrived(owner, source, target, cookie);
     CHECK(outcome == BCRI_LINK_ARRIVED || outcome == BCRI_LINK_LOST);
@@ -56,7 +56,7 @@ static void dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
     (void)cookie;
 }
 
-static const struct bcri_link_events events = {accept, begin, arrived, dropped, settled};
+static const struct bcri_link_events events = {accept, begin, arrived, dropped, completed};
 
 static void prepare(void)
 {

@@ -12,7 +12,7 @@ static struct bcri_link *a, *b;
 static uint64_t now = 1000000000;
 static enum bcri_link_verdict verdict = BCRI_LINK_TAKE;
 static uint8_t body[1 << 20], memory[1 << 20];
-static unsigned arrivals, settlements;
+static unsigned arrivals, completions;
 static enum bcri_link_outcome last_outcome;
 static struct held {
     uint8_t bytes[HELD_BYTES];
@@ -41,18 +41,18 @@ static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
     arrivals++;
 }
 
-static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome)
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
 {
     (void)owner;
     (void)source;
     (void)target;
     (void)cookie;
-    settlements++;
+    completions++;
     last_outcome = outcome;
 }
 
-static const struct bcri_link_events events = {accept, begin, arrived, arrived, settled};
+static const struct bcri_link_events events = {accept, begin, arrived, arrived, completed};
 
 static void prepare(uint64_t packets_per_key)
 {
@@ -274,7 +274,7 @@ TEST(what_is_lost_of_a_refused_message_is_not_sent_again)
     CHECK(a->counts.lost > 10);
     pass_all_and_wait();
     CHECK_UINT(a->counts.resent, 0);
-    CHECK_UINT(settlements, 1);
+    CHECK_UINT(completions, 1);
     CHECK_INT(last_outcome, BCRI_LINK_REFUSED);
     finish();
 }
@@ -288,7 +288,7 @@ TEST(what_is_to_be_sent_again_of_a_message_is_forgotten_when_it_is_refused)
     hold(b, 100);
     CHECK(give(a, 100));
     CHECK(a->counts.lost > 10);
-    CHECK_UINT(settlements, 0);
+    CHECK_UINT(completions, 0);
     CHECK(give(b, 0));
     hold(b, 101);
     CHECK(give(a, 101));
@@ -305,7 +305,7 @@ TEST(a_packet_number_far_ahead_is_a_number_like_any)
     pass_all_and_wait();
     send(a, 1, 100);
     pass_all_and_wait();
-    CHECK_UINT(settlements, 1);
+    CHECK_UINT(completions, 1);
     CHECK_UINT(a->sent.eliciting, 0);
     hold_ping(a, 0); /* comes late */
     const uint64_t ahead = BCRI_VARINT_MAX - 100;
@@ -314,7 +314,7 @@ TEST(a_packet_number_far_ahead_is_a_number_like_any)
     a->sent.oldest = a->sent.next = ahead;
     send(a, 1, 100000);
     pass_all_and_wait();
-    CHECK_UINT(settlements, 2);
+    CHECK_UINT(completions, 2);
     CHECK(a->sent.next > ahead + 80);
     CHECK_UINT(b->numbers.range[b->numbers.count - 1].to, a->sent.next);
     CHECK_UINT(b->counts.refused + b->counts.repeated + b->counts.malformed, 0);
@@ -347,16 +347,16 @@ TEST(a_window_of_zero_opens_though_the_news_is_lost)
     pass_all_and_wait();
     const struct bcri_out_stream *stream = bcri_stream_find(&a->out, 1, 1);
     CHECK_UINT(stream->next, stream->limit);
-    CHECK_UINT(settlements, 0);
+    CHECK_UINT(completions, 0);
     verdict = BCRI_LINK_TAKE;
     bcri_link_resume(b, 1, 1, now);
     hold(b, 0); /* and no end gets it */
-    for (unsigned i = 0; i < 100 && settlements < 12; i++) {
+    for (unsigned i = 0; i < 100 && completions < 12; i++) {
         now = bcri_link_deadline(b) < bcri_link_deadline(a) ? bcri_link_deadline(b) : bcri_link_deadline(a);
         CHECK(now != BCRI_LINK_NEVER);
         pass_all();
     }
-    CHECK_UINT(settlements, 12);
+    CHECK_UINT(completions, 12);
     CHECK_UINT(arrivals, 12);
     finish();
 }
@@ -407,12 +407,12 @@ TEST_TIMEOUT(what_is_remembered_of_packets_is_bounded_however_large_the_window, 
     CHECK(a->sent.chunk_next - a->sent.chunk_first > BCRI_LINK_CHUNKS_MAX - 200);
     CHECK(a->sent.chunk_next - a->sent.chunk_first <= BCRI_LINK_CHUNKS_MAX);
     CHECK_UINT(a->counts.lost, 0);
-    for (unsigned i = 0; i < 1000 && settlements < MESSAGES; i++) {
+    for (unsigned i = 0; i < 1000 && completions < MESSAGES; i++) {
         const uint64_t first = bcri_link_deadline(a), second = bcri_link_deadline(b);
         now = first < second ? first : second;
         pass_all();
     }
-    CHECK_UINT(settlements, MESSAGES);
+    CHECK_UINT(completions, MESSAGES);
     finish();
 }
 
@@ -458,7 +458,7 @@ TEST(what_a_burst_took_is_given_back_by_an_idle_link)
     enum { MESSAGES = 20000, STREAMS = 5, IDLE_MAX = 16 << 10 };
     prepare(0);
     pass_all_and_wait();
-    settlements = 0;
+    completions = 0;
     for (unsigned i = 0; i < MESSAGES; i++)
         send(a, i % STREAMS, 100);
     /* What comes out of order takes pieces and ranges. */
@@ -467,7 +467,7 @@ TEST(what_a_burst_took_is_given_back_by_an_idle_link)
     for (unsigned i = 8; i-- != 0;)
         CHECK(give(b, i));
     CHECK(bcri_link_memory(a) > 10 * IDLE_MAX);
-    while (settlements != MESSAGES)
+    while (completions != MESSAGES)
         pass_all_and_wait();
     now += 2 * BCRI_SLACK_NS;
     bcri_link_ping(a);
@@ -478,7 +478,7 @@ TEST(what_a_burst_took_is_given_back_by_an_idle_link)
     /* And all goes on. */
     for (unsigned i = 0; i < MESSAGES; i++)
         send(a, i % STREAMS, 100);
-    while (settlements != 2 * MESSAGES)
+    while (completions != 2 * MESSAGES)
         pass_all_and_wait();
     finish();
 }

@@ -94,8 +94,8 @@ static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
     (void)cookie;
 }
 
-static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome)
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
 {
     (void)source;
     (void)target;
@@ -103,7 +103,7 @@ static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
     *(enum bcri_link_outcome *)owner = outcome;
 }
 
-static const struct bcri_link_events events = {accept, begin, arrived, arrived, settled};
+static const struct bcri_link_events events = {accept, begin, arrived, arrived, completed};
 
 static struct bcri_link *end(uint32_t host, uint32_t peer, enum bcri_link_outcome *outcome)
 {

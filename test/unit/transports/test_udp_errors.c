@@ -195,7 +195,7 @@ static struct bcri_link *ends[2];
 static struct bcri_udp *udp[2];
 static struct sockaddr_storage address[2];
 static uint64_t now;
-static unsigned settlements;
+static unsigned completions;
 static uint8_t body[20000], memory[20000];
 
 static bool accept_stream(void *owner, uint32_t source, uint32_t target)
@@ -220,18 +220,18 @@ static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
     (void)cookie;
 }
 
-static void settled(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome)
+static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome)
 {
     (void)owner;
     (void)source;
     (void)target;
     (void)cookie;
     CHECK_INT(outcome, BCRI_LINK_ARRIVED);
-    settlements++;
+    completions++;
 }
 
-static const struct bcri_link_events events = {accept_stream, begin, arrived, arrived, settled};
+static const struct bcri_link_events events = {accept_stream, begin, arrived, arrived, completed};
 
 static void take_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
                         size_t bytes)
@@ -273,14 +273,14 @@ TEST(a_link_gets_its_messages_through_whatever_error_its_sends_had)
     for (unsigned i = 0; i < ERRORS; i++) {
         open_both();
         now = 1000000000;
-        settlements = 0;
+        completions = 0;
         memset(memory, 0, sizeof memory);
         for (unsigned side = 0; side < 2; side++)
             make_link(side, &secret);
         error = table[i].error;
         times = 12;
         CHECK_INT(bcri_link_send(ends[0], 1, 2, "head", 4, body, sizeof body, NULL), 0);
-        for (unsigned n = 0; n < 1000 && settlements == 0; n++) {
+        for (unsigned n = 0; n < 1000 && completions == 0; n++) {
             turn(0);
             turn(1);
             const uint64_t first = bcri_link_deadline(ends[0]), second = bcri_link_deadline(ends[1]);
@@ -289,8 +289,8 @@ TEST(a_link_gets_its_messages_through_whatever_error_its_sends_had)
             if (next != BCRI_LINK_NEVER && next > now && table[i].fate == DROPPED)
                 now = next;
         }
-        if (settlements != 1)
-            FAIL("%s (%s): the message is not settled", strerror(error), table[i].when);
+        if (completions != 1)
+            FAIL("%s (%s): the message is not completed", strerror(error), table[i].when);
         CHECK_MEM(memory, body, sizeof body);
         CHECK_UINT(times, 0);
         if (table[i].fate != DROPPED)

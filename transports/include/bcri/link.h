@@ -86,9 +86,9 @@ struct bcri_link_events {
     void (*arrived)(void *owner, uint32_t source, uint32_t target, void *cookie);
     /* A message that was taken will not come: the link or the stream has ended. */
     void (*dropped)(void *owner, uint32_t source, uint32_t target, void *cookie);
-    /* A message that was sent is settled; its body is the owner's again. In the order of its stream. */
-    void (*settled)(void *owner, uint32_t source, uint32_t target, void *cookie,
-                    enum bcri_link_outcome outcome);
+    /* A message that was sent is completed; its body is the owner's again. In the order of its stream. */
+    void (*completed)(void *owner, uint32_t source, uint32_t target, void *cookie,
+                      enum bcri_link_outcome outcome);
 };
 
 /* What carries the packets. */
@@ -127,10 +127,10 @@ struct bcri_link_counts {
 /* Returns NULL if there is no memory. `events` and `owner` must outlive the link. */
 struct bcri_link *bcri_link_new(const struct bcri_link_config *config, const struct bcri_link_events *events,
                                 void *owner, uint64_t now);
-/* Ends the link: messages that are not settled are LOST, those that are arriving are dropped. */
+/* Ends the link: messages that are not completed are LOST, those that are arriving are dropped. */
 void bcri_link_free(struct bcri_link *link);
 
-/* Queues a message. The header is copied; the body is borrowed until `settled`. Returns 0, -ENOMEM,
+/* Queues a message. The header is copied; the body is borrowed until `completed`. Returns 0, -ENOMEM,
  * -EMSGSIZE if header or body are too long, or -ESHUTDOWN within bcri_link_free. */
 int bcri_link_send(struct bcri_link *link, uint32_t source, uint32_t target, const void *header,
                    uint32_t header_bytes, const void *body, uint32_t body_bytes, void *cookie);
@@ -174,7 +174,7 @@ uint64_t bcri_link_waits_since(struct bcri_link *link);
 bool bcri_link_is_worn_out(const struct bcri_link *link);
 /* Bytes that the engine has for this link, its keys included. */
 size_t bcri_link_memory(const struct bcri_link *link);
-/* Whether everything sent is settled. */
+/* Whether everything sent is completed. */
 bool bcri_link_is_idle(const struct bcri_link *link);
 /* The packet size in use. */
 uint32_t bcri_link_packet_bytes(const struct bcri_link *link);
