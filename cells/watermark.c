@@ -13,16 +13,17 @@
 #include "bcri/result.h"
 #include "bcri/tx.h"
 
-static void tx_watermark(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int32_t mark, uint32_t flag)
+static void tx_watermark(struct bcri_ctx *ctx, struct bcri_resolved *resolved, int32_t watermark,
+                         uint32_t flag)
 {
     uint32_t flags = (uint32_t)bcri_load(&resolved->cell->h.state) & ~(BCRI_CELL_HIGH | BCRI_CELL_LOW);
     bcri_tx_begin(ctx);
-    BCRI_TX32(ctx, resolved->ref, struct bcri_cell_shm, t.mark, (uint32_t)mark);
+    BCRI_TX32(ctx, resolved->ref, struct bcri_cell_shm, t.watermark, (uint32_t)watermark);
     bcri_tx_flags(ctx, resolved, flags | flag);
     bcri_tx_commit(ctx);
 }
 
-static int change(struct bcri_ctx *ctx, int cell, int32_t mark, uint32_t flag)
+static int change(struct bcri_ctx *ctx, int cell, int32_t watermark, uint32_t flag)
 {
     struct bcri_resolved *resolved;
     int error = bcri_resolved_find(ctx, BCRI_SELF, cell, &resolved);
@@ -31,16 +32,16 @@ static int change(struct bcri_ctx *ctx, int cell, int32_t mark, uint32_t flag)
     bcri_journal_open(ctx, BCRI_OP_SLOW, resolved->ref, BCRI_REF_NONE, BCRI_REF_NONE);
     error = bcri_cell_enter(ctx, resolved);
     if (error == 0) {
-        tx_watermark(ctx, resolved, mark, flag);
+        tx_watermark(ctx, resolved, watermark, flag);
         bcri_cell_leave(ctx, resolved);
     }
     bcri_journal_close(ctx);
     return error == BCRI_STALE ? bcrE_INTERNAL : error; /* only the daemon closes it: condemned */
 }
 
-int bcri_watermark_set(struct bcri_ctx *ctx, int cell, int32_t mark)
+int bcri_watermark_set(struct bcri_ctx *ctx, int cell, int32_t watermark)
 {
-    return change(ctx, cell, mark, mark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
+    return change(ctx, cell, watermark, watermark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
 }
 
 int bcri_watermark_clear(struct bcri_ctx *ctx, int cell)

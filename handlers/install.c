@@ -26,12 +26,12 @@ void bcri_sched_cells_gone(struct bcri_ctx *ctx, uint32_t first, uint32_t count)
 }
 
 static int replace(struct bcri_scheduler *s, struct bcri_handler *handler, const struct bcri_handler *as,
-                   int mark)
+                   int watermark)
 {
     struct bcri_level *level = bcri_level_enter(&s->queue, as->activep);
     if (level == NULL)
         return bcrE_NOMEM;
-    int error = bcri_watermark_set(s->ctx, as->cell, mark);
+    int error = bcri_watermark_set(s->ctx, as->cell, watermark);
     if (error != 0) {
         bcri_level_leave(level);
         return error;
@@ -48,7 +48,7 @@ static int replace(struct bcri_scheduler *s, struct bcri_handler *handler, const
 
 /* Drops what was told of an earlier cell of this number first. As long as a cell has no watermark
  * it counts no requests. */
-static int add(struct bcri_scheduler *s, const struct bcri_handler *like, int mark)
+static int add(struct bcri_scheduler *s, const struct bcri_handler *like, int watermark)
 {
     struct bcri_handler *handler = malloc(sizeof *handler);
     if (handler == NULL)
@@ -63,7 +63,7 @@ static int add(struct bcri_scheduler *s, const struct bcri_handler *like, int ma
     bcri_sched_take_requests(s);
     handler->counter = bcri_watermark_counter(s->ctx, like->cell);
     handler->seen = handler->counter != NULL ? bcri_load(handler->counter) : 0;
-    error = bcri_watermark_set(s->ctx, like->cell, mark);
+    error = bcri_watermark_set(s->ctx, like->cell, watermark);
     if (error != 0)
         goto leave_level;
     bcri_registry_add(&s->registry, handler);
@@ -75,8 +75,8 @@ free_handler:
     return error;
 }
 
-int bcri_sched_install(struct bcri_scheduler *s, int cell, void (*handler_run)(int), int mark, int activep,
-                       int blockp)
+int bcri_sched_install(struct bcri_scheduler *s, int cell, void (*handler_run)(int), int watermark,
+                       int activep, int blockp)
 {
     struct bcri_handler *handler = bcri_registry_find(&s->registry, cell);
     if (handler_run == NULL) {
@@ -86,5 +86,5 @@ int bcri_sched_install(struct bcri_scheduler *s, int cell, void (*handler_run)(i
         return error;
     }
     const struct bcri_handler like = {.run = handler_run, .cell = cell, .activep = activep, .blockp = blockp};
-    return handler != NULL ? replace(s, handler, &like, mark) : add(s, &like, mark);
+    return handler != NULL ? replace(s, handler, &like, watermark) : add(s, &like, watermark);
 }

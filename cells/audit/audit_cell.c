@@ -163,11 +163,12 @@ static void look_at_flags(struct look *look, uint64_t queued)
 /* The flag must say what the watermark is. */
 static void look_at_handler(struct look *look)
 {
-    const int32_t mark = bcri_watermark_of(look->cell);
+    const int32_t watermark = bcri_watermark_of(look->cell);
     const uint32_t flags = look->flags & (BCRI_CELL_HIGH | BCRI_CELL_LOW);
-    const bool agree = flags == 0 ? mark == 0 : flags == (mark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
+    const bool agree =
+        flags == 0 ? watermark == 0 : flags == (watermark > 0 ? BCRI_CELL_HIGH : BCRI_CELL_LOW);
     if (!agree)
-        SAY(look, "flags %#x for mark %d", flags, mark);
+        SAY(look, "flags %#x for watermark %d", flags, watermark);
 }
 
 static void look_at_closed(struct look *look, uint64_t queued)
@@ -182,7 +183,7 @@ static void look_at_write_owner(struct look *look)
     uint32_t taker = bcri_load(&look->cell->h.taker);
     struct bcri_record_shm *record = taker != 0 ? bcri_record(look->audit->ctx, taker - 1) : NULL;
     if (record != NULL && bcri_load(&record->id.state) == BCRI_CCE_DEAD)
-        SAY(look, "it bears the mark of CCE %u, which has ended", taker - 1);
+        SAY(look, "its lock owner is CCE %u, which has ended", taker - 1);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)

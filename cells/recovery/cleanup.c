@@ -34,8 +34,8 @@ struct undelivered {
     bcri_ref slot_ref;
     uint64_t key;
     uint32_t sub;
-    uint32_t gen;   /* of the cell: another cell may lie there by now */
-    uint32_t marks; /* lock owner stored at the hand-over, 0 if none */
+    uint32_t gen;        /* of the cell: another cell may lie there by now */
+    uint32_t lock_owner; /* lock owner stored at the hand-over, 0 if none */
     uint32_t epoch;
 };
 
@@ -77,7 +77,7 @@ static void keep_undelivered(struct walk *walk, struct bcri_slot_shm *slot, bcri
                                     .key = bcri_load(&slot->key),
                                     .sub = bcri_load(&slot->sub),
                                     .gen = (uint32_t)(bcri_load(&slot->prev) >> 32),
-                                    .marks = lock ? BCRI_TAG(bcri_request_owner(slot)) : 0,
+                                    .lock_owner = lock ? BCRI_TAG(bcri_request_owner(slot)) : 0,
                                     .epoch = (uint32_t)bcri_load(&slot->prev)});
 }
 
@@ -234,7 +234,7 @@ static int undelivered_order(const void *left, const void *right)
 static void unmark(struct bcri_resolved *resolved, const struct undelivered *undelivered)
 {
     struct bcri_head_shm *h = &resolved->cell->h;
-    if (undelivered->marks != 0 && bcri_load(&h->taker) == undelivered->marks &&
+    if (undelivered->lock_owner != 0 && bcri_load(&h->taker) == undelivered->lock_owner &&
         (uint32_t)bcri_load(&h->taker_epoch) == undelivered->epoch)
         bcri_store(&h->taker, 0);
 }

@@ -270,6 +270,11 @@ static bool look_at_get(struct bcri_agent *agent, struct served *served)
     return false;
 }
 
+static bool waits_beside(const struct served *served, const struct served *taken)
+{
+    return served != taken && served->stream->target == taken->stream->target && served->cell == taken->cell;
+}
+
 /* Looks at all gets that wait, or, if `taken` has just taken a region, at those of its cell. A cell serves
  * the oldest first. So they are looked at youngest first: one that is found served has none before
  * it that is found waiting. They are sent oldest first, in the order in which the cell gave. */
@@ -278,9 +283,7 @@ static void look_at_gets(struct bcri_agent *agent, const struct served *taken)
     struct served *ready = NULL;
     for (struct served *served = agent->served, *next; served != NULL; served = next) {
         next = served->next;
-        if (served->state != SERVED_GET_WAITS || served == taken ||
-            (taken != NULL &&
-             (served->stream->target != taken->stream->target || served->cell != taken->cell)))
+        if (served->state != SERVED_GET_WAITS || (taken != NULL && !waits_beside(served, taken)))
             continue;
         if (look_at_get(agent, served)) {
             served->next_ready = ready;

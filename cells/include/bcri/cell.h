@@ -93,8 +93,8 @@ struct bcri_tail_shm {
     _Atomic uint64_t state;
     _Atomic uint64_t tail;
     _Atomic uint64_t limit;
-    _Atomic uint64_t credits; /* how many queued regions this cell may hold of its area's bound */
-    _Atomic uint32_t mark;    /* the watermark, if the state says HIGH or LOW */
+    _Atomic uint64_t credits;   /* how many queued regions this cell may hold of its area's bound */
+    _Atomic uint32_t watermark; /* the watermark, if the state says HIGH or LOW */
     uint32_t pad0;
     _Atomic uint64_t requests; /* requests of the handler, ever: watermark.h */
     uint64_t pad1;

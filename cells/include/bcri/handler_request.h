@@ -110,8 +110,8 @@ static inline bool bcri_get_requests(const struct bcri_resolved *resolved, uint6
 {
     if ((bcri_load(&resolved->cell->h.state) & BCRI_CELL_LOW) == 0)
         return false;
-    int64_t mark = bcri_watermark_of(resolved->cell);
-    return mark == 0 ? queued == 0 : takes && queued <= (uint64_t)-mark;
+    int64_t watermark = bcri_watermark_of(resolved->cell);
+    return watermark == 0 ? queued == 0 : takes && queued <= (uint64_t)-watermark;
 }
 
 /* If a request is due, counts it in the running transaction.

@@ -2,11 +2,11 @@
 /* A cell's watermark: which operations on the cell request the handler of its owner
  * (handler_request.h).
  *
- *   mark > 0    an addition that leaves at least that many regions queued, by any CCE: a put, a
+ *   watermark > 0    an addition that leaves at least that many regions queued, by any CCE: a put, a
  *               write, a put that has waited for room, an error region, a region that goes back to
  *               the head since its taker has died
- *   mark = 0    a get, read or lock that finds nothing queued, whether it waits or not
- *   mark < 0    a get that takes, or a write lock, and finds at most |mark| queued, before it
+ *   watermark = 0    a get, read or lock that finds nothing queued, whether it waits or not
+ *   watermark < 0    a get that takes, or a write lock, and finds at most |watermark| queued, before it
  *               removes one
  *
  * Each such operation requests once, in the same step in which it is done: after a death both are
@@ -29,12 +29,12 @@
 
 static inline int32_t bcri_watermark_of(const struct bcri_cell_shm *cell)
 {
-    return (int32_t)bcri_load(&cell->t.mark);
+    return (int32_t)bcri_load(&cell->t.watermark);
 }
 
 /* Sets the watermark of an own cell. If the cell has one already, its requests go on counting.
  * Regions that are queued already request nothing. Returns 0, bcrE_NOCELL, bcrE_INTERNAL. */
-int bcri_watermark_set(struct bcri_ctx *ctx, int cell, int32_t mark);
+int bcri_watermark_set(struct bcri_ctx *ctx, int cell, int32_t watermark);
 /* Removes the watermark: nothing is counted any more. Returns the same. */
 int bcri_watermark_clear(struct bcri_ctx *ctx, int cell);
 

@@ -93,7 +93,7 @@ struct bcri_scheduler *bcri_sched_of(struct bcri_ctx *ctx);
 
 /* Installs, replaces or (run NULL) removes the handler of an own cell. 0; bcrE_NOCELL, bcrE_NOMEM,
  * bcrE_INTERNAL. */
-int bcri_sched_install(struct bcri_scheduler *sched, int cell, void (*run)(int), int mark, int activep,
+int bcri_sched_install(struct bcri_scheduler *sched, int cell, void (*run)(int), int watermark, int activep,
                        int blockp);
 
 /* The code for a call that does not come from the executing invocation's stack: bcrE_LONGJMP. Ends
