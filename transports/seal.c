@@ -52,6 +52,9 @@ void bcri_seal_wipe(void *bytes, size_t length)
     sodium_memzero(bytes, length);
 }
 
+/* libsodium's ChaCha20 leaves the key on the stack on some machines (i386), which core files have. */
+enum { CHACHA20_STACK_BYTES = 4096 };
+
 /* out = BLAKE2b keyed with `key` over a label and what tells this use from others. */
 static void derive(uint8_t out[BCRI_SEAL_KEY_BYTES], const uint8_t *key, const char *label,
                    const uint8_t *context, size_t context_bytes)
@@ -229,10 +232,11 @@ void bcri_seal(struct bcri_sealing *sealing, uint64_t number, const uint8_t *hea
     if (sealing->cipher == BCRI_CIPHER_AES256GCM)
         crypto_aead_aes256gcm_encrypt_detached_afternm(text, text + length, NULL, text, length, head,
                                                        head_bytes, NULL, nonce, &sealing->send.expanded);
-    else if (sealing->cipher == BCRI_CIPHER_CHACHA20POLY1305)
+    else if (sealing->cipher == BCRI_CIPHER_CHACHA20POLY1305) {
         crypto_aead_chacha20poly1305_ietf_encrypt_detached(text, text + length, NULL, text, length, head,
                                                            head_bytes, NULL, nonce, sealing->send.bytes);
-    else
+        sodium_stackzero(CHACHA20_STACK_BYTES);
+    } else
         bcri_put_u64(text + length, sealing->token);
 }
 
@@ -244,8 +248,10 @@ static bool open_with(const struct bcri_sealing *sealing, const struct key *key,
     if (sealing->cipher == BCRI_CIPHER_AES256GCM)
         return crypto_aead_aes256gcm_decrypt_detached_afternm(text, NULL, text, length, text + length, head,
                                                               head_bytes, nonce, &key->expanded) == 0;
-    return crypto_aead_chacha20poly1305_ietf_decrypt_detached(text, NULL, text, length, text + length, head,
-                                                              head_bytes, nonce, key->bytes) == 0;
+    const int failed = crypto_aead_chacha20poly1305_ietf_decrypt_detached(
+        text, NULL, text, length, text + length, head, head_bytes, nonce, key->bytes);
+    sodium_stackzero(CHACHA20_STACK_BYTES);
+    return failed == 0;
 }
 
 bool bcri_open(struct bcri_sealing *sealing, uint64_t number, unsigned phase, const uint8_t *head,
