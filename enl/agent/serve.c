@@ -52,27 +52,27 @@ static void free_if_over(struct stream *stream)
 }
 
 /* An answer waits for the pool to grow. False: no memory. */
-static bool hold_up(struct peer *peer, const struct bcri_link_message *message)
+static bool pause_answers(struct peer *peer, const struct bcri_link_message *message)
 {
-    struct paused_answers *paused_answers = malloc(sizeof *paused_answers);
-    if (paused_answers == NULL)
+    struct paused_answers *paused = malloc(sizeof *paused);
+    if (paused == NULL)
         return false;
-    *paused_answers = (struct paused_answers){
+    *paused = (struct paused_answers){
         .next = peer->paused_answers, .source = message->source, .target = message->target};
-    peer->paused_answers = paused_answers;
+    peer->paused_answers = paused;
     return true;
 }
 
 void bcri_serve_go_on(struct peer *peer)
 {
-    struct paused_answers *paused_answers = peer->paused_answers;
+    struct paused_answers *paused = peer->paused_answers;
     peer->paused_answers = NULL;
-    while (paused_answers != NULL) {
-        struct paused_answers *next = paused_answers->next;
+    while (paused != NULL) {
+        struct paused_answers *next = paused->next;
         if (peer->link != NULL)
-            bcri_link_resume(peer->link, paused_answers->source, paused_answers->target, peer->agent->now);
-        free(paused_answers);
-        paused_answers = next;
+            bcri_link_resume(peer->link, paused->source, paused->target, peer->agent->now);
+        free(paused);
+        paused = next;
     }
 }
 
@@ -113,7 +113,7 @@ enum bcri_link_verdict bcri_serve_begin(struct peer *peer, struct bcri_link_mess
     if (incoming == NULL || (has_region && incoming->region == NULL)) {
         free(incoming);
         if (is_answer && agent->pool_asked && message->body_bytes <= agent->pool_bytes / 2 &&
-            hold_up(peer, message))
+            pause_answers(peer, message))
             return BCRI_LINK_PAUSE;
         if (is_answer) {
             bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
