@@ -23,26 +23,18 @@ if [ "${BENCH_HOSTS_INSIDE-}" = "" ]; then
 fi
 
 work=$(mktemp -d)
-unshare --net -- sleep 1000000 &
-holder=$!
-trap 'kill $holder; rm -rf "$work"' EXIT
+far=
+trap '[ -z "$far" ] || kill "$far"; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
-while [ "$(readlink /proc/$holder/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done
-away="nsenter --net=/proc/$holder/ns/net"
-ip link set lo up
-ip link add v0 type veth peer name v1 netns $holder
-ip address add 10.177.0.1/24 dev v0
-ip link set v0 up
-$away ip link set lo up
-$away ip address add 10.177.0.2/24 dev v1
-$away ip link set v1 up
+. "$(dirname "$0")/networks.sh"
+join_networks
 
 # In the place of ssh: [-l LOGIN] HOST COMMAND
 cat >"$work/there" <<THERE
 #!/bin/sh
 [ "\$1" != -l ] || shift 2
 shift
-exec $away taskset -c 1 sh -c "\$*"
+exec $there taskset -c 1 sh -c "\$*"
 THERE
 chmod +x "$work/there"
 printf 'away addr=10.177.0.2 enl=%s\nhere addr=10.177.0.1\n' "$(realpath "$1")" >"$work/hosts"

@@ -62,16 +62,8 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 1' INT TERM
 
-# The other network lives as long as the process that made it.
-mkfifo "$work/ready"
-unshare -n sh -c 'echo >"$1"; exec sleep 1000' sh "$work/ready" &
-far=$!
-read -r _ <"$work/ready"
-there="nsenter --net=/proc/$far/ns/net"
-if ! { mount -t sysfs sysfs /sys && ip link set lo up && $there ip link set lo up &&
-    ip link add v0 type veth peer name v0 netns "$far" &&
-    ip address add 10.177.0.1/24 dev v0 && ip link set v0 up &&
-    $there ip address add 10.177.0.2/24 dev v0 && $there ip link set v0 up; } 2>"$work/errors"; then
+. "$here/networks.sh"
+if ! { mount -t sysfs sysfs /sys && join_networks; } 2>"$work/errors"; then
     echo "# all left out: $(tail -n 1 "$work/errors")"
     exit 0
 fi
