@@ -14,6 +14,7 @@
 
 #include "errand.h"
 #include "program.h"
+#include "said.h"
 
 enum enl_child_state { ENL_CHILD_STARTING, ENL_CHILD_STARTED, ENL_CHILD_UP, ENL_CHILD_ENDING };
 
@@ -33,9 +34,7 @@ struct enl_child {
     pid_t process; /* 0: reaped */
     int wait_status;
     struct enl_conn *conn; /* NULL: its pipe has ended */
-    struct enl_watch *err;
-    char said[1024]; /* the last that came on its stderr, the beginning of a line first */
-    size_t said_length;
+    struct enl_said said;
     char station[200]; /* of which machine and user it is; "" until it has said so */
     struct enl_errands errands;
     uv_timer_t timer;     /* connecttimeout, hosttimeout, or the two seconds of ENDING */
@@ -45,6 +44,9 @@ struct enl_child {
     bool stops;           /* it was told to stop its CCEs, and has not answered */
     uint32_t unread;      /* bytes of output that it may send more, when there is room for them */
 };
+
+/* The numbers of a daemon's own requests to a child; the others are errands. */
+enum { ENL_CHILD_START_ID = 1, ENL_CHILD_STOP_ID = 2, ENL_CHILD_KILL_ID = 3 };
 
 /* Bytes of output that a child may have under way, and what a line takes of them beside its text. */
 #define ENL_WINDOW_BYTES 65536u
@@ -65,6 +67,15 @@ struct enl_child_ops {
 struct enl_child *enl_child_start(struct enl_program *program, const struct enl_host *host,
                                   const char *address, uint32_t number, const struct enl_child_ops *ops,
                                   char *error, size_t error_size);
+/* It has connecttimeout from now. */
+void enl_child_await(struct enl_child *child);
+/* A message has come from it. Returns NULL, or what is wrong with it. */
+const char *enl_child_take(struct enl_child *child, const struct bcri_control *message);
+void enl_child_is_up(struct enl_child *child);
+/* It has said something, so its patience begins again if it is ENDING. */
+void enl_child_says_more(struct enl_child *child);
+/* Its pipe has ended, or brings nonsense: `why`. Its process ends too, or is made to. */
+void enl_child_pipe_ended(struct enl_child *child, const char *why);
 /* Sends what waits for it, if it is UP. */
 void enl_child_ask(struct enl_child *child);
 void enl_child_send(struct enl_child *child, const struct bcri_control *message);

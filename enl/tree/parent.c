@@ -7,39 +7,22 @@
  * (Ctrl-Z, which is told beforehand) the lease does not run. */
 #include "parent.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "bcri/archtype.h"
 #include "bcri/descriptor.h"
-#include "bcri/frames.h"
-#include "bcri/refuse.h"
-#include "bcri/seal.h"
 #include "cce.h"
 #include "child.h"
 #include "conn.h"
 #include "errand.h"
+#include "greeting.h"
 #include "introduce.h"
-#include "names.h"
 #include "output.h"
 #include "peer.h"
-#include "secret.h"
-#include "setup.h"
 #include "signals.h"
 
 /* At its end a daemon says more often that it is there: its parent waits for 2 s. */
 enum { BEATS = 8, END_BEAT_MSEC = 400 };
 
 static struct {
-    int in, out; /* until enl_parent_open */
-    struct bcri_frames *frames;
-    uint8_t *program_key; /* secret memory, until enl_parent_open */
-    uint32_t start_id;
-    struct enl_setup setup;
+    struct enl_greeting greeting; /* its secrets until enl_parent_open */
     struct enl_errands errands;
     uint32_t alive; /* as the parent knows */
     long window;    /* bytes of output that it takes now */
@@ -49,115 +32,11 @@ static struct {
     bool suspended; /* the program is stopped */
     uint32_t beat;  /* the last */
     uint64_t sent_ms[BEATS], lease_ms;
-} parent = {.in = -1, .out = -1};
-
-/* Reads once. Returns 1; 0: the end; -1: an error, with a sentence. */
-static int read_some(const char **wrong_out)
-{
-    uint8_t *at;
-    const size_t room = bcri_frames_room(parent.frames, &at);
-    ssize_t got;
-    do
-        got = read(parent.in, at, room);
-    while (got < 0 && errno == EINTR);
-    if (got > 0)
-        bcri_frames_came(parent.frames, (size_t)got);
-    else if (got < 0)
-        *wrong_out = strerror(errno);
-    return got > 0 ? 1 : (int)got;
-}
-
-/* Writes all of it, and may wait. */
-static bool write_all(const void *bytes, size_t length)
-{
-    const char *at = bytes;
-    while (length > 0) {
-        const ssize_t put = write(parent.out, at, length);
-        if (put < 0 && errno != EINTR)
-            return false;
-        at += put > 0 ? put : 0;
-        length -= put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
-/* Prints to stdout would get among the frames. So stdout becomes what stderr is, and stdin
- * empty. */
-static bool move_standard_files(void)
-{
-    parent.in = fcntl(0, F_DUPFD_CLOEXEC, 3);
-    parent.out = fcntl(1, F_DUPFD_CLOEXEC, 3);
-    const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const bool moved =
-        parent.in >= 0 && parent.out >= 0 && empty >= 0 && dup2(empty, 0) == 0 && dup2(2, 1) == 1;
-    if (empty >= 0)
-        close(empty);
-    return moved;
-}
-
-/* The magic word, and what machine this is. */
-static bool present_self(const struct enl_program *program)
-{
-    char station[200];
-    uint8_t bytes[BCRI_FRAME_BYTES_MAX];
-    enl_host_station(enl_abi(), station, sizeof station);
-    const struct bcri_control present = {.type = BCRI_MSG_present,
-                                         .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
-                                                    BCRI_HAS(archtype),
-                                         .machine = bcri_view_of(program->hostname),
-                                         .text = bcri_view_of(station),
-                                         .object = bcri_view_of(enl_abi()),
-                                         .archtype = (uint32_t)bcri_archtype_native()};
-    const size_t length = bcri_frame_encode(&present, bytes, sizeof bytes);
-    return write_all(BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES) && write_all(bytes, length);
-}
-
-static int take_start(struct enl_program *program, const struct bcri_control *start, char *error,
-                      size_t error_size)
-{
-    parent.start_id = start->id;
-    program->host_number = start->host;
-    program->daemon_number = start->daemon;
-    if (!bcri_view_copy(start->program, program->name, sizeof program->name) || program->name[0] == '\0' ||
-        start->host == 0)
-        return bcri_refuse(error, error_size, -1,
-                           "the daemon that started this one names no program, or gives its own number");
-    if (start->key.length != BCRI_SEAL_KEY_BYTES ||
-        (parent.program_key = enl_secret_new(BCRI_SEAL_KEY_BYTES)) == NULL)
-        return bcri_refuse(error, error_size, -1,
-                           "the daemon that started this one gives no key, or there is no memory for it");
-    memcpy(parent.program_key, start->key.bytes, BCRI_SEAL_KEY_BYTES);
-    return 0;
-}
+} parent = {.greeting = {.in = -1, .out = -1}};
 
 int enl_parent_await(struct enl_program *program, char *error, size_t error_size)
 {
-    struct bcri_control message = {.type = BCRI_MSG_setting};
-    const char *wrong =
-        "it ended without a word; enl --child is for enl itself, run a program by: enl PROGRAM";
-    int came = 0;
-    parent.frames = enl_secret_new(sizeof *parent.frames);
-    if (parent.frames == NULL)
-        return bcri_refuse(error, error_size, -1, "no memory");
-    if (!move_standard_files() || !present_self(program))
-        return bcri_refuse(error, error_size, -1, "the daemon that started this one cannot be reached: %s",
-                           strerror(errno));
-    while (came >= 0 && (came == 0 || message.type != BCRI_MSG_start)) {
-        came = bcri_frames_next(parent.frames, &message, &wrong);
-        if (came == 0 && read_some(&wrong) <= 0)
-            came = -1;
-        if (came == 1 && message.type != BCRI_MSG_setting && message.type != BCRI_MSG_environ &&
-            message.type != BCRI_MSG_start)
-            return bcri_refuse(error, error_size, -1,
-                               "the daemon that started this one begins with %s, not start",
-                               bcri_control_name(message.type));
-        if (came == 1 && (wrong = enl_setup_take(&parent.setup, program, &message)) != NULL)
-            came = -1;
-    }
-    if (came != 1)
-        return bcri_refuse(error, error_size, -1,
-                           "nothing to be understood from the daemon that started this one: %s", wrong);
-    return take_start(program, &message, error, error_size);
+    return enl_greeting_await(&parent.greeting, program, error, error_size);
 }
 
 /* --------------------------------------------------------------------------- what goes up --- */
@@ -370,10 +249,10 @@ bool enl_parent_open(struct enl_program *program)
 {
     static const struct enl_peer_ops ops = {on_message, on_ended};
     char error[512];
-    struct enl_peer *peer = enl_peer_new(program, parent.in, parent.out, parent.frames, &ops, program);
-    parent.in = parent.out = -1;
-    enl_secret_free(parent.frames);
-    parent.frames = NULL;
+    struct enl_greeting *greeting = &parent.greeting;
+    struct enl_peer *peer =
+        enl_peer_new(program, greeting->in, greeting->out, greeting->frames, &ops, program);
+    greeting->in = greeting->out = -1;
     program->parent = peer != NULL ? enl_conn_of_peer(program, ENL_PARENT, peer) : NULL;
     if (program->parent == NULL) {
         enl_report(
@@ -381,9 +260,8 @@ bool enl_parent_open(struct enl_program *program)
             "stdin and stdout are no pipes to the daemon that started this one, or there is no memory");
         return false;
     }
-    const bool begun = enl_introduce_begin(program, parent.program_key, error, sizeof error);
-    enl_secret_free(parent.program_key);
-    parent.program_key = NULL;
+    const bool begun = enl_introduce_begin(program, greeting->program_key, error, sizeof error);
+    enl_greeting_wipe(greeting);
     if (!begun) {
         enl_report(program, BCRI_LOG_ERROR, "%s", error);
         return false;
@@ -397,7 +275,7 @@ bool enl_parent_open(struct enl_program *program)
     extend_lease(program, enl_boottime_ms());
     uv_timer_start(&parent.timer, on_timer, often, often);
     enl_introduce_announce(program);
-    enl_conn_reply(program->parent, parent.start_id, 0, NULL);
+    enl_conn_reply(program->parent, greeting->start_id, 0, NULL);
     return true;
 }
 
@@ -408,8 +286,5 @@ void enl_parent_close(struct enl_program *program)
     if (parent.beats)
         uv_close((uv_handle_t *)&parent.timer, NULL);
     parent.beats = false;
-    enl_secret_free(parent.frames);
-    enl_secret_free(parent.program_key);
-    parent.frames = NULL;
-    parent.program_key = NULL;
+    enl_greeting_wipe(&parent.greeting);
 }

@@ -1,47 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* See tree.h. */
+/* See tree.h: what concerns all hosts at once. */
 #include "tree.h"
 
-#include <limits.h>
-#include <pwd.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
-#include <bcr/error.h>
-
-#include "bcri/refuse.h"
-#include "cce.h"
-#include "child.h"
 #include "conn.h"
-#include "enlist.h"
-#include "introduce.h"
 #include "names.h"
 #include "parent.h"
+#include "peer.h"
+#include "places.h"
 
-enum { KILL_ID = 3, STOP_ID = 2, STOP_MSEC = 1000, END_MSEC = 2000 };
+enum { STOP_MSEC = 1000, END_MSEC = 2000 };
 
-/* What is known of an entry of the list of hosts. */
-struct place {
-    bool here;               /* it is the root's machine, under a name of its own */
-    struct place *same;      /* it is one machine with that */
-    struct enl_child *child; /* NULL: none has been started, or it is gone */
-};
-
-struct enl_tree {
-    struct place *places; /* one for each of program->hosts */
-    struct enl_child *children;
-    uint32_t last_number;
-    char station[200];
-    void (*stopped)(struct enl_program *program);
-    uv_timer_t patience; /* for `stopped` */
-};
-
-static const struct enl_child_ops child_ops;
-
-static struct enl_tree *tree_of(struct enl_program *program)
+struct enl_tree *enl_tree_of(struct enl_program *program)
 {
     if (program->tree != NULL)
         return program->tree;
@@ -57,223 +28,6 @@ static struct enl_tree *tree_of(struct enl_program *program)
     return tree;
 }
 
-static struct place *place_of(const struct enl_child *child)
-{
-    const struct enl_program *program = child->program;
-    return &program->tree->places[child->host - program->hosts.hosts];
-}
-
-/* -------------------------------------------------------------------- where a request goes --- */
-
-static bool is_here(const struct enl_program *program, const char *machine)
-{
-    const size_t length = strcspn(program->hostname, ".");
-    return strcasecmp(machine, program->hostname) == 0 ||
-           (strlen(machine) == length && strncasecmp(machine, program->hostname, length) == 0) ||
-           enl_host_has_address(machine);
-}
-
-static bool is_own_user(const char *login)
-{
-    const struct passwd *user = login != NULL ? getpwuid(geteuid()) : NULL;
-    return login == NULL || (user != NULL && strcmp(user->pw_name, login) == 0);
-}
-
-/* Whether an entry is this machine, as far as can be known without asking it. */
-static bool entry_is_here(const struct enl_program *program, const struct enl_host *host)
-{
-    return !host->local && is_here(program, host->address != NULL ? host->address : host->name) &&
-           is_own_user(host->login) && (host->abi == NULL || strcmp(host->abi, enl_abi()) == 0);
-}
-
-/* The entry for `machine`, with ifacesuffix behind it if there is one of that name; else
- * `address_out` gets the entry's address with the suffix. */
-static const struct enl_host *entry_for(const struct enl_program *program, const char *machine,
-                                        char *address_out, size_t size)
-{
-    char name[600];
-    address_out[0] = '\0';
-    if (program->config.ifacesuffix == NULL)
-        return enl_hosts_find(&program->hosts, machine);
-    snprintf(name, sizeof name, "%s%s", machine, program->config.ifacesuffix);
-    const struct enl_host *host = enl_hosts_find(&program->hosts, name);
-    if (host != NULL)
-        return host;
-    host = enl_hosts_find(&program->hosts, machine);
-    if (host != NULL && !host->local)
-        snprintf(address_out, size, "%s%s", host->address != NULL ? host->address : host->name,
-                 program->config.ifacesuffix);
-    return host;
-}
-
-/* Asks the daemon of that place, which is started if need be. */
-static enum enl_way pass_on(struct enl_conn *conn, struct place *place, const char *address,
-                            const struct bcri_control *request, int *code_out, char *reason,
-                            size_t reason_size)
-{
-    struct enl_program *program = conn->program;
-    struct enl_tree *tree = program->tree;
-    struct bcri_control there = *request;
-    there.machine = bcri_view_of("");
-    *code_out = bcrE_NOHOST;
-    if (place->child != NULL && place->child->state == ENL_CHILD_ENDING)
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s is about to be given up",
-                           place->child->host->name);
-    if (place->child == NULL) {
-        char why[512];
-        const struct enl_host *host = &program->hosts.hosts[place - tree->places];
-        if (tree->last_number == BCRI_HOST_NUMBER_MAX)
-            return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "a program has at most %u hosts",
-                               BCRI_HOST_NUMBER_MAX);
-        if (!enl_introduce_begin(program, NULL, why, sizeof why))
-            return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "host %s cannot be used: %s", host->name,
-                               why);
-        place->child = enl_child_start(program, host, address[0] != '\0' ? address : NULL,
-                                       tree->last_number + 1, &child_ops, reason, reason_size);
-        if (place->child == NULL)
-            return ENL_WAY_NONE;
-        tree->last_number++;
-        place->child->next = tree->children;
-        tree->children = place->child;
-    }
-    if (!enl_errand_add(&place->child->errands, conn, &there)) {
-        *code_out = bcrE_NOMEM;
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
-    }
-    enl_child_ask(place->child);
-    return ENL_WAY_ELSEWHERE;
-}
-
-static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
-                                   const struct bcri_control *request, int *code_out, char *reason,
-                                   size_t reason_size)
-{
-    struct enl_program *program = conn->program;
-    char address[600];
-    const struct enl_host *host = entry_for(program, machine, address, sizeof address);
-    *code_out = bcrE_NOHOST;
-    if (host == NULL && is_here(program, machine))
-        return ENL_WAY_HERE;
-    if (host == NULL && program->hosts.count == 0)
-        return bcri_refuse(
-            reason, reason_size, ENL_WAY_NONE,
-            "machine %s is not this one, and the program has no other: name it in a hosts file "
-            "(enl --hosts, or hostsfile in bcrrc)",
-            machine);
-    if (host == NULL)
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE,
-                           "machine %s is not this one, and not in the program's list of %zu hosts (%s)",
-                           machine, program->hosts.count,
-                           program->config.hostsfile != NULL ? program->config.hostsfile : "enl's options");
-    if (entry_is_here(program, host))
-        return ENL_WAY_HERE;
-    struct enl_tree *tree = tree_of(program);
-    if (tree == NULL) {
-        *code_out = bcrE_NOMEM;
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "no memory");
-    }
-    struct place *place = &tree->places[host - program->hosts.hosts];
-    while (place->same != NULL)
-        place = place->same;
-    if (place->here)
-        return ENL_WAY_HERE;
-    return pass_on(conn, place, address, request, code_out, reason, reason_size);
-}
-
-enum enl_way enl_tree_enlist(struct enl_conn *conn, const struct bcri_control *request, int *code_out,
-                             char *reason, size_t reason_size)
-{
-    char machine[256];
-    struct enl_program *program = conn->program;
-    bcri_view_copy(request->machine, machine, sizeof machine);
-    if (machine[0] == '\0' || strcasecmp(machine, "localhost") == 0 || conn->kind == ENL_PARENT)
-        return ENL_WAY_HERE;
-    if (!program->options.child)
-        return enlist_of_root(conn, machine, request, code_out, reason, reason_size);
-    *code_out = bcrE_ENLIST;
-    if (!enl_parent_ask(conn, request))
-        return bcri_refuse(reason, reason_size, ENL_WAY_NONE, "the program is ending");
-    return ENL_WAY_ELSEWHERE;
-}
-
-/* --------------------------------------------------------------------- what children bring --- */
-
-/* What was asked of a child whose machine is the root's own, or another child's. */
-static void move_errands(struct enl_child *child, struct place *place)
-{
-    struct bcri_control request;
-    char reason[1024];
-    int code;
-    for (struct enl_errand *errand; (errand = enl_errand_take(&child->errands, &request)) != NULL;) {
-        if (errand->conn == NULL)
-            ;
-        else if (place->here)
-            enl_enlist_here(errand->conn, &request);
-        else if (pass_on(errand->conn, place, "", &request, &code, reason, sizeof reason) == ENL_WAY_NONE)
-            enl_enlist_refuse(errand->conn, &request, code, reason);
-        free(errand);
-    }
-}
-
-static bool on_met(struct enl_child *child)
-{
-    const struct enl_tree *tree = child->program->tree;
-    struct place *place = place_of(child);
-    if (child->host->local || child->station[0] == '\0')
-        return true;
-    if (strcmp(child->station, tree->station) == 0) {
-        place->here = true;
-        move_errands(child, place);
-        return false;
-    }
-    for (const struct enl_child *other = tree->children; other != NULL; other = other->next)
-        if (other != child && !other->host->local && other->state != ENL_CHILD_ENDING &&
-            strcmp(child->station, other->station) == 0) {
-            place->same = place_of(other);
-            move_errands(child, place->same);
-            return false;
-        }
-    return true;
-}
-
-static void fail_errands(struct enl_child *child, const char *sentence)
-{
-    struct bcri_control request;
-    for (struct enl_errand *errand; (errand = enl_errand_take(&child->errands, &request)) != NULL;) {
-        if (errand->conn != NULL && sentence[0] != '\0')
-            enl_enlist_refuse(errand->conn, &request, bcrE_NOHOST, sentence);
-        else if (errand->conn != NULL)
-            enl_enlist_refuse(errand->conn, &request, bcrE_ENLIST, "the program is ending");
-        free(errand);
-    }
-}
-
-static void on_gone(struct enl_child *child, const char *sentence)
-{
-    struct enl_program *program = child->program;
-    struct enl_child **at = &program->tree->children;
-    const bool blamed = child->was_up && sentence[0] != '\0' && program->phase == ENL_RUNNING;
-    const uint32_t alive = child->alive;
-    while (*at != child)
-        at = &(*at)->next;
-    *at = child->next;
-    if (place_of(child)->child == child)
-        place_of(child)->child = NULL;
-    if (blamed)
-        enl_report(program, BCRI_LOG_ERROR, "%s; %u CCEs were there%s", sentence, alive,
-                   alive == 0                                    ? ""
-                   : program->config.onfail == BCRI_ONFAIL_ABORT ? "; that ends the program (onfail abort)"
-                                                                 : "; the others go on (onfail isolate)");
-    enl_introduce_gone(program, child);
-    fail_errands(child, sentence);
-    if (child->stops)
-        child_ops.stopped(child);
-    enl_child_free(child);
-    if (blamed && alive != 0 && program->config.onfail == BCRI_ONFAIL_ABORT)
-        enl_program_abort(program, 1);
-    enl_program_check_end(program);
-}
-
 static void have_stopped(struct enl_program *program)
 {
     struct enl_tree *tree = program->tree;
@@ -284,7 +38,7 @@ static void have_stopped(struct enl_program *program)
         done(program);
 }
 
-static void on_stopped(struct enl_child *child)
+void enl_tree_stopped(struct enl_child *child)
 {
     child->stops = false;
     for (const struct enl_child *other = child->program->tree->children; other != NULL; other = other->next)
@@ -292,10 +46,6 @@ static void on_stopped(struct enl_child *child)
             return;
     have_stopped(child->program);
 }
-
-static const struct enl_child_ops child_ops = {on_met, on_gone, on_stopped, enl_introduce_of_child};
-
-/* ------------------------------------------------------------------------- the whole tree --- */
 
 static struct enl_child *first_child(const struct enl_program *program)
 {
@@ -353,7 +103,8 @@ bool enl_tree_over(struct enl_program *program)
 
 void enl_tree_kill(struct enl_program *program)
 {
-    const struct bcri_control kill = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = KILL_ID};
+    const struct bcri_control kill = {
+        .type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = ENL_CHILD_KILL_ID};
     end_all(program, &kill, END_MSEC, true);
 }
 
@@ -371,7 +122,8 @@ static void on_patience(uv_timer_t *timer)
 
 void enl_tree_stop(struct enl_program *program, void (*done)(struct enl_program *program))
 {
-    const struct bcri_control message = {.type = BCRI_MSG_stop, .present = BCRI_HAS(id), .id = STOP_ID};
+    const struct bcri_control message = {
+        .type = BCRI_MSG_stop, .present = BCRI_HAS(id), .id = ENL_CHILD_STOP_ID};
     bool any = false;
     for (struct enl_child *child = first_child(program); child != NULL; child = child->next)
         if (child->state == ENL_CHILD_UP) {

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* What a child's frames bring, by its state: the last function has the table. */
+#include <stdio.h>
+#include <string.h>
+
+#include <bcr/error.h>
+
+#include "bcri/archtype.h"
+#include "cce.h"
+#include "child.h"
+#include "conn.h"
+#include "peer.h"
+#include "setup.h"
+#include "writer.h"
+
+/* So much output is let on at a time. */
+#define WINDOW_STEP (ENL_WINDOW_BYTES / 4)
+
+static const char *take_present(struct enl_child *child, const struct bcri_control *message)
+{
+    char abi[64];
+    const struct enl_host *host = child->host;
+    if (child->state != ENL_CHILD_STARTING)
+        return "it presents itself twice";
+    if (!bcri_view_copy(message->text, child->station, sizeof child->station) ||
+        !bcri_view_copy(message->object, abi, sizeof abi))
+        return "it does not say what it is";
+    if (host->abi != NULL && strcmp(host->abi, abi) != 0) {
+        snprintf(child->why, sizeof child->why, "the enl there is for %s, and the hosts file says abi=%s",
+                 abi, host->abi);
+        return child->why;
+    }
+    if (message->archtype != (uint32_t)bcri_archtype_native()) {
+        snprintf(child->why, sizeof child->why,
+                 "the enl there is for %s, and this version uses hosts of one architecture (%s) together",
+                 abi, enl_abi());
+        return child->why;
+    }
+    if (!child->ops->met(child)) {
+        child->told_to_end = true;
+        enl_child_cut(child, "");
+        return NULL;
+    }
+    child->state = ENL_CHILD_STARTED;
+    enl_setup_send(child->program, child->conn->peer, host->name, child->number, ENL_CHILD_START_ID);
+    return NULL;
+}
+
+static const char *take_reply(struct enl_child *child, const struct bcri_control *message)
+{
+    if (child->state == ENL_CHILD_STARTED && message->id == ENL_CHILD_START_ID) {
+        if (message->status != 0)
+            return "it refuses to start";
+        if (!child->announced)
+            return "it does not say where it can be reached";
+        enl_child_is_up(child);
+        return NULL;
+    }
+    if (child->stops && message->id == ENL_CHILD_STOP_ID) {
+        child->stops = false;
+        child->ops->stopped(child);
+        return NULL;
+    }
+    enl_errand_answer(&child->errands, message);
+    return NULL;
+}
+
+static void let_output_come(struct enl_child *child)
+{
+    const struct enl_program *program = child->program;
+    if (child->unread < WINDOW_STEP || enl_writer_full(program->out) || enl_writer_full(program->err))
+        return;
+    const struct bcri_control message = {
+        .type = BCRI_MSG_window, .present = BCRI_HAS(size), .size = child->unread};
+    child->unread = 0;
+    enl_child_send(child, &message);
+}
+
+void enl_child_resume(struct enl_child *child)
+{
+    let_output_come(child);
+}
+
+static void take_output(struct enl_child *child, const struct bcri_control *message)
+{
+    struct enl_program *program = child->program;
+    char line[2048 + 32];
+    const int prefix = snprintf(line, sizeof line, "[%u] ", message->ordinal);
+    const size_t length = message->bytes.length;
+    if (length != 0)
+        memcpy(line + prefix, message->bytes.bytes, length);
+    line[(size_t)prefix + length] = '\n';
+    enl_writer_line(message->kind == 1 ? program->out : program->err, line, (size_t)prefix + length + 1);
+    child->unread += (uint32_t)length + ENL_WINDOW_LINE;
+    let_output_come(child);
+}
+
+/* What the daemon there says to a person. It has escaped it. */
+static void take_report(struct enl_child *child, const struct bcri_control *message)
+{
+    char text[2049];
+    size_t length = message->bytes.length;
+    for (size_t i = 0; i < length; i++) {
+        const char byte = message->bytes.bytes[i];
+        text[i] = byte;
+        if ((unsigned char)byte < 0x20 && byte != '\n')
+            text[i] = '?';
+    }
+    text[length] = '\0';
+    enl_report_shown(child->program, "%s", text);
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    bcri_log_write(&child->program->log,
+                   message->kind <= BCRI_LOG_DEBUG ? (enum bcri_log_level)message->kind : BCRI_LOG_INFO,
+                   "host %s: %s", child->host->name, text);
+}
+
+static const char *take_unstarted(struct enl_child *child, const struct bcri_control *message)
+{
+    struct enl_origin origin;
+    if (message->enlistor.length != sizeof origin.identity)
+        return "a start of nobody's failed";
+    memcpy(origin.identity, message->enlistor.bytes, sizeof origin.identity);
+    enl_cce_tell_failure(child->program, &origin, message->ordinal, (int)message->status);
+    return NULL;
+}
+
+static const char *take_request(struct enl_child *child, const struct bcri_control *message)
+{
+    static struct bcri_incoming in = {.fds = {-1, -1}};
+    if (message->type == BCRI_MSG_enlist &&
+        (message->enlistor.length != BCRI_IDENTITY_BYTES ||
+         bcri_identity_host((const uint8_t *)message->enlistor.bytes) != child->number))
+        return "it enlists in the name of a CCE that it has not";
+    in.message = *message;
+    return enl_request(child->conn, &in);
+}
+
+static void take_failed(struct enl_child *child, const struct bcri_control *message)
+{
+    enl_program_abort(child->program, (int)message->status);
+}
+
+static const char *take_up(struct enl_child *child, const struct bcri_control *message)
+{
+    switch (message->type) {
+    case BCRI_MSG_reply: return take_reply(child, message);
+    case BCRI_MSG_alive:
+        child->alive = message->count;
+        enl_program_check_end(child->program);
+        return NULL;
+    case BCRI_MSG_output: take_output(child, message); return NULL;
+    case BCRI_MSG_report: take_report(child, message); return NULL;
+    case BCRI_MSG_failed: take_failed(child, message); return NULL;
+    case BCRI_MSG_unstarted: return take_unstarted(child, message);
+    case BCRI_MSG_enlist:
+    case BCRI_MSG_host_name: return take_request(child, message);
+    case BCRI_MSG_announce:
+    case BCRI_MSG_want:
+    case BCRI_MSG_agreed: return child->ops->introduces(child, message);
+    case BCRI_MSG_beat:
+        enl_child_send(child, message);
+        enl_child_heard(child);
+        return NULL;
+    default: return "it says what no daemon says to its parent";
+    }
+}
+
+const char *enl_child_take(struct enl_child *child, const struct bcri_control *message)
+{
+    enl_child_says_more(child);
+    if (message->type == BCRI_MSG_present)
+        return take_present(child, message);
+    if (child->state == ENL_CHILD_STARTING ||
+        (child->state == ENL_CHILD_STARTED && message->type != BCRI_MSG_reply &&
+         message->type != BCRI_MSG_report && message->type != BCRI_MSG_announce))
+        return "it speaks before it was started";
+    return take_up(child, message);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* See greeting.h. */
+#include "greeting.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bcri/archtype.h"
+#include "bcri/frames.h"
+#include "bcri/refuse.h"
+#include "bcri/seal.h"
+#include "hosts.h"
+#include "names.h"
+#include "program.h"
+#include "secret.h"
+
+/* Reads once. Returns 1; 0: the end; -1: an error, with a sentence. */
+static int read_some(struct enl_greeting *greeting, const char **wrong_out)
+{
+    uint8_t *at;
+    const size_t room = bcri_frames_room(greeting->frames, &at);
+    ssize_t got;
+    do
+        got = read(greeting->in, at, room);
+    while (got < 0 && errno == EINTR);
+    if (got > 0)
+        bcri_frames_came(greeting->frames, (size_t)got);
+    else if (got < 0)
+        *wrong_out = strerror(errno);
+    return got > 0 ? 1 : (int)got;
+}
+
+/* Writes all of it, and may wait. */
+static bool write_all(int fd, const void *bytes, size_t length)
+{
+    const char *at = bytes;
+    while (length > 0) {
+        const ssize_t put = write(fd, at, length);
+        if (put < 0 && errno != EINTR)
+            return false;
+        at += put > 0 ? put : 0;
+        length -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+/* Prints to stdout would get among the frames. So stdout becomes what stderr is, and stdin
+ * empty. */
+static bool move_standard_files(struct enl_greeting *greeting)
+{
+    greeting->in = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    greeting->out = fcntl(1, F_DUPFD_CLOEXEC, 3);
+    const int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const bool moved =
+        greeting->in >= 0 && greeting->out >= 0 && empty >= 0 && dup2(empty, 0) == 0 && dup2(2, 1) == 1;
+    if (empty >= 0)
+        close(empty);
+    return moved;
+}
+
+/* The magic word, and what machine this is. */
+static bool present_self(const struct enl_greeting *greeting, const struct enl_program *program)
+{
+    char station[200];
+    uint8_t bytes[BCRI_FRAME_BYTES_MAX];
+    enl_host_station(enl_abi(), station, sizeof station);
+    const struct bcri_control present = {.type = BCRI_MSG_present,
+                                         .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
+                                                    BCRI_HAS(archtype),
+                                         .machine = bcri_view_of(program->hostname),
+                                         .text = bcri_view_of(station),
+                                         .object = bcri_view_of(enl_abi()),
+                                         .archtype = (uint32_t)bcri_archtype_native()};
+    const size_t length = bcri_frame_encode(&present, bytes, sizeof bytes);
+    return write_all(greeting->out, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES) &&
+           write_all(greeting->out, bytes, length);
+}
+
+static int take_start(struct enl_greeting *greeting, struct enl_program *program,
+                      const struct bcri_control *start, char *error, size_t error_size)
+{
+    greeting->start_id = start->id;
+    program->host_number = start->host;
+    program->daemon_number = start->daemon;
+    if (!bcri_view_copy(start->program, program->name, sizeof program->name) || program->name[0] == '\0' ||
+        start->host == 0)
+        return bcri_refuse(error, error_size, -1,
+                           "the daemon that started this one names no program, or gives its own number");
+    if (start->key.length != BCRI_SEAL_KEY_BYTES ||
+        (greeting->program_key = enl_secret_new(BCRI_SEAL_KEY_BYTES)) == NULL)
+        return bcri_refuse(error, error_size, -1,
+                           "the daemon that started this one gives no key, or there is no memory for it");
+    memcpy(greeting->program_key, start->key.bytes, BCRI_SEAL_KEY_BYTES);
+    return 0;
+}
+
+int enl_greeting_await(struct enl_greeting *greeting, struct enl_program *program, char *error,
+                       size_t error_size)
+{
+    struct bcri_control message = {.type = BCRI_MSG_setting};
+    const char *wrong =
+        "it ended without a word; enl --child is for enl itself, run a program by: enl PROGRAM";
+    int came = 0;
+    greeting->frames = enl_secret_new(sizeof *greeting->frames);
+    if (greeting->frames == NULL)
+        return bcri_refuse(error, error_size, -1, "no memory");
+    if (!move_standard_files(greeting) || !present_self(greeting, program))
+        return bcri_refuse(error, error_size, -1, "the daemon that started this one cannot be reached: %s",
+                           strerror(errno));
+    while (came >= 0 && (came == 0 || message.type != BCRI_MSG_start)) {
+        came = bcri_frames_next(greeting->frames, &message, &wrong);
+        if (came == 0 && read_some(greeting, &wrong) <= 0)
+            came = -1;
+        if (came == 1 && message.type != BCRI_MSG_setting && message.type != BCRI_MSG_environ &&
+            message.type != BCRI_MSG_start)
+            return bcri_refuse(error, error_size, -1,
+                               "the daemon that started this one begins with %s, not start",
+                               bcri_control_name(message.type));
+        if (came == 1 && (wrong = enl_setup_take(&greeting->setup, program, &message)) != NULL)
+            came = -1;
+    }
+    if (came != 1)
+        return bcri_refuse(error, error_size, -1,
+                           "nothing to be understood from the daemon that started this one: %s", wrong);
+    return take_start(greeting, program, &message, error, error_size);
+}
+
+void enl_greeting_wipe(struct enl_greeting *greeting)
+{
+    enl_secret_free(greeting->frames);
+    enl_secret_free(greeting->program_key);
+    greeting->frames = NULL;
+    greeting->program_key = NULL;
+}

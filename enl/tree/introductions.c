@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* See introductions.h. */
+#include "introductions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "keys.h"
+#include "links.h"
+#include "secret.h"
+
+struct enl_member *enl_member_find(struct enl_introductions *all, uint32_t host)
+{
+    if (host == all->self.host)
+        return &all->self;
+    struct enl_member *member = all->members;
+    while (member != NULL && member->host != host)
+        member = member->next;
+    return member;
+}
+
+struct enl_pair **enl_pair_find(struct enl_introductions *all, uint32_t one, uint32_t two)
+{
+    struct enl_pair **at = &all->pairs;
+    while (*at != NULL && !((*at)->asker == one && (*at)->other == two) &&
+           !((*at)->asker == two && (*at)->other == one))
+        at = &(*at)->next;
+    return at;
+}
+
+void enl_pair_drop(struct enl_pair **at)
+{
+    struct enl_pair *pair = *at;
+    *at = pair->next;
+    bcri_seal_wipe(pair, sizeof *pair);
+    free(pair);
+}
+
+void enl_pairs_drop(struct enl_introductions *all, uint32_t host)
+{
+    for (struct enl_pair **at = &all->pairs; *at != NULL;)
+        if ((*at)->asker == host || (*at)->other == host)
+            enl_pair_drop(at);
+        else
+            at = &(*at)->next;
+}
+
+bool enl_pair_add(struct enl_introductions *all, uint32_t asker, uint32_t other, const uint8_t *random)
+{
+    struct enl_pair *pair = malloc(sizeof *pair);
+    if (pair == NULL)
+        return false;
+    *pair = (struct enl_pair){.next = all->pairs, .asker = asker, .other = other};
+    memcpy(pair->random, random, sizeof pair->random);
+    all->pairs = pair;
+    return true;
+}
+
+const char *enl_member_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
+                            const uint8_t *own_random, const uint8_t *peer_random)
+{
+    const struct enl_keys *keys = program->keys;
+    const struct enl_keys_met met = {member->host, member->public, own_random, peer_random, both_have_aes};
+    if (both_have_aes && !keys->has_aes)
+        return "a cipher that this host has not";
+    struct bcri_link_introduction *introduction = enl_secret_new(sizeof *introduction);
+    if (introduction == NULL) {
+        enl_report(program, BCRI_LOG_ERROR, "no memory for a link to host %u", member->host);
+        enl_links_lost(program, member->host);
+        return NULL;
+    }
+    introduction->host = member->host;
+    const char *wrong = NULL;
+    if (!enl_addresses_read(member->addresses, member->addresses_length, introduction->address,
+                            &introduction->address_count))
+        wrong = "addresses that are none";
+    else if (!enl_keys_agree(keys, &met, &introduction->secret))
+        wrong = "a public key that is none";
+    else if (!enl_links_introduce(program, introduction))
+        enl_links_lost(program, member->host);
+    enl_secret_free(introduction);
+    return wrong;
+}
