@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* commands.c -- what other threads want of the link thread, and what it tells them: two queues behind a
+ * mutex, which is held for a few stores only. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/bell.h"
+
+#include "thread_private.h"
+
+/* With the mutex. */
+static void add_command(struct bcri_link_thread *thread, struct command *command)
+{
+    command->next = NULL;
+    *thread->commands_end = command;
+    thread->commands_end = &command->next;
+}
+
+void bcri_thread_ring(struct bcri_link_thread *thread)
+{
+    bcri_bell_ring(thread->config.ctx, thread->config.ctx->record);
+}
+
+static bool send_command(struct bcri_link_thread *thread, const struct command *like)
+{
+    struct command *copy = malloc(sizeof *copy);
+    if (copy == NULL)
+        return false;
+    *copy = *like;
+    pthread_mutex_lock(&thread->mutex);
+    add_command(thread, copy);
+    pthread_mutex_unlock(&thread->mutex);
+    bcri_thread_ring(thread);
+    return true;
+}
+
+bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
+                                const struct bcri_link_introduction *introduction)
+{
+    struct command like = {.what = INTRODUCE, .number = introduction->host, .introduction = *introduction};
+    if (like.introduction.address_count > BCRI_INTRODUCED_MAX)
+        like.introduction.address_count = BCRI_INTRODUCED_MAX;
+    const bool done = send_command(thread, &like);
+    bcri_seal_wipe(&like.introduction.secret, sizeof like.introduction.secret);
+    return done;
+}
+
+bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host)
+{
+    return send_command(thread, &(struct command){.what = LOST, .number = host});
+}
+
+static void free_member(struct member *member)
+{
+    free(member->forget);
+    free(member->forgotten);
+    free(member);
+}
+
+static struct member *new_member(uint32_t index)
+{
+    struct member *member = calloc(1, sizeof *member);
+    if (member == NULL)
+        return NULL;
+    member->forget = calloc(1, sizeof *member->forget);
+    member->forgotten = calloc(1, sizeof *member->forgotten);
+    if (member->forget == NULL || member->forgotten == NULL) {
+        free_member(member);
+        return NULL;
+    }
+    *member->forget = (struct command){.what = FORGET, .number = index};
+    member->forgotten->news = (struct bcri_link_news){.told = BCRI_TOLD_FORGOTTEN, .number = index};
+    return member;
+}
+
+bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bcri_ref outbox)
+{
+    struct member *member = new_member(index);
+    if (member == NULL)
+        return false;
+    pthread_mutex_lock(&thread->mutex);
+    member->next = thread->members;
+    thread->members = member;
+    pthread_mutex_unlock(&thread->mutex);
+    return send_command(thread, &(struct command){.what = OUTBOX, .number = index, .outbox = outbox});
+}
+
+void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
+                            bool reserved)
+{
+    pthread_mutex_lock(&thread->mutex);
+    struct command *command = thread->grown;
+    thread->grown = NULL;
+    *command = (struct command){.what = GROWN, .piece = *piece, .reserved = reserved};
+    add_command(thread, command);
+    pthread_mutex_unlock(&thread->mutex);
+    bcri_thread_ring(thread);
+}
+
+/* Moves member `index` from one list to another, which may be NULL. With the mutex. */
+static struct member *move_member(struct member **from, struct member **to, uint32_t index)
+{
+    while (*from != NULL && (*from)->forgotten->news.number != index)
+        from = &(*from)->next;
+    struct member *member = *from;
+    if (member == NULL)
+        return NULL;
+    *from = member->next;
+    if (to != NULL) {
+        member->next = *to;
+        *to = member;
+    }
+    return member;
+}
+
+bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index)
+{
+    pthread_mutex_lock(&thread->mutex);
+    struct member *member = move_member(&thread->members, &thread->leaving, index);
+    if (member != NULL) {
+        add_command(thread, member->forget);
+        member->forget = NULL;
+    }
+    pthread_mutex_unlock(&thread->mutex);
+    if (member != NULL)
+        bcri_thread_ring(thread);
+    return member != NULL;
+}
+
+/* With the mutex. */
+static void add_news(struct bcri_link_thread *thread, struct news *news)
+{
+    news->next = NULL;
+    *thread->news_end = news;
+    thread->news_end = &news->next;
+}
+
+bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_news *what)
+{
+    struct news *news = malloc(sizeof *news);
+    if (news == NULL)
+        return false;
+    news->news = *what;
+    pthread_mutex_lock(&thread->mutex);
+    add_news(thread, news);
+    pthread_mutex_unlock(&thread->mutex);
+    thread->config.told(thread->config.owner);
+    return true;
+}
+
+bool bcri_link_thread_take(struct bcri_link_thread *thread, struct bcri_link_news *news_out)
+{
+    pthread_mutex_lock(&thread->mutex);
+    struct news *news = thread->news;
+    if (news != NULL && (thread->news = news->next) == NULL)
+        thread->news_end = &thread->news;
+    pthread_mutex_unlock(&thread->mutex);
+    if (news == NULL)
+        return false;
+    *news_out = news->news;
+    free(news);
+    return true;
+}
+
+static bool wants_link(void *owner, uint32_t host)
+{
+    return bcri_thread_tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_WANTS_LINK, .number = host});
+}
+
+static bool wants_pool(void *owner, const struct bcri_heap_piece *piece)
+{
+    return bcri_thread_tell(owner, &(struct bcri_link_news){.told = BCRI_TOLD_POOL, .piece = *piece});
+}
+
+static void forgotten(void *owner, uint32_t index)
+{
+    struct bcri_link_thread *thread = owner;
+    pthread_mutex_lock(&thread->mutex);
+    struct member *member = move_member(&thread->leaving, NULL, index);
+    if (member != NULL) {
+        add_news(thread, member->forgotten);
+        member->forgotten = NULL;
+    }
+    pthread_mutex_unlock(&thread->mutex);
+    if (member != NULL) {
+        thread->config.told(thread->config.owner);
+        free_member(member);
+    }
+}
+
+void bcri_thread_note(void *owner, const char *sentence)
+{
+    struct bcri_link_news news = {.told = BCRI_TOLD_NOTE};
+    strncpy(news.text, sentence, sizeof news.text - 1);
+    (void)bcri_thread_tell(owner, &news);
+}
+
+const struct bcri_agent_events bcri_thread_events = {
+    .wants_link = wants_link, .forgotten = forgotten, .note = bcri_thread_note, .wants_pool = wants_pool};
+
+/* The command of a piece is used again. */
+static bool keep_grown(struct bcri_link_thread *thread, struct command *command)
+{
+    if (command->what != GROWN)
+        return false;
+    pthread_mutex_lock(&thread->mutex);
+    thread->grown = command;
+    pthread_mutex_unlock(&thread->mutex);
+    return true;
+}
+
+struct command *bcri_thread_commands(struct bcri_link_thread *thread)
+{
+    pthread_mutex_lock(&thread->mutex);
+    struct command *first = thread->commands;
+    thread->commands = NULL;
+    thread->commands_end = &thread->commands;
+    pthread_mutex_unlock(&thread->mutex);
+    return first;
+}
+
+void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
+{
+    bcri_seal_wipe(&command->introduction.secret, sizeof command->introduction.secret);
+    if (!keep_grown(thread, command))
+        free(command);
+}
+
+static void free_members(struct member **members)
+{
+    while (*members != NULL) {
+        struct member *next = (*members)->next;
+        free_member(*members);
+        *members = next;
+    }
+}
+
+void bcri_thread_drop_queues(struct bcri_link_thread *thread)
+{
+    struct bcri_link_news news;
+    for (struct command *command = thread->commands, *next; command != NULL; command = next) {
+        next = command->next;
+        bcri_seal_wipe(&command->introduction.secret, sizeof command->introduction.secret);
+        free(command);
+    }
+    while (bcri_link_thread_take(thread, &news))
+        ;
+    free_members(&thread->members);
+    free_members(&thread->leaving);
+    free(thread->grown);
+}

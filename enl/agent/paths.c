@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* paths.c -- where the packets of each link go, and whence they come. */
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/clock.h"
+
+#include "thread_private.h"
+
+/* RECEIVES_MAX: from the socket at a time, so that a flood of packets does not stop what is sent. */
+enum { RECEIVES_MAX = 64 };
+#define KEEPALIVE_NS (2 * BCRI_NS_PER_S)
+
+static struct path **find_path(struct bcri_link_thread *thread, uint32_t host)
+{
+    struct path **at = &thread->paths;
+    while (*at != NULL && (*at)->host != host)
+        at = &(*at)->next;
+    return at;
+}
+
+/* All links share what the socket holds. */
+static void share_room(struct bcri_link_thread *thread)
+{
+    struct bcri_link_carrier carrier;
+    bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
+    for (struct path *path = thread->paths; path != NULL; path = path->next)
+        bcri_link_set_room(path->link, carrier.room);
+}
+
+void bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
+{
+    struct bcri_link_carrier carrier;
+    struct path *path = calloc(1, sizeof *path);
+    bcri_udp_carrier(thread->udp, thread->path_count + 1, &carrier);
+    const struct bcri_link_config config = {.host = thread->config.ctx->host->number,
+                                            .peer = introduction->host,
+                                            .packet_max = carrier.packet_max,
+                                            .keepalive_ns = KEEPALIVE_NS,
+                                            .carrier = carrier,
+                                            .secret = &introduction->secret};
+    if (path == NULL ||
+        (path->link = bcri_agent_link(thread->agent, introduction->host, &config, thread->now)) == NULL) {
+        free(path);
+        return;
+    }
+    path->host = introduction->host;
+    path->address_count = introduction->address_count;
+    memcpy(path->address, introduction->address, sizeof path->address);
+    path->next = thread->paths;
+    thread->paths = path;
+    thread->path_count++;
+    share_room(thread);
+}
+
+void bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
+{
+    struct path **at = find_path(thread, host), *path = *at;
+    if (path != NULL) {
+        *at = path->next;
+        path->next = thread->lost;
+        thread->lost = path;
+        if (--thread->path_count != 0)
+            share_room(thread);
+    }
+    bcri_agent_lost(thread->agent, host);
+}
+
+/* ---- packets ---- */
+
+static void on_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
+                      size_t bytes)
+{
+    struct bcri_link_thread *thread = context;
+    uint32_t host;
+    if (!bcri_link_sender(packet, bytes, &host))
+        return;
+    struct path *path = *find_path(thread, host);
+    if (path == NULL || !bcri_link_receive(path->link, packet, bytes, thread->now) ||
+        from_bytes > sizeof path->address[0].at)
+        return;
+    /* This path works; a host that has moved is followed, since the packet is its own and new. */
+    path->heard = true;
+    memcpy(&path->address[0].at, from, from_bytes);
+    path->address[0].bytes = from_bytes;
+}
+
+/* Until the host has answered, each packet goes to all of its addresses: what comes twice does no
+ * harm. */
+static void send_packet(struct bcri_link_thread *thread, const struct path *path, const uint8_t *space,
+                        size_t bytes)
+{
+    const uint32_t count = path->heard ? 1 : path->address_count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t *copy = (uint8_t *)(uintptr_t)space;
+        if (i != 0) {
+            if ((copy = bcri_udp_space(thread->udp)) == NULL)
+                return;
+            memcpy(copy, space, bytes);
+        }
+        bcri_udp_add(thread->udp, (const struct sockaddr *)&path->address[i].at, path->address[i].bytes,
+                     bytes);
+    }
+}
+
+static void free_paths(struct path **paths)
+{
+    while (*paths != NULL) {
+        struct path *next = (*paths)->next;
+        free(*paths);
+        *paths = next;
+    }
+}
+
+static bool flush(struct bcri_link_thread *thread)
+{
+    if (!bcri_udp_flush(thread->udp))
+        return false;
+    free_paths(&thread->lost); /* nothing is gathered any more */
+    return true;
+}
+
+void bcri_paths_send(struct bcri_link_thread *thread)
+{
+    for (struct path *path = thread->paths; path != NULL && !thread->full; path = path->next)
+        for (;;) {
+            uint8_t *space = bcri_udp_space(thread->udp);
+            if (space == NULL) {
+                thread->full = !flush(thread);
+                if (thread->full)
+                    break;
+                continue;
+            }
+            const size_t bytes = bcri_link_fill(path->link, space, thread->now);
+            if (bytes == 0)
+                break;
+            send_packet(thread, path, space, bytes);
+        }
+    if (!flush(thread))
+        thread->full = true;
+}
+
+void bcri_paths_receive(struct bcri_link_thread *thread)
+{
+    for (int i = 0; i < RECEIVES_MAX && bcri_udp_receive(thread->udp, on_packet, thread) != 0; i++)
+        ;
+}
+
+/* ---- silence ---- */
+
+static bool tell_silence(struct bcri_link_thread *thread, const struct path *path)
+{
+    char host[INET6_ADDRSTRLEN] = "an unknown address", port[16] = "?";
+    struct bcri_link_news news = {.told = BCRI_TOLD_SILENT, .number = path->host};
+    const struct bcri_link_address *at = &path->address[0];
+    (void)getnameinfo((const struct sockaddr *)&at->at, at->bytes, host, sizeof host, port, sizeof port,
+                      NI_NUMERICHOST | NI_NUMERICSERV);
+    static const char of_ipv4[] = "::ffff:"; /* in a socket of IPv6 */
+    const size_t skip = strncmp(host, of_ipv4, sizeof of_ipv4 - 1) == 0 ? sizeof of_ipv4 - 1 : 0;
+    snprintf(news.text, sizeof news.text, "%s, UDP port %s", host + skip, port);
+    return bcri_thread_tell(thread, &news);
+}
+
+/* A firewall that stops packets, or a cable, is told of once, until something comes again. Probes bring
+ * the thread here meanwhile. */
+void bcri_paths_look_for_silence(struct bcri_link_thread *thread)
+{
+    for (struct path *path = thread->paths; path != NULL && thread->config.silence_ns != 0;
+         path = path->next) {
+        const uint64_t waits = bcri_link_waits_since(path->link), heard = bcri_link_heard_at(path->link);
+        const uint64_t since = waits > heard ? waits : heard;
+        const bool silent = waits != BCRI_LINK_NEVER && thread->now > since + thread->config.silence_ns;
+        if (silent && !path->was_silent)
+            path->was_silent = tell_silence(thread, path);
+        else if (waits == BCRI_LINK_NEVER || heard > waits)
+            path->was_silent = false;
+    }
+}
+
+/* ---- deadlines, the end ---- */
+
+uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
+{
+    uint64_t next = BCRI_LINK_NEVER;
+    for (const struct path *path = thread->paths; path != NULL; path = path->next) {
+        const uint64_t at = bcri_link_deadline(path->link);
+        next = at < next ? at : next;
+    }
+    return next;
+}
+
+void bcri_paths_drop(struct bcri_link_thread *thread)
+{
+    free_paths(&thread->paths);
+    free_paths(&thread->lost);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the link thread share. commands.c: what other threads want of it, and what it tells
+ * them; paths.c: where the packets of each link go; thread.c: the loop. */
+#ifndef BCRI_THREAD_PRIVATE_H
+#define BCRI_THREAD_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "bcri/agent.h"
+#include "bcri/link.h"
+#include "bcri/link_thread.h"
+#include "bcri/udp.h"
+
+/* What another thread wants. */
+enum what { INTRODUCE, LOST, OUTBOX, FORGET, GROWN };
+struct command {
+    struct command *next;
+    enum what what;
+    uint32_t number;
+    bcri_ref outbox;
+    struct bcri_heap_piece piece;
+    bool reserved;
+    struct bcri_link_introduction introduction;
+};
+
+struct news {
+    struct news *next;
+    struct bcri_link_news news;
+};
+
+/* A CCE that has an outbox: what it takes to forget the CCE is there from then on, so that no death
+ * needs memory. */
+struct member {
+    struct member *next;
+    struct command *forget;
+    struct news *forgotten; /* with the command, until it is told */
+};
+
+/* A host to which there is a link. */
+struct path {
+    struct path *next;
+    uint32_t host;
+    struct bcri_link *link;
+    struct bcri_link_address address[BCRI_INTRODUCED_MAX];
+    uint32_t address_count;
+    bool heard;      /* data goes to the first address, by which the host has answered */
+    bool was_silent; /* it was told, and nothing has come since */
+};
+
+struct bcri_link_thread {
+    struct bcri_link_thread_config config;
+    struct bcri_agent *agent;
+    struct bcri_udp *udp;
+    int epoll;
+    struct path *paths;
+    struct path *lost; /* packets to them may still be gathered, which name their addresses */
+    uint32_t path_count;
+    bool full; /* the socket is; nothing is filled until it is writable */
+    uint64_t now;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* of the two queues, and the list */
+    struct command *commands, **commands_end;
+    struct news *news, **news_end;
+    struct command *grown;            /* for the next piece of the pool, of which one at a time is told */
+    struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
+    atomic_bool stop;
+};
+
+/* ---- commands.c ---- */
+
+void bcri_thread_ring(struct bcri_link_thread *thread);
+/* What the agent tells goes to the daemon's loop. */
+extern const struct bcri_agent_events bcri_thread_events;
+bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_news *what);
+void bcri_thread_note(void *owner, const char *sentence);
+/* On the link thread: takes what others want, oldest first; each is given back by bcri_thread_done. */
+struct command *bcri_thread_commands(struct bcri_link_thread *thread);
+void bcri_thread_done(struct bcri_link_thread *thread, struct command *command);
+/* Wipes and frees what is left in the queues, when the thread has ended. */
+void bcri_thread_drop_queues(struct bcri_link_thread *thread);
+
+/* ---- paths.c; on the link thread ---- */
+
+void bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction);
+void bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host);
+/* Receives what has come, up to a limit. */
+void bcri_paths_receive(struct bcri_link_thread *thread);
+/* Sends what the links have to send. */
+void bcri_paths_send(struct bcri_link_thread *thread);
+/* Tells of hosts from which nothing comes though an answer is due. */
+void bcri_paths_look_for_silence(struct bcri_link_thread *thread);
+/* When a link has something to send at the latest. */
+uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread);
+void bcri_paths_drop(struct bcri_link_thread *thread);
+
+#endif
