@@ -52,6 +52,25 @@ uint32_t enl_addresses_write(const struct bcri_link_address *addresses, uint32_t
     return length;
 }
 
+static bool is_loopback(const uint8_t *one)
+{
+    static const uint8_t six[16] = {[15] = 1};
+    return one[0] == 4 ? one[3] == 127 : memcmp(one + 3, six, sizeof six) == 0;
+}
+
+uint32_t enl_addresses_drop_loopback(uint8_t *bytes, uint32_t length)
+{
+    uint32_t kept = 0;
+    for (uint32_t at = 0, part; at < length; at += part) {
+        part = bytes[at] == 4 ? 7 : 19;
+        if (is_loopback(bytes + at))
+            continue;
+        memmove(bytes + kept, bytes + at, part);
+        kept += part;
+    }
+    return kept;
+}
+
 bool enl_addresses_read(const uint8_t *bytes, size_t length,
                         struct bcri_link_address out[BCRI_INTRODUCED_MAX], uint32_t *count_out)
 {

@@ -2,6 +2,7 @@
 /* See introduce.h: a child's part, and what both sides do. */
 #include "introduce.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "introductions.h"
 #include "keys.h"
 #include "links.h"
+#include "names.h"
 #include "secret.h"
 
 /* ---------------------------------------------------------------------------- a child's part --- */
@@ -46,9 +48,29 @@ static const char *take_lost(struct enl_program *program, uint32_t host)
 {
     if (host == 0 || host == program->host_number)
         return "it says that itself or this host is lost";
-    enl_pairs_drop(program->introductions, host);
+    struct enl_introductions *all = program->introductions;
+    enl_pairs_drop(all, host);
     enl_links_lost(program, host);
+    for (struct enl_member **at = &all->members, *member; (member = *at) != NULL;) {
+        if (member->host != host) {
+            at = &member->next;
+            continue;
+        }
+        *at = member->next;
+        free(member);
+    }
     return NULL;
+}
+
+/* Keeps what a host is called that this one is introduced to. */
+static void keep(struct enl_introductions *all, const struct enl_member *met)
+{
+    struct enl_member *member = enl_member_find(all, met->host);
+    if (member == NULL && (member = calloc(1, sizeof *member)) != NULL) {
+        *member = *met;
+        member->next = all->members;
+        all->members = member;
+    }
 }
 
 /* introduce and introduced. */
@@ -63,6 +85,8 @@ static const char *take_introduction(struct enl_program *program, const struct b
         return "an introduction that makes no sense";
     if (is_answer && *at == NULL)
         return "an introduction that this host has not asked for";
+    if (!bcri_view_copy(message->machine, member.name, sizeof member.name) || member.name[0] == '\0')
+        snprintf(member.name, sizeof member.name, "%u", member.host);
     memcpy(member.public, message->key.bytes, sizeof member.public);
     if (message->addresses.length != 0)
         memcpy(member.addresses, message->addresses.bytes, message->addresses.length);
@@ -75,6 +99,8 @@ static const char *take_introduction(struct enl_program *program, const struct b
         enl_pair_drop(at);
     const char *wrong = enl_member_link(program, &member, (message->flags & ENL_HAS_AES) != 0, own,
                                         (const uint8_t *)message->random.bytes);
+    if (wrong == NULL)
+        keep(all, &member);
     if (wrong == NULL && !is_answer)
         send_random(program, BCRI_MSG_agreed, message->host, own);
     bcri_seal_wipe(own, sizeof own);
@@ -108,6 +134,16 @@ void enl_introduce_want(struct enl_program *program, uint32_t host)
         enl_links_lost(program, host);
 }
 
+const char *enl_introduce_name(const struct enl_program *program, uint32_t host)
+{
+    struct enl_introductions *all = program->introductions;
+    const struct enl_member *member = all != NULL ? enl_member_find(all, host) : NULL;
+    for (const struct enl_member *gone = all != NULL ? all->gone : NULL; gone != NULL; gone = gone->next)
+        if (gone->host == host)
+            member = gone;
+    return member != NULL ? member->name : NULL;
+}
+
 /* What the log says of the keys. */
 static void warn(struct enl_program *program)
 {
@@ -124,6 +160,7 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
                          size_t error_size)
 {
     struct bcri_link_address addresses[BCRI_INTRODUCED_MAX];
+    char station[200];
     if (program->introductions != NULL)
         return true;
     struct enl_introductions *all = calloc(1, sizeof *all);
@@ -142,6 +179,8 @@ bool enl_introduce_begin(struct enl_program *program, const uint8_t *program_key
     uv_timer_init(&program->loop, &all->lease);
     all->lease.data = all;
     all->self.host = program->host_number;
+    enl_host_station(enl_abi(), station, sizeof station);
+    enl_member_call(&all->self, program->hostname, station);
     all->self.has_aes = keys->has_aes;
     memcpy(all->self.public, keys->own_public, sizeof all->self.public);
     all->self.addresses_length =

@@ -27,18 +27,30 @@ static void tell_lost(struct enl_program *program, const struct enl_member *memb
         enl_links_lost(program, host);
 }
 
+/* What `member` may know of `other`. */
+static struct enl_member known_to(const struct enl_member *member, const struct enl_member *other)
+{
+    struct enl_member known = *other;
+    if (strcmp(member->net, other->net) != 0)
+        known.addresses_length = enl_addresses_drop_loopback(known.addresses, known.addresses_length);
+    return known;
+}
+
 /* Tells `member` of `other`, whose random bytes those are. */
 static void present(const struct enl_member *member, const struct enl_member *other,
                     enum bcri_control_type type, const uint8_t *random)
 {
-    const struct bcri_control message = {
-        .type = type,
-        .present = BCRI_HAS(host) | BCRI_HAS(key) | BCRI_HAS(addresses) | BCRI_HAS(random) | BCRI_HAS(flags),
-        .host = other->host,
-        .key = enl_introduction_view(other->public, sizeof other->public),
-        .addresses = enl_introduction_view(other->addresses, other->addresses_length),
-        .random = enl_introduction_view(random, BCRI_SEAL_KEY_BYTES),
-        .flags = member->has_aes && other->has_aes ? ENL_HAS_AES : 0};
+    const struct enl_member known = known_to(member, other);
+    const struct bcri_control message = {.type = type,
+                                         .present = BCRI_HAS(host) | BCRI_HAS(key) | BCRI_HAS(addresses) |
+                                                    BCRI_HAS(random) | BCRI_HAS(flags) | BCRI_HAS(machine),
+                                         .host = known.host,
+                                         .machine = bcri_view_of(known.name),
+                                         .key = enl_introduction_view(known.public, sizeof known.public),
+                                         .addresses =
+                                             enl_introduction_view(known.addresses, known.addresses_length),
+                                         .random = enl_introduction_view(random, BCRI_SEAL_KEY_BYTES),
+                                         .flags = member->has_aes && other->has_aes ? ENL_HAS_AES : 0};
     enl_child_send(member->child, &message);
 }
 
@@ -60,14 +72,15 @@ const char *enl_introducer_arrange(struct enl_program *program, const struct enl
     if (other->child == NULL) {
         uint8_t own[BCRI_SEAL_KEY_BYTES];
         enl_keys_random(own);
-        const char *wrong = enl_member_link(program, asker, asker->has_aes && other->has_aes, own, random);
+        const struct enl_member known = known_to(other, asker);
+        const char *wrong = enl_member_link(program, &known, asker->has_aes && other->has_aes, own, random);
         if (wrong == NULL)
             present(asker, other, BCRI_MSG_introduced, own);
         return wrong;
     }
     if (!enl_pair_add(all, asker->host, number, random)) {
-        enl_report(program, BCRI_LOG_ERROR, "no memory for a link between hosts %u and %u", asker->host,
-                   number);
+        enl_report(program, BCRI_LOG_ERROR, "no memory for a link between hosts %s and %s", asker->name,
+                   other->name);
         tell_lost(program, asker, number);
         return NULL;
     }
@@ -87,10 +100,11 @@ static const char *take_agreed(struct enl_program *program, const struct enl_mem
     if (*at == NULL || (*at)->asker != number)
         return "it agrees to a link that nobody wanted";
     const char *wrong = NULL;
+    const struct enl_member known = known_to(asker, other);
     if (asker->child != NULL)
         present(asker, other, BCRI_MSG_introduced, random);
     else
-        wrong = enl_member_link(program, other, asker->has_aes && other->has_aes, (*at)->random, random);
+        wrong = enl_member_link(program, &known, asker->has_aes && other->has_aes, (*at)->random, random);
     enl_pair_drop(at);
     return wrong;
 }
@@ -116,6 +130,7 @@ static const char *take_announce(struct enl_child *child, const struct bcri_cont
                                   .host = child->number,
                                   .has_aes = (message->flags & ENL_HAS_AES) != 0,
                                   .addresses_length = message->addresses.length};
+    enl_member_call(member, child->host->name, child->station);
     memcpy(member->public, message->key.bytes, sizeof member->public);
     if (message->addresses.length != 0)
         memcpy(member->addresses, message->addresses.bytes, message->addresses.length);

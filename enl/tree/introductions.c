@@ -2,12 +2,22 @@
 /* See introductions.h. */
 #include "introductions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "keys.h"
 #include "links.h"
 #include "secret.h"
+
+void enl_member_call(struct enl_member *member, const char *name, const char *station)
+{
+    const char *boot_end = strchr(station, ' ');
+    const char *net_end = boot_end != NULL ? strchr(boot_end + 1, ' ') : NULL;
+    snprintf(member->name, sizeof member->name, "%s", name);
+    snprintf(member->net, sizeof member->net, "%.*s", net_end != NULL ? (int)(net_end - station) : 0,
+             station);
+}
 
 struct enl_member *enl_member_find(struct enl_introductions *all, uint32_t host)
 {
@@ -65,7 +75,7 @@ const char *enl_member_link(struct enl_program *program, const struct enl_member
         return "a cipher that this host has not";
     struct bcri_link_introduction *introduction = enl_secret_new(sizeof *introduction);
     if (introduction == NULL) {
-        enl_report(program, BCRI_LOG_ERROR, "no memory for a link to host %u", member->host);
+        enl_report(program, BCRI_LOG_ERROR, "no memory for a link to host %s", member->name);
         enl_links_lost(program, member->host);
         return NULL;
     }

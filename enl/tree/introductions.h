@@ -19,6 +19,8 @@ struct enl_member {
     struct enl_member *next;
     struct enl_child *child; /* NULL: the root's own host */
     uint32_t host;
+    char name[256];    /* of the host */
+    char net[130];     /* of the root's members: boot ID and network namespace */
     uint64_t lease_ms; /* of one that is gone */
     bool has_aes;
     uint32_t addresses_length;
@@ -42,8 +44,10 @@ struct enl_introductions {
     struct enl_pair *pairs;
 };
 
-/* NULL: that host has announced nothing, or is gone. */
+/* NULL: that host has announced nothing, or is gone; in a child: it has not been introduced. */
 struct enl_member *enl_member_find(struct enl_introductions *all, uint32_t host);
+/* Its name, and of which machine it is, by its station. */
+void enl_member_call(struct enl_member *member, const char *name, const char *station);
 /* Makes this host's end of a link to `member`. Returns NULL, or what is wrong with the member. */
 const char *enl_member_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
                             const uint8_t *own_random, const uint8_t *peer_random);

@@ -23,8 +23,9 @@
 static struct run run;
 
 static struct tree_end far[3]; /* n1 and n2 */
-static pid_t beater;           /* 0: none */
-static uint8_t root_key[32];   /* the program key, as the root has made it */
+static const char *command = "./ssh-far";
+static pid_t beater;         /* 0: none */
+static uint8_t root_key[32]; /* the program key, as the root has made it */
 
 /* Its daemons are what the test writes into NAME.up; it reads NAME.down. */
 static void start_root(const char *const *words)
@@ -36,8 +37,8 @@ static void start_root(const char *const *words)
                                  "exec cat >$host.down\n";
     run_folder();
     run_write_file("machines", "n1\nn2\n", 6, 0600);
-    run_write_file("far", script, sizeof script - 1, 0700);
-    setenv("BCR_RSHPATH", "./far", 1);
+    run_write_file(command + 2, script, sizeof script - 1, 0700);
+    setenv("BCR_RSHPATH", command, 1);
     for (int i = 1; i <= 2; i++) {
         char name[32];
         snprintf(name, sizeof name, "n%d.up", i);
@@ -49,22 +50,34 @@ static void start_root(const char *const *words)
     run_start_words(&run, words);
 }
 
+static bool two_is_elsewhere; /* n2 is another machine than the root's */
+
+/* That of a user of its own for each, since one machine and user are one host. */
+static void name_station(int n, char *out, size_t size)
+{
+    char boot[64], net[64] = "";
+    run_read_file("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    boot[strcspn(boot, "\n")] = '\0';
+    CHECK(readlink("/proc/self/ns/net", net, sizeof net - 1) > 0);
+    snprintf(out, size, "%s %s %d any", boot, n == 2 && two_is_elsewhere ? "net:[1]" : net, n);
+}
+
 /* Host `n` presents itself. */
 static void open_pipes(int n)
 {
     struct tree_end *end = &far[n];
-    char name[32];
+    char name[32], station[200];
     snprintf(name, sizeof name, "n%d.up", n);
     end->to = open(name, O_WRONLY | O_CLOEXEC);
     snprintf(name, sizeof name, "n%d.down", n);
     end->from = open(name, O_RDONLY | O_CLOEXEC);
     CHECK(end->to >= 0 && end->from >= 0);
-    snprintf(name, sizeof name, "station %d", n);
+    name_station(n, station, sizeof station);
     const struct bcri_control present = {.type = BCRI_MSG_present,
                                          .present = BCRI_HAS(machine) | BCRI_HAS(text) | BCRI_HAS(object) |
                                                     BCRI_HAS(archtype),
                                          .machine = bcri_view_of("n"),
-                                         .text = bcri_view_of(name),
+                                         .text = bcri_view_of(station),
                                          .object = bcri_view_of("any"),
                                          .archtype = (uint32_t)bcri_archtype_native()};
     tree_write(end, BCRI_FRAMES_MAGIC, BCRI_FRAMES_MAGIC_BYTES);
@@ -183,6 +196,27 @@ TEST(the_root_introduces_two_hosts_once_and_the_other_first)
     end_root();
 }
 
+/* Elsewhere they would be another host. */
+TEST(addresses_of_the_loopback_are_told_on_the_same_machine_alone)
+{
+    struct tree_own one, two;
+    setenv("BCR_ONFAIL", "isolate", 1);
+    two_is_elsewhere = true;
+    start_root(BOTH);
+    come_up(1, &one, 0);
+    come_up(2, &two, 0);
+    say_random(1, BCRI_MSG_want, 2, one.random);
+    one.addresses_length = two.addresses_length = 0;
+    const struct bcri_control *told = tree_hear(&far[2], BCRI_MSG_introduce);
+    presents(told, &one, 0);
+    CHECK_UINT(told->machine.length, 2);
+    CHECK_MEM(told->machine.bytes, "n1", 2);
+    say_random(2, BCRI_MSG_agreed, 1, two.random);
+    presents(tree_hear(&far[1], BCRI_MSG_introduced), &two, 0);
+    end_root();
+    two_is_elsewhere = false;
+}
+
 /* The settings that host 1 is told before it is started. */
 static const char *settings_told(void)
 {
@@ -292,7 +326,9 @@ static void keep_beating(int n)
     }
 }
 
-TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
+/* Host 2 is gone, by a signal to the command that reached it or by itself; host 1 learns that its lease is
+ * over, and no earlier. */
+static void lost_by_lease(int signal)
 {
     enum { LEASE_MS = 1200 };
     struct tree_own one, two;
@@ -305,7 +341,8 @@ TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
     const uint64_t before = tree_now_ns();
     come_up(2, &two, 0);
     run_read_file("n2.pid", text, sizeof text);
-    CHECK_INT(kill((pid_t)strtol(text, NULL, 10), SIGKILL), 0); /* as if ssh alone had ended */
+    if (signal != 0)
+        CHECK_INT(kill((pid_t)strtol(text, NULL, 10), signal), 0);
     close(far[2].to);
     close(far[2].from);
     far[2].to = 0;
@@ -315,6 +352,11 @@ TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
     CHECK(tree_now_ns() - before >= (uint64_t)LEASE_MS * 1000000u);
     nothing_more_came(1);
     end_root();
+}
+
+TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
+{
+    lost_by_lease(SIGKILL); /* as if ssh alone had ended */
 }
 
 TEST(a_child_that_breaks_the_protocol_of_introductions_is_given_up)

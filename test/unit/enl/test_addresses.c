@@ -113,3 +113,19 @@ TEST(addresses_that_are_not_of_one_host_are_neither_written_nor_read)
     static const uint8_t mapped[19] = {6, 0, 1, [13] = 0xff, 0xff, 10, 0, 0, 1};
     CHECK(!enl_addresses_read(mapped, sizeof mapped, out, &count));
 }
+
+TEST(those_of_the_loopback_can_be_taken_out)
+{
+    const struct bcri_link_address in[] = {v4("127.0.0.1", 1), v4("10.0.0.1", 2), v6("::1", 3),
+                                           v6("fd00::1", 4), v4("127.1.2.3", 5)};
+    struct bcri_link_address out[BCRI_INTRODUCED_MAX];
+    uint8_t bytes[BCRI_ADDRESSES_BYTES_MAX];
+    uint32_t count, length = enl_addresses_write(in, 5, bytes);
+    length = enl_addresses_drop_loopback(bytes, length);
+    CHECK_UINT(length, 7 + 19);
+    CHECK(enl_addresses_read(bytes, length, out, &count));
+    CHECK_UINT(count, 2);
+    CHECK_MEM(&out[0].at, &in[1].at, sizeof(struct sockaddr_in));
+    CHECK_MEM(&out[1].at, &in[3].at, sizeof(struct sockaddr_in6));
+    CHECK_UINT(enl_addresses_drop_loopback(bytes, 0), 0);
+}

@@ -44,9 +44,9 @@
  *   beat          both     id                                                   beat
  *   announce      child    key addresses flags                                  none
  *   want          child    host random                                          introduced or lost
- *   introduce     parent   host key addresses random flags                      agreed
+ *   introduce     parent   host key addresses random flags machine?             agreed
  *   agreed        child    host random                                          none
- *   introduced    parent   host key addresses random flags                      none
+ *   introduced    parent   host key addresses random flags machine?             none
  *   lost          parent   host                                                 none
  *
  *   row           daemon   id index ordinal pid state ccename program
@@ -180,9 +180,9 @@
     X(beat, K(id), 0, 0)                                                                      \
     X(announce, K(key) | K(addresses) | K(flags), 0, 0)                                       \
     X(want, K(host) | K(random), 0, 0)                                                        \
-    X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), 0, 0)                \
+    X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)       \
     X(agreed, K(host) | K(random), 0, 0)                                                      \
-    X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), 0, 0)               \
+    X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)      \
     X(lost, K(host), 0, 0)                                                                    \
     X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
