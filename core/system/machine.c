@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "kernel_file.h"
@@ -113,6 +114,16 @@ uint64_t bcri_machine_memory_left(const char *root)
     snprintf(path, sizeof path, "%s/proc/meminfo", root);
     uint64_t kib = kernel_number(path, "MemAvailable:");
     return smaller(kib <= UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX, least(root, "memory", memory_in));
+}
+
+uint64_t bcri_machine_space_left(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    const uint64_t pages = kernel_number("/proc/self/statm", "");
+    const uint64_t used = pages != UINT64_MAX ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 uint32_t bcri_machine_cpu_quota(const char *root)

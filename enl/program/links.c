@@ -3,6 +3,7 @@
  * for, so it counts nowhere as a CCE of the program. */
 #include "links.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -25,7 +26,8 @@
 #include "sockets.h"
 #include "worker.h"
 
-#define POOL_LEAST_BYTES (UINT64_C(1) << 20)
+#define POOL_LEAST_BYTES  (UINT64_C(1) << 20)
+#define LEAST_SPACE_BYTES (UINT64_C(128) << 20) /* with less of it, that is what is missing */
 
 struct enl_links {
     struct bcri_ctx ctx; /* the agent's; its thread's while that runs */
@@ -171,6 +173,15 @@ static void reserve(struct enl_program *program, const struct bcri_heap_piece *p
         enl_links_grown(program, piece, false);
 }
 
+static void report_silence(struct enl_program *program, const struct bcri_link_news *news)
+{
+    const char *name = enl_introduce_name(program, news->number);
+    enl_report(program, BCRI_LOG_WARN,
+               "nothing comes from host %s (%s) to %s, and calls wait for it; do both machines, and what is "
+               "between them, let UDP through? dataport in bcrrc says by which ports",
+               name != NULL ? name : "?", news->text, program->hostname);
+}
+
 static void on_told(uv_async_t *told)
 {
     struct enl_links *links = told->data;
@@ -183,11 +194,7 @@ static void on_told(uv_async_t *told)
         else if (news.told == BCRI_TOLD_POOL)
             reserve(program, &news.piece);
         else if (news.told == BCRI_TOLD_SILENT)
-            enl_report(
-                program, BCRI_LOG_WARN,
-                "nothing comes from host %u (%s), and calls wait for it; do both machines, and what is "
-                "between them, let UDP through? dataport in bcrrc says by which ports",
-                news.number, news.text);
+            report_silence(program, &news);
         else if (news.told == BCRI_TOLD_NOTE)
             bcri_log_write(&program->log, BCRI_LOG_WARN, "%s", news.text);
         else if (cce != NULL)
@@ -201,15 +208,24 @@ static void tell_loop(void *owner)
     uv_async_send(&((struct enl_links *)owner)->told);
 }
 
-/* recvpool in bytes. CCEs map the whole pool: where pointers have 32 bits it is small. */
-static uint64_t pool_bytes(const struct bcri_config *settings)
+/* recvpool in bytes. CCEs map the whole pool: where pointers have 32 bits it is small, and where
+ * address space is limited it is a quarter of what is left. */
+static uint64_t pool_bytes(struct enl_program *program)
 {
+    const struct bcri_config *settings = &program->config;
+    const uint64_t space = bcri_machine_space_left() / 4;
     const uint64_t most = sizeof(void *) == 8 ? UINT64_C(32) << 30 : UINT64_C(256) << 20;
     const uint64_t left = bcri_machine_memory_left("");
     uint64_t bytes = (uint64_t)settings->recvpool << 20;
     if (bytes == 0)
         bytes = left / 4;
     bytes = bytes < most ? bytes : most;
+    if (bytes > space) {
+        bytes = space;
+        bcri_log_write(&program->log, BCRI_LOG_WARN,
+                       "recvpool is %llu MiB here, a quarter of the address space that is left (ulimit -v)",
+                       (unsigned long long)bytes >> 20);
+    }
     return bytes > POOL_LEAST_BYTES ? bytes : POOL_LEAST_BYTES;
 }
 
@@ -235,6 +251,7 @@ static int start(struct bcri_link_thread_config *config, const struct bcri_confi
 bool enl_links_begin(struct enl_program *program, char *error, size_t error_size)
 {
     struct enl_links *links = program->links;
+    char why[400];
     if (links == NULL)
         return bcri_refuse(error, error_size, false, "this program was started without other hosts");
     if (links->thread != NULL)
@@ -244,7 +261,7 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
     links->has_told = true;
     links->told.data = links;
     struct bcri_link_thread_config config = {.ctx = &links->ctx,
-                                             .pool_bytes = pool_bytes(&program->config),
+                                             .pool_bytes = pool_bytes(program),
                                              .silence_ns =
                                                  (uint64_t)program->config.hosttimeout * BCRI_NS_PER_MS / 2,
                                              .told = tell_loop,
@@ -252,12 +269,13 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
     const int failed = start(&config, &program->config, &links->thread);
     if (failed != 0) {
         links->thread = NULL;
-        if (failed != bcrE_NOHOST)
-            return bcri_refuse(error, error_size, false, "no links to other hosts: %s",
-                               "no memory, descriptors or threads for them");
-        return bcri_refuse(
-            error, error_size, false, "no links to other hosts: no UDP socket at bindaddr %s, dataport %s",
-            program->config.bindaddr != NULL ? program->config.bindaddr : "*", program->config.dataport);
+        snprintf(why, sizeof why, "no memory, descriptors or threads for them");
+        if (failed == bcrE_NOHOST)
+            enl_sockets_refuse(program->config.bindaddr, program->config.dataport, why, sizeof why);
+        else if (bcri_machine_space_left() < LEAST_SPACE_BYTES)
+            snprintf(why, sizeof why, "too little address space; raise ulimit -v");
+        return bcri_refuse(error, error_size, false, "%s has no links to other hosts: %s", program->hostname,
+                           why);
     }
     bcri_store_release(&links->ctx.host->agent, links->index);
     return true;

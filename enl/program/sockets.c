@@ -3,12 +3,16 @@
 #include "sockets.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "bcri/network.h"
+#include "bcri/refuse.h"
 
 static void set(struct bcri_link_address *address, const void *at, socklen_t bytes)
 {
@@ -65,6 +69,42 @@ uint32_t enl_sockets_bind(const char *bindaddr, struct bcri_link_address out[ENL
             set_interface(&out[count++], at);
     freeifaddrs(interfaces);
     return count;
+}
+
+/* What is wrong with the first port, which the others are most likely to share. */
+static int bind_errno(const struct bcri_link_address *at)
+{
+    const int fd = socket(at->at.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const bool bound = fd >= 0 && bind(fd, (const struct sockaddr *)&at->at, at->bytes) == 0;
+    const int error = bound ? 0 : errno;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+void enl_sockets_refuse(const char *bindaddr, const char *dataport, char *error, size_t error_size)
+{
+    struct bcri_link_address at[ENL_BIND_MAX];
+    struct bcri_ports ports = {0, 0};
+    const uint32_t count = enl_sockets_bind(bindaddr, at);
+    (void)bcri_ports_parse(dataport, &ports);
+    const char *some = ports.first == ports.last ? "port" : "ports";
+    if (count == 0) {
+        bcri_refuse(error, error_size, 0,
+                    "no interface there that is up has an address of bindaddr %s in bcrrc", bindaddr);
+        return;
+    }
+    enl_sockets_set_port(&at[count - 1], ports.first);
+    const int why = bind_errno(&at[count - 1]);
+    if (why == EADDRINUSE)
+        bcri_refuse(
+            error, error_size, 0,
+            "UDP %s %s there %s in use; give dataport in bcrrc a range with a port for each program, or "
+            "0 for any that is free",
+            some, dataport, ports.first == ports.last ? "is" : "are");
+    else
+        bcri_refuse(error, error_size, 0, "UDP %s %s there (dataport in bcrrc): %s", some, dataport,
+                    why != 0 ? strerror(why) : "try again");
 }
 
 static bool is_any(const struct bcri_link_address *address)

@@ -4,6 +4,7 @@
 #define ENL_SOCKETS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bcri/link_thread.h"
@@ -13,6 +14,9 @@
 enum { ENL_BIND_MAX = 2 };
 uint32_t enl_sockets_bind(const char *bindaddr, struct bcri_link_address out[ENL_BIND_MAX]);
 void enl_sockets_set_port(struct bcri_link_address *address, uint16_t port);
+
+/* Says why no socket could be bound there, as the end of a sentence. */
+void enl_sockets_refuse(const char *bindaddr, const char *dataport, char *error, size_t error_size);
 
 /* By which addresses a socket can be reached that is bound to `own`: by that one, or by all of this
  * machine if that is any, those of loopback last. Returns how many. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "check.h"
@@ -105,4 +106,17 @@ TEST(who_may_run_on_one_processor_only_has_one)
     CPU_SET(first, &one);
     CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
     CHECK_UINT(bcri_machine_cpus(), 1);
+}
+
+TEST(address_space_is_what_the_limit_leaves)
+{
+    struct rlimit limit;
+    CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
+    if (limit.rlim_cur == RLIM_INFINITY)
+        CHECK_UINT(bcri_machine_space_left(), UINT64_MAX);
+    limit.rlim_cur = (rlim_t)1 << 46;
+    if (sizeof limit.rlim_cur < 8 || setrlimit(RLIMIT_AS, &limit) != 0)
+        SKIP("no such limit can be set");
+    const uint64_t left = bcri_machine_space_left();
+    CHECK(left < UINT64_C(1) << 46 && left > UINT64_C(1) << 45);
 }
