@@ -151,14 +151,14 @@ static void on_turn(uv_idle_t *idle)
     enl_program_check_end(program); /* this job may be all that was left */
 }
 
-void enl_enlist_refuse(struct enl_conn *conn, const struct bcri_control *request, int code,
+void enl_enlist_refuse(struct enl_conn *conn, const struct bcri_control *request, const char *host, int code,
                        const char *reason)
 {
     struct enl_program *program = conn->program;
     char object[PATH_MAX];
     bcri_view_copy(request->object, object, sizeof object);
     enl_report(program, BCRI_LOG_ERROR, "CCE %u (%s) on %s was not started: %s", request->ordinal, object,
-               program->hostname, reason);
+               host, reason);
     reply(conn, request->id, code, reason);
 }
 
@@ -180,7 +180,7 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
     char reason[1024];
     const int core = request->core >= 0 ? enl_cores_nth(&program->cores, request->core) : -1;
     if (program->phase != ENL_RUNNING) {
-        enl_enlist_refuse(conn, request, bcrE_ENLIST, "the program is ending");
+        enl_enlist_refuse(conn, request, program->hostname, bcrE_ENLIST, "the program is ending");
         return;
     }
     if (request->core >= 0 && core < 0) {
@@ -188,13 +188,13 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
                  "there is no core %d that this program may use; they are counted from 0, and nproc says how "
                  "many there are",
                  request->core);
-        enl_enlist_refuse(conn, request, bcrE_NOCORE, reason);
+        enl_enlist_refuse(conn, request, program->hostname, bcrE_NOCORE, reason);
         return;
     }
     report_others(program, request);
     struct enl_job *job = calloc(1, sizeof *job);
     if (job == NULL) {
-        enl_enlist_refuse(conn, request, bcrE_NOMEM, "no memory");
+        enl_enlist_refuse(conn, request, program->hostname, bcrE_NOMEM, "no memory");
         return;
     }
     fill_job(job, request);
@@ -202,7 +202,7 @@ void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request)
     job->conn = conn;
     job->has_path = enl_object_find(job->object, job->path, job->reason, sizeof job->reason) == 0;
     if (!job->has_path && enl_conn_waiting(program, job->object) == NULL) {
-        enl_enlist_refuse(conn, request, bcrE_NOPROG, job->reason);
+        enl_enlist_refuse(conn, request, program->hostname, bcrE_NOPROG, job->reason);
         free(job);
         return;
     }
@@ -219,7 +219,7 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
 {
     struct bcri_control whole = *request;
     struct enl_origin own;
-    char reason[4096];
+    char reason[4096], machine[256] = "";
     int code = bcrE_ENLIST;
     if (request->count == 0 || request->object.length == 0 ||
         request->ordinal > INT32_MAX - (request->count - 1))
@@ -231,14 +231,16 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
         whole.enlistor = (struct bcri_view){(const char *)own.identity, sizeof own.identity};
         whole.present |= BCRI_HAS(enlistor);
     }
+    bcri_view_copy(request->machine, machine, sizeof machine);
+    const char *host = machine[0] != '\0' ? machine : conn->program->hostname;
     if (conn->program->phase != ENL_RUNNING) {
-        enl_enlist_refuse(conn, &whole, code, "the program is ending");
+        enl_enlist_refuse(conn, &whole, host, code, "the program is ending");
         return NULL;
     }
     switch (enl_tree_enlist(conn, &whole, &code, reason, sizeof reason)) {
     case ENL_WAY_HERE: enl_enlist_here(conn, &whole); break;
     case ENL_WAY_ELSEWHERE: break;
-    case ENL_WAY_NONE: enl_enlist_refuse(conn, &whole, code, reason); break;
+    case ENL_WAY_NONE: enl_enlist_refuse(conn, &whole, host, code, reason); break;
     }
     return NULL;
 }

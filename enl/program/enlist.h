@@ -15,7 +15,7 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
 /* The same for a request that has an enlistor and is for this host. */
 void enl_enlist_here(struct enl_conn *conn, const struct bcri_control *request);
 /* Answers that nothing was started, and reports why. */
-void enl_enlist_refuse(struct enl_conn *conn, const struct bcri_control *request, int code,
+void enl_enlist_refuse(struct enl_conn *conn, const struct bcri_control *request, const char *host, int code,
                        const char *reason);
 /* The asker's connection is gone: its jobs go on, but answer nobody. */
 void enl_enlist_forget(struct enl_program *program, const struct enl_conn *conn);

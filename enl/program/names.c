@@ -82,6 +82,12 @@ static bool is_own(const struct sockaddr *own, int family, const void *bytes)
     return memcmp(&six.sin6_addr, bytes, sizeof six.sin6_addr) == 0;
 }
 
+bool enl_host_is_address(const char *text)
+{
+    struct in6_addr bytes;
+    return inet_pton(strchr(text, ':') != NULL ? AF_INET6 : AF_INET, text, &bytes) == 1;
+}
+
 bool enl_host_has_address(const char *text)
 {
     struct in6_addr bytes = {0};

@@ -76,8 +76,9 @@ static void endscript_done(struct enl_program *program)
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         enl_output_close(cce);
     if (program->log.lost_total != 0)
-        enl_report(program, BCRI_LOG_WARN, "%llu lines could not be written into the log: %s",
-                   (unsigned long long)program->log.lost_total, strerror(program->log.lost_errno));
+        enl_report(program, BCRI_LOG_WARN, "%llu lines could not be written into the log on %s: %s",
+                   (unsigned long long)program->log.lost_total, program->hostname,
+                   strerror(program->log.lost_errno));
     enl_report_flush(program, flush_upward);
 }
 

@@ -23,19 +23,30 @@ uint64_t enl_boottime_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* hosttimeout and a tenth. */
+static uint64_t patience_with(const struct enl_child *child)
+{
+    const uint64_t most = (uint64_t)child->program->config.hosttimeout;
+    return most + most / 10;
+}
+
+static void on_timer(uv_timer_t *timer);
+
 void enl_child_heard(struct enl_child *child)
 {
     child->heard_ms = enl_boottime_ms();
+    if (child->state == ENL_CHILD_UP)
+        uv_timer_start(&child->timer, on_timer, patience_with(child) + 1, 0);
 }
 
-/* A local daemon is the process itself. Other commands tell its exit status; ssh has 255 for what is
- * its own trouble. */
+/* A local daemon is the process itself. ssh tells the exit status of the shell there, which has waited
+ * for the daemon (remote.c); it has 255 for its own trouble. What other commands say may be about
+ * themselves: rsh ends with 0 when its connection is reset. */
 uint64_t enl_child_lease_ms(const struct enl_child *child)
 {
-    const uint64_t most = (uint64_t)child->program->config.hosttimeout;
-    if (child->host->local || (WIFEXITED(child->wait_status) && WEXITSTATUS(child->wait_status) != 255))
-        return 0;
-    return child->heard_ms + most + most / 10;
+    const bool told =
+        child->is_ssh && WIFEXITED(child->wait_status) && WEXITSTATUS(child->wait_status) != 255;
+    return child->host->local || told ? 0 : child->heard_ms + patience_with(child);
 }
 
 void enl_child_send(struct enl_child *child, const struct bcri_control *message)
@@ -57,40 +68,40 @@ static void end_text(const struct enl_child *child, char *out, size_t size)
     if (child->why[0] != '\0')
         snprintf(out, size, "%s", child->why);
     else if (WIFSIGNALED(child->wait_status))
-        snprintf(out, size, "it was killed by signal %d (%s)", WTERMSIG(child->wait_status),
+        snprintf(out, size, "%s was killed by signal %d (%s)", child->by, WTERMSIG(child->wait_status),
                  strsignal(WTERMSIG(child->wait_status)));
     else
-        snprintf(out, size, "it ended with status %d", WEXITSTATUS(child->wait_status));
+        snprintf(out, size, "%s ended with status %d", child->by, WEXITSTATUS(child->wait_status));
 }
 
-/* The last line that it said; "" if none. */
-static const char *last_line(struct enl_said *said)
+/* The last line that it said, without what ends it; "" if none. */
+static void last_line(const char *all, char *out, size_t size)
 {
-    (void)enl_said_all(said);
-    while (said->length > 0 && strchr("\r\n ", said->text[said->length - 1]) != NULL)
-        said->length--;
-    said->text[said->length] = '\0';
-    const char *newline = strrchr(said->text, '\n');
-    return newline != NULL ? newline + 1 : said->text;
+    size_t end = strlen(all);
+    while (end > 0 && strchr("\r\n .", all[end - 1]) != NULL)
+        end--;
+    size_t begin = end;
+    while (begin > 0 && all[begin - 1] != '\n')
+        begin--;
+    snprintf(out, size, "%s%.*s", end > begin ? ": " : "", (int)(end - begin), all + begin);
 }
 
-/* Why there is no daemon, or no longer: with the command, what that said last, and a remedy. */
+/* Why there is no daemon, or no longer: with what the command said last, a remedy, and the command. */
 static void write_sentence(struct enl_child *child, char *out, size_t size)
 {
-    char end[600];
-    const char *said = last_line(&child->said);
-    const int status = WIFEXITED(child->wait_status) ? WEXITSTATUS(child->wait_status) : 0;
+    char end[600], line[sizeof child->said.text + 2];
+    const char *all = enl_said_all(&child->said);
     out[0] = '\0';
     if (child->told_to_end)
         return;
     end_text(child, end, sizeof end);
+    last_line(all, line, sizeof line);
     if (child->was_up)
-        bcri_refuse(out, size, 0, "host %s is lost: %s%s%s", child->host->name, end,
-                    said[0] != '\0' ? ": " : "", said);
+        bcri_refuse(out, size, 0, "host %s is lost: %s%s", child->host->name, end, line);
     else
-        bcri_refuse(out, size, 0, "host %s cannot be used: %s: %s%s%s%s", child->host->name, child->command,
-                    end, said[0] != '\0' ? ": " : "", said,
-                    enl_remote_remedy(child->host, end, said, status));
+        bcri_refuse(out, size, 0, "host %s cannot be used: %s%s%s; the command was: %s", child->host->name,
+                    end, line, enl_remote_remedy(child->host, child->why, all, child->wait_status),
+                    child->command);
 }
 
 static void look_whether_gone(struct enl_child *child)
@@ -104,8 +115,6 @@ static void look_whether_gone(struct enl_child *child)
     enl_said_end(&child->said);
     child->ops->gone(child, sentence);
 }
-
-static void on_timer(uv_timer_t *timer);
 
 static void begin_to_end(struct enl_child *child, uint64_t patience_ms)
 {
@@ -163,7 +172,7 @@ void enl_child_reaped(struct enl_child *child, int wait_status)
 static void on_timer(uv_timer_t *timer)
 {
     struct enl_child *child = timer->data;
-    const uint64_t most = (uint64_t)child->program->config.hosttimeout;
+    const uint64_t age = enl_boottime_ms() - child->heard_ms, patience = patience_with(child);
     char why[128];
     switch (child->state) {
     case ENL_CHILD_STARTING:
@@ -173,9 +182,12 @@ static void on_timer(uv_timer_t *timer)
         enl_child_cut(child, why);
         break;
     case ENL_CHILD_UP:
-        if (enl_boottime_ms() - child->heard_ms <= most + most / 10)
+        if (age <= patience) { /* the loop's time was old when the timer was set */
+            uv_timer_start(timer, on_timer, patience - age + 1, 0);
             break;
-        snprintf(why, sizeof why, "nothing came from it for %llu ms (hosttimeout)", (unsigned long long)most);
+        }
+        snprintf(why, sizeof why, "nothing came from it for %d ms (hosttimeout)",
+                 child->program->config.hosttimeout);
         enl_child_cut(child, why);
         break;
     case ENL_CHILD_ENDING: enl_child_cut(child, ""); break;
@@ -189,12 +201,10 @@ void enl_child_await(struct enl_child *child)
 
 void enl_child_is_up(struct enl_child *child)
 {
-    const uint64_t often = (uint64_t)child->program->config.hosttimeout / 4;
     child->state = ENL_CHILD_UP;
     child->was_up = true;
     enl_said_report(&child->said);
     enl_child_heard(child);
-    uv_timer_start(&child->timer, on_timer, often, often);
     bcri_log_write(&child->program->log, BCRI_LOG_INFO, "host %s is number %u: %s", child->host->name,
                    child->number, child->command);
     enl_child_ask(child);

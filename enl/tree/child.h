@@ -30,6 +30,7 @@ struct enl_child {
     uint32_t number; /* of its host in the program */
     uint32_t alive;  /* CCEs there, as it has said last */
     char command[1024];
+    char by[64];   /* its program: ssh, mostly */
     char why[512]; /* why it is given up; "" : it has ended by itself */
     pid_t process; /* 0: reaped */
     int wait_status;
@@ -40,6 +41,7 @@ struct enl_child {
     uv_timer_t timer;     /* connecttimeout, hosttimeout, or the two seconds of ENDING */
     uint64_t patience_ms; /* of ENDING */
     uint64_t heard_ms;    /* CLOCK_BOOTTIME of the last answer that it got */
+    bool is_ssh;          /* the command is ssh */
     bool announced;       /* its key and addresses are known (introduce.h) */
     bool stops;           /* it was told to stop its CCEs, and has not answered */
     uint32_t unread;      /* bytes of output that it may send more, when there is room for them */

@@ -95,9 +95,11 @@ static void take_output(struct enl_child *child, const struct bcri_control *mess
     let_output_come(child);
 }
 
-/* What the daemon there says to a person. It has escaped it. */
+/* What the daemon there says to a person, with its host unless that is in the text. It has escaped
+ * it. */
 static void take_report(struct enl_child *child, const struct bcri_control *message)
 {
+    const char *host = child->host->name;
     char text[2049];
     size_t length = message->bytes.length;
     for (size_t i = 0; i < length; i++) {
@@ -107,7 +109,9 @@ static void take_report(struct enl_child *child, const struct bcri_control *mess
             text[i] = '?';
     }
     text[length] = '\0';
-    enl_report_shown(child->program, "%s", text);
+    const char *own = strncmp(text, "enl: ", 5) == 0 && strstr(text, host) == NULL ? text + 5 : NULL;
+    enl_report_shown(child->program, "%s%s%s%s", own != NULL ? "enl: host " : "", own != NULL ? host : "",
+                     own != NULL ? ": " : "", own != NULL ? own : text);
     while (length > 0 && text[length - 1] == '\n')
         text[--length] = '\0';
     bcri_log_write(&child->program->log,

@@ -2,6 +2,7 @@
 /* How a child is started: its command, its pipes, its process. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,6 +77,8 @@ struct enl_child *enl_child_start(struct enl_program *program, const struct enl_
     const char *step = "";
     const pid_t pid = enl_spawn(&spawn, &step);
     enl_remote_text(&remote, child->command, sizeof child->command);
+    snprintf(child->by, sizeof child->by, "%s", enl_remote_name(&remote));
+    child->is_ssh = !host->local && enl_remote_is_ssh(&remote);
     enl_remote_free(&remote);
     close(down[0]);
     close(up[1]);

@@ -52,7 +52,7 @@ static bool entry_is_here(const struct enl_program *program, const struct enl_ho
 }
 
 /* The entry for `machine`, with ifacesuffix behind it if there is one of that name; else
- * `address_out` gets the entry's address with the suffix. */
+ * `address_out` gets the entry's address with the suffix, unless that is a number. */
 static const struct enl_host *entry_for(const struct enl_program *program, const char *machine,
                                         char *address_out, size_t size)
 {
@@ -65,9 +65,9 @@ static const struct enl_host *entry_for(const struct enl_program *program, const
     if (host != NULL)
         return host;
     host = enl_hosts_find(&program->hosts, machine);
-    if (host != NULL && !host->local)
-        snprintf(address_out, size, "%s%s", host->address != NULL ? host->address : host->name,
-                 program->config.ifacesuffix);
+    const char *plain = host == NULL ? NULL : host->address != NULL ? host->address : host->name;
+    if (host != NULL && !host->local && !enl_host_is_address(plain))
+        snprintf(address_out, size, "%s%s", plain, program->config.ifacesuffix);
     return host;
 }
 
@@ -175,7 +175,7 @@ static void move_errands(struct enl_child *child, struct enl_place *place)
         else if (place->here)
             enl_enlist_here(errand->conn, &request);
         else if (pass_on(errand->conn, place, "", &request, &code, reason, sizeof reason) == ENL_WAY_NONE)
-            enl_enlist_refuse(errand->conn, &request, code, reason);
+            enl_enlist_refuse(errand->conn, &request, child->host->name, code, reason);
         free(errand);
     }
 }
@@ -206,9 +206,10 @@ static void fail_errands(struct enl_child *child, const char *sentence)
     struct bcri_control request;
     for (struct enl_errand *errand; (errand = enl_errand_take(&child->errands, &request)) != NULL;) {
         if (errand->conn != NULL && sentence[0] != '\0')
-            enl_enlist_refuse(errand->conn, &request, bcrE_NOHOST, sentence);
+            enl_enlist_refuse(errand->conn, &request, child->host->name, bcrE_NOHOST, sentence);
         else if (errand->conn != NULL)
-            enl_enlist_refuse(errand->conn, &request, bcrE_ENLIST, "the program is ending");
+            enl_enlist_refuse(errand->conn, &request, child->host->name, bcrE_ENLIST,
+                              "the program is ending");
         free(errand);
     }
 }

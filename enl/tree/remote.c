@@ -7,13 +7,15 @@
  * too: that is warned about, once.
  *
  * COMMAND goes to the login shell there, which may be any. Without `enl` in the hosts file and
- * enlistpath it looks for enl where it lies here, then on PATH there. */
+ * enlistpath it looks for enl where it lies here, then on PATH there. A shell waits for enl: so an enl that
+ * is killed there ends the command with a status of its own, and not with that of a broken connection. */
 #include "remote.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bcri/refuse.h"
@@ -83,9 +85,9 @@ static void shell_command(const struct enl_program *program, const struct enl_ho
     if (needs_quotes(path))
         quote(path, quoted, sizeof quoted);
     if (known || strcmp(path, "enl") == 0)
-        snprintf(out, size, "exec %s --child", quoted);
+        snprintf(out, size, "exec sh -c '\"$0\" --child; exit $?' %s", quoted);
     else
-        snprintf(out, size, "exec sh -c 'test -x \"$0\" && exec \"$0\" --child; exec enl --child' %s",
+        snprintf(out, size, "exec sh -c 'test -x \"$0\" || set -- enl; \"${1-$0}\" --child; exit $?' %s",
                  quoted);
 }
 
@@ -95,30 +97,14 @@ static const char *last_component(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* An enl for this machine: a path. */
-static bool local_path(const struct enl_program *program, const struct enl_host *host, char out[PATH_MAX])
-{
-    const char *path = host->enl != NULL ? host->enl : program->config.enlistpath;
-    char *resolved = NULL;
-    if (path == NULL || strchr(path, '/') == NULL)
-        return own_path(out, PATH_MAX);
-    if (bcri_config_resolve(&program->config, path, &resolved) != 0)
-        return false;
-    snprintf(out, PATH_MAX, "%s", resolved);
-    free(resolved);
-    return true;
-}
-
-/* The file of rshpath, which may be a name to be looked for on PATH. */
-static bool find_rsh(const struct enl_program *program, char out[PATH_MAX], char *error, size_t error_size)
+/* The file of a program that may be a name to be looked for on PATH. False: a sentence's end says why
+ * there is none. */
+static bool find_program(const struct enl_program *program, const char *what, const char *name,
+                         char out[PATH_MAX], char *error, size_t error_size)
 {
     char *path = NULL;
-    if (program->config.rshpath == NULL)
-        return bcri_refuse(error, error_size, false,
-                           "there is no way to other machines: rshpath in bcrrc names none");
-    if (bcri_config_resolve(&program->config, program->config.rshpath, &path) != 0)
-        return bcri_refuse(error, error_size, false, "rshpath %s: there is no home directory",
-                           program->config.rshpath);
+    if (bcri_config_resolve(&program->config, name, &path) != 0)
+        return bcri_refuse(error, error_size, false, "%s %s: there is no home directory", what, name);
     if (strchr(path, '/') != NULL) {
         snprintf(out, PATH_MAX, "%s", path);
         free(path);
@@ -134,9 +120,22 @@ static bool find_rsh(const struct enl_program *program, char out[PATH_MAX], char
         }
         at += length + (at[length] == ':');
     }
-    bcri_refuse(error, error_size, 0, "there is no %s on PATH, which rshpath in bcrrc names", path);
+    bcri_refuse(error, error_size, 0, "there is no %s on PATH, which %s names", path, what);
     free(path);
     return false;
+}
+
+/* An enl for this machine. */
+static bool find_local(const struct enl_program *program, const struct enl_host *host, char out[PATH_MAX],
+                       char *error, size_t error_size)
+{
+    if (host->enl != NULL)
+        return find_program(program, "enl= in the hosts file", host->enl, out, error, error_size);
+    if (program->config.enlistpath != NULL)
+        return find_program(program, "enlistpath in bcrrc", program->config.enlistpath, out, error,
+                            error_size);
+    return own_path(out, PATH_MAX) ||
+           bcri_refuse(error, error_size, false, "/proc does not say where this enl is");
 }
 
 static void warn_of_rsh(struct enl_program *program, const char *name)
@@ -150,31 +149,38 @@ static void warn_of_rsh(struct enl_program *program, const char *name)
                name);
 }
 
+static bool find_command(const struct enl_program *program, const struct enl_host *host, char out[PATH_MAX],
+                         char *error, size_t error_size)
+{
+    if (host->local)
+        return find_local(program, host, out, error, error_size);
+    if (program->config.rshpath == NULL)
+        return bcri_refuse(error, error_size, false,
+                           "there is no way to other machines: rshpath in bcrrc names none");
+    return find_program(program, "rshpath in bcrrc", program->config.rshpath, out, error, error_size);
+}
+
 bool enl_remote_command(struct enl_remote *remote_out, struct enl_program *program,
                         const struct enl_host *host, const char *address, char *error, size_t error_size)
 {
-    char command[4 * PATH_MAX];
+    char command[4 * PATH_MAX], why[512];
     *remote_out = (struct enl_remote){.words = malloc(8 * PATH_MAX)};
     struct words words = {.remote = remote_out, .room = 8 * PATH_MAX};
     if (remote_out->words == NULL)
         return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
-    if (host->local) {
-        if (local_path(program, host, remote_out->path)) {
-            add(&words, "%s", remote_out->path);
-            add(&words, "--child");
-            return true;
-        }
+    if (!find_command(program, host, remote_out->path, why, sizeof why)) {
         enl_remote_free(remote_out);
-        return bcri_refuse(error, error_size, false, "host %s cannot be used: enl is not found", host->name);
+        return bcri_refuse(error, error_size, false, "host %s cannot be used: %s", host->name, why);
     }
-    if (!find_rsh(program, remote_out->path, error, error_size)) {
-        enl_remote_free(remote_out);
-        return false;
+    if (host->local) {
+        add(&words, "%s", remote_out->path);
+        add(&words, "--child");
+        return true;
     }
     const char *name = last_component(remote_out->path);
     warn_of_rsh(program, name);
     add(&words, "%s", remote_out->path);
-    if (strncmp(name, "ssh", 3) == 0) {
+    if (enl_remote_is_ssh(remote_out)) {
         const int seconds = program->config.connecttimeout / 1000, quiet = program->config.hosttimeout / 2000;
         add(&words, "-T");
         add(&words, "-x");
@@ -207,29 +213,56 @@ void enl_remote_free(struct enl_remote *remote)
     remote->words = NULL;
 }
 
+bool enl_remote_is_ssh(const struct enl_remote *remote)
+{
+    return strncmp(last_component(remote->path), "ssh", 3) == 0;
+}
+
+const char *enl_remote_name(const struct enl_remote *remote)
+{
+    return last_component(remote->path);
+}
+
+#define NAME_IT "enl= in the hosts file, or enlistpath in bcrrc, must name enl itself"
+
 const char *enl_remote_remedy(const struct enl_host *host, const char *why, const char *said, int status)
 {
+    enum { ANY = -1, OWN = -2 }; /* OWN: of rshpath's program, not of what it has begun there */
     static const struct {
+        int status;
         const char *part, *remedy;
     } known[] = {
-        {"Host key verification failed",
+        {127, "shared libraries", "; install the libraries there that enl needs"},
+        {126, "cannot execute binary",
+         "; enl there is for another machine: enl= in the hosts file names another"},
+        {126, "xec format error", "; enl there is for another machine: enl= in the hosts file names another"},
+        {OWN, "IDENTIFICATION HAS CHANGED",
+         "; that machine's key is not what ssh knows: if it was installed anew, ssh-keygen -R forgets the "
+         "old key"},
+        {OWN, "Host key verification failed",
          "; ssh does not know that machine's key: log in there once by hand, and accept it"},
-        {"Permission denied",
+        {OWN, "Permission denied",
          "; ssh must let you in without a question: give it a key (ssh-copy-id, ssh-add)"},
-        {"Could not resolve", "; addr= in the hosts file says where a host is"},
-        {"not known", "; addr= in the hosts file says where a host is"},
-        {"Connection refused", "; no sshd listens there"},
-        {"No route to host", "; the machine is down, or addr= in the hosts file is wrong"},
-        {"unreachable", "; the machine is down, or addr= in the hosts file is wrong"},
-        {"timed out", "; the machine is down, or a firewall is between"},
-        {"another version of the protocol", "; install the same version of BCR there"},
+        {OWN, "Could not resolve", "; addr= in the hosts file says where a host is"},
+        {OWN, "not known", "; addr= in the hosts file says where a host is"},
+        {OWN, "Connection refused", "; no sshd listens there"},
+        {OWN, "No route to host", "; the machine is down, or addr= in the hosts file is wrong"},
+        {OWN, "unreachable", "; the machine is down, or addr= in the hosts file is wrong"},
+        {OWN, "timed out", "; the machine is down, or a firewall is between"},
+        {ANY, "another version of the protocol", "; install the same version of BCR there"},
+        {ANY, "connecttimeout",
+         "; run the command by hand to see what it waits for, or raise connecttimeout in bcrrc"},
+        {ANY, "no enl speaks there", "; " NAME_IT ", and a login there must not print without end"},
     };
+    const int code = why[0] == '\0' && WIFEXITED(status) ? WEXITSTATUS(status) : ANY;
+    const bool own = code != 126 && code != 127;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strstr(said, known[i].part) != NULL || strstr(why, known[i].part) != NULL)
+        if ((known[i].status == ANY || known[i].status == code || (known[i].status == OWN && own)) &&
+            (strstr(said, known[i].part) != NULL || strstr(why, known[i].part) != NULL))
             return known[i].remedy;
-    if (status == 127 || status == 126)
-        return host->local
-                   ? "; enl= in the hosts file, or enlistpath, must name enl itself"
-                   : "; install BCR there, or say where enl is: enl= in the hosts file, or enlistpath";
-    return "";
+    if (code == 127 || code == 126)
+        return host->local ? "; " NAME_IT
+                           : "; install BCR there, or say where enl is: enl= in the hosts file, or "
+                             "enlistpath in bcrrc";
+    return code == ANY || code == 255 || strstr(said, "enl: ") != NULL ? "" : "; " NAME_IT;
 }

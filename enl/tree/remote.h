@@ -25,8 +25,14 @@ bool enl_remote_command(struct enl_remote *remote_out, struct enl_program *progr
 void enl_remote_text(const struct enl_remote *remote, char *out, size_t size);
 void enl_remote_free(struct enl_remote *remote);
 
-/* What to do, as the end of a sentence ("; ..."), when the command has failed with that exit status,
- * for the reason `why`, with `said` as its last line on stderr. */
+/* Whether its program is ssh, by its name. */
+bool enl_remote_is_ssh(const struct enl_remote *remote);
+/* The name of its program. */
+const char *enl_remote_name(const struct enl_remote *remote);
+
+/* What to do, as the end of a sentence ("; ..."), when no daemon came of the command: it was given up for
+ * the reason `why`, or, if that is "", has ended with that status (wait(2)); `said` is what it said on
+ * stderr. */
 const char *enl_remote_remedy(const struct enl_host *host, const char *why, const char *said, int status);
 
 #endif

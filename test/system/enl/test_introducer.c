@@ -359,6 +359,14 @@ TEST(a_host_that_may_still_work_is_lost_when_its_lease_is_over)
     lost_by_lease(SIGKILL); /* as if ssh alone had ended */
 }
 
+/* Which may be that of a connection that was reset. */
+TEST(what_rsh_ends_with_says_nothing_of_the_daemon_there)
+{
+    command = "./rsh-far";
+    lost_by_lease(0);
+    command = "./ssh-far";
+}
+
 TEST(a_child_that_breaks_the_protocol_of_introductions_is_given_up)
 {
     static const uint8_t zeros[32];

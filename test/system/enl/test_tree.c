@@ -13,7 +13,6 @@
 
 #include <bcr/error.h>
 
-#include "bcri/frames.h"
 #include "check.h"
 #include "run.h"
 
@@ -224,7 +223,7 @@ TEST(a_killed_daemon_elsewhere_is_a_lost_host)
     run_end(&run);
     CHECK_INT(run.status, 1);
     run_check_error(&run,
-                    "host local1 is lost: it was killed by signal 9 (Killed); 1 CCEs were there; that ends "
+                    "host local1 is lost: enl was killed by signal 9 (Killed); 1 CCEs were there; that ends "
                     "the program (onfail abort)");
 }
 
@@ -300,7 +299,7 @@ TEST(a_daemon_elsewhere_that_a_signal_ends_is_a_lost_host)
     char host[128] = "", log[200];
     CHECK_INT(gethostname(host, sizeof host - 1), 0);
     snprintf(log, sizeof log, "bcr.%s.%d.log", host, (int)run.pid);
-    run_wait_for_text(log, "host local1 is lost: it ended with status 143; 0 CCEs were there");
+    run_wait_for_text(log, "host local1 is lost: enl ended with status 143; 0 CCEs were there");
     run_go();
     run_end(&run);
     CHECK_INT(run.status, 0);
@@ -315,7 +314,7 @@ TEST(cces_that_a_signal_to_their_daemon_ends_have_not_ended_normally)
     run_gone(daemon);
     run_end(&run);
     CHECK_INT(run.status, 1);
-    run_check_error(&run, "host local1 is lost: it ended with status 143; 1 CCEs were there; that ends the "
+    run_check_error(&run, "host local1 is lost: enl ended with status 143; 1 CCEs were there; that ends the "
                           "program (onfail abort)");
 }
 
@@ -524,53 +523,6 @@ TEST(much_output_comes_whole_and_in_order)
     CHECK_INT(next[2], 20000);
 }
 
-TEST(a_host_that_cannot_be_started_is_told_in_a_sentence)
-{
-    static const struct {
-        const char *script, *part;
-    } cases[] = {
-        {"#!/bin/sh\necho 'Warning: x' >&2\necho 'Permission denied (publickey).' >&2\nexit 255\n",
-         "it ended with status 255: Permission denied (publickey).; ssh must let you in without a question"},
-        {"#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n", "log in there once by hand"},
-        {"#!/bin/sh\necho 'ssh: Could not resolve hostname n1: Name or service not known' >&2\nexit 255\n",
-         "addr= in the hosts file says where a host is"},
-        {"#!/bin/sh\necho 'ssh: connect to host n1 port 22: Connection refused' >&2\nexit 255\n",
-         "no sshd listens there"},
-        {"#!/bin/sh\necho 'sh: 1: exec: enl: not found' >&2\nexit 127\n",
-         "install BCR there, or say where enl is"},
-        {"#!/bin/sh\nexec sleep 60\n", "nothing came from it for 700 ms (connecttimeout)"},
-        {"#!/bin/sh\nprintf '"
-         "\\274R-tree\\001\\000\\000\\000\\013\\202\\241v\\002\\241t\\244beat'\nexec sleep 60\n",
-         "another version of the protocol"},
-        {"#!/bin/sh\nexec tr '\\000' x </dev/zero\n", "no enl speaks there"},
-        {"#!/bin/sh\nkill -9 $$\n", "it was killed by signal 9"},
-    };
-    run_folder();
-    hosts("n1\n");
-    setenv("BCR_RSHPATH", "./ssh-to-nowhere", 1);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char want[64];
-        script("ssh-to-nowhere", cases[i].script);
-        setenv("BCR_CONNECTTIMEOUT", strstr(cases[i].part, "(connecttimeout)") != NULL ? "700" : "60000", 1);
-        run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
-        snprintf(want, sizeof want, "enlist -1 %d", bcrE_NOHOST);
-        CHECK_STR(run_told_by(&run), want);
-        run_end(&run);
-        CHECK_INT(run.status, 0);
-        run_check_error(&run, "CCE 1 (");
-        run_check_error(&run, "host n1 cannot be used: ");
-        run_check_error(&run, "ssh-to-nowhere -T -x -oBatchMode=yes -oConnectTimeout=");
-        run_check_error(&run, cases[i].part);
-    }
-    unsetenv("BCR_CONNECTTIMEOUT");
-    setenv("BCR_RSHPATH", "/there/is/no/rsh", 1);
-    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
-    run_end(&run);
-    run_check_error(&run, "/there/is/no/rsh n1 ");
-    run_check_error(&run, "could not be executed: No such file or directory; rshpath in bcrrc names");
-    unsetenv("BCR_RSHPATH");
-}
-
 TEST(a_name_of_this_machine_is_the_roots_own_daemon)
 {
     run_folder();
@@ -589,30 +541,4 @@ TEST(a_name_of_this_machine_is_the_roots_own_daemon)
     CHECK_STR(text, "-l ada n1\n");
     CHECK_STR(run.error, "");
     unsetenv("BCR_RSHPATH");
-}
-
-TEST(plain_rsh_is_warned_about)
-{
-    run_folder();
-    CHECK(mkdir("bin", 0700) == 0 || errno == EEXIST);
-    script("bin/rsh", "#!/bin/sh\nshift\nexec sh -c \"$1\"\n");
-    hosts("n1 slots=2\n");
-    char path[300];
-    snprintf(path, sizeof path, "%s/bin/rsh", run_folder());
-    setenv("BCR_RSHPATH", path, 1);
-    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
-    run_end(&run);
-    CHECK_INT(run.status, 0);
-    run_check_error(&run, "rsh sends the program's key over the network in the clear");
-    unsetenv("BCR_RSHPATH");
-}
-
-TEST(another_architecture_than_the_hosts_file_says_is_refused)
-{
-    run_folder();
-    hosts("n1 local abi=vax\n");
-    setenv("SYS_CHILD", "tell", 1);
-    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
-    run_end(&run);
-    run_check_error(&run, "and the hosts file says abi=vax");
 }
