@@ -41,6 +41,9 @@ static int cce_count;
 static char folder[] = "/tmp/bcr-behave-XXXXXX";
 static int handshake = -1;
 static bool host_is_lost;
+static const char *network; /* $HOSTS_IN, where the hosts are those of with_hosts.sh */
+static const char *hosts[CCES_MAX];
+static int host_count; /* beside the root's: in the order in which they were started, which is their names' */
 
 /* ---- the CCEs ---- */
 
@@ -59,6 +62,8 @@ static struct cce *enlist(const char *mach)
 {
     CHECK(cce_count < CCES_MAX);
     struct cce *cce = &cces[cce_count];
+    if (mach != NULL)
+        hosts[host_count++] = mach;
     const char *actor = getenv("BEHAVE_ACTOR");
     if (actor == NULL)
         FAIL("BEHAVE_ACTOR is not set; run this test by ctest");
@@ -82,28 +87,30 @@ static void introduce(struct cce *cce)
     CHECK(by(cce, "meet") > 0);
 }
 
-static struct cce *at_hand(struct cce **cce)
+/* Of a network each has a host of its own. */
+static struct cce *at_hand(struct cce **cce, const char *mach)
 {
     if (*cce != NULL)
         return *cce;
     const int memory = bcr_cagrow(MY_MEMORY, 0, 0, 0, 0, 0, 4096);
     CHECK(memory > 0);
-    *cce = enlist(NULL);
+    *cce = enlist(network != NULL ? mach : NULL);
     introduce(*cce);
-    CHECK_INT(bcr_cafree(memory), 0);
+    while (bcr_cafree(memory) != 0) /* the other host's acknowledgement may be on its way */
+        CHECK_INT(bcr_errno, bcrE_BUSY);
     return *cce;
 }
 
 struct cce *another(void)
 {
     static struct cce *cce;
-    return at_hand(&cce);
+    return at_hand(&cce, "second");
 }
 
 struct cce *third(void)
 {
     static struct cce *cce;
-    return at_hand(&cce);
+    return at_hand(&cce, "third");
 }
 
 bcr_cce_id name_of(struct cce *cce)
@@ -178,23 +185,45 @@ void turn_round(struct cce *who)
 
 /* ---- a behaviour's program ---- */
 
-/* No CCE is inside a call that does not wait. */
-static void audit(const char *program)
+/* No CCE is inside a call that does not wait. `host`: NULL, the root's; one of a network hears only who asks
+ * there. */
+static void audit(const char *program, const char *host)
 {
     const pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
         const char *enl = getenv("BCR_ENL");
-        if (freopen("/dev/null", "w", stdout) != NULL)
+        char within[PATH_MAX];
+        if (freopen("/dev/null", "w", stdout) == NULL)
+            _exit(126);
+        if (network != NULL && host != NULL) {
+            snprintf(within, sizeof within, "%s/%s", network, host);
+            execl(within, within, enl, "audit", program, (char *)NULL);
+        } else {
             execl(enl, enl, "audit", program, (char *)NULL);
+        }
         _exit(126);
     }
     test_join(pid, 0);
 }
 
+/* Of all hosts that are not lost. */
+static void audit_all(void)
+{
+    char name[HOST_NAME_MAX + 1], program[HOST_NAME_MAX + 40];
+    CHECK_INT(gethostname(name, sizeof name), 0);
+    snprintf(program, sizeof program, "%s.%d", name, (int)getppid());
+    audit(program, NULL);
+    for (int i = 0; i < host_count; i++) {
+        if (host_is_lost && strcmp(hosts[i], place->mach) == 0)
+            continue;
+        snprintf(program, sizeof program, "%s.%d:%d", name, (int)getppid(), i + 1);
+        audit(program, hosts[i]);
+    }
+}
+
 static _Noreturn void play(const struct place *at, void (*behaviour)(void))
 {
-    char host[HOST_NAME_MAX + 1], program[HOST_NAME_MAX + 40];
     open_door();
     if (bcr_init(bcr_errors, NULL) != 0)
         FAIL("bcr_init: %s", bcr_strerror(bcr_errno));
@@ -208,13 +237,7 @@ static _Noreturn void play(const struct place *at, void (*behaviour)(void))
         there = owner->name;
     }
     behaviour();
-    CHECK_INT(gethostname(host, sizeof host), 0);
-    snprintf(program, sizeof program, "%s.%d", host, (int)getppid());
-    audit(program);
-    if (place->far && !host_is_lost) {
-        strcat(program, ":1");
-        audit(program);
-    }
+    audit_all();
     exit(0);
 }
 
@@ -245,7 +268,9 @@ void behave(const struct place *at, void (*behaviour)(void))
     CHECK_INT(setenv("BCR_TEMPDIR", folder, 1), 0);
     CHECK_INT(setenv("HOME", folder, 1), 0);
     if (at->far) {
-        write_hosts(at->mach);
+        network = getenv("HOSTS_IN");
+        if (network == NULL)
+            write_hosts(at->mach);
         CHECK_INT(setenv("BEHAVE_FAR", "1", 1), 0);
         CHECK_INT(setenv("BCR_ONFAIL", "isolate", 1), 0); /* of a host that is lost */
     }
