@@ -20,6 +20,7 @@
 #include "board.h"
 #include "check.h"
 #include "hang.h"
+#include "network.h"
 
 enum {
     ROUND_KILLS = 25,
@@ -29,17 +30,19 @@ enum {
     STOPS_PERCENT = 5,
     FAR_USEC = 200000, /* for what a dead CCE has ordered of another host */
     HOSTS_PERCENT = 2,
-    AUDITS = 100,        /* until a repair, or an error region on its way, is done */
-    REPORT_KILLS = 1000, /* a line after each so many */
-    LOG_SHOWN = 1500     /* bytes of it before what is wrong */
+    INTERRUPTS_PERCENT = 1, /* of a host's network, or its daemon */
+    AUDITS = 100,           /* until a repair, or an error region on its way, is done */
+    REPORT_KILLS = 1000,    /* a line after each so many */
+    LOG_SHOWN = 1500        /* bytes of it before what is wrong */
 };
 
 static struct run run, command;
 static struct chaos_board *board;
 static uint64_t state;
 
+static bool has_cable;
 static struct {
-    unsigned kills, hosts, stops, lost, at_risk;
+    unsigned kills, hosts, stops, interrupts, lost, at_risk;
     int descriptors_first, descriptors_most, descriptors;
 } tally;
 
@@ -158,6 +161,11 @@ static void start(void)
     board = run_board("CHAOS_BOARD", sizeof *board);
     board->seed = state;
     board->hosts = hosts != NULL ? atoi(hosts) : 0;
+    has_cable = network_begin(&state);
+    if (has_cable) {
+        snprintf(number, sizeof number, "%d", NETWORK_TIMEOUT_MSEC);
+        setenv("BCR_HOSTTIMEOUT", number, 1);
+    }
     snprintf(number, sizeof number, "%d", board->hosts);
     for (int i = 0; i < CHAOS_CCES; i++) {
         snprintf(program, sizeof program, "%s/%d.chaos", run_folder(), i);
@@ -165,7 +173,7 @@ static void start(void)
         atomic_store(&board->place[i].wanted, i != 0);
     }
     snprintf(program, sizeof program, "%s/0.chaos", run_folder());
-    if (board->hosts != 0)
+    if (board->hosts != 0 && !has_cable)
         run_start(&run, run_enl(), "--onfail", "isolate", "--local", number, program);
     else
         run_start(&run, run_enl(), "--onfail", "isolate", program);
@@ -201,12 +209,18 @@ static void next_phase(void)
 static bool audited(int host, unsigned long long expected)
 {
     unsigned long long regions = 0, queued = 0, gets = 1, puts = 1;
-    char name[256], number[16] = "";
+    char name[256], number[16] = "", within[256];
     const char *program = strrchr(log_path(), '/') + 1 + strlen("bcr.");
     if (host != 0)
         snprintf(number, sizeof number, ":%d", host);
     snprintf(name, sizeof name, "%.*s%s", (int)(strlen(program) - strlen(".log")), program, number);
-    run_start(&command, run_enl(), "audit", name);
+    if (has_cable && host != 0) { /* it hears only who asks in its network */
+        snprintf(number, sizeof number, "local%d", host);
+        snprintf(within, sizeof within, "%s/%s", getenv("HOSTS_IN"), number);
+        run_start(&command, within, run_enl(), "audit", name);
+    } else {
+        run_start(&command, run_enl(), "audit", name);
+    }
     run_end(&command);
     return command.status == 0 &&
            sscanf(command.text, "%llu regions, %llu of them in cells; %llu gets and %llu puts wait", &regions,
@@ -239,6 +253,7 @@ static bool audit(void)
 /* What a dead CCE has ordered of another host is carried out soon, but nobody can wait for it. */
 static void stand_and_look(void)
 {
+    network_weather(false);
     while (atomic_load(&board->phase) % CHAOS_PHASES != CHAOS_COUNT) {
         if (board->hosts != 0)
             wait_usec(FAR_USEC);
@@ -255,6 +270,7 @@ static void stand_and_look(void)
              tally.kills, atomic_load(&board->regions), command.text, command.error);
     count_descriptors();
     look_into_log();
+    network_weather(true);
 }
 
 static int some_place(int first)
@@ -313,58 +329,89 @@ static pid_t parent_of(int pid)
     return parent;
 }
 
-/* The daemon of another host, all of whose CCEs are there: they end with it. */
-static void kill_host(void)
+static pid_t daemon_of(int host)
+{
+    const int pid = atomic_load(&board->place[host].pid);
+    return pid != 0 ? parent_of(pid) : 0;
+}
+
+/* Its CCEs end with it. */
+static void lose_host(void)
 {
     const int host = 1 + (int)below((uint64_t)board->hosts);
     int fd[CHAOS_CCES];
-    pid_t daemon = 0;
-    for (int i = host; i < CHAOS_CCES; i += board->hosts + 1)
-        if (atomic_load(&board->place[i].pid) == 0)
-            return;
+    wait_until(all_there, 0);
     for (int i = host; i < CHAOS_CCES; i += board->hosts + 1) {
         fd[i] = run_try_watch(atomic_load(&board->place[i].pid));
         CHECK(fd[i] >= 0);
-        daemon = parent_of(atomic_load(&board->place[i].pid));
     }
-    CHECK(daemon > 1 && kill(daemon, SIGKILL) == 0);
+    const pid_t daemon = daemon_of(host);
+    CHECK(daemon > 1);
+    const char *how = network_lose(host, daemon, run.pid);
     for (int i = host; i < CHAOS_CCES; i += board->hosts + 1)
         bury(&board->place[i], fd[i]);
+    network_mend();
+    if (has_cable)
+        printf("  host %d is lost: %s\n", host, how);
     tally.hosts++;
+}
+
+static void interrupt_host(void)
+{
+    const int host = 1 + (int)below((uint64_t)board->hosts);
+    const pid_t daemon = daemon_of(host);
+    if (daemon <= 1)
+        return;
+    network_interrupt(host, daemon);
+    tally.interrupts++;
 }
 
 static void report(void)
 {
-    printf("  %u kills, %u hosts, %u stops; %u tokens lost, %u locks; %u calls met a dead one, %u found no "
+    printf("  %u kills, %u hosts, %u stops, %u interruptions; %u tokens lost, %u locks; %u calls met a dead "
+           "one, %u found no "
            "room where "
            "there was; descriptors of enl: %d at "
            "first, %d, %d at most\n",
-           tally.kills, tally.hosts, tally.stops, tally.lost, atomic_load(&board->owner_died),
-           atomic_load(&board->dead_ends), atomic_load(&board->refused), tally.descriptors_first,
-           tally.descriptors, tally.descriptors_most);
+           tally.kills, tally.hosts, tally.stops, tally.interrupts, tally.lost,
+           atomic_load(&board->owner_died), atomic_load(&board->dead_ends), atomic_load(&board->refused),
+           tally.descriptors_first, tally.descriptors, tally.descriptors_most);
     fflush(stdout);
 }
 
 static unsigned kills_wanted(void)
 {
     const char *wished = getenv("BCR_CHAOS_KILLS");
-    return wished != NULL ? (unsigned)strtoul(wished, NULL, 10) : (unsigned)test_scale(2000, 100000);
+    if (wished != NULL)
+        return (unsigned)strtoul(wished, NULL, 10);
+    if (has_cable)
+        return (unsigned)test_scale(75, 3000);
+    return board->hosts != 0 ? (unsigned)test_scale(300, 10000) : (unsigned)test_scale(2000, 100000);
+}
+
+/* At least once in each run. */
+static bool is_due(unsigned times, unsigned percent)
+{
+    return times == 0 || below(100) < percent;
 }
 
 TEST_TIMEOUT(when_CCEs_are_killed_at_any_time_the_others_go_on_and_nothing_is_lost, 24 * 3600)
 {
     if (test_is_instrumented())
         SKIP("under a tool most kills would hit the tool");
-    const unsigned wanted = kills_wanted();
     unsigned next_report = REPORT_KILLS;
     start();
+    const unsigned wanted = kills_wanted();
+    network_weather(true);
     while (tally.kills < wanted) {
         const unsigned end = tally.kills + ROUND_KILLS < wanted ? tally.kills + ROUND_KILLS : wanted;
         atomic_fetch_add(&board->phase, CHAOS_PHASES - atomic_load(&board->phase) % CHAOS_PHASES);
         while (tally.kills < end) {
             wait_usec((unsigned)below(GAP_USEC));
-            if (board->hosts != 0 && tally.kills > wanted / 2 && below(100) < HOSTS_PERCENT)
-                kill_host();
+            if (board->hosts != 0 && tally.kills > wanted / 2 && is_due(tally.hosts, HOSTS_PERCENT))
+                lose_host();
+            else if (board->hosts != 0 && is_due(tally.interrupts, INTERRUPTS_PERCENT))
+                interrupt_host();
             else if (below(100) < STOPS_PERCENT)
                 stop_for_a_while();
             else
