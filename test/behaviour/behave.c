@@ -168,10 +168,15 @@ void leave(struct cce *who)
     CHECK_INT(bcr_errno, bcrE_DEAD);
 }
 
+void have_lost_host(void)
+{
+    owner->gone = host_is_lost = true;
+}
+
 void lose_host(void)
 {
     CHECK_INT(kill(by(owner, "parent"), SIGKILL), 0);
-    owner->gone = host_is_lost = true;
+    have_lost_host();
     while (bcr_celllen(there, MEETING_CELL) >= 0)
         continue;
     CHECK_INT(bcr_errno, bcrE_DEAD);

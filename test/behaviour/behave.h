@@ -102,8 +102,9 @@ int result_of(struct cce *who);
 
 /* The CCE ends with status 0. */
 void leave(struct cce *who);
-/* The owner's host is lost. */
+/* The owner's host is lost; has been lost by other means. */
 void lose_host(void);
+void have_lost_host(void);
 /* From now on the verbs of `who` are for this CCE's cells. */
 void turn_round(struct cce *who);
 

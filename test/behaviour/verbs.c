@@ -18,7 +18,7 @@
  *   use_up                  allocates until there is no memory left
  *   meet                    takes a CCE ID out of the meeting cell: the owner from then on
  *   last CELL VALUE         a put, and then the end, with status 0
- *   parent                  the pid of its daemon
+ *   parent, self            the pid of its daemon, its own
  *   exit STATUS */
 #include "verbs.h"
 
@@ -173,6 +173,8 @@ int verb_do(const char *line, bcr_cce_id *owner)
         return meet(owner);
     if (IS("parent"))
         return getppid();
+    if (IS("self"))
+        return getpid();
     if (IS("last")) {
         bcr_region rgid = bcr_rgalloc(sizeof n[1], 0);
         **(int **)rgid = n[1];

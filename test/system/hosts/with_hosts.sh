@@ -67,7 +67,7 @@ if [ -n "$sshd" ]; then
     ssh-keygen -q -t ed25519 -N '' -f "$scratch/userkey"
     echo "* $(cat "$scratch/hostkey.pub")" > "$scratch/known"
     printf '%s\n' "HostKey $scratch/hostkey" "AuthorizedKeysFile $scratch/userkey.pub" \
-        'StrictModes no' 'UsePAM no' 'UseDNS no' 'PidFile none' > "$scratch/sshd_config"
+        'StrictModes no' 'UsePAM no' 'UseDNS no' 'PidFile none' 'MaxSessions 100' > "$scratch/sshd_config"
     printf '#!/bin/sh\nexec ssh -F "%s/ssh_config" "$@"\n' "$scratch" > "$scratch/ssh-there"
     chmod 700 "$scratch/ssh-there"
     export BCR_RSHPATH="$scratch/ssh-there"
@@ -83,13 +83,13 @@ for name in ${names//,/ }; do
     [ -n "$sshd" ] || continue
     printf '%s\n' "Host $name" "HostName 10.178.0.$number" "IdentityFile $scratch/userkey" 'IdentitiesOnly yes' \
         "UserKnownHostsFile $scratch/known" >> "$scratch/ssh_config"
-    [ "${HOSTS_SSH-}" != shared ] ||
-        printf '%s\n' 'ControlMaster auto' "ControlPath $scratch/shared-$name" 'ControlPersist yes' >> "$scratch/ssh_config"
+    [ "${HOSTS_SSH-}" != shared ] || echo "ControlPath $scratch/shared-$name" >> "$scratch/ssh_config"
     "$scratch/in/$name" "$sshd" -D -e -f "$scratch/sshd_config" 2> "$scratch/sshd.$name" &
     until grep -q listening "$scratch/sshd.$name"; do
         kill -0 $! 2> /dev/null || skip "sshd does not start: $(cat "$scratch/sshd.$name")"
         sleep 0.05
     done
+    [ "${HOSTS_SSH-}" != shared ] || "$scratch/ssh-there" -M -N -f "$name"
 done
 chmod 600 "$scratch/hosts"
 export BCR_HOSTSFILE="$scratch/hosts" HOSTS_IN="$scratch/in" HOSTS_CABLE="$scratch/cable" HOSTS_ANSWER="$scratch/answer"
