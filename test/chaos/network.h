@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { NETWORK_TIMEOUT_MSEC = 2500 }; /* hosttimeout, where there is a cable */
+enum { NETWORK_TIMEOUT_MSEC = 6000 }; /* hosttimeout, where there is a cable */
 
 /* Whether there is a cable. To be asked first, with the seed's state. */
 bool network_begin(uint64_t *random);

@@ -165,6 +165,7 @@ static void start(void)
     if (has_cable) {
         snprintf(number, sizeof number, "%d", NETWORK_TIMEOUT_MSEC);
         setenv("BCR_HOSTTIMEOUT", number, 1);
+        setenv("BCR_CONNECTTIMEOUT", "60000", 1);
     }
     snprintf(number, sizeof number, "%d", board->hosts);
     for (int i = 0; i < CHAOS_CCES; i++) {

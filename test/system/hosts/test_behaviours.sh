@@ -9,7 +9,7 @@ if [ "${1-}" != inside ]; then
     HOSTS_TEST=test_behaviours_over_ssh HOSTS_SSH=shared exec "$(dirname "$0")/with_hosts.sh" elsewhere,second,third "$0" inside
 fi
 
-export BCR_HOSTTIMEOUT=3000 # a host whose ssh has ended is lost no sooner
+export BCR_CONNECTTIMEOUT=60000 # on a loaded machine ssh takes its time
 [ -n "${BCR_RSHPATH##*go-there}" ] || { echo "skip test_behaviours_over_ssh: there is no sshd"; exit 77; }
 status=0
 for program in $BEHAVIOURS; do
