@@ -91,6 +91,16 @@ int bcri_act_return(struct bcri_ctx *ctx, uint64_t key, struct bcri_slot_shm *sl
     return result == BCRI_STALE ? bcrE_NOCELL : result;
 }
 
+int bcri_act_find(struct bcri_ctx *ctx, uint64_t key, bcri_ref *cell_out)
+{
+    struct bcri_resolved *resolved;
+    begin(ctx);
+    const int error = bcri_resolved_find_key(ctx, key, &resolved);
+    if (error == 0)
+        *cell_out = resolved->ref;
+    return error == BCRI_ELSEWHERE ? bcrE_NOCCE : end(ctx, error, bcrE_TIMEOUT);
+}
+
 /* Where a region was taken, for bcri_act_give_back and bcri_act_owner_died. */
 static void note_origin(struct bcri_ctx *ctx, const struct bcri_resolved *resolved,
                         struct bcri_slot_shm *slot)
@@ -156,6 +166,17 @@ int bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
     if (bcri_resolved_look(ctx, cell, &resolved) != 0 || resolved.open >> 32 != from >> 32)
         return 0;
     return bcri_write_owner_died(ctx, &resolved, ctx->tag, &epoch) == bcrE_TIMEOUT ? BCRI_PARKED : 0;
+}
+
+bool bcri_act_has_lock(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)
+{
+    struct bcri_resolved resolved;
+    begin(ctx);
+    const int error = bcri_resolved_look(ctx, cell, &resolved);
+    if (error != 0 || resolved.open >> 32 != from >> 32)
+        return error == bcrE_NOMEM;
+    const struct bcri_head_shm *h = &resolved.cell->h;
+    return bcri_load(&h->taker) == ctx->tag && (uint32_t)bcri_load(&h->taker_epoch) == (uint32_t)from;
 }
 
 int bcri_act_zap(struct bcri_ctx *ctx, uint64_t key)

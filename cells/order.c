@@ -40,6 +40,7 @@
 /* The CCE's own side of its outbox. */
 struct bcri_outbox {
     struct bcri_outbox_shm *shm;
+    uint32_t ring;      /* what its rings name */
     uint64_t stored;    /* entries */
     uint64_t collected; /* entries whose IDs have been looked at since the agent took them */
     uint64_t puts;
@@ -70,6 +71,7 @@ static int outbox_of(struct bcri_ctx *ctx, struct bcri_outbox **outbox_out)
     if ((outbox->room[0] = bcri_slot_take(ctx)) != NULL && (outbox->room[1] = bcri_slot_take(ctx)) != NULL &&
         (error = bcri_segment_new(ctx, BCRI_SEG_OUTBOX, BCRI_PAGE_BYTES, BCRI_PAGE_BYTES, &seg)) == 0) {
         outbox->shm = (struct bcri_outbox_shm *)(void *)ctx->map[seg].base;
+        outbox->ring = bcri_outbox_ring(bcri_ref_make(seg, 0));
         *outbox_out = ctx->outbox = outbox;
         return 0;
     }
@@ -103,7 +105,7 @@ static void store_entry(struct bcri_ctx *ctx, struct bcri_outbox *outbox, enum b
     bcri_store_release(&outbox->shm->entry[number % BCRI_OUTBOX_ENTRIES],
                        bcri_outbox_entry(number, kind, bcri_slot_ref(ctx, slot)));
     bcri_step();
-    bcri_bell_ring_index(ctx, agent_of(ctx), BCRI_REF_NONE);
+    bcri_bell_ring_index(ctx, agent_of(ctx), outbox->ring);
 }
 
 /* Makes an ID the order of `op`; `region` is what the ID holds. */

@@ -46,8 +46,12 @@ void bcri_unlock_wake(struct bcri_ctx *ctx)
         atomic_fetch_add_explicit(&ctx->bell->lock_event, 1, memory_order_seq_cst);
         bcri_futex_wake(&ctx->bell->lock_event, INT32_MAX);
     }
-    if ((was & DAEMON) != 0)
+    if ((was & DAEMON) != 0) {
+        const uint32_t agent = bcri_load_acquire(&ctx->host->agent); /* which parks as the worker does */
         bcri_bell_ring_index(ctx, BCRI_ENL_INDEX, BCRI_REF_NONE);
+        if (agent != 0)
+            bcri_bell_ring_index(ctx, agent, BCRI_REF_NONE);
+    }
 }
 
 /* Sleeps until lock_event of the holder differs from `event`, or until `until_ns`. A sleep of a

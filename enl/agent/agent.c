@@ -3,89 +3,20 @@
  * things. */
 #include "bcri/agent.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "bcri/act.h"
 #include "bcri/clock.h"
-#include "bcri/drop.h"
-#include "bcri/heap.h"
-#include "bcri/lookup.h"
-#include "bcri/region.h"
 #include "bcri/repair.h"
 
-#include "private.h"
-
-/* Where the kernel has no membarrier, a holder's release may miss that the agent is parked: then the
- * agent looks again after this time. */
-#define LOOK_AGAIN_NS (10 * BCRI_NS_PER_MS)
-
-void bcri_agent_note(struct bcri_agent *agent, const char *format, ...)
-{
-    char sentence[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
-    if (agent->events->note != NULL)
-        agent->events->note(agent->owner, sentence);
-}
-
-/* ---- the receive pool ---- */
-
-#define POOL_FIRST_BYTES (UINT64_C(2) << 20)
-#define POOL_SPARE_BYTES (UINT64_C(64) << 10) /* beside a large region */
-#define POOL_AGAIN_NS    BCRI_NS_PER_S        /* when there was no memory */
-
-/* Asks for as much again as there is, and for `length` at least, unless that was asked. */
-static void want_pool(struct bcri_agent *agent, uint64_t length)
-{
-    struct bcri_heap_piece piece;
-    const uint64_t least = length + POOL_SPARE_BYTES;
-    if (agent->pool_asked || agent->events->wants_pool == NULL || agent->now < agent->pool_again ||
-        !bcri_heap_pool_next(agent->ctx, agent->pool, least > agent->pool_now ? least : agent->pool_now,
-                             &piece))
-        return;
-    agent->pool_asked = agent->events->wants_pool(agent->owner, &piece);
-}
+#include "ask.h"
+#include "serve.h"
 
 void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *piece, bool reserved)
 {
-    agent->pool_asked = false;
-    if (reserved) {
-        bcri_heap_pool_grow(agent->ctx, agent->pool, piece);
-        agent->pool_now += (uint64_t)(piece->end - piece->first) * BCRI_HEAP_PAGE;
-    } else {
-        bcri_agent_note(agent, "no memory for more than %llu MiB of regions from other hosts",
-                        (unsigned long long)agent->pool_now >> 20);
-        agent->pool_again = agent->now + POOL_AGAIN_NS;
-    }
+    bcri_pool_grown(agent, piece, reserved);
     for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
         bcri_serve_go_on(peer);
-    agent->again = true;
-}
-
-struct bcri_slot_shm *bcri_agent_alloc(struct bcri_agent *agent, uint32_t length, uint32_t archtype,
-                                       uint32_t error)
-{
-    struct bcri_ctx *ctx = agent->ctx;
-    bcri_ref ref;
-    struct bcri_region_shm *region;
-    struct bcri_slot_shm *slot = bcri_slot_take(ctx);
-    if (slot == NULL)
-        return NULL;
-    if (bcri_heap_alloc(ctx, length, archtype, &ref, &region) != 0) {
-        bcri_slot_give(ctx, slot);
-        want_pool(agent, length);
-        return NULL;
-    }
-    if (bcri_heap_charged(ctx) > agent->pool_now / 2)
-        want_pool(agent, 0);
-    region->error = (uint16_t)error;
-    bcri_slot_name(slot, ref, bcri_header_data(ctx, ref, region));
-    bcri_store_release(&region->count, BCRI_COUNT_ONE);
-    return slot;
+    agent->resume_at = agent->now;
 }
 
 /* ---- links ---- */
@@ -114,79 +45,20 @@ static void dropped(void *owner, uint32_t source, uint32_t target, void *cookie)
 static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
                       enum bcri_link_outcome outcome)
 {
-    struct sent *sent = cookie;
     (void)owner, (void)source, (void)target;
-    if (sent == NULL)
-        return;
-    if (sent->order != NULL)
-        bcri_ask_completed(sent->order, outcome);
-    else
-        bcri_serve_completed(sent->served, outcome);
-    free(sent);
+    if (((uintptr_t)cookie & 1) != 0)
+        bcri_served_completed((void *)((char *)cookie - 1), outcome);
+    else if (cookie != NULL)
+        bcri_ask_completed(cookie, outcome);
 }
 
 static const struct bcri_link_events link_events = {
     .accept = accept_stream, .begin = begin, .arrived = arrived, .dropped = dropped, .completed = completed};
 
-bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const struct bcri_message *message,
-                     struct bcri_slot_shm *region, struct sent sent)
-{
-    struct bcri_ctx *ctx = peer->agent->ctx;
-    uint8_t header[BCRI_LINK_HEADER_MAX];
-    const uint32_t bytes = bcri_message_write(message, header);
-    const bool told = sent.order != NULL || sent.served != NULL;
-    struct sent *cookie = told ? malloc(sizeof *cookie) : NULL;
-    const void *body = NULL;
-    uint32_t body_bytes = 0;
-    if (region != NULL) {
-        const bcri_ref ref = bcri_slot_region(bcri_load(&region->word));
-        const struct bcri_region_shm *at = bcri_at_held(ctx, ref);
-        body = (const void *)bcri_region_data(ctx, ref);
-        body_bytes = at->length;
-    }
-    if (cookie != NULL)
-        *cookie = sent;
-    if (peer->link != NULL && (cookie != NULL || !told) &&
-        bcri_link_send(peer->link, source, target, header, bytes, body, body_bytes, cookie) == 0)
-        return true;
-    free(cookie);
-    return false;
-}
-
-static struct peer *find_peer(struct bcri_agent *agent, uint32_t host)
-{
-    struct peer *peer = agent->peers;
-    while (peer != NULL && peer->host != host)
-        peer = peer->next;
-    return peer;
-}
-
-static struct peer *peer_of(struct bcri_agent *agent, uint32_t host)
-{
-    struct peer *peer = find_peer(agent, host);
-    if (peer != NULL || (peer = calloc(1, sizeof *peer)) == NULL)
-        return peer;
-    peer->agent = agent;
-    peer->host = host;
-    peer->waiting_end = &peer->waiting;
-    peer->next = agent->peers;
-    agent->peers = peer;
-    return peer;
-}
-
-struct peer *bcri_agent_peer(struct bcri_agent *agent, uint32_t host)
-{
-    struct peer *peer = peer_of(agent, host);
-    if (peer != NULL && peer->link == NULL && !peer->lost && !peer->wanted) {
-        peer->wanted = agent->events->wants_link(agent->owner, host);
-    }
-    return peer;
-}
-
 struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
                                   const struct bcri_link_config *config, uint64_t now)
 {
-    struct peer *peer = peer_of(agent, host);
+    struct peer *peer = bcri_peer_of(agent, host);
     if (peer == NULL || peer->link != NULL || peer->lost)
         return NULL;
     peer->link = bcri_link_new(config, &link_events, peer, now);
@@ -197,7 +69,7 @@ struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
 
 void bcri_agent_lost(struct bcri_agent *agent, uint32_t host)
 {
-    struct peer *peer = peer_of(agent, host);
+    struct peer *peer = bcri_peer_of(agent, host);
     if (peer == NULL || peer->lost)
         return;
     struct bcri_link *link = peer->link;
@@ -207,17 +79,16 @@ void bcri_agent_lost(struct bcri_agent *agent, uint32_t host)
         bcri_link_free(link);
     bcri_ask_lost(peer);
     bcri_serve_lost(peer);
-    agent->again = true;
 }
 
 /* ---- CCEs ---- */
 
 static struct asker *find_asker(const struct bcri_agent *agent, uint32_t index)
 {
-    struct asker *asker = agent->askers;
-    while (asker != NULL && (asker->index != index || asker->outbox == NULL))
-        asker = asker->next;
-    return asker;
+    for (struct item *at = agent->askers.head.next; at != &agent->askers.head; at = at->next)
+        if (RECORD_OF(at, struct asker, of_agent)->index == index)
+            return RECORD_OF(at, struct asker, of_agent);
+    return NULL;
 }
 
 int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
@@ -229,9 +100,13 @@ int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
     }
     asker->agent = agent;
     asker->index = index;
-    asker->next = agent->askers;
-    agent->askers = asker;
-    agent->again = true;
+    asker->sync_at = UINT64_MAX;
+    list_init(&asker->orders);
+    list_init(&asker->syncs);
+    list_init(&asker->routes);
+    list_append(&agent->askers, &asker->of_agent);
+    bcri_table_add(&agent->askers_by_ring, &asker->by_ring, bcri_outbox_ring(outbox));
+    agent->ask_at = 0;
     return 0;
 }
 
@@ -250,24 +125,38 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
                                   const struct bcri_agent_events *events, void *owner)
 {
     struct bcri_agent *agent = calloc(1, sizeof *agent);
-    const uint64_t first =
-        events->wants_pool != NULL && pool_bytes > POOL_FIRST_BYTES ? POOL_FIRST_BYTES : pool_bytes;
-    uint32_t pool;
     if (agent == NULL)
         return NULL;
-    /* What small regions leave behind does not hold up a large one for ever. */
-    if (bcri_heap_pool_add(ctx, first + POOL_SPARE_BYTES, pool_bytes + POOL_SPARE_BYTES, &pool) != 0) {
-        free(agent);
-        return NULL;
-    }
     *agent = (struct bcri_agent){.ctx = ctx,
                                  .events = events,
                                  .owner = owner,
-                                 .pool = pool,
                                  .pool_bytes = pool_bytes,
-                                 .pool_now = first,
-                                 .deadline = BCRI_LINK_NEVER,
+                                 .peer_bytes_max = PEER_BYTES_MAX,
+                                 .deadline = AGENT_NEVER,
+                                 .retry_at = AGENT_NEVER,
+                                 .ask_at = AGENT_NEVER,
+                                 .resume_at = AGENT_NEVER,
+                                 .place_free = NO_PLACE,
+                                 .orders.bytes = sizeof(struct order),
+                                 .incoming.bytes = sizeof(struct incoming),
+                                 .serveds.bytes = sizeof(struct served),
+                                 .stream_records.bytes = sizeof(struct stream),
+                                 .cell_records.bytes = sizeof(struct wanted_cell),
                                  .bell_seen = bcri_load_acquire(&ctx->bell->bell)};
+    if (!bcri_pool_make(agent)) {
+        free(agent);
+        return NULL;
+    }
+    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes, &agent->streams,
+                                    &agent->served,         &agent->locks,  &agent->cells};
+    struct list *const lists[] = {&agent->askers,         &agent->ending,       &agent->all_cells,
+                                  &agent->ready,          &agent->over,         &agent->giving_back,
+                                  &agent->dead_locks,     &agent->parked_waits, &agent->parked_cells,
+                                  &agent->parked_streams, &agent->parked_locks, &agent->no_room};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        bcri_table_init(tables[i]);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        list_init(lists[i]);
     return agent;
 }
 
@@ -279,49 +168,83 @@ void bcri_agent_free(struct bcri_agent *agent)
         if (link != NULL)
             bcri_link_free(link);
     }
+    bcri_serve_free(agent);
     bcri_ask_free(agent);
-    for (struct served *served = agent->served, *next; served != NULL; served = next) {
-        next = served->next;
-        free(served);
-    }
     for (struct peer *peer = agent->peers, *next; peer != NULL; peer = next) {
         next = peer->next;
-        bcri_serve_free(peer);
         free(peer);
     }
+    struct records *const records[] = {&agent->orders, &agent->incoming, &agent->serveds,
+                                       &agent->stream_records, &agent->cell_records};
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+        records_free(records[i]);
+    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes, &agent->streams,
+                                    &agent->served,         &agent->locks,  &agent->cells};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        bcri_table_free(tables[i]);
     free(agent);
+}
+
+/* Each ring has named the cell where a request was served, or the outbox of an order, if it could. False:
+ * not all of the rings since the last look have, and anything may have changed. */
+static bool look_where_rung(struct bcri_agent *agent, uint32_t from, uint32_t to)
+{
+    uint32_t lows[BCRI_RUNG_FOR] = {0};
+    if (to - from > BCRI_RUNG_FOR)
+        return false;
+    for (uint32_t number = from; number != to; number++) {
+        const uint64_t told = bcri_load_acquire(&agent->ctx->bell->rung_for[number % BCRI_RUNG_FOR]);
+        lows[number - from] = (uint32_t)told;
+        if ((uint32_t)(told >> 32) != number || (uint32_t)told == 0)
+            return false;
+    }
+    for (uint32_t i = 0; i < to - from; i++) {
+        bcri_ask_take_of(agent, lows[i]);
+        bcri_cells_look_at(agent, lows[i]);
+    }
+    return true;
 }
 
 void bcri_agent_run(struct bcri_agent *agent, uint64_t now)
 {
+    const uint32_t rung = bcri_load_acquire(&agent->ctx->bell->bell), seen = agent->bell_seen;
     agent->now = now;
-    do {
-        const uint32_t rung = bcri_load_acquire(&agent->ctx->bell->bell);
-        const bool look = agent->again || agent->parked || rung != agent->bell_seen || agent->deadline <= now;
-        agent->bell_seen = rung;
-        agent->again = agent->parked = false;
-        agent->deadline = BCRI_LINK_NEVER;
-        bcri_ask_take(agent);
-        bcri_serve_run(agent, look);
+    agent->bell_seen = rung;
+    agent->deadline = AGENT_NEVER;
+    const bool named = look_where_rung(agent, seen, rung);
+    if (!named || agent->retry_at <= now) {
+        agent->retry_at = AGENT_NEVER;
+        bcri_cells_look_at_all(agent);
+        bcri_serve_again(agent);
         bcri_ask_tell_again(agent);
-        if (!bcri_looks_done(agent->ctx))
-            agent->parked = true;
-    } while (agent->again);
+    }
+    if (!named || agent->ask_at <= now) {
+        agent->ask_at = AGENT_NEVER;
+        bcri_ask_tell_ends(agent);
+        bcri_ask_take_all(agent);
+    }
+    bcri_serve_run(agent);
+    if (!bcri_looks_done(agent->ctx))
+        bcri_agent_parks(agent);
     if (agent->ctx->daemon.corrupt) {
         agent->ctx->daemon.corrupt = false;
         bcri_agent_note(agent,
                         "shared memory is corrupt: the agent has met a wild write; enl audit says where");
     }
-    if (agent->parked && agent->deadline > now + LOOK_AGAIN_NS)
-        agent->deadline = now + LOOK_AGAIN_NS;
+    run_by(agent, agent->retry_at);
+    run_by(agent, agent->ask_at);
 }
 
+/* What links have told since the last run is to be done at once. */
 uint64_t bcri_agent_deadline(const struct bcri_agent *agent)
 {
-    return agent->deadline;
+    const bool is_due =
+        !list_is_empty(&agent->ready) || !list_is_empty(&agent->over) || !list_is_empty(&agent->giving_back);
+    return is_due ? agent->now : agent->deadline;
 }
 
 bool bcri_agent_is_idle(const struct bcri_agent *agent)
 {
-    return agent->order_count == 0 && agent->served == NULL && agent->untold == NULL && !agent->parked;
+    return agent->order_count == 0 && agent->served_count == 0 && agent->untold == NULL &&
+           list_is_empty(&agent->ready) && list_is_empty(&agent->ending) && agent->retry_at == AGENT_NEVER;
 }

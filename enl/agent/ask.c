@@ -1,237 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* ask.c -- orders of this host's CCEs: out of their outboxes, to the hosts of the cells, and the
- * answers back into their IDs. docs/states/order.md. */
+/* ask.c -- orders of this host's CCEs: out of their outboxes, to the hosts of the cells. answer.c has the
+ * answers. docs/states/order.md. */
+#include "ask.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include <bcr.h>
 
-#include "bcri/bell.h"
 #include "bcri/cces.h"
-#include "bcri/cell0.h"
 #include "bcri/drop.h"
 #include "bcri/region.h"
 
-#include "private.h"
-
-#define TRY_AGAIN_NS (UINT64_C(1000) * 1000) /* when there was no memory */
+/* How many entries are taken before their CCE is told. */
+enum { TAKEN_TOGETHER = 32, FIRST_PLACES = 64 };
 
 /* ---- orders ---- */
 
-static struct order *new_order(struct asker *asker, uint32_t op)
+/* Makes more places. False: no memory. */
+static bool make_places(struct bcri_agent *agent)
+{
+    const uint32_t count = agent->place_count != 0 ? 2 * agent->place_count : FIRST_PLACES;
+    struct place *places = realloc(agent->places, count * sizeof *places);
+    if (places == NULL)
+        return false;
+    for (uint32_t i = agent->place_count; i < count; i++)
+        places[i] = (struct place){.next_free = i + 1 < count ? i + 1 : NO_PLACE};
+    agent->place_free = agent->place_count;
+    agent->places = places;
+    agent->place_count = count;
+    return true;
+}
+
+static struct order *new_order(struct asker *asker, uint32_t op, struct route *route)
 {
     struct bcri_agent *agent = asker->agent;
-    struct order *order = calloc(1, sizeof *order);
+    if (agent->place_free == NO_PLACE && !make_places(agent))
+        return NULL;
+    struct order *order = record_take(&agent->orders);
     if (order == NULL)
         return NULL;
-    if (agent->order_count == agent->order_room) {
-        const uint32_t room = agent->order_room != 0 ? 2 * agent->order_room : 64;
-        struct order **orders = realloc(agent->orders, room * sizeof(struct order *));
-        if (orders == NULL) {
-            free(order);
-            return NULL;
-        }
-        memset(orders + agent->order_room, 0, (room - agent->order_room) * sizeof(struct order *));
-        agent->orders = orders;
-        agent->order_room = room;
-    }
-    while (agent->orders[agent->order_hint] != NULL)
-        agent->order_hint = (agent->order_hint + 1) % agent->order_room;
-    agent->orders[agent->order_hint] = order;
+    const uint32_t place = agent->place_free;
+    *order = (struct order){
+        .asker = asker, .op = op, .route = route, .request = (uint64_t)++agent->order_last << 32 | place};
+    agent->place_free = agent->places[place].next_free;
+    agent->places[place].order = order;
     agent->order_count++;
-    order->request = (uint64_t)++agent->order_last << 32 | agent->order_hint;
-    order->asker = asker;
-    order->op = op;
-    order->next = asker->orders;
-    order->at = &asker->orders;
-    if (order->next != NULL)
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of its list */
-        order->next->at = &order->next;
-    asker->orders = order;
+    list_append(&asker->orders, &order->of_asker);
     return order;
-}
-
-struct order *bcri_ask_find(struct peer *peer, uint64_t request)
-{
-    const struct bcri_agent *agent = peer->agent;
-    const uint32_t place = (uint32_t)request;
-    struct order *order = place < agent->order_room ? agent->orders[place] : NULL;
-    return order != NULL && order->request == request && order->peer == peer && !order->answered ? order
-                                                                                                 : NULL;
-}
-
-static void free_asker(struct asker *asker)
-{
-    struct asker **at = &asker->agent->askers;
-    while (*at != asker)
-        at = &(*at)->next;
-    *at = asker->next;
-    for (struct route *route = asker->routes; route != NULL;) {
-        struct route *next = route->next;
-        free(route);
-        route = next;
-    }
-    free(asker);
-}
-
-/* Frees an order that is over, and its CCE's part when that was the last of a CCE that has ended. */
-static void end_if_over(struct order *order)
-{
-    struct asker *asker = order->asker;
-    struct bcri_agent *agent = asker->agent;
-    if (!order->answered || order->sent)
-        return;
-    if (order->region != NULL)
-        bcri_slot_drop(agent->ctx, order->region);
-    agent->orders[(uint32_t)order->request] = NULL;
-    agent->order_count--;
-    *order->at = order->next;
-    if (order->next != NULL)
-        order->next->at = order->at;
-    free(order);
-    if (asker->forgotten && asker->orders == NULL)
-        free_asker(asker);
-}
-
-/* ---- answers ---- */
-
-static struct bcri_slot_shm *id_of(const struct order *order)
-{
-    return order->slot_ref != BCRI_REF_NONE ? bcri_at(order->asker->agent->ctx, order->slot_ref) : NULL;
-}
-
-/* The one store that answers. From then on the ID is the CCE's. */
-static void answer_id(struct order *order, uint64_t word, int code, uint64_t value)
-{
-    struct bcri_slot_shm *slot = id_of(order);
-    order->slot_ref = BCRI_REF_NONE;
-    if (slot == NULL)
-        return;
-    bcri_store(&slot->given, (uint64_t)code);
-    if (code == 0)
-        bcri_store(&slot->key, value);
-    bcri_store_release(&slot->word, word);
-    bcri_bell_ring_index(order->asker->agent->ctx, order->asker->index, BCRI_REF_NONE);
-}
-
-/* False: the agent is parked. */
-static bool put_error(struct bcri_agent *agent, const struct untold *error)
-{
-    agent->ctx->daemon.parked = 0;
-    return bcri_error_put(agent->ctx, error->index, error->code, error->op, error->owner, error->cell) !=
-           bcrE_TIMEOUT;
-}
-
-void bcri_ask_tell_again(struct bcri_agent *agent)
-{
-    while (agent->untold != NULL) {
-        struct untold *untold = agent->untold;
-        if (!put_error(agent, untold)) {
-            agent->parked = true;
-            return;
-        }
-        agent->untold = untold->next;
-        free(untold);
-    }
-}
-
-/* A put has failed, which its CCE could not know when it ordered it. */
-static void tell(const struct order *order, int code)
-{
-    struct bcri_agent *agent = order->asker->agent;
-    const bool regions = (order->key & BCRI_ORDER_ERRORS) != 0 && order->asker->outbox != NULL;
-    bcri_agent_note(agent, "a put of CCE %u into cell %d of CCE %u on host %u failed: %s",
-                    order->asker->index, order->cell, bcri_identity_index(order->owner),
-                    bcri_identity_host(order->owner), bcr_strerror(code));
-    struct untold error = {.next = agent->untold,
-                           .index = order->asker->index,
-                           .code = code,
-                           .op = (order->key & BCRI_ORDER_PUTM) != 0 ? bcr_op_putm : bcr_op_put,
-                           .cell = order->cell};
-    memcpy(error.owner, order->owner, sizeof error.owner);
-    if (!regions || put_error(agent, &error))
-        return;
-    struct untold *untold = malloc(sizeof *untold);
-    if (untold == NULL)
-        return;
-    *untold = error;
-    agent->untold = untold;
-    agent->parked = true;
-}
-
-/* Answers the CCE's SYNCs that wait for puts which are completed now. */
-static void look_at_syncs(struct asker *asker)
-{
-    struct order *next;
-    for (struct order *order = asker->orders; order != NULL; order = next) {
-        next = order->next;
-        if (order->op != BCRI_ORDER_SYNC || (int64_t)(asker->completed - order->key) < 0)
-            continue;
-        answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, BCRI_REF_NONE), 0, 0);
-        order->answered = true;
-        end_if_over(order);
-    }
-}
-
-static void complete_put(struct order *order, int code)
-{
-    struct asker *asker = order->asker;
-    asker->completed++;
-    if (code != 0 && order->op != BCRI_ORDER_RETURN)
-        tell(order, code);
-    if (asker->outbox == NULL)
-        return;
-    bcri_store_release(&asker->outbox->completed, asker->completed);
-    look_at_syncs(asker);
-}
-
-/* The CCE's ID takes the hold of the agent's. */
-static void hand_over(struct order *order, struct bcri_slot_shm *region)
-{
-    struct bcri_ctx *ctx = order->asker->agent->ctx;
-    const bcri_ref ref = bcri_slot_region(bcri_load(&region->word));
-    if (id_of(order) == NULL) {
-        bcri_slot_drop(ctx, region);
-        return;
-    }
-    bcri_store(&region->word, 0);
-    bcri_slot_give(ctx, region);
-    answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, ref), 0, 0);
-}
-
-void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_slot_shm *region)
-{
-    order->answered = true;
-    if (bcri_order_is_put(order->op))
-        complete_put(order, code);
-    else if (region != NULL)
-        hand_over(order, region);
-    else if (code != 0 || bcri_order_is_get(order->op))
-        answer_id(order, bcri_slot_word(BCRI_SLOT_FAILED, 0, BCRI_REF_NONE), code != 0 ? code : bcrE_INTERNAL,
-                  0);
-    else
-        answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, BCRI_REF_NONE), 0, value);
-    end_if_over(order);
-}
-
-/* The link has done with the message of an order. A put whose region was refused is over. */
-void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome)
-{
-    struct bcri_agent *agent = order->asker->agent;
-    order->sent = false;
-    if (order->region != NULL) {
-        bcri_slot_drop(agent->ctx, order->region);
-        order->region = NULL;
-    }
-    if (order->op == ORDER_ENDED)
-        order->answered = true;
-    if (order->answered || outcome == BCRI_LINK_ARRIVED)
-        end_if_over(order);
-    else if (outcome == BCRI_LINK_REFUSED)
-        bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
-    else if (order->peer->link != NULL) /* its stream has ended */
-        bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
-    /* else bcri_ask_lost answers */
 }
 
 /* ---- sending ---- */
@@ -271,8 +87,8 @@ static void send_order(struct order *order)
         order->region != NULL ? bcri_at_held(ctx, bcri_slot_region(bcri_load(&order->region->word))) : NULL;
     const struct bcri_message message = message_of(order, header);
     order->sent = true;
-    if (bcri_agent_send(order->peer, order->asker->index, bcri_identity_index(order->owner), &message,
-                        order->region, (struct sent){.order = order}))
+    if (bcri_agent_send(order->route->peer, order->asker->index, order->route->target, &message,
+                        order->region, order))
         return;
     order->sent = false;
     bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
@@ -280,7 +96,7 @@ static void send_order(struct order *order)
 
 static void send_or_wait(struct order *order)
 {
-    struct peer *peer = order->peer;
+    struct peer *peer = order->route->peer;
     if (peer->lost) {
         bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
         return;
@@ -289,6 +105,7 @@ static void send_or_wait(struct order *order)
         send_order(order);
         return;
     }
+    bcri_peer_want_link(peer);
     order->sent = true; /* it stands in a list */
     order->next_waiting = NULL;
     *peer->waiting_end = order;
@@ -304,7 +121,7 @@ void bcri_ask_send_waiting(struct peer *peer)
         struct order *next = order->next_waiting;
         order->sent = false;
         if (order->answered && !bcri_order_is_put(order->op))
-            end_if_over(order); /* its CCE has ended */
+            bcri_order_end_if_over(order); /* its CCE has ended */
         else
             send_order(order);
         order = next;
@@ -320,19 +137,28 @@ static bool read_order(const struct bcri_slot_shm *slot, uint32_t *op_out)
     return bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_ORDERED && *op_out < BCRI_ORDER_OPS;
 }
 
-static bool note_route(struct asker *asker, struct peer *peer, const uint8_t *owner)
+/* The way to an owner. NULL: no memory. */
+static struct route *route_to(struct asker *asker, const uint8_t *owner)
 {
-    for (const struct route *route = asker->routes; route != NULL; route = route->next)
-        if (memcmp(route->owner, owner, BCRI_IDENTITY_BYTES) == 0)
-            return true;
-    struct route *route = calloc(1, sizeof *route);
+    struct bcri_agent *agent = asker->agent;
+    const uint32_t host = bcri_identity_host(owner), target = bcri_identity_index(owner);
+    const uint64_t key = (uint64_t)host << 32 | (uint64_t)asker->index << 16 | (target & 0xffffu);
+    struct entry *at = table_find(&agent->routes, key);
+    for (; at != NULL; at = table_next(at->next, key)) {
+        struct route *route = RECORD_OF(at, struct route, at);
+        if (route->asker == asker && route->target == target)
+            return route;
+    }
+    struct peer *peer = bcri_peer_of(agent, host);
+    struct route *route = peer != NULL ? calloc(1, sizeof *route) : NULL;
     if (route == NULL)
-        return false;
-    route->next = asker->routes;
+        return NULL;
+    route->asker = asker;
     route->peer = peer;
-    memcpy(route->owner, owner, BCRI_IDENTITY_BYTES);
-    asker->routes = route;
-    return true;
+    route->target = target;
+    bcri_table_add(&agent->routes, &route->at, key);
+    list_append(&asker->routes, &route->of_asker);
+    return route;
 }
 
 /* Takes the hold of a put over: the agent's ID names the region before the CCE's is free. False: not
@@ -353,45 +179,59 @@ static bool take_region(struct order *order, struct bcri_slot_shm *slot)
     return true;
 }
 
-static void forget_new(struct order *order)
+static void publish_taken(struct asker *asker)
 {
-    order->answered = true;
-    end_if_over(order);
+    bcri_store_release(&asker->outbox->taken, asker->taken);
+}
+
+/* When it is answered, the CCE counts on this entry's being taken. */
+static bool take_sync(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref slot_ref)
+{
+    struct order *order = new_order(asker, BCRI_ORDER_SYNC, NULL);
+    if (order == NULL)
+        return false;
+    order->key = bcri_load(&slot->key);
+    order->slot_ref = slot_ref;
+    bcri_store(&slot->given, order->request);
+    asker->taken++;
+    publish_taken(asker);
+    asker->taken--;
+    bcri_ask_sync(order);
+    return true;
 }
 
 /* False: not now. */
 static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
-    struct bcri_agent *agent = asker->agent;
     uint32_t op;
     if (!read_order(slot, &op))
         return true;
-    struct order *order = new_order(asker, op);
+    if (op == BCRI_ORDER_SYNC)
+        return take_sync(asker, slot, slot_ref);
+    const bool is_put = bcri_order_is_put(op);
+    const uint64_t identity[2] = {bcri_load(&slot->next), bcri_load(&slot->prev)};
+    uint8_t owner[BCRI_IDENTITY_BYTES];
+    memcpy(owner, identity, sizeof owner);
+    struct route *route = route_to(asker, owner);
+    struct order *order = route != NULL ? new_order(asker, op, route) : NULL;
     if (order == NULL)
         return false;
+    memcpy(order->owner, owner, sizeof owner);
     order->key = bcri_load(&slot->key);
     order->cell = (int)bcri_load(&slot->sub);
-    order->slot_ref = bcri_order_is_put(op) ? BCRI_REF_NONE : slot_ref;
-    if (op == BCRI_ORDER_SYNC) {
-        bcri_store(&slot->given, order->request);
-        look_at_syncs(asker);
-        return true;
-    }
-    const uint64_t identity[2] = {bcri_load(&slot->next), bcri_load(&slot->prev)};
-    memcpy(order->owner, identity, sizeof order->owner);
-    order->peer = bcri_agent_peer(agent, bcri_identity_host(order->owner));
-    if (order->peer == NULL || !note_route(asker, order->peer, order->owner) ||
-        (bcri_order_is_put(op) && !take_region(order, slot))) {
-        forget_new(order);
+    order->slot_ref = is_put ? BCRI_REF_NONE : slot_ref;
+    if (is_put && !take_region(order, slot)) {
+        order->answered = true;
+        bcri_order_end_if_over(order);
         return false;
     }
-    if (bcri_order_is_put(op) && order->region == NULL)
+    if (is_put && order->region == NULL) {
         bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
-    else {
-        if (bcri_order_is_get(op))
-            bcri_store(&slot->given, order->request); /* for a CANCEL */
-        send_or_wait(order);
+        return true;
     }
+    if (bcri_order_is_get(op))
+        bcri_store(&slot->given, order->request); /* for a CANCEL */
+    send_or_wait(order);
     return true;
 }
 
@@ -401,19 +241,18 @@ static bool take_cancel(struct asker *asker, const struct bcri_slot_shm *slot, b
     const struct bcri_agent *agent = asker->agent;
     const uint64_t request = bcri_load(&slot->given);
     const uint32_t place = (uint32_t)request;
-    struct order *order = place < agent->order_room ? agent->orders[place] : NULL;
+    struct order *order = place < agent->place_count ? agent->places[place].order : NULL;
     if (order == NULL || order->request != request || order->slot_ref != slot_ref || order->answered)
         return true;
     const bool is_sync = order->op == BCRI_ORDER_SYNC;
     if (!is_sync && !bcri_order_is_get(order->op))
         return true;
-    if (is_sync || order->peer->link == NULL) { /* it was never sent */
+    if (is_sync || order->route->peer->link == NULL) { /* it was never sent */
         bcri_ask_answer(order, bcrE_TIMEOUT, 0, NULL);
         return true;
     }
     const struct bcri_message message = {.kind = BCRI_MESSAGE_CANCEL, .request = request};
-    return bcri_agent_send(order->peer, asker->index, bcri_identity_index(order->owner), &message, NULL,
-                           (struct sent){0});
+    return bcri_agent_send(order->route->peer, asker->index, order->route->target, &message, NULL, NULL);
 }
 
 /* Model: outbox.pml */
@@ -427,74 +266,98 @@ static bool take_next(struct asker *asker)
     struct bcri_slot_shm *slot = bcri_at(agent->ctx, slot_ref);
     if (slot != NULL && !(kind == BCRI_OUTBOX_CANCEL ? take_cancel(asker, slot, slot_ref)
                                                      : take_order(asker, slot, slot_ref))) {
-        if (agent->deadline > agent->now + TRY_AGAIN_NS)
-            agent->deadline = agent->now + TRY_AGAIN_NS;
+        if (agent->ask_at > agent->now + AGAIN_NS)
+            agent->ask_at = agent->now + AGAIN_NS;
         return false;
     }
-    asker->taken++;
-    bcri_store_release(&asker->outbox->taken, asker->taken);
+    if (++asker->taken % TAKEN_TOGETHER == 0)
+        publish_taken(asker);
     return true;
 }
 
-void bcri_ask_take(struct bcri_agent *agent)
+void bcri_ask_take(struct asker *asker)
 {
-    for (struct asker *asker = agent->askers, *next; asker != NULL; asker = next) {
-        next = asker->next;
-        while (asker->outbox != NULL && take_next(asker))
-            ;
-    }
+    const uint64_t taken = asker->taken;
+    while (take_next(asker))
+        ;
+    if (asker->taken != taken)
+        publish_taken(asker);
+}
+
+void bcri_ask_take_all(struct bcri_agent *agent)
+{
+    for (struct item *at = agent->askers.head.next; at != &agent->askers.head; at = at->next)
+        bcri_ask_take(RECORD_OF(at, struct asker, of_agent));
+}
+
+void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low)
+{
+    struct entry *at = table_find(&agent->askers_by_ring, low);
+    for (; at != NULL; at = table_next(at->next, low))
+        bcri_ask_take(RECORD_OF(at, struct asker, by_ring));
 }
 
 /* ---- ends ---- */
 
-static void tell_ended(struct asker *asker, const struct route *route)
+/* Tells the hosts of which this CCE has ordered something. False: no memory, for the rest. */
+static bool tell_ends(struct asker *asker)
 {
-    struct order *order = new_order(asker, ORDER_ENDED);
-    if (order == NULL)
-        return; /* the other host waits for this CCE until the program ends */
-    order->peer = route->peer;
-    memcpy(order->owner, route->owner, sizeof order->owner);
-    send_or_wait(order);
+    struct item *next, *at = asker->routes.head.next;
+    for (; at != &asker->routes.head; at = next) {
+        struct route *route = RECORD_OF(at, struct route, of_asker);
+        next = at->next;
+        if (route->end_told)
+            continue;
+        struct order *order = new_order(asker, ORDER_ENDED, route);
+        if (order == NULL)
+            return false;
+        route->end_told = true;
+        send_or_wait(order);
+    }
+    return true;
 }
 
-/* Else the next CCE with this number would get the error regions of this one. */
-static void forget_untold(struct bcri_agent *agent, uint32_t index)
+void bcri_ask_tell_ends(struct bcri_agent *agent)
 {
-    for (struct untold **at = &agent->untold; *at != NULL;) {
-        struct untold *untold = *at;
-        if (untold->index != index) {
-            at = &untold->next;
+    struct item *next, *at = agent->ending.head.next;
+    for (; at != &agent->ending.head; at = next) {
+        struct asker *asker = RECORD_OF(at, struct asker, of_agent);
+        next = at->next;
+        if (!asker->ends_to_tell)
             continue;
-        }
-        *at = untold->next;
-        free(untold);
+        asker->ends_to_tell = !tell_ends(asker);
+        if (asker->ends_to_tell)
+            agent->ask_at = agent->now + AGAIN_NS;
+        bcri_asker_free_if_over(asker);
     }
 }
 
 /* Model: outbox.pml */
 void bcri_ask_forget(struct asker *asker)
 {
+    struct bcri_agent *agent = asker->agent;
     while (take_next(asker))
         ;
     asker->outbox = NULL;
-    forget_untold(asker->agent, asker->index);
-    struct order *next;
-    for (struct order *order = asker->orders; order != NULL; order = next) {
-        struct bcri_slot_shm *slot = id_of(order);
-        next = order->next;
+    bcri_table_remove(&agent->askers_by_ring, &asker->by_ring);
+    list_remove(&asker->of_agent);
+    list_append(&agent->ending, &asker->of_agent);
+    bcri_ask_forget_untold(agent, asker->index);
+    struct item *next, *at = asker->orders.head.next;
+    for (; at != &asker->orders.head; at = next) {
+        struct order *order = RECORD_OF(at, struct order, of_asker);
+        struct bcri_slot_shm *slot = bcri_order_id(order);
+        next = at->next;
         if (bcri_order_is_put(order->op))
             continue;
         if (slot != NULL)
             bcri_store_release(&slot->word, 0);
         order->slot_ref = BCRI_REF_NONE;
         order->answered = true;
-        end_if_over(order);
+        bcri_order_end_if_over(order);
     }
-    for (const struct route *route = asker->routes; route != NULL; route = route->next)
-        tell_ended(asker, route);
-    asker->forgotten = true;
-    if (asker->orders == NULL)
-        free_asker(asker);
+    asker->forgotten = asker->ends_to_tell = true;
+    bcri_ask_tell_ends(agent);
 }
 
 void bcri_ask_lost(struct peer *peer)
@@ -506,23 +369,31 @@ void bcri_ask_lost(struct peer *peer)
         if (order->op == ORDER_ENDED)
             order->answered = true;
         if (order->answered)
-            end_if_over(order);
+            bcri_order_end_if_over(order);
     }
     peer->waiting = NULL;
     peer->waiting_end = &peer->waiting;
-    for (uint32_t i = 0; i < agent->order_room; i++)
-        if (agent->orders[i] != NULL && agent->orders[i]->peer == peer && !agent->orders[i]->answered)
-            bcri_ask_answer(agent->orders[i], bcrE_DEAD, 0, NULL);
+    for (uint32_t i = 0; i < agent->place_count; i++) {
+        struct order *order = agent->places[i].order;
+        if (order != NULL && order->route != NULL && order->route->peer == peer && !order->answered)
+            bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
+    }
 }
 
 void bcri_ask_free(struct bcri_agent *agent)
 {
-    for (uint32_t i = 0; i < agent->order_room; i++)
-        free(agent->orders[i]);
-    free(agent->orders);
-    while (agent->askers != NULL)
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of its list */
-        free_asker(agent->askers);
+    struct asker *asker;
+    for (uint32_t i = 0; i < agent->place_count; i++)
+        if (agent->places[i].order != NULL)
+            free(agent->places[i].order);
+    free(agent->places);
+    list_move(&agent->ending, &agent->askers);
+    while ((asker = FIRST_OF(&agent->askers, struct asker, of_agent)) != NULL) {
+        list_init(&asker->orders);
+        asker->forgotten = true;
+        asker->ends_to_tell = false;
+        bcri_asker_free_if_over(asker);
+    }
     for (struct untold *untold = agent->untold, *next; untold != NULL; untold = next) {
         next = untold->next;
         free(untold);

@@ -95,10 +95,12 @@ static void introduce(struct world *world)
     }
 }
 
-static void alarm_rings(void *context, uint64_t argument)
+/* One that an earlier one has replaced rings, too, and is none any more. */
+static void alarm_rings(void *context, uint64_t at)
 {
-    (void)argument;
-    ((struct world *)context)->alarm_at = BCRI_LINK_NEVER;
+    struct world *world = context;
+    if (world->alarm_at == at)
+        world->alarm_at = BCRI_LINK_NEVER;
 }
 
 static void turn(struct world *world, uint64_t now)
@@ -112,7 +114,7 @@ static void turn(struct world *world, uint64_t now)
         const uint64_t deadline = bcri_agent_deadline(world->host[at].agent);
         if (deadline < world->alarm_at) {
             world->alarm_at = deadline;
-            sim_alarm(world->network, deadline, alarm_rings, world, 0);
+            sim_alarm(world->network, deadline, alarm_rings, world, deadline);
         }
     }
 }

@@ -11,7 +11,7 @@
 #include "bcri/record.h"
 #include "bcri/self.h"
 #include "check.h"
-#include "message.h"
+#include "serve.h"
 
 enum { CELLS = 3, STEPS = 600, ORDERS_MAX = 200, SEEN = 64, BODY_MAX = 20000 };
 
@@ -153,6 +153,89 @@ static void run_one(uint64_t seed)
     world_cut(&world);
     bcri_link_free(link);
     world_close(&world);
+}
+
+static unsigned answers_nomem;
+
+static bool accept_all(void *owner, uint32_t source, uint32_t target)
+{
+    (void)owner, (void)source, (void)target;
+    return true;
+}
+
+static enum bcri_link_verdict count_answer(void *owner, struct bcri_link_message *message)
+{
+    struct bcri_message read;
+    (void)owner;
+    CHECK(bcri_message_read(message->header, message->header_bytes, message->body_bytes, &read));
+    answers_nomem += read.code == bcrE_NOMEM;
+    message->memory = received;
+    return BCRI_LINK_TAKE;
+}
+
+static void count_refused(void *owner, uint32_t source, uint32_t target, void *cookie,
+                          enum bcri_link_outcome outcome)
+{
+    (void)owner, (void)source, (void)target, (void)cookie;
+    answers_nomem += outcome == BCRI_LINK_REFUSED;
+}
+
+/* Orders of `streams` CCEs there, of which none is answered before the agent's host is lost. */
+static void order_much(enum bcri_message_kind kind, uint32_t flags, unsigned orders, unsigned streams)
+{
+    static const struct bcri_seal_secret secret = {.cipher = BCRI_CIPHER_NONE, .token = 7};
+    static const struct bcri_link_events counting = {.accept = accept_all,
+                                                     .begin = count_answer,
+                                                     .arrived = nothing_arrives,
+                                                     .dropped = nothing_arrives,
+                                                     .completed = count_refused};
+    enum { MOST = 1 << 16 };
+    struct bcri_link_config config = {
+        .packet_max = 1452, .carrier = {.packet_max = 1452, .room = 1 << 20}, .secret = &secret};
+    world_open(&world, 1, 1 << 18);
+    struct bcri_agent *agent = world.host[0].agent;
+    struct bcri_ctx *target = world.host[0].cce[0];
+    answers_nomem = 0;
+    agent->peer_bytes_max = MOST;
+    bcri_self_set(target);
+    const int first = bcr_cagrow(0, 0, 0, 0, CELLS, 4, 1 << 18);
+    bcri_self_set(NULL);
+    config.host = 1, config.peer = 2;
+    world.host[0].end.link = bcri_agent_link(agent, 2, &config, sim_now(world.network));
+    config.host = 2, config.peer = 1;
+    struct bcri_link *const link = bcri_link_new(&config, &counting, NULL, sim_now(world.network));
+    world.host[1].end.link = link;
+    struct bcri_message message = {.kind = kind, .flags = flags, .msec = -1, .cell = first};
+    memcpy(message.owner, target->record->id.identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES,
+           BCRI_SECRET_BYTES);
+    for (unsigned i = 0; i < orders; i++) {
+        uint8_t header[BCRI_LINK_HEADER_MAX];
+        message.request = i;
+        CHECK_INT(bcri_link_send(link, i % streams, target->index, header,
+                                 bcri_message_write(&message, header), body, kind == BCRI_MESSAGE_PUT ? 8 : 0,
+                                 NULL),
+                  0);
+        (void)world_settle(&world, i % 50 == 0 ? SIM_MS : 0);
+    }
+    (void)world_settle(&world, SIM_S);
+    CHECK(agent->peers->bytes <= MOST);
+    printf("  %u orders of kind %d: %u refused\n", orders, (int)kind, answers_nomem);
+    CHECK(answers_nomem != 0);
+    CHECK_UINT(world.host[0].notes, 1); /* once */
+    world_cut(&world);
+    world_kill(&world, 0, 0); /* puts that have come wait until then */
+    (void)world_settle(&world, SIM_S);
+    CHECK_UINT(agent->peers->bytes, 0);
+    bcri_link_free(link);
+    world_close(&world);
+}
+
+TEST(what_waits_for_a_host_is_bounded)
+{
+    order_much(BCRI_MESSAGE_GET, BCRI_WANT_TAKE, 1000, 1);
+    order_much(BCRI_MESSAGE_GET, BCRI_WANT_LOCK | BCRI_MESSAGE_LOCKS, 1000, 1);
+    order_much(BCRI_MESSAGE_GET, BCRI_WANT_READ, 1000, 1000);
+    order_much(BCRI_MESSAGE_PUT, 0, 1000, 7);
 }
 
 TEST(orders_and_answers_of_a_host_gone_mad_break_nothing)

@@ -31,6 +31,8 @@ int bcri_act_put_over(struct bcri_ctx *ctx, struct bcri_slot_shm *request, bool 
 /* Puts back to the head of a cell what was taken there, or has come back from elsewhere. */
 int bcri_act_return(struct bcri_ctx *ctx, uint64_t key, struct bcri_slot_shm *slot);
 
+/* Where the cell lies at which a get would wait now. 0 or why there is none. */
+int bcri_act_find(struct bcri_ctx *ctx, uint64_t key, bcri_ref *cell_out);
 /* Takes, reads or locks, by the access right of locks if `locks`. 0: `*slot_out` is LIVE, the
  * caller's, and says where it is from (`cell`; `prev`: the cell's generation and the epoch).
  * BCRI_ACT_WAITS, if `waits`: it waits. bcrE_TIMEOUT: the cell is empty. */
@@ -45,6 +47,8 @@ int bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
 /* The CCE for which a write lock was taken has ended; `from` is what `prev` said. 0 or
  * BCRI_PARKED. */
 int bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from);
+/* Whether that lock may still be taken: once it is not, it never is again. */
+bool bcri_act_has_lock(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from);
 
 int bcri_act_zap(struct bcri_ctx *ctx, uint64_t key);
 int bcri_act_length(struct bcri_ctx *ctx, uint64_t key, uint64_t *length_out);

@@ -39,6 +39,11 @@ static_assert(offsetof(struct bcri_outbox_shm, completed) == 8, "docs/layout/out
 static_assert(offsetof(struct bcri_outbox_shm, entry) == 64, "docs/layout/outbox.md");
 static_assert(sizeof(struct bcri_outbox_shm) == 2112, "docs/layout/outbox.md");
 
+/* What the ring of an order names (bell.h): the outbox. No cell lies so far behind in its segment. */
+static inline uint32_t bcri_outbox_ring(bcri_ref outbox)
+{
+    return UINT32_C(0xffff0000) | bcri_ref_seg(outbox);
+}
 static inline uint64_t bcri_outbox_entry(uint64_t number, enum bcri_outbox_kind kind, bcri_ref slot)
 {
     return bcri_lap(number, BCRI_OUTBOX_LOG2) << 56 | (uint64_t)kind << 48 | slot;

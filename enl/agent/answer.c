@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* answer.c -- the answers of orders, into the IDs of this host's CCEs. docs/states/order.md. */
+#include "ask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <bcr.h>
+
+#include "bcri/bell.h"
+#include "bcri/cell0.h"
+#include "bcri/drop.h"
+
+struct order *bcri_ask_find(const struct peer *peer, uint64_t request)
+{
+    const struct bcri_agent *agent = peer->agent;
+    const uint32_t place = (uint32_t)request;
+    struct order *order = place < agent->place_count ? agent->places[place].order : NULL;
+    if (order == NULL || order->request != request || order->answered || order->route == NULL)
+        return NULL;
+    return order->route->peer == peer ? order : NULL;
+}
+
+void bcri_asker_free_if_over(struct asker *asker)
+{
+    struct bcri_agent *agent = asker->agent;
+    struct route *route;
+    if (!asker->forgotten || !list_is_empty(&asker->orders) || asker->ends_to_tell)
+        return;
+    list_remove(&asker->of_agent);
+    while ((route = FIRST_OF(&asker->routes, struct route, of_asker)) != NULL) {
+        list_remove(&route->of_asker);
+        bcri_table_remove(&agent->routes, &route->at);
+        free(route);
+    }
+    free(asker);
+}
+
+void bcri_order_end_if_over(struct order *order)
+{
+    struct asker *asker = order->asker;
+    struct bcri_agent *agent = asker->agent;
+    const uint32_t place = (uint32_t)order->request;
+    if (!order->answered || order->sent)
+        return;
+    if (order->region != NULL)
+        bcri_slot_drop(agent->ctx, order->region);
+    agent->places[place] = (struct place){.next_free = agent->place_free};
+    agent->place_free = place;
+    agent->order_count--;
+    list_remove(&order->of_asker);
+    list_remove(&order->in_queue);
+    record_give(&agent->orders, order);
+    if (asker->forgotten)
+        bcri_asker_free_if_over(asker);
+}
+
+/* ---- into IDs ---- */
+
+/* The one store that answers. From then on the ID is the CCE's. */
+static void answer_id(struct order *order, uint64_t word, int code, uint64_t value)
+{
+    struct bcri_slot_shm *slot = bcri_order_id(order);
+    order->slot_ref = BCRI_REF_NONE;
+    if (slot == NULL)
+        return;
+    bcri_store(&slot->given, (uint64_t)code);
+    if (code == 0)
+        bcri_store(&slot->key, value);
+    bcri_store_release(&slot->word, word);
+    bcri_bell_ring_index(order->asker->agent->ctx, order->asker->index, BCRI_REF_NONE);
+}
+
+/* ---- errors of puts ---- */
+
+/* False: the agent is parked. */
+static bool put_error(struct bcri_agent *agent, const struct untold *error)
+{
+    agent->ctx->daemon.parked = 0;
+    return bcri_error_put(agent->ctx, error->index, error->code, error->op, error->owner, error->cell) !=
+           bcrE_TIMEOUT;
+}
+
+void bcri_ask_tell_again(struct bcri_agent *agent)
+{
+    while (agent->untold != NULL) {
+        struct untold *untold = agent->untold;
+        if (!put_error(agent, untold)) {
+            bcri_agent_parks(agent);
+            return;
+        }
+        agent->untold = untold->next;
+        free(untold);
+    }
+}
+
+/* A put has failed, which its CCE could not know when it ordered it. */
+static void tell(const struct order *order, int code)
+{
+    struct bcri_agent *agent = order->asker->agent;
+    const bool regions = (order->key & BCRI_ORDER_ERRORS) != 0 && order->asker->outbox != NULL;
+    bcri_agent_note(agent, "a put of CCE %u into cell %d of CCE %u on host %u failed: %s",
+                    order->asker->index, order->cell, bcri_identity_index(order->owner),
+                    bcri_identity_host(order->owner), bcr_strerror(code));
+    struct untold error = {.next = agent->untold,
+                           .index = order->asker->index,
+                           .code = code,
+                           .op = (order->key & BCRI_ORDER_PUTM) != 0 ? bcr_op_putm : bcr_op_put,
+                           .cell = order->cell};
+    memcpy(error.owner, order->owner, sizeof error.owner);
+    if (!regions || put_error(agent, &error))
+        return;
+    struct untold *untold = malloc(sizeof *untold);
+    if (untold == NULL)
+        return;
+    *untold = error;
+    agent->untold = untold;
+    bcri_agent_parks(agent);
+}
+
+/* Else the next CCE with this number would get the error regions of this one. */
+void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index)
+{
+    for (struct untold **at = &agent->untold; *at != NULL;) {
+        struct untold *untold = *at;
+        if (untold->index != index) {
+            at = &untold->next;
+            continue;
+        }
+        *at = untold->next;
+        free(untold);
+    }
+}
+
+/* ---- puts ---- */
+
+/* Answers the CCE's SYNCs that wait for puts which are completed now. */
+static void look_at_syncs(struct asker *asker)
+{
+    uint64_t next_at = UINT64_MAX;
+    struct item *next, *at = asker->syncs.head.next;
+    for (; at != &asker->syncs.head; at = next) {
+        struct order *order = RECORD_OF(at, struct order, in_queue);
+        next = at->next;
+        if (order->key > asker->completed) {
+            next_at = order->key < next_at ? order->key : next_at;
+            continue;
+        }
+        answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, BCRI_REF_NONE), 0, 0);
+        order->answered = true;
+        bcri_order_end_if_over(order);
+    }
+    asker->sync_at = next_at;
+}
+
+void bcri_ask_sync(struct order *order)
+{
+    list_append(&order->asker->syncs, &order->in_queue);
+    look_at_syncs(order->asker);
+}
+
+static void complete_put(struct order *order, int code)
+{
+    struct asker *asker = order->asker;
+    asker->completed++;
+    if (code != 0 && order->op != BCRI_ORDER_RETURN)
+        tell(order, code);
+    if (asker->outbox == NULL)
+        return;
+    bcri_store_release(&asker->outbox->completed, asker->completed);
+    if (asker->completed >= asker->sync_at)
+        look_at_syncs(asker);
+}
+
+/* ---- answers ---- */
+
+/* The CCE's ID takes the hold of the agent's. */
+static void hand_over(struct order *order, struct bcri_slot_shm *region)
+{
+    struct bcri_ctx *ctx = order->asker->agent->ctx;
+    const bcri_ref ref = bcri_slot_region(bcri_load(&region->word));
+    if (bcri_order_id(order) == NULL) {
+        bcri_slot_drop(ctx, region);
+        return;
+    }
+    bcri_store(&region->word, 0);
+    bcri_slot_give(ctx, region);
+    answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, ref), 0, 0);
+}
+
+void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_slot_shm *region)
+{
+    order->answered = true;
+    if (bcri_order_is_put(order->op))
+        complete_put(order, code);
+    else if (region != NULL)
+        hand_over(order, region);
+    else if (code != 0 || bcri_order_is_get(order->op))
+        answer_id(order, bcri_slot_word(BCRI_SLOT_FAILED, 0, BCRI_REF_NONE), code != 0 ? code : bcrE_INTERNAL,
+                  0);
+    else
+        answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, BCRI_REF_NONE), 0, value);
+    bcri_order_end_if_over(order);
+}
+
+/* The link has done with the message of an order. A put whose region was refused is over. */
+void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome)
+{
+    struct bcri_agent *agent = order->asker->agent;
+    order->sent = false;
+    if (order->region != NULL) {
+        bcri_slot_drop(agent->ctx, order->region);
+        order->region = NULL;
+    }
+    if (order->op == ORDER_ENDED)
+        order->answered = true;
+    if (order->answered || outcome == BCRI_LINK_ARRIVED)
+        bcri_order_end_if_over(order);
+    else if (outcome == BCRI_LINK_REFUSED)
+        bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
+    else if (order->route->peer->link != NULL) /* its stream has ended */
+        bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
+    /* else bcri_ask_lost answers */
+}

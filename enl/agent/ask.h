@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking: orders of this host's CCEs. ask.c: out of their outboxes, to the hosts of the cells;
+ * answer.c: the answers back into their IDs. */
+#ifndef BCRI_AGENT_ASK_H
+#define BCRI_AGENT_ASK_H
+
+#include "bcri/region.h"
+
+#include "private.h"
+
+#define NO_PLACE UINT32_MAX
+
+/* A CCE of this host that has made its outbox. */
+struct asker {
+    struct item of_agent; /* or of those that are ending */
+    struct entry by_ring;
+    struct bcri_agent *agent;
+    uint32_t index;
+    bool forgotten;
+    bool ends_to_tell;              /* there was no memory to tell all hosts that it has ended */
+    struct bcri_outbox_shm *outbox; /* NULL once forgotten */
+    uint64_t taken, completed;      /* entries; puts */
+    struct list orders;             /* those that are not over */
+    struct list syncs;              /* of those, in no order */
+    uint64_t sync_at;               /* at how many completed puts the first of them is answered */
+    struct list routes;
+};
+
+/* The stream to an owner of whom this CCE has ordered something. */
+struct route {
+    struct entry at;
+    struct item of_asker;
+    struct asker *asker;
+    struct peer *peer;
+    uint32_t target;
+    bool end_told;
+};
+
+#define ORDER_ENDED BCRI_ORDER_OPS /* no order of the CCE's: tells the other host of its end */
+
+/* An order on its way. It is over when it is answered, and the link does not need it any more. */
+struct order {
+    struct item of_asker;
+    struct item in_queue;       /* a SYNC */
+    struct order *next_waiting; /* for the link */
+    struct asker *asker;
+    struct route *route; /* NULL: SYNC */
+    uint32_t op;         /* enum bcri_order_op, or ORDER_ENDED */
+    bcri_ref slot_ref;   /* the CCE's ID; none: a put, or the CCE has ended */
+    uint64_t key;        /* as the ID said */
+    int cell;
+    uint8_t owner[BCRI_IDENTITY_BYTES];
+    uint64_t request;             /* its number, for the other host: above its place, a count */
+    struct bcri_slot_shm *region; /* a put: the agent's ID of what is sent */
+    bool sent;                    /* and not completed: the link has it */
+    bool answered;
+};
+
+/* Where an order is found by its number. */
+struct place {
+    struct order *order; /* NULL: free */
+    uint32_t next_free;
+};
+
+/* An error region that could not be put at once. */
+struct untold {
+    struct untold *next;
+    uint32_t index;
+    int code, op, cell;
+    uint8_t owner[BCRI_IDENTITY_BYTES];
+};
+
+/* ---- ask.c ---- */
+
+void bcri_ask_take(struct asker *asker);
+void bcri_ask_take_all(struct bcri_agent *agent);
+/* Those whose ring may have been meant by `low`. */
+void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low);
+void bcri_ask_send_waiting(struct peer *peer);
+void bcri_ask_forget(struct asker *asker);
+/* Ends that were not told for want of memory. */
+void bcri_ask_tell_ends(struct bcri_agent *agent);
+void bcri_ask_lost(struct peer *peer);
+void bcri_ask_free(struct bcri_agent *agent);
+
+/* ---- answer.c ---- */
+
+/* The CCE's ID of an order; NULL: it has none any more. */
+static inline struct bcri_slot_shm *bcri_order_id(const struct order *order)
+{
+    return order->slot_ref != BCRI_REF_NONE ? bcri_at(order->asker->agent->ctx, order->slot_ref) : NULL;
+}
+
+/* The order of an answer; NULL: it is over, or there is none. */
+struct order *bcri_ask_find(const struct peer *peer, uint64_t request);
+/* `region`: the agent's ID of what came, or NULL. */
+void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_slot_shm *region);
+void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome);
+/* A SYNC waits for puts, or is answered at once. */
+void bcri_ask_sync(struct order *order);
+/* Error regions that could not be put. */
+void bcri_ask_tell_again(struct bcri_agent *agent);
+void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index);
+/* Frees an order that is over, and its CCE's part when that was the last of a CCE that has ended. */
+void bcri_order_end_if_over(struct order *order);
+void bcri_asker_free_if_over(struct asker *asker);
+
+#endif

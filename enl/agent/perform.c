@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* perform.c -- orders of CCEs elsewhere, performed in shared memory by the code that CCEs use. What cannot
+ * have a lock now parks its stream, and no other. docs/states/order.md. */
+#include <string.h>
+
+#include "bcr/error.h"
+#include "bcri/act.h"
+#include "bcri/cces.h"
+#include "bcri/drop.h"
+
+#include "serve.h"
+
+/* The agent's name for the owner: identities have no secret for those who are not of the program. */
+static uint64_t key_of(struct bcri_agent *agent, const struct stream *stream,
+                       const struct bcri_message *message)
+{
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    int cce = 0;
+    bcri_identity_name(identity, agent->ctx->host->number, stream->target);
+    memcpy(identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES, message->owner, BCRI_SECRET_BYTES);
+    (void)bcri_cce_decode(agent->ctx, identity, &cce); /* no memory: it is nobody */
+    return bcri_resolved_key(cce, message->cell);
+}
+
+/* A put that has found no room waits. Returns as the act does. */
+static int put_waiting(struct stream *stream, const struct incoming *incoming, uint64_t key, bool write)
+{
+    const struct bcri_message *message = &incoming->message;
+    struct bcri_slot_shm *waits;
+    struct served *served = bcri_served_new(stream, message->request, BCRI_WANT_TAKE);
+    if (served == NULL)
+        return bcrE_NOMEM;
+    const int error = bcri_act_put_waiting(stream->peer->agent->ctx, key, write, incoming->region, &waits);
+    if (error == BCRI_ACT_WAITS)
+        bcri_served_waits(served, SERVED_PUT_WAITS, waits, message->msec);
+    else
+        bcri_served_free(served);
+    return error;
+}
+
+static enum performed put(struct stream *stream, struct incoming *incoming)
+{
+    struct bcri_agent *agent = stream->peer->agent;
+    struct bcri_ctx *ctx = agent->ctx;
+    const struct bcri_message *message = &incoming->message;
+    const uint64_t key = key_of(agent, stream, message);
+    const bool write = message->flags == BCRI_MESSAGE_WRITE;
+    const bool returns = message->flags == BCRI_MESSAGE_RETURN;
+    int error = returns ? bcri_act_return(ctx, key, incoming->region)
+                        : bcri_act_put(ctx, key, write, incoming->region);
+    if (error == bcrE_FULL && message->msec != 0 && !returns)
+        error = put_waiting(stream, incoming, key, write);
+    if (error == BCRI_PARKED)
+        return PERFORM_PARKED;
+    if (error == BCRI_ACT_WAITS)
+        return PERFORMED;
+    if (error != 0)
+        bcri_slot_drop(ctx, incoming->region);
+    bcri_serve_answer(stream, message->request, error, 0);
+    return PERFORMED;
+}
+
+static enum performed get(struct stream *stream, const struct bcri_message *message)
+{
+    struct bcri_agent *agent = stream->peer->agent;
+    const enum bcri_want want = (enum bcri_want)(message->flags & BCRI_MESSAGE_WANT);
+    const uint64_t key = key_of(agent, stream, message);
+    struct bcri_slot_shm *slot;
+    bcri_ref ref;
+    if (stream->peer->lost)
+        return PERFORMED;
+    int error = bcri_act_find(agent->ctx, key, &ref);
+    struct wanted_cell *cell = error == 0 ? bcri_cell_find(agent, ref) : NULL;
+    if (cell != NULL && cell->going_back != 0) {
+        list_append(&cell->blocked, &stream->in_queue);
+        return PERFORM_BLOCKED;
+    }
+    struct served *served = error == 0 ? bcri_served_new(stream, message->request, want) : NULL;
+    if (served != NULL)
+        error = bcri_act_get(agent->ctx, key, want, (message->flags & BCRI_MESSAGE_LOCKS) != 0,
+                             message->msec != 0, &slot);
+    else if (error == 0)
+        error = bcrE_NOMEM;
+    if (served != NULL && error == 0)
+        bcri_served_has(served, slot);
+    else if (served != NULL && error == BCRI_ACT_WAITS)
+        bcri_served_waits(served, SERVED_GET_WAITS, slot, message->msec);
+    else if (served != NULL)
+        bcri_served_free(served);
+    if (error == BCRI_PARKED)
+        return PERFORM_PARKED;
+    if (error != 0 && error != BCRI_ACT_WAITS)
+        bcri_serve_answer(stream, message->request, error, 0);
+    return PERFORMED;
+}
+
+static enum performed cancel(struct stream *stream, const struct bcri_message *message)
+{
+    struct served *served = bcri_served_find(stream, message->request);
+    if (served != NULL)
+        bcri_served_over(served);
+    return PERFORMED;
+}
+
+static enum performed zap_or_length(struct stream *stream, const struct bcri_message *message)
+{
+    struct bcri_agent *agent = stream->peer->agent;
+    const uint64_t key = key_of(agent, stream, message);
+    uint64_t length = 0;
+    const int error = message->kind == BCRI_MESSAGE_ZAP ? bcri_act_zap(agent->ctx, key)
+                                                        : bcri_act_length(agent->ctx, key, &length);
+    if (error == BCRI_PARKED)
+        return PERFORM_PARKED;
+    bcri_serve_answer(stream, message->request, error, error == 0 ? length : 0);
+    return PERFORMED;
+}
+
+enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
+{
+    const struct bcri_message *message = &incoming->message;
+    switch (message->kind) {
+    case BCRI_MESSAGE_PUT: return put(stream, incoming);
+    case BCRI_MESSAGE_GET: return get(stream, message);
+    case BCRI_MESSAGE_CANCEL: return cancel(stream, message);
+    case BCRI_MESSAGE_ENDED: bcri_serve_stream_end(stream); return PERFORMED;
+    default: return zap_or_length(stream, message);
+    }
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Records by a number: a hash table that grows. Several may have the same number; the caller tells them
+ * apart. To add one never fails: without memory the table stays as large as it is. */
+#ifndef BCRI_AGENT_TABLE_H
+#define BCRI_AGENT_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct entry {
+    struct entry *next;
+    uint64_t key;
+};
+
+enum { TABLE_FEW = 8 };
+struct table {
+    struct entry **bucket;
+    uint32_t buckets, count;
+    struct entry *few[TABLE_FEW]; /* the buckets at first */
+};
+
+void bcri_table_init(struct table *table);
+void bcri_table_add(struct table *table, struct entry *entry, uint64_t key);
+void bcri_table_remove(struct table *table, struct entry *entry);
+/* Frees its buckets, not the records. */
+void bcri_table_free(struct table *table);
+
+/* Folds the bits of a key into 32. */
+static inline uint32_t table_hash(uint64_t key)
+{
+    return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static inline struct entry *table_next(struct entry *entry, uint64_t key)
+{
+    while (entry != NULL && entry->key != key)
+        entry = entry->next;
+    return entry;
+}
+
+/* The newest with this key; the others follow by table_next(entry->next, key). */
+static inline struct entry *table_find(const struct table *table, uint64_t key)
+{
+    return table_next(table->bucket[table_hash(key) & (table->buckets - 1)], key);
+}
+
+#endif
