@@ -105,3 +105,24 @@ bool enl_host_has_address(const char *text)
     freeifaddrs(all);
     return found;
 }
+
+const char *enl_abi(void)
+{
+#if defined(__x86_64__)
+    return "x86_64";
+#elif defined(__i386__)
+    return "i386";
+#elif defined(__s390x__)
+    return "s390x";
+#elif defined(__aarch64__)
+    return "aarch64";
+#elif defined(__arm__)
+    return "arm";
+#elif defined(__powerpc64__)
+    return "ppc64";
+#elif defined(__powerpc__)
+    return "ppc";
+#else
+    return "other";
+#endif
+}

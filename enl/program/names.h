@@ -14,6 +14,8 @@ void enl_host_address(char *out, size_t capacity);
 /* Which machine this is, and as whom it is used: daemons with equal ones (and `abi`) can be one.
  * "": it is not known. */
 void enl_host_station(const char *abi, char *out, size_t capacity);
+/* This build's name for `abi` in a hosts file. */
+const char *enl_abi(void);
 /* Whether `text` is an IP address, in numbers; one of this host. */
 bool enl_host_is_address(const char *text);
 bool enl_host_has_address(const char *text);

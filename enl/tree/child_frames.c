@@ -9,6 +9,7 @@
 #include "cce.h"
 #include "child.h"
 #include "conn.h"
+#include "names.h"
 #include "peer.h"
 #include "setup.h"
 #include "writer.h"

@@ -17,27 +17,6 @@ enum { WORD_MAX = 255, PLACE_MAX = 4200 };
 
 #define LINE_FORM "NAME [local] [addr=ADDRESS] [login=USER] [enl=PATH] [slots=N] [abi=NAME]"
 
-const char *enl_abi(void)
-{
-#if defined(__x86_64__)
-    return "x86_64";
-#elif defined(__i386__)
-    return "i386";
-#elif defined(__s390x__)
-    return "s390x";
-#elif defined(__aarch64__)
-    return "aarch64";
-#elif defined(__arm__)
-    return "arm";
-#elif defined(__powerpc64__)
-    return "ppc64";
-#elif defined(__powerpc__)
-    return "ppc";
-#else
-    return "other";
-#endif
-}
-
 struct word {
     const char *start;
     size_t length;
@@ -175,16 +154,8 @@ static bool has_key(struct word word, const char *key, struct word *value_out)
     return true;
 }
 
-static int refuse_twice(struct word value, const char *place, char *error, size_t error_size)
-{
-    return bcri_refuse(error, error_size, -1, "%s: \"%s\" is said twice in this line", place,
-                       quoted(value).text);
-}
-
 static int store(char **field, struct word value, const char *place, char *error, size_t error_size)
 {
-    if (*field != NULL)
-        return refuse_twice(value, place, error, error_size);
     *field = strndup(value.start, value.length);
     if (*field != NULL)
         return 0;
@@ -199,7 +170,9 @@ static int take_option(struct enl_host *host, struct word word, const char *plac
     struct word value;
     const char *must = NULL;
     char **field = NULL;
+    bool twice = false;
     if (is_word(word, "local")) {
+        twice = host->local;
         host->local = true;
     } else if (has_key(word, "addr", &value)) {
         field = &host->address;
@@ -214,20 +187,22 @@ static int take_option(struct enl_host *host, struct word word, const char *plac
         field = &host->abi;
         must = is_of(value, "", "_") ? NULL : "abi must be the name of an architecture, as x86_64";
     } else if (has_key(word, "slots", &value)) {
-        if (host->slots != 0)
-            return refuse_twice(value, place, error, error_size);
+        twice = host->slots != 0;
         must = is_count(value, &host->slots) ? NULL : "slots must be a number from 1 to 65000";
     } else {
         return bcri_refuse(error, error_size, -1, "%s: \"%s\" is not known; a line is " LINE_FORM, place,
                            quoted(word).text);
     }
+    if (twice || (field != NULL && *field != NULL))
+        return bcri_refuse(error, error_size, -1,
+                           "%s: %.*s is said twice in this line; leave one of the two out", place,
+                           (int)strcspn(quoted(word).text, "="), quoted(word).text);
     if (must != NULL)
         return bcri_refuse(error, error_size, -1, "%s: %s, not \"%s\"", place, must, quoted(value).text);
     return field == NULL ? 0 : store(field, value, place, error, error_size);
 }
 
-static int check_whole(const struct enl_hosts *hosts, const struct enl_host *host, const char *place,
-                       char *error, size_t error_size)
+static int check_whole(const struct enl_host *host, const char *place, char *error, size_t error_size)
 {
     if (strcasecmp(host->name, "localhost") == 0)
         return bcri_refuse(
@@ -235,12 +210,11 @@ static int check_whole(const struct enl_hosts *hosts, const struct enl_host *hos
             "%s: localhost is the host on which bcr_enlist is called, and cannot be listed; give "
             "this machine its own name, or a name and \"local\"",
             place);
-    if (enl_hosts_find(hosts, host->name) != NULL)
-        return bcri_refuse(error, error_size, -1, "%s: host %s is listed twice", place, host->name);
     if (host->local && (host->address != NULL || host->login != NULL))
-        return bcri_refuse(error, error_size, -1,
-                           "%s: host %s is local, so it is started directly: addr and login say nothing",
-                           place, host->name);
+        return bcri_refuse(
+            error, error_size, -1,
+            "%s: host %s is local, so it is started directly; leave out addr and login, or \"local\"", place,
+            host->name);
     return 0;
 }
 
@@ -262,13 +236,52 @@ static int parse_line(struct enl_hosts *hosts, const char *place, struct word li
     if (host.slots == 0)
         host.slots = 1;
     if (failed == 0)
-        failed = check_whole(hosts, &host, place, error, error_size);
+        failed = check_whole(&host, place, error, error_size);
     if (failed == 0 && add(hosts, &host) == 0)
         return 0;
     if (failed == 0)
         bcri_refuse(error, error_size, -1, "%s: not enough memory", place);
     free_host(&host);
     return -1;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct enl_host *one = *(const struct enl_host *const *)a,
+                          *two = *(const struct enl_host *const *)b;
+    const int order = strcasecmp(one->name, two->name);
+    return order != 0 ? order : (one > two) - (one < two);
+}
+
+/* The first host of a list whose name has come before; NULL: none. *failed_out: no memory. */
+static const struct enl_host *find_twice(const struct enl_hosts *hosts, bool *failed_out)
+{
+    const struct enl_host *found = NULL, **sorted = calloc(hosts->count + 1, sizeof(const struct enl_host *));
+    *failed_out = sorted == NULL;
+    for (size_t i = 0; sorted != NULL && i < hosts->count; i++)
+        sorted[i] = &hosts->hosts[i];
+    if (sorted != NULL)
+        qsort(sorted, hosts->count, sizeof(const struct enl_host *), compare_names);
+    for (size_t i = 1; sorted != NULL && i < hosts->count; i++)
+        if (strcasecmp(sorted[i - 1]->name, sorted[i]->name) == 0 && (found == NULL || sorted[i] < found))
+            found = sorted[i];
+    free(sorted);
+    return found;
+}
+
+/* Refuses a list in which two hosts have one name. */
+static int check_names(const struct enl_hosts *hosts, const char *file, char *error, size_t error_size)
+{
+    bool failed;
+    const struct enl_host *twice = find_twice(hosts, &failed);
+    if (failed)
+        return bcri_refuse(error, error_size, -1, "%s: not enough memory", file);
+    if (twice == NULL)
+        return 0;
+    char place[PLACE_MAX];
+    snprintf(place, sizeof place, twice->line != 0 ? "%s:%u" : "%s", file, twice->line);
+    return bcri_refuse(error, error_size, -1, "%s: host %s is listed twice; take one of the two out", place,
+                       twice->name);
 }
 
 int enl_hosts_parse(struct enl_hosts *hosts, const char *file, const char *bytes, size_t length, char *error,
@@ -281,10 +294,13 @@ int enl_hosts_parse(struct enl_hosts *hosts, const char *file, const char *bytes
         const size_t end = newline != NULL ? (size_t)(newline - bytes) : length;
         char place[PLACE_MAX];
         snprintf(place, sizeof place, "%s:%u", file, number);
+        const size_t before = hosts->count;
         failed = parse_line(hosts, place, (struct word){bytes + start, end - start}, error, error_size);
+        if (hosts->count > before)
+            hosts->hosts[before].line = number;
         start = end + 1;
     }
-    return failed;
+    return failed != 0 ? failed : check_names(hosts, file, error, error_size);
 }
 
 int enl_hosts_read(struct enl_hosts *hosts, const char *path, char *error, size_t error_size)
@@ -325,7 +341,7 @@ static int choose(struct enl_hosts *chosen, const struct enl_hosts *hosts, struc
         host.enl = copy_of(entry->enl);
         host.abi = copy_of(entry->abi);
     }
-    const int failed = check_whole(chosen, &host, "--host", error, error_size);
+    const int failed = check_whole(&host, "--host", error, error_size);
     if (failed == 0 && add(chosen, &host) == 0)
         return 0;
     if (failed == 0)
@@ -339,7 +355,8 @@ int enl_hosts_select(struct enl_hosts *hosts, const char *names, char *error, si
     struct enl_hosts chosen = {0};
     for (;;) {
         const size_t length = strcspn(names, ",");
-        if (choose(&chosen, hosts, (struct word){names, length}, error, error_size) != 0) {
+        if (choose(&chosen, hosts, (struct word){names, length}, error, error_size) != 0 ||
+            (names[length] == '\0' && check_names(&chosen, "--host", error, error_size) != 0)) {
             enl_hosts_free(&chosen);
             return -1;
         }
@@ -360,7 +377,7 @@ int enl_hosts_add_local(struct enl_hosts *hosts, int count, char *error, size_t 
         if (parse_line(hosts, "--local", (struct word){line, (size_t)length}, error, error_size) != 0)
             return -1;
     }
-    return 0;
+    return count > 0 ? check_names(hosts, "--local", error, error_size) : 0;
 }
 
 int enl_hosts_load(struct enl_hosts *hosts, const struct bcri_config *config, const char *names, int local,

@@ -25,6 +25,7 @@ struct enl_host {
     bool local;
     char *address, *login, *enl, *abi; /* NULL: not said */
     unsigned slots;
+    unsigned line; /* of the hosts file; 0: an option's */
 };
 
 struct enl_hosts {
@@ -54,8 +55,5 @@ int enl_hosts_load(struct enl_hosts *hosts, const struct bcri_config *config, co
 /* NULL: no host has that name. */
 const struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name);
 void enl_hosts_free(struct enl_hosts *hosts);
-
-/* This build's name for `abi`. */
-const char *enl_abi(void);
 
 #endif

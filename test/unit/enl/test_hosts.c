@@ -76,9 +76,11 @@ TEST(what_cannot_be_is_refused_with_its_line)
     refused("n1 slots=99999999999999999999", "slots must be");
     refused("n1 slots=", "slots must be");
     refused("n1 abi=x/y", "abi must be");
-    refused("n1 addr=a addr=b", "machines:1: \"b\" is said twice in this line");
-    refused("n1 slots=1 slots=2", "machines:1: \"2\" is said twice in this line");
+    refused("n1 addr=a addr=b", "machines:1: addr is said twice in this line; leave one of the two out");
+    refused("n1 slots=1 slots=2", "machines:1: slots is said twice in this line; leave one of the two out");
     refused("n1\nN1\n", "machines:2: host N1 is listed twice");
+    refused("n1 local local\n", "machines:1: local is said twice in this line");
+    refused("a\nn1\n# n1\n\nb\nB\nN1\n", "machines:6: host B is listed twice"); /* the first of the two */
     refused("LocalHost\n", "machines:1: localhost is the host on which bcr_enlist is called");
     refused("n1 local addr=b", "machines:1: host n1 is local");
     refused("n1 local login=b", "machines:1: host n1 is local");
@@ -97,13 +99,13 @@ TEST(options_choose_among_the_hosts_and_add_some)
     CHECK_INT(enl_hosts_select(&hosts, "n2,,n1", error, sizeof error), -1);
     CHECK_STR(error, "--host: \"\" is no host's name; names are separated by commas");
     CHECK_INT(enl_hosts_select(&hosts, "n2,n2", error, sizeof error), -1);
-    CHECK_STR(error, "--host: host n2 is listed twice");
+    CHECK_STR(error, "--host: host n2 is listed twice; take one of the two out");
     CHECK_UINT(hosts.count, 4);
     CHECK_INT(enl_hosts_add_local(&hosts, 2, error, sizeof error), 0);
     CHECK_STR(hosts.hosts[4].name, "local1");
     CHECK(hosts.hosts[5].local);
     CHECK_INT(enl_hosts_add_local(&hosts, 1, error, sizeof error), -1);
-    CHECK_STR(error, "--local: host local1 is listed twice");
+    CHECK_STR(error, "--local: host local1 is listed twice; take one of the two out");
 }
 
 TEST(a_file_that_others_can_write_is_not_read)
@@ -124,4 +126,37 @@ TEST(a_file_that_others_can_write_is_not_read)
     snprintf(keep, sizeof keep, "%s: there is no such file", path);
     CHECK_STR(error, keep);
     enl_hosts_free(&hosts);
+}
+
+/* As large as a hosts file may be. */
+TEST(many_hosts_are_read_in_no_time)
+{
+    enum { MANY = 150000 };
+    char *text = malloc(MANY * 8 + 1);
+    size_t used = 0;
+    CHECK(text != NULL);
+    for (unsigned i = 0; i < MANY; i++)
+        used += (size_t)sprintf(text + used, "h%x\n", i);
+    enl_hosts_free(&hosts);
+    CHECK_INT(enl_hosts_parse(&hosts, "machines", text, used, error, sizeof error), 0);
+    CHECK_UINT(hosts.count, MANY);
+    CHECK_STR(enl_hosts_find(&hosts, "H249EF")->name, "h249ef");
+    free(text);
+}
+
+TEST(lines_of_other_systems_and_long_ones)
+{
+    static char text[70000];
+    CHECK_INT(parse("n1\r\nn2 slots=2\r\n\r\n"), 0);
+    CHECK_UINT(hosts.count, 2);
+    CHECK_UINT(hosts.hosts[1].slots, 2);
+    memset(text, 'n', sizeof text - 1);
+    CHECK_INT(parse(text), -1);
+    CHECK(strstr(error, "nnn...\" is no host's name") != NULL);
+    memset(text, ' ', sizeof text - 2);
+    text[sizeof text - 2] = 'x';
+    CHECK_INT(parse(text), 0);
+    CHECK_STR(hosts.hosts[0].name, "x");
+    CHECK_INT(parse("\xef\xbb\xbfn1\n"), -1);
+    CHECK(strstr(error, "machines:1: \"\\xef\\xbb\\xbfn1\" is no host's name") != NULL);
 }
