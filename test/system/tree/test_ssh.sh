@@ -34,6 +34,7 @@ export HOME="$scratch" BCR_TEMPDIR="$scratch" BCR_RSHPATH="$scratch/ssh-here" SY
 
 ip link set lo up
 mount -t tmpfs none /run # of this mount namespace
+mount -t tmpfs none /dev/shm
 mkdir /run/sshd
 if ! getent passwd sshd > /dev/null; then
     { cat /etc/passwd && echo "sshd:x:4294967000:65534::/run/sshd:/usr/sbin/nologin"; } > /run/passwd
@@ -61,7 +62,7 @@ Host *
   UserKnownHostsFile $scratch/known
 end
 printf '#!/bin/sh\nexec ssh -F "%s/ssh_config" "$@"\n' "$scratch" > ssh-here
-printf '#!/bin/sh\nexec unshare -n "%s" "$@"\n' "$BCR_ENL" > enl-elsewhere
+printf '#!/bin/sh\nBCR_TEMPDIR="%s" exec unshare -n "%s" "$@"\n' "$scratch" "$BCR_ENL" > enl-elsewhere
 chmod 700 ssh-here enl-elsewhere
 cat > machines << end
 n1 enl=$scratch/enl-elsewhere
@@ -93,7 +94,7 @@ has() {
 
 echo "-- a host whose key nobody knows"
 run 0 at n1 enlist "$SYS_CCE" 1
-has err "Host key verification failed.; ssh does not know that machine's key"
+has err "Host key verification failed; ssh does not know that machine's key"
 echo "it $(cat hostkey.pub)" > known
 
 echo "-- CCEs on two hosts, and on this one by a name of its own"
@@ -107,7 +108,7 @@ done
 
 echo "-- a host without enl"
 run 0 at bare enlist "$SYS_CCE" 1
-has err "it ended with status 127"
+has err "ssh-here ended with status 127"
 has err "install BCR there, or say where enl is"
 
 echo "-- an end there ends the program with its status"
@@ -122,23 +123,70 @@ alone() {
     fail "left: $(pgrep -fa "^$SYS_CCE|$BCR_ENL")"
 }
 
+# Starts a root that waits and a CCE on n1; $root and $daemon are the pids of the two enl.
+start_one() {
+    SYS_CHILD="tell parent pause" "$BCR_ENL" --hosts machines "$SYS_CCE" at n1 enlist "$SYS_CCE" 1 "$@" 2> err &
+    root=$!
+    daemon=
+    while [ -z "$daemon" ] && read -r word pid _ <&8; do [ "$word" != parent ] || daemon=$pid; done
+}
+# The root ends with that status.
+ends() {
+    local status=0
+    wait "$root" 2> /dev/null || status=$?
+    [ "$status" = "$1" ] || fail "status $status, not $1: $(cat err)"
+    touch out
+}
+
 echo "-- a root that is killed leaves nothing"
-SYS_CHILD="tell pause" "$BCR_ENL" --hosts machines "$SYS_CCE" at n1 enlist "$SYS_CCE" 1 pause 2> err &
-root=$!
-while read -r word _ <&8 && [ "$word" != 1 ]; do :; done
+before=$(ls -A)
+start_one pause
 kill -9 "$root"
-wait "$root" 2> /dev/null || :
+ends 137
 alone
+[ "$(ls -A | grep -v '^bcr\..*\.log$')" = "$(grep -v '^bcr\..*\.log$' <<< "$before")" ] || fail "left: $(ls -A)"
+[ -z "$(ls -A /dev/shm)" ] || fail "left: $(ls -A /dev/shm)"
+! grep -F "$(hostname).$root" /proc/net/unix || fail "a socket is left"
 
 echo "-- an ssh that is killed is a host that is lost"
-SYS_CHILD="tell pause" "$BCR_ENL" --hosts machines "$SYS_CCE" at n1 enlist "$SYS_CCE" 1 pause 2> err &
-root=$!
-while read -r word _ <&8 && [ "$word" != 1 ]; do :; done
+start_one pause
 pkill -9 -x ssh -P "$root"
-status=0
-wait "$root" || status=$?
-[ "$status" = 1 ] || fail "status $status: $(cat err)"
-touch out
-has err "host n1 is lost: it was killed by signal 9 (Killed); 1 CCEs were there"
+ends 1
+has err "host n1 is lost: ssh-here was killed by signal 9 (Killed); 1 CCEs were there"
+alone
+
+echo "-- a daemon there that is killed"
+SYS_GO="$scratch/go" BCR_ONFAIL=isolate BCR_HOSTTIMEOUT=86400000 start_one wait
+kill -9 "$daemon"
+for _ in $(seq 100); do
+    ! grep -q "is lost" err || break
+    sleep 0.1
+done
+echo > go
+ends 0
+has err "host n1 is lost: ssh-here ended with status 137"
+has err "1 CCEs were there; the others go on (onfail isolate)"
+alone
+
+echo "-- an ssh that hangs is a host that is lost"
+BCR_HOSTTIMEOUT=1500 start_one pause
+pkill -STOP -x ssh -P "$root"
+ends 1
+has err "host n1 is lost: nothing came from it for 1500 ms (hosttimeout); 1 CCEs were there"
+alone
+
+echo "-- a daemon there that is stopped is given up, and ends when it goes on"
+BCR_HOSTTIMEOUT=1500 start_one pause
+kill -STOP "$daemon"
+ends 1
+has err "host n1 is lost: nothing came from it for 1500 ms (hosttimeout); 1 CCEs were there"
+kill -CONT "$daemon"
+alone
+
+echo "-- an ssh that hangs does not hold the end of the program"
+start_one pause
+pkill -STOP -x ssh -P "$root"
+kill "$root"
+ends 143
 alone
 echo "ok test_ssh"
