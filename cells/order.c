@@ -239,9 +239,9 @@ struct bcri_answer bcri_order_collect(struct bcri_ctx *ctx, struct bcri_slot_shm
 {
     const uint64_t word = bcri_load_acquire(&slot->word);
     const bcri_ref region = bcri_slot_region(word);
-    ctx->last_cpu = 255;
     if (bcri_slot_state(word) == BCRI_SLOT_ORDERED)
         return (struct bcri_answer){.came = false};
+    ctx->last_cpu = bcri_load(&slot->sub);
     if (bcri_slot_state(word) == BCRI_SLOT_FAILED) {
         const int code = (int)bcri_load(&slot->given);
         bcri_store(&slot->word, 0);
@@ -285,6 +285,7 @@ static int end(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
 {
     const bool failed = bcri_slot_state(bcri_load_acquire(&slot->word)) == BCRI_SLOT_FAILED;
     const int code = failed ? (int)bcri_load(&slot->given) : 0;
+    ctx->last_cpu = bcri_load(&slot->sub);
     bcri_store(&slot->word, 0);
     bcri_slot_give(ctx, slot);
     return code;

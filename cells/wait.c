@@ -73,8 +73,9 @@ static int wait(struct bcri_ctx *ctx, struct bcri_slot_shm **slots, int count, u
     const int ready = look(&waiting);
     if (ready != BCRI_NOT_YET || bcri_wait_is_over(deadline_ns))
         return ready;
-    struct bcri_wait_loop loop = {.spins = tired ? 0 : bcri_spin_turns(ctx) / count,
-                                  .yields = tired ? 0 : BCRI_YIELDS,
+    const int spins = bcri_spin_turns(ctx);
+    struct bcri_wait_loop loop = {.spins = tired ? 0 : spins / count,
+                                  .yields = tired ? 0 : bcri_yield_turns(ctx, spins),
                                   .deadline_ns = deadline_ns,
                                   .look = look,
                                   .sleep = sleep_until_rung};

@@ -268,7 +268,7 @@ struct bcri_answer bcri_ticket_spin(struct bcri_ctx *ctx, struct bcri_resolved *
         .spins = turns, .deadline_ns = deadline_ns, .look = look_at_entry, .look_around = look_at_slot};
     int result;
     if (ctx->hooks == NULL) {
-        loop.yields = BCRI_YIELDS;
+        loop.yields = bcri_yield_turns(ctx, turns);
         result = bcri_wait_loop(loop, &ticket);
     } else { /* if handlers may be requested, the caller yields */
         loop.look = look_at_entry_and_handlers;

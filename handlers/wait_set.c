@@ -354,7 +354,7 @@ bool bcri_waits_idle(struct bcri_wait_set *waits, uint64_t latest_ns)
     bcri_heap_look_waiting(waits->ctx);
     const struct bcri_wait_loop loop = {
         .spins = bcri_spin_turns(waits->ctx),
-        .yields = BCRI_YIELDS,
+        .yields = bcri_yield_turns(waits->ctx, bcri_spin_turns(waits->ctx)),
         .deadline_ns = waits->deadline_count != 0 ? waits->deadlines[0]->deadline_ns : BCRI_DEADLINE_NEVER,
         .look = look_for_something,
         .sleep = sleep_until_rung};

@@ -49,6 +49,7 @@ struct bcri_udp {
     uint32_t groups, next_group;
     struct group group[GROUPS_MAX];
     bool flows;    /* more came at once than one packet, or may have */
+    bool more;     /* the last batch was full */
     unsigned used; /* of `in`: those that the last batch has written to */
     uint8_t *gather, *receive;
     struct mmsghdr in[BATCH];
@@ -295,6 +296,7 @@ unsigned bcri_udp_receive(struct bcri_udp *udp, bcri_udp_packet_fn *packet, void
     unsigned packets = 0;
     udp->used = messages > 0 ? (unsigned)messages : 0;
     udp->flows = messages > 1 || (messages == 1 && !udp->flows);
+    udp->more = messages == BATCH;
     for (int i = 0; i < messages; i++) {
         uint8_t *at = udp->in_part[i].iov_base;
         size_t left = udp->in[i].msg_len;
@@ -309,6 +311,11 @@ unsigned bcri_udp_receive(struct bcri_udp *udp, bcri_udp_packet_fn *packet, void
         }
     }
     return packets;
+}
+
+bool bcri_udp_has_more(const struct bcri_udp *udp)
+{
+    return udp->more;
 }
 
 const struct bcri_udp_counts *bcri_udp_counts(const struct bcri_udp *udp)

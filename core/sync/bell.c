@@ -50,10 +50,7 @@ bool bcri_bell_epoll_begin(struct bcri_ctx *ctx, uint32_t seen)
 /* Model: bell.pml */
 void bcri_bell_epoll_end(struct bcri_ctx *ctx)
 {
-    uint64_t count;
     bcri_store(&ctx->bell->sleeping, BCRI_AWAKE);
-    if (read(ctx->bell_fd, &count, sizeof count) < 0)
-        (void)0; /* something else has ended the sleep */
 }
 
 uint32_t bcri_current_cpu_slow(void)

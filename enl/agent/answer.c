@@ -65,6 +65,7 @@ static void answer_id(struct order *order, uint64_t word, int code, uint64_t val
     if (slot == NULL)
         return;
     bcri_store(&slot->given, (uint64_t)code);
+    bcri_store(&slot->sub, bcri_current_cpu());
     if (code == 0)
         bcri_store(&slot->key, value);
     bcri_store_release(&slot->word, word);

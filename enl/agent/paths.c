@@ -123,8 +123,9 @@ static bool flush(struct bcri_link_thread *thread)
     return true;
 }
 
-void bcri_paths_send(struct bcri_link_thread *thread)
+bool bcri_paths_send(struct bcri_link_thread *thread)
 {
+    bool sends = false;
     for (struct path *path = thread->paths; path != NULL && !thread->full; path = path->next)
         for (;;) {
             uint8_t *space = bcri_udp_space(thread->udp);
@@ -138,15 +139,22 @@ void bcri_paths_send(struct bcri_link_thread *thread)
             if (bytes == 0)
                 break;
             send_packet(thread, path, space, bytes);
+            sends = true;
         }
     if (!flush(thread))
         thread->full = true;
+    return sends;
 }
 
-void bcri_paths_receive(struct bcri_link_thread *thread)
+bool bcri_paths_receive(struct bcri_link_thread *thread)
 {
-    for (int i = 0; i < RECEIVES_MAX && bcri_udp_receive(thread->udp, on_packet, thread) != 0; i++)
-        ;
+    int batches = 0;
+    while (batches < RECEIVES_MAX && bcri_udp_receive(thread->udp, on_packet, thread) != 0) {
+        batches++;
+        if (!bcri_udp_has_more(thread->udp))
+            break;
+    }
+    return batches != 0;
 }
 
 /* ---- silence ---- */

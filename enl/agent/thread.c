@@ -16,7 +16,9 @@
 
 #include "thread_private.h"
 
-enum { SOCKET_BYTES = 4 << 20, STOP_SECONDS = 2 };
+/* POLL_CCES_MAX: where there are more CCEs, one is awake. */
+enum { SOCKET_BYTES = 4 << 20, STOP_SECONDS = 2, POLL_CCES_MAX = 64 };
+#define POLL_NS 50000u
 
 static void execute(struct bcri_link_thread *thread, const struct command *command)
 {
@@ -52,33 +54,90 @@ static int timeout_until(uint64_t deadline)
     return msec < 1000 ? (int)msec : 1000;
 }
 
+/* Whether all CCEs here sleep, none of them rung since the last rest: then the thread keeps the
+ * processor from nobody here. */
+static bool cces_sleep(struct bcri_link_thread *thread)
+{
+    struct bcri_ctx *ctx = thread->config.ctx;
+    const uint32_t count = bcri_host_records(ctx->host);
+    const uint32_t before = thread->rung;
+    uint32_t rung = 0;
+    bool all_sleep = count <= POLL_CCES_MAX;
+    for (uint32_t i = BCRI_ENL_INDEX + 1; i < count && all_sleep; i++) {
+        const struct bcri_record_shm *record = i != ctx->index ? bcri_record(ctx, i) : NULL;
+        if (record == NULL || bcri_load(&record->id.state) != BCRI_CCE_ALIVE)
+            continue;
+        all_sleep = bcri_load(&record->bell.sleeping) != BCRI_AWAKE;
+        rung += bcri_load(&record->bell.bell);
+    }
+    thread->rung = rung;
+    return all_sleep && rung == before;
+}
+
+/* Shortly after a packet has come or gone the next is likely to come within microseconds, and a
+ * processor that has gone idle takes ten times as long to wake. True: something has come. */
+static bool poll(struct bcri_link_thread *thread, uint32_t seen)
+{
+    const struct bcri_bell_shm *bell = thread->config.ctx->bell;
+    while (!thread->full && cces_sleep(thread)) {
+        if (bcri_load_acquire(&bell->bell) != seen)
+            return true;
+        thread->now = bcri_clock_ns();
+        if (thread->now > thread->active_at + POLL_NS)
+            return false;
+        if (bcri_paths_receive(thread)) {
+            thread->active_at = thread->now;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void await_room(struct bcri_link_thread *thread)
+{
+    struct epoll_event socket = {.events = EPOLLIN | (thread->full ? EPOLLOUT : 0u),
+                                 .data.fd = bcri_udp_fd(thread->udp)};
+    if (thread->awaits_room != thread->full)
+        epoll_ctl(thread->epoll, EPOLL_CTL_MOD, bcri_udp_fd(thread->udp), &socket);
+    thread->awaits_room = thread->full;
+}
+
 /* Rests until something happens, unless the bell has rung since it said `seen`. */
 static void rest(struct bcri_link_thread *thread, uint32_t seen)
 {
     struct bcri_ctx *ctx = thread->config.ctx;
-    struct epoll_event events_seen[2];
-    struct epoll_event socket = {.events = EPOLLIN | (thread->full ? EPOLLOUT : 0u)};
-    epoll_ctl(thread->epoll, EPOLL_CTL_MOD, bcri_udp_fd(thread->udp), &socket);
+    struct epoll_event events[2];
     const uint64_t agent = bcri_agent_deadline(thread->agent), paths = bcri_paths_deadline(thread);
     const int timeout = timeout_until(agent < paths ? agent : paths);
+    int count = -1;
+    await_room(thread);
     if (bcri_bell_epoll_begin(ctx, seen) && timeout != 0)
-        (void)epoll_wait(thread->epoll, events_seen, 2, timeout);
+        count = epoll_wait(thread->epoll, events, 2, timeout);
     bcri_bell_epoll_end(ctx);
+    thread->readable = count < 0; /* not asked */
+    for (int i = 0; i < count; i++)
+        thread->readable |= events[i].data.fd != ctx->bell_fd;
     thread->full = false; /* the next flush tells */
 }
 
 static void *run(void *arg)
 {
     struct bcri_link_thread *thread = arg;
+    const struct bcri_bell_shm *bell = thread->config.ctx->bell;
     while (!atomic_load(&thread->stop)) {
-        const uint32_t seen = bcri_load_acquire(&thread->config.ctx->bell->bell);
+        const uint32_t seen = bcri_load_acquire(&bell->bell);
         thread->now = bcri_clock_ns();
-        bcri_paths_receive(thread);
+        if (thread->readable && bcri_paths_receive(thread))
+            thread->active_at = thread->now;
         execute_all(thread);
         bcri_agent_run(thread->agent, thread->now);
-        bcri_paths_send(thread);
+        if (bcri_paths_send(thread))
+            thread->active_at = thread->now;
         bcri_paths_look_for_silence(thread);
-        rest(thread, seen);
+        if (poll(thread, seen))
+            thread->readable = bcri_udp_has_more(thread->udp);
+        else
+            rest(thread, seen);
     }
     return NULL;
 }
@@ -90,9 +149,9 @@ struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread 
     return address;
 }
 
-static bool watch(const struct bcri_link_thread *thread, int fd)
+static bool watch(const struct bcri_link_thread *thread, int fd, uint32_t events)
 {
-    struct epoll_event event = {.events = EPOLLIN};
+    struct epoll_event event = {.events = events, .data.fd = fd};
     return epoll_ctl(thread->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
@@ -130,7 +189,8 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
         return bound == -ENOMEM || bound == -EMFILE || bound == -ENFILE ? bcrE_NOMEM : bcrE_NOHOST;
     }
     if (thread->grown == NULL || thread->epoll < 0 || bcri_seal_prepare(&has_aes) != 0 ||
-        !watch(thread, bcri_udp_fd(thread->udp)) || !watch(thread, config->ctx->bell_fd) ||
+        !watch(thread, bcri_udp_fd(thread->udp), EPOLLIN) ||
+        !watch(thread, config->ctx->bell_fd, EPOLLIN | EPOLLET) ||
         (thread->agent = bcri_agent_new(config->ctx, config->pool_bytes, &bcri_thread_events, thread)) ==
             NULL ||
         pthread_create(&thread->thread, NULL, run, thread) != 0) {

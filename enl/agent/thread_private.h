@@ -56,7 +56,11 @@ struct bcri_link_thread {
     struct path *paths;
     struct path *lost; /* packets to them may still be gathered, which name their addresses */
     uint32_t path_count;
-    bool full; /* the socket is; nothing is filled until it is writable */
+    bool full;          /* the socket is; nothing is filled until it is writable */
+    bool awaits_room;   /* epoll tells when it is writable */
+    bool readable;      /* packets may have come */
+    uint64_t active_at; /* when a packet came or went last */
+    uint32_t rung;      /* how often CCEs here had been rung before the last rest */
     uint64_t now;
     pthread_t thread;
     pthread_mutex_t mutex; /* of the two queues, and the list */
@@ -84,10 +88,10 @@ void bcri_thread_drop_queues(struct bcri_link_thread *thread);
 
 void bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction);
 void bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host);
-/* Receives what has come, up to a limit. */
-void bcri_paths_receive(struct bcri_link_thread *thread);
-/* Sends what the links have to send. */
-void bcri_paths_send(struct bcri_link_thread *thread);
+/* Receives what has come, up to a limit. Returns whether anything has. */
+bool bcri_paths_receive(struct bcri_link_thread *thread);
+/* Sends what the links have to send. Returns whether there was anything. */
+bool bcri_paths_send(struct bcri_link_thread *thread);
 /* Tells of hosts from which nothing comes though an answer is due. */
 void bcri_paths_look_for_silence(struct bcri_link_thread *thread);
 /* When a link has something to send at the latest. */

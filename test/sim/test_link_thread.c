@@ -74,6 +74,8 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
     return finds_full(messages->msg_hdr.msg_name) ? -1 : __real_sendmmsg(fd, messages, count, flags);
 }
 
+static _Atomic unsigned nothing; /* looks at a socket at which nothing had come */
+
 static bool floods(struct msghdr *message)
 {
     /* The group's sockets are connected: there the daemon does not ask whence a message came. */
@@ -86,13 +88,19 @@ static bool floods(struct msghdr *message)
 
 ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags)
 {
-    return floods(message) ? 1 : __real_recvmsg(fd, message, flags);
+    const ssize_t bytes = floods(message) ? 1 : __real_recvmsg(fd, message, flags);
+    if (bytes < 0 && message->msg_name != NULL)
+        atomic_fetch_add(&nothing, 1);
+    return bytes;
 }
 
 int __wrap_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
 {
     messages->msg_len = 1;
-    return floods(&messages->msg_hdr) ? 1 : __real_recvmmsg(fd, messages, count, flags, timeout);
+    const int came = floods(&messages->msg_hdr) ? 1 : __real_recvmmsg(fd, messages, count, flags, timeout);
+    if (came < 0)
+        atomic_fetch_add(&nothing, 1);
+    return came;
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
@@ -222,6 +230,26 @@ TEST(orders_and_answers_pass_while_threads_sleep)
     }
     for (int i = 0; i < 2000; i++)
         CHECK_INT(bcr_put(1, filled(100, i & 0xff), there, cell, bcr_FREE) | bcr_zap(there, cell), 0);
+    end();
+}
+
+TEST(a_thread_looks_out_for_answers_while_all_sleep_and_rests_when_none_is_due)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)sched_getcpu(), &one);
+    CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
+    begin();
+    introduce();
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    const unsigned before = atomic_load(&nothing);
+    for (int i = 0; i < 100; i++)
+        CHECK_INT(bcr_celllen(there, cell), 0);
+    CHECK(atomic_load(&nothing) > before + 50);
+    usleep(20000); /* what follows an answer */
+    const unsigned idle = atomic_load(&nothing);
+    usleep(100000);
+    CHECK(atomic_load(&nothing) < idle + 10); /* keepalives */
     end();
 }
 

@@ -8,7 +8,7 @@
  *   word   ORDERED, and the region of a put
  *   cell   none: by this an order is told from a request at a cell of this host
  *   next, prev   the identity of the cell's owner
- *   sub    the cell's number
+ *   sub    the cell's number; with the answer, the processor on which the agent was
  *   kind   the CCE's index, and enum bcri_order_op
  *   key    low half: msec, as in the public calls; above it BCRI_ORDER_... flags. SYNC: how many of
  *          the CCE's puts must be completed

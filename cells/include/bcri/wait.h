@@ -15,6 +15,12 @@ static inline int bcri_spin_turns(const struct bcri_ctx *ctx)
 {
     return ctx->cpus <= 1 || ctx->last_cpu == bcri_current_cpu() ? BCRI_SPIN_NEAR : BCRI_SPIN_FAR;
 }
+/* How often it yields then. A CCE that has ordered something of another host, and whose answers come
+ * from its own processor, sleeps at once: its host's link thread polls only while all sleep. */
+static inline int bcri_yield_turns(const struct bcri_ctx *ctx, int spins)
+{
+    return spins == BCRI_SPIN_NEAR && ctx->outbox != NULL ? 0 : BCRI_YIELDS;
+}
 /* Waits until one of `count` requests is ready or the deadline has passed. Returns its index, or
  * -1. If the CCE has handlers they run meanwhile: the caller must look up again what it had looked
  * up. */

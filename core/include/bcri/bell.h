@@ -73,8 +73,9 @@ static inline void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bc
 
 /* For the sleeper in epoll, which has looked at everything it waits for since it read `seen` from
  * its `bell`. begin: true: it may sleep, and a ring from now on makes ctx->bell_fd readable. end:
- * after its sleep, or when begin has returned false. A ring that comes late leaves the descriptor
- * readable, and costs the next sleep. */
+ * after its sleep, or when begin has returned false. The sleeper watches ctx->bell_fd edge-triggered
+ * (EPOLLET), so that epoll_wait itself takes the ring away, and the descriptor is never read. A ring
+ * that comes late costs the next sleep. */
 bool bcri_bell_epoll_begin(struct bcri_ctx *ctx, uint32_t seen);
 void bcri_bell_epoll_end(struct bcri_ctx *ctx);
 

@@ -59,7 +59,7 @@ static void join(struct bcri_ctx *ctx, int bell_fd)
 
 static void watch(int fd)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data = {.fd = fd}};
     CHECK_INT(epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event), 0);
 }
 

@@ -53,6 +53,9 @@ typedef void bcri_udp_packet_fn(void *context, const struct sockaddr *from, sock
                                 uint8_t *packet, size_t bytes);
 /* Takes one batch of packets from the socket. Returns how many there were; 0: none. */
 unsigned bcri_udp_receive(struct bcri_udp *udp, bcri_udp_packet_fn *packet, void *context);
+/* Whether that batch was full, so that there are probably more. If not, the socket may still have
+ * some; an owner that waits until it is readable finds them. */
+bool bcri_udp_has_more(const struct bcri_udp *udp);
 
 const struct bcri_udp_counts *bcri_udp_counts(const struct bcri_udp *udp);
 
