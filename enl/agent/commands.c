@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bcri/bell.h"
+#include "bcri/clock.h"
 
 #include "thread_private.h"
 
@@ -48,6 +49,21 @@ bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
 bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host)
 {
     return send_command(thread, &(struct command){.what = LOST, .number = host});
+}
+
+void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns)
+{
+    atomic_store_explicit(&thread->lease_ns, until_ns, memory_order_release);
+}
+
+bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread)
+{
+    const uint64_t until_ns = atomic_load_explicit(&thread->lease_ns, memory_order_acquire);
+    struct timespec now;
+    if (until_ns == BCRI_DEADLINE_NEVER)
+        return false;
+    clock_gettime(CLOCK_BOOTTIME, &now); /* it counts while the machine sleeps, too */
+    return (uint64_t)now.tv_sec * BCRI_NS_PER_S + (uint64_t)now.tv_nsec >= until_ns;
 }
 
 static void free_member(struct member *member)

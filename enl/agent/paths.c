@@ -117,7 +117,7 @@ static void free_paths(struct path **paths)
 
 static bool flush(struct bcri_link_thread *thread)
 {
-    if (!bcri_udp_flush(thread->udp))
+    if (bcri_thread_lease_is_over(thread) || !bcri_udp_flush(thread->udp))
         return false;
     free_paths(&thread->lost); /* nothing is gathered any more */
     return true;

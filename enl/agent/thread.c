@@ -120,6 +120,14 @@ static void rest(struct bcri_link_thread *thread, uint32_t seen)
     thread->full = false; /* the next flush tells */
 }
 
+/* The lease is over. The loop ends this host soon, unless an answer to a heartbeat is there that it
+ * has not read yet. */
+static void wait_for_the_loop(void)
+{
+    const struct timespec some = {.tv_nsec = (long)(10 * BCRI_NS_PER_MS)};
+    nanosleep(&some, NULL);
+}
+
 static void *run(void *arg)
 {
     struct bcri_link_thread *thread = arg;
@@ -127,9 +135,13 @@ static void *run(void *arg)
     while (!atomic_load(&thread->stop)) {
         const uint32_t seen = bcri_load_acquire(&bell->bell);
         thread->now = bcri_clock_ns();
-        if (thread->readable && bcri_paths_receive(thread))
+        if (thread->readable && !bcri_thread_lease_is_over(thread) && bcri_paths_receive(thread))
             thread->active_at = thread->now;
-        execute_all(thread);
+        execute_all(thread); /* the loop waits for that even when it ends this host */
+        if (bcri_thread_lease_is_over(thread)) {
+            wait_for_the_loop();
+            continue;
+        }
         bcri_agent_run(thread->agent, thread->now);
         if (bcri_paths_send(thread))
             thread->active_at = thread->now;
@@ -176,6 +188,8 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     if (thread == NULL)
         return bcrE_NOMEM;
     thread->config = *config;
+    thread->readable = true;
+    atomic_init(&thread->lease_ns, BCRI_DEADLINE_NEVER);
     thread->commands_end = &thread->commands;
     thread->news_end = &thread->news;
     pthread_mutex_init(&thread->mutex, NULL);

@@ -69,6 +69,7 @@ struct bcri_link_thread {
     struct command *grown;            /* for the next piece of the pool, of which one at a time is told */
     struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
     atomic_bool stop;
+    _Atomic uint64_t lease_ns; /* of CLOCK_BOOTTIME */
 };
 
 /* ---- commands.c ---- */
@@ -83,6 +84,9 @@ struct command *bcri_thread_commands(struct bcri_link_thread *thread);
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command);
 /* Wipes and frees what is left in the queues, when the thread has ended. */
 void bcri_thread_drop_queues(struct bcri_link_thread *thread);
+
+/* Whether this host may not work any more, unless the loop comes to know better. */
+bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread);
 
 /* ---- paths.c; on the link thread ---- */
 

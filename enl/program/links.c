@@ -281,6 +281,14 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
     return true;
 }
 
+void enl_links_lease(struct enl_program *program, uint64_t until_ms)
+{
+    if (thread_of(program) != NULL)
+        bcri_link_thread_lease(thread_of(program), until_ms < UINT64_MAX / BCRI_NS_PER_MS
+                                                       ? until_ms * BCRI_NS_PER_MS
+                                                       : BCRI_DEADLINE_NEVER);
+}
+
 static void on_closed(uv_handle_t *handle)
 {
     free(handle->data);

@@ -30,6 +30,9 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
  * may be freed. */
 bool enl_links_stop(struct enl_program *program);
 
+/* This host may work until then, by enl_boottime_ms; UINT64_MAX: for ever. */
+void enl_links_lease(struct enl_program *program, uint64_t until_ms);
+
 /* Where this host can be reached: the socket's port with every usable address of this machine, or
  * bindaddr alone. Returns how many there are; 0: there is no thread. */
 uint32_t enl_links_addresses(const struct enl_program *program,

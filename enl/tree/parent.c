@@ -14,6 +14,7 @@
 #include "errand.h"
 #include "greeting.h"
 #include "introduce.h"
+#include "links.h"
 #include "output.h"
 #include "peer.h"
 #include "signals.h"
@@ -161,12 +162,13 @@ static void on_timer(uv_timer_t *timer)
     send_up(program, &message);
 }
 
-static void extend_lease(const struct enl_program *program, uint64_t from_ms)
+static void extend_lease(struct enl_program *program, uint64_t from_ms)
 {
     parent.lease_ms = from_ms + (uint64_t)program->config.hosttimeout;
+    enl_links_lease(program, parent.suspended ? UINT64_MAX : parent.lease_ms);
 }
 
-static const char *take_beat(const struct enl_program *program, const struct bcri_control *message)
+static const char *take_beat(struct enl_program *program, const struct bcri_control *message)
 {
     if (message->id > parent.beat)
         return "it answers a heartbeat that was not sent";
@@ -189,6 +191,7 @@ static const char *take_unstarted(struct enl_program *program, const struct bcri
 static void hold(struct enl_program *program, uint32_t id)
 {
     parent.suspended = true;
+    enl_links_lease(program, UINT64_MAX);
     enl_signals_stop_cces(program);
     enl_conn_reply(program->parent, id, 0, NULL);
 }

@@ -52,10 +52,16 @@ int __real_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
 ssize_t __wrap_recvmsg(int fd, struct msghdr *message, int flags);
 int __wrap_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout);
 
+static _Atomic unsigned sends;        /* to the socket with that port */
+static _Atomic uint16_t counted_port; /* as it goes over the network; 0: none */
+
 static bool finds_full(const struct sockaddr *to)
 {
     if (to != NULL && to->sa_family != AF_INET)
         atomic_fetch_add(&elsewhere, 1);
+    else if (to != NULL && atomic_load(&counted_port) != 0 &&
+             ((const struct sockaddr_in *)(const void *)to)->sin_port == atomic_load(&counted_port))
+        atomic_fetch_add(&sends, 1);
     if (!atomic_load(&is_full))
         return false;
     atomic_fetch_add(&refused, 1);
@@ -268,6 +274,28 @@ TEST(a_host_from_which_nothing_comes_is_told_once)
     CHECK(!bcri_link_thread_take(hosts[0].thread, &more));
     CHECK(bcri_link_thread_lost(hosts[0].thread, 2));
     FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
+    end();
+}
+
+TEST(a_host_whose_lease_is_over_neither_serves_nor_sends)
+{
+    begin();
+    introduce();
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    const struct bcri_link_address own = bcri_link_thread_address(hosts[0].thread);
+    bcri_link_thread_lease(hosts[1].thread, 1);
+    usleep(50000); /* what was under way is done */
+    atomic_store(&counted_port, ((const struct sockaddr_in *)(const void *)&own.at)->sin_port);
+    CHECK_INT(bcr_put(1, number(7), there, cell, bcr_FREE), 0);
+    CHECK_INT(bcr_putdone(200), 0);
+    CHECK_UINT(atomic_load(&sends), 0);
+    bcri_self_set(hosts[1].cce);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
+    bcri_self_set(hosts[0].cce);
+    bcri_link_thread_lease(hosts[1].thread, UINT64_MAX); /* the loop has read an answer */
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    CHECK(atomic_load(&sends) > 0);
+    atomic_store(&counted_port, 0);
     end();
 }
 

@@ -45,6 +45,11 @@ bool bcri_link_thread_stop(struct bcri_link_thread *thread);
 /* The address that the socket has. */
 struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread *thread);
 
+/* This host may work until `until_ns` of CLOCK_BOOTTIME (BCRI_DEADLINE_NEVER, at first: for ever).
+ * The thread looks at that by itself before it receives, serves, or sends, so that a daemon that goes
+ * on after others have taken it for dead does nothing of these before the loop has looked. */
+void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns);
+
 /* What an introduction says of a host. Of its addresses all are tried until one has answered. */
 struct bcri_link_introduction {
     uint32_t host;
