@@ -19,16 +19,13 @@ enum {
     SEGMENT_BYTES = 1472, /* what an MTU of 1500 leaves for UDP over IPv4 */
     GROUP_BYTES = 44 * SEGMENT_BYTES,
     WINDOW_BYTES = 1 << 20,
-    WARM_UP_BYTES = 20000,
     TURN_FACTOR = 10, /* turns that the last acknowledgement of a link does not fill */
-    RATE_OUTSTANDING = 256,
-    BULK_OUTSTANDING = 8
+    RATE_OUTSTANDING = 256
 };
 
 struct area_shm {
-    alignas(BENCH_LINE) _Atomic uint64_t received; /* bytes, or turns done */
-    alignas(BENCH_LINE) _Atomic uint32_t idle[2];
-    alignas(BENCH_LINE) _Atomic uint32_t warm[2];
+    alignas(BENCH_LINE) _Atomic uint64_t received; /* bytes; zeroed before each turn */
+    struct link_meet_shm meet;
 };
 
 static struct link_hosts hosts;
@@ -39,79 +36,11 @@ static struct area_shm *area_of(struct bench_pair *pair)
     return pair->area;
 }
 
-static void take_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
-                        size_t packet_bytes)
-{
-    struct link_end *end = context;
-    (void)from;
-    (void)from_bytes;
-    (void)bcri_link_receive(end->link, packet, packet_bytes, end->now);
-}
-
-/* Takes what has come. Returns whether there may be something to send: packets came, or time passed. */
-static bool take(struct link_end *end)
-{
-    end->now = (uint64_t)bench_now_ns();
-    return bcri_udp_receive(end->udp, take_packet, end) != 0 || end->now >= bcri_link_deadline(end->link);
-}
-
-static void give(struct link_end *end)
-{
-    uint8_t *space;
-    for (size_t length = 1; length != 0;) {
-        while ((space = bcri_udp_space(end->udp)) != NULL &&
-               (length = bcri_link_fill(end->link, space, end->now)) != 0)
-            bcri_udp_add(end->udp, (const struct sockaddr *)&end->peer, sizeof end->peer, length);
-        if (!bcri_udp_flush(end->udp))
-            return;
-    }
-}
-
-static void pump(struct link_end *end)
-{
-    if (take(end))
-        give(end);
-}
-
-/* Until nothing is under way on either side. */
-static void settle(struct bench_pair *pair, struct link_end *end)
-{
-    struct area_shm *area = area_of(pair);
-    for (;;) {
-        pump(end);
-        if (bcri_link_is_idle(end->link))
-            atomic_store(&area->idle[pair->side], 1);
-        if (atomic_load(&area->idle[0]) != 0 && atomic_load(&area->idle[1]) != 0)
-            return;
-    }
-}
-
-static void send_one(struct link_end *end, uint32_t length)
-{
-    if (bcri_link_send(end->link, 1, 2, "head", 4, bytes, length, NULL) != 0)
-        abort();
-}
-
-/* The end of this side. A new link finds out how large packets may be before anything is measured. */
 static struct link_end *end_of(struct bench_pair *pair, const struct bench_turn *turn)
 {
-    enum { WARM_UP_NS = 1500000000 };
     struct link_end *end = &((struct link_end *)(uintptr_t)turn->context)[pair->side];
-    if (end->link != NULL)
-        return end;
-    link_end_begin(end, pair->side);
-    const int64_t start = bench_now_ns();
-    for (int64_t passed = 0; passed < WARM_UP_NS; passed = bench_now_ns() - start) {
-        if (pair->side == 0 && passed < WARM_UP_NS / 4 * 3 && bcri_link_is_idle(end->link))
-            send_one(end, WARM_UP_BYTES);
-        (void)take(end);
-        give(end);
-    }
-    /* Neither side takes another packet before both know that the next one counts. */
-    struct area_shm *area = area_of(pair);
-    atomic_store(&area->warm[pair->side], 1);
-    while (atomic_load(&area->warm[!pair->side]) == 0)
-        continue;
+    if (end->link == NULL)
+        link_end_warm_up(end, pair->side, &area_of(pair)->meet);
     return end;
 }
 
@@ -154,25 +83,25 @@ static void exchange(struct bench_pair *pair, struct bench_turn *turn, bool seal
     const int64_t start = bench_now_ns();
     for (long i = 0; i < turn->count; i++) {
         if (pair->side == 0) {
-            send_one(end, (uint32_t)turn->size_bytes);
-            give(end);
+            link_end_send(end, (uint32_t)turn->size_bytes);
+            link_end_give(end);
         }
         while (end->arrived == before + (uint64_t)i)
-            if (take(end) && end->arrived == before + (uint64_t)i)
-                give(end);
+            if (link_end_take(end) && end->arrived == before + (uint64_t)i)
+                link_end_give(end);
         if (seals) { /* on both sides in each round, which is two messages */
             seal_at(packet, PONG_TEXT_BYTES);
             open_at(packet, sealer.number, PONG_TEXT_BYTES);
         }
         if (pair->side == 1) {
-            send_one(end, (uint32_t)turn->size_bytes);
-            give(end);
+            link_end_send(end, (uint32_t)turn->size_bytes);
+            link_end_give(end);
         }
     }
     turn->op_count = turn->count;
     if (pair->side == 0)
         turn->timed_ns = (double)(bench_now_ns() - start);
-    settle(pair, end);
+    link_end_finish(end, pair->side, &area_of(pair)->meet);
 }
 
 static void link_pong(struct bench_pair *pair, struct bench_turn *turn)
@@ -191,25 +120,7 @@ static void link_pong_and_seal(struct bench_pair *pair, struct bench_turn *turn)
 
 static void one_way(struct bench_pair *pair, struct bench_turn *turn, long outstanding)
 {
-    struct link_end *end = end_of(pair, turn);
-    const uint64_t arrived = end->arrived, completed = end->completed;
-    const int64_t start = bench_now_ns();
-    if (pair->side == 0) {
-        for (long sent = 0; end->completed != completed + (uint64_t)turn->count;) {
-            while (sent < turn->count && sent - (long)(end->completed - completed) < outstanding) {
-                send_one(end, (uint32_t)turn->size_bytes);
-                sent++;
-            }
-            (void)take(end);
-            give(end);
-        }
-        turn->op_count = turn->count;
-        turn->timed_ns = (double)(bench_now_ns() - start);
-    } else {
-        while (end->arrived != arrived + (uint64_t)turn->count)
-            pump(end);
-    }
-    settle(pair, end);
+    link_end_stream(end_of(pair, turn), pair->side, &area_of(pair)->meet, turn, outstanding);
 }
 
 static void link_rate(struct bench_pair *pair, struct bench_turn *turn)
@@ -219,7 +130,7 @@ static void link_rate(struct bench_pair *pair, struct bench_turn *turn)
 
 static void link_bulk(struct bench_pair *pair, struct bench_turn *turn)
 {
-    one_way(pair, turn, BULK_OUTSTANDING);
+    one_way(pair, turn, LINK_BULK_OUTSTANDING);
 }
 
 /* Both ends in one process, nothing between them: what the engine itself takes for a packet there, half
@@ -237,7 +148,7 @@ static void engine_packet(struct bench_pair *pair, struct bench_turn *turn)
     uint64_t now = (uint64_t)bench_now_ns();
     for (long i = 0; i < turn->count; i++, now += 1000) {
         struct link_end *from = &ends[i & 1], *to = &ends[!(i & 1)];
-        send_one(from, (uint32_t)turn->size_bytes);
+        link_end_send(from, (uint32_t)turn->size_bytes);
         for (size_t bytes_sent; (bytes_sent = bcri_link_fill(from->link, packet, now)) != 0;)
             bcri_link_receive(to->link, packet, bytes_sent, now);
     }
@@ -416,7 +327,7 @@ int main(int argc, char **argv)
     link_hosts_open(&hosts);
     memcpy(pair.core, options.core, sizeof pair.core);
     options.turn_ns *= TURN_FACTOR;
-    (void)bench_pair_create(&pair, sizeof(struct area_shm), sizeof(struct area_shm));
+    (void)bench_pair_create(&pair, sizeof(struct area_shm), offsetof(struct area_shm, meet));
     bench_pair_fork(&pair);
     bench_report_begin(&report, &options,
                        hosts.veth ? "Links: two network namespaces joined by veth"

@@ -97,41 +97,6 @@ static void enter(const struct link_hosts *hosts, int side)
         fail("setns");
 }
 
-static bool accept_stream(void *owner, uint32_t source, uint32_t target)
-{
-    (void)owner;
-    (void)source;
-    (void)target;
-    return true;
-}
-
-static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *message)
-{
-    struct link_end *end = owner;
-    message->memory = end->memory + (end->begun++ % LINK_BODIES) * LINK_BODY_BYTES;
-    return BCRI_LINK_TAKE;
-}
-
-static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
-{
-    (void)source;
-    (void)target;
-    (void)cookie;
-    ((struct link_end *)owner)->arrived++;
-}
-
-static void completed(void *owner, uint32_t source, uint32_t target, void *cookie,
-                      enum bcri_link_outcome outcome)
-{
-    (void)source;
-    (void)target;
-    (void)cookie;
-    (void)outcome;
-    ((struct link_end *)owner)->completed++;
-}
-
-static const struct bcri_link_events events = {accept_stream, begin, arrived, arrived, completed};
-
 static void open_sockets(struct link_hosts *hosts, struct link_end ends[2], enum bcri_cipher cipher)
 {
     for (int side = 0; side < 2; side++) {
@@ -145,26 +110,6 @@ static void open_sockets(struct link_hosts *hosts, struct link_end ends[2], enum
         memcpy(&ends[!side].peer, &bound, sizeof ends[!side].peer);
         ends[side].cipher = cipher;
     }
-}
-
-/* After the fork: no child inherits keys. */
-void link_end_begin(struct link_end *end, int side)
-{
-    struct bcri_seal_secret secret = {.cipher = end->cipher, .token = 42};
-    memset(secret.bytes, 7, sizeof secret.bytes);
-    struct bcri_link_config config = {.host = (uint32_t)side + 1,
-                                      .peer = (uint32_t)!side + 1,
-                                      .packet_max = BCRI_LINK_PACKET_MAX,
-                                      .secret = &secret};
-    if (end->udp != NULL)
-        bcri_udp_carrier(end->udp, 1, &config.carrier);
-    else
-        config.carrier = (struct bcri_link_carrier){.packet_max = BCRI_LINK_PACKET_MAX, .room = 1 << 20};
-    end->memory = malloc((size_t)LINK_BODIES * LINK_BODY_BYTES);
-    end->link = bcri_link_new(&config, &events, end, (uint64_t)bench_now_ns());
-    if (end->memory == NULL || end->link == NULL)
-        fail("link");
-    memset(end->memory, 1, (size_t)LINK_BODIES * LINK_BODY_BYTES);
 }
 
 static void set(int fd, int level, int option, int value)
