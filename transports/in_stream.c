@@ -13,47 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "link_private.h"
+#include "in_stream.h"
 #include "ring.h"
 
-enum {
-    PIECE_BYTES = 64 << 10,
-    KEPT_MESSAGES = 64,
-    REFUSED_IN_FRAME = 32,
-    TAKEN_MAX = 1 + 5 + 5 + 8 + 8 + 1 + REFUSED_IN_FRAME * 8
-};
-
-static struct bcri_in_message *message_at(const struct bcri_in_stream *stream, uint32_t which)
-{
-    return &stream->message[(stream->first + which) & (stream->capacity - 1)];
-}
-
-/* A message that begins now is refused. */
-static void add_refused(struct bcri_in_stream *stream, uint32_t which)
-{
-    const uint32_t index = stream->first + which;
-    if (stream->refused++ == 0)
-        stream->first_refused = index;
-    else
-        message_at(stream, stream->last_refused - stream->first)->after = index;
-    message_at(stream, which)->before = stream->last_refused;
-    stream->last_refused = index;
-}
-
-static void remove_refused(struct bcri_in_stream *stream, uint32_t which)
-{
-    const uint32_t index = stream->first + which;
-    const struct bcri_in_message *message = message_at(stream, which);
-    stream->refused--;
-    if (index == stream->first_refused)
-        stream->first_refused = message->after;
-    else
-        message_at(stream, message->before - stream->first)->after = message->after;
-    if (index == stream->last_refused)
-        stream->last_refused = message->before;
-    else
-        message_at(stream, message->after - stream->first)->before = message->before;
-}
+/* A ring that is larger is given back when it is empty. */
+enum { KEPT_MESSAGES = 64 };
 
 /* The limits hold but for what is added last. */
 static bool may_use(const struct bcri_link *link)
@@ -87,12 +51,22 @@ static void free_messages(struct bcri_link *link, struct bcri_in_stream *stream)
     stream->capacity = 0;
 }
 
-static void release(struct bcri_link *link, struct bcri_in_stream *stream)
+void bcri_in_release(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     free_messages(link, stream);
     free_placed(link, stream);
     give_back(link, sizeof *stream);
     free(stream);
+}
+
+void bcri_in_forget(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    bcri_stream_remove(&link->in, &stream->key);
+    bcri_turn_leave(&link->owed, &stream->owes);
+    link->gone -= stream->gone;
+    stream->ended = true;
+    if (stream->chunks == 0)
+        bcri_in_release(link, stream);
 }
 
 static struct bcri_in_stream *obtain(struct bcri_link *link, uint32_t source, uint32_t target)
@@ -135,36 +109,12 @@ static bool add_placed(struct bcri_link *link, struct bcri_in_stream *stream, ui
     return done;
 }
 
-static void owe(struct bcri_link *link, struct bcri_in_stream *stream, bool now)
-{
-    bcri_turn_take(&link->owed, &stream->owes);
-    link->owed_now |= now;
-}
-
-static void become_gone(struct bcri_link *link, struct bcri_in_stream *stream)
-{
-    stream->gone = true;
-    link->gone++;
-    owe(link, stream, true);
-}
-
-/* Nobody finds it any more. */
-static void forget(struct bcri_link *link, struct bcri_in_stream *stream)
-{
-    bcri_stream_remove(&link->in, &stream->key);
-    bcri_turn_leave(&link->owed, &stream->owes);
-    link->gone -= stream->gone;
-    stream->ended = true;
-    if (stream->chunks == 0)
-        release(link, stream);
-}
-
 /* Hands over the messages that are there, in order. Returns whether there were any. */
 static bool hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
 {
     const uint64_t before = stream->taken;
     while (stream->messages != 0) {
-        const struct bcri_in_message message = *message_at(stream, 0);
+        const struct bcri_in_message message = *bcri_in_message_at(stream, 0);
         const bool there = message.refused
                                ? message.skipped
                                : stream->placed.count != 0 && stream->placed.range[0].from <= stream->taken &&
@@ -183,7 +133,7 @@ static bool hand_over(struct bcri_link *link, struct bcri_in_stream *stream)
     /* Or streams that have had much would leave no room for the next ones. */
     if (stream->capacity > KEPT_MESSAGES)
         bcri_in_give_back(link, stream);
-    owe(link, stream, false);
+    bcri_in_owe(link, stream, false);
     return true;
 }
 
@@ -201,13 +151,13 @@ static bool place(struct bcri_link *link, struct bcri_in_stream *stream, uint64_
     uint32_t low = 0, high = stream->messages;
     while (low < high) { /* the first message that ends behind `offset` */
         const uint32_t middle = low + (high - low) / 2;
-        if (message_at(stream, middle)->end <= offset)
+        if (bcri_in_message_at(stream, middle)->end <= offset)
             low = middle + 1;
         else
             high = middle;
     }
     for (; bytes != 0 && low < stream->messages; low++) {
-        const struct bcri_in_message *message = message_at(stream, low);
+        const struct bcri_in_message *message = bcri_in_message_at(stream, low);
         const uint64_t here = message->end - offset < bytes ? message->end - offset : bytes;
         if (!message->refused && offset + here > message->body) {
             const uint64_t heads = offset < message->body ? message->body - offset : 0;
@@ -254,7 +204,7 @@ static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *
         break;
     case BCRI_LINK_REFUSE:
         begun.refused = true;
-        owe(link, stream, true);
+        bcri_in_owe(link, stream, true);
         break;
     default:
         stream->paused = true;
@@ -262,94 +212,12 @@ static enum bcri_in_result begin(struct bcri_link *link, struct bcri_in_stream *
         (void)bcri_ranges_remove(&stream->placed, begun.start, begun.body);
         return BCRI_IN_OK;
     }
-    *message_at(stream, stream->messages++) = begun;
+    *bcri_in_message_at(stream, stream->messages++) = begun;
     if (begun.refused)
-        add_refused(stream, stream->messages - 1);
+        bcri_in_add_refused(stream, stream->messages - 1);
     stream->begun = begun.end;
     if (stream->begun + BCRI_LINK_BUFFER_MAX >= stream->limit + BCRI_LINK_BUFFER_MAX / 2)
-        owe(link, stream, true);
-    return BCRI_IN_OK;
-}
-
-/* `bytes` more, or less, are kept in pieces. */
-static void note_kept(struct bcri_link *link, int64_t bytes)
-{
-    link->memory += (size_t)bytes;
-    link->kept += (uint64_t)bytes;
-}
-
-static void free_piece(struct bcri_link *link, struct bcri_piece *piece)
-{
-    note_kept(link, -(int64_t)(sizeof *piece + piece->capacity));
-    free(piece);
-}
-
-/* A piece that has no next one, or a gap behind it, takes what follows it, until it is large. Otherwise
- * a paused stream of small messages would soon have too many. */
-static bool append(struct bcri_link *link, struct bcri_piece **at, const uint8_t *data, size_t bytes)
-{
-    struct bcri_piece *piece = *at;
-    if (piece->capacity - piece->bytes < bytes) {
-        const size_t all = piece->bytes + bytes, more = all / 4 < 1024 ? all / 4 : 1024;
-        const size_t capacity = all + more;
-        piece = link->kept < BCRI_LINK_KEPT_MAX ? realloc(piece, sizeof *piece + capacity) : NULL;
-        if (piece == NULL)
-            return false;
-        note_kept(link, (int64_t)(capacity - piece->capacity));
-        piece->capacity = (uint32_t)capacity;
-        *at = piece;
-    }
-    memcpy(piece->data + piece->bytes, data, bytes);
-    piece->bytes += (uint32_t)bytes;
-    return true;
-}
-
-static bool insert(struct bcri_link *link, struct bcri_in_stream *stream, struct bcri_piece **at,
-                   uint64_t offset, const uint8_t *data, size_t bytes)
-{
-    const bool may_keep = stream->pieces < BCRI_LINK_PIECES_MAX && link->kept < BCRI_LINK_KEPT_MAX;
-    struct bcri_piece *piece = may_keep ? malloc(sizeof *piece + bytes) : NULL;
-    if (piece == NULL)
-        return false;
-    piece->next = *at;
-    piece->offset = offset;
-    piece->bytes = piece->capacity = (uint32_t)bytes;
-    memcpy(piece->data, data, bytes);
-    *at = piece;
-    stream->pieces++;
-    note_kept(link, (int64_t)(sizeof *piece + bytes));
-    return true;
-}
-
-/* Keeps those of [offset, offset + bytes) that no piece has. */
-static enum bcri_in_result keep(struct bcri_link *link, struct bcri_in_stream *stream, uint64_t offset,
-                                const uint8_t *data, uint64_t bytes)
-{
-    struct bcri_piece **at = &stream->piece, **before = NULL;
-    while (bytes != 0) {
-        while (*at != NULL && (*at)->offset + (*at)->bytes <= offset) {
-            before = at;
-            at = &(*at)->next;
-        }
-        uint64_t here = bytes, known = 0;
-        if (*at != NULL && (*at)->offset < offset + bytes) {
-            here = (*at)->offset > offset ? (*at)->offset - offset : 0;
-            known = (*at)->offset + (*at)->bytes - offset - here;
-            known = known < bytes - here ? known : bytes - here;
-        }
-        if (here != 0) {
-            const bool follows = before != NULL && (*before)->offset + (*before)->bytes == offset &&
-                                 (*before)->bytes < PIECE_BYTES;
-            if (follows ? !append(link, before, data, (size_t)here)
-                        : !insert(link, stream, at, offset, data, (size_t)here))
-                return BCRI_IN_NO_ROOM;
-            if (follows)
-                at = &(*before)->next;
-        }
-        offset += here + known;
-        data += here + known;
-        bytes -= here + known;
-    }
+        bcri_in_owe(link, stream, true);
     return BCRI_IN_OK;
 }
 
@@ -369,7 +237,7 @@ static enum bcri_in_result consume(struct bcri_link *link, struct bcri_in_stream
                 return result;
             continue; /* they are below `begun` now, or the stream is paused */
         } else {
-            return keep(link, stream, offset, data, bytes);
+            return bcri_pieces_keep(link, stream, offset, data, bytes);
         }
         offset += here;
         data += here;
@@ -393,7 +261,7 @@ static enum bcri_in_result consume_pieces(struct bcri_link *link, struct bcri_in
             stream->pieces++;
             return result;
         }
-        free_piece(link, piece);
+        bcri_piece_free(link, piece);
     }
     return BCRI_IN_OK;
 }
@@ -433,7 +301,7 @@ enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint3
         if (stream == NULL)
             return BCRI_IN_NO_ROOM;
         if (!accepted)
-            become_gone(link, stream);
+            bcri_in_become_gone(link, stream);
     }
     if (stream->gone)
         return BCRI_IN_OK; /* and its sender will know */
@@ -441,7 +309,7 @@ enum bcri_in_result bcri_in_bytes(struct bcri_link *link, uint32_t source, uint3
     if (end > stream->begun + BCRI_LINK_BUFFER_MAX)
         return BCRI_IN_NONSENSE;
     if (end <= stream->taken) {
-        owe(link, stream, false); /* the sender does not know */
+        bcri_in_owe(link, stream, false); /* the sender does not know */
         return BCRI_IN_OK;
     }
     if (offset < stream->taken) {
@@ -464,18 +332,18 @@ enum bcri_in_result bcri_in_skip(struct bcri_link *link, uint32_t source, uint32
     uint32_t low = 0, high = stream->messages;
     while (low < high) { /* the first message whose body is at `from` or behind it */
         const uint32_t middle = low + (high - low) / 2;
-        if (message_at(stream, middle)->body < from)
+        if (bcri_in_message_at(stream, middle)->body < from)
             low = middle + 1;
         else
             high = middle;
     }
-    struct bcri_in_message *message = low < stream->messages ? message_at(stream, low) : NULL;
+    struct bcri_in_message *message = low < stream->messages ? bcri_in_message_at(stream, low) : NULL;
     if (message == NULL || message->body != from || message->end != to || !message->refused)
         return BCRI_IN_NONSENSE;
     if (!message->skipped)
-        remove_refused(stream, low);
+        bcri_in_remove_refused(stream, low);
     message->skipped = true;
-    owe(link, stream, true);
+    bcri_in_owe(link, stream, true);
     return advance(link, stream);
 }
 
@@ -486,75 +354,26 @@ void bcri_in_resume(struct bcri_link *link, struct bcri_in_stream *stream)
     link->owed_now |= link->owed != NULL;
 }
 
-static void note_chunk(struct bcri_link *link, struct bcri_in_stream *stream)
-{
-    const struct bcri_chunk chunk = {.stream = stream, .kind = BCRI_CHUNK_TAKEN};
-    bcri_sent_add(link, &chunk);
-    stream->chunks++;
-    bcri_turn_leave(&link->owed, &stream->owes);
-}
-
-uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end)
-{
-    if (end - at < TAKEN_MAX || bcri_sent_room(link) == 0)
-        return at;
-    *at++ = stream->gone ? BCRI_FRAME_GONE : BCRI_FRAME_TAKEN;
-    at = bcri_varint_put(at, stream->key.source);
-    at = bcri_varint_put(at, stream->key.target);
-    if (stream->gone) {
-        note_chunk(link, stream);
-        return at;
-    }
-    const uint32_t count = stream->refused < REFUSED_IN_FRAME ? stream->refused : REFUSED_IN_FRAME;
-    stream->limit = stream->begun + BCRI_LINK_BUFFER_MAX;
-    at = bcri_varint_put(at, stream->taken);
-    at = bcri_varint_put(at, stream->limit);
-    at = bcri_varint_put(at, count);
-    for (uint32_t i = 0, index = stream->first_refused; i < count; i++) {
-        const struct bcri_in_message *message = message_at(stream, index - stream->first);
-        at = bcri_varint_put(at, message->start);
-        index = message->after;
-    }
-    note_chunk(link, stream);
-    return at;
-}
-
-void bcri_in_chunk_completed(struct bcri_link *link, struct bcri_in_stream *stream)
-{
-    if (--stream->chunks != 0)
-        return;
-    if (stream->ended)
-        release(link, stream);
-    else if (stream->gone && stream->owes.after == NULL)
-        forget(link, stream); /* the sender knows */
-}
-
-void bcri_in_chunk_lost(struct bcri_link *link, struct bcri_in_stream *stream)
-{
-    if (!stream->ended)
-        owe(link, stream, true);
-}
-
 void bcri_in_end(struct bcri_link *link, struct bcri_in_stream *stream, bool tell)
 {
     if (!stream->gone)
-        become_gone(link, stream);
+        bcri_in_become_gone(link, stream);
     while (stream->piece != NULL) {
         struct bcri_piece *piece = stream->piece;
         stream->piece = piece->next;
         stream->pieces--;
-        free_piece(link, piece);
+        bcri_piece_free(link, piece);
     }
     free_placed(link, stream);
     while (stream->messages != 0) {
-        const struct bcri_in_message message = *message_at(stream, 0);
+        const struct bcri_in_message message = *bcri_in_message_at(stream, 0);
         stream->first++;
         stream->messages--;
         if (!message.refused)
             link->events->dropped(link->owner, stream->key.source, stream->key.target, message.cookie);
     }
     if (!tell)
-        forget(link, stream);
+        bcri_in_forget(link, stream);
 }
 
 void bcri_in_give_back(struct bcri_link *link, struct bcri_in_stream *stream)

@@ -9,8 +9,9 @@
  *   congestion.c  how much may be in flight
  *   mtu.c         how large packets may be (RFC 8899)
  *   streams.c     finding streams; which have something to send
+ *   out_fill.c    what of a stream goes into a packet
  *   out_stream.c  messages that are sent
- *   in_stream.c   messages that arrive
+ *   in_stream.c   messages that arrive; in_pieces.c what came too early, in_told.c what their sender is told
  *
  * What depends on what is in that order; each file calls those below it. */
 #ifndef BCRI_LINK_PRIVATE_H
@@ -74,7 +75,7 @@ struct bcri_out_stream {
     struct bcri_turn turn;            /* among those with something to send */
     struct bcri_out_message *message; /* a ring: the messages that are not completed */
     uint32_t messages, first, capacity;
-    uint32_t sending; /* of the messages, the one that `next` is in; a hint */
+    uint32_t sending; /* of the messages, the one that `next` is in; `messages`: they are sent */
     uint32_t chunks;  /* in packets that are not completed */
     uint32_t skips_due;
     uint32_t skip_from;      /* of the messages, none before this one has a skip due */
@@ -307,7 +308,6 @@ int bcri_out_queue(struct bcri_link *link, uint32_t source, uint32_t target, con
 /* Writes as much of the stream as fits before `end`; returns where to go on, `at` if nothing fits. */
 uint8_t *bcri_out_fill(struct bcri_link *link, struct bcri_out_stream *stream, uint8_t *at,
                        const uint8_t *end);
-bool bcri_out_has_some(const struct bcri_out_stream *stream);
 void bcri_out_chunk_completed(struct bcri_link *link, struct bcri_out_stream *stream);
 void bcri_out_chunk_lost(struct bcri_link *link, struct bcri_out_stream *stream,
                          const struct bcri_chunk *chunk);

@@ -215,6 +215,7 @@ static void engine_bulk(struct bench_pair *pair, struct bench_turn *turn)
     if (engine.link == NULL) {
         engine.peer = hosts->engine[!pair->side];
         engine.cipher = hosts->cipher;
+        engine.bodies = LINK_BODIES; /* as the putter has regions */
         link_end_warm_up(&engine, pair->side, &hosts->meet);
         bench_pair_align(pair);
     }

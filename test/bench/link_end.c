@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint8_t body[LINK_BODY_BYTES];
+static uint8_t body[LINK_BODIES][LINK_BODY_BYTES];
 
 static bool accept_stream(void *owner, uint32_t source, uint32_t target)
 {
@@ -58,7 +58,7 @@ void link_end_begin(struct link_end *end, int side)
     if (end->memory == NULL || end->link == NULL)
         bench_fail("no memory for a link");
     memset(end->memory, 1, (size_t)LINK_BODIES * LINK_BODY_BYTES);
-    memset(body, 3, sizeof body);
+    memset(body, 3, (end->bodies != 0 ? end->bodies : 1) * sizeof body[0]);
 }
 
 static void take_packet(void *context, const struct sockaddr *from, socklen_t from_bytes, uint8_t *packet,
@@ -96,7 +96,8 @@ static void pump(struct link_end *end)
 
 void link_end_send(struct link_end *end, uint32_t body_bytes)
 {
-    if (bcri_link_send(end->link, 1, 2, "head", 4, body, body_bytes, NULL) != 0)
+    const uint64_t which = end->bodies != 0 ? end->sent++ % end->bodies : 0;
+    if (bcri_link_send(end->link, 1, 2, "head", 4, body[which], body_bytes, NULL) != 0)
         bench_fail("a link cannot send");
 }
 

@@ -15,8 +15,9 @@ struct link_end {
     struct bcri_link *link; /* NULL until link_end_begin */
     enum bcri_cipher cipher;
     struct sockaddr_in peer;
-    uint64_t now; /* when packets were last asked for */
-    uint64_t begun, arrived, completed;
+    unsigned bodies; /* that are sent in turn, at most LINK_BODIES; 0: one, which stays in the cache */
+    uint64_t now;    /* when packets were last asked for */
+    uint64_t sent, begun, arrived, completed;
     uint8_t *memory; /* where bodies go, in turn */
 };
 

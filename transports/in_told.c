@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* What the sender of a stream is told: how far it is taken and may go, which messages are refused, that it has
+ * ended. Each packet that told something is counted, and what a lost one told is told again as it is then. */
+#include "in_stream.h"
+
+enum { REFUSED_IN_FRAME = 32, TAKEN_MAX = 1 + 5 + 5 + 8 + 8 + 1 + REFUSED_IN_FRAME * 8 };
+
+void bcri_in_owe(struct bcri_link *link, struct bcri_in_stream *stream, bool now)
+{
+    bcri_turn_take(&link->owed, &stream->owes);
+    link->owed_now |= now;
+}
+
+void bcri_in_become_gone(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    stream->gone = true;
+    link->gone++;
+    bcri_in_owe(link, stream, true);
+}
+
+void bcri_in_add_refused(struct bcri_in_stream *stream, uint32_t which)
+{
+    const uint32_t index = stream->first + which;
+    if (stream->refused++ == 0)
+        stream->first_refused = index;
+    else
+        bcri_in_message_at(stream, stream->last_refused - stream->first)->after = index;
+    bcri_in_message_at(stream, which)->before = stream->last_refused;
+    stream->last_refused = index;
+}
+
+void bcri_in_remove_refused(struct bcri_in_stream *stream, uint32_t which)
+{
+    const uint32_t index = stream->first + which;
+    const struct bcri_in_message *message = bcri_in_message_at(stream, which);
+    stream->refused--;
+    if (index == stream->first_refused)
+        stream->first_refused = message->after;
+    else
+        bcri_in_message_at(stream, message->before - stream->first)->after = message->after;
+    if (index == stream->last_refused)
+        stream->last_refused = message->before;
+    else
+        bcri_in_message_at(stream, message->after - stream->first)->before = message->before;
+}
+
+static void note_chunk(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    const struct bcri_chunk chunk = {.stream = stream, .kind = BCRI_CHUNK_TAKEN};
+    bcri_sent_add(link, &chunk);
+    stream->chunks++;
+    bcri_turn_leave(&link->owed, &stream->owes);
+}
+
+uint8_t *bcri_in_fill(struct bcri_link *link, struct bcri_in_stream *stream, uint8_t *at, const uint8_t *end)
+{
+    if (end - at < TAKEN_MAX || bcri_sent_room(link) == 0)
+        return at;
+    *at++ = stream->gone ? BCRI_FRAME_GONE : BCRI_FRAME_TAKEN;
+    at = bcri_varint_put(at, stream->key.source);
+    at = bcri_varint_put(at, stream->key.target);
+    if (stream->gone) {
+        note_chunk(link, stream);
+        return at;
+    }
+    const uint32_t count = stream->refused < REFUSED_IN_FRAME ? stream->refused : REFUSED_IN_FRAME;
+    stream->limit = stream->begun + BCRI_LINK_BUFFER_MAX;
+    at = bcri_varint_put(at, stream->taken);
+    at = bcri_varint_put(at, stream->limit);
+    at = bcri_varint_put(at, count);
+    for (uint32_t i = 0, index = stream->first_refused; i < count; i++) {
+        const struct bcri_in_message *message = bcri_in_message_at(stream, index - stream->first);
+        at = bcri_varint_put(at, message->start);
+        index = message->after;
+    }
+    note_chunk(link, stream);
+    return at;
+}
+
+void bcri_in_chunk_completed(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    if (--stream->chunks != 0)
+        return;
+    if (stream->ended)
+        bcri_in_release(link, stream);
+    else if (stream->gone && stream->owes.after == NULL)
+        bcri_in_forget(link, stream); /* the sender knows */
+}
+
+void bcri_in_chunk_lost(struct bcri_link *link, struct bcri_in_stream *stream)
+{
+    if (!stream->ended)
+        bcri_in_owe(link, stream, true);
+}
