@@ -345,6 +345,14 @@ void traffic_check_limits(const struct bcri_link *link)
             for (uint32_t m = 0; m < stream->messages; m++)
                 due += stream->message[(stream->first + m) & (stream->capacity - 1)].skip_due;
             CHECK_UINT(stream->skips_due, due);
+            CHECK(stream->sending <= stream->messages);
+            const struct bcri_out_message *sending =
+                &stream->message[(stream->first + stream->sending) & (stream->capacity - 1)];
+            if (stream->sending == stream->messages)
+                CHECK_UINT(stream->next, stream->end);
+            else
+                CHECK(sending->start <= stream->next &&
+                      stream->next < sending->start + sending->head_bytes + sending->body_bytes);
             incomplete += stream->messages;
         }
     }
