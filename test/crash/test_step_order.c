@@ -17,6 +17,8 @@
 #include "check.h"
 #include "trace.h"
 
+enum { EACH_MAX = 2000 }; /* instructions of a call that is killed after each of them, at full size */
+
 static struct world world;
 static struct bcri_ctx *owner;
 static int cell;
@@ -74,6 +76,25 @@ static void prepare_get(void)
 static void call_cancel(void)
 {
     (void)bcr_rgfree(rgid);
+}
+static void call_get_pending_and_wait(void)
+{
+    rgid = bcr_get(1, there, cell + 1, bcr_PENDING);
+    (void)bcr_rgwait(rgid, bcr_BLOCK, 0);
+}
+static void call_give_up(void)
+{
+    (void)bcr_rgwait(rgid, 0, 1);
+}
+static void call_lock_and_put(void)
+{
+    rgid = bcr_acqwl(there, cell + 1, bcr_BLOCK);
+    (void)bcr_put(1, rgid, there, cell + 1, bcr_FREE);
+}
+static void call_read_and_length(void)
+{
+    rgid = bcr_get(0, there, cell + 1, bcr_BLOCK);
+    (void)bcr_celllen(there, cell);
 }
 static void call_zap(void)
 {
@@ -168,6 +189,11 @@ static const struct scenario scenarios[] = {
     {"a pending get", 5, prepare_nothing, call_get_pending, true},
     {"a get", 5, prepare_nothing, call_get, true},
     {"a get that is cancelled", 0, prepare_get, call_cancel, false},
+    {"a get that is cancelled when it has a region", 5, prepare_get, call_cancel, true},
+    {"a pending get that is waited for", 5, prepare_nothing, call_get_pending_and_wait, true},
+    {"a get that is given up", 5, prepare_get, call_give_up, true},
+    {"a write lock and the put that releases it", 5, prepare_nothing, call_lock_and_put, true},
+    {"a read, and a length", 5, prepare_nothing, call_read_and_length, false},
     {"a zap", 5, prepare_nothing, call_zap, true},
 };
 
@@ -177,10 +203,12 @@ TEST_TIMEOUT(an_order_is_carried_out_or_has_never_been, 36000)
         SKIP(trace_missing());
     uint64_t random = test_seed();
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
-        const uint64_t all = kill_after(&scenarios[i], UINT64_MAX), kills = test_scale(20, 400);
+        const uint64_t all = kill_after(&scenarios[i], UINT64_MAX);
+        const bool each = test_scale(0, 1) != 0 && all <= EACH_MAX;
+        const uint64_t kills = each ? all : test_scale(12, 400);
         printf("  %s: %llu of %llu instructions\n", scenarios[i].name, (unsigned long long)kills,
                (unsigned long long)all);
         for (uint64_t k = 0; k < kills; k++)
-            (void)kill_after(&scenarios[i], test_rand_below(&random, all));
+            (void)kill_after(&scenarios[i], each ? k : test_rand_below(&random, all));
     }
 }
