@@ -116,15 +116,17 @@ function(bcr_executable name)
     target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
 endfunction()
 
-# What every test finds in its environment. BCR_ENL is the daemon of this build.
+# What every test finds in its environment. BCR_ENL is the daemon of this build, or another build's for a tool that is to see
+# the daemon only.
+set(BCR_TEST_ENL "${PROJECT_BINARY_DIR}/enl/enl" CACHE FILEPATH "The daemon that tests run")
 set(BCR_TEST_ENVIRONMENT
     "BCR_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
     "BCR_BUILD_DIR=${PROJECT_BINARY_DIR}"
-    "BCR_ENL=${PROJECT_BINARY_DIR}/enl/enl"
-    "BCR_ENLISTPATH=${PROJECT_BINARY_DIR}/enl/enl"
+    "BCR_ENL=${BCR_TEST_ENL}"
+    "BCR_ENLISTPATH=${BCR_TEST_ENL}"
     "ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:handle_abort=0"
     "UBSAN_OPTIONS=print_stacktrace=1"
-    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/test/support/tsan.supp")
 
 # A test that has no time given gets five minutes: a limit on hanging, not a statement about speed.
 function(bcr_set_test_properties name labels timeout serial)
