@@ -96,6 +96,7 @@ TEST(a_daemon_tells_each_host_other_random_bytes)
     tree_become(&own, 10);
     introduce(&own, &two);
     CHECK(memcmp(one.random, two.random, 32) != 0);
+    CHECK(memcmp(two.random, own.random, 32) != 0);
 }
 
 TEST(a_host_that_is_lost_is_not_answered_any_more)

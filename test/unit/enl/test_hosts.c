@@ -64,6 +64,7 @@ TEST(what_cannot_be_is_refused_with_its_line)
 {
     refused("n1\nn2 adr=1\n", "machines:2: \"adr=1\" is not known; a line is NAME [local]");
     refused("n1 # a\n-oProxyCommand=x\n", "machines:2: \"-oProxyCommand=x\" is no host's name");
+    refused("n1#two", "machines:1: \"n1#two\" is no host's name");
     refused("n1;reboot", "machines:1: \"n1;reboot\" is no host's name");
     refused("n1 addr=-l", "machines:1: addr must be a host name or an IP address, not \"-l\"");
     refused("n1 addr=", "addr must be");

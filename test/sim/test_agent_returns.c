@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions that are on their way to a host that is lost, or whose asker has ended: each is back in its cell, in its old
+ * place, and once. Turned by hand: virtual time, and no call waits. */
+#include "agents.h"
+
+#include "bcri/self.h"
+#include "regions.h"
+
+enum { DELAY_NS = 20 * SIM_US };
+static struct world world;
+static struct bcri_ctx *asker, *owner;
+static bcr_cce_id there;
+static int cell;
+
+static void as(struct bcri_ctx *ctx)
+{
+    bcri_self_set(ctx);
+}
+
+/* Both hosts have a link, and a region of number 9 stands in the second cell. */
+static void begin(void)
+{
+    world_open(&world, 1, 1 << 20);
+    world.host[0].end.path.delay_ns = world.host[1].end.path.delay_ns = DELAY_NS;
+    asker = world.host[0].cce[0];
+    owner = world.host[1].cce[0];
+    as(owner);
+    cell = bcr_cagrow(0, 0, 0, 0, 2, 8, 1 << 16);
+    CHECK(cell >= 1);
+    as(asker);
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 1 << 20) >= 1);
+    there = world_name(asker, owner);
+    CHECK_INT(bcr_put(1, number(9), there, cell + 1, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+}
+
+static void end(void)
+{
+    as(NULL);
+    world_close(&world);
+}
+
+/* Until an order has arrived and been carried out, and its answer is on its way. */
+static void answer_is_sent(void)
+{
+    (void)world_settle(&world, DELAY_NS + DELAY_NS / 2);
+}
+
+static void owner_puts(int value)
+{
+    as(owner);
+    CHECK_INT(bcr_put(1, number(value), bcr_cce, cell, bcr_FREE), 0);
+    as(asker);
+}
+
+static void owner_has(int at, int count, int first)
+{
+    as(owner);
+    CHECK_INT(bcr_celllen(bcr_cce, at), count);
+    for (int i = 0; i < count; i++)
+        CHECK_INT(value_of(bcr_get(1, bcr_cce, at, 0)), first + i);
+    as(asker);
+}
+
+static void lose(void)
+{
+    world_cut(&world);
+    CHECK(world_settle(&world, SIM_S));
+}
+
+TEST(regions_that_a_lost_host_did_not_get_are_back_in_their_old_order)
+{
+    begin();
+    bcr_region waits[3];
+    for (int i = 0; i < 3; i++)
+        waits[i] = bcr_get(1, there, cell, bcr_PENDING);
+    (void)world_settle(&world, SIM_S);
+    for (int i = 0; i < 5; i++)
+        owner_puts(1 + i);
+    world_turn(&world);
+    owner_has(cell + 1, 1, 9);
+    lose();
+    owner_has(cell, 5, 1);
+    for (int i = 0; i < 3; i++)
+        FAILS(bcr_rgwait(waits[i], 0, 0), bcrE_DEAD);
+    end();
+}
+
+TEST(what_a_lost_host_was_taking_is_back_once)
+{
+    begin();
+    bcr_region waits = bcr_get(1, there, cell + 1, bcr_PENDING);
+    answer_is_sent();
+    as(owner);
+    CHECK_INT(bcr_celllen(bcr_cce, cell + 1), 0); /* it is on its way */
+    lose();
+    owner_has(cell + 1, 1, 9);
+    FAILS(bcr_rgwait(waits, 0, 0), bcrE_DEAD);
+    end();
+}
+
+TEST(what_a_lost_host_was_reading_has_never_left)
+{
+    begin();
+    bcr_region waits = bcr_get(0, there, cell + 1, bcr_PENDING);
+    answer_is_sent();
+    lose();
+    owner_has(cell + 1, 1, 9);
+    FAILS(bcr_rgwait(waits, 0, 0), bcrE_DEAD);
+    end();
+}
+
+TEST(what_a_lost_host_was_locking_is_back)
+{
+    begin();
+    bcr_region waits = bcr_acqwl(there, cell + 1, bcr_PENDING);
+    answer_is_sent();
+    lose();
+    owner_has(cell + 1, 1, 9);
+    FAILS(bcr_rgwait(waits, 0, 0), bcrE_DEAD);
+    end();
+}
+
+/* Until the older region is back, nothing younger may be taken in its stead. */
+TEST(what_an_ended_cce_did_not_get_is_back_before_others_get_more)
+{
+    begin();
+    owner_puts(1);
+    owner_puts(2);
+    CHECK(bcr_get(1, there, cell, bcr_PENDING) != NULL);
+    answer_is_sent();
+    world_kill(&world, 0, 0);
+    as(asker = world.host[0].cce[1]);
+    there = world_name(asker, owner);
+    bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK_INT(bcr_rgwait(waits, 0, 0), 1);
+    const int got = value_of(waits);
+    owner_has(cell, 1, got == 1 ? 2 : 1);
+    end();
+}
+
+static void lock_and_put(void)
+{
+    bcr_region lock = bcr_acqwl(there, cell + 1, bcr_PENDING);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK_INT(bcr_rgwait(lock, 0, 0), 1);
+    CHECK_INT(bcr_put(1, lock, there, cell + 1, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+}
+
+TEST(the_newest_write_lock_of_a_cce_is_the_one_that_ends_with_it)
+{
+    begin();
+    lock_and_put();
+    lock_and_put();
+    bcr_region lock = bcr_acqwl(there, cell + 1, bcr_PENDING);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK_INT(bcr_rgwait(lock, 0, 0), 1);
+    world_kill(&world, 0, 0);
+    CHECK(world_settle(&world, SIM_S));
+    as(owner);
+    FAILS_NULL(bcr_get(1, bcr_cce, cell + 1, 0), bcrE_OWNERDEAD);
+    CHECK_INT(bcr_put(1, number(3), bcr_cce, cell + 1, bcr_FREE), 0);
+    CHECK_INT(value_of(bcr_get(1, bcr_cce, cell + 1, 0)), 3);
+    end();
+}
+
+TEST(the_end_of_a_cce_is_told_to_each_owner)
+{
+    begin();
+    struct bcri_ctx *const owners[] = {owner, world.host[1].cce[1]};
+    int cells[2];
+    for (int i = 0; i < 2; i++) {
+        as(owners[i]);
+        cells[i] = bcr_cagrow(0, 0, 0, 0, 1, 2, 1 << 12);
+        CHECK_INT(bcr_put(1, number(i), bcr_cce, cells[i], bcr_FREE), 0);
+        as(asker);
+        bcr_region lock = bcr_acqwl(world_name(asker, owners[i]), cells[i], bcr_PENDING);
+        CHECK(world_settle(&world, SIM_S));
+        CHECK_INT(bcr_rgwait(lock, 0, 0), 1);
+    }
+    world_kill(&world, 0, 0);
+    CHECK(world_settle(&world, SIM_S));
+    for (int i = 0; i < 2; i++) {
+        as(owners[i]);
+        FAILS_NULL(bcr_get(1, bcr_cce, cells[i], 0), bcrE_OWNERDEAD);
+    }
+    end();
+}
+
+static void *cancel(void *waits)
+{
+    as(asker);
+    CHECK_INT(bcr_rgfree(waits), 0);
+    as(NULL);
+    return NULL;
+}
+
+/* The agent has told that it wants a link; there is none yet. */
+TEST(a_get_that_was_never_sent_is_cancelled_at_once)
+{
+    pthread_t canceller;
+    world_open(&world, 1, 1 << 20);
+    asker = world.host[0].cce[0];
+    as(asker);
+    bcr_region waits = bcr_get(1, world_name(asker, world.host[1].cce[0]), 1, bcr_PENDING);
+    CHECK_INT(pthread_create(&canceller, NULL, cancel, waits), 0);
+    while (pthread_tryjoin_np(canceller, NULL) != 0)
+        bcri_agent_run(world.host[0].agent, sim_now(world.network));
+    CHECK(world.host[0].end.link == NULL);
+    end();
+}
+
+TEST(a_write_lock_that_was_released_does_not_end_with_its_cce)
+{
+    begin();
+    lock_and_put();
+    world_kill(&world, 0, 0);
+    CHECK(world_settle(&world, SIM_S));
+    as(owner);
+    CHECK_INT(value_of(bcr_get(1, bcr_cce, cell + 1, 0)), 9);
+    end();
+}
