@@ -104,6 +104,7 @@ int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
     list_init(&asker->orders);
     list_init(&asker->syncs);
     list_init(&asker->routes);
+    list_init(&asker->busy);
     list_append(&agent->askers, &asker->of_agent);
     bcri_table_add(&agent->askers_by_ring, &asker->by_ring, bcri_outbox_ring(outbox));
     agent->ask_at = 0;
@@ -149,10 +150,11 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
     }
     struct table *const tables[] = {&agent->askers_by_ring, &agent->routes, &agent->streams,
                                     &agent->served,         &agent->locks,  &agent->cells};
-    struct list *const lists[] = {&agent->askers,         &agent->ending,       &agent->all_cells,
-                                  &agent->ready,          &agent->over,         &agent->giving_back,
-                                  &agent->dead_locks,     &agent->parked_waits, &agent->parked_cells,
-                                  &agent->parked_streams, &agent->parked_locks, &agent->no_room};
+    struct list *const lists[] = {&agent->askers,       &agent->ending,         &agent->all_cells,
+                                  &agent->ready,        &agent->owing,          &agent->over,
+                                  &agent->giving_back,  &agent->dead_locks,     &agent->parked_waits,
+                                  &agent->parked_cells, &agent->parked_streams, &agent->parked_locks,
+                                  &agent->no_room};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         bcri_table_init(tables[i]);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)

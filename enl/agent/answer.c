@@ -160,12 +160,23 @@ void bcri_ask_sync(struct order *order)
     look_at_syncs(order->asker);
 }
 
-static void complete_put(struct order *order, int code)
+/* It is answered, or its answer comes singly. */
+static void leave_route(struct order *order)
 {
-    struct asker *asker = order->asker;
-    asker->completed++;
+    list_remove(&order->in_queue);
+    if (list_is_empty(&order->route->puts))
+        list_remove(&order->route->of_busy);
+}
+
+static void count_put(struct order *order, int code)
+{
+    order->asker->completed++;
     if (code != 0 && order->op != BCRI_ORDER_RETURN)
         tell(order, code);
+}
+
+static void publish_completed(struct asker *asker)
+{
     if (asker->outbox == NULL)
         return;
     bcri_store_release(&asker->outbox->completed, asker->completed);
@@ -192,9 +203,11 @@ static void hand_over(struct order *order, struct bcri_slot_shm *region)
 void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_slot_shm *region)
 {
     order->answered = true;
-    if (bcri_order_is_put(order->op))
-        complete_put(order, code);
-    else if (region != NULL)
+    if (bcri_order_is_put(order->op)) {
+        leave_route(order);
+        count_put(order, code);
+        publish_completed(order->asker);
+    } else if (region != NULL)
         hand_over(order, region);
     else if (code != 0 || bcri_order_is_get(order->op))
         answer_id(order, bcri_slot_word(BCRI_SLOT_FAILED, 0, BCRI_REF_NONE), code != 0 ? code : bcrE_INTERNAL,
@@ -202,6 +215,33 @@ void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_
     else
         answer_id(order, bcri_slot_word(BCRI_SLOT_ANSWERED, 0, BCRI_REF_NONE), 0, value);
     bcri_order_end_if_over(order);
+}
+
+/* What the link has not called arrived may have been refused: then it was none of those. */
+void bcri_ask_done_up_to(struct order *last)
+{
+    struct route *route = last->route;
+    struct asker *asker = last->asker;
+    bool more = bcri_order_is_put(last->op) && is_listed(&last->in_queue);
+    if (!more)
+        return;
+    while (more) {
+        struct order *order = FIRST_OF(&route->puts, struct order, in_queue);
+        more = order != last;
+        leave_route(order);
+        order->done = true;
+        order->answered = !order->sent;
+        if (order->answered)
+            count_put(order, 0);
+        if (!more)
+            publish_completed(asker);
+        bcri_order_end_if_over(order); /* after the last of a CCE that has ended there is no asker */
+    }
+}
+
+void bcri_ask_waits(struct order *order)
+{
+    leave_route(order);
 }
 
 /* The link has done with the message of an order. A put whose region was refused is over. */
@@ -215,7 +255,9 @@ void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome)
     }
     if (order->op == ORDER_ENDED)
         order->answered = true;
-    if (order->answered || outcome == BCRI_LINK_ARRIVED)
+    if (order->done && !order->answered && outcome == BCRI_LINK_ARRIVED)
+        bcri_ask_answer(order, 0, 0, NULL);
+    else if (order->answered || outcome == BCRI_LINK_ARRIVED)
         bcri_order_end_if_over(order);
     else if (outcome == BCRI_LINK_REFUSED)
         bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);

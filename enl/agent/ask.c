@@ -158,6 +158,7 @@ static struct route *route_to(struct asker *asker, const uint8_t *owner)
     route->target = target;
     bcri_table_add(&agent->routes, &route->at, key);
     list_append(&asker->routes, &route->of_asker);
+    list_init(&route->puts);
     return route;
 }
 
@@ -184,6 +185,18 @@ static void publish_taken(struct asker *asker)
     bcri_store_release(&asker->outbox->taken, asker->taken);
 }
 
+/* The CCE waits for its puts: their hosts are to answer at once. Without memory they answer a little later. */
+static void tell_waiting(struct asker *asker)
+{
+    const struct bcri_message sync = {.kind = BCRI_MESSAGE_SYNC};
+    if (list_is_empty(&asker->syncs))
+        return;
+    for (struct item *at = asker->busy.head.next; at != &asker->busy.head; at = at->next) {
+        const struct route *route = RECORD_OF(at, struct route, of_busy);
+        (void)bcri_agent_send(route->peer, asker->index, route->target, &sync, NULL, NULL);
+    }
+}
+
 /* When it is answered, the CCE counts on this entry's being taken. */
 static bool take_sync(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
@@ -197,6 +210,7 @@ static bool take_sync(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref 
     publish_taken(asker);
     asker->taken--;
     bcri_ask_sync(order);
+    tell_waiting(asker);
     return true;
 }
 
@@ -228,6 +242,11 @@ static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref
     if (is_put && order->region == NULL) {
         bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
         return true;
+    }
+    if (is_put) {
+        list_append(&route->puts, &order->in_queue);
+        if (!is_listed(&route->of_busy))
+            list_append(&asker->busy, &route->of_busy);
     }
     if (bcri_order_is_get(op))
         bcri_store(&slot->given, order->request); /* for a CANCEL */

@@ -24,6 +24,7 @@ struct asker {
     struct list syncs;              /* of those, in no order */
     uint64_t sync_at;               /* at how many completed puts the first of them is answered */
     struct list routes;
+    struct list busy; /* of those, with puts that are not answered */
 };
 
 /* The stream to an owner of whom this CCE has ordered something. */
@@ -34,6 +35,8 @@ struct route {
     struct peer *peer;
     uint32_t target;
     bool end_told;
+    struct list puts; /* that are neither answered nor told to wait, in the order of the stream */
+    struct item of_busy;
 };
 
 #define ORDER_ENDED BCRI_ORDER_OPS /* no order of the CCE's: tells the other host of its end */
@@ -41,7 +44,7 @@ struct route {
 /* An order on its way. It is over when it is answered, and the link does not need it any more. */
 struct order {
     struct item of_asker;
-    struct item in_queue;       /* a SYNC */
+    struct item in_queue;       /* a SYNC; a put in its route's list */
     struct order *next_waiting; /* for the link */
     struct asker *asker;
     struct route *route; /* NULL: SYNC */
@@ -53,6 +56,7 @@ struct order {
     uint64_t request;             /* its number, for the other host: above its place, a count */
     struct bcri_slot_shm *region; /* a put: the agent's ID of what is sent */
     bool sent;                    /* and not completed: the link has it */
+    bool done;                    /* the owner says so; it is, if the link says that it has arrived */
     bool answered;
 };
 
@@ -95,6 +99,10 @@ static inline struct bcri_slot_shm *bcri_order_id(const struct order *order)
 struct order *bcri_ask_find(const struct peer *peer, uint64_t request);
 /* `region`: the agent's ID of what came, or NULL. */
 void bcri_ask_answer(struct order *order, int code, uint64_t value, struct bcri_slot_shm *region);
+/* All puts of its stream up to this one are done, but those that were told singly. */
+void bcri_ask_done_up_to(struct order *order);
+/* A put waits for room. */
+void bcri_ask_waits(struct order *order);
 void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome);
 /* A SYNC waits for puts, or is answered at once. */
 void bcri_ask_sync(struct order *order);

@@ -44,6 +44,14 @@ static inline void list_append(struct list *list, struct item *item)
     list->head.before = item;
 }
 
+static inline void list_prepend(struct list *list, struct item *item)
+{
+    item->before = &list->head;
+    item->next = list->head.next;
+    item->next->before = item;
+    list->head.next = item;
+}
+
 /* Nothing happens if it is in none. */
 static inline void list_remove(struct item *item)
 {

@@ -39,6 +39,7 @@ uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[B
     const uint32_t bytes = answer ? BCRI_ANSWER_BYTES : BCRI_ORDER_BYTES;
     memset(header, 0, bytes);
     header[KIND] = (uint8_t)message->kind;
+    header[FLAGS] = (uint8_t)message->flags;
     write_number(header + ARCHTYPE, message->archtype, 4);
     write_number(header + REQUEST, message->request, 8);
     if (answer) {
@@ -47,7 +48,6 @@ uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[B
         write_number(header + VALUE, message->value, 8);
         return bytes;
     }
-    header[FLAGS] = (uint8_t)message->flags;
     write_number(header + CODE, message->error, 2);
     write_number(header + CELL, (uint32_t)message->cell, 4);
     write_number(header + MSEC, (uint32_t)message->msec, 4);
@@ -60,7 +60,9 @@ static bool read_answer(const uint8_t *header, uint32_t body_bytes, struct bcri_
     message->code = (uint32_t)read_number(header + CODE, 2);
     message->error = (uint32_t)read_number(header + CELL, 4);
     message->value = read_number(header + VALUE, 8);
-    return message->flags == 0 && message->error <= UINT16_MAX && (message->code == 0 || body_bytes == 0);
+    return message->flags <= BCRI_MESSAGE_WAITS && message->error <= UINT16_MAX &&
+           ((message->code == 0 && message->flags == 0) || body_bytes == 0) &&
+           (message->code == 0 || message->flags == 0);
 }
 
 static bool has_known_flags(const struct bcri_message *message)

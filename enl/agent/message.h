@@ -3,7 +3,7 @@
  *
  *   off  order                          answer
  *     0  kind                           kind
- *     1  flags, or what a get wants     0
+ *     1  flags, or what a get wants     flags
  *     2  the region's error code        code: 0, or why not
  *     4  cell                           the region's error code
  *     8  msec, as in the public calls   0
@@ -34,12 +34,17 @@ enum bcri_message_kind {
     BCRI_MESSAGE_CANCEL, /* the get with this number */
     BCRI_MESSAGE_ENDED,  /* the CCE that orders has ended; the last message of its stream */
     BCRI_MESSAGE_ANSWER, /* body: the region that a get has got */
+    BCRI_MESSAGE_SYNC,   /* the CCE waits: puts that are done are to be answered now */
     BCRI_MESSAGE_KINDS
 };
 #define BCRI_MESSAGE_WRITE  1u    /* it replaces what is there */
 #define BCRI_MESSAGE_RETURN 2u    /* it goes to the head of the cell: its get was cancelled */
 #define BCRI_MESSAGE_WANT   3u    /* of a get: mask of what it wants */
 #define BCRI_MESSAGE_LOCKS  0x80u /* of a get: by the access right of locks */
+
+#define BCRI_MESSAGE_UP_TO \
+    1u /* of an answer: all puts of its stream up to this one are done, but those told singly */
+#define BCRI_MESSAGE_WAITS 2u /* of an answer: the put waits for room, and is answered later */
 
 #define BCRI_ORDER_BYTES  36u
 #define BCRI_ANSWER_BYTES 32u

@@ -63,6 +63,7 @@ struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host)
     peer->host = host;
     peer->waiting_end = &peer->waiting;
     list_init(&peer->streams);
+    list_init(&peer->owing);
     peer->next = agent->peers;
     agent->peers = peer;
     return peer;
@@ -83,6 +84,11 @@ bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const 
     uint32_t body_bytes = 0;
     if (peer->link == NULL)
         return false;
+    if (is_listed(&peer->of_owing)) { /* what is kept back goes with it */
+        peer->owing_at = 0;
+        list_remove(&peer->of_owing);
+        list_prepend(&peer->agent->owing, &peer->of_owing);
+    }
     if (region != NULL) {
         const bcri_ref ref = bcri_slot_region(bcri_load(&region->word));
         const struct bcri_region_shm *at = bcri_at_held(ctx, ref);

@@ -22,6 +22,19 @@ static uint64_t key_of(struct bcri_agent *agent, const struct stream *stream,
     return bcri_resolved_key(cce, message->cell);
 }
 
+/* The order is performed. Without memory for its answer it stays where it is, and those behind it wait. */
+static enum performed answer(struct stream *stream, struct incoming *incoming, uint32_t flags, int code,
+                             uint64_t value)
+{
+    incoming->answer = (struct bcri_message){.kind = BCRI_MESSAGE_ANSWER,
+                                             .flags = flags,
+                                             .code = (uint32_t)code,
+                                             .request = incoming->message.request,
+                                             .value = value};
+    incoming->is_performed = true;
+    return bcri_serve_answer(stream, &incoming->answer) ? PERFORMED : PERFORM_PARKED;
+}
+
 /* A put that has found no room waits. Returns as the act does. */
 static int put_waiting(struct stream *stream, const struct incoming *incoming, uint64_t key, bool write)
 {
@@ -53,15 +66,18 @@ static enum performed put(struct stream *stream, struct incoming *incoming)
     if (error == BCRI_PARKED)
         return PERFORM_PARKED;
     if (error == BCRI_ACT_WAITS)
+        return answer(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
+    if (error == 0) {
+        bcri_serve_put_done(stream, message->request);
         return PERFORMED;
-    if (error != 0)
-        bcri_slot_drop(ctx, incoming->region);
-    bcri_serve_answer(stream, message->request, error, 0);
-    return PERFORMED;
+    }
+    bcri_slot_drop(ctx, incoming->region);
+    return answer(stream, incoming, 0, error, 0);
 }
 
-static enum performed get(struct stream *stream, const struct bcri_message *message)
+static enum performed get(struct stream *stream, struct incoming *incoming)
 {
+    const struct bcri_message *message = &incoming->message;
     struct bcri_agent *agent = stream->peer->agent;
     const enum bcri_want want = (enum bcri_want)(message->flags & BCRI_MESSAGE_WANT);
     const uint64_t key = key_of(agent, stream, message);
@@ -89,9 +105,7 @@ static enum performed get(struct stream *stream, const struct bcri_message *mess
         bcri_served_free(served);
     if (error == BCRI_PARKED)
         return PERFORM_PARKED;
-    if (error != 0 && error != BCRI_ACT_WAITS)
-        bcri_serve_answer(stream, message->request, error, 0);
-    return PERFORMED;
+    return error == 0 || error == BCRI_ACT_WAITS ? PERFORMED : answer(stream, incoming, 0, error, 0);
 }
 
 static enum performed cancel(struct stream *stream, const struct bcri_message *message)
@@ -102,8 +116,9 @@ static enum performed cancel(struct stream *stream, const struct bcri_message *m
     return PERFORMED;
 }
 
-static enum performed zap_or_length(struct stream *stream, const struct bcri_message *message)
+static enum performed zap_or_length(struct stream *stream, struct incoming *incoming)
 {
+    const struct bcri_message *message = &incoming->message;
     struct bcri_agent *agent = stream->peer->agent;
     const uint64_t key = key_of(agent, stream, message);
     uint64_t length = 0;
@@ -111,18 +126,29 @@ static enum performed zap_or_length(struct stream *stream, const struct bcri_mes
                                                         : bcri_act_length(agent->ctx, key, &length);
     if (error == BCRI_PARKED)
         return PERFORM_PARKED;
-    bcri_serve_answer(stream, message->request, error, error == 0 ? length : 0);
+    return answer(stream, incoming, 0, error, error == 0 ? length : 0);
+}
+
+/* The next CCE with its number has puts of its own. */
+static enum performed end(struct stream *stream)
+{
+    if (!bcri_serve_put_answers(stream))
+        return PERFORM_PARKED;
+    bcri_serve_stream_end(stream);
     return PERFORMED;
 }
 
 enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
 {
     const struct bcri_message *message = &incoming->message;
+    if (incoming->is_performed)
+        return bcri_serve_answer(stream, &incoming->answer) ? PERFORMED : PERFORM_PARKED;
     switch (message->kind) {
     case BCRI_MESSAGE_PUT: return put(stream, incoming);
-    case BCRI_MESSAGE_GET: return get(stream, message);
+    case BCRI_MESSAGE_GET: return get(stream, incoming);
     case BCRI_MESSAGE_CANCEL: return cancel(stream, message);
-    case BCRI_MESSAGE_ENDED: bcri_serve_stream_end(stream); return PERFORMED;
-    default: return zap_or_length(stream, message);
+    case BCRI_MESSAGE_ENDED: return end(stream);
+    case BCRI_MESSAGE_SYNC: return bcri_serve_put_answers(stream) ? PERFORMED : PERFORM_PARKED;
+    default: return zap_or_length(stream, incoming);
     }
 }

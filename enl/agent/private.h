@@ -32,6 +32,9 @@ struct peer {
     struct bcri_link *link;               /* NULL: none yet, or lost */
     struct order *waiting, **waiting_end; /* for the link */
     struct list streams;
+    struct list owing;    /* streams of which puts are done and not answered */
+    struct item of_owing; /* in the agent's list, the first to be answered first */
+    uint64_t owing_at;    /* when they are answered at the latest; 0: something else is sent there now */
     struct paused_answers *paused_answers; /* streams of answers that wait for the pool to grow */
     uint64_t bytes;                        /* remembered for it */
     uint32_t orders;                       /* not performed */
@@ -69,6 +72,7 @@ struct bcri_agent {
     struct table locks;   /* by stream and cell */
     struct table cells;   /* by the low half of their references, as rings name them */
     struct list all_cells;
+    struct list owing;       /* hosts to which answers are kept back */
     struct list ready;       /* streams with orders to be performed */
     struct list over;        /* what waits, and is not to wait any longer */
     struct list giving_back; /* cells, the youngest region of which is to go back */

@@ -125,8 +125,10 @@ static enum bcri_link_verdict begin_answer(struct peer *peer, struct bcri_link_m
 {
     struct bcri_agent *agent = peer->agent;
     struct order *order = bcri_ask_find(peer, read->request);
-    const bool has_region = order != NULL && bcri_order_is_get(order->op) && read->code == 0;
-    if (order == NULL || (message->body_bytes != 0 && !has_region))
+    const bool has_region =
+        order != NULL && bcri_order_is_get(order->op) && read->code == 0 && read->flags == 0;
+    if (order == NULL || (message->body_bytes != 0 && !has_region) ||
+        (read->flags != 0 && !bcri_order_is_put(order->op)))
         return BCRI_LINK_REFUSE;
     struct incoming *incoming = new_incoming(peer, read);
     if (incoming != NULL && has_region)
@@ -195,7 +197,11 @@ void bcri_serve_arrived(struct peer *peer, uint32_t source, uint32_t target, str
         return;
     }
     struct order *order = bcri_ask_find(peer, message->request);
-    if (order != NULL)
+    if (order != NULL && message->flags == BCRI_MESSAGE_UP_TO)
+        bcri_ask_done_up_to(order);
+    else if (order != NULL && message->flags == BCRI_MESSAGE_WAITS)
+        bcri_ask_waits(order);
+    else if (order != NULL)
         bcri_ask_answer(order, (int)message->code, message->value, incoming->region);
     else if (incoming->region != NULL) /* the asker has ended since the message began */
         bcri_slot_drop(peer->agent->ctx, incoming->region);
@@ -251,6 +257,7 @@ void bcri_serve_run(struct bcri_agent *agent)
         }
     }
     bcri_locks_run(agent);
+    bcri_serve_answer_puts(agent);
     run_by(agent, agent->resume_at);
     const struct deadline *next = deadlines_next(&agent->deadlines);
     if (next != NULL)
@@ -273,6 +280,7 @@ void bcri_serve_lost(struct peer *peer)
         next = at->next;
         stream->paused = false;
         list_remove(&stream->in_no_room);
+        list_remove(&stream->in_owing);
         bcri_serve_stream_end(stream);
         bcri_serve_stream_over(stream);
     }
@@ -295,6 +303,7 @@ static void free_stream(struct stream *stream)
     stream->count = 0;
     stream->paused = false;
     list_remove(&stream->in_queue);
+    list_remove(&stream->in_owing);
     bcri_serve_stream_over(stream);
 }
 

@@ -18,6 +18,8 @@ struct incoming {
     struct peer *peer;
     struct bcri_message message;
     struct bcri_slot_shm *region; /* the agent's ID of its body, or NULL */
+    bool is_performed;            /* and not answered, for want of memory; so: */
+    struct bcri_message answer;
 };
 
 /* Orders of a CCE elsewhere to a CCE here, as long as there are any, or what came of them. */
@@ -26,6 +28,9 @@ struct stream {
     struct item of_peer;
     struct item in_queue; /* ready, parked, or blocked at a cell */
     struct item in_no_room;
+    struct item in_owing;
+    uint64_t done;       /* the last of its puts that are done and not answered */
+    uint32_t done_count; /* of those */
     struct peer *peer;
     uint32_t source, target;
     struct incoming *first, **end; /* that have come and are not performed */
@@ -64,6 +69,7 @@ enum served_state {
     SERVED_GET_WAITS,
     SERVED_PUT_WAITS,
     SERVED_SENT,      /* the region is on its way */
+    SERVED_FAILED,    /* and not answered, for want of memory */
     SERVED_GOES_BACK, /* the region goes back to the head of its cell */
 };
 struct served {
@@ -80,6 +86,7 @@ struct served {
     struct write_lock *lock; /* to be filled when its region has arrived */
     struct deadline deadline;
     bool ended; /* its CCE has */
+    int code;   /* of one that has failed */
 };
 
 /* ---- serve.c ---- */
@@ -108,7 +115,20 @@ struct stream *bcri_serve_stream_find(const struct peer *peer, uint32_t source, 
 struct stream *bcri_serve_stream(struct peer *peer, uint32_t source, uint32_t target);
 /* Forgets a stream of which nothing is left. */
 void bcri_serve_stream_over(struct stream *stream);
-void bcri_serve_answer(struct stream *stream, uint64_t request, int code, uint64_t value);
+/* These return false without memory. */
+bool bcri_serve_answer(struct stream *stream, const struct bcri_message *answer);
+static inline bool answer_code(struct stream *stream, uint64_t request, int code)
+{
+    const struct bcri_message answer = {
+        .kind = BCRI_MESSAGE_ANSWER, .code = (uint32_t)code, .request = request};
+    return bcri_serve_answer(stream, &answer);
+}
+/* That put is done: it is answered soon, together with others. */
+void bcri_serve_put_done(struct stream *stream, uint64_t request);
+/* Its CCE waits: its puts are answered now. */
+bool bcri_serve_put_answers(struct stream *stream);
+/* Answers puts whose time has come. */
+void bcri_serve_answer_puts(struct bcri_agent *agent);
 
 /* ---- perform.c ---- */
 

@@ -2,6 +2,11 @@
 /* streams.c -- the streams in which orders of CCEs elsewhere come, by host and CCEs; and their answers. */
 #include "serve.h"
 
+/* Puts that are done are answered together: so many of a stream, or after that time, or with whatever else goes
+ * to that host. */
+enum { ANSWERS_TOGETHER = 128 };
+#define ANSWERS_AFTER_NS (UINT64_C(1000) * 1000)
+
 static uint64_t key_of(const struct peer *peer, uint32_t source, uint32_t target)
 {
     return (uint64_t)peer->host << 32 | (uint64_t)source << 16 | target; /* both are below BCRI_CCE_MAX */
@@ -37,7 +42,7 @@ void bcri_serve_stream_over(struct stream *stream)
 {
     struct peer *peer = stream->peer;
     if (stream->count != 0 || stream->paused || !list_is_empty(&stream->served) ||
-        !list_is_empty(&stream->locks) || is_listed(&stream->in_queue))
+        !list_is_empty(&stream->locks) || is_listed(&stream->in_queue) || is_listed(&stream->in_owing))
         return;
     list_remove(&stream->of_peer);
     list_remove(&stream->in_no_room);
@@ -46,11 +51,67 @@ void bcri_serve_stream_over(struct stream *stream)
     record_give(&peer->agent->stream_records, stream);
 }
 
-void bcri_serve_answer(struct stream *stream, uint64_t request, int code, uint64_t value)
+/* ---- answers ---- */
+
+bool bcri_serve_answer(struct stream *stream, const struct bcri_message *answer)
 {
-    const struct bcri_message message = {
-        .kind = BCRI_MESSAGE_ANSWER, .code = (uint32_t)code, .request = request, .value = value};
-    if (!bcri_agent_send(stream->peer, stream->target | BCRI_ANSWERS, stream->source, &message, NULL, NULL) &&
-        stream->peer->link != NULL)
-        bcri_agent_note(stream->peer->agent, "no memory for an answer to host %u", stream->peer->host);
+    struct peer *peer = stream->peer;
+    return peer->link == NULL ||
+           bcri_agent_send(peer, stream->target | BCRI_ANSWERS, stream->source, answer, NULL, NULL);
+}
+
+bool bcri_serve_put_answers(struct stream *stream)
+{
+    const struct bcri_message answer = {
+        .kind = BCRI_MESSAGE_ANSWER, .flags = BCRI_MESSAGE_UP_TO, .request = stream->done};
+    if (stream->done_count == 0)
+        return true;
+    if (!bcri_serve_answer(stream, &answer))
+        return false;
+    stream->done_count = 0;
+    list_remove(&stream->in_owing);
+    return true;
+}
+
+void bcri_serve_put_done(struct stream *stream, uint64_t request)
+{
+    struct peer *peer = stream->peer;
+    struct bcri_agent *agent = peer->agent;
+    stream->done = request;
+    stream->done_count++;
+    if (!is_listed(&stream->in_owing))
+        list_append(&peer->owing, &stream->in_owing);
+    if (!is_listed(&peer->of_owing)) {
+        peer->owing_at = agent->now + ANSWERS_AFTER_NS;
+        list_append(&agent->owing, &peer->of_owing);
+    }
+    if (stream->done_count >= ANSWERS_TOGETHER)
+        (void)bcri_serve_put_answers(stream); /* without memory they are answered later */
+}
+
+/* False: no memory. */
+static bool answer_all(struct peer *peer)
+{
+    struct stream *stream;
+    while ((stream = FIRST_OF(&peer->owing, struct stream, in_owing)) != NULL) {
+        if (!bcri_serve_put_answers(stream))
+            return false;
+        bcri_serve_stream_over(stream);
+    }
+    return true;
+}
+
+void bcri_serve_answer_puts(struct bcri_agent *agent)
+{
+    struct peer *peer;
+    while ((peer = FIRST_OF(&agent->owing, struct peer, of_owing)) != NULL && peer->owing_at <= agent->now) {
+        const bool done = answer_all(peer);
+        list_remove(&peer->of_owing);
+        if (!done) {
+            peer->owing_at = agent->now + AGAIN_NS;
+            list_append(&agent->owing, &peer->of_owing);
+        }
+    }
+    if (peer != NULL)
+        run_by(agent, peer->owing_at);
 }

@@ -206,7 +206,8 @@ static void send_region(struct served *served)
     if (bcri_agent_send(stream->peer, stream->target | BCRI_ANSWERS, stream->source, &message, served->slot,
                         bcri_served_cookie(served)))
         return;
-    bcri_serve_answer(stream, served->request, bcrE_NOMEM, 0);
+    if (!answer_code(stream, served->request, bcrE_NOMEM))
+        bcri_agent_note(agent_of(served), "no memory for an answer to host %u", stream->peer->host);
     bcri_served_completed(served, BCRI_LINK_REFUSED);
 }
 
@@ -237,6 +238,20 @@ static bool still_waits(int error)
     return error == BCRI_ACT_WAITS || error == BCRI_PARKED;
 }
 
+/* It waits no longer, and is answered; without memory for that, later. */
+static void tell(struct bcri_agent *agent, struct served *served, int code)
+{
+    leave(served);
+    if (answer_code(served->stream, served->request, code)) {
+        bcri_served_free(served);
+        return;
+    }
+    served->state = SERVED_FAILED;
+    served->code = code;
+    list_append(&agent->parked_waits, &served->in_queue);
+    bcri_agent_parks(agent);
+}
+
 /* Those that wait no longer are sent, or answered, in the order in which the cell has served them. */
 static void look_at(struct bcri_agent *agent, struct wanted_cell *cell)
 {
@@ -245,13 +260,12 @@ static void look_at(struct bcri_agent *agent, struct wanted_cell *cell)
     cell->users++;
     while ((served = FIRST_OF(&cell->gets, struct served, in_cell)) != NULL &&
            !still_waits(error = bcri_act_collect(agent->ctx, served->slot, false))) {
-        leave(served);
-        if (error == 0) {
-            send_region(served);
+        if (error != 0) {
+            tell(agent, served, error);
             continue;
         }
-        bcri_serve_answer(served->stream, served->request, error, 0);
-        bcri_served_free(served);
+        leave(served);
+        send_region(served);
     }
     while ((served = FIRST_OF(&cell->puts, struct served, in_cell)) != NULL) {
         error = bcri_act_put_over(agent->ctx, served->slot, false);
@@ -259,8 +273,7 @@ static void look_at(struct bcri_agent *agent, struct wanted_cell *cell)
             bcri_served_over(served); /* it is over, but for the lock */
         if (still_waits(error))
             break;
-        bcri_serve_answer(served->stream, served->request, error, 0);
-        bcri_served_free(served);
+        tell(agent, served, error);
     }
     release_cell(agent, cell);
 }
@@ -307,6 +320,10 @@ void bcri_waits_expire(struct bcri_agent *agent)
 /* It is withdrawn, unless it was served before: then it is sent in its turn. False: not now. */
 static bool withdraw(struct bcri_agent *agent, struct served *served)
 {
+    if (served->state == SERVED_FAILED) {
+        tell(agent, served, served->code);
+        return true;
+    }
     const bool is_get = served->state == SERVED_GET_WAITS;
     const int error = is_get ? bcri_act_collect(agent->ctx, served->slot, true)
                              : bcri_act_put_over(agent->ctx, served->slot, true);
@@ -316,8 +333,7 @@ static bool withdraw(struct bcri_agent *agent, struct served *served)
         look_at(agent, served->cell);
         return true;
     }
-    bcri_serve_answer(served->stream, served->request, error, 0);
-    bcri_served_free(served);
+    tell(agent, served, error);
     return true;
 }
 

@@ -84,7 +84,8 @@ TEST(what_nobody_writes_is_not_read)
         (void)bcri_message_write(&order, header);
         header[0] = (uint8_t)kind;
         header[1] = 0;
-        CHECK_INT(bcri_message_read(header, BCRI_ORDER_BYTES, 0, &got), kind >= 1 && kind < 7);
+        CHECK_INT(bcri_message_read(header, BCRI_ORDER_BYTES, 0, &got),
+                  kind >= 1 && kind <= BCRI_MESSAGE_SYNC && kind != BCRI_MESSAGE_ANSWER);
     }
     message.flags = BCRI_MESSAGE_WRITE | BCRI_MESSAGE_RETURN;
     CHECK(!is_read(message, 0));
@@ -99,4 +100,20 @@ TEST(what_nobody_writes_is_not_read)
     CHECK(!is_read(message, 1)); /* a failure has no body */
     message.error = 0x10000;
     CHECK(!is_read(message, 0));
+    message = (struct bcri_message){.kind = BCRI_MESSAGE_ANSWER, .flags = BCRI_MESSAGE_UP_TO};
+    CHECK(is_read(message, 0));
+    CHECK(!is_read(message, 1)); /* puts have no region that comes back */
+    message.code = 1;
+    CHECK(!is_read(message, 0)); /* failures are told singly */
+    message = (struct bcri_message){.kind = BCRI_MESSAGE_ANSWER, .flags = 3};
+    CHECK(!is_read(message, 0));
+}
+
+TEST(the_flags_of_an_answer_stand_behind_its_kind)
+{
+    const struct bcri_message waits = {.kind = BCRI_MESSAGE_ANSWER, .flags = BCRI_MESSAGE_WAITS};
+    struct bcri_message got;
+    CHECK(bcri_message_read(header, bcri_message_write(&waits, header), 0, &got));
+    CHECK_UINT(header[1], 2);
+    CHECK_UINT(got.flags, BCRI_MESSAGE_WAITS);
 }
