@@ -176,10 +176,12 @@ static void reserve(struct enl_program *program, const struct bcri_heap_piece *p
 static void report_silence(struct enl_program *program, const struct bcri_link_news *news)
 {
     const char *name = enl_introduce_name(program, news->number);
+    if (name == NULL) /* that it is gone has been said */
+        return;
     enl_report(program, BCRI_LOG_WARN,
                "nothing comes from host %s (%s) to %s, and calls wait for it; do both machines, and what is "
                "between them, let UDP through? dataport in bcrrc says by which ports",
-               name != NULL ? name : "?", news->text, program->hostname);
+               name, news->text, program->hostname);
 }
 
 static void on_told(uv_async_t *told)

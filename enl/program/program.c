@@ -116,8 +116,14 @@ void enl_program_check_end(struct enl_program *program)
     }
 }
 
+static void on_grace(uv_timer_t *timer);
+
 void enl_program_abort(struct enl_program *program, int status)
 {
+    if (program->phase == ENL_ENDED && program->script != 0) { /* an endscript that hangs holds nobody */
+        kill(-program->script, SIGTERM);
+        uv_timer_start(&program->grace, on_grace, (uint64_t)program->config.killafter, 0);
+    }
     if (program->phase == ENL_ENDED)
         return;
     if (program->upward != NULL && program->phase != ENL_ENDING)

@@ -82,6 +82,7 @@ struct enl_program {
     bool status_set; /* `status` is decided, and the root's end does not change it */
     bool lines_lost; /* lines of CCEs could not be shown, other than by EPIPE */
     bool hurry;      /* the user wants the program to end */
+    bool insists;    /* and has said so again since */
     bool dismissed;  /* the parent lets this daemon end */
     bool stop_from_terminal;
     int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */

@@ -98,8 +98,12 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
         start_grace(program);
     }
     enl_report_hurry(program);
-    if (program->phase == ENL_ENDING)
-        enl_tree_kill(program); /* the second time */
+    if (program->phase == ENL_ENDING && program->insists)
+        enl_tree_cut(program);
+    if (program->phase == ENL_ENDING) {
+        program->insists = true;
+        enl_tree_kill(program);
+    }
     if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
         return;
     if (program->options.child)

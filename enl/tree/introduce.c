@@ -138,9 +138,6 @@ const char *enl_introduce_name(const struct enl_program *program, uint32_t host)
 {
     struct enl_introductions *all = program->introductions;
     const struct enl_member *member = all != NULL ? enl_member_find(all, host) : NULL;
-    for (const struct enl_member *gone = all != NULL ? all->gone : NULL; gone != NULL; gone = gone->next)
-        if (gone->host == host)
-            member = gone;
     return member != NULL ? member->name : NULL;
 }
 

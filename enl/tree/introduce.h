@@ -36,7 +36,7 @@ void enl_introduce_end(struct enl_program *program);
  * enl_links_lost if there is no such host. */
 void enl_introduce_want(struct enl_program *program, uint32_t host);
 
-/* What a host is called; NULL: this daemon does not know it (any more). */
+/* What a host is called; NULL: this daemon does not know it, or that it is gone. */
 const char *enl_introduce_name(const struct enl_program *program, uint32_t host);
 
 /* The root's. What a child says: announce, want, agreed. Returns NULL, or what is wrong with it. */

@@ -14,6 +14,7 @@ static void report_lines(struct enl_said *said)
     char *end;
     while (said->reports && (end = memchr(said->text, '\n', said->length)) != NULL) {
         *end = '\0';
+        said->text[strcspn(said->text, "\r")] = '\0';
         if (said->text[0] != '\0')
             enl_report(said->program, BCRI_LOG_INFO, "host %s: %s", said->host, said->text);
         said->length -= (size_t)(end + 1 - said->text);

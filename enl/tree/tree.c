@@ -78,16 +78,22 @@ void enl_tree_forget(struct enl_program *program, const struct enl_conn *conn)
     enl_parent_forget(conn);
 }
 
-/* Each child that has not been told to end is told so by `message`, or with `again` each. */
-static void end_all(struct enl_program *program, const struct bcri_control *message, uint64_t patience_ms,
-                    bool again)
+/* Tells each child to end by `message`, also if it was told so before. */
+static void end_all(struct enl_program *program, const struct bcri_control *message, uint64_t patience_ms)
 {
     struct enl_child *next;
     for (struct enl_child *child = first_child(program); child != NULL; child = next) {
         next = child->next;
-        if (!child->told_to_end || again)
-            enl_child_end(child, message, patience_ms);
+        enl_child_end(child, message, patience_ms);
     }
+}
+
+static bool all_are_told(const struct enl_program *program)
+{
+    const struct enl_child *child = first_child(program);
+    while (child != NULL && child->told_to_end)
+        child = child->next;
+    return child == NULL;
 }
 
 bool enl_tree_over(struct enl_program *program)
@@ -96,8 +102,8 @@ bool enl_tree_over(struct enl_program *program)
     for (const struct enl_child *child = first_child(program); child != NULL; child = child->next)
         if (program->phase == ENL_RUNNING && (child->alive != 0 || child->errands.first != NULL))
             return false;
-    if (program->phase == ENL_RUNNING)
-        end_all(program, &end, END_MSEC, false);
+    if (program->phase == ENL_RUNNING && !all_are_told(program))
+        end_all(program, &end, END_MSEC);
     return first_child(program) == NULL;
 }
 
@@ -105,14 +111,23 @@ void enl_tree_kill(struct enl_program *program)
 {
     const struct bcri_control kill = {
         .type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = ENL_CHILD_KILL_ID};
-    end_all(program, &kill, END_MSEC, true);
+    end_all(program, &kill, END_MSEC);
+}
+
+void enl_tree_cut(struct enl_program *program)
+{
+    struct enl_child *next;
+    for (struct enl_child *child = first_child(program); child != NULL; child = next) {
+        next = child->next;
+        enl_child_cut(child, "");
+    }
 }
 
 void enl_tree_signal(struct enl_program *program, int signal)
 {
     const struct bcri_control message = {
         .type = BCRI_MSG_signal, .present = BCRI_HAS(kind), .kind = (uint32_t)signal};
-    end_all(program, &message, END_MSEC + (uint64_t)program->config.killafter, false);
+    end_all(program, &message, END_MSEC + (uint64_t)program->config.killafter);
 }
 
 static void on_patience(uv_timer_t *timer)

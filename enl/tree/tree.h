@@ -37,6 +37,8 @@ void enl_tree_forget(struct enl_program *program, const struct enl_conn *conn);
 bool enl_tree_over(struct enl_program *program);
 /* Kills all CCEs of other hosts, whose daemons end then. */
 void enl_tree_kill(struct enl_program *program);
+/* Gives up those that have not ended: their daemons end by themselves, but nobody waits for them. */
+void enl_tree_cut(struct enl_program *program);
 /* Passes a signal on to them; they have killafter to heed it. */
 void enl_tree_signal(struct enl_program *program, int signal);
 /* Stops all CCEs of other hosts, and then calls `done`: at once if there are none, else when all

@@ -295,3 +295,28 @@ TEST(the_endscript_runs_when_a_lease_ends)
     unsetenv("BCR_HOSTTIMEOUT");
     CHECK_INT(unlink(".bcrrc"), 0);
 }
+
+/* The first signal finds the script of local1 at work, so all CCEs have ended. */
+TEST(an_endscript_that_hangs_elsewhere_holds_the_program_until_a_signal)
+{
+    static const char settings[] = "endscript ./script\n";
+    static const char script[] = "#!/bin/sh\n[ $4 = 1 ] || { echo hangs $$ >called; exec sleep 1000; }\n";
+    char text[64];
+    long pid;
+    run_folder();
+    run_write_file(".bcrrc", settings, sizeof settings - 1, 0600);
+    run_write_file("script", script, sizeof script - 1, 0700);
+    run_write_file("called", "", 0, 0600);
+    setenv("SYS_CHILD", "tell", 1);
+    run_start(&run, run_enl(), "--local", "1", run_cce(), "at", "local1", "enlist", run_cce(), "1");
+    run_wait_for_text("called", "\n");
+    run_read_file("called", text, sizeof text);
+    CHECK_INT(sscanf(text, "hangs %ld", &pid), 1);
+    const int ends = run_watch((pid_t)pid);
+    kill(run.pid, SIGTERM);
+    run_gone(ends);
+    run_end(&run);
+    run_check_error(&run, "ended with signal 15");
+    only_logs_are_left();
+    CHECK_INT(unlink(".bcrrc"), 0);
+}

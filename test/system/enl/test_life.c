@@ -170,7 +170,7 @@ TEST(a_log_that_could_not_be_written_whole_is_said)
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &size), 0);
     setenv("SYS_CHILD", "flood 120000", 1);
     run_start(&run, run_enl(), run_cce(), "enlist", run_cce(), "1");
-    run_ends(&run, 0, " lines could not be written into the log: ");
+    run_ends(&run, 0, " lines could not be written into the log on ");
 }
 
 TEST(much_output_arrives_whole_and_the_tail_is_bounded)

@@ -54,7 +54,7 @@
  *   reply         daemon   id status text? count? seg? cell? rings?
  *
  * enlist starts CCEs; start tells a new daemon who it is. enl/README.md tells how a CCE starts;
- * docs/protocol.md has what passes between daemons. Besides, a parent sends ps, kill, and enlist with an
+ * docs/protocol.md has what passes between daemons. Besides, a parent sends kill, and enlist with an
  * `enlistor`, in whose name it asks, and a child sends enlist and host_name up. `index` is a record
  * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
  * on another host is named by its identity.
