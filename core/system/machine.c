@@ -119,11 +119,14 @@ uint64_t bcri_machine_memory_left(const char *root)
 uint64_t bcri_machine_space_left(void)
 {
     struct rlimit limit;
+    uint64_t most = UINT64_MAX;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        most = limit.rlim_cur;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return UINT64_MAX;
+        return most;
     const uint64_t pages = kernel_number("/proc/self/statm", "");
     const uint64_t used = pages != UINT64_MAX ? pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-    return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+    return smaller(most, limit.rlim_cur > used ? limit.rlim_cur - used : 0);
 }
 
 uint32_t bcri_machine_cpu_quota(const char *root)

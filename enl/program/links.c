@@ -211,7 +211,7 @@ static void tell_loop(void *owner)
 }
 
 /* recvpool in bytes. CCEs map the whole pool: where pointers have 32 bits it is small, and where
- * address space is limited it is a quarter of what is left. */
+ * address space or the size of files is limited it is a quarter of that. */
 static uint64_t pool_bytes(struct enl_program *program)
 {
     const struct bcri_config *settings = &program->config;
@@ -224,9 +224,10 @@ static uint64_t pool_bytes(struct enl_program *program)
     bytes = bytes < most ? bytes : most;
     if (bytes > space) {
         bytes = space;
-        bcri_log_write(&program->log, BCRI_LOG_WARN,
-                       "recvpool is %llu MiB here, a quarter of the address space that is left (ulimit -v)",
-                       (unsigned long long)bytes >> 20);
+        bcri_log_write(
+            &program->log, BCRI_LOG_WARN,
+            "recvpool is %llu MiB here, a quarter of what address space or files may have (ulimit -v, -f)",
+            (unsigned long long)bytes >> 20);
     }
     return bytes > POOL_LEAST_BYTES ? bytes : POOL_LEAST_BYTES;
 }
@@ -275,7 +276,7 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
         if (failed == bcrE_NOHOST)
             enl_sockets_refuse(program->config.bindaddr, program->config.dataport, why, sizeof why);
         else if (bcri_machine_space_left() < LEAST_SPACE_BYTES)
-            snprintf(why, sizeof why, "too little address space; raise ulimit -v");
+            snprintf(why, sizeof why, "too little address space, or too small files; raise ulimit -v and -f");
         return bcri_refuse(error, error_size, false, "%s has no links to other hosts: %s", program->hostname,
                            why);
     }

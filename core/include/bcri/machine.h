@@ -13,7 +13,8 @@
  * limits of the control groups leave. UINT64_MAX: no file says. */
 uint64_t bcri_machine_memory_left(const char *root);
 
-/* Bytes of address space that this process may still take (ulimit -v); UINT64_MAX: no limit. */
+/* Bytes that a segment of this process can have at most: of address space (ulimit -v) what is left, of
+ * a file (ulimit -f) all; UINT64_MAX: no limit. */
 uint64_t bcri_machine_space_left(void);
 
 /* Processors' worth of time that the control groups give, rounded up; UINT32_MAX: no limit. */

@@ -215,7 +215,7 @@ TEST(limited_address_space_makes_the_receive_pool_smaller)
     char host[128] = "", log[200];
     CHECK_INT(gethostname(host, sizeof host - 1), 0);
     snprintf(log, sizeof log, "bcr.%s.%d.log", host, (int)run.pid);
-    run_wait_for_text(log, "MiB here, a quarter of the address space that is left (ulimit -v)");
+    run_wait_for_text(log, "MiB here, a quarter of what address space or files may have (ulimit -v, -f)");
     unsetenv("BCR_RECVPOOL");
 }
 
@@ -251,4 +251,21 @@ TEST(a_message_of_another_host_says_whose_it_is)
     run_check_error(&run, "enl: endscript ");
     run_check_error(&run, "ended with status 5");
     run_write_file(".bcrrc", "", 0, 0600);
+}
+
+/* The program goes on, and is told how much of the log there is missing. */
+TEST(a_disk_that_is_full_elsewhere_is_told)
+{
+    char text[600];
+    run_folder();
+    snprintf(text, sizeof text, "n1 local enl=%s/limited\n", run_folder());
+    hosts(text);
+    snprintf(text, sizeof text, "#!/bin/sh\nulimit -f 10240\nexec %s \"$@\"\n", run_enl());
+    script("limited", text);
+    setenv("SYS_CHILD", "flood 120000", 1);
+    run_start(&run, run_enl(), "--hosts", "machines", run_cce(), "at", "n1", "enlist", run_cce(), "1");
+    run_told_by(&run);
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    run_check_error(&run, " lines could not be written into the log on n1: File too large");
 }

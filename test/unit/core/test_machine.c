@@ -108,7 +108,7 @@ TEST(who_may_run_on_one_processor_only_has_one)
     CHECK_UINT(bcri_machine_cpus(), 1);
 }
 
-TEST(address_space_is_what_the_limit_leaves)
+TEST(space_is_what_the_limits_leave)
 {
     struct rlimit limit;
     CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
@@ -119,4 +119,8 @@ TEST(address_space_is_what_the_limit_leaves)
         SKIP("no such limit can be set");
     const uint64_t left = bcri_machine_space_left();
     CHECK(left < UINT64_C(1) << 46 && left > UINT64_C(1) << 45);
+    CHECK_INT(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = 12345678;
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    CHECK_UINT(bcri_machine_space_left(), 12345678);
 }
