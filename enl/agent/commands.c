@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* commands.c -- what other threads want of the link thread, and what it tells them: two queues behind a
  * mutex, which is held for a few stores only. */
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bcri/bell.h"
 #include "bcri/clock.h"
 
 #include "thread_private.h"
+
+enum { NOTES_MAX = 64 }; /* a second */
 
 /* With the mutex. */
 static void add_command(struct bcri_link_thread *thread, struct command *command)
@@ -204,11 +206,21 @@ static void forgotten(void *owner, uint32_t index)
     }
 }
 
+/* A CCE, or a host that lies, may give cause for a note with each message. */
 void bcri_thread_note(void *owner, const char *sentence)
 {
+    struct bcri_link_thread *thread = owner;
     struct bcri_link_news news = {.told = BCRI_TOLD_NOTE};
-    strncpy(news.text, sentence, sizeof news.text - 1);
-    (void)bcri_thread_tell(owner, &news);
+    if (thread->now - thread->notes_since >= BCRI_NS_PER_S) {
+        thread->notes_since = thread->now;
+        thread->notes = 0;
+    }
+    if (thread->notes >= NOTES_MAX)
+        return;
+    const bool last = ++thread->notes == NOTES_MAX;
+    snprintf(news.text, sizeof news.text, "%s%s", last ? "(more such notes are left out for a second) " : "",
+             sentence);
+    (void)bcri_thread_tell(thread, &news);
 }
 
 const struct bcri_agent_events bcri_thread_events = {

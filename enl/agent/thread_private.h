@@ -62,6 +62,8 @@ struct bcri_link_thread {
     uint64_t active_at; /* when a packet came or went last */
     uint32_t rung;      /* how often CCEs here had been rung before the last rest */
     uint64_t now;
+    uint64_t notes_since; /* the second for which notes are counted */
+    unsigned notes;
     pthread_t thread;
     pthread_mutex_t mutex; /* of the two queues, and the list */
     struct command *commands, **commands_end;

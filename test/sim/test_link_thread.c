@@ -13,6 +13,7 @@
 #include <bcr.h>
 
 #include "bcri/cces.h"
+#include "bcri/clock.h"
 #include "bcri/link_thread.h"
 #include "bcri/order.h"
 #include "bcri/repair.h"
@@ -236,6 +237,26 @@ TEST(orders_and_answers_pass_while_threads_sleep)
     }
     for (int i = 0; i < 2000; i++)
         CHECK_INT(bcr_put(1, filled(100, i & 0xff), there, cell, bcr_FREE) | bcr_zap(there, cell), 0);
+    end();
+}
+
+TEST(notes_come_at_a_bounded_rate_whatever_gives_cause_for_them)
+{
+    struct bcri_link_news news;
+    unsigned notes = 0, say_more = 0;
+    begin();
+    introduce();
+    const uint64_t start = bcri_clock_ns();
+    for (int i = 0; i < 2000; i++)
+        CHECK_INT(bcr_put(1, number(i), there, cell + 1, bcr_FREE), 0); /* there is no such cell */
+    (void)bcr_putdone(bcr_BLOCK);
+    const uint64_t seconds = 2 + (bcri_clock_ns() - start) / BCRI_NS_PER_S;
+    while (bcri_link_thread_take(hosts[0].thread, &news)) {
+        notes += news.told == BCRI_TOLD_NOTE;
+        say_more += news.told == BCRI_TOLD_NOTE && strstr(news.text, "more such notes") != NULL;
+    }
+    CHECK(notes >= 64 && notes <= seconds * 64);
+    CHECK(say_more >= 1 && say_more <= seconds);
     end();
 }
 
