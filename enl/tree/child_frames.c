@@ -110,7 +110,10 @@ static void take_report(struct enl_child *child, const struct bcri_control *mess
             text[i] = '?';
     }
     text[length] = '\0';
-    const char *own = strncmp(text, "enl: ", 5) == 0 && strstr(text, host) == NULL ? text + 5 : NULL;
+    static const char enl[] = "enl: ";
+    const size_t skip = sizeof enl - 1;
+    const char *own =
+        length >= skip && memcmp(text, enl, skip) == 0 && strstr(text, host) == NULL ? text + skip : NULL;
     enl_report_shown(child->program, "%s%s%s%s", own != NULL ? "enl: host " : "", own != NULL ? host : "",
                      own != NULL ? ": " : "", own != NULL ? own : text);
     while (length > 0 && text[length - 1] == '\n')
