@@ -13,6 +13,13 @@
 /* RECEIVES_MAX: from the socket at a time, so that a flood of packets does not stop what is sent. */
 enum { RECEIVES_MAX = 64 };
 #define KEEPALIVE_NS (2 * BCRI_NS_PER_S)
+/* On the tree: bytes in flight of each link; how often UDP is tried; how long a link stays there; how
+ * long packets are late that were there when the other host went back to UDP. */
+#define TREE_ROOM     (128u << 10)
+#define TRY_NS        (2 * BCRI_NS_PER_S)
+#define STAYS_NS      (4 * BCRI_NS_PER_S)
+#define STAYS_MOST_NS (256 * BCRI_NS_PER_S)
+#define LATE_NS       BCRI_NS_PER_S
 
 static struct path **find_path(struct bcri_link_thread *thread, uint32_t host)
 {
@@ -28,8 +35,51 @@ static void share_room(struct bcri_link_thread *thread)
     struct bcri_link_carrier carrier;
     bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
     for (struct path *path = thread->paths; path != NULL; path = path->next)
-        bcri_link_set_room(path->link, carrier.room);
+        if (!path->on_tree)
+            bcri_link_set_room(path->link, carrier.room);
 }
+
+/* ---- UDP or the tree ---- */
+
+/* The tree loses packets too, where it is congested: then daemons drop them (tree/carry.c). */
+static void use_tree(struct bcri_link_thread *thread, struct path *path)
+{
+    const struct bcri_link_carrier tree = {.packet_max = BCRI_CARRIED_MAX, .room = TREE_ROOM};
+    path->on_tree = true;
+    path->stays_ns = path->stays_ns == 0 ? STAYS_NS : 2 * path->stays_ns;
+    if (path->stays_ns > STAYS_MOST_NS)
+        path->stays_ns = STAYS_MOST_NS;
+    path->changed_at = thread->now;
+    path->try_at = thread->now + TRY_NS;
+    bcri_link_use_carrier(path->link, &tree, thread->now);
+}
+
+static void use_udp(struct bcri_link_thread *thread, struct path *path)
+{
+    struct bcri_link_carrier carrier;
+    bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
+    path->on_tree = path->blocked = path->told = false;
+    path->changed_at = thread->now;
+    bcri_link_use_carrier(path->link, &carrier, thread->now);
+    bcri_link_ping(path->link); /* the other host learns that UDP works */
+}
+
+/* A packet has come by UDP that opened. If only one direction works, the two hosts would go back and
+ * forth: each time it takes twice as long. */
+static void came_by_udp(struct bcri_link_thread *thread, struct path *path)
+{
+    if (path->on_tree && thread->now >= path->changed_at + path->stays_ns)
+        use_udp(thread, path);
+}
+
+/* The other host has heard nothing by UDP, or has not gone back to it yet. */
+static void came_by_tree(struct bcri_link_thread *thread, struct path *path)
+{
+    if (!path->on_tree && thread->now >= path->changed_at + LATE_NS)
+        use_tree(thread, path);
+}
+
+/* ---- links ---- */
 
 void bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
 {
@@ -86,6 +136,22 @@ static void on_packet(void *context, const struct sockaddr *from, socklen_t from
     path->heard = true;
     memcpy(&path->address[0].at, from, from_bytes);
     path->address[0].bytes = from_bytes;
+    came_by_udp(thread, path);
+}
+
+void bcri_paths_take_carried(struct bcri_link_thread *thread)
+{
+    struct carried *carried = bcri_carried_take(thread);
+    while (carried != NULL) {
+        struct carried *next = carried->next;
+        uint32_t host;
+        struct path *path =
+            bcri_link_sender(carried->packet, carried->bytes, &host) ? *find_path(thread, host) : NULL;
+        if (path != NULL && bcri_link_receive(path->link, carried->packet, carried->bytes, thread->now))
+            came_by_tree(thread, path);
+        free(carried);
+        carried = next;
+    }
 }
 
 /* Until the host has answered, each packet goes to all of its addresses: what comes twice does no
@@ -123,24 +189,57 @@ static bool flush(struct bcri_link_thread *thread)
     return true;
 }
 
+/* What a link on the tree sends. Now and then a small packet goes by UDP instead; if it is lost, it is
+ * sent again. */
+static bool carry(struct bcri_link_thread *thread, struct path *path)
+{
+    bool sends = false;
+    if (thread->now >= path->try_at)
+        bcri_link_ping(path->link);
+    for (;;) {
+        uint8_t *space = bcri_udp_space(thread->udp);
+        path->blocked = space != NULL && !bcri_carried_has_room(thread);
+        const size_t bytes =
+            space != NULL && !path->blocked ? bcri_link_fill(path->link, space, thread->now) : 0;
+        if (bytes == 0)
+            return sends;
+        sends = true;
+        if (thread->now >= path->try_at && bytes <= BCRI_LINK_PACKET_MIN) {
+            send_packet(thread, path, space, bytes);
+            path->try_at = thread->now + TRY_NS;
+        } else if (bytes <= BCRI_CARRIED_MAX) {
+            bcri_carried_send(thread, path->host, space, (uint32_t)bytes);
+        }
+    }
+}
+
+static bool send_by_udp(struct bcri_link_thread *thread, struct path *path)
+{
+    bool sends = false;
+    for (;;) {
+        uint8_t *space = bcri_udp_space(thread->udp);
+        if (space == NULL) {
+            thread->full = !flush(thread);
+            if (thread->full)
+                return sends;
+            continue;
+        }
+        const size_t bytes = bcri_link_fill(path->link, space, thread->now);
+        if (bytes == 0)
+            return sends;
+        send_packet(thread, path, space, bytes);
+        sends = true;
+    }
+}
+
 bool bcri_paths_send(struct bcri_link_thread *thread)
 {
     bool sends = false;
-    for (struct path *path = thread->paths; path != NULL && !thread->full; path = path->next)
-        for (;;) {
-            uint8_t *space = bcri_udp_space(thread->udp);
-            if (space == NULL) {
-                thread->full = !flush(thread);
-                if (thread->full)
-                    break;
-                continue;
-            }
-            const size_t bytes = bcri_link_fill(path->link, space, thread->now);
-            if (bytes == 0)
-                break;
-            send_packet(thread, path, space, bytes);
-            sends = true;
-        }
+    for (struct path *path = thread->paths; path != NULL; path = path->next)
+        if (path->on_tree)
+            sends |= carry(thread, path);
+        else if (!thread->full)
+            sends |= send_by_udp(thread, path);
     if (!flush(thread))
         thread->full = true;
     return sends;
@@ -172,19 +271,19 @@ static bool tell_silence(struct bcri_link_thread *thread, const struct path *pat
     return bcri_thread_tell(thread, &news);
 }
 
-/* A firewall that stops packets, or a cable, is told of once, until something comes again. Probes bring
- * the thread here meanwhile. */
+/* A firewall that stops packets, or a cable, is told of once, until UDP works again. Probes bring the
+ * thread here meanwhile. */
 void bcri_paths_look_for_silence(struct bcri_link_thread *thread)
 {
     for (struct path *path = thread->paths; path != NULL && thread->config.silence_ns != 0;
          path = path->next) {
         const uint64_t waits = bcri_link_waits_since(path->link), heard = bcri_link_heard_at(path->link);
         const uint64_t since = waits > heard ? waits : heard;
-        const bool silent = waits != BCRI_LINK_NEVER && thread->now > since + thread->config.silence_ns;
-        if (silent && !path->was_silent)
-            path->was_silent = tell_silence(thread, path);
-        else if (waits == BCRI_LINK_NEVER || heard > waits)
-            path->was_silent = false;
+        if (path->on_tree || waits == BCRI_LINK_NEVER || thread->now <= since + thread->config.silence_ns)
+            continue;
+        if (!path->told)
+            path->told = tell_silence(thread, path);
+        use_tree(thread, path);
     }
 }
 
@@ -194,7 +293,7 @@ uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread)
 {
     uint64_t next = BCRI_LINK_NEVER;
     for (const struct path *path = thread->paths; path != NULL; path = path->next) {
-        const uint64_t at = bcri_link_deadline(path->link);
+        const uint64_t at = path->blocked ? BCRI_LINK_NEVER : bcri_link_deadline(path->link);
         next = at < next ? at : next;
     }
     return next;

@@ -142,6 +142,7 @@ static void *run(void *arg)
             wait_for_the_loop();
             continue;
         }
+        bcri_paths_take_carried(thread);
         bcri_agent_run(thread->agent, thread->now);
         if (bcri_paths_send(thread))
             thread->active_at = thread->now;
@@ -177,6 +178,7 @@ static void drop(struct bcri_link_thread *thread)
     if (thread->epoll >= 0)
         close(thread->epoll);
     bcri_thread_drop_queues(thread);
+    bcri_carried_drop(thread);
     pthread_mutex_destroy(&thread->mutex);
     free(thread);
 }
@@ -193,6 +195,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     thread->commands_end = &thread->commands;
     thread->news_end = &thread->news;
     pthread_mutex_init(&thread->mutex, NULL);
+    bcri_carried_init(thread);
     thread->epoll = epoll_create1(EPOLL_CLOEXEC);
     thread->grown = malloc(sizeof *thread->grown);
     const int bound = bcri_udp_open((const struct sockaddr *)&config->bind.at, config->bind.bytes,

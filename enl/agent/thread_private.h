@@ -44,8 +44,24 @@ struct path {
     struct bcri_link *link;
     struct bcri_link_address address[BCRI_INTRODUCED_MAX];
     uint32_t address_count;
-    bool heard;      /* data goes to the first address, by which the host has answered */
-    bool was_silent; /* it was told, and nothing has come since */
+    bool heard;          /* data goes to the first address, by which the host has answered */
+    bool on_tree;        /* UDP is silent: packets go over the tree */
+    bool blocked;        /* they wait until the loop has taken some */
+    bool told;           /* of the silence */
+    uint64_t stays_ns;   /* how long it stays on the tree at least; twice as long each time */
+    uint64_t changed_at; /* between tree and UDP */
+    uint64_t try_at;     /* on_tree: when UDP is tried next */
+};
+
+/* A packet that goes, or has come, over the tree. */
+struct carried {
+    struct carried *next;
+    uint32_t host, bytes;
+    uint8_t packet[];
+};
+struct carried_queue {
+    struct carried *first, **end;
+    uint32_t count;
 };
 
 struct bcri_link_thread {
@@ -70,6 +86,8 @@ struct bcri_link_thread {
     struct news *news, **news_end;
     struct command *grown;            /* for the next piece of the pool, of which one at a time is told */
     struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
+    struct carried_queue out, in;     /* with the mutex */
+    bool out_full;                    /* with the mutex: the thread waits until the loop has taken some */
     atomic_bool stop;
     _Atomic uint64_t lease_ns; /* of CLOCK_BOOTTIME */
 };
@@ -90,15 +108,27 @@ void bcri_thread_drop_queues(struct bcri_link_thread *thread);
 /* Whether this host may not work any more, unless the loop comes to know better. */
 bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread);
 
+/* ---- carried.c ---- */
+
+void bcri_carried_init(struct bcri_link_thread *thread);
+void bcri_carried_drop(struct bcri_link_thread *thread);
+/* On the link thread. Whether a packet more may be sent now; if not, the bell rings when it may. */
+bool bcri_carried_has_room(struct bcri_link_thread *thread);
+void bcri_carried_send(struct bcri_link_thread *thread, uint32_t host, const uint8_t *packet, uint32_t bytes);
+/* Takes all that has come, oldest first; the caller frees each. */
+struct carried *bcri_carried_take(struct bcri_link_thread *thread);
+
 /* ---- paths.c; on the link thread ---- */
 
 void bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction);
 void bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host);
 /* Receives what has come, up to a limit. Returns whether anything has. */
 bool bcri_paths_receive(struct bcri_link_thread *thread);
+/* Receives what has come over the tree. */
+void bcri_paths_take_carried(struct bcri_link_thread *thread);
 /* Sends what the links have to send. Returns whether there was anything. */
 bool bcri_paths_send(struct bcri_link_thread *thread);
-/* Tells of hosts from which nothing comes though an answer is due. */
+/* Links to hosts from which nothing comes, though an answer is due, go on over the tree. */
 void bcri_paths_look_for_silence(struct bcri_link_thread *thread);
 /* When a link has something to send at the latest. */
 uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread);

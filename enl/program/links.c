@@ -21,6 +21,7 @@
 #include "bcri/refuse.h"
 #include "bcri/seal.h"
 #include "bcri/signature.h"
+#include "carry.h"
 #include "cce.h"
 #include "introduce.h"
 #include "sockets.h"
@@ -179,9 +180,19 @@ static void report_silence(struct enl_program *program, const struct bcri_link_n
     if (name == NULL) /* that it is gone has been said */
         return;
     enl_report(program, BCRI_LOG_WARN,
-               "nothing comes from host %s (%s) to %s, and calls wait for it; do both machines, and what is "
-               "between them, let UDP through? dataport in bcrrc says by which ports",
+               "nothing comes from host %s (%s) to %s by UDP: what they say to each other goes over the "
+               "connections between daemons now, which is slow; do both machines, and what is between them, "
+               "let UDP through? dataport in bcrrc says by which ports",
                name, news->text, program->hostname);
+}
+
+/* What is to go over the tree. */
+static void send_packets(struct enl_program *program, struct bcri_link_thread *thread)
+{
+    uint8_t packet[BCRI_CARRIED_MAX];
+    uint32_t host, bytes;
+    while ((bytes = bcri_link_thread_take_packet(thread, &host, packet)) != 0)
+        enl_carry_send(program, host, packet, bytes);
 }
 
 static void on_told(uv_async_t *told)
@@ -202,6 +213,8 @@ static void on_told(uv_async_t *told)
         else if (cce != NULL)
             enl_cce_forgotten(cce);
     }
+    if (!uv_is_closing((uv_handle_t *)told))
+        send_packets(program, links->thread);
 }
 
 /* On the link thread. */
@@ -352,6 +365,12 @@ void enl_links_lost(struct enl_program *program, uint32_t host)
         bcri_log_write(&program->log, BCRI_LOG_ERROR,
                        "no memory to tell that host %u is lost; calls that wait for it may wait for ever",
                        host);
+}
+
+void enl_links_carried(struct enl_program *program, const void *packet, uint32_t bytes)
+{
+    if (thread_of(program) != NULL)
+        bcri_link_thread_carried(thread_of(program), packet, bytes);
 }
 
 bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox)

@@ -42,6 +42,9 @@ bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduct
 /* The host is gone: its CCEs are bcrE_DEAD from now on. */
 void enl_links_lost(struct enl_program *program, uint32_t host);
 
+/* A packet of a link has come over the tree. */
+void enl_links_carried(struct enl_program *program, const void *packet, uint32_t bytes);
+
 /* The CCE with that record has an outbox now. False: no memory, or no thread. */
 bool enl_links_outbox(struct enl_program *program, uint32_t index, bcri_ref outbox);
 /* The CCE with that record has ended: enl_cce_forgotten is called when the agent does not know it any

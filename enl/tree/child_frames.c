@@ -6,6 +6,7 @@
 #include <bcr/error.h>
 
 #include "bcri/archtype.h"
+#include "carry.h"
 #include "cce.h"
 #include "child.h"
 #include "conn.h"
@@ -166,6 +167,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_announce:
     case BCRI_MSG_want:
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);
+    case BCRI_MSG_carry: return enl_carry_of_child(child, message);
     case BCRI_MSG_beat:
         enl_child_send(child, message);
         enl_child_heard(child);

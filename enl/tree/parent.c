@@ -8,6 +8,7 @@
 #include "parent.h"
 
 #include "bcri/descriptor.h"
+#include "carry.h"
 #include "cce.h"
 #include "child.h"
 #include "conn.h"
@@ -226,6 +227,7 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     case BCRI_MSG_introduce:
     case BCRI_MSG_introduced:
     case BCRI_MSG_lost: return enl_introduce_of_parent(program, message);
+    case BCRI_MSG_carry: return enl_carry_of_parent(program, message);
     case BCRI_MSG_stop: hold(program, message->id); return NULL;
     case BCRI_MSG_go_on: go_on(program); return NULL;
     case BCRI_MSG_signal:

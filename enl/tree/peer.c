@@ -11,6 +11,8 @@
 
 /* More than an environment (setup.c), which is sent in one go. */
 #define PENDING_MAX (8u << 20)
+/* Packets are dropped when more waits. */
+#define PACKETS_MAX (256u << 10)
 
 struct piece {
     uv_write_t request;
@@ -31,7 +33,8 @@ struct enl_peer {
     bool writes;                /* what is sent may arrive */
     bool closed;                /* libuv frees it later */
     bool output_under_way;      /* libuv has a piece of output */
-    struct piece *first, *last; /* output that waits */
+    struct piece *first, *last; /* output and packets that wait */
+    size_t waiting;             /* bytes of them */
     void (*flushed)(struct enl_program *program);
     struct bcri_frames frames;
 };
@@ -62,6 +65,7 @@ static void drop_output(struct enl_peer *peer)
         free_piece(piece);
     }
     peer->last = NULL;
+    peer->waiting = 0;
 }
 
 /* Nothing can be written any more; that the neighbour is gone is read from the other pipe. */
@@ -93,6 +97,7 @@ static void on_written(uv_write_t *request, int status)
         peer->first = piece->next;
         if (peer->first == NULL)
             peer->last = NULL;
+        peer->waiting -= piece->length;
         write_piece(piece);
     }
     look_whether_flushed(peer);
@@ -161,6 +166,13 @@ void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *mess
     else
         peer->first = piece;
     peer->last = piece;
+    peer->waiting += piece->length;
+}
+
+void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message)
+{
+    if (peer->waiting < PACKETS_MAX)
+        enl_peer_send_output(peer, message);
 }
 
 void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program))

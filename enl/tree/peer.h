@@ -35,6 +35,8 @@ struct enl_peer *enl_peer_new(struct enl_program *program, int in, int out, cons
 void enl_peer_send(struct enl_peer *peer, const struct bcri_control *message);
 /* Sends what may be overtaken: a CCE's output. */
 void enl_peer_send_output(struct enl_peer *peer, const struct bcri_control *message);
+/* Sends a packet of a link (carry.h) likewise; drops it if much waits that may be overtaken. */
+void enl_peer_send_packet(struct enl_peer *peer, const struct bcri_control *message);
 /* Calls `done` when all is written, or cannot be; at once if nothing waits. */
 void enl_peer_flush(struct enl_peer *peer, void (*done)(struct enl_program *program));
 /* Closes the pipes. Neither ops nor `done` is called any more. */

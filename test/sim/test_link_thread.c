@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -38,6 +39,7 @@ static bcr_cce_id there;
 /* ---- a socket that may be full, or flooded ---- */
 
 static _Atomic bool is_full;
+static _Atomic bool is_cut;                 /* what is sent does not arrive */
 static _Atomic bool is_flooded;             /* a packet of one byte has always come */
 static _Atomic unsigned refused, elsewhere; /* sends that found it full; sends to no address */
 
@@ -73,11 +75,15 @@ static bool finds_full(const struct sockaddr *to)
 ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
                       socklen_t to_bytes)
 {
+    if (atomic_load(&is_cut))
+        return (ssize_t)length;
     return finds_full(to) ? -1 : __real_sendto(fd, bytes, length, flags, to, to_bytes);
 }
 
 int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
+    if (atomic_load(&is_cut))
+        return (int)count;
     return finds_full(messages->msg_hdr.msg_name) ? -1 : __real_sendmmsg(fd, messages, count, flags);
 }
 
@@ -295,6 +301,96 @@ TEST(a_host_from_which_nothing_comes_is_told_once)
     CHECK(!bcri_link_thread_take(hosts[0].thread, &more));
     CHECK(bcri_link_thread_lost(hosts[0].thread, 2));
     FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
+    end();
+}
+
+/* ---- the tree ---- */
+
+static _Atomic bool carries;
+static _Atomic unsigned carried;
+
+/* Two daemons: what one link thread gives out for the tree the other gets. */
+static void *carry(void *arg)
+{
+    uint8_t packet[BCRI_CARRIED_MAX];
+    uint32_t host, bytes;
+    while (atomic_load(&carries)) {
+        for (uint32_t i = 0; i < 2; i++)
+            while ((bytes = bcri_link_thread_take_packet(hosts[i].thread, &host, packet)) != 0) {
+                CHECK_UINT(host, 2 - i);
+                atomic_fetch_add(&carried, 1);
+                bcri_link_thread_carried(hosts[1 - i].thread, packet, bytes);
+            }
+        usleep(100);
+    }
+    return arg;
+}
+
+static void expect_told_once(void)
+{
+    unsigned told_of[2] = {0, 0};
+    struct bcri_link_news news;
+    for (int i = 0; i < 2; i++)
+        while (bcri_link_thread_take(hosts[i].thread, &news))
+            told_of[i] += news.told == BCRI_TOLD_SILENT;
+    CHECK(told_of[0] <= 1 && told_of[1] <= 1 && told_of[0] + told_of[1] >= 1);
+}
+
+TEST(hosts_between_which_no_packet_passes_go_on_over_the_tree_and_come_back)
+{
+    pthread_t tree;
+    begin();
+    atomic_store(&is_cut, true);
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    introduce();
+    for (int i = 0; i < 100; i++) {
+        CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
+        CHECK_INT(value_of(bcr_get(1, there, cell, bcr_BLOCK)), i);
+    }
+    CHECK(atomic_load(&carried) > 100);
+    expect_told_once();
+    atomic_store(&is_cut, false);
+    unsigned before;
+    do {
+        before = atomic_load(&carried);
+        for (int i = 0; i < 10; i++)
+            CHECK_INT(bcr_celllen(there, cell), 0);
+        usleep(10000);
+    } while (atomic_load(&carried) != before);
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    end();
+}
+
+TEST(a_link_that_falls_silent_in_the_midst_of_regions_loses_none)
+{
+    enum { REGIONS = 80, BYTES = 6000 };
+    pthread_t tree;
+    begin();
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    introduce();
+    for (int i = 0; i < REGIONS; i++) {
+        atomic_store(&is_cut, i >= REGIONS / 4);
+        CHECK_INT(bcr_put(1, filled(BYTES, i), there, cell, bcr_FREE), 0);
+        if (i % 8 == 7)
+            CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    }
+    for (int i = 0; i < REGIONS; i++) {
+        bcr_region region = bcr_get(1, there, cell, bcr_BLOCK);
+        CHECK(region != NULL);
+        const unsigned char *at = *region;
+        for (int byte = 0; byte < BYTES; byte++)
+            if (at[byte] != i)
+                CHECK_INT(at[byte], i);
+        CHECK_INT(bcr_rgfree(region), 0);
+    }
+    CHECK(atomic_load(&carried) > 100);
+    expect_told_once();
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    atomic_store(&is_cut, false);
     end();
 }
 

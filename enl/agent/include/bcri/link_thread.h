@@ -17,7 +17,8 @@
 #include "bcri/heap.h"
 #include "bcri/seal.h"
 
-#define BCRI_INTRODUCED_MAX 8u /* addresses of a host */
+#define BCRI_INTRODUCED_MAX 8u    /* addresses of a host */
+#define BCRI_CARRIED_MAX    2048u /* bytes of a packet that goes over the tree */
 
 struct bcri_link_thread;
 
@@ -30,7 +31,8 @@ struct bcri_link_thread_config {
     struct bcri_ctx *ctx; /* the agent's, with bell_fd; the thread's from start to stop */
     uint64_t pool_bytes;  /* at most; it grows by what is told */
     struct bcri_link_address bind;
-    uint64_t silence_ns; /* of a path on which an answer is due, after which it is told; 0: never */
+    uint64_t silence_ns; /* of a path on which an answer is due, after which it is told, and the link
+                            goes on over the tree; 0: never */
     /* There is something to take. Called on the link thread. */
     void (*told)(void *owner);
     void *owner;
@@ -69,11 +71,19 @@ bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index);
 void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
                             bool reserved);
 
+/* A link whose UDP path is silent goes on over the tree of daemons. The oldest packet that is to go
+ * there: its length, and the host that it is for; 0: there is none. */
+uint32_t bcri_link_thread_take_packet(struct bcri_link_thread *thread, uint32_t *host_out,
+                                      uint8_t packet_out[BCRI_CARRIED_MAX]);
+/* A packet has come over the tree; at most BCRI_CARRIED_MAX bytes. It is dropped, as a network would,
+ * if too many wait or there is no memory. */
+void bcri_link_thread_carried(struct bcri_link_thread *thread, const void *packet, uint32_t bytes);
+
 enum bcri_link_told {
     BCRI_TOLD_WANTS_LINK, /* `number`: the host */
     BCRI_TOLD_FORGOTTEN,  /* `number`: the CCE */
     BCRI_TOLD_POOL,       /* `piece`: to be reserved, bcri_heap_piece_reserve; not on the link thread */
-    BCRI_TOLD_SILENT,     /* `number`: the host from which nothing comes; `text`: where it should be */
+    BCRI_TOLD_SILENT,     /* `number`: the host from which nothing comes by UDP; `text`: where it should be */
     BCRI_TOLD_NOTE        /* `text`, for the log */
 };
 struct bcri_link_news {

@@ -48,6 +48,7 @@
  *   agreed        child    host random                                          none
  *   introduced    parent   host key addresses random flags machine?             none
  *   lost          parent   host                                                 none
+ *   carry         both     host bytes                                           none
  *
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
@@ -184,6 +185,7 @@
     X(agreed, K(host) | K(random), 0, 0)                                                      \
     X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)      \
     X(lost, K(host), 0, 0)                                                                    \
+    X(carry, K(host) | K(bytes), 0, 0)                                                        \
     X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
 
