@@ -41,6 +41,19 @@ static void share_room(struct bcri_link_thread *thread)
 
 /* ---- UDP or the tree ---- */
 
+static bool tell_silence(struct bcri_link_thread *thread, const struct path *path)
+{
+    char host[INET6_ADDRSTRLEN] = "an unknown address", port[16] = "?";
+    struct bcri_link_news news = {.told = BCRI_TOLD_SILENT, .number = path->host};
+    const struct bcri_link_address *at = &path->address[0];
+    (void)getnameinfo((const struct sockaddr *)&at->at, at->bytes, host, sizeof host, port, sizeof port,
+                      NI_NUMERICHOST | NI_NUMERICSERV);
+    static const char of_ipv4[] = "::ffff:"; /* in a socket of IPv6 */
+    const size_t skip = strncmp(host, of_ipv4, sizeof of_ipv4 - 1) == 0 ? sizeof of_ipv4 - 1 : 0;
+    snprintf(news.text, sizeof news.text, "%s, UDP port %s", host + skip, port);
+    return bcri_thread_tell(thread, &news);
+}
+
 /* The tree loses packets too, where it is congested: then daemons drop them (tree/carry.c). */
 static void use_tree(struct bcri_link_thread *thread, struct path *path)
 {
@@ -51,6 +64,8 @@ static void use_tree(struct bcri_link_thread *thread, struct path *path)
         path->stays_ns = STAYS_MOST_NS;
     path->changed_at = thread->now;
     path->try_at = thread->now + TRY_NS;
+    if (!path->told)
+        path->told = tell_silence(thread, path);
     bcri_link_use_carrier(path->link, &tree, thread->now);
 }
 
@@ -58,7 +73,7 @@ static void use_udp(struct bcri_link_thread *thread, struct path *path)
 {
     struct bcri_link_carrier carrier;
     bcri_udp_carrier(thread->udp, thread->path_count, &carrier);
-    path->on_tree = path->blocked = path->told = false;
+    path->on_tree = path->blocked = false;
     path->changed_at = thread->now;
     bcri_link_use_carrier(path->link, &carrier, thread->now);
     bcri_link_ping(path->link); /* the other host learns that UDP works */
@@ -258,20 +273,7 @@ bool bcri_paths_receive(struct bcri_link_thread *thread)
 
 /* ---- silence ---- */
 
-static bool tell_silence(struct bcri_link_thread *thread, const struct path *path)
-{
-    char host[INET6_ADDRSTRLEN] = "an unknown address", port[16] = "?";
-    struct bcri_link_news news = {.told = BCRI_TOLD_SILENT, .number = path->host};
-    const struct bcri_link_address *at = &path->address[0];
-    (void)getnameinfo((const struct sockaddr *)&at->at, at->bytes, host, sizeof host, port, sizeof port,
-                      NI_NUMERICHOST | NI_NUMERICSERV);
-    static const char of_ipv4[] = "::ffff:"; /* in a socket of IPv6 */
-    const size_t skip = strncmp(host, of_ipv4, sizeof of_ipv4 - 1) == 0 ? sizeof of_ipv4 - 1 : 0;
-    snprintf(news.text, sizeof news.text, "%s, UDP port %s", host + skip, port);
-    return bcri_thread_tell(thread, &news);
-}
-
-/* A firewall that stops packets, or a cable, is told of once, until UDP works again. Probes bring the
+/* A firewall that stops packets, or a cable, is told of once for each link. Probes bring the
  * thread here meanwhile. */
 void bcri_paths_look_for_silence(struct bcri_link_thread *thread)
 {
@@ -279,11 +281,8 @@ void bcri_paths_look_for_silence(struct bcri_link_thread *thread)
          path = path->next) {
         const uint64_t waits = bcri_link_waits_since(path->link), heard = bcri_link_heard_at(path->link);
         const uint64_t since = waits > heard ? waits : heard;
-        if (path->on_tree || waits == BCRI_LINK_NEVER || thread->now <= since + thread->config.silence_ns)
-            continue;
-        if (!path->told)
-            path->told = tell_silence(thread, path);
-        use_tree(thread, path);
+        if (!path->on_tree && waits != BCRI_LINK_NEVER && thread->now > since + thread->config.silence_ns)
+            use_tree(thread, path);
     }
 }
 

@@ -174,16 +174,21 @@ static void reserve(struct enl_program *program, const struct bcri_heap_piece *p
         enl_links_grown(program, piece, false);
 }
 
+/* Both hosts learn of it; one of them tells the user. */
 static void report_silence(struct enl_program *program, const struct bcri_link_news *news)
 {
     const char *name = enl_introduce_name(program, news->number);
     if (name == NULL) /* that it is gone has been said */
         return;
-    enl_report(program, BCRI_LOG_WARN,
-               "nothing comes from host %s (%s) to %s by UDP: what they say to each other goes over the "
-               "connections between daemons now, which is slow; do both machines, and what is between them, "
-               "let UDP through? dataport in bcrrc says by which ports",
-               name, news->text, program->hostname);
+    if (news->number < program->host_number)
+        bcri_log_write(&program->log, BCRI_LOG_WARN, "nothing comes from host %s (%s) by UDP", name,
+                       news->text);
+    else
+        enl_report(program, BCRI_LOG_WARN,
+                   "nothing comes from host %s (%s) to %s by UDP: what they say to each other goes over the "
+                   "connections between daemons, which is slow; do both machines, and what is between "
+                   "them, let UDP through? dataport in bcrrc says by which ports",
+                   name, news->text, program->hostname);
 }
 
 /* What is to go over the tree. */
