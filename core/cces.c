@@ -101,6 +101,17 @@ int bcri_cce_decode(struct bcri_ctx *ctx, const uint8_t in[BCRI_IDENTITY_BYTES],
     return 0;
 }
 
+int bcri_cce_find(struct bcri_ctx *ctx, const uint8_t identity[BCRI_IDENTITY_BYTES])
+{
+    struct bcri_cce cce = {0};
+    int id = (int)*bucket_of(ctx->ids, identity);
+    if (id != 0)
+        return id;
+    memcpy(cce.identity, identity, sizeof cce.identity);
+    find_record(ctx, &cce);
+    return cce.record != NULL && bcri_cce_decode(ctx, cce.identity, &id) == 0 ? id : 0;
+}
+
 int bcri_cce_encode(struct bcri_ctx *ctx, int id, uint8_t out[BCRI_IDENTITY_BYTES])
 {
     const uint8_t *identity = no_identity;

@@ -15,11 +15,9 @@ static uint64_t key_of(struct bcri_agent *agent, const struct stream *stream,
                        const struct bcri_message *message)
 {
     uint8_t identity[BCRI_IDENTITY_BYTES];
-    int cce = 0;
     bcri_identity_name(identity, agent->ctx->host->number, stream->target);
     memcpy(identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES, message->owner, BCRI_SECRET_BYTES);
-    (void)bcri_cce_decode(agent->ctx, identity, &cce); /* no memory: it is nobody */
-    return bcri_resolved_key(cce, message->cell);
+    return bcri_resolved_key(bcri_cce_find(agent->ctx, identity), message->cell);
 }
 
 /* The order is performed. Without memory for its answer it stays where it is, and those behind it wait. */

@@ -148,16 +148,14 @@ static enum bcri_link_verdict begin_order(struct peer *peer, struct bcri_link_me
 {
     struct bcri_agent *agent = peer->agent;
     const bool is_put = read->kind == BCRI_MESSAGE_PUT;
-    struct stream *stream = bcri_serve_stream(peer, message->source, message->target);
+    struct stream *stream = message->body_bytes <= agent->pool_bytes / 2
+                                ? bcri_serve_stream(peer, message->source, message->target)
+                                : NULL;
     if (stream == NULL)
         return BCRI_LINK_REFUSE;
     if (stream->count >= STREAM_ORDERS_MAX) {
         stream->paused = true;
         return BCRI_LINK_PAUSE;
-    }
-    if (message->body_bytes > agent->pool_bytes / 2) {
-        bcri_serve_stream_over(stream);
-        return BCRI_LINK_REFUSE;
     }
     struct incoming *incoming = peer->orders < PEER_ORDERS_MAX ? new_incoming(peer, read) : NULL;
     if (incoming != NULL) {
