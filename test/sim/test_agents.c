@@ -234,6 +234,29 @@ TEST(gets_that_find_the_outbox_full_do_not_wait_for_puts)
     end();
 }
 
+TEST(many_gets_wait_and_are_cancelled_in_any_order)
+{
+    enum { MANY = 3000 };
+    static bcr_region waits[MANY];
+    uint64_t dice = test_seed();
+    begin_with(0, 4);
+    for (int i = 0; i < MANY; i++)
+        CHECK((waits[i] = bcr_get(1, there, cell + i % 2, bcr_PENDING)) != NULL);
+    for (int left = MANY; left > 1; left--) { /* one is left */
+        const uint64_t which = test_rand_below(&dice, (uint64_t)left);
+        CHECK_INT(bcr_rgfree(waits[which]), 0);
+        waits[which] = waits[left - 1];
+    }
+    as(owner);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcr_put(1, number(6), bcr_cce, cell + i, bcr_FREE), 0);
+    as(asker);
+    CHECK_INT(bcr_rgwait(waits[0], bcr_BLOCK, 0), 1);
+    CHECK_INT(value_of(waits[0]), 6);
+    CHECK_INT(bcr_celllen(there, cell) + bcr_celllen(there, cell + 1), 1);
+    end();
+}
+
 TEST(a_large_region_arrives_whole)
 {
     begin();
