@@ -2,6 +2,7 @@
 /* message.c -- headers of orders and answers: message.h. */
 #include "message.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "bcri/waiters.h"
@@ -19,18 +20,43 @@ enum {
     VALUE = 24
 };
 
-static void write_number(uint8_t *at, uint64_t value, unsigned bytes)
+static void write16(uint8_t *at, uint32_t value)
 {
-    for (unsigned i = bytes; i-- > 0; value >>= 8)
-        at[i] = (uint8_t)value;
+    const uint16_t big = htobe16((uint16_t)value);
+    memcpy(at, &big, sizeof big);
 }
 
-static uint64_t read_number(const uint8_t *at, unsigned bytes)
+static void write32(uint8_t *at, uint32_t value)
 {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
+    const uint32_t big = htobe32(value);
+    memcpy(at, &big, sizeof big);
+}
+
+static void write64(uint8_t *at, uint64_t value)
+{
+    const uint64_t big = htobe64(value);
+    memcpy(at, &big, sizeof big);
+}
+
+static uint32_t read16(const uint8_t *at)
+{
+    uint16_t big;
+    memcpy(&big, at, sizeof big);
+    return be16toh(big);
+}
+
+static uint32_t read32(const uint8_t *at)
+{
+    uint32_t big;
+    memcpy(&big, at, sizeof big);
+    return be32toh(big);
+}
+
+static uint64_t read64(const uint8_t *at)
+{
+    uint64_t big;
+    memcpy(&big, at, sizeof big);
+    return be64toh(big);
 }
 
 uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[BCRI_LINK_HEADER_MAX])
@@ -40,26 +66,26 @@ uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[B
     memset(header, 0, bytes);
     header[KIND] = (uint8_t)message->kind;
     header[FLAGS] = (uint8_t)message->flags;
-    write_number(header + ARCHTYPE, message->archtype, 4);
-    write_number(header + REQUEST, message->request, 8);
+    write32(header + ARCHTYPE, message->archtype);
+    write64(header + REQUEST, message->request);
     if (answer) {
-        write_number(header + CODE, message->code, 2);
-        write_number(header + CELL, message->error, 4);
-        write_number(header + VALUE, message->value, 8);
+        write16(header + CODE, message->code);
+        write32(header + CELL, message->error);
+        write64(header + VALUE, message->value);
         return bytes;
     }
-    write_number(header + CODE, message->error, 2);
-    write_number(header + CELL, (uint32_t)message->cell, 4);
-    write_number(header + MSEC, (uint32_t)message->msec, 4);
+    write16(header + CODE, message->error);
+    write32(header + CELL, (uint32_t)message->cell);
+    write32(header + MSEC, (uint32_t)message->msec);
     memcpy(header + OWNER, message->owner, sizeof message->owner);
     return bytes;
 }
 
 static bool read_answer(const uint8_t *header, uint32_t body_bytes, struct bcri_message *message)
 {
-    message->code = (uint32_t)read_number(header + CODE, 2);
-    message->error = (uint32_t)read_number(header + CELL, 4);
-    message->value = read_number(header + VALUE, 8);
+    message->code = read16(header + CODE);
+    message->error = read32(header + CELL);
+    message->value = read64(header + VALUE);
     return message->flags <= BCRI_MESSAGE_WAITS && message->error <= UINT16_MAX &&
            ((message->code == 0 && message->flags == 0) || body_bytes == 0) &&
            (message->code == 0 || message->flags == 0);
@@ -86,13 +112,13 @@ bool bcri_message_read(const uint8_t *header, uint32_t header_bytes, uint32_t bo
         header_bytes != (answer ? BCRI_ANSWER_BYTES : BCRI_ORDER_BYTES))
         return false;
     message->flags = header[FLAGS];
-    message->archtype = (uint32_t)read_number(header + ARCHTYPE, 4);
-    message->request = read_number(header + REQUEST, 8);
+    message->archtype = read32(header + ARCHTYPE);
+    message->request = read64(header + REQUEST);
     if (answer)
         return read_answer(header, body_bytes, message);
-    message->error = (uint32_t)read_number(header + CODE, 2);
-    message->cell = (int)(uint32_t)read_number(header + CELL, 4);
-    message->msec = (int)(uint32_t)read_number(header + MSEC, 4);
+    message->error = read16(header + CODE);
+    message->cell = (int)read32(header + CELL);
+    message->msec = (int)read32(header + MSEC);
     memcpy(message->owner, header + OWNER, sizeof message->owner);
     return has_known_flags(message) && (message->kind == BCRI_MESSAGE_PUT || body_bytes == 0);
 }

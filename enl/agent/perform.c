@@ -20,17 +20,25 @@ static uint64_t key_of(struct bcri_agent *agent, const struct stream *stream,
     return bcri_resolved_key(bcri_cce_find(agent->ctx, identity), message->cell);
 }
 
-/* The order is performed. Without memory for its answer it stays where it is, and those behind it wait. */
-static enum performed answer(struct stream *stream, struct incoming *incoming, uint32_t flags, int code,
-                             uint64_t value)
+static enum performed answer(struct stream *stream, const struct incoming *incoming)
 {
-    incoming->answer = (struct bcri_message){.kind = BCRI_MESSAGE_ANSWER,
-                                             .flags = flags,
-                                             .code = (uint32_t)code,
-                                             .request = incoming->message.request,
-                                             .value = value};
+    const struct bcri_message answer = {.kind = BCRI_MESSAGE_ANSWER,
+                                        .flags = incoming->flags,
+                                        .code = (uint32_t)incoming->code,
+                                        .request = incoming->message.request,
+                                        .value = incoming->value};
+    return bcri_serve_answer(stream, &answer) ? PERFORMED : PERFORM_PARKED;
+}
+
+/* The order is performed. Without memory for its answer it stays where it is, and those behind it wait. */
+static enum performed performed(struct stream *stream, struct incoming *incoming, uint32_t flags, int code,
+                                uint64_t value)
+{
     incoming->is_performed = true;
-    return bcri_serve_answer(stream, &incoming->answer) ? PERFORMED : PERFORM_PARKED;
+    incoming->flags = flags;
+    incoming->code = code;
+    incoming->value = value;
+    return answer(stream, incoming);
 }
 
 /* A put that has found no room waits. Returns as the act does. */
@@ -64,13 +72,13 @@ static enum performed put(struct stream *stream, struct incoming *incoming)
     if (error == BCRI_PARKED)
         return PERFORM_PARKED;
     if (error == BCRI_ACT_WAITS)
-        return answer(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
+        return performed(stream, incoming, BCRI_MESSAGE_WAITS, 0, 0);
     if (error == 0) {
         bcri_serve_put_done(stream, message->request);
         return PERFORMED;
     }
     bcri_slot_drop(ctx, incoming->region);
-    return answer(stream, incoming, 0, error, 0);
+    return performed(stream, incoming, 0, error, 0);
 }
 
 static enum performed get(struct stream *stream, struct incoming *incoming)
@@ -103,7 +111,7 @@ static enum performed get(struct stream *stream, struct incoming *incoming)
         bcri_served_free(served);
     if (error == BCRI_PARKED)
         return PERFORM_PARKED;
-    return error == 0 || error == BCRI_ACT_WAITS ? PERFORMED : answer(stream, incoming, 0, error, 0);
+    return error == 0 || error == BCRI_ACT_WAITS ? PERFORMED : performed(stream, incoming, 0, error, 0);
 }
 
 static enum performed cancel(struct stream *stream, const struct bcri_message *message)
@@ -124,7 +132,7 @@ static enum performed zap_or_length(struct stream *stream, struct incoming *inco
                                                         : bcri_act_length(agent->ctx, key, &length);
     if (error == BCRI_PARKED)
         return PERFORM_PARKED;
-    return answer(stream, incoming, 0, error, error == 0 ? length : 0);
+    return performed(stream, incoming, 0, error, error == 0 ? length : 0);
 }
 
 /* The next CCE with its number has puts of its own. */
@@ -140,7 +148,7 @@ enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
 {
     const struct bcri_message *message = &incoming->message;
     if (incoming->is_performed)
-        return bcri_serve_answer(stream, &incoming->answer) ? PERFORMED : PERFORM_PARKED;
+        return answer(stream, incoming);
     switch (message->kind) {
     case BCRI_MESSAGE_PUT: return put(stream, incoming);
     case BCRI_MESSAGE_GET: return get(stream, incoming);

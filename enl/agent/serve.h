@@ -19,7 +19,9 @@ struct incoming {
     struct bcri_message message;
     struct bcri_slot_shm *region; /* the agent's ID of its body, or NULL */
     bool is_performed;            /* and not answered, for want of memory; so: */
-    struct bcri_message answer;
+    uint32_t flags;
+    int code;
+    uint64_t value;
 };
 
 /* Orders of a CCE elsewhere to a CCE here, as long as there are any, or what came of them. */
