@@ -150,11 +150,11 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
     }
     struct table *const tables[] = {&agent->askers_by_ring, &agent->routes, &agent->streams,
                                     &agent->served,         &agent->locks,  &agent->cells};
-    struct list *const lists[] = {&agent->askers,       &agent->ending,         &agent->all_cells,
-                                  &agent->ready,        &agent->owing,          &agent->over,
-                                  &agent->giving_back,  &agent->dead_locks,     &agent->parked_waits,
-                                  &agent->parked_cells, &agent->parked_streams, &agent->parked_locks,
-                                  &agent->no_room};
+    struct list *const lists[] = {&agent->askers,       &agent->ending,       &agent->untold,
+                                  &agent->all_cells,    &agent->ready,        &agent->owing,
+                                  &agent->over,         &agent->giving_back,  &agent->dead_locks,
+                                  &agent->parked_waits, &agent->parked_cells, &agent->parked_streams,
+                                  &agent->parked_locks, &agent->no_room};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         bcri_table_init(tables[i]);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
@@ -247,6 +247,6 @@ uint64_t bcri_agent_deadline(const struct bcri_agent *agent)
 
 bool bcri_agent_is_idle(const struct bcri_agent *agent)
 {
-    return agent->order_count == 0 && agent->served_count == 0 && agent->untold == NULL &&
+    return agent->order_count == 0 && agent->served_count == 0 && list_is_empty(&agent->untold) &&
            list_is_empty(&agent->ready) && list_is_empty(&agent->ending) && agent->retry_at == AGENT_NEVER;
 }

@@ -84,13 +84,13 @@ static bool put_error(struct bcri_agent *agent, const struct untold *error)
 
 void bcri_ask_tell_again(struct bcri_agent *agent)
 {
-    while (agent->untold != NULL) {
-        struct untold *untold = agent->untold;
+    struct untold *untold;
+    while ((untold = FIRST_OF(&agent->untold, struct untold, of_agent)) != NULL) {
         if (!put_error(agent, untold)) {
             bcri_agent_parks(agent);
             return;
         }
-        agent->untold = untold->next;
+        list_remove(&untold->of_agent);
         free(untold);
     }
 }
@@ -103,32 +103,32 @@ static void tell(const struct order *order, int code)
     bcri_agent_note(agent, "a put of CCE %u into cell %d of CCE %u on host %u failed: %s",
                     order->asker->index, order->cell, bcri_identity_index(order->owner),
                     bcri_identity_host(order->owner), bcr_strerror(code));
-    struct untold error = {.next = agent->untold,
-                           .index = order->asker->index,
+    struct untold error = {.index = order->asker->index,
                            .code = code,
                            .op = (order->key & BCRI_ORDER_PUTM) != 0 ? bcr_op_putm : bcr_op_put,
                            .cell = order->cell};
     memcpy(error.owner, order->owner, sizeof error.owner);
-    if (!regions || put_error(agent, &error))
+    /* Errors come in the order in which the puts failed, so not past one that waits. */
+    if (!regions || (list_is_empty(&agent->untold) && put_error(agent, &error)))
         return;
     struct untold *untold = malloc(sizeof *untold);
     if (untold == NULL)
         return;
     *untold = error;
-    agent->untold = untold;
+    list_append(&agent->untold, &untold->of_agent);
     bcri_agent_parks(agent);
 }
 
 /* Else the next CCE with this number would get the error regions of this one. */
 void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index)
 {
-    for (struct untold **at = &agent->untold; *at != NULL;) {
-        struct untold *untold = *at;
-        if (untold->index != index) {
-            at = &untold->next;
+    struct item *next, *at = agent->untold.head.next;
+    for (; at != &agent->untold.head; at = next) {
+        struct untold *untold = RECORD_OF(at, struct untold, of_agent);
+        next = at->next;
+        if (untold->index != index)
             continue;
-        }
-        *at = untold->next;
+        list_remove(at);
         free(untold);
     }
 }

@@ -413,8 +413,9 @@ void bcri_ask_free(struct bcri_agent *agent)
         asker->ends_to_tell = false;
         bcri_asker_free_if_over(asker);
     }
-    for (struct untold *untold = agent->untold, *next; untold != NULL; untold = next) {
-        next = untold->next;
+    struct untold *untold;
+    while ((untold = FIRST_OF(&agent->untold, struct untold, of_agent)) != NULL) {
+        list_remove(&untold->of_agent);
         free(untold);
     }
 }

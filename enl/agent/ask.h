@@ -68,7 +68,7 @@ struct place {
 
 /* An error region that could not be put at once. */
 struct untold {
-    struct untold *next;
+    struct item of_agent;
     uint32_t index;
     int code, op, cell;
     uint8_t owner[BCRI_IDENTITY_BYTES];

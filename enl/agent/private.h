@@ -64,7 +64,7 @@ struct bcri_agent {
     struct place *places;
     uint32_t place_count, place_free; /* the first free one; NO_PLACE */
     uint32_t order_count, order_last; /* the high half of the last number */
-    struct untold *untold;
+    struct list untold;               /* error regions that could not be put, the oldest first */
 
     /* serving */
     struct table streams; /* by host, source, target */

@@ -415,6 +415,30 @@ TEST(a_large_region_arrives_behind_the_end_of_its_putters_predecessor)
     end_by_hand();
 }
 
+TEST(errors_that_could_not_be_told_at_once_are_told_in_their_order)
+{
+    begin_by_hand();
+    asker->flags |= bcr_errors;
+    struct bcri_resolved *cell0;
+    CHECK_INT(bcri_resolved_find(third, world_name(third, asker), 0, &cell0), 0);
+    CHECK(bcri_lock_try(third, &cell0->cell->t.lock));
+    for (int at = 70; at < 74; at++)
+        CHECK_INT(bcr_put(1, number(at), there, at, bcr_FREE), 0);
+    CHECK(!world_settle(&world, SIM_S)); /* the agent is parked */
+    bcri_unlock(third, &cell0->cell->t.lock);
+    CHECK(world_settle(&world, SIM_S));
+    as(asker);
+    for (int at = 70; at < 74; at++) {
+        bcr_region error = bcr_get(1, bcr_cce, 0, 0);
+        int said[4];
+        CHECK(error != NULL);
+        bcr_copyfm(bcrT_1ERROR, 1, error, 0, said, sizeof said);
+        CHECK_INT(said[3], at);
+        CHECK_INT(bcr_rgfree(error), 0);
+    }
+    end_by_hand();
+}
+
 TEST(an_error_that_could_not_be_told_is_not_told_to_the_next_with_the_number)
 {
     begin_by_hand();
