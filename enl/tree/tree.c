@@ -160,8 +160,13 @@ void enl_tree_go_on(struct enl_program *program)
         uv_timer_stop(&program->tree->patience);
         program->tree->stopped = NULL;
     }
+    uv_update_time(&program->loop); /* timers that have run out meanwhile mean nothing */
     for (struct enl_child *child = first_child(program); child != NULL; child = child->next) {
         child->stops = false;
+        if (child->state == ENL_CHILD_STARTING || child->state == ENL_CHILD_STARTED)
+            enl_child_await(child);
+        if (child->state == ENL_CHILD_STARTING) /* it expects to be started */
+            continue;
         enl_child_heard(child);
         enl_child_send(child, &message);
     }

@@ -220,6 +220,35 @@ TEST(what_stops_the_program_stops_those_elsewhere_and_is_no_death)
     unsetenv("BCR_HOSTTIMEOUT");
 }
 
+/* Its command goes on meanwhile, so what it has to say is there when the program goes on. */
+TEST(a_host_that_starts_while_the_program_is_stopped_is_not_late)
+{
+    int status;
+    run_folder();
+    script("slow", "#!/bin/sh\nshift\n: >begun\nsleep 0.5\nexec sh -c \"$*\"\n");
+    setenv("BCR_CONNECTTIMEOUT", "2000", 1);
+    setenv("BCR_RSHPATH", "./slow", 1);
+    setenv("SYS_CHILD", "", 1);
+    const pid_t enl = fork();
+    if (enl == 0) {
+        setpgid(0, 0);
+        execl(run_enl(), "enl", "--host", "n1", run_cce(), "at", "n1", "enlist", run_cce(), "1",
+              (char *)NULL);
+        _exit(126);
+    }
+    while (access("begun", F_OK) != 0)
+        poll(NULL, 0, 1);
+    kill(enl, SIGTSTP);
+    wait_for_state(enl, 'T', true);
+    poll(NULL, 0, 2500);
+    kill(enl, SIGCONT);
+    CHECK_STR(run_told(), "enlist 0 0");
+    CHECK_INT(waitpid(enl, &status, 0), enl);
+    CHECK_INT(status, 0);
+    unsetenv("BCR_CONNECTTIMEOUT");
+    unsetenv("BCR_RSHPATH");
+}
+
 /* The daemon elsewhere is stopped, so its reply to "stop" comes when the program goes on already. The
  * request to enlist that waits there then is the second that it gets. */
 TEST(a_late_reply_to_a_stop_is_not_the_answer_to_a_request)
