@@ -40,12 +40,17 @@ static bool send_command(struct bcri_link_thread *thread, const struct command *
 bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
                                 const struct bcri_link_introduction *introduction)
 {
-    struct command like = {.what = INTRODUCE, .number = introduction->host, .introduction = *introduction};
-    if (like.introduction.address_count > BCRI_INTRODUCED_MAX)
-        like.introduction.address_count = BCRI_INTRODUCED_MAX;
-    const bool done = send_command(thread, &like);
-    bcri_seal_wipe(&like.introduction.secret, sizeof like.introduction.secret);
-    return done;
+    struct bcri_link_introduction *copy = bcri_secret_new(sizeof *copy);
+    if (copy == NULL)
+        return false;
+    *copy = *introduction;
+    if (copy->address_count > BCRI_INTRODUCED_MAX)
+        copy->address_count = BCRI_INTRODUCED_MAX;
+    if (send_command(thread,
+                     &(struct command){.what = INTRODUCE, .number = copy->host, .introduction = copy}))
+        return true;
+    bcri_secret_free(copy, sizeof *copy);
+    return false;
 }
 
 bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host)
@@ -249,7 +254,7 @@ struct command *bcri_thread_commands(struct bcri_link_thread *thread)
 
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command)
 {
-    bcri_seal_wipe(&command->introduction.secret, sizeof command->introduction.secret);
+    bcri_secret_free(command->introduction, sizeof *command->introduction);
     if (!keep_grown(thread, command))
         free(command);
 }
@@ -268,7 +273,7 @@ void bcri_thread_drop_queues(struct bcri_link_thread *thread)
     struct bcri_link_news news;
     for (struct command *command = thread->commands, *next; command != NULL; command = next) {
         next = command->next;
-        bcri_seal_wipe(&command->introduction.secret, sizeof command->introduction.secret);
+        bcri_secret_free(command->introduction, sizeof *command->introduction);
         free(command);
     }
     while (bcri_link_thread_take(thread, &news))

@@ -20,10 +20,18 @@
 enum { SOCKET_BYTES = 4 << 20, STOP_SECONDS = 2, POLL_CCES_MAX = 64 };
 #define POLL_NS 50000u
 
+static void introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
+{
+    bcri_paths_introduce(thread, introduction);
+    const char *complaint = bcri_secret_complaint();
+    if (complaint != NULL)
+        bcri_thread_note(thread, complaint);
+}
+
 static void execute(struct bcri_link_thread *thread, const struct command *command)
 {
     switch (command->what) {
-    case INTRODUCE: bcri_paths_introduce(thread, &command->introduction); break;
+    case INTRODUCE: introduce(thread, command->introduction); break;
     case LOST: bcri_paths_lose(thread, command->number); break;
     case OUTBOX:
         if (bcri_agent_outbox(thread->agent, command->number, command->outbox) != 0)

@@ -21,7 +21,7 @@ struct command {
     bcri_ref outbox;
     struct bcri_heap_piece piece;
     bool reserved;
-    struct bcri_link_introduction introduction;
+    struct bcri_link_introduction *introduction; /* in memory for secrets; NULL: it brings none */
 };
 
 struct news {
