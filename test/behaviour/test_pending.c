@@ -186,7 +186,7 @@ BEHAVIOUR(rgwaitm_returns_the_lowest_index_that_is_ready_from_1)
     CHECK_INT(put(cell + 3, 3), 0);
     CHECK_INT(bcr_rgwaitm(5, ids, bcr_BLOCK, 1), 4);
     CHECK_INT(put(cell + 1, 1), 0);
-    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    arrive();                                /* the region has come here */
     CHECK_INT(bcr_rgwaitm(5, ids, 0, 1), 2); /* index says nothing about time */
     CHECK_INT(bcr_rgwaitm(5, ids, 0, 0), 2); /* nothing was taken away by looking */
     CHECK_INT(bcr_rgwait(ids[1], 0, 0), 1);
