@@ -61,6 +61,7 @@ bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host)
 void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns)
 {
     atomic_store_explicit(&thread->lease_ns, until_ns, memory_order_release);
+    bcri_thread_ring(thread); /* it may rest because the old one was over */
 }
 
 bool bcri_thread_lease_is_over(const struct bcri_link_thread *thread)

@@ -101,24 +101,25 @@ static bool poll(struct bcri_link_thread *thread, uint32_t seen)
     return false;
 }
 
-static void await_room(struct bcri_link_thread *thread)
+static void watch_socket(struct bcri_link_thread *thread, uint32_t events)
 {
-    struct epoll_event socket = {.events = EPOLLIN | (thread->full ? EPOLLOUT : 0u),
-                                 .data.fd = bcri_udp_fd(thread->udp)};
-    if (thread->awaits_room != thread->full)
+    struct epoll_event socket = {.events = events, .data.fd = bcri_udp_fd(thread->udp)};
+    if (thread->watched != events)
         epoll_ctl(thread->epoll, EPOLL_CTL_MOD, bcri_udp_fd(thread->udp), &socket);
-    thread->awaits_room = thread->full;
+    thread->watched = events;
 }
 
-/* Rests until something happens, unless the bell has rung since it said `seen`. */
+/* Rests until something happens, unless the bell has rung since it said `seen`. When the lease is over
+ * that is the loop's word alone, which extends it or ends this host. */
 static void rest(struct bcri_link_thread *thread, uint32_t seen)
 {
     struct bcri_ctx *ctx = thread->config.ctx;
     struct epoll_event events[2];
     const uint64_t agent = bcri_agent_deadline(thread->agent), paths = bcri_paths_deadline(thread);
-    const int timeout = timeout_until(agent < paths ? agent : paths);
+    const bool over = bcri_thread_lease_is_over(thread);
+    const int timeout = over ? -1 : timeout_until(agent < paths ? agent : paths);
     int count = -1;
-    await_room(thread);
+    watch_socket(thread, over ? 0 : EPOLLIN | (thread->full ? EPOLLOUT : 0u));
     if (bcri_bell_epoll_begin(ctx, seen) && timeout != 0)
         count = epoll_wait(thread->epoll, events, 2, timeout);
     bcri_bell_epoll_end(ctx);
@@ -126,14 +127,6 @@ static void rest(struct bcri_link_thread *thread, uint32_t seen)
     for (int i = 0; i < count; i++)
         thread->readable |= events[i].data.fd != ctx->bell_fd;
     thread->full = false; /* the next flush tells */
-}
-
-/* The lease is over. The loop ends this host soon, unless an answer to a heartbeat is there that it
- * has not read yet. */
-static void wait_for_the_loop(void)
-{
-    const struct timespec some = {.tv_nsec = (long)(10 * BCRI_NS_PER_MS)};
-    nanosleep(&some, NULL);
 }
 
 static void *run(void *arg)
@@ -147,7 +140,7 @@ static void *run(void *arg)
             thread->active_at = thread->now;
         execute_all(thread); /* the loop waits for that even when it ends this host */
         if (bcri_thread_lease_is_over(thread)) {
-            wait_for_the_loop();
+            rest(thread, seen);
             continue;
         }
         bcri_paths_take_carried(thread);
@@ -214,7 +207,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
         return bound == -ENOMEM || bound == -EMFILE || bound == -ENFILE ? bcrE_NOMEM : bcrE_NOHOST;
     }
     if (thread->grown == NULL || thread->epoll < 0 || bcri_seal_prepare(&has_aes) != 0 ||
-        !watch(thread, bcri_udp_fd(thread->udp), EPOLLIN) ||
+        !watch(thread, bcri_udp_fd(thread->udp), thread->watched = EPOLLIN) ||
         !watch(thread, config->ctx->bell_fd, EPOLLIN | EPOLLET) ||
         (thread->agent = bcri_agent_new(config->ctx, config->pool_bytes, &bcri_thread_events, thread)) ==
             NULL ||

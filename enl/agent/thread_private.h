@@ -73,7 +73,7 @@ struct bcri_link_thread {
     struct path *lost; /* packets to them may still be gathered, which name their addresses */
     uint32_t path_count;
     bool full;          /* the socket is; nothing is filled until it is writable */
-    bool awaits_room;   /* epoll tells when it is writable */
+    uint32_t watched;   /* what epoll tells of the socket */
     bool readable;      /* packets may have come */
     uint64_t active_at; /* when a packet came or went last */
     uint32_t rung;      /* how often CCEs here had been rung before the last rest */
