@@ -165,8 +165,9 @@ static void on_timer(uv_timer_t *timer)
 
 static void extend_lease(struct enl_program *program, uint64_t from_ms)
 {
-    parent.lease_ms = from_ms + (uint64_t)program->config.hosttimeout;
-    enl_links_lease(program, parent.suspended ? UINT64_MAX : parent.lease_ms);
+    const uint64_t until_ms = from_ms + (uint64_t)program->config.hosttimeout;
+    parent.lease_ms = until_ms > parent.lease_ms ? until_ms : parent.lease_ms;
+    enl_links_lease(program, parent.suspended ? UINT64_MAX : until_ms);
 }
 
 static const char *take_beat(struct enl_program *program, const struct bcri_control *message)
@@ -197,10 +198,14 @@ static void hold(struct enl_program *program, uint32_t id)
     enl_conn_reply(program->parent, id, 0, NULL);
 }
 
+/* The parent counts from when it sent this, which may be long ago. So the links rest until it has
+ * answered a heartbeat that is sent now. */
 static void go_on(struct enl_program *program)
 {
     parent.suspended = false;
     extend_lease(program, enl_boottime_ms());
+    enl_links_lease(program, 0);
+    on_timer(&parent.timer);
     enl_signals_continue_cces(program);
 }
 
