@@ -103,7 +103,7 @@ void bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_lin
     bcri_udp_carrier(thread->udp, thread->path_count + 1, &carrier);
     const struct bcri_link_config config = {.host = thread->config.ctx->host->number,
                                             .peer = introduction->host,
-                                            .packet_max = carrier.packet_max,
+                                            .packet_max = thread->config.packet_bytes,
                                             .keepalive_ns = KEEPALIVE_NS,
                                             .carrier = carrier,
                                             .secret = &introduction->secret};

@@ -283,6 +283,7 @@ bool enl_links_begin(struct enl_program *program, char *error, size_t error_size
     links->told.data = links;
     struct bcri_link_thread_config config = {.ctx = &links->ctx,
                                              .pool_bytes = pool_bytes(program),
+                                             .packet_bytes = (uint32_t)program->config.packwords * 4,
                                              .silence_ns =
                                                  (uint64_t)program->config.hosttimeout * BCRI_NS_PER_MS / 2,
                                              .told = tell_loop,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "bcri/cces.h"
 #include "bcri/clock.h"
+#include "bcri/link.h"
 #include "bcri/link_thread.h"
 #include "bcri/order.h"
 #include "bcri/repair.h"
@@ -33,6 +35,7 @@ struct host {
 #define SILENCE_NS 300000000
 
 static struct host hosts[2];
+static uint32_t most_bytes = 65000; /* of a packet */
 static int cell;
 static bcr_cce_id there;
 
@@ -72,11 +75,31 @@ static bool finds_full(const struct sockaddr *to)
     return true;
 }
 
+static _Atomic size_t largest; /* of the packets that were sent */
+
+static void note_packet(size_t bytes)
+{
+    if (bytes > atomic_load(&largest))
+        atomic_store(&largest, bytes); /* both threads have the same limits */
+}
+
+/* Of each packet that the kernel is to make of a message. */
+static size_t packet_bytes(struct msghdr *message)
+{
+    uint16_t bytes;
+    const struct cmsghdr *header = CMSG_FIRSTHDR(message);
+    if (header == NULL || header->cmsg_level != SOL_UDP || header->cmsg_type != UDP_SEGMENT)
+        return message->msg_iov->iov_len;
+    memcpy(&bytes, CMSG_DATA(header), sizeof bytes);
+    return bytes;
+}
+
 ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
                       socklen_t to_bytes)
 {
     if (atomic_load(&is_cut))
         return (ssize_t)length;
+    note_packet(length);
     return finds_full(to) ? -1 : __real_sendto(fd, bytes, length, flags, to, to_bytes);
 }
 
@@ -84,6 +107,8 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
     if (atomic_load(&is_cut))
         return (int)count;
+    for (unsigned i = 0; i < count; i++)
+        note_packet(packet_bytes(&messages[i].msg_hdr));
     return finds_full(messages->msg_hdr.msg_name) ? -1 : __real_sendmmsg(fd, messages, count, flags);
 }
 
@@ -145,8 +170,12 @@ static void open_host(struct host *host, uint32_t number)
     host->agent->daemon.parks = true;
     host->cce = join(host, bell_fd);
     group_enl(host->group)->bell_fd = bell_fd;
-    struct bcri_link_thread_config config = {
-        .ctx = host->agent, .pool_bytes = 1 << 20, .silence_ns = SILENCE_NS, .told = told, .owner = host};
+    struct bcri_link_thread_config config = {.ctx = host->agent,
+                                             .pool_bytes = 1 << 20,
+                                             .packet_bytes = most_bytes,
+                                             .silence_ns = SILENCE_NS,
+                                             .told = told,
+                                             .owner = host};
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     memcpy(&config.bind.at, &any, sizeof any);
     config.bind.bytes = sizeof any;
@@ -244,6 +273,22 @@ TEST(orders_and_answers_pass_while_threads_sleep)
     for (int i = 0; i < 2000; i++)
         CHECK_INT(bcr_put(1, filled(100, i & 0xff), there, cell, bcr_FREE) | bcr_zap(there, cell), 0);
     end();
+}
+
+TEST(packets_have_at_most_what_their_hosts_allow)
+{
+    static const uint32_t limits[] = {4000, 65000};
+    for (int i = 0; i < 2; i++) {
+        most_bytes = limits[i];
+        atomic_store(&largest, 0);
+        begin();
+        introduce();
+        for (int k = 0; k < 20; k++)
+            CHECK_INT(bcr_put(1, filled(50000, k), there, cell, bcr_FREE) | bcr_zap(there, cell), 0);
+        end();
+        CHECK(atomic_load(&largest) <= limits[i]);
+        CHECK(atomic_load(&largest) > (i == 0 ? BCRI_LINK_PACKET_MIN : limits[0]));
+    }
 }
 
 TEST(notes_come_at_a_bounded_rate_whatever_gives_cause_for_them)
