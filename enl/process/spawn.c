@@ -70,6 +70,8 @@ static _Noreturn void become(const struct enl_spawn *spawn, int tell)
         goto failed;
     if (spawn->die_with_parent)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (spawn->no_core_file)
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     step = "set up its standard files";
     if (place(spawn->in, 0) != 0 || place(spawn->out, 1) != 0 || place(spawn->err, 2) != 0)
         goto failed;

@@ -30,6 +30,7 @@ struct enl_spawn {
     bool own_group;       /* the child leads a process group of its own */
     bool own_session;     /* the child leads a session of its own, without a terminal */
     bool die_with_parent; /* the child gets SIGKILL when the daemon ends */
+    bool no_core_file;    /* the child leaves none: secrets go through its memory */
     const struct enl_inherited *inherited;
 };
 

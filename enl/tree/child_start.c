@@ -73,6 +73,7 @@ struct enl_child *enl_child_start(struct enl_program *program, const struct enl_
                                     .core = -1,
                                     .own_session = true,
                                     .die_with_parent = !host->local,
+                                    .no_core_file = !host->local,
                                     .inherited = &program->inherited};
     const char *step = "";
     const pid_t pid = enl_spawn(&spawn, &step);

@@ -156,6 +156,33 @@ TEST(a_started_program_runs_in_a_group_of_its_own)
     CHECK_INT(WTERMSIG(status), SIGKILL);
 }
 
+TEST(a_program_through_which_secrets_go_leaves_no_core_file)
+{
+    struct rlimit own, limit;
+    CHECK_INT(getrlimit(RLIMIT_CORE, &own), 0);
+    enl_inherited_take(&inherited);
+    for (int without = 0; without < 2; without++) {
+        char *argv[] = {(char *)"sleep", (char *)"100", NULL};
+        const char *step;
+        const struct enl_spawn spawn = {.path = "/bin/sleep",
+                                        .argv = argv,
+                                        .environment = environ,
+                                        .in = -1,
+                                        .out = -1,
+                                        .err = -1,
+                                        .keep = -1,
+                                        .core = -1,
+                                        .no_core_file = without,
+                                        .inherited = &inherited};
+        const pid_t pid = enl_spawn(&spawn, &step);
+        CHECK(pid > 0);
+        CHECK_INT(prlimit(pid, RLIMIT_CORE, NULL, &limit), 0);
+        CHECK_UINT(limit.rlim_max, without ? 0 : own.rlim_max);
+        CHECK_INT(kill(pid, SIGKILL), 0);
+        CHECK_INT(waitpid(pid, NULL, 0), pid);
+    }
+}
+
 TEST(a_program_that_cannot_be_executed_says_why_and_leaves_no_process)
 {
     char *argv[] = {(char *)"none", NULL};
