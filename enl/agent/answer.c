@@ -86,6 +86,7 @@ void bcri_ask_tell_again(struct bcri_agent *agent)
 {
     struct untold *untold;
     while ((untold = FIRST_OF(&agent->untold, struct untold, of_agent)) != NULL) {
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of its list */
         if (!put_error(agent, untold)) {
             bcri_agent_parks(agent);
             return;

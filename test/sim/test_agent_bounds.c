@@ -105,7 +105,8 @@ static void perform(void)
 static void send_order(enum bcri_message_kind kind, uint32_t body_bytes, const uint8_t *identity)
 {
     static uint64_t request;
-    struct bcri_message message = {.kind = kind, .cell = cell, .request = ++request};
+    request++;
+    struct bcri_message message = {.kind = kind, .cell = cell, .request = request};
     uint8_t header[BCRI_LINK_HEADER_MAX];
     memcpy(message.owner, identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES, BCRI_SECRET_BYTES);
     CHECK_INT(bcri_link_send(others, 1, owner->index, header, bcri_message_write(&message, header), body,

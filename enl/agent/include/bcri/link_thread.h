@@ -32,7 +32,7 @@ struct bcri_link_thread_config {
     uint64_t pool_bytes;  /* at most; it grows by what is told */
     struct bcri_link_address bind;
     uint32_t packet_bytes; /* of a packet at most; the other host may want less */
-    uint64_t silence_ns; /* of a path on which an answer is due, after which it is told, and the link
+    uint64_t silence_ns;   /* of a path on which an answer is due, after which it is told, and the link
                             goes on over the tree; 0: never */
     /* There is something to take. Called on the link thread. */
     void (*told)(void *owner);
