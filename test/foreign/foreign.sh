@@ -86,6 +86,7 @@ run_tests() {
     local kind=$1 left_out names status=0 wanted=.
     exceptions >"$build/exceptions"
     while IFS=': ' read -r name _; do
+        name=${name%@*} # of a behaviour, its place
         grep -rqwF "${name#example_}" "$here/.." "$here/../../examples" --include='*.c' --include=CMakeLists.txt ||
             [ -n "$(find "$here/.." -name "$name.c")" ] ||
             { echo "test/foreign/exceptions names $name, and there is no such test"; exit 1; }
