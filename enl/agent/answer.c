@@ -31,9 +31,9 @@ void bcri_asker_free_if_over(struct asker *asker)
     while ((route = FIRST_OF(&asker->routes, struct route, of_asker)) != NULL) {
         list_remove(&route->of_asker);
         bcri_table_remove(&agent->routes, &route->at);
-        free(route);
+        record_free(route);
     }
-    free(asker);
+    record_free(asker);
 }
 
 void bcri_order_end_if_over(struct order *order)
@@ -86,13 +86,12 @@ void bcri_ask_tell_again(struct bcri_agent *agent)
 {
     struct untold *untold;
     while ((untold = FIRST_OF(&agent->untold, struct untold, of_agent)) != NULL) {
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of its list */
         if (!put_error(agent, untold)) {
             bcri_agent_parks(agent);
             return;
         }
         list_remove(&untold->of_agent);
-        free(untold);
+        record_free(untold);
     }
 }
 
@@ -130,7 +129,7 @@ void bcri_ask_forget_untold(struct bcri_agent *agent, uint32_t index)
         if (untold->index != index)
             continue;
         list_remove(at);
-        free(untold);
+        record_free(untold);
     }
 }
 

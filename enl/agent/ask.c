@@ -416,6 +416,6 @@ void bcri_ask_free(struct bcri_agent *agent)
     struct untold *untold;
     while ((untold = FIRST_OF(&agent->untold, struct untold, of_agent)) != NULL) {
         list_remove(&untold->of_agent);
-        free(untold);
+        record_free(untold);
     }
 }

@@ -27,13 +27,11 @@ static inline void list_init(struct list *list)
 
 static inline bool list_is_empty(const struct list *list)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of its list */
     return list->head.next == &list->head;
 }
 
 static inline bool is_listed(const struct item *item)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): as above */
     return item->next != NULL;
 }
 

@@ -286,7 +286,6 @@ void bcri_serve_lost(struct peer *peer)
 
 static void free_stream(struct stream *stream)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of its list */
     struct bcri_agent *agent = stream->peer->agent;
     struct served *served;
     struct incoming *incoming;

@@ -39,7 +39,7 @@ void bcri_lock_free(struct write_lock *lock)
     }
     list_remove(&lock->of_stream);
     lock->peer->bytes -= sizeof *lock;
-    free(lock);
+    record_free(lock);
 }
 
 static struct write_lock *find(const struct stream *stream, bcri_ref cell)
@@ -107,7 +107,6 @@ void bcri_locks_run(struct bcri_agent *agent)
 {
     struct write_lock *lock;
     while ((lock = FIRST_OF(&agent->dead_locks, struct write_lock, of_stream)) != NULL) {
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what is freed has been taken out of its list */
         if (bcri_act_owner_died(agent->ctx, lock->cell, lock->gen_epoch) == BCRI_PARKED) {
             list_remove(&lock->of_stream);
             list_append(&agent->parked_locks, &lock->of_stream);
