@@ -174,13 +174,20 @@ static void end_root(void)
             "enlist", run_cce(), "1", "wait", NULL                                                     \
     }
 
+/* A root that two hosts have come up for. */
+static void start_both(struct tree_own *one, uint32_t flags_of_one, struct tree_own *two,
+                       uint32_t flags_of_two)
+{
+    setenv("BCR_ONFAIL", "isolate", 1);
+    start_root(BOTH);
+    come_up(1, one, flags_of_one);
+    come_up(2, two, flags_of_two);
+}
+
 TEST(the_root_introduces_two_hosts_once_and_the_other_first)
 {
     struct tree_own one, two;
-    setenv("BCR_ONFAIL", "isolate", 1);
-    start_root(BOTH);
-    come_up(1, &one, 1);
-    come_up(2, &two, 0);
+    start_both(&one, 1, &two, 0);
     say_random(1, BCRI_MSG_want, 2, one.random);
     presents(tree_hear(&far[2], BCRI_MSG_introduce), &one, 0); /* only one has AES */
     say_random(1, BCRI_MSG_want, 2, two.random);               /* dropped, */
@@ -200,11 +207,8 @@ TEST(the_root_introduces_two_hosts_once_and_the_other_first)
 TEST(addresses_of_the_loopback_are_told_on_the_same_machine_alone)
 {
     struct tree_own one, two;
-    setenv("BCR_ONFAIL", "isolate", 1);
     two_is_elsewhere = true;
-    start_root(BOTH);
-    come_up(1, &one, 0);
-    come_up(2, &two, 0);
+    start_both(&one, 0, &two, 0);
     say_random(1, BCRI_MSG_want, 2, one.random);
     one.addresses_length = two.addresses_length = 0;
     const struct bcri_control *told = tree_hear(&far[2], BCRI_MSG_introduce);
@@ -254,10 +258,7 @@ TEST(hosts_are_told_the_roots_settings_but_no_address_that_is_its_own)
 TEST(both_processors_decide_the_cipher)
 {
     struct tree_own one, two;
-    setenv("BCR_ONFAIL", "isolate", 1);
-    start_root(BOTH);
-    come_up(1, &one, 1);
-    come_up(2, &two, 1);
+    start_both(&one, 1, &two, 1);
     say_random(1, BCRI_MSG_want, 2, one.random);
     presents(tree_hear(&far[2], BCRI_MSG_introduce), &one, 1);
     say_random(2, BCRI_MSG_agreed, 1, two.random);
@@ -269,10 +270,7 @@ TEST(the_root_is_introduced_itself_and_no_core_file_of_it_has_a_key)
 {
     struct tree_own one, two;
     struct tree_other root = {.number = 0};
-    setenv("BCR_ONFAIL", "isolate", 1);
-    start_root(BOTH);
-    come_up(1, &one, tree_own_flags());
-    come_up(2, &two, tree_own_flags());
+    start_both(&one, tree_own_flags(), &two, tree_own_flags());
     say_random(1, BCRI_MSG_want, 0, one.random);
     const struct bcri_control *message = tree_hear(&far[1], BCRI_MSG_introduced);
     CHECK_UINT(message->host, 0);
@@ -297,10 +295,7 @@ TEST(the_root_is_introduced_itself_and_no_core_file_of_it_has_a_key)
 TEST(all_hosts_learn_that_one_is_gone)
 {
     struct tree_own one, two;
-    setenv("BCR_ONFAIL", "isolate", 1);
-    start_root(BOTH);
-    come_up(1, &one, 0);
-    come_up(2, &two, 0);
+    start_both(&one, 0, &two, 0);
     say_random(1, BCRI_MSG_want, 2, one.random);
     tree_hear(&far[2], BCRI_MSG_introduce);
     close(far[2].to);

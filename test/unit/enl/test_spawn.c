@@ -127,7 +127,7 @@ TEST(a_program_of_the_machine_is_found_by_an_enl_of_any_kind)
 
 static struct enl_inherited inherited;
 
-static pid_t start(const char *program, char *const *argv, const char **step)
+static pid_t start_as(const char *program, char *const *argv, bool no_core_file, const char **step)
 {
     enl_inherited_take(&inherited);
     struct enl_spawn spawn = {.path = program,
@@ -139,8 +139,14 @@ static pid_t start(const char *program, char *const *argv, const char **step)
                               .keep = -1,
                               .core = -1,
                               .own_group = true,
+                              .no_core_file = no_core_file,
                               .inherited = &inherited};
     return enl_spawn(&spawn, step);
+}
+
+static pid_t start(const char *program, char *const *argv, const char **step)
+{
+    return start_as(program, argv, false, step);
 }
 
 TEST(a_started_program_runs_in_a_group_of_its_own)
@@ -160,21 +166,10 @@ TEST(a_program_through_which_secrets_go_leaves_no_core_file)
 {
     struct rlimit own, limit;
     CHECK_INT(getrlimit(RLIMIT_CORE, &own), 0);
-    enl_inherited_take(&inherited);
     for (int without = 0; without < 2; without++) {
         char *argv[] = {(char *)"sleep", (char *)"100", NULL};
         const char *step;
-        const struct enl_spawn spawn = {.path = "/bin/sleep",
-                                        .argv = argv,
-                                        .environment = environ,
-                                        .in = -1,
-                                        .out = -1,
-                                        .err = -1,
-                                        .keep = -1,
-                                        .core = -1,
-                                        .no_core_file = without,
-                                        .inherited = &inherited};
-        const pid_t pid = enl_spawn(&spawn, &step);
+        const pid_t pid = start_as("/bin/sleep", argv, without, &step);
         CHECK(pid > 0);
         CHECK_INT(prlimit(pid, RLIMIT_CORE, NULL, &limit), 0);
         CHECK_UINT(limit.rlim_max, without ? 0 : own.rlim_max);
