@@ -6,7 +6,7 @@ set -euo pipefail
 
 : "${BEHAVE_CUT:?run by ctest}" "${CABLE:?run by ctest}"
 if [ -z "${HOSTS_IN-}" ]; then
-    HOSTS_TEST=test_cut_cables exec "$(dirname "$0")/with_hosts.sh" elsewhere,second,third "$0" "$@"
+    HOSTS_TEST=test_cut_cables HOSTS_SSH=needed exec "$(dirname "$0")/with_hosts.sh" elsewhere,second,third "$0" "$@"
 fi
 
 export BCR_CONNECTTIMEOUT=60000

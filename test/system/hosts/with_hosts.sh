@@ -7,8 +7,8 @@
 #   HOSTS_IN                     a folder: in it the program NAME runs a command in that host's network
 #   HOSTS_CABLE                  what is written to that file is a line for cable.c: the command's host is 1, the others follow
 #   HOSTS_ANSWER                 where the answers come
-# HOSTS_SSH=shared: one connection to each host serves all that is started there. Without sshd, or with HOSTS_SSH=no, daemons
-# are started directly, and what they say to their starter does not go over the cable.
+# Without sshd daemons are started directly, and what they say to their starter does not go over the cable. HOSTS_SSH=needed:
+# then this cannot be had; HOSTS_SSH=shared: neither, and one connection to each host serves all that is started there.
 set -euo pipefail
 
 skip() {
@@ -53,8 +53,7 @@ while ! read -r -t 1 answer <&9; do
 done
 [ "$answer" = ok ] || skip "the cable says $answer"
 
-sshd=$(command -v sshd || :)
-[ "${HOSTS_SSH-}" != no ] || sshd=
+sshd=$(command -v sshd) || [ -z "${HOSTS_SSH-}" ] || skip "there is no sshd"
 number=1
 if [ -n "$sshd" ]; then
     mount -t tmpfs none /run # of this mount namespace
