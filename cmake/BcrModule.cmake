@@ -119,6 +119,9 @@ endfunction()
 # What every test finds in its environment. BCR_ENL is the daemon of this build, or another build's for a tool that is to see
 # the daemon only.
 set(BCR_TEST_ENL "${PROJECT_BINARY_DIR}/enl/enl" CACHE FILEPATH "The daemon that tests run")
+# Where a test that has no folder of its own has its programs' logs: ENV "BCR_TEMPDIR=${BCR_TEST_LOGS}".
+set(BCR_TEST_LOGS "${PROJECT_BINARY_DIR}/logs")
+file(MAKE_DIRECTORY "${BCR_TEST_LOGS}")
 set(BCR_TEST_ENVIRONMENT
     "BCR_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
     "BCR_BUILD_DIR=${PROJECT_BINARY_DIR}"

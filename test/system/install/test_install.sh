@@ -18,6 +18,7 @@ source="$BCR_SOURCE_DIR/test/system/install/consumer"
 # What the caller's shell says about another BCR must not help.
 for name in $(compgen -v BCR_ | grep -vE '^BCR_(SOURCE|BUILD)_DIR$'); do unset "$name"; done
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH
+export BCR_TEMPDIR="$scratch" # for logs
 
 step() { echo "-- $*"; }
 
