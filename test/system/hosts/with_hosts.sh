@@ -66,7 +66,8 @@ if [ -n "$sshd" ]; then
     ssh-keygen -q -t ed25519 -N '' -f "$scratch/userkey"
     echo "* $(cat "$scratch/hostkey.pub")" > "$scratch/known"
     printf '%s\n' "HostKey $scratch/hostkey" "AuthorizedKeysFile $scratch/userkey.pub" \
-        'StrictModes no' 'UsePAM no' 'UseDNS no' 'PidFile none' 'MaxSessions 100' > "$scratch/sshd_config"
+        'StrictModes no' 'UsePAM no' 'UseDNS no' 'PidFile none' 'MaxSessions 100' \
+        "SetEnv BCR_TEMPDIR=$scratch" > "$scratch/sshd_config"
     printf '#!/bin/sh\nexec ssh -F "%s/ssh_config" "$@"\n' "$scratch" > "$scratch/ssh-there"
     chmod 700 "$scratch/ssh-there"
     export BCR_RSHPATH="$scratch/ssh-there"
