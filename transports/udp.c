@@ -100,8 +100,8 @@ int bcri_udp_open(const struct sockaddr *address, socklen_t address_bytes, uint3
     if (address->sa_family == AF_INET6)
         set_option(udp->fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
     set_option(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE); /* a socket of IPv6 may serve both */
-    set_option(udp->fd, IPPROTO_UDP, UDP_GRO, 1);
-    udp->gso = true;
+    set_option(udp->fd, IPPROTO_UDP, UDP_GRO, BCR_UDP_OFFLOAD);
+    udp->gso = BCR_UDP_OFFLOAD;
     udp->used = BATCH;
     for (unsigned i = 0; i < BATCH; i++)
         udp->in_part[i] = (struct iovec){udp->receive + (size_t)i * BUFFER_BYTES, BUFFER_BYTES};
