@@ -14,6 +14,18 @@ BEHAVIOUR_FROM_AFAR(the_last_put_before_the_end_arrives)
     CHECK_INT(value_of(bcr_deq(bcr_cce, mine, bcr_BLOCK)), 8);
 }
 
+/* The cell has a copy of its own: the putter is the only holder again, whatever is in the cell. */
+BEHAVIOUR_FROM_AFAR(who_keeps_a_region_is_its_only_holder_once_the_put_is_done)
+{
+    const int cell = grow(1, 1, NUMBER_BYTES);
+    bcr_region rgid = number(7);
+    CHECK_INT(bcr_enq(rgid, there, cell, bcr_NOFREE), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    CHECK_INT(bcr_rgrealloc(rgid, 1), 0);
+    CHECK_INT(bcr_celllen(there, cell), 1);
+    CHECK_INT(take(cell), 7);
+}
+
 /* Larger than what a host has ready for what comes from others. */
 BEHAVIOUR_FROM_AFAR(regions_of_many_megabytes_come_and_go)
 {

@@ -252,7 +252,7 @@ BEHAVIOUR_OF_OWN(rgrealloc_changes_length_and_account_where_the_region_lies)
     CHECK_INT(bcr_rgrealloc(rgid, 256), 0);
 }
 
-BEHAVIOUR(rgrealloc_is_for_sole_holders)
+BEHAVIOUR_WITHIN(rgrealloc_is_for_sole_holders)
 {
     const int cell = grow(1, 1, 1024);
     bcr_region rgid = filled(100, 7);
