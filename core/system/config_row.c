@@ -10,6 +10,7 @@
 
 #include "bcri/escape.h"
 #include "bcri/network.h"
+#include "bcri/words.h"
 
 /* A word that is two typing slips away is taken for the keyword; no two keywords are that close. */
 #define NEAR_MAX 2
@@ -81,7 +82,8 @@ bool bcri_config_value_none(const struct bcri_config_row *row, const char *text)
 {
     return strcmp(text, "*") == 0 &&
            (row->kind == BCRI_CONFIG_KIND_PROGRAM || row->kind == BCRI_CONFIG_KIND_FILE ||
-            row->kind == BCRI_CONFIG_KIND_SUFFIX || row->kind == BCRI_CONFIG_KIND_NETWORK);
+            row->kind == BCRI_CONFIG_KIND_SUFFIX || row->kind == BCRI_CONFIG_KIND_NETWORK ||
+            row->kind == BCRI_CONFIG_KIND_COMMAND);
 }
 
 /* Reads "low..high" of a COUNT's row. */
@@ -165,6 +167,7 @@ bool bcri_config_value_ok(const struct bcri_config_row *row, const char *text, i
     case BCRI_CONFIG_KIND_SUFFIX: return suffix_ok(text);
     case BCRI_CONFIG_KIND_PORTS: return bcri_ports_parse(text, &ports);
     case BCRI_CONFIG_KIND_NETWORK: return bcri_network_parse(text, &network);
+    case BCRI_CONFIG_KIND_COMMAND: return strlen(text) <= BCRI_WORDS_MAX && bcri_words_count(text) > 0;
     case BCRI_CONFIG_KIND_COUNT: return count_ok(row, text, number_out);
     case BCRI_CONFIG_KIND_CHOICE: return choice_ok(row, text, number_out);
     }
@@ -192,6 +195,10 @@ void bcri_config_allowed(size_t idx, char *text, size_t capacity)
         break;
     case BCRI_CONFIG_KIND_NETWORK:
         snprintf(text, capacity, "an IP address, a network ADDRESS/BITS, or * for none");
+        break;
+    case BCRI_CONFIG_KIND_COMMAND:
+        snprintf(text, capacity, "a command of up to %d bytes, its quotes closed, or * for none",
+                 BCRI_WORDS_MAX);
         break;
     case BCRI_CONFIG_KIND_COUNT:
         range(row, &low, &high);

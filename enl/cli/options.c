@@ -24,6 +24,7 @@ const char enl_help[] =
     "\n"
     "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
     "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
+    "  --wrap COMMAND           put COMMAND before each program that is started, such as 'valgrind -q'\n"
     "  --log-level LEVEL        error, warn, info (default) or debug\n"
     "  --hosts FILE             the machines that the program may use: one a line, enl(1) has the form\n"
     "  --host A,B               use these machines, of FILE or of hostsfile if they are listed there\n"
@@ -80,6 +81,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->onfail = value;
     else if ((value = value_of(word, "--log-level", argv, at, &missing)) != NULL)
         options->loglevel = value;
+    else if ((value = value_of(word, "--wrap", argv, at, &missing)) != NULL)
+        options->wrap = value;
     else if ((value = value_of(word, "--join", argv, at, &missing)) != NULL)
         options->join = value;
     else if ((value = value_of(word, "--hosts", argv, at, &missing)) != NULL)
@@ -170,7 +173,8 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
         const char *keyword, *value, *option;
     } all[] = {{"onfail", options->onfail, "--onfail"},
                {"loglevel", options->loglevel, "--log-level"},
-               {"output", options->output, "--output"}};
+               {"output", options->output, "--output"},
+               {"wrap", options->wrap, "--wrap"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].value != NULL &&
             bcri_config_set(config, all[i].keyword, all[i].value, all[i].option, error, error_size) != 0)

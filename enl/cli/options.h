@@ -29,6 +29,7 @@ struct enl_options {
     const char *onfail;
     const char *loglevel;
     const char *output;
+    const char *wrap;  /* a command */
     const char *hosts; /* a hosts file */
     const char *host;  /* names of hosts, separated by commas */
     int local;         /* how many hosts to make of this machine */

@@ -23,6 +23,7 @@
 #include "conn.h"
 #include "death.h"
 #include "links.h"
+#include "started.h"
 #include "worker.h"
 
 struct enl_cce *enl_cce_at(struct enl_program *program, uint32_t index)
@@ -203,8 +204,12 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
 {
     struct enl_program *program = cce->program;
     bool root = cce == program->root;
-    struct enl_spawn spawn = {.path = path,
-                              .argv = argv,
+    struct enl_started started;
+    int code = enl_started_make(&started, program->config.wrap, path, argv, error, error_size);
+    if (code != 0)
+        return code;
+    struct enl_spawn spawn = {.path = started.path,
+                              .argv = started.argv,
                               .in = -1,
                               .out = -1,
                               .err = -1,
@@ -216,8 +221,10 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
                               .inherited = &program->inherited};
     int pair[2];
     int failed = bcri_channel_pair(pair);
-    if (failed != 0)
+    if (failed != 0) {
+        enl_started_free(&started);
         return bcri_refuse(error, error_size, bcrE_NOMEM, "no socket for it: %s", text_of(-failed));
+    }
     spawn.keep = pair[1];
     char number[16];
     snprintf(number, sizeof number, "%d", pair[1]);
@@ -227,6 +234,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     const char *step = "get its files";
     pid_t pid = failed != 0 ? failed : enl_spawn(&spawn, &step);
     free(environment);
+    enl_started_free(&started);
     close_files(&spawn);
     close(pair[1]);
     if (pid < 0) {

@@ -31,6 +31,7 @@
  *   PORTS    const char *, see bcri/network.h
  *   NETWORK  const char *, NULL for *; see bcri/network.h
  *   COUNT    int, in the range `allowed`
+ *   COMMAND  const char *, NULL for *; a command in words, see bcri/words.h
  *   CHOICE   int, the place of the value among the words `allowed`, from 0 */
 #define BCRI_CONFIG_MAP(X)                                                                                \
     X(xtermpath, PROGRAM, "/usr/bin/xterm", NULL, "program that opens a window")                          \
@@ -54,7 +55,8 @@
     X(dataport, PORTS, "0", NULL, "UDP port, or range of ports, by which hosts talk; 0: any")             \
     X(bindaddr, NETWORK, "*", NULL, "address or network by which this machine talks to other hosts")      \
     X(recvpool, COUNT, "0", "0..100000000", "MiB for data of other hosts; 0: a quarter of what is free")  \
-    X(security, CHOICE, "encrypt", "encrypt|none", "whether what hosts say to each other is encrypted")
+    X(security, CHOICE, "encrypt", "encrypt|none", "whether what hosts say to each other is encrypted")   \
+    X(wrap, COMMAND, "*", NULL, "command put before each program that a daemon starts as a CCE")
 
 enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
 enum bcri_security { BCRI_SECURITY_ENCRYPT, BCRI_SECURITY_NONE };
@@ -65,6 +67,7 @@ enum bcri_security { BCRI_SECURITY_ENCRYPT, BCRI_SECURITY_NONE };
 #define BCRI_CONFIG_FIELD_SUFFIX  const char *
 #define BCRI_CONFIG_FIELD_PORTS   const char *
 #define BCRI_CONFIG_FIELD_NETWORK const char *
+#define BCRI_CONFIG_FIELD_COMMAND const char *
 #define BCRI_CONFIG_FIELD_COUNT   int
 #define BCRI_CONFIG_FIELD_CHOICE  int
 

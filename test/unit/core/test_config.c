@@ -189,6 +189,9 @@ TEST(values_of_each_kind_are_taken_as_written)
     CHECK_INT(config.packwords, 16250);
     CHECK_STR(config.dataport, "4000-4010");
     CHECK_STR(config.bindaddr, "fd00::/8");
+    CHECK_PTR(config.wrap, NULL);
+    parsed(&config, TEXT("wrap strace -f -o '/tmp/all calls'\n"));
+    CHECK_STR(config.wrap, "strace -f -o '/tmp/all calls'");
     parsed(&config, TEXT("enlistpath *\nrshpath *\nstartscript *\nendscript *\nifacesuffix *\nbindaddr *\n"));
     CHECK_PTR(config.bindaddr, NULL);
     CHECK_PTR(config.enlistpath, NULL);
