@@ -24,6 +24,9 @@ const char enl_help[] =
     "\n"
     "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
     "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
+    "  --label                  the same, and the root's lines have its ordinal too\n"
+    "  --timestamp              lines of CCEs begin with the time\n"
+    "  --output-dir DIR         files DIR/cce.N.out and DIR/cce.N.err get what CCE N prints\n"
     "  --wrap COMMAND           put COMMAND before each program that is started, such as 'valgrind -q'\n"
     "  --log-level LEVEL        error, warn, info (default) or debug\n"
     "  --hosts FILE             the machines that the program may use: one a line, enl(1) has the form\n"
@@ -76,7 +79,13 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
     else if (strcmp(word, "--child") == 0)
         options->child = true;
     else if (strcmp(word, "--output") == 0)
-        options->output = "yes";
+        options->output = options->output != NULL ? options->output : "yes";
+    else if (strcmp(word, "--label") == 0)
+        options->output = "label";
+    else if (strcmp(word, "--timestamp") == 0)
+        options->timestamp = "yes";
+    else if ((value = value_of(word, "--output-dir", argv, at, &missing)) != NULL)
+        options->output_dir = value;
     else if ((value = value_of(word, "--onfail", argv, at, &missing)) != NULL)
         options->onfail = value;
     else if ((value = value_of(word, "--log-level", argv, at, &missing)) != NULL)
@@ -155,15 +164,16 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
     return 0;
 }
 
-/* A hosts file is looked for from the working directory, a setting from nowhere. */
-static int apply_hosts(const char *file, struct bcri_config *config, char *error, size_t error_size)
+/* An option's path begins at the working directory, a setting's at / or ~. */
+static int apply_path(const char *keyword, const char *option, const char *file, struct bcri_config *config,
+                      char *error, size_t error_size)
 {
     char folder[PATH_MAX] = "", path[2 * PATH_MAX];
     if (file[0] != '/' && getcwd(folder, sizeof folder) == NULL)
-        return bcri_refuse(error, error_size, -1,
-                           "--hosts: the working directory is gone; give a whole path");
+        return bcri_refuse(error, error_size, -1, "%s: the working directory is gone; give a whole path",
+                           option);
     snprintf(path, sizeof path, "%s%s%s", folder, file[0] != '/' ? "/" : "", file);
-    return bcri_config_set(config, "hostsfile", path, "--hosts", error, error_size);
+    return bcri_config_set(config, keyword, path, option, error, error_size);
 }
 
 int enl_options_apply(const struct enl_options *options, struct bcri_config *config, char *error,
@@ -174,10 +184,16 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
     } all[] = {{"onfail", options->onfail, "--onfail"},
                {"loglevel", options->loglevel, "--log-level"},
                {"output", options->output, "--output"},
+               {"timestamp", options->timestamp, "--timestamp"},
                {"wrap", options->wrap, "--wrap"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].value != NULL &&
             bcri_config_set(config, all[i].keyword, all[i].value, all[i].option, error, error_size) != 0)
             return -1;
-    return options->hosts == NULL ? 0 : apply_hosts(options->hosts, config, error, error_size);
+    if (options->hosts != NULL &&
+        apply_path("hostsfile", "--hosts", options->hosts, config, error, error_size) != 0)
+        return -1;
+    return options->output_dir == NULL
+               ? 0
+               : apply_path("outputdir", "--output-dir", options->output_dir, config, error, error_size);
 }

@@ -29,6 +29,8 @@ struct enl_options {
     const char *onfail;
     const char *loglevel;
     const char *output;
+    const char *timestamp;
+    const char *output_dir;
     const char *wrap;  /* a command */
     const char *hosts; /* a hosts file */
     const char *host;  /* names of hosts, separated by commas */
