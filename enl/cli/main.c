@@ -14,6 +14,7 @@
 
 #include "bcri/control.h"
 #include "command.h"
+#include "look_host.h"
 #include "options.h"
 #include "program.h"
 
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
     case ENL_KILL: return enl_command_kill(options.first < argc ? argv[options.first] : NULL);
     case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
+    case ENL_LOOK_HOST: return enl_look_host();
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);
     case ENL_RUN: break;
     }

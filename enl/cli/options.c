@@ -76,6 +76,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->action = ENL_VERSION;
     else if (strcmp(word, "--show-config") == 0)
         options->action = ENL_SHOW_CONFIG;
+    else if (strcmp(word, "--look-host") == 0)
+        options->action = ENL_LOOK_HOST;
     else if (strcmp(word, "--child") == 0)
         options->child = true;
     else if (strcmp(word, "--output") == 0)
@@ -132,7 +134,7 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
         }
         if (parse_one(argv, &at, &options, error, error_size) != 0)
             return -1;
-        if (options.action == ENL_HELP || options.action == ENL_VERSION)
+        if (options.action == ENL_HELP || options.action == ENL_VERSION || options.action == ENL_LOOK_HOST)
             break;
     }
     options.first = at;

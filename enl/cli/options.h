@@ -16,6 +16,7 @@ enum enl_action {
     ENL_KILL,        /* end program argv[first], or the only one */
     ENL_AUDIT,       /* check the shared structures of program argv[first], or of the only one */
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
+    ENL_LOOK_HOST,   /* a helper of the daemon's (relay.h) */
     ENL_HELP,
     ENL_VERSION,
 };
