@@ -21,6 +21,10 @@ const char enl_help[] =
     "       enl audit [NAME]                      check the shared memory of the program NAME, or of the "
     "only "
     "one\n"
+    "       enl ps|cells|regions|waits|stats|why [--json] [--watch] [NAME]\n"
+    "                                             look into the program NAME: its CCEs, cells, regions, what "
+    "waits,\n"
+    "                                             rates, and why it waits; enl why also --dot and --svg\n"
     "\n"
     "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
     "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
@@ -35,7 +39,8 @@ const char enl_help[] =
     "  --show-config            print all settings and where each comes from\n"
     "  --help, --version\n"
     "\n"
-    "A program named ps, kill or audit is run as ./ps. Settings come from bcrrc(5) files; the manual is "
+    "A program with a command's name, such as ps, is run as ./ps. Settings come from bcrrc(5) files; the "
+    "manual is "
     "enl(1).\n";
 
 /* The value of `--name=value` or `--name value`; NULL if `word` is another option. */
@@ -123,6 +128,61 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
     return 0;
 }
 
+/* The words that make enl a command about running programs. Behind each come its options and the
+ * name of one program. */
+static const struct command {
+    const char *word;
+    enum enl_action action;
+    bool looks;    /* --json, --watch */
+    bool pictures; /* --dot, --svg */
+} commands[] = {
+    {"ps", ENL_PS, true, false},           {"kill", ENL_KILL, false, false},
+    {"audit", ENL_AUDIT, false, false},    {"cells", ENL_CELLS, true, false},
+    {"regions", ENL_REGIONS, true, false}, {"waits", ENL_WAITS, true, false},
+    {"stats", ENL_STATS, true, false},     {"why", ENL_WHY, true, true},
+};
+
+static const struct command *command_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(word, commands[i].word) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int parse_command(const struct command *command, int argc, char **argv, struct enl_options *options,
+                         char *error, size_t error_size)
+{
+    options->action = command->action;
+    for (options->first = 2; options->first < argc && argv[options->first][0] == '-'; options->first++) {
+        const char *word = argv[options->first];
+        if (strcmp(word, "--") == 0) {
+            options->first++;
+            break;
+        }
+        if (command->looks && strcmp(word, "--json") == 0)
+            options->json = true;
+        else if (command->looks && strcmp(word, "--watch") == 0)
+            options->watch = true;
+        else if (command->pictures && strcmp(word, "--dot") == 0)
+            options->dot = true;
+        else if (command->pictures && strcmp(word, "--svg") == 0)
+            options->svg = true;
+        else
+            return bcri_refuse(error, error_size, -1, "enl %s has no option %s; enl --help lists them",
+                               command->word, word);
+    }
+    if (options->json + options->dot + options->svg > 1)
+        return bcri_refuse(error, error_size, -1, "enl %s takes one of --json, --dot and --svg",
+                           command->word);
+    if (options->watch && (options->dot || options->svg))
+        return bcri_refuse(error, error_size, -1, "enl %s --watch shows text or --json, no picture",
+                           command->word);
+    if (options->first + 1 < argc)
+        return bcri_refuse(error, error_size, -1, "too many words after enl %s", command->word);
+    return 0;
+}
+
 int enl_options_parse(int argc, char **argv, struct enl_options *options_out, char *error, size_t error_size)
 {
     struct enl_options options = {.action = ENL_RUN, .root_socket = -1};
@@ -144,23 +204,16 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
     if (options.child && (argc != 2 || options.action != ENL_RUN))
         return bcri_refuse(error, error_size, -1, "--child is for enl itself, and comes alone");
     if (options.action == ENL_RUN && !options.child) {
-        bool command = at == 1 && options.root_pid == 0 && at < argc;
-        if (command && strcmp(argv[at], "ps") == 0)
-            options.action = ENL_PS;
-        else if (command && strcmp(argv[at], "kill") == 0)
-            options.action = ENL_KILL;
-        else if (command && strcmp(argv[at], "audit") == 0)
-            options.action = ENL_AUDIT;
-        else if (at >= argc)
+        const bool may_command = at == 1 && options.root_pid == 0 && at < argc;
+        const struct command *command = may_command ? command_of(argv[at]) : NULL;
+        if (command != NULL) {
+            if (parse_command(command, argc, argv, &options, error, error_size) != 0)
+                return -1;
+        } else if (at >= argc)
             return bcri_refuse(error, error_size, -1,
                                "which program? usage: enl [options] PROGRAM [arguments]");
         else if (options.join != NULL)
             options.action = ENL_JOIN;
-        int names = options.action == ENL_KILL || options.action == ENL_AUDIT;
-        bool no_program = names != 0 || options.action == ENL_PS;
-        options.first += no_program;
-        if (no_program && options.first + names < argc)
-            return bcri_refuse(error, error_size, -1, "too many words after enl %s", argv[at]);
     }
     *options_out = options;
     return 0;

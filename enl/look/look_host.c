@@ -12,21 +12,7 @@
 #include "bcri/record.h"
 #include "bcri/trace.h"
 #include "far_end.h"
-#include "memory.h"
-#include "snapshot.h"
-
-struct look {
-    struct look_memory memory;
-    int socket;
-    uint64_t rows;
-    bool gone; /* nobody reads the snapshot any more */
-};
-
-static void say(struct look *look, const struct look_row *row)
-{
-    look->rows++;
-    look->gone = look->gone || !look_write(stdout, row);
-}
+#include "look_private.h"
 
 static const void *map(void *data, uint32_t seg, size_t *size_out)
 {
@@ -61,7 +47,6 @@ static void look_at_host(struct look *look)
     const struct bcri_host_shm *host = look->memory.host;
     struct look_row row = {.kind = LOOK_KIND_HOST};
     row.host.version = LOOK_VERSION;
-    row.host.number = host->number;
     row.host.pid = host->enl_pid;
     row.host.records = bcri_host_records(host);
     row.host.segments = bcri_host_segments(host);
@@ -69,8 +54,9 @@ static void look_at_host(struct look *look)
     memcpy(row.host.program, host->program, LOOK_TEXT_MAX);
     row.host.program[LOOK_TEXT_MAX - 1] = '\0';
     gethostname(row.host.hostname, sizeof row.host.hostname - 1);
-    say(look, &row);
+    look_say(look, &row);
 }
+static_assert(LOOK_TEXT_MAX == BCRI_PROGRAM_NAME_MAX, "a program's name is copied as it is");
 
 static void look_at_cce(struct look *look, uint32_t index, const struct bcri_record_shm *record)
 {
@@ -83,18 +69,46 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     cce->pid = bcri_load(&record->id.pid);
     cce->state = bcri_load(&record->id.state);
     cce->process = cce->pid != 0 ? process_state((uint32_t)cce->pid) : 0;
-    cce->asleep = bcri_load(&record->bell.sleeping);
+    cce->asleep = bcri_load_acquire(&record->bell.sleeping);
     cce->bell = bcri_load(&record->bell.bell);
     cce->holder = bcri_load(&record->bell.waits_on);
     cce->call = bcri_load(&record->journal.op);
+    cce->slept = bcri_load_acquire(&record->sleep.sleeps);
+    cce->since_ns = bcri_load(&record->sleep.since_ns);
+    cce->deadline_ns = bcri_load(&record->sleep.deadline_ns);
+    cce->waiting_for = bcri_load(&record->sleep.waits_for) >> BCRI_REF_BITS;
+    cce->news = bcri_load(&record->requests.news);
     uint64_t *const counters = &cce->allocs;
     for (unsigned i = 0; i <= BCRI_COUNT_UNTOLD; i++)
         counters[i] = bcri_load(&record->counters[i]);
-    say(look, &row);
+    cce->limit = look_at_areas(look, index, record);
+    look_at_ids(look, index, record);
+    look_at_trace(look, index, record);
+    enl_far_end_name(look->socket, index, cce->name, sizeof cce->name);
+    look->cces[look->cce_count++] = row;
 }
 static_assert(offsetof(struct look_cce, untold) - offsetof(struct look_cce, allocs) ==
                   BCRI_COUNT_UNTOLD * sizeof(uint64_t),
               "a CCE's row has its counters in trace.h's order");
+
+/* The rows that are known when all else was looked at. */
+static void say_sums(struct look *look)
+{
+    const struct look_sum *sum;
+    for (size_t i = 0; i < look->cce_count; i++) {
+        look->cces[i].cce.used = look->regions.used[look->cces[i].cce.index];
+        look_say(look, &look->cces[i]);
+    }
+    for (size_t at = 0; (sum = look_regions_next(&look->regions, &at)) != NULL;) {
+        struct look_row row = {.kind = LOOK_KIND_HOLD};
+        row.hold.holder = sum->key >> 17;
+        row.hold.in_cells = sum->key >> 16 & 1;
+        row.hold.home = sum->key & 0xffffu;
+        row.hold.regions = sum->count;
+        row.hold.bytes = sum->bytes;
+        look_say(look, &row);
+    }
+}
 
 int enl_look_host(void)
 {
@@ -109,15 +123,24 @@ int enl_look_host(void)
     }
     if (look_memory_open(&look.memory) != NULL)
         return 1;
-    look_at_host(&look);
+    look.host = look.memory.host->number;
     const uint32_t records = bcri_host_records(look.memory.host);
-    for (uint32_t index = 1; index < records && !look.gone; index++) {
+    look.cces = calloc(records, sizeof *look.cces);
+    if (look.cces == NULL)
+        return 1;
+    look_at_host(&look);
+    for (uint32_t index = 1; index < records && look_step(&look); index++) {
         const struct bcri_record_shm *record = look_record(&look.memory, index);
-        if (record != NULL && bcri_load_acquire(&record->id.state) != BCRI_CCE_FREE)
+        if (record != NULL && index != bcri_load(&look.memory.host->agent) &&
+            bcri_load_acquire(&record->id.state) != BCRI_CCE_FREE)
             look_at_cce(&look, index, record);
     }
+    say_sums(&look);
     struct look_row end = {.kind = LOOK_KIND_END};
     end.end.rows = look.rows;
-    say(&look, &end);
+    end.end.cut = look.cut;
+    look_say(&look, &end);
+    free(look.cces);
+    look_regions_fini(&look.regions);
     return fflush(stdout) == 0 && !look.gone ? 0 : 1;
 }

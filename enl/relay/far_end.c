@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -49,4 +50,21 @@ const void *enl_far_end_map(int socket, uint32_t seg, size_t *size_out)
         base = map(in.fds[0], size_out);
     bcri_incoming_close(&in);
     return base;
+}
+
+void enl_far_end_name(int socket, uint32_t index, char *out, size_t capacity)
+{
+    static struct bcri_incoming in;
+    const struct bcri_control ask = {
+        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
+    out[0] = '\0';
+    if (bcri_channel_send(socket, &ask, NULL, 0, true) != 0 || bcri_channel_recv(socket, &in, true) != 1)
+        return;
+    const struct bcri_control *row = &in.message;
+    if (in.wrong == NULL && row->type == BCRI_MSG_row && row->index == index && capacity > 0) {
+        const size_t length = row->ccename.length < capacity ? row->ccename.length : capacity - 1;
+        memcpy(out, row->ccename.bytes + row->ccename.length - length, length); /* the end tells more */
+        out[length] = '\0';
+    }
+    bcri_incoming_close(&in);
 }

@@ -14,4 +14,7 @@ int enl_far_end_socket(void);
 /* Maps a segment, for reading only. NULL: there is none, or no room, or no daemon any more. */
 const void *enl_far_end_map(int socket, uint32_t seg, size_t *size_out);
 
+/* What the CCE of that index runs, as the daemon has started it; "" if it knows none. */
+void enl_far_end_name(int socket, uint32_t index, char *out, size_t capacity);
+
 #endif

@@ -137,7 +137,7 @@ const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in)
     wish.arguments[1] = text;
     if (option_of(message->kind) == NULL)
         snprintf(reason, sizeof reason, "enl of this program knows no helper of kind %u", message->kind);
-    else if (message->host != program->host_number)
+    else if ((message->present & BCRI_HAS(host)) != 0 && message->host != program->host_number)
         snprintf(reason, sizeof reason, "host %u cannot be looked into from here", message->host);
     else if (program->phase != ENL_RUNNING)
         snprintf(reason, sizeof reason, "the program is %s",

@@ -81,7 +81,8 @@ TEST(what_a_later_version_adds_is_skipped)
     CHECK_INT(look_read(&cursor, &got), 1);
     CHECK_INT(got.kind, LOOK_KIND_HOST);
     CHECK_STR(got.host.hostname, "h");
-    CHECK_UINT(got.host.number, 7);
+    CHECK_UINT(got.host.host, 1);
+    CHECK_UINT(got.host.version, 7);
     CHECK_UINT(got.host.now_ns, 0);
     CHECK_INT(look_read(&cursor, &got), -1);
 }

@@ -26,7 +26,7 @@
  *   ps            command  id index                                             row or reply
  *   kill          command  id                                                   reply, then the end
  *   audit         command  id                                                   finding ..., reply
- *   relay         command  id kind host ordinal? text?          a stream's end   reply, then relay_end
+ *   relay         command  id kind host? ordinal? text?         a stream's end   reply, then relay_end
  *
  *   between a daemon and one that it has started, its child:
  *   present       child    machine text object archtype
@@ -166,7 +166,7 @@
     X(kill, K(id), 0, 0)                                                                      \
     X(audit, K(id), 0, 0)                                                                     \
     X(finding, K(id) | K(text), 0, 0)                                                         \
-    X(relay, K(id) | K(kind) | K(host), K(ordinal) | K(text), 1)                              \
+    X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                              \
     X(relay_end, K(id) | K(status), 0, 0)                                                     \
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0) \
     X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                          \
