@@ -2,14 +2,18 @@
 /* Two hosts in one process whose link threads talk over real sockets on this machine, sealed: an order
  * finds a thread that rests in epoll, and its answer wakes a CCE that sleeps. */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <bcr.h>
@@ -36,7 +40,6 @@ struct host {
 
 static struct host hosts[2];
 static uint32_t most_bytes = 65000; /* of a packet */
-static bool has_two_ways;           /* the hosts reach each other by IPv4 and by IPv6 */
 static int cell;
 static bcr_cce_id there;
 
@@ -44,7 +47,6 @@ static bcr_cce_id there;
 
 static _Atomic bool is_full;
 static _Atomic bool is_cut;                 /* what is sent does not arrive */
-static _Atomic int cut_family;              /* what is sent to addresses of this family does not */
 static _Atomic bool is_flooded;             /* a packet of one byte has always come */
 static _Atomic unsigned refused, elsewhere; /* sends that found it full; sends to no address */
 
@@ -96,18 +98,10 @@ static size_t packet_bytes(struct msghdr *message)
     return bytes;
 }
 
-static bool is_lost(const struct sockaddr *to)
-{
-    const struct sockaddr_in6 *at = (const struct sockaddr_in6 *)(const void *)to;
-    const int family = atomic_load(&cut_family);
-    return atomic_load(&is_cut) ||
-           (family != 0 && to != NULL && (family == AF_INET) == IN6_IS_ADDR_V4MAPPED(&at->sin6_addr));
-}
-
 ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
                       socklen_t to_bytes)
 {
-    if (is_lost(to))
+    if (atomic_load(&is_cut))
         return (ssize_t)length;
     note_packet(length);
     return finds_full(to) ? -1 : __real_sendto(fd, bytes, length, flags, to, to_bytes);
@@ -115,11 +109,8 @@ ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const
 
 int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-    if (is_lost(messages->msg_hdr.msg_name))
-        return 1;
-    for (unsigned i = 1; i < count; i++)
-        if (is_lost(messages[i].msg_hdr.msg_name))
-            count = i;
+    if (atomic_load(&is_cut))
+        return (int)count;
     for (unsigned i = 0; i < count; i++)
         note_packet(packet_bytes(&messages[i].msg_hdr));
     return finds_full(messages->msg_hdr.msg_name) ? -1 : __real_sendmmsg(fd, messages, count, flags);
@@ -152,6 +143,16 @@ int __wrap_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
     if (came < 0)
         atomic_fetch_add(&nothing, 1);
     return came;
+}
+
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *timer, struct itimerspec *was);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *timer, struct itimerspec *was);
+static _Atomic unsigned timers_set;
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *timer, struct itimerspec *was)
+{
+    atomic_fetch_add(&timers_set, 1);
+    return __real_timerfd_settime(fd, flags, timer, was);
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
 
@@ -190,17 +191,10 @@ static void open_host(struct host *host, uint32_t number)
                                              .told = told,
                                              .owner = host};
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct sockaddr_in6 any6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
-    memcpy(&config.bind.at, has_two_ways ? (const void *)&any6 : &any,
-           has_two_ways ? sizeof any6 : sizeof any);
-    config.bind.bytes = has_two_ways ? sizeof any6 : sizeof any;
+    memcpy(&config.bind.at, &any, sizeof any);
+    config.bind.bytes = sizeof any;
     CHECK_INT(bcri_link_thread_start(&config, &host->thread), 0);
     group_has_agent(host->group, host->agent->index, outbox, host);
-}
-
-static void set_loopback(struct bcri_link_address *address, const char *text)
-{
-    CHECK_INT(inet_pton(AF_INET6, text, &((struct sockaddr_in6 *)(void *)&address->at)->sin6_addr), 1);
 }
 
 static void begin(void)
@@ -219,11 +213,6 @@ static void begin(void)
         memcpy(&introduction->address[0].at, &nowhere, sizeof nowhere);
         introduction->address[0].bytes = sizeof nowhere;
         introduction->address[1] = bcri_link_thread_address(hosts[1 - i].thread);
-        if (has_two_ways) {
-            introduction->address[0] = introduction->address[1];
-            set_loopback(&introduction->address[0], "::ffff:127.0.0.1");
-            set_loopback(&introduction->address[1], "::1");
-        }
     }
     bcri_self_set(hosts[1].cce);
     cell = bcr_cagrow(0, 0, 0, 0, 1, 1000, 1 << 16);
@@ -297,6 +286,51 @@ TEST(orders_and_answers_pass_while_threads_sleep)
     }
     for (int i = 0; i < 2000; i++)
         CHECK_INT(bcr_put(1, filled(100, i & 0xff), there, cell, bcr_FREE) | bcr_zap(there, cell), 0);
+    end();
+}
+
+TEST(a_timer_is_not_set_anew_for_each_rest)
+{
+    enum { ORDERS = 2000 };
+    begin();
+    introduce();
+    const unsigned before = atomic_load(&timers_set);
+    const uint64_t start = bcri_clock_ns();
+    for (int i = 0; i < ORDERS; i++)
+        CHECK_INT(bcr_celllen(there, cell), 0);
+    const uint64_t msec = (bcri_clock_ns() - start) / BCRI_NS_PER_MS;
+    const unsigned set = atomic_load(&timers_set) - before;
+    CHECK(set > 0 && set <= 2 * 4 * (msec + 2)); /* by two threads, again after it went off */
+    end();
+}
+
+/* The slice that the kernel keeps for a thread; 0: it keeps none (before Linux 6.12). */
+static uint64_t slice_of(int thread)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags, nice_and_priority, slice_ns, deadline_ns, period_ns;
+    } scheduling = {.size = sizeof scheduling};
+    return syscall(SYS_sched_getattr, thread, &scheduling, sizeof scheduling, 0) == 0 ? scheduling.slice_ns
+                                                                                      : 0;
+}
+
+TEST(link_threads_take_the_processor_from_what_computes)
+{
+    const uint64_t usual = slice_of(0);
+    int shorter = 0;
+    if (usual == 0)
+        return;
+    begin();
+    introduce(); /* now both run */
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    DIR *threads = opendir("/proc/self/task");
+    CHECK(threads != NULL);
+    for (struct dirent *at; (at = readdir(threads)) != NULL;)
+        shorter += at->d_name[0] != '.' && slice_of((int)strtol(at->d_name, NULL, 10)) < usual;
+    closedir(threads);
+    CHECK_INT(shorter, 2);
+    CHECK(slice_of(0) == usual);
     end();
 }
 
@@ -432,38 +466,6 @@ TEST(hosts_between_which_no_packet_passes_go_on_over_the_tree_and_come_back)
     atomic_store(&carries, false);
     pthread_join(tree, NULL);
     end();
-}
-
-/* After a while on the tree. */
-TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
-{
-    pthread_t tree;
-    const int probe = socket(AF_INET6, SOCK_DGRAM, 0);
-    const struct sockaddr_in6 loopback = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    if (probe < 0 || bind(probe, (const struct sockaddr *)&loopback, sizeof loopback) != 0)
-        SKIP("this machine has no IPv6");
-    close(probe);
-    has_two_ways = true;
-    begin();
-    atomic_store(&carries, true);
-    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
-    atomic_store(&cut_family, AF_INET6);
-    introduce();
-    CHECK_INT(bcr_celllen(there, cell), 0);
-    atomic_store(&cut_family, AF_INET); /* that was the way */
-    const unsigned first = atomic_load(&carried);
-    unsigned before;
-    do {
-        before = atomic_load(&carried);
-        for (int call = 0; call < 10; call++)
-            CHECK_INT(bcr_celllen(there, cell), 0);
-        usleep(10000);
-    } while (before == first || atomic_load(&carried) != before);
-    atomic_store(&cut_family, 0);
-    atomic_store(&carries, false);
-    pthread_join(tree, NULL);
-    end();
-    has_two_ways = false;
 }
 
 TEST(a_link_that_falls_silent_in_the_midst_of_regions_loses_none)
