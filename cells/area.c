@@ -188,6 +188,7 @@ static int grow(struct bcri_ctx *ctx, int base, const uint32_t kinds[4], uint32_
     for (int i = 0; i < 4; i++)
         area->kinds[i] = kinds[i];
     area->nrgns = nrgns;
+    area->nbytes = (uint32_t)nbytes;
     area->ring_log2 = log2;
     area->owner = ctx->index;
     area->heap = heap;

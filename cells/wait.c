@@ -51,6 +51,7 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     struct bcri_bell_shm *const bell = ctx->bell;
     const uint32_t seen = bcri_load_acquire(&bell->bell);
     int ready = BCRI_NOT_YET;
+    bcri_sleep_note(ctx, waiting->slots[0], waiting->count, deadline_ns);
     /* From here on a ring ends the sleep. */
     atomic_store_explicit(&bell->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     for (int i = 0; i < waiting->count && ready < 0; i++)

@@ -334,6 +334,10 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
         bell_oldest(waits);
     if (!bcri_requests_sleep(waits->ctx))
         return HAS_SLEPT;
+    /* Of several invocations that wait, tools are told of the one that has waited longest. */
+    const struct bcri_wait *const oldest = waits->armed.first;
+    const int count = oldest != NULL && oldest->event == NULL ? oldest->count : 0;
+    bcri_sleep_note(waits->ctx, count > 0 ? oldest->slots[0] : NULL, count, deadline_ns);
     atomic_store_explicit(&own->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
     if (bcri_load_acquire(&own->bell) == waits->bell_seen)

@@ -4,7 +4,7 @@
  * The window grows by what is acknowledged until the first loss, then by a packet a round trip; a
  * loss halves it, once a round trip. It does not grow while the owner has too little to send to fill
  * it. It has room for two packets of the largest size that was found, also where the first window was
- * smaller. On a reliable carrier only the receiver's room counts. */
+ * smaller. */
 #include "link_private.h"
 
 enum { FIRST_PACKETS = 32, LEAST_PACKETS = 2 };
@@ -46,5 +46,5 @@ uint64_t bcri_congestion_window(const struct bcri_link *link)
 {
     const uint64_t least = (uint64_t)LEAST_PACKETS * link->mtu.bytes;
     const uint64_t window = link->congestion.window < least ? least : link->congestion.window;
-    return link->carrier.reliable || window > link->peer_room ? link->peer_room : window;
+    return window > link->peer_room ? link->peer_room : window;
 }

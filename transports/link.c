@@ -108,7 +108,7 @@ void bcri_link_use_carrier(struct bcri_link *link, const struct bcri_link_carrie
     bcri_sent_trim(link);
     link->carrier = *carrier;
     link->host_due = true;
-    /* Acknowledgements may have been lost with the last carrier; a reliable one asks for none again. */
+    /* Acknowledgements may have been lost with the last carrier. */
     if (link->numbers.count != 0)
         link->unacked = link->pressing = 2;
     bcri_recovery_init(link);

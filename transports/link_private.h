@@ -35,8 +35,6 @@
 #define BCRI_RTT_MAX_NS (10000 * BCRI_NS_PER_MS)
 /* While nothing is answered, an answer is asked for at least so often. */
 #define BCRI_PROBE_MAX_NS (60000 * BCRI_NS_PER_MS)
-/* On a reliable carrier, which only slowness delays, an answer is asked for after this time at first. */
-#define BCRI_RELIABLE_PROBE_NS (1000 * BCRI_NS_PER_MS)
 /* How long an acknowledgement may wait for company. */
 #define BCRI_ACK_DELAY_NS BCRI_NS_PER_MS
 /* After so long without messages, what they took is given back. */

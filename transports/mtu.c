@@ -40,9 +40,7 @@ void bcri_mtu_limits(struct bcri_link *link, bool again)
 {
     struct bcri_mtu *mtu = &link->mtu;
     const uint32_t high = most(link);
-    if (link->carrier.reliable)
-        search(link, high, high);
-    else if (again)
+    if (again)
         search(link, BCRI_LINK_PACKET_MIN, high);
     else
         search(link, mtu->low < high ? mtu->low : high, high);
@@ -59,7 +57,7 @@ static uint32_t candidate(const struct bcri_mtu *mtu)
 uint32_t bcri_mtu_probe(struct bcri_link *link)
 {
     struct bcri_mtu *mtu = &link->mtu;
-    if (!mtu->confirmed || mtu->probe != 0 || link->carrier.reliable)
+    if (!mtu->confirmed || mtu->probe != 0)
         return 0;
     if (candidate(mtu) == 0 && link->now >= mtu->again)
         search(link, mtu->low, most(link));
@@ -96,7 +94,7 @@ void bcri_mtu_lost(struct bcri_link *link, const struct bcri_sent *sent)
         }
         return;
     }
-    if (mtu->bytes == BCRI_LINK_PACKET_MIN || link->carrier.reliable)
+    if (mtu->bytes == BCRI_LINK_PACKET_MIN)
         return;
     const uint32_t bytes = sent != NULL ? sent->bytes : mtu->bytes;
     if (bytes <= BCRI_LINK_PACKET_MIN)

@@ -3,9 +3,7 @@
  *
  * A packet is lost if one sent BCRI_REORDER_PACKETS later has been acknowledged, or one sent 9/8 of a
  * round trip later. If no acknowledgement comes at all, one or two packets are sent whatever is in
- * flight, after a time that doubles. A reliable carrier loses nothing: there a packet is sent again
- * only if its receiver acknowledged a later one and not it, having had no memory for it. So that
- * there is a later one, an answer is asked for there too, after a second or more. */
+ * flight, after a time that doubles. */
 #include "link_private.h"
 
 void bcri_recovery_init(struct bcri_link *link)
@@ -51,9 +49,6 @@ void bcri_recovery_detect(struct bcri_link *link)
     r->loss_time = BCRI_LINK_NEVER;
     if (r->largest_acked == UINT64_MAX)
         return;
-    /* On a reliable carrier a packet that was passed over has come, and its receiver had no memory for it. */
-    const bool reliable = link->carrier.reliable;
-    const uint64_t reorder = reliable ? 1 : BCRI_REORDER_PACKETS;
     uint64_t delay = r->srtt + r->srtt / 8;
     delay = delay < BCRI_GRANULARITY_NS ? BCRI_GRANULARITY_NS : delay;
     uint64_t first_lost = BCRI_LINK_NEVER, last_lost = 0;
@@ -62,11 +57,11 @@ void bcri_recovery_detect(struct bcri_link *link)
         if (sent->state != BCRI_SENT_IN_FLIGHT)
             continue;
         const uint64_t at = sent->time;
-        if (number + reorder > r->largest_acked && at + delay > link->now) {
+        if (number + BCRI_REORDER_PACKETS > r->largest_acked && at + delay > link->now) {
             r->loss_time = at + delay < r->loss_time ? at + delay : r->loss_time;
             continue;
         }
-        if (!sent->is_probe && !reliable) {
+        if (!sent->is_probe) {
             bcri_congestion_lost(link, at);
             first_lost = at < first_lost ? at : first_lost;
             last_lost = at > last_lost ? at : last_lost;
@@ -87,9 +82,7 @@ uint64_t bcri_recovery_deadline(const struct bcri_link *link)
     if (link->sent.eliciting == 0)
         return BCRI_LINK_NEVER;
     const uint32_t doubled = r->probe_count < 10 ? r->probe_count : 10;
-    const uint64_t probe = bcri_recovery_probe_ns(link);
-    const uint64_t least = link->carrier.reliable ? BCRI_RELIABLE_PROBE_NS : 0;
-    const uint64_t wait = (probe < least ? least : probe) << doubled;
+    const uint64_t wait = bcri_recovery_probe_ns(link) << doubled;
     return r->last_eliciting + (wait < BCRI_PROBE_MAX_NS ? wait : BCRI_PROBE_MAX_NS);
 }
 
@@ -105,10 +98,6 @@ void bcri_recovery_timeout(struct bcri_link *link)
     r->probe_count++;
     r->last_eliciting = link->now; /* the next deadline is counted from here, sent or not */
     link->counts.probes++;
-    if (link->carrier.reliable) {
-        link->ping_due = true;
-        return;
-    }
     r->probes_due = 2;
     bcri_sent_again(link);
     bcri_mtu_lost(link, NULL);

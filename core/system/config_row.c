@@ -185,7 +185,7 @@ void bcri_config_allowed(size_t idx, char *text, size_t capacity)
         break;
     case BCRI_CONFIG_KIND_FOLDER: snprintf(text, capacity, "the absolute path of a directory"); break;
     case BCRI_CONFIG_KIND_FILE:
-        snprintf(text, capacity, "the path of a file that begins with / or ~/, or * for none");
+        snprintf(text, capacity, "a path that begins with / or ~/, or * for none");
         break;
     case BCRI_CONFIG_KIND_SUFFIX:
         snprintf(text, capacity, "letters, digits and . - _ %%, or * for none");

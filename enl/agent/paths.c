@@ -45,7 +45,7 @@ static bool tell_silence(struct bcri_link_thread *thread, const struct path *pat
 {
     char host[INET6_ADDRSTRLEN] = "an unknown address", port[16] = "?";
     struct bcri_link_news news = {.told = BCRI_TOLD_SILENT, .number = path->host};
-    const struct bcri_link_address *at = &path->address[0];
+    const struct bcri_link_address *at = path->found.bytes != 0 ? &path->found : &path->address[0];
     (void)getnameinfo((const struct sockaddr *)&at->at, at->bytes, host, sizeof host, port, sizeof port,
                       NI_NUMERICHOST | NI_NUMERICSERV);
     static const char of_ipv4[] = "::ffff:"; /* in a socket of IPv6 */
@@ -59,6 +59,7 @@ static void use_tree(struct bcri_link_thread *thread, struct path *path)
 {
     const struct bcri_link_carrier tree = {.packet_max = BCRI_CARRIED_MAX, .room = TREE_ROOM};
     path->on_tree = true;
+    path->heard = false; /* another of its addresses may work */
     path->stays_ns = path->stays_ns == 0 ? STAYS_NS : 2 * path->stays_ns;
     if (path->stays_ns > STAYS_MOST_NS)
         path->stays_ns = STAYS_MOST_NS;
@@ -145,12 +146,12 @@ static void on_packet(void *context, const struct sockaddr *from, socklen_t from
         return;
     struct path *path = *find_path(thread, host);
     if (path == NULL || !bcri_link_receive(path->link, packet, bytes, thread->now) ||
-        from_bytes > sizeof path->address[0].at)
+        from_bytes > sizeof path->found.at)
         return;
     /* This path works; a host that has moved is followed, since the packet is its own and new. */
     path->heard = true;
-    memcpy(&path->address[0].at, from, from_bytes);
-    path->address[0].bytes = from_bytes;
+    memcpy(&path->found.at, from, from_bytes);
+    path->found.bytes = from_bytes;
     came_by_udp(thread, path);
 }
 
@@ -169,21 +170,24 @@ void bcri_paths_take_carried(struct bcri_link_thread *thread)
     }
 }
 
-/* Until the host has answered, each packet goes to all of its addresses: what comes twice does no
- * harm. */
+static void send_to(struct bcri_link_thread *thread, const struct bcri_link_address *to, size_t bytes)
+{
+    bcri_udp_add(thread->udp, (const struct sockaddr *)&to->at, to->bytes, bytes);
+}
+
+/* Sends the packet that is in `space`, the socket's. Until the host has answered, it goes to all
+ * addresses where it may be, and was: what comes twice does no harm. */
 static void send_packet(struct bcri_link_thread *thread, const struct path *path, const uint8_t *space,
                         size_t bytes)
 {
-    const uint32_t count = path->heard ? 1 : path->address_count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint8_t *copy = (uint8_t *)(uintptr_t)space;
-        if (i != 0) {
-            if ((copy = bcri_udp_space(thread->udp)) == NULL)
-                return;
-            memcpy(copy, space, bytes);
-        }
-        bcri_udp_add(thread->udp, (const struct sockaddr *)&path->address[i].at, path->address[i].bytes,
-                     bytes);
+    const bool was_found = path->found.bytes != 0;
+    send_to(thread, was_found ? &path->found : &path->address[0], bytes);
+    for (uint32_t i = was_found ? 0 : 1; !path->heard && i < path->address_count; i++) {
+        uint8_t *copy = bcri_udp_space(thread->udp);
+        if (copy == NULL)
+            return;
+        memcpy(copy, space, bytes);
+        send_to(thread, &path->address[i], bytes);
     }
 }
 

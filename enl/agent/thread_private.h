@@ -42,15 +42,16 @@ struct path {
     struct path *next;
     uint32_t host;
     struct bcri_link *link;
-    struct bcri_link_address address[BCRI_INTRODUCED_MAX];
+    struct bcri_link_address address[BCRI_INTRODUCED_MAX]; /* where the host may be */
     uint32_t address_count;
-    bool heard;          /* data goes to the first address, by which the host has answered */
-    bool on_tree;        /* UDP is silent: packets go over the tree */
-    bool blocked;        /* they wait until the loop has taken some */
-    bool told;           /* of the silence */
-    uint64_t stays_ns;   /* how long it stays on the tree at least; twice as long each time */
-    uint64_t changed_at; /* between tree and UDP */
-    uint64_t try_at;     /* on_tree: when UDP is tried next */
+    struct bcri_link_address found; /* whence its latest packet came; `bytes` 0: none has come */
+    bool heard;                     /* `found` works: packets go there alone */
+    bool on_tree;                   /* UDP is silent: packets go over the tree */
+    bool blocked;                   /* they wait until the loop has taken some */
+    bool told;                      /* of the silence */
+    uint64_t stays_ns;              /* how long it stays on the tree at least; twice as long each time */
+    uint64_t changed_at;            /* between tree and UDP */
+    uint64_t try_at;                /* on_tree: when UDP is tried next */
 };
 
 /* A packet that goes, or has come, over the tree. */

@@ -18,41 +18,8 @@
 #include "bcri/host.h"
 #include "bcri/stopped.h"
 #include "object.h"
+#include "programs.h"
 #include "spawn.h"
-
-/* Whether this is host.pid, or host.pid:number, as daemons name themselves. Any process may bind
- * another name there, and that is not shown to a terminal. */
-static bool is_name(const char *text)
-{
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
-    if (length > 0 && text[length] == ':')
-        length += 1 + strspn(text + length + 1, "0123456789");
-    return length > 0 && text[length] == '\0';
-}
-
-/* Calls `visit` for each daemon of this user's programs in the kernel's list of sockets, until it
- * returns false. */
-static void each_program(bool (*visit)(void *data, const char *program), void *data)
-{
-    char prefix[64], line[512];
-    int length = bcri_channel_prefix(geteuid(), prefix, sizeof prefix);
-    FILE *file = fopen("/proc/net/unix", "re");
-    if (file == NULL)
-        return;
-    while (fgets(line, sizeof line, file) != NULL) {
-        char flags[24];
-        line[strcspn(line, "\n")] = '\0';
-        char *at = strrchr(line, ' ');
-        if (at == NULL || at[1] != '@' || strncmp(at + 2, prefix, (size_t)length) != 0)
-            continue;
-        /* Num: RefCount Protocol Flags: only the listening socket counts, not those of visitors. */
-        if (sscanf(line, "%*s %*s %*s %23s", flags) != 1 || (strtoul(flags, NULL, 16) & 0x10000) == 0)
-            continue;
-        if (is_name(at + 2 + length) && !visit(data, at + 2 + length))
-            break;
-    }
-    fclose(file);
-}
 
 /* How long an answer may take; 0: for ever. */
 static void set_patience(int fd, time_t seconds)
@@ -128,32 +95,10 @@ static bool show_program(void *data, const char *program)
 int enl_command_ps(void)
 {
     int count = 0;
-    each_program(show_program, &count);
+    enl_each_program(show_program, &count);
     if (count == 0)
         fprintf(stderr, "enl: no BCR program of yours is running\n");
     return 0;
-}
-
-struct names {
-    char first[BCRI_PROGRAM_NAME_MAX];
-    int count;
-};
-
-static bool count_program(void *data, const char *program)
-{
-    struct names *names = data;
-    if (strchr(program, ':') != NULL)
-        return true; /* a further daemon of a program */
-    int fd = bcri_channel_connect(program, 200);
-    if (fd < 0)
-        return true; /* any process may have made such an address */
-    close(fd);
-    if (names->count++ == 0)
-        snprintf(names->first, sizeof names->first, "%s", program);
-    else
-        fprintf(stderr, names->count == 2 ? "enl: which program?\n  %s\n  %s\n" : "  %s\n",
-                names->count == 2 ? names->first : program, program);
-    return true;
 }
 
 static const char *why_not(int error)
@@ -165,18 +110,14 @@ static const char *why_not(int error)
     }
 }
 
-/* Connects to program `*name`, or, if that is NULL, to the only one, whose name is kept in `names`.
+/* Connects to program `*name`, or, if that is NULL, to the only one, whose name is kept in `only`.
  * Returns the socket, or -1 after reporting what is wrong. */
-static int connect_to(const char **name, struct names *names)
+static int connect_to(const char **name, char only[BCRI_PROGRAM_NAME_MAX])
 {
-    if (*name == NULL) {
-        each_program(count_program, names);
-        if (names->count == 0)
-            fprintf(stderr, "enl: no BCR program of yours is running\n");
-        if (names->count != 1)
-            return -1;
-        *name = names->first;
-    }
+    if (*name == NULL && !enl_only_program(only))
+        return -1;
+    if (*name == NULL)
+        *name = only;
     int fd = bcri_channel_connect(*name, 10000);
     if (fd < 0)
         fprintf(stderr, "enl: program %s: %s\n", *name, why_not(fd));
@@ -195,8 +136,8 @@ static bool is_gone(const char *name)
 int enl_command_kill(const char *name)
 {
     static struct bcri_incoming in;
-    struct names names = {.count = 0};
-    int fd = connect_to(&name, &names);
+    char only[BCRI_PROGRAM_NAME_MAX];
+    int fd = connect_to(&name, only);
     if (fd < 0)
         return 1;
     struct bcri_control request = {.type = BCRI_MSG_kill, .present = BCRI_HAS(id), .id = 1};
@@ -242,8 +183,8 @@ static int hear(int fd, struct bcri_incoming *in)
 int enl_command_audit(const char *name)
 {
     static struct bcri_incoming in;
-    struct names names = {.count = 0};
-    int fd = connect_to(&name, &names);
+    char only[BCRI_PROGRAM_NAME_MAX];
+    int fd = connect_to(&name, only);
     if (fd < 0)
         return 2;
     struct bcri_control request = {.type = BCRI_MSG_audit, .present = BCRI_HAS(id), .id = 1};

@@ -14,6 +14,8 @@
 
 #include "bcri/control.h"
 #include "command.h"
+#include "look_command.h"
+#include "look_host.h"
 #include "options.h"
 #include "program.h"
 
@@ -78,10 +80,19 @@ int main(int argc, char **argv)
     case ENL_VERSION:
         printf("enl (BCR) %d.%d.%d\n", BCR_VERSION_MAJOR, BCR_VERSION_MINOR, BCR_VERSION_PATCH);
         return 0;
-    case ENL_PS: return enl_command_ps();
+    case ENL_PS:
+        if (!options.json && !options.watch && options.first == argc)
+            return enl_command_ps();
+        /* fall through */
+    case ENL_CELLS:
+    case ENL_REGIONS:
+    case ENL_WAITS:
+    case ENL_STATS:
+    case ENL_WHY: return enl_command_look(&options, options.first < argc ? argv[options.first] : NULL);
     case ENL_KILL: return enl_command_kill(options.first < argc ? argv[options.first] : NULL);
     case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
+    case ENL_LOOK_HOST: return enl_look_host();
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);
     case ENL_RUN: break;
     }

@@ -21,9 +21,16 @@ const char enl_help[] =
     "       enl audit [NAME]                      check the shared memory of the program NAME, or of the "
     "only "
     "one\n"
+    "       enl ps|cells|regions|waits|stats|why [--json] [--watch] [NAME]\n"
+    "                                             look into the program NAME: its CCEs, cells, regions, what "
+    "waits,\n"
+    "                                             rates, and why it waits; enl why also --dot and --svg\n"
     "\n"
     "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
     "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
+    "  --label                  the same, and the root's lines have its ordinal too\n"
+    "  --timestamp              lines of CCEs begin with the time\n"
+    "  --output-dir DIR         files DIR/cce.N.out and DIR/cce.N.err get what CCE N prints\n"
     "  --wrap COMMAND           put COMMAND before each program that is started, such as 'valgrind -q'\n"
     "  --log-level LEVEL        error, warn, info (default) or debug\n"
     "  --hosts FILE             the machines that the program may use: one a line, enl(1) has the form\n"
@@ -32,7 +39,8 @@ const char enl_help[] =
     "  --show-config            print all settings and where each comes from\n"
     "  --help, --version\n"
     "\n"
-    "A program named ps, kill or audit is run as ./ps. Settings come from bcrrc(5) files; the manual is "
+    "A program with a command's name, such as ps, is run as ./ps. Settings come from bcrrc(5) files; the "
+    "manual is "
     "enl(1).\n";
 
 /* The value of `--name=value` or `--name value`; NULL if `word` is another option. */
@@ -73,10 +81,18 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->action = ENL_VERSION;
     else if (strcmp(word, "--show-config") == 0)
         options->action = ENL_SHOW_CONFIG;
+    else if (strcmp(word, "--look-host") == 0)
+        options->action = ENL_LOOK_HOST;
     else if (strcmp(word, "--child") == 0)
         options->child = true;
     else if (strcmp(word, "--output") == 0)
-        options->output = "yes";
+        options->output = options->output != NULL ? options->output : "yes";
+    else if (strcmp(word, "--label") == 0)
+        options->output = "label";
+    else if (strcmp(word, "--timestamp") == 0)
+        options->timestamp = "yes";
+    else if ((value = value_of(word, "--output-dir", argv, at, &missing)) != NULL)
+        options->output_dir = value;
     else if ((value = value_of(word, "--onfail", argv, at, &missing)) != NULL)
         options->onfail = value;
     else if ((value = value_of(word, "--log-level", argv, at, &missing)) != NULL)
@@ -112,6 +128,61 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
     return 0;
 }
 
+/* The words that make enl a command about running programs. Behind each come its options and the
+ * name of one program. */
+static const struct command {
+    const char *word;
+    enum enl_action action;
+    bool looks;    /* --json, --watch */
+    bool pictures; /* --dot, --svg */
+} commands[] = {
+    {"ps", ENL_PS, true, false},           {"kill", ENL_KILL, false, false},
+    {"audit", ENL_AUDIT, false, false},    {"cells", ENL_CELLS, true, false},
+    {"regions", ENL_REGIONS, true, false}, {"waits", ENL_WAITS, true, false},
+    {"stats", ENL_STATS, true, false},     {"why", ENL_WHY, true, true},
+};
+
+static const struct command *command_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(word, commands[i].word) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int parse_command(const struct command *command, int argc, char **argv, struct enl_options *options,
+                         char *error, size_t error_size)
+{
+    options->action = command->action;
+    for (options->first = 2; options->first < argc && argv[options->first][0] == '-'; options->first++) {
+        const char *word = argv[options->first];
+        if (strcmp(word, "--") == 0) {
+            options->first++;
+            break;
+        }
+        if (command->looks && strcmp(word, "--json") == 0)
+            options->json = true;
+        else if (command->looks && strcmp(word, "--watch") == 0)
+            options->watch = true;
+        else if (command->pictures && strcmp(word, "--dot") == 0)
+            options->dot = true;
+        else if (command->pictures && strcmp(word, "--svg") == 0)
+            options->svg = true;
+        else
+            return bcri_refuse(error, error_size, -1, "enl %s has no option %s; enl --help lists them",
+                               command->word, word);
+    }
+    if (options->json + options->dot + options->svg > 1)
+        return bcri_refuse(error, error_size, -1, "enl %s takes one of --json, --dot and --svg",
+                           command->word);
+    if (options->watch && (options->dot || options->svg))
+        return bcri_refuse(error, error_size, -1, "enl %s --watch shows text or --json, no picture",
+                           command->word);
+    if (options->first + 1 < argc)
+        return bcri_refuse(error, error_size, -1, "too many words after enl %s", command->word);
+    return 0;
+}
+
 int enl_options_parse(int argc, char **argv, struct enl_options *options_out, char *error, size_t error_size)
 {
     struct enl_options options = {.action = ENL_RUN, .root_socket = -1};
@@ -123,7 +194,7 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
         }
         if (parse_one(argv, &at, &options, error, error_size) != 0)
             return -1;
-        if (options.action == ENL_HELP || options.action == ENL_VERSION)
+        if (options.action == ENL_HELP || options.action == ENL_VERSION || options.action == ENL_LOOK_HOST)
             break;
     }
     options.first = at;
@@ -133,37 +204,31 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
     if (options.child && (argc != 2 || options.action != ENL_RUN))
         return bcri_refuse(error, error_size, -1, "--child is for enl itself, and comes alone");
     if (options.action == ENL_RUN && !options.child) {
-        bool command = at == 1 && options.root_pid == 0 && at < argc;
-        if (command && strcmp(argv[at], "ps") == 0)
-            options.action = ENL_PS;
-        else if (command && strcmp(argv[at], "kill") == 0)
-            options.action = ENL_KILL;
-        else if (command && strcmp(argv[at], "audit") == 0)
-            options.action = ENL_AUDIT;
-        else if (at >= argc)
+        const bool may_command = at == 1 && options.root_pid == 0 && at < argc;
+        const struct command *command = may_command ? command_of(argv[at]) : NULL;
+        if (command != NULL) {
+            if (parse_command(command, argc, argv, &options, error, error_size) != 0)
+                return -1;
+        } else if (at >= argc)
             return bcri_refuse(error, error_size, -1,
                                "which program? usage: enl [options] PROGRAM [arguments]");
         else if (options.join != NULL)
             options.action = ENL_JOIN;
-        int names = options.action == ENL_KILL || options.action == ENL_AUDIT;
-        bool no_program = names != 0 || options.action == ENL_PS;
-        options.first += no_program;
-        if (no_program && options.first + names < argc)
-            return bcri_refuse(error, error_size, -1, "too many words after enl %s", argv[at]);
     }
     *options_out = options;
     return 0;
 }
 
-/* A hosts file is looked for from the working directory, a setting from nowhere. */
-static int apply_hosts(const char *file, struct bcri_config *config, char *error, size_t error_size)
+/* An option's path begins at the working directory, a setting's at / or ~. */
+static int apply_path(const char *keyword, const char *option, const char *file, struct bcri_config *config,
+                      char *error, size_t error_size)
 {
     char folder[PATH_MAX] = "", path[2 * PATH_MAX];
     if (file[0] != '/' && getcwd(folder, sizeof folder) == NULL)
-        return bcri_refuse(error, error_size, -1,
-                           "--hosts: the working directory is gone; give a whole path");
+        return bcri_refuse(error, error_size, -1, "%s: the working directory is gone; give a whole path",
+                           option);
     snprintf(path, sizeof path, "%s%s%s", folder, file[0] != '/' ? "/" : "", file);
-    return bcri_config_set(config, "hostsfile", path, "--hosts", error, error_size);
+    return bcri_config_set(config, keyword, path, option, error, error_size);
 }
 
 int enl_options_apply(const struct enl_options *options, struct bcri_config *config, char *error,
@@ -174,10 +239,16 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
     } all[] = {{"onfail", options->onfail, "--onfail"},
                {"loglevel", options->loglevel, "--log-level"},
                {"output", options->output, "--output"},
+               {"timestamp", options->timestamp, "--timestamp"},
                {"wrap", options->wrap, "--wrap"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].value != NULL &&
             bcri_config_set(config, all[i].keyword, all[i].value, all[i].option, error, error_size) != 0)
             return -1;
-    return options->hosts == NULL ? 0 : apply_hosts(options->hosts, config, error, error_size);
+    if (options->hosts != NULL &&
+        apply_path("hostsfile", "--hosts", options->hosts, config, error, error_size) != 0)
+        return -1;
+    return options->output_dir == NULL
+               ? 0
+               : apply_path("outputdir", "--output-dir", options->output_dir, config, error, error_size);
 }

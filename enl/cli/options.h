@@ -10,12 +10,18 @@
 #define ENL_LOCAL_MAX 1000 /* of --local */
 
 enum enl_action {
-    ENL_RUN,         /* program and its arguments from argv[first] on */
-    ENL_JOIN,        /* the same program, which waits until program `join` enlists it */
-    ENL_PS,          /* list this user's programs */
-    ENL_KILL,        /* end program argv[first], or the only one */
-    ENL_AUDIT,       /* check the shared structures of program argv[first], or of the only one */
+    ENL_RUN,   /* program and its arguments from argv[first] on */
+    ENL_JOIN,  /* the same program, which waits until program `join` enlists it */
+    ENL_PS,    /* list this user's programs */
+    ENL_KILL,  /* end program argv[first], or the only one */
+    ENL_AUDIT, /* check the shared structures of program argv[first], or of the only one */
+    ENL_CELLS, /* look into program argv[first], or the only one */
+    ENL_REGIONS,
+    ENL_WAITS,
+    ENL_STATS,
+    ENL_WHY,
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
+    ENL_LOOK_HOST,   /* a helper of the daemon's (relay.h) */
     ENL_HELP,
     ENL_VERSION,
 };
@@ -23,12 +29,15 @@ enum enl_action {
 /* Settings that override those of the bcrrc files; NULL: not given. */
 struct enl_options {
     enum enl_action action;
-    int first;  /* index in argv of the first word that is no option; argc if there is none */
+    int first;                  /* index in argv of the first word that is no option; argc if there is none */
+    bool json, watch, dot, svg; /* how to show what was looked at */
     bool child; /* another daemon has started this one, and says over stdin what it shall do */
     const char *join;
     const char *onfail;
     const char *loglevel;
     const char *output;
+    const char *timestamp;
+    const char *output_dir;
     const char *wrap;  /* a command */
     const char *hosts; /* a hosts file */
     const char *host;  /* names of hosts, separated by commas */

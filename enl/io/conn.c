@@ -15,6 +15,7 @@
 #include "cce.h"
 #include "enlist.h"
 #include "peer.h"
+#include "relay.h"
 #include "tree.h"
 
 /* Visitors at the abstract address at a time. A command says what it wants at once, and leaves when
@@ -52,7 +53,8 @@ static void on_readable(void *data)
         enl_conn_reply(conn, in.message.id, bcrE_ENLIST, wrong);
     bcri_incoming_close(&in);
     if (wrong != NULL) {
-        static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE"};
+        static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE",
+                                            "a helper"};
         bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
                        "message of %s (pid %ld) not understood: %s; its connection is ended",
                        kinds[conn->kind], (long)in.pid, wrong);
@@ -162,6 +164,7 @@ void enl_conn_close(struct enl_conn *conn)
     }
     enl_enlist_forget(program, conn);
     enl_tree_forget(program, conn);
+    enl_relay_forget(program, conn);
     if (conn->peer != NULL)
         enl_peer_close(conn->peer);
     enl_watch_stop(conn->watch);

@@ -5,6 +5,7 @@
  *   VISITOR    came in at the program's abstract address: enl --join's hello, enl ps, kill, audit
  *   WAITING    the private socket that a visitor has brought, until bcr_enlist takes its process
  *   CONTROL    a CCE's private socket
+ *   HELPER     the socket of a helper that this daemon has started (relay.h)
  *   PARENT     the pipes to the daemon that has started this one (parent.h)
  *   CHILD      the pipes to a daemon that this one has started (child.h)
  *
@@ -14,7 +15,8 @@
  * A connection is in the list program->conns. It may end at each turn of the loop: its peer is
  * killed or closes it, and enl_conn_close frees it. So enl_conn_close clears the pointers that
  * others keep to it: cce->handshake, cce->control, and the pointer in the job of an enlisting
- * (enl_enlist_forget), or in an errand (enl_tree_forget). An audit keeps none; when it is done it looks for its asker (audit.c). */
+ * (enl_enlist_forget), or in an errand (enl_tree_forget), or in a
+ * relay (enl_relay_forget). An audit keeps none; when it is done it looks for its asker (audit.c). */
 #ifndef ENL_CONN_H
 #define ENL_CONN_H
 
@@ -24,7 +26,15 @@
 #include "bcri/channel.h"
 #include "program.h"
 
-enum enl_conn_kind { ENL_HANDSHAKE, ENL_VISITOR, ENL_WAITING, ENL_CONTROL, ENL_PARENT, ENL_CHILD };
+enum enl_conn_kind {
+    ENL_HANDSHAKE,
+    ENL_VISITOR,
+    ENL_WAITING,
+    ENL_CONTROL,
+    ENL_HELPER,
+    ENL_PARENT,
+    ENL_CHILD
+};
 
 struct enl_conn {
     struct enl_program *program;
@@ -34,8 +44,8 @@ struct enl_conn {
     struct enl_watch *watch; /* NULL: PARENT, CHILD */
     struct enl_peer *peer;   /* PARENT, CHILD */
     struct enl_cce *cce;     /* HANDSHAKE, CONTROL */
+    pid_t pid;               /* WAITING, HELPER */
     /* WAITING */
-    pid_t pid;
     uint32_t flags, hello_id;
     char ccename[256];
     bool spoke;              /* its last message was understood */

@@ -3,8 +3,8 @@
  *
  * A line goes out as a whole. Text that does not end in a newline is shown when the stream ends or
  * the line is full. The text comes from programs, so it is escaped on its way to the log, and to a
- * terminal in messages of enl's own. With --output it is shown as it is, as if the program had
- * printed it there itself. */
+ * terminal in messages of enl's own. Where it is shown or put into a file (lines.c) it is as it was
+ * printed. */
 #include "output.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #include "bcri/escape.h"
 #include "cce.h"
-#include "writer.h"
+#include "lines.h"
 
 static void keep_tail(struct enl_output *output, const char *bytes, size_t length)
 {
@@ -38,17 +38,16 @@ static void put_line(struct enl_stream *stream, const char *text, size_t length)
     struct enl_program *program = cce->program;
     struct bcri_log_who who = {program->hostname, cce->pid != 0 ? cce->pid : cce->process, (int)cce->ordinal};
     bcri_log_bytes(&program->log, BCRI_LOG_INFO, &who, text, length);
-    keep_tail(&cce->output, text, length);
-    keep_tail(&cce->output, "\n", 1);
-    if (program->config.output != 0 && program->upward != NULL) {
-        program->upward->line(program, stream->fd, cce->ordinal, text, length);
-    } else if (program->config.output != 0) {
-        char shown[ENL_LINE_BYTES + 32];
-        int prefix = snprintf(shown, sizeof shown, "[%u] ", cce->ordinal);
-        memcpy(shown + prefix, text, length);
-        shown[(size_t)prefix + length] = '\n';
-        enl_writer_line(stream->fd == 1 ? program->out : program->err, shown, (size_t)prefix + length + 1);
+    if (cce != program->root) { /* the root's are shown in any case */
+        keep_tail(&cce->output, text, length);
+        keep_tail(&cce->output, "\n", 1);
     }
+    if (!enl_lines_wanted(program))
+        return;
+    if (program->upward != NULL)
+        program->upward->line(program, stream->fd, cce->ordinal, text, length);
+    else
+        enl_lines_take(program, stream->fd, cce->ordinal, cce == program->root, text, length);
 }
 
 static void take_bytes(struct enl_stream *stream, const char *bytes, size_t length)
@@ -111,7 +110,7 @@ static bool is_full(const struct enl_program *program, int fd)
 {
     if (program->upward != NULL)
         return program->upward->full();
-    return enl_writer_full(fd == 1 ? program->out : program->err);
+    return enl_lines_full(program, fd);
 }
 
 static void on_readable(void *data)
@@ -119,7 +118,7 @@ static void on_readable(void *data)
     struct enl_stream *stream = data;
     struct enl_cce *cce = stream->cce;
     struct enl_program *program = cce->program;
-    if (program->config.output != 0 && is_full(program, stream->fd)) {
+    if (enl_lines_wanted(program) && is_full(program, stream->fd)) {
         enl_watch_pause(stream->watch, true);
         return;
     }

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "bcri/escape.h"
+#include "lines.h"
 #include "output.h"
 #include "tree.h"
 #include "writer.h"
@@ -44,7 +45,7 @@ int enl_report_start(struct enl_program *program)
     uv_timer_init(&program->loop, &program->patience);
     program->err = enl_writer_start(program, 2, on_changed);
     program->out = program->err;
-    if (program->config.output != 0 && !same_file(1, 2))
+    if (enl_lines_wanted(program) && !same_file(1, 2))
         program->out = enl_writer_start(program, 1, on_changed);
     if (program->err != NULL && program->out != NULL)
         return 0;

@@ -22,6 +22,7 @@
 #include "bcri/signature.h"
 #include "conn.h"
 #include "death.h"
+#include "lines.h"
 #include "links.h"
 #include "started.h"
 #include "worker.h"
@@ -116,16 +117,21 @@ static const char *folder_for(const struct enl_cce *cce)
     return program->config.home != NULL ? program->config.home : "/";
 }
 
-/* The standard files of a CCE that is not the root. Returns 0 or -errno. */
+/* The standard files of a CCE. The root keeps the daemon's, unless its lines are wanted. Returns 0
+ * or -errno. */
 static int open_files(struct enl_cce *cce, struct enl_spawn *spawn)
 {
     int ends[2];
-    spawn->in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (spawn->in < 0)
+    const bool root = cce == cce->program->root;
+    if (root && !enl_lines_of_root_wanted(cce->program))
+        return 0;
+    spawn->in = root ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (!root && spawn->in < 0)
         return -errno;
     int error = enl_output_open(cce, ends);
     if (error != 0) {
-        close(spawn->in);
+        if (spawn->in >= 0)
+            close(spawn->in);
         spawn->in = -1;
         return error;
     }
@@ -230,7 +236,7 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     snprintf(number, sizeof number, "%d", pair[1]);
     char **environment = enl_environment_with(program->environment, BCRI_CONTROL_ENV, number);
     spawn.environment = environment;
-    failed = environment == NULL ? -ENOMEM : root ? 0 : open_files(cce, &spawn);
+    failed = environment == NULL ? -ENOMEM : open_files(cce, &spawn);
     const char *step = "get its files";
     pid_t pid = failed != 0 ? failed : enl_spawn(&spawn, &step);
     free(environment);

@@ -22,6 +22,7 @@
 #include "conn.h"
 #include "enlist.h"
 #include "introduce.h"
+#include "lines.h"
 #include "links.h"
 #include "names.h"
 #include "object.h"
@@ -243,8 +244,10 @@ static int configure(struct enl_program *program, char *error, size_t error_size
     if (failed == 0 && !options->child)
         failed = enl_hosts_load(&program->hosts, &program->config, options->host, options->local, error,
                                 error_size);
-    if (options->child)
-        program->config.output = 0; /* unless the parent says otherwise */
+    if (options->child) { /* unless the parent says otherwise */
+        program->config.output = BCRI_OUTPUT_NO;
+        program->config.outputdir = NULL;
+    }
     return failed;
 }
 
@@ -304,6 +307,8 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return 2;
     if (program->options.root_pid == 0 && !program->options.child)
         status = enl_object_find(root_argv[0], root_path, error, error_size);
+    if (status == 0 && !program->options.child && enl_lines_open(program, error, error_size) != 0)
+        status = 2;
     if (status != 0)
         return status;
     enl_host_name(program->hostname, sizeof program->hostname);

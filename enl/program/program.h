@@ -38,6 +38,7 @@ struct enl_program;
 struct enl_tree;
 struct enl_links;
 struct enl_job;
+struct enl_relay;
 struct enl_writer;
 struct enl_watch;
 struct enl_worker;
@@ -110,7 +111,8 @@ struct enl_program {
 
     unsigned forgetting;      /* CCEs that the agent is to forget before their repair */
     struct enl_audit *audits; /* that wait until there are none */
-    struct enl_links *links;  /* NULL: the program will have no other host */
+    struct enl_relay *relays;
+    struct enl_links *links; /* NULL: the program will have no other host */
     struct enl_worker *worker;
     struct enl_writer *out, *err; /* one for both if they are one file, or without --output */
     void (*flushed)(struct enl_program *program);

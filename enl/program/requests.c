@@ -16,6 +16,7 @@
 #include "enlist.h"
 #include "links.h"
 #include "parent.h"
+#include "relay.h"
 #include "worker.h"
 
 /* Whether hello has brought a socket of the right kind: only that can be polled and answered
@@ -331,6 +332,14 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_ps: return ps(conn, message);
         case BCRI_MSG_audit: return enl_audit_ask(conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
+        case BCRI_MSG_relay: return enl_relay_ask(conn, in);
+        default: break;
+        }
+        break;
+    case ENL_HELPER:
+        switch (message->type) {
+        case BCRI_MSG_segment_fd: return enl_relay_segment(conn, message);
+        case BCRI_MSG_ps: return ps(conn, message);
         default: break;
         }
         break;

@@ -28,6 +28,7 @@
 
 #include "cce.h"
 #include "enlist.h"
+#include "relay.h"
 #include "tree.h"
 
 bool enl_signals_reap(struct enl_program *program)
@@ -42,8 +43,8 @@ bool enl_signals_reap(struct enl_program *program)
             return false;
         enl_cce_look_at_dead(program, pid);
         waitpid(pid, &wait_status, 0);
-        if (enl_tree_reaped(program, pid, wait_status)) {
-            ; /* another host's daemon, or the command that reaches it */
+        if (enl_tree_reaped(program, pid, wait_status) || enl_relay_reaped(program, pid, wait_status)) {
+            ; /* another host's daemon, or the command that reaches it; or a helper */
         } else if (pid == program->script) {
             program->script = 0;
             if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)

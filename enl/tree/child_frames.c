@@ -10,6 +10,7 @@
 #include "cce.h"
 #include "child.h"
 #include "conn.h"
+#include "lines.h"
 #include "names.h"
 #include "peer.h"
 #include "setup.h"
@@ -86,14 +87,10 @@ void enl_child_resume(struct enl_child *child)
 static void take_output(struct enl_child *child, const struct bcri_control *message)
 {
     struct enl_program *program = child->program;
-    char line[2048 + 32];
-    const int prefix = snprintf(line, sizeof line, "[%u] ", message->ordinal);
-    const size_t length = message->bytes.length;
-    if (length != 0)
-        memcpy(line + prefix, message->bytes.bytes, length);
-    line[(size_t)prefix + length] = '\n';
-    enl_writer_line(message->kind == 1 ? program->out : program->err, line, (size_t)prefix + length + 1);
-    child->unread += (uint32_t)length + ENL_WINDOW_LINE;
+    if (enl_lines_wanted(program))
+        enl_lines_take(program, message->kind == 1 ? 1 : 2, message->ordinal, false, message->bytes.bytes,
+                       message->bytes.length);
+    child->unread += message->bytes.length + ENL_WINDOW_LINE;
     let_output_come(child);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "keys.h"
+#include "lines.h"
 #include "peer.h"
 
 extern char **environ;
@@ -40,10 +41,11 @@ static void send_settings(const struct enl_program *program, struct enl_peer *pe
         /* A single address is the root's machine's alone. */
         if (settings[i].idx == BCRI_CONFIG_bindaddr && strchr(entry.value, '/') == NULL)
             continue;
+        const bool up = settings[i].idx == BCRI_CONFIG_output && enl_lines_wanted(program);
         const struct bcri_control message = {.type = BCRI_MSG_setting,
                                              .present = BCRI_HAS(object) | BCRI_HAS(text),
                                              .object = bcri_view_of(entry.keyword),
-                                             .text = bcri_view_of(entry.value)};
+                                             .text = bcri_view_of(up ? "yes" : entry.value)};
         enl_peer_send(peer, &message);
     }
 }

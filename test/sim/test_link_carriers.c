@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Carriers that change, that shrink, and pipes, on which nothing is lost but by the receiver. */
+/* Carriers that change, and that shrink. */
 #include <string.h>
 
 #include "link_private.h"
@@ -17,9 +17,9 @@ TEST(a_carrier_may_change_in_the_midst_of_a_message)
     one.end.path.cut = two.end.path.cut = true; /* the UDP path is silent now */
     (void)sim_run(network, sim_now(network) + SIM_S, never, NULL);
     one.end.path = two.end.path = (struct sim_path){.delay_ns = 3 * SIM_MS};
-    const struct bcri_link_carrier pipe = {.reliable = true, .packet_max = 20000, .room = 200000};
-    bcri_link_use_carrier(one.end.link, &pipe, sim_now(network));
-    bcri_link_use_carrier(two.end.link, &pipe, sim_now(network));
+    const struct bcri_link_carrier tree = {.packet_max = 2000, .room = 200000};
+    bcri_link_use_carrier(one.end.link, &tree, sim_now(network));
+    bcri_link_use_carrier(two.end.link, &tree, sim_now(network));
     run_until_completed(10 * SIM_S);
     CHECK_UINT(two.stream[1].arrived, 1);
     const uint64_t sent = counts_of(&one)->packets_sent;
@@ -29,75 +29,21 @@ TEST(a_carrier_may_change_in_the_midst_of_a_message)
     finish();
 }
 
-TEST(a_pipe_that_one_side_uses_first_does_not_stall_on_lost_acknowledgements)
+TEST(a_way_that_one_side_takes_first_does_not_stall_on_lost_acknowledgements)
 {
     prepare();
     start();
     warm_up();
-    const struct bcri_link_carrier pipe = {.reliable = true, .packet_max = 20000, .room = 50000};
+    const struct bcri_link_carrier tree = {.packet_max = 2000, .room = 50000};
     two.end.path.cut = true; /* the UDP path back is silent */
     bcri_link_use_carrier(two.end.link, &config.carrier, sim_now(network));
-    bcri_link_use_carrier(one.end.link, &pipe, sim_now(network));
+    bcri_link_use_carrier(one.end.link, &tree, sim_now(network));
     traffic_send(&one, 1, 1000000);
     (void)sim_run(network, sim_now(network) + 100 * SIM_MS, never, NULL);
     two.end.path.cut = false;
-    bcri_link_use_carrier(two.end.link, &pipe, sim_now(network));
+    bcri_link_use_carrier(two.end.link, &tree, sim_now(network));
     run_until_completed(10 * SIM_S);
     CHECK_UINT(two.stream[1].arrived, 1);
-    finish();
-}
-
-TEST(what_a_receiver_on_a_pipe_could_not_keep_is_sent_again)
-{
-    prepare();
-    config.carrier.reliable = true;
-    start();
-    warm_up();
-    one.end.path.cut = true; /* as if the receiver had no memory for this packet */
-    traffic_send(&one, 1, 100);
-    sim_flush(&one.end);
-    one.end.path.cut = false;
-    traffic_send(&one, 1, 100);
-    run_until_completed(SIM_S);
-    CHECK_UINT(two.stream[1].arrived, 2);
-    finish();
-}
-
-TEST(the_last_packet_that_a_receiver_on_a_pipe_could_not_keep_is_sent_again)
-{
-    prepare();
-    config.carrier.reliable = true;
-    start();
-    warm_up();
-    CHECK_UINT(bcri_link_deadline(one.end.link), BCRI_LINK_NEVER);
-    one.end.path.cut = true; /* as if the receiver had no memory for this packet */
-    traffic_send(&one, 1, 100);
-    sim_flush(&one.end);
-    one.end.path.cut = false;
-    run_until_completed(3 * SIM_S);
-    CHECK_UINT(two.stream[1].arrived, 1);
-    (void)sim_run(network, sim_now(network) + 3 * SIM_S, never, NULL);
-    CHECK_UINT(bcri_link_deadline(one.end.link), BCRI_LINK_NEVER);
-    finish();
-}
-
-TEST(on_a_pipe_whose_room_has_shrunk_an_answer_is_asked_for_nevertheless)
-{
-    prepare();
-    config.carrier.reliable = true;
-    config.packet_max = 20000;
-    start();
-    warm_up();
-    one.end.path.cut = true; /* as if the receiver had no memory for these packets */
-    traffic_send(&one, 1, 500000);
-    sim_flush(&one.end);
-    one.end.path.cut = false;
-    bcri_link_set_room(two.end.link, 20000);
-    sim_flush(&two.end);
-    (void)sim_run(network, sim_now(network) + 100 * SIM_MS, never, NULL);
-    CHECK_UINT(one.end.link->peer_room, 20000);
-    CHECK(one.end.link->sent.bytes > 20000 + 4 * 20000);
-    run_until_completed(10 * SIM_S);
     finish();
 }
 

@@ -21,7 +21,7 @@ struct run {
     struct traffic one, two;
     uint32_t to_send; /* messages that alarms will still send */
     unsigned looks;   /* how often is_done was asked */
-    bool on_pipe;     /* nothing is lost or reordered any more, and nothing may be cut */
+    bool on_tree;     /* nothing is lost or reordered any more, and nothing may be cut */
 };
 
 static void draw_path(struct sim_network *network, struct sim_path *path)
@@ -73,7 +73,7 @@ static void cut(void *context, uint64_t argument)
 {
     struct run *run = context;
     struct traffic *from = (argument & 1) == 0 ? &run->one : &run->two;
-    from->end.path.cut = (argument & 2) != 0 && !run->on_pipe;
+    from->end.path.cut = (argument & 2) != 0 && !run->on_tree;
     if (from->end.path.cut)
         sim_alarm(run->network, sim_now(run->network) + sim_random(run->network, 2 * SIM_S), cut, run,
                   argument & 1);
@@ -91,7 +91,7 @@ static void change_path(void *context, uint64_t argument)
     struct run *run = context;
     struct traffic *from = argument == 0 ? &run->one : &run->two;
     const bool was_cut = from->end.path.cut;
-    if (run->on_pipe)
+    if (run->on_tree)
         return;
     draw_path(run->network, &from->end.path);
     from->end.path.cut = was_cut;
@@ -121,20 +121,20 @@ static void memory_is_back(void *context, uint64_t argument)
     memory_fails(0, 0);
 }
 
-/* Both go over to a pipe, one a little later than the other. */
+/* Both go over to the tree, one a little later than the other. */
 static void go_over(void *context, uint64_t argument)
 {
     struct run *run = context;
     struct traffic *who = argument == 0 ? &run->one : &run->two;
-    const struct bcri_link_carrier pipe = {
-        .reliable = true, .packet_max = 20000, .room = 20000 + (uint32_t)sim_random(run->network, 1 << 18)};
-    if (!run->on_pipe)
+    const struct bcri_link_carrier tree = {.packet_max = 2000,
+                                           .room = 20000 + (uint32_t)sim_random(run->network, 1 << 18)};
+    if (!run->on_tree)
         sim_alarm(run->network, sim_now(run->network) + sim_random(run->network, 50 * SIM_MS), go_over, run,
                   argument == 0);
-    run->on_pipe = true;
-    /* What comes by the pipe comes in order; what was under way before may still overtake it. */
+    run->on_tree = true;
+    /* What comes by the tree comes in order; what was under way before may still overtake it. */
     run->one.end.path = run->two.end.path = (struct sim_path){.delay_ns = SIM_MS};
-    bcri_link_use_carrier(who->end.link, &pipe, sim_clock(&who->end));
+    bcri_link_use_carrier(who->end.link, &tree, sim_clock(&who->end));
     sim_flush(&who->end);
 }
 
@@ -142,7 +142,7 @@ static void change_carrier(void *context, uint64_t argument)
 {
     struct run *run = context;
     struct traffic *who = argument == 0 ? &run->one : &run->two;
-    if (run->on_pipe)
+    if (run->on_tree)
         return;
     const struct bcri_link_carrier carrier = {.packet_max = BCRI_LINK_PACKET_MIN +
                                                             (uint32_t)sim_random(run->network, 60000),

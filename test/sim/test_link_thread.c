@@ -40,6 +40,7 @@ struct host {
 
 static struct host hosts[2];
 static uint32_t most_bytes = 65000; /* of a packet */
+static bool has_two_ways;           /* the hosts reach each other by IPv4 and by IPv6 */
 static int cell;
 static bcr_cce_id there;
 
@@ -47,6 +48,7 @@ static bcr_cce_id there;
 
 static _Atomic bool is_full;
 static _Atomic bool is_cut;                 /* what is sent does not arrive */
+static _Atomic int cut_family;              /* what is sent to addresses of this family does not */
 static _Atomic bool is_flooded;             /* a packet of one byte has always come */
 static _Atomic unsigned refused, elsewhere; /* sends that found it full; sends to no address */
 
@@ -98,10 +100,18 @@ static size_t packet_bytes(struct msghdr *message)
     return bytes;
 }
 
+static bool is_lost(const struct sockaddr *to)
+{
+    const struct sockaddr_in6 *at = (const struct sockaddr_in6 *)(const void *)to;
+    const int family = atomic_load(&cut_family);
+    return atomic_load(&is_cut) ||
+           (family != 0 && to != NULL && (family == AF_INET) == IN6_IS_ADDR_V4MAPPED(&at->sin6_addr));
+}
+
 ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
                       socklen_t to_bytes)
 {
-    if (atomic_load(&is_cut))
+    if (is_lost(to))
         return (ssize_t)length;
     note_packet(length);
     return finds_full(to) ? -1 : __real_sendto(fd, bytes, length, flags, to, to_bytes);
@@ -109,8 +119,11 @@ ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const
 
 int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
 {
-    if (atomic_load(&is_cut))
-        return (int)count;
+    if (is_lost(messages->msg_hdr.msg_name))
+        return 1;
+    for (unsigned i = 1; i < count; i++)
+        if (is_lost(messages[i].msg_hdr.msg_name))
+            count = i;
     for (unsigned i = 0; i < count; i++)
         note_packet(packet_bytes(&messages[i].msg_hdr));
     return finds_full(messages->msg_hdr.msg_name) ? -1 : __real_sendmmsg(fd, messages, count, flags);
@@ -191,10 +204,17 @@ static void open_host(struct host *host, uint32_t number)
                                              .told = told,
                                              .owner = host};
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    memcpy(&config.bind.at, &any, sizeof any);
-    config.bind.bytes = sizeof any;
+    const struct sockaddr_in6 any6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+    memcpy(&config.bind.at, has_two_ways ? (const void *)&any6 : &any,
+           has_two_ways ? sizeof any6 : sizeof any);
+    config.bind.bytes = has_two_ways ? sizeof any6 : sizeof any;
     CHECK_INT(bcri_link_thread_start(&config, &host->thread), 0);
     group_has_agent(host->group, host->agent->index, outbox, host);
+}
+
+static void set_loopback(struct bcri_link_address *address, const char *text)
+{
+    CHECK_INT(inet_pton(AF_INET6, text, &((struct sockaddr_in6 *)(void *)&address->at)->sin6_addr), 1);
 }
 
 static void begin(void)
@@ -213,6 +233,11 @@ static void begin(void)
         memcpy(&introduction->address[0].at, &nowhere, sizeof nowhere);
         introduction->address[0].bytes = sizeof nowhere;
         introduction->address[1] = bcri_link_thread_address(hosts[1 - i].thread);
+        if (has_two_ways) {
+            introduction->address[0] = introduction->address[1];
+            set_loopback(&introduction->address[0], "::ffff:127.0.0.1");
+            set_loopback(&introduction->address[1], "::1");
+        }
     }
     bcri_self_set(hosts[1].cce);
     cell = bcr_cagrow(0, 0, 0, 0, 1, 1000, 1 << 16);
@@ -466,6 +491,38 @@ TEST(hosts_between_which_no_packet_passes_go_on_over_the_tree_and_come_back)
     atomic_store(&carries, false);
     pthread_join(tree, NULL);
     end();
+}
+
+/* After a while on the tree. */
+TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
+{
+    pthread_t tree;
+    const int probe = socket(AF_INET6, SOCK_DGRAM, 0);
+    const struct sockaddr_in6 loopback = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    if (probe < 0 || bind(probe, (const struct sockaddr *)&loopback, sizeof loopback) != 0)
+        SKIP("this machine has no IPv6");
+    close(probe);
+    has_two_ways = true;
+    begin();
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    atomic_store(&cut_family, AF_INET6);
+    introduce();
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    atomic_store(&cut_family, AF_INET); /* that was the way */
+    const unsigned first = atomic_load(&carried);
+    unsigned before;
+    do {
+        before = atomic_load(&carried);
+        for (int call = 0; call < 10; call++)
+            CHECK_INT(bcr_celllen(there, cell), 0);
+        usleep(10000);
+    } while (before == first || atomic_load(&carried) != before);
+    atomic_store(&cut_family, 0);
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    end();
+    has_two_ways = false;
 }
 
 TEST(a_link_that_falls_silent_in_the_midst_of_regions_loses_none)

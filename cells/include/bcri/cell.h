@@ -208,7 +208,7 @@ struct bcri_area_shm {
     _Atomic uint32_t node_fresh; /* how many of the nodes have ever been used */
     uint32_t node_count;
     _Atomic uint32_t gather_from; /* which cell had an unused credit last; a hint */
-    uint32_t pad;
+    uint32_t nbytes;              /* what its heap area may hold; like line 0 */
 };
 static_assert(sizeof(struct bcri_area_shm) == 128, "docs/layout/area.md");
 static_assert(offsetof(struct bcri_area_shm, lock) == 64, "docs/layout/area.md");

@@ -71,6 +71,10 @@ static inline void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bc
         bcri_bell_ring_for(ctx, record, cell);
 }
 
+/* Notes for tools what this CCE is about to sleep for: `count` requests, the first of them at `slot`
+ * (NULL: unknown). */
+void bcri_sleep_note(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, int count, uint64_t deadline_ns);
+
 /* For the sleeper in epoll, which has looked at everything it waits for since it read `seen` from
  * its `bell`. begin: true: it may sleep, and a ring from now on makes ctx->bell_fd readable. end:
  * after its sleep, or when begin has returned false. The sleeper watches ctx->bell_fd edge-triggered

@@ -45,7 +45,9 @@
     X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails")    \
     X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets")    \
     X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")            \
-    X(output, CHOICE, "no", "no|yes", "whether the root shows what the other CCEs print")                 \
+    X(output, CHOICE, "no", "no|yes|label", "whether the root shows what the other CCEs print")           \
+    X(timestamp, CHOICE, "no", "no|yes", "whether lines of CCEs begin with the time")                     \
+    X(outputdir, FILE, "*", NULL, "directory that gets files with what each CCE prints")                  \
     X(killafter, COUNT, "500", "0..86400000", "milliseconds from Ctrl-C or SIGTERM to SIGKILL")           \
     X(handlerstack, COUNT, "256", "16..1048576", "KiB of stack for each handler that runs or waits")      \
     X(handlermost, COUNT, "0", "0..2000000000", "handlers that may run or wait at once in one CCE")       \
@@ -59,6 +61,7 @@
     X(wrap, COMMAND, "*", NULL, "command put before each program that a daemon starts as a CCE")
 
 enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
+enum bcri_output { BCRI_OUTPUT_NO, BCRI_OUTPUT_YES, BCRI_OUTPUT_LABEL };
 enum bcri_security { BCRI_SECURITY_ENCRYPT, BCRI_SECURITY_NONE };
 
 #define BCRI_CONFIG_FIELD_PROGRAM const char *

@@ -14,6 +14,7 @@
  *   832   counters   the CCE only                       enl, tools
  *  1088   cell0      cells: area 0 and cell 0           see cells/
  *  1600   ids        the CCE; servers of its requests   the CCE, servers under the cell's locks, enl
+ *  3808   sleep      the CCE only                       tools
  *  3840   requests   notifiers; the CCE                 the CCE, notifiers           see cells/
  *  4096   trace      the CCE only                       enl, tools (torn records are told by their sequence)
  *
@@ -219,6 +220,18 @@ struct bcri_trace_shm {
 };
 static_assert(sizeof(struct bcri_trace_shm) == 32, "docs/layout/record.md");
 
+/* What the CCE sleeps for, or has slept for last. It writes this when it is about to sleep on its
+ * bell, and never otherwise, so that waits which are answered at once cost nothing. Tools read it
+ * while `bell.sleeping` is set; two readings with the same `sleeps` are of one sleep. */
+struct bcri_sleep_shm {
+    _Atomic uint32_t sleeps;   /* counts its sleeps */
+    _Atomic uint32_t after;    /* sequence number of the last operation that it had recorded then (trace) */
+    _Atomic uint64_t since_ns; /* when the wait first slept */
+    _Atomic uint64_t deadline_ns; /* UINT64_MAX: none */
+    _Atomic uint64_t waits_for;   /* 63..48 how many requests, 47..0 ID of the first; 0: none known */
+};
+static_assert(sizeof(struct bcri_sleep_shm) == 32, "docs/layout/record.md");
+
 #define BCRI_CELL0_BYTES 512u
 
 /* Which cells of this CCE have requests for their handlers:
@@ -246,7 +259,7 @@ struct bcri_record_shm {
     struct bcri_slot_shm slots[BCRI_FIRST_SLOTS];
     /* Further region IDs: chunk k of 256 << k slots, in a segment of its own (slot.c). */
     _Atomic uint64_t slot_chunk[20];
-    unsigned char pad[3840 - 3648 - 160];
+    struct bcri_sleep_shm sleep;
     struct bcri_requests_shm requests;
     struct bcri_trace_shm trace[BCRI_TRACE_RECORDS];
 };
@@ -255,6 +268,7 @@ static_assert(offsetof(struct bcri_record_shm, redo) == 320, "docs/layout/record
 static_assert(offsetof(struct bcri_record_shm, counters) == 832, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, cell0) == 1088, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, slots) == 1600, "docs/layout/record.md");
+static_assert(offsetof(struct bcri_record_shm, sleep) == 3808, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, requests) == 3840, "docs/layout/record.md");
 static_assert(offsetof(struct bcri_record_shm, trace) == 4096, "docs/layout/record.md");
 static_assert(sizeof(struct bcri_record_shm) == BCRI_RECORD_BYTES, "docs/layout/record.md");

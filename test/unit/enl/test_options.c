@@ -98,6 +98,22 @@ TEST(ps_kill_and_audit_are_commands_only_as_the_first_word)
     CHECK_INT(options.action, ENL_RUN);
 }
 
+TEST(commands_that_look_take_options_and_one_program)
+{
+    CHECK_INT(PARSE(W("why"), W("--json"), W("--watch"), W("host.1")), 0);
+    CHECK_INT(options.action, ENL_WHY);
+    CHECK(options.json && options.watch && !options.dot);
+    CHECK_INT(options.first, 4);
+    CHECK_INT(PARSE(W("cells"), W("--"), W("--odd")), 0);
+    CHECK_INT(options.action, ENL_CELLS);
+    CHECK_INT(options.first, 3);
+    CHECK_INT(PARSE(W("cells"), W("--dot")), -1);
+    CHECK_INT(PARSE(W("kill"), W("--json")), -1);
+    CHECK_INT(PARSE(W("why"), W("--dot"), W("--svg")), -1);
+    CHECK_INT(PARSE(W("why"), W("--svg"), W("--watch")), -1);
+    CHECK_INT(PARSE(W("stats"), W("one"), W("two")), -1);
+}
+
 TEST(joining_names_a_program)
 {
     CHECK_INT(PARSE(W("--join"), W("host.1"), W("ring"), W("3")), 0);
@@ -114,7 +130,7 @@ TEST(what_is_wrong_is_said_and_nothing_is_changed)
     CHECK_INT(PARSE(W("--onfail")), -1);
     CHECK(strstr(error, "needs a value") != NULL);
     CHECK_INT(PARSE(W("--outputs"), W("ring")), -1);
-    CHECK_INT(PARSE(W("ps"), W("more")), -1);
+    CHECK_INT(PARSE(W("ps"), W("more"), W("most")), -1);
     CHECK_INT(PARSE(W("kill"), W("one"), W("two")), -1);
     CHECK_INT(PARSE(W("audit"), W("one"), W("two")), -1);
     CHECK_INT(PARSE(W("--root-pid=7"), W("ring")), -1);

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Links over real sockets and pipes. */
+/* Links over real sockets. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "bcri/pipe.h"
 #include "bcri/udp.h"
 #include "check.h"
 
@@ -21,7 +19,6 @@ enum { MESSAGES = 400, BODY_MAX = 300000, CAME_MAX = 200 };
 struct end {
     struct bcri_link *link;
     struct bcri_udp *udp;
-    struct bcri_pipe *pipe;
     struct sockaddr_storage peer;
     socklen_t peer_bytes;
     int fd;
@@ -107,32 +104,16 @@ static void from_udp(void *context, const struct sockaddr *from, socklen_t from_
     bcri_link_receive(end->link, packet, bytes, now());
 }
 
-static void from_pipe(void *context, uint8_t *packet, size_t bytes)
-{
-    bcri_link_receive(((struct end *)context)->link, packet, bytes, now());
-}
-
 /* Sends what there is; returns whether the carrier is full. */
 static bool send_all(struct end *end)
 {
     for (size_t bytes = 1; bytes != 0;) {
         uint8_t *space;
-        while ((space = end->udp != NULL ? bcri_udp_space(end->udp) : bcri_pipe_space(end->pipe)) != NULL &&
-               (bytes = bcri_link_fill(end->link, space, now())) != 0) {
-            if (end->udp != NULL)
-                bcri_udp_add(end->udp, (struct sockaddr *)&end->peer, end->peer_bytes, bytes);
-            else
-                bcri_pipe_add(end->pipe, bytes);
-        }
-        if (end->udp != NULL) {
-            if (!bcri_udp_flush(end->udp))
-                return true;
-        } else {
-            const int result = bcri_pipe_flush(end->pipe);
-            CHECK(result == 0 || result == -EAGAIN);
-            if (result != 0)
-                return true;
-        }
+        while ((space = bcri_udp_space(end->udp)) != NULL &&
+               (bytes = bcri_link_fill(end->link, space, now())) != 0)
+            bcri_udp_add(end->udp, (struct sockaddr *)&end->peer, end->peer_bytes, bytes);
+        if (!bcri_udp_flush(end->udp))
+            return true;
     }
     return false;
 }
@@ -154,14 +135,9 @@ static void run_until(unsigned count)
                          : first <= time          ? 0
                                                   : (int)((first - time) / 1000000 + 1);
         CHECK(poll(fds, 2, wait) >= 0);
-        for (unsigned i = 0; i < 2; i++) {
-            if (ends[i].udp != NULL)
-                while (bcri_udp_receive(ends[i].udp, from_udp, &ends[i]) != 0)
-                    continue;
-            else
-                while (bcri_pipe_receive(ends[i].pipe, from_pipe, &ends[i]) == 1)
-                    continue;
-        }
+        for (unsigned i = 0; i < 2; i++)
+            while (bcri_udp_receive(ends[i].udp, from_udp, &ends[i]) != 0)
+                continue;
     }
 }
 
@@ -212,29 +188,6 @@ TEST_TIMEOUT(messages_pass_over_udp_on_ipv6, 120)
 {
     const struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     over_udp((const struct sockaddr *)&address, sizeof address);
-}
-
-TEST_TIMEOUT(messages_pass_over_pipes_that_are_full_now_and_then, 120)
-{
-    int there[2];
-    struct bcri_link_carrier carrier[2];
-    signal(SIGPIPE, SIG_IGN);
-    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, there), 0);
-    for (unsigned i = 0; i < 2; i++) {
-        ends[i].fd = there[i];
-        ends[i].pipe = bcri_pipe_new(there[i], there[i]);
-        CHECK(ends[i].pipe != NULL);
-        bcri_pipe_carrier(ends[i].pipe, &carrier[i]);
-    }
-    make_links(carrier);
-    exchange();
-    close(there[1]);
-    CHECK(bcri_pipe_space(ends[0].pipe) != NULL);
-    bcri_pipe_add(ends[0].pipe, 100);
-    CHECK_INT(bcri_pipe_flush(ends[0].pipe), -EPIPE);
-    CHECK_INT(bcri_pipe_receive(ends[0].pipe, from_pipe, &ends[0]), 0);
-    for (unsigned i = 0; i < 2; i++)
-        bcri_pipe_free(ends[i].pipe);
 }
 
 TEST(packets_are_never_cut_on_their_way_by_ipv6_or_ipv4)

@@ -3,7 +3,7 @@
  *
  * The engine does no I/O and reads no clock. Its owner gives it packets that came and the time, and
  * takes from it packets to send and the time at which it wants to be called again. So the same code
- * runs over UDP, over a pipe, and in a simulator. transports/README.md shows an owner.
+ * runs over UDP, over the tree of daemons, and in a simulator. transports/README.md shows an owner.
  *
  * A message belongs to a stream, which is a pair of ends (a CCE here, a CCE there), and has a header
  * of at most BCRI_LINK_HEADER_MAX bytes and a body of any length. Streams keep order, each for
@@ -93,7 +93,6 @@ struct bcri_link_events {
 
 /* What carries the packets. */
 struct bcri_link_carrier {
-    bool reliable;       /* bytes of a pipe: nothing is lost or reordered, and nothing is sent twice */
     uint32_t packet_max; /* bytes of a packet that it can carry at most */
     uint32_t room;       /* bytes that its receiving side holds for us, a packet counting as
                             BCRI_LINK_PACKET_COST more than it has: those in flight stay below */

@@ -26,6 +26,7 @@
  *   ps            command  id index                                             row or reply
  *   kill          command  id                                                   reply, then the end
  *   audit         command  id                                                   finding ..., reply
+ *   relay         command  id kind host? ordinal? text?         a stream's end   reply, then relay_end
  *
  *   between a daemon and one that it has started, its child:
  *   present       child    machine text object archtype
@@ -52,11 +53,13 @@
  *
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
+ *   relay_end     daemon   id status
  *   reply         daemon   id status text? count? seg? cell? rings?
  *
  * enlist starts CCEs; start tells a new daemon who it is. enl/README.md tells how a CCE starts;
  * docs/protocol.md has what passes between daemons. Besides, a parent sends kill, and enlist with an
- * `enlistor`, in whose name it asks, and a child sends enlist and host_name up. `index` is a record
+ * `enlistor`, in whose name it asks, and a child sends enlist and host_name up. A helper (enl/relay/)
+ * sends segment_fd and ps; what it gets can only be read. `index` is a record
  * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
  * on another host is named by its identity.
  *
@@ -85,6 +88,7 @@
 #define BCRI_CONTROL_VERSION     1u
 #define BCRI_CONTROL_BYTES_MAX   8192u /* of one message */
 #define BCRI_CONTROL_FDS_MAX     3u
+#define BCRI_CONTROL_TEXT_MAX    1023u
 #define BCRI_CONTROL_SECRET_MAX  32u  /* a key, or random bytes */
 #define BCRI_ADDRESSES_BYTES_MAX 152u /* where a host can be reached: docs/protocol.md */
 #define BCRI_BIRTH_BYTES_MAX     64u  /* the region that a new CCE finds in cell 0 */
@@ -110,7 +114,7 @@
 #define BCRI_CONTROL_KEYS(X)                    \
     X(id, U32, UINT32_MAX)                      \
     X(status, U32, 255)                         \
-    X(text, STR, 1023)                          \
+    X(text, STR, BCRI_CONTROL_TEXT_MAX)         \
     X(layout, U32, UINT32_MAX)                  \
     X(archtype, U32, INT32_MAX)                 \
     X(flags, U32, INT32_MAX)                    \
@@ -162,6 +166,8 @@
     X(kill, K(id), 0, 0)                                                                      \
     X(audit, K(id), 0, 0)                                                                     \
     X(finding, K(id) | K(text), 0, 0)                                                         \
+    X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                              \
+    X(relay_end, K(id) | K(status), 0, 0)                                                     \
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0) \
     X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                          \
     X(setting, K(object) | K(text), 0, 0)                                                     \
@@ -192,6 +198,9 @@
 /* The state in a row: a bcri_cce_state; or that the CCE lives and is stopped; or that this is no
  * CCE yet but a process that waits to be enlisted. */
 enum { BCRI_ROW_STOPPED = 100, BCRI_ROW_WAITING };
+
+/* What a relay is for: which helper the daemon starts. */
+enum bcri_relay_kind { BCRI_RELAY_LOOK = 1 };
 
 enum bcri_control_key {
 #define BCRI_CONTROL_KEY(key, kind, limit) BCRI_KEY_##key,

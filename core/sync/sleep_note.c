@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What a CCE leaves for tools before it sleeps: docs/layout/record.md. */
+#include "bcri/bell.h"
+#include "bcri/clock.h"
+#include "bcri/slot.h"
+
+void bcri_sleep_note(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, int count, uint64_t deadline_ns)
+{
+    struct bcri_sleep_shm *const sleep = &ctx->record->sleep;
+    const bcri_ref ref = slot != NULL ? bcri_slot_ref(ctx, slot) : BCRI_REF_NONE;
+    const uint64_t most = UINT64_MAX >> BCRI_REF_BITS;
+    const uint64_t waits_for = ref | ((uint64_t)count < most ? (uint64_t)count : most) << BCRI_REF_BITS;
+    const uint32_t sleeps = bcri_load(&sleep->sleeps);
+    if (sleeps == 0 || bcri_load(&sleep->after) != ctx->trace_seq ||
+        bcri_load(&sleep->waits_for) != waits_for || bcri_load(&sleep->deadline_ns) != deadline_ns) {
+        bcri_store(&sleep->after, ctx->trace_seq);
+        bcri_store(&sleep->since_ns, bcri_clock_ns());
+        bcri_store(&sleep->deadline_ns, deadline_ns);
+        bcri_store(&sleep->waits_for, waits_for);
+    }
+    bcri_store_release(&sleep->sleeps, sleeps + 1);
+}

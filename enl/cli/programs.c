@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* See programs.h. */
+#include "programs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bcri/channel.h"
+
+/* Whether this is host.pid, or host.pid:number, as daemons name themselves. Any process may bind
+ * another name there, and that is not shown to a terminal. */
+static bool is_name(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    if (length > 0 && text[length] == ':')
+        length += 1 + strspn(text + length + 1, "0123456789");
+    return length > 0 && text[length] == '\0';
+}
+
+void enl_each_program(bool (*visit)(void *data, const char *program), void *data)
+{
+    char prefix[64], line[512];
+    int length = bcri_channel_prefix(geteuid(), prefix, sizeof prefix);
+    FILE *file = fopen("/proc/net/unix", "re");
+    if (file == NULL)
+        return;
+    while (fgets(line, sizeof line, file) != NULL) {
+        char flags[24];
+        line[strcspn(line, "\n")] = '\0';
+        char *at = strrchr(line, ' ');
+        if (at == NULL || at[1] != '@' || strncmp(at + 2, prefix, (size_t)length) != 0)
+            continue;
+        /* Num: RefCount Protocol Flags: only the listening socket counts, not those of visitors. */
+        if (sscanf(line, "%*s %*s %*s %23s", flags) != 1 || (strtoul(flags, NULL, 16) & 0x10000) == 0)
+            continue;
+        if (is_name(at + 2 + length) && !visit(data, at + 2 + length))
+            break;
+    }
+    fclose(file);
+}
+
+struct names {
+    char first[BCRI_PROGRAM_NAME_MAX];
+    int count;
+};
+
+static bool count_program(void *data, const char *program)
+{
+    struct names *names = data;
+    if (strchr(program, ':') != NULL)
+        return true; /* a further daemon of a program */
+    int fd = bcri_channel_connect(program, 200);
+    if (fd < 0)
+        return true; /* any process may have made such an address */
+    close(fd);
+    if (names->count++ == 0)
+        snprintf(names->first, sizeof names->first, "%s", program);
+    else
+        fprintf(stderr, names->count == 2 ? "enl: which program?\n  %s\n  %s\n" : "  %s\n",
+                names->count == 2 ? names->first : program, program);
+    return true;
+}
+
+bool enl_only_program(char name_out[BCRI_PROGRAM_NAME_MAX])
+{
+    struct names names = {.count = 0};
+    enl_each_program(count_program, &names);
+    if (names.count == 0)
+        fprintf(stderr, "enl: no BCR program of yours is running\n");
+    memcpy(name_out, names.first, BCRI_PROGRAM_NAME_MAX);
+    return names.count == 1;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Which programs of this user run on this machine. */
+#ifndef ENL_PROGRAMS_H
+#define ENL_PROGRAMS_H
+
+#include <stdbool.h>
+
+#include "bcri/host.h"
+
+/* Calls `visit` for each daemon of this user's programs in the kernel's list of sockets, until it
+ * returns false. */
+void enl_each_program(bool (*visit)(void *data, const char *program), void *data);
+
+/* The name of the only program. False: there is none, or more than one, which was said. */
+bool enl_only_program(char name_out[BCRI_PROGRAM_NAME_MAX]);
+
+#endif

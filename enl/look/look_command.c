@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* See look_command.h. */
+#include "look_command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gather.h"
+#include "programs.h"
+#include "show.h"
+#include "why.h"
+
+/* What a command shows: its text, and the kinds of rows that its JSON has. Those that need two looks
+ * have them so far apart. */
+struct look_form {
+    enum enl_action action;
+    void (*show)(FILE *out, const struct look_view *view, const struct look_view *before);
+    unsigned kinds;
+    long apart_ms;
+};
+
+#define KIND(name) (1u << LOOK_KIND_##name)
+static const struct look_form forms[] = {
+    {ENL_PS, look_show_ps, KIND(HOST) | KIND(CCE), 0},
+    {ENL_CELLS, look_show_cells, KIND(HOST) | KIND(AREA) | KIND(CELL), 0},
+    {ENL_REGIONS, look_show_regions, KIND(HOST) | KIND(CCE) | KIND(HOLD), 0},
+    {ENL_WAITS, look_show_waits, KIND(HOST) | KIND(CCE) | KIND(WAIT), 0},
+    {ENL_STATS, look_show_stats, KIND(HOST) | KIND(CCE), 1000},
+    {ENL_WHY, NULL, 0, 100},
+};
+
+static void pause_ms(long ms)
+{
+    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+/* Lets Graphviz draw it. */
+static int draw(const struct look_why *why)
+{
+    fflush(stdout);
+    FILE *dot = popen("dot -Tsvg", "we"); /* NOLINT(cert-env33-c): a constant command */
+    if (dot == NULL) {
+        fprintf(stderr, "enl: dot could not be started: %s\n", strerror(errno));
+        return 1;
+    }
+    look_why_dot(dot, why);
+    const int status = pclose(dot);
+    if (status == 0)
+        return 0;
+    fprintf(stderr, "enl: %s\n",
+            WIFEXITED(status) && WEXITSTATUS(status) == 127
+                ? "there is no dot, which draws pictures: install graphviz, or use --dot"
+                : "dot has failed; --dot shows what it was given");
+    return 1;
+}
+
+static int show_why(const struct enl_options *options, const struct look_view *view,
+                    const struct look_view *before)
+{
+    struct look_why why;
+    int status = 0;
+    if (!look_why(view, before, &why)) {
+        fprintf(stderr, "enl: no memory\n");
+        return 1;
+    }
+    if (options->svg)
+        status = draw(&why);
+    else if (options->dot)
+        look_why_dot(stdout, &why);
+    else if (options->json)
+        look_why_json(stdout, &why);
+    else
+        look_why_text(stdout, &why);
+    look_why_fini(&why);
+    return status;
+}
+
+static int show(const struct enl_options *options, const struct look_form *form, const struct look_view *view,
+                const struct look_view *before)
+{
+    if (options->watch && !options->json && isatty(1))
+        fputs("\033[H\033[2J", stdout);
+    if (form->show == NULL)
+        return show_why(options, view, before);
+    if (options->json)
+        look_json(stdout, view, form->kinds);
+    else
+        form->show(stdout, view, before);
+    return 0;
+}
+
+int enl_command_look(const struct enl_options *options, const char *name)
+{
+    char only[BCRI_PROGRAM_NAME_MAX];
+    const struct look_form *form = forms;
+    struct look_view before = {0}, view;
+    if (name == NULL && !enl_only_program(only))
+        return 1;
+    if (name == NULL)
+        name = only;
+    while (form->action != options->action)
+        form++;
+    const bool twice = form->apart_ms != 0;
+    if (twice && !look_gather(name, &before))
+        return 1;
+    for (int status = 0;;) {
+        pause_ms(form->apart_ms);
+        if (!look_gather(name, &view)) {
+            look_view_fini(&before);
+            return 1;
+        }
+        status = show(options, form, &view, twice ? &before : NULL);
+        look_view_fini(&before);
+        before = view;
+        if (!options->watch || status != 0 || fflush(stdout) != 0 || ferror(stdout)) {
+            look_view_fini(&before);
+            return status;
+        }
+        pause_ms(form->apart_ms < 1000 ? 1000 - form->apart_ms : 0);
+    }
+}

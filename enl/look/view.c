@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* See view.h. */
+#include "view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/record.h"
+
+/* A list that has room for one more. NULL: no memory. */
+static void *more(void *at, size_t count, size_t *room, size_t size)
+{
+    if (count < *room)
+        return at;
+    const size_t wanted = *room != 0 ? *room * 2 : 64;
+    void *grown = realloc(at, wanted * size);
+    if (grown != NULL)
+        *room = wanted;
+    return grown;
+}
+
+static bool keep(struct look_view *view, const struct look_row *row)
+{
+    void *grown;
+    switch (row->kind) {
+#define KEEP(KIND, name)                                                                        \
+    case LOOK_KIND_##KIND:                                                                      \
+        grown = more(view->name.at, view->name.count, &view->name.room, sizeof *view->name.at); \
+        if (grown == NULL)                                                                      \
+            return false;                                                                       \
+        view->name.at = grown;                                                                  \
+        view->name.at[view->name.count++] = row->name;                                          \
+        return true;
+        LOOK_KINDS(KEEP)
+#undef KEEP
+    default: return true;
+    }
+}
+
+const char *look_view_add(struct look_view *view, const uint8_t *bytes, size_t length)
+{
+    struct bcri_cursor cursor = {bytes, length};
+    struct look_row row;
+    int got = look_read(&cursor, &row);
+    if (got != 1)
+        return got == 0 ? "its snapshot is empty" : "its snapshot makes no sense";
+    if (row.kind != LOOK_KIND_HOST || row.host.version != LOOK_VERSION)
+        return "its snapshot is of another version of enl";
+    bool ended = false;
+    for (; got == 1 && !ended; got = look_read(&cursor, &row)) {
+        ended = row.kind == LOOK_KIND_END;
+        if (!keep(view, &row))
+            return "there is no memory for its snapshot";
+    }
+    return ended ? NULL : "its snapshot is cut off";
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int by_host(const void *left, const void *right)
+{
+    const struct look_host *a = left, *b = right;
+    return ORDER(a->host, b->host);
+}
+static int by_cce(const void *left, const void *right)
+{
+    const struct look_cce *a = left, *b = right;
+    return a->host != b->host ? ORDER(a->host, b->host) : ORDER(a->index, b->index);
+}
+static int by_cell(const void *left, const void *right)
+{
+    const struct look_cell *a = left, *b = right;
+    if (a->host != b->host)
+        return ORDER(a->host, b->host);
+    return a->owner != b->owner ? ORDER(a->owner, b->owner) : ORDER(a->cell, b->cell);
+}
+
+#define SORT(list, order)  \
+    if ((list).count != 0) \
+    qsort((list).at, (list).count, sizeof *(list).at, (order))
+#define FIND(list, key, order) \
+    ((list).count != 0 ? bsearch((key), (list).at, (list).count, sizeof *(list).at, (order)) : NULL)
+
+void look_view_sort(struct look_view *view)
+{
+    SORT(view->host, by_host);
+    SORT(view->cce, by_cce);
+    SORT(view->cell, by_cell);
+}
+
+const struct look_host *look_view_host(const struct look_view *view, uint64_t host)
+{
+    const struct look_host key = {.host = host};
+    return FIND(view->host, &key, by_host);
+}
+const struct look_cce *look_view_cce(const struct look_view *view, uint64_t host, uint64_t index)
+{
+    const struct look_cce key = {.host = host, .index = index};
+    return FIND(view->cce, &key, by_cce);
+}
+const struct look_cell *look_view_cell(const struct look_view *view, uint64_t host, uint64_t owner,
+                                       uint64_t cell)
+{
+    const struct look_cell key = {.host = host, .owner = owner, .cell = cell};
+    return FIND(view->cell, &key, by_cell);
+}
+
+void look_view_fini(struct look_view *view)
+{
+#define FREE(KIND, kind) free(view->kind.at);
+    LOOK_KINDS(FREE)
+#undef FREE
+    *view = (struct look_view){0};
+}
+
+bool look_is_asleep(const struct look_cce *cce)
+{
+    return cce->state == BCRI_CCE_ALIVE && cce->asleep != BCRI_AWAKE;
+}
+
+/* ---- JSON ---- */
+
+static void json_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if (*c < 0x20 || *c >= 0x7f) /* bytes of no known encoding: as Latin-1, so it is valid JSON */
+            fprintf(out, "\\u%04x", *c);
+        else
+            fputc(*c, out);
+    fputc('"', out);
+}
+
+static void json_number(FILE *out, const char *name, uint64_t number)
+{
+    static const char *const states[] = {"free", "starting", "alive", "dying", "dead"};
+    if (strcmp(name, "process") == 0)
+        fprintf(out, number >= 'A' && number <= 'z' ? "\"%c\"" : "null", (char)number);
+    else if (strncmp(name, "identity", 8) == 0) /* more than a JSON number can hold */
+        fprintf(out, "\"%016llx\"", (unsigned long long)number);
+    else if (number == UINT64_MAX) /* for ever */
+        fputs("null", out);
+    else
+        fprintf(out, "%llu", (unsigned long long)number);
+    if (strcmp(name, "state") == 0 && number < sizeof states / sizeof states[0])
+        fprintf(out, ",\"state_name\":\"%s\"", states[number]);
+}
+
+#define JSON_NUMBER(name)                               \
+    fprintf(out, "%s\"%s\":", first ? "" : ",", #name); \
+    json_number(out, #name, row->name);                 \
+    first = false;
+#define JSON_TEXT(name)                                 \
+    fprintf(out, "%s\"%s\":", first ? "" : ",", #name); \
+    json_text(out, row->name);                          \
+    first = false;
+#define JSON_ROW(KIND, kind)                                          \
+    static void json_##kind(FILE *out, const struct look_##kind *row) \
+    {                                                                 \
+        bool first = true;                                            \
+        fputc('{', out);                                              \
+        LOOK_##KIND(JSON_NUMBER, JSON_TEXT) fputc('}', out);          \
+    }
+LOOK_KINDS(JSON_ROW)
+
+void look_json(FILE *out, const struct look_view *view, unsigned kinds)
+{
+    const char *between = "{";
+#define JSON_LIST(KIND, kind)                           \
+    if ((kinds & 1u << LOOK_KIND_##KIND) != 0) {        \
+        fprintf(out, "%s\"%s\":[", between, #kind);     \
+        for (size_t i = 0; i < view->kind.count; i++) { \
+            fputs(i != 0 ? "," : "", out);              \
+            json_##kind(out, &view->kind.at[i]);        \
+        }                                               \
+        fputc(']', out);                                \
+        between = ",";                                  \
+    }
+    LOOK_KINDS(JSON_LIST)
+#undef JSON_LIST
+    fputs("}\n", out);
+}

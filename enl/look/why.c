@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* See why.h. The stuck CCEs are what is left when all that have a way out have been taken away, again
+ * and again: a wait-for graph with alternatives, as in Holt, "Some deadlock properties of computer
+ * systems" (1972). */
+#include "why.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "bcri/cell.h"
+#include "bcri/order.h"
+#include "bcri/record.h"
+#include "bcri/slot.h"
+#include "say.h"
+
+static struct look_why_cce *find(const struct look_why *why, uint64_t host, uint64_t index)
+{
+    const struct look_cce *cce = look_view_cce(why->view, host, index);
+    return cce != NULL ? &why->cces[cce - why->view->cce.at] : NULL;
+}
+
+static bool has_ended(const struct look_cce *cce)
+{
+    return cce->state == BCRI_CCE_DEAD || cce->state == BCRI_CCE_DYING || cce->state == BCRI_CCE_FREE;
+}
+
+/* Whether it has slept, without a time limit, from the first look to the second. */
+static bool sleeps(const struct look_cce *cce, const struct look_view *before)
+{
+    if (before != NULL) {
+        const struct look_cce *was = look_view_cce(before, cce->host, cce->index);
+        if (was == NULL || was->slept != cce->slept || was->bell != cce->bell ||
+            was->identity1 != cce->identity1 || was->asleep != cce->asleep || was->holder != cce->holder)
+            return false;
+    }
+    if (cce->state != BCRI_CCE_ALIVE || cce->process == 'T' || cce->process == 't')
+        return false;
+    return cce->holder != 0 ||
+           (cce->asleep == BCRI_SLEEPS_ON_FUTEX && cce->deadline_ns == UINT64_MAX && cce->news == 0);
+}
+
+static int by_waiter(const void *left, const void *right)
+{
+    const struct look_wait *a = *(const struct look_wait *const *)left;
+    const struct look_wait *b = *(const struct look_wait *const *)right;
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    if (a->index != b->index)
+        return a->index < b->index ? -1 : 1;
+    return b->slept > a->slept ? 1 : b->slept < a->slept ? -1 : 0; /* the one it sleeps for comes first */
+}
+
+/* Gives each CCE its requests. */
+static void deal(struct look_why *why)
+{
+    const size_t count = why->view->wait.count;
+    for (size_t i = 0; i < count; i++)
+        why->waits[i] = &why->view->wait.at[i];
+    if (count != 0)
+        qsort(why->waits, count, sizeof *why->waits, by_waiter);
+    for (size_t i = 0, next; i < count; i = next) {
+        const struct look_wait *first = why->waits[i];
+        for (next = i; next < count && why->waits[next]->host == first->host &&
+                       why->waits[next]->index == first->index;)
+            next++;
+        struct look_why_cce *one = find(why, first->host, first->index);
+        if (one == NULL)
+            continue;
+        one->waits = &why->waits[i];
+        one->wait_count = next - i;
+        /* Of several requests it may sleep for any; of one, for the first. */
+        if (one->cce->waiting_for == 1)
+            one->wait_count = 1;
+        if (first->slept == 0)
+            one->wait_count = 0;
+    }
+}
+
+/* The cell's write lock is another's: only that CCE can go on. */
+static struct look_why_cce *locker_of(const struct look_why *why, const struct look_wait *wait)
+{
+    const struct look_cell *cell = look_view_cell(why->view, wait->owner_host, wait->owner, wait->cell);
+    if (cell == NULL || cell->locker == 0 || cell->length != 0)
+        return NULL;
+    struct look_why_cce *locker = find(why, cell->host, cell->locker - 1);
+    return locker != NULL && !has_ended(locker->cce) ? locker : NULL;
+}
+
+static bool is_put(const struct look_wait *wait)
+{
+    return wait->want == BCRI_ORDER_PUT || wait->want == BCRI_ORDER_WRITE;
+}
+
+/* Whether every CCE may serve the request, not the cell's owner alone. */
+static bool anyone_may(const struct look_why *why, const struct look_wait *wait)
+{
+    const struct look_cell *cell = look_view_cell(why->view, wait->owner_host, wait->owner, wait->cell);
+    const uint64_t kind = cell != NULL ? cell->kind : BCRI_CELL_INOUT;
+    return kind == BCRI_CELL_INOUT || kind == (is_put(wait) ? BCRI_CELL_OUT : BCRI_CELL_IN);
+}
+
+/* What waits for the daemons alone has a way out. */
+static bool waits_for_daemons(const struct look_wait *wait)
+{
+    return wait->want > BCRI_ORDER_WRITE;
+}
+
+static bool can_be_served(const struct look_why *why, const struct look_why_cce *one,
+                          const struct look_wait *wait)
+{
+    const struct look_why_cce *locker = locker_of(why, wait);
+    if (waits_for_daemons(wait))
+        return true;
+    if (locker != NULL && locker != one)
+        return locker->fate != LOOK_STUCK;
+    if (anyone_may(why, wait))
+        return why->stuck < why->running + why->blocked + why->stuck; /* somebody else is not stuck */
+    const struct look_why_cce *owner = find(why, wait->owner_host, wait->owner);
+    return owner == NULL || owner->fate != LOOK_STUCK;
+}
+
+static bool has_way_out(const struct look_why *why, const struct look_why_cce *one)
+{
+    if (one->cce->holder != 0) {
+        const struct look_why_cce *holder = find(why, one->cce->host, one->cce->holder - 1);
+        return holder == NULL || holder->fate != LOOK_STUCK;
+    }
+    for (size_t i = 0; i < one->wait_count; i++)
+        if (can_be_served(why, one, one->waits[i]))
+            return true;
+    return false;
+}
+
+/* Takes those away that have a way out, until none has. */
+static void decide(struct look_why *why)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < why->count; i++) {
+            struct look_why_cce *one = &why->cces[i];
+            if (one->fate != LOOK_STUCK || !has_way_out(why, one))
+                continue;
+            one->fate = LOOK_BLOCKED;
+            why->stuck--;
+            why->blocked++;
+            changed = true;
+        }
+    }
+}
+
+/* The CCE that has put most, of what the traces still have, into the cell of a get. */
+static struct look_why_cce *putter_of(const struct look_why *why, const struct look_why_cce *one,
+                                      const struct look_wait *wait)
+{
+    const struct look_told *best = NULL;
+    for (size_t i = 0; i < why->view->told.count; i++) {
+        const struct look_told *told = &why->view->told.at[i];
+        if (told->host == wait->owner_host && told->peer == wait->owner && told->cell == wait->cell &&
+            (told->host != one->cce->host || told->index != one->cce->index) &&
+            (best == NULL || told->last_ns > best->last_ns))
+            best = told;
+    }
+    struct look_why_cce *putter = best != NULL ? find(why, best->host, best->index) : NULL;
+    return putter != NULL && !has_ended(putter->cce) ? putter : NULL;
+}
+
+/* Whom it waits for, most probably: the holder of a lock; who has put into that cell last; the owner,
+ * if it is another; the only other CCE. */
+static struct look_why_cce *likely(const struct look_why *why, const struct look_why_cce *one)
+{
+    struct look_why_cce *other = NULL;
+    if (one->cce->holder != 0)
+        return find(why, one->cce->host, one->cce->holder - 1);
+    if (one->wait_count == 0)
+        return NULL;
+    const struct look_wait *wait = one->waits[0];
+    if ((other = locker_of(why, wait)) != NULL && other != one)
+        return other;
+    if (!is_put(wait) && (other = putter_of(why, one, wait)) != NULL)
+        return other;
+    other = find(why, wait->owner_host, wait->owner);
+    if (other != NULL && other != one)
+        return other;
+    size_t others = 0;
+    for (size_t i = 0; i < why->count && anyone_may(why, wait); i++)
+        if (&why->cces[i] != one && !has_ended(why->cces[i].cce)) {
+            other = &why->cces[i];
+            others++;
+        }
+    return others == 1 ? other : NULL;
+}
+
+/* Marks who waits for whom in a circle. Each has one successor at most, so a walk that comes back
+ * into itself has found one. */
+static bool mark_cycles(struct look_why *why)
+{
+    size_t *seen = calloc(why->count + 1, sizeof *seen);
+    if (seen == NULL)
+        return false;
+    for (size_t i = 0; i < why->count; i++) {
+        size_t at = i;
+        while (at != SIZE_MAX && seen[at] == 0 && why->cces[at].fate == LOOK_STUCK) {
+            seen[at] = i + 1;
+            at = why->cces[at].next;
+        }
+        if (at == SIZE_MAX || why->cces[at].fate != LOOK_STUCK || seen[at] != i + 1)
+            continue;
+        for (; !why->cces[at].in_cycle; at = why->cces[at].next)
+            why->cces[at].in_cycle = true;
+    }
+    free(seen);
+    return true;
+}
+
+bool look_why(const struct look_view *view, const struct look_view *before, struct look_why *why_out)
+{
+    *why_out = (struct look_why){.view = view, .count = view->cce.count};
+    why_out->cces = calloc(view->cce.count + 1, sizeof *why_out->cces);
+    why_out->waits = calloc(view->wait.count + 1, sizeof *why_out->waits);
+    if (why_out->cces == NULL || why_out->waits == NULL) {
+        look_why_fini(why_out);
+        return false;
+    }
+    for (size_t i = 0; i < view->cce.count; i++)
+        why_out->cces[i] = (struct look_why_cce){.cce = &view->cce.at[i], .next = SIZE_MAX};
+    deal(why_out);
+    for (size_t i = 0; i < why_out->count; i++) {
+        struct look_why_cce *one = &why_out->cces[i];
+        const bool blocked = sleeps(one->cce, before) && (one->wait_count != 0 || one->cce->holder != 0);
+        one->fate = blocked ? LOOK_STUCK : LOOK_RUNS;
+        why_out->stuck += blocked;
+        why_out->running += !blocked && !has_ended(one->cce);
+    }
+    for (size_t i = 0; i < view->wait.count; i++)
+        why_out->in_flight += view->wait.at[i].state == BCRI_SLOT_ORDERED && is_put(&view->wait.at[i]);
+    decide(why_out);
+    for (size_t i = 0; i < why_out->count; i++) {
+        struct look_why_cce *one = &why_out->cces[i];
+        struct look_why_cce *other = one->fate != LOOK_RUNS ? likely(why_out, one) : NULL;
+        one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;
+    }
+    why_out->all_stuck =
+        why_out->stuck != 0 && why_out->running + why_out->blocked == 0 && why_out->in_flight == 0;
+    if (mark_cycles(why_out))
+        return true;
+    look_why_fini(why_out);
+    return false;
+}
+
+void look_why_fini(struct look_why *why)
+{
+    free(why->cces);
+    free(why->waits);
+    *why = (struct look_why){0};
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* What enl why says: sentences, JSON, Graphviz. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "bcri/cell.h"
+#include "bcri/order.h"
+#include "bcri/record.h"
+#include "say.h"
+#include "why.h"
+
+static const char *name_of(const struct look_why *why, const struct look_why_cce *one, char *out)
+{
+    return look_say_cce(why->view, one->cce->host, one->cce->index, out);
+}
+
+static uint64_t now_of(const struct look_why *why, const struct look_cce *cce)
+{
+    const struct look_host *host = look_view_host(why->view, cce->host);
+    return host != NULL ? host->now_ns : 0;
+}
+
+/* What a CCE waits for, as the rest of a sentence that begins with its name. */
+static void say_reason(const struct look_why *why, const struct look_why_cce *one, char *out, size_t size)
+{
+    char who[LOOK_NAME_MAX];
+    if (one->cce->holder != 0)
+        snprintf(out, size, "waits inside a call until %s releases a lock",
+                 look_say_cce(why->view, one->cce->host, one->cce->holder - 1, who));
+    else if (one->wait_count == 0)
+        snprintf(out, size, "waits for enl, or for one of its handlers to be requested");
+    else
+        look_say_wait(why->view, one->waits[0], out, size);
+}
+
+/* Who could end the wait, as the end of the sentence. */
+static void say_hope(FILE *out, const struct look_why *why, const struct look_why_cce *one)
+{
+    char who[LOOK_NAME_MAX];
+    if (one->wait_count == 0 || one->cce->holder != 0)
+        return;
+    const struct look_wait *wait = one->waits[0];
+    const struct look_cell *cell = look_view_cell(why->view, wait->owner_host, wait->owner, wait->cell);
+    const bool get = wait->want <= BCRI_ORDER_LOCK;
+    if (one->wait_count > 1)
+        fprintf(out, ", or for one of %zu other requests", one->wait_count - 1);
+    if (cell != NULL && cell->locker != 0 && cell->length == 0 &&
+        (cell->host != one->cce->host || cell->locker - 1 != one->cce->index))
+        fprintf(out, wait->want == BCRI_ORDER_LOCK ? ", which %s has" : ", whose write lock %s has",
+                look_say_cce(why->view, cell->host, cell->locker - 1, who));
+    else if (get && (cell == NULL || cell->puts == 0))
+        fprintf(out, ", into which nobody has put anything yet");
+    else if (get && one->next != SIZE_MAX && why->cces[one->next].cce->index != wait->owner)
+        fprintf(out, ", into which %s has put before", name_of(why, &why->cces[one->next], who));
+}
+
+static void say_cce(FILE *out, const struct look_why *why, const struct look_why_cce *one)
+{
+    char who[LOOK_NAME_MAX], age[LOOK_NAME_MAX], reason[512];
+    say_reason(why, one, reason, sizeof reason);
+    fprintf(out, "%s %s", name_of(why, one, who), reason);
+    say_hope(out, why, one);
+    if (one->cce->holder == 0)
+        fprintf(out, " (for %s)", look_say_age(now_of(why, one->cce), one->cce->since_ns, age));
+    fputs(".\n", out);
+}
+
+static void say_cycles(FILE *out, const struct look_why *why)
+{
+    bool *told = calloc(why->count + 1, sizeof *told);
+    char who[LOOK_NAME_MAX];
+    for (size_t i = 0; told != NULL && i < why->count; i++) {
+        if (!why->cces[i].in_cycle || told[i])
+            continue;
+        fprintf(out, "%s: %s waits for ", why->all_stuck ? "deadlock" : "suspected deadlock",
+                name_of(why, &why->cces[i], who));
+        told[i] = true;
+        for (size_t at = why->cces[i].next; at != i; at = why->cces[at].next) {
+            told[at] = true;
+            fprintf(out, "%s, which waits for ", name_of(why, &why->cces[at], who));
+        }
+        fprintf(out, "%s: a circle.\n", name_of(why, &why->cces[i], who));
+    }
+    free(told);
+}
+
+/* Stuck ones that wait for a region of which nobody in particular is known that could put it. */
+static void say_missing(FILE *out, const struct look_why *why)
+{
+    char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX];
+    for (size_t i = 0; i < why->count; i++) {
+        const struct look_why_cce *one = &why->cces[i];
+        if (one->fate != LOOK_STUCK || one->in_cycle || one->next != SIZE_MAX || one->wait_count == 0)
+            continue;
+        const struct look_wait *wait = one->waits[0];
+        look_say_cell(why->view, wait->owner_host, wait->owner, wait->cell, cell);
+        const bool get = wait->want <= BCRI_ORDER_LOCK;
+        fprintf(out,
+                "a %s is missing: %s waits for one %s %s, and every CCE that could do it waits itself.\n",
+                get ? "put" : "get", name_of(why, one, who), get ? "into" : "from", cell);
+    }
+}
+
+void look_why_text(FILE *out, const struct look_why *why)
+{
+    for (size_t i = 0; i < why->count; i++)
+        if (why->cces[i].fate != LOOK_RUNS)
+            say_cce(out, why, &why->cces[i]);
+    say_cycles(out, why);
+    say_missing(out, why);
+    if (why->all_stuck)
+        fprintf(out,
+                "deadlock: all %zu CCEs of the program wait for each other, and nothing is on its way.\n",
+                why->stuck);
+    else if (why->stuck != 0)
+        fprintf(out, "%zu CCEs wait for CCEs that wait themselves; %zu run or can go on.\n", why->stuck,
+                why->running + why->blocked);
+    else if (why->blocked != 0)
+        fprintf(out, "%zu CCEs wait; %zu run and could end that.\n", why->blocked, why->running);
+    else
+        fprintf(out, "no CCE waits without a time limit; %zu run, or wait for a time.\n", why->running);
+    if (why->in_flight != 0)
+        fprintf(out, "%zu puts to other hosts are on their way.\n", why->in_flight);
+}
+
+static void json_cce(FILE *out, const struct look_why_cce *one)
+{
+    fprintf(out, "{\"host\":%" PRIu64 ",\"index\":%" PRIu64 ",\"ordinal\":%" PRIu64 ",\"pid\":%" PRIu64 "}",
+            one->cce->host, one->cce->index, one->cce->ordinal, one->cce->pid);
+}
+
+void look_why_json(FILE *out, const struct look_why *why)
+{
+    static const char *const fates[] = {"runs", "blocked", "stuck"};
+    const char *between = "";
+    fprintf(out,
+            "{\"deadlock\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"in_flight\":%zu,\"cces\":[",
+            why->all_stuck ? "true" : "false", why->stuck, why->blocked, why->running, why->in_flight);
+    for (size_t i = 0; i < why->count; i++) {
+        const struct look_why_cce *one = &why->cces[i];
+        if (one->fate == LOOK_RUNS)
+            continue;
+        fprintf(out, "%s{\"cce\":", between);
+        json_cce(out, one);
+        fprintf(out, ",\"fate\":\"%s\",\"in_cycle\":%s", fates[one->fate], one->in_cycle ? "true" : "false");
+        if (one->wait_count != 0)
+            fprintf(out,
+                    ",\"want\":%" PRIu64 ",\"cell\":%" PRIu64 ",\"owner_host\":%" PRIu64 ",\"owner\":%" PRIu64
+                    ",\"since_ns\":%" PRIu64 ",\"now_ns\":%" PRIu64,
+                    one->waits[0]->want, one->waits[0]->cell, one->waits[0]->owner_host, one->waits[0]->owner,
+                    one->cce->since_ns, now_of(why, one->cce));
+        if (one->next != SIZE_MAX) {
+            fputs(",\"waits_for\":", out);
+            json_cce(out, &why->cces[one->next]);
+        }
+        fputc('}', out);
+        between = ",";
+    }
+    fputs("]}\n", out);
+}
+
+void look_why_dot(FILE *out, const struct look_why *why)
+{
+    char who[LOOK_NAME_MAX], cell[LOOK_NAME_MAX];
+    fputs("digraph why {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n", out);
+    for (size_t i = 0; i < why->count; i++) {
+        const struct look_why_cce *one = &why->cces[i];
+        if (one->cce->state == BCRI_CCE_DEAD)
+            continue;
+        fprintf(out, "  c%zu [label=\"%s\"%s];\n", i, name_of(why, one, who),
+                one->fate == LOOK_STUCK     ? ", color=red"
+                : one->fate == LOOK_BLOCKED ? ", color=orange"
+                                            : "");
+        if (one->fate == LOOK_RUNS)
+            continue;
+        if (one->wait_count != 0)
+            look_say_cell(why->view, one->waits[0]->owner_host, one->waits[0]->owner, one->waits[0]->cell,
+                          cell);
+        else
+            snprintf(cell, sizeof cell, "a lock");
+        if (one->next != SIZE_MAX)
+            fprintf(out, "  c%zu -> c%zu [label=\"%s\"%s];\n", i, one->next, cell,
+                    one->in_cycle ? ", color=red" : "");
+        else
+            fprintf(out, "  w%zu [label=\"%s\", shape=ellipse];\n  c%zu -> w%zu;\n", i, cell, i, i);
+    }
+    fputs("}\n", out);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* See relay.h. */
+#include "relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "bcri/refuse.h"
+#include "conn.h"
+#include "spawn.h"
+
+enum { RELAYS_MAX = 64 };
+
+struct enl_relay {
+    struct enl_relay *next;
+    struct enl_conn *asker;  /* NULL: the daemon itself, or gone */
+    struct enl_conn *helper; /* NULL: the helper has closed its socket */
+    uint32_t id;             /* of the asker's request */
+    pid_t pid;
+    void (*done)(void *data, int wait_status);
+    void *data;
+};
+
+/* The options by which helpers are started. */
+static const char *option_of(uint32_t kind)
+{
+    switch (kind) {
+    case BCRI_RELAY_LOOK: return "--look-host";
+    default: return NULL;
+    }
+}
+
+static pid_t start_process(struct enl_program *program, const struct enl_relay_wish *wish, int control,
+                           char *reason, size_t reason_size)
+{
+    char number[16];
+    const char *argv[] = {"enl", option_of(wish->kind), wish->arguments[0], wish->arguments[1], NULL};
+    if (argv[2] == NULL)
+        argv[3] = NULL;
+    snprintf(number, sizeof number, "%d", control);
+    char **environment = enl_environment_with(program->environment, BCRI_CONTROL_ENV, number);
+    const int none = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    struct enl_spawn spawn = {.path = "/proc/self/exe",
+                              .argv = (char *const *)(uintptr_t)argv,
+                              .environment = environment,
+                              .in = wish->stream,
+                              .out = wish->stream,
+                              .err = none,
+                              .keep = control,
+                              .core = -1,
+                              .own_group = true,
+                              .die_with_parent = true,
+                              .no_core_file = true,
+                              .inherited = &program->inherited};
+    const char *step = "get memory";
+    const pid_t pid = environment != NULL && none >= 0 ? enl_spawn(&spawn, &step) : -ENOMEM;
+    if (none >= 0)
+        close(none);
+    free(environment);
+    if (pid < 0)
+        bcri_refuse(reason, reason_size, 0, "enl's helper could not %s: %s", step, strerror(-pid));
+    return pid;
+}
+
+static struct enl_relay *start(struct enl_program *program, const struct enl_relay_wish *wish, char *reason,
+                               size_t reason_size)
+{
+    unsigned count = 0;
+    int pair[2];
+    for (const struct enl_relay *relay = program->relays; relay != NULL; relay = relay->next)
+        count++;
+    if (count >= RELAYS_MAX) {
+        bcri_refuse(reason, reason_size, 0, "%u helpers of enl are at work for this program; try again",
+                    count);
+        return NULL;
+    }
+    struct enl_relay *relay = calloc(1, sizeof *relay);
+    if (relay == NULL || bcri_channel_pair(pair) != 0) {
+        free(relay);
+        bcri_refuse(reason, reason_size, 0, "enl has no memory or no descriptors left for a helper");
+        return NULL;
+    }
+    relay->pid = start_process(program, wish, pair[1], reason, reason_size);
+    close(pair[1]);
+    if (relay->pid < 0) {
+        close(pair[0]);
+        free(relay);
+        return NULL;
+    }
+    relay->done = wish->done;
+    relay->data = wish->data;
+    relay->helper = enl_conn_new(program, ENL_HELPER, pair[0], NULL);
+    if (relay->helper != NULL)
+        relay->helper->pid = relay->pid;
+    relay->next = program->relays;
+    program->relays = relay;
+    return relay;
+}
+
+pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *wish, char *reason,
+                      size_t reason_size)
+{
+    const struct enl_relay *relay = start(program, wish, reason, reason_size);
+    return relay != NULL ? relay->pid : -1;
+}
+
+/* A helper shall not get a file or terminal of the daemon's user as its stream: what it says is for
+ * a process that reads. */
+static bool is_stream(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+    return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in)
+{
+    struct enl_program *program = conn->program;
+    const struct bcri_control *message = &in->message;
+    char reason[512] = "", ordinal[16], text[BCRI_CONTROL_TEXT_MAX + 1];
+    struct enl_relay *relay = NULL;
+    if (!is_stream(in->fds[0]))
+        return "relay without a stream";
+    struct enl_relay_wish wish = {.kind = message->kind, .stream = in->fds[0]};
+    snprintf(ordinal, sizeof ordinal, "%u", message->ordinal);
+    bcri_view_copy(message->text, text, sizeof text);
+    wish.arguments[0] = ordinal;
+    wish.arguments[1] = text;
+    if (option_of(message->kind) == NULL)
+        snprintf(reason, sizeof reason, "enl of this program knows no helper of kind %u", message->kind);
+    else if ((message->present & BCRI_HAS(host)) != 0 && message->host != program->host_number)
+        snprintf(reason, sizeof reason, "host %u cannot be looked into from here", message->host);
+    else if (program->phase != ENL_RUNNING)
+        snprintf(reason, sizeof reason, "the program is %s",
+                 program->phase == ENL_PREPARING ? "not running yet" : "ending");
+    else
+        relay = start(program, &wish, reason, sizeof reason);
+    if (relay != NULL) {
+        relay->asker = conn;
+        relay->id = message->id;
+    }
+    enl_conn_reply(conn, message->id, relay != NULL ? 0 : bcrE_ENLIST, relay != NULL ? NULL : reason);
+    return NULL;
+}
+
+/* A descriptor of the same file, for reading only. */
+static int read_only(int fd)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+const char *enl_relay_segment(struct enl_conn *conn, const struct bcri_control *message)
+{
+    const int own = bcri_host_segment_dup(conn->program->host, message->seg);
+    const int fd = own >= 0 ? read_only(own) : -1;
+    struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(status),
+                                 .id = message->id,
+                                 .status = fd >= 0 ? 0 : bcrE_NOMEM};
+    enl_conn_send(conn, &reply, &fd, fd >= 0 ? 1 : 0);
+    if (fd >= 0)
+        close(fd);
+    if (own >= 0)
+        close(own);
+    return NULL;
+}
+
+static void tell_end(const struct enl_relay *relay, int wait_status)
+{
+    const int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
+    const struct bcri_control end = {.type = BCRI_MSG_relay_end,
+                                     .present = BCRI_HAS(id) | BCRI_HAS(status),
+                                     .id = relay->id,
+                                     .status = (uint32_t)status & 0xffu};
+    if (relay->asker != NULL)
+        enl_conn_send(relay->asker, &end, NULL, 0);
+    if (relay->done != NULL)
+        relay->done(relay->data, wait_status);
+}
+
+bool enl_relay_reaped(struct enl_program *program, pid_t pid, int wait_status)
+{
+    struct enl_relay **at = &program->relays;
+    while (*at != NULL && (*at)->pid != pid)
+        at = &(*at)->next;
+    struct enl_relay *relay = *at;
+    if (relay == NULL)
+        return false;
+    *at = relay->next;
+    tell_end(relay, wait_status);
+    struct enl_conn *helper = relay->helper;
+    free(relay);
+    if (helper != NULL)
+        enl_conn_close(helper);
+    return true;
+}
+
+void enl_relay_forget(struct enl_program *program, const struct enl_conn *conn)
+{
+    for (struct enl_relay *relay = program->relays; relay != NULL; relay = relay->next) {
+        if (relay->helper == conn)
+            relay->helper = NULL;
+        if (relay->asker != conn)
+            continue;
+        relay->asker = NULL;
+        kill(-relay->pid, SIGKILL);
+    }
+}

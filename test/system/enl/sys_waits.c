@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that wait in known ways, for test_why.c. The environment has SYS_MODE and SYS_CCES: the root enlists the others,
+ * all learn of each other, and then
+ *
+ *   circle   each gets from cell 1 of the next one, where nobody puts
+ *   missing  each gets from its own cell 1
+ *   locks    CCEs 0 and 1 have the write locks of their own cells 1 and want the other's; others, if
+ *            there are any, run on
+ *   full     CCE 1 puts into cell 1 of CCE 0, which is full; CCE 0 runs
+ *   slow     as circle, but CCE 0 runs
+ *   timed    as circle, but CCE 0 waits for an hour
+ *   regions  CCE 0 holds three regions of its own and one is in its cell 2; all wait as in circle, for an hour
+ *
+ * "Runs" is a pause outside BCR. Each tells just before it does what it does. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+#define MUST(expr)                                                                          \
+    do {                                                                                    \
+        if (!(expr)) {                                                                      \
+            fprintf(stderr, "line %d: not %s, bcr_errno %d\n", __LINE__, #expr, bcr_errno); \
+            exit(1);                                                                        \
+        }                                                                                   \
+    } while (0)
+
+enum { WAIT = 1, NEWS = 2, FIRST_ID = 10, HOUR = 3600000, CCES_MAX = 1024, ROOM = 2 };
+
+static int cces, ids[CCES_MAX];
+
+static void tell(void)
+{
+    const int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
+    char line[32];
+    const int length = snprintf(line, sizeof line, "%d\n", bcr_cceord);
+    MUST(fd >= 0 && write(fd, line, (size_t)length) == length);
+    close(fd);
+}
+
+static void run_on(void)
+{
+    for (;;)
+        pause();
+}
+
+static void put_one(int cce, int cell)
+{
+    bcr_region region = bcr_rgalloc(100, 0);
+    MUST(region != NULL && bcr_put(1, region, cce, cell, bcr_FREE) == 0);
+}
+
+static void get_one(int cce, int cell, int msec)
+{
+    bcr_region region = bcr_get(1, cce, cell, msec);
+    MUST(region != NULL && bcr_rgfree(region) == 0);
+}
+
+/* All send their IDs to the root, which sends all of them to everybody. */
+static void meet(const char *self)
+{
+    MUST(bcr_cagrow(WAIT, 0, 0, 0, 1, ROOM, 4096) == WAIT);
+    MUST(bcr_cagrow(NEWS, 0, 1, 0, 0, 1, 65536) == NEWS);
+    if (bcr_cceord != 0) {
+        MUST(bcr_send(&bcr_cce, sizeof bcr_cce, bcrT_1CCE, 1, bcr_enlistor, FIRST_ID + bcr_cceord, 1, 0) > 0);
+        MUST(bcr_recv(ids, (int)sizeof ids, bcrT_1CCE, cces, bcr_cce, NEWS, 1, bcr_BLOCK) > 0);
+        return;
+    }
+    MUST(bcr_cagrow(FIRST_ID, 0, cces, 0, 0, cces, 0) == FIRST_ID);
+    MUST(cces == 1 || bcr_enlist(NULL, -(cces - 1), 1, self, NULL, bcr_FREE) == 0);
+    ids[0] = bcr_cce;
+    for (int i = 1; i < cces; i++)
+        MUST(bcr_recv(&ids[i], sizeof ids[i], bcrT_1CCE, 1, bcr_cce, FIRST_ID + i, 1, bcr_BLOCK) > 0);
+    for (int i = 1; i < cces; i++)
+        MUST(bcr_send(ids, (int)sizeof ids[0] * cces, bcrT_1CCE, cces, ids[i], NEWS, 1, 0) > 0);
+}
+
+static void locks(void)
+{
+    const int other = ids[1 - bcr_cceord];
+    put_one(bcr_cce, WAIT);
+    MUST(bcr_acqwl(bcr_cce, WAIT, bcr_BLOCK) != NULL);
+    put_one(other, NEWS); /* both have theirs */
+    get_one(bcr_cce, NEWS, bcr_BLOCK);
+    tell();
+    MUST(bcr_acqwl(other, WAIT, bcr_BLOCK) != NULL);
+}
+
+static void perform(const char *mode)
+{
+    const int next = ids[(bcr_cceord + 1) % cces];
+    if (strcmp(mode, "locks") == 0 && bcr_cceord < 2) {
+        locks();
+    } else if (strcmp(mode, "full") == 0 && bcr_cceord == 1) {
+        for (int i = 0; i < ROOM; i++)
+            put_one(ids[0], WAIT);
+        tell();
+        put_one(ids[0], WAIT);
+    } else if (strcmp(mode, "circle") == 0 || (strcmp(mode, "slow") == 0 && bcr_cceord != 0) ||
+               (strcmp(mode, "timed") == 0 && bcr_cceord != 0)) {
+        tell();
+        get_one(next, WAIT, bcr_BLOCK);
+    } else if (strcmp(mode, "missing") == 0) {
+        tell();
+        get_one(bcr_cce, WAIT, bcr_BLOCK);
+    } else if (strcmp(mode, "timed") == 0 || strcmp(mode, "regions") == 0) {
+        for (int i = 0; i < 3 && strcmp(mode, "regions") == 0 && bcr_cceord == 0; i++)
+            MUST(bcr_rgalloc(200, 0) != NULL);
+        if (strcmp(mode, "regions") == 0 && bcr_cceord == 0)
+            put_one(bcr_cce, NEWS);
+        tell();
+        get_one(next, WAIT, HOUR);
+    } else {
+        tell();
+        run_on();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    MUST(bcr_init(0, argv[0]) == 0);
+    cces = atoi(getenv("SYS_CCES"));
+    meet(argv[0]);
+    perform(getenv("SYS_MODE"));
+    return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* enl why and the other commands that look in: programs that wait in known ways are explained by the
+ * right sentences, and those that only look as if they did are not accused. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "run.h"
+
+static struct run run, command;
+static char program[256];
+
+/* Starts a program, whose CCEs have told that they are where they go on waiting. */
+static void start(const char *mode, const char *cces)
+{
+    setenv("SYS_MODE", mode, 1);
+    setenv("SYS_CCES", cces, 1);
+    run_folder();
+    run_start(&run, run_enl(), getenv("SYS_WAITS"));
+    for (int i = 0; i < atoi(cces); i++)
+        run_told_by(&run);
+    snprintf(program, sizeof program, "%s", run_program());
+}
+
+static void end(void)
+{
+    run_start(&command, run_enl(), "kill", program);
+    run_ends(&command, 0, "");
+    run_end(&run);
+    CHECK_INT(run.status, 128 + SIGKILL);
+}
+
+/* What a command prints. */
+static const char *look(const char *word, const char *option)
+{
+    run_start(&command, run_enl(), word, option, program);
+    run_end(&command);
+    if (command.status != 0)
+        FAIL("enl %s: status %d, %s", word, command.status, command.error);
+    return command.text;
+}
+
+/* Between telling and waiting a CCE may need a while. */
+static const char *look_until(const char *word, const char *option, const char *part)
+{
+    while (strstr(look(word, option), part) == NULL)
+        ;
+    return command.text;
+}
+
+static void has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        FAIL("no \"%s\" in:\n%s", part, text);
+}
+static void lacks(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL)
+        FAIL("\"%s\" in:\n%s", part, text);
+}
+
+static unsigned count(const char *text, const char *part)
+{
+    unsigned times = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
+        times++;
+    return times;
+}
+
+TEST(a_circle_of_two_gets_is_told)
+{
+    setenv("SYS_CCES", "2", 1);
+    start("circle", "2");
+    const char *text = look_until("why", "--", "deadlock: all 2 CCEs");
+    has(text, "CCE 0 waits for a region from cell 1 of CCE 1, into which nobody has put anything yet");
+    has(text, "CCE 1 waits for a region from cell 1 of CCE 0");
+    has(text, "deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
+    end();
+}
+
+TEST(a_circle_of_three_is_told)
+{
+    start("circle", "3");
+    has(look_until("why", "--", "deadlock: all 3 CCEs"),
+        "deadlock: CCE 0 waits for CCE 1, which waits for CCE 2, which waits for CCE 0: a circle.");
+    end();
+}
+
+TEST(a_circle_of_fifty_is_told_once)
+{
+    start("circle", "50");
+    const char *text = look_until("why", "--", "deadlock: all 50 CCEs");
+    CHECK_UINT(count(text, "waits for a region"), 50);
+    has(text, "CCE 49, which waits for CCE 0: a circle.");
+    CHECK_UINT(count(text, "a circle."), 1);
+    end();
+}
+
+TEST(a_missing_put_is_told)
+{
+    start("missing", "3");
+    has(look_until("why", "--", "deadlock: all 3 CCEs"),
+        "a put is missing: CCE 0 waits for one into cell 1 of CCE 0, and every CCE that could do it waits "
+        "itself.");
+    lacks(command.text, "circle");
+    end();
+}
+
+TEST(write_locks_taken_in_two_orders_are_told_while_others_run)
+{
+    start("locks", "3");
+    const char *text = look_until("why", "--", "suspected deadlock");
+    has(text, "CCE 0 waits for the write lock of cell 1 of CCE 1, which CCE 1 has");
+    has(text, "suspected deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
+    has(text, "2 CCEs wait for CCEs that wait themselves; 1 run or can go on.");
+    lacks(text, "deadlock: all");
+    end();
+}
+
+TEST(who_waits_for_room_at_one_that_runs_is_not_accused)
+{
+    start("full", "2");
+    const char *text = look_until("why", "--", "1 CCEs wait; 1 run and could end that.");
+    has(text, "CCE 1 waits for room to put into cell 1 of CCE 0");
+    lacks(text, "deadlock");
+    has(look("cells", "--"), "in/out");
+    end();
+}
+
+TEST(who_waits_for_one_that_computes_is_not_accused)
+{
+    start("slow", "3");
+    lacks(look_until("why", "--", "2 CCEs wait; 1 run and could end that."), "deadlock");
+    end();
+}
+
+TEST(who_waits_for_one_that_has_a_time_limit_is_not_accused)
+{
+    start("timed", "3");
+    lacks(look_until("why", "--", "2 CCEs wait; 1 run and could end that."), "deadlock");
+    end();
+}
+
+TEST(a_stopped_program_gets_a_sentence)
+{
+    start("circle", "2");
+    look_until("why", "--", "deadlock: all 2 CCEs");
+    kill(run.pid, SIGSTOP); /* the daemon answers nobody then */
+    run_start(&command, run_enl(), "why", program);
+    run_end(&command);
+    CHECK_INT(command.status, 1);
+    has(command.error, "does not answer; it may be stopped");
+    kill(run.pid, SIGCONT);
+    end();
+}
+
+TEST(json_and_dot_have_the_same)
+{
+    start("circle", "2");
+    look_until("why", "--json", "\"deadlock\":true");
+    has(command.text, "\"fate\":\"stuck\",\"in_cycle\":true");
+    has(look("why", "--dot"), "c0 -> c1 [label=\"cell 1 of CCE 1\", color=red];");
+    has(look("waits", "--json"), "\"wait\":[{");
+    has(look("cells", "--json"), "\"area\":[{");
+    has(look("ps", "--json"), "\"state_name\":\"alive\"");
+    end();
+}
+
+TEST(waits_regions_and_processes_are_listed)
+{
+    start("regions", "2");
+    const char *text = look_until("waits", "--", "asleep for");
+    has(text, "CCE 0 waits for a region from cell 1 of CCE 1, asleep for");
+    has(text, "s more\n");
+    text = look("regions", "--");
+    has(text, "heap of CCE 0: 700 of 69632 bytes in use\n");
+    has(text, "  held by CCE 0: 3 regions, 600 bytes\n");
+    has(text, "  in cells of CCE 0: 1 regions, 100 bytes\n");
+    text = look("ps", "--");
+    has(text, "waits for a region from cell 1 of CCE 1");
+    has(look("stats", "--"), "per second");
+    end();
+}
+
+TEST(a_program_that_is_not_there_gets_a_sentence)
+{
+    static const char *const words[] = {"ps", "cells", "regions", "waits", "stats", "why"};
+    run_folder();
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        run_start(&command, run_enl(), words[i], "nowhere.1");
+        run_ends(&command, 1, "no program of yours has that name, or it has ended; enl ps lists them");
+        run_start(&command, run_enl(), words[i], "--colour");
+        run_ends(&command, 2, "has no option --colour");
+    }
+    run_start(&command, run_enl(), "why", "--dot", "--json");
+    run_ends(&command, 2, "one of --json, --dot and --svg");
+    run_start(&command, run_enl(), "why", "--dot", "--watch");
+    run_ends(&command, 2, "no picture");
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* enl why as a function of what was looked at: scenes that no program has to be made for, and a
+ * thousand CCEs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/cell.h"
+#include "bcri/order.h"
+#include "bcri/record.h"
+#include "bcri/slot.h"
+#include "check.h"
+#include "why.h"
+
+enum { CCES_MAX = 1000 };
+
+static struct look_host host;
+static struct look_cce cces[CCES_MAX];
+static struct look_wait waits[CCES_MAX];
+static struct look_cell cells[CCES_MAX];
+static struct look_told told[CCES_MAX];
+static struct look_view view;
+
+/* `count` CCEs, of indices 1 to `count`, that run. */
+static void begin(size_t count)
+{
+    memset(cces, 0, sizeof cces);
+    host = (struct look_host){.now_ns = UINT64_C(90000000000)};
+    for (size_t i = 0; i < count; i++)
+        cces[i] = (struct look_cce){.index = i + 1,
+                                    .ordinal = i,
+                                    .pid = 100 + i,
+                                    .state = BCRI_CCE_ALIVE,
+                                    .process = 'S',
+                                    .slept = 7};
+    view = (struct look_view){0};
+    view.host.at = &host;
+    view.host.count = 1;
+    view.cce.at = cces;
+    view.cce.count = count;
+    view.wait.at = waits;
+    view.cell.at = cells;
+    view.told.at = told;
+}
+
+/* CCE `who` sleeps for a request at a cell of `owner`; both counted from 0. */
+static void sleeps(size_t who, uint64_t want, size_t owner, uint64_t cell)
+{
+    cces[who].asleep = BCRI_SLEEPS_ON_FUTEX;
+    cces[who].deadline_ns = UINT64_MAX;
+    cces[who].waiting_for = 1;
+    cces[who].since_ns = UINT64_C(80000000000);
+    waits[view.wait.count++] = (struct look_wait){.index = who + 1,
+                                                  .want = want,
+                                                  .state = BCRI_SLOT_LISTED,
+                                                  .owner = owner + 1,
+                                                  .cell = cell,
+                                                  .slept = 1};
+}
+
+static struct look_cell *cell_of(size_t owner, uint64_t cell)
+{
+    cells[view.cell.count++] = (struct look_cell){.owner = owner + 1, .cell = cell, .kind = BCRI_CELL_INOUT};
+    return &cells[view.cell.count - 1];
+}
+
+static char *text;
+static struct look_why why;
+
+static void think(const struct look_view *before)
+{
+    size_t length;
+    free(text);
+    look_why_fini(&why);
+    CHECK(look_why(&view, before, &why));
+    FILE *file = open_memstream(&text, &length);
+    look_why_text(file, &why);
+    fclose(file);
+}
+
+static void says(const char *part)
+{
+    if (strstr(text, part) == NULL)
+        FAIL("no \"%s\" in:\n%s", part, text);
+}
+
+TEST(nobody_waits)
+{
+    begin(3);
+    think(NULL);
+    says("no CCE waits without a time limit; 3 run");
+    CHECK(!why.all_stuck);
+}
+
+TEST(one_that_runs_keeps_all_from_being_stuck)
+{
+    begin(3);
+    sleeps(0, BCRI_ORDER_TAKE, 1, 5);
+    sleeps(1, BCRI_ORDER_TAKE, 0, 5);
+    think(NULL);
+    CHECK_UINT(why.stuck, 0);
+    CHECK_UINT(why.blocked, 2);
+}
+
+TEST(a_starting_stopped_or_timed_cce_is_not_stuck)
+{
+    for (int which = 0; which < 6; which++) {
+        begin(2);
+        sleeps(0, BCRI_ORDER_TAKE, 1, 5);
+        sleeps(1, BCRI_ORDER_TAKE, 0, 5);
+        think(NULL);
+        CHECK(why.all_stuck);
+        switch (which) {
+        case 0: cces[0].state = BCRI_CCE_STARTING; break;
+        case 1: cces[0].process = 'T'; break;
+        case 2: cces[0].process = 't'; break;
+        case 3: cces[0].deadline_ns = UINT64_C(99000000000); break;
+        case 4: cces[0].asleep = BCRI_SLEEPS_IN_EPOLL; break;
+        default: cces[0].news = 1; break;
+        }
+        think(NULL);
+        CHECK_UINT(why.stuck, 0);
+    }
+}
+
+TEST(a_cce_that_was_awake_between_two_looks_is_not_stuck)
+{
+    static struct look_cce then[2];
+    begin(2);
+    sleeps(0, BCRI_ORDER_TAKE, 1, 5);
+    sleeps(1, BCRI_ORDER_TAKE, 0, 5);
+    memcpy(then, cces, sizeof then);
+    struct look_view before = view;
+    before.cce.at = then;
+    think(&before);
+    CHECK(why.all_stuck);
+    cces[1].slept++;
+    think(&before);
+    CHECK_UINT(why.stuck, 0);
+}
+
+TEST(a_put_on_its_way_to_another_host_forbids_to_say_deadlock)
+{
+    begin(2);
+    sleeps(0, BCRI_ORDER_TAKE, 1, 5);
+    sleeps(1, BCRI_ORDER_TAKE, 0, 5);
+    waits[view.wait.count++] = (struct look_wait){
+        .index = 1, .want = BCRI_ORDER_PUT, .state = BCRI_SLOT_ORDERED, .owner_host = 3, .owner = 1};
+    think(NULL);
+    CHECK(!why.all_stuck);
+    says("1 puts to other hosts are on their way");
+}
+
+TEST(a_cell_that_only_its_owner_can_serve_waits_for_the_owner)
+{
+    begin(3);
+    cell_of(1, 5)->kind = BCRI_CELL_OUT;
+    cell_of(0, 5)->kind = BCRI_CELL_OUT;
+    look_view_sort(&view);
+    sleeps(0, BCRI_ORDER_TAKE, 1, 5);
+    sleeps(1, BCRI_ORDER_TAKE, 0, 5);
+    think(NULL);
+    CHECK_UINT(why.stuck, 2);
+    says("suspected deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
+    CHECK(!why.all_stuck);
+}
+
+TEST(who_waits_for_a_lock_of_one_that_runs_is_not_stuck)
+{
+    begin(2);
+    cell_of(0, 5)->locker = 3; /* tags are one more than indices */
+    sleeps(0, BCRI_ORDER_LOCK, 0, 5);
+    think(NULL);
+    CHECK_UINT(why.blocked, 1);
+    says("CCE 0 waits for the write lock of cell 5 of CCE 0, which CCE 1 has (for 10.0 s).");
+}
+
+TEST(the_one_that_has_put_before_is_named)
+{
+    begin(3);
+    cell_of(0, 5)->puts = 4;
+    told[view.told.count++] = (struct look_told){.index = 3, .peer = 1, .cell = 5, .puts = 4, .last_ns = 9};
+    sleeps(0, BCRI_ORDER_TAKE, 0, 5);
+    sleeps(1, BCRI_ORDER_TAKE, 2, 6);
+    sleeps(2, BCRI_ORDER_TAKE, 0, 7);
+    think(NULL);
+    CHECK(why.all_stuck);
+    says("CCE 0 waits for a region from cell 5 of CCE 0, into which CCE 2 has put before");
+    says("deadlock: CCE 0 waits for CCE 2, which waits for CCE 0: a circle.");
+}
+
+TEST(inside_a_call_the_holder_is_waited_for)
+{
+    begin(2);
+    cces[0].holder = 3;
+    think(NULL);
+    says("CCE 0 waits inside a call until CCE 1 releases a lock.");
+    CHECK_UINT(why.blocked, 1);
+    cces[1].holder = 2;
+    think(NULL);
+    CHECK(why.all_stuck);
+}
+
+TEST(wrong_numbers_in_a_view_are_survived)
+{
+    begin(2);
+    sleeps(0, 200, 77, 5);
+    sleeps(1, BCRI_ORDER_LOCK, 0, UINT64_MAX);
+    waits[view.wait.count++] = (struct look_wait){.index = 999, .slept = 1, .owner_host = 55};
+    cell_of(0, UINT64_MAX)->locker = UINT64_MAX;
+    cces[1].since_ns = UINT64_MAX;
+    think(NULL);
+    char *json;
+    size_t length;
+    FILE *file = open_memstream(&json, &length);
+    look_why_json(file, &why);
+    look_why_dot(file, &why);
+    look_json(file, &view, ~0u);
+    fclose(file);
+    free(json);
+}
+
+TEST(a_thousand_in_one_circle)
+{
+    begin(CCES_MAX);
+    for (size_t i = 0; i < CCES_MAX; i++)
+        sleeps(i, BCRI_ORDER_TAKE, (i + 1) % CCES_MAX, 5);
+    think(NULL);
+    CHECK_UINT(why.stuck, CCES_MAX);
+    says("CCE 999, which waits for CCE 0: a circle.");
+    says("deadlock: all 1000 CCEs");
+}
