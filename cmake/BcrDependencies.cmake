@@ -55,3 +55,17 @@ if(BCR_BOOST_CONTEXT)
         message(STATUS "Boost.Context not found: coroutines switch with ucontext, some thirty times slower")
     endif()
 endif()
+
+# Stack traces of CCEs that crash are read with libdw (elfutils), which enl loads when it needs it; only its headers are needed here.
+# Without them a trace is one line for each stack.
+option(BCR_LIBDW "Read stack traces with libdw where its headers are installed" ON)
+set(BCR_HAS_LIBDW 0)
+if(BCR_LIBDW AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    include(CheckIncludeFile)
+    check_include_file(elfutils/libdwfl.h BCR_HAS_LIBDWFL_H)
+    if(BCR_HAS_LIBDWFL_H)
+        set(BCR_HAS_LIBDW 1)
+    else()
+        message(STATUS "libdw not found: a crash report has one line for each stack")
+    endif()
+endif()

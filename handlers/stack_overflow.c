@@ -6,7 +6,7 @@
  * has left the stack of the executing handler and the address lies between the two: then a frame
  * was larger than the guard. In both cases the action says whose stack it was and lets the fault
  * happen again with the default action, so that the process ends by SIGSEGV with a core of that
- * very moment. All other faults are passed on to the action that was installed before.
+ * very moment; a CCE's crash report does that (bcri_stacks_end_by). All other faults are passed on to the action that was installed before.
  *
  * The action may only read. It finds chunks in a list of entries that are never freed; an entry's
  * chunk is complete before it is stored there. */
@@ -126,6 +126,12 @@ void bcri_stack_check_canary(const struct bcri_stack *stack)
 /* ---- guards ---- */
 
 static struct sigaction before;
+static bcri_stack_end_action *end_action; /* NULL: the default action */
+
+void bcri_stacks_end_by(bcri_stack_end_action *action)
+{
+    end_action = action;
+}
 
 const struct bcri_stack *bcri_stack_around(uintptr_t address)
 {
@@ -179,7 +185,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
     const struct bcri_stack *stack = info->si_code > 0 ? overrun((uintptr_t)info->si_addr, context) : NULL;
     if (stack != NULL)
         tell(stack);
-    if (stack == NULL && (before.sa_flags & SA_SIGINFO) != 0) {
+    if (stack != NULL && end_action != NULL) {
+        end_action(number, info, context);
+    } else if (stack == NULL && (before.sa_flags & SA_SIGINFO) != 0) {
         before.sa_sigaction(number, info, context);
     } else if (stack == NULL && before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
         before.sa_handler(number);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "look_host.h"
 #include "options.h"
 #include "program.h"
+#include "trace.h"
 
 /* By this note (without a description) bcr_init recognizes enl before it becomes enl. */
 __asm__(".pushsection .note.bcr.enl,\"a\",%note\n"
@@ -71,6 +73,8 @@ int main(int argc, char **argv)
     struct enl_options options;
     char error[512];
     unsetenv(BCRI_BECOMES_ENL_ENV);
+    if (argc > 1 && strcmp(argv[1], "--trace") == 0)
+        return enl_trace(argc - 2, argv + 2);
     if (enl_options_parse(argc, argv, &options, error, sizeof error) != 0) {
         fprintf(stderr, "enl: %s\n", error);
         return 2;

@@ -26,11 +26,16 @@ static void keep_for_its_call(struct bcri_client *client, struct bcri_incoming *
     call->answered = true;
 }
 
-bool bcri_client_lost(struct bcri_client *client)
+bool bcri_client_has_socket(const struct bcri_client *client)
 {
     struct stat status;
-    if (fstat(client->fd, &status) == 0 && status.st_dev == client->fd_device &&
-        status.st_ino == client->fd_inode)
+    return fstat(client->fd, &status) == 0 && status.st_dev == client->fd_device &&
+           status.st_ino == client->fd_inode;
+}
+
+bool bcri_client_lost(struct bcri_client *client)
+{
+    if (bcri_client_has_socket(client))
         return false;
     if (!client->lost_said)
         bcri_client_complain("this program has closed its connection to enl; it must close no descriptor "

@@ -91,6 +91,8 @@ static int become_cce(struct bcri_client *client, int flags, const char *ccename
         close(client->fd);
         return bcrE_NOMEM;
     }
+    if (client->reports_crashes)
+        bcri_client_watch_crashes(client);
     return 0;
 }
 

@@ -158,20 +158,27 @@ void enl_output_drain(struct enl_cce *cce)
                   1u << 20); /* a pipe holds at most that; other processes may still be writing */
 }
 
-void enl_output_show_tail(struct enl_cce *cce)
+size_t enl_output_tail(const struct enl_cce *cce, char text[ENL_TAIL_BYTES])
 {
     const struct enl_output *output = &cce->output;
-    if (output->tail_total == 0)
-        return;
-    size_t length = output->tail_total < ENL_TAIL_BYTES ? output->tail_total : ENL_TAIL_BYTES;
-    char text[ENL_TAIL_BYTES];
+    const size_t length = output->tail_total < ENL_TAIL_BYTES ? output->tail_total : ENL_TAIL_BYTES;
     for (size_t i = 0; i < length; i++)
         text[i] = output->tail[(output->tail_total - length + i) % ENL_TAIL_BYTES];
+    const char *newline = output->tail_total > ENL_TAIL_BYTES ? memchr(text, '\n', length - 1) : NULL;
+    if (newline == NULL)
+        return length;
+    const size_t at = (size_t)(newline - text) + 1;
+    memmove(text, text + at, length - at);
+    return length - at;
+}
+
+void enl_output_show_tail(struct enl_cce *cce)
+{
+    char text[ENL_TAIL_BYTES];
+    const size_t length = enl_output_tail(cce, text);
     size_t at = 0;
-    if (output->tail_total > ENL_TAIL_BYTES) { /* begin at a whole line, if there is one */
-        const char *newline = memchr(text, '\n', length - 1);
-        at = newline != NULL ? (size_t)(newline - text) + 1 : 0;
-    }
+    if (length == 0)
+        return;
     enl_report_shown(cce->program, "enl: the last it printed:\n");
     while (at < length) {
         const char *newline = memchr(text + at, '\n', length - at);

@@ -32,6 +32,8 @@ struct enl_output {
 int enl_output_open(struct enl_cce *cce, int ends_out[2]);
 /* Reads what the pipes hold now: after the CCE's end, before its tail is shown. */
 void enl_output_drain(struct enl_cce *cce);
+/* Copies the last lines; if there were more, from a whole line on. Returns their length. */
+size_t enl_output_tail(const struct enl_cce *cce, char text[ENL_TAIL_BYTES]);
 /* Shows the last lines on stderr. */
 void enl_output_show_tail(struct enl_cce *cce);
 bool enl_output_ended(const struct enl_cce *cce);

@@ -286,6 +286,10 @@ static void welcome(struct enl_cce *cce)
                                    .index = cce->index,
                                    .enlistor = {(const char *)cce->origin.identity, BCRI_IDENTITY_BYTES},
                                    .program = bcri_view_of(program->name)};
+    if (program->config.crashreport != 0) {
+        message.present |= BCRI_HAS(flags);
+        message.flags = BCRI_WELCOME_CRASHES;
+    }
     const int fds[] = {bcri_host_segment_fd(program->host, BCRI_HOST_SEG), pair[1], enl_links_bell(program)};
     enl_conn_send(cce->control, &message, fds, fds[2] >= 0 ? 3 : 2);
     close(pair[1]);

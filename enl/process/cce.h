@@ -65,6 +65,7 @@ struct enl_cce {
     bool finished;                /* it no longer counts as alive */
     bool has_outbox;              /* it may order of the agent (bcri/outbox.h) */
     bool repairing;               /* the agent forgets it, or the worker repairs what it held */
+    struct enl_crash *crash;      /* what is being found out, or is known, of its crash; NULL: it has none */
     struct enl_output output;
 };
 

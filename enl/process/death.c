@@ -32,6 +32,7 @@
 #include "bcri/repair.h"
 #include "cce.h"
 #include "conn.h"
+#include "crash.h"
 #include "links.h"
 #include "tree.h"
 #include "worker.h"
@@ -68,6 +69,8 @@ static struct end end_of(const struct enl_cce *cce, bool waited, int wait_status
         return (struct end){true, false, WEXITSTATUS(wait_status)};
     if ((recorded & 0x100u) != 0)
         return (struct end){true, false, (int)(recorded & 0xffu)};
+    if (enl_crash_signal(cce) != 0)
+        return (struct end){true, true, enl_crash_signal(cce)};
     return (struct end){.known = false};
 }
 
@@ -138,6 +141,7 @@ static void finish(struct enl_cce *cce)
     cce->kill_socket = -1;
     enl_watch_stop(cce->pid_watch);
     cce->pid_watch = NULL;
+    enl_crash_drop(cce);
     bcri_eventfds_drop(bcri_host_eventfds(program->host), cce->index);
     bcri_cce_dying(program->host, cce->index);
     if (program->phase != ENL_RUNNING)
@@ -266,7 +270,10 @@ static void ended(struct enl_cce *cce, bool waited, int wait_status)
         bool abort = program->config.onfail == BCRI_ONFAIL_ABORT;
         enl_report(program, BCRI_LOG_ERROR, "%s on %s %s; %s", who, program->hostname, how,
                    abort ? "that ends the program (onfail abort)" : "the others go on (onfail isolate)");
-        enl_output_show_tail(cce);
+        if (program->config.crashreport != 0 && end.signalled && enl_crash_is(end.number))
+            enl_crash_ended(cce, end.number, waited && WCOREDUMP(wait_status));
+        else
+            enl_output_show_tail(cce);
     } else {
         bcri_log_write(&program->log, BCRI_LOG_INFO, "%s %s", who, how);
     }

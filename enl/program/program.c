@@ -20,6 +20,7 @@
 #include "blocked_by.h"
 #include "cce.h"
 #include "conn.h"
+#include "crash.h"
 #include "enlist.h"
 #include "introduce.h"
 #include "lines.h"
@@ -47,6 +48,7 @@ static void close_all(struct enl_program *program)
     while (program->conns != NULL)
         enl_conn_close(program->conns);
     enl_introduce_end(program);
+    enl_crash_close(program);
     enl_tree_close(program);
     enl_parent_close(program);
     if (!enl_report_stop(program))
@@ -88,6 +90,7 @@ static void end(struct enl_program *program)
     program->phase = ENL_ENDED;
     uv_timer_stop(&program->grace);
     uv_timer_stop(&program->linger);
+    enl_crash_flush(program);
     enl_enlist_drop(program);
     while (program->waiting != NULL)
         enl_conn_close(program->waiting);
@@ -125,8 +128,9 @@ void enl_program_abort(struct enl_program *program, int status)
         kill(-program->script, SIGTERM);
         uv_timer_start(&program->grace, on_grace, (uint64_t)program->config.killafter, 0);
     }
-    if (program->phase == ENL_ENDED)
+    if (program->phase == ENL_ENDED || enl_crash_defers_abort(program, status))
         return;
+    enl_crash_flush(program);
     if (program->upward != NULL && program->phase != ENL_ENDING)
         program->upward->failed(program, status);
     program->phase = ENL_ENDING;

@@ -32,6 +32,7 @@
 struct enl_audit;
 struct enl_cce;
 struct enl_conn;
+struct enl_crashes;
 struct enl_introductions;
 struct enl_keys;
 struct enl_program;
@@ -109,8 +110,9 @@ struct enl_program {
     uint64_t strangers; /* connections of other users, refused */
     int numbers_told;   /* segment numbers: 1: reported that few are left; 2: that none is */
 
-    unsigned forgetting;      /* CCEs that the agent is to forget before their repair */
-    struct enl_audit *audits; /* that wait until there are none */
+    unsigned forgetting;         /* CCEs that the agent is to forget before their repair */
+    struct enl_crashes *crashes; /* NULL: no CCE has crashed */
+    struct enl_audit *audits;    /* that wait until there are none */
     struct enl_relay *relays;
     struct enl_links *links; /* NULL: the program will have no other host */
     struct enl_worker *worker;

@@ -13,6 +13,7 @@
 #include "blocked_by.h"
 #include "cce.h"
 #include "conn.h"
+#include "crash.h"
 #include "enlist.h"
 #include "links.h"
 #include "parent.h"
@@ -368,6 +369,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_segment_freed: enl_worker_look(conn->program->worker); return NULL;
         case BCRI_MSG_fd_set: return give_fd(conn, in);
         case BCRI_MSG_fd_ring: return fd_ring(conn, message);
+        case BCRI_MSG_crashed: return enl_crash_begun(conn->cce, in);
         case BCRI_MSG_note: write_note(conn, message); return NULL;
         case BCRI_MSG_blocked_by:
             enl_blocked_by(conn->program, message->index, conn->cce->index);

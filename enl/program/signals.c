@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "cce.h"
+#include "crash.h"
 #include "enlist.h"
 #include "relay.h"
 #include "tree.h"
@@ -43,6 +44,7 @@ bool enl_signals_reap(struct enl_program *program)
             return false;
         enl_cce_look_at_dead(program, pid);
         waitpid(pid, &wait_status, 0);
+        enl_crash_reaped(program, pid);
         if (enl_tree_reaped(program, pid, wait_status) || enl_relay_reaped(program, pid, wait_status)) {
             ; /* another host's daemon, or the command that reaches it; or a helper */
         } else if (pid == program->script) {

@@ -11,8 +11,10 @@
 
 #include "bcri/refuse.h"
 #include "conn.h"
+#include "crash.h"
 #include "peer.h"
 #include "remote.h"
+#include "report.h"
 
 enum { END_MSEC = 2000 };
 
@@ -232,5 +234,7 @@ void enl_child_free(struct enl_child *child)
     close_pipes(child);
     enl_said_end(&child->said);
     enl_errands_drop(&child->errands);
+    if (child->crash != NULL)
+        enl_crash_report_free(child->crash);
     uv_close((uv_handle_t *)&child->timer, on_freed);
 }

@@ -38,13 +38,14 @@ struct enl_child {
     struct enl_said said;
     char station[200]; /* of which machine and user it is; "" until it has said so */
     struct enl_errands errands;
-    uv_timer_t timer;     /* connecttimeout, hosttimeout, or the two seconds of ENDING */
-    uint64_t patience_ms; /* of ENDING */
-    uint64_t heard_ms;    /* CLOCK_BOOTTIME of the last answer that it got */
-    bool is_ssh;          /* the command is ssh */
-    bool announced;       /* its key and addresses are known (introduce.h) */
-    bool stops;           /* it was told to stop its CCEs, and has not answered */
-    uint32_t unread;      /* bytes of output that it may send more, when there is room for them */
+    uv_timer_t timer;               /* connecttimeout, hosttimeout, or the two seconds of ENDING */
+    uint64_t patience_ms;           /* of ENDING */
+    uint64_t heard_ms;              /* CLOCK_BOOTTIME of the last answer that it got */
+    bool is_ssh;                    /* the command is ssh */
+    bool announced;                 /* its key and addresses are known (introduce.h) */
+    bool stops;                     /* it was told to stop its CCEs, and has not answered */
+    struct enl_crash_report *crash; /* a part of one that has come; NULL: none */
+    uint32_t unread;                /* bytes of output that it may send more, when there is room for them */
 };
 
 /* The numbers of a daemon's own requests to a child; the others are errands. */

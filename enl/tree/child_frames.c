@@ -10,6 +10,7 @@
 #include "cce.h"
 #include "child.h"
 #include "conn.h"
+#include "crash.h"
 #include "lines.h"
 #include "names.h"
 #include "peer.h"
@@ -157,6 +158,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
         return NULL;
     case BCRI_MSG_output: take_output(child, message); return NULL;
     case BCRI_MSG_report: take_report(child, message); return NULL;
+    case BCRI_MSG_died: return enl_crash_of_child(child, message);
     case BCRI_MSG_failed: take_failed(child, message); return NULL;
     case BCRI_MSG_unstarted: return take_unstarted(child, message);
     case BCRI_MSG_enlist:

@@ -43,6 +43,7 @@
     X(ifacesuffix, SUFFIX, "*", NULL, "string added to each machine name given to bcr_enlist")            \
     X(packwords, COUNT, "4092", "64..16250", "most 4-byte payload words in a UDP packet")                 \
     X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails")    \
+    X(crashreport, CHOICE, "yes", "no|yes", "whether a CCE that crashes has enl look where it is first")  \
     X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets")    \
     X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")            \
     X(output, CHOICE, "no", "no|yes|label", "whether the root shows what the other CCEs print")           \

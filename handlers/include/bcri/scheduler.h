@@ -107,6 +107,10 @@ int bcri_sched_allow(struct bcri_scheduler *sched, int priority);
 /* bcr_priority. 0 or bcrE_NOMEM. */
 int bcri_sched_set_priority(struct bcri_scheduler *sched, int activep, int blockp);
 _Noreturn void bcri_sched_block(struct bcri_scheduler *sched);
+/* For a process outside: where the invocations of `sched`, which may be NULL, lie. A signal handler may call
+ * it. */
+struct bcri_coroutines;
+void bcri_sched_describe(const struct bcri_scheduler *sched, struct bcri_coroutines *out);
 /* Blocks until the event has happened. */
 void bcri_sched_wait_for(struct bcri_scheduler *sched, struct bcri_event *event);
 

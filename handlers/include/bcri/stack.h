@@ -25,6 +25,7 @@
 #ifndef BCRI_STACK_H
 #define BCRI_STACK_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -113,6 +114,11 @@ const struct bcri_stack *bcri_stack_around(uintptr_t address);
 #define BCRI_STACK_STEP_MOST ((uintptr_t)64 << 20)
 /* Ends the process with the message: the caller runs on a stack that is too small. */
 _Noreturn void bcri_stack_end(const struct bcri_stack *stack);
+
+/* What ends the process after the message, in place of the signal's default action; it must not return
+ * before it has seen to that. To be called before bcri_stacks_watch. */
+typedef void bcri_stack_end_action(int number, siginfo_t *info, void *context);
+void bcri_stacks_end_by(bcri_stack_end_action *action);
 
 /* Makes faults in the guards of this process's pools end the process with a message that names the
  * handler's cell. Called once for the process (all other faults go where they went before) and once

@@ -213,7 +213,8 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("TempDir /a"), "rc:1: unknown keyword \"TempDir\"; did you mean \"tempdir\"?"},
         {TEXT("frobnicate 1"),
          "rc:1: unknown keyword \"frobnicate\"; the keywords are xtermpath, enlistpath, rshpath, tempdir, "
-         "startscript, endscript, ifacesuffix, packwords, onfail, loglevel, logsize, output, timestamp, "
+         "startscript, endscript, ifacesuffix, packwords, onfail, crashreport, loglevel, logsize, output, "
+         "timestamp, "
          "outputdir"},
         {TEXT("tempdir=/a"),
          "rc:1: unknown keyword \"tempdir=/a\"; a line is a keyword, a space and a value, without ="},

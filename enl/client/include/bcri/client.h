@@ -40,6 +40,7 @@ struct bcri_client {
     uint32_t last_id;
     bool lost_said;
     bool direct;                           /* started by a shell: enl is the parent */
+    bool reports_crashes;                  /* the daemon wants to hear of them */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: this is the root */
 };
 
@@ -55,6 +56,12 @@ int bcri_client_call(struct bcri_client *client, struct bcri_control *request, i
 /* Whether the program has closed the private socket, or opened another file in its place: nothing
  * may be sent there. Says so on stderr the first time. */
 bool bcri_client_lost(struct bcri_client *client);
+/* The same without saying so, for a signal handler. */
+bool bcri_client_has_socket(const struct bcri_client *client);
+
+/* Has the daemon asked where this process is when a signal is about to end it by its default action, before
+ * it does (crash.c). */
+void bcri_client_watch_crashes(struct bcri_client *client);
 
 /* Sends the request of a call that does not block. Returns 0 or a bcrE_ code; with 0, `call` is the
  * client's until its event has happened. */

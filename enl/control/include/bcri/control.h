@@ -9,7 +9,7 @@
  *
  *   type          from     keys (? optional)                    descriptors     answer
  *   hello         CCE      id layout archtype flags ccename     private socket  welcome or reply
- *   welcome       daemon   id index enlistor program            host segment, kill socket,
+ *   welcome       daemon   id index enlistor program flags?     host segment, kill socket,
  *                                                               the agent's eventfd?
  *   segment_add   CCE      id size kind                         the segment     reply: seg?
  *   segment_again CCE      id size kind                                         reply: seg?
@@ -21,6 +21,8 @@
  *   fd_ring       CCE      cell                                                 none
  *   blocked_by    CCE      index                                                none
  *   note          CCE      text (for the log)                                   none
+ *   crashed       CCE      kind code pid address context        its end: the    none
+ *                          coroutines                           CCE may end
  *   enlist        CCE      id machine core count ordinal object data? archtype? reply
  *   host_name     CCE      id index                                             reply: text count
  *   ps            command  id index                                             row or reply
@@ -38,6 +40,7 @@
  *   output        child    ordinal kind bytes                                   none
  *   window        parent   size                                                 none
  *   report        child    kind bytes                                           none
+ *   died          child    ordinal kind count object text bytes size           none
  *   failed        child    status                                               none
  *   signal        parent   kind                                                 none
  *   stop          parent   id                                                   reply
@@ -128,6 +131,7 @@
     X(seg, U32, BCRI_SEG_MAX - 1)               \
     X(machine, STR, 255)                        \
     X(core, I32, INT32_MAX)                     \
+    X(code, I32, INT32_MAX)                     \
     X(count, U32, BCRI_CCE_MAX)                 \
     X(ordinal, U32, INT32_MAX)                  \
     X(object, STR, 4095)                        \
@@ -143,12 +147,15 @@
     X(key, BIN, BCRI_CONTROL_SECRET_MAX)        \
     X(random, BIN, BCRI_CONTROL_SECRET_MAX)     \
     X(addresses, BIN, BCRI_ADDRESSES_BYTES_MAX) \
+    X(address, U64, UINT64_MAX)                 \
+    X(context, U64, UINT64_MAX)                 \
+    X(coroutines, U64, UINT64_MAX)              \
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
 #define BCRI_CONTROL_TYPES(X)                                                                 \
     X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                   \
-    X(welcome, K(id) | K(index) | K(enlistor) | K(program), 0, 3)                             \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags), 3)                      \
     X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                           \
     X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                         \
     X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                \
@@ -159,6 +166,7 @@
     X(fd_ring, K(cell), 0, 0)                                                                 \
     X(blocked_by, K(index), 0, 0)                                                             \
     X(note, K(text), 0, 0)                                                                    \
+    X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)    \
     X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),               \
       K(data) | K(archtype) | K(enlistor), 0)                                                 \
     X(host_name, K(id) | K(index), 0, 0)                                                      \
@@ -179,6 +187,7 @@
     X(output, K(ordinal) | K(kind) | K(bytes), 0, 0)                                          \
     X(window, K(size), 0, 0)                                                                  \
     X(report, K(kind) | K(bytes), 0, 0)                                                       \
+    X(died, K(ordinal) | K(kind) | K(count) | K(object) | K(text) | K(bytes) | K(size), 0, 0) \
     X(failed, K(status), 0, 0)                                                                \
     X(signal, K(kind), 0, 0)                                                                  \
     X(stop, K(id), 0, 0)                                                                      \
@@ -215,6 +224,9 @@ enum bcri_control_type {
 #undef BCRI_CONTROL_TYPE
         BCRI_MSG_COUNT
 };
+
+/* The flags of a welcome. */
+enum { BCRI_WELCOME_CRASHES = 1 }; /* the CCE is to say when it crashes (enl/client/crash.c) */
 
 struct bcri_view {
     const char *bytes; /* not NUL-terminated; a string has no NUL in it */

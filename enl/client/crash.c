@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* crash.c -- a CCE that a signal is about to end says so first, and waits until the daemon has looked.
+ *
+ *   CCE                                          enl
+ *    | -- crashed {signal, where, ...} + socket -> |   starts enl --trace, which reads this process's
+ *    |                                             |   memory from outside (enl/crash/)
+ *    | <------------ the socket's end ------------ |   the trace is there, or its time is up
+ *    the signal again, with its default action
+ *
+ * The handler waits for WAIT_MSEC at most. The signal that then ends the process is the same
+ * one with the same siginfo, at the same instruction: exit status and core file are what they would have
+ * been. A program that has a handler of its own for one of these signals keeps it.
+ *
+ * The handler calls only what a signal handler may: it may have interrupted malloc, or the library itself.
+ * A lock that the CCE holds stays held until its end, as if it had died a little later.
+ *
+ * A thread without an alternate stack that has used up its own cannot run the handler; the kernel ends the
+ * process then. The thread that calls bcr_init gets an alternate stack here, and so does each that calls
+ * BCR once there are handlers (bcri_stacks_watch). */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bcri/client.h"
+#include "bcri/clock.h"
+#include "bcri/coroutines.h"
+#include "bcri/scheduler.h"
+#include "bcri/stack.h"
+
+enum { WAIT_MSEC = 2000, ALTERNATE_BYTES = 65536 };
+
+static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
+
+static struct {
+    struct bcri_client *client;
+    struct bcri_coroutines coroutines;
+    atomic_bool begun; /* a thread of this process has crashed */
+} crash;
+
+/* Waits until `fd` has one of `events`; -1: only until the time is up. */
+static bool wait_until(int fd, short events, uint64_t deadline_ns)
+{
+    for (;;) {
+        const uint64_t now_ns = bcri_clock_ns();
+        if (now_ns >= deadline_ns)
+            return false;
+        struct pollfd look = {.fd = fd, .events = events};
+        if (poll(&look, 1, (int)((deadline_ns - now_ns) / 1000000) + 1) > 0)
+            return true;
+    }
+}
+
+/* The daemon's end of the socket is closed as soon as nobody needs this process any more. */
+static void report(int number, const siginfo_t *info, const void *context, uint64_t deadline_ns)
+{
+    struct bcri_client *client = crash.client;
+    int pair[2];
+    if (!bcri_client_has_socket(client) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return;
+    bcri_sched_describe(client->ctx.handlers.sched, &crash.coroutines);
+    const struct bcri_control message = {.type = BCRI_MSG_crashed,
+                                         .present = BCRI_HAS(kind) | BCRI_HAS(code) | BCRI_HAS(pid) |
+                                                    BCRI_HAS(address) | BCRI_HAS(context) |
+                                                    BCRI_HAS(coroutines),
+                                         .kind = (uint32_t)number,
+                                         .code = info->si_code,
+                                         .pid = (uint32_t)syscall(SYS_gettid),
+                                         .address = (uintptr_t)info->si_addr,
+                                         .context = (uintptr_t)context,
+                                         .coroutines = (uintptr_t)&crash.coroutines};
+    const bool sent = wait_until(client->fd, POLLOUT, deadline_ns) &&
+                      bcri_channel_send(client->fd, &message, &pair[1], 1, false) == 0;
+    close(pair[1]);
+    if (sent)
+        (void)wait_until(pair[0], POLLIN, deadline_ns);
+    close(pair[0]);
+}
+
+/* The signal is blocked while its handler runs, and so becomes pending; when the handler returns, the
+ * kernel ends the process before the program executes anything. */
+static void happen_again(int number, siginfo_t *info)
+{
+    const struct sigaction end = {.sa_handler = SIG_DFL};
+    sigaction(number, &end, NULL);
+    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), number, info) != 0)
+        raise(number);
+}
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    const int kept = errno;
+    const uint64_t deadline_ns = bcri_clock_ns() + (uint64_t)WAIT_MSEC * 1000000;
+    if (getpid() == crash.client->pid) { /* a fork has no report: it is no CCE */
+        if (!atomic_exchange(&crash.begun, true))
+            report(number, info, context, deadline_ns);
+        else /* the thread that was first ends this one, too */
+            (void)wait_until(-1, 0, deadline_ns);
+    }
+    happen_again(number, info);
+    errno = kept;
+}
+
+/* With a guard below it, so that a handler that needs more than there is stores nowhere else. */
+static void give_alternate_stack(void)
+{
+    stack_t current;
+    const size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+    if (sigaltstack(NULL, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0)
+        return; /* the program has set one itself */
+    char *at =
+        mmap(NULL, guard + ALTERNATE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return;
+    const stack_t own = {.ss_sp = at + guard, .ss_size = ALTERNATE_BYTES};
+    if (mprotect(at, guard, PROT_NONE) != 0 || sigaltstack(&own, NULL) != 0)
+        munmap(at, guard + ALTERNATE_BYTES);
+}
+
+void bcri_client_watch_crashes(struct bcri_client *client)
+{
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
+    const size_t count = sizeof watched / sizeof watched[0];
+    crash.client = client;
+    give_alternate_stack();
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < count; i++)
+        sigaddset(&action.sa_mask, watched[i]); /* a fault in the handler ends the process at once */
+    for (size_t i = 0; i < count; i++) {
+        if (sigaction(watched[i], NULL, &before) != 0 || before.sa_handler != SIG_DFL)
+            continue;
+        sigaction(watched[i], &action, NULL);
+        if (watched[i] == SIGSEGV) /* after the message of stack_overflow.c */
+            bcri_stacks_end_by(on_crash);
+    }
+}

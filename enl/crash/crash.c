@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* crash.c -- the daemon's part: crash.h. */
+#include "crash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcri/clock.h"
+#include "child.h"
+#include "conn.h"
+#include "peer.h"
+#include "report.h"
+
+/* A CCE waits 2,000 ms for its trace (enl/client/crash.c). */
+enum { TRACE_MSEC = 1800, LOOK_MSEC = 50, GATHER_MSEC = 400, DEFER_MSEC = 2000 };
+enum { TRACERS_MAX = 4 };
+
+struct enl_crash {
+    struct enl_crash *next; /* of those that are not done, oldest first */
+    struct enl_cce *cce;
+    int signal, code;
+    uint32_t thread;
+    uint64_t address, context, coroutines;
+    int release;             /* its end lets the CCE die; -1: it has been let */
+    pid_t tracer;            /* 0: not started, or reaped */
+    struct enl_watch *watch; /* of its output; NULL: not started, or ended */
+    uint64_t until_ns;
+    struct enl_crash_text text;
+};
+
+struct enl_crashes {
+    struct enl_program *program;
+    struct enl_crash *open, **open_end;
+    unsigned tracers; /* that run */
+    struct enl_crash_reports reports;
+    uv_timer_t look;       /* while a crash is open, or the program's end is deferred */
+    uv_timer_t gather;     /* while there are reports that are not shown */
+    bool defers, deferred; /* the program's end waits; has waited */
+    uint64_t defers_until_ns;
+    unsigned handles; /* not closed yet */
+};
+
+int enl_crash_signal(const struct enl_cce *cce)
+{
+    return cce->crash != NULL ? cce->crash->signal : 0;
+}
+
+bool enl_crash_is(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+           signal == SIGABRT || signal == SIGSYS;
+}
+
+static void on_look(uv_timer_t *timer);
+static void on_gather(uv_timer_t *timer);
+
+/* NULL: no memory. */
+static struct enl_crashes *crashes_of(struct enl_program *program)
+{
+    struct enl_crashes *crashes = program->crashes;
+    if (crashes != NULL || (crashes = calloc(1, sizeof *crashes)) == NULL)
+        return crashes;
+    crashes->program = program;
+    crashes->open_end = &crashes->open;
+    uv_timer_init(&program->loop, &crashes->look);
+    uv_timer_init(&program->loop, &crashes->gather);
+    crashes->look.data = crashes->gather.data = crashes;
+    crashes->handles = 2;
+    program->crashes = crashes;
+    return crashes;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct enl_crashes *crashes = handle->data;
+    if (--crashes->handles == 0)
+        free(crashes);
+}
+
+/* ---------------------------------------------------------------------------- the tracer --- */
+
+static void start_tracers(struct enl_crashes *crashes);
+
+/* The CCE may die; what the tracer has said until now is its trace. */
+static void let_die(struct enl_crashes *crashes, struct enl_crash *crash)
+{
+    struct enl_crash **at = &crashes->open;
+    while (*at != crash)
+        at = &(*at)->next;
+    *at = crash->next;
+    if (crashes->open_end == &crash->next)
+        crashes->open_end = at;
+    if (crash->watch != NULL) {
+        enl_watch_stop(crash->watch);
+        crash->watch = NULL;
+        crashes->tracers--;
+    }
+    if (crash->tracer != 0)
+        kill(crash->tracer, SIGKILL);
+    close(crash->release);
+    crash->release = -1;
+}
+
+static void on_trace(void *data)
+{
+    struct enl_crash *crash = data;
+    struct enl_crashes *crashes = crash->cce->program->crashes;
+    char bytes[4096];
+    for (;;) {
+        const ssize_t got = read(crash->watch->fd, bytes, sizeof bytes);
+        if (got > 0) {
+            enl_crash_text_add(&crash->text, bytes, (size_t)got);
+            continue;
+        }
+        if (got < 0 && errno == EAGAIN)
+            return;
+        if (got < 0 && errno == EINTR)
+            continue;
+        let_die(crashes, crash);
+        start_tracers(crashes);
+        return;
+    }
+}
+
+/* Returns whether a tracer runs. */
+static bool start_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
+{
+    struct enl_program *program = crashes->program;
+    char numbers[4][24];
+    snprintf(numbers[0], sizeof numbers[0], "%ld", (long)crash->cce->pid);
+    snprintf(numbers[1], sizeof numbers[1], "%u", crash->thread);
+    snprintf(numbers[2], sizeof numbers[2], "%llu", (unsigned long long)crash->context);
+    snprintf(numbers[3], sizeof numbers[3], "%llu", (unsigned long long)crash->coroutines);
+    char *const argv[] = {"enl", "--trace", numbers[0], numbers[1], numbers[2], numbers[3], NULL};
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return false;
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    const struct enl_spawn spawn = {.path = "/proc/self/exe",
+                                    .argv = argv,
+                                    .environment = program->environment,
+                                    .in = null,
+                                    .out = pair[1],
+                                    .err = null,
+                                    .keep = -1,
+                                    .core = -1,
+                                    .own_group = true,
+                                    .die_with_parent = true,
+                                    .no_core_file = true,
+                                    .inherited = &program->inherited};
+    const char *step;
+    const pid_t pid = null >= 0 ? enl_spawn(&spawn, &step) : -errno;
+    if (null >= 0)
+        close(null);
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return false;
+    }
+    crash->tracer = pid;
+    crash->watch = enl_watch_start(program, pair[0], on_trace, crash);
+    crashes->tracers += crash->watch != NULL;
+    return crash->watch != NULL;
+}
+
+static void start_tracers(struct enl_crashes *crashes)
+{
+    struct enl_crash *next;
+    for (struct enl_crash *crash = crashes->open; crash != NULL && crashes->tracers < TRACERS_MAX;
+         crash = next) {
+        next = crash->next;
+        if (crash->watch == NULL && !start_tracer(crashes, crash))
+            let_die(crashes, crash);
+    }
+}
+
+/* Whether a CCE has crashed and has not ended yet. */
+static bool is_one_dying(const struct enl_program *program)
+{
+    const struct enl_cce *cce = program->first;
+    while (cce != NULL && cce->crash == NULL)
+        cce = cce->next;
+    return cce != NULL;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct enl_crashes *crashes = timer->data;
+    const uint64_t now_ns = bcri_clock_ns();
+    struct enl_crash *next;
+    for (struct enl_crash *crash = crashes->open; crash != NULL; crash = next) {
+        next = crash->next;
+        if (now_ns >= crash->until_ns)
+            let_die(crashes, crash);
+    }
+    start_tracers(crashes);
+    if (crashes->open != NULL)
+        return;
+    if (crashes->defers && now_ns < crashes->defers_until_ns && is_one_dying(crashes->program))
+        return;
+    uv_timer_stop(timer);
+    if (crashes->defers) {
+        crashes->defers = false;
+        crashes->deferred = true;
+        if (crashes->program->phase != ENL_ENDED)
+            enl_program_abort(crashes->program, crashes->program->status);
+    }
+}
+
+const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
+{
+    struct enl_program *program = cce->program;
+    const struct bcri_control *message = &in->message;
+    if (in->fds[0] < 0)
+        return "crashed without a descriptor";
+    if (cce->crash != NULL)
+        return "it has crashed before";
+    struct enl_crashes *crashes = program->phase == ENL_RUNNING ? crashes_of(program) : NULL;
+    struct enl_crash *crash = crashes != NULL ? calloc(1, sizeof *crash) : NULL;
+    if (crash == NULL)
+        return NULL; /* the descriptor is closed, and the CCE dies */
+    *crash = (struct enl_crash){.cce = cce,
+                                .signal = (int)message->kind,
+                                .code = message->code,
+                                .thread = message->pid,
+                                .address = message->address,
+                                .context = message->context,
+                                .coroutines = message->coroutines,
+                                .release = bcri_incoming_take(in, 0),
+                                .until_ns = bcri_clock_ns() + (uint64_t)TRACE_MSEC * 1000000};
+    cce->crash = crash;
+    *crashes->open_end = crash;
+    crashes->open_end = &crash->next;
+    start_tracers(crashes);
+    uv_timer_start(&crashes->look, on_look, LOOK_MSEC, LOOK_MSEC);
+    return NULL;
+}
+
+void enl_crash_reaped(struct enl_program *program, pid_t pid)
+{
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        if (cce->crash != NULL && cce->crash->tracer == pid)
+            cce->crash->tracer = 0;
+}
+
+void enl_crash_drop(struct enl_cce *cce)
+{
+    struct enl_crash *crash = cce->crash;
+    if (crash == NULL)
+        return;
+    if (crash->release >= 0)
+        let_die(cce->program->crashes, crash);
+    free(crash->text.bytes);
+    free(crash);
+    cce->crash = NULL;
+}
+
+/* ------------------------------------------------------------------------- the reports --- */
+
+static void gather(struct enl_crashes *crashes, struct enl_crash_report *report)
+{
+    enl_crash_reports_add(&crashes->reports, report);
+    if (!uv_is_active((uv_handle_t *)&crashes->gather))
+        uv_timer_start(&crashes->gather, on_gather, GATHER_MSEC, 0);
+}
+
+/* Ordinals go up as a text of numbers with a blank behind each. */
+static void send_up(struct enl_program *program, const struct enl_crash_report *report)
+{
+    char ordinals[1024];
+    size_t at = 0, used = 0;
+    for (uint32_t i = 0; i < report->listed && used + 12 < sizeof ordinals; i++)
+        used += (size_t)snprintf(ordinals + used, sizeof ordinals - used, "%u ", report->ordinals[i]);
+    do {
+        const size_t left = report->length - at, part = left < 2048 ? left : 2048;
+        const struct bcri_control message = {.type = BCRI_MSG_died,
+                                             .present = BCRI_HAS(ordinal) | BCRI_HAS(kind) | BCRI_HAS(count) |
+                                                        BCRI_HAS(object) | BCRI_HAS(text) | BCRI_HAS(bytes) |
+                                                        BCRI_HAS(size),
+                                             .ordinal = report->ordinal,
+                                             .kind = (uint32_t)report->signal,
+                                             .count = report->count,
+                                             .object = bcri_view_of(report->who),
+                                             .text = {ordinals, (uint32_t)used},
+                                             .bytes = {report->text + at, (uint32_t)part},
+                                             .size = left - part};
+        enl_peer_send(program->parent->peer, &message);
+        at += part;
+    } while (at < report->length);
+}
+
+void enl_crash_flush(struct enl_program *program)
+{
+    struct enl_crashes *crashes = program->crashes;
+    struct enl_crash_report *report;
+    if (crashes == NULL)
+        return;
+    uv_timer_stop(&crashes->gather);
+    while ((report = enl_crash_reports_take(&crashes->reports)) != NULL) {
+        if (program->parent != NULL)
+            send_up(program, report);
+        else
+            enl_crash_report_show(program, report);
+        enl_crash_report_free(report);
+    }
+    if (crashes->reports.left_out != 0)
+        enl_report(program, BCRI_LOG_ERROR, "%u more CCEs crashed at that time, in other ways, on %s",
+                   crashes->reports.left_out, program->hostname);
+    crashes->reports.left_out = 0;
+}
+
+static void on_gather(uv_timer_t *timer)
+{
+    enl_crash_flush(((struct enl_crashes *)timer->data)->program);
+}
+
+static void add_cause(struct enl_crash_text *text, const struct enl_crash *crash)
+{
+    static const int with_address[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    if (crash->code <= 0) {
+        if (crash->signal != SIGABRT)
+            enl_crash_text_line(text, "a process has sent the signal");
+        return;
+    }
+    for (size_t i = 0; i < sizeof with_address / sizeof with_address[0]; i++)
+        if (crash->signal == with_address[i])
+            enl_crash_text_line(text, "at address 0x%llx", (unsigned long long)crash->address);
+}
+
+static void add_output(struct enl_crash_text *text, const struct enl_cce *cce)
+{
+    char tail[ENL_TAIL_BYTES];
+    const size_t length = enl_output_tail(cce, tail);
+    if (length == 0)
+        return;
+    enl_crash_text_line(text, "the last it printed:");
+    enl_crash_text_add(text, tail, length);
+}
+
+/* What is known of the end of `cce`: the trace's two parts, and between them what brought it about. */
+static struct enl_crash_text text_of(const struct enl_cce *cce, bool core_file)
+{
+    const struct enl_crash *crash = cce->crash;
+    const struct enl_crash_text none = {NULL, 0}, *trace = crash != NULL ? &crash->text : &none;
+    const char *end = trace->length != 0 ? memchr(trace->bytes, '\0', trace->length) : NULL;
+    const size_t key = end != NULL ? (size_t)(end - trace->bytes) : trace->length;
+    struct enl_crash_text text = {NULL, 0};
+    enl_crash_text_add(&text, trace->bytes, key);
+    enl_crash_text_add(&text, "", 1);
+    if (crash != NULL)
+        add_cause(&text, crash);
+    if (core_file)
+        enl_crash_text_line(&text, "it has left a core file");
+    if (end != NULL)
+        enl_crash_text_add(&text, end + 1, trace->length - key - 1);
+    enl_crash_last_operations(&text, cce);
+    add_output(&text, cce);
+    return text;
+}
+
+void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file)
+{
+    struct enl_program *program = cce->program;
+    struct enl_crashes *crashes = crashes_of(program);
+    struct enl_crash_report *report = crashes != NULL ? calloc(1, sizeof *report) : NULL;
+    if (report == NULL)
+        return;
+    const struct enl_crash_text text = text_of(cce, core_file);
+    *report = (struct enl_crash_report){.host = program->hostname,
+                                        .signal = signal,
+                                        .count = 1,
+                                        .ordinal = cce->ordinal,
+                                        .text = text.bytes,
+                                        .length = text.length};
+    enl_cce_text(cce, report->who, sizeof report->who);
+    enl_crash_report_name(report, cce->ordinal);
+    gather(crashes, report);
+}
+
+const char *enl_crash_of_child(struct enl_child *child, const struct bcri_control *message)
+{
+    struct enl_crashes *crashes = crashes_of(child->program);
+    struct enl_crash_report *report = child->crash;
+    if (crashes == NULL)
+        return NULL;
+    if (report == NULL) {
+        if ((report = calloc(1, sizeof *report)) == NULL)
+            return NULL;
+        report->text = malloc(ENL_CRASH_BYTES_MAX);
+        child->crash = report;
+    }
+    if (report->text != NULL && message->bytes.length <= ENL_CRASH_BYTES_MAX - report->length) {
+        if (message->bytes.length != 0)
+            memcpy(report->text + report->length, message->bytes.bytes, message->bytes.length);
+        report->length += message->bytes.length;
+    }
+    if (message->size != 0) /* more of it follows */
+        return NULL;
+    child->crash = NULL;
+    report->host = child->host->name;
+    report->signal = (int)message->kind;
+    report->count = message->count;
+    report->ordinal = message->ordinal;
+    char ordinals[1024];
+    if (!bcri_view_copy(message->object, report->who, sizeof report->who) ||
+        !bcri_view_copy(message->text, ordinals, sizeof ordinals)) {
+        enl_crash_report_free(report);
+        return "a crash report with too long a name";
+    }
+    char *from = ordinals, *to;
+    for (unsigned long ordinal; ordinal = strtoul(from, &to, 10), to != from; from = to)
+        enl_crash_report_name(report, (uint32_t)ordinal);
+    gather(crashes, report);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------- the program --- */
+
+bool enl_crash_defers_abort(struct enl_program *program, int status)
+{
+    struct enl_crashes *crashes = program->crashes;
+    if (crashes == NULL || program->phase != ENL_RUNNING || crashes->deferred)
+        return false;
+    if (crashes->defers)
+        return true;
+    if (!is_one_dying(program))
+        return false;
+    if (!program->status_set)
+        program->status = status;
+    program->status_set = true;
+    crashes->defers = true;
+    crashes->defers_until_ns = bcri_clock_ns() + (uint64_t)DEFER_MSEC * 1000000;
+    uv_timer_start(&crashes->look, on_look, LOOK_MSEC, LOOK_MSEC);
+    return true;
+}
+
+void enl_crash_close(struct enl_program *program)
+{
+    struct enl_crashes *crashes = program->crashes;
+    if (crashes == NULL)
+        return;
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
+        enl_crash_drop(cce);
+    struct enl_crash_report *report;
+    while ((report = enl_crash_reports_take(&crashes->reports)) != NULL)
+        enl_crash_report_free(report);
+    program->crashes = NULL;
+    uv_close((uv_handle_t *)&crashes->look, on_closed);
+    uv_close((uv_handle_t *)&crashes->gather, on_closed);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* report.c -- equal reports become one; showing them. */
+#include "report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bcri/escape.h"
+#include "crash.h"
+
+/* Different ones at a time. A program whose CCEs crash in more ways at once is told so. */
+enum { KINDS_MAX = 64, LINE_MAX_BYTES = 512 };
+
+void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t length)
+{
+    if (text->bytes == NULL && (text->bytes = malloc(ENL_CRASH_BYTES_MAX)) == NULL)
+        return;
+    if (length == 0 || length > ENL_CRASH_BYTES_MAX - text->length)
+        return;
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+}
+
+void enl_crash_text_line(struct enl_crash_text *text, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is above */
+    int length = vsnprintf(line, sizeof line - 1, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    size_t used = (size_t)length < sizeof line - 2 ? (size_t)length : sizeof line - 2;
+    line[used++] = '\n';
+    enl_crash_text_add(text, line, used);
+}
+
+static size_t key_length(const struct enl_crash_report *report)
+{
+    const char *end = report->text != NULL ? memchr(report->text, '\0', report->length) : NULL;
+    return end != NULL ? (size_t)(end - report->text) : report->length;
+}
+
+static bool are_alike(const struct enl_crash_report *a, const struct enl_crash_report *b)
+{
+    const size_t length = key_length(a);
+    return a->signal == b->signal && length == key_length(b) && length != 0 &&
+           memcmp(a->text, b->text, length) == 0;
+}
+
+void enl_crash_report_name(struct enl_crash_report *report, uint32_t ordinal)
+{
+    uint32_t at = report->listed;
+    if (at == ENL_CRASH_LISTED_MAX)
+        return;
+    for (; at > 0 && report->ordinals[at - 1] > ordinal; at--)
+        report->ordinals[at] = report->ordinals[at - 1];
+    report->ordinals[at] = ordinal;
+    report->listed++;
+}
+
+/* "0, 3-7", and ... behind it if the report does not name all. */
+static void list_ordinals(const struct enl_crash_report *report, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < report->listed && used + 32 < size; i++) {
+        const uint32_t first = report->ordinals[i];
+        while (i + 1 < report->listed && report->ordinals[i + 1] <= report->ordinals[i] + 1)
+            i++;
+        const uint32_t last = report->ordinals[i];
+        used += (size_t)snprintf(text + used, size - used, last != first ? "%s%u-%u" : "%s%u",
+                                 used != 0 ? ", " : "", first, last);
+    }
+    if (report->listed < report->count && used + 5 < size)
+        snprintf(text + used, size - used, " ...");
+}
+
+void enl_crash_reports_add(struct enl_crash_reports *reports, struct enl_crash_report *report)
+{
+    struct enl_crash_report **at = &reports->first;
+    while (*at != NULL && !are_alike(*at, report))
+        at = &(*at)->next;
+    if (*at != NULL) {
+        for (uint32_t i = 0; i < report->listed; i++)
+            enl_crash_report_name(*at, report->ordinals[i]);
+        (*at)->count += report->count;
+    } else if (reports->kinds < KINDS_MAX) {
+        report->next = NULL;
+        *at = report;
+        reports->kinds++;
+        return;
+    } else {
+        reports->left_out += report->count;
+    }
+    enl_crash_report_free(report);
+}
+
+struct enl_crash_report *enl_crash_reports_take(struct enl_crash_reports *reports)
+{
+    struct enl_crash_report *report = reports->first;
+    if (report != NULL) {
+        reports->first = report->next;
+        reports->kinds--;
+    }
+    return report;
+}
+
+void enl_crash_report_free(struct enl_crash_report *report)
+{
+    free(report->text);
+    free(report);
+}
+
+static void show_lines(struct enl_program *program, uint32_t ordinal, const char *text, size_t length)
+{
+    while (length > 0) {
+        const char *newline = memchr(text, '\n', length);
+        const size_t line = newline != NULL ? (size_t)(newline - text) : length;
+        const size_t bounded = line < LINE_MAX_BYTES ? line : LINE_MAX_BYTES;
+        char shown[4 * LINE_MAX_BYTES + 1];
+        bcri_escape(text, bounded, shown, sizeof shown, NULL);
+        enl_report_shown(program, "  [%u] %s\n", ordinal, shown);
+        bcri_log_write(&program->log, BCRI_LOG_ERROR, "  [%u] %s", ordinal, shown);
+        const size_t skip = line + (newline != NULL ? 1 : 0);
+        text += skip;
+        length -= skip;
+    }
+}
+
+void enl_crash_report_show(struct enl_program *program, const struct enl_crash_report *report)
+{
+    const size_t key = key_length(report);
+    char ordinals[512], all[600] = "";
+    list_ordinals(report, ordinals, sizeof ordinals);
+    if (report->count > 1)
+        snprintf(all, sizeof all, "%u CCEs crashed alike (%s); of them ", report->count, ordinals);
+    enl_report(program, BCRI_LOG_ERROR, "crash: %s%s on %s, signal %d (%s)", all, report->who, report->host,
+               report->signal, strsignal(report->signal));
+    show_lines(program, report->ordinal, report->text, key);
+    if (key < report->length)
+        show_lines(program, report->ordinal, report->text + key + 1, report->length - key - 1);
+}

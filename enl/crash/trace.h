@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* enl --trace: what the daemon runs to see where a CCE is (crash.h). It is a process of its own, since it
+ * reads memory and debug information that may hold anything, and since no other process of BCR's then needs libdw.
+ *
+ * It writes a text to its stdout, for the daemon: the stack of the thread that has crashed, a NUL, then
+ * the stacks of suspended handlers and of other threads. Each line is one frame or one heading. */
+#ifndef ENL_TRACE_H
+#define ENL_TRACE_H
+
+/* enl --trace PID THREAD CONTEXT COROUTINES. Returns the exit status. */
+int enl_trace(int argc, char **argv);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* A CCE that crashes as it is told: $CRASH_OTHERS for those that the root enlists, arguments for the root.
+ *
+ *   enlist N     N CCEs of this program
+ *   on M         they start on machine M
+ *   out T        prints a line
+ *   say          prints its ordinal
+ *   wait         until the test lets it go on
+ *   segv, bus, fpe, ill, abort, sys
+ *                by that signal, in a function crash_SIGNAL
+ *   null         calls a function pointer that is NULL
+ *   handler      in the handler of a cell, while another cell's handler waits in a call
+ *   thread       in a thread of its own, while the first one waits in main_waits
+ *   overflow     the main stack, in function `deeper`
+ *   coroutine    the stack of a handler, the same
+ *   own          with a handler of its own for SIGSEGV, which exits with status 7
+ *   undumpable   not dumpable, so that nobody may look into it; then segv
+ *   vfork        starts a thread that ptrace cannot stop
+ *   put          puts a region into its own cell 1, then takes it
+ *   stay         waits for ever in a get
+ *
+ * $CRASH_LINE is a file that tells the line of the crash. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <bcr.h>
+
+static const char *machine;
+static int cells; /* the first of its own */
+
+static void line(int number)
+{
+    const int fd = open(getenv("CRASH_LINE"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    char text[32];
+    const int length = snprintf(text, sizeof text, "sys_crash.c:%d)", number);
+    if (fd < 0 || write(fd, text, (size_t)length) != length)
+        _exit(99);
+    close(fd);
+}
+
+static int *volatile nowhere;
+static void (*volatile no_function)(void);
+static volatile int zero;
+
+__attribute__((noinline)) static void crash_segv(void)
+{
+    line(__LINE__ + 1);
+    *nowhere = 1;
+}
+
+__attribute__((noinline)) static void crash_ill(void)
+{
+    line(__LINE__ + 1);
+    __builtin_trap();
+}
+
+__attribute__((noinline)) static void crash_fpe(void)
+{
+    line(__LINE__ + 1);
+    zero = 700 / zero;
+}
+
+__attribute__((noinline)) static void crash_abort(void)
+{
+    line(__LINE__ + 1);
+    abort();
+}
+
+__attribute__((noinline)) static void crash_sys(void)
+{
+    line(__LINE__ + 1);
+    raise(SIGSYS);
+}
+
+__attribute__((noinline)) static void crash_null(void)
+{
+    line(__LINE__ + 1);
+    no_function();
+    zero = 2;
+}
+
+__attribute__((noinline)) static void crash_bus(void)
+{
+    char name[] = "/tmp/crash.XXXXXX";
+    const int fd = mkstemp(name);
+    unlink(name);
+    volatile char *at = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    line(__LINE__ + 1);
+    zero = *at;
+}
+
+static const struct {
+    const char *word;
+    void (*crash)(void);
+} crashes[] = {{"segv", crash_segv},   {"bus", crash_bus}, {"fpe", crash_fpe},  {"ill", crash_ill},
+               {"abort", crash_abort}, {"sys", crash_sys}, {"null", crash_null}};
+
+__attribute__((noinline)) static int deeper(int depth)
+{
+    volatile char frame[512];
+    frame[0] = (char)depth;
+    return depth >= 0 ? deeper(depth + 1) + frame[0] : 0;
+}
+
+static void handler_deeper(int cell)
+{
+    zero = deeper(cell);
+}
+
+static void handler_waits(int cell)
+{
+    (void)!bcr_get(1, bcr_cce, cells + 3, bcr_BLOCK);
+    zero = cell;
+}
+
+static void handler_crashes(int cell)
+{
+    crash_segv();
+    zero = cell;
+}
+
+static void must(int result, const char *what)
+{
+    if (result < 0) {
+        fprintf(stderr, "%s: %s\n", what, bcr_strerror(bcr_errno));
+        _exit(98);
+    }
+}
+
+static void put(int cell)
+{
+    bcr_region region = bcr_rgalloc(8, 0);
+    must(region != NULL ? bcr_enq(region, bcr_cce, cell, bcr_FREE) : -1, "put");
+}
+
+static void in_handler(void (*crashes_in)(int))
+{
+    must(bcr_handler(cells, handler_waits, 1, 1, 0), "handler");
+    must(bcr_handler(cells + 1, crashes_in, 1, 1, 0), "handler");
+    put(cells);
+    must(bcr_allow(0), "allow");
+    put(cells + 1);
+    must(bcr_allow(0), "allow");
+}
+
+static void *thread_crashes(void *arg)
+{
+    crash_segv();
+    return arg;
+}
+
+__attribute__((noinline)) static void main_waits(void)
+{
+    for (;;)
+        pause();
+}
+
+static void in_thread(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, thread_crashes, NULL) == 0)
+        main_waits();
+}
+
+static atomic_bool forks;
+
+static void *vforks(void *arg)
+{
+    atomic_store(&forks, true);
+    /* NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): it is the point */
+    if (vfork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    return arg;
+}
+
+static void start_vfork(void)
+{
+    pthread_t thread;
+    must(-pthread_create(&thread, NULL, vforks, NULL), "thread");
+    while (!atomic_load(&forks))
+        sched_yield();
+}
+
+static void on_segv(int number)
+{
+    (void)number;
+    _exit(7);
+}
+
+static void wait_to_go(void)
+{
+    char byte;
+    const int fd = open(getenv("SYS_GO"), O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, &byte, 1) != 1)
+        _exit(97);
+    close(fd);
+}
+
+static void put_and_get(void)
+{
+    put(cells + 1);
+    bcr_region region = bcr_deq(bcr_cce, cells + 1, bcr_BLOCK);
+    must(region != NULL ? bcr_rgfree(region) : -1, "get");
+}
+
+static bool crash(const char *word)
+{
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        if (strcmp(word, crashes[i].word) == 0) {
+            crashes[i].crash();
+            return true;
+        }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    char *words[32], *others = getenv("CRASH_OTHERS");
+    int count = 0;
+    if (argc > 1 && strcmp(argv[1], "own") == 0)
+        signal(SIGSEGV, on_segv);
+    must(bcr_init(0, NULL), "init");
+    cells = bcr_cagrow(1, 4, 0, 0, 0, 8, 65536);
+    must(cells, "cells");
+    for (int i = 1; i < argc && count < 31; i++)
+        words[count++] = argv[i];
+    if (argc == 1 && others != NULL)
+        for (char *word = strtok(others, " "); word != NULL && count < 31; word = strtok(NULL, " "))
+            words[count++] = word;
+    words[count] = NULL;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(words[i], "enlist") == 0)
+            must(bcr_enlist(machine, -atoi(words[++i]), 1, argv[0], NULL, bcr_FREE), "enlist");
+        else if (strcmp(words[i], "on") == 0)
+            machine = words[++i];
+        else if (strcmp(words[i], "out") == 0) {
+            printf("%s\n", words[++i]);
+            fflush(stdout);
+        } else if (strcmp(words[i], "say") == 0) {
+            printf("ordinal %d\n", bcr_cceord);
+            fflush(stdout);
+        } else if (strcmp(words[i], "wait") == 0)
+            wait_to_go();
+        else if (strcmp(words[i], "handler") == 0)
+            in_handler(handler_crashes);
+        else if (strcmp(words[i], "coroutine") == 0)
+            in_handler(handler_deeper);
+        else if (strcmp(words[i], "thread") == 0)
+            in_thread();
+        else if (strcmp(words[i], "overflow") == 0)
+            zero = deeper(0);
+        else if (strcmp(words[i], "vfork") == 0)
+            start_vfork();
+        else if (strcmp(words[i], "undumpable") == 0)
+            prctl(PR_SET_DUMPABLE, 0);
+        else if (strcmp(words[i], "put") == 0)
+            put_and_get();
+        else if (strcmp(words[i], "stay") == 0)
+            (void)!bcr_get(1, bcr_cce, cells, bcr_BLOCK);
+        else
+            (void)crash(words[i]);
+    }
+    return 0;
+}

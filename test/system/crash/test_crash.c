@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* What enl shows of CCEs that crash: sys_crash.c crashes in functions whose names are known, at lines that
+ * it tells. */
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "../enl/run.h"
+#include "check.h"
+
+static struct run run;
+
+static const char *sys_crash(void)
+{
+    const char *path = getenv("SYS_CRASH");
+    CHECK(path != NULL);
+    return path;
+}
+
+static void begin(void)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/line", run_folder());
+    setenv("CRASH_LINE", path, 1);
+    unsetenv("CRASH_OTHERS");
+}
+
+/* The frame of the top of a stack is in `function`, at the line that the CCE has told. */
+static void check_top(const char *function)
+{
+#if BCR_LIBDW
+    char place[64] = "", frame[128];
+    run_read_file(getenv("CRASH_LINE"), place, sizeof place);
+    snprintf(frame, sizeof frame, "#0 %s (", function);
+    const char *at = strstr(run.error, frame);
+    if (at == NULL)
+        FAIL("no %s in\n%s", frame, run.error);
+    const char *end = strchr(at, '\n'), *found = strstr(at, place);
+    if (found == NULL || found > end)
+        FAIL("%s is not at %s in\n%s", frame, place, run.error);
+#else
+    (void)function;
+    run_check_error(&run, "#0 ");
+#endif
+}
+
+static void check_frame(const char *function)
+{
+#if BCR_LIBDW
+    char frame[128];
+    snprintf(frame, sizeof frame, " %s (", function);
+    run_check_error(&run, frame);
+#else
+    (void)function;
+#endif
+}
+
+static int count_of(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* CCEs of which the headings of reports tell. */
+static int reported(void)
+{
+    int all = 0, alike;
+    for (const char *at = run.error; (at = strstr(at, "enl: crash: ")) != NULL; at++)
+        all += sscanf(at, "enl: crash: %d CCEs crashed alike", &alike) == 1 ? alike : 1;
+    return all;
+}
+
+/* Core files would only fill the disk. */
+static void no_core(void)
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
+static void crash_by(const char *word, int number, const char *function)
+{
+    begin();
+    no_core();
+    run_start(&run, run_enl(), sys_crash(), "out", "last-words", word);
+    run_ends(&run, 128 + number, "CCE 0 (");
+    run_check_error(&run, "enl: crash: CCE 0 (");
+    if (function != NULL)
+        check_top(function);
+    check_frame("main");
+}
+
+TEST(a_wild_store_is_shown_with_function_line_and_address)
+{
+    crash_by("segv", SIGSEGV, "crash_segv");
+    run_check_error(&run, "signal 11 (Segmentation fault)");
+    run_check_error(&run, "[0] at address 0x0\n");
+}
+
+TEST(a_bus_error_is_shown)
+{
+    crash_by("bus", SIGBUS, "crash_bus");
+}
+
+TEST(a_division_by_zero_is_shown)
+{
+    crash_by("fpe", SIGFPE, "crash_fpe");
+}
+
+TEST(an_illegal_instruction_is_shown)
+{
+    crash_by("ill", SIGILL, "crash_ill");
+}
+
+TEST(abort_is_shown_with_its_caller)
+{
+    crash_by("abort", SIGABRT, NULL);
+    check_frame("crash_abort");
+    CHECK_INT(count_of(run.error, "a process has sent the signal"), 0);
+}
+
+TEST(a_bad_system_call_is_shown)
+{
+    crash_by("sys", SIGSYS, NULL);
+    check_frame("crash_sys");
+}
+
+TEST(a_call_of_a_null_pointer_is_shown_with_its_caller)
+{
+    crash_by("null", SIGSEGV, NULL);
+    run_check_error(&run, "#0 0x0, where no code is\n");
+#if BCR_LIBDW
+    run_check_error(&run, "#1 crash_null (");
+#endif
+}
+
+TEST(a_crash_in_a_handler_shows_the_suspended_ones_and_the_main_program)
+{
+    begin();
+    no_core();
+    run_start(&run, run_enl(), sys_crash(), "handler");
+    run_ends(&run, 128 + SIGSEGV, "CCE 0 (");
+    check_top("crash_segv");
+    check_frame("handler_crashes");
+#if BCR_LIBDW
+    run_check_error(&run, "[0] the main program, interrupted by a handler or waiting:\n  [0] #0 bcr_allow (");
+    check_frame("in_handler");
+    run_check_error(&run, "[0] the handler of cell 1, suspended:\n  [0] #0 bcr_get (");
+    check_frame("handler_waits");
+#endif
+}
+
+TEST(a_crash_in_a_thread_shows_the_others)
+{
+    begin();
+    no_core();
+    run_start(&run, run_enl(), sys_crash(), "thread");
+    run_ends(&run, 128 + SIGSEGV, "CCE 0 (");
+    check_top("crash_segv");
+    check_frame("thread_crashes");
+    check_frame("main_waits");
+    run_check_error(&run, "[0] thread ");
+}
+
+TEST(an_overflowing_stack_is_shown)
+{
+    begin();
+    no_core();
+    setrlimit(RLIMIT_STACK, &(struct rlimit){1 << 20, RLIM_INFINITY});
+    run_start(&run, run_enl(), sys_crash(), "overflow");
+    run_ends(&run, 128 + SIGSEGV, "CCE 0 (");
+    check_frame("deeper");
+#if BCR_LIBDW
+    run_check_error(&run, "... and more\n");
+#endif
+}
+
+TEST(an_overflowing_stack_of_a_handler_is_shown_and_named)
+{
+    begin();
+    no_core();
+    run_start(&run, run_enl(), sys_crash(), "coroutine");
+    run_ends(&run, 128 + SIGSEGV, "has used up its stack of");
+    check_frame("deeper");
+}
+
+TEST(a_stripped_program_is_shown_by_offsets)
+{
+    begin();
+    no_core();
+    const char *stripped = getenv("SYS_CRASH_STRIPPED");
+    CHECK(stripped != NULL);
+    run_start(&run, run_enl(), stripped, "segv");
+    run_ends(&run, 128 + SIGSEGV, "#0 sys_crash_stripped+0x");
+}
+
+TEST(last_operations_and_the_last_output_are_shown)
+{
+    begin();
+    no_core();
+    setenv("CRASH_OTHERS", "put out last-words segv", 1);
+    run_start(&run, run_enl(), sys_crash(), "enlist", "1", "stay");
+    run_ends(&run, 128 + SIGSEGV, "CCE 1 (");
+    check_top("crash_segv");
+    run_check_error(&run, "[1] its last operations, the last one first:\n"
+                          "  [1]   get, its own cell 2, 8 bytes\n"
+                          "  [1]   put, its own cell 2, 8 bytes\n");
+    run_check_error(&run, "[1] the last it printed:\n  [1] last-words\n");
+}
+
+/* On a machine that is busy there may be several reports, of those that ended at about the same time. */
+TEST_TIMEOUT(cces_that_crash_alike_are_one_report_that_counts_them, 120)
+{
+    begin();
+    no_core();
+    setenv("CRASH_OTHERS", "say segv", 1);
+    for (int tries = 0; tries < 20 && strstr(run.error, "enl: crash: 8 ") == NULL; tries++) {
+        run_start(&run, run_enl(), "--onfail", "isolate", sys_crash(), "enlist", "8");
+        run_end(&run);
+        CHECK_INT(run.status, 0);
+        CHECK_INT(reported(), 8);
+        CHECK_INT(count_of(run.error, "was killed by signal 11"), 8);
+    }
+    run_check_error(&run, "enl: crash: 8 CCEs crashed alike (1-8); of them CCE ");
+    CHECK_INT(count_of(run.error, "#0 "), 1);
+}
+
+/* Three crash while the first is looked at, which takes the time that it may take. On a machine that is
+ * busy one may come too late; not every time. */
+TEST_TIMEOUT(abort_waits_until_each_cce_that_has_crashed_is_seen, 120)
+{
+    begin();
+    no_core();
+    setenv("CRASH_OTHERS", "vfork wait segv", 1);
+    for (int tries = 0; tries < 20 && reported() < 3; tries++) {
+        run_start(&run, run_enl(), sys_crash(), "enlist", "3", "stay");
+        for (int i = 0; i < 3; i++)
+            run_go();
+        run_end(&run);
+        CHECK_INT(run.status, 128 + SIGSEGV);
+        CHECK_INT(reported(), count_of(run.error, "was killed by signal 11"));
+    }
+    CHECK_INT(reported(), 3);
+}
+
+TEST(crashes_of_other_hosts_come_to_the_root)
+{
+    begin();
+    no_core();
+    setenv("CRASH_OTHERS", "out far-away segv", 1);
+    run_start(&run, run_enl(), "--onfail", "isolate", "--local", "2", sys_crash(), "on", "local2", "enlist",
+              "3");
+    run_end(&run);
+    CHECK_INT(run.status, 0);
+    CHECK_INT(reported(), 3);
+    run_check_error(&run, " on local2, signal 11 (Segmentation fault)");
+    check_top("crash_segv");
+    run_check_error(&run, "far-away");
+}
+
+TEST(a_crash_on_another_host_ends_the_program_with_its_report)
+{
+    begin();
+    no_core();
+    setenv("CRASH_OTHERS", "fpe", 1);
+    run_start(&run, run_enl(), "--local", "2", sys_crash(), "on", "local2", "enlist", "1", "stay");
+    run_ends(&run, 128 + SIGFPE, "enl: crash: CCE 1 (");
+    check_top("crash_fpe");
+}
+
+TEST(a_programs_own_handler_stays)
+{
+    begin();
+    run_start(&run, run_enl(), sys_crash(), "own", "segv");
+    run_ends(&run, 7, "exited with status 7");
+    CHECK_INT(reported(), 0);
+}
+
+TEST(a_process_that_may_not_be_looked_into_is_reported_without_a_stack)
+{
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0 || access(run_enl(), X_OK) != 0))
+        SKIP("root may look into every process, and other users cannot run this enl");
+    begin();
+    no_core();
+    run_start(&run, run_enl(), sys_crash(), "undumpable", "put", "segv");
+    run_ends(&run, 128 + SIGSEGV, "no stack: the system forbids enl to look into this process");
+    run_check_error(&run, "its last operations");
+}
+
+TEST(crashreport_no_leaves_everything_to_the_system)
+{
+    begin();
+    no_core();
+    setenv("BCR_CRASHREPORT", "no", 1);
+    run_start(&run, run_enl(), sys_crash(), "segv");
+    run_ends(&run, 128 + SIGSEGV, "was killed by signal 11 (Segmentation fault)");
+    CHECK_INT(reported(), 0);
+}
+
+TEST(a_core_file_is_left_as_without_a_report)
+{
+    char pattern[256];
+    begin();
+    run_read_file("/proc/sys/kernel/core_pattern", pattern, sizeof pattern);
+    if (strcmp(pattern, "core\n") != 0)
+        SKIP("core files go elsewhere here");
+    if (setrlimit(RLIMIT_CORE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY}) != 0)
+        SKIP("no core files here");
+    run_start(&run, run_enl(), sys_crash(), "segv");
+    run_ends(&run, 128 + SIGSEGV, "[0] it has left a core file\n");
+    CHECK(access(run_file("core", ""), R_OK) == 0);
+}
+
+/* The pid of the tracer, whose parent is the daemon. */
+static pid_t tracer_of(pid_t daemon)
+{
+    for (;;) {
+        DIR *folder = opendir("/proc");
+        const struct dirent *entry;
+        pid_t found = 0;
+        while (found == 0 && (entry = readdir(folder)) != NULL) {
+            char path[300], text[512];
+            long parent = 0;
+            snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+            FILE *file = fopen(path, "re");
+            if (file == NULL)
+                continue;
+            if (fscanf(file, "%*d %*s %*c %ld", &parent) != 1)
+                parent = 0;
+            fclose(file);
+            snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+            if (parent != daemon || (file = fopen(path, "re")) == NULL)
+                continue;
+            const size_t length = fread(text, 1, sizeof text - 1, file);
+            text[length] = '\0';
+            fclose(file);
+            if (strcmp(text, "enl") == 0 && length > 4 && strcmp(text + 4, "--trace") == 0)
+                found = (pid_t)strtol(entry->d_name, NULL, 10);
+        }
+        closedir(folder);
+        if (found != 0)
+            return found;
+    }
+}
+
+/* A thread that waits in vfork keeps the tracer waiting, until the daemon has had enough. */
+TEST(a_tracer_that_is_killed_or_stopped_holds_nobody_up)
+{
+    static const int signals[] = {SIGKILL, SIGSTOP};
+    begin();
+    no_core();
+    for (int i = 0; i < 2; i++) {
+        run_start(&run, run_enl(), sys_crash(), "vfork", "segv");
+        const pid_t tracer = tracer_of(run.pid);
+        kill(tracer, signals[i]);
+        run_ends(&run, 128 + SIGSEGV, "enl: crash: CCE 0 (");
+    }
+}
