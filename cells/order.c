@@ -44,6 +44,8 @@ struct bcri_outbox {
     uint64_t stored;    /* entries */
     uint64_t collected; /* entries whose IDs have been looked at since the agent took them */
     uint64_t puts;
+    bool shares;                                    /* the agent expects further puts of a bcr_putm */
+    uint64_t putm_over;                             /* entries up to the end of the last bcr_putm */
     struct bcri_slot_shm *room[2];                  /* to wait for entries; for puts */
     struct bcri_slot_shm *put[BCRI_OUTBOX_ENTRIES]; /* by entry: the ID of a put, or NULL */
 };
@@ -186,12 +188,15 @@ static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const str
         if (error != 0)
             return error;
     }
-    const uint64_t flags =
-        ((ctx->flags & bcr_errors) != 0 ? BCRI_ORDER_ERRORS : 0) | (op == bcr_op_putm ? BCRI_ORDER_PUTM : 0);
+    const struct bcri_region_shm *const region = bcri_at_held(ctx, put->region);
+    const bool shares = op == bcr_op_putm && region->length >= BCRI_ORDER_SHARED_MIN;
+    const uint64_t flags = ((ctx->flags & bcr_errors) != 0 ? BCRI_ORDER_ERRORS : 0) |
+                           (op == bcr_op_putm ? BCRI_ORDER_PUTM : 0) | (shares ? BCRI_ORDER_SHARES : 0);
     address(ctx, slot, put->key);
     write_down(ctx, slot, put->write ? BCRI_ORDER_WRITE : BCRI_ORDER_PUT, flags | (uint32_t)ctx->putwait_msec,
                put->region);
     outbox->puts++;
+    outbox->shares |= shares;
     store_entry(ctx, outbox, BCRI_OUTBOX_ORDER, slot, true);
     return 0;
 }
@@ -205,6 +210,18 @@ int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, int op, uin
     if (!wait_for_room(ctx, outbox, true, bcri_wait_ready, deadline_ns))
         return bcrE_FULL;
     return bcri_slot_holds(put->slot, put->region) ? order_put(ctx, outbox, put, op) : bcrE_RGID;
+}
+
+/* A handler's bcr_putm within another ends what both share; what the other orders then goes once more. */
+void bcri_order_putm_over(struct bcri_ctx *ctx)
+{
+    struct bcri_outbox *outbox = ctx->outbox;
+    if (outbox == NULL || !outbox->shares)
+        return;
+    outbox->shares = false;
+    (void)wait_for_room(ctx, outbox, false, wait_quietly, BCRI_DEADLINE_NEVER);
+    store_entry(ctx, outbox, BCRI_OUTBOX_PUTM_OVER, outbox->room[0], false);
+    outbox->putm_over = outbox->stored;
 }
 
 void bcri_order_return(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
@@ -324,7 +341,8 @@ int bcri_order_done(struct bcri_ctx *ctx, uint64_t deadline_ns)
     if (outbox == NULL)
         return 1;
     collect(ctx, outbox);
-    if (bcri_load_acquire(&outbox->shm->completed) == outbox->puts)
+    /* Before it has read that a bcr_putm is over, the agent may hold the region. */
+    if (bcri_load_acquire(&outbox->shm->completed) == outbox->puts && outbox->collected >= outbox->putm_over)
         return 1;
     if (deadline_ns == BCRI_DEADLINE_PASSED)
         return 0;

@@ -108,6 +108,7 @@ int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofre
                                              .write = qlike == 0,
                                              .nofree = true}};
     error = count == ncells ? put_all(ctx, targets, count, deadline_ns) : bcrE_NOMEM;
+    bcri_order_putm_over(ctx);
     free(targets);
     if (nofree == 0 && bcri_slot_holds(id.slot, region))
         bcri_slot_drop(ctx, id.slot);

@@ -24,7 +24,7 @@ void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *pi
 static bool accept_stream(void *owner, uint32_t source, uint32_t target)
 {
     (void)owner;
-    return (source & ~BCRI_ANSWERS) < BCRI_CCE_MAX && target < BCRI_CCE_MAX;
+    return (source & ~BCRI_ANSWERS) < BCRI_CCE_MAX && (target < BCRI_CCE_MAX || target == BCRI_DATA_TARGET);
 }
 
 static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *message)
@@ -104,6 +104,7 @@ int bcri_agent_outbox(struct bcri_agent *agent, uint32_t index, bcri_ref outbox)
     list_init(&asker->orders);
     list_init(&asker->syncs);
     list_init(&asker->routes);
+    list_init(&asker->shares);
     list_init(&asker->busy);
     list_append(&agent->askers, &asker->of_agent);
     bcri_table_add(&agent->askers_by_ring, &asker->by_ring, bcri_outbox_ring(outbox));
@@ -148,13 +149,14 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
         free(agent);
         return NULL;
     }
-    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes, &agent->streams,
-                                    &agent->served,         &agent->locks,  &agent->cells};
+    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes,  &agent->streams,
+                                    &agent->served,         &agent->locks,   &agent->cells,
+                                    &agent->shares,         &agent->payloads};
     struct list *const lists[] = {&agent->askers,       &agent->ending,       &agent->untold,
                                   &agent->all_cells,    &agent->ready,        &agent->owing,
                                   &agent->over,         &agent->giving_back,  &agent->dead_locks,
                                   &agent->parked_waits, &agent->parked_cells, &agent->parked_streams,
-                                  &agent->parked_locks, &agent->no_room};
+                                  &agent->parked_locks, &agent->no_room,      &agent->shares_over};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         bcri_table_init(tables[i]);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
@@ -180,8 +182,9 @@ void bcri_agent_free(struct bcri_agent *agent)
                                        &agent->stream_records, &agent->cell_records};
     for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
         records_free(records[i]);
-    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes, &agent->streams,
-                                    &agent->served,         &agent->locks,  &agent->cells};
+    struct table *const tables[] = {&agent->askers_by_ring, &agent->routes,  &agent->streams,
+                                    &agent->served,         &agent->locks,   &agent->cells,
+                                    &agent->shares,         &agent->payloads};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         bcri_table_free(tables[i]);
     free(agent);
@@ -223,6 +226,7 @@ void bcri_agent_run(struct bcri_agent *agent, uint64_t now)
     if (!named || agent->ask_at <= now) {
         agent->ask_at = AGENT_NEVER;
         bcri_ask_tell_ends(agent);
+        bcri_shares_end(agent);
         bcri_ask_take_all(agent);
     }
     bcri_serve_run(agent);
@@ -248,5 +252,6 @@ uint64_t bcri_agent_deadline(const struct bcri_agent *agent)
 bool bcri_agent_is_idle(const struct bcri_agent *agent)
 {
     return agent->order_count == 0 && agent->served_count == 0 && list_is_empty(&agent->untold) &&
-           list_is_empty(&agent->ready) && list_is_empty(&agent->ending) && agent->retry_at == AGENT_NEVER;
+           list_is_empty(&agent->ready) && list_is_empty(&agent->ending) &&
+           list_is_empty(&agent->shares_over) && agent->retry_at == AGENT_NEVER;
 }

@@ -44,7 +44,7 @@ void bcri_order_end_if_over(struct order *order)
     if (!order->answered || order->sent)
         return;
     if (order->region != NULL)
-        bcri_slot_drop(agent->ctx, order->region);
+        bcri_order_let_go(order);
     agent->places[place] = (struct place){.next_free = agent->place_free};
     agent->place_free = place;
     agent->order_count--;
@@ -247,13 +247,10 @@ void bcri_ask_waits(struct order *order)
 /* The link has done with the message of an order. A put whose region was refused is over. */
 void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome)
 {
-    struct bcri_agent *agent = order->asker->agent;
     order->sent = false;
-    if (order->region != NULL) {
-        bcri_slot_drop(agent->ctx, order->region);
-        order->region = NULL;
-    }
-    if (order->op == ORDER_ENDED)
+    if (order->region != NULL)
+        bcri_order_let_go(order);
+    if (order->op == ORDER_ENDED || order->op == ORDER_DATA)
         order->answered = true;
     if (order->done && !order->answered && outcome == BCRI_LINK_ARRIVED)
         bcri_ask_answer(order, 0, 0, NULL);

@@ -73,6 +73,7 @@ static struct bcri_message message_of(const struct order *order, const struct bc
     case BCRI_ORDER_ZAP: message.kind = BCRI_MESSAGE_ZAP; break;
     case BCRI_ORDER_LENGTH: message.kind = BCRI_MESSAGE_LENGTH; break;
     case ORDER_ENDED: message.kind = BCRI_MESSAGE_ENDED; break;
+    case ORDER_DATA: message.kind = BCRI_MESSAGE_DATA; break;
     default:
         message.kind = BCRI_MESSAGE_GET;
         message.flags = order->op | ((order->key & BCRI_ORDER_LOCKS) != 0 ? BCRI_MESSAGE_LOCKS : 0);
@@ -85,11 +86,21 @@ static void send_order(struct order *order)
     struct bcri_ctx *ctx = order->asker->agent->ctx;
     const struct bcri_region_shm *header =
         order->region != NULL ? bcri_at_held(ctx, bcri_slot_region(bcri_load(&order->region->word))) : NULL;
-    const struct bcri_message message = message_of(order, header);
+    struct bcri_message message = message_of(order, header);
+    struct share *const share = order->share;
+    const bool is_data = order->op == ORDER_DATA, is_same = share != NULL && !is_data && share->data != 0;
+    if (is_same) {
+        message.kind = BCRI_MESSAGE_SAME;
+        message.value = share->data;
+    }
     order->sent = true;
-    if (bcri_agent_send(order->route->peer, order->asker->index, order->route->target, &message,
-                        order->region, order))
+    if (bcri_agent_send(order->route->peer, order->asker->index,
+                        is_data ? BCRI_DATA_TARGET : order->route->target, &message,
+                        is_same ? NULL : order->region, order)) {
+        if (is_data)
+            share->data = order->request;
         return;
+    }
     order->sent = false;
     bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
 }
@@ -120,7 +131,7 @@ void bcri_ask_send_waiting(struct peer *peer)
     while (order != NULL) {
         struct order *next = order->next_waiting;
         order->sent = false;
-        if (order->answered && !bcri_order_is_put(order->op))
+        if (order->answered && !order_outlives(order))
             bcri_order_end_if_over(order); /* its CCE has ended */
         else
             send_order(order);
@@ -214,6 +225,25 @@ static bool take_sync(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref 
     return true;
 }
 
+/* The region of a bcr_putm goes to its host once. Without memory, or if a CCE has its count, the put goes by itself. */
+static void share(struct order *order)
+{
+    const bcri_ref ref = bcri_slot_region(bcri_load(&order->region->word));
+    order->share = bcri_share_find(order->route, ref);
+    if (order->share == NULL) {
+        struct order *data = new_order(order->asker, ORDER_DATA, order->route);
+        if (data == NULL)
+            return;
+        if ((order->share = bcri_share_new(data, ref)) == NULL) {
+            data->answered = true;
+            bcri_order_end_if_over(data);
+            return;
+        }
+        send_or_wait(data);
+    }
+    order->share->orders++;
+}
+
 /* False: not now. */
 static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref slot_ref)
 {
@@ -247,6 +277,8 @@ static bool take_order(struct asker *asker, struct bcri_slot_shm *slot, bcri_ref
         list_append(&route->puts, &order->in_queue);
         if (!is_listed(&route->of_busy))
             list_append(&asker->busy, &route->of_busy);
+        if ((order->key & BCRI_ORDER_SHARES) != 0)
+            share(order);
     }
     if (bcri_order_is_get(op))
         bcri_store(&slot->given, order->request); /* for a CANCEL */
@@ -283,8 +315,10 @@ static bool take_next(struct asker *asker)
     if (!bcri_outbox_look(asker->outbox, asker->taken, &kind, &slot_ref))
         return false;
     struct bcri_slot_shm *slot = bcri_at(agent->ctx, slot_ref);
-    if (slot != NULL && !(kind == BCRI_OUTBOX_CANCEL ? take_cancel(asker, slot, slot_ref)
-                                                     : take_order(asker, slot, slot_ref))) {
+    if (kind == BCRI_OUTBOX_PUTM_OVER)
+        bcri_shares_close(asker);
+    else if (slot != NULL && !(kind == BCRI_OUTBOX_CANCEL ? take_cancel(asker, slot, slot_ref)
+                                                          : take_order(asker, slot, slot_ref))) {
         if (agent->ask_at > agent->now + AGAIN_NS)
             agent->ask_at = agent->now + AGAIN_NS;
         return false;
@@ -358,6 +392,7 @@ void bcri_ask_forget(struct asker *asker)
     while (take_next(asker))
         ;
     asker->outbox = NULL;
+    bcri_shares_close(asker);
     bcri_table_remove(&agent->askers_by_ring, &asker->by_ring);
     list_remove(&asker->of_agent);
     list_append(&agent->ending, &asker->of_agent);
@@ -367,7 +402,7 @@ void bcri_ask_forget(struct asker *asker)
         struct order *order = RECORD_OF(at, struct order, of_asker);
         struct bcri_slot_shm *slot = bcri_order_id(order);
         next = at->next;
-        if (bcri_order_is_put(order->op))
+        if (order_outlives(order))
             continue;
         if (slot != NULL)
             bcri_store_release(&slot->word, 0);
@@ -402,11 +437,17 @@ void bcri_ask_lost(struct peer *peer)
 void bcri_ask_free(struct bcri_agent *agent)
 {
     struct asker *asker;
-    for (uint32_t i = 0; i < agent->place_count; i++)
-        if (agent->places[i].order != NULL)
-            free(agent->places[i].order);
-    free(agent->places);
     list_move(&agent->ending, &agent->askers);
+    for (struct item *at = agent->askers.head.next; at != &agent->askers.head; at = at->next)
+        bcri_shares_close(RECORD_OF(at, struct asker, of_agent));
+    for (uint32_t i = 0; i < agent->place_count; i++) {
+        struct order *order = agent->places[i].order;
+        if (order != NULL && order->share != NULL)
+            bcri_order_let_go(order);
+        free(order);
+    }
+    bcri_shares_end(agent);
+    free(agent->places);
     while ((asker = FIRST_OF(&agent->askers, struct asker, of_agent)) != NULL) {
         list_init(&asker->orders);
         asker->forgotten = true;

@@ -23,6 +23,7 @@ struct asker {
     struct list orders;             /* those that are not over */
     struct list syncs;              /* of those, in no order */
     uint64_t sync_at;               /* at how many completed puts the first of them is answered */
+    struct list shares;             /* that are open */
     struct list routes;
     struct list busy; /* of those, with puts that are not answered */
 };
@@ -39,7 +40,22 @@ struct route {
     struct item of_busy;
 };
 
-#define ORDER_ENDED BCRI_ORDER_OPS /* no order of the CCE's: tells the other host of its end */
+/* Puts of one bcr_putm to one host: its region goes there once, before the first of them. */
+struct share {
+    struct entry at;      /* while it is open */
+    struct item of_asker; /* or of those that are over and not told */
+    struct peer *peer;
+    bcri_ref ref;
+    uint32_t source, target;      /* a stream in which its end can be told */
+    uint64_t data;                /* the number of the order that the region goes with; 0: it was not sent */
+    uint32_t orders;              /* that one and puts, as long as the link has them */
+    bool is_open;                 /* further puts may come */
+    struct bcri_slot_shm *region; /* while it is open and the link has done with the region */
+};
+
+/* No orders of the CCE's. */
+#define ORDER_ENDED BCRI_ORDER_OPS       /* tells the other host of its end */
+#define ORDER_DATA  (BCRI_ORDER_OPS + 1) /* the region of a share */
 
 /* An order on its way. It is over when it is answered, and the link does not need it any more. */
 struct order {
@@ -48,15 +64,16 @@ struct order {
     struct order *next_waiting; /* for the link */
     struct asker *asker;
     struct route *route; /* NULL: SYNC */
-    uint32_t op;         /* enum bcri_order_op, or ORDER_ENDED */
+    uint32_t op;         /* enum bcri_order_op, ORDER_ENDED, or ORDER_DATA */
     bcri_ref slot_ref;   /* the CCE's ID; none: a put, or the CCE has ended */
     uint64_t key;        /* as the ID said */
     int cell;
     uint8_t owner[BCRI_IDENTITY_BYTES];
     uint64_t request;             /* its number, for the other host: above its place, a count */
     struct bcri_slot_shm *region; /* a put: the agent's ID of what is sent */
-    bool sent;                    /* and not completed: the link has it */
-    bool done;                    /* the owner says so; it is, if the link says that it has arrived */
+    struct share *share;
+    bool sent; /* and not completed: the link has it */
+    bool done; /* the owner says so; it is, if the link says that it has arrived */
     bool answered;
 };
 
@@ -74,6 +91,12 @@ struct untold {
     uint8_t owner[BCRI_IDENTITY_BYTES];
 };
 
+/* Whether it is carried out though its CCE has ended. */
+static inline bool order_outlives(const struct order *order)
+{
+    return bcri_order_is_put(order->op) || order->op == ORDER_DATA;
+}
+
 /* ---- ask.c ---- */
 
 void bcri_ask_take(struct asker *asker);
@@ -86,6 +109,18 @@ void bcri_ask_forget(struct asker *asker);
 void bcri_ask_tell_ends(struct bcri_agent *agent);
 void bcri_ask_lost(struct peer *peer);
 void bcri_ask_free(struct bcri_agent *agent);
+
+/* ---- share.c ---- */
+
+struct share *bcri_share_find(const struct route *route, bcri_ref ref);
+/* One whose region goes with the order `data`. NULL: no memory, or a CCE has the region's count. */
+struct share *bcri_share_new(struct order *data, bcri_ref ref);
+/* The link has done with its region. */
+void bcri_order_let_go(struct order *order);
+/* No further put comes to those of this CCE. */
+void bcri_shares_close(struct asker *asker);
+/* Tells the hosts of those that are over, as far as there is memory. */
+void bcri_shares_end(struct bcri_agent *agent);
 
 /* ---- answer.c ---- */
 

@@ -17,7 +17,8 @@ enum {
     ARCHTYPE = 12,
     REQUEST = 16,
     OWNER = 24,
-    VALUE = 24
+    VALUE = 24,
+    FIRST = 36
 };
 
 static void write16(uint8_t *at, uint32_t value)
@@ -59,10 +60,17 @@ static uint64_t read64(const uint8_t *at)
     return be64toh(big);
 }
 
+static uint32_t bytes_of(enum bcri_message_kind kind)
+{
+    return kind == BCRI_MESSAGE_ANSWER ? BCRI_ANSWER_BYTES
+           : kind == BCRI_MESSAGE_SAME ? BCRI_SAME_BYTES
+                                       : BCRI_ORDER_BYTES;
+}
+
 uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[BCRI_LINK_HEADER_MAX])
 {
     const bool answer = message->kind == BCRI_MESSAGE_ANSWER;
-    const uint32_t bytes = answer ? BCRI_ANSWER_BYTES : BCRI_ORDER_BYTES;
+    const uint32_t bytes = bytes_of(message->kind);
     memset(header, 0, bytes);
     header[KIND] = (uint8_t)message->kind;
     header[FLAGS] = (uint8_t)message->flags;
@@ -78,6 +86,8 @@ uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[B
     write32(header + CELL, (uint32_t)message->cell);
     write32(header + MSEC, (uint32_t)message->msec);
     memcpy(header + OWNER, message->owner, sizeof message->owner);
+    if (message->kind == BCRI_MESSAGE_SAME)
+        write64(header + FIRST, message->value);
     return bytes;
 }
 
@@ -95,6 +105,7 @@ static bool has_known_flags(const struct bcri_message *message)
 {
     switch (message->kind) {
     case BCRI_MESSAGE_PUT: return message->flags <= BCRI_MESSAGE_RETURN;
+    case BCRI_MESSAGE_SAME: return message->flags <= BCRI_MESSAGE_WRITE;
     case BCRI_MESSAGE_GET: return (message->flags & ~BCRI_MESSAGE_LOCKS) <= BCRI_WANT_LOCK;
     default: return message->flags == 0;
     }
@@ -108,8 +119,7 @@ bool bcri_message_read(const uint8_t *header, uint32_t header_bytes, uint32_t bo
         return false;
     message->kind = (enum bcri_message_kind)header[KIND];
     const bool answer = message->kind == BCRI_MESSAGE_ANSWER;
-    if (header[KIND] == 0 || header[KIND] >= BCRI_MESSAGE_KINDS ||
-        header_bytes != (answer ? BCRI_ANSWER_BYTES : BCRI_ORDER_BYTES))
+    if (header[KIND] == 0 || header[KIND] >= BCRI_MESSAGE_KINDS || header_bytes != bytes_of(message->kind))
         return false;
     message->flags = header[FLAGS];
     message->archtype = read32(header + ARCHTYPE);
@@ -120,5 +130,7 @@ bool bcri_message_read(const uint8_t *header, uint32_t header_bytes, uint32_t bo
     message->cell = (int)read32(header + CELL);
     message->msec = (int)read32(header + MSEC);
     memcpy(message->owner, header + OWNER, sizeof message->owner);
-    return has_known_flags(message) && (message->kind == BCRI_MESSAGE_PUT || body_bytes == 0);
+    if (message->kind == BCRI_MESSAGE_SAME)
+        message->value = read64(header + FIRST);
+    return has_known_flags(message) && (bcri_message_has_region(message->kind) || body_bytes == 0);
 }

@@ -11,6 +11,7 @@
  *    16  request, 8 bytes               request, 8 bytes
  *    24  the owner's identity without   value, 8 bytes
  *        its host and index, 12 bytes
+ *    36  SAME: the number of the DATA, 8 bytes
  *
  * All numbers are big-endian. An order goes in the stream from the CCE that orders to the owner of
  * the cell; its answer goes back in the stream of answers of these two (BCRI_ANSWERS), so that
@@ -25,6 +26,8 @@
 
 /* In the source of a stream: it carries answers. */
 #define BCRI_ANSWERS UINT32_C(0x80000000)
+/* The target of a CCE's stream of DATA: no CCE has it. */
+#define BCRI_DATA_TARGET UINT32_C(0xffff)
 
 enum bcri_message_kind {
     BCRI_MESSAGE_PUT = 1, /* body: the region; flags: BCRI_MESSAGE_WRITE, or BCRI_MESSAGE_RETURN */
@@ -35,6 +38,9 @@ enum bcri_message_kind {
     BCRI_MESSAGE_ENDED,  /* the CCE that orders has ended; the last message of its stream */
     BCRI_MESSAGE_ANSWER, /* body: the region that a get has got */
     BCRI_MESSAGE_SYNC,   /* the CCE waits: puts that are done are to be answered now */
+    BCRI_MESSAGE_DATA,   /* body: a region that SAMEs put; goes to BCRI_DATA_TARGET */
+    BCRI_MESSAGE_SAME,   /* a put of the region of a DATA; flags: BCRI_MESSAGE_WRITE */
+    BCRI_MESSAGE_FORGET, /* no further SAME names the DATA with this number; goes among the answers */
     BCRI_MESSAGE_KINDS
 };
 #define BCRI_MESSAGE_WRITE  1u    /* it replaces what is there */
@@ -47,6 +53,7 @@ enum bcri_message_kind {
 #define BCRI_MESSAGE_WAITS 2u /* of an answer: the put waits for room, and is answered later */
 
 #define BCRI_ORDER_BYTES  36u
+#define BCRI_SAME_BYTES   44u
 #define BCRI_ANSWER_BYTES 32u
 #define BCRI_SECRET_BYTES 12u /* of an identity, behind host and index */
 
@@ -62,6 +69,12 @@ struct bcri_message {
     uint64_t value;
     uint8_t owner[BCRI_SECRET_BYTES];
 };
+
+/* An order whose body is a region. */
+static inline bool bcri_message_has_region(enum bcri_message_kind kind)
+{
+    return kind == BCRI_MESSAGE_PUT || kind == BCRI_MESSAGE_DATA;
+}
 
 /* Returns the header's length. */
 uint32_t bcri_message_write(const struct bcri_message *message, uint8_t header[BCRI_LINK_HEADER_MAX]);

@@ -64,6 +64,7 @@ struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host)
     peer->waiting_end = &peer->waiting;
     list_init(&peer->streams);
     list_init(&peer->owing);
+    list_init(&peer->payloads);
     peer->next = agent->peers;
     agent->peers = peer;
     return peer;

@@ -57,14 +57,35 @@ static int put_waiting(struct stream *stream, const struct incoming *incoming, u
     return error;
 }
 
+/* A put of a bcr_putm takes a hold of its own. Without one it has failed. */
+static enum performed hold_payload(struct stream *stream, struct incoming *incoming)
+{
+    struct payload *payload = incoming->payload;
+    if (!payload->has_come && !payload->is_refused) {
+        list_append(&payload->blocked, &stream->in_queue);
+        return PERFORM_BLOCKED;
+    }
+    const int error = bcri_payload_hold(payload, &incoming->region);
+    if (error == BCRI_PARKED)
+        return PERFORM_PARKED;
+    incoming->payload = NULL;
+    bcri_payload_release(payload);
+    return error == 0 ? PERFORMED : performed(stream, incoming, 0, error, 0);
+}
+
 static enum performed put(struct stream *stream, struct incoming *incoming)
 {
     struct bcri_agent *agent = stream->peer->agent;
     struct bcri_ctx *ctx = agent->ctx;
     const struct bcri_message *message = &incoming->message;
     const uint64_t key = key_of(agent, stream, message);
-    const bool write = message->flags == BCRI_MESSAGE_WRITE;
+    const bool write = (message->flags & BCRI_MESSAGE_WRITE) != 0;
     const bool returns = message->flags == BCRI_MESSAGE_RETURN;
+    if (incoming->payload != NULL) {
+        const enum performed held = hold_payload(stream, incoming);
+        if (held != PERFORMED || incoming->region == NULL)
+            return held;
+    }
     int error = returns ? bcri_act_return(ctx, key, incoming->region)
                         : bcri_act_put(ctx, key, write, incoming->region);
     if (error == bcrE_FULL && message->msec != 0 && !returns)
@@ -150,8 +171,10 @@ enum performed bcri_perform(struct stream *stream, struct incoming *incoming)
     if (incoming->is_performed)
         return answer(stream, incoming);
     switch (message->kind) {
-    case BCRI_MESSAGE_PUT: return put(stream, incoming);
+    case BCRI_MESSAGE_PUT:
+    case BCRI_MESSAGE_SAME: return put(stream, incoming);
     case BCRI_MESSAGE_GET: return get(stream, incoming);
+    case BCRI_MESSAGE_DATA: return PERFORMED; /* puts in other streams have waited for it */
     case BCRI_MESSAGE_CANCEL: return cancel(stream, message);
     case BCRI_MESSAGE_ENDED: return end(stream);
     case BCRI_MESSAGE_SYNC: return bcri_serve_put_answers(stream) ? PERFORMED : PERFORM_PARKED;

@@ -22,6 +22,8 @@
 #define PEER_BYTES_MAX (UINT64_C(64) << 20)
 /* Orders of a host that have begun to come and are not performed. Its streams pause then. */
 #define PEER_ORDERS_MAX (UINT32_C(1) << 18)
+/* Regions of bcr_putm of a host that are kept for further puts; one that is larger by itself. */
+#define PEER_PAYLOADS_MAX (UINT64_C(64) << 20)
 
 /* Another host. */
 struct peer {
@@ -36,6 +38,9 @@ struct peer {
     struct item of_owing; /* in the agent's list, the first to be answered first */
     uint64_t owing_at;    /* when they are answered at the latest; 0: something else is sent there now */
     struct paused_answers *paused_answers; /* streams of answers that wait for the pool to grow */
+    struct list payloads;                  /* that have come from there, for further puts */
+    uint64_t payload_bytes;                /* of those */
+    uint32_t payloads_unknown;             /* that were refused without being remembered, and are not over */
     uint64_t bytes;                        /* remembered for it */
     uint32_t orders;                       /* not performed */
     bool was_too_much;                     /* it was told in the log */
@@ -65,12 +70,15 @@ struct bcri_agent {
     uint32_t place_count, place_free; /* the first free one; NO_PLACE */
     uint32_t order_count, order_last; /* the high half of the last number */
     struct list untold;               /* error regions that could not be put, the oldest first */
+    struct table shares;              /* that are open, by region, host and CCE */
+    struct list shares_over;          /* of which the other host is to be told, when there is memory */
 
     /* serving */
     struct table streams; /* by host, source, target */
     struct table served;  /* gets that wait, by stream and request */
     struct table locks;   /* by stream and cell */
-    struct table cells;   /* by the low half of their references, as rings name them */
+    struct table payloads;
+    struct table cells; /* by the low half of their references, as rings name them */
     struct list all_cells;
     struct list owing;       /* hosts to which answers are kept back */
     struct list ready;       /* streams with orders to be performed */

@@ -109,14 +109,30 @@ static void free_incoming(struct stream *stream, struct incoming *incoming)
         stream->count--;
         peer->orders--;
     }
+    if (incoming->payload != NULL)
+        bcri_payload_release(incoming->payload);
     record_give(&peer->agent->incoming, incoming);
 }
 
 static enum bcri_link_verdict take(struct bcri_link_message *message, struct incoming *incoming)
 {
-    message->memory = message->body_bytes != 0 ? (void *)bcri_load(&incoming->region->data) : NULL;
+    const struct bcri_slot_shm *body =
+        incoming->payload != NULL ? incoming->payload->region : incoming->region;
+    message->memory = message->body_bytes != 0 ? (void *)bcri_load(&body->data) : NULL;
     message->cookie = incoming;
     return BCRI_LINK_TAKE;
+}
+
+/* Room in the pool for the body of a message. */
+static bool find_room(struct bcri_agent *agent, struct incoming *incoming, uint32_t bytes)
+{
+    const struct bcri_message *message = &incoming->message;
+    incoming->region = bcri_agent_alloc(agent, bytes, message->archtype, message->error);
+    if (incoming->region != NULL)
+        return true;
+    bcri_payloads_make_room(agent);
+    incoming->region = bcri_agent_alloc(agent, bytes, message->archtype, message->error);
+    return incoming->region != NULL;
 }
 
 /* A region that nobody waits for goes back. */
@@ -131,9 +147,7 @@ static enum bcri_link_verdict begin_answer(struct peer *peer, struct bcri_link_m
         (read->flags != 0 && !bcri_order_is_put(order->op)))
         return BCRI_LINK_REFUSE;
     struct incoming *incoming = new_incoming(peer, read);
-    if (incoming != NULL && has_region)
-        incoming->region = bcri_agent_alloc(agent, message->body_bytes, read->archtype, read->error);
-    if (incoming != NULL && (!has_region || incoming->region != NULL))
+    if (incoming != NULL && (!has_region || find_room(agent, incoming, message->body_bytes)))
         return take(message, incoming);
     if (incoming != NULL)
         free_incoming(NULL, incoming);
@@ -143,32 +157,82 @@ static enum bcri_link_verdict begin_answer(struct peer *peer, struct bcri_link_m
     return BCRI_LINK_REFUSE;
 }
 
+static enum bcri_link_verdict begin_data(struct peer *peer, struct incoming *incoming, uint32_t bytes)
+{
+    const struct bcri_message *message = &incoming->message;
+    if (bcri_payload_find(peer, message->request) != NULL)
+        return BCRI_LINK_REFUSE; /* numbers are used once */
+    if (!bcri_payload_fits(peer, bytes) || !find_room(peer->agent, incoming, bytes))
+        return BCRI_LINK_PAUSE;
+    if (!bcri_payload_new(peer, message, bytes, incoming->region, &incoming->payload)) {
+        bcri_slot_drop(peer->agent->ctx, incoming->region);
+        return BCRI_LINK_REFUSE;
+    }
+    incoming->region = NULL;
+    (void)bcri_payload_use(incoming->payload);
+    return BCRI_LINK_TAKE;
+}
+
+/* PAUSE: it has overtaken its DATA, or that lies aside and finds no room. */
+static enum bcri_link_verdict begin_same(struct peer *peer, struct incoming *incoming)
+{
+    struct payload *payload = bcri_payload_find(peer, incoming->message.value);
+    if (payload != NULL ? payload->is_refused : peer->payloads_unknown != 0)
+        return BCRI_LINK_REFUSE;
+    if (payload == NULL)
+        return BCRI_LINK_PAUSE;
+    if (!bcri_payload_use(payload)) {
+        bcri_payloads_make_room(peer->agent);
+        if (!bcri_payload_use(payload))
+            return BCRI_LINK_PAUSE;
+    }
+    incoming->payload = payload;
+    return BCRI_LINK_TAKE;
+}
+
+/* It is more than the pool takes, or too much is remembered of its host. */
+static enum bcri_link_verdict refuse_order(struct peer *peer, const struct bcri_message *read)
+{
+    struct payload *payload;
+    if (read->kind == BCRI_MESSAGE_DATA && bcri_payload_find(peer, read->request) == NULL)
+        (void)bcri_payload_new(peer, read, 0, NULL, &payload);
+    return BCRI_LINK_REFUSE;
+}
+
 static enum bcri_link_verdict begin_order(struct peer *peer, struct bcri_link_message *message,
                                           const struct bcri_message *read)
 {
     struct bcri_agent *agent = peer->agent;
-    const bool is_put = read->kind == BCRI_MESSAGE_PUT;
     struct stream *stream = message->body_bytes <= agent->pool_bytes / 2
                                 ? bcri_serve_stream(peer, message->source, message->target)
                                 : NULL;
     if (stream == NULL)
-        return BCRI_LINK_REFUSE;
+        return refuse_order(peer, read);
     if (stream->count >= STREAM_ORDERS_MAX) {
         stream->paused = true;
         return BCRI_LINK_PAUSE;
     }
     struct incoming *incoming = peer->orders < PEER_ORDERS_MAX ? new_incoming(peer, read) : NULL;
-    if (incoming != NULL) {
+    enum bcri_link_verdict verdict = incoming != NULL ? BCRI_LINK_TAKE : BCRI_LINK_PAUSE;
+    if (incoming != NULL && read->kind == BCRI_MESSAGE_PUT &&
+        !find_room(agent, incoming, message->body_bytes))
+        verdict = BCRI_LINK_PAUSE;
+    else if (incoming != NULL && read->kind == BCRI_MESSAGE_DATA)
+        verdict = begin_data(peer, incoming, message->body_bytes);
+    else if (incoming != NULL && read->kind == BCRI_MESSAGE_SAME)
+        verdict = begin_same(peer, incoming);
+    if (verdict == BCRI_LINK_TAKE) {
         stream->count++;
         peer->orders++;
-        if (is_put)
-            incoming->region = bcri_agent_alloc(agent, message->body_bytes, read->archtype, read->error);
-        if (!is_put || incoming->region != NULL)
-            return take(message, incoming);
-        free_incoming(stream, incoming);
+        return take(message, incoming);
     }
-    pause_for_room(stream);
-    return BCRI_LINK_PAUSE;
+    if (incoming != NULL)
+        free_incoming(NULL, incoming);
+    if (verdict == BCRI_LINK_PAUSE)
+        pause_for_room(stream);
+    else
+        is_ready(stream); /* which ends it if nothing is left of it */
+    return verdict;
 }
 
 enum bcri_link_verdict bcri_serve_begin(struct peer *peer, struct bcri_link_message *message)
@@ -179,15 +243,24 @@ enum bcri_link_verdict bcri_serve_begin(struct peer *peer, struct bcri_link_mess
         return BCRI_LINK_REFUSE;
     }
     const bool is_answer = (message->source & BCRI_ANSWERS) != 0;
-    if (is_answer != (read.kind == BCRI_MESSAGE_ANSWER))
+    if (is_answer != (read.kind == BCRI_MESSAGE_ANSWER || read.kind == BCRI_MESSAGE_FORGET) ||
+        (message->target == BCRI_DATA_TARGET) != (read.kind == BCRI_MESSAGE_DATA))
         return BCRI_LINK_REFUSE;
+    if (read.kind == BCRI_MESSAGE_FORGET) { /* needs no memory, so it is done at once */
+        bcri_payload_over(peer, read.request);
+        return BCRI_LINK_TAKE;
+    }
     return is_answer ? begin_answer(peer, message, &read) : begin_order(peer, message, &read);
 }
 
 void bcri_serve_arrived(struct peer *peer, uint32_t source, uint32_t target, struct incoming *incoming)
 {
+    if (incoming == NULL)
+        return;
     const struct bcri_message *message = &incoming->message;
     if (message->kind != BCRI_MESSAGE_ANSWER) {
+        if (message->kind == BCRI_MESSAGE_DATA)
+            bcri_payload_has_come(incoming->payload, true);
         struct stream *stream = bcri_serve_stream_find(peer, source, target);
         *stream->end = incoming;
         stream->end = &incoming->next;
@@ -210,6 +283,10 @@ void bcri_serve_dropped(struct peer *peer, uint32_t source, uint32_t target, str
 {
     struct stream *stream =
         (source & BCRI_ANSWERS) == 0 ? bcri_serve_stream_find(peer, source, target) : NULL;
+    if (incoming == NULL)
+        return;
+    if (incoming->message.kind == BCRI_MESSAGE_DATA)
+        bcri_payload_has_come(incoming->payload, false);
     if (incoming->region != NULL)
         bcri_slot_drop(peer->agent->ctx, incoming->region);
     free_incoming(stream, incoming);
@@ -282,6 +359,7 @@ void bcri_serve_lost(struct peer *peer)
         bcri_serve_stream_end(stream);
         bcri_serve_stream_over(stream);
     }
+    bcri_payloads_lost(peer);
 }
 
 static void free_stream(struct stream *stream)
@@ -316,6 +394,8 @@ void bcri_serve_free(struct bcri_agent *agent)
     for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
         for (struct stream *stream; (stream = FIRST_OF(&peer->streams, struct stream, of_peer)) != NULL;)
             free_stream(stream);
+    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
+        bcri_payloads_free(peer);
     list_move(&agent->parked_locks, &agent->dead_locks);
     while ((lock = FIRST_OF(&agent->dead_locks, struct write_lock, of_stream)) != NULL)
         bcri_lock_free(lock);

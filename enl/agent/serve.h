@@ -12,12 +12,27 @@
 
 #include "bcri/waiters.h"
 
+/* The region of puts of one bcr_putm: DATA. */
+struct payload {
+    struct entry at; /* by the number of the DATA */
+    struct item of_peer;
+    struct peer *peer;
+    uint32_t bytes, archtype, error;
+    struct bcri_slot_shm *region; /* the agent's ID of it, or NULL */
+    uint8_t *aside;               /* it lies here, since the pool was full; else NULL */
+    bool has_come, is_refused;    /* refused: it will not come, or not whole */
+    bool is_over;                 /* no further put will name it */
+    uint32_t users;               /* DATA and puts that have begun and are not performed */
+    struct list blocked;          /* streams whose put waits until it has come */
+};
+
 /* A message that has come, or is coming. */
 struct incoming {
     struct incoming *next;
     struct peer *peer;
     struct bcri_message message;
     struct bcri_slot_shm *region; /* the agent's ID of its body, or NULL */
+    struct payload *payload;      /* what it puts, until it has a hold of its own */
     bool is_performed;            /* and not answered, for want of memory; so: */
     uint32_t flags;
     int code;
@@ -28,7 +43,7 @@ struct incoming {
 struct stream {
     struct entry at;
     struct item of_peer;
-    struct item in_queue; /* ready, parked, or blocked at a cell */
+    struct item in_queue; /* ready, parked, or blocked at a cell or a payload */
     struct item in_no_room;
     struct item in_owing;
     uint64_t done;       /* the last of its puts that are done and not answered */
@@ -135,9 +150,32 @@ void bcri_serve_answer_puts(struct bcri_agent *agent);
 /* ---- perform.c ---- */
 
 /* PARKED: nothing has happened, and a lock that a CCE holds is needed. BLOCKED: nothing has happened, and the
- * stream stands at a cell in `blocked`. */
+ * stream stands at a cell, or at a payload, in `blocked`. */
 enum performed { PERFORMED, PERFORM_PARKED, PERFORM_BLOCKED };
 enum performed bcri_perform(struct stream *stream, struct incoming *incoming);
+
+/* ---- payload.c ---- */
+
+struct payload *bcri_payload_find(const struct peer *peer, uint64_t data);
+/* Whether so much more of that host may be kept. */
+bool bcri_payload_fits(const struct peer *peer, uint32_t bytes);
+/* `region`: its body is coming there; NULL: it is refused. False: there is no memory to remember it; until it is over, puts
+ * that name what is unknown are refused. */
+bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uint32_t bytes,
+                      struct bcri_slot_shm *region, struct payload **payload_out);
+/* One user more. False: it lies aside, and the pool has no room. */
+bool bcri_payload_use(struct payload *payload);
+/* Those that only wait for further puts leave the pool. */
+void bcri_payloads_make_room(struct bcri_agent *agent);
+void bcri_payload_has_come(struct payload *payload, bool whole);
+/* A hold for one put: 0, bcrE_NOMEM, BCRI_PARKED. */
+int bcri_payload_hold(const struct payload *payload, struct bcri_slot_shm **slot_out);
+/* A put has its hold, or needs none. */
+void bcri_payload_release(struct payload *payload);
+/* No further put will name it. */
+void bcri_payload_over(struct peer *peer, uint64_t first);
+void bcri_payloads_lost(struct peer *peer);
+void bcri_payloads_free(struct peer *peer);
 
 /* ---- waits.c ---- */
 

@@ -9,7 +9,7 @@ enum { ANSWERS_TOGETHER = 128 };
 
 static uint64_t key_of(const struct peer *peer, uint32_t source, uint32_t target)
 {
-    return (uint64_t)peer->host << 32 | (uint64_t)source << 16 | target; /* both are below BCRI_CCE_MAX */
+    return (uint64_t)peer->host << 32 | (uint64_t)source << 16 | target; /* both have 16 bits */
 }
 
 struct stream *bcri_serve_stream_find(const struct peer *peer, uint32_t source, uint32_t target)

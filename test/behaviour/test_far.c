@@ -26,6 +26,25 @@ BEHAVIOUR_FROM_AFAR(who_keeps_a_region_is_its_only_holder_once_the_put_is_done)
     CHECK_INT(take(cell), 7);
 }
 
+BEHAVIOUR_FROM_AFAR(so_is_who_puts_it_into_several_cells)
+{
+    enum { BYTES = 5000, TIMES = 20 };
+    const int cell = grow(2, 2, 2 * BYTES), cells[] = {there, cell, there, cell + 1};
+    bcr_region rgid = filled(BYTES, 7);
+    for (int i = 0; i < TIMES; i++) {
+        (*(char **)rgid)[BYTES - 1] = (char)i;
+        CHECK_INT(bcr_enqm(rgid, 2, cells, bcr_NOFREE), 0);
+        CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+        CHECK_INT(bcr_rgrealloc(rgid, BYTES), 0);
+        for (int k = 0; k < 2; k++) {
+            bcr_region got = bcr_deq(there, cell + k, bcr_BLOCK);
+            CHECK_INT((*(char **)got)[BYTES - 1], i);
+            CHECK_INT(bcr_rgfree(got), 0);
+        }
+    }
+    CHECK_INT(bcr_rgfree(rgid), 0);
+}
+
 /* Larger than what a host has ready for what comes from others. */
 BEHAVIOUR_FROM_AFAR(regions_of_many_megabytes_come_and_go)
 {

@@ -60,6 +60,16 @@ static void call_put_and_wait(void)
     (void)bcr_put(1, rgid, there, cell, bcr_FREE);
     (void)bcr_putdone(bcr_BLOCK);
 }
+static void prepare_putm(void)
+{
+    rgid = bcr_rgalloc(BCRI_ORDER_SHARED_MIN, 0);
+    **(int **)rgid = 2;
+}
+static void call_putm(void)
+{
+    const int cells[] = {there, cell, there, cell};
+    (void)bcr_putm(1, rgid, 2, cells, bcr_FREE);
+}
 static void prepare_nothing(void) {}
 static void call_get_pending(void)
 {
@@ -148,8 +158,10 @@ static void look(const struct scenario *scenario, uint64_t steps)
     drain(cell + 1, second);
     if (scenario->queued != 0)
         sprintf(queued, " %d", scenario->queued);
-    const bool is_put = scenario->prepare == prepare_put;
-    if (strcmp(first, " 1") != 0 && !(is_put && strcmp(first, " 1 2") == 0))
+    const bool is_putm = scenario->prepare == prepare_putm,
+               is_put = scenario->prepare == prepare_put || is_putm;
+    if (strcmp(first, " 1") != 0 && !(is_put && strcmp(first, " 1 2") == 0) &&
+        !(is_putm && strcmp(first, " 1 2 2") == 0))
         FAIL("%s, killed after %llu steps: the first cell has%s", scenario->name, (unsigned long long)steps,
              first);
     if (strcmp(second, queued) != 0 && !(scenario->may_be_gone && second[0] == '\0'))
@@ -186,6 +198,7 @@ static const struct scenario scenarios[] = {
     {"a put", 0, prepare_put, call_put, false},
     {"a put with nofree", 0, prepare_put, call_put_nofree, false},
     {"a put that is waited for", 0, prepare_put, call_put_and_wait, false},
+    {"a putm to two cells", 0, prepare_putm, call_putm, false},
     {"a pending get", 5, prepare_nothing, call_get_pending, true},
     {"a get", 5, prepare_nothing, call_get, true},
     {"a get that is cancelled", 0, prepare_get, call_cancel, false},

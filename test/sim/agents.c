@@ -16,6 +16,7 @@
 #include "bcri/repair.h"
 #include "bcri/self.h"
 #include "check.h"
+#include "memory.h"
 
 static const struct bcri_seal_secret secret = {.cipher = BCRI_CIPHER_NONE, .token = 0x1234567890abcdefu};
 
@@ -105,8 +106,10 @@ static void alarm_rings(void *context, uint64_t at)
 
 static void turn(struct world *world, uint64_t now)
 {
+    const bool watched = memory_watch(true);
     for (unsigned at = 0; at < WORLD_HOSTS; at++)
         bcri_agent_run(world->host[at].agent, now);
+    (void)memory_watch(watched);
     if (world->host[0].wants_link || world->host[1].wants_link)
         introduce(world);
     for (unsigned at = 0; at < WORLD_HOSTS; at++) {

@@ -70,7 +70,10 @@ static void send_something(struct bcri_link *link)
                                    .request = draw(8) == 0 ? draw(1000) : seen[draw(SEEN)],
                                    .cell = draw(10) == 0 ? (int)draw(UINT32_MAX) : (int)draw(CELLS + 2),
                                    .msec = draw(2) == 0 ? -1 : (int)draw(20),
+                                   .value = draw(4), /* of a SAME */
                                    .archtype = draw(UINT32_MAX)};
+    if (message.kind == BCRI_MESSAGE_DATA || message.kind == BCRI_MESSAGE_FORGET)
+        message.request = draw(6);
     memcpy(message.owner, target->record->id.identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES,
            BCRI_SECRET_BYTES);
     message.owner[0] ^= draw(20) == 0;
@@ -78,12 +81,16 @@ static void send_something(struct bcri_link *link)
     const uint32_t bytes = bcri_message_write(&message, header);
     if (draw(30) == 0)
         header[draw(bytes)] ^= (uint8_t)(1 + draw(255));
-    const bool is_answer = (message.kind == BCRI_MESSAGE_ANSWER) != (draw(30) == 0);
+    const bool is_answer =
+        (message.kind == BCRI_MESSAGE_ANSWER || message.kind == BCRI_MESSAGE_FORGET) != (draw(30) == 0);
+    const bool is_data = (message.kind == BCRI_MESSAGE_DATA) != (draw(30) == 0);
     const bool has_body =
-        message.kind == BCRI_MESSAGE_PUT || message.kind == BCRI_MESSAGE_ANSWER || draw(30) == 0;
+        bcri_message_has_region(message.kind) || message.kind == BCRI_MESSAGE_ANSWER || draw(30) == 0;
     (void)bcri_link_send(link, draw(6) | (is_answer ? BCRI_ANSWERS : 0),
-                         draw(20) == 0 ? draw(9) : target->index, header, bytes, body,
-                         has_body ? draw(draw(8) == 0 ? BODY_MAX : 100) : 0, NULL);
+                         draw(20) == 0 ? draw(9)
+                         : is_data     ? BCRI_DATA_TARGET
+                                       : target->index,
+                         header, bytes, body, has_body ? draw(draw(8) == 0 ? BODY_MAX : 100) : 0, NULL);
 }
 
 /* A call of a CCE of the agent's host that cannot wait. */
@@ -91,7 +98,7 @@ static void call_something(bcr_cce_id there, unsigned *orders, int first)
 {
     const int cell = first + (int)draw(CELLS);
     bcr_region rgid;
-    switch (draw(6)) {
+    switch (draw(7)) {
     case 0:
         if ((rgid = bcr_get(1, bcr_cce, cell, 0)) != NULL)
             CHECK_INT(bcr_rgfree(rgid), 0);
@@ -101,6 +108,16 @@ static void call_something(bcr_cce_id there, unsigned *orders, int first)
         if ((rgid = bcr_rgalloc((int)draw(1000), bcr_archtype)) != NULL &&
             bcr_put(1, rgid, bcr_cce, cell, bcr_FREE) != 0)
             CHECK_INT(bcr_rgfree(rgid), 0);
+        return;
+    case 3:
+        if ((rgid = bcr_rgalloc((int)draw(5000), bcr_archtype)) != NULL) {
+            const int cells[] = {there, (int)draw(5), bcr_cce, cell, there, (int)draw(5)};
+            *orders += 3; /* the end of the call is one, too */
+            if (*orders > ORDERS_MAX)
+                CHECK_INT(bcr_rgfree(rgid), 0);
+            else
+                (void)!bcr_putm((int)draw(2), rgid, 3, cells, bcr_FREE);
+        }
         return;
     default:
         if (++*orders > ORDERS_MAX)
@@ -151,6 +168,7 @@ static void run_one(uint64_t seed)
             (void)world_audit(&world);
     }
     world_cut(&world);
+    CHECK_UINT(world.host[0].agent->payloads.count, 0);
     bcri_link_free(link);
     world_close(&world);
 }

@@ -19,6 +19,7 @@
 #include "bcri/self.h"
 #include "check.h"
 
+enum { TOGETHER = 5 }; /* cells of a bcr_putm */
 enum { CELLS = 3, ROOM = 4, PENDING = 6, ACTORS = WORLD_HOSTS * WORLD_CCES, PUTS_MAX = 4096 };
 #define WAITS_NS (60 * BCRI_NS_PER_S)
 
@@ -32,10 +33,10 @@ struct actor {
 struct run {
     struct world world;
     struct actor actor[ACTORS];
-    unsigned puts, told, seen_count;
+    unsigned puts, copies_put, told, seen_count;
     bool exact;      /* no CCE was killed, no host was lost */
     bool small_pool; /* puts may stand still until a CCE takes: no call that waits behind them */
-    uint8_t seen[PUTS_MAX];
+    uint8_t copies[PUTS_MAX], seen[PUTS_MAX];
     uint8_t putter[PUTS_MAX];
 };
 static struct run run;
@@ -70,6 +71,8 @@ static bool once(void *context)
     return (*turns)++ != 0;
 }
 
+static unsigned call_drawn;
+
 /* The call of `actor`, and the world is turned as long as it sleeps. */
 static void make(struct actor *actor, void (*what)(struct actor *actor))
 {
@@ -84,7 +87,7 @@ static void make(struct actor *actor, void (*what)(struct actor *actor))
             continue;
         }
         if (bcri_clock_ns() - begun_ns > WAITS_NS) /* a call's own time is that of the real clock */
-            FAIL("a call waits for ever");
+            FAIL("call %u waits for ever", call_drawn);
         unsigned turns = 0;
         world_turn(&run.world);
         (void)sim_run(run.world.network, sim_now(run.world.network) + 3600 * SIM_S, once, &turns);
@@ -104,11 +107,22 @@ static uint64_t draw(uint64_t bound)
 /* ---- what CCEs do ---- */
 
 static int target, target_cell; /* of the call that is made */
+static int targets, several[TOGETHER], several_cells[TOGETHER];
 
 static void draw_target(void)
 {
     target = (int)draw(ACTORS);
     target_cell = run.actor[target].cells + (int)draw(CELLS);
+}
+
+static void draw_targets(void)
+{
+    targets = 1 + (int)draw(TOGETHER);
+    for (int i = 0; i < targets; i++) {
+        draw_target();
+        several[i] = target;
+        several_cells[i] = target_cell;
+    }
 }
 
 static int length_drawn;
@@ -136,6 +150,28 @@ static void put_one(struct actor *actor)
         CHECK_INT(bcr_rgfree(rgid), 0);
         return;
     }
+    run.copies[run.puts] = 1;
+    run.copies_put++;
+    run.putter[run.puts++] = (uint8_t)(actor - run.actor);
+}
+
+/* Each cell has the region, or its putter is told. */
+static void put_several(struct actor *actor)
+{
+    int cells[2 * TOGETHER];
+    const int length = length_drawn + 256;
+    bcr_region rgid = run.puts < PUTS_MAX ? bcr_rgalloc(length, 0) : NULL;
+    if (rgid == NULL)
+        return;
+    fill(*rgid, length, run.puts);
+    for (int i = 0; i < targets; i++) {
+        cells[2 * i] = actor->name_of[several[i]];
+        cells[2 * i + 1] = several_cells[i];
+    }
+    CHECK_INT(bcr_putwait(0), 0);
+    (void)!bcr_putm(1, rgid, targets, cells, bcr_FREE);
+    run.copies[run.puts] = (uint8_t)targets;
+    run.copies_put += (unsigned)targets;
     run.putter[run.puts++] = (uint8_t)(actor - run.actor);
 }
 
@@ -151,8 +187,8 @@ static unsigned see(bcr_region rgid)
     fill(want, length, number);
     CHECK_MEM(*rgid, want, (size_t)length);
     if (run.exact)
-        CHECK_UINT(run.seen[number], 0);
-    run.seen[number] = 1;
+        CHECK(run.seen[number] < run.copies[number]);
+    run.seen[number]++;
     run.seen_count++;
     CHECK_INT(bcr_rgfree(rgid), 0);
     return number;
@@ -222,7 +258,8 @@ static void drain(struct actor *actor)
         bcr_region rgid;
         while ((rgid = bcr_get(1, bcr_cce, actor->cells + i, 0)) != NULL) {
             const unsigned number = see(rgid), from = run.putter[number];
-            CHECK(!run.exact || number + 1 > last[from]);
+            CHECK(!run.exact || number + 1 > last[from] ||
+                  (number + 1 == last[from] && run.copies[number] > 1));
             last[from] = number + 1;
         }
     }
@@ -255,13 +292,13 @@ static void draw_path(struct sim_path *path)
 
 static void act(struct actor *actor)
 {
-    static void (*const calls[])(struct actor *) = {put_one, put_one,         put_one,     put_one,
+    static void (*const calls[])(struct actor *) = {put_one, put_one,         put_one,     put_several,
                                                     put_one, begin_get,       begin_get,   look_at_gets,
                                                     get_now, get_for_a_while, cancel_gets, ask_length};
     const uint64_t kinds = run.small_pool ? 8 : sizeof calls / sizeof calls[0];
-    draw_target();
+    draw_targets();
     length_drawn = 4 + (int)draw(draw(8) == 0 ? 20000 : 100);
-    make(actor, calls[draw(kinds)]);
+    make(actor, calls[call_drawn = (unsigned)draw(kinds)]);
     for (uint64_t i = draw(4); i != 0; i--) {
         unsigned turns = 0;
         world_turn(&run.world);
@@ -304,7 +341,7 @@ static void end_run(void)
     drain_all();
     CHECK(world_settle(&run.world, 3600 * SIM_S));
     if (run.exact)
-        CHECK_UINT(run.seen_count + run.told, run.puts);
+        CHECK_UINT(run.seen_count + run.told, run.copies_put);
 }
 
 static void run_seed(uint64_t seed)

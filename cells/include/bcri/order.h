@@ -49,6 +49,9 @@ enum bcri_order_op {
 #define BCRI_ORDER_LOCKS  (UINT64_C(1) << 32) /* a get by the access right of locks */
 #define BCRI_ORDER_ERRORS (UINT64_C(1) << 33) /* the CCE wants error regions */
 #define BCRI_ORDER_PUTM   (UINT64_C(1) << 34) /* a put of bcr_putm */
+#define BCRI_ORDER_SHARES (UINT64_C(1) << 35) /* of those, one whose region goes to each host once */
+/* Regions that are shorter go to each cell: that costs less than to name them. */
+#define BCRI_ORDER_SHARED_MIN 256u
 
 static inline bool bcri_order_is_get(uint32_t op)
 {
@@ -63,6 +66,8 @@ static inline bool bcri_order_is_put(uint32_t op)
  * agent has not taken or not completed enough before the deadline; bcrE_NOMEM; bcrE_NOCCE: this host
  * has no agent; bcrE_RGID: a handler has freed the ID meanwhile. */
 int bcri_order_put(struct bcri_ctx *ctx, const struct bcri_put *put, int op, uint64_t deadline_ns);
+/* A bcr_putm has ordered all its puts: what the agents keep of its region for further ones goes. */
+void bcri_order_putm_over(struct bcri_ctx *ctx);
 /* Orders a get: 0, and get->waits; bcrE_NOMEM; bcrE_NOCCE. */
 int bcri_order_get(struct bcri_ctx *ctx, struct bcri_get *get);
 /* The answer is waited for. 0 or a code. */

@@ -27,7 +27,11 @@
 /* How many puts of a CCE may be ordered and not completed. */
 #define BCRI_OUTBOX_WINDOW 1024u
 
-enum bcri_outbox_kind { BCRI_OUTBOX_ORDER = 1, BCRI_OUTBOX_CANCEL };
+enum bcri_outbox_kind {
+    BCRI_OUTBOX_ORDER = 1,
+    BCRI_OUTBOX_CANCEL,
+    BCRI_OUTBOX_PUTM_OVER /* no further put of the bcr_putm at hand comes; the ID says nothing */
+};
 
 struct bcri_outbox_shm {
     _Atomic uint64_t taken;     /* how many entries the agent has taken */

@@ -18,6 +18,13 @@ static const struct bcri_message order = {.kind = BCRI_MESSAGE_PUT,
                                           .archtype = 0x0708090a,
                                           .request = UINT64_C(0x0b0c0d0e0f101112),
                                           .owner = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30}};
+static const struct bcri_message same = {.kind = BCRI_MESSAGE_SAME,
+                                         .flags = BCRI_MESSAGE_WRITE,
+                                         .cell = 0x03040506,
+                                         .msec = -1,
+                                         .request = UINT64_C(0x0b0c0d0e0f101112),
+                                         .value = UINT64_C(0x1f20212223242526),
+                                         .owner = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30}};
 static const struct bcri_message answer = {.kind = BCRI_MESSAGE_ANSWER,
                                            .code = 0x0102,
                                            .error = 0x0304,
@@ -32,6 +39,19 @@ TEST(an_order_stands_on_the_wire_as_drawn)
                                                     19, 20, 21, 22, 23, 24, 25, 26, 27,   28,   29,   30};
     CHECK_UINT(bcri_message_write(&order, header), BCRI_ORDER_BYTES);
     CHECK_MEM(header, drawn, sizeof drawn);
+}
+
+TEST(a_put_of_the_same_region_names_the_put_that_had_it)
+{
+    static const uint8_t drawn[BCRI_SAME_BYTES] = {
+        10, 1,  0,  0,  3,  4,  5,  6,  0xff, 0xff, 0xff, 0xff, 0,  0,  0,  0,  11, 12, 13, 14, 15, 16,
+        17, 18, 19, 20, 21, 22, 23, 24, 25,   26,   27,   28,   29, 30, 31, 32, 33, 34, 35, 36, 37, 38};
+    struct bcri_message got;
+    CHECK_UINT(bcri_message_write(&same, header), BCRI_SAME_BYTES);
+    CHECK_MEM(header, drawn, sizeof drawn);
+    CHECK(bcri_message_read(header, BCRI_SAME_BYTES, 0, &got));
+    CHECK_UINT(got.value, same.value);
+    CHECK_UINT(got.request, same.request);
 }
 
 TEST(an_answer_stands_on_the_wire_as_drawn)
@@ -79,15 +99,28 @@ TEST(what_nobody_writes_is_not_read)
         (void)bcri_message_write(&answer, header);
         CHECK_INT(bcri_message_read(header, bytes, 0, &got), bytes == BCRI_ANSWER_BYTES);
     }
+    (void)bcri_message_write(&same, header);
+    for (uint32_t bytes = 0; bytes <= sizeof header; bytes++)
+        CHECK_INT(bcri_message_read(header, bytes, 0, &got), bytes == BCRI_SAME_BYTES);
     struct bcri_message message = order;
     for (unsigned kind = 0; kind < 256; kind++) {
         (void)bcri_message_write(&order, header);
         header[0] = (uint8_t)kind;
         header[1] = 0;
         CHECK_INT(bcri_message_read(header, BCRI_ORDER_BYTES, 0, &got),
-                  kind >= 1 && kind <= BCRI_MESSAGE_SYNC && kind != BCRI_MESSAGE_ANSWER);
+                  kind >= 1 && kind < BCRI_MESSAGE_KINDS && kind != BCRI_MESSAGE_ANSWER &&
+                      kind != BCRI_MESSAGE_SAME);
     }
     message.flags = BCRI_MESSAGE_WRITE | BCRI_MESSAGE_RETURN;
+    CHECK(!is_read(message, 0));
+    message = (struct bcri_message){.kind = BCRI_MESSAGE_DATA};
+    CHECK(is_read(message, 1));
+    message.flags = BCRI_MESSAGE_WRITE; /* its puts say that */
+    CHECK(!is_read(message, 1));
+    message = same;
+    CHECK(is_read(message, 0));
+    CHECK(!is_read(message, 1)); /* its body has come with another */
+    message.flags = BCRI_MESSAGE_RETURN;
     CHECK(!is_read(message, 0));
     message = (struct bcri_message){.kind = BCRI_MESSAGE_GET, .flags = BCRI_WANT_LOCK | BCRI_MESSAGE_LOCKS};
     CHECK(is_read(message, 0));

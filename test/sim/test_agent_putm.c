@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* bcr_putm to cells of another host: the region goes there once, whatever becomes of single cells, of CCEs and of the
+ * hosts, and nothing of it is left in either agent. Turned by hand: virtual time, and no call waits. */
+#include "agents.h"
+
+#include "bcri/self.h"
+#include "memory.h"
+#include "regions.h"
+#include "serve.h"
+
+enum { POOL_BYTES = 1 << 20, LARGE = 100000, ROOM = 10, DELAY_NS = 50 * SIM_US };
+
+static struct world world;
+static struct bcri_ctx *asker, *owner[2];
+static bcr_cce_id there[2];
+static int cell;
+
+static void as(struct bcri_ctx *ctx)
+{
+    bcri_self_set(ctx);
+}
+
+static void begin(void)
+{
+    world_open(&world, 1, POOL_BYTES);
+    world.host[0].end.path.delay_ns = world.host[1].end.path.delay_ns = DELAY_NS;
+    asker = world.host[0].cce[0];
+    for (int i = 0; i < 2; i++) {
+        as(owner[i] = world.host[1].cce[i]);
+        cell = bcr_cagrow(0, 0, 0, 0, 2, ROOM, 1 << 16);
+        CHECK(cell >= 1);
+    }
+    as(asker);
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 4 << 20) >= 1);
+    for (int i = 0; i < 2; i++)
+        there[i] = world_name(asker, owner[i]);
+    asker->flags |= bcr_errors;
+}
+
+static void keeps_nothing(void)
+{
+    for (int i = 0; i < WORLD_HOSTS; i++) {
+        const struct bcri_agent *const agent = world.host[i].agent;
+        CHECK_UINT(agent->shares.count, 0);
+        CHECK_UINT(agent->payloads.count, 0);
+        CHECK(list_is_empty(&agent->shares_over));
+        for (const struct peer *peer = agent->peers; peer != NULL; peer = peer->next) {
+            CHECK_UINT(peer->payloads_unknown, 0);
+            CHECK_UINT(peer->orders, 0);
+        }
+    }
+}
+
+static void end(void)
+{
+    as(NULL);
+    (void)world_settle(&world, SIM_S);
+    keeps_nothing();
+    world_close(&world);
+}
+
+/* Both owners' first cells, then both second ones: every put but the first names what went with that. */
+static void putm(bcr_region rgid, int nofree)
+{
+    const int cells[] = {there[0], cell, there[1], cell, there[0], cell + 1, there[1], cell + 1};
+    as(asker);
+    CHECK_INT(bcr_putm(1, rgid, 4, cells, nofree), 0);
+}
+
+static void owner_has(int which, int at, int length, int value)
+{
+    as(owner[which]);
+    bcr_region rgid = bcr_get(1, bcr_cce, at, 0);
+    CHECK(rgid != NULL);
+    CHECK_INT(bcr_rglen(rgid, NULL), length);
+    for (int i = 0; i < length; i++)
+        CHECK_INT((*(signed char **)rgid)[i], value);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    as(asker);
+}
+
+static void all_have(int length, int value)
+{
+    for (int i = 0; i < 4; i++)
+        owner_has(i % 2, cell + i / 2, length, value);
+}
+
+static int told(int code)
+{
+    int count = 0;
+    as(asker);
+    for (bcr_region error; (error = bcr_get(1, bcr_cce, 0, 0)) != NULL; count++) {
+        CHECK_INT(bcr_rgerror(error), code);
+        CHECK_INT(bcr_rgfree(error), 0);
+    }
+    return count;
+}
+
+static uint64_t bytes_sent(void)
+{
+    return world.host[0].end.link != NULL ? bcri_link_counts(world.host[0].end.link)->bytes_sent : 0;
+}
+
+static bool all_done(void)
+{
+    as(asker);
+    return bcr_putdone(0) == 1;
+}
+
+TEST(the_region_goes_to_a_host_once)
+{
+    begin();
+    bcr_region rgid = filled(LARGE, 1);
+    putm(rgid, bcr_NOFREE);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK(all_done());
+    CHECK(bytes_sent() >= LARGE);
+    CHECK(bytes_sent() < LARGE + LARGE / 4);
+    keeps_nothing();
+    all_have(LARGE, 1);
+    /* The next call has a region of its own, though it is the same. */
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    (*(signed char **)rgid)[0] = 2;
+    (*(signed char **)rgid)[LARGE - 1] = 2;
+    const uint64_t bytes = bytes_sent();
+    putm(rgid, bcr_FREE);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK(bytes_sent() - bytes >= LARGE);
+    CHECK(bytes_sent() - bytes < LARGE + LARGE / 4);
+    as(owner[1]);
+    rgid = bcr_get(1, bcr_cce, cell, 0);
+    CHECK_INT((*(signed char **)rgid)[0], 2);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    end();
+}
+
+/* Two calls at once: what is written between them is not seen by the cells of the first. */
+TEST(a_region_that_is_changed_goes_again)
+{
+    begin();
+    bcr_region rgid = filled(LARGE, 1);
+    putm(rgid, bcr_NOFREE);
+    world_turn(&world);
+    CHECK_INT(bcr_rgmod(rgid), 0);
+    for (int i = 0; i < LARGE; i++)
+        (*(signed char **)rgid)[i] = 2;
+    putm(rgid, bcr_FREE);
+    CHECK(world_settle(&world, SIM_S));
+    for (int value = 1; value <= 2; value++)
+        all_have(LARGE, value);
+    end();
+}
+
+TEST(a_short_region_goes_to_each_cell)
+{
+    begin();
+    putm(filled(BCRI_ORDER_SHARED_MIN - 1, 3), bcr_FREE);
+    world_turn(&world);
+    for (int i = 0; i < WORLD_HOSTS; i++)
+        CHECK_UINT(world.host[i].agent->shares.count, 0);
+    CHECK(world_settle(&world, SIM_S));
+    all_have(BCRI_ORDER_SHARED_MIN - 1, 3);
+    putm(filled(BCRI_ORDER_SHARED_MIN, 4), bcr_FREE);
+    CHECK(world_settle(&world, SIM_S));
+    all_have(BCRI_ORDER_SHARED_MIN, 4);
+    end();
+}
+
+TEST(puts_of_a_cell_keep_their_order_around_a_putm)
+{
+    begin();
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcr_put(1, filled(LARGE, 5), there[i], cell, bcr_FREE), 0);
+    putm(filled(LARGE, 6), bcr_FREE);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcr_put(1, filled(10, 7), there[i], cell, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    for (int i = 0; i < 2; i++) {
+        owner_has(i, cell, LARGE, 5);
+        owner_has(i, cell, LARGE, 6);
+        owner_has(i, cell, 10, 7);
+    }
+    end();
+}
+
+/* The pool has no room for it, behind the first owner's regions. The second owner's stream waits for it, too. */
+TEST(puts_that_overtake_the_region_wait_for_it)
+{
+    enum { THIRD = POOL_BYTES / 3 };
+    begin();
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(bcr_put(1, filled(THIRD, i), there[0], cell, bcr_FREE), 0);
+    (void)world_settle(&world, SIM_S);
+    putm(filled(THIRD, 9), bcr_FREE);
+    (void)world_settle(&world, SIM_S);
+    as(owner[1]);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
+    for (int i = 0; i < 3; i++)
+        owner_has(0, cell, THIRD, i);
+    CHECK(world_settle(&world, SIM_S));
+    all_have(THIRD, 9);
+    end();
+}
+
+/* The second owner's stream stands still at a large put. Of seven regions the puts to the first owner are done; those to the
+ * second are behind the large one, which needs their room. */
+TEST(regions_that_wait_for_further_puts_make_room_for_what_is_before_those)
+{
+    enum { MANY = 7 };
+    begin();
+    CHECK_INT(bcr_put(1, filled(400000, 1), there[0], cell, bcr_FREE), 0);
+    CHECK_INT(bcr_put(1, filled(300000, 2), there[0], cell, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK_INT(bcr_put(1, filled(500000, 3), there[1], cell, bcr_FREE), 0);
+    for (int i = 0; i < MANY; i++) {
+        const int cells[] = {there[0], cell + 1, there[1], cell + 1};
+        CHECK_INT(bcr_putm(1, filled(LARGE, 10 + i), 2, cells, bcr_FREE), 0);
+    }
+    (void)world_settle(&world, SIM_S);
+    as(owner[0]);
+    bcr_region first = bcr_get(1, bcr_cce, cell, 0);
+    owner_has(0, cell, 300000, 2);
+    (void)world_settle(&world, SIM_S);
+    as(owner[0]);
+    CHECK_INT(bcr_rgfree(first), 0);
+    (void)world_settle(&world, SIM_S);
+    for (int i = 0; i < MANY; i++) {
+        owner_has(0, cell + 1, LARGE, 10 + i);
+        (void)world_settle(&world, SIM_S);
+    }
+    owner_has(1, cell, 500000, 3);
+    (void)world_settle(&world, SIM_S);
+    for (int i = 0; i < MANY; i++) {
+        owner_has(1, cell + 1, LARGE, 10 + i);
+        (void)world_settle(&world, SIM_S);
+    }
+    end();
+}
+
+TEST(a_region_that_the_pool_never_takes_fails_for_all_cells)
+{
+    begin();
+    putm(filled(POOL_BYTES / 2 + 1, 1), bcr_FREE);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK(all_done());
+    CHECK_INT(told(bcrE_NOMEM), 4);
+    CHECK(bytes_sent() < LARGE);
+    putm(filled(LARGE, 2), bcr_FREE);
+    CHECK(world_settle(&world, SIM_S));
+    all_have(LARGE, 2);
+    end();
+}
+
+/* The host refuses even to remember that it has refused it. */
+TEST(a_host_that_can_remember_nothing_refuses_all)
+{
+    begin();
+    CHECK_INT(bcr_put(1, number(1), there[0], cell, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    world.host[1].agent->peer_bytes_max = sizeof(struct stream);
+    putm(filled(LARGE, 1), bcr_FREE);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK(all_done());
+    CHECK_INT(told(bcrE_NOMEM), 4);
+    keeps_nothing();
+    world.host[1].agent->peer_bytes_max = PEER_BYTES_MAX;
+    as(owner[0]);
+    CHECK_INT(bcr_zap(bcr_cce, cell), 0);
+    as(asker);
+    putm(filled(LARGE, 2), bcr_FREE);
+    CHECK(world_settle(&world, SIM_S));
+    all_have(LARGE, 2);
+    end();
+}
+
+TEST(cells_that_fail_and_cells_without_room_hold_up_no_other)
+{
+    begin();
+    const int cells[] = {there[0], 77, there[0], cell, there[1], cell, there[1], 78, there[1], cell + 1};
+    for (int i = 0; i < ROOM; i++)
+        CHECK_INT(bcr_put(1, number(i), there[0], cell, bcr_FREE), 0);
+    CHECK_INT(bcr_putm(1, filled(LARGE, 1), 5, cells, bcr_FREE), 0);
+    (void)world_settle(&world, SIM_S);
+    keeps_nothing();
+    CHECK_INT(told(bcrE_NOCELL), 2);
+    owner_has(1, cell, LARGE, 1);
+    owner_has(1, cell + 1, LARGE, 1);
+    CHECK(!all_done());
+    as(owner[0]);
+    for (int i = 0; i < ROOM; i++)
+        CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), i);
+    (void)world_settle(&world, SIM_S);
+    owner_has(0, cell, LARGE, 1);
+    end();
+}
+
+TEST(a_write_to_several_cells_replaces_what_is_there)
+{
+    begin();
+    const int cells[] = {there[0], cell, there[1], cell};
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcr_put(1, number(i), there[i], cell, bcr_FREE), 0);
+    CHECK_INT(bcr_putm(0, filled(LARGE, 1), 2, cells, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S));
+    for (int i = 0; i < 2; i++) {
+        as(owner[i]);
+        CHECK_INT(bcr_celllen(bcr_cce, cell), 1);
+        owner_has(i, cell, LARGE, 1);
+    }
+    end();
+}
+
+/* Wherever the region is when its putter is killed, it is carried out; when the hosts lose each other, nothing of it is left
+ * but what has reached its cells, whole. */
+TEST(ends_of_the_putter_and_of_its_host_leave_nothing)
+{
+    for (int cut = 0; cut < 2; cut++)
+        for (uint64_t after = 0; after <= 2 * SIM_MS; after += 100 * SIM_US) {
+            begin();
+            putm(filled(LARGE, 1), bcr_FREE);
+            (void)world_settle(&world, after);
+            if (cut)
+                world_cut(&world);
+            else
+                world_kill(&world, 0, 0);
+            CHECK(world_settle(&world, SIM_S));
+            if (!cut)
+                all_have(LARGE, 1);
+            for (int i = 0; cut && i < 4; i++) {
+                as(owner[i % 2]);
+                if (bcr_celllen(bcr_cce, cell + i / 2) != 0)
+                    owner_has(i % 2, cell + i / 2, LARGE, 1);
+            }
+            end();
+        }
+}
+
+TEST(an_owner_that_has_ended_does_not_hold_up_the_other)
+{
+    begin();
+    world_kill(&world, 1, 0);
+    putm(filled(LARGE, 1), bcr_FREE);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK_INT(told(bcrE_DEAD), 2);
+    owner_has(1, cell, LARGE, 1);
+    owner_has(1, cell + 1, LARGE, 1);
+    end();
+}
+
+/* Whichever allocation fails, in either agent or in a link, each put is done or told. */
+TEST(without_memory_each_cell_has_the_region_or_its_putter_is_told)
+{
+    for (uint64_t which = 0, asked = 1; which < asked; which++) {
+        begin();
+        CHECK_INT(bcr_put(1, number(1), there[0], cell, bcr_FREE), 0);
+        CHECK(world_settle(&world, SIM_S)); /* there is a link */
+        as(owner[0]);
+        CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), 1);
+        as(asker);
+        putm(filled(LARGE, 1), bcr_FREE);
+        memory_fails_after(which);
+        (void)world_settle(&world, 2 * SIM_S);
+        asked = memory_asked();
+        memory_fails_after(UINT64_MAX);
+        CHECK(world_settle(&world, SIM_S));
+        CHECK(all_done());
+        int there_now = 0;
+        for (int i = 0; i < 4; i++) {
+            as(owner[i % 2]);
+            there_now += bcr_celllen(bcr_cce, cell + i / 2);
+        }
+        CHECK_INT(there_now + told(bcrE_NOMEM), 4);
+        end();
+    }
+}
+
+/* More cells than the outbox has entries: the putter waits in the midst of its call. */
+TEST(the_region_goes_once_though_the_call_waits_for_the_agent)
+{
+    enum { MANY = 600 };
+    static int cells[2 * MANY];
+    begin();
+    as(owner[0]);
+    const int wide = bcr_cagrow(0, 0, 0, 0, MANY, MANY, 1 << 16);
+    CHECK(wide >= 1);
+    for (int i = 0; i < MANY; i++) {
+        cells[2 * i] = there[0];
+        cells[2 * i + 1] = wide + i;
+    }
+    world_start(&world);
+    as(asker);
+    CHECK_INT(bcr_putm(1, filled(LARGE, 1), MANY, cells, bcr_FREE), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    as(NULL);
+    world_stop(&world);
+    CHECK(bytes_sent() < 2 * LARGE); /* a header has some 50 */
+    for (int i = 0; i < MANY; i++)
+        owner_has(0, wide + i, LARGE, 1);
+    end();
+}
