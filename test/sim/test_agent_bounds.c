@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An agent and a host with the key that sends it bursts: all of one arrives before the agent performs any. */
+#include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agents.h"
@@ -16,6 +18,7 @@ static struct world world;
 static struct bcri_link *agents, *others;
 static struct bcri_ctx *owner;
 static uint64_t now;
+static uint32_t asker; /* of orders */
 static int cell;
 static unsigned answers[100], refused; /* by code */
 static uint8_t body[POOL_BYTES];
@@ -49,7 +52,8 @@ static void count_refused(void *context, uint32_t source, uint32_t target, void 
     refused += outcome == BCRI_LINK_REFUSED;
 }
 
-static void open_world(void)
+/* A link between the agent and a host whose orders the test sends. */
+static void open_link(uint32_t host, struct bcri_link **ours, struct bcri_link **theirs)
 {
     static const struct bcri_seal_secret secret = {.cipher = BCRI_CIPHER_NONE, .token = 7};
     static const struct bcri_link_events counting = {.accept = accept_all,
@@ -57,21 +61,29 @@ static void open_world(void)
                                                      .arrived = nothing_arrives,
                                                      .dropped = nothing_arrives,
                                                      .completed = count_refused};
-    struct bcri_link_config config = {
-        .packet_max = 1452, .carrier = {.packet_max = 1452, .room = 1 << 24}, .secret = &secret};
+    struct bcri_link_config config = {.host = 1,
+                                      .peer = host,
+                                      .packet_max = 1452,
+                                      .carrier = {.packet_max = 1452, .room = 1 << 24},
+                                      .secret = &secret};
+    *ours = bcri_agent_link(world.host[0].agent, host, &config, now);
+    config.host = host, config.peer = 1;
+    *theirs = bcri_link_new(&config, &counting, NULL, now);
+    CHECK(*ours != NULL && *theirs != NULL);
+}
+
+static void open_world(void)
+{
     world_open(&world, 1, POOL_BYTES);
     now = sim_now(world.network);
     owner = world.host[0].cce[0];
     bcri_self_set(owner);
     cell = bcr_cagrow(0, 0, 0, 0, 1, 4, 1 << 18);
     bcri_self_set(NULL);
-    config.host = 1, config.peer = 2;
-    agents = bcri_agent_link(world.host[0].agent, 2, &config, now);
-    config.host = 2, config.peer = 1;
-    others = bcri_link_new(&config, &counting, NULL, now);
-    CHECK(agents != NULL && others != NULL);
+    open_link(2, &agents, &others);
     memset(answers, 0, sizeof answers);
     refused = 0;
+    asker = 1;
 }
 
 static void close_world(void)
@@ -109,7 +121,7 @@ static void send_order(enum bcri_message_kind kind, uint32_t body_bytes, const u
     struct bcri_message message = {.kind = kind, .cell = cell, .request = request};
     uint8_t header[BCRI_LINK_HEADER_MAX];
     memcpy(message.owner, identity + BCRI_IDENTITY_BYTES - BCRI_SECRET_BYTES, BCRI_SECRET_BYTES);
-    CHECK_INT(bcri_link_send(others, 1, owner->index, header, bcri_message_write(&message, header), body,
+    CHECK_INT(bcri_link_send(others, asker, owner->index, header, bcri_message_write(&message, header), body,
                              body_bytes, NULL),
               0);
 }
@@ -151,5 +163,61 @@ TEST(owners_that_do_not_exist_take_no_memory)
     CHECK_UINT(answers[bcrE_NOCCE], ORDERS);
     CHECK_UINT(answers[0], 2);
     CHECK_UINT(world.host[0].agent_ctx->ids->count, known);
+    close_world();
+}
+
+/* What the C library has given out, and not got back. */
+static size_t allocated(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* Hosts whose CCEs have put, got and asked here, and are quiet now. `others` lie in the same memory. */
+TEST(an_idle_host_takes_less_than_64_KiB)
+{
+    enum { HOSTS = 100, SOURCES = 20, MOST = 64 << 10 };
+    static struct bcri_link *link[HOSTS], *other[HOSTS];
+    open_world();
+    struct bcri_link *const link_of_first = agents, *const first = others;
+    bcri_agent_run(world.host[0].agent, now);
+    const size_t before = allocated();
+    for (unsigned i = 0; i < HOSTS; i++) {
+        open_link(10 + i, &link[i], &other[i]);
+        agents = link[i], others = other[i];
+        for (unsigned k = 0; k < SOURCES; k++)
+            for (unsigned n = 0; n < 20; n++) {
+                asker = k;
+                send_order(n % 2 == 0 ? BCRI_MESSAGE_PUT : BCRI_MESSAGE_GET, n % 2 == 0 ? 2000 : 0,
+                           owner->record->id.identity);
+                if (n % 2 != 0)
+                    perform();
+            }
+        perform();
+    }
+    for (unsigned i = 0; i < HOSTS; i++) {
+        agents = link[i], others = other[i];
+        now += SIM_S; /* what a burst took is given back */
+        bcri_link_ping(agents);
+        bcri_link_ping(others);
+        exchange();
+    }
+    size_t theirs = 0, pages = 0;
+    for (unsigned i = 0; i < HOSTS; i++) {
+        theirs += bcri_link_memory(other[i]);
+        pages += 2 * 4096; /* each link has a page for its keys, which does not come from malloc */
+    }
+    const size_t after = allocated();
+    if (after != before) { /* sanitizers have an allocator of their own */
+        const size_t each = (after - before + pages - theirs) / HOSTS;
+        printf("  a host that is quiet takes %zu bytes, %zu of them its link's\n", each,
+               bcri_link_memory(link[0]));
+        CHECK(each < MOST);
+    }
+    for (unsigned i = 0; i < HOSTS; i++) {
+        bcri_agent_lost(world.host[0].agent, 10 + i);
+        bcri_link_free(other[i]);
+    }
+    agents = link_of_first, others = first;
     close_world();
 }
