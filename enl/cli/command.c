@@ -124,6 +124,12 @@ static int connect_to(const char **name, char only[BCRI_PROGRAM_NAME_MAX])
     return fd < 0 ? -1 : fd;
 }
 
+int enl_command_connect(const char *name)
+{
+    char only[BCRI_PROGRAM_NAME_MAX];
+    return connect_to(&name, only);
+}
+
 /* Whether no daemon listens under that name any more. */
 static bool is_gone(const char *name)
 {

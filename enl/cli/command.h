@@ -5,6 +5,8 @@
 
 #include "options.h"
 
+/* Connects to program `name`; NULL: to the only one. Returns the socket, or -1 after saying why not. */
+int enl_command_connect(const char *name);
 int enl_command_ps(void);
 /* `name` NULL: the only program that runs. */
 int enl_command_kill(const char *name);

@@ -15,11 +15,14 @@
 
 #include "bcri/control.h"
 #include "command.h"
+#include "held.h"
 #include "look_command.h"
 #include "look_host.h"
 #include "options.h"
+#include "pane.h"
 #include "program.h"
 #include "trace.h"
+#include "windows.h"
 
 /* By this note (without a description) bcr_init recognizes enl before it becomes enl. */
 __asm__(".pushsection .note.bcr.enl,\"a\",%note\n"
@@ -98,6 +101,11 @@ int main(int argc, char **argv)
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
     case ENL_LOOK_HOST: return enl_look_host();
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);
+    case ENL_ATTACH: return enl_attach(&options, argv + options.first);
+    case ENL_GDB_PIPE: return enl_gdb_pipe(argv + options.first);
+    case ENL_PANE_SHOWN: return enl_pane(argv + options.first);
+    case ENL_WINDOWS: return enl_windows(argv + options.first);
+    case ENL_HELD_PROGRAM: return enl_held(argv + options.first);
     case ENL_RUN: break;
     }
     if (options.root_pid != 0 && !is_of_bcr_init(&options)) {

@@ -18,6 +18,8 @@ const char enl_help[] =
     "NAME\n"
     "       enl ps                                list your running programs and their CCEs\n"
     "       enl kill [NAME]                       end the program NAME, or the only one\n"
+    "       enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...]   debug CCEs that run\n"
+    "       enl gdb-pipe NAME CCE                 for gdb: target remote | enl gdb-pipe NAME CCE\n"
     "       enl audit [NAME]                      check the shared memory of the program NAME, or of the "
     "only "
     "one\n"
@@ -32,6 +34,11 @@ const char enl_help[] =
     "  --timestamp              lines of CCEs begin with the time\n"
     "  --output-dir DIR         files DIR/cce.N.out and DIR/cce.N.err get what CCE N prints\n"
     "  --wrap COMMAND           put COMMAND before each program that is started, such as 'valgrind -q'\n"
+    "  -d DEBUGGER              start CCEs under DEBUGGER: gdb (default with -D), lldb, or another\n"
+    "  -D WHERE                 where the debuggers are: an X display such as :0, tmux, server, or "
+    "batch:FILE\n"
+    "  --debug-ccs 0,3-5        only these CCEs; otherwise all\n"
+    "  --vscode                 with -D server: write .vscode/launch.json\n"
     "  --log-level LEVEL        error, warn, info (default) or debug\n"
     "  --hosts FILE             the machines that the program may use: one a line, enl(1) has the form\n"
     "  --host A,B               use these machines, of FILE or of hostsfile if they are listed there\n"
@@ -115,12 +122,14 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->root_socket = (int)number;
     else if ((value = value_of(word, "--root-pid", argv, at, &missing)) != NULL && number_of(value, &number))
         options->root_pid = (pid_t)number;
-    else if (strncmp(word, "-d", 2) == 0 || strncmp(word, "-D", 2) == 0)
-        return bcri_refuse(
-            error, error_size, -1,
-            "%.2s opened a debugger's window in the guide of 2002; now run enl gdb --args PROGRAM "
-            "for the root, and gdb -p PID for another CCE: enl ps has the PID",
-            word);
+    else if ((value = value_of(word, "-d", argv, at, &missing)) != NULL)
+        options->debugger = value;
+    else if ((value = value_of(word, "-D", argv, at, &missing)) != NULL)
+        options->where = value;
+    else if ((value = value_of(word, "--debug-ccs", argv, at, &missing)) != NULL)
+        options->debug_ccs = value;
+    else if (strcmp(word, "--vscode") == 0)
+        options->vscode = true;
     else
         return bcri_refuse(error, error_size, -1, "unknown option %s; enl --help lists them", word);
     if (missing)
@@ -183,10 +192,50 @@ static int parse_command(const struct command *command, int argc, char **argv, s
     return 0;
 }
 
+/* What enl starts itself as, for itself: that word, and all others are its arguments. */
+static enum enl_action own_action(const char *word)
+{
+    static const struct {
+        const char *word;
+        enum enl_action action;
+    } all[] = {{"--pane", ENL_PANE_SHOWN}, {"--windows", ENL_WINDOWS}, {"--held", ENL_HELD_PROGRAM}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(word, all[i].word) == 0)
+            return all[i].action;
+    return ENL_RUN;
+}
+
+/* enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...], or enl gdb-pipe NAME CCE; `at` is that word's place. */
+static int parse_debug(int argc, char **argv, int at, struct enl_options *options, char *error,
+                       size_t error_size)
+{
+    const bool pipe = strcmp(argv[at], "gdb-pipe") == 0;
+    options->action = pipe ? ENL_GDB_PIPE : ENL_ATTACH;
+    for (at++; !pipe && at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++)
+        if (parse_one(argv, &at, options, error, error_size) != 0)
+            return -1;
+    options->first = at;
+    if (options->action != (pipe ? ENL_GDB_PIPE : ENL_ATTACH))
+        return bcri_refuse(error, error_size, -1, "enl attach takes -d and -D; see enl --help");
+    if (pipe && argc != at + 2)
+        return bcri_refuse(error, error_size, -1, "usage: enl gdb-pipe NAME CCE; enl ps lists both");
+    if (at >= argc)
+        return bcri_refuse(
+            error, error_size, -1,
+            "attach to which program? usage: enl attach [-d DEBUGGER] [-D WHERE] NAME [CCE ...]; "
+            "enl ps lists them");
+    return 0;
+}
+
 int enl_options_parse(int argc, char **argv, struct enl_options *options_out, char *error, size_t error_size)
 {
     struct enl_options options = {.action = ENL_RUN, .root_socket = -1};
     int at = 1;
+    if (argc > 1 && (options.action = own_action(argv[1])) != ENL_RUN) {
+        options.first = 2;
+        *options_out = options;
+        return 0;
+    }
     for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {
         if (strcmp(argv[at], "--") == 0) {
             at++;
@@ -206,7 +255,10 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
     if (options.action == ENL_RUN && !options.child) {
         const bool may_command = at == 1 && options.root_pid == 0 && at < argc;
         const struct command *command = may_command ? command_of(argv[at]) : NULL;
-        if (command != NULL) {
+        if (may_command && (strcmp(argv[at], "attach") == 0 || strcmp(argv[at], "gdb-pipe") == 0)) {
+            if (parse_debug(argc, argv, at, &options, error, error_size) != 0)
+                return -1;
+        } else if (command != NULL) {
             if (parse_command(command, argc, argv, &options, error, error_size) != 0)
                 return -1;
         } else if (at >= argc)

@@ -21,7 +21,12 @@ enum enl_action {
     ENL_STATS,
     ENL_WHY,
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
-    ENL_LOOK_HOST,   /* a helper of the daemon's (relay.h) */
+    ENL_ATTACH,      /* debug CCEs argv[first + 1] ... of program argv[first] */
+    ENL_GDB_PIPE,    /* the gdb protocol, to CCE argv[first + 1] of program argv[first] */
+    ENL_PANE_SHOWN, /* enl's own: a terminal's side of a debugger (debug/pane.h); its words from argv[first] on */
+    ENL_WINDOWS,      /* the same: opens windows (debug/windows.h) */
+    ENL_HELD_PROGRAM, /* the same: a program that waits for a debugger (debug/held.h) */
+    ENL_LOOK_HOST,    /* a helper of the daemon's (relay.h) */
     ENL_HELP,
     ENL_VERSION,
 };
@@ -38,6 +43,10 @@ struct enl_options {
     const char *output;
     const char *timestamp;
     const char *output_dir;
+    const char *debugger;  /* -d: a command */
+    const char *where;     /* -D */
+    const char *debug_ccs; /* ordinals */
+    bool vscode;
     const char *wrap;  /* a command */
     const char *hosts; /* a hosts file */
     const char *host;  /* names of hosts, separated by commas */

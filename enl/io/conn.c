@@ -16,6 +16,7 @@
 #include "enlist.h"
 #include "peer.h"
 #include "relay.h"
+#include "session.h"
 #include "tree.h"
 
 /* Visitors at the abstract address at a time. A command says what it wants at once, and leaves when
@@ -54,7 +55,7 @@ static void on_readable(void *data)
     bcri_incoming_close(&in);
     if (wrong != NULL) {
         static const char *const kinds[] = {"a starting process", "a visitor", "a waiting process", "a CCE",
-                                            "a helper"};
+                                            "a helper",           "a pane"};
         bcri_log_write(&conn->program->log, BCRI_LOG_WARN,
                        "message of %s (pid %ld) not understood: %s; its connection is ended",
                        kinds[conn->kind], (long)in.pid, wrong);
@@ -142,6 +143,13 @@ void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce)
     cce->control = conn;
 }
 
+void enl_conn_becomes_pane(struct enl_conn *conn, struct enl_pane *pane)
+{
+    conn->program->visitors--;
+    conn->kind = ENL_PANE;
+    conn->pane = pane;
+}
+
 void enl_conn_close(struct enl_conn *conn)
 {
     struct enl_program *program = conn->program;
@@ -162,6 +170,7 @@ void enl_conn_close(struct enl_conn *conn)
         program->parent = NULL;
         program->upward = NULL;
     }
+    enl_session_unseen(conn);
     enl_enlist_forget(program, conn);
     enl_tree_forget(program, conn);
     enl_relay_forget(program, conn);

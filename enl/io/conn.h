@@ -6,6 +6,7 @@
  *   WAITING    the private socket that a visitor has brought, until bcr_enlist takes its process
  *   CONTROL    a CCE's private socket
  *   HELPER     the socket of a helper that this daemon has started (relay.h)
+ *   PANE       a visitor that has a debugger's descriptor; its end hangs that up (session.h)
  *   PARENT     the pipes to the daemon that has started this one (parent.h)
  *   CHILD      the pipes to a daemon that this one has started (child.h)
  *
@@ -32,6 +33,7 @@ enum enl_conn_kind {
     ENL_WAITING,
     ENL_CONTROL,
     ENL_HELPER,
+    ENL_PANE,
     ENL_PARENT,
     ENL_CHILD
 };
@@ -49,6 +51,7 @@ struct enl_conn {
     uint32_t flags, hello_id;
     char ccename[256];
     bool spoke;              /* its last message was understood */
+    struct enl_pane *pane;   /* PANE; NULL: its debugger has ended */
     struct enl_audit *audit; /* VISITOR: the audit that it has asked for and that is under way */
 };
 
@@ -66,6 +69,8 @@ void enl_conn_close(struct enl_conn *conn);
 /* A VISITOR's hello has brought the private socket `fd` (taken): the process waits under its
  * ccename. */
 void enl_conn_wait(struct enl_program *program, int fd, pid_t pid, const struct bcri_control *hello);
+/* VISITOR becomes PANE. */
+void enl_conn_becomes_pane(struct enl_conn *conn, struct enl_pane *pane);
 /* WAITING becomes CONTROL of `cce`. */
 void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce);
 

@@ -144,6 +144,15 @@ void enl_report_hurry(struct enl_program *program)
     look_whether_written(program);
 }
 
+void enl_report_hold(struct enl_program *program, bool hold)
+{
+    if (program->err == NULL)
+        return;
+    enl_writer_hold(program->err, hold);
+    if (program->out != program->err)
+        enl_writer_hold(program->out, hold);
+}
+
 bool enl_report_stop(struct enl_program *program)
 {
     bool other = program->out != program->err;

@@ -16,6 +16,7 @@
 
 struct piece {
     struct enl_task task;
+    struct piece *next; /* while it is held */
     bool line;
     int error; /* why it was not written; 0: written, or the reader has gone */
     size_t length;
@@ -27,8 +28,10 @@ struct enl_writer {
     void (*changed)(struct enl_program *program);
     struct enl_helper *helper;
     int fd;
-    size_t left, lines_left;    /* bytes that were added and are not written */
-    unsigned long long dropped; /* messages since the last one that was added */
+    bool hold;
+    struct piece *held, **held_end; /* that wait while `hold` is true */
+    size_t left, lines_left;        /* bytes that were added and are not written */
+    unsigned long long dropped;     /* messages since the last one that was added */
 };
 
 /* enl shares the descriptor with its starter, and another process may have made it non-blocking. */
@@ -66,7 +69,24 @@ static void add(struct enl_writer *writer, bool line, const char *bytes, size_t 
     memcpy(piece->bytes, bytes, length);
     writer->left += length;
     writer->lines_left += line ? length : 0;
-    enl_helper_add(writer->helper, &piece->task);
+    if (!writer->hold) {
+        enl_helper_add(writer->helper, &piece->task);
+        return;
+    }
+    piece->next = NULL;
+    *writer->held_end = piece;
+    writer->held_end = &piece->next;
+}
+
+void enl_writer_hold(struct enl_writer *writer, bool hold)
+{
+    writer->hold = hold;
+    while (!hold && writer->held != NULL) {
+        struct piece *piece = writer->held;
+        writer->held = piece->next;
+        enl_helper_add(writer->helper, &piece->task);
+    }
+    writer->held_end = &writer->held;
 }
 
 static void tell_dropped(struct enl_writer *writer)
@@ -124,6 +144,7 @@ struct enl_writer *enl_writer_start(struct enl_program *program, int fd,
         return NULL;
     writer->program = program;
     writer->fd = fd;
+    writer->held_end = &writer->held;
     writer->changed = changed;
     writer->helper = enl_helper_start(&program->loop, &ops, writer);
     if (writer->helper != NULL)
@@ -159,6 +180,7 @@ size_t enl_writer_left(const struct enl_writer *writer, size_t *lines_out)
 
 bool enl_writer_stop(struct enl_writer *writer)
 {
+    enl_writer_hold(writer, false);
     if (!enl_helper_stop(writer->helper, writer->left == 0 ? STOP_MSEC : 0))
         return false;
     free(writer);

@@ -29,6 +29,8 @@ struct enl_writer *enl_writer_start(struct enl_program *program, int fd,
 void enl_writer_line(struct enl_writer *writer, const char *bytes, size_t length);
 /* Adds a message of enl's own, which ends in a newline. */
 void enl_writer_text(struct enl_writer *writer, const char *bytes, size_t length);
+/* While `hold` is true what is added is kept and not written. */
+void enl_writer_hold(struct enl_writer *writer, bool hold);
 bool enl_writer_full(const struct enl_writer *writer);
 /* How many bytes are not written yet; `lines_out`, unless NULL: how many of them are in lines that
  * must not be lost. */

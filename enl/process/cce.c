@@ -24,6 +24,7 @@
 #include "death.h"
 #include "lines.h"
 #include "links.h"
+#include "session.h"
 #include "started.h"
 #include "worker.h"
 
@@ -211,7 +212,10 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     struct enl_program *program = cce->program;
     bool root = cce == program->root;
     struct enl_started started;
-    int code = enl_started_make(&started, program->config.wrap, path, argv, error, error_size);
+    const bool debugged = enl_session_wants(program, cce->ordinal);
+    char **words = NULL; /* of its debugger */
+    int code =
+        enl_started_make(&started, debugged ? NULL : program->config.wrap, path, argv, error, error_size);
     if (code != 0)
         return code;
     struct enl_spawn spawn = {.path = started.path,
@@ -237,19 +241,26 @@ int enl_cce_start(struct enl_cce *cce, const char *path, char *const *argv, int 
     char **environment = enl_environment_with(program->environment, BCRI_CONTROL_ENV, number);
     spawn.environment = environment;
     failed = environment == NULL ? -ENOMEM : open_files(cce, &spawn);
+    if (failed == 0 && debugged)
+        code = enl_session_dress(cce, &spawn, &words, error, error_size);
     const char *step = "get its files";
-    pid_t pid = failed != 0 ? failed : enl_spawn(&spawn, &step);
+    pid_t pid = code != 0 ? -EAGAIN : failed != 0 ? failed : enl_spawn(&spawn, &step);
+    if (words != NULL)
+        enl_session_started(cce, pid);
+    free(words);
     free(environment);
     enl_started_free(&started);
     close_files(&spawn);
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);
+        if (code != 0)
+            return code;
         return bcri_refuse(error, error_size, code_of(-pid), "%s could not %s: %s", path, step,
                            text_of(-pid));
     }
     cce->process = pid;
-    cce->own_group = !root;
+    cce->own_group = spawn.own_group || spawn.own_session;
     cce->core = spawn.core;
     enl_cores_take(&program->cores, cce->core);
     cce->handshake = enl_conn_new(program, ENL_HANDSHAKE, pair[0], cce);

@@ -47,6 +47,7 @@ struct enl_cce {
 
     pid_t process;               /* the daemon's child, not reaped yet; 0: none */
     int core;                    /* to which it is pinned, or -1 */
+    bool debugged;               /* `process` is a debugger that the daemon has started */
     bool own_group;              /* `process` leads a process group */
     int wait_status;             /* how `process` ended */
     pid_t pid;                   /* the CCE; 0 before hello and after its end */

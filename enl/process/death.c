@@ -229,6 +229,8 @@ static void fail_without_hello(struct enl_cce *cce)
         enl_cce_fail(cce, bcrE_ENLIST, "it was refused, and then %s", how);
     else if (cce->hello_late)
         enl_cce_fail(cce, bcrE_ENLIST, "it %s while it waited in bcr_init", how);
+    else if (cce->debugged)
+        enl_cce_fail(cce, bcrE_ENLIST, "its debugger %s before the program had called bcr_init", how);
     else if (cce->ran_enl)
         enl_cce_fail(cce, bcrE_ENLIST,
                      "it became an enl of its own, which %s: the variable " BCRI_CONTROL_ENV

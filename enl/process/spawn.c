@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,6 +75,8 @@ static _Noreturn void become(const struct enl_spawn *spawn, int tell)
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     step = "set up its standard files";
     if (place(spawn->in, 0) != 0 || place(spawn->out, 1) != 0 || place(spawn->err, 2) != 0)
+        goto failed;
+    if (spawn->own_terminal && ioctl(0, TIOCSCTTY, 0) != 0)
         goto failed;
     if (spawn->keep >= 0 && fcntl(spawn->keep, F_SETFD, 0) != 0)
         goto failed;

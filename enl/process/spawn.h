@@ -29,6 +29,7 @@ struct enl_spawn {
     bool core_is_wanted;  /* fail if the child cannot run on `core` */
     bool own_group;       /* the child leads a process group of its own */
     bool own_session;     /* the child leads a session of its own, without a terminal */
+    bool own_terminal;    /* and its stdin becomes that session's terminal */
     bool die_with_parent; /* the child gets SIGKILL when the daemon ends */
     bool no_core_file;    /* the child leaves none: secrets go through its memory */
     const struct enl_inherited *inherited;

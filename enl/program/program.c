@@ -29,12 +29,12 @@
 #include "object.h"
 #include "parent.h"
 #include "scripts.h"
+#include "session.h"
 #include "signals.h"
 #include "tree.h"
 #include "worker.h"
 
 static char **root_argv;
-static char root_path[PATH_MAX];
 static bool thread_left; /* a thread is stuck: the process must end by _exit */
 
 /* Closes every handle, so that the loop ends. All processes have ended, the endscript is done, and
@@ -108,6 +108,10 @@ void enl_program_check_end(struct enl_program *program)
         return; /* it may enlist more */
     if (!enl_tree_over(program))
         return;
+    if (program->phase == ENL_RUNNING && enl_session_busy(program))
+        return; /* a person looks at what is left */
+    if (!enl_session_over(program))
+        return; /* its windows are being closed */
     if (program->phase == ENL_RUNNING) {
         end(program);
     } else if (program->phase == ENL_ENDING) {
@@ -139,6 +143,7 @@ void enl_program_abort(struct enl_program *program, int status)
     program->status_set = true;
     enl_enlist_drop(program);
     enl_tree_kill(program);
+    enl_session_kill(program);
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
         enl_cce_signal(cce, SIGKILL, true);
     enl_program_check_end(program);
@@ -190,7 +195,7 @@ static bool new_root(struct enl_program *program, char *reason, size_t reason_si
     if (started && program->options.root_pid != 0)
         started = enl_cce_adopt_root(root, program->options.root_pid, program->options.root_socket);
     else if (started)
-        started = enl_cce_start(root, root_path, root_argv, -1, reason, reason_size) == 0;
+        started = enl_cce_start(root, program->root_path, root_argv, -1, reason, reason_size) == 0;
     if (started)
         return true;
     program->status = 126;
@@ -310,7 +315,7 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     if (configure(program, error, error_size) != 0)
         return 2;
     if (program->options.root_pid == 0 && !program->options.child)
-        status = enl_object_find(root_argv[0], root_path, error, error_size);
+        status = enl_object_find(root_argv[0], program->root_path, error, error_size);
     if (status == 0 && !program->options.child && enl_lines_open(program, error, error_size) != 0)
         status = 2;
     if (status != 0)
@@ -319,6 +324,8 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
     enl_host_address(program->address, sizeof program->address);
     snprintf(program->name, sizeof program->name, "%s.%ld", program->hostname, (long)getpid());
     if (program->options.child && enl_parent_await(program, error, error_size) != 0)
+        return 2;
+    if (enl_session_prepare(program, error, error_size) != 0)
         return 2;
     program->environment = enl_environment_with(environ, BCRI_CONTROL_ENV, NULL);
     program->folder = getcwd(NULL, 0);
@@ -362,7 +369,7 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
     if (failed == 0)
         failed = enl_report_start(program);
     if (failed == 0)
-        return 0;
+        return enl_session_start(program, error, error_size) == 0 ? 0 : 1;
     if (failed == -EAGAIN)
         snprintf(error, error_size, "cannot start: there is no room for a thread%s", why_no_thread());
     else
@@ -383,6 +390,7 @@ static void free_all(struct enl_program *program)
         uv_loop_close(&program->loop);
         bcri_host_fini(program->host);
     }
+    enl_session_free(program);
     bcri_log_close(&program->log);
     bcri_config_fini(&program->config);
     enl_hosts_free(&program->hosts);

@@ -15,6 +15,7 @@
 #ifndef ENL_PROGRAM_H
 #define ENL_PROGRAM_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,7 @@ struct enl_job;
 struct enl_relay;
 struct enl_writer;
 struct enl_watch;
+struct enl_session;
 struct enl_worker;
 
 enum enl_phase { ENL_PREPARING, ENL_RUNNING, ENL_ENDING, ENL_ENDED };
@@ -72,9 +74,10 @@ struct enl_program {
      * bcr.NAME.K.log. */
     char socket_name[BCRI_PROGRAM_NAME_MAX + 16];
     char hostname[BCRI_LOG_HOST_MAX + 1];
-    char address[64];       /* of this host, for the scripts */
-    char script_name[4200]; /* "startscript" or "endscript", and the script's path */
-    char *folder;           /* the root's working directory; NULL: unknown */
+    char address[64];         /* of this host, for the scripts */
+    char script_name[4200];   /* "startscript" or "endscript", and the script's path */
+    char root_path[PATH_MAX]; /* the root's program; "" if that had started before the daemon */
+    char *folder;             /* the root's working directory; NULL: unknown */
 
     struct enl_cores cores;
     struct enl_hosts hosts; /* that bcr_enlist may name; none in a child daemon */
@@ -114,7 +117,8 @@ struct enl_program {
     struct enl_crashes *crashes; /* NULL: no CCE has crashed */
     struct enl_audit *audits;    /* that wait until there are none */
     struct enl_relay *relays;
-    struct enl_links *links; /* NULL: the program will have no other host */
+    struct enl_links *links;     /* NULL: the program will have no other host */
+    struct enl_session *session; /* debuggers (session.h) */
     struct enl_worker *worker;
     struct enl_writer *out, *err; /* one for both if they are one file, or without --output */
     void (*flushed)(struct enl_program *program);
@@ -147,6 +151,8 @@ void enl_report_shown(struct enl_program *program, const char *format, ...)
 int enl_report_start(struct enl_program *program);
 /* Calls `done` once everything is written that the end waits for (report.c). */
 void enl_report_flush(struct enl_program *program, void (*done)(struct enl_program *program));
+/* While `hold` is true nothing is written: something else has the terminal. */
+void enl_report_hold(struct enl_program *program, bool hold);
 /* The user wants the program to end: the end no longer waits for readers of CCEs' lines either. */
 void enl_report_hurry(struct enl_program *program);
 /* Stops the writers. False: a thread is stuck in a write, and the process must end by _exit. */

@@ -18,6 +18,7 @@
 #include "links.h"
 #include "parent.h"
 #include "relay.h"
+#include "session.h"
 #include "worker.h"
 
 /* Whether hello has brought a socket of the right kind: only that can be polled and answered
@@ -334,6 +335,8 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         case BCRI_MSG_audit: return enl_audit_ask(conn, message);
         case BCRI_MSG_kill: return end_program(conn, in);
         case BCRI_MSG_relay: return enl_relay_ask(conn, in);
+        case BCRI_MSG_pane: return enl_session_pane(conn, message);
+        case BCRI_MSG_attach: return enl_session_attach(conn, message);
         default: break;
         }
         break;
@@ -344,6 +347,7 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         default: break;
         }
         break;
+    case ENL_PANE: return "a pane has nothing to say";
     case ENL_PARENT:
         switch (message->type) {
         case BCRI_MSG_enlist: return enl_enlist(conn, message);

@@ -30,6 +30,7 @@
 #include "crash.h"
 #include "enlist.h"
 #include "relay.h"
+#include "session.h"
 #include "tree.h"
 
 bool enl_signals_reap(struct enl_program *program)
@@ -45,8 +46,9 @@ bool enl_signals_reap(struct enl_program *program)
         enl_cce_look_at_dead(program, pid);
         waitpid(pid, &wait_status, 0);
         enl_crash_reaped(program, pid);
-        if (enl_tree_reaped(program, pid, wait_status) || enl_relay_reaped(program, pid, wait_status)) {
-            ; /* another host's daemon, or the command that reaches it; or a helper */
+        if (enl_tree_reaped(program, pid, wait_status) || enl_relay_reaped(program, pid, wait_status) ||
+            enl_session_reaped(program, pid, wait_status)) {
+            ; /* another host's daemon, or the command that reaches it; or a helper; or what serves a session */
         } else if (pid == program->script) {
             program->script = 0;
             if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0)
@@ -84,7 +86,7 @@ bool enl_signals_kill_children(void)
 static void pass_on(struct enl_program *program, int signal, bool from_terminal)
 {
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        if (cce != program->root || !from_terminal)
+        if (cce != program->root || !from_terminal || cce->own_group)
             enl_cce_signal(cce, signal, true);
 }
 
@@ -135,7 +137,7 @@ void enl_signals_end(struct enl_program *program, int signal)
 void enl_signals_stop_cces(struct enl_program *program)
 {
     for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next)
-        if (cce != program->root || !program->stop_from_terminal)
+        if (cce != program->root || !program->stop_from_terminal || cce->own_group)
             enl_cce_signal(cce, SIGSTOP, true);
 }
 

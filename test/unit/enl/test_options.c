@@ -59,12 +59,25 @@ TEST(the_program_takes_all_words_behind_it)
     CHECK_STR(options.onfail, NULL);
 }
 
-TEST(the_debugger_switches_of_2002_say_what_to_do_instead)
+TEST(the_debugger_switches_of_2002_are_there)
 {
-    CHECK_INT(PARSE(W("-d"), W("gdb"), W("ring")), -1);
-    CHECK(strstr(error, "run enl gdb --args PROGRAM") != NULL);
-    CHECK_INT(PARSE(W("-D"), W("foobaz:0"), W("ring")), -1);
-    CHECK(strstr(error, "run enl gdb --args PROGRAM") != NULL);
+    CHECK_INT(PARSE(W("-d"), W("gdb -nx"), W("-D"), W("foobaz:0"), W("--debug-ccs=0,2"), W("ring"), W("-d")),
+              0);
+    CHECK_INT(options.action, ENL_RUN);
+    CHECK_STR(options.debugger, "gdb -nx");
+    CHECK_STR(options.where, "foobaz:0");
+    CHECK_STR(options.debug_ccs, "0,2");
+    CHECK_INT(options.first, 6);
+    CHECK_INT(PARSE(W("-d")), -1);
+    CHECK_INT(PARSE(W("attach"), W("-d"), W("lldb"), W("host.1"), W("0")), 0);
+    CHECK_INT(options.action, ENL_ATTACH);
+    CHECK_STR(options.debugger, "lldb");
+    CHECK_INT(options.first, 4);
+    CHECK_INT(PARSE(W("gdb-pipe"), W("host.1"), W("0")), 0);
+    CHECK_INT(options.action, ENL_GDB_PIPE);
+    CHECK_INT(PARSE(W("gdb-pipe"), W("host.1")), -1);
+    CHECK_INT(PARSE(W("--output"), W("attach")), 0);
+    CHECK_INT(options.action, ENL_RUN);
 }
 
 TEST(values_follow_as_a_word_or_behind_an_equals_sign)

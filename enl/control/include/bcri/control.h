@@ -29,6 +29,8 @@
  *   kill          command  id                                                   reply, then the end
  *   audit         command  id                                                   finding ..., reply
  *   relay         command  id kind host? ordinal? text?         a stream's end   reply, then relay_end
+ *   pane          command  id index                                             reply + descriptor
+ *   attach        command  id ordinal object pid?                               reply + descriptor
  *
  *   between a daemon and one that it has started, its child:
  *   present       child    machine text object archtype
@@ -173,6 +175,8 @@
     X(ps, K(id) | K(index), 0, 0)                                                             \
     X(kill, K(id), 0, 0)                                                                      \
     X(audit, K(id), 0, 0)                                                                     \
+    X(pane, K(id) | K(index), 0, 0)                                                           \
+    X(attach, K(id) | K(ordinal) | K(object), K(pid), 0)                                      \
     X(finding, K(id) | K(text), 0, 0)                                                         \
     X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                              \
     X(relay_end, K(id) | K(status), 0, 0)                                                     \

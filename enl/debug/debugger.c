@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* See debugger.h. */
+#include "debugger.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcri/refuse.h"
+#include "bcri/words.h"
+#include "object.h"
+
+#define SCRIPT "bcr-gdb.py"
+
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static enum enl_debugger_kind kind_of(const char *path)
+{
+    const char *name = last_component(path);
+    if (strncmp(name, "gdb", 3) == 0)
+        return ENL_GDB;
+    return strncmp(name, "lldb", 4) == 0 ? ENL_LLDB : ENL_OTHER_DEBUGGER;
+}
+
+/* Beside this enl, as in a build folder, or where an installation has it. */
+static void find_script(struct enl_debugger *debugger)
+{
+    const ssize_t length = readlink("/proc/self/exe", debugger->own, sizeof debugger->own - 1);
+    debugger->own[length > 0 ? length : 0] = '\0';
+    debugger->script[0] = '\0';
+    static const char *const places[] = {SCRIPT, "../share/bcr/" SCRIPT};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char path[PATH_MAX + 64];
+        const int folder = (int)(last_component(debugger->own) - debugger->own);
+        snprintf(path, sizeof path, "%.*s%s", folder, debugger->own, places[i]);
+        if (strlen(path) < sizeof debugger->script && access(path, R_OK) == 0) {
+            strcpy(debugger->script, path);
+            return;
+        }
+    }
+}
+
+int enl_debugger_find(struct enl_debugger *debugger, const char *command, char *error, size_t error_size)
+{
+    char reason[1024];
+    const int count = bcri_words_count(command);
+    if (count <= 0)
+        return bcri_refuse(error, error_size, -1, "-d takes a debugger, such as gdb or 'gdb -nx', not \"%s\"",
+                           command);
+    debugger->words = malloc(((size_t)count + 1) * sizeof *debugger->words + strlen(command) + 1);
+    if (debugger->words == NULL)
+        return bcri_refuse(error, error_size, -1, "no memory");
+    bcri_words_split(command, (char *)(debugger->words + count + 1), debugger->words);
+    debugger->count = count;
+    find_script(debugger);
+    if (enl_object_find(debugger->words[0], debugger->path, reason, sizeof reason) != 0) {
+        bcri_refuse(error, error_size, -1, "no debugger: %s; install it, or name another by -d", reason);
+        enl_debugger_free(debugger);
+        return -1;
+    }
+    debugger->kind = kind_of(debugger->path);
+    return 0;
+}
+
+void enl_debugger_free(struct enl_debugger *debugger)
+{
+    free(debugger->words);
+    debugger->words = NULL;
+}
+
+enum { OWN_WORDS = 24 };
+
+struct list {
+    char **words;
+    size_t count;
+};
+
+static void add(struct list *list, const char *word)
+{
+    list->words[list->count++] = (char *)(uintptr_t)word;
+}
+
+static void add_all(struct list *list, char *const *words)
+{
+    while (*words != NULL)
+        list->words[list->count++] = *words++;
+}
+
+static bool make(struct list *list, const struct enl_debugger *debugger, char *const *argv)
+{
+    size_t more = 0;
+    while (argv != NULL && argv[more] != NULL)
+        more++;
+    *list = (struct list){calloc(OWN_WORDS + (size_t)debugger->count + more + 1, sizeof *list->words), 0};
+    return list->words != NULL;
+}
+
+static void add_own(struct list *list, const struct enl_debugger *debugger, const char *batch)
+{
+    add(list, debugger->kind == ENL_LLDB ? debugger->path : debugger->words[0]);
+    add_all(list, debugger->words + 1);
+    if (debugger->kind == ENL_GDB) {
+        add(list, "-q");
+        if (debugger->script[0] != '\0') {
+            add(list, "-ix");
+            add(list, debugger->script);
+        }
+        if (batch != NULL) {
+            add(list, "-batch");
+            add(list, "-x");
+            add(list, batch);
+        }
+    }
+}
+
+/* For a person the process that is there already is at its beginning, so `run` goes on from there. */
+static void add_lldb(struct list *list, const char *batch, bool starts)
+{
+    if (batch != NULL)
+        add(list, "-b");
+    if (starts) {
+        static const char *const commands[] = {"command alias run process continue",
+                                               "command alias r process continue", "process continue"};
+        for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+            add(list, "-o");
+            add(list, commands[i]);
+        }
+    }
+    if (batch != NULL) {
+        add(list, "-s");
+        add(list, batch);
+    }
+}
+
+char **enl_debugger_starts(const struct enl_debugger *debugger, const char *batch, const char *path,
+                           char *const *argv)
+{
+    struct list list;
+    if (!make(&list, debugger, argv))
+        return NULL;
+    if (debugger->kind == ENL_LLDB) {
+        add(&list, debugger->own);
+        add(&list, "--held");
+    }
+    add_own(&list, debugger, batch);
+    if (debugger->kind == ENL_LLDB) {
+        add_lldb(&list, batch, true);
+        add(&list, "-p"); /* and the program's words, which held.c takes away again */
+    } else if (debugger->kind == ENL_GDB || argv[1] != NULL) {
+        add(&list, "--args");
+    }
+    add(&list, path);
+    if (argv[0] != NULL)
+        add_all(&list, argv + 1);
+    return list.words;
+}
+
+char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *batch, const char *pid)
+{
+    struct list list;
+    if (!make(&list, debugger, NULL))
+        return NULL;
+    add_own(&list, debugger, batch);
+    if (debugger->kind == ENL_LLDB)
+        add_lldb(&list, batch, false);
+    add(&list, "-p");
+    add(&list, pid);
+    return list.words;
+}
+
+const char *enl_debugger_forbidden(void)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 ? 0 : 1);
+    if (child < 0 || waitpid(child, &status, 0) != child || status == 0)
+        return NULL;
+    return "processes may not be traced here: see /proc/sys/kernel/yama/ptrace_scope (3 forbids it), or let "
+           "the "
+           "container do so (docker run --cap-add SYS_PTRACE)";
+}

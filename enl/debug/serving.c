@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* serving.c -- see serving.h. The command file is named after the program and lies beside its log; it goes at the end.
+ * launch.json names no program, so it serves each one that is started in that directory. */
+#include "serving.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bcri/refuse.h"
+#include "cce.h"
+
+#define VSCODE_FILE ".vscode/launch.json"
+
+char **enl_serving_words(const char *path, char *const *argv)
+{
+    static const char *const own[] = {ENL_GDBSERVER, "--once", "-"};
+    enum { OWN = sizeof own / sizeof own[0] };
+    size_t more = 0;
+    while (argv[more] != NULL)
+        more++;
+    char **words = malloc((OWN + more + 2) * sizeof *words);
+    if (words == NULL)
+        return NULL;
+    for (size_t i = 0; i < OWN; i++)
+        words[i] = (char *)(uintptr_t)own[i];
+    words[OWN] = (char *)(uintptr_t)path;
+    words[OWN + 1] = NULL;
+    if (more != 0)
+        memcpy(words + OWN + 1, argv + 1, more * sizeof *words);
+    return words;
+}
+
+static void command_file(const struct enl_program *program, char *path, size_t size)
+{
+    snprintf(path, size, "%s/bcr.%s.gdb", program->config.tempdir, program->name);
+}
+
+/* A new file that only its user may read. Returns NULL with errno. */
+static FILE *new_file(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return fd >= 0 ? fdopen(fd, "w") : NULL;
+}
+
+static int write_vscode(struct enl_program *program, const char *own, char *error, size_t error_size)
+{
+    if (mkdir(".vscode", 0777) != 0 && errno != EEXIST)
+        return bcri_refuse(error, error_size, -1, "--vscode: the directory .vscode cannot be made: %s",
+                           strerror(errno));
+    FILE *file = new_file(VSCODE_FILE);
+    if (file == NULL && errno == EEXIST) {
+        enl_report(program, BCRI_LOG_WARN,
+                   "--vscode: " VSCODE_FILE
+                   " is there already and stays as it is; move it away for a new one");
+        return 0;
+    }
+    if (file == NULL)
+        return bcri_refuse(error, error_size, -1, "--vscode: " VSCODE_FILE ": %s", strerror(errno));
+    fprintf(file,
+            "{\n"
+            "    \"version\": \"0.2.0\",\n"
+            "    \"inputs\": [{\n"
+            "        \"id\": \"cce\", \"type\": \"promptString\", \"description\": \"Which CCE?\", "
+            "\"default\": \"0\"\n"
+            "    }],\n"
+            "    \"configurations\": [{\n"
+            "        \"name\": \"BCR: a CCE of enl -D server\",\n"
+            "        \"type\": \"cppdbg\", \"request\": \"launch\", \"MIMode\": \"gdb\",\n"
+            "        \"program\": \"%s\", \"cwd\": \"${workspaceFolder}\",\n"
+            "        \"customLaunchSetupCommands\": [\n"
+            "            {\"text\": \"-interpreter-exec console \\\"target remote | %s gdb-pipe - "
+            "${input:cce}\\\"\"}\n"
+            "        ],\n"
+            "        \"launchCompleteCommand\": \"None\"\n"
+            "    }]\n"
+            "}\n",
+            program->root_path, own);
+    fclose(file);
+    enl_report(program, BCRI_LOG_INFO, "--vscode: wrote " VSCODE_FILE);
+    return 0;
+}
+
+int enl_serving_start(struct enl_program *program, bool root, char *error, size_t error_size)
+{
+    char path[PATH_MAX + 256], own[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = '\0';
+    command_file(program, path, sizeof path);
+    unlink(path); /* of a program of the same name, which ended before this one began */
+    FILE *file = new_file(path);
+    if (file == NULL)
+        return bcri_refuse(error, error_size, -1, "-D server: the command file %s cannot be written: %s",
+                           path, strerror(errno));
+    fprintf(
+        file,
+        "# gdb -x this file: debugs CCE 0 of program %s, and by `cce N` CCE N as one more inferior.\n"
+        "python\n"
+        "class BcrCce(gdb.Command):\n"
+        "    \"\"\"cce N: debug CCE N as one more inferior.\"\"\"\n"
+        "    def __init__(self):\n"
+        "        super().__init__(\"cce\", gdb.COMMAND_RUNNING)\n"
+        "    def invoke(self, argument, from_tty):\n"
+        "        if not argument.strip().isdigit():\n"
+        "            raise gdb.GdbError(\"cce takes the ordinal of a CCE\")\n"
+        "        if gdb.selected_inferior().pid != 0:\n"
+        "            gdb.execute(\"add-inferior -no-connection\", to_string=True)\n"
+        "            gdb.execute(\"inferior %%d\" %% max(i.num for i in gdb.inferiors()), to_string=True)\n"
+        "        gdb.execute(\"target remote | %s gdb-pipe %s \" + argument.strip())\n"
+        "BcrCce()\n"
+        "end\n"
+        "cce 0\n",
+        program->name, own, program->name);
+    fclose(file);
+    if (root)
+        enl_report(program, BCRI_LOG_INFO, "commands for a debugger: gdb -x %s", path);
+    return program->options.vscode ? write_vscode(program, own, error, error_size) : 0;
+}
+
+void enl_serving_tell(struct enl_program *program, const struct enl_cce *cce)
+{
+    enl_report(program, BCRI_LOG_INFO,
+               "CCE %u (%s) waits for a debugger: gdb -ex 'target remote | enl gdb-pipe %s %u'", cce->ordinal,
+               cce->object, program->name, cce->ordinal);
+}
+
+void enl_serving_end(struct enl_program *program)
+{
+    char path[PATH_MAX + 256];
+    command_file(program, path, sizeof path);
+    unlink(path);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* A session: CCEs under debuggers (enl -d, -D, enl attach).
+ *
+ * The daemon starts each debugger, since a debugger may trace its descendants and, of CCEs, what lets the daemon
+ * trace it. A person sees it through a pane:
+ *
+ *   debugger ---- pty ---- pane (enl --pane) ---- terminal: a window, a pane of tmux, or the person's own
+ *
+ * The daemon holds the pty and gives a pane a descriptor of it. Windows are the work of one more process,
+ * enl --windows (windows.h), so that nothing that a display or terminal does holds up the daemon.
+ *
+ *   what ends                 what follows
+ *   the debugger              its pane reads the end of the pty, and the window closes
+ *   a window, thus its pane   the debugger is hung up (SIGHUP; later SIGKILL), the CCE that it had started with it
+ *   enl --windows             its X windows close; a session of tmux stays
+ *   the daemon                debuggers and CCEs are killed by the kernel, panes read the end of the pty
+ *
+ * Only CCEs of the root's host have debuggers in this version. */
+#ifndef ENL_SESSION_H
+#define ENL_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "program.h"
+#include "spawn.h"
+#include "where.h"
+
+struct enl_cce;
+struct enl_conn;
+struct bcri_control;
+
+/* A debugger that runs or is about to. */
+struct enl_pane {
+    struct enl_pane *next;
+    struct enl_program *program;
+    uint32_t index; /* of its CCE */
+    uint32_t ordinal;
+    pid_t pid;               /* 0: not started yet, or ended */
+    int fd;                  /* the pty, or the other end of gdbserver's stdin and stdout; -1: none */
+    bool attached;           /* the CCE ran before; else the debugger has started it */
+    bool serves;             /* gdbserver */
+    bool seen;               /* it had a viewer */
+    struct enl_conn *viewer; /* that has the descriptor */
+};
+
+/* Looks at the options and what they need. Returns 0, or -1 with a sentence. */
+int enl_session_prepare(struct enl_program *program, char *error, size_t error_size);
+/* Starts enl --windows if it will be needed. Returns 0 or -1 with a sentence. */
+int enl_session_start(struct enl_program *program, char *error, size_t error_size);
+
+/* Whether CCE `ordinal` starts under a debugger. */
+bool enl_session_wants(const struct enl_program *program, uint32_t ordinal);
+
+/* Changes how a CCE is started: words and standard files. Returns 0, or a bcrE_ code with a sentence.
+ * `words_out` is to be freed after the start. */
+int enl_session_dress(struct enl_cce *cce, struct enl_spawn *spawn, char ***words_out, char *error,
+                      size_t error_size);
+/* The debugger runs: shows it. Or it could not be started (pid <= 0). */
+void enl_session_started(struct enl_cce *cce, pid_t pid);
+
+/* Requests of visitors. Each returns NULL, or why the connection must end. */
+const char *enl_session_pane(struct enl_conn *conn, const struct bcri_control *message);
+const char *enl_session_attach(struct enl_conn *conn, const struct bcri_control *message);
+/* A pane's connection has ended. */
+void enl_session_unseen(struct enl_conn *conn);
+
+/* Child `pid` has ended. True: it belonged to the session alone. */
+bool enl_session_reaped(struct enl_program *program, pid_t pid, int wait_status);
+/* A CCE is started on another host, where no debugger waits for it: tells so, once. */
+void enl_session_elsewhere(struct enl_program *program, uint32_t ordinal, uint32_t count);
+/* Debuggers that are attached keep the program, as those do which have started a CCE. */
+bool enl_session_busy(const struct enl_program *program);
+/* The program is killed. */
+void enl_session_kill(struct enl_program *program);
+/* All CCEs have ended: ends what is left of the session. False: windows are still being closed, and
+ * enl_program_check_end is called when that is done. */
+bool enl_session_over(struct enl_program *program);
+void enl_session_free(struct enl_program *program);
+
+#endif

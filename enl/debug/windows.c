@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* windows.c -- see windows.h.
+ *
+ * tmux has a server of its own for each session (-L), so neither the person's own tmux nor its configuration is
+ * touched, and the server ends with the last pane. Panes are tiled until there is no room for one more; then the next
+ * window of the session begins. */
+#include "windows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bcri/config.h"
+#include "object.h"
+
+enum { WINDOWS_MAX = 4096, WORDS_MAX = 32, CLOSE_MSEC = 2000 };
+enum { TILE_COLUMNS = 40, TILE_ROWS = 8 }; /* less shows nothing of a debugger */
+
+struct windows {
+    const char *display; /* NULL: tmux */
+    char xterm[PATH_MAX];
+    char socket[192], own[PATH_MAX];
+    const char *terminal;   /* the session of tmux is to be shown there; "": nowhere */
+    bool to_daemon;         /* which is told what happens */
+    pid_t client;           /* tmux's, in this terminal; 0: none */
+    int panes, tabs, tiles; /* of tmux: all, its windows, and how many panes have room in one */
+    int count;
+    struct {
+        pid_t pid; /* of the xterm; 0: it has ended */
+        unsigned index;
+    } open[WINDOWS_MAX];
+};
+
+/* A child whose standard files are `file`. */
+static pid_t start(char *const *argv, const char *file, bool dies)
+{
+    const pid_t self = getpid(), pid = fork();
+    if (pid != 0)
+        return pid;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTSTP, SIG_DFL);
+    if (dies) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != self)
+            _exit(127);
+        setpgid(0, 0);
+    }
+    const int opened = open(file, O_RDWR);
+    for (int fd = 0; fd < 3; fd++)
+        dup2(opened, fd);
+    close_range(3, ~0u, 0);
+    execvp(argv[0], argv);
+    _exit(127);
+}
+
+static int run(char *const *argv)
+{
+    int status = 0;
+    const pid_t pid = start(argv, "/dev/null", false);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return pid > 0 ? status : -1;
+}
+
+/* tmux -L SOCKET words..., each call one of tmux's commands. Returns 0 if it went well. */
+static int tmux(const struct windows *windows, char *const *words, char *const *more)
+{
+    char *argv[2 * WORDS_MAX] = {"tmux", "-L", (char *)(uintptr_t)windows->socket};
+    size_t count = 3;
+    while (*words != NULL)
+        argv[count++] = *words++;
+    while (more != NULL && *more != NULL)
+        argv[count++] = *more++;
+    argv[count] = NULL;
+    return run(argv);
+}
+
+#define TMUX(windows, more, ...) tmux((windows), (char *[]){__VA_ARGS__, NULL}, (more))
+
+static void tell(const struct windows *windows, const char *what)
+{
+    if (windows->to_daemon)
+        (void)!write(1, what, strlen(what));
+}
+
+/* Shows the session in the terminal. */
+static void show_session(struct windows *windows)
+{
+    char *argv[] = {"tmux", "-L", windows->socket, "attach-session", NULL};
+    tell(windows, "held\n");
+    windows->client = start(argv, windows->terminal, false);
+    if (windows->client > 0)
+        return;
+    windows->client = 0;
+    tell(windows, "free\n");
+}
+
+static void first_pane(struct windows *windows, char *const *pane, bool *opened)
+{
+    char columns[16], rows[16];
+    struct winsize size = {.ws_col = 200, .ws_row = 61}, found;
+    const int terminal = windows->terminal[0] != '\0' ? open(windows->terminal, O_RDWR | O_CLOEXEC) : -1;
+    if (terminal >= 0 && ioctl(terminal, TIOCGWINSZ, &found) == 0 && found.ws_row > 1)
+        size = found;
+    if (terminal >= 0)
+        close(terminal);
+    snprintf(columns, sizeof columns, "%u", size.ws_col);
+    snprintf(rows, sizeof rows, "%u", size.ws_row - 1u);
+    windows->tiles = size.ws_col / TILE_COLUMNS * (size.ws_row / TILE_ROWS);
+    *opened = TMUX(windows, pane, "-f", "/dev/null", "new-session", "-d", "-s", "bcr", "-n", "ccees-1", "-x",
+                   columns, "-y", rows) == 0;
+    if (!*opened)
+        return;
+    TMUX(windows, NULL, "set", "-g", "pane-border-status", "top", ";", "set", "-g", "pane-border-format",
+         " #{pane_title} ", ";", "set", "-g", "mouse", "on", ";", "unbind", "C-z");
+    windows->tabs = 1;
+    if (windows->terminal[0] != '\0')
+        show_session(windows);
+    else
+        fprintf(stderr, "enl: tmux -L %s attach shows the CCEs\n", windows->socket);
+}
+
+static bool next_pane(struct windows *windows, char *const *pane)
+{
+    char tab[32], last[48];
+    snprintf(tab, sizeof tab, "bcr:ccees-%d", windows->tabs);
+    snprintf(last, sizeof last, "%s.{bottom-right}", tab); /* where the newest pane of a tiled window is */
+    const bool room = windows->panes % (windows->tiles > 0 ? windows->tiles : 1) != 0;
+    if (room && TMUX(windows, pane, "split-window", "-d", "-t", last) == 0) {
+        TMUX(windows, NULL, "select-layout", "-t", tab, "tiled");
+        return true;
+    }
+    snprintf(tab, sizeof tab, "ccees-%d", windows->tabs + 1);
+    if (TMUX(windows, pane, "new-window", "-d", "-t", "bcr:", "-n", tab) != 0)
+        return false;
+    if (windows->tabs++ == 1)
+        TMUX(windows, NULL, "display-message", "-d", "4000",
+             "the terminal is too small for all panes: Ctrl-b n shows those that follow");
+    return true;
+}
+
+/* Opens a window or pane in which `pane` runs. False: it did not open. */
+static bool open_one(struct windows *windows, unsigned index, const char *title, char *const *pane)
+{
+    bool opened = false;
+    if (windows->display == NULL) {
+        if (windows->panes == 0)
+            first_pane(windows, pane, &opened);
+        else
+            opened = next_pane(windows, pane);
+        windows->panes += opened;
+        return opened;
+    }
+    char *argv[WORDS_MAX] = {windows->xterm,           "-display", (char *)(uintptr_t)windows->display, "-T",
+                             (char *)(uintptr_t)title, "-e"};
+    size_t count = 6;
+    while (*pane != NULL)
+        argv[count++] = *pane++;
+    argv[count] = NULL;
+    const pid_t pid = windows->count < WINDOWS_MAX ? start(argv, "/dev/null", true) : -1;
+    if (pid <= 0)
+        return false;
+    windows->open[windows->count].pid = pid;
+    windows->open[windows->count++].index = index;
+    return true;
+}
+
+static void say_failed(const struct windows *windows, unsigned index)
+{
+    char line[32];
+    snprintf(line, sizeof line, "failed %u\n", index);
+    tell(windows, line);
+}
+
+/* Takes note of children that have ended. Returns whether any is left. */
+static bool reap(struct windows *windows)
+{
+    bool left = false;
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid == windows->client) {
+            windows->client = 0;
+            tell(windows, "free\n");
+            if (TMUX(windows, NULL, "has-session") == 0)
+                fprintf(stderr, "enl: tmux -L %s attach shows the CCEs again\n", windows->socket);
+        }
+        for (int i = 0; i < windows->count; i++)
+            if (windows->open[i].pid == pid) {
+                windows->open[i].pid = 0;
+                say_failed(windows, windows->open[i].index);
+            }
+    }
+    for (int i = 0; i < windows->count; i++)
+        left = left || windows->open[i].pid != 0;
+    return left || windows->client != 0;
+}
+
+/* Waits at most `msec` (-1: for ever) for bytes in `fd` or the end of a child. */
+static void await(int fd, int children, int msec)
+{
+    struct signalfd_siginfo info;
+    struct pollfd look[] = {{.fd = fd, .events = POLLIN}, {.fd = children, .events = POLLIN}};
+    poll(look, 2, msec);
+    while (read(children, &info, sizeof info) > 0)
+        ;
+}
+
+/* tmux leaves its socket behind. */
+static void remove_socket(const struct windows *windows)
+{
+    char path[PATH_MAX];
+    const char *folder = getenv("TMUX_TMPDIR");
+    snprintf(path, sizeof path, "%s/tmux-%u/%s", folder != NULL && folder[0] != '\0' ? folder : "/tmp",
+             getuid(), windows->socket);
+    unlink(path);
+}
+
+static void close_all(struct windows *windows, int children)
+{
+    for (int i = 0; i < windows->count; i++)
+        if (windows->open[i].pid != 0)
+            kill(windows->open[i].pid, SIGTERM);
+    if (windows->panes != 0)
+        TMUX(windows, NULL, "kill-server");
+    windows->to_daemon = false;
+    for (int waited = 0; reap(windows) && waited < CLOSE_MSEC; waited += 100)
+        await(-1, children, 100);
+    for (int i = 0; i < windows->count; i++)
+        if (windows->open[i].pid != 0)
+            kill(windows->open[i].pid, SIGKILL);
+    if (windows->client != 0)
+        kill(windows->client, SIGHUP);
+    if (windows->panes != 0)
+        remove_socket(windows);
+}
+
+static int watch_children(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN); /* the daemon ends this process when it has ended the program */
+    signal(SIGTSTP, SIG_IGN);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void name_socket(struct windows *windows, const char *name)
+{
+    const ssize_t length = readlink("/proc/self/exe", windows->own, sizeof windows->own - 1);
+    windows->own[length > 0 ? length : 0] = '\0';
+    snprintf(windows->socket, sizeof windows->socket, "bcr-%s", name);
+    unsetenv("TMUX"); /* this may be a pane of the person's own tmux, whose server is another */
+}
+
+/* A line of the daemon's: INDEX ORDINAL OBJECT. */
+static void open_line(struct windows *windows, char *name, char *line)
+{
+    char *index = line, *ordinal = strchr(line, ' '), *object;
+    if (ordinal == NULL || (object = strchr(ordinal + 1, ' ')) == NULL)
+        return;
+    *ordinal++ = '\0';
+    *object++ = '\0';
+    char title[PATH_MAX + 32];
+    snprintf(title, sizeof title, "CCE %s: %s", ordinal, object);
+    char *pane[] = {windows->own, "--pane", name, index, ordinal, object, NULL};
+    const unsigned number = (unsigned)strtoul(index, NULL, 10);
+    if (!open_one(windows, number, title, pane))
+        say_failed(windows, number);
+}
+
+int enl_windows(char **argv)
+{
+    static struct windows windows;
+    static char text[8192];
+    size_t length = 0;
+    if (argv[0] == NULL || argv[1] == NULL || argv[2] == NULL || argv[3] == NULL)
+        return 2;
+    name_socket(&windows, argv[0]);
+    windows.display = strcmp(argv[1], "tmux") != 0 ? argv[1] : NULL;
+    snprintf(windows.xterm, sizeof windows.xterm, "%s", argv[2]);
+    windows.terminal = argv[3];
+    windows.to_daemon = true;
+    fcntl(0, F_SETFD, FD_CLOEXEC);
+    const int children = watch_children();
+    for (;;) {
+        await(0, children, -1);
+        reap(&windows);
+        struct pollfd look = {.fd = 0, .events = POLLIN};
+        if (poll(&look, 1, 0) != 1)
+            continue;
+        const ssize_t got = read(0, text + length, sizeof text - 1 - length);
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+        text[length] = '\0';
+        for (char *end; (end = strchr(text, '\n')) != NULL;) {
+            *end = '\0';
+            open_line(&windows, argv[0], text);
+            length -= (size_t)(end + 1 - text);
+            memmove(text, end + 1, length + 1);
+        }
+    }
+    close_all(&windows, children);
+    return 0;
+}
+
+/* The program of xtermpath, or tmux, if it is there. */
+static bool find_tools(struct windows *windows)
+{
+    struct bcri_config config;
+    char error[1024], *resolved = NULL, path[PATH_MAX];
+    if (bcri_config_load(&config, NULL, error, sizeof error) != 0) {
+        fprintf(stderr, "enl: %s\n", error);
+        return false;
+    }
+    const char *tool = windows->display == NULL ? "tmux" : config.xtermpath;
+    bool found = tool != NULL && bcri_config_resolve(&config, tool, &resolved) == 0 &&
+                 enl_object_find(resolved, path, error, sizeof error) == 0;
+    if (found && windows->display != NULL)
+        snprintf(windows->xterm, sizeof windows->xterm, "%s", path);
+    if (!found)
+        fprintf(stderr,
+                "enl: no %s to show several CCEs: install it, or attach to one CCE in this terminal\n",
+                tool != NULL ? tool : "xterm (xtermpath in bcrrc)");
+    free(resolved);
+    bcri_config_fini(&config);
+    return found;
+}
+
+int enl_windows_attach(const char *display, const char *name, const char *debugger, char *const *words)
+{
+    static struct windows windows;
+    char session[160];
+    snprintf(session, sizeof session, "%.120s-%ld", name, (long)getpid());
+    name_socket(&windows, session);
+    windows.display = display;
+    windows.terminal = isatty(0) && isatty(1) && ttyname(0) != NULL ? ttyname(0) : "";
+    if (!find_tools(&windows))
+        return 1;
+    const int children = watch_children();
+    signal(SIGINT, SIG_DFL);
+    for (unsigned i = 0; words[i] != NULL; i++) {
+        char title[64];
+        snprintf(title, sizeof title, "CCE %s", words[i]);
+        char *pane[] = {windows.own, "attach", "-d", (char *)(uintptr_t)debugger, (char *)(uintptr_t)name,
+                        words[i],    NULL};
+        if (!open_one(&windows, i, title, pane)) {
+            fprintf(stderr, "enl: no window could be opened for CCE %s\n", words[i]);
+            close_all(&windows, children);
+            return 1;
+        }
+    }
+    while (reap(&windows))
+        await(-1, children, -1);
+    if (windows.panes != 0 && TMUX(&windows, NULL, "has-session") != 0)
+        remove_socket(&windows);
+    return 0;
+}

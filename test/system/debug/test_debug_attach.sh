@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# enl attach, gdb-pipe and -D server: programs that run, real gdb, gdbserver and tmux.
+source "$(dirname "$0")/common.sh"
+need tmux gdbserver
+need_gdb
+export LC_ALL=C.UTF-8
+outer="tmux -L outer -f /dev/null"
+end() {
+    $outer kill-server 2> /dev/null || :
+    for process in $(marked); do kill -KILL "$process" 2> /dev/null || :; done
+    remove
+}
+screen() { $outer capture-pane -p > screen.out && has screen.out "$1"; }
+traced() { ! grep -q '^TracerPid:.0$' "/proc/$1/status"; }
+untraced() { ! traced "$1"; }
+
+# gdb in this terminal; it detaches, and the CCE goes on.
+SYS_CHILD="tell pause" "$enl" "$SYS_CCE" enlist "$SYS_CCE" 1 tell pause > run.out 2>&1 < /dev/null &
+root=$!
+for _ in 1 2 3; do # enlist's result and two lines of tell
+    read -r first pid _ <&8
+    [ "$first" != 1 ] || cce=$pid
+done
+name=$(program)
+$outer new-session -d -x 120 -y 40 "bash --norc"
+$outer send-keys "$enl attach -d 'gdb -nx' $name 1; echo status-\$?" Enter
+until_true screen '^(gdb)'
+traced "$cce" || fail "gdb has not attached"
+status=0
+"$enl" attach "$name" 1 > twice.out 2>&1 < /dev/null || status=$?
+[ $status = 1 ] || fail "status $status of a second debugger"
+has twice.out "CCE 1: process [0-9]* traces it already" || fail "no word of the first debugger"
+$outer send-keys detach Enter q Enter
+until_true screen 'status-0'
+until_true untraced "$cce"
+
+# The terminal closes: gdb lets go.
+$outer send-keys clear Enter "$enl attach -d 'gdb -nx' $name 1" Enter
+until_true screen '^(gdb)'
+$outer kill-server
+until_true untraced "$cce"
+
+# By gdb's own protocol, through no port.
+gdb -q -nx -batch -ex "target remote | $enl gdb-pipe $name 1" -ex bt -ex detach > pipe.out 2>&1 < /dev/null ||
+    fail "gdb-pipe: status $?"
+has pipe.out 'pause' || fail "no backtrace through gdb-pipe"
+until_true untraced "$cce"
+"$enl" attach -D server "$name" > lines.out 2>&1
+[ "$(grep -c "^gdb -ex 'target remote | enl gdb-pipe $name pid:[0-9]*'$" lines.out)" = 2 ] || fail "no lines to paste"
+
+refused() { # STATUS SENTENCE WORD...
+    local wanted=$1 sentence=$2 status=0
+    shift 2
+    "$enl" "$@" > refused.out 2>&1 < /dev/null || status=$?
+    [ $status = "$wanted" ] || fail "enl $* ended with status $status"
+    has refused.out "$sentence" || fail "enl $* did not say: $sentence"
+}
+refused 1 "CCE 7: it has ended" attach "$name" 7
+refused 2 "by its ordinal, or by pid:" attach "$name" first
+refused 1 "no debugger: there is no program no-such" attach -d no-such "$name" 1
+refused 1 "no program of yours has that name" attach nobody.1 0
+refused 2 "attach to which program" attach
+refused 2 "usage: enl gdb-pipe NAME CCE" gdb-pipe "$name"
+"$enl" kill "$name" > kill.out 2>&1
+ends $root 137
+nothing_is_left
+
+# -D server: the CCE waits for its debugger, and starts under it.
+"$enl" -D server --debug-ccs 0 --vscode "$SYS_CCE" out hello exit 0 > server.out 2>&1 < /dev/null &
+root=$!
+until_true has server.out 'CCE 0 .* waits for a debugger: gdb -ex'
+name=$(program)
+file=$(echo bcr."$name".gdb)
+has "$file" '^cce 0$' || fail "no command file"
+has .vscode/launch.json "gdb-pipe - \${input:cce}" || fail "no launch.json"
+gdb -q -nx -batch -x "$file" -ex 'break bcr_init' -ex continue -ex bt -ex delete -ex continue > served.out 2>&1 < /dev/null ||
+    fail "gdb of -D server: status $?"
+has served.out '^#0 .*bcr_init' || fail "no backtrace of a CCE that the server started"
+ends $root 0
+[ ! -e "$file" ] || fail "the command file is left"
+has server.out '^\[0\] hello$' || fail "what the CCE printed is not labelled"
+nothing_is_left
+
+# The debugger leaves without a word: its CCE, which gdbserver had started, ends with it.
+"$enl" -D server "$SYS_CCE" pause > left.out 2>&1 < /dev/null &
+root=$!
+until_true has left.out 'waits for a debugger'
+gdb -q -nx -batch -ex "target remote | $enl gdb-pipe $(program) 0" -ex kill > gone.out 2>&1 < /dev/null || :
+status=0
+wait $root || status=$?
+[ $status != 0 ] || fail "a CCE that its debugger has killed ended well"
+nothing_is_left
