@@ -253,5 +253,6 @@ bool bcri_agent_is_idle(const struct bcri_agent *agent)
 {
     return agent->order_count == 0 && agent->served_count == 0 && list_is_empty(&agent->untold) &&
            list_is_empty(&agent->ready) && list_is_empty(&agent->ending) &&
-           list_is_empty(&agent->shares_over) && agent->retry_at == AGENT_NEVER;
+           list_is_empty(&agent->shares_over) && agent->retry_at == AGENT_NEVER &&
+           agent->ask_at == AGENT_NEVER;
 }

@@ -103,7 +103,7 @@ struct served {
     struct write_lock *lock; /* to be filled when its region has arrived */
     struct deadline deadline;
     bool ended; /* its CCE has */
-    int code;   /* of one that has failed */
+    int code;   /* of one that has failed and is not answered */
 };
 
 /* ---- serve.c ---- */

@@ -164,6 +164,29 @@ void bcri_served_over(struct served *served)
 
 /* ---- regions on their way ---- */
 
+/* It waits no longer, and is answered; without memory for that, later. */
+static void tell(struct bcri_agent *agent, struct served *served, int code)
+{
+    leave(served);
+    if (answer_code(served->stream, served->request, code)) {
+        bcri_served_free(served);
+        return;
+    }
+    served->state = SERVED_FAILED;
+    served->code = code;
+    list_append(&agent->parked_waits, &served->in_queue);
+    bcri_agent_parks(agent);
+}
+
+/* Its region is gone, or back. */
+static void end_served(struct served *served)
+{
+    if (served->code != 0)
+        tell(agent_of(served), served, served->code);
+    else
+        bcri_served_free(served);
+}
+
 static void goes_back(struct served *served)
 {
     struct wanted_cell *cell = served->cell;
@@ -187,7 +210,7 @@ void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome
     bcri_slot_drop(agent->ctx, served->slot);
     if (cell->going_back != 0 && !is_listed(&cell->in_queue)) /* an older one may have waited for this one */
         list_append(&agent->giving_back, &cell->in_queue);
-    bcri_served_free(served);
+    end_served(served);
 }
 
 /* The region in the LIVE slot goes to the asker. */
@@ -207,7 +230,7 @@ static void send_region(struct served *served)
                         bcri_served_cookie(served)))
         return;
     if (!answer_code(stream, served->request, bcrE_NOMEM))
-        bcri_agent_note(agent_of(served), "no memory for an answer to host %u", stream->peer->host);
+        served->code = bcrE_NOMEM; /* it is told when there is memory */
     bcri_served_completed(served, BCRI_LINK_REFUSED);
 }
 
@@ -224,7 +247,7 @@ static void give_back(struct bcri_agent *agent, struct wanted_cell *cell)
             break;
         }
         cell->going_back--;
-        bcri_served_free(youngest);
+        end_served(youngest);
     }
     if (cell->going_back == 0)
         list_move(&cell->blocked, &agent->ready);
@@ -236,20 +259,6 @@ static void give_back(struct bcri_agent *agent, struct wanted_cell *cell)
 static bool still_waits(int error)
 {
     return error == BCRI_ACT_WAITS || error == BCRI_PARKED;
-}
-
-/* It waits no longer, and is answered; without memory for that, later. */
-static void tell(struct bcri_agent *agent, struct served *served, int code)
-{
-    leave(served);
-    if (answer_code(served->stream, served->request, code)) {
-        bcri_served_free(served);
-        return;
-    }
-    served->state = SERVED_FAILED;
-    served->code = code;
-    list_append(&agent->parked_waits, &served->in_queue);
-    bcri_agent_parks(agent);
 }
 
 /* Those that wait no longer are sent, or answered, in the order in which the cell has served them. */

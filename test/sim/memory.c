@@ -14,6 +14,7 @@ void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 
 static _Thread_local bool watched;
+static bool and_later;
 static unsigned chance;
 static uint64_t state, asked, fails_at = UINT64_MAX;
 
@@ -33,7 +34,14 @@ void memory_fails(unsigned of_1000, uint64_t seed)
 void memory_fails_after(uint64_t count)
 {
     fails_at = count;
+    and_later = false;
     asked = 0;
+}
+
+void memory_fails_from(uint64_t count)
+{
+    memory_fails_after(count);
+    and_later = true;
 }
 
 uint64_t memory_asked(void)
@@ -50,7 +58,9 @@ static bool fails(void)
 {
     if (!watched)
         return false;
-    return asked++ == fails_at || (chance != 0 && test_rand_below(&state, 1000) < chance);
+    const uint64_t number = asked++;
+    return number == fails_at || (and_later && number > fails_at) ||
+           (chance != 0 && test_rand_below(&state, 1000) < chance);
 }
 
 void *__wrap_malloc(size_t bytes)

@@ -15,6 +15,8 @@ bool memory_watch(bool is_engines);
 void memory_fails(unsigned of_1000, uint64_t seed);
 /* The watched allocation fails before which `count` others succeed, and no other. */
 void memory_fails_after(uint64_t count);
+/* That one and all later ones fail. */
+void memory_fails_from(uint64_t count);
 /* How many were watched since memory_fails_after. */
 uint64_t memory_asked(void);
 /* Whether any can fail. */

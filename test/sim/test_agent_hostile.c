@@ -168,6 +168,7 @@ static void run_one(uint64_t seed)
             (void)world_audit(&world);
     }
     world_cut(&world);
+    (void)world_settle(&world, SIM_S); /* what had come is carried out */
     CHECK_UINT(world.host[0].agent->payloads.count, 0);
     bcri_link_free(link);
     world_close(&world);

@@ -4,6 +4,7 @@
 #include "agents.h"
 
 #include "bcri/self.h"
+#include "memory.h"
 #include "regions.h"
 
 enum { DELAY_NS = 20 * SIM_US };
@@ -222,4 +223,37 @@ TEST(a_write_lock_that_was_released_does_not_end_with_its_cce)
     as(owner);
     CHECK_INT(value_of(bcr_get(1, bcr_cce, cell + 1, 0)), 9);
     end();
+}
+
+/* From whichever allocation on there is none for a while: the region comes, or that there was no memory is told, if
+ * need be later, and it is back. */
+TEST(a_get_without_memory_for_any_answer_ends)
+{
+    enum { MOST = 25 }; /* such a get needs fewer */
+    unsigned failed = 0;
+    for (int takes = 0; takes < 2; takes++)
+        for (uint64_t from = 0; from < MOST; from++) {
+            begin();
+            owner_puts(1);
+            struct bcri_ctx *const first = asker;
+            as(asker = world.host[0].cce[1]); /* to which no stream of answers leads yet */
+            bcr_region waits = bcr_get(takes, world_name(asker, owner), cell, bcr_PENDING);
+            memory_fails_from(from);
+            (void)world_settle(&world, 10 * SIM_MS);
+            memory_fails_after(UINT64_MAX);
+            CHECK(world_settle(&world, SIM_S));
+            const int came = bcr_rgwait(waits, 0, 0);
+            if (came == 1) {
+                CHECK_INT(value_of(waits), 1);
+            } else {
+                CHECK_INT(came, -1);
+                CHECK_INT(bcr_errno, bcrE_NOMEM);
+                failed++;
+            }
+            if (came != 1 || !takes)
+                owner_has(cell, 1, 1);
+            asker = first;
+            end();
+        }
+    CHECK(failed != 0);
 }
