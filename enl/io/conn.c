@@ -14,6 +14,7 @@
 #include "bcri/bell.h"
 #include "cce.h"
 #include "enlist.h"
+#include "far.h"
 #include "peer.h"
 #include "relay.h"
 #include "session.h"
@@ -174,6 +175,7 @@ void enl_conn_close(struct enl_conn *conn)
     enl_enlist_forget(program, conn);
     enl_tree_forget(program, conn);
     enl_relay_forget(program, conn);
+    enl_far_forget(program, conn);
     if (conn->peer != NULL)
         enl_peer_close(conn->peer);
     enl_watch_stop(conn->watch);

@@ -131,8 +131,8 @@ int enl_look_host(void)
     look_at_host(&look);
     for (uint32_t index = 1; index < records && look_step(&look); index++) {
         const struct bcri_record_shm *record = look_record(&look.memory, index);
-        if (record != NULL && index != bcri_load(&look.memory.host->agent) &&
-            bcri_load_acquire(&record->id.state) != BCRI_CCE_FREE)
+        if (record != NULL && bcri_load_acquire(&record->id.state) != BCRI_CCE_FREE &&
+            bcri_load(&record->id.pid) != look.memory.host->enl_pid) /* the agent, which is no CCE */
             look_at_cce(&look, index, record);
     }
     say_sums(&look);

@@ -22,6 +22,7 @@
 #include "conn.h"
 #include "crash.h"
 #include "enlist.h"
+#include "far.h"
 #include "introduce.h"
 #include "lines.h"
 #include "links.h"
@@ -47,6 +48,7 @@ static void close_all(struct enl_program *program)
     close(program->spare_fd);
     while (program->conns != NULL)
         enl_conn_close(program->conns);
+    enl_far_close(program);
     enl_introduce_end(program);
     enl_crash_close(program);
     enl_tree_close(program);

@@ -40,6 +40,7 @@ struct enl_program;
 struct enl_tree;
 struct enl_links;
 struct enl_job;
+struct enl_far;
 struct enl_relay;
 struct enl_writer;
 struct enl_watch;
@@ -117,6 +118,7 @@ struct enl_program {
     struct enl_crashes *crashes; /* NULL: no CCE has crashed */
     struct enl_audit *audits;    /* that wait until there are none */
     struct enl_relay *relays;
+    struct enl_far *fars;        /* relays to other hosts, or of other hosts' commands */
     struct enl_links *links;     /* NULL: the program will have no other host */
     struct enl_session *session; /* debuggers (session.h) */
     struct enl_worker *worker;

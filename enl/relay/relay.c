@@ -71,31 +71,37 @@ static pid_t start_process(struct enl_program *program, const struct enl_relay_w
     return pid;
 }
 
-static struct enl_relay *start(struct enl_program *program, const struct enl_relay_wish *wish, char *reason,
-                               size_t reason_size)
+pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *wish, char *reason,
+                      size_t reason_size)
 {
     unsigned count = 0;
     int pair[2];
     for (const struct enl_relay *relay = program->relays; relay != NULL; relay = relay->next)
         count++;
+    if (option_of(wish->kind) == NULL) {
+        bcri_refuse(reason, reason_size, 0, "enl of this program knows no helper of kind %u", wish->kind);
+        return -1;
+    }
     if (count >= RELAYS_MAX) {
         bcri_refuse(reason, reason_size, 0, "%u helpers of enl are at work for this program; try again",
                     count);
-        return NULL;
+        return -1;
     }
     struct enl_relay *relay = calloc(1, sizeof *relay);
     if (relay == NULL || bcri_channel_pair(pair) != 0) {
         free(relay);
         bcri_refuse(reason, reason_size, 0, "enl has no memory or no descriptors left for a helper");
-        return NULL;
+        return -1;
     }
     relay->pid = start_process(program, wish, pair[1], reason, reason_size);
     close(pair[1]);
     if (relay->pid < 0) {
         close(pair[0]);
         free(relay);
-        return NULL;
+        return -1;
     }
+    relay->asker = wish->asker;
+    relay->id = wish->id;
     relay->done = wish->done;
     relay->data = wish->data;
     relay->helper = enl_conn_new(program, ENL_HELPER, pair[0], NULL);
@@ -103,53 +109,7 @@ static struct enl_relay *start(struct enl_program *program, const struct enl_rel
         relay->helper->pid = relay->pid;
     relay->next = program->relays;
     program->relays = relay;
-    return relay;
-}
-
-pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *wish, char *reason,
-                      size_t reason_size)
-{
-    const struct enl_relay *relay = start(program, wish, reason, reason_size);
-    return relay != NULL ? relay->pid : -1;
-}
-
-/* A helper shall not get a file or terminal of the daemon's user as its stream: what it says is for
- * a process that reads. */
-static bool is_stream(int fd)
-{
-    int type = 0;
-    socklen_t size = sizeof type;
-    return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
-}
-
-const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in)
-{
-    struct enl_program *program = conn->program;
-    const struct bcri_control *message = &in->message;
-    char reason[512] = "", ordinal[16], text[BCRI_CONTROL_TEXT_MAX + 1];
-    struct enl_relay *relay = NULL;
-    if (!is_stream(in->fds[0]))
-        return "relay without a stream";
-    struct enl_relay_wish wish = {.kind = message->kind, .stream = in->fds[0]};
-    snprintf(ordinal, sizeof ordinal, "%u", message->ordinal);
-    bcri_view_copy(message->text, text, sizeof text);
-    wish.arguments[0] = ordinal;
-    wish.arguments[1] = text;
-    if (option_of(message->kind) == NULL)
-        snprintf(reason, sizeof reason, "enl of this program knows no helper of kind %u", message->kind);
-    else if ((message->present & BCRI_HAS(host)) != 0 && message->host != program->host_number)
-        snprintf(reason, sizeof reason, "host %u cannot be looked into from here", message->host);
-    else if (program->phase != ENL_RUNNING)
-        snprintf(reason, sizeof reason, "the program is %s",
-                 program->phase == ENL_PREPARING ? "not running yet" : "ending");
-    else
-        relay = start(program, &wish, reason, sizeof reason);
-    if (relay != NULL) {
-        relay->asker = conn;
-        relay->id = message->id;
-    }
-    enl_conn_reply(conn, message->id, relay != NULL ? 0 : bcrE_ENLIST, relay != NULL ? NULL : reason);
-    return NULL;
+    return relay->pid;
 }
 
 /* A descriptor of the same file, for reading only. */

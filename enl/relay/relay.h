@@ -32,16 +32,20 @@ struct enl_relay_wish {
     uint32_t kind;            /* enum bcri_relay_kind */
     const char *arguments[2]; /* behind the helper's option; the first NULL ends them */
     int stream;               /* the helper's 0 and 1, borrowed */
+    /* Who is told relay_end with that id when the helper has ended, and whose end is the helper's. NULL:
+     * nobody. */
+    struct enl_conn *asker;
+    uint32_t id;
     /* Called when the helper has ended, unless NULL. */
     void (*done)(void *data, int wait_status);
     void *data;
 };
 
-/* Starts a helper for the daemon's own use. Returns its pid, or -1 with a sentence in `reason`. */
+/* Starts a helper. Returns its pid, or -1 with a sentence in `reason`. */
 pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *wish, char *reason,
                       size_t reason_size);
 
-/* A visitor's relay. Returns NULL, or why the connection must end. */
+/* visit.c: a visitor's relay. Returns NULL, or why the connection must end. */
 const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in);
 /* A helper asks for a segment's descriptor. */
 const char *enl_relay_segment(struct enl_conn *conn, const struct bcri_control *message);

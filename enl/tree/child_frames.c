@@ -11,6 +11,7 @@
 #include "child.h"
 #include "conn.h"
 #include "crash.h"
+#include "far.h"
 #include "lines.h"
 #include "names.h"
 #include "peer.h"
@@ -167,6 +168,9 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_want:
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);
     case BCRI_MSG_carry: return enl_carry_of_child(child, message);
+    case BCRI_MSG_relay_bytes:
+    case BCRI_MSG_relay_window:
+    case BCRI_MSG_relay_end: return enl_far_take(child->conn, message);
     case BCRI_MSG_beat:
         enl_child_send(child, message);
         enl_child_heard(child);

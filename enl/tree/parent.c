@@ -13,6 +13,7 @@
 #include "child.h"
 #include "conn.h"
 #include "errand.h"
+#include "far.h"
 #include "greeting.h"
 #include "introduce.h"
 #include "links.h"
@@ -233,6 +234,10 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     case BCRI_MSG_introduced:
     case BCRI_MSG_lost: return enl_introduce_of_parent(program, message);
     case BCRI_MSG_carry: return enl_carry_of_parent(program, message);
+    case BCRI_MSG_relay: return enl_far_begin(program->parent, message);
+    case BCRI_MSG_relay_bytes:
+    case BCRI_MSG_relay_window:
+    case BCRI_MSG_relay_end: return enl_far_take(program->parent, message);
     case BCRI_MSG_stop: hold(program, message->id); return NULL;
     case BCRI_MSG_go_on: go_on(program); return NULL;
     case BCRI_MSG_signal:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that wait in known ways, for test_why.c. The environment has SYS_MODE and SYS_CCES: the root enlists the others,
+/* Programs that wait in known ways, for test_why.c. The environment has SYS_MODE, SYS_CCES and perhaps SYS_MACH, the machine
+ * of all but the root: the root enlists the others,
  * all learn of each other, and then
  *
  *   circle   each gets from cell 1 of the next one, where nobody puts
@@ -70,7 +71,7 @@ static void meet(const char *self)
         return;
     }
     MUST(bcr_cagrow(FIRST_ID, 0, cces, 0, 0, cces, 0) == FIRST_ID);
-    MUST(cces == 1 || bcr_enlist(NULL, -(cces - 1), 1, self, NULL, bcr_FREE) == 0);
+    MUST(cces == 1 || bcr_enlist(getenv("SYS_MACH"), -(cces - 1), 1, self, NULL, bcr_FREE) == 0);
     ids[0] = bcr_cce;
     for (int i = 1; i < cces; i++)
         MUST(bcr_recv(&ids[i], sizeof ids[i], bcrT_1CCE, 1, bcr_cce, FIRST_ID + i, 1, bcr_BLOCK) > 0);

@@ -160,6 +160,139 @@ TEST(helpers_are_bounded_and_end_with_their_visitor)
     end();
 }
 
+/* A program with its CCE 1 on host 1. Returns a connection to the root's daemon. */
+static int start_on_two_hosts(void)
+{
+    setenv("SYS_MODE", "slow", 1);
+    setenv("SYS_CCES", "2", 1);
+    setenv("SYS_MACH", "local2", 1);
+    run_folder();
+    run_start(&run, run_enl(), "--local", "2", "--onfail", "isolate", getenv("SYS_WAITS"));
+    run_told_by(&run);
+    run_told_by(&run);
+    const char *name = strrchr(run_file("bcr.", ".1.log"), '/') + strlen("/bcr.");
+    snprintf(program, sizeof program, "%.*s", (int)(strlen(name) - strlen(".1.log")), name);
+    const int fd = bcri_channel_connect(program, 10000);
+    CHECK(fd >= 0);
+    return fd;
+}
+
+/* A look at host 1. */
+static struct bcri_control far_look(void)
+{
+    struct bcri_control request = look;
+    request.present |= BCRI_HAS(host);
+    request.host = 1;
+    return request;
+}
+
+static void far_end_comes(int fd, bool with_text)
+{
+    CHECK_INT(bcri_channel_recv(fd, &in, true), 1);
+    CHECK_STR(in.wrong, NULL);
+    CHECK_INT(in.message.type, BCRI_MSG_relay_end);
+    CHECK_UINT(in.message.id, 5);
+    CHECK_INT(in.message.text.length != 0, with_text);
+}
+
+static size_t read_all(int stream, uint8_t *bytes, size_t room)
+{
+    size_t length = 0;
+    for (ssize_t got; (got = read(stream, bytes + length, room - length)) > 0;)
+        length += (size_t)got;
+    close(stream);
+    return length;
+}
+
+TEST(a_look_at_another_host_comes_through_the_tree)
+{
+    static uint8_t bytes[1 << 16];
+    const int fd = start_on_two_hosts();
+    struct bcri_control request = far_look();
+    struct look_row row;
+    int stream = ask(fd, &request, SOCK_STREAM);
+    CHECK_UINT(reply(fd), 0);
+    CHECK_UINT(in.message.count, 2);
+    struct bcri_cursor cursor = {bytes, read_all(stream, bytes, sizeof bytes)};
+    CHECK_INT(look_read(&cursor, &row), 1);
+    CHECK_UINT(row.host.host, 1);
+    while (look_read(&cursor, &row) == 1)
+        ;
+    CHECK_INT(row.kind, LOOK_KIND_END);
+    far_end_comes(fd, false);
+    CHECK_UINT(in.message.status, 0);
+    request.kind = 255; /* only the daemon there knows what kinds it has */
+    stream = ask(fd, &request, SOCK_STREAM);
+    CHECK_UINT(reply(fd), 0);
+    CHECK_UINT(read_all(stream, bytes, sizeof bytes), 0);
+    far_end_comes(fd, true);
+    request.host = 77;
+    close(ask(fd, &request, SOCK_STREAM));
+    CHECK(reply(fd) != 0);
+    close(fd);
+    end();
+}
+
+TEST(what_a_visitor_says_reaches_the_helper_of_another_host_and_more_than_it_reads_harms_nobody)
+{
+    static uint8_t bytes[1 << 16];
+    const int fd = start_on_two_hosts();
+    struct bcri_control request = far_look();
+    const int stream = ask(fd, &request, SOCK_STREAM);
+    CHECK_UINT(reply(fd), 0);
+    while (send(stream, bytes, sizeof bytes, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+        ; /* as much as there is room for on the way */
+    CHECK(read_all(stream, bytes, sizeof bytes) > 0);
+    far_end_comes(fd, false);
+    close(fd);
+    end();
+}
+
+TEST(a_relay_ends_with_its_host)
+{
+    static uint8_t bytes[1 << 16];
+    const int fd = start_on_two_hosts();
+    struct bcri_control request = far_look();
+    struct look_row row;
+    struct bcri_cursor cursor = {bytes, 0};
+    cursor.left = read_all(ask(fd, &request, SOCK_STREAM), bytes, sizeof bytes);
+    CHECK_UINT(reply(fd), 0);
+    far_end_comes(fd, false);
+    CHECK_INT(look_read(&cursor, &row), 1);
+    kill((pid_t)row.host.pid, SIGSTOP); /* it does not answer any more, */
+    const int stream = ask(fd, &request, SOCK_STREAM);
+    CHECK_UINT(reply(fd), 0);
+    kill((pid_t)row.host.pid, SIGKILL); /* and then is gone */
+    CHECK_UINT(read_all(stream, bytes, sizeof bytes), 0);
+    far_end_comes(fd, true);
+    close(fd);
+    end();
+}
+
+TEST(a_visitor_that_leaves_ends_his_relay_to_another_host)
+{
+    static uint8_t bytes[1 << 16];
+    const int fd = start_on_two_hosts();
+    struct bcri_control request = far_look();
+    for (int i = 0; i < 100; i++) { /* more than helpers may be there at a time */
+        const int other = bcri_channel_connect(program, 10000);
+        CHECK(other >= 0);
+        const int stream = ask(other, &request, SOCK_STREAM);
+        CHECK_UINT(reply(other), 0);
+        close(i % 2 == 0 ? other : stream);
+        close(i % 2 == 0 ? stream : other);
+    }
+    size_t length = 0;
+    while (length == 0) { /* until helpers of those have ended */
+        const int stream = ask(fd, &request, SOCK_STREAM);
+        CHECK_UINT(reply(fd), 0);
+        length = read_all(stream, bytes, sizeof bytes);
+        far_end_comes(fd, length == 0);
+    }
+    close(fd);
+    end();
+}
+
 TEST(an_option_of_helpers_is_refused_to_a_person)
 {
     run_start(&command, run_enl(), "--look-host");

@@ -13,15 +13,23 @@ static struct run run, command;
 static char program[256];
 
 /* Starts a program, whose CCEs have told that they are where they go on waiting. */
-static void start(const char *mode, const char *cces)
+static void start_on(const char *hosts, const char *mode, const char *cces)
 {
     setenv("SYS_MODE", mode, 1);
     setenv("SYS_CCES", cces, 1);
     run_folder();
-    run_start(&run, run_enl(), getenv("SYS_WAITS"));
+    run_start(&run, run_enl(), "--local", hosts, getenv("SYS_WAITS"));
     for (int i = 0; i < atoi(cces); i++)
         run_told_by(&run);
-    snprintf(program, sizeof program, "%s", run_program());
+    const char *log = run_file("bcr.", hosts[0] == '1' ? ".log" : ".1.log");
+    const char *begin = strrchr(log, '/') + strlen("/bcr.");
+    const char *end = strstr(log, hosts[0] == '1' ? ".log" : ".1.log");
+    snprintf(program, sizeof program, "%.*s", (int)(end - begin), begin);
+}
+
+static void start(const char *mode, const char *cces)
+{
+    start_on("1", mode, cces);
 }
 
 static void end(void)
@@ -182,6 +190,25 @@ TEST(waits_regions_and_processes_are_listed)
     has(text, "waits for a region from cell 1 of CCE 1");
     has(look("stats", "--"), "per second");
     end();
+}
+
+TEST(other_hosts_are_asked_through_the_tree)
+{
+    setenv("SYS_MACH", "local2", 1);
+    start_on("2", "circle", "3");
+    const char *text = look_until("why", "--", "deadlock: all 3 CCEs");
+    has(text, "CCE 0 waits for a region from cell 1 of CCE 1");
+    has(text, "deadlock: CCE 0 waits for CCE 1, which waits for CCE 2, which waits for CCE 0: a circle.");
+    text = look("ps", "--json");
+    CHECK_UINT(count(text, "\"hostname\":"), 2);
+    CHECK_UINT(count(text, "\"state_name\":\"alive\""), 3);
+    char second[300];
+    snprintf(second, sizeof second, "%s:1", program);
+    run_start(&command, run_enl(), "ps", second); /* a daemon that is not the root's knows its own host */
+    run_ends(&command, 0, "");
+    CHECK_UINT(count(command.text, "sys_waits"), 2);
+    end();
+    unsetenv("SYS_MACH");
 }
 
 TEST(a_program_that_is_not_there_gets_a_sentence)

@@ -55,10 +55,14 @@
  *   introduced    parent   host key addresses random flags machine?             none
  *   lost          parent   host                                                 none
  *   carry         both     host bytes                                           none
+ *   relay         parent   id kind host ordinal? text?                          relay_end
+ *   relay_bytes   both     id bytes                                             none
+ *   relay_window  both     id size                                              none
+ *   relay_end     both     id status text?                                      none
  *
  *   row           daemon   id index ordinal pid state ccename program
  *   finding       daemon   id text
- *   relay_end     daemon   id status
+ *   relay_end     daemon   id status text?
  *   reply         daemon   id status text? count? seg? cell? rings?
  *
  * enlist starts CCEs; start tells a new daemon who it is. enl/README.md tells how a CCE starts;
@@ -179,7 +183,9 @@
     X(attach, K(id) | K(ordinal) | K(object), K(pid), 0)                                      \
     X(finding, K(id) | K(text), 0, 0)                                                         \
     X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                              \
-    X(relay_end, K(id) | K(status), 0, 0)                                                     \
+    X(relay_end, K(id) | K(status), K(text), 0)                                               \
+    X(relay_bytes, K(id) | K(bytes), 0, 0)                                                    \
+    X(relay_window, K(id) | K(size), 0, 0)                                                    \
     X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0) \
     X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                          \
     X(setting, K(object) | K(text), 0, 0)                                                     \
