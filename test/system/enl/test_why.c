@@ -179,8 +179,7 @@ TEST(json_and_dot_have_the_same)
 TEST(waits_regions_and_processes_are_listed)
 {
     start("regions", "2");
-    const char *text = look_until("waits", "--", "asleep for");
-    has(text, "CCE 0 waits for a region from cell 1 of CCE 1, asleep for");
+    const char *text = look_until("waits", "--", "CCE 0 waits for a region from cell 1 of CCE 1, asleep for");
     has(text, "s more\n");
     text = look("regions", "--");
     has(text, "heap of CCE 0: 700 of 69632 bytes in use\n");
