@@ -17,6 +17,7 @@
 #include "bcri/lookup.h"
 #include "bcri/reclaim.h"
 #include "bcri/repair.h"
+#include "waiters.h"
 
 /* How long enl waits for the thread to end. The thread itself waits for nobody, unless shared
  * memory is corrupt. */
@@ -137,6 +138,7 @@ static bool perform(struct enl_worker *worker, struct enl_work *work)
     case ENL_WORK_AUDIT: work->code = enl_audit_perform(work->audit, context(worker)); return true;
     case ENL_WORK_BLOCKED_BY: return true;
     case ENL_WORK_POOL: work->code = bcri_heap_piece_reserve(context(worker), &work->piece); return true;
+    case ENL_WORK_WAITERS: enl_waiters_resolve(context(worker), work->waiters); return true;
     case ENL_WORK_LOOK: atomic_store(&worker->look_queued, false); return true;
     }
     return true;
@@ -254,6 +256,7 @@ static void drop(struct enl_work *work)
 {
     free(work->free_records);
     free(work->audit);
+    free(work->waiters);
     free(work);
 }
 

@@ -32,6 +32,7 @@ enum enl_work_kind {
     ENL_WORK_BLOCKED_BY, /* for the loop only: work is parked for what CCE `index` holds */
     ENL_WORK_LOOK,       /* memory of an ended CCE may be free (bcri/reclaim.h) */
     ENL_WORK_POOL,       /* the agent's pool needs a piece */
+    ENL_WORK_WAITERS,    /* who waits for a CCE that has crashed (crash/waiters.h) */
 };
 
 struct enl_work {
@@ -54,7 +55,8 @@ struct enl_work {
      * this. Owned by the work. */
     uint32_t *free_records;
     size_t free_count;
-    struct enl_audit *audit; /* AUDIT: enl_worker_add takes it on success */
+    struct enl_audit *audit;     /* AUDIT: enl_worker_add takes it on success */
+    struct enl_waiters *waiters; /* WAITERS: the same */
 };
 
 /* Starts the thread. `when_done` is called on the loop for each piece of work that is done. NULL:

@@ -82,12 +82,15 @@ static void report(int number, const siginfo_t *info, const void *context, uint6
     close(pair[0]);
 }
 
-/* The signal is blocked while its handler runs, and so becomes pending; when the handler returns, the
- * kernel ends the process before the program executes anything. */
+/* A fault comes again when the handler has returned and its instruction is executed again. (It could be queued;
+ * but qemu-user and valgrind take that for a fault of their own.) Any other signal is blocked while its handler runs, and so
+ * becomes pending: the kernel ends the process before the program executes anything. */
 static void happen_again(int number, siginfo_t *info)
 {
     const struct sigaction end = {.sa_handler = SIG_DFL};
     sigaction(number, &end, NULL);
+    if (info->si_code > 0 && number != SIGSYS)
+        return;
     if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), number, info) != 0)
         raise(number);
 }

@@ -16,6 +16,8 @@
 #include "conn.h"
 #include "peer.h"
 #include "report.h"
+#include "waiters.h"
+#include "worker.h"
 
 /* A CCE waits 2,000 ms for its trace (enl/client/crash.c). */
 enum { TRACE_MSEC = 1800, LOOK_MSEC = 50, GATHER_MSEC = 400, DEFER_MSEC = 2000 };
@@ -32,6 +34,9 @@ struct enl_crash {
     struct enl_watch *watch; /* of its output; NULL: not started, or ended */
     uint64_t until_ns;
     struct enl_crash_text text;
+    struct enl_waiters *waiters; /* NULL: not known, or not yet */
+    bool traced;                 /* the tracer has ended, or could not be started */
+    bool asked;                  /* the worker is to say who waits */
 };
 
 struct enl_crashes {
@@ -87,6 +92,18 @@ static void on_closed(uv_handle_t *handle)
 
 static void start_tracers(struct enl_crashes *crashes);
 
+static void end_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
+{
+    if (crash->watch != NULL) {
+        enl_watch_stop(crash->watch);
+        crash->watch = NULL;
+        crashes->tracers--;
+    }
+    if (crash->tracer != 0)
+        kill(crash->tracer, SIGKILL);
+    crash->traced = true;
+}
+
 /* The CCE may die; what the tracer has said until now is its trace. */
 static void let_die(struct enl_crashes *crashes, struct enl_crash *crash)
 {
@@ -96,15 +113,15 @@ static void let_die(struct enl_crashes *crashes, struct enl_crash *crash)
     *at = crash->next;
     if (crashes->open_end == &crash->next)
         crashes->open_end = at;
-    if (crash->watch != NULL) {
-        enl_watch_stop(crash->watch);
-        crash->watch = NULL;
-        crashes->tracers--;
-    }
-    if (crash->tracer != 0)
-        kill(crash->tracer, SIGKILL);
+    end_tracer(crashes, crash);
     close(crash->release);
     crash->release = -1;
+}
+
+static void let_die_when_known(struct enl_crashes *crashes, struct enl_crash *crash)
+{
+    if (crash->traced && !crash->asked)
+        let_die(crashes, crash);
 }
 
 static void on_trace(void *data)
@@ -122,7 +139,8 @@ static void on_trace(void *data)
             return;
         if (got < 0 && errno == EINTR)
             continue;
-        let_die(crashes, crash);
+        end_tracer(crashes, crash);
+        let_die_when_known(crashes, crash);
         start_tracers(crashes);
         return;
     }
@@ -176,8 +194,10 @@ static void start_tracers(struct enl_crashes *crashes)
     for (struct enl_crash *crash = crashes->open; crash != NULL && crashes->tracers < TRACERS_MAX;
          crash = next) {
         next = crash->next;
-        if (crash->watch == NULL && !start_tracer(crashes, crash))
-            let_die(crashes, crash);
+        if (crash->watch != NULL || crash->traced || start_tracer(crashes, crash))
+            continue;
+        end_tracer(crashes, crash);
+        let_die_when_known(crashes, crash);
     }
 }
 
@@ -214,6 +234,72 @@ static void on_look(uv_timer_t *timer)
     }
 }
 
+/* ---------------------------------------------------------------------------- waiters --- */
+
+/* Of those that sleep, what they have noted. */
+static struct enl_waiters *sleepers(const struct enl_cce *crashed)
+{
+    struct enl_waiters *waiters = calloc(1, sizeof *waiters);
+    if (waiters == NULL)
+        return NULL;
+    waiters->owner = crashed->index;
+    for (const struct enl_cce *cce = crashed->program->first; cce != NULL; cce = cce->next) {
+        const struct bcri_bell_shm *bell = &cce->record->bell;
+        const struct bcri_sleep_shm *sleep = &cce->record->sleep;
+        const bcri_ref request = bcri_load(&sleep->waits_for) & BCRI_REF_MASK;
+        const bool locked = bcri_load(&bell->waits_on) == crashed->index + 1;
+        if (cce == crashed || cce->life != ENL_ALIVE || waiters->count == ENL_WAITERS_MAX ||
+            !(locked || (bcri_load(&bell->sleeping) != BCRI_AWAKE && request != BCRI_REF_NONE)))
+            continue;
+        waiters->at[waiters->count++] = (struct enl_waiter){.request = locked ? BCRI_REF_NONE : request,
+                                                            .index = cce->index,
+                                                            .since_ns = bcri_load(&sleep->since_ns)};
+    }
+    return waiters;
+}
+
+static void ask_for_waiters(struct enl_crash *crash)
+{
+    struct enl_cce *cce = crash->cce;
+    const struct enl_work work = {.kind = ENL_WORK_WAITERS, .index = cce->index, .waiters = sleepers(cce)};
+    crash->asked = work.waiters != NULL && enl_worker_add(cce->program->worker, &work);
+    if (!crash->asked)
+        free(work.waiters);
+}
+
+void enl_crash_waited_for(struct enl_program *program, const struct enl_work *work)
+{
+    const struct enl_cce *cce = enl_cce_at(program, work->index);
+    struct enl_crash *crash = cce != NULL ? cce->crash : NULL;
+    if (crash == NULL || !crash->asked || crash->release < 0)
+        return;
+    crash->asked = false;
+    crash->waiters = malloc(sizeof *crash->waiters);
+    if (crash->waiters != NULL)
+        *crash->waiters = *work->waiters;
+    let_die_when_known(program->crashes, crash);
+}
+
+static void add_waiters(struct enl_crash_text *text, const struct enl_crash *crash)
+{
+    const uint64_t now_ns = bcri_clock_ns();
+    const struct enl_waiters *waiters = crash->waiters;
+    for (uint32_t i = 0; waiters != NULL && i < waiters->count; i++) {
+        const struct enl_waiter *waiter = &waiters->at[i];
+        const struct enl_cce *cce = enl_cce_at(crash->cce->program, waiter->index);
+        char who[512];
+        if (!waiter->waits || cce == NULL)
+            continue;
+        enl_cce_text(cce, who, sizeof who);
+        if (waiter->request == BCRI_REF_NONE)
+            enl_crash_text_line(text, "%s waits for a lock that it holds inside a call", who);
+        else
+            enl_crash_text_line(text, "%s has waited for %.1f s to %s its cell %u", who,
+                                (double)(now_ns - waiter->since_ns) / 1e9,
+                                waiter->puts ? "put into" : "get from", waiter->cell);
+    }
+}
+
 const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
 {
     struct enl_program *program = cce->program;
@@ -238,6 +324,7 @@ const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
     cce->crash = crash;
     *crashes->open_end = crash;
     crashes->open_end = &crash->next;
+    ask_for_waiters(crash);
     start_tracers(crashes);
     uv_timer_start(&crashes->look, on_look, LOOK_MSEC, LOOK_MSEC);
     return NULL;
@@ -258,6 +345,7 @@ void enl_crash_drop(struct enl_cce *cce)
     if (crash->release >= 0)
         let_die(cce->program->crashes, crash);
     free(crash->text.bytes);
+    free(crash->waiters);
     free(crash);
     cce->crash = NULL;
 }
@@ -361,6 +449,8 @@ static struct enl_crash_text text_of(const struct enl_cce *cce, bool core_file)
     if (end != NULL)
         enl_crash_text_add(&text, end + 1, trace->length - key - 1);
     enl_crash_last_operations(&text, cce);
+    if (crash != NULL)
+        add_waiters(&text, crash);
     add_output(&text, cce);
     return text;
 }

@@ -36,6 +36,10 @@ bool enl_crash_is(int signal);
 /* The CCE goes: nothing of its crash is needed any more. */
 void enl_crash_drop(struct enl_cce *cce);
 
+/* The worker knows who waits for a CCE that has crashed. */
+struct enl_work;
+void enl_crash_waited_for(struct enl_program *program, const struct enl_work *work);
+
 /* A child of the daemon's has ended; it may be a tracer. */
 void enl_crash_reaped(struct enl_program *program, pid_t pid);
 

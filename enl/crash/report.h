@@ -49,9 +49,8 @@ void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t l
 void enl_crash_text_line(struct enl_crash_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* last.c: what the CCE did last, by its record, and who waits for it. */
+/* last.c: what the CCE did last, by its record. */
 struct enl_cce;
 void enl_crash_last_operations(struct enl_crash_text *text, const struct enl_cce *cce);
-void enl_crash_waiters(struct enl_crash_text *text, const struct enl_cce *cce);
 
 #endif

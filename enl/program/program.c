@@ -175,6 +175,8 @@ static void on_work_done(struct enl_program *program, const struct enl_work *wor
         enl_blocked_by(program, work->index, work->waiter);
     } else if (work->kind == ENL_WORK_POOL) {
         enl_links_grown(program, &work->piece, work->code == 0);
+    } else if (work->kind == ENL_WORK_WAITERS) {
+        enl_crash_waited_for(program, work);
     } else if (work->kind == ENL_WORK_AUDIT) {
         enl_audit_answer(program, work->audit, work->code);
     } else if (work->kind == ENL_WORK_ERROR && work->code != 0) {

@@ -28,7 +28,8 @@ enum {
     GAP_USEC = 4000,      /* between kills, at most */
     STOPPED_USEC = 30000, /* at most */
     STOPS_PERCENT = 5,
-    FAR_USEC = 200000, /* for what a dead CCE has ordered of another host */
+    CRASHES_PERCENT = 1, /* of the kills */
+    FAR_USEC = 200000,   /* for what a dead CCE has ordered of another host */
     HOSTS_PERCENT = 2,
     INTERRUPTS_PERCENT = 1, /* of a host's network, or its daemon */
     AUDITS = 100,           /* until a repair, or an error region on its way, is done */
@@ -42,7 +43,7 @@ static uint64_t state;
 
 static bool has_cable;
 static struct {
-    unsigned kills, hosts, stops, interrupts, lost, at_risk;
+    unsigned kills, crashes, hosts, stops, interrupts, lost, at_risk;
     int descriptors_first, descriptors_most, descriptors;
 } tally;
 
@@ -301,6 +302,14 @@ static void bury(struct chaos_place *place, int fd)
     atomic_store(&place->wanted, 1);
 }
 
+/* At least once in each run. */
+static bool is_due(unsigned times, unsigned percent)
+{
+    return times == 0 || below(100) < percent;
+}
+
+/* By SIGKILL; or by a signal that is a crash, so that the CCE stands still for its trace and then dies,
+ * wherever it is. */
 static void kill_one(void)
 {
     const int i = some_place(1);
@@ -309,11 +318,13 @@ static void kill_one(void)
     if (pid == 0)
         return;
     int fd = run_try_watch(pid);
-    if (fd < 0 || syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) != 0) {
+    const bool crashes = is_due(tally.crashes, CRASHES_PERCENT);
+    if (fd < 0 || syscall(SYS_pidfd_send_signal, fd, crashes ? SIGBUS : SIGKILL, NULL, 0) != 0) {
         wait_usec(100000);
         look_into_log();
         FAIL("CCE at place %d (pid %d) has ended by itself", i, pid);
     }
+    tally.crashes += crashes;
     bury(place, fd);
 }
 
@@ -369,12 +380,13 @@ static void interrupt_host(void)
 
 static void report(void)
 {
-    printf("  %u kills, %u hosts, %u stops, %u interruptions; %u tokens lost, %u locks; %u calls met a dead "
+    printf("  %u kills, of them %u crashes, %u hosts, %u stops, %u interruptions; %u tokens lost, %u locks; "
+           "%u calls met a dead "
            "one, %u found no "
            "room where "
            "there was; descriptors of enl: %d at "
            "first, %d, %d at most\n",
-           tally.kills, tally.hosts, tally.stops, tally.interrupts, tally.lost,
+           tally.kills, tally.crashes, tally.hosts, tally.stops, tally.interrupts, tally.lost,
            atomic_load(&board->owner_died), atomic_load(&board->dead_ends), atomic_load(&board->refused),
            tally.descriptors_first, tally.descriptors, tally.descriptors_most);
     fflush(stdout);
@@ -388,12 +400,6 @@ static unsigned kills_wanted(void)
     if (has_cable)
         return (unsigned)test_scale(75, 3000);
     return board->hosts != 0 ? (unsigned)test_scale(300, 10000) : (unsigned)test_scale(2000, 100000);
-}
-
-/* At least once in each run. */
-static bool is_due(unsigned times, unsigned percent)
-{
-    return times == 0 || below(100) < percent;
 }
 
 TEST_TIMEOUT(when_CCEs_are_killed_at_any_time_the_others_go_on_and_nothing_is_lost, 24 * 3600)

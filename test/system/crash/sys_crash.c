@@ -5,6 +5,7 @@
  *   on M         they start on machine M
  *   out T        prints a line
  *   say          prints its ordinal
+ *   tell         tells the test that it is there
  *   wait         until the test lets it go on
  *   segv, bus, fpe, ill, abort, sys
  *                by that signal, in a function crash_SIGNAL
@@ -18,6 +19,7 @@
  *   vfork        starts a thread that ptrace cannot stop
  *   put          puts a region into its own cell 1, then takes it
  *   stay         waits for ever in a get
+ *   need         the same, at a cell of its enlistor's
  *
  * $CRASH_LINE is a file that tells the line of the crash. */
 #include <fcntl.h>
@@ -200,6 +202,14 @@ static void on_segv(int number)
     _exit(7);
 }
 
+static void tell(void)
+{
+    const int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, "there\n", 6) != 6)
+        _exit(96);
+    close(fd);
+}
+
 static void wait_to_go(void)
 {
     char byte;
@@ -233,7 +243,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "own") == 0)
         signal(SIGSEGV, on_segv);
     must(bcr_init(0, NULL), "init");
-    cells = bcr_cagrow(1, 4, 0, 0, 0, 8, 65536);
+    cells = bcr_cagrow(1, 4, 0, 0, 1, 8, 65536);
     must(cells, "cells");
     for (int i = 1; i < argc && count < 31; i++)
         words[count++] = argv[i];
@@ -252,7 +262,9 @@ int main(int argc, char **argv)
         } else if (strcmp(words[i], "say") == 0) {
             printf("ordinal %d\n", bcr_cceord);
             fflush(stdout);
-        } else if (strcmp(words[i], "wait") == 0)
+        } else if (strcmp(words[i], "tell") == 0)
+            tell();
+        else if (strcmp(words[i], "wait") == 0)
             wait_to_go();
         else if (strcmp(words[i], "handler") == 0)
             in_handler(handler_crashes);
@@ -268,6 +280,8 @@ int main(int argc, char **argv)
             prctl(PR_SET_DUMPABLE, 0);
         else if (strcmp(words[i], "put") == 0)
             put_and_get();
+        else if (strcmp(words[i], "need") == 0)
+            (void)!bcr_get(1, bcr_enlistor, cells + 4, bcr_BLOCK);
         else if (strcmp(words[i], "stay") == 0)
             (void)!bcr_get(1, bcr_cce, cells, bcr_BLOCK);
         else

@@ -214,6 +214,32 @@ TEST(last_operations_and_the_last_output_are_shown)
     run_check_error(&run, "[1] the last it printed:\n  [1] last-words\n");
 }
 
+/* By enl waits, since a CCE has not noted what it sleeps for before it sleeps. */
+static void wait_for_sleeper(const char *row)
+{
+    static struct run look;
+    do {
+        run_start(&look, run_enl(), "waits", run_program());
+        run_end(&look);
+    } while (strstr(look.text, row) == NULL);
+}
+
+TEST(who_waits_for_it_is_shown)
+{
+    begin();
+    no_core();
+    setenv("CRASH_OTHERS", "need", 1);
+    run_start(&run, run_enl(), sys_crash(), "enlist", "2", "tell", "wait", "segv");
+    CHECK_STR(run_told_by(&run), "there");
+    wait_for_sleeper("CCE 1 waits for a region from cell 5 of CCE 0, asleep");
+    wait_for_sleeper("CCE 2 waits for a region from cell 5 of CCE 0, asleep");
+    run_go();
+    run_ends(&run, 128 + SIGSEGV, "CCE 0 (");
+    run_check_error(&run, "[0] CCE 1 (");
+    run_check_error(&run, "[0] CCE 2 (");
+    CHECK_INT(count_of(run.error, " s to get from its cell 5\n"), 2);
+}
+
 /* On a machine that is busy there may be several reports, of those that ended at about the same time. */
 TEST_TIMEOUT(cces_that_crash_alike_are_one_report_that_counts_them, 120)
 {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Who on this host waits for a CCE that has crashed: by what each CCE has noted before it went to sleep
+ * (struct bcri_sleep_shm). The loop copies the notes; the worker follows them, since it may map segments. What they
+ * find is a hint: nobody is stopped for it. */
+#ifndef ENL_WAITERS_H
+#define ENL_WAITERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bcri/ctx.h"
+
+struct enl_waiter {
+    bcri_ref request; /* an ID slot; none: it waits for a lock of that CCE's */
+    uint32_t index;   /* of the CCE that waits */
+    uint32_t cell;    /* for what it waits */
+    bool puts;
+    bool waits; /* it does wait for that CCE */
+    uint64_t since_ns;
+};
+
+#define ENL_WAITERS_MAX 256u
+
+struct enl_waiters {
+    uint32_t owner; /* for whom they wait */
+    uint32_t count;
+    struct enl_waiter at[ENL_WAITERS_MAX];
+};
+
+/* Finds out for each whether it waits for the owner. */
+void enl_waiters_resolve(struct bcri_ctx *ctx, struct enl_waiters *waiters);
+
+#endif
