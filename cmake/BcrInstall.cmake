@@ -17,6 +17,13 @@ endforeach()
 
 if(TARGET enl)
     install(TARGETS enl RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    # gdb's commands: enl -d names the script itself; gdb finds it by the library's name if its folder is one that gdb
+    # loads scripts from (with prefix /usr it is).
+    install(FILES enl/debug/bcr-gdb.py DESTINATION "${CMAKE_INSTALL_DATADIR}/bcr")
+    if(TARGET bcr)
+        install(FILES enl/debug/bcr-gdb.py RENAME "$<TARGET_FILE_NAME:bcr>-gdb.py"
+                DESTINATION "${CMAKE_INSTALL_DATADIR}/gdb/auto-load${CMAKE_INSTALL_FULL_LIBDIR}")
+    endif()
 endif()
 
 file(GLOB bcr_man_pages CONFIGURE_DEPENDS docs/man/*.[1-8] docs/man/man[1-8]/*.[1-8])

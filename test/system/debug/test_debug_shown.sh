@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The commands that enl gives gdb: cells, regions, waits and handlers of a CCE, with and without symbols in libbcr.
+source "$(dirname "$0")/common.sh"
+need_gdb
+: "${SYS_SHOWN:?run by ctest}"
+[ -e "$(dirname "$enl")/bcr-gdb.py" ] || skip "the script is not beside this enl"
+[[ $(gdb -q -nx -batch -ex 'python print(6 * 7)' 2>&1) == 42 ]] || skip "gdb has no Python"
+cat > script << 'EOF'
+break look_here
+run
+bcr ccs
+bcr cells
+bcr cell base + 2
+bcr cell base
+bcr region held
+bcr region pending
+bcr waits
+bcr handlers
+bt
+EOF
+cat > errors << 'EOF'
+python
+for line in ("bcr cells", "bcr cell", "bcr region 0x10", "bcr cell 12345"):
+    try:
+        gdb.execute(line)
+    except gdb.error as error:
+        print("error: %s" % error)
+    if line == "bcr cells":
+        gdb.execute("break look_here")
+        gdb.execute("run")
+try:
+    gdb.execute("run")
+except gdb.error as error:
+    print("error: %s" % error)
+end
+EOF
+look() { # PROGRAM: all is as sys_shown.c has made it
+    "$enl" -d 'gdb -nx' -D batch:script "$1" > look.out 2>&1 < /dev/null || :
+    sed -i 's/^\[0\] //' look.out
+    has look.out '^CCE 0 *pid [0-9]* *alive *this one' || fail "bcr ccs"
+    has look.out '^cell 3 *in/out *2 regions' || fail "bcr cells: cell 3"
+    has look.out '^cell 1 *private *0 regions, 1 waiting request' || fail "bcr cells: cell 1"
+    has look.out '^  0: 5 bytes at 0x[0-9a-f]*, 1 holder, from CCE 0: 66 69 72 73 74$' || fail "the first region"
+    has look.out '^  1: 27 bytes at .* \.\.\.$' || fail "the second region"
+    has look.out '^  waits: get by CCE 0' || fail "the request at cell 1"
+    has look.out '^4 bytes at 0x[0-9a-f]*, 1 holder, from CCE 0: 68 65 6c 64$' || fail "bcr region held"
+    has look.out '^no region yet: get at cell 1 of CCE 0' || fail "bcr region pending"
+    has look.out '^get at cell 1 of CCE 0; ID 0x' || fail "bcr waits"
+    has look.out '^cell 4: watermark 1, requested 1 times' || fail "bcr handlers: its cell"
+}
+look "$SYS_SHOWN"
+if [ "$(uname -m)" = x86_64 ]; then
+    has look.out '^the handler of cell 4, suspended:' || fail "bcr handlers: the suspended one"
+    has look.out '^#[0-9]* .*handler_waits' || fail "no backtrace of the suspended handler"
+fi
+[ "$(grep -c '^#0 .*look_here' look.out)" = 1 ] || fail "the thread's own registers are not as they were"
+
+"$enl" -d 'gdb -nx' -D batch:errors "$SYS_SHOWN" > wrong.out 2>&1 < /dev/null || :
+for sentence in 'The program is not being run' 'bcr cell takes the number' 'is not the ID of a region' \
+    'has no cell 12345' 'A CCE is enlisted once'; do
+    has wrong.out "error: .*$sentence" || fail "no word of: $sentence"
+done
+
+# Without any symbols of libbcr.
+library=$(ldd "$SYS_SHOWN" | awk '$1 ~ /^libbcr/ { print $3 }')
+if [ -n "$library" ] && command -v strip > /dev/null; then
+    mkdir stripped
+    strip -o "stripped/$(basename "$library")" "$library"
+    export LD_LIBRARY_PATH=$scratch/stripped
+    cp "$SYS_SHOWN" shown
+    look ./shown
+fi
+nothing_is_left
