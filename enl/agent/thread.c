@@ -133,7 +133,8 @@ static void rest(struct bcri_link_thread *thread, uint32_t seen)
     if (bcri_bell_epoll_begin(ctx, seen) && (over || set_timer(thread, agent < paths ? agent : paths)))
         count = epoll_wait(thread->epoll, events, 3, -1);
     bcri_bell_epoll_end(ctx);
-    thread->readable = count < 0; /* not asked */
+    thread->readable = false;
+    thread->unasked = count < 0;
     for (int i = 0; i < count; i++)
         thread->readable |= events[i].data.fd == bcri_udp_fd(thread->udp);
     thread->full = false; /* the next flush tells */
@@ -182,7 +183,11 @@ static void *run(void *arg)
         if (bcri_paths_send(thread))
             thread->active_at = thread->now;
         bcri_paths_look_for_silence(thread);
-        if (poll(thread, seen))
+        if (thread->unasked) {
+            /* What a CCE has ordered meanwhile has gone first; now the socket has its turn. */
+            thread->unasked = false;
+            thread->readable = true;
+        } else if (poll(thread, seen))
             thread->readable = bcri_udp_has_more(thread->udp);
         else
             rest(thread, seen);

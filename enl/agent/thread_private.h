@@ -77,6 +77,7 @@ struct bcri_link_thread {
     bool full;          /* the socket is; nothing is filled until it is writable */
     uint32_t watched;   /* what epoll tells of the socket */
     bool readable;      /* packets may have come */
+    bool unasked;       /* likewise: there was no rest, since the bell had rung */
     uint64_t active_at; /* when a packet came or went last */
     uint32_t rung;      /* how often CCEs here had been rung before the last rest */
     uint64_t now;
