@@ -43,6 +43,7 @@ struct bcri_outbox {
     uint32_t ring;      /* what its rings name */
     uint64_t stored;    /* entries */
     uint64_t collected; /* entries whose IDs have been looked at since the agent took them */
+    uint64_t woken_for; /* the agent was woken when so many were stored */
     uint64_t puts;
     bool shares;                                    /* the agent expects further puts of a bcr_putm */
     uint64_t putm_over;                             /* entries up to the end of the last bcr_putm */
@@ -96,8 +97,9 @@ static void collect(struct bcri_ctx *ctx, struct bcri_outbox *outbox)
     }
 }
 
-/* Stores an entry, for which there is room, and tells the agent.
- * Model: outbox.pml */
+/* Stores an entry, for which there is room, and tells the agent. One that the CCE has woken up, and that has
+ * not taken the entry for which it did, need not be woken again: it takes all entries before it sleeps.
+ * Model: outbox.pml, wake.pml */
 static void store_entry(struct bcri_ctx *ctx, struct bcri_outbox *outbox, enum bcri_outbox_kind kind,
                         struct bcri_slot_shm *slot, bool is_put)
 {
@@ -107,7 +109,14 @@ static void store_entry(struct bcri_ctx *ctx, struct bcri_outbox *outbox, enum b
     bcri_store_release(&outbox->shm->entry[number % BCRI_OUTBOX_ENTRIES],
                        bcri_outbox_entry(number, kind, bcri_slot_ref(ctx, slot)));
     bcri_step();
-    bcri_bell_ring_index(ctx, agent_of(ctx), outbox->ring);
+    struct bcri_record_shm *agent = bcri_record(ctx, agent_of(ctx));
+    if (agent == NULL)
+        return;
+    const uint32_t sleeping = bcri_bell_count(agent, outbox->ring);
+    if (sleeping == BCRI_AWAKE || bcri_load_acquire(&outbox->shm->taken) < outbox->woken_for)
+        return;
+    outbox->woken_for = number + 1;
+    bcri_bell_wake(ctx, agent, sleeping);
 }
 
 /* Makes an ID the order of `op`; `region` is what the ID holds. */

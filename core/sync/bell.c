@@ -40,7 +40,7 @@ void bcri_bell_wake(const struct bcri_ctx *ctx, struct bcri_record_shm *record, 
         (void)0; /* its counter is full: then it is readable */
 }
 
-/* Model: bell.pml */
+/* Model: bell.pml, wake.pml */
 bool bcri_bell_epoll_begin(struct bcri_ctx *ctx, uint32_t seen)
 {
     atomic_store_explicit(&ctx->bell->sleeping, BCRI_SLEEPS_IN_EPOLL, memory_order_seq_cst);

@@ -328,6 +328,7 @@ static bool take_next(struct asker *asker)
     return true;
 }
 
+/* Model: wake.pml */
 void bcri_ask_take(struct asker *asker)
 {
     const uint64_t taken = asker->taken;

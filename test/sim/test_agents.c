@@ -3,6 +3,9 @@
  * within a host it promises here. */
 #include "agents.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include "bcri/host.h"
 #include "bcri/lock.h"
 #include "bcri/lookup.h"
@@ -231,6 +234,39 @@ TEST(gets_that_find_the_outbox_full_do_not_wait_for_puts)
     for (int i = 0; i < GETS; i++)
         CHECK(bcr_get(1, there, cell + 1, bcr_PENDING) != NULL);
     CHECK_INT(pthread_join(holder, NULL), 0);
+    end();
+}
+
+static int times_woken(int bell_fd)
+{
+    uint64_t times = 0;
+    return read(bell_fd, &times, sizeof times) == sizeof times ? (int)times : 0;
+}
+
+TEST(an_agent_that_has_not_taken_what_it_was_woken_for_is_not_woken_again)
+{
+    begin();
+    struct bcri_bell_shm *bell = world.host[0].agent_ctx->bell;
+    const int bell_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), had_fd = asker->bell_fd;
+    CHECK(bell_fd >= 0);
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    asker->bell_fd = bell_fd;
+    for (int turn = 0; turn < 3; turn++) {
+        pthread_mutex_lock(&world.mutex); /* the agents stand still */
+        bcri_store(&bell->sleeping, BCRI_SLEEPS_IN_EPOLL);
+        CHECK_INT(bcr_put(1, number(1), there, cell, bcr_FREE), 0);
+        CHECK_INT(times_woken(bell_fd), 1);
+        if (turn == 0)
+            CHECK_INT(bcr_put(1, number(2), there, cell, bcr_FREE), 0);
+        CHECK_INT(times_woken(bell_fd), 0);
+        bcri_store(&bell->sleeping, BCRI_AWAKE);
+        pthread_mutex_unlock(&world.mutex);
+        CHECK_INT(take_at_owner(cell), 1);
+        if (turn == 0)
+            CHECK_INT(take_at_owner(cell), 2);
+    }
+    asker->bell_fd = had_fd;
+    close(bell_fd);
     end();
 }
 

@@ -46,15 +46,21 @@ static inline uint64_t bcri_rung_for(uint32_t number, bcri_ref cell)
 /* Wakes the CCE of `record`, which sleeps in that way. */
 void bcri_bell_wake(const struct bcri_ctx *ctx, struct bcri_record_shm *record, uint32_t sleeping);
 
+/* Counts the bell of `record` up, and says why. Returns how its CCE sleeps. */
+static inline uint32_t bcri_bell_count(struct bcri_record_shm *record, bcri_ref cell)
+{
+    uint32_t number = atomic_fetch_add_explicit(&record->bell.bell, 1, memory_order_seq_cst);
+    if (cell != BCRI_REF_NONE)
+        bcri_store_release(&record->bell.rung_for[number % BCRI_RUNG_FOR], bcri_rung_for(number, cell));
+    return atomic_load_explicit(&record->bell.sleeping, memory_order_seq_cst);
+}
+
 /* Rings the CCE of `record`. `cell` is the cell where one of its requests was served, or
  * BCRI_REF_NONE. */
 static inline void bcri_bell_ring_for(const struct bcri_ctx *ctx, struct bcri_record_shm *record,
                                       bcri_ref cell)
 {
-    uint32_t number = atomic_fetch_add_explicit(&record->bell.bell, 1, memory_order_seq_cst);
-    if (cell != BCRI_REF_NONE)
-        bcri_store_release(&record->bell.rung_for[number % BCRI_RUNG_FOR], bcri_rung_for(number, cell));
-    const uint32_t sleeping = atomic_load_explicit(&record->bell.sleeping, memory_order_seq_cst);
+    const uint32_t sleeping = bcri_bell_count(record, cell);
     if (sleeping != BCRI_AWAKE)
         bcri_bell_wake(ctx, record, sleeping);
 }
