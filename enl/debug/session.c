@@ -223,7 +223,7 @@ static void take_files(struct enl_spawn *spawn, int fd, bool err_too)
 /* The files of a debugger: the pty three times, or a socket for gdbserver. Returns the daemon's end or -errno. */
 static int open_files(struct enl_spawn *spawn, bool serves)
 {
-    int pair[2];
+    int pair[2] = {-1, -1};
     if (serves) {
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
             return -errno;
