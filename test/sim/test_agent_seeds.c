@@ -81,11 +81,11 @@ static void make(struct actor *actor, void (*what)(struct actor *actor))
     atomic_store(&job, what);
     const uint64_t begun_ns = bcri_clock_ns();
     while (atomic_load(&job) != NULL) {
-        const uint32_t rung = bcri_load_acquire(&bell->bell);
         if (bcri_load_acquire(&bell->sleeping) != BCRI_SLEEPS_ON_FUTEX) {
             sched_yield();
             continue;
         }
+        const uint32_t rung = bcri_load_acquire(&bell->bell); /* it sleeps on this, or wakes already */
         if (bcri_clock_ns() - begun_ns > WAITS_NS) /* a call's own time is that of the real clock */
             FAIL("call %u waits for ever", call_drawn);
         unsigned turns = 0;
