@@ -90,9 +90,7 @@ static bool hear(struct gathering *all)
     if (message->type == BCRI_MSG_reply && message->status == 0) {
         one->tells = true;
         all->hosts = message->count < HOSTS_MAX ? message->count : HOSTS_MAX;
-    } else if (message->type == BCRI_MSG_reply) {
-        refused(one, message);
-    } else if (message->type == BCRI_MSG_relay_end && (message->present & BCRI_HAS(text)) != 0) {
+    } else if (message->type == BCRI_MSG_reply || (message->present & BCRI_HAS(text)) != 0) {
         refused(one, message);
     }
     return true;

@@ -17,20 +17,20 @@
 /* What a command shows: its text, and the kinds of rows that its JSON has. Those that need two looks
  * have them so far apart. */
 struct look_form {
-    enum enl_action action;
     void (*show)(FILE *out, const struct look_view *view, const struct look_view *before);
-    unsigned kinds;
     long apart_ms;
+    enum enl_action action;
+    unsigned kinds;
 };
 
 #define KIND(name) (1u << LOOK_KIND_##name)
 static const struct look_form forms[] = {
-    {ENL_PS, look_show_ps, KIND(HOST) | KIND(CCE), 0},
-    {ENL_CELLS, look_show_cells, KIND(HOST) | KIND(AREA) | KIND(CELL), 0},
-    {ENL_REGIONS, look_show_regions, KIND(HOST) | KIND(CCE) | KIND(HOLD), 0},
-    {ENL_WAITS, look_show_waits, KIND(HOST) | KIND(CCE) | KIND(WAIT), 0},
-    {ENL_STATS, look_show_stats, KIND(HOST) | KIND(CCE), 1000},
-    {ENL_WHY, NULL, 0, 100},
+    {look_show_ps, 0, ENL_PS, KIND(HOST) | KIND(CCE)},
+    {look_show_cells, 0, ENL_CELLS, KIND(HOST) | KIND(AREA) | KIND(CELL)},
+    {look_show_regions, 0, ENL_REGIONS, KIND(HOST) | KIND(CCE) | KIND(HOLD)},
+    {look_show_waits, 0, ENL_WAITS, KIND(HOST) | KIND(CCE) | KIND(WAIT)},
+    {look_show_stats, 1000, ENL_STATS, KIND(HOST) | KIND(CCE)},
+    {NULL, 100, ENL_WHY, 0},
 };
 
 static void pause_ms(long ms)

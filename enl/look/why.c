@@ -57,7 +57,7 @@ static void deal(struct look_why *why)
     for (size_t i = 0; i < count; i++)
         why->waits[i] = &why->view->wait.at[i];
     if (count != 0)
-        qsort(why->waits, count, sizeof *why->waits, by_waiter);
+        qsort(why->waits, count, sizeof(void *), by_waiter);
     for (size_t i = 0, next; i < count; i = next) {
         const struct look_wait *first = why->waits[i];
         for (next = i; next < count && why->waits[next]->host == first->host &&
@@ -214,27 +214,29 @@ static bool mark_cycles(struct look_why *why)
 
 bool look_why(const struct look_view *view, const struct look_view *before, struct look_why *why_out)
 {
-    *why_out = (struct look_why){.view = view, .count = view->cce.count};
-    why_out->cces = calloc(view->cce.count + 1, sizeof *why_out->cces);
-    why_out->waits = calloc(view->wait.count + 1, sizeof *why_out->waits);
+    const size_t count = view->cce.count;
+    *why_out = (struct look_why){.view = view, .count = count};
+    why_out->cces = calloc(count + 1, sizeof *why_out->cces);
+    why_out->waits = calloc(view->wait.count + 1, sizeof(void *));
     if (why_out->cces == NULL || why_out->waits == NULL) {
         look_why_fini(why_out);
         return false;
     }
-    for (size_t i = 0; i < view->cce.count; i++)
+    for (size_t i = 0; i < count; i++)
         why_out->cces[i] = (struct look_why_cce){.cce = &view->cce.at[i], .next = SIZE_MAX};
     deal(why_out);
-    for (size_t i = 0; i < why_out->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
-        const bool blocked = sleeps(one->cce, before) && (one->wait_count != 0 || one->cce->holder != 0);
+        const struct look_cce *cce = &view->cce.at[i];
+        const bool blocked = sleeps(cce, before) && (one->wait_count != 0 || cce->holder != 0);
         one->fate = blocked ? LOOK_STUCK : LOOK_RUNS;
         why_out->stuck += blocked;
-        why_out->running += !blocked && !has_ended(one->cce);
+        why_out->running += !blocked && !has_ended(cce);
     }
     for (size_t i = 0; i < view->wait.count; i++)
         why_out->in_flight += view->wait.at[i].state == BCRI_SLOT_ORDERED && is_put(&view->wait.at[i]);
     decide(why_out);
-    for (size_t i = 0; i < why_out->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct look_why_cce *one = &why_out->cces[i];
         struct look_why_cce *other = one->fate != LOOK_RUNS ? likely(why_out, one) : NULL;
         one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;

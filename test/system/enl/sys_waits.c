@@ -33,9 +33,16 @@ enum { WAIT = 1, NEWS = 2, FIRST_ID = 10, HOUR = 3600000, CCES_MAX = 1024, ROOM 
 
 static int cces, ids[CCES_MAX];
 
+static const char *setting(const char *name)
+{
+    const char *value = getenv(name);
+    MUST(value != NULL);
+    return value != NULL ? value : "";
+}
+
 static void tell(void)
 {
-    const int fd = open(getenv("SYS_TELL"), O_WRONLY | O_CLOEXEC);
+    const int fd = open(setting("SYS_TELL"), O_WRONLY | O_CLOEXEC);
     char line[32];
     const int length = snprintf(line, sizeof line, "%d\n", bcr_cceord);
     MUST(fd >= 0 && write(fd, line, (size_t)length) == length);
@@ -124,8 +131,9 @@ int main(int argc, char **argv)
 {
     (void)argc;
     MUST(bcr_init(0, argv[0]) == 0);
-    cces = atoi(getenv("SYS_CCES"));
+    cces = (int)strtol(setting("SYS_CCES"), NULL, 10);
+    MUST(cces > 0 && cces <= CCES_MAX);
     meet(argv[0]);
-    perform(getenv("SYS_MODE"));
+    perform(setting("SYS_MODE"));
     return 0;
 }

@@ -19,7 +19,7 @@ static void start_on(const char *hosts, const char *mode, const char *cces)
     setenv("SYS_CCES", cces, 1);
     run_folder();
     run_start(&run, run_enl(), "--local", hosts, getenv("SYS_WAITS"));
-    for (int i = 0; i < atoi(cces); i++)
+    for (int i = 0; i < strtol(cces, NULL, 10); i++)
         run_told_by(&run);
     const char *log = run_file("bcr.", hosts[0] == '1' ? ".log" : ".1.log");
     const char *begin = strrchr(log, '/') + strlen("/bcr.");
