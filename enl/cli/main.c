@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     case ENL_KILL: return enl_command_kill(options.first < argc ? argv[options.first] : NULL);
     case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
-    case ENL_LOOK_HOST: return enl_look_host();
+    case ENL_LOOK_HOST: return enl_look_host(argc > 3 ? argv[3] : "");
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);
     case ENL_ATTACH: return enl_attach(&options, argv + options.first);
     case ENL_GDB_PIPE: return enl_gdb_pipe(argv + options.first);

@@ -33,6 +33,7 @@ struct gathering {
     struct asked *asked;
     size_t count; /* hosts asked */
     size_t hosts; /* that there may be */
+    bool names;
 };
 
 static void give_up(struct asked *one, const char *wrong)
@@ -57,6 +58,10 @@ static void ask(struct gathering *all)
     *one = (struct asked){.stream = -1, .tells = all->count == 1};
     if (all->count > 1)
         relay.present |= BCRI_HAS(host);
+    if (all->names) {
+        relay.present |= BCRI_HAS(text);
+        relay.text = bcri_view_of("names");
+    }
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         give_up(one, "this command has no descriptors left (ulimit -n)");
         return;
@@ -163,9 +168,10 @@ static void take(struct gathering *all, size_t i, struct look_view *view)
     free(one->bytes);
 }
 
-bool look_gather(const char *name, struct look_view *view_out)
+bool look_gather(const char *name, bool names, struct look_view *view_out)
 {
-    struct gathering all = {.program = name, .asked = calloc(HOSTS_MAX, sizeof *all.asked), .hosts = 1};
+    struct gathering all = {
+        .program = name, .asked = calloc(HOSTS_MAX, sizeof *all.asked), .hosts = 1, .names = names};
     *view_out = (struct look_view){0};
     all.daemon = all.asked != NULL ? bcri_channel_connect(name, 1000) : -ENOMEM;
     if (all.daemon < 0) {

@@ -7,8 +7,8 @@
 
 #include "view.h"
 
-/* Adds the snapshots of program `name`. Hosts that give none are complained about on stderr. False:
+/* Adds the snapshots of program `name`, with the names of its CCEs if `names`. Hosts that give none are complained about on stderr. False:
  * there is no snapshot at all, and why was said. */
-bool look_gather(const char *name, struct look_view *view_out);
+bool look_gather(const char *name, bool names, struct look_view *view_out);
 
 #endif

@@ -106,12 +106,12 @@ int enl_command_look(const struct enl_options *options, const char *name)
         name = only;
     while (form->action != options->action)
         form++;
-    const bool twice = form->apart_ms != 0;
-    if (twice && !look_gather(name, &before))
+    const bool twice = form->apart_ms != 0, names = form->action == ENL_PS;
+    if (twice && !look_gather(name, names, &before))
         return 1;
     for (int status = 0;;) {
         pause_ms(form->apart_ms);
-        if (!look_gather(name, &view)) {
+        if (!look_gather(name, names, &view)) {
             look_view_fini(&before);
             return 1;
         }

@@ -84,7 +84,8 @@ static void look_at_cce(struct look *look, uint32_t index, const struct bcri_rec
     cce->limit = look_at_areas(look, index, record);
     look_at_ids(look, index, record);
     look_at_trace(look, index, record);
-    enl_far_end_name(look->socket, index, cce->name, sizeof cce->name);
+    if (look->names)
+        enl_far_end_name(look->socket, index, cce->name, sizeof cce->name);
     look->cces[look->cce_count++] = row;
 }
 static_assert(offsetof(struct look_cce, untold) - offsetof(struct look_cce, allocs) ==
@@ -110,7 +111,7 @@ static void say_sums(struct look *look)
     }
 }
 
-int enl_look_host(void)
+int enl_look_host(const char *what)
 {
     static struct look look;
     look.socket = enl_far_end_socket();
@@ -124,6 +125,7 @@ int enl_look_host(void)
     if (look_memory_open(&look.memory) != NULL)
         return 1;
     look.host = look.memory.host->number;
+    look.names = strcmp(what, "names") == 0;
     const uint32_t records = bcri_host_records(look.memory.host);
     look.cces = calloc(records, sizeof *look.cces);
     if (look.cces == NULL)

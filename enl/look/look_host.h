@@ -3,7 +3,7 @@
 #ifndef ENL_LOOK_HOST_H
 #define ENL_LOOK_HOST_H
 
-/* Returns the exit status. */
-int enl_look_host(void);
+/* `what`: "names" if it shall ask the daemon for the names of CCEs. Returns the exit status. */
+int enl_look_host(const char *what);
 
 #endif

@@ -21,8 +21,9 @@ struct look {
     uint64_t rows, steps;
     struct look_row *cces; /* told at the end, when it is known what lies in their heaps */
     size_t cce_count;
-    bool gone; /* nobody reads the snapshot any more */
-    bool cut;  /* it has reached a bound */
+    bool names; /* of CCEs are asked for, which takes a message each */
+    bool gone;  /* nobody reads the snapshot any more */
+    bool cut;   /* it has reached a bound */
 };
 
 /* Writes a row. */
