@@ -22,8 +22,8 @@ static int is_traced(void)
     long tracer = 0;
     FILE *file = fopen("/proc/self/status", "re");
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "TracerPid: %ld", &tracer) == 1)
-            break;
+        if (strncmp(line, "TracerPid:", 10) == 0)
+            tracer = strtol(line + 10, NULL, 10);
     if (file != NULL)
         fclose(file);
     return tracer != 0;
@@ -61,7 +61,7 @@ int enl_held(char **argv)
         become(argv + at + 1, self);
     const char *socket = getenv(BCRI_CONTROL_ENV); /* the program's alone */
     if (socket != NULL)
-        close(atoi(socket));
+        close((int)strtol(socket, NULL, 10));
     unsetenv(BCRI_CONTROL_ENV);
     snprintf(number, sizeof number, "%ld", (long)child);
     argv[at + 1] = number;

@@ -170,17 +170,22 @@ static struct enl_pane *pane_new(struct enl_cce *cce, int fd)
     return pane;
 }
 
+static void close_pane(struct enl_pane *pane)
+{
+    if (pane->fd >= 0)
+        close(pane->fd);
+    if (pane->viewer != NULL)
+        pane->viewer->pane = NULL;
+    free(pane);
+}
+
 static void pane_free(struct enl_pane *pane)
 {
     struct enl_pane **at = &pane->program->session->panes;
     while (*at != pane)
         at = &(*at)->next;
     *at = pane->next;
-    if (pane->fd >= 0)
-        close(pane->fd);
-    if (pane->viewer != NULL)
-        pane->viewer->pane = NULL;
-    free(pane);
+    close_pane(pane);
 }
 
 static struct enl_pane *pane_of(const struct enl_program *program, uint32_t index)
@@ -355,8 +360,8 @@ static long tracer_of(pid_t pid)
     snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
     FILE *file = fopen(path, "re");
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "TracerPid: %ld", &tracer) == 1)
-            break;
+        if (strncmp(line, "TracerPid:", 10) == 0)
+            tracer = strtol(line + 10, NULL, 10);
     if (file != NULL)
         fclose(file);
     return tracer;
@@ -465,14 +470,13 @@ void enl_session_unseen(struct enl_conn *conn)
 
 static void windows_say(struct enl_program *program, const char *line)
 {
-    unsigned index;
     if (strcmp(line, "held") == 0)
         enl_report_hold(program, true);
     else if (strcmp(line, "free") == 0)
         enl_report_hold(program, false);
-    if (sscanf(line, "failed %u", &index) != 1)
+    if (strncmp(line, "failed ", 7) != 0)
         return;
-    const struct enl_pane *pane = pane_of(program, index);
+    const struct enl_pane *pane = pane_of(program, (uint32_t)strtoul(line + 7, NULL, 10));
     if (pane == NULL || pane->seen || program->phase != ENL_RUNNING)
         return;
     if (program->session->where == ENL_WHERE_DISPLAY)
@@ -626,8 +630,10 @@ void enl_session_free(struct enl_program *program)
     struct enl_session *session = program->session;
     if (session == NULL)
         return;
-    while (session->panes != NULL)
-        pane_free(session->panes);
+    for (struct enl_pane *pane = session->panes, *next; pane != NULL; pane = next) {
+        next = pane->next;
+        close_pane(pane);
+    }
     enl_serving_end(program);
     enl_debugger_free(&session->debugger);
     free(session);
