@@ -48,6 +48,8 @@ foreach(page IN LISTS bcr_doc_pages)
     install(FILES "${PROJECT_BINARY_DIR}/share-doc/${page}" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
 endforeach()
 
+install(FILES docs/tutorial/windows.png DESTINATION "${CMAKE_INSTALL_DOCDIR}/tutorial")
+
 # The examples as a newcomer wants them: sources and a plain Makefile that asks pkg-config.
 if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/examples")
     install(DIRECTORY examples/ DESTINATION "${CMAKE_INSTALL_DATADIR}/bcr/examples" USE_SOURCE_PERMISSIONS
