@@ -43,17 +43,20 @@ static bool is_ours(const char *name)
     return digits > 0 && (strcmp(end, ".out") == 0 || strcmp(end, ".err") == 0);
 }
 
+/* Takes `folder`. Returns 0 or an errno. */
 static int remove_old(int folder)
 {
+    int error = 0;
     DIR *stream = fdopendir(folder);
-    int error = stream == NULL ? errno : 0;
-    if (stream == NULL)
+    if (stream == NULL) {
+        error = errno;
         close(folder);
+        return error;
+    }
     for (struct dirent *entry; error == 0 && (entry = readdir(stream)) != NULL;)
-        if (is_ours(entry->d_name) && unlinkat(dirfd(stream), entry->d_name, 0) != 0)
+        if (is_ours(entry->d_name) && unlinkat(folder, entry->d_name, 0) != 0)
             error = errno;
-    if (stream != NULL)
-        closedir(stream);
+    closedir(stream);
     return error;
 }
 
