@@ -158,9 +158,10 @@ void look_show_regions(FILE *out, const struct look_view *view, const struct loo
                 fprintf(out, "heap of %s: %" PRIu64 " of %" PRIu64 " bytes in use\n",
                         look_say_cce(view, cce->host, cce->index, who), cce->used, cce->limit);
             any = true;
-            fprintf(out, "  %s%s: %" PRIu64 " regions, %" PRIu64 " bytes\n",
+            fprintf(out, "  %s%s: %" PRIu64 " region%s, %" PRIu64 " bytes\n",
                     hold->in_cells != 0 ? "in cells of " : "held by ",
-                    look_say_cce(view, hold->host, hold->holder, who), hold->regions, hold->bytes);
+                    look_say_cce(view, hold->host, hold->holder, who), hold->regions,
+                    hold->regions == 1 ? "" : "s", hold->bytes);
         }
         if (!any && cce->state != BCRI_CCE_DEAD)
             fprintf(out, "heap of %s: 0 of %" PRIu64 " bytes in use\n",

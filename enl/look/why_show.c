@@ -108,7 +108,9 @@ void look_why_text(FILE *out, const struct look_why *why)
             say_cce(out, why, &why->cces[i]);
     say_cycles(out, why);
     say_missing(out, why);
-    if (why->all_stuck)
+    if (why->all_stuck && why->stuck == 1)
+        fprintf(out, "deadlock: the program's only CCE waits for itself, and nothing is on its way.\n");
+    else if (why->all_stuck)
         fprintf(out,
                 "deadlock: all %zu CCEs of the program wait for each other, and nothing is on its way.\n",
                 why->stuck);

@@ -184,7 +184,7 @@ TEST(waits_regions_and_processes_are_listed)
     text = look("regions", "--");
     has(text, "heap of CCE 0: 700 of 69712 bytes in use\n");
     has(text, "  held by CCE 0: 3 regions, 600 bytes\n");
-    has(text, "  in cells of CCE 0: 1 regions, 100 bytes\n");
+    has(text, "  in cells of CCE 0: 1 region, 100 bytes\n");
     text = look("ps", "--");
     has(text, "waits for a region from cell 1 of CCE 1");
     has(look("stats", "--"), "per second");
