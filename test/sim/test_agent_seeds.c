@@ -22,6 +22,7 @@
 enum { TOGETHER = 5 }; /* cells of a bcr_putm */
 enum { CELLS = 3, ROOM = 4, PENDING = 6, ACTORS = WORLD_HOSTS * WORLD_CCES, PUTS_MAX = 4096 };
 #define WAITS_NS (60 * BCRI_NS_PER_S)
+#define WAKES_NS (20 * BCRI_NS_PER_MS)
 
 struct actor {
     struct bcri_ctx *ctx;
@@ -92,9 +93,11 @@ static void make(struct actor *actor, void (*what)(struct actor *actor))
         world_turn(&run.world);
         (void)sim_run(run.world.network, sim_now(run.world.network) + 3600 * SIM_S, once, &turns);
         world_turn(&run.world);
-        for (int i = 0; i < 10000 && atomic_load(&job) != NULL && bcri_load_acquire(&bell->bell) != rung &&
-                        bcri_load_acquire(&bell->sleeping) == BCRI_SLEEPS_ON_FUTEX;
-             i++)
+        /* It wakes; or it has, and sleeps again, which cannot be told. */
+        const uint64_t turned_ns = bcri_clock_ns();
+        while (bcri_clock_ns() - turned_ns < WAKES_NS && atomic_load(&job) != NULL &&
+               bcri_load_acquire(&bell->bell) != rung &&
+               bcri_load_acquire(&bell->sleeping) == BCRI_SLEEPS_ON_FUTEX)
             sched_yield();
     }
 }
