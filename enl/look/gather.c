@@ -163,6 +163,7 @@ static void take(struct gathering *all, size_t i, struct look_view *view)
         fprintf(stderr, "enl: program %s: %s\n", all->program, one->wrong);
     else if (one->wrong != NULL && one->tells)
         fprintf(stderr, "enl: program %s, host %zu: %s\n", all->program, i, one->wrong);
+    view->partial |= one->wrong != NULL && (i == 0 || one->tells);
     if (one->stream >= 0)
         close(one->stream);
     free(one->bytes);
@@ -172,7 +173,7 @@ bool look_gather(const char *name, bool names, struct look_view *view_out)
 {
     struct gathering all = {
         .program = name, .asked = calloc(HOSTS_MAX, sizeof *all.asked), .hosts = 1, .names = names};
-    *view_out = (struct look_view){0};
+    *view_out = (struct look_view){.partial = strchr(name, ':') != NULL}; /* a daemon that knows one host */
     all.daemon = all.asked != NULL ? bcri_channel_connect(name, 1000) : -ENOMEM;
     if (all.daemon < 0) {
         fprintf(stderr, "enl: program %s: %s\n", name,
@@ -191,8 +192,10 @@ bool look_gather(const char *name, bool names, struct look_view *view_out)
     free(all.asked);
     look_view_sort(view_out);
     for (size_t i = 0; i < view_out->end.count; i++)
-        if (view_out->end.at[i].cut != 0)
+        if (view_out->end.at[i].cut != 0) {
             fprintf(stderr, "enl: host %llu has more than a snapshot may have; not all of it is shown\n",
                     (unsigned long long)view_out->end.at[i].host);
+            view_out->partial = true;
+        }
     return view_out->host.count != 0;
 }

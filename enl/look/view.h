@@ -16,6 +16,7 @@
     } kind;
 struct look_view {
     LOOK_KINDS(LOOK_LIST)
+    bool partial; /* there are CCEs of the program that are not in it */
 };
 #undef LOOK_LIST
 

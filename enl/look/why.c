@@ -114,7 +114,7 @@ static bool can_be_served(const struct look_why *why, const struct look_why_cce 
     if (locker != NULL && locker != one)
         return locker->fate != LOOK_STUCK;
     if (anyone_may(why, wait))
-        return why->stuck < why->running + why->blocked + why->stuck; /* somebody else is not stuck */
+        return why->partial || why->running + why->blocked != 0; /* somebody else is not stuck */
     const struct look_why_cce *owner = find(why, wait->owner_host, wait->owner);
     return owner == NULL || owner->fate != LOOK_STUCK;
 }
@@ -215,7 +215,8 @@ static bool mark_cycles(struct look_why *why)
 bool look_why(const struct look_view *view, const struct look_view *before, struct look_why *why_out)
 {
     const size_t count = view->cce.count;
-    *why_out = (struct look_why){.view = view, .count = count};
+    *why_out = (struct look_why){
+        .view = view, .count = count, .partial = view->partial || (before != NULL && before->partial)};
     why_out->cces = calloc(count + 1, sizeof *why_out->cces);
     why_out->waits = calloc(view->wait.count + 1, sizeof(void *));
     if (why_out->cces == NULL || why_out->waits == NULL) {
@@ -241,8 +242,8 @@ bool look_why(const struct look_view *view, const struct look_view *before, stru
         struct look_why_cce *other = one->fate != LOOK_RUNS ? likely(why_out, one) : NULL;
         one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;
     }
-    why_out->all_stuck =
-        why_out->stuck != 0 && why_out->running + why_out->blocked == 0 && why_out->in_flight == 0;
+    why_out->all_stuck = !why_out->partial && why_out->stuck != 0 &&
+                         why_out->running + why_out->blocked == 0 && why_out->in_flight == 0;
     if (mark_cycles(why_out))
         return true;
     look_why_fini(why_out);

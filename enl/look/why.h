@@ -43,6 +43,7 @@ struct look_why {
     const struct look_wait **waits; /* of all, by CCE */
     size_t count, stuck, blocked, running;
     size_t in_flight; /* puts to other hosts that are on their way */
+    bool partial;     /* not all CCEs of the program were seen: others may run */
     bool all_stuck;   /* every CCE of the program is */
 };
 

@@ -123,6 +123,9 @@ void look_why_text(FILE *out, const struct look_why *why)
         fprintf(out, "no CCE waits without a time limit; %zu run, or wait for a time.\n", why->running);
     if (why->in_flight != 0)
         fprintf(out, "%zu puts to other hosts are on their way.\n", why->in_flight);
+    if (why->partial)
+        fprintf(out,
+                "not all CCEs of the program could be seen: others may run, and end what these wait for.\n");
 }
 
 static void json_cce(FILE *out, const struct look_why_cce *one)
@@ -136,8 +139,10 @@ void look_why_json(FILE *out, const struct look_why *why)
     static const char *const fates[] = {"runs", "blocked", "stuck"};
     const char *between = "";
     fprintf(out,
-            "{\"deadlock\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"in_flight\":%zu,\"cces\":[",
-            why->all_stuck ? "true" : "false", why->stuck, why->blocked, why->running, why->in_flight);
+            "{\"deadlock\":%s,\"partial\":%s,\"stuck\":%zu,\"blocked\":%zu,\"running\":%zu,\"in_flight\":%zu,"
+            "\"cces\":[",
+            why->all_stuck ? "true" : "false", why->partial ? "true" : "false", why->stuck, why->blocked,
+            why->running, why->in_flight);
     for (size_t i = 0; i < why->count; i++) {
         const struct look_why_cce *one = &why->cces[i];
         if (one->fate == LOOK_RUNS)

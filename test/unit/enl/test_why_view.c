@@ -102,6 +102,25 @@ TEST(one_that_runs_keeps_all_from_being_stuck)
     CHECK_UINT(why.blocked, 2);
 }
 
+TEST(where_not_all_cces_were_seen_nothing_is_called_a_deadlock)
+{
+    for (int which = 0; which < 3; which++) {
+        begin(2);
+        sleeps(0, BCRI_ORDER_TAKE, 1, 5);
+        sleeps(1, BCRI_ORDER_TAKE, 0, 5);
+        struct look_view before = view;
+        view.partial = which == 1;
+        before.partial = which == 2;
+        think(&before);
+        CHECK_INT(why.all_stuck, which == 0);
+        CHECK_UINT(why.stuck, which == 0 ? 2 : 0);
+        CHECK_INT(strstr(text, "deadlock") != NULL, which == 0);
+        if (which != 0)
+            says("not all CCEs of the program could be seen");
+        view.partial = false;
+    }
+}
+
 TEST(a_starting_stopped_or_timed_cce_is_not_stuck)
 {
     for (int which = 0; which < 6; which++) {
