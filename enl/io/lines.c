@@ -43,14 +43,15 @@ static bool is_ours(const char *name)
     return digits > 0 && (strcmp(end, ".out") == 0 || strcmp(end, ".err") == 0);
 }
 
-/* Takes `folder`. Returns 0 or an errno. */
 static int remove_old(int folder)
 {
     int error = 0;
-    DIR *stream = fdopendir(folder);
+    const int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    DIR *stream = copy >= 0 ? fdopendir(copy) : NULL;
     if (stream == NULL) {
         error = errno;
-        close(folder);
+        if (copy >= 0)
+            close(copy);
         return error;
     }
     for (struct dirent *entry; error == 0 && (entry = readdir(stream)) != NULL;)
@@ -63,19 +64,22 @@ static int remove_old(int folder)
 int enl_lines_open(struct enl_program *program, char *error, size_t error_size)
 {
     const char *path = program->config.outputdir;
+    program->lines_folder = -1;
     if (path == NULL)
         return 0;
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return bcri_refuse(error, error_size, -1, "the directory %s for what CCEs print cannot be made: %s",
                            path, strerror(errno));
     const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const int failed = folder < 0 ? errno : faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) != 0 ? errno : 0;
-    if (failed != 0 && folder >= 0)
-        close(folder);
-    const int code = failed != 0 ? failed : remove_old(folder);
-    if (code != 0)
-        return bcri_refuse(error, error_size, -1, "%s cannot take what CCEs print: %s", path, strerror(code));
-    return 0;
+    int failed = folder < 0 ? errno : 0;
+    if (failed == 0 && faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        failed = errno;
+    if (failed == 0)
+        failed = remove_old(folder);
+    program->lines_folder = folder;
+    return failed == 0 ? 0
+                       : bcri_refuse(error, error_size, -1, "%s cannot take what CCEs print: %s", path,
+                                     strerror(failed));
 }
 
 bool enl_lines_full(const struct enl_program *program, int fd)
@@ -95,11 +99,25 @@ static size_t put_time(const struct enl_program *program, char text[TIME_BYTES])
     return used + (size_t)snprintf(text + used, 8, ".%03ld ", now.tv_nsec / 1000000);
 }
 
+/* A file that is there counts only if it is one that enl could have made: a FIFO would stop the
+ * daemon, and what another user has put there is that user's. */
+static int open_file(const struct enl_program *program, const char *name)
+{
+    struct stat status;
+    const int file = openat(program->lines_folder, name,
+                            O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid()))
+        return file;
+    close(file);
+    errno = EEXIST;
+    return -1;
+}
+
 static void put_in_file(struct enl_program *program, int fd, uint32_t ordinal, struct iovec parts[2])
 {
-    char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/cce.%u.%s", program->config.outputdir, ordinal, fd == 1 ? "out" : "err");
-    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    char name[32];
+    snprintf(name, sizeof name, "cce.%u.%s", ordinal, fd == 1 ? "out" : "err");
+    const int file = open_file(program, name);
     const ssize_t length = (ssize_t)(parts[0].iov_len + parts[1].iov_len);
     const ssize_t written = file < 0 ? -1 : writev(file, parts, 2);
     const int error = written < 0 ? errno : written < length ? ENOSPC : 0;
@@ -108,8 +126,9 @@ static void put_in_file(struct enl_program *program, int fd, uint32_t ordinal, s
     if (error == 0 || program->lines_lost)
         return;
     program->lines_lost = true;
-    enl_report(program, BCRI_LOG_ERROR, "what CCEs print can no longer be written to %s (%s); the log has it",
-               path, strerror(error));
+    enl_report(program, BCRI_LOG_ERROR,
+               "what CCEs print can no longer be written to %s/%s (%s); the log has it",
+               program->config.outputdir, name, strerror(error));
 }
 
 void enl_lines_take(struct enl_program *program, int fd, uint32_t ordinal, bool root, const char *text,

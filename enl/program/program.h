@@ -84,12 +84,13 @@ struct enl_program {
     struct enl_hosts hosts; /* that bcr_enlist may name; none in a child daemon */
 
     enum enl_phase phase;
-    int status;      /* enl's exit status */
-    bool status_set; /* `status` is decided, and the root's end does not change it */
-    bool lines_lost; /* lines of CCEs could not be shown, other than by EPIPE */
-    bool hurry;      /* the user wants the program to end */
-    bool insists;    /* and has said so again since */
-    bool dismissed;  /* the parent lets this daemon end */
+    int status;       /* enl's exit status */
+    bool status_set;  /* `status` is decided, and the root's end does not change it */
+    bool lines_lost;  /* lines of CCEs could not be shown, other than by EPIPE */
+    int lines_folder; /* of --output-dir; -1: none */
+    bool hurry;       /* the user wants the program to end */
+    bool insists;     /* and has said so again since */
+    bool dismissed;   /* the parent lets this daemon end */
     bool stop_from_terminal;
     int stop_signal; /* that stops this daemon as soon as other hosts' CCEs are stopped; 0: none */
 

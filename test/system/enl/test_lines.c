@@ -114,6 +114,26 @@ TEST(a_directory_that_cannot_take_lines_is_refused_before_the_program_starts)
     run_ends(&run, 2, "option --output-dir needs a value");
 }
 
+TEST(a_fifo_or_a_link_in_the_place_of_a_file_takes_no_lines_and_holds_up_nobody)
+{
+    for (int which = 0; which < 2; which++) {
+        int ordinal;
+        pid_t pid;
+        run_folder();
+        setenv("SYS_CHILD", "out into-nothing", 1);
+        run_start(&run, run_enl(), "--output-dir", "printed", run_cce(), "tell", "wait", "enlist", run_cce(),
+                  "1");
+        run_told_pid(&ordinal, &pid);
+        CHECK_INT(which == 0 ? mkfifo("printed/cce.1.out", 0600) : symlink("elsewhere", "printed/cce.1.out"),
+                  0);
+        run_go();
+        CHECK_STR(run_told(), "enlist 0 0");
+        run_ends(&run, 1, "printed/cce.1.out (");
+        CHECK_INT(access("elsewhere", F_OK), -1);
+        CHECK_INT(unlink("printed/cce.1.out"), 0);
+    }
+}
+
 TEST(lines_that_no_file_takes_are_said_once_and_a_status)
 {
     int ordinal;
