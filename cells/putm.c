@@ -70,6 +70,7 @@ static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint
     for (int i = 0; i < count; i++)
         if (targets[i].error == bcrE_FULL && deadline_ns != BCRI_DEADLINE_PASSED)
             put_waiting(ctx, &targets[i], deadline_ns);
+    bcri_order_putm_over(ctx); /* before it waits for cells of this host, which may be for ever */
     for (int i = 0; i < count; i++) {
         if (targets[i].request != NULL)
             targets[i].error = bcri_putwait_end(ctx, targets[i].request, deadline_ns);
@@ -108,7 +109,6 @@ int bcr_putm(int qlike, bcr_region rgid, int ncells, const int *cells, int nofre
                                              .write = qlike == 0,
                                              .nofree = true}};
     error = count == ncells ? put_all(ctx, targets, count, deadline_ns) : bcrE_NOMEM;
-    bcri_order_putm_over(ctx);
     free(targets);
     if (nofree == 0 && bcri_slot_holds(id.slot, region))
         bcri_slot_drop(ctx, id.slot);

@@ -3,6 +3,8 @@
  * hosts, and nothing of it is left in either agent. Turned by hand: virtual time, and no call waits. */
 #include "agents.h"
 
+#include <unistd.h>
+
 #include "bcri/self.h"
 #include "memory.h"
 #include "regions.h"
@@ -372,6 +374,50 @@ TEST(without_memory_each_cell_has_the_region_or_its_putter_is_told)
         CHECK_INT(there_now + told(bcrE_NOMEM), 4);
         end();
     }
+}
+
+static bcr_cce_id neighbour;
+static int full;
+
+static void *putm_to_a_full_cell_here(void *arg)
+{
+    (void)arg;
+    as(asker);
+    const int cells[] = {there[0], cell, neighbour, full};
+    CHECK_INT(bcr_putm(1, filled(LARGE, 1), 2, cells, bcr_FREE), 0);
+    as(NULL);
+    return NULL;
+}
+
+/* Else other CCEs' regions might find no room with the other host for as long. */
+TEST_TIMEOUT(a_call_that_waits_for_a_cell_here_keeps_nothing_elsewhere, 60)
+{
+    pthread_t putter;
+    begin();
+    struct bcri_ctx *const beside = world.host[0].cce[1];
+    as(beside);
+    full = bcr_cagrow(0, 0, 0, 0, 1, 1, 1 << 20);
+    CHECK(full >= 1);
+    CHECK_INT(bcr_put(1, number(1), bcr_cce, full, bcr_FREE), 0);
+    neighbour = world_name(asker, beside);
+    world_start(&world);
+    as(NULL);
+    CHECK_INT(pthread_create(&putter, NULL, putm_to_a_full_cell_here, NULL), 0);
+    as(owner[0]);
+    bcr_region rgid = bcr_get(1, bcr_cce, cell, bcr_BLOCK);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    for (bool kept = true; kept; usleep(1000)) {
+        pthread_mutex_lock(&world.mutex);
+        kept = world.host[0].agent->shares.count != 0 || world.host[1].agent->payloads.count != 0;
+        pthread_mutex_unlock(&world.mutex);
+    }
+    as(beside);
+    CHECK_INT(value_of(bcr_get(1, bcr_cce, full, 0)), 1);
+    pthread_join(putter, NULL);
+    CHECK_INT(bcr_rgfree(bcr_get(1, bcr_cce, full, 0)), 0);
+    as(NULL);
+    world_stop(&world);
+    end();
 }
 
 /* More cells than the outbox has entries: the putter waits in the midst of its call. */
