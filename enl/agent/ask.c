@@ -239,6 +239,7 @@ static void share(struct order *order)
             bcri_order_end_if_over(data);
             return;
         }
+        bcri_shares_close(order->asker, ref); /* all SAMEs of the last DATA were sent before this one */
         send_or_wait(data);
     }
     order->share->orders++;
@@ -316,7 +317,7 @@ static bool take_next(struct asker *asker)
         return false;
     struct bcri_slot_shm *slot = bcri_at(agent->ctx, slot_ref);
     if (kind == BCRI_OUTBOX_PUTM_OVER)
-        bcri_shares_close(asker);
+        bcri_shares_close(asker, BCRI_REF_NONE);
     else if (slot != NULL && !(kind == BCRI_OUTBOX_CANCEL ? take_cancel(asker, slot, slot_ref)
                                                           : take_order(asker, slot, slot_ref))) {
         if (agent->ask_at > agent->now + AGAIN_NS)
@@ -393,7 +394,7 @@ void bcri_ask_forget(struct asker *asker)
     while (take_next(asker))
         ;
     asker->outbox = NULL;
-    bcri_shares_close(asker);
+    bcri_shares_close(asker, BCRI_REF_NONE);
     bcri_table_remove(&agent->askers_by_ring, &asker->by_ring);
     list_remove(&asker->of_agent);
     list_append(&agent->ending, &asker->of_agent);
@@ -440,7 +441,7 @@ void bcri_ask_free(struct bcri_agent *agent)
     struct asker *asker;
     list_move(&agent->ending, &agent->askers);
     for (struct item *at = agent->askers.head.next; at != &agent->askers.head; at = at->next)
-        bcri_shares_close(RECORD_OF(at, struct asker, of_agent));
+        bcri_shares_close(RECORD_OF(at, struct asker, of_agent), BCRI_REF_NONE);
     for (uint32_t i = 0; i < agent->place_count; i++) {
         struct order *order = agent->places[i].order;
         if (order != NULL && order->share != NULL)

@@ -117,8 +117,8 @@ struct share *bcri_share_find(const struct route *route, bcri_ref ref);
 struct share *bcri_share_new(struct order *data, bcri_ref ref);
 /* The link has done with its region. */
 void bcri_order_let_go(struct order *order);
-/* No further put comes to those of this CCE. */
-void bcri_shares_close(struct asker *asker);
+/* No further put comes to those of this CCE, save those of the region `but` (BCRI_REF_NONE: no region). */
+void bcri_shares_close(struct asker *asker, bcri_ref but);
 /* Tells the hosts of those that are over, as far as there is memory. */
 void bcri_shares_end(struct bcri_agent *agent);
 

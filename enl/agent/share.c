@@ -84,11 +84,15 @@ void bcri_shares_end(struct bcri_agent *agent)
         }
 }
 
-void bcri_shares_close(struct asker *asker)
+void bcri_shares_close(struct asker *asker, bcri_ref but)
 {
     struct bcri_agent *agent = asker->agent;
-    struct share *share;
-    while ((share = FIRST_OF(&asker->shares, struct share, of_asker)) != NULL) {
+    struct item *next, *at = asker->shares.head.next;
+    for (; at != &asker->shares.head; at = next) {
+        struct share *share = RECORD_OF(at, struct share, of_asker);
+        next = at->next;
+        if (share->ref == but)
+            continue;
         list_remove(&share->of_asker);
         bcri_table_remove(&agent->shares, &share->at);
         share->is_open = false;

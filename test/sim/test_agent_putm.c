@@ -5,6 +5,11 @@
 
 #include <unistd.h>
 
+#include "bcri/clock.h"
+#include "bcri/enter.h"
+#include "bcri/ids.h"
+#include "bcri/order.h"
+#include "bcri/put.h"
 #include "bcri/self.h"
 #include "memory.h"
 #include "regions.h"
@@ -22,9 +27,9 @@ static void as(struct bcri_ctx *ctx)
     bcri_self_set(ctx);
 }
 
-static void begin(void)
+static void begin_with(uint64_t pool, int area)
 {
-    world_open(&world, 1, POOL_BYTES);
+    world_open(&world, 1, pool);
     world.host[0].end.path.delay_ns = world.host[1].end.path.delay_ns = DELAY_NS;
     asker = world.host[0].cce[0];
     for (int i = 0; i < 2; i++) {
@@ -33,10 +38,14 @@ static void begin(void)
         CHECK(cell >= 1);
     }
     as(asker);
-    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 4 << 20) >= 1);
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, area) >= 1);
     for (int i = 0; i < 2; i++)
         there[i] = world_name(asker, owner[i]);
     asker->flags |= bcr_errors;
+}
+static void begin(void)
+{
+    begin_with(POOL_BYTES, 4 << 20);
 }
 
 static void keeps_nothing(void)
@@ -374,6 +383,53 @@ TEST(without_memory_each_cell_has_the_region_or_its_putter_is_told)
         CHECK_INT(there_now + told(bcrE_NOMEM), 4);
         end();
     }
+}
+
+static void order_one(bcr_region rgid, int to, int at)
+{
+    struct bcri_id id = {0};
+    struct bcri_ctx *const ctx = bcri_enter();
+    CHECK_INT(bcri_id_look(ctx, rgid, &id), 0);
+    const struct bcri_put put = {.key = bcri_resolved_key(there[to], at),
+                                 .slot = id.slot,
+                                 .slot_ref = id.ref,
+                                 .region = bcri_slot_region(id.word),
+                                 .nofree = true};
+    CHECK_INT(bcri_order_put(ctx, &put, bcr_op_putm, BCRI_DEADLINE_PASSED), 0);
+}
+
+/* As when a handler's call waits in its midst and the main program's goes on. Each region is more than half of what a host
+ * keeps: the second waits until the first is over. */
+TEST(two_calls_of_one_cce_that_take_turns_both_arrive)
+{
+    enum { MOST = 34 << 20 };
+    begin_with(4 * (uint64_t)MOST, 3 * MOST);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcr_put(1, number(0), there[i], cell + 1, bcr_FREE), 0);
+    CHECK(world_settle(&world, SIM_S)); /* there is a link */
+    as(asker);
+    bcr_region rgid[2];
+    for (int i = 0; i < 2; i++) {
+        CHECK((rgid[i] = bcr_rgalloc(MOST, 0)) != NULL);
+        **(int **)rgid[i] = i;
+    }
+    for (int i = 0; i < 4; i++)
+        order_one(rgid[i % 2], (i + 1) / 2 % 2, cell);
+    bcri_order_putm_over(asker);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcr_rgfree(rgid[i]), 0);
+    CHECK(world_settle(&world, 60 * SIM_S));
+    CHECK(all_done());
+    for (int i = 0; i < 2; i++) {
+        as(owner[i]);
+        for (int k = 0; k < 2; k++) {
+            bcr_region got = bcr_get(1, bcr_cce, cell, 0);
+            CHECK(got != NULL);
+            CHECK_INT(**(int **)got, k ^ i);
+            CHECK_INT(bcr_rgfree(got), 0);
+        }
+    }
+    end();
 }
 
 static bcr_cce_id neighbour;
