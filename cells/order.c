@@ -198,7 +198,7 @@ static int order_put(struct bcri_ctx *ctx, struct bcri_outbox *outbox, const str
             return error;
     }
     const struct bcri_region_shm *const region = bcri_at_held(ctx, put->region);
-    const bool shares = op == bcr_op_putm && region->length >= BCRI_ORDER_SHARED_MIN;
+    const bool shares = put->shares && region->length >= BCRI_ORDER_SHARED_MIN;
     const uint64_t flags = ((ctx->flags & bcr_errors) != 0 ? BCRI_ORDER_ERRORS : 0) |
                            (op == bcr_op_putm ? BCRI_ORDER_PUTM : 0) | (shares ? BCRI_ORDER_SHARES : 0);
     address(ctx, slot, put->key);

@@ -25,7 +25,25 @@ struct target {
     struct bcri_put put;
     int error;
     struct bcri_slot_shm *request; /* waits for room; else NULL */
+    uint8_t host;                  /* of its cell, as far as shares are concerned */
 };
+
+/* Several puts to one host share the region, a single one does not: what it takes to end the share comes
+ * there later, and until then no taker would have the region alone. Hosts are told apart by the low byte of
+ * their numbers; taking two for one does no harm. */
+static void find_shares(struct bcri_ctx *ctx, struct target *targets, int count)
+{
+    uint8_t cells[UINT8_MAX + 1] = {0}; /* up to 2 */
+    if (count < 2 || bcri_load(&ctx->host->agent) == 0)
+        return;
+    for (int i = 0; i < count; i++) {
+        targets[i].host = (uint8_t)bcri_elsewhere(ctx, targets[i].put.key).host;
+        if (cells[targets[i].host] < 2)
+            cells[targets[i].host]++;
+    }
+    for (int i = 0; i < count; i++)
+        targets[i].put.shares = cells[targets[i].host] == 2;
+}
 
 static void put_waiting(struct bcri_ctx *ctx, struct target *target, uint64_t deadline_ns)
 {
@@ -65,6 +83,7 @@ static void tell(struct bcri_ctx *ctx, const struct target *target)
 static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint64_t deadline_ns)
 {
     int error = 0;
+    find_shares(ctx, targets, count);
     for (int i = 0; i < count; i++)
         targets[i].error = bcri_put(ctx, &targets[i].put, BCRI_DEADLINE_PASSED);
     for (int i = 0; i < count; i++)

@@ -342,7 +342,9 @@ BCR_API BCR_MUST_USE bcr_region bcr_acqwl(bcr_cce_id cce, int cell, int msec);
 
 /* bcr_putm, bcr_writem, bcr_enqm -- add one region to several cells.
  * cells is an array of ncells >= 0 pairs (CCE ID, cell number); each is a bcr_put. A cell named
- * twice gets it twice. Cells with room are served at once; others are waited for, not own ones.
+ * twice gets it twice. Cells of one host, also of another one, may share the region, as after a
+ * bcr_put with bcr_NOFREE: who takes it from one calls bcr_rgmod before writing there. Cells with
+ * room are served at once; others are waited for, not own ones.
  * Owns: as bcr_put, whatever single cells answer. A call that bcrE_ARG, bcrE_RGID or bcrE_PENDING
  *     refuses leaves the caller its hold.
  * Returns: 0 if all cells took it. After those three codes nothing has happened; any other is that

@@ -177,6 +177,28 @@ TEST(a_short_region_goes_to_each_cell)
     end();
 }
 
+/* Else its taker would share it with the agent, which waits to hear that there are no further puts. */
+TEST(a_region_for_one_cell_of_a_host_is_its_takers_alone)
+{
+    begin();
+    const int here = bcr_cagrow(0, 0, 0, 0, 2, 2, 1 << 16);
+    const int cells[] = {bcr_cce, here, there[0], cell, bcr_cce, here + 1};
+    CHECK(here >= 1);
+    CHECK_INT(bcr_putm(1, filled(LARGE, 1), 3, cells, bcr_FREE), 0);
+    world_turn(&world);
+    CHECK_UINT(world.host[0].agent->shares.count, 0);
+    CHECK_INT(bcr_zap(bcr_cce, here), 0);
+    CHECK_INT(bcr_zap(bcr_cce, here + 1), 0);
+    const uint64_t since = sim_now(world.network);
+    as(owner[0]);
+    bcr_region rgid;
+    for (uint64_t until = DELAY_NS; (rgid = bcr_get(1, bcr_cce, cell, 0)) == NULL; until += DELAY_NS / 8)
+        (void)world_settle(&world, until - (sim_now(world.network) - since));
+    CHECK_INT(bcr_rgrealloc(rgid, 100), 0);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    end();
+}
+
 TEST(puts_of_a_cell_keep_their_order_around_a_putm)
 {
     begin();
@@ -394,7 +416,8 @@ static void order_one(bcr_region rgid, int to, int at)
                                  .slot = id.slot,
                                  .slot_ref = id.ref,
                                  .region = bcri_slot_region(id.word),
-                                 .nofree = true};
+                                 .nofree = true,
+                                 .shares = true};
     CHECK_INT(bcri_order_put(ctx, &put, bcr_op_putm, BCRI_DEADLINE_PASSED), 0);
 }
 

@@ -49,7 +49,7 @@ enum bcri_order_op {
 #define BCRI_ORDER_LOCKS  (UINT64_C(1) << 32) /* a get by the access right of locks */
 #define BCRI_ORDER_ERRORS (UINT64_C(1) << 33) /* the CCE wants error regions */
 #define BCRI_ORDER_PUTM   (UINT64_C(1) << 34) /* a put of bcr_putm */
-#define BCRI_ORDER_SHARES (UINT64_C(1) << 35) /* of those, one whose region goes to each host once */
+#define BCRI_ORDER_SHARES (UINT64_C(1) << 35) /* of those, one whose region goes to its host once */
 /* Regions that are shorter go to each cell: that costs less than to name them. */
 #define BCRI_ORDER_SHARED_MIN 256u
 

@@ -16,6 +16,7 @@ struct bcri_put {
     uint32_t length; /* of the region, which another CCE may free once it is put */
     uint32_t owner;  /* of the cell; a put that waits may forget the resolved cell */
     bool write, nofree;
+    bool shares; /* if it is an order: its host gets the region once, for several puts */
 };
 
 /* An attempt under the tail lock alone. */
