@@ -148,8 +148,9 @@ static void on_packet(void *context, const struct sockaddr *from, socklen_t from
     if (path == NULL || !bcri_link_receive(path->link, packet, bytes, thread->now) ||
         from_bytes > sizeof path->found.at)
         return;
-    /* This path works; a host that has moved is followed, since the packet is its own and new. */
-    path->heard = true;
+    /* A host that has moved is followed, since the packet is its own and new. While the link is on the tree, it does not
+     * say that packets arrive there. */
+    path->heard = !path->on_tree;
     memcpy(&path->found.at, from, from_bytes);
     path->found.bytes = from_bytes;
     came_by_udp(thread, path);

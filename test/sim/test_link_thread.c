@@ -100,12 +100,15 @@ static size_t packet_bytes(struct msghdr *message)
     return bytes;
 }
 
+static _Atomic int cut_port; /* what goes there by IPv4 is lost; 0: nothing */
+
 static bool is_lost(const struct sockaddr *to)
 {
     const struct sockaddr_in6 *at = (const struct sockaddr_in6 *)(const void *)to;
     const int family = atomic_load(&cut_family);
-    return atomic_load(&is_cut) ||
-           (family != 0 && to != NULL && (family == AF_INET) == IN6_IS_ADDR_V4MAPPED(&at->sin6_addr));
+    const bool is_ipv4 = has_two_ways && to != NULL && IN6_IS_ADDR_V4MAPPED(&at->sin6_addr);
+    return atomic_load(&is_cut) || (family != 0 && to != NULL && (family == AF_INET) == is_ipv4) ||
+           (is_ipv4 && at->sin6_port == atomic_load(&cut_port));
 }
 
 ssize_t __wrap_sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to,
@@ -493,15 +496,22 @@ TEST(hosts_between_which_no_packet_passes_go_on_over_the_tree_and_come_back)
     end();
 }
 
+static bool has_ipv6(void)
+{
+    const int probe = socket(AF_INET6, SOCK_DGRAM, 0);
+    const struct sockaddr_in6 loopback = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    const bool has = probe >= 0 && bind(probe, (const struct sockaddr *)&loopback, sizeof loopback) == 0;
+    if (probe >= 0)
+        close(probe);
+    return has;
+}
+
 /* After a while on the tree. */
 TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
 {
     pthread_t tree;
-    const int probe = socket(AF_INET6, SOCK_DGRAM, 0);
-    const struct sockaddr_in6 loopback = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    if (probe < 0 || bind(probe, (const struct sockaddr *)&loopback, sizeof loopback) != 0)
+    if (!has_ipv6())
         SKIP("this machine has no IPv6");
-    close(probe);
     has_two_ways = true;
     begin();
     atomic_store(&carries, true);
@@ -519,6 +529,40 @@ TEST_TIMEOUT(a_way_that_goes_away_is_left_for_another_address, 60)
         usleep(10000);
     } while (before == first || atomic_load(&carried) != before);
     atomic_store(&cut_family, 0);
+    atomic_store(&carries, false);
+    pthread_join(tree, NULL);
+    end();
+    has_two_ways = false;
+}
+
+/* The host that is not heard by IPv4 hears the other one by it, while both are on the tree. */
+TEST_TIMEOUT(a_way_that_works_in_one_direction_is_left_for_another_address, 120)
+{
+    enum { CALLS = 200 };
+    pthread_t tree;
+    if (!has_ipv6())
+        SKIP("this machine has no IPv6");
+    has_two_ways = true;
+    begin();
+    atomic_store(&carries, true);
+    CHECK_INT(pthread_create(&tree, NULL, carry, NULL), 0);
+    atomic_store(&cut_family, AF_INET6);
+    introduce();
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    const struct bcri_link_address here = bcri_link_thread_address(hosts[1].thread);
+    atomic_store(&cut_port, ((const struct sockaddr_in6 *)(const void *)&here.at)->sin6_port);
+    atomic_store(&cut_family, 0);
+    /* A link on a way that is no good is back on the tree after at most a second. */
+    const unsigned first = atomic_load(&carried);
+    unsigned before;
+    do {
+        before = atomic_load(&carried);
+        for (int call = 0; call < CALLS; call++) {
+            CHECK_INT(bcr_celllen(there, cell), 0);
+            usleep(10000);
+        }
+    } while (before == first || atomic_load(&carried) != before);
+    atomic_store(&cut_port, 0);
     atomic_store(&carries, false);
     pthread_join(tree, NULL);
     end();
