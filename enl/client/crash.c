@@ -82,6 +82,17 @@ static void report(int number, const siginfo_t *info, const void *context, uint6
     close(pair[0]);
 }
 
+/* Whether the program would go on behind the instruction that has made the fault. */
+static bool is_past(int number)
+{
+#ifdef __s390x__
+    return number == SIGFPE || number == SIGILL;
+#else
+    (void)number;
+    return false;
+#endif
+}
+
 /* A fault comes again when the handler has returned and its instruction is executed again. (It could be queued;
  * but qemu-user and valgrind take that for a fault of their own.) Any other signal is blocked while its handler runs, and so
  * becomes pending: the kernel ends the process before the program executes anything. */
@@ -89,9 +100,10 @@ static void happen_again(int number, siginfo_t *info)
 {
     const struct sigaction end = {.sa_handler = SIG_DFL};
     sigaction(number, &end, NULL);
-    if (info->si_code > 0 && number != SIGSYS)
+    const bool is_fault = info->si_code > 0 && number != SIGSYS;
+    if (is_fault && !is_past(number))
         return;
-    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), number, info) != 0)
+    if (is_fault || syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), number, info) != 0)
         raise(number);
 }
 
