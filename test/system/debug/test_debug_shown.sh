@@ -4,6 +4,7 @@
 source "$(dirname "$0")/common.sh"
 need_gdb
 : "${SYS_SHOWN:?run by ctest}"
+[ "$(od -An -j4 -N1 -tu1 "$SYS_SHOWN" | tr -d ' ')" = 2 ] || skip "bcr-gdb.py reads 64-bit programs only"
 [ -e "$(dirname "$enl")/bcr-gdb.py" ] || skip "the script is not beside this enl"
 [[ $(gdb -q -nx -batch -ex 'python print(6 * 7)' 2>&1) == 42 ]] || skip "gdb has no Python"
 cat > script << 'EOF'
