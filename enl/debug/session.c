@@ -21,6 +21,9 @@
 #include "debugger.h"
 #include "object.h"
 #include "serving.h"
+#include "windows.h"
+
+enum { WINDOWS_MSEC = 5000 }; /* in which enl --windows ends by itself */
 
 struct enl_session {
     enum enl_where where;
@@ -29,6 +32,7 @@ struct enl_session {
     struct enl_pane *panes;
     struct enl_watch *windows; /* the socket of enl --windows; NULL: there is none, or it is to end */
     pid_t windows_pid;         /* 0: none */
+    uv_timer_t closing;        /* from when it is to end */
     char server[PATH_MAX];     /* gdbserver's file */
     bool told_elsewhere;
     char line[256]; /* of enl --windows, its beginning */
@@ -555,6 +559,8 @@ int enl_session_start(struct enl_program *program, char *error, size_t error_siz
         return bcri_refuse(error, error_size, -1, "enl --windows could not %s: %s", step, strerror(-pid));
     }
     session->windows_pid = pid;
+    uv_timer_init(&program->loop, &session->closing);
+    session->closing.data = program;
     session->windows = enl_watch_start(program, pair[0], on_windows, program);
     return session->windows != NULL ? 0 : bcri_refuse(error, error_size, -1, "no memory");
 }
@@ -566,6 +572,7 @@ bool enl_session_reaped(struct enl_program *program, pid_t pid, int wait_status)
     struct enl_session *session = program->session;
     if (pid == session->windows_pid) {
         session->windows_pid = 0;
+        uv_close((uv_handle_t *)&session->closing, NULL);
         enl_watch_stop(session->windows);
         session->windows = NULL;
         enl_report_hold(program, false);
@@ -616,13 +623,28 @@ void enl_session_kill(struct enl_program *program)
             kill(pane->pid, SIGKILL);
 }
 
+void enl_session_cut(struct enl_program *program)
+{
+    if (program->session->windows_pid != 0)
+        kill(program->session->windows_pid, SIGKILL);
+}
+
+static void on_closing(uv_timer_t *timer)
+{
+    enl_session_cut(timer->data);
+}
+
 bool enl_session_over(struct enl_program *program)
 {
     struct enl_session *session = program->session;
     enl_session_kill(program);
     enl_watch_stop(session->windows); /* by which enl --windows learns that it must end */
     session->windows = NULL;
-    return session->windows_pid == 0;
+    if (session->windows_pid == 0)
+        return true;
+    if (uv_is_active((uv_handle_t *)&session->closing) == 0)
+        uv_timer_start(&session->closing, on_closing, WINDOWS_MSEC, 0);
+    return false;
 }
 
 void enl_session_free(struct enl_program *program)
@@ -635,6 +657,8 @@ void enl_session_free(struct enl_program *program)
         close_pane(pane);
     }
     enl_serving_end(program);
+    if (session->where == ENL_WHERE_TMUX)
+        enl_windows_forget(program->name);
     enl_debugger_free(&session->debugger);
     free(session);
     program->session = NULL;

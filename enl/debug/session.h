@@ -75,6 +75,8 @@ void enl_session_elsewhere(struct enl_program *program, uint32_t ordinal, uint32
 bool enl_session_busy(const struct enl_program *program);
 /* The program is killed. */
 void enl_session_kill(struct enl_program *program);
+/* The person insists on the end: enl --windows gets no more time for its own. */
+void enl_session_cut(struct enl_program *program);
 /* All CCEs have ended: ends what is left of the session. False: windows are still being closed, and
  * enl_program_check_end is called when that is done. */
 bool enl_session_over(struct enl_program *program);

@@ -19,6 +19,9 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,14 +29,17 @@
 #include "object.h"
 
 enum { WINDOWS_MAX = 4096, WORDS_MAX = 32, CLOSE_MSEC = 2000 };
-enum { TILE_COLUMNS = 40, TILE_ROWS = 8 }; /* less shows nothing of a debugger */
+enum { ANSWER_MSEC = 10000, HASTE_MSEC = 1000 }; /* what one call of tmux may take; at the end */
+enum { TILE_COLUMNS = 40, TILE_ROWS = 8 };       /* less shows nothing of a debugger */
 
 struct windows {
     const char *display; /* NULL: tmux */
     char xterm[PATH_MAX];
     char socket[192], own[PATH_MAX];
-    const char *terminal;   /* the session of tmux is to be shown there; "": nowhere */
-    bool to_daemon;         /* which is told what happens */
+    const char *terminal; /* the session of tmux is to be shown there; "": nowhere */
+    bool to_daemon;       /* which is told what happens */
+    bool closing;
+    bool stuck;             /* tmux has not answered, so it is not asked again */
     pid_t client;           /* tmux's, in this terminal; 0: none */
     int panes, tabs, tiles; /* of tmux: all, its windows, and how many panes have room in one */
     int count;
@@ -69,17 +75,39 @@ static pid_t start(char *const *argv, const char *file, bool dies)
     _exit(127);
 }
 
-static int run(char *const *argv)
+/* Waits until the child has ended, which is killed if that lasts. Returns false then. With `hurried` the daemon is
+ * listened to: once it wants the end there is little time. */
+static bool ends(pid_t pid, int msec, bool hurried, int *status_out)
 {
-    int status = 0;
-    const pid_t pid = start(argv, "/dev/null", false);
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd look[] = {{.fd = pidfd, .events = POLLIN}, {.fd = hurried ? 0 : -1, .events = POLLRDHUP}};
+    int ready = pidfd >= 0 ? poll(look, 2, msec) : 1;
+    if (ready > 0 && pidfd >= 0 && look[0].revents == 0)
+        ready = poll(look, 1, HASTE_MSEC);
+    if (pidfd >= 0)
+        close(pidfd);
+    const bool ended = ready != 0;
+    if (!ended)
+        kill(pid, SIGKILL);
+    while (waitpid(pid, status_out, 0) < 0 && errno == EINTR)
         ;
-    return pid > 0 ? status : -1;
+    return ended;
+}
+
+static int run(struct windows *windows, char *const *argv)
+{
+    int status = -1;
+    const pid_t pid = windows->stuck ? -1 : start(argv, "/dev/null", false);
+    const bool listens = windows->to_daemon && !windows->closing;
+    if (pid > 0 && !ends(pid, windows->closing ? HASTE_MSEC : ANSWER_MSEC, listens, &status)) {
+        windows->stuck = true;
+        fprintf(stderr, "enl: tmux -L %s does not answer\n", windows->socket);
+    }
+    return status;
 }
 
 /* tmux -L SOCKET words..., each call one of tmux's commands. Returns 0 if it went well. */
-static int tmux(const struct windows *windows, char *const *words, char *const *more)
+static int tmux(struct windows *windows, char *const *words, char *const *more)
 {
     char *argv[2 * WORDS_MAX] = {"tmux", "-L", (char *)(uintptr_t)windows->socket};
     size_t count = 3;
@@ -88,7 +116,7 @@ static int tmux(const struct windows *windows, char *const *words, char *const *
     while (more != NULL && *more != NULL)
         argv[count++] = *more++;
     argv[count] = NULL;
-    return run(argv);
+    return run(windows, argv);
 }
 
 #define TMUX(windows, more, ...) tmux((windows), (char *[]){__VA_ARGS__, NULL}, (more))
@@ -103,6 +131,9 @@ static void tell(const struct windows *windows, const char *what)
 static void show_session(struct windows *windows)
 {
     char *argv[] = {"tmux", "-L", windows->socket, "attach-session", NULL};
+    int status;
+    if (windows->client != 0) /* of the server before, which has just ended */
+        ends(windows->client, HASTE_MSEC, false, &status);
     tell(windows, "held\n");
     windows->client = start(argv, windows->terminal, false);
     if (windows->client > 0)
@@ -111,7 +142,7 @@ static void show_session(struct windows *windows)
     tell(windows, "free\n");
 }
 
-static void first_pane(struct windows *windows, char *const *pane, bool *opened)
+static bool first_pane(struct windows *windows, char *const *pane)
 {
     char columns[16], rows[16];
     struct winsize size = {.ws_col = 200, .ws_row = 61}, found;
@@ -123,10 +154,9 @@ static void first_pane(struct windows *windows, char *const *pane, bool *opened)
     snprintf(columns, sizeof columns, "%u", size.ws_col);
     snprintf(rows, sizeof rows, "%u", size.ws_row - 1u);
     windows->tiles = size.ws_col / TILE_COLUMNS * (size.ws_row / TILE_ROWS);
-    *opened = TMUX(windows, pane, "-f", "/dev/null", "new-session", "-d", "-s", "bcr", "-n", "ccees-1", "-x",
-                   columns, "-y", rows) == 0;
-    if (!*opened)
-        return;
+    if (TMUX(windows, pane, "-f", "/dev/null", "new-session", "-d", "-s", "bcr", "-n", "ccees-1", "-x",
+             columns, "-y", rows) != 0)
+        return false;
     TMUX(windows, NULL, "set", "-g", "pane-border-status", "top", ";", "set", "-g", "pane-border-format",
          " #{pane_title} ", ";", "set", "-g", "mouse", "on", ";", "unbind", "C-z");
     windows->tabs = 1;
@@ -134,6 +164,7 @@ static void first_pane(struct windows *windows, char *const *pane, bool *opened)
         show_session(windows);
     else
         fprintf(stderr, "enl: tmux -L %s attach shows the CCEs\n", windows->socket);
+    return true;
 }
 
 static bool next_pane(struct windows *windows, char *const *pane)
@@ -158,12 +189,12 @@ static bool next_pane(struct windows *windows, char *const *pane)
 /* Opens a window or pane in which `pane` runs. False: it did not open. */
 static bool open_one(struct windows *windows, unsigned index, const char *title, char *const *pane)
 {
-    bool opened = false;
     if (windows->display == NULL) {
-        if (windows->panes == 0)
-            first_pane(windows, pane, &opened);
-        else
-            opened = next_pane(windows, pane);
+        bool opened = windows->panes != 0 && next_pane(windows, pane);
+        if (!opened && windows->panes != 0 && TMUX(windows, NULL, "has-session") != 0)
+            windows->panes = 0; /* all have ended, and the server with them */
+        if (!opened && windows->panes == 0)
+            opened = first_pane(windows, pane);
         windows->panes += opened;
         return opened;
     }
@@ -197,7 +228,7 @@ static bool reap(struct windows *windows)
         if (pid == windows->client) {
             windows->client = 0;
             tell(windows, "free\n");
-            if (TMUX(windows, NULL, "has-session") == 0)
+            if (!windows->closing && TMUX(windows, NULL, "has-session") == 0)
                 fprintf(stderr, "enl: tmux -L %s attach shows the CCEs again\n", windows->socket);
         }
         for (int i = 0; i < windows->count; i++)
@@ -221,23 +252,45 @@ static void await(int fd, int children, int msec)
         ;
 }
 
-/* tmux leaves its socket behind. */
-static void remove_socket(const struct windows *windows)
+/* Ends the tmux that still listens at the socket, if any, and removes the socket, which tmux leaves behind. */
+static void remove_socket(const char *name)
 {
-    char path[PATH_MAX];
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    struct ucred server;
+    socklen_t size = sizeof server;
     const char *folder = getenv("TMUX_TMPDIR");
+    char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/tmux-%u/%s", folder != NULL && folder[0] != '\0' ? folder : "/tmp",
-             getuid(), windows->socket);
+             getuid(), name);
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (strlen(path) < sizeof at.sun_path) {
+        strcpy(at.sun_path, path);
+        if (connect(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
+            getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &server, &size) == 0 && server.uid == getuid())
+            kill(server.pid, SIGKILL);
+    }
+    if (fd >= 0)
+        close(fd);
     unlink(path);
+}
+
+void enl_windows_forget(const char *name)
+{
+    char socket[192];
+    snprintf(socket, sizeof socket, "bcr-%s", name);
+    remove_socket(socket);
 }
 
 static void close_all(struct windows *windows, int children)
 {
+    windows->closing = true;
     for (int i = 0; i < windows->count; i++)
         if (windows->open[i].pid != 0)
             kill(windows->open[i].pid, SIGTERM);
-    if (windows->panes != 0)
+    if (windows->panes != 0) {
         TMUX(windows, NULL, "kill-server");
+        remove_socket(windows->socket);
+    }
     windows->to_daemon = false;
     for (int waited = 0; reap(windows) && waited < CLOSE_MSEC; waited += 100)
         await(-1, children, 100);
@@ -246,8 +299,6 @@ static void close_all(struct windows *windows, int children)
             kill(windows->open[i].pid, SIGKILL);
     if (windows->client != 0)
         kill(windows->client, SIGHUP);
-    if (windows->panes != 0)
-        remove_socket(windows);
 }
 
 static int watch_children(void)
@@ -371,6 +422,6 @@ int enl_windows_attach(const char *display, const char *name, const char *debugg
     while (reap(&windows))
         await(-1, children, -1);
     if (windows.panes != 0 && TMUX(&windows, NULL, "has-session") != 0)
-        remove_socket(&windows);
+        remove_socket(windows.socket);
     return 0;
 }

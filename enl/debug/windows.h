@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows and panes of tmux, each with an enl in it that shows a debugger. This is a process of its own: it may wait
- * for tmux and X as long as they like. */
+ * for tmux and X, while the daemon does not. */
 #ifndef ENL_WINDOWS_H
 #define ENL_WINDOWS_H
 
@@ -13,5 +13,8 @@ int enl_windows(char **argv);
 /* Opens one for each CCE of `words`, with `debugger` attached, and waits until they have been closed. `display` NULL:
  * tmux. */
 int enl_windows_attach(const char *display, const char *name, const char *debugger, char *const *words);
+
+/* Ends the tmux of program `name` if it is still there, as after the end of a killed enl --windows. */
+void enl_windows_forget(const char *name);
 
 #endif

@@ -107,6 +107,7 @@ static void end_by(struct enl_program *program, int signal, bool from_terminal)
         enl_tree_cut(program);
     if (program->phase == ENL_ENDING) {
         program->insists = true;
+        enl_session_cut(program);
         enl_tree_kill(program);
     }
     if (program->phase != ENL_PREPARING && program->phase != ENL_RUNNING)
