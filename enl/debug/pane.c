@@ -69,9 +69,15 @@ static void fit(int fd)
         ioctl(fd, TIOCSWINSZ, &size);
 }
 
-/* Relays until the debugger ends, stdin does, or the daemon has gone (`daemon`). */
-static void relay(int fd, int daemon)
+enum { EOF_MSEC = 500 };
+
+/* Relays until the debugger ends, stdin does, or the daemon has gone (`daemon`). A debugger at a terminal is told of
+ * stdin's end as by a person, unless stdin is the terminal, which has hung up then. It is told again and again, since
+ * it heeds Ctrl-D only where it reads. */
+static void relay(int fd, int daemon, bool terminal)
 {
+    const char eof = '\004';
+    const bool tells = terminal && !isatty(0);
     static struct pipe in, out;
     sigset_t set;
     sigemptyset(&set);
@@ -80,15 +86,19 @@ static void relay(int fd, int daemon)
     const int changes = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     in = (struct pipe){.from = 0, .to = fd};
     out = (struct pipe){.from = fd, .to = 1};
-    while (!out.ended && !(in.ended && in.length == 0)) {
+    while (!out.ended && !(in.ended && in.length == 0 && !tells)) {
         struct pollfd look[] = {{.fd = 0, .events = wanted(&in)},
                                 {.fd = fd, .events = (short)(wanted(&out) | (in.length != 0 ? POLLOUT : 0))},
                                 {.fd = daemon, .events = POLLIN},
                                 {.fd = changes, .events = POLLIN}};
         if (look[0].events == 0)
             look[0].fd = -1;
-        if (poll(look, 4, -1) < 0 && errno != EINTR)
+        const bool tell = in.ended && in.length == 0;
+        const int ready = poll(look, 4, tell ? EOF_MSEC : -1);
+        if (ready < 0 && errno != EINTR)
             break;
+        if (ready == 0)
+            (void)!write(fd, &eof, 1);
         if ((look[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
             take(&in);
         if ((look[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
@@ -106,13 +116,27 @@ static void relay(int fd, int daemon)
     close(changes);
 }
 
+static const char silent[] = "it does not answer; it may be stopped: fg or enl kill ends that";
+
+/* Connects to program `name` (NULL: the only one), which is given some seconds for each answer. */
+static int connect_to(const char *name)
+{
+    const struct timeval patience = {.tv_sec = 5};
+    const int fd = enl_command_connect(name);
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    return fd;
+}
+
 /* Asks the daemon for a descriptor. Returns it, or -1 after saying why there is none. */
 static int ask(int daemon, const struct bcri_control *request, const char *what)
 {
     static struct bcri_incoming in;
-    if (bcri_channel_send(daemon, request, NULL, 0, true) != 0 || bcri_channel_recv(daemon, &in, true) != 1 ||
-        in.wrong != NULL || in.message.type != BCRI_MSG_reply) {
-        fprintf(stderr, "enl: %s: the program has ended\n", what);
+    int got = bcri_channel_send(daemon, request, NULL, 0, true);
+    if (got == 0)
+        got = bcri_channel_recv(daemon, &in, true);
+    if (got != 1 || in.wrong != NULL || in.message.type != BCRI_MSG_reply) {
+        fprintf(stderr, "enl: %s: %s\n", what, got == -EAGAIN ? silent : "the program has ended");
         return -1;
     }
     if (in.fds[0] < 0)
@@ -120,18 +144,32 @@ static int ask(int daemon, const struct bcri_control *request, const char *what)
     return in.fds[0];
 }
 
+static struct termios before; /* of this terminal */
+
+static void restore(int signal)
+{
+    tcsetattr(0, TCSANOW, &before);
+    raise(signal); /* its action is the default one again */
+}
+
 /* Relays in this terminal, which is put into raw mode meanwhile. */
 static void show(int fd, int daemon)
 {
-    struct termios before, raw;
+    static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    const struct sigaction action = {.sa_handler = restore, .sa_flags = (int)SA_RESETHAND};
+    struct termios raw;
+    struct sigaction former;
     const bool terminal = tcgetattr(0, &before) == 0;
     if (terminal) {
+        for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+            if (sigaction(ends[i], NULL, &former) == 0 && former.sa_handler != SIG_IGN)
+                sigaction(ends[i], &action, NULL);
         raw = before;
         cfmakeraw(&raw);
         tcsetattr(0, TCSADRAIN, &raw);
         fit(fd);
     }
-    relay(fd, daemon);
+    relay(fd, daemon, true);
     if (terminal)
         tcsetattr(0, TCSADRAIN, &before);
 }
@@ -186,7 +224,7 @@ static int attach_one(const char *name, const char *word, const char *debugger)
                                    .object = bcri_view_of(debugger)};
     if (!read_cce(word, &request))
         return 2;
-    const int daemon = enl_command_connect(name);
+    const int daemon = connect_to(name);
     if (daemon < 0)
         return 1;
     snprintf(what, sizeof what, "CCE %s", word);
@@ -197,7 +235,7 @@ static int attach_one(const char *name, const char *word, const char *debugger)
         show(fd, daemon);
     } else {
         signal(SIGINT, SIG_IGN); /* gdb's Ctrl-C is gdb's, which shares the terminal with its pipe */
-        relay(fd, daemon);
+        relay(fd, daemon, false);
     }
     return 0;
 }
@@ -207,27 +245,67 @@ int enl_gdb_pipe(char **argv)
     return attach_one(strcmp(argv[0], "-") != 0 ? argv[0] : NULL, argv[1], "");
 }
 
+/* Finds the first CCE with at least that index: returns 1, 0 (there is none), or -1 after saying why not. */
+static int next_row(int daemon, const char *name, uint32_t index, struct bcri_incoming *in)
+{
+    const struct bcri_control request = {
+        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
+    int got = bcri_channel_send(daemon, &request, NULL, 0, true);
+    if (got == 0)
+        got = bcri_channel_recv(daemon, in, true);
+    if (got != 1 || in->wrong != NULL) {
+        fprintf(stderr, "enl: program %s: %s\n", name, got == -EAGAIN ? silent : "it has ended");
+        return -1;
+    }
+    bcri_incoming_close(in);
+    return in->message.type == BCRI_MSG_row;
+}
+
 /* Every CCE that is alive. Returns how many, or -1. */
 static int all_of(const char *name, char words[][16], int room)
 {
     static struct bcri_incoming in;
-    int count = 0;
-    const int daemon = enl_command_connect(name);
+    int count = 0, got = 0;
+    const int daemon = connect_to(name);
     if (daemon < 0)
         return -1;
-    for (uint32_t index = 1; count < room;) {
-        const struct bcri_control request = {
-            .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
-        if (bcri_channel_send(daemon, &request, NULL, 0, true) != 0 ||
-            bcri_channel_recv(daemon, &in, true) != 1 || in.wrong != NULL || in.message.type != BCRI_MSG_row)
-            break;
+    for (uint32_t index = 1; count < room && (got = next_row(daemon, name, index, &in)) == 1;) {
         if (in.message.state != BCRI_ROW_WAITING)
             snprintf(words[count++], sizeof words[0], "pid:%u", in.message.pid);
         index = in.message.index + 1;
-        bcri_incoming_close(&in);
     }
     close(daemon);
-    return count;
+    return got < 0 ? -1 : count;
+}
+
+/* Whether the program has this CCE: returns the exit status, which is 0 if so; else a sentence has said why not. */
+static int look_for(int daemon, const char *name, const char *word)
+{
+    static struct bcri_incoming in;
+    struct bcri_control wanted = {.present = 0};
+    if (!read_cce(word, &wanted))
+        return 2;
+    const bool by_pid = (wanted.present & BCRI_HAS(pid)) != 0;
+    int got;
+    for (uint32_t index = 1; (got = next_row(daemon, name, index, &in)) == 1; index = in.message.index + 1)
+        if (in.message.state != BCRI_ROW_WAITING &&
+            (by_pid ? in.message.pid == wanted.pid : in.message.ordinal == wanted.ordinal))
+            return 0;
+    if (got == 0)
+        fprintf(stderr, "enl: CCE %s: it has ended, or is on another host; enl ps lists what there is\n",
+                word);
+    return 1;
+}
+
+static int look_for_all(const char *name, char *const *words)
+{
+    const int daemon = connect_to(name);
+    int status = daemon < 0 ? 1 : 0;
+    for (; status == 0 && *words != NULL; words++)
+        status = look_for(daemon, name, *words);
+    if (daemon >= 0)
+        close(daemon);
+    return status;
 }
 
 enum { ATTACH_MAX = 1000 };
@@ -257,19 +335,20 @@ int enl_attach(const struct enl_options *options, char **argv)
         return 1;
     }
     words[count] = NULL;
+    if (where == ENL_WHERE_NONE && count == 1)
+        return attach_one(argv[0], words[0], debugger);
+    if (where == ENL_WHERE_BATCH) {
+        fprintf(stderr, "enl: -D batch:FILE starts CCEs; for one that runs: enl attach -d 'gdb -batch -x "
+                        "FILE' NAME CCE\n");
+        return 2;
+    }
+    const int status = look_for_all(argv[0], words);
+    if (status != 0)
+        return status;
     if (where == ENL_WHERE_SERVER) {
         for (int i = 0; i < count; i++)
             printf("gdb -ex 'target remote | enl gdb-pipe %s %s'\n", argv[0], words[i]);
         return 0;
-    }
-    if (where == ENL_WHERE_NONE && count == 1 && isatty(0))
-        return attach_one(argv[0], words[0], debugger);
-    if (where == ENL_WHERE_BATCH || (where == ENL_WHERE_NONE && !isatty(0) && count == 1)) {
-        if (where == ENL_WHERE_NONE)
-            return attach_one(argv[0], words[0], debugger);
-        fprintf(stderr, "enl: -D batch:FILE starts CCEs; for one that runs: enl attach -d 'gdb -batch -x "
-                        "FILE' NAME CCE\n");
-        return 2;
     }
     return enl_windows_attach(where == ENL_WHERE_DISPLAY ? value : NULL, argv[0], debugger, words);
 }

@@ -42,6 +42,7 @@ struct windows {
     bool stuck;             /* tmux has not answered, so it is not asked again */
     pid_t client;           /* tmux's, in this terminal; 0: none */
     int panes, tabs, tiles; /* of tmux: all, its windows, and how many panes have room in one */
+    bool failed;            /* an xterm has, as it does without its display */
     int count;
     struct {
         pid_t pid; /* of the xterm; 0: it has ended */
@@ -234,6 +235,7 @@ static bool reap(struct windows *windows)
         for (int i = 0; i < windows->count; i++)
             if (windows->open[i].pid == pid) {
                 windows->open[i].pid = 0;
+                windows->failed = windows->failed || (WIFEXITED(status) && WEXITSTATUS(status) != 0);
                 say_failed(windows, windows->open[i].index);
             }
     }
@@ -423,5 +425,11 @@ int enl_windows_attach(const char *display, const char *name, const char *debugg
         await(-1, children, -1);
     if (windows.panes != 0 && TMUX(&windows, NULL, "has-session") != 0)
         remove_socket(windows.socket);
-    return 0;
+    if (windows.failed)
+        fprintf(
+            stderr,
+            "enl: a window did not come up on X display %s: is that display there, and may you use it (echo "
+            "$DISPLAY, xhost, xauth)? Or use -D tmux\n",
+            display);
+    return windows.failed ? 1 : 0;
 }

@@ -35,6 +35,26 @@ $outer send-keys detach Enter q Enter
 until_true screen 'status-0'
 until_true untraced "$cce"
 
+# A signal ends enl attach: the terminal is as it was before.
+$outer send-keys clear Enter "stty > before.out; $enl attach -d 'gdb -nx' $name 1; stty > after.out" Enter
+until_true screen '^(gdb)'
+attaching() { [[ $(tr '\0' ' ' < "/proc/$1/cmdline") =~ enl\ attach ]]; }
+for process in $(marked); do
+    ! attaching "$process" || kill -TERM "$process"
+done
+until_true test -s after.out
+cmp before.out after.out || fail "the terminal is not as it was"
+until_true untraced "$cce"
+
+# Without a terminal gdb reads what there is, and quits at its end.
+echo 'bt' > script
+"$enl" attach -d 'gdb -nx -batch -x script' "$name" 1 > batch.out 2>&1 < /dev/null || fail "attach: status $?"
+has batch.out 'pause' || fail "no backtrace of a script"
+until_true untraced "$cce"
+echo 'bt' | "$enl" attach -d 'gdb -nx' "$name" 1 > lines.out 2>&1 || fail "attach to lines: status $?"
+has lines.out 'pause' || fail "no backtrace of a line"
+until_true untraced "$cce"
+
 # The terminal closes: gdb lets go.
 $outer send-keys clear Enter "$enl attach -d 'gdb -nx' $name 1" Enter
 until_true screen '^(gdb)'
@@ -59,6 +79,15 @@ refused() { # STATUS SENTENCE WORD...
 refused 1 "CCE 7: it has ended" attach "$name" 7
 refused 2 "by its ordinal, or by pid:" attach "$name" first
 refused 1 "no debugger: there is no program no-such" attach -d no-such "$name" 1
+refused 1 "CCE 7: it has ended" attach -D tmux "$name" 7
+refused 1 "CCE 7: it has ended" attach -D server "$name" 1 7
+refused 1 "nobody.1: no program of yours" attach -D server nobody.1 0
+refused 2 "by its ordinal, or by pid:" attach -D server "$name" first
+! command -v xterm > /dev/null || refused 1 "on X display :4711: is that display there" attach -D :4711 "$name" 1
+kill -STOP $root
+refused 1 "CCE 1: it does not answer; it may be stopped" attach "$name" 1
+refused 1 "program $name: it does not answer; it may be stopped" attach "$name"
+kill -CONT $root
 refused 1 "no program of yours has that name" attach nobody.1 0
 refused 2 "attach to which program" attach
 refused 2 "usage: enl gdb-pipe NAME CCE" gdb-pipe "$name"
