@@ -97,7 +97,7 @@ static void send_order(struct order *order)
     if (bcri_agent_send(order->route->peer, order->asker->index,
                         is_data ? BCRI_DATA_TARGET : order->route->target, &message,
                         is_same ? NULL : order->region, order)) {
-        if (is_data)
+        if (is_data && share != NULL)
             share->data = order->request;
         return;
     }
