@@ -117,7 +117,7 @@ void bcri_agent_forget(struct bcri_agent *agent, uint32_t index)
     struct asker *asker = find_asker(agent, index);
     if (asker != NULL)
         bcri_ask_forget(asker);
-    if (agent->events->forgotten != NULL)
+    else if (agent->events->forgotten != NULL)
         agent->events->forgotten(agent->owner, index);
 }
 

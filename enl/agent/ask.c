@@ -329,29 +329,6 @@ static bool take_next(struct asker *asker)
     return true;
 }
 
-/* Model: wake.pml */
-void bcri_ask_take(struct asker *asker)
-{
-    const uint64_t taken = asker->taken;
-    while (take_next(asker))
-        ;
-    if (asker->taken != taken)
-        publish_taken(asker);
-}
-
-void bcri_ask_take_all(struct bcri_agent *agent)
-{
-    for (struct item *at = agent->askers.head.next; at != &agent->askers.head; at = at->next)
-        bcri_ask_take(RECORD_OF(at, struct asker, of_agent));
-}
-
-void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low)
-{
-    struct entry *at = table_find(&agent->askers_by_ring, low);
-    for (; at != NULL; at = table_next(at->next, low))
-        bcri_ask_take(RECORD_OF(at, struct asker, by_ring));
-}
-
 /* ---- ends ---- */
 
 /* Tells the hosts of which this CCE has ordered something. False: no memory, for the rest. */
@@ -387,18 +364,22 @@ void bcri_ask_tell_ends(struct bcri_agent *agent)
     }
 }
 
-/* Model: outbox.pml */
-void bcri_ask_forget(struct asker *asker)
+/* Without memory for all that its outbox says, another time: nobody drops what that names until `forgotten` is told.
+ * Model: outbox.pml */
+static void forget_if_taken(struct asker *asker)
 {
     struct bcri_agent *agent = asker->agent;
-    while (take_next(asker))
-        ;
+    const uint32_t index = asker->index;
+    enum bcri_outbox_kind kind;
+    bcri_ref slot_ref;
+    if (bcri_outbox_look(asker->outbox, asker->taken, &kind, &slot_ref))
+        return;
     asker->outbox = NULL;
     bcri_shares_close(asker, BCRI_REF_NONE);
     bcri_table_remove(&agent->askers_by_ring, &asker->by_ring);
     list_remove(&asker->of_agent);
     list_append(&agent->ending, &asker->of_agent);
-    bcri_ask_forget_untold(agent, asker->index);
+    bcri_ask_forget_untold(agent, index);
     struct item *next, *at = asker->orders.head.next;
     for (; at != &asker->orders.head; at = next) {
         struct order *order = RECORD_OF(at, struct order, of_asker);
@@ -414,7 +395,49 @@ void bcri_ask_forget(struct asker *asker)
     }
     asker->forgotten = asker->ends_to_tell = true;
     bcri_ask_tell_ends(agent);
+    if (agent->events->forgotten != NULL)
+        agent->events->forgotten(agent->owner, index);
 }
+
+/* ---- taking all ---- */
+
+/* Model: wake.pml */
+static void take(struct asker *asker)
+{
+    const uint64_t taken = asker->taken;
+    while (take_next(asker))
+        ;
+    if (asker->taken != taken)
+        publish_taken(asker);
+    if (asker->has_ended)
+        forget_if_taken(asker);
+}
+
+void bcri_ask_take_all(struct bcri_agent *agent)
+{
+    struct item *next, *at = agent->askers.head.next;
+    for (; at != &agent->askers.head; at = next) {
+        next = at->next;
+        take(RECORD_OF(at, struct asker, of_agent));
+    }
+}
+
+void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low)
+{
+    struct entry *next, *at = table_find(&agent->askers_by_ring, low);
+    for (; at != NULL; at = next) {
+        next = table_next(at->next, low);
+        take(RECORD_OF(at, struct asker, by_ring));
+    }
+}
+
+void bcri_ask_forget(struct asker *asker)
+{
+    asker->has_ended = true;
+    take(asker);
+}
+
+/* ---- hosts that are lost ---- */
 
 void bcri_ask_lost(struct peer *peer)
 {

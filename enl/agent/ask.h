@@ -16,6 +16,7 @@ struct asker {
     struct entry by_ring;
     struct bcri_agent *agent;
     uint32_t index;
+    bool has_ended;                 /* it is forgotten when all its entries are taken */
     bool forgotten;
     bool ends_to_tell;              /* there was no memory to tell all hosts that it has ended */
     struct bcri_outbox_shm *outbox; /* NULL once forgotten */
@@ -99,11 +100,11 @@ static inline bool order_outlives(const struct order *order)
 
 /* ---- ask.c ---- */
 
-void bcri_ask_take(struct asker *asker);
 void bcri_ask_take_all(struct bcri_agent *agent);
 /* Those whose ring may have been meant by `low`. */
 void bcri_ask_take_of(struct bcri_agent *agent, uint32_t low);
 void bcri_ask_send_waiting(struct peer *peer);
+/* This CCE has ended; `forgotten` is told when all its entries are taken, perhaps within this call. */
 void bcri_ask_forget(struct asker *asker);
 /* Ends that were not told for want of memory. */
 void bcri_ask_tell_ends(struct bcri_agent *agent);

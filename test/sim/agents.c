@@ -206,18 +206,34 @@ uint64_t world_audit(struct world *world)
     return regions;
 }
 
-void world_kill(struct world *world, unsigned at, unsigned nth)
+void world_die(struct world *world, unsigned at, unsigned nth)
 {
     struct world_host *host = &world->host[at];
     struct bcri_ctx *ctx = host->cce[nth];
-    host->cce[nth] = NULL;
     if (bcri_self_find() == ctx)
         bcri_self_set(NULL);
     pthread_mutex_lock(&world->mutex);
     bcri_cce_dying(group_host(host->group), ctx->index);
     bcri_agent_forget(host->agent, ctx->index);
+    pthread_mutex_unlock(&world->mutex);
+}
+
+void world_walk(struct world *world, unsigned at, unsigned nth)
+{
+    struct world_host *host = &world->host[at];
+    struct bcri_ctx *ctx = host->cce[nth];
+    host->cce[nth] = NULL;
+    pthread_mutex_lock(&world->mutex);
     group_leave(host->group, ctx);
     pthread_mutex_unlock(&world->mutex);
+}
+
+void world_kill(struct world *world, unsigned at, unsigned nth)
+{
+    const unsigned forgotten = world->host[at].forgotten;
+    world_die(world, at, nth);
+    CHECK_UINT(world->host[at].forgotten, forgotten + 1);
+    world_walk(world, at, nth);
 }
 
 void world_cut(struct world *world)

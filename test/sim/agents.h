@@ -57,6 +57,9 @@ void world_stop(struct world *world);
 bcr_cce_id world_name(struct bcri_ctx *from, struct bcri_ctx *to);
 /* CCE `nth` of host `at` ends, as if killed between two calls. */
 void world_kill(struct world *world, unsigned at, unsigned nth);
+/* Its two steps: its agent hears of it; when that has forgotten it, the walk over its IDs. */
+void world_die(struct world *world, unsigned at, unsigned nth);
+void world_walk(struct world *world, unsigned at, unsigned nth);
 /* The two hosts lose each other. */
 void world_cut(struct world *world);
 /* Both sides' structures agree. Returns how many regions there are. */

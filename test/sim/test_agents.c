@@ -625,6 +625,27 @@ TEST(an_order_for_which_there_is_no_memory_is_taken_again)
     }
 }
 
+TEST(what_a_cce_that_has_ended_ordered_is_taken_though_memory_is_short_meanwhile)
+{
+    enum { PUTS = 3 };
+    begin_by_hand();
+    for (int i = 0; i < PUTS; i++)
+        CHECK_INT(bcr_put(1, number(i), there, cell, bcr_FREE), 0);
+    memory_fails_from(0);
+    (void)memory_watch(true);
+    world_die(&world, 0, 0);
+    (void)memory_watch(false);
+    CHECK_UINT(world.host[0].forgotten, 0);
+    memory_fails_after(UINT64_MAX);
+    CHECK(world_settle(&world, SIM_S));
+    CHECK_UINT(world.host[0].forgotten, 1);
+    world_walk(&world, 0, 0);
+    as(owner);
+    for (int i = 0; i < PUTS; i++)
+        CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), i);
+    end_by_hand();
+}
+
 static void *cancel(void *waits)
 {
     as(asker);
