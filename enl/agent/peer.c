@@ -72,8 +72,24 @@ struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host)
 
 void bcri_peer_want_link(struct peer *peer)
 {
-    if (peer->link == NULL && !peer->lost && !peer->wanted)
-        peer->wanted = peer->agent->events->wants_link(peer->agent->owner, peer->host);
+    struct bcri_agent *agent = peer->agent;
+    if (peer->link != NULL || peer->lost || peer->wanted)
+        return;
+    peer->wanted = agent->events->wants_link(agent->owner, peer->host);
+    if (!peer->wanted) {
+        agent->links_untold = true;
+        agent->ask_at = agent->now + AGAIN_NS;
+    }
+}
+
+void bcri_peers_want_links(struct bcri_agent *agent)
+{
+    if (!agent->links_untold)
+        return;
+    agent->links_untold = false;
+    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
+        if (peer->waiting != NULL)
+            bcri_peer_want_link(peer);
 }
 
 bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const struct bcri_message *message,

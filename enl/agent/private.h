@@ -66,6 +66,7 @@ struct bcri_agent {
     struct table askers_by_ring, routes;
     struct list ending; /* askers that have ended, and whose ends are not told everywhere */
     uint64_t ask_at;    /* when to look at all outboxes, though none has rung */
+    bool links_untold;  /* a link is wanted, and there was no memory to say so */
     struct place *places;
     uint32_t place_count, place_free; /* the first free one; NO_PLACE */
     uint32_t order_count, order_last; /* the high half of the last number */
@@ -110,6 +111,8 @@ struct bcri_slot_shm *bcri_agent_alloc(struct bcri_agent *agent, uint32_t length
 struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host);
 /* Something is for a host to which there may be no link yet. */
 void bcri_peer_want_link(struct peer *peer);
+/* The same for those of whom it could not be told. */
+void bcri_peers_want_links(struct bcri_agent *agent);
 /* Sends. `cookie` comes back with the outcome: an order, or bcri_served_cookie; NULL: nobody wants to know.
  * False: no memory, or no link. */
 bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const struct bcri_message *message,

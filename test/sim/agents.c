@@ -24,6 +24,10 @@ static bool wants_link(void *owner, uint32_t number)
 {
     struct world_host *host = owner;
     CHECK_UINT(number, host == &host->world->host[0] ? 2 : 1);
+    if (host->deaf_to != 0) {
+        host->deaf_to--;
+        return false;
+    }
     host->wants_link = true;
     return true;
 }

@@ -26,6 +26,7 @@ struct world_host {
     struct bcri_ctx *cce[WORLD_CCES];
     struct world *world;
     unsigned forgotten, notes;
+    unsigned deaf_to; /* so many wishes for a link are refused */
     bool wants_link, gone;
 };
 
