@@ -46,6 +46,7 @@ static struct order *new_order(struct asker *asker, uint32_t op, struct route *r
     agent->place_free = agent->places[place].next_free;
     agent->places[place].order = order;
     agent->order_count++;
+    asker->datas += op == ORDER_DATA;
     list_append(&asker->orders, &order->of_asker);
     return order;
 }

@@ -16,11 +16,13 @@ struct asker {
     struct entry by_ring;
     struct bcri_agent *agent;
     uint32_t index;
-    bool has_ended;                 /* it is forgotten when all its entries are taken */
+    bool has_ended; /* it is forgotten when all its entries are taken */
     bool forgotten;
     bool ends_to_tell;              /* there was no memory to tell all hosts that it has ended */
     struct bcri_outbox_shm *outbox; /* NULL once forgotten */
     uint64_t taken, completed;      /* entries; puts */
+    uint64_t told;                  /* of those completed */
+    uint32_t datas;                 /* orders that carry regions of bcr_putm, and are not over */
     struct list orders;             /* those that are not over */
     struct list syncs;              /* of those, in no order */
     uint64_t sync_at;               /* at how many completed puts the first of them is answered */
