@@ -277,6 +277,10 @@ void bcri_thread_drop_queues(struct bcri_link_thread *thread)
         bcri_secret_free(command->introduction, sizeof *command->introduction);
         free(command);
     }
+    for (struct command *command = thread->kept, *next; command != NULL; command = next) {
+        next = command->next;
+        free(command);
+    }
     while (bcri_link_thread_take(thread, &news))
         ;
     free_members(&thread->members);

@@ -31,27 +31,52 @@ static void introduce(struct bcri_link_thread *thread, const struct bcri_link_in
         bcri_thread_note(thread, complaint);
 }
 
-static void execute(struct bcri_link_thread *thread, const struct command *command)
+static bool is_kept(const struct bcri_link_thread *thread, uint32_t index)
+{
+    const struct command *command = thread->kept;
+    while (command != NULL && command->number != index)
+        command = command->next;
+    return command != NULL;
+}
+
+/* False: not now. */
+static bool execute(struct bcri_link_thread *thread, const struct command *command)
 {
     switch (command->what) {
     case INTRODUCE: introduce(thread, command->introduction); break;
     case LOST: bcri_paths_lose(thread, command->number); break;
-    case OUTBOX:
-        if (bcri_agent_outbox(thread->agent, command->number, command->outbox) != 0)
-            bcri_thread_note(thread, "no memory for the outbox of a CCE: its orders stand still");
+    case OUTBOX: return bcri_agent_outbox(thread->agent, command->number, command->outbox) == 0;
+    case FORGET:
+        if (is_kept(thread, command->number))
+            return false;
+        bcri_agent_forget(thread->agent, command->number);
         break;
-    case FORGET: bcri_agent_forget(thread->agent, command->number); break;
     case GROWN: bcri_agent_grown(thread->agent, &command->piece, command->reserved); break;
+    }
+    return true;
+}
+
+static void execute_list(struct bcri_link_thread *thread, struct command *command)
+{
+    for (struct command *next; command != NULL; command = next) {
+        next = command->next;
+        if (execute(thread, command)) {
+            bcri_thread_done(thread, command);
+            continue;
+        }
+        command->next = NULL;
+        *thread->kept_end = command;
+        thread->kept_end = &command->next;
     }
 }
 
 static void execute_all(struct bcri_link_thread *thread)
 {
-    for (struct command *command = bcri_thread_commands(thread), *next; command != NULL; command = next) {
-        next = command->next;
-        execute(thread, command);
-        bcri_thread_done(thread, command);
-    }
+    struct command *kept = thread->kept;
+    thread->kept = NULL;
+    thread->kept_end = &thread->kept;
+    execute_list(thread, kept);
+    execute_list(thread, bcri_thread_commands(thread));
 }
 
 /* The thread rests until a millisecond after `deadline` at most. False: that has come. A timer that is
@@ -127,10 +152,12 @@ static void rest(struct bcri_link_thread *thread, uint32_t seen)
     struct bcri_ctx *ctx = thread->config.ctx;
     struct epoll_event events[3];
     const uint64_t agent = bcri_agent_deadline(thread->agent), paths = bcri_paths_deadline(thread);
+    const uint64_t kept = thread->kept != NULL ? thread->now + BCRI_NS_PER_MS : BCRI_LINK_NEVER;
+    const uint64_t next = agent < paths ? agent : paths;
     const bool over = bcri_thread_lease_is_over(thread);
     int count = -1;
     watch_socket(thread, over ? 0 : EPOLLIN | (thread->full ? EPOLLOUT : 0u));
-    if (bcri_bell_epoll_begin(ctx, seen) && (over || set_timer(thread, agent < paths ? agent : paths)))
+    if (bcri_bell_epoll_begin(ctx, seen) && (over || set_timer(thread, next < kept ? next : kept)))
         count = epoll_wait(thread->epoll, events, 3, -1);
     bcri_bell_epoll_end(ctx);
     thread->readable = false;
@@ -236,6 +263,7 @@ int bcri_link_thread_start(const struct bcri_link_thread_config *config, struct 
     atomic_init(&thread->lease_ns, BCRI_DEADLINE_NEVER);
     thread->commands_end = &thread->commands;
     thread->news_end = &thread->news;
+    thread->kept_end = &thread->kept;
     pthread_mutex_init(&thread->mutex, NULL);
     bcri_carried_init(thread);
     thread->epoll = epoll_create1(EPOLL_CLOEXEC);

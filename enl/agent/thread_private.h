@@ -81,7 +81,8 @@ struct bcri_link_thread {
     uint64_t active_at; /* when a packet came or went last */
     uint32_t rung;      /* how often CCEs here had been rung before the last rest */
     uint64_t now;
-    uint64_t notes_since; /* the second for which notes are counted */
+    struct command *kept, **kept_end; /* outboxes for which there was no memory, and ends of those CCEs */
+    uint64_t notes_since;             /* the second for which notes are counted */
     unsigned notes;
     pthread_t thread;
     pthread_mutex_t mutex; /* of the two queues, and the list */

@@ -249,6 +249,22 @@ static void begin(void)
     CHECK_INT(bcri_cce_decode(hosts[0].cce, hosts[1].cce->record->id.identity, &there), 0);
 }
 
+/* ---- memory ---- */
+
+void *__real_calloc(size_t count, size_t bytes); /* NOLINT(bugprone-reserved-identifier) */
+void *__wrap_calloc(size_t count, size_t bytes); /* NOLINT(bugprone-reserved-identifier) */
+
+static _Atomic int callocs_to_fail; /* of other threads than the test's */
+static _Thread_local bool is_tests;
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    if (is_tests || atomic_load(&callocs_to_fail) == 0)
+        return __real_calloc(count, bytes);
+    atomic_fetch_sub(&callocs_to_fail, 1);
+    return NULL;
+}
+
 static struct bcri_link_news news_of(struct host *host)
 {
     struct bcri_link_news news;
@@ -301,6 +317,35 @@ TEST(an_order_wants_a_link_and_goes_when_it_is_there)
     introduce();
     CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     CHECK_INT(value_of(bcr_get(1, there, cell, bcr_BLOCK)), 7);
+    end();
+}
+
+TEST(an_outbox_for_which_there_was_no_memory_is_read_later)
+{
+    begin();
+    is_tests = true;
+    atomic_store(&callocs_to_fail, 3);
+    CHECK_INT(bcr_put(1, number(7), there, cell, bcr_FREE), 0);
+    while (atomic_load(&callocs_to_fail) != 0)
+        sched_yield();
+    introduce();
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    end();
+}
+
+TEST(an_outbox_for_which_there_was_no_memory_is_read_before_its_cce_is_forgotten)
+{
+    begin();
+    is_tests = true;
+    atomic_store(&callocs_to_fail, 50); /* about as many milliseconds */
+    CHECK_INT(bcr_put(1, number(7), there, cell, bcr_FREE), 0);
+    bcri_self_set(NULL);
+    leave(&hosts[0]);
+    CHECK_INT(atomic_load(&callocs_to_fail), 0);
+    introduce();
+    bcri_self_set(hosts[1].cce);
+    CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, bcr_BLOCK)), 7);
+    hosts[0].cce = join(&hosts[0], hosts[0].agent->bell_fd);
     end();
 }
 
