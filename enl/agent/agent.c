@@ -152,11 +152,11 @@ struct bcri_agent *bcri_agent_new(struct bcri_ctx *ctx, uint64_t pool_bytes,
     struct table *const tables[] = {&agent->askers_by_ring, &agent->routes,  &agent->streams,
                                     &agent->served,         &agent->locks,   &agent->cells,
                                     &agent->shares,         &agent->payloads};
-    struct list *const lists[] = {&agent->askers,       &agent->ending,       &agent->untold,
-                                  &agent->all_cells,    &agent->ready,        &agent->owing,
-                                  &agent->over,         &agent->giving_back,  &agent->dead_locks,
-                                  &agent->parked_waits, &agent->parked_cells, &agent->parked_streams,
-                                  &agent->parked_locks, &agent->no_room,      &agent->shares_over};
+    struct list *const lists[] = {
+        &agent->askers,       &agent->ending,       &agent->untold,       &agent->all_cells,
+        &agent->ready,        &agent->owing,        &agent->over,         &agent->giving_back,
+        &agent->dead_locks,   &agent->parked_waits, &agent->parked_cells, &agent->parked_streams,
+        &agent->parked_locks, &agent->no_room,      &agent->shares_over,  &agent->unused_payloads};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         bcri_table_init(tables[i]);
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)

@@ -5,14 +5,15 @@
  * Why nothing waits for ever. A SAME begins only when its DATA has, and so has its room; until then nothing behind
  * it begins. DATA of one asker begin in their order, and of each all SAMEs were sent before the next DATA. So before a
  * SAME of the oldest payload there stand but puts, which wait for room in the pool, and they get it: a payload
- * that only waits for further SAMEs leaves the pool for private memory when somebody finds no room there, and comes
- * back with the next SAME. How much may lie there is bounded for each host, by DATA that wait. */
+ * that only waits for further SAMEs, and has no other holders, leaves the pool for private memory when somebody finds no
+ * room there, and comes back with the next SAME. How much may lie there is bounded for each host, by DATA that wait. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "bcr/error.h"
 #include "bcri/act.h"
 #include "bcri/drop.h"
+#include "bcri/region.h"
 
 #include "serve.h"
 
@@ -61,6 +62,7 @@ static void free_payload(struct payload *payload)
     struct peer *peer = payload->peer;
     bcri_table_remove(&peer->agent->payloads, &payload->at);
     list_remove(&payload->of_peer);
+    list_remove(&payload->of_unused);
     peer->bytes -= sizeof *payload;
     peer->payload_bytes -= payload->bytes;
     free(payload->aside);
@@ -101,7 +103,8 @@ void bcri_payload_has_come(struct payload *payload, bool whole)
 
 void bcri_payload_release(struct payload *payload)
 {
-    payload->users--;
+    if (--payload->users == 0 && payload->region != NULL)
+        list_append(&payload->peer->agent->unused_payloads, &payload->of_unused);
     free_if_over(payload);
 }
 
@@ -110,18 +113,27 @@ static void *data_of(const struct payload *payload)
     return (void *)bcri_load(&payload->region->data);
 }
 
+/* Then it would stay in the pool without the agent's hold, too. */
+static bool has_other_holders(const struct payload *payload)
+{
+    const bcri_ref ref = bcri_slot_region(bcri_load(&payload->region->word));
+    const struct bcri_region_shm *const header = bcri_at_held(payload->peer->agent->ctx, ref);
+    return BCRI_COUNT(bcri_load(&header->count)) != 1;
+}
+
 void bcri_payloads_make_room(struct bcri_agent *agent)
 {
-    for (struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
-        for (struct item *at = peer->payloads.head.next; at != &peer->payloads.head; at = at->next) {
-            struct payload *payload = RECORD_OF(at, struct payload, of_peer);
-            if (payload->users != 0 || payload->region == NULL ||
-                (payload->aside = malloc(payload->bytes + 1)) == NULL)
-                continue;
-            memcpy(payload->aside, data_of(payload), payload->bytes);
-            bcri_slot_drop(agent->ctx, payload->region);
-            payload->region = NULL;
-        }
+    struct item *next, *at = agent->unused_payloads.head.next;
+    for (; at != &agent->unused_payloads.head; at = next) {
+        struct payload *payload = RECORD_OF(at, struct payload, of_unused);
+        next = at->next;
+        if (has_other_holders(payload) || (payload->aside = malloc(payload->bytes + 1)) == NULL)
+            continue;
+        memcpy(payload->aside, data_of(payload), payload->bytes);
+        bcri_slot_drop(agent->ctx, payload->region);
+        payload->region = NULL;
+        list_remove(&payload->of_unused);
+    }
 }
 
 bool bcri_payload_use(struct payload *payload)
@@ -135,6 +147,7 @@ bool bcri_payload_use(struct payload *payload)
         free(payload->aside);
         payload->aside = NULL;
     }
+    list_remove(&payload->of_unused);
     payload->users++;
     return true;
 }

@@ -79,6 +79,7 @@ struct bcri_agent {
     struct table served;  /* gets that wait, by stream and request */
     struct table locks;   /* by stream and cell */
     struct table payloads;
+    struct list unused_payloads;
     struct table cells; /* by the low half of their references, as rings name them */
     struct list all_cells;
     struct list owing;       /* hosts to which answers are kept back */

@@ -16,6 +16,7 @@
 struct payload {
     struct entry at; /* by the number of the DATA */
     struct item of_peer;
+    struct item of_unused; /* while it is in the pool, and has no users */
     struct peer *peer;
     uint32_t bytes, archtype, error;
     struct bcri_slot_shm *region; /* the agent's ID of it, or NULL */
@@ -165,7 +166,7 @@ bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uin
                       struct bcri_slot_shm *region, struct payload **payload_out);
 /* One user more. False: it lies aside, and the pool has no room. */
 bool bcri_payload_use(struct payload *payload);
-/* Those that only wait for further puts leave the pool. */
+/* Those that only wait for further puts, and that nobody else holds, leave the pool. */
 void bcri_payloads_make_room(struct bcri_agent *agent);
 void bcri_payload_has_come(struct payload *payload, bool whole);
 /* A hold for one put: 0, bcrE_NOMEM, BCRI_PARKED. */

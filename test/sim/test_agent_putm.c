@@ -443,6 +443,37 @@ static void order_one(bcr_region rgid, int to, int at)
     CHECK_INT(bcri_order_put(ctx, &put, bcr_op_putm, BCRI_DEADLINE_PASSED), 0);
 }
 
+/* A region that a cell holds would stay in the pool all the same. */
+TEST(only_a_region_that_nobody_else_holds_makes_room)
+{
+    enum { HALF = POOL_BYTES / 2 };
+    begin();
+    bcr_region rgid = filled(LARGE, 1);
+    order_one(rgid, 0, cell);
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    (void)world_settle(&world, SIM_S);
+    const struct peer *const peer = world.host[1].agent->peers;
+    const struct payload *const payload = FIRST_OF(&peer->payloads, struct payload, of_peer);
+    CHECK(payload != NULL);
+    for (int i = 0; i < 2; i++) /* there is room for one */
+        CHECK_INT(bcr_put(1, filled(HALF, 2), there[1], cell, bcr_FREE), 0);
+    (void)world_settle(&world, SIM_S);
+    CHECK(payload->region != NULL);
+    owner_has(0, cell, LARGE, 1);
+    (void)world_settle(&world, SIM_S);
+    CHECK(payload->region == NULL);
+    for (int i = 0; i < 2; i++) {
+        owner_has(1, cell, HALF, 2);
+        (void)world_settle(&world, SIM_S);
+    }
+    order_one(rgid = filled(1000, 3), 1, cell); /* another region ends the first's share */
+    CHECK_INT(bcr_rgfree(rgid), 0);
+    bcri_order_putm_over(asker);
+    (void)world_settle(&world, SIM_S);
+    owner_has(1, cell, 1000, 3);
+    end();
+}
+
 /* As when a handler's call waits in its midst and the main program's goes on. Each region is more than half of what a host
  * keeps: the second waits until the first is over. */
 TEST(two_calls_of_one_cce_that_take_turns_both_arrive)
