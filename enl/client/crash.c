@@ -12,7 +12,9 @@
  * been. A program that has a handler of its own for one of these signals keeps it.
  *
  * The handler calls only what a signal handler may: it may have interrupted malloc, or the library itself.
- * A lock that the CCE holds stays held until its end, as if it had died a little later.
+ * A lock that the CCE holds stays held until its end, as if it had died a little later. Its other threads run on
+ * until then. If one of them ends the process, it is the crash that counts: exit() waits for it
+ * (bcri_client_wait_for_crash), and for _exit() the record has it.
  *
  * A thread without an alternate stack that has used up its own cannot run the handler; the kernel ends the
  * process then. The thread that calls bcr_init gets an alternate stack here, and so does each that calls
@@ -107,15 +109,27 @@ static void happen_again(int number, siginfo_t *info)
         raise(number);
 }
 
+static uint64_t deadline(void)
+{
+    return bcri_clock_ns() + (uint64_t)WAIT_MSEC * 1000000;
+}
+
+void bcri_client_wait_for_crash(void)
+{
+    if (atomic_load(&crash.begun))
+        (void)wait_until(-1, 0, deadline());
+}
+
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     const int kept = errno;
-    const uint64_t deadline_ns = bcri_clock_ns() + (uint64_t)WAIT_MSEC * 1000000;
     if (getpid() == crash.client->pid) { /* a fork has no report: it is no CCE */
-        if (!atomic_exchange(&crash.begun, true))
-            report(number, info, context, deadline_ns);
-        else /* the thread that was first ends this one, too */
-            (void)wait_until(-1, 0, deadline_ns);
+        if (!atomic_exchange(&crash.begun, true)) {
+            bcri_store_release(&crash.client->ctx.record->id.exit_status, BCRI_CRASHED | (uint32_t)number);
+            report(number, info, context, deadline());
+        } else { /* the thread that was first ends this one, too */
+            bcri_client_wait_for_crash();
+        }
     }
     happen_again(number, info);
     errno = kept;

@@ -63,8 +63,12 @@ static bool is_trusted(int fd)
 static void record_exit(int status, void *data)
 {
     struct bcri_client *client = data;
-    if (getpid() == client->pid)
-        bcri_store_release(&client->ctx.record->id.exit_status, 0x100u | ((uint32_t)status & 0xffu));
+    uint32_t none = 0;
+    if (getpid() != client->pid)
+        return;
+    bcri_client_wait_for_crash();
+    atomic_compare_exchange_strong(&client->ctx.record->id.exit_status, &none,
+                                   BCRI_EXITED | ((uint32_t)status & 0xffu));
 }
 
 static int become_cce(struct bcri_client *client, int flags, const char *ccename)

@@ -51,11 +51,6 @@ struct enl_crashes {
     unsigned handles; /* not closed yet */
 };
 
-int enl_crash_signal(const struct enl_cce *cce)
-{
-    return cce->crash != NULL ? cce->crash->signal : 0;
-}
-
 bool enl_crash_is(int signal)
 {
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||

@@ -29,8 +29,6 @@ const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in);
 /* A CCE with a crash has ended by `signal`, or one that has not said anything by a signal that is a crash:
  * its report. Called before its record is repaired. */
 void enl_crash_ended(struct enl_cce *cce, int signal, bool core_file);
-/* By which signal it has said to crash; 0: it has not. */
-int enl_crash_signal(const struct enl_cce *cce);
 /* Whether `signal` ends a process by a mistake of its own. */
 bool enl_crash_is(int signal);
 /* The CCE goes: nothing of its crash is needed any more. */

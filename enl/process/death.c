@@ -41,7 +41,8 @@
 struct end {
     bool known;
     bool signalled;
-    int number; /* status or signal */
+    bool exited; /* while a thread of it that had crashed was looked at: `number` is the crash's */
+    int number;  /* status or signal */
 };
 
 void enl_cce_look_at_dead(struct enl_program *program, pid_t pid)
@@ -62,15 +63,17 @@ void enl_cce_look_at_dead(struct enl_program *program, pid_t pid)
 
 static struct end end_of(const struct enl_cce *cce, bool waited, int wait_status)
 {
-    uint32_t recorded = bcri_load_acquire(&cce->record->id.exit_status);
+    const uint32_t recorded = bcri_load_acquire(&cce->record->id.exit_status);
+    const int number = (int)(recorded & 0xffu);
+    const bool crashed = (recorded & BCRI_CRASHED) != 0 && enl_crash_is(number);
     if (waited && WIFSIGNALED(wait_status))
-        return (struct end){true, true, WTERMSIG(wait_status)};
+        return (struct end){.known = true, .signalled = true, .number = WTERMSIG(wait_status)};
+    if (crashed)
+        return (struct end){.known = true, .signalled = true, .exited = waited, .number = number};
     if (waited && WIFEXITED(wait_status))
-        return (struct end){true, false, WEXITSTATUS(wait_status)};
-    if ((recorded & 0x100u) != 0)
-        return (struct end){true, false, (int)(recorded & 0xffu)};
-    if (enl_crash_signal(cce) != 0)
-        return (struct end){true, true, enl_crash_signal(cce)};
+        return (struct end){.known = true, .number = WEXITSTATUS(wait_status)};
+    if ((recorded & BCRI_EXITED) != 0)
+        return (struct end){.known = true, .number = number};
     return (struct end){.known = false};
 }
 
@@ -88,6 +91,9 @@ static const char *text_of(struct end end, char *buffer, size_t size)
 {
     if (!end.known)
         snprintf(buffer, size, "ended without exit()");
+    else if (end.exited)
+        snprintf(buffer, size, "crashed by signal %d (%s), and another thread of it called _exit", end.number,
+                 strsignal(end.number));
     else if (end.signalled)
         snprintf(buffer, size, "was killed by signal %d (%s)", end.number, strsignal(end.number));
     else

@@ -32,7 +32,10 @@
 #include "bcri/atomics.h"
 #include "bcri/ref.h"
 
-#define BCRI_RECORD_BYTES    8192u
+#define BCRI_RECORD_BYTES 8192u
+/* In `exit_status`: the library has seen an exit, or a signal that ends the process, which outdoes it. */
+#define BCRI_EXITED          0x100u
+#define BCRI_CRASHED         0x200u
 #define BCRI_RECORDS_PER_SEG 64u
 #define BCRI_RECORD_SEGS     1024u
 #define BCRI_CCE_MAX         65000u /* owner tags have 16 bits */
@@ -55,7 +58,7 @@ struct bcri_identity_shm {
     uint32_t index;
     uint32_t archtype;
     _Atomic uint32_t pid;
-    _Atomic uint32_t exit_status; /* 0x100 | status once the library has seen the exit, else 0 */
+    _Atomic uint32_t exit_status; /* 0, BCRI_EXITED | status, or BCRI_CRASHED | signal */
     _Atomic uint64_t start_time;  /* of the pid, clock ticks since boot: names the process for good */
     uint32_t ordinal;
     _Atomic uint32_t uses_locks; /* 1 from its first write lock on: enl then looks for its lock words */

@@ -12,6 +12,9 @@
  *   null         calls a function pointer that is NULL
  *   handler      in the handler of a cell, while another cell's handler waits in a call
  *   thread       in a thread of its own, while the first one waits in main_waits
+ *   aside        in a thread of its own, while the first one goes on
+ *   leave        ends by exit(0)
+ *   vanish       ends by _exit(0)
  *   overflow     the main stack, in function `deeper`
  *   coroutine    the stack of a handler, the same
  *   own          with a handler of its own for SIGSEGV, which exits with status 7
@@ -167,11 +170,16 @@ __attribute__((noinline)) static void main_waits(void)
         pause();
 }
 
-static void in_thread(void)
+static void start(void *(*does)(void *))
 {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, thread_crashes, NULL) == 0)
-        main_waits();
+    must(-pthread_create(&thread, NULL, does, NULL), "thread");
+}
+
+static void in_thread(void)
+{
+    start(thread_crashes);
+    main_waits();
 }
 
 static atomic_bool forks;
@@ -190,8 +198,7 @@ static void *vforks(void *arg)
 
 static void start_vfork(void)
 {
-    pthread_t thread;
-    must(-pthread_create(&thread, NULL, vforks, NULL), "thread");
+    start(vforks);
     while (!atomic_load(&forks))
         sched_yield();
 }
@@ -272,6 +279,12 @@ int main(int argc, char **argv)
             in_handler(handler_deeper);
         else if (strcmp(words[i], "thread") == 0)
             in_thread();
+        else if (strcmp(words[i], "aside") == 0)
+            start(thread_crashes);
+        else if (strcmp(words[i], "leave") == 0)
+            exit(0);
+        else if (strcmp(words[i], "vanish") == 0)
+            _exit(0);
         else if (strcmp(words[i], "overflow") == 0)
             zero = deeper(0);
         else if (strcmp(words[i], "vfork") == 0)

@@ -400,3 +400,20 @@ TEST(a_tracer_that_is_killed_or_stopped_holds_nobody_up)
         run_ends(&run, 128 + SIGSEGV, "enl: crash: CCE 0 (");
     }
 }
+
+/* The thread that waits in vfork keeps the tracer waiting meanwhile. */
+TEST(an_exit_while_a_crash_is_looked_at_does_not_hide_it)
+{
+    NEEDS_STACKS();
+    static const char *const words[] = {"leave", "vanish"}, *const ends[] = {"was killed by signal 11",
+                                                                             "crashed by signal 11"};
+    no_core();
+    for (int i = 0; i < 2; i++) {
+        begin();
+        run_start(&run, run_enl(), sys_crash(), "vfork", "aside", "wait", words[i]);
+        (void)tracer_of(run.pid);
+        run_go();
+        run_ends(&run, 128 + SIGSEGV, ends[i]);
+        CHECK_INT(reported(), 1);
+    }
+}

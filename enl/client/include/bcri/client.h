@@ -62,6 +62,9 @@ bool bcri_client_has_socket(const struct bcri_client *client);
 /* Has the daemon asked where this process is when a signal is about to end it by its default action, before
  * it does (crash.c). */
 void bcri_client_watch_crashes(struct bcri_client *client);
+/* If a thread of this process has crashed, waits until that has ended the process: an exit by another thread
+ * would take its place. Returns at last if the program has prevented that. */
+void bcri_client_wait_for_crash(void);
 
 /* Sends the request of a call that does not block. Returns 0 or a bcrE_ code; with 0, `call` is the
  * client's until its event has happened. */
