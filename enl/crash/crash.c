@@ -23,6 +23,16 @@
 enum { TRACE_MSEC = 1800, LOOK_MSEC = 50, GATHER_MSEC = 400, DEFER_MSEC = 2000 };
 enum { TRACERS_MAX = 4 };
 
+/* Of a report: where at the latest the stack ends, by which reports are alike, and what is told before the
+ * output. What is left is for other stacks. */
+enum {
+    KEY_LIMIT = ENL_CRASH_BYTES_MAX / 2,
+    STATE_LIMIT = KEY_LIMIT + 8192,
+    OUTPUT_LIMIT = STATE_LIMIT + 4352
+};
+_Static_assert(ENL_TAIL_BYTES + 256 <= OUTPUT_LIMIT - STATE_LIMIT && OUTPUT_LIMIT <= ENL_CRASH_BYTES_MAX,
+               "each part of a report has its room");
+
 struct enl_crash {
     struct enl_crash *next; /* of those that are not done, oldest first */
     struct enl_cce *cce;
@@ -212,8 +222,11 @@ static void on_look(uv_timer_t *timer)
     struct enl_crash *next;
     for (struct enl_crash *crash = crashes->open; crash != NULL; crash = next) {
         next = crash->next;
-        if (now_ns >= crash->until_ns)
-            let_die(crashes, crash);
+        if (now_ns < crash->until_ns)
+            continue;
+        if (!crash->traced)
+            enl_crash_text_cut(&crash->text, "... and more, but its time was up\n");
+        let_die(crashes, crash);
     }
     start_tracers(crashes);
     if (crashes->open != NULL)
@@ -315,6 +328,7 @@ const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
                                 .context = message->context,
                                 .coroutines = message->coroutines,
                                 .release = bcri_incoming_take(in, 0),
+                                .text = {.limit = ENL_CRASH_BYTES_MAX},
                                 .until_ns = bcri_clock_ns() + (uint64_t)TRACE_MSEC * 1000000};
     cce->crash = crash;
     *crashes->open_end = crash;
@@ -425,28 +439,39 @@ static void add_output(struct enl_crash_text *text, const struct enl_cce *cce)
         return;
     enl_crash_text_line(text, "the last it printed:");
     enl_crash_text_add(text, tail, length);
+    if (tail[length - 1] != '\n')
+        enl_crash_text_add(text, "\n", 1);
+}
+
+static void raise_limit(struct enl_crash_text *text, size_t limit)
+{
+    text->limit = limit;
+    text->cut = false;
 }
 
 /* What is known of the end of `cce`: the trace's two parts, and between them what brought it about. */
 static struct enl_crash_text text_of(const struct enl_cce *cce, bool core_file)
 {
     const struct enl_crash *crash = cce->crash;
-    const struct enl_crash_text none = {NULL, 0}, *trace = crash != NULL ? &crash->text : &none;
+    const struct enl_crash_text none = {.bytes = NULL}, *trace = crash != NULL ? &crash->text : &none;
     const char *end = trace->length != 0 ? memchr(trace->bytes, '\0', trace->length) : NULL;
     const size_t key = end != NULL ? (size_t)(end - trace->bytes) : trace->length;
-    struct enl_crash_text text = {NULL, 0};
+    struct enl_crash_text text = {.limit = KEY_LIMIT};
     enl_crash_text_add(&text, trace->bytes, key);
+    raise_limit(&text, STATE_LIMIT);
     enl_crash_text_add(&text, "", 1);
     if (crash != NULL)
         add_cause(&text, crash);
     if (core_file)
         enl_crash_text_line(&text, "it has left a core file");
-    if (end != NULL)
-        enl_crash_text_add(&text, end + 1, trace->length - key - 1);
     enl_crash_last_operations(&text, cce);
     if (crash != NULL)
         add_waiters(&text, crash);
+    raise_limit(&text, OUTPUT_LIMIT);
     add_output(&text, cce);
+    raise_limit(&text, ENL_CRASH_BYTES_MAX);
+    if (end != NULL)
+        enl_crash_text_add(&text, end + 1, trace->length - key - 1);
     return text;
 }
 

@@ -13,14 +13,31 @@
 /* Different ones at a time. A program whose CCEs crash in more ways at once is told so. */
 enum { KINDS_MAX = 64, LINE_MAX_BYTES = 512 };
 
+enum { CUT_BYTES = 40 };
+
+void enl_crash_text_cut(struct enl_crash_text *text, const char *why)
+{
+    const size_t length = strlen(why);
+    if (text->bytes == NULL || text->cut)
+        return;
+    while (text->length > 0 && text->bytes[text->length - 1] != '\n' && text->bytes[text->length - 1] != '\0')
+        text->length--;
+    memcpy(text->bytes + text->length, why, length);
+    text->length += length;
+    text->cut = true;
+}
+
 void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t length)
 {
-    if (text->bytes == NULL && (text->bytes = malloc(ENL_CRASH_BYTES_MAX)) == NULL)
+    const size_t limit = text->limit - CUT_BYTES;
+    if (length == 0 || text->cut ||
+        (text->bytes == NULL && (text->bytes = malloc(ENL_CRASH_BYTES_MAX)) == NULL))
         return;
-    if (length == 0 || length > ENL_CRASH_BYTES_MAX - text->length)
-        return;
-    memcpy(text->bytes + text->length, bytes, length);
-    text->length += length;
+    const size_t room = text->length < limit ? limit - text->length : 0, part = length < room ? length : room;
+    memcpy(text->bytes + text->length, bytes, part);
+    text->length += part;
+    if (part < length)
+        enl_crash_text_cut(text, "... and more\n");
 }
 
 void enl_crash_text_line(struct enl_crash_text *text, const char *format, ...)

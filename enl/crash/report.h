@@ -3,6 +3,7 @@
 #ifndef ENL_CRASH_REPORT_H
 #define ENL_CRASH_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,11 +41,15 @@ void enl_crash_report_name(struct enl_crash_report *report, uint32_t ordinal);
 /* Writes it to stderr and into the log. */
 void enl_crash_report_show(struct enl_program *program, const struct enl_crash_report *report);
 
-/* A text that grows up to ENL_CRASH_BYTES_MAX; what does not fit is left out. */
+/* A text that grows up to `limit`, ENL_CRASH_BYTES_MAX at most. What does not fit is cut behind a line that
+ * does; "... and more" stands there, and nothing is added until whoever raises the limit clears `cut`. */
 struct enl_crash_text {
     char *bytes;
-    size_t length;
+    size_t length, limit;
+    bool cut;
 };
+/* The text ends behind its last whole line, where `why` (not longer than 40 bytes) is added. */
+void enl_crash_text_cut(struct enl_crash_text *text, const char *why);
 void enl_crash_text_add(struct enl_crash_text *text, const char *bytes, size_t length);
 void enl_crash_text_line(struct enl_crash_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -136,13 +136,17 @@ static void print_coroutines(pid_t pid, uint64_t address)
         if (!enl_process_memory(pid, chunk + at.count, &count, sizeof count) || count > ELEMENTS_MAX ||
             !enl_process_memory(pid, chunk + at.element_bytes, &bytes, sizeof bytes))
             return;
-        for (uint32_t i = 0; i < count && printed < COROUTINES_MAX; i++) {
+        for (uint32_t i = 0; i < count; i++) {
             const uint64_t invocation = elements + i * (uint64_t)bytes;
             int cell = 0;
             char what[64];
             if (invocation == current || pointer_at(pid, invocation + at.handler) == 0 ||
                 !enl_process_memory(pid, invocation + at.cell, &cell, sizeof cell))
                 continue;
+            if (printed == COROUTINES_MAX) {
+                puts("... and more handlers");
+                return;
+            }
             snprintf(what, sizeof what, "the handler of cell %d, suspended:", cell);
             printed += print_coroutine(pid, &at, invocation, what);
         }
@@ -173,10 +177,14 @@ static void print_threads(pid_t pid, pid_t crashed)
     DIR *folder = opendir(path);
     unsigned printed = 0;
     const struct dirent *entry;
-    while (folder != NULL && (entry = readdir(folder)) != NULL && printed < THREADS_MAX) {
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
         const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
         if (thread <= 0 || thread == crashed)
             continue;
+        if (printed == THREADS_MAX) {
+            puts("... and more threads");
+            break;
+        }
         print_thread(pid, thread);
         fflush(stdout);
         printed++;

@@ -15,6 +15,7 @@
  *   aside        in a thread of its own, while the first one goes on
  *   leave        ends by exit(0)
  *   vanish       ends by _exit(0)
+ *   threads N    starts N threads, each deep in calls of one_of_many
  *   overflow     the main stack, in function `deeper`
  *   coroutine    the stack of a handler, the same
  *   own          with a handler of its own for SIGSEGV, which exits with status 7
@@ -182,6 +183,33 @@ static void in_thread(void)
     main_waits();
 }
 
+static atomic_int waiting;
+
+__attribute__((noinline)) static int one_of_many_threads_that_wait_deep_in_calls(int depth)
+{
+    volatile int here = depth;
+    if (depth > 0)
+        return one_of_many_threads_that_wait_deep_in_calls(depth - 1) + here;
+    atomic_fetch_add(&waiting, 1);
+    while (atomic_load(&waiting) > 0)
+        pause();
+    return here;
+}
+
+static void *waits_deep(void *arg)
+{
+    zero = one_of_many_threads_that_wait_deep_in_calls(40);
+    return arg;
+}
+
+static void start_threads(int count)
+{
+    for (int i = 0; i < count; i++)
+        start(waits_deep);
+    while (atomic_load(&waiting) < count)
+        sched_yield();
+}
+
 static atomic_bool forks;
 
 static void *vforks(void *arg)
@@ -285,6 +313,8 @@ int main(int argc, char **argv)
             exit(0);
         else if (strcmp(words[i], "vanish") == 0)
             _exit(0);
+        else if (strcmp(words[i], "threads") == 0)
+            start_threads(atoi(words[++i]));
         else if (strcmp(words[i], "overflow") == 0)
             zero = deeper(0);
         else if (strcmp(words[i], "vfork") == 0)

@@ -417,3 +417,20 @@ TEST(an_exit_while_a_crash_is_looked_at_does_not_hide_it)
         CHECK_INT(reported(), 1);
     }
 }
+
+/* Too much for one report, or for the time that there is. */
+TEST(stacks_of_many_threads_leave_room_for_the_rest_and_are_cut_aloud)
+{
+    NEEDS_STACKS();
+    begin();
+    no_core();
+    setenv("CRASH_OTHERS", "put out last-words threads 31 segv", 1);
+    run_start(&run, run_enl(), sys_crash(), "enlist", "1", "stay");
+    run_ends(&run, 128 + SIGSEGV, "[1] its last operations");
+    const char *output = strstr(run.error, "[1] last-words\n"), *stacks = strstr(run.error, "[1] thread ");
+    CHECK(output != NULL && stacks != NULL && output < stacks);
+#if BCR_LIBDW
+    const char *more = strstr(stacks, "[1] ... and more");
+    CHECK(more != NULL && strchr(more, '\n')[1] == '\0');
+#endif
+}
