@@ -42,7 +42,10 @@ static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 static struct {
     struct bcri_client *client;
     struct bcri_coroutines coroutines;
-    atomic_bool begun; /* a thread of this process has crashed */
+    atomic_bool begun; /* a thread of this process has crashed; what follows is that thread's */
+    /* Not on its stack, which may be a small one of the program's (sigaltstack). */
+    struct bcri_control message;
+    uint8_t bytes[512];
 } crash;
 
 /* Waits until `fd` has one of `events`; -1: only until the time is up. */
@@ -66,18 +69,19 @@ static void report(int number, const siginfo_t *info, const void *context, uint6
     if (!bcri_client_has_socket(client) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return;
     bcri_sched_describe(client->ctx.handlers.sched, &crash.coroutines);
-    const struct bcri_control message = {.type = BCRI_MSG_crashed,
-                                         .present = BCRI_HAS(kind) | BCRI_HAS(code) | BCRI_HAS(pid) |
-                                                    BCRI_HAS(address) | BCRI_HAS(context) |
-                                                    BCRI_HAS(coroutines),
-                                         .kind = (uint32_t)number,
-                                         .code = info->si_code,
-                                         .pid = (uint32_t)syscall(SYS_gettid),
-                                         .address = (uintptr_t)info->si_addr,
-                                         .context = (uintptr_t)context,
-                                         .coroutines = (uintptr_t)&crash.coroutines};
-    const bool sent = wait_until(client->fd, POLLOUT, deadline_ns) &&
-                      bcri_channel_send(client->fd, &message, &pair[1], 1, false) == 0;
+    struct bcri_control *message = &crash.message;
+    message->type = BCRI_MSG_crashed;
+    message->present = BCRI_HAS(kind) | BCRI_HAS(code) | BCRI_HAS(pid) | BCRI_HAS(address) |
+                       BCRI_HAS(context) | BCRI_HAS(coroutines);
+    message->kind = (uint32_t)number;
+    message->code = info->si_code;
+    message->pid = (uint32_t)syscall(SYS_gettid);
+    message->address = (uintptr_t)info->si_addr;
+    message->context = (uintptr_t)context;
+    message->coroutines = (uintptr_t)&crash.coroutines;
+    const size_t length = bcri_control_encode(message, crash.bytes, sizeof crash.bytes);
+    const bool sent = length != 0 && wait_until(client->fd, POLLOUT, deadline_ns) &&
+                      bcri_channel_send_bytes(client->fd, crash.bytes, length, &pair[1], 1, false) == 0;
     close(pair[1]);
     if (sent)
         (void)wait_until(pair[0], POLLIN, deadline_ns);

@@ -84,13 +84,17 @@ int bcri_channel_send(int fd, const struct bcri_control *message, const int *fds
 {
     uint8_t bytes[BCRI_CONTROL_BYTES_MAX];
     size_t length = bcri_control_encode(message, bytes, sizeof bytes);
-    if (length == 0)
-        return -EMSGSIZE;
+    return length != 0 ? bcri_channel_send_bytes(fd, bytes, length, fds, fd_count, wait) : -EMSGSIZE;
+}
+
+int bcri_channel_send_bytes(int fd, const uint8_t *bytes, size_t length, const int *fds, unsigned fd_count,
+                            bool wait)
+{
     union {
         struct cmsghdr header;
         char room[CMSG_SPACE(BCRI_CONTROL_FDS_MAX * sizeof(int))];
     } side = {0};
-    struct iovec part = {bytes, length};
+    struct iovec part = {(void *)(uintptr_t)bytes, length};
     struct msghdr record = {.msg_iov = &part, .msg_iovlen = 1};
     if (fd_count != 0) {
         record.msg_control = &side;

@@ -16,6 +16,7 @@
  *   leave        ends by exit(0)
  *   vanish       ends by _exit(0)
  *   threads N    starts N threads, each deep in calls of one_of_many
+ *   narrow       sets an alternate stack with 4 KiB more than the kernel needs
  *   overflow     the main stack, in function `deeper`
  *   coroutine    the stack of a handler, the same
  *   own          with a handler of its own for SIGSEGV, which exits with status 7
@@ -35,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -183,6 +185,18 @@ static void in_thread(void)
     main_waits();
 }
 
+/* What is below is not mapped. */
+static void set_narrow_stack(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), least = getauxval(AT_MINSIGSTKSZ);
+    const size_t needed = (least > 2048 ? least : 2048) + 4096, all = (needed / page + 2) * page;
+    char *at = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED || mprotect(at, page, PROT_NONE) != 0)
+        _exit(95);
+    const stack_t narrow = {.ss_sp = at + page, .ss_size = all - page};
+    must(-sigaltstack(&narrow, NULL), "sigaltstack");
+}
+
 static atomic_int waiting;
 
 __attribute__((noinline)) static int one_of_many_threads_that_wait_deep_in_calls(int depth)
@@ -313,6 +327,8 @@ int main(int argc, char **argv)
             exit(0);
         else if (strcmp(words[i], "vanish") == 0)
             _exit(0);
+        else if (strcmp(words[i], "narrow") == 0)
+            set_narrow_stack();
         else if (strcmp(words[i], "threads") == 0)
             start_threads(atoi(words[++i]));
         else if (strcmp(words[i], "overflow") == 0)

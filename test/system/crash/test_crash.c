@@ -434,3 +434,12 @@ TEST(stacks_of_many_threads_leave_room_for_the_rest_and_are_cut_aloud)
     CHECK(more != NULL && strchr(more, '\n')[1] == '\0');
 #endif
 }
+
+TEST(a_narrow_alternate_stack_of_the_programs_suffices)
+{
+    begin();
+    no_core();
+    run_start(&run, run_enl(), sys_crash(), "narrow", "segv");
+    run_ends(&run, 128 + SIGSEGV, "enl: crash: CCE 0 (");
+    check_top("crash_segv");
+}

@@ -45,6 +45,11 @@ int bcri_channel_connect(const char *program, unsigned patience_ms);
 int bcri_channel_send(int fd, const struct bcri_control *message, const int *fds, unsigned fd_count,
                       bool wait);
 
+/* Sends an encoded message; otherwise the same. For a signal handler, which has a small stack: the message may
+ * lie elsewhere. */
+int bcri_channel_send_bytes(int fd, const uint8_t *bytes, size_t length, const int *fds, unsigned fd_count,
+                            bool wait);
+
 /* Receives one message. Returns 1; 0 at the end of the connection; -EAGAIN (only without `wait`),
  * or another -errno. More descriptors than the type allows are closed and make the message
  * malformed. */
