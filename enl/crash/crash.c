@@ -431,6 +431,22 @@ static void add_cause(struct enl_crash_text *text, const struct enl_crash *crash
             enl_crash_text_line(text, "at address 0x%llx", (unsigned long long)crash->address);
 }
 
+static void add_why_no_stack(struct enl_crash_text *text, const struct enl_cce *cce)
+{
+    if (cce->crash != NULL)
+        enl_crash_text_line(text,
+                            "no stack: it could not be read (enl reads stacks on x86-64 only, and not of an "
+                            "emulated program), or not in time");
+    else if ((bcri_load(&cce->record->id.exit_status) & BCRI_CRASHED) != 0)
+        enl_crash_text_line(text,
+                            "no stack: the program could not tell enl (it has closed descriptors that it has "
+                            "not opened, or has none left)");
+    else
+        enl_crash_text_line(
+            text, "no stack: the program could not stop at the signal (a thread without an alternate "
+                  "stack has used up its own, or the program has a handler of its own)");
+}
+
 static void add_output(struct enl_crash_text *text, const struct enl_cce *cce)
 {
     char tail[ENL_TAIL_BYTES];
@@ -460,6 +476,8 @@ static struct enl_crash_text text_of(const struct enl_cce *cce, bool core_file)
     enl_crash_text_add(&text, trace->bytes, key);
     raise_limit(&text, STATE_LIMIT);
     enl_crash_text_add(&text, "", 1);
+    if (key == 0)
+        add_why_no_stack(&text, cce);
     if (crash != NULL)
         add_cause(&text, crash);
     if (core_file)

@@ -17,6 +17,8 @@
  *   vanish       ends by _exit(0)
  *   threads N    starts N threads, each deep in calls of one_of_many
  *   narrow       sets an alternate stack with 4 KiB more than the kernel needs
+ *   deep         in a thread whose stack is used up
+ *   closed       closes all descriptors but the standard ones
  *   overflow     the main stack, in function `deeper`
  *   coroutine    the stack of a handler, the same
  *   own          with a handler of its own for SIGSEGV, which exits with status 7
@@ -197,6 +199,12 @@ static void set_narrow_stack(void)
     must(-sigaltstack(&narrow, NULL), "sigaltstack");
 }
 
+static void *goes_deeper(void *arg)
+{
+    zero = deeper(0);
+    return arg;
+}
+
 static atomic_int waiting;
 
 __attribute__((noinline)) static int one_of_many_threads_that_wait_deep_in_calls(int depth)
@@ -329,6 +337,12 @@ int main(int argc, char **argv)
             _exit(0);
         else if (strcmp(words[i], "narrow") == 0)
             set_narrow_stack();
+        else if (strcmp(words[i], "deep") == 0) {
+            start(goes_deeper);
+            main_waits();
+        } else if (strcmp(words[i], "closed") == 0)
+            for (int fd = 3; fd < 1024; fd++)
+                close(fd);
         else if (strcmp(words[i], "threads") == 0)
             start_threads(atoi(words[++i]));
         else if (strcmp(words[i], "overflow") == 0)

@@ -443,3 +443,18 @@ TEST(a_narrow_alternate_stack_of_the_programs_suffices)
     run_ends(&run, 128 + SIGSEGV, "enl: crash: CCE 0 (");
     check_top("crash_segv");
 }
+
+TEST(a_report_without_a_stack_says_why)
+{
+    static const char *const words[][3] = {{"put", "deep", ""}, {"put", "closed", "segv"}},
+                             *const why[] = {"could not stop at the signal", "could not tell enl"};
+    no_core();
+    for (int i = 0; i < 2; i++) {
+        begin();
+        run_start(&run, run_enl(), sys_crash(), words[i][0], words[i][1], words[i][2]);
+        run_ends(&run, 128 + SIGSEGV, why[i]);
+        CHECK_INT(reported(), 1);
+        run_check_error(&run, "[0] no stack: ");
+        run_check_error(&run, "[0] its last operations");
+    }
+}
