@@ -20,6 +20,7 @@
 
 #include "bcri/channel.h"
 #include "command.h"
+#include "own.h"
 #include "where.h"
 #include "windows.h"
 
@@ -346,8 +347,11 @@ int enl_attach(const struct enl_options *options, char **argv)
     if (status != 0)
         return status;
     if (where == ENL_WHERE_SERVER) {
+        char own[ENL_OWN_MAX], word[2 * ENL_OWN_MAX];
+        enl_own_word(own, true);
+        enl_own_apostrophes(word, sizeof word, own);
         for (int i = 0; i < count; i++)
-            printf("gdb -ex 'target remote | enl gdb-pipe %s %s'\n", argv[0], words[i]);
+            printf("gdb -ex 'target remote | %s gdb-pipe %s %s'\n", word, argv[0], words[i]);
         return 0;
     }
     return enl_windows_attach(where == ENL_WHERE_DISPLAY ? value : NULL, argv[0], debugger, words);

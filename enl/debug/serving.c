@@ -15,6 +15,7 @@
 
 #include "bcri/refuse.h"
 #include "cce.h"
+#include "own.h"
 
 #define VSCODE_FILE ".vscode/launch.json"
 
@@ -51,6 +52,11 @@ static FILE *new_file(const char *path)
 
 static int write_vscode(struct enl_program *program, const char *own, char *error, size_t error_size)
 {
+    /* `own` is in a string of gdb's, and that in one of JSON; so is each. */
+    char command[2 * ENL_OWN_MAX], in_json[4 * ENL_OWN_MAX], root[ENL_OWN_MAX];
+    enl_own_escape(command, sizeof command, own, "\"\\");
+    enl_own_escape(in_json, sizeof in_json, command, "\"\\");
+    enl_own_escape(root, sizeof root, program->root_path, "\"\\");
     if (mkdir(".vscode", 0777) != 0 && errno != EEXIST)
         return bcri_refuse(error, error_size, -1, "--vscode: the directory .vscode cannot be made: %s",
                            strerror(errno));
@@ -81,7 +87,7 @@ static int write_vscode(struct enl_program *program, const char *own, char *erro
             "        \"launchCompleteCommand\": \"None\"\n"
             "    }]\n"
             "}\n",
-            program->root_path, own);
+            root, in_json);
     fclose(file);
     enl_report(program, BCRI_LOG_INFO, "--vscode: wrote " VSCODE_FILE);
     return 0;
@@ -89,9 +95,9 @@ static int write_vscode(struct enl_program *program, const char *own, char *erro
 
 int enl_serving_start(struct enl_program *program, bool root, char *error, size_t error_size)
 {
-    char path[PATH_MAX + 256], own[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    own[length > 0 ? length : 0] = '\0';
+    char path[PATH_MAX + 256], own[ENL_OWN_MAX], in_python[2 * ENL_OWN_MAX];
+    enl_own_word(own, false);
+    enl_own_escape(in_python, sizeof in_python, own, "\"\\");
     command_file(program, path, sizeof path);
     unlink(path); /* of a program of the same name, which ended before this one began */
     FILE *file = new_file(path);
@@ -116,7 +122,7 @@ int enl_serving_start(struct enl_program *program, bool root, char *error, size_
         "BcrCce()\n"
         "end\n"
         "cce 0\n",
-        program->name, own, program->name);
+        program->name, in_python, program->name);
     fclose(file);
     if (root)
         enl_report(program, BCRI_LOG_INFO, "commands for a debugger: gdb -x %s", path);
@@ -125,9 +131,12 @@ int enl_serving_start(struct enl_program *program, bool root, char *error, size_
 
 void enl_serving_tell(struct enl_program *program, const struct enl_cce *cce)
 {
+    char own[ENL_OWN_MAX], word[2 * ENL_OWN_MAX];
+    enl_own_word(own, true);
+    enl_own_apostrophes(word, sizeof word, own);
     enl_report(program, BCRI_LOG_INFO,
-               "CCE %u (%s) waits for a debugger: gdb -ex 'target remote | enl gdb-pipe %s %u'", cce->ordinal,
-               cce->object, program->name, cce->ordinal);
+               "CCE %u (%s) waits for a debugger: gdb -ex 'target remote | %s gdb-pipe %s %u'", cce->ordinal,
+               cce->object, word, program->name, cce->ordinal);
 }
 
 void enl_serving_end(struct enl_program *program)

@@ -66,8 +66,18 @@ gdb -q -nx -batch -ex "target remote | $enl gdb-pipe $name 1" -ex bt -ex detach 
     fail "gdb-pipe: status $?"
 has pipe.out 'pause' || fail "no backtrace through gdb-pipe"
 until_true untraced "$cce"
-"$enl" attach -D server "$name" > lines.out 2>&1
+PATH=$(dirname "$enl"):$PATH "$enl" attach -D server "$name" > lines.out 2>&1
 [ "$(grep -c "^gdb -ex 'target remote | enl gdb-pipe $name pid:[0-9]*'$" lines.out)" = 2 ] || fail "no lines to paste"
+
+# The lines are for a shell, and the files for gdb and an editor, wherever this enl is.
+odd="$scratch/a b'c\"d"
+mkdir "$odd"
+cp "$enl" "$odd/enl"
+"$odd/enl" attach -D server "$name" 1 > odd.out 2>&1
+sed 's/$/ -ex detach/; s/^gdb /gdb -q -nx -batch /' odd.out > paste
+bash paste > pipe.out 2>&1 < /dev/null || fail "the line pasted: status $?"
+has pipe.out 'detached' || fail "the line pasted reaches no CCE"
+until_true untraced "$cce"
 
 refused() { # STATUS SENTENCE WORD...
     local wanted=$1 sentence=$2 status=0
@@ -110,6 +120,21 @@ ends $root 0
 [ ! -e "$file" ] || fail "the command file is left"
 has server.out '^\[0\] hello$' || fail "what the CCE printed is not labelled"
 nothing_is_left
+
+# The same where the path of enl has spaces and quotes.
+rm -r .vscode
+"$odd/enl" -D server --debug-ccs 0 --vscode "$SYS_CCE" exit 0 > odd-server.out 2>&1 < /dev/null &
+root=$!
+until_true has odd-server.out 'CCE 0 .* waits for a debugger: gdb -ex'
+# Of the editor's file the text that gdb gets, as the interpreter of an editor reads it.
+if command -v python3 > /dev/null; then
+    python3 -c 'import json
+print(json.load(open(".vscode/launch.json"))["configurations"][0]["customLaunchSetupCommands"][0]["text"])' > text
+    grep -qF 'a b'\''c\\\"d/enl\" gdb-pipe' text || { cat text; fail "the file of the editor does not quote the path"; }
+fi
+gdb -q -nx -batch -x "bcr.$(program).gdb" -ex continue > served.out 2>&1 < /dev/null ||
+    fail "gdb where the path has spaces: status $?"
+ends $root 0
 
 # The debugger leaves without a word: its CCE, which gdbserver had started, ends with it.
 "$enl" -D server "$SYS_CCE" pause > left.out 2>&1 < /dev/null &
