@@ -11,8 +11,8 @@
  *
  *   what ends                 what follows
  *   the debugger              its pane reads the end of the pty, and the window closes
- *   a window, thus its pane   the debugger is hung up (SIGHUP; later SIGKILL), the CCE that it had started with it
- *   enl --windows             its X windows close; a session of tmux stays
+ *   a window, thus its pane   an attached debugger is hung up (SIGHUP); one that has started its CCE is killed with it
+ *   enl --windows             its X windows close; a session of tmux stays until the program's end
  *   the daemon                debuggers and CCEs are killed by the kernel, panes read the end of the pty
  *
  * Only CCEs of the root's host have debuggers in this version. */
