@@ -3,6 +3,7 @@
 # A tmux that does not answer does not hold up the end; one whose panes have all ended is started anew.
 source "$(dirname "$0")/common.sh"
 need tmux
+need_gdb # where it cannot, enl -d is refused
 export LC_ALL=C.UTF-8 SYS_CHILD="exit 0"
 seen=
 end() {
