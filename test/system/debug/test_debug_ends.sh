@@ -23,6 +23,7 @@ windows() { # that of enl --windows
 printf '#!/bin/sh\n[ "$1" != --args ] || shift\nexec "$@"\n' > nodebugger
 chmod +x nodebugger
 begin() { # a program that shows its CCEs in tmux
+    rm -f run.out bcr.*.log # of the program before
     "$enl" -d ./nodebugger -D tmux ${which-} "$SYS_CCE" "$@" > run.out 2>&1 < /dev/null &
     root=$!
     until_true has run.out 'attach shows the CCEs'
@@ -38,7 +39,6 @@ timeout "${BCR_DEADLINE:-100}" "$enl" kill "$seen" > kill.out 2>&1
 ends $root 137
 nothing_is_left
 gone || fail "the socket of tmux is left"
-rm -f bcr.*.log
 
 # enl --windows is stopped: enl does not wait for it much longer.
 begin pause
@@ -47,7 +47,6 @@ timeout "${BCR_DEADLINE:-100}" "$enl" kill "$seen" > kill.out 2>&1
 ends $root 137
 nothing_is_left
 gone || fail "the socket of tmux is left"
-rm -f bcr.*.log
 
 # All panes have ended, and the server of tmux with them; then the next CCE starts.
 which="--debug-ccs 1,2"
