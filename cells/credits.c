@@ -51,7 +51,14 @@ static bool take_credits(struct bcri_ctx *ctx, struct bcri_resolved *resolved, b
 
 bool bcri_credits_from_pool(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
 {
-    return take_credits(ctx, resolved, true);
+    /* Who parks has the leaf lock only where it has both locks of the cell; here it has the tail lock alone. */
+    const bool parks = ctx->daemon.parks;
+    if (bcri_unlikely(parks) && !bcri_cell_deeper(ctx, resolved))
+        return false;
+    const bool taken = take_credits(ctx, resolved, true);
+    if (bcri_unlikely(parks))
+        bcri_cell_less_deep(ctx, resolved);
+    return taken;
 }
 
 bool bcri_credit_for_one(struct bcri_ctx *ctx, struct bcri_resolved *resolved)
