@@ -49,16 +49,11 @@ static void show_silence(const char *program)
  * end. */
 static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcri_incoming *in)
 {
-    struct bcri_control request = {
-        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
-    int got = bcri_channel_send(fd, &request, NULL, 0, true);
-    if (got == 0)
-        got = bcri_channel_recv(fd, in, true);
+    const int got = enl_ask_row(fd, index, in);
     if (got == -EAGAIN)
         show_silence(program);
-    if (got != 1 || in->wrong != NULL)
+    if (got != 1)
         return 0;
-    bcri_incoming_close(in);
     const struct bcri_control *row = &in->message;
     if (row->type != BCRI_MSG_row)
         return 0;

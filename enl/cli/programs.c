@@ -2,12 +2,13 @@
 /* See programs.h. */
 #include "programs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bcri/channel.h"
+const char enl_silent[] = "it does not answer; it may be stopped: fg or enl kill ends that";
 
 /* Whether this is host.pid, or host.pid:number, as daemons name themselves. Any process may bind
  * another name there, and that is not shown to a terminal. */
@@ -71,4 +72,17 @@ bool enl_only_program(char name_out[BCRI_PROGRAM_NAME_MAX])
         fprintf(stderr, "enl: no BCR program of yours is running\n");
     memcpy(name_out, names.first, BCRI_PROGRAM_NAME_MAX);
     return names.count == 1;
+}
+
+int enl_ask_row(int daemon, uint32_t index, struct bcri_incoming *in)
+{
+    const struct bcri_control request = {
+        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
+    int got = bcri_channel_send(daemon, &request, NULL, 0, true);
+    if (got == 0)
+        got = bcri_channel_recv(daemon, in, true);
+    if (got != 1)
+        return got;
+    bcri_incoming_close(in);
+    return in->wrong == NULL ? 1 : -EPROTO;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "bcri/channel.h"
 #include "bcri/host.h"
 
 /* Calls `visit` for each daemon of this user's programs in the kernel's list of sockets, until it
@@ -13,5 +14,12 @@ void enl_each_program(bool (*visit)(void *data, const char *program), void *data
 
 /* The name of the only program. False: there is none, or more than one, which was said. */
 bool enl_only_program(char name_out[BCRI_PROGRAM_NAME_MAX]);
+
+/* What is said of a program whose daemon does not answer in time. */
+extern const char enl_silent[];
+
+/* Asks a daemon for its first CCE with at least that index. Returns 1 with its answer in `in`, which
+ * is a row, or a reply if there is none; else what bcri_channel_recv returns, or -EPROTO. */
+int enl_ask_row(int daemon, uint32_t index, struct bcri_incoming *in);
 
 #endif

@@ -21,6 +21,7 @@
 #include "bcri/channel.h"
 #include "command.h"
 #include "own.h"
+#include "programs.h"
 #include "where.h"
 #include "windows.h"
 
@@ -117,8 +118,6 @@ static void relay(int fd, int daemon, bool terminal)
     close(changes);
 }
 
-static const char silent[] = "it does not answer; it may be stopped: fg or enl kill ends that";
-
 /* Connects to program `name` (NULL: the only one), which is given some seconds for each answer. */
 static int connect_to(const char *name)
 {
@@ -137,7 +136,7 @@ static int ask(int daemon, const struct bcri_control *request, const char *what)
     if (got == 0)
         got = bcri_channel_recv(daemon, &in, true);
     if (got != 1 || in.wrong != NULL || in.message.type != BCRI_MSG_reply) {
-        fprintf(stderr, "enl: %s: %s\n", what, got == -EAGAIN ? silent : "the program has ended");
+        fprintf(stderr, "enl: %s: %s\n", what, got == -EAGAIN ? enl_silent : "the program has ended");
         return -1;
     }
     if (in.fds[0] < 0)
@@ -249,16 +248,11 @@ int enl_gdb_pipe(char **argv)
 /* Finds the first CCE with at least that index: returns 1, 0 (there is none), or -1 after saying why not. */
 static int next_row(int daemon, const char *name, uint32_t index, struct bcri_incoming *in)
 {
-    const struct bcri_control request = {
-        .type = BCRI_MSG_ps, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = index, .index = index};
-    int got = bcri_channel_send(daemon, &request, NULL, 0, true);
-    if (got == 0)
-        got = bcri_channel_recv(daemon, in, true);
-    if (got != 1 || in->wrong != NULL) {
-        fprintf(stderr, "enl: program %s: %s\n", name, got == -EAGAIN ? silent : "it has ended");
+    const int got = enl_ask_row(daemon, index, in);
+    if (got != 1) {
+        fprintf(stderr, "enl: program %s: %s\n", name, got == -EAGAIN ? enl_silent : "it has ended");
         return -1;
     }
-    bcri_incoming_close(in);
     return in->message.type == BCRI_MSG_row;
 }
 

@@ -214,6 +214,17 @@ void enl_conn_reply(struct enl_conn *conn, uint32_t id, int status, const char *
     enl_conn_send(conn, &reply, NULL, 0);
 }
 
+void enl_conn_reply_fd(struct enl_conn *conn, uint32_t id, int fd)
+{
+    const struct bcri_control reply = {.type = BCRI_MSG_reply,
+                                       .present = BCRI_HAS(id) | BCRI_HAS(status),
+                                       .id = id,
+                                       .status = fd >= 0 ? 0 : bcrE_NOMEM};
+    enl_conn_send(conn, &reply, &fd, fd >= 0 ? 1 : 0);
+    if (fd >= 0)
+        close(fd);
+}
+
 void enl_conn_answer(struct enl_conn *conn, const struct bcri_control *reply)
 {
     enl_conn_send(conn, reply, NULL, 0);

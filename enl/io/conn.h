@@ -76,6 +76,8 @@ void enl_conn_adopt(struct enl_conn *conn, struct enl_cce *cce);
 
 /* Sends an answer with a status, and a sentence unless `text` is NULL. */
 void enl_conn_reply(struct enl_conn *conn, uint32_t id, int status, const char *text);
+/* Sends the answer to a request for a descriptor, and closes it; negative: there is none to be had. */
+void enl_conn_reply_fd(struct enl_conn *conn, uint32_t id, int fd);
 /* Sends the answer to a call of a CCE's that may run handlers meanwhile: such a CCE sleeps on its
  * bell. */
 void enl_conn_answer(struct enl_conn *conn, const struct bcri_control *reply);

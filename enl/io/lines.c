@@ -84,7 +84,7 @@ int enl_lines_open(struct enl_program *program, char *error, size_t error_size)
 
 bool enl_lines_full(const struct enl_program *program, int fd)
 {
-    return enl_lines_wanted(program) && enl_writer_full(fd == 1 ? program->out : program->err);
+    return enl_writer_full(fd == 1 ? program->out : program->err);
 }
 
 /* Such as "2026-11-23T12:13:28.123 "; nothing unless it is wanted. */

@@ -12,10 +12,9 @@
 
 #include "bcri/channel.h"
 #include "bcri/escape.h"
+#include "programs.h"
 
 enum { HOSTS_MAX = 1024, SNAPSHOT_MAX = 256 << 20, PATIENCE_MS = 3000 };
-
-static const char silent[] = "it does not answer; it may be stopped: fg or enl kill ends that";
 
 /* One host that is asked; its number is its place in the list. */
 struct asked {
@@ -149,7 +148,7 @@ static void read_all(struct gathering *all)
     }
     for (size_t i = 0; i < all->count; i++)
         if (all->asked[i].stream >= 0)
-            give_up(&all->asked[i], silent);
+            give_up(&all->asked[i], enl_silent);
 }
 
 /* Adds what host `i` has told. */
@@ -179,7 +178,7 @@ bool look_gather(const char *name, bool names, struct look_view *view_out)
         fprintf(stderr, "enl: program %s: %s\n", name,
                 all.daemon == -ECONNREFUSED
                     ? "no program of yours has that name, or it has ended; enl ps lists them"
-                : all.daemon == -EAGAIN ? silent
+                : all.daemon == -EAGAIN ? enl_silent
                                         : strerror(-all.daemon));
         free(all.asked);
         return false;

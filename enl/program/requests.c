@@ -181,13 +181,7 @@ static const char *pages_back(struct enl_conn *conn, const struct bcri_control *
 static const char *segment_fd(struct enl_conn *conn, const struct bcri_control *message)
 {
     int fd = bcri_host_segment_dup(conn->program->host, message->seg); /* the worker may drop the segment */
-    struct bcri_control reply = {.type = BCRI_MSG_reply,
-                                 .present = BCRI_HAS(id) | BCRI_HAS(status),
-                                 .id = message->id,
-                                 .status = fd >= 0 ? 0 : bcrE_NOMEM};
-    enl_conn_send(conn, &reply, &fd, fd >= 0 ? 1 : 0);
-    if (fd >= 0)
-        close(fd);
+    enl_conn_reply_fd(conn, message->id, fd);
     return NULL;
 }
 

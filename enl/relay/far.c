@@ -116,29 +116,25 @@ static void say(struct enl_far *far, const struct bcri_control *message)
         enl_peer_send_output(far->peer->peer, message);
 }
 
+static struct bcri_control end_of(uint32_t id, uint32_t status, const char *text)
+{
+    return (struct bcri_control){.type = BCRI_MSG_relay_end,
+                                 .present =
+                                     BCRI_HAS(id) | BCRI_HAS(status) | (text[0] != '\0' ? BCRI_HAS(text) : 0),
+                                 .id = id,
+                                 .status = status,
+                                 .text = bcri_view_of(text)};
+}
+
 static void send_end(struct enl_far *far, uint32_t status, const char *text)
 {
-    struct bcri_control end = {.type = BCRI_MSG_relay_end,
-                               .present = BCRI_HAS(id) | BCRI_HAS(status),
-                               .id = far->id,
-                               .status = status};
-    if (text[0] != '\0') {
-        end.present |= BCRI_HAS(text);
-        end.text = bcri_view_of(text);
-    }
+    const struct bcri_control end = end_of(far->id, status, text);
     say(far, &end);
 }
 
 static void tell_asker(struct enl_far *far, uint32_t status, const char *text)
 {
-    struct bcri_control end = {.type = BCRI_MSG_relay_end,
-                               .present = BCRI_HAS(id) | BCRI_HAS(status),
-                               .id = far->asker_id,
-                               .status = status};
-    if (text[0] != '\0') {
-        end.present |= BCRI_HAS(text);
-        end.text = bcri_view_of(text);
-    }
+    const struct bcri_control end = end_of(far->asker_id, status, text);
     if (far->asker != NULL)
         enl_conn_send(far->asker, &end, NULL, 0);
     far->asker = NULL;

@@ -44,8 +44,6 @@ static pid_t start_process(struct enl_program *program, const struct enl_relay_w
 {
     char number[16];
     const char *argv[] = {"enl", option_of(wish->kind), wish->arguments[0], wish->arguments[1], NULL};
-    if (argv[2] == NULL)
-        argv[3] = NULL;
     snprintf(number, sizeof number, "%d", control);
     char **environment = enl_environment_with(program->environment, BCRI_CONTROL_ENV, number);
     const int none = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -123,14 +121,7 @@ static int read_only(int fd)
 const char *enl_relay_segment(struct enl_conn *conn, const struct bcri_control *message)
 {
     const int own = bcri_host_segment_dup(conn->program->host, message->seg);
-    const int fd = own >= 0 ? read_only(own) : -1;
-    struct bcri_control reply = {.type = BCRI_MSG_reply,
-                                 .present = BCRI_HAS(id) | BCRI_HAS(status),
-                                 .id = message->id,
-                                 .status = fd >= 0 ? 0 : bcrE_NOMEM};
-    enl_conn_send(conn, &reply, &fd, fd >= 0 ? 1 : 0);
-    if (fd >= 0)
-        close(fd);
+    enl_conn_reply_fd(conn, message->id, own >= 0 ? read_only(own) : -1);
     if (own >= 0)
         close(own);
     return NULL;

@@ -89,9 +89,8 @@ void enl_child_resume(struct enl_child *child)
 static void take_output(struct enl_child *child, const struct bcri_control *message)
 {
     struct enl_program *program = child->program;
-    if (enl_lines_wanted(program))
-        enl_lines_take(program, message->kind == 1 ? 1 : 2, message->ordinal, false, message->bytes.bytes,
-                       message->bytes.length);
+    enl_lines_take(program, message->kind == 1 ? 1 : 2, message->ordinal, false, message->bytes.bytes,
+                   message->bytes.length);
     child->unread += message->bytes.length + ENL_WINDOW_LINE;
     let_output_come(child);
 }
