@@ -152,30 +152,30 @@ static void read_all(struct gathering *all)
 }
 
 /* Adds what host `i` has told. */
-static void take(struct gathering *all, size_t i, struct look_view *view)
+static void take(struct gathering *all, size_t i, FILE *complaints, struct look_view *view)
 {
     struct asked *one = &all->asked[i];
     if (one->wrong == NULL)
         one->wrong = one->length != 0 ? look_view_add(view, one->bytes, one->length)
                                       : "it has ended, or could not be looked at";
     if (one->wrong != NULL && i == 0)
-        fprintf(stderr, "enl: program %s: %s\n", all->program, one->wrong);
+        fprintf(complaints, "enl: program %s: %s\n", all->program, one->wrong);
     else if (one->wrong != NULL && one->tells)
-        fprintf(stderr, "enl: program %s, host %zu: %s\n", all->program, i, one->wrong);
+        fprintf(complaints, "enl: program %s, host %zu: %s\n", all->program, i, one->wrong);
     view->partial |= one->wrong != NULL && (i == 0 || one->tells);
     if (one->stream >= 0)
         close(one->stream);
     free(one->bytes);
 }
 
-bool look_gather(const char *name, bool names, struct look_view *view_out)
+bool look_gather(const char *name, bool names, FILE *complaints, struct look_view *view_out)
 {
     struct gathering all = {
         .program = name, .asked = calloc(HOSTS_MAX, sizeof *all.asked), .hosts = 1, .names = names};
     *view_out = (struct look_view){.partial = strchr(name, ':') != NULL}; /* a daemon that knows one host */
     all.daemon = all.asked != NULL ? bcri_channel_connect(name, 1000) : -ENOMEM;
     if (all.daemon < 0) {
-        fprintf(stderr, "enl: program %s: %s\n", name,
+        fprintf(complaints, "enl: program %s: %s\n", name,
                 all.daemon == -ECONNREFUSED
                     ? "no program of yours has that name, or it has ended; enl ps lists them"
                 : all.daemon == -EAGAIN ? enl_silent
@@ -185,14 +185,14 @@ bool look_gather(const char *name, bool names, struct look_view *view_out)
     }
     read_all(&all);
     for (size_t i = 0; i < all.count; i++)
-        take(&all, i, view_out);
+        take(&all, i, complaints, view_out);
     if (all.daemon >= 0)
         close(all.daemon);
     free(all.asked);
     look_view_sort(view_out);
     for (size_t i = 0; i < view_out->end.count; i++)
         if (view_out->end.at[i].cut != 0) {
-            fprintf(stderr, "enl: host %llu has more than a snapshot may have; not all of it is shown\n",
+            fprintf(complaints, "enl: host %llu has more than a snapshot may have; not all of it is shown\n",
                     (unsigned long long)view_out->end.at[i].host);
             view_out->partial = true;
         }

@@ -7,8 +7,8 @@
 
 #include "view.h"
 
-/* Adds the snapshots of program `name`, with the names of its CCEs if `names`. Hosts that give none are complained about on stderr. False:
- * there is no snapshot at all, and why was said. */
-bool look_gather(const char *name, bool names, struct look_view *view_out);
+/* Adds the snapshots of program `name`, with the names of its CCEs if `names`. What is wrong with hosts that give none is written to
+ * `complaints`, a line each. False: there is no snapshot at all, and why was written. */
+bool look_gather(const char *name, bool names, FILE *complaints, struct look_view *view_out);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "gather.h"
 #include "programs.h"
+#include "seen.h"
 #include "show.h"
 #include "why.h"
 
@@ -95,33 +96,48 @@ static int show(const struct enl_options *options, const struct look_form *form,
     return 0;
 }
 
+/* Looks once, and adds what earlier looks have seen. */
+static bool look(const char *name, bool names, struct look_seen *seen, struct look_view *view_out)
+{
+    if (!look_gather(name, names, stderr, view_out))
+        return false;
+    look_seen_add(seen, view_out);
+    return true;
+}
+
+/* Shows it once, or again and again. Returns the exit status. */
+static int look_on(const struct enl_options *options, const struct look_form *form, const char *name,
+                   struct look_seen *seen, struct look_view *before)
+{
+    const bool twice = form->apart_ms != 0, names = form->action == ENL_PS;
+    struct look_view view;
+    if (twice && !look(name, names, seen, before))
+        return 1;
+    for (;;) {
+        pause_ms(form->apart_ms);
+        if (!look(name, names, seen, &view))
+            return 1;
+        const int status = show(options, form, &view, twice ? before : NULL);
+        look_view_fini(before);
+        *before = view;
+        if (!options->watch || status != 0 || fflush(stdout) != 0 || ferror(stdout))
+            return status;
+        pause_ms(form->apart_ms < 1000 ? 1000 - form->apart_ms : 0);
+    }
+}
+
 int enl_command_look(const struct enl_options *options, const char *name)
 {
     char only[BCRI_PROGRAM_NAME_MAX];
     const struct look_form *form = forms;
-    struct look_view before = {0}, view;
+    struct look_view before = {0};
+    struct look_seen seen = {0};
     if (name == NULL && !enl_only_program(only))
         return 1;
-    if (name == NULL)
-        name = only;
     while (form->action != options->action)
         form++;
-    const bool twice = form->apart_ms != 0, names = form->action == ENL_PS;
-    if (twice && !look_gather(name, names, &before))
-        return 1;
-    for (int status = 0;;) {
-        pause_ms(form->apart_ms);
-        if (!look_gather(name, names, &view)) {
-            look_view_fini(&before);
-            return 1;
-        }
-        status = show(options, form, &view, twice ? &before : NULL);
-        look_view_fini(&before);
-        before = view;
-        if (!options->watch || status != 0 || fflush(stdout) != 0 || ferror(stdout)) {
-            look_view_fini(&before);
-            return status;
-        }
-        pause_ms(form->apart_ms < 1000 ? 1000 - form->apart_ms : 0);
-    }
+    const int status = look_on(options, form, name != NULL ? name : only, &seen, &before);
+    look_view_fini(&before);
+    look_seen_fini(&seen);
+    return status;
 }

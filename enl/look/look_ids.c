@@ -109,7 +109,7 @@ static bool read_trace(const struct bcri_record_shm *record, uint32_t at, struct
            (uint32_t)bcri_load(&before->head) != (uint32_t)head + BCRI_TRACE_RECORDS - 1;
 }
 
-void look_at_trace(struct look *look, uint32_t index, const struct bcri_record_shm *record)
+void look_at_trace(struct look *look, const struct bcri_record_shm *record, struct look_cce *cce)
 {
     struct look_row rows[BCRI_TRACE_RECORDS];
     unsigned count = 0;
@@ -119,14 +119,18 @@ void look_at_trace(struct look *look, uint32_t index, const struct bcri_record_s
             continue;
         const uint64_t head = bcri_load(&one.head);
         const unsigned op = head >> 32 & 0xffu, result = head >> 40 & 0xffu;
+        if (op >= BCRI_TRACE_PUT && op <= BCRI_TRACE_READ && result == 0) {
+            cce->moves++;
+            cce->moved += one.bytes;
+        }
         if ((op != BCRI_TRACE_PUT && op != BCRI_TRACE_WRITE) || result != 0)
             continue;
         unsigned i = 0;
         while (i < count && (rows[i].told.peer != head >> 48 || rows[i].told.cell != one.cell))
             i++;
         if (i == count)
-            rows[count++] = (struct look_row){.kind = LOOK_KIND_TOLD,
-                                              .told = {.index = index, .peer = head >> 48, .cell = one.cell}};
+            rows[count++] = (struct look_row){
+                .kind = LOOK_KIND_TOLD, .told = {.index = cce->index, .peer = head >> 48, .cell = one.cell}};
         rows[i].told.puts++;
         if (one.time_ns > rows[i].told.last_ns)
             rows[i].told.last_ns = one.time_ns;

@@ -38,7 +38,7 @@ bool look_name_cell(struct look *look, bcri_ref cell, uint64_t *owner_out, uint6
 
 /* look_ids.c: the IDs of a CCE: what they hold, and its requests. */
 void look_at_ids(struct look *look, uint32_t index, const struct bcri_record_shm *record);
-/* Its last puts. */
-void look_at_trace(struct look *look, uint32_t index, const struct bcri_record_shm *record);
+/* Its last puts; and, into its row, how much it has moved. */
+void look_at_trace(struct look *look, const struct bcri_record_shm *record, struct look_cce *cce);
 
 #endif

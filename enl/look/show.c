@@ -10,25 +10,6 @@
 #include "bcri/record.h"
 #include "say.h"
 
-static uint64_t now_of(const struct look_view *view, uint64_t host)
-{
-    const struct look_host *at = look_view_host(view, host);
-    return at != NULL ? at->now_ns : 0;
-}
-
-/* The request that a CCE sleeps for; NULL: it does not sleep, or for something else. */
-static const struct look_wait *slept_for(const struct look_view *view, const struct look_cce *cce)
-{
-    if (!look_is_asleep(cce))
-        return NULL;
-    for (size_t i = 0; i < view->wait.count; i++) {
-        const struct look_wait *wait = &view->wait.at[i];
-        if (wait->slept != 0 && wait->host == cce->host && wait->index == cce->index)
-            return wait;
-    }
-    return NULL;
-}
-
 void look_show_ps(FILE *out, const struct look_view *view, const struct look_view *before)
 {
     (void)before;
@@ -44,21 +25,30 @@ void look_show_ps(FILE *out, const struct look_view *view, const struct look_vie
                 "%4" PRIu64 " %7" PRIu64 " %9" PRIu64 "  %-8s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 "  %s",
                 cce->host, cce->ordinal, cce->pid, look_say_state(cce), cce->puts, cce->gets + cce->reads,
                 cce->used, name);
-        const struct look_wait *wait = slept_for(view, cce);
+        const struct look_wait *wait = look_view_slept_for(view, cce);
         if (wait != NULL)
             fprintf(out, "  (%s, %s)", look_say_wait(view, wait, text, sizeof text),
-                    look_say_age(now_of(view, cce->host), cce->since_ns, age));
+                    look_say_age(look_view_now(view, cce->host), cce->since_ns, age));
         fputc('\n', out);
     }
 }
 
-/* How many requests wait at a cell. */
-static unsigned waiting_at(const struct look_view *view, const struct look_cell *cell)
+/* How many requests wait at a cell, and since when the CCE has slept that does so longest; 0: none
+ * sleeps. */
+static unsigned waiting_at(const struct look_view *view, const struct look_cell *cell, uint64_t *age_ns_out)
 {
     unsigned count = 0;
+    *age_ns_out = 0;
     for (size_t i = 0; i < view->wait.count; i++) {
         const struct look_wait *wait = &view->wait.at[i];
-        count += wait->owner_host == cell->host && wait->owner == cell->owner && wait->cell == cell->cell;
+        if (wait->owner_host != cell->host || wait->owner != cell->owner || wait->cell != cell->cell)
+            continue;
+        count++;
+        const struct look_cce *cce = wait->slept != 0 ? look_view_cce(view, wait->host, wait->index) : NULL;
+        const uint64_t now_ns = look_view_now(view, wait->host);
+        if (cce != NULL && look_is_asleep(cce) && now_ns > cce->since_ns &&
+            now_ns - cce->since_ns > *age_ns_out)
+            *age_ns_out = now_ns - cce->since_ns;
     }
     return count;
 }
@@ -103,18 +93,25 @@ static void show_flags(FILE *out, const struct look_view *view, const struct loo
 void look_show_cells(FILE *out, const struct look_view *view, const struct look_view *before)
 {
     (void)before;
-    fprintf(out, "%4s %7s %7s  %-8s %8s %8s %12s %8s %12s\n", "HOST", "CCE", "CELL", "KIND", "REGIONS", "OF",
-            "BYTES", "WAITING", "PUTS");
+    fprintf(out, "%4s %7s %7s  %-8s %8s %8s %8s %9s %12s %8s %9s %12s\n", "HOST", "CCE", "CELL", "KIND",
+            "REGIONS", "OF", "HIGH", "OLDEST", "BYTES", "WAITING", "FOR", "PUTS");
     for (size_t i = 0; i < view->cell.count; i++) {
         const struct look_cell *cell = &view->cell.at[i];
         const struct look_cce *owner = look_view_cce(view, cell->host, cell->owner);
         const struct look_area *area = area_of(view, cell);
+        const uint64_t now_ns = look_view_now(view, cell->host);
+        char oldest[LOOK_NAME_MAX], asleep[LOOK_NAME_MAX];
+        uint64_t age_ns;
+        const unsigned waiting = waiting_at(view, cell, &age_ns);
         fprintf(out,
-                "%4" PRIu64 " %7" PRIu64 " %7" PRIu64 "  %-8s %8" PRIu64 " %8" PRIu64 " %12" PRIu64
-                " %8u %12" PRIu64,
+                "%4" PRIu64 " %7" PRIu64 " %7" PRIu64 "  %-8s %8" PRIu64 " %8" PRIu64 " %8" PRIu64
+                " %9s %12" PRIu64 " %8u %9s %12" PRIu64,
                 cell->host, owner != NULL ? owner->ordinal : 0, cell->cell, look_say_kind(cell->kind),
-                cell->length, area != NULL ? area->regions : 0, cell->bytes, waiting_at(view, cell),
-                cell->puts);
+                cell->length, area != NULL ? area->regions : 0, cell->high,
+                cell->oldest_ns != 0 && cell->oldest_ns != now_ns
+                    ? look_say_age(now_ns, cell->oldest_ns, oldest)
+                    : "-",
+                cell->bytes, waiting, age_ns != 0 ? look_say_age(age_ns + 1, 1, asleep) : "-", cell->puts);
         show_flags(out, view, cell);
         fputc('\n', out);
     }
@@ -127,7 +124,7 @@ void look_show_waits(FILE *out, const struct look_view *view, const struct look_
         const struct look_wait *wait = &view->wait.at[i];
         const struct look_cce *cce = look_view_cce(view, wait->host, wait->index);
         char who[LOOK_NAME_MAX], age[LOOK_NAME_MAX], text[512];
-        const uint64_t now_ns = now_of(view, wait->host);
+        const uint64_t now_ns = look_view_now(view, wait->host);
         if (cce == NULL)
             continue;
         fprintf(out, "%s %s", look_say_cce(view, wait->host, wait->index, who),
@@ -176,7 +173,8 @@ void look_show_stats(FILE *out, const struct look_view *view, const struct look_
     for (size_t i = 0; i < view->cce.count; i++) {
         const struct look_cce *cce = &view->cce.at[i];
         const struct look_cce *was = before != NULL ? look_view_cce(before, cce->host, cce->index) : NULL;
-        const uint64_t ns = before != NULL ? now_of(view, cce->host) - now_of(before, cce->host) : 0;
+        const uint64_t ns =
+            before != NULL ? look_view_now(view, cce->host) - look_view_now(before, cce->host) : 0;
         if (was == NULL || ns == 0 || was->identity1 != cce->identity1 || cce->state == BCRI_CCE_DEAD)
             continue;
 #define RATE(name) ((double)(cce->name - was->name) * 1e9 / (double)ns)

@@ -33,10 +33,11 @@
  *       whose release it waits; `call` the operation that its journal has open; `sleeps`, `since_ns`,
  *       `deadline_ns` are of its last sleep, `waiting_for` the requests that it sleeps for;
  *       `news` is not 0 while requests of its handlers may wait;
- *       counters as in trace.h; `used` and `limit` are bytes of regions in its heap
+ *       counters as in trace.h; `used` and `limit` are bytes of regions in its heap; of the `moves`, those puts, gets
+ *       and reads that its trace still has, the regions have `moved` bytes
  * AREA  what one bcr_cagrow of `owner` has made
  * CELL  one of its cells that was used: `flags` as in cell.h; `locker` has a write lock (tag);
- *       `head_lock` and `tail_lock` are tags; `requests` of its handler
+ *       `head_lock` and `tail_lock` are tags; `requests` of its handler; `high` and `oldest_ns` are 0 in a snapshot: seen.h
  * WAIT  a request of a CCE that is not served: `want` is enum bcri_order_op, `state` enum
  *       bcri_slot_state; the owner is named by the number of its host, its index and identity;
  *       `slept` says that this is what the CCE sleeps for
@@ -50,12 +51,12 @@
     N(host) N(index) N(identity0) N(identity1) N(ordinal) N(pid) N(state) N(process) N(asleep)   \
     N(bell) N(holder) N(call) N(slept) N(since_ns) N(deadline_ns) N(waiting_for) N(news)                 \
     N(allocs) N(frees) N(puts) N(gets) N(reads) N(zaps) N(timeouts) N(fulls) N(copies) N(waits)  \
-    N(sleeps) N(failed) N(untold) N(used) N(limit) T(name)
+    N(sleeps) N(failed) N(untold) N(used) N(limit) N(moves) N(moved) T(name)
 #define LOOK_AREA(N, T)                                                                          \
     N(host) N(owner) N(base) N(cells) N(regions) N(bytes) N(pool) N(putters)
 #define LOOK_CELL(N, T)                                                                          \
     N(host) N(owner) N(cell) N(kind) N(flags) N(length) N(bytes) N(credits) N(watermark)         \
-    N(requests) N(locker) N(head_lock) N(tail_lock) N(puts)
+    N(requests) N(locker) N(head_lock) N(tail_lock) N(puts) N(high) N(oldest_ns)
 #define LOOK_WAIT(N, T)                                                                          \
     N(host) N(index) N(want) N(state) N(owner_host) N(owner) N(identity0) N(identity1) N(cell)   \
     N(bytes) N(slept)

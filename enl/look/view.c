@@ -118,6 +118,24 @@ bool look_is_asleep(const struct look_cce *cce)
     return cce->state == BCRI_CCE_ALIVE && cce->asleep != BCRI_AWAKE;
 }
 
+uint64_t look_view_now(const struct look_view *view, uint64_t host)
+{
+    const struct look_host *at = look_view_host(view, host);
+    return at != NULL ? at->now_ns : 0;
+}
+
+const struct look_wait *look_view_slept_for(const struct look_view *view, const struct look_cce *cce)
+{
+    if (!look_is_asleep(cce))
+        return NULL;
+    for (size_t i = 0; i < view->wait.count; i++) {
+        const struct look_wait *wait = &view->wait.at[i];
+        if (wait->slept != 0 && wait->host == cce->host && wait->index == cce->index)
+            return wait;
+    }
+    return NULL;
+}
+
 /* ---- JSON ---- */
 
 static void json_text(FILE *out, const char *text)

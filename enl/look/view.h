@@ -32,6 +32,11 @@ const struct look_cell *look_view_cell(const struct look_view *view, uint64_t ho
                                        uint64_t cell);
 const struct look_host *look_view_host(const struct look_view *view, uint64_t host);
 
+/* A host's clock when it was looked at; 0: it is not there. */
+uint64_t look_view_now(const struct look_view *view, uint64_t host);
+/* The request that a CCE sleeps for; NULL: it does not sleep, or for something else. */
+const struct look_wait *look_view_slept_for(const struct look_view *view, const struct look_cce *cce);
+
 /* What is known of a CCE's sleep: whether it waits for something of others at this moment. */
 bool look_is_asleep(const struct look_cce *cce);
 

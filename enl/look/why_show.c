@@ -14,12 +14,6 @@ static const char *name_of(const struct look_why *why, const struct look_why_cce
     return look_say_cce(why->view, one->cce->host, one->cce->index, out);
 }
 
-static uint64_t now_of(const struct look_why *why, const struct look_cce *cce)
-{
-    const struct look_host *host = look_view_host(why->view, cce->host);
-    return host != NULL ? host->now_ns : 0;
-}
-
 /* What a CCE waits for, as the rest of a sentence that begins with its name. */
 static void say_reason(const struct look_why *why, const struct look_why_cce *one, char *out, size_t size)
 {
@@ -61,7 +55,8 @@ static void say_cce(FILE *out, const struct look_why *why, const struct look_why
     fprintf(out, "%s %s", name_of(why, one, who), reason);
     say_hope(out, why, one);
     if (one->cce->holder == 0)
-        fprintf(out, " (for %s)", look_say_age(now_of(why, one->cce), one->cce->since_ns, age));
+        fprintf(out, " (for %s)",
+                look_say_age(look_view_now(why->view, one->cce->host), one->cce->since_ns, age));
     fputs(".\n", out);
 }
 
@@ -155,7 +150,7 @@ void look_why_json(FILE *out, const struct look_why *why)
                     ",\"want\":%" PRIu64 ",\"cell\":%" PRIu64 ",\"owner_host\":%" PRIu64 ",\"owner\":%" PRIu64
                     ",\"since_ns\":%" PRIu64 ",\"now_ns\":%" PRIu64,
                     one->waits[0]->want, one->waits[0]->cell, one->waits[0]->owner_host, one->waits[0]->owner,
-                    one->cce->since_ns, now_of(why, one->cce));
+                    one->cce->since_ns, look_view_now(why->view, one->cce->host));
         if (one->next != SIZE_MAX) {
             fputs(",\"waits_for\":", out);
             json_cce(out, &why->cces[one->next]);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "run.h"
@@ -134,6 +135,33 @@ TEST(who_waits_for_room_at_one_that_runs_is_not_accused)
     has(text, "CCE 1 waits for room to put into cell 1 of CCE 0");
     lacks(text, "deadlock");
     has(look("cells", "--"), "in/out");
+    end();
+}
+
+/* A line of `enl cells --watch` with a time in both of its columns that have one: cell 1 of CCE 0 is full, and has
+ * been for a look or more, and who wants to put there sleeps. */
+TEST(cells_tell_their_oldest_region_and_who_sleeps_for_them)
+{
+    char line[512];
+    unsigned regions = 0, most = 0, high = 0, waiting = 0;
+    double oldest = 0, asleep = 0;
+    start("full", "2");
+    run_start(&command, run_enl(), "cells", "--watch", program);
+    FILE *watched = fdopen(dup(command.out), "r");
+    while (watched != NULL && fgets(line, sizeof line, watched) != NULL)
+        if (sscanf(line, " 0 0 1 in/out %u %u %u %lf s %*u %u %lf s", &regions, &most, &high, &oldest,
+                   &waiting, &asleep) == 6 &&
+            oldest > 0)
+            break;
+    CHECK_UINT(regions, 2);
+    CHECK_UINT(most, 2);
+    CHECK_UINT(high, 2);
+    CHECK_UINT(waiting, 1);
+    CHECK(oldest > 0 && asleep > 0);
+    kill(command.pid, SIGINT);
+    run_end(&command);
+    fclose(watched);
+    has(look("cells", "--"), " -          200 ");
     end();
 }
 
