@@ -14,6 +14,7 @@
 #include "bcri/clock.h"
 #include "child.h"
 #include "conn.h"
+#include "own_start.h"
 #include "peer.h"
 #include "report.h"
 #include "waiters.h"
@@ -160,28 +161,14 @@ static bool start_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
     snprintf(numbers[1], sizeof numbers[1], "%u", crash->thread);
     snprintf(numbers[2], sizeof numbers[2], "%llu", (unsigned long long)crash->context);
     snprintf(numbers[3], sizeof numbers[3], "%llu", (unsigned long long)crash->coroutines);
-    char *const argv[] = {"enl", "--trace", numbers[0], numbers[1], numbers[2], numbers[3], NULL};
+    const char *const words[] = {"enl", "--trace", numbers[0], numbers[1], numbers[2], numbers[3], NULL};
+    char reason[256];
     int pair[2];
     if (pipe2(pair, O_CLOEXEC) != 0)
         return false;
-    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    const struct enl_spawn spawn = {.path = "/proc/self/exe",
-                                    .argv = argv,
-                                    .environment = program->environment,
-                                    .in = null,
-                                    .out = pair[1],
-                                    .err = null,
-                                    .keep = -1,
-                                    .core = -1,
-                                    .own_group = true,
-                                    .die_with_parent = true,
-                                    .no_core_file = true,
-                                    .inherited = &program->inherited};
-    const char *step;
-    const pid_t pid = null >= 0 ? enl_spawn(&spawn, &step) : -errno;
-    if (null >= 0)
-        close(null);
+    const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
+    const pid_t pid = enl_own_start(program, &start, reason, sizeof reason);
     close(pair[1]);
     if (pid < 0) {
         close(pair[0]);

@@ -2,7 +2,6 @@
 /* See relay.h. */
 #include "relay.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 
 #include "bcri/refuse.h"
 #include "conn.h"
-#include "spawn.h"
+#include "own_start.h"
 
 enum { RELAYS_MAX = 64 };
 
@@ -37,36 +36,6 @@ static const char *option_of(uint32_t kind)
     case BCRI_RELAY_LOOK: return "--look-host";
     default: return NULL;
     }
-}
-
-static pid_t start_process(struct enl_program *program, const struct enl_relay_wish *wish, int control,
-                           char *reason, size_t reason_size)
-{
-    char number[16];
-    const char *argv[] = {"enl", option_of(wish->kind), wish->arguments[0], wish->arguments[1], NULL};
-    snprintf(number, sizeof number, "%d", control);
-    char **environment = enl_environment_with(program->environment, BCRI_CONTROL_ENV, number);
-    const int none = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    struct enl_spawn spawn = {.path = "/proc/self/exe",
-                              .argv = (char *const *)(uintptr_t)argv,
-                              .environment = environment,
-                              .in = wish->stream,
-                              .out = wish->stream,
-                              .err = none,
-                              .keep = control,
-                              .core = -1,
-                              .own_group = true,
-                              .die_with_parent = true,
-                              .no_core_file = true,
-                              .inherited = &program->inherited};
-    const char *step = "get memory";
-    const pid_t pid = environment != NULL && none >= 0 ? enl_spawn(&spawn, &step) : -ENOMEM;
-    if (none >= 0)
-        close(none);
-    free(environment);
-    if (pid < 0)
-        bcri_refuse(reason, reason_size, 0, "enl's helper could not %s: %s", step, strerror(-pid));
-    return pid;
 }
 
 pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *wish, char *reason,
@@ -91,7 +60,10 @@ pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *
         bcri_refuse(reason, reason_size, 0, "enl has no memory or no descriptors left for a helper");
         return -1;
     }
-    relay->pid = start_process(program, wish, pair[1], reason, reason_size);
+    const char *const words[] = {"enl", option_of(wish->kind), wish->arguments[0], wish->arguments[1], NULL};
+    const struct enl_own_start start = {
+        .words = words, .in = wish->stream, .out = wish->stream, .keep = pair[1]};
+    relay->pid = enl_own_start(program, &start, reason, reason_size);
     close(pair[1]);
     if (relay->pid < 0) {
         close(pair[0]);

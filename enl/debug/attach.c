@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* attach.c -- what panes and commands ask of a session. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bcr/error.h>
+
+#include "conn.h"
+#include "object.h"
+#include "serving.h"
+#include "session_part.h"
+
+static const char *give(struct enl_conn *conn, struct enl_pane *pane, uint32_t id)
+{
+    struct bcri_control reply = {
+        .type = BCRI_MSG_reply, .present = BCRI_HAS(id) | BCRI_HAS(status), .id = id};
+    if (pane->viewer != NULL || pane->fd < 0) {
+        enl_conn_reply(conn, id, bcrE_BUSY, "its debugger is shown elsewhere");
+        return NULL;
+    }
+    pane->viewer = conn;
+    pane->seen = true;
+    enl_conn_becomes_pane(conn, pane);
+    enl_conn_send(conn, &reply, &pane->fd, 1);
+    return NULL;
+}
+
+const char *enl_session_pane(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_pane *pane = enl_pane_of(conn->program, message->index);
+    if (pane != NULL)
+        return give(conn, pane, message->id);
+    enl_conn_reply(conn, message->id, bcrE_NOCCE, "it has no debugger");
+    return NULL;
+}
+
+/* The CCE of that ordinal, or of that process if there is a pid. NULL: a sentence says why. */
+static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_control *message, char *reason,
+                                size_t size)
+{
+    struct enl_cce *found = NULL;
+    const bool by_pid = (message->present & BCRI_HAS(pid)) != 0;
+    for (struct enl_cce *cce = program->first; cce != NULL; cce = cce->next) {
+        const bool same = by_pid ? (uint32_t)cce->pid == message->pid : cce->ordinal == message->ordinal;
+        if (!same || cce->life != ENL_ALIVE)
+            continue;
+        if (found != NULL) {
+            snprintf(reason, size,
+                     "several CCEs have the ordinal %u; enl ps has their processes: pid:%ld is one",
+                     message->ordinal, (long)cce->pid);
+            return NULL;
+        }
+        found = cce;
+    }
+    if (found == NULL)
+        snprintf(reason, size,
+                 "it has ended, has not come out of bcr_init yet, or is on another host, which this version "
+                 "cannot "
+                 "reach; enl ps lists what there is");
+    return found;
+}
+
+/* The process that traces `pid`; 0: none does. */
+static long tracer_of(pid_t pid)
+{
+    char path[64], line[256];
+    long tracer = 0;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "TracerPid:", 10) == 0)
+            tracer = strtol(line + 10, NULL, 10);
+    if (file != NULL)
+        fclose(file);
+    return tracer;
+}
+
+/* `debugger` NULL: gdbserver, whose file `server` is. */
+static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *debugger, const char *server,
+                               char *reason, size_t size)
+{
+    struct enl_program *program = cce->program;
+    char pid[16];
+    struct enl_spawn spawn = {.path = debugger != NULL ? debugger->path : server,
+                              .environment = program->environment,
+                              .in = -1,
+                              .out = -1,
+                              .err = -1,
+                              .keep = -1,
+                              .core = -1,
+                              .own_group = debugger == NULL,
+                              .die_with_parent = true,
+                              .inherited = &program->inherited};
+    const char *step = "get a terminal";
+    snprintf(pid, sizeof pid, "%ld", (long)cce->pid);
+    char *serving[] = {ENL_GDBSERVER, "--once", "--attach", "-", pid, NULL};
+    char **words = debugger != NULL ? enl_debugger_attaches(debugger, NULL, pid) : NULL;
+    spawn.argv = debugger != NULL ? words : serving;
+    const int fd = spawn.argv != NULL ? enl_pane_files(&spawn, debugger == NULL) : -ENOMEM;
+    const pid_t started = fd >= 0 ? enl_spawn(&spawn, &step) : fd;
+    struct enl_pane *pane = started > 0 ? enl_pane_new(cce, fd) : NULL;
+    free(words);
+    for (int i = 0; i < 3; i++)
+        if ((const int[]){spawn.in, spawn.out, spawn.err}[i] >= 0)
+            close((const int[]){spawn.in, spawn.out, spawn.err}[i]);
+    if (pane == NULL) {
+        if (started > 0)
+            kill(started, SIGKILL);
+        if (fd >= 0)
+            close(fd);
+        snprintf(reason, size, "%s could not %s: %s", spawn.path, step,
+                 strerror(started < 0 ? -started : ENOMEM));
+        return NULL;
+    }
+    pane->pid = started;
+    pane->attached = true;
+    pane->serves = debugger == NULL;
+    return pane;
+}
+
+/* The debugger that `message` names, or gdbserver (`*serves_out`). Returns 0, or -1 with a sentence. */
+static int named_debugger(const struct bcri_control *message, struct enl_debugger *debugger,
+                          char server[PATH_MAX], char *reason, size_t size)
+{
+    char command[BCRI_CONTROL_BYTES_MAX];
+    bcri_view_copy(message->object, command, sizeof command);
+    if (command[0] != '\0')
+        return enl_debugger_find(debugger, command, reason, size);
+    if (enl_object_find(ENL_GDBSERVER, server, reason, size) == 0)
+        return 0;
+    const size_t used = strlen(reason);
+    snprintf(reason + used, size - used, "; install gdbserver");
+    return -1;
+}
+
+const char *enl_session_attach(struct enl_conn *conn, const struct bcri_control *message)
+{
+    struct enl_program *program = conn->program;
+    char reason[1024], server[PATH_MAX];
+    struct enl_debugger debugger = {.words = NULL};
+    const bool serves = message->object.length == 0;
+    /* A gdbserver that has started a CCE waits for its first visitor. */
+    for (struct enl_pane *pane = program->session->panes; serves && pane != NULL; pane = pane->next)
+        if (pane->serves && pane->ordinal == message->ordinal && !pane->seen &&
+            (message->present & BCRI_HAS(pid)) == 0)
+            return give(conn, pane, message->id);
+    struct enl_cce *cce = find_cce(program, message, reason, sizeof reason);
+    struct enl_pane *pane = NULL;
+    if (cce != NULL && tracer_of(cce->pid) != 0)
+        snprintf(reason, sizeof reason, "process %ld traces it already", tracer_of(cce->pid));
+    else if (cce != NULL && named_debugger(message, &debugger, server, reason, sizeof reason) == 0)
+        pane = attach(cce, serves ? NULL : &debugger, server, reason, sizeof reason);
+    enl_debugger_free(&debugger);
+    if (pane != NULL)
+        return give(conn, pane, message->id);
+    enl_conn_reply(conn, message->id, bcrE_NOCCE, reason);
+    return NULL;
+}
+
+void enl_session_unseen(struct enl_conn *conn)
+{
+    struct enl_pane *pane = conn->pane;
+    conn->pane = NULL;
+    if (pane == NULL)
+        return;
+    pane->viewer = NULL;
+    if (pane->fd >= 0)
+        close(pane->fd); /* a terminal that hangs up, or the end of gdbserver's stdin */
+    pane->fd = -1;
+    if (pane->attached)
+        return; /* it detaches, and ends by itself or with the program */
+    struct enl_cce *cce = enl_cce_at(pane->program, pane->index);
+    if (cce != NULL && !pane->serves && cce->process == pane->pid && pane->pid != 0)
+        enl_cce_signal(cce, SIGKILL, true);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* opener.c -- enl --windows, the process that opens windows and panes of tmux (windows.h): what it is told, and what
+ * it tells. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bcri/refuse.h"
+#include "own_start.h"
+#include "session_part.h"
+
+enum { WINDOWS_MSEC = 5000 }; /* in which enl --windows ends by itself */
+
+void enl_opener_tell(struct enl_program *program, const struct enl_cce *cce)
+{
+    char line[PATH_MAX + 64];
+    const char *slash = strrchr(cce->object, '/');
+    struct enl_session *session = program->session;
+    if (session->windows == NULL)
+        return;
+    const int length = snprintf(line, sizeof line, "%u %u %s\n", cce->index, cce->ordinal,
+                                slash != NULL ? slash + 1 : cce->object);
+    if (send(session->windows->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) != length)
+        enl_report(program, BCRI_LOG_ERROR, "no window could be opened for CCE %u: %s", cce->ordinal,
+                   strerror(errno));
+}
+
+static void windows_say(struct enl_program *program, const char *line)
+{
+    if (strcmp(line, "held") == 0)
+        enl_report_hold(program, true);
+    else if (strcmp(line, "free") == 0)
+        enl_report_hold(program, false);
+    if (strncmp(line, "failed ", 7) != 0)
+        return;
+    const struct enl_pane *pane = enl_pane_of(program, (uint32_t)strtoul(line + 7, NULL, 10));
+    if (pane == NULL || pane->seen || program->phase != ENL_RUNNING)
+        return;
+    if (program->session->where == ENL_WHERE_DISPLAY)
+        enl_report(
+            program, BCRI_LOG_ERROR,
+            "no window came up for CCE %u on X display %s: is that display there, and may you use it (echo "
+            "$DISPLAY, xhost, xauth)? Or use -D tmux",
+            pane->ordinal, program->session->value);
+    else
+        enl_report(program, BCRI_LOG_ERROR,
+                   "tmux opened no pane for CCE %u; try tmux by itself, or -D server", pane->ordinal);
+    enl_program_abort(program, 1);
+}
+
+static void on_windows(void *data)
+{
+    struct enl_program *program = data;
+    struct enl_session *session = program->session;
+    char bytes[256];
+    const ssize_t got = recv(session->windows->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        enl_watch_stop(session->windows);
+        session->windows = NULL;
+        return;
+    }
+    for (ssize_t i = 0; i < got; i++) {
+        if (bytes[i] != '\n' && session->length < sizeof session->line - 1) {
+            session->line[session->length++] = bytes[i];
+            continue;
+        }
+        session->line[session->length] = '\0';
+        session->length = 0;
+        windows_say(program, session->line);
+    }
+}
+
+int enl_opener_start(struct enl_program *program, char *error, size_t error_size)
+{
+    struct enl_session *session = program->session;
+    const bool tmux = session->where == ENL_WHERE_TMUX;
+    const char *terminal = isatty(0) && isatty(1) && enl_session_wants(program, 0) ? ttyname(0) : NULL;
+    char xterm[PATH_MAX] = "", reason[1024];
+    int pair[2];
+    if (!tmux)
+        enl_session_tool(program, program->config.xtermpath, xterm, reason, sizeof reason);
+    const char *const words[] = {"enl",         "--windows",
+                                 program->name, tmux ? "tmux" : session->value,
+                                 xterm,         terminal != NULL ? terminal : "",
+                                 NULL};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return bcri_refuse(error, error_size, -1, "no socket for enl --windows: %s", strerror(errno));
+    const struct enl_own_start start = {
+        .words = words, .in = pair[1], .out = pair[1], .keep = -1, .outlives = true};
+    const pid_t pid = enl_own_start(program, &start, reason, sizeof reason);
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return bcri_refuse(error, error_size, -1, "%s", reason);
+    }
+    session->windows_pid = pid;
+    uv_timer_init(&program->loop, &session->closing);
+    session->closing.data = program;
+    session->windows = enl_watch_start(program, pair[0], on_windows, program);
+    return session->windows != NULL ? 0 : bcri_refuse(error, error_size, -1, "no memory");
+}
+
+void enl_opener_reaped(struct enl_program *program, int wait_status)
+{
+    struct enl_session *session = program->session;
+    session->windows_pid = 0;
+    uv_close((uv_handle_t *)&session->closing, NULL);
+    enl_watch_stop(session->windows);
+    session->windows = NULL;
+    enl_report_hold(program, false);
+    if (program->phase == ENL_RUNNING && wait_status != 0 && program->alive != 0) {
+        enl_report(program, BCRI_LOG_ERROR, "the process that opens windows has ended");
+        enl_program_abort(program, 1);
+    }
+    enl_program_check_end(program);
+}
+
+void enl_session_cut(struct enl_program *program)
+{
+    if (program->session->windows_pid != 0)
+        kill(program->session->windows_pid, SIGKILL);
+}
+
+static void on_closing(uv_timer_t *timer)
+{
+    enl_session_cut(timer->data);
+}
+
+bool enl_opener_over(struct enl_program *program)
+{
+    struct enl_session *session = program->session;
+    enl_watch_stop(session->windows); /* by which enl --windows learns that it must end */
+    session->windows = NULL;
+    if (session->windows_pid == 0)
+        return true;
+    if (uv_is_active((uv_handle_t *)&session->closing) == 0)
+        uv_timer_start(&session->closing, on_closing, WINDOWS_MSEC, 0);
+    return false;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* prepare.c -- a session's options, and what they need here. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bcri/refuse.h"
+#include "object.h"
+#include "serving.h"
+#include "session_part.h"
+
+const char *enl_session_tool(const struct enl_program *program, const char *name, char path[PATH_MAX],
+                             char *reason, size_t size)
+{
+    char *resolved = NULL;
+    if (bcri_config_resolve(&program->config, name, &resolved) != 0)
+        return "there is no home directory";
+    const int status = enl_object_find(resolved, path, reason, size);
+    free(resolved);
+    return status == 0 ? NULL : reason;
+}
+
+/* -d alone: the X display that there is, else tmux, else server. */
+static void choose_where(struct enl_session *session)
+{
+    char path[PATH_MAX], reason[1024];
+    const char *display = getenv("DISPLAY");
+    if (display != NULL && display[0] != '\0') {
+        session->where = ENL_WHERE_DISPLAY;
+        session->value = display;
+    } else if (enl_object_find("tmux", path, reason, sizeof reason) == 0) {
+        session->where = ENL_WHERE_TMUX;
+    } else {
+        session->where = ENL_WHERE_SERVER;
+    }
+}
+
+/* Whether all that this place needs is there. */
+static int check_where(const struct enl_program *program, struct enl_session *session, char *error,
+                       size_t error_size)
+{
+    char path[PATH_MAX], reason[1024];
+    const char *wrong = NULL;
+    switch (session->where) {
+    case ENL_WHERE_BATCH:
+        if (access(session->value, R_OK) != 0)
+            return bcri_refuse(error, error_size, -1, "-D batch:%s: the script cannot be read: %s",
+                               session->value, strerror(errno));
+        if (session->debugger.kind == ENL_OTHER_DEBUGGER)
+            return bcri_refuse(error, error_size, -1, "-D batch:FILE runs scripts of gdb and lldb, not of %s",
+                               session->debugger.words[0]);
+        break;
+    case ENL_WHERE_TMUX:
+        wrong = enl_session_tool(program, "tmux", path, reason, sizeof reason);
+        if (wrong != NULL)
+            return bcri_refuse(error, error_size, -1,
+                               "-D tmux: %s; install tmux, or use -D server or an X display", wrong);
+        break;
+    case ENL_WHERE_DISPLAY:
+        if (program->config.xtermpath == NULL)
+            return bcri_refuse(error, error_size, -1,
+                               "-D %s: xtermpath of bcrrc says that no windows are opened; use -D tmux",
+                               session->value);
+        wrong = enl_session_tool(program, program->config.xtermpath, path, reason, sizeof reason);
+        if (wrong != NULL)
+            return bcri_refuse(error, error_size, -1,
+                               "-D %s: %s; install xterm, name another by xtermpath in bcrrc, or use -D tmux",
+                               session->value, wrong);
+        break;
+    case ENL_WHERE_SERVER:
+        if (session->debugger.kind != ENL_GDB)
+            return bcri_refuse(error, error_size, -1,
+                               "-D server is for gdb, which %s is not; use -D tmux or an X display",
+                               session->debugger.words[0]);
+        wrong = enl_session_tool(program, ENL_GDBSERVER, session->server, reason, sizeof reason);
+        if (wrong != NULL)
+            return bcri_refuse(error, error_size, -1,
+                               "-D server: %s; install gdbserver, or use -D tmux or an X display", wrong);
+        break;
+    case ENL_WHERE_NONE: break;
+    }
+    return 0;
+}
+
+int enl_session_prepare(struct enl_program *program, char *error, size_t error_size)
+{
+    const struct enl_options *options = &program->options;
+    struct enl_session *session = calloc(1, sizeof *session);
+    program->session = session;
+    if (session == NULL)
+        return bcri_refuse(error, error_size, -1, "no memory");
+    if (options->debugger == NULL && options->where == NULL) {
+        if (options->debug_ccs != NULL || options->vscode)
+            return bcri_refuse(error, error_size, -1, "%s needs -d or -D: see enl --help",
+                               options->debug_ccs != NULL ? "--debug-ccs" : "--vscode");
+        return 0;
+    }
+    if (options->debug_ccs != NULL && !enl_ordinals_ok(options->debug_ccs))
+        return bcri_refuse(error, error_size, -1,
+                           "--debug-ccs takes ordinals of CCEs and ranges of them, such as 0,3-5, not %s",
+                           options->debug_ccs);
+    if (program->config.wrap != NULL)
+        return bcri_refuse(error, error_size, -1,
+                           "a CCE runs under a debugger or under a wrapper: leave out -d and -D, or %s (%s)",
+                           options->wrap != NULL ? "--wrap" : "wrap in bcrrc", program->config.wrap);
+    if (enl_debugger_find(&session->debugger, options->debugger != NULL ? options->debugger : "gdb", error,
+                          error_size) != 0)
+        return -1;
+    if (options->where == NULL)
+        choose_where(session);
+    else if (enl_where_parse(options->where, &session->where, &session->value, error, error_size) != 0)
+        return -1;
+    if (options->vscode && session->where != ENL_WHERE_SERVER)
+        return bcri_refuse(error, error_size, -1, "--vscode goes with -D server");
+    if (check_where(program, session, error, error_size) != 0)
+        return -1;
+    const char *forbidden = enl_debugger_forbidden();
+    if (forbidden != NULL)
+        return bcri_refuse(error, error_size, -1, "%s", forbidden);
+    if (session->where == ENL_WHERE_BATCH || session->where == ENL_WHERE_SERVER)
+        program->config.output = BCRI_OUTPUT_LABEL; /* the root's lines, too */
+    return 0;
+}
+
+bool enl_session_wants(const struct enl_program *program, uint32_t ordinal)
+{
+    return program->session->where != ENL_WHERE_NONE && enl_ordinals_has(program->options.debug_ccs, ordinal);
+}
