@@ -21,6 +21,7 @@
 #include "options.h"
 #include "pane.h"
 #include "program.h"
+#include "top.h"
 #include "trace.h"
 #include "windows.h"
 
@@ -96,6 +97,7 @@ int main(int argc, char **argv)
     case ENL_WAITS:
     case ENL_STATS:
     case ENL_WHY: return enl_command_look(&options, options.first < argc ? argv[options.first] : NULL);
+    case ENL_TOP: return enl_command_top(options.first < argc ? argv[options.first] : NULL);
     case ENL_KILL: return enl_command_kill(options.first < argc ? argv[options.first] : NULL);
     case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);

@@ -27,6 +27,7 @@ const char enl_help[] =
     "                                             look into the program NAME: its CCEs, cells, regions, what "
     "waits,\n"
     "                                             rates, and why it waits; enl why also --dot and --svg\n"
+    "       enl top [NAME]                        all of that on one screen, live\n"
     "\n"
     "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
     "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
@@ -149,6 +150,7 @@ static const struct command {
     {"audit", ENL_AUDIT, false, false},    {"cells", ENL_CELLS, true, false},
     {"regions", ENL_REGIONS, true, false}, {"waits", ENL_WAITS, true, false},
     {"stats", ENL_STATS, true, false},     {"why", ENL_WHY, true, true},
+    {"top", ENL_TOP, false, false},
 };
 
 static const struct command *command_of(const char *word)

@@ -20,6 +20,7 @@ enum enl_action {
     ENL_WAITS,
     ENL_STATS,
     ENL_WHY,
+    ENL_TOP,
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
     ENL_ATTACH,      /* debug CCEs argv[first + 1] ... of program argv[first] */
     ENL_GDB_PIPE,    /* the gdb protocol, to CCE argv[first + 1] of program argv[first] */
