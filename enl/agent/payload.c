@@ -30,7 +30,7 @@ struct payload *bcri_payload_find(const struct peer *peer, uint64_t data)
 
 bool bcri_payload_fits(const struct peer *peer, uint32_t bytes)
 {
-    return peer->payload_bytes == 0 || peer->payload_bytes + bytes <= PEER_PAYLOADS_MAX;
+    return peer->payload_bytes == 0 || peer->payload_bytes + bytes <= peer->agent->peer_payloads_max;
 }
 
 bool bcri_payload_new(struct peer *peer, const struct bcri_message *message, uint32_t bytes,

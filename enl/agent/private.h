@@ -54,7 +54,7 @@ struct bcri_agent {
     uint32_t bell_seen;
     uint64_t retry_at; /* when to try again what is parked, though no release has rung; NEVER: nothing is */
     struct peer *peers;
-    uint64_t peer_bytes_max;
+    uint64_t peer_bytes_max, peer_payloads_max;
 
     uint32_t pool;                 /* the heap's area */
     uint64_t pool_bytes, pool_now; /* at most; reserved */
