@@ -149,13 +149,19 @@ int bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool with
     return answer.came ? answer.error : BCRI_ACT_WAITS;
 }
 
-int bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot)
+int bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest)
 {
     begin(ctx);
-    const int error = end(ctx, bcri_request_put_back(ctx, slot), bcrE_TIMEOUT);
-    if (error != 0 && error != BCRI_PARKED)
-        bcri_slot_drop(ctx, slot);
-    return error == BCRI_PARKED ? error : 0;
+    if (end(ctx, bcri_requests_put_back(ctx, youngest), bcrE_TIMEOUT) == BCRI_PARKED)
+        return BCRI_PARKED;
+    for (struct bcri_slot_shm *slot = youngest, *older; slot != NULL; slot = older) {
+        older = bcri_request_older(ctx, slot);
+        if (bcri_load(&slot->word) == 0)
+            bcri_slot_give(ctx, slot);
+        else
+            bcri_slot_drop(ctx, slot);
+    }
+    return 0;
 }
 
 int bcri_act_owner_died(struct bcri_ctx *ctx, bcri_ref cell, uint64_t from)

@@ -234,20 +234,39 @@ static void send_region(struct served *served)
     bcri_served_completed(served, BCRI_LINK_REFUSED);
 }
 
+/* What goes back, linked from the youngest to the oldest. NULL: a younger region is still on its way. Before
+ * that comes back none does, or a get that waits here would have one of them before an older one. */
+static struct bcri_slot_shm *all_going_back(struct bcri_agent *agent, const struct wanted_cell *cell)
+{
+    const struct item *at = cell->taken.head.before;
+    struct bcri_slot_shm *youngest = NULL, *last = NULL;
+    for (uint32_t left = cell->going_back; left != 0; left--, at = at->before) {
+        const struct served *served = RECORD_OF(at, struct served, in_cell);
+        if (served->state != SERVED_GOES_BACK)
+            return NULL;
+        if (last != NULL)
+            bcri_store(&last->next, bcri_slot_ref(agent->ctx, served->slot));
+        else
+            youngest = served->slot;
+        last = served->slot;
+        bcri_store(&last->next, BCRI_REF_NONE);
+    }
+    return youngest;
+}
+
 /* Puts back what did not reach its asker. */
 static void give_back(struct bcri_agent *agent, struct wanted_cell *cell)
 {
-    struct served *youngest;
+    struct bcri_slot_shm *const youngest = all_going_back(agent, cell);
     cell->users++;
-    while ((youngest = LAST_OF(&cell->taken, struct served, in_cell)) != NULL &&
-           youngest->state == SERVED_GOES_BACK) {
-        if (bcri_act_give_back(agent->ctx, youngest->slot) == BCRI_PARKED) {
-            list_append(&agent->parked_cells, &cell->in_queue);
-            bcri_agent_parks(agent);
-            break;
+    if (youngest != NULL && bcri_act_give_back(agent->ctx, youngest) == BCRI_PARKED) {
+        list_append(&agent->parked_cells, &cell->in_queue);
+        bcri_agent_parks(agent);
+    } else if (youngest != NULL) {
+        while (cell->going_back != 0) {
+            cell->going_back--;
+            end_served(LAST_OF(&cell->taken, struct served, in_cell));
         }
-        cell->going_back--;
-        end_served(youngest);
     }
     if (cell->going_back == 0)
         list_move(&cell->blocked, &agent->ready);

@@ -87,6 +87,31 @@ TEST(regions_that_a_lost_host_did_not_get_are_back_in_their_old_order)
     end();
 }
 
+TEST(who_waits_gets_what_comes_back_in_its_old_order)
+{
+    begin();
+    bcr_region waits[3], waits_here[2];
+    for (int i = 0; i < 3; i++)
+        waits[i] = bcr_get(1, there, cell, bcr_PENDING);
+    (void)world_settle(&world, SIM_S);
+    as(owner);
+    for (int i = 0; i < 2; i++)
+        waits_here[i] = bcr_get(1, bcr_cce, cell, bcr_PENDING);
+    for (int i = 0; i < 3; i++)
+        owner_puts(1 + i);
+    world_turn(&world);
+    lose();
+    as(owner);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(bcr_rgwait(waits_here[i], 0, 0), 1);
+        CHECK_INT(value_of(waits_here[i]), 1 + i);
+    }
+    owner_has(cell, 1, 3);
+    for (int i = 0; i < 3; i++)
+        FAILS(bcr_rgwait(waits[i], 0, 0), bcrE_DEAD);
+    end();
+}
+
 TEST(what_a_lost_host_was_taking_is_back_once)
 {
     begin();
