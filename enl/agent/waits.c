@@ -263,9 +263,10 @@ static void give_back(struct bcri_agent *agent, struct wanted_cell *cell)
         list_append(&agent->parked_cells, &cell->in_queue);
         bcri_agent_parks(agent);
     } else if (youngest != NULL) {
-        while (cell->going_back != 0) {
+        struct served *served;
+        while (cell->going_back != 0 && (served = LAST_OF(&cell->taken, struct served, in_cell)) != NULL) {
             cell->going_back--;
-            end_served(LAST_OF(&cell->taken, struct served, in_cell));
+            end_served(served);
         }
     }
     if (cell->going_back == 0)

@@ -30,7 +30,7 @@ static void begin_acting(void)
 }
 
 /* What the stopped process holds. */
-enum what { HEAD, TAIL, COUNT };
+enum what { HEAD, TAIL, LEAF, COUNT };
 
 static struct holder {
     enum what what;
@@ -45,7 +45,9 @@ static int hold_and_stop(struct bcri_ctx *ctx, void *arg)
     struct bcri_resolved *resolved;
     if (bcri_resolved_find(ctx, group_name(ctx, it->owner), it->cell, &resolved) != 0)
         return 1;
-    _Atomic uint32_t *lock = it->what == HEAD ? &resolved->cell->h.lock : &resolved->cell->t.lock;
+    _Atomic uint32_t *lock = it->what == HEAD   ? &resolved->cell->h.lock
+                             : it->what == LEAF ? &resolved->area->leaf
+                                                : &resolved->cell->t.lock;
     uint32_t count = 0;
     if (it->what == COUNT)
         count = bcri_count_lock(ctx, it->region);
@@ -194,6 +196,17 @@ TEST(a_lock_of_putters_parks_them)
     CHECK_UINT(length, 1);
     is_parked_and_ends(TAIL, 0, act_zap);
     CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
+    CHECK_INT(audit(), 0);
+    end();
+}
+
+/* A cell's first put takes credits of the area's pool. */
+TEST(the_lock_of_an_area_s_credits_parks_a_put_that_takes_some)
+{
+    begin_acting();
+    have_a_region(1);
+    is_parked_and_ends(LEAF, 0, act_put);
+    CHECK_INT(take(bcr_cce, cell), 1);
     CHECK_INT(audit(), 0);
     end();
 }
