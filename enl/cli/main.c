@@ -18,6 +18,7 @@
 #include "held.h"
 #include "look_command.h"
 #include "look_host.h"
+#include "metrics.h"
 #include "options.h"
 #include "pane.h"
 #include "program.h"
@@ -98,6 +99,7 @@ int main(int argc, char **argv)
     case ENL_STATS:
     case ENL_WHY: return enl_command_look(&options, options.first < argc ? argv[options.first] : NULL);
     case ENL_TOP: return enl_command_top(options.first < argc ? argv[options.first] : NULL);
+    case ENL_METRICS: return enl_command_metrics(argv + options.first);
     case ENL_KILL: return enl_command_kill(options.first < argc ? argv[options.first] : NULL);
     case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
@@ -117,5 +119,8 @@ int main(int argc, char **argv)
         return 2;
     }
     tidy_descriptors(options.root_socket);
+    const int status = options.metrics != NULL ? enl_metrics_start(options.metrics) : 0;
+    if (status != 0)
+        return status;
     return enl_program_run(&options, argv + options.first);
 }

@@ -28,6 +28,8 @@ const char enl_help[] =
     "waits,\n"
     "                                             rates, and why it waits; enl why also --dot and --svg\n"
     "       enl top [NAME]                        all of that on one screen, live\n"
+    "       enl metrics SOCKET [NAME]             the same for Prometheus, at a Unix socket or "
+    "localhost:PORT\n"
     "\n"
     "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
     "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
@@ -40,6 +42,7 @@ const char enl_help[] =
     "batch:FILE\n"
     "  --debug-ccs 0,3-5        only these CCEs; otherwise all\n"
     "  --vscode                 with -D server: write .vscode/launch.json\n"
+    "  --metrics SOCKET         serve metrics at a Unix socket, or at localhost:PORT for all users\n"
     "  --log-level LEVEL        error, warn, info (default) or debug\n"
     "  --hosts FILE             the machines that the program may use: one a line, enl(1) has the form\n"
     "  --host A,B               use these machines, of FILE or of hostsfile if they are listed there\n"
@@ -129,6 +132,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->where = value;
     else if ((value = value_of(word, "--debug-ccs", argv, at, &missing)) != NULL)
         options->debug_ccs = value;
+    else if ((value = value_of(word, "--metrics", argv, at, &missing)) != NULL)
+        options->metrics = value;
     else if (strcmp(word, "--vscode") == 0)
         options->vscode = true;
     else
@@ -150,7 +155,7 @@ static const struct command {
     {"audit", ENL_AUDIT, false, false},    {"cells", ENL_CELLS, true, false},
     {"regions", ENL_REGIONS, true, false}, {"waits", ENL_WAITS, true, false},
     {"stats", ENL_STATS, true, false},     {"why", ENL_WHY, true, true},
-    {"top", ENL_TOP, false, false},
+    {"top", ENL_TOP, false, false},        {"metrics", ENL_METRICS, false, false},
 };
 
 static const struct command *command_of(const char *word)
@@ -189,7 +194,13 @@ static int parse_command(const struct command *command, int argc, char **argv, s
     if (options->watch && (options->dot || options->svg))
         return bcri_refuse(error, error_size, -1, "enl %s --watch shows text or --json, no picture",
                            command->word);
-    if (options->first + 1 < argc)
+    const int words = argc - options->first, where = command->action == ENL_METRICS ? 1 : 0;
+    if (words < where)
+        return bcri_refuse(
+            error, error_size, -1,
+            "enl metrics takes the path of a socket, or localhost:PORT, and perhaps a program's "
+            "name");
+    if (words > 1 + where)
         return bcri_refuse(error, error_size, -1, "too many words after enl %s", command->word);
     return 0;
 }

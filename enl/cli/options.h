@@ -21,6 +21,7 @@ enum enl_action {
     ENL_STATS,
     ENL_WHY,
     ENL_TOP,
+    ENL_METRICS,     /* of program argv[first + 1], or the only one, at socket argv[first] */
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
     ENL_ATTACH,      /* debug CCEs argv[first + 1] ... of program argv[first] */
     ENL_GDB_PIPE,    /* the gdb protocol, to CCE argv[first + 1] of program argv[first] */
@@ -48,11 +49,12 @@ struct enl_options {
     const char *where;     /* -D */
     const char *debug_ccs; /* ordinals */
     bool vscode;
-    const char *wrap;  /* a command */
-    const char *hosts; /* a hosts file */
-    const char *host;  /* names of hosts, separated by commas */
-    int local;         /* how many hosts to make of this machine */
-    int root_socket;   /* daemon's end of the root's socket, if bcr_init started it; else -1 */
+    const char *metrics; /* a socket */
+    const char *wrap;    /* a command */
+    const char *hosts;   /* a hosts file */
+    const char *host;    /* names of hosts, separated by commas */
+    int local;           /* how many hosts to make of this machine */
+    int root_socket;     /* daemon's end of the root's socket, if bcr_init started it; else -1 */
     pid_t root_pid;
 };
 

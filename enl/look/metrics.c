@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* metrics.c -- a view in Prometheus's text format: for each metric two lines that tell what it is, then its samples. Names end in
+ * a unit, those of counters in _total. A CCE is named by host, ordinal and process, since ordinals come again. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "bcri/escape.h"
+#include "bcri/record.h"
+#include "metrics.h"
+#include "say.h"
+
+/* field of a CCE's row, name, type, and what it is */
+#define CCE_METRICS(X)                                                                                 \
+    X(puts, "bcr_puts_total", "counter", "Regions put.")                                               \
+    X(gets, "bcr_gets_total", "counter", "Regions got, and write locks.")                              \
+    X(reads, "bcr_reads_total", "counter", "Regions read.")                                            \
+    X(zaps, "bcr_zaps_total", "counter", "Cells zapped.")                                              \
+    X(allocs, "bcr_region_allocations_total", "counter", "Regions allocated.")                         \
+    X(frees, "bcr_region_frees_total", "counter", "Regions freed.")                                    \
+    X(copies, "bcr_region_copies_total", "counter", "Regions copied because they were shared.")        \
+    X(timeouts, "bcr_get_timeouts_total", "counter", "Gets whose time ran out.")                       \
+    X(fulls, "bcr_put_timeouts_total", "counter", "Puts that found no room in time.")                  \
+    X(waits, "bcr_waits_total", "counter", "Operations that had to wait.")                             \
+    X(sleeps, "bcr_sleeps_total", "counter", "Times asleep.")                                          \
+    X(failed, "bcr_failures_total", "counter", "Operations that failed for another reason than time.") \
+    X(untold, "bcr_untold_errors_total", "counter", "Errors for which cell 0 had no room.")            \
+    X(used, "bcr_heap_used_bytes", "gauge", "Bytes of the regions in the CCE's heap.")                 \
+    X(limit, "bcr_heap_limit_bytes", "gauge", "Bytes that the regions in the CCE's heap may have.")
+
+/* The same of a cell's row. */
+#define CELL_METRICS(X)                                                                  \
+    X(length, "bcr_cell_regions", "gauge", "Regions in the cell.")                       \
+    X(bytes, "bcr_cell_bytes", "gauge", "Bytes of the regions in the cell.")             \
+    X(puts, "bcr_cell_puts_total", "counter", "Regions put into the cell, modulo 2^32.") \
+    X(requests, "bcr_cell_handler_requests", "gauge", "Requests of the cell's handler that wait.")
+
+static void begin(FILE *out, const char *name, const char *type, const char *help)
+{
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static bool is_there(const struct look_cce *cce)
+{
+    return cce != NULL && cce->state != BCRI_CCE_DEAD;
+}
+
+/* What names it, without the closing brace. */
+static void name_cce(FILE *out, const char *metric, const struct look_cce *cce)
+{
+    fprintf(out, "%s{host=\"%" PRIu64 "\",cce=\"%" PRIu64 "\",pid=\"%" PRIu64 "\"", metric, cce->host,
+            cce->ordinal, cce->pid);
+}
+
+/* A label's value: UTF-8, with \ and " and newline escaped. */
+static void label(FILE *out, const char *name, const char *value)
+{
+    char text[4 * LOOK_TEXT_MAX + 1];
+    bcri_escape(value, strlen(value), text, sizeof text, NULL);
+    fprintf(out, ",%s=\"", name);
+    for (const char *c = text; *c != '\0'; c++)
+        fprintf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    fputc('"', out);
+}
+
+static void tell_states(FILE *out, const struct look_view *view)
+{
+    begin(out, "bcr_cce_state", "gauge", "1 for the state that the CCE is in.");
+    for (size_t i = 0; i < view->cce.count; i++)
+        if (is_there(&view->cce.at[i])) {
+            name_cce(out, "bcr_cce_state", &view->cce.at[i]);
+            label(out, "name", view->cce.at[i].name);
+            label(out, "state", look_say_state(&view->cce.at[i]));
+            fputs("} 1\n", out);
+        }
+    begin(out, "bcr_cce_asleep_seconds", "gauge",
+          "For how long the CCE has slept in a call; 0 if it is awake.");
+    for (size_t i = 0; i < view->cce.count; i++) {
+        const struct look_cce *cce = &view->cce.at[i];
+        const uint64_t now_ns = look_view_now(view, cce->host);
+        if (!is_there(cce))
+            continue;
+        name_cce(out, "bcr_cce_asleep_seconds", cce);
+        fprintf(out, "} %.3f\n",
+                look_is_asleep(cce) && cce->since_ns != 0 && now_ns > cce->since_ns
+                    ? (double)(now_ns - cce->since_ns) / 1e9
+                    : 0.0);
+    }
+}
+
+static void tell_cells(FILE *out, const struct look_view *view)
+{
+#define CELL_METRIC(field, name, type, help)                                           \
+    begin(out, name, type, help);                                                      \
+    for (size_t i = 0; i < view->cell.count; i++) {                                    \
+        const struct look_cell *cell = &view->cell.at[i];                              \
+        const struct look_cce *owner = look_view_cce(view, cell->host, cell->owner);   \
+        if (!is_there(owner))                                                          \
+            continue;                                                                  \
+        name_cce(out, name, owner);                                                    \
+        fprintf(out, ",cell=\"%" PRIu64 "\"} %" PRIu64 "\n", cell->cell, cell->field); \
+    }
+    CELL_METRICS(CELL_METRIC)
+#undef CELL_METRIC
+    begin(out, "bcr_area_regions_limit", "gauge",
+          "Regions that the cells of one bcr_cagrow, from this one on, may have in all.");
+    for (size_t i = 0; i < view->area.count; i++) {
+        const struct look_area *area = &view->area.at[i];
+        const struct look_cce *owner = look_view_cce(view, area->host, area->owner);
+        if (!is_there(owner))
+            continue;
+        name_cce(out, "bcr_area_regions_limit", owner);
+        fprintf(out, ",cell=\"%" PRIu64 "\"} %" PRIu64 "\n", area->base, area->regions);
+    }
+}
+
+void look_metrics(FILE *out, const struct look_view *view)
+{
+    begin(out, "bcr_hosts", "gauge", "Hosts of the program that have answered.");
+    fprintf(out, "bcr_hosts %zu\n", view->host.count);
+    begin(out, "bcr_complete", "gauge", "1 if all hosts of the program have answered.");
+    fprintf(out, "bcr_complete %d\n", !view->partial);
+    tell_states(out, view);
+#define CCE_METRIC(field, name, type, help)                         \
+    begin(out, name, type, help);                                   \
+    for (size_t i = 0; i < view->cce.count; i++)                    \
+        if (is_there(&view->cce.at[i])) {                           \
+            name_cce(out, name, &view->cce.at[i]);                  \
+            fprintf(out, "} %" PRIu64 "\n", view->cce.at[i].field); \
+        }
+    CCE_METRICS(CCE_METRIC)
+#undef CCE_METRIC
+    tell_cells(out, view);
+}
