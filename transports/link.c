@@ -137,7 +137,29 @@ uint64_t bcri_link_waits_since(struct bcri_link *link)
 
 bool bcri_link_is_worn_out(const struct bcri_link *link)
 {
-    return link->counts.forged >= link->forged_max;
+    return link->counts.forged - link->forged_before >= link->forged_max;
+}
+
+bool bcri_link_wears_out(const struct bcri_link *link)
+{
+    return link->counts.forged - link->forged_before >= link->forged_max / 2;
+}
+
+int bcri_link_renew(struct bcri_link *link, const struct bcri_seal_secret *secret, uint64_t now)
+{
+    struct bcri_sealing *sealing = bcri_sealing_new(secret, link->host, link->peer, link->lane);
+    if (sealing == NULL)
+        return -ENOMEM;
+    bcri_link_tell_time(link, now);
+    bcri_sealing_free(link->sealing);
+    link->sealing = sealing;
+    link->key_first = link->sent.next;
+    link->key_confirmed = false;
+    link->key_forget_at = BCRI_LINK_NEVER;
+    link->forged_before = link->counts.forged;
+    link->counts.renewed++;
+    link->ping_due = true; /* the other side may have been silent for want of what it could open */
+    return 0;
 }
 
 uint64_t bcri_link_heard_at(const struct bcri_link *link)

@@ -220,9 +220,9 @@ struct bcri_link {
     struct bcri_turn *owed; /* streams that owe a TAKEN or GONE frame; it goes with the next packet */
     uint32_t gone;          /* streams of which the sender is to learn that they have ended */
     uint64_t incomplete;    /* messages */
-    uint64_t forged_max;
-    size_t memory;     /* bytes of pieces, rings and streams */
-    uint64_t kept;     /* of them, of pieces */
+    uint64_t forged_max, forged_before; /* forged packets of these keys at most; those of the keys before */
+    size_t memory;                      /* bytes of pieces, rings and streams */
+    uint64_t kept;                      /* of them, of pieces */
     uint64_t in_use;   /* of them, of streams from the peer, with the ranges of what has come of them */
     uint64_t slack_at; /* when to give back what is not needed, if the owner calls then; NEVER */
     struct bcri_link_counts counts;

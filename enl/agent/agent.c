@@ -67,18 +67,36 @@ struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
     return peer->link;
 }
 
-void bcri_agent_lost(struct bcri_agent *agent, uint32_t host)
+bool bcri_agent_lost(struct bcri_agent *agent, uint32_t host)
 {
     struct peer *peer = bcri_peer_of(agent, host);
     if (peer == NULL || peer->lost)
-        return;
+        return peer != NULL;
     struct bcri_link *link = peer->link;
     peer->lost = true;
     peer->link = NULL; /* nothing is sent any more */
     if (link != NULL)
         bcri_link_free(link);
-    bcri_ask_lost(peer);
+    bcri_ask_fail(peer, bcrE_DEAD);
     bcri_serve_lost(peer);
+    return true;
+}
+
+bool bcri_agent_has_lost(struct bcri_agent *agent, uint32_t host)
+{
+    const struct peer *peer = bcri_peer_find(agent, host);
+    return peer != NULL && peer->lost;
+}
+
+/* Without a link nothing has come from there, and nothing was sent: only orders and their routes know it. */
+void bcri_agent_unknown(struct bcri_agent *agent, uint32_t host)
+{
+    struct peer *peer = bcri_peer_find(agent, host);
+    if (peer == NULL || peer->link != NULL || peer->lost)
+        return;
+    bcri_ask_fail(peer, bcrE_NOCCE);
+    bcri_ask_drop_routes(peer);
+    bcri_peer_free(peer);
 }
 
 /* ---- CCEs ---- */

@@ -269,5 +269,5 @@ void bcri_ask_completed(struct order *order, enum bcri_link_outcome outcome)
         bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
     else if (order->route->peer->link != NULL) /* its stream has ended */
         bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
-    /* else bcri_ask_lost answers */
+    /* else bcri_ask_fail answers */
 }

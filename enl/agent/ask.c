@@ -438,9 +438,9 @@ void bcri_ask_forget(struct asker *asker)
     take(asker);
 }
 
-/* ---- hosts that are lost ---- */
+/* ---- hosts that are lost, or unknown ---- */
 
-void bcri_ask_lost(struct peer *peer)
+void bcri_ask_fail(struct peer *peer, int code)
 {
     struct bcri_agent *agent = peer->agent;
     for (struct order *order = peer->waiting, *next; order != NULL; order = next) {
@@ -456,8 +456,31 @@ void bcri_ask_lost(struct peer *peer)
     for (uint32_t i = 0; i < agent->place_count; i++) {
         struct order *order = agent->places[i].order;
         if (order != NULL && order->route != NULL && order->route->peer == peer && !order->answered)
-            bcri_ask_answer(order, bcrE_DEAD, 0, NULL);
+            bcri_ask_answer(order, code, 0, NULL);
     }
+}
+
+static void drop_routes_of(struct asker *asker, const struct peer *peer)
+{
+    struct item *next, *at = asker->routes.head.next;
+    for (; at != &asker->routes.head; at = next) {
+        struct route *route = RECORD_OF(at, struct route, of_asker);
+        next = at->next;
+        if (route->peer != peer)
+            continue;
+        bcri_shares_close(asker, BCRI_REF_NONE); /* a bcr_putm that goes on begins others */
+        list_remove(at);
+        bcri_table_remove(&asker->agent->routes, &route->at);
+        record_free(route);
+    }
+}
+
+void bcri_ask_drop_routes(struct peer *peer)
+{
+    const struct list *const lists[] = {&peer->agent->askers, &peer->agent->ending};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        for (struct item *at = lists[i]->head.next; at != &lists[i]->head; at = at->next)
+            drop_routes_of(RECORD_OF(at, struct asker, of_agent), peer);
 }
 
 void bcri_ask_free(struct bcri_agent *agent)

@@ -110,7 +110,10 @@ void bcri_ask_send_waiting(struct peer *peer);
 void bcri_ask_forget(struct asker *asker);
 /* Ends that were not told for want of memory. */
 void bcri_ask_tell_ends(struct bcri_agent *agent);
-void bcri_ask_lost(struct peer *peer);
+/* All orders to that host end with `code`. */
+void bcri_ask_fail(struct peer *peer, int code);
+/* None of its orders is left: nobody remembers the way there. */
+void bcri_ask_drop_routes(struct peer *peer);
 void bcri_ask_free(struct bcri_agent *agent);
 
 /* ---- share.c ---- */

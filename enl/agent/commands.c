@@ -3,6 +3,7 @@
  * mutex, which is held for a few stores only. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bcri/bell.h"
 #include "bcri/clock.h"
@@ -53,9 +54,23 @@ bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
     return false;
 }
 
-bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host)
+static void tell_ended(struct bcri_link_thread *thread, uint64_t words[HOST_WORDS], uint32_t host)
 {
-    return send_command(thread, &(struct command){.what = LOST, .number = host});
+    pthread_mutex_lock(&thread->mutex);
+    words[host / HOST_BITS] |= UINT64_C(1) << host % HOST_BITS;
+    thread->ending.some = true;
+    pthread_mutex_unlock(&thread->mutex);
+    bcri_thread_ring(thread);
+}
+
+void bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host)
+{
+    tell_ended(thread, thread->ending.lost, host);
+}
+
+void bcri_link_thread_unknown(struct bcri_link_thread *thread, uint32_t host)
+{
+    tell_ended(thread, thread->ending.unknown, host);
 }
 
 void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns)
@@ -249,6 +264,14 @@ struct command *bcri_thread_commands(struct bcri_link_thread *thread)
     struct command *first = thread->commands;
     thread->commands = NULL;
     thread->commands_end = &thread->commands;
+    if (thread->ending.some) {
+        for (uint32_t i = 0; i < HOST_WORDS; i++) {
+            thread->ended.lost[i] |= thread->ending.lost[i];
+            thread->ended.unknown[i] |= thread->ending.unknown[i];
+        }
+        thread->ended.some = true;
+        memset(&thread->ending, 0, sizeof thread->ending);
+    }
     pthread_mutex_unlock(&thread->mutex);
     return first;
 }
@@ -279,6 +302,7 @@ void bcri_thread_drop_queues(struct bcri_link_thread *thread)
     }
     for (struct command *command = thread->kept, *next; command != NULL; command = next) {
         next = command->next;
+        bcri_secret_free(command->introduction, sizeof *command->introduction);
         free(command);
     }
     while (bcri_link_thread_take(thread, &news))

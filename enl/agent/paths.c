@@ -97,21 +97,30 @@ static void came_by_tree(struct bcri_link_thread *thread, struct path *path)
 
 /* ---- links ---- */
 
-void bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
+bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
 {
     struct bcri_link_carrier carrier;
-    struct path *path = calloc(1, sizeof *path);
+    struct path *path = *find_path(thread, introduction->host);
+    if (path != NULL) {
+        const bool done = bcri_link_renew(path->link, &introduction->secret, thread->now) == 0;
+        path->wants_keys &= !done;
+        return done;
+    }
+    if (bcri_agent_has_lost(thread->agent, introduction->host))
+        return true;
+    path = calloc(1, sizeof *path);
     bcri_udp_carrier(thread->udp, thread->path_count + 1, &carrier);
     const struct bcri_link_config config = {.host = thread->config.ctx->host->number,
                                             .peer = introduction->host,
                                             .packet_max = thread->config.packet_bytes,
                                             .keepalive_ns = KEEPALIVE_NS,
                                             .carrier = carrier,
-                                            .secret = &introduction->secret};
+                                            .secret = &introduction->secret,
+                                            .forged_max = thread->config.forged_max};
     if (path == NULL ||
         (path->link = bcri_agent_link(thread->agent, introduction->host, &config, thread->now)) == NULL) {
         free(path);
-        return;
+        return false;
     }
     path->host = introduction->host;
     path->address_count = introduction->address_count;
@@ -120,9 +129,10 @@ void bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_lin
     thread->paths = path;
     thread->path_count++;
     share_room(thread);
+    return true;
 }
 
-void bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
+bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
 {
     struct path **at = find_path(thread, host), *path = *at;
     if (path != NULL) {
@@ -132,7 +142,7 @@ void bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host)
         if (--thread->path_count != 0)
             share_room(thread);
     }
-    bcri_agent_lost(thread->agent, host);
+    return bcri_agent_lost(thread->agent, host);
 }
 
 /* ---- packets ---- */
@@ -276,18 +286,38 @@ bool bcri_paths_receive(struct bcri_link_thread *thread)
     return batches != 0;
 }
 
-/* ---- silence ---- */
+/* ---- silence, forgery ---- */
+
+static bool is_silent(const struct bcri_link_thread *thread, const struct path *path)
+{
+    const uint64_t waits = bcri_link_waits_since(path->link), heard = bcri_link_heard_at(path->link);
+    const uint64_t since = waits > heard ? waits : heard;
+    return thread->config.silence_ns != 0 && waits != BCRI_LINK_NEVER &&
+           thread->now > since + thread->config.silence_ns;
+}
+
+static bool ask_for_keys(struct bcri_link_thread *thread, const struct path *path)
+{
+    char sentence[160];
+    if (!bcri_thread_tell(thread, &(struct bcri_link_news){BCRI_TOLD_WANTS_LINK, .number = path->host}))
+        return false;
+    snprintf(
+        sentence, sizeof sentence,
+        "somebody has sent this host %llu forged packets in the name of host %u: the two change their keys",
+        (unsigned long long)bcri_link_counts(path->link)->forged, path->host);
+    bcri_thread_note(thread, sentence);
+    return true;
+}
 
 /* A firewall that stops packets, or a cable, is told of once for each link. Probes bring the
  * thread here meanwhile. */
-void bcri_paths_look_for_silence(struct bcri_link_thread *thread)
+void bcri_paths_look_after(struct bcri_link_thread *thread)
 {
-    for (struct path *path = thread->paths; path != NULL && thread->config.silence_ns != 0;
-         path = path->next) {
-        const uint64_t waits = bcri_link_waits_since(path->link), heard = bcri_link_heard_at(path->link);
-        const uint64_t since = waits > heard ? waits : heard;
-        if (!path->on_tree && waits != BCRI_LINK_NEVER && thread->now > since + thread->config.silence_ns)
+    for (struct path *path = thread->paths; path != NULL; path = path->next) {
+        if (!path->on_tree && is_silent(thread, path))
             use_tree(thread, path);
+        if (!path->wants_keys && bcri_link_wears_out(path->link))
+            path->wants_keys = ask_for_keys(thread, path);
     }
 }
 

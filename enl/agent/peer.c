@@ -3,6 +3,7 @@
  * parts of the agent tell. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "bcri/clock.h"
 #include "bcri/region.h"
@@ -46,7 +47,7 @@ void bcri_agent_parks(struct bcri_agent *agent)
         agent->retry_at = agent->now + LOOK_AGAIN_NS;
 }
 
-static struct peer *find_peer(struct bcri_agent *agent, uint32_t host)
+struct peer *bcri_peer_find(struct bcri_agent *agent, uint32_t host)
 {
     struct peer *peer = agent->peers;
     while (peer != NULL && peer->host != host)
@@ -56,7 +57,7 @@ static struct peer *find_peer(struct bcri_agent *agent, uint32_t host)
 
 struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host)
 {
-    struct peer *peer = find_peer(agent, host);
+    struct peer *peer = bcri_peer_find(agent, host);
     if (peer != NULL || (peer = calloc(1, sizeof *peer)) == NULL)
         return peer;
     peer->agent = agent;
@@ -68,6 +69,15 @@ struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host)
     peer->next = agent->peers;
     agent->peers = peer;
     return peer;
+}
+
+void bcri_peer_free(struct peer *peer)
+{
+    struct peer **at = &peer->agent->peers;
+    while (*at != peer)
+        at = &(*at)->next;
+    *at = peer->next;
+    free(peer);
 }
 
 void bcri_peer_want_link(struct peer *peer)

@@ -108,8 +108,12 @@ struct bcri_slot_shm *bcri_agent_alloc(struct bcri_agent *agent, uint32_t length
 
 /* ---- peer.c ---- */
 
-/* NULL: no memory. */
+/* NULL: nothing is known of that host. */
+struct peer *bcri_peer_find(struct bcri_agent *agent, uint32_t host);
+/* The same, made if need be. NULL: no memory. */
 struct peer *bcri_peer_of(struct bcri_agent *agent, uint32_t host);
+/* Forgets a host, of which nothing is left but this. */
+void bcri_peer_free(struct peer *peer);
 /* Something is for a host to which there may be no link yet. */
 void bcri_peer_want_link(struct peer *peer);
 /* The same for those of whom it could not be told. */

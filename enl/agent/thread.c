@@ -23,18 +23,20 @@ enum { SOCKET_BYTES = 4 << 20, STOP_SECONDS = 2, POLL_CCES_MAX = 64 };
 #define POLL_NS  50000u
 #define SLICE_NS 100000u /* the shortest that Linux grants */
 
-static void introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
+static bool introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction)
 {
-    bcri_paths_introduce(thread, introduction);
+    const bool done = bcri_paths_introduce(thread, introduction);
     const char *complaint = bcri_secret_complaint();
     if (complaint != NULL)
         bcri_thread_note(thread, complaint);
+    return done;
 }
 
-static bool is_kept(const struct bcri_link_thread *thread, uint32_t index)
+/* Whether such a command for the same host, or CCE, is to be executed first. */
+static bool is_kept(const struct bcri_link_thread *thread, enum what what, uint32_t number)
 {
     const struct command *command = thread->kept;
-    while (command != NULL && command->number != index)
+    while (command != NULL && !(command->what == what && command->number == number))
         command = command->next;
     return command != NULL;
 }
@@ -43,11 +45,11 @@ static bool is_kept(const struct bcri_link_thread *thread, uint32_t index)
 static bool execute(struct bcri_link_thread *thread, const struct command *command)
 {
     switch (command->what) {
-    case INTRODUCE: introduce(thread, command->introduction); break;
-    case LOST: bcri_paths_lose(thread, command->number); break;
+    case INTRODUCE:
+        return !is_kept(thread, INTRODUCE, command->number) && introduce(thread, command->introduction);
     case OUTBOX: return bcri_agent_outbox(thread->agent, command->number, command->outbox) == 0;
     case FORGET:
-        if (is_kept(thread, command->number))
+        if (is_kept(thread, OUTBOX, command->number))
             return false;
         bcri_agent_forget(thread->agent, command->number);
         break;
@@ -70,6 +72,25 @@ static void execute_list(struct bcri_link_thread *thread, struct command *comman
     }
 }
 
+/* What introduced them has been executed before, or is tried again before this is. */
+static void end_hosts(struct bcri_link_thread *thread)
+{
+    struct ended_hosts *ended = &thread->ended;
+    if (!ended->some)
+        return;
+    ended->some = false;
+    for (uint32_t host = 0; host <= BCRI_HOST_NUMBER_MAX; host++) {
+        const uint64_t bit = UINT64_C(1) << host % HOST_BITS;
+        uint64_t *lost = &ended->lost[host / HOST_BITS], *unknown = &ended->unknown[host / HOST_BITS];
+        if ((*unknown & bit) != 0)
+            bcri_agent_unknown(thread->agent, host);
+        *unknown &= ~bit;
+        if ((*lost & bit) != 0 && bcri_paths_lose(thread, host))
+            *lost &= ~bit;
+        ended->some |= (*lost & bit) != 0;
+    }
+}
+
 static void execute_all(struct bcri_link_thread *thread)
 {
     struct command *kept = thread->kept;
@@ -77,6 +98,7 @@ static void execute_all(struct bcri_link_thread *thread)
     thread->kept_end = &thread->kept;
     execute_list(thread, kept);
     execute_list(thread, bcri_thread_commands(thread));
+    end_hosts(thread);
 }
 
 /* The thread rests until a millisecond after `deadline` at most. False: that has come. A timer that is
@@ -152,7 +174,8 @@ static void rest(struct bcri_link_thread *thread, uint32_t seen)
     struct bcri_ctx *ctx = thread->config.ctx;
     struct epoll_event events[3];
     const uint64_t agent = bcri_agent_deadline(thread->agent), paths = bcri_paths_deadline(thread);
-    const uint64_t kept = thread->kept != NULL ? thread->now + BCRI_NS_PER_MS : BCRI_LINK_NEVER;
+    const bool keeps = thread->kept != NULL || thread->ended.some;
+    const uint64_t kept = keeps ? thread->now + BCRI_NS_PER_MS : BCRI_LINK_NEVER;
     const uint64_t next = agent < paths ? agent : paths;
     const bool over = bcri_thread_lease_is_over(thread);
     int count = -1;
@@ -209,7 +232,7 @@ static void *run(void *arg)
         bcri_agent_run(thread->agent, thread->now);
         if (bcri_paths_send(thread))
             thread->active_at = thread->now;
-        bcri_paths_look_for_silence(thread);
+        bcri_paths_look_after(thread);
         if (thread->unasked) {
             /* What a CCE has ordered meanwhile has gone first; now the socket has its turn. */
             thread->unasked = false;

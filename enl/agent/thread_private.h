@@ -13,7 +13,7 @@
 #include "bcri/udp.h"
 
 /* What another thread wants. */
-enum what { INTRODUCE, LOST, OUTBOX, FORGET, GROWN };
+enum what { INTRODUCE, OUTBOX, FORGET, GROWN };
 struct command {
     struct command *next;
     enum what what;
@@ -37,6 +37,13 @@ struct member {
     struct news *forgotten; /* with the command, until it is told */
 };
 
+/* Hosts that are lost, and that are unknown, by their numbers: so no host's end needs memory. */
+enum { HOST_BITS = 64, HOST_WORDS = (BCRI_HOST_NUMBER_MAX + 1) / HOST_BITS };
+struct ended_hosts {
+    bool some;
+    uint64_t lost[HOST_WORDS], unknown[HOST_WORDS];
+};
+
 /* A host to which there is a link. */
 struct path {
     struct path *next;
@@ -49,6 +56,7 @@ struct path {
     bool on_tree;                   /* UDP is silent: packets go over the tree */
     bool blocked;                   /* they wait until the loop has taken some */
     bool told;                      /* of the silence */
+    bool wants_keys;                /* told: the hosts are to be introduced anew */
     uint64_t stays_ns;              /* how long it stays on the tree at least; twice as long each time */
     uint64_t changed_at;            /* between tree and UDP */
     uint64_t try_at;                /* on_tree: when UDP is tried next */
@@ -81,12 +89,15 @@ struct bcri_link_thread {
     uint64_t active_at; /* when a packet came or went last */
     uint32_t rung;      /* how often CCEs here had been rung before the last rest */
     uint64_t now;
-    struct command *kept, **kept_end; /* outboxes for which there was no memory, and ends of those CCEs */
-    uint64_t notes_since;             /* the second for which notes are counted */
+    struct command *kept,
+        **kept_end;           /* those for which there was no memory, and what may not overtake them */
+    struct ended_hosts ended; /* taken from `ending` */
+    uint64_t notes_since;     /* the second for which notes are counted */
     unsigned notes;
     pthread_t thread;
     pthread_mutex_t mutex; /* of the two queues, and the list */
     struct command *commands, **commands_end;
+    struct ended_hosts ending; /* with the mutex */
     struct news *news, **news_end;
     struct command *grown;            /* for the next piece of the pool, of which one at a time is told */
     struct member *members, *leaving; /* that have an outbox; that are to be forgotten */
@@ -103,7 +114,8 @@ void bcri_thread_ring(struct bcri_link_thread *thread);
 extern const struct bcri_agent_events bcri_thread_events;
 bool bcri_thread_tell(struct bcri_link_thread *thread, const struct bcri_link_news *what);
 void bcri_thread_note(void *owner, const char *sentence);
-/* On the link thread: takes what others want, oldest first; each is given back by bcri_thread_done. */
+/* On the link thread: takes what others want, oldest first; each is given back by bcri_thread_done. What had
+ * ended by then is in `ended`. */
 struct command *bcri_thread_commands(struct bcri_link_thread *thread);
 void bcri_thread_done(struct bcri_link_thread *thread, struct command *command);
 /* Wipes and frees what is left in the queues, when the thread has ended. */
@@ -124,16 +136,19 @@ struct carried *bcri_carried_take(struct bcri_link_thread *thread);
 
 /* ---- paths.c; on the link thread ---- */
 
-void bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction);
-void bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host);
+/* False: not now, for want of memory. */
+bool bcri_paths_introduce(struct bcri_link_thread *thread, const struct bcri_link_introduction *introduction);
+/* Likewise. */
+bool bcri_paths_lose(struct bcri_link_thread *thread, uint32_t host);
 /* Receives what has come, up to a limit. Returns whether anything has. */
 bool bcri_paths_receive(struct bcri_link_thread *thread);
 /* Receives what has come over the tree. */
 void bcri_paths_take_carried(struct bcri_link_thread *thread);
 /* Sends what the links have to send. Returns whether there was anything. */
 bool bcri_paths_send(struct bcri_link_thread *thread);
-/* Links to hosts from which nothing comes, though an answer is due, go on over the tree. */
-void bcri_paths_look_for_silence(struct bcri_link_thread *thread);
+/* Links to hosts from which nothing comes, though an answer is due, go on over the tree; for those that
+ * forged packets wear out, an introduction is asked for. */
+void bcri_paths_look_after(struct bcri_link_thread *thread);
 /* When a link has something to send at the latest. */
 uint64_t bcri_paths_deadline(const struct bcri_link_thread *thread);
 void bcri_paths_drop(struct bcri_link_thread *thread);

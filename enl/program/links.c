@@ -350,7 +350,7 @@ uint32_t enl_links_addresses(const struct enl_program *program,
 bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduction *introduction)
 {
     struct bcri_link_thread *thread = thread_of(program);
-    bool done = false;
+    bool done = true; /* without a thread nothing waits for it */
     if (thread != NULL && introduction->address_count <= BCRI_INTRODUCED_MAX) {
         const int family = bcri_link_thread_address(thread).at.ss_family;
         uint32_t kept = 0;
@@ -366,11 +366,14 @@ bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduct
 
 void enl_links_lost(struct enl_program *program, uint32_t host)
 {
-    struct bcri_link_thread *thread = thread_of(program);
-    if (thread != NULL && !bcri_link_thread_lost(thread, host))
-        bcri_log_write(&program->log, BCRI_LOG_ERROR,
-                       "no memory to tell that host %u is lost; calls that wait for it may wait for ever",
-                       host);
+    if (thread_of(program) != NULL)
+        bcri_link_thread_lost(thread_of(program), host);
+}
+
+void enl_links_unknown(struct enl_program *program, uint32_t host)
+{
+    if (thread_of(program) != NULL)
+        bcri_link_thread_unknown(thread_of(program), host);
 }
 
 void enl_links_carried(struct enl_program *program, const void *packet, uint32_t bytes)

@@ -37,10 +37,12 @@ void enl_links_lease(struct enl_program *program, uint64_t until_ms);
  * bindaddr alone. Returns how many there are; 0: there is no thread. */
 uint32_t enl_links_addresses(const struct enl_program *program,
                              struct bcri_link_address out[BCRI_INTRODUCED_MAX]);
-/* Makes a link, and wipes the introduction. False: no memory, or no thread. */
+/* Makes a link, or gives the one that is there new keys, and wipes the introduction. False: no memory. */
 bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduction *introduction);
 /* The host is gone: its CCEs are bcrE_DEAD from now on. */
 void enl_links_lost(struct enl_program *program, uint32_t host);
+/* There is no such host yet: its CCEs are bcrE_NOCCE to who wants one now. */
+void enl_links_unknown(struct enl_program *program, uint32_t host);
 
 /* A packet of a link has come over the tree. */
 void enl_links_carried(struct enl_program *program, const void *packet, uint32_t bytes);

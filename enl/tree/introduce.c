@@ -44,13 +44,17 @@ void enl_introduce_announce(struct enl_program *program)
     send_up(program, &message);
 }
 
-static const char *take_lost(struct enl_program *program, uint32_t host)
+static const char *take_lost(struct enl_program *program, const struct bcri_control *message)
 {
+    const uint32_t host = message->host;
     if (host == 0 || host == program->host_number)
         return "it says that itself or this host is lost";
     struct enl_introductions *all = program->introductions;
     enl_pairs_drop(all, host);
-    enl_links_lost(program, host);
+    if ((message->flags & BCRI_LOST_UNKNOWN) != 0)
+        enl_links_unknown(program, host);
+    else
+        enl_links_lost(program, host);
     for (struct enl_member **at = &all->members, *member; (member = *at) != NULL;) {
         if (member->host != host) {
             at = &member->next;
@@ -109,8 +113,7 @@ static const char *take_introduction(struct enl_program *program, const struct b
 
 const char *enl_introduce_of_parent(struct enl_program *program, const struct bcri_control *message)
 {
-    return message->type == BCRI_MSG_lost ? take_lost(program, message->host)
-                                          : take_introduction(program, message);
+    return message->type == BCRI_MSG_lost ? take_lost(program, message) : take_introduction(program, message);
 }
 
 /* -------------------------------------------------------------------------------- both --- */
@@ -124,14 +127,18 @@ void enl_introduce_want(struct enl_program *program, uint32_t host)
         return;
     }
     enl_keys_random(random);
-    if (!program->options.child)
+    if (!program->options.child) {
         (void)enl_introducer_arrange(program, &all->self, host, random);
-    else if (*enl_pair_find(all, program->host_number, host) != NULL)
-        ;
-    else if (enl_pair_add(all, program->host_number, host, random))
-        send_random(program, BCRI_MSG_want, host, random);
-    else
-        enl_links_lost(program, host);
+        return;
+    }
+    if (*enl_pair_find(all, program->host_number, host) != NULL)
+        return;
+    if (!enl_pair_add(all, program->host_number, host, random)) {
+        enl_report(program, BCRI_LOG_ERROR, "%s; the CCEs here are killed", enl_no_memory_for_link);
+        enl_program_abort(program, 1);
+        return;
+    }
+    send_random(program, BCRI_MSG_want, host, random);
 }
 
 const char *enl_introduce_name(const struct enl_program *program, uint32_t host)

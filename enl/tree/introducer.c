@@ -9,6 +9,7 @@
 #include "introductions.h"
 #include "keys.h"
 #include "links.h"
+#include "places.h"
 
 static bool is_gone(const struct enl_introductions *all, uint32_t host)
 {
@@ -18,11 +19,18 @@ static bool is_gone(const struct enl_introductions *all, uint32_t host)
     return member != NULL;
 }
 
+/* It is lost; or UNKNOWN: its number was never given out. */
 static void tell_lost(struct enl_program *program, const struct enl_member *member, uint32_t host)
 {
-    const struct bcri_control message = {.type = BCRI_MSG_lost, .present = BCRI_HAS(host), .host = host};
+    const bool is_unknown = program->tree == NULL || host > program->tree->last_number;
+    const struct bcri_control message = {.type = BCRI_MSG_lost,
+                                         .present = BCRI_HAS(host) | BCRI_HAS(flags),
+                                         .host = host,
+                                         .flags = is_unknown ? BCRI_LOST_UNKNOWN : 0};
     if (member->child != NULL)
         enl_child_send(member->child, &message);
+    else if (is_unknown)
+        enl_links_unknown(program, host);
     else
         enl_links_lost(program, host);
 }
@@ -79,9 +87,7 @@ const char *enl_introducer_arrange(struct enl_program *program, const struct enl
         return wrong;
     }
     if (!enl_pair_add(all, asker->host, number, random)) {
-        enl_report(program, BCRI_LOG_ERROR, "no memory for a link between hosts %s and %s", asker->name,
-                   other->name);
-        tell_lost(program, asker, number);
+        enl_child_cut(other->child, enl_no_memory_for_link);
         return NULL;
     }
     present(other, asker, BCRI_MSG_introduce, random);

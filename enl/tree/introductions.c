@@ -66,6 +66,8 @@ bool enl_pair_add(struct enl_introductions *all, uint32_t asker, uint32_t other,
     return true;
 }
 
+const char enl_no_memory_for_link[] = "there is no memory for a link";
+
 const char *enl_member_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
                             const uint8_t *own_random, const uint8_t *peer_random)
 {
@@ -74,11 +76,8 @@ const char *enl_member_link(struct enl_program *program, const struct enl_member
     if (both_have_aes && !keys->has_aes)
         return "a cipher that this host has not";
     struct bcri_link_introduction *introduction = enl_secret_new(sizeof *introduction);
-    if (introduction == NULL) {
-        enl_report(program, BCRI_LOG_ERROR, "no memory for a link to host %s", member->name);
-        enl_links_lost(program, member->host);
-        return NULL;
-    }
+    if (introduction == NULL)
+        return enl_no_memory_for_link;
     introduction->host = member->host;
     const char *wrong = NULL;
     if (!enl_addresses_read(member->addresses, member->addresses_length, introduction->address,
@@ -87,7 +86,7 @@ const char *enl_member_link(struct enl_program *program, const struct enl_member
     else if (!enl_keys_agree(keys, &met, &introduction->secret))
         wrong = "a public key that is none";
     else if (!enl_links_introduce(program, introduction))
-        enl_links_lost(program, member->host);
+        wrong = enl_no_memory_for_link;
     enl_secret_free(introduction);
     return wrong;
 }

@@ -48,7 +48,11 @@ struct enl_introductions {
 struct enl_member *enl_member_find(struct enl_introductions *all, uint32_t host);
 /* Its name, and of which machine it is, by its station. */
 void enl_member_call(struct enl_member *member, const char *name, const char *station);
-/* Makes this host's end of a link to `member`. Returns NULL, or what is wrong with the member. */
+/* Two hosts of which one has no end of their link would wait for ever. So whoever has no memory for its
+ * end is given up: in a child, this host; in the root, the child. */
+extern const char enl_no_memory_for_link[];
+/* Makes this host's end of a link to `member`, or gives it new keys. Returns NULL, or what is wrong with the
+ * member, or here. */
 const char *enl_member_link(struct enl_program *program, const struct enl_member *member, bool both_have_aes,
                             const uint8_t *own_random, const uint8_t *peer_random);
 

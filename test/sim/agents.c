@@ -23,6 +23,10 @@ static const struct bcri_seal_secret secret = {.cipher = BCRI_CIPHER_NONE, .toke
 static bool wants_link(void *owner, uint32_t number)
 {
     struct world_host *host = owner;
+    if (number > WORLD_HOSTS) {
+        host->wants_unknown = number;
+        return true;
+    }
     CHECK_UINT(number, host == &host->world->host[0] ? 2 : 1);
     if (host->deaf_to != 0) {
         host->deaf_to--;
@@ -246,7 +250,7 @@ void world_cut(struct world *world)
     for (unsigned at = 0; at < WORLD_HOSTS; at++) {
         world->host[at].gone = true;
         world->host[at].end.link = NULL;
-        bcri_agent_lost(world->host[at].agent, 2 - at);
+        CHECK(bcri_agent_lost(world->host[at].agent, 2 - at));
     }
     pthread_mutex_unlock(&world->mutex);
 }

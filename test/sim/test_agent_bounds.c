@@ -10,6 +10,7 @@
 #include "bcri/record.h"
 #include "bcri/self.h"
 #include "check.h"
+#include "regions.h"
 #include "serve.h"
 
 enum { POOL_BYTES = 1 << 18 };
@@ -166,6 +167,48 @@ TEST(owners_that_do_not_exist_take_no_memory)
     close_world();
 }
 
+static void take_error(int code)
+{
+    const bcr_region error = bcr_get(1, bcr_cce, 0, 0);
+    CHECK_INT(bcr_rgerror(error), code);
+    CHECK_INT(bcr_rgfree(error), 0);
+}
+
+/* Later there may be one of that number. */
+TEST(orders_to_a_host_that_never_was_fail_and_nothing_of_it_is_remembered)
+{
+    enum { NEVER_WAS = 77 };
+    uint8_t identity[BCRI_IDENTITY_BYTES];
+    bcr_cce_id nobody;
+    open_world();
+    struct bcri_agent *const agent = world.host[0].agent;
+    memcpy(identity, owner->record->id.identity, sizeof identity);
+    bcri_identity_name(identity, NEVER_WAS, 3);
+    bcri_self_set(owner);
+    owner->flags |= bcr_errors;
+    CHECK_INT(bcri_cce_decode(owner, identity, &nobody), 0);
+    for (int round = 0; round < 2; round++) {
+        const int cells[] = {nobody, 1, nobody, 2};
+        const bcr_region waits = bcr_get(1, nobody, 1, bcr_PENDING);
+        CHECK_INT(bcr_putm(1, filled(100, 1), 2, cells, bcr_FREE), 0);
+        bcri_agent_run(agent, now += SIM_MS);
+        CHECK_UINT(world.host[0].wants_unknown, NEVER_WAS);
+        world.host[0].wants_unknown = 0;
+        CHECK(bcri_peer_find(agent, NEVER_WAS) != NULL);
+        bcri_agent_unknown(agent, NEVER_WAS);
+        bcri_agent_run(agent, now += SIM_MS);
+        CHECK(bcri_peer_find(agent, NEVER_WAS) == NULL);
+        CHECK(bcri_agent_is_idle(agent));
+        CHECK_INT(bcr_rgwait(waits, 0, 0), -1);
+        CHECK_INT(bcr_errno, bcrE_NOCCE);
+        CHECK_INT(bcr_putdone(0), 1);
+        take_error(bcrE_NOCCE);
+        take_error(bcrE_NOCCE);
+    }
+    bcri_self_set(NULL);
+    close_world();
+}
+
 /* What the C library has given out, and not got back. */
 static size_t allocated(void)
 {
@@ -215,7 +258,7 @@ TEST(an_idle_host_takes_less_than_64_KiB)
         CHECK(each < MOST);
     }
     for (unsigned i = 0; i < HOSTS; i++) {
-        bcri_agent_lost(world.host[0].agent, 10 + i);
+        CHECK(bcri_agent_lost(world.host[0].agent, 10 + i));
         bcri_link_free(other[i]);
     }
     agents = link_of_first, others = first;

@@ -102,3 +102,38 @@ TEST(after_too_many_forged_packets_nothing_is_opened_any_more)
     CHECK_UINT(counts_of(&two)->forged, 10);
     finish();
 }
+
+/* What is under way with keys that the receiver has not, or not any more, is sent again; what a stranger has
+ * kept of it opens nowhere. */
+TEST(a_worn_out_link_goes_on_with_the_keys_of_another_secret)
+{
+    static uint8_t packet[BCRI_LINK_PACKET_MAX], kept[BCRI_LINK_PACKET_MAX];
+    prepare();
+    struct bcri_seal_secret other = *config.secret;
+    config.forged_max = 1000;
+    start();
+    warm_up();
+    for (unsigned i = 0; i < 2000; i++) {
+        CHECK(bcri_link_wears_out(two.end.link) == (i >= 500));
+        packet[0] = BCRI_WIRE_VERSION;
+        bcri_put_u32(packet + 4, one.end.link->host);
+        bcri_put_u64(packet + 8, 100000 + i);
+        CHECK(!bcri_link_receive(two.end.link, packet, 100, sim_now(network)));
+    }
+    for (unsigned i = 0; i < 100; i++)
+        traffic_send(&one, i % TRAFFIC_STREAMS, 1000);
+    const size_t bytes = bcri_link_fill(one.end.link, kept, sim_now(network)); /* is lost for now */
+    CHECK(bytes != 0);
+    sim_flush(&one.end);
+    other.bytes[3] ^= 1;
+    CHECK_INT(bcri_link_renew(two.end.link, &other, sim_now(network)), 0);
+    CHECK(!bcri_link_is_worn_out(two.end.link) && !bcri_link_wears_out(two.end.link));
+    (void)sim_run(network, sim_now(network) + 10 * SIM_MS, never, NULL); /* one knows nothing of it yet */
+    CHECK_INT(bcri_link_renew(one.end.link, &other, sim_now(network)), 0);
+    sim_flush(&one.end);
+    run_until_completed(10 * SIM_S);
+    CHECK_UINT(counts_of(&two)->malformed, 0);
+    CHECK_UINT(counts_of(&two)->renewed, 1);
+    CHECK(!bcri_link_receive(two.end.link, kept, bytes, sim_now(network)));
+    finish();
+}

@@ -28,6 +28,7 @@
 #include "check.h"
 #include "group.h"
 #include "regions.h"
+#include "wire.h"
 
 struct host {
     struct group *group;
@@ -40,6 +41,7 @@ struct host {
 
 static struct host hosts[2];
 static uint32_t most_bytes = 65000; /* of a packet */
+static uint64_t most_forged;        /* packets; 0: as many as are usual */
 static bool has_two_ways;           /* the hosts reach each other by IPv4 and by IPv6 */
 static int cell;
 static bcr_cce_id there;
@@ -204,6 +206,7 @@ static void open_host(struct host *host, uint32_t number)
                                              .pool_bytes = 1 << 20,
                                              .packet_bytes = most_bytes,
                                              .silence_ns = SILENCE_NS,
+                                             .forged_max = most_forged,
                                              .told = told,
                                              .owner = host};
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -349,6 +352,98 @@ TEST(an_outbox_for_which_there_was_no_memory_is_read_before_its_cce_is_forgotten
     end();
 }
 
+TEST(a_link_for_which_there_was_no_memory_is_made_later)
+{
+    begin();
+    is_tests = true;
+    CHECK_INT(bcr_put(1, number(7), there, cell, bcr_FREE), 0);
+    CHECK_INT(news_of(&hosts[0]).told, BCRI_TOLD_WANTS_LINK);
+    atomic_store(&callocs_to_fail, 5);
+    introduce();
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    CHECK_INT(atomic_load(&callocs_to_fail), 0);
+    CHECK_INT(value_of(bcr_get(1, there, cell, bcr_BLOCK)), 7);
+    end();
+}
+
+TEST(a_host_that_is_lost_before_there_is_memory_for_its_link_gets_none)
+{
+    begin();
+    is_tests = true;
+    bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
+    CHECK_INT(news_of(&hosts[0]).told, BCRI_TOLD_WANTS_LINK);
+    atomic_store(&callocs_to_fail, 50); /* about as many milliseconds */
+    CHECK(bcri_link_thread_introduce(hosts[0].thread, &hosts[0].introduction));
+    bcri_link_thread_lost(hosts[0].thread, 2);
+    FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
+    while (atomic_load(&callocs_to_fail) > 49)
+        sched_yield();
+    atomic_store(&callocs_to_fail, 0);
+    FAILS(bcr_celllen(there, cell), bcrE_DEAD);
+    end();
+}
+
+TEST(a_host_that_never_was_is_no_cces_host_until_it_is_introduced)
+{
+    begin();
+    bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
+    CHECK_INT(news_of(&hosts[0]).told, BCRI_TOLD_WANTS_LINK);
+    bcri_link_thread_unknown(hosts[0].thread, 2);
+    FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_NOCCE);
+    CHECK_INT(bcr_put(1, number(7), there, cell, bcr_FREE), 0);
+    const struct bcri_link_news news = news_of(&hosts[0]);
+    CHECK_INT(news.told, BCRI_TOLD_WANTS_LINK);
+    CHECK_UINT(news.number, 2);
+    introduce();
+    bcri_link_thread_unknown(hosts[0].thread, 2); /* late */
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+    CHECK_INT(value_of(bcr_get(1, there, cell, bcr_BLOCK)), 7);
+    end();
+}
+
+/* In the name of host 2. */
+static void send_forged(unsigned count)
+{
+    const struct bcri_link_address to = bcri_link_thread_address(hosts[0].thread);
+    uint8_t packet[100] = {BCRI_WIRE_VERSION};
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    packet[7] = 2;
+    packet[14] = 0x70; /* a number that is not expected yet */
+    for (unsigned i = 0; i < count; i++)
+        CHECK_INT(__real_sendto(fd, packet, sizeof packet, 0, (const struct sockaddr *)&to.at, to.bytes),
+                  sizeof packet);
+    close(fd);
+}
+
+/* The second half comes before the hosts are introduced anew: meanwhile nothing opens. */
+TEST(a_link_that_forged_packets_wear_out_gets_new_keys)
+{
+    most_forged = 40;
+    begin();
+    introduce();
+    CHECK_INT(bcr_celllen(there, cell), 0);
+    for (int round = 1; round <= 3; round++) {
+        send_forged(20);
+        const struct bcri_link_news wants = news_of(&hosts[0]);
+        CHECK_INT(wants.told, BCRI_TOLD_WANTS_LINK);
+        CHECK_UINT(wants.number, 2);
+        const struct bcri_link_news note = news_of(&hosts[0]);
+        CHECK_INT(note.told, BCRI_TOLD_NOTE);
+        CHECK(strstr(note.text, "forged packets in the name of host 2: the two change their keys") != NULL);
+        send_forged(40);
+        bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
+        CHECK_INT(bcr_put(1, number(round), there, cell, bcr_FREE), 0);
+        CHECK_INT(bcr_rgwait(waits, 20, 0), 0);
+        for (int i = 0; i < 2; i++)
+            memset(hosts[i].introduction.secret.bytes, 0x42 + round,
+                   sizeof hosts[i].introduction.secret.bytes);
+        introduce();
+        CHECK_INT(bcr_rgwait(waits, bcr_BLOCK, 0), 1);
+        CHECK_INT(value_of(waits), round);
+    }
+    end();
+}
+
 TEST(orders_and_answers_pass_while_threads_sleep)
 {
     begin();
@@ -477,7 +572,7 @@ TEST(a_host_from_which_nothing_comes_is_told_once)
     CHECK_INT(bcr_rgwait(waits, 3 * SILENCE_NS / 1000000, 0), 0);
     struct bcri_link_news more;
     CHECK(!bcri_link_thread_take(hosts[0].thread, &more));
-    CHECK(bcri_link_thread_lost(hosts[0].thread, 2));
+    bcri_link_thread_lost(hosts[0].thread, 2);
     FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
     end();
 }
@@ -673,8 +768,8 @@ TEST(a_host_that_is_lost_fails_what_waits)
     introduce();
     bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
     CHECK_INT(bcr_celllen(there, cell), 0);
-    CHECK(bcri_link_thread_lost(hosts[0].thread, 2));
-    CHECK(bcri_link_thread_lost(hosts[1].thread, 1));
+    bcri_link_thread_lost(hosts[0].thread, 2);
+    bcri_link_thread_lost(hosts[1].thread, 1);
     FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
     FAILS(bcr_celllen(there, cell), bcrE_DEAD);
     end();
@@ -690,8 +785,8 @@ TEST(a_host_that_is_lost_while_the_socket_is_full_is_sent_nothing_astray)
     bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
     while (atomic_load(&refused) < 2)
         sched_yield();
-    CHECK(bcri_link_thread_lost(hosts[0].thread, 2));
-    CHECK(bcri_link_thread_lost(hosts[1].thread, 1));
+    bcri_link_thread_lost(hosts[0].thread, 2);
+    bcri_link_thread_lost(hosts[1].thread, 1);
     FAILS(bcr_rgwait(waits, bcr_BLOCK, 0), bcrE_DEAD);
     const unsigned before = atomic_load(&refused);
     while (atomic_load(&refused) == before && atomic_load(&elsewhere) == 0)

@@ -99,6 +99,23 @@ TEST(a_daemon_tells_each_host_other_random_bytes)
     CHECK(memcmp(two.random, own.random, 32) != 0);
 }
 
+/* As when forged packets have worn the keys out. */
+TEST(a_daemon_that_is_introduced_again_goes_on_with_new_keys)
+{
+    struct tree_other other;
+    struct tree_own own;
+    start_child(&other);
+    tree_become(&own, 9);
+    struct tree_derived derived = introduce(&own, &other);
+    struct bcri_link *link = tree_link_to(&own, &other, &derived);
+    tree_is_answered(&own, &other, link);
+    own.random[0] ^= 1;
+    derived = introduce(&own, &other);
+    CHECK_INT(bcri_link_renew(link, &derived.session, tree_now_ns()), 0);
+    tree_is_answered(&own, &other, link);
+    bcri_link_free(link);
+}
+
 TEST(a_host_that_is_lost_is_not_answered_any_more)
 {
     struct tree_other lost, other;

@@ -137,7 +137,9 @@ static void say_random(int n, enum bcri_control_type type, uint32_t host, const 
 static void nothing_more_came(int n)
 {
     say_random(n, BCRI_MSG_want, 77, far[n].frames.bytes);
-    CHECK_UINT(tree_hear(&far[n], BCRI_MSG_lost)->host, 77);
+    const struct bcri_control *lost = tree_hear(&far[n], BCRI_MSG_lost);
+    CHECK_UINT(lost->host, 77);
+    CHECK_UINT(lost->flags, BCRI_LOST_UNKNOWN);
 }
 
 /* `message` presents `own` to host `n`. */
@@ -303,7 +305,9 @@ TEST(all_hosts_learn_that_one_is_gone)
     far[2].to = 0;
     CHECK_UINT(tree_hear(&far[1], BCRI_MSG_lost)->host, 2); /* which answers the want */
     say_random(1, BCRI_MSG_want, 2, one.random);
-    CHECK_UINT(tree_hear(&far[1], BCRI_MSG_lost)->host, 2);
+    const struct bcri_control *lost = tree_hear(&far[1], BCRI_MSG_lost);
+    CHECK_UINT(lost->host, 2);
+    CHECK_UINT(lost->flags, 0);
     say_random(1, BCRI_MSG_agreed, 2, one.random); /* it may have been late */
     nothing_more_came(1);
     end_root();

@@ -121,6 +121,7 @@ struct bcri_link_counts {
     uint64_t resent;      /* bytes of streams that were sent again */
     uint64_t black_holes; /* times when large packets stopped passing */
     uint64_t rekeyed;     /* new keys for sending */
+    uint64_t renewed;     /* other secrets */
 };
 
 /* Returns NULL if there is no memory. `events` and `owner` must outlive the link. */
@@ -169,8 +170,14 @@ uint64_t bcri_link_heard_at(const struct bcri_link *link);
  * is long ago, and nothing was heard since, the path is silent. */
 uint64_t bcri_link_waits_since(struct bcri_link *link);
 /* Whether so many forged packets came that the keys are not to be trusted further. Nothing is opened
- * any more; the two hosts must be introduced anew. */
+ * any more until the link has others. */
 bool bcri_link_is_worn_out(const struct bcri_link *link);
+/* Whether half as many came: the two hosts should be introduced anew. */
+bool bcri_link_wears_out(const struct bcri_link *link);
+/* The two hosts were introduced anew: keys of another secret, here now, there at about the same time. What
+ * is sealed with keys that the receiver has not, or not any more, is sent again. 0, or -ENOMEM: all is
+ * as before. */
+int bcri_link_renew(struct bcri_link *link, const struct bcri_seal_secret *secret, uint64_t now);
 /* Bytes that the engine has for this link, its keys included. */
 size_t bcri_link_memory(const struct bcri_link *link);
 /* Whether everything sent is completed. */

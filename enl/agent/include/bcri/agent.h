@@ -25,8 +25,8 @@ struct bcri_agent;
 /* What the agent tells whoever runs it, on the thread that runs it. None of these may call the
  * agent. */
 struct bcri_agent_events {
-    /* An order is for a host to which there is no link yet. Told once, until the link is there or
-     * the host is lost. False: it could not be told, and is told again. */
+    /* An order is for a host to which there is no link yet. Told once, until the link is there, or
+     * the host is lost or unknown. False: it could not be told, and is told again. */
     bool (*wants_link)(void *owner, uint32_t host);
     /* The CCE that bcri_agent_forget named is forgotten: the agent will not touch its IDs again, and
      * its puts will be carried out. */
@@ -56,8 +56,14 @@ void bcri_agent_forget(struct bcri_agent *agent, uint32_t index);
 struct bcri_link *bcri_agent_link(struct bcri_agent *agent, uint32_t host,
                                   const struct bcri_link_config *config, uint64_t now);
 /* That host is lost, or cannot be reached: orders to it end with bcrE_DEAD, what its CCEs want here
- * is cancelled. Its number is never used again. The link is gone when this returns. */
-void bcri_agent_lost(struct bcri_agent *agent, uint32_t host);
+ * is cancelled. Its number is never used again. The link is gone when this returns. False: no memory to
+ * remember that; nothing was known of that host. */
+bool bcri_agent_lost(struct bcri_agent *agent, uint32_t host);
+/* There is no host of that number yet: what waits for a link to it ends with bcrE_NOCCE, and nothing of it
+ * is remembered. Without effect if there is a link by now. */
+void bcri_agent_unknown(struct bcri_agent *agent, uint32_t host);
+/* Whether that host is lost: no link to it can be made any more. */
+bool bcri_agent_has_lost(struct bcri_agent *agent, uint32_t host);
 
 /* What has become of the piece of the pool. */
 void bcri_agent_grown(struct bcri_agent *agent, const struct bcri_heap_piece *piece, bool reserved);

@@ -34,6 +34,7 @@ struct bcri_link_thread_config {
     uint32_t packet_bytes; /* of a packet at most; the other host may want less */
     uint64_t silence_ns;   /* of a path on which an answer is due, after which it is told, and the link
                             goes on over the tree; 0: never */
+    uint64_t forged_max;   /* bcri_link_config's */
     /* There is something to take. Called on the link thread. */
     void (*told)(void *owner);
     void *owner;
@@ -53,18 +54,21 @@ struct bcri_link_address bcri_link_thread_address(const struct bcri_link_thread 
  * on after others have taken it for dead does nothing of these before the loop has looked. */
 void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns);
 
-/* What an introduction says of a host. Of its addresses all are tried until one has answered. */
+/* What an introduction says of a host. Of its addresses all are tried until one has answered. If there is a
+ * link, that has new keys from then on, and nothing else changes. */
 struct bcri_link_introduction {
     uint32_t host;
     struct bcri_seal_secret secret; /* copied, and wiped by the thread */
     uint32_t address_count;
     struct bcri_link_address address[BCRI_INTRODUCED_MAX];
 };
+/* That host is lost; that there is no host of that number (yet). */
+void bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host);
+void bcri_link_thread_unknown(struct bcri_link_thread *thread, uint32_t host);
 /* These return false without memory. The last says so, too, if that CCE has no outbox: then there is
  * nothing to forget. */
 bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
                                 const struct bcri_link_introduction *introduction);
-bool bcri_link_thread_lost(struct bcri_link_thread *thread, uint32_t host);
 bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bcri_ref outbox);
 bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index);
 
@@ -81,7 +85,7 @@ uint32_t bcri_link_thread_take_packet(struct bcri_link_thread *thread, uint32_t 
 void bcri_link_thread_carried(struct bcri_link_thread *thread, const void *packet, uint32_t bytes);
 
 enum bcri_link_told {
-    BCRI_TOLD_WANTS_LINK, /* `number`: the host */
+    BCRI_TOLD_WANTS_LINK, /* `number`: the host; if there is a link, it needs new keys */
     BCRI_TOLD_FORGOTTEN,  /* `number`: the CCE */
     BCRI_TOLD_POOL,       /* `piece`: to be reserved, bcri_heap_piece_reserve; not on the link thread */
     BCRI_TOLD_SILENT,     /* `number`: the host from which nothing comes by UDP; `text`: where it should be */

@@ -53,7 +53,7 @@
  *   introduce     parent   host key addresses random flags machine?             agreed
  *   agreed        child    host random                                          none
  *   introduced    parent   host key addresses random flags machine?             none
- *   lost          parent   host                                                 none
+ *   lost          parent   host flags?                                          none
  *   carry         both     host bytes                                           none
  *   relay         parent   id kind host ordinal? text?                          relay_end
  *   relay_bytes   both     id bytes                                             none
@@ -209,7 +209,7 @@
     X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)       \
     X(agreed, K(host) | K(random), 0, 0)                                                      \
     X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)      \
-    X(lost, K(host), 0, 0)                                                                    \
+    X(lost, K(host), K(flags), 0)                                                             \
     X(carry, K(host) | K(bytes), 0, 0)                                                        \
     X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
@@ -234,6 +234,9 @@ enum bcri_control_type {
 #undef BCRI_CONTROL_TYPE
         BCRI_MSG_COUNT
 };
+
+/* Of `flags` in lost: there is no host of that number yet. */
+enum { BCRI_LOST_UNKNOWN = 1 };
 
 /* The flags of a welcome. */
 enum { BCRI_WELCOME_CRASHES = 1 }; /* the CCE is to say when it crashes (enl/client/crash.c) */
