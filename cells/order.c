@@ -173,6 +173,8 @@ static bool wait_for_room(struct bcri_ctx *ctx, struct bcri_outbox *outbox, bool
             return true;
         if (deadline_ns == BCRI_DEADLINE_PASSED)
             return false;
+        if (waits_for_puts) /* others' regions might find no room elsewhere for as long as that takes */
+            bcri_order_putm_over(ctx);
         struct bcri_slot_shm **room = &outbox->room[waits_for_puts];
         if (bcri_slot_state(bcri_load_acquire(&(*room)->word)) != BCRI_SLOT_ORDERED) {
             write_down(ctx, *room, BCRI_ORDER_SYNC,

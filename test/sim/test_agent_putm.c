@@ -508,6 +508,16 @@ TEST(two_calls_of_one_cce_that_take_turns_both_arrive)
     end();
 }
 
+/* Until neither agent has anything of a bcr_putm. */
+static void nothing_is_kept(void)
+{
+    for (bool kept = true; kept; usleep(1000)) {
+        pthread_mutex_lock(&world.mutex);
+        kept = world.host[0].agent->shares.count != 0 || world.host[1].agent->payloads.count != 0;
+        pthread_mutex_unlock(&world.mutex);
+    }
+}
+
 static bcr_cce_id neighbour;
 static int full;
 
@@ -538,15 +548,49 @@ TEST_TIMEOUT(a_call_that_waits_for_a_cell_here_keeps_nothing_elsewhere, 60)
     as(owner[0]);
     bcr_region rgid = bcr_get(1, bcr_cce, cell, bcr_BLOCK);
     CHECK_INT(bcr_rgfree(rgid), 0);
-    for (bool kept = true; kept; usleep(1000)) {
-        pthread_mutex_lock(&world.mutex);
-        kept = world.host[0].agent->shares.count != 0 || world.host[1].agent->payloads.count != 0;
-        pthread_mutex_unlock(&world.mutex);
-    }
+    nothing_is_kept();
     as(beside);
     CHECK_INT(value_of(bcr_get(1, bcr_cce, full, 0)), 1);
     pthread_join(putter, NULL);
     CHECK_INT(bcr_rgfree(bcr_get(1, bcr_cce, full, 0)), 0);
+    as(NULL);
+    world_stop(&world);
+    end();
+}
+
+static void *putm_behind_a_full_window(void *arg)
+{
+    (void)arg;
+    as(asker);
+    const int cells[] = {there[0], cell, there[0], cell + 1, there[0], cell};
+    for (unsigned i = 0; i < ROOM + BCRI_OUTBOX_WINDOW - 2; i++)
+        CHECK_INT(bcr_put(1, number(2), there[1], cell, bcr_FREE), 0);
+    CHECK_INT(bcr_putm(1, filled(LARGE, 1), 3, cells, bcr_FREE), 0);
+    as(NULL);
+    return NULL;
+}
+
+/* It waits for puts into a full cell there, with two of its own under way. */
+TEST_TIMEOUT(a_call_that_waits_for_its_window_keeps_nothing_elsewhere, 60)
+{
+    pthread_t putter;
+    begin();
+    as(owner[0]);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 0);
+    as(NULL);
+    world_start(&world);
+    CHECK_INT(pthread_create(&putter, NULL, putm_behind_a_full_window, NULL), 0);
+    as(owner[0]);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(bcr_rgfree(bcr_get(1, bcr_cce, cell + i, bcr_BLOCK)), 0);
+    nothing_is_kept();
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 0); /* the third is still to come */
+    as(owner[1]);
+    for (unsigned i = 0; i < ROOM + BCRI_OUTBOX_WINDOW - 2; i++)
+        CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, bcr_BLOCK)), 2);
+    as(owner[0]);
+    CHECK_INT(bcr_rgfree(bcr_get(1, bcr_cce, cell, bcr_BLOCK)), 0);
+    pthread_join(putter, NULL);
     as(NULL);
     world_stop(&world);
     end();

@@ -122,7 +122,7 @@ TEST(a_worn_out_link_goes_on_with_the_keys_of_another_secret)
     }
     for (unsigned i = 0; i < 100; i++)
         traffic_send(&one, i % TRAFFIC_STREAMS, 1000);
-    const size_t bytes = bcri_link_fill(one.end.link, kept, sim_now(network)); /* is lost for now */
+    const size_t bytes = bcri_link_fill(one.end.link, kept, sim_now(network)); /* the path loses it */
     CHECK(bytes != 0);
     sim_flush(&one.end);
     other.bytes[3] ^= 1;
