@@ -53,6 +53,14 @@ UseDNS no
 PidFile none
 end
 cat > ssh_config << end
+Host nobody.invalid
+  HostName nobody.invalid
+Host far
+  HostName 192.0.2.1
+Host refuses part
+  Port 7023
+Host asks
+  PubkeyAuthentication no
 Host *
   HostName 127.0.0.1
   Port 7022
@@ -69,6 +77,11 @@ n1 enl=$scratch/enl-elsewhere
 n2 enl=$scratch/enl-elsewhere
 same login=root enl=$BCR_ENL
 bare enl=/there/is/none
+refuses
+asks
+far
+nobody.invalid
+part enl=$scratch/enl-elsewhere
 end
 chmod 600 machines
 mkfifo tell go
@@ -105,6 +118,26 @@ for ordinal in 1 2 5 7; do
     has err "[$ordinal] world"
 done
 [ ! -e bcr.*.3.log ] || fail "the name of this machine has a daemon of its own"
+
+echo "-- hosts that ssh does not reach, or that do not let it in: each is one sentence, at once"
+cannot() {
+    local before=$SECONDS
+    run 0 at "$1" enlist "$SYS_CCE" 1
+    [ "$(wc -l < err)" = 1 ] || fail "not one sentence: $(cat err)"
+    has err "on $1 was not started: host $1 cannot be used: "
+    has err "$2"
+    has err "; the command was: "
+    [ $((SECONDS - before)) -le 15 ] || fail "later than connecttimeout: $(cat err)"
+}
+cannot refuses "Connection refused; no sshd listens there"
+cannot asks "ssh must let you in without a question"
+cannot far "unreachable; the machine is down, or addr= in the hosts file is wrong"
+cannot nobody.invalid "addr= in the hosts file says where a host is"
+
+echo "-- an interface of its own"
+cannot part "Connection refused"
+BCR_IFACESUFFIX=-fast SYS_CHILD="out hello" run 0 at part from 4 enlist "$SYS_CCE" 1
+has out "[4] hello"
 
 echo "-- a host without enl"
 run 0 at bare enlist "$SYS_CCE" 1
