@@ -12,6 +12,7 @@
 #include "bcri/refuse.h"
 #include "conn.h"
 #include "crash.h"
+#include "lease.h"
 #include "peer.h"
 #include "remote.h"
 #include "report.h"
@@ -25,11 +26,9 @@ uint64_t enl_boottime_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* hosttimeout and a tenth. */
 static uint64_t patience_with(const struct enl_child *child)
 {
-    const uint64_t most = (uint64_t)child->program->config.hosttimeout;
-    return most + most / 10;
+    return enl_lease_patience((uint64_t)child->program->config.hosttimeout);
 }
 
 static void on_timer(uv_timer_t *timer);

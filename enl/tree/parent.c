@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* parent.c -- see parent.h.
  *
- * The lease: this daemon sends beats, and its parent answers each. From the sending of the last one
- * that was answered it has hosttimeout, by a clock that also runs while the machine sleeps. Then it
+ * The lease (lease.h) runs by a clock that also runs while the machine sleeps. When it is over this daemon
  * ends, since its parent may have taken it for lost, a tenth later. While the program is stopped
  * (Ctrl-Z, which is told beforehand) the lease does not run. */
 #include "parent.h"
@@ -16,13 +15,14 @@
 #include "far.h"
 #include "greeting.h"
 #include "introduce.h"
+#include "lease.h"
 #include "links.h"
 #include "output.h"
 #include "peer.h"
 #include "signals.h"
 
 /* At its end a daemon says more often that it is there: its parent waits for 2 s. */
-enum { BEATS = 8, END_BEAT_MSEC = 400 };
+enum { END_BEAT_MSEC = 400 };
 
 static struct {
     struct enl_greeting greeting; /* its secrets until enl_parent_open */
@@ -33,8 +33,7 @@ static struct {
     uv_timer_t timer;
     bool beats;     /* the timer is there */
     bool suspended; /* the program is stopped */
-    uint32_t beat;  /* the last */
-    uint64_t sent_ms[BEATS], lease_ms;
+    struct enl_lease lease;
 } parent = {.greeting = {.in = -1, .out = -1}};
 
 int enl_parent_await(struct enl_program *program, char *error, size_t error_size)
@@ -154,29 +153,28 @@ static void on_timer(uv_timer_t *timer)
     const uint64_t now_ms = enl_boottime_ms();
     if (program->parent == NULL || parent.suspended)
         return;
-    if (now_ms > parent.lease_ms) {
+    if (enl_lease_is_over(&parent.lease, now_ms)) {
         lost(program, "no heartbeat was answered in time (hosttimeout)");
         return;
     }
-    parent.beat++;
-    parent.sent_ms[parent.beat % BEATS] = now_ms;
-    const struct bcri_control message = {.type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = parent.beat};
+    const struct bcri_control message = {
+        .type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = enl_lease_beat(&parent.lease, now_ms)};
     send_up(program, &message);
 }
 
 static void extend_lease(struct enl_program *program, uint64_t from_ms)
 {
-    const uint64_t until_ms = from_ms + (uint64_t)program->config.hosttimeout;
-    parent.lease_ms = until_ms > parent.lease_ms ? until_ms : parent.lease_ms;
+    const uint64_t until_ms = enl_lease_extend(&parent.lease, from_ms, (uint64_t)program->config.hosttimeout);
     enl_links_lease(program, parent.suspended ? UINT64_MAX : until_ms);
 }
 
 static const char *take_beat(struct enl_program *program, const struct bcri_control *message)
 {
-    if (message->id > parent.beat)
+    uint64_t sent_ms;
+    if (message->id > parent.lease.beat)
         return "it answers a heartbeat that was not sent";
-    if (parent.beat - message->id < BEATS)
-        extend_lease(program, parent.sent_ms[message->id % BEATS]);
+    if (enl_lease_sent(&parent.lease, message->id, &sent_ms))
+        extend_lease(program, sent_ms);
     return NULL;
 }
 

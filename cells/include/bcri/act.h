@@ -41,9 +41,9 @@ int bcri_act_get(struct bcri_ctx *ctx, uint64_t key, enum bcri_want want, bool l
 /* What has become of a get that waited: 0: it is LIVE; BCRI_ACT_WAITS; a code, and the slot is free.
  * `withdraw`: it is not to wait any longer: bcrE_TIMEOUT if it did. */
 int bcri_act_collect(struct bcri_ctx *ctx, struct bcri_slot_shm *slot, bool withdraw);
-/* What gets have taken from one cell goes back to its head, before any other get is served there: the
- * youngest, and each older one that its slot names (`next`, or BCRI_REF_NONE). If the cell is gone they are dropped. 0 or
- * BCRI_PARKED. */
+/* What gets have taken from one cell goes back to its head, before any other get is served there:
+ * the youngest, and each older one that its slot names (`next`, or BCRI_REF_NONE). If the cell is
+ * gone they are dropped. 0 or BCRI_PARKED. */
 int bcri_act_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest);
 /* The CCE for which a write lock was taken has ended; `from` is what `prev` said. 0 or
  * BCRI_PARKED. */

@@ -71,8 +71,9 @@ void bcri_request_give_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
  * before; bcrE_TIMEOUT: the context parks. The agent has taken regions for many CCEs: its tag at the
  * cell is that of this take only if the epoch in `prev` is. */
 int bcri_request_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *slot);
-/* The agent's, of several slots of one cell at once: no request is served there before all are back. Each names the next older
- * one (`next`). 0, or why none went back; then the slot of each that did is FREE, and is the caller's still. */
+/* The agent's, of several slots of one cell at once: no request is served there before all are back.
+ * Each names the next older one (`next`). 0, or why none went back. The slot of each that did is FREE,
+ * and the caller's still. */
 int bcri_requests_put_back(struct bcri_ctx *ctx, struct bcri_slot_shm *youngest);
 static inline struct bcri_slot_shm *bcri_request_older(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot)
 {
