@@ -43,6 +43,7 @@ const char enl_help[] =
     "  --debug-ccs 0,3-5        only these CCEs; otherwise all\n"
     "  --vscode                 with -D server: write .vscode/launch.json\n"
     "  --metrics SOCKET         serve metrics at a Unix socket, or at localhost:PORT for all users\n"
+    "  -g                       show local variables of CCEs that crash, by gdb\n"
     "  --log-level LEVEL        error, warn, info (default) or debug\n"
     "  --hosts FILE             the machines that the program may use: one a line, enl(1) has the form\n"
     "  --host A,B               use these machines, of FILE or of hostsfile if they are listed there\n"
@@ -134,6 +135,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->debug_ccs = value;
     else if ((value = value_of(word, "--metrics", argv, at, &missing)) != NULL)
         options->metrics = value;
+    else if (strcmp(word, "-g") == 0)
+        options->crashreport = "locals";
     else if (strcmp(word, "--vscode") == 0)
         options->vscode = true;
     else
@@ -301,11 +304,9 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
 {
     const struct {
         const char *keyword, *value, *option;
-    } all[] = {{"onfail", options->onfail, "--onfail"},
-               {"loglevel", options->loglevel, "--log-level"},
-               {"output", options->output, "--output"},
-               {"timestamp", options->timestamp, "--timestamp"},
-               {"wrap", options->wrap, "--wrap"}};
+    } all[] = {{"onfail", options->onfail, "--onfail"}, {"loglevel", options->loglevel, "--log-level"},
+               {"output", options->output, "--output"}, {"timestamp", options->timestamp, "--timestamp"},
+               {"wrap", options->wrap, "--wrap"},       {"crashreport", options->crashreport, "-g"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].value != NULL &&
             bcri_config_set(config, all[i].keyword, all[i].value, all[i].option, error, error_size) != 0)

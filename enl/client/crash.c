@@ -7,7 +7,7 @@
  *    | <------------ the socket's end ------------ |   the trace is there, or its time is up
  *    the signal again, with its default action
  *
- * The handler waits for WAIT_MSEC at most. The signal that then ends the process is the same
+ * The handler waits for WAIT_MSEC at most, longer if gdb is asked for local variables. The signal that then ends the process is the same
  * one with the same siginfo, at the same instruction: exit status and core file are what they would have
  * been. A program that has a handler of its own for one of these signals keeps it.
  *
@@ -35,7 +35,7 @@
 #include "bcri/scheduler.h"
 #include "bcri/stack.h"
 
-enum { WAIT_MSEC = 2000, ALTERNATE_BYTES = 65536 };
+enum { WAIT_MSEC = 2000, WAIT_LOCALS_MSEC = 4000, ALTERNATE_BYTES = 65536 };
 
 static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 
@@ -115,7 +115,8 @@ static void happen_again(int number, siginfo_t *info)
 
 static uint64_t deadline(void)
 {
-    return bcri_clock_ns() + (uint64_t)WAIT_MSEC * 1000000;
+    const unsigned msec = crash.client->reports_locals ? WAIT_LOCALS_MSEC : WAIT_MSEC;
+    return bcri_clock_ns() + (uint64_t)msec * 1000000;
 }
 
 void bcri_client_wait_for_crash(void)

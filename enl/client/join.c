@@ -107,6 +107,7 @@ static int welcomed(struct bcri_client *client, struct bcri_incoming *in, int fl
     client->ctx.bell_fd = bcri_incoming_take(in, 2);
     client->ctx.flags = flags;
     client->reports_crashes = (message->flags & BCRI_WELCOME_CRASHES) != 0;
+    client->reports_locals = (message->flags & BCRI_WELCOME_LOCALS) != 0;
     prctl(PR_SET_PTRACER, (unsigned long)client->ctx.host->enl_pid, 0, 0, 0);
     return 0;
 }

@@ -20,8 +20,8 @@
 #include "waiters.h"
 #include "worker.h"
 
-/* A CCE waits 2,000 ms for its trace (enl/client/crash.c). */
-enum { TRACE_MSEC = 1800, LOOK_MSEC = 50, GATHER_MSEC = 400, DEFER_MSEC = 2000 };
+/* A CCE waits 2,000 ms for its trace (enl/client/crash.c), and LOCALS_MSEC more if gdb is asked for its variables. */
+enum { TRACE_MSEC = 1800, LOOK_MSEC = 50, GATHER_MSEC = 400, DEFER_MSEC = 2000, LOCALS_MSEC = 2000 };
 enum { TRACERS_MAX = 4 };
 
 /* Of a report: where at the latest the stack ends, by which reports are alike, and what is told before the
@@ -70,6 +70,13 @@ bool enl_crash_is(int signal)
 
 static void on_look(uv_timer_t *timer);
 static void on_gather(uv_timer_t *timer);
+
+/* How long something about a crash may take that takes `msec` without local variables. */
+static uint64_t patience_ns(const struct enl_program *program, unsigned msec)
+{
+    const bool locals = program->config.crashreport == BCRI_CRASHREPORT_LOCALS;
+    return ((uint64_t)msec + (locals ? LOCALS_MSEC : 0)) * 1000000;
+}
 
 /* NULL: no memory. */
 static struct enl_crashes *crashes_of(struct enl_program *program)
@@ -161,7 +168,9 @@ static bool start_tracer(struct enl_crashes *crashes, struct enl_crash *crash)
     snprintf(numbers[1], sizeof numbers[1], "%u", crash->thread);
     snprintf(numbers[2], sizeof numbers[2], "%llu", (unsigned long long)crash->context);
     snprintf(numbers[3], sizeof numbers[3], "%llu", (unsigned long long)crash->coroutines);
-    const char *const words[] = {"enl", "--trace", numbers[0], numbers[1], numbers[2], numbers[3], NULL};
+    const char *locals = program->config.crashreport == BCRI_CRASHREPORT_LOCALS ? "locals" : NULL;
+    const char *const words[] = {"enl",      "--trace",  numbers[0], numbers[1],
+                                 numbers[2], numbers[3], locals,     NULL};
     char reason[256];
     int pair[2];
     if (pipe2(pair, O_CLOEXEC) != 0)
@@ -316,7 +325,7 @@ const char *enl_crash_begun(struct enl_cce *cce, struct bcri_incoming *in)
                                 .coroutines = message->coroutines,
                                 .release = bcri_incoming_take(in, 0),
                                 .text = {.limit = ENL_CRASH_BYTES_MAX},
-                                .until_ns = bcri_clock_ns() + (uint64_t)TRACE_MSEC * 1000000};
+                                .until_ns = bcri_clock_ns() + patience_ns(program, TRACE_MSEC)};
     cce->crash = crash;
     *crashes->open_end = crash;
     crashes->open_end = &crash->next;
@@ -551,7 +560,7 @@ bool enl_crash_defers_abort(struct enl_program *program, int status)
         program->status = status;
     program->status_set = true;
     crashes->defers = true;
-    crashes->defers_until_ns = bcri_clock_ns() + (uint64_t)DEFER_MSEC * 1000000;
+    crashes->defers_until_ns = bcri_clock_ns() + patience_ns(program, DEFER_MSEC);
     uv_timer_start(&crashes->look, on_look, LOOK_MSEC, LOOK_MSEC);
     return true;
 }

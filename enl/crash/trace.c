@@ -26,6 +26,7 @@
 
 #include "bcri/coroutines.h"
 #include "frames.h"
+#include "locals.h"
 #include "process.h"
 
 enum { THREADS_MAX = 32, COROUTINES_MAX = 64, CHUNKS_MAX = 1024, ELEMENTS_MAX = 1 << 20 };
@@ -208,7 +209,7 @@ static void say_why_not(pid_t pid)
 
 int enl_trace(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc != 4 && (argc != 5 || strcmp(argv[4], "locals") != 0))
         return 2;
     const pid_t pid = (pid_t)strtol(argv[0], NULL, 10), thread = (pid_t)strtol(argv[1], NULL, 10);
     const uint64_t context = strtoull(argv[2], NULL, 10), coroutines = strtoull(argv[3], NULL, 10);
@@ -223,6 +224,9 @@ int enl_trace(int argc, char **argv)
         puts("(libdw is not there, which would find the callers)");
     putchar('\0');
     fflush(stdout); /* the daemon may end this process */
+    if (argc == 5)
+        enl_locals_print(pid, thread);
+    fflush(stdout);
     print_coroutines(pid, coroutines);
     fflush(stdout);
     print_threads(pid, thread);

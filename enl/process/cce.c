@@ -300,6 +300,8 @@ static void welcome(struct enl_cce *cce)
     if (program->config.crashreport != 0) {
         message.present |= BCRI_HAS(flags);
         message.flags = BCRI_WELCOME_CRASHES;
+        if (program->config.crashreport == BCRI_CRASHREPORT_LOCALS)
+            message.flags |= BCRI_WELCOME_LOCALS;
     }
     const int fds[] = {bcri_host_segment_fd(program->host, BCRI_HOST_SEG), pair[1], enl_links_bell(program)};
     enl_conn_send(cce->control, &message, fds, fds[2] >= 0 ? 3 : 2);

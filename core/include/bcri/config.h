@@ -43,7 +43,8 @@
     X(ifacesuffix, SUFFIX, "*", NULL, "string added to each machine name given to bcr_enlist")            \
     X(packwords, COUNT, "4092", "64..16250", "most 4-byte payload words in a UDP packet")                 \
     X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails")    \
-    X(crashreport, CHOICE, "yes", "no|yes", "whether a CCE that crashes has enl look where it is first")  \
+    X(crashreport, CHOICE, "yes", "no|yes|locals",                                                        \
+      "whether enl looks where a CCE has crashed; also at variables")                                     \
     X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets")    \
     X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")            \
     X(output, CHOICE, "no", "no|yes|label", "whether the root shows what the other CCEs print")           \
@@ -62,6 +63,7 @@
     X(wrap, COMMAND, "*", NULL, "command put before each program that a daemon starts as a CCE")
 
 enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
+enum bcri_crashreport { BCRI_CRASHREPORT_NO, BCRI_CRASHREPORT_YES, BCRI_CRASHREPORT_LOCALS };
 enum bcri_output { BCRI_OUTPUT_NO, BCRI_OUTPUT_YES, BCRI_OUTPUT_LABEL };
 enum bcri_security { BCRI_SECURITY_ENCRYPT, BCRI_SECURITY_NONE };
 

@@ -9,6 +9,7 @@
  *   wait         until the test lets it go on
  *   segv, bus, fpe, ill, abort, sys
  *                by that signal, in a function crash_SIGNAL
+ *   locals       by SIGSEGV, in a function with variables
  *   null         calls a function pointer that is NULL
  *   handler      in the handler of a cell, while another cell's handler waits in a call
  *   thread       in a thread of its own, while the first one waits in main_waits
@@ -109,11 +110,18 @@ __attribute__((noinline)) static void crash_bus(void)
     zero = *at;
 }
 
+__attribute__((noinline)) static void crash_locals(void)
+{
+    volatile int apples = 4711, pears[2] = {23, 42};
+    line(__LINE__ + 1);
+    *nowhere = apples + pears[1];
+}
+
 static const struct {
     const char *word;
     void (*crash)(void);
-} crashes[] = {{"segv", crash_segv},   {"bus", crash_bus}, {"fpe", crash_fpe},  {"ill", crash_ill},
-               {"abort", crash_abort}, {"sys", crash_sys}, {"null", crash_null}};
+} crashes[] = {{"segv", crash_segv},   {"bus", crash_bus}, {"fpe", crash_fpe},   {"ill", crash_ill},
+               {"abort", crash_abort}, {"sys", crash_sys}, {"null", crash_null}, {"locals", crash_locals}};
 
 __attribute__((noinline)) static int deeper(int depth)
 {

@@ -157,8 +157,11 @@ TEST(a_crash_in_a_handler_shows_the_suspended_ones_and_the_main_program)
 #if BCR_LIBDW
     run_check_error(&run, "[0] the main program, interrupted by a handler or waiting:\n  [0] #0 bcr_allow (");
     check_frame("in_handler");
-    run_check_error(&run, "[0] the handler of cell 1, suspended:\n  [0] #0 bcr_get (");
-    check_frame("handler_waits");
+    run_check_error(&run, "[0] the handler of cell 1, suspended:\n  [0] #0 ");
+    /* What bcr_get calls is not shown; but a compiler may have made a jump of its call, which leaves no bcr_get. */
+    const char *suspended = strstr(run.error, "suspended:"), *get = strstr(suspended, " bcr_get (");
+    CHECK(get == NULL || strncmp(get - 2, "#0", 2) == 0);
+    CHECK(strstr(suspended, " handler_waits (") != NULL);
 #endif
 }
 
@@ -206,6 +209,55 @@ TEST(a_stripped_program_is_shown_by_offsets)
     CHECK(stripped != NULL);
     run_start(&run, run_enl(), stripped, "segv");
     run_ends(&run, 128 + SIGSEGV, "#0 sys_crash_stripped+0x");
+}
+
+/* gdb may need more than the two seconds that it has on a machine that is busy, but not every time. */
+TEST_TIMEOUT(local_variables_are_shown_when_asked_for, 120)
+{
+    NEEDS_STACKS();
+    if (system("gdb --version >/dev/null 2>&1") != 0) /* NOLINT(cert-env33-c) */
+        SKIP("there is no gdb");
+    no_core();
+    run.error[0] = '\0';
+    for (int tries = 0; tries < 10 && strstr(run.error, "apples = 4711") == NULL; tries++) {
+        begin();
+        run_start(&run, run_enl(), "-g", sys_crash(), "out", "last-words", "locals");
+        run_ends(&run, 128 + SIGSEGV, "enl: crash: CCE 0 (");
+        check_top("crash_locals");
+        CHECK_INT(reported(), 1);
+    }
+    run_check_error(&run, "[0] the same with local variables, by gdb:\n  [0] #");
+    run_check_error(&run, "apples = 4711\n");
+    run_check_error(&run, "pears = {23, 42}\n");
+    CHECK_INT(count_of(run.error, "on_crash"), 0); /* what the handler itself calls */
+}
+
+TEST(local_variables_of_a_thread_on_another_host_are_its_own)
+{
+    NEEDS_STACKS();
+    if (system("gdb --version >/dev/null 2>&1") != 0) /* NOLINT(cert-env33-c) */
+        SKIP("there is no gdb");
+    begin();
+    no_core();
+    setenv("CRASH_OTHERS", "thread", 1);
+    run_start(&run, run_enl(), "-g", "--local", "2", sys_crash(), "on", "local2", "enlist", "1", "stay");
+    run_ends(&run, 128 + SIGSEGV, "enl: crash: CCE 1 (");
+    check_top("crash_segv");
+    run_check_error(&run, "local variables"); /* either them, or why not */
+    const char *locals = strstr(run.error, "by gdb:\n");
+    if (locals != NULL && strstr(locals, "thread_crashes") == NULL)
+        FAIL("no thread_crashes in:\n%s", locals);
+}
+
+TEST(without_gdb_a_sentence_stands_for_the_local_variables)
+{
+    NEEDS_STACKS();
+    begin();
+    no_core();
+    setenv("PATH", "/nowhere", 1);
+    run_start(&run, run_enl(), "-g", sys_crash(), "locals");
+    run_ends(&run, 128 + SIGSEGV, "[0] no local variables: there is no gdb");
+    check_top("crash_locals");
 }
 
 TEST(last_operations_and_the_last_output_are_shown)

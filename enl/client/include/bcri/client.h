@@ -41,6 +41,7 @@ struct bcri_client {
     bool lost_said;
     bool direct;                           /* started by a shell: enl is the parent */
     bool reports_crashes;                  /* the daemon wants to hear of them */
+    bool reports_locals;                   /* and looks longer */
     uint8_t enlistor[BCRI_IDENTITY_BYTES]; /* zeros: this is the root */
 };
 

@@ -238,8 +238,8 @@ enum bcri_control_type {
 /* Of `flags` in lost: there is no host of that number yet. */
 enum { BCRI_LOST_UNKNOWN = 1 };
 
-/* The flags of a welcome. */
-enum { BCRI_WELCOME_CRASHES = 1 }; /* the CCE is to say when it crashes (enl/client/crash.c) */
+/* The flags of a welcome: the CCE is to say when it crashes (enl/client/crash.c); it waits longer then. */
+enum { BCRI_WELCOME_CRASHES = 1, BCRI_WELCOME_LOCALS = 2 };
 
 struct bcri_view {
     const char *bytes; /* not NUL-terminated; a string has no NUL in it */
