@@ -69,6 +69,7 @@ static void free_payload(struct payload *payload)
     record_free(payload);
 }
 
+/* Model: share.pml */
 static void free_if_over(struct payload *payload)
 {
     if (!payload->is_over || payload->users != 0)
@@ -78,6 +79,7 @@ static void free_if_over(struct payload *payload)
     free_payload(payload);
 }
 
+/* Model: share.pml */
 void bcri_payload_over(struct peer *peer, uint64_t data)
 {
     struct payload *payload = bcri_payload_find(peer, data);
@@ -121,6 +123,7 @@ static bool has_other_holders(const struct payload *payload)
     return BCRI_COUNT(bcri_load(&header->count)) != 1;
 }
 
+/* Model: share.pml */
 void bcri_payloads_make_room(struct bcri_agent *agent)
 {
     struct item *next, *at = agent->unused_payloads.head.next;
@@ -136,6 +139,7 @@ void bcri_payloads_make_room(struct bcri_agent *agent)
     }
 }
 
+/* Model: share.pml */
 bool bcri_payload_use(struct payload *payload)
 {
     if (payload->aside != NULL) {

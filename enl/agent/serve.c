@@ -157,6 +157,7 @@ static enum bcri_link_verdict begin_answer(struct peer *peer, struct bcri_link_m
     return BCRI_LINK_REFUSE;
 }
 
+/* Model: share.pml */
 static enum bcri_link_verdict begin_data(struct peer *peer, struct incoming *incoming, uint32_t bytes)
 {
     const struct bcri_message *message = &incoming->message;
@@ -173,7 +174,8 @@ static enum bcri_link_verdict begin_data(struct peer *peer, struct incoming *inc
     return BCRI_LINK_TAKE;
 }
 
-/* PAUSE: it has overtaken its DATA, or that lies aside and finds no room. */
+/* PAUSE: it has overtaken its DATA, or that lies aside and finds no room.
+ * Model: share.pml */
 static enum bcri_link_verdict begin_same(struct peer *peer, struct incoming *incoming)
 {
     struct payload *payload = bcri_payload_find(peer, incoming->message.value);

@@ -53,7 +53,8 @@ struct share *bcri_share_new(struct order *data, bcri_ref ref)
     return share;
 }
 
-/* False: no memory to tell the other host. */
+/* False: no memory to tell the other host.
+ * Model: share.pml */
 static bool end_share(struct share *share)
 {
     const struct bcri_message forget = {.kind = BCRI_MESSAGE_FORGET, .request = share->data};
@@ -84,6 +85,7 @@ void bcri_shares_end(struct bcri_agent *agent)
         }
 }
 
+/* Model: share.pml */
 void bcri_shares_close(struct asker *asker, bcri_ref but)
 {
     struct bcri_agent *agent = asker->agent;
@@ -104,6 +106,7 @@ void bcri_shares_close(struct asker *asker, bcri_ref but)
     }
 }
 
+/* Model: share.pml */
 void bcri_order_let_go(struct order *order)
 {
     struct share *share = order->share;
