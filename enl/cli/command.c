@@ -45,6 +45,12 @@ static void show_silence(const char *program)
     printf("%-28s does not answer; it may be stopped: fg or enl kill ends that\n", program);
 }
 
+/* A script runs, or debuggers hold a program whose CCEs have ended. */
+static void show_none(const char *program)
+{
+    printf("%-28s has no CCE now; enl kill ends it\n", program);
+}
+
 /* Asks for the first CCE with at least that index. Returns the next index to ask for, or 0 at the
  * end. */
 static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcri_incoming *in)
@@ -55,6 +61,8 @@ static uint32_t show_row(int fd, const char *program, uint32_t index, struct bcr
     if (got != 1)
         return 0;
     const struct bcri_control *row = &in->message;
+    if (row->type != BCRI_MSG_row && index == 1)
+        show_none(program);
     if (row->type != BCRI_MSG_row)
         return 0;
     char ccename[1024]; /* of the CCE's own choice */

@@ -248,6 +248,23 @@ TEST(a_script_starts_and_ends_each_program_with_four_arguments)
     run_file(want, ".log");
 }
 
+TEST(a_program_whose_cces_have_ended_is_listed)
+{
+    static const char script[] = "#!/bin/sh\necho script > $SYS_TELL\nhead -c 1 < $SYS_GO > /dev/null\n";
+    static struct run list;
+    run_write_file("script", script, sizeof script - 1, 0700);
+    setenv("BCR_ENDSCRIPT", "./script", 1);
+    run_start(&run, run_enl(), run_cce(), "exit", "0");
+    CHECK_STR(run_told_by(&run), "script");
+    run_start(&list, run_enl(), "ps");
+    run_end(&list);
+    const char *line = strstr(list.text, run_program());
+    CHECK(line != NULL && strstr(line, "has no CCE now") != NULL);
+    run_go();
+    run_ends(&run, 0, "");
+    unsetenv("BCR_ENDSCRIPT");
+}
+
 TEST(a_script_that_fails_is_a_warning)
 {
     run_folder();
