@@ -31,11 +31,9 @@ struct target {
 /* Several puts to one host share the region, a single one does not: what it takes to end the share comes
  * there later, and until then no taker would have the region alone. Hosts are told apart by the low byte of
  * their numbers; taking two for one does no harm. */
-static void find_shares(struct bcri_ctx *ctx, struct target *targets, int count)
+__attribute__((noinline)) static void find_shares(struct bcri_ctx *ctx, struct target *targets, int count)
 {
     uint8_t cells[UINT8_MAX + 1] = {0}; /* up to 2 */
-    if (count < 2 || bcri_load(&ctx->host->agent) == 0)
-        return;
     for (int i = 0; i < count; i++) {
         targets[i].host = (uint8_t)bcri_elsewhere(ctx, targets[i].put.key).host;
         if (cells[targets[i].host] < 2)
@@ -83,13 +81,15 @@ static void tell(struct bcri_ctx *ctx, const struct target *target)
 static int put_all(struct bcri_ctx *ctx, struct target *targets, int count, uint64_t deadline_ns)
 {
     int error = 0;
-    find_shares(ctx, targets, count);
+    if (count > 1 && bcri_load(&ctx->host->agent) != 0)
+        find_shares(ctx, targets, count);
     for (int i = 0; i < count; i++)
         targets[i].error = bcri_put(ctx, &targets[i].put, BCRI_DEADLINE_PASSED);
     for (int i = 0; i < count; i++)
         if (targets[i].error == bcrE_FULL && deadline_ns != BCRI_DEADLINE_PASSED)
             put_waiting(ctx, &targets[i], deadline_ns);
-    bcri_order_putm_over(ctx); /* before it waits for cells of this host, which may be for ever */
+    if (ctx->outbox != NULL)
+        bcri_order_putm_over(ctx); /* before it waits for cells of this host, which may be for ever */
     for (int i = 0; i < count; i++) {
         if (targets[i].request != NULL)
             targets[i].error = bcri_putwait_end(ctx, targets[i].request, deadline_ns);
