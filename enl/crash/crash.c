@@ -292,7 +292,12 @@ static void add_waiters(struct enl_crash_text *text, const struct enl_crash *cra
         const struct enl_waiter *waiter = &waiters->at[i];
         const struct enl_cce *cce = enl_cce_at(crash->cce->program, waiter->index);
         char who[512];
-        if (!waiter->waits || cce == NULL)
+        if (waiter->others != 0)
+            enl_crash_text_line(text, "%u request%s of CCEs on other hosts to %s its cell %u wait%s",
+                                waiter->others, waiter->others == 1 ? "" : "s",
+                                waiter->puts ? "put into" : "get from", waiter->cell,
+                                waiter->others == 1 ? "s" : "");
+        if (!waiter->waits || cce == NULL || waiter->others != 0)
             continue;
         enl_cce_text(cce, who, sizeof who);
         if (waiter->request == BCRI_REF_NONE)

@@ -31,10 +31,39 @@ static bool resolve(struct bcri_ctx *ctx, uint32_t owner, struct enl_waiter *wai
     return true;
 }
 
+struct scan {
+    struct bcri_ctx *ctx;
+    struct enl_waiters *waiters;
+    uint32_t agent;
+};
+
+/* One of the agent's IDs: counts it if it waits at a cell of the owner. */
+static void count_one(void *arg, struct bcri_slot_shm *slot, bcri_ref ref)
+{
+    struct scan *scan = arg;
+    struct enl_waiters *waiters = scan->waiters;
+    struct enl_waiter one = {.request = ref, .index = scan->agent, .others = 1, .waits = true};
+    (void)slot;
+    if (!resolve(scan->ctx, waiters->owner, &one))
+        return;
+    for (uint32_t i = 0; i < waiters->count; i++) {
+        struct enl_waiter *same = &waiters->at[i];
+        if (same->others == 0 || same->cell != one.cell || same->puts != one.puts)
+            continue;
+        same->others++;
+        return;
+    }
+    if (waiters->count < ENL_WAITERS_MAX)
+        waiters->at[waiters->count++] = one;
+}
+
 void enl_waiters_resolve(struct bcri_ctx *ctx, struct enl_waiters *waiters)
 {
+    struct scan scan = {ctx, waiters, bcri_load_acquire(&ctx->host->agent)};
     for (uint32_t i = 0; i < waiters->count; i++) {
         struct enl_waiter *waiter = &waiters->at[i];
         waiter->waits = waiter->request == BCRI_REF_NONE || resolve(ctx, waiters->owner, waiter);
     }
+    if (scan.agent != 0)
+        bcri_slot_each(ctx, scan.agent, count_one, &scan);
 }

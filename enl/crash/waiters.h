@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who on this host waits for a CCE that has crashed: by what each CCE has noted before it went to sleep
- * (struct bcri_sleep_shm). The loop copies the notes; the worker follows them, since it may map segments. What they
+/* Who waits for a CCE that has crashed: by what each CCE of this host has noted before it went to sleep
+ * (struct bcri_sleep_shm); and how many requests of CCEs elsewhere the agent has at its cells. The loop copies the notes; the worker follows them, since it may map segments. What they
  * find is a hint: nobody is stopped for it. */
 #ifndef ENL_WAITERS_H
 #define ENL_WAITERS_H
@@ -12,8 +12,9 @@
 
 struct enl_waiter {
     bcri_ref request; /* an ID slot; none: it waits for a lock of that CCE's */
-    uint32_t index;   /* of the CCE that waits */
+    uint32_t index;   /* of the CCE that waits; the agent's: CCEs of other hosts do */
     uint32_t cell;    /* for what it waits */
+    uint32_t others;  /* how many requests the agent has there for them; 0: it is a CCE's */
     bool puts;
     bool waits; /* it does wait for that CCE */
     uint64_t since_ns;
@@ -27,7 +28,7 @@ struct enl_waiters {
     struct enl_waiter at[ENL_WAITERS_MAX];
 };
 
-/* Finds out for each whether it waits for the owner. */
+/* Finds out for each whether it waits for the owner, and adds the agent's. */
 void enl_waiters_resolve(struct bcri_ctx *ctx, struct enl_waiters *waiters);
 
 #endif

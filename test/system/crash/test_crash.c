@@ -275,11 +275,11 @@ TEST(last_operations_and_the_last_output_are_shown)
 }
 
 /* By enl waits, since a CCE has not noted what it sleeps for before it sleeps. */
-static void wait_for_sleeper(const char *row)
+static void wait_for_sleeper(const char *program, const char *row)
 {
     static struct run look;
     do {
-        run_start(&look, run_enl(), "waits", run_program());
+        run_start(&look, run_enl(), "waits", program);
         run_end(&look);
     } while (strstr(look.text, row) == NULL);
 }
@@ -291,13 +291,36 @@ TEST(who_waits_for_it_is_shown)
     setenv("CRASH_OTHERS", "need", 1);
     run_start(&run, run_enl(), sys_crash(), "enlist", "2", "tell", "wait", "segv");
     CHECK_STR(run_told_by(&run), "there");
-    wait_for_sleeper("CCE 1 waits for a region from cell 5 of CCE 0, asleep");
-    wait_for_sleeper("CCE 2 waits for a region from cell 5 of CCE 0, asleep");
+    wait_for_sleeper(run_program(), "CCE 1 waits for a region from cell 5 of CCE 0, asleep");
+    wait_for_sleeper(run_program(), "CCE 2 waits for a region from cell 5 of CCE 0, asleep");
     run_go();
     run_ends(&run, 128 + SIGSEGV, "CCE 0 (");
     run_check_error(&run, "[0] CCE 1 (");
     run_check_error(&run, "[0] CCE 2 (");
     CHECK_INT(count_of(run.error, " s to get from its cell 5\n"), 2);
+}
+
+/* A request of a CCE that sleeps may still be on its way, but not every time. */
+TEST_TIMEOUT(requests_of_other_hosts_that_wait_for_it_are_counted, 120)
+{
+    no_core();
+    run.error[0] = '\0';
+    for (int tries = 0; tries < 20 && strstr(run.error, "2 requests of CCEs") == NULL; tries++) {
+        char program[128];
+        begin();
+        setenv("CRASH_OTHERS", "need", 1);
+        run_start(&run, run_enl(), "--local", "2", sys_crash(), "on", "local2", "enlist", "2", "tell", "wait",
+                  "segv");
+        CHECK_STR(run_told_by(&run), "there");
+        const char *log = run_file("bcr.", ".1.log"), *name = strrchr(log, '/') + strlen("/bcr.");
+        snprintf(program, sizeof program, "%.*s", (int)(strlen(name) - strlen(".1.log")), name);
+        wait_for_sleeper(program, "CCE 1 waits for a region from cell 5 of CCE 0, asleep");
+        wait_for_sleeper(program, "CCE 2 waits for a region from cell 5 of CCE 0, asleep");
+        CHECK_INT(remove(log), 0);
+        run_go();
+        run_ends(&run, 128 + SIGSEGV, "CCE 0 (");
+    }
+    run_check_error(&run, "[0] 2 requests of CCEs on other hosts to get from its cell 5 wait\n");
 }
 
 /* On a machine that is busy there may be several reports, of those that ended at about the same time. */
