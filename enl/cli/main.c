@@ -22,6 +22,7 @@
 #include "options.h"
 #include "pane.h"
 #include "program.h"
+#include "reach.h"
 #include "top.h"
 #include "trace.h"
 #include "windows.h"
@@ -109,6 +110,7 @@ int main(int argc, char **argv)
     case ENL_GDB_PIPE: return enl_gdb_pipe(argv + options.first);
     case ENL_PANE_SHOWN: return enl_pane(argv + options.first);
     case ENL_WINDOWS: return enl_windows(argv + options.first);
+    case ENL_DEBUG_HOST: return enl_debug_host(argv + options.first);
     case ENL_HELD_PROGRAM: return enl_held(argv + options.first);
     case ENL_RUN: break;
     }

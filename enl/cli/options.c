@@ -214,7 +214,10 @@ static enum enl_action own_action(const char *word)
     static const struct {
         const char *word;
         enum enl_action action;
-    } all[] = {{"--pane", ENL_PANE_SHOWN}, {"--windows", ENL_WINDOWS}, {"--held", ENL_HELD_PROGRAM}};
+    } all[] = {{"--pane", ENL_PANE_SHOWN},
+               {"--windows", ENL_WINDOWS},
+               {"--held", ENL_HELD_PROGRAM},
+               {"--debug-host", ENL_DEBUG_HOST}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(word, all[i].word) == 0)
             return all[i].action;

@@ -28,6 +28,7 @@ enum enl_action {
     ENL_PANE_SHOWN, /* enl's own: a terminal's side of a debugger (debug/pane.h); its words from argv[first] on */
     ENL_WINDOWS,      /* the same: opens windows (debug/windows.h) */
     ENL_HELD_PROGRAM, /* the same: a program that waits for a debugger (debug/held.h) */
+    ENL_DEBUG_HOST,   /* the same: a helper of the daemon's (debug/reach.h) */
     ENL_LOOK_HOST,    /* a helper of the daemon's (relay.h) */
     ENL_HELP,
     ENL_VERSION,

@@ -24,23 +24,27 @@ static const char *give(struct enl_conn *conn, struct enl_pane *pane, uint32_t i
     }
     pane->viewer = conn;
     pane->seen = true;
-    enl_conn_becomes_pane(conn, pane);
+    if (conn->kind == ENL_HELPER) /* it stays one */
+        conn->pane = pane;
+    else
+        enl_conn_becomes_pane(conn, pane);
     enl_conn_send(conn, &reply, &pane->fd, 1);
     return NULL;
 }
 
 const char *enl_session_pane(struct enl_conn *conn, const struct bcri_control *message)
 {
-    struct enl_pane *pane = enl_pane_of(conn->program, message->index);
+    struct enl_pane *pane = enl_pane_of(conn->program, 0, message->index);
     if (pane != NULL)
         return give(conn, pane, message->id);
     enl_conn_reply(conn, message->id, bcrE_NOCCE, "it has no debugger");
     return NULL;
 }
 
-/* The CCE of that ordinal, or of that process if there is a pid. NULL: a sentence says why. */
-static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_control *message, char *reason,
-                                size_t size)
+/* The CCE of that ordinal, or of that process if there is a pid. NULL: a sentence says why, and it is bcrE_NOCCE if
+ * there is none here. */
+static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_control *message,
+                                int *code_out, char *reason, size_t size)
 {
     struct enl_cce *found = NULL;
     const bool by_pid = (message->present & BCRI_HAS(pid)) != 0;
@@ -52,15 +56,15 @@ static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_c
             snprintf(reason, size,
                      "several CCEs have the ordinal %u; enl ps has their processes: pid:%ld is one",
                      message->ordinal, (long)cce->pid);
+            *code_out = bcrE_BUSY;
             return NULL;
         }
         found = cce;
     }
+    *code_out = bcrE_NOCCE;
     if (found == NULL)
         snprintf(reason, size,
-                 "it has ended, has not come out of bcr_init yet, or is on another host, which this version "
-                 "cannot "
-                 "reach; enl ps lists what there is");
+                 "it has ended, or has not come out of bcr_init yet; enl ps lists what there is");
     return found;
 }
 
@@ -102,7 +106,7 @@ static struct enl_pane *attach(struct enl_cce *cce, const struct enl_debugger *d
     spawn.argv = debugger != NULL ? words : serving;
     const int fd = spawn.argv != NULL ? enl_pane_files(&spawn, debugger == NULL) : -ENOMEM;
     const pid_t started = fd >= 0 ? enl_spawn(&spawn, &step) : fd;
-    struct enl_pane *pane = started > 0 ? enl_pane_new(cce, fd) : NULL;
+    struct enl_pane *pane = started > 0 ? enl_pane_new(program, cce->index, cce->ordinal, fd) : NULL;
     free(words);
     for (int i = 0; i < 3; i++)
         if ((const int[]){spawn.in, spawn.out, spawn.err}[i] >= 0)
@@ -137,27 +141,44 @@ static int named_debugger(const struct bcri_control *message, struct enl_debugge
     return -1;
 }
 
+/* Unless another process traces it already, or none may. NULL: a sentence says why. */
+static struct enl_pane *attach_to(struct enl_cce *cce, const struct bcri_control *message, char *reason,
+                                  size_t size)
+{
+    char server[PATH_MAX];
+    struct enl_debugger debugger = {.words = NULL};
+    struct enl_pane *pane = NULL;
+    const long tracer = tracer_of(cce->pid);
+    const char *forbidden = tracer == 0 ? enl_debugger_refused(cce->pid) : NULL;
+    if (tracer != 0)
+        snprintf(reason, size, "process %ld traces it already", tracer);
+    else if (forbidden != NULL)
+        snprintf(reason, size, "%s", forbidden);
+    else if (named_debugger(message, &debugger, server, reason, size) == 0)
+        pane = attach(cce, message->object.length != 0 ? &debugger : NULL, server, reason, size);
+    enl_debugger_free(&debugger);
+    return pane;
+}
+
 const char *enl_session_attach(struct enl_conn *conn, const struct bcri_control *message)
 {
     struct enl_program *program = conn->program;
-    char reason[1024], server[PATH_MAX];
-    struct enl_debugger debugger = {.words = NULL};
+    char reason[1024];
     const bool serves = message->object.length == 0;
     /* A gdbserver that has started a CCE waits for its first visitor. */
     for (struct enl_pane *pane = program->session->panes; serves && pane != NULL; pane = pane->next)
         if (pane->serves && pane->ordinal == message->ordinal && !pane->seen &&
             (message->present & BCRI_HAS(pid)) == 0)
             return give(conn, pane, message->id);
-    struct enl_cce *cce = find_cce(program, message, reason, sizeof reason);
-    struct enl_pane *pane = NULL;
-    if (cce != NULL && tracer_of(cce->pid) != 0)
-        snprintf(reason, sizeof reason, "process %ld traces it already", tracer_of(cce->pid));
-    else if (cce != NULL && named_debugger(message, &debugger, server, reason, sizeof reason) == 0)
-        pane = attach(cce, serves ? NULL : &debugger, server, reason, sizeof reason);
-    enl_debugger_free(&debugger);
+    int code;
+    struct enl_cce *cce = find_cce(program, message, &code, reason, sizeof reason);
+    struct enl_pane *pane = cce != NULL ? attach_to(cce, message, reason, sizeof reason) : NULL;
     if (pane != NULL)
         return give(conn, pane, message->id);
-    enl_conn_reply(conn, message->id, bcrE_NOCCE, reason);
+    const size_t used = strlen(reason);
+    if (program->options.child && used < sizeof reason)
+        snprintf(reason + used, sizeof reason - used, " (on host %s)", program->hostname);
+    enl_conn_reply(conn, message->id, cce != NULL ? bcrE_BUSY : code, reason);
     return NULL;
 }
 

@@ -176,15 +176,30 @@ char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *ba
     return list.words;
 }
 
-const char *enl_debugger_forbidden(void)
+/* A process tries it, which then ends, and with it its tracing. Returns whether that was refused. */
+static bool is_refused(pid_t pid)
 {
     int status = 0;
     const pid_t child = fork();
     if (child == 0)
-        _exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 ? 0 : 1);
-    if (child < 0 || waitpid(child, &status, 0) != child || status == 0)
-        return NULL;
-    return "processes may not be traced here: see /proc/sys/kernel/yama/ptrace_scope (3 forbids it), or let "
-           "the "
-           "container do so (docker run --cap-add SYS_PTRACE)";
+        _exit(ptrace(pid != 0 ? PTRACE_SEIZE : PTRACE_TRACEME, pid, NULL, NULL) == 0 ? 0 : 1);
+    return child > 0 && waitpid(child, &status, 0) == child && status != 0;
+}
+
+const char *enl_debugger_forbidden(void)
+{
+    return is_refused(0)
+               ? "processes may not be traced here: see /proc/sys/kernel/yama/ptrace_scope (3 forbids "
+                 "it), or let the container do so (docker run --cap-add SYS_PTRACE)"
+               : NULL;
+}
+
+const char *enl_debugger_refused(pid_t pid)
+{
+    const char *forbidden = enl_debugger_forbidden();
+    if (forbidden != NULL || !is_refused(pid))
+        return forbidden;
+    return "the system does not let it be traced: its program has other rights than you (set-user-ID, "
+           "capabilities), or has forbidden it (prctl PR_SET_DUMPABLE, PR_SET_PTRACER); see "
+           "/proc/sys/kernel/yama/ptrace_scope";
 }

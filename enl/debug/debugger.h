@@ -40,5 +40,7 @@ char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *ba
 
 /* NULL if processes here may be traced by their parents; else a sentence. */
 const char *enl_debugger_forbidden(void);
+/* NULL if that process may be traced; else a sentence. */
+const char *enl_debugger_refused(pid_t pid);
 
 #endif

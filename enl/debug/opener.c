@@ -16,17 +16,17 @@
 
 enum { WINDOWS_MSEC = 5000 }; /* in which enl --windows ends by itself */
 
-void enl_opener_tell(struct enl_program *program, const struct enl_cce *cce)
+void enl_opener_tell(struct enl_program *program, const struct enl_pane *pane, const char *object)
 {
     char line[PATH_MAX + 64];
-    const char *slash = strrchr(cce->object, '/');
+    const char *slash = strrchr(object, '/');
     struct enl_session *session = program->session;
     if (session->windows == NULL)
         return;
-    const int length = snprintf(line, sizeof line, "%u %u %s\n", cce->index, cce->ordinal,
-                                slash != NULL ? slash + 1 : cce->object);
+    const int length = snprintf(line, sizeof line, "%u %u %u %s\n", pane->host, pane->index, pane->ordinal,
+                                slash != NULL ? slash + 1 : object);
     if (send(session->windows->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) != length)
-        enl_report(program, BCRI_LOG_ERROR, "no window could be opened for CCE %u: %s", cce->ordinal,
+        enl_report(program, BCRI_LOG_ERROR, "no window could be opened for CCE %u: %s", pane->ordinal,
                    strerror(errno));
 }
 
@@ -38,7 +38,9 @@ static void windows_say(struct enl_program *program, const char *line)
         enl_report_hold(program, false);
     if (strncmp(line, "failed ", 7) != 0)
         return;
-    const struct enl_pane *pane = enl_pane_of(program, (uint32_t)strtoul(line + 7, NULL, 10));
+    char *end;
+    const uint32_t host = (uint32_t)strtoul(line + 7, &end, 10);
+    const struct enl_pane *pane = enl_pane_of(program, host, (uint32_t)strtoul(end, NULL, 10));
     if (pane == NULL || pane->seen || program->phase != ENL_RUNNING)
         return;
     if (program->session->where == ENL_WHERE_DISPLAY)

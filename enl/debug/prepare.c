@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* prepare.c -- a session's options, and what they need here. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,6 +84,43 @@ static int check_where(const struct enl_program *program, struct enl_session *se
     return 0;
 }
 
+/* On a child's host: the root has looked at the options, and each host has its own debuggers. */
+static void take_session(struct enl_program *program, struct enl_session *session)
+{
+    const struct enl_options *options = &program->options;
+    const char *forbidden;
+    char *missing = session->missing;
+    if (options->where == NULL || options->debugger == NULL ||
+        enl_where_parse(options->where, &session->where, &session->value, missing, sizeof session->missing) !=
+            0 ||
+        enl_debugger_find(&session->debugger, options->debugger, missing, sizeof session->missing) != 0 ||
+        (session->where != ENL_WHERE_TMUX && session->where != ENL_WHERE_DISPLAY &&
+         check_where(program, session, missing, sizeof session->missing) != 0))
+        return;
+    if ((forbidden = enl_debugger_forbidden()) != NULL)
+        snprintf(missing, sizeof session->missing, "%s", forbidden);
+}
+
+void enl_session_options(const struct enl_program *program, char where[PATH_MAX + 16],
+                         const char **debugger_out)
+{
+    static const char *const names[] = {[ENL_WHERE_TMUX] = "tmux", [ENL_WHERE_SERVER] = "server"};
+    const struct enl_session *session = program->session;
+    char folder[PATH_MAX] = "";
+    *debugger_out = program->options.debugger != NULL ? program->options.debugger : "gdb";
+    where[0] = '\0';
+    switch (session->where) {
+    case ENL_WHERE_NONE: break;
+    case ENL_WHERE_BATCH:
+        if (session->value[0] != '/' && getcwd(folder, sizeof folder) != NULL)
+            strcat(folder, "/");
+        snprintf(where, PATH_MAX + 16, "batch:%s%s", folder, session->value);
+        break;
+    case ENL_WHERE_DISPLAY: snprintf(where, PATH_MAX + 16, "%s", session->value); break;
+    default: snprintf(where, PATH_MAX + 16, "%s", names[session->where]); break;
+    }
+}
+
 int enl_session_prepare(struct enl_program *program, char *error, size_t error_size)
 {
     const struct enl_options *options = &program->options;
@@ -94,6 +132,10 @@ int enl_session_prepare(struct enl_program *program, char *error, size_t error_s
         if (options->debug_ccs != NULL || options->vscode)
             return bcri_refuse(error, error_size, -1, "%s needs -d or -D: see enl --help",
                                options->debug_ccs != NULL ? "--debug-ccs" : "--vscode");
+        return 0;
+    }
+    if (program->options.child) {
+        take_session(program, session);
         return 0;
     }
     if (options->debug_ccs != NULL && !enl_ordinals_ok(options->debug_ccs))

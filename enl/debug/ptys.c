@@ -10,15 +10,15 @@
 #include "conn.h"
 #include "session_part.h"
 
-struct enl_pane *enl_pane_new(struct enl_cce *cce, int fd)
+struct enl_pane *enl_pane_new(struct enl_program *program, uint32_t index, uint32_t ordinal, int fd)
 {
-    struct enl_session *session = cce->program->session;
+    struct enl_session *session = program->session;
     struct enl_pane *pane = calloc(1, sizeof *pane);
     if (pane == NULL)
         return NULL;
-    pane->program = cce->program;
-    pane->index = cce->index;
-    pane->ordinal = cce->ordinal;
+    pane->program = program;
+    pane->index = index;
+    pane->ordinal = ordinal;
     pane->fd = fd;
     pane->next = session->panes;
     session->panes = pane;
@@ -38,10 +38,10 @@ void enl_pane_free(struct enl_pane *pane)
     free(pane);
 }
 
-struct enl_pane *enl_pane_of(const struct enl_program *program, uint32_t index)
+struct enl_pane *enl_pane_of(const struct enl_program *program, uint32_t host, uint32_t index)
 {
     struct enl_pane *pane = program->session->panes;
-    while (pane != NULL && (pane->index != index || pane->attached))
+    while (pane != NULL && (pane->host != host || pane->index != index || pane->attached))
         pane = pane->next;
     return pane;
 }

@@ -129,14 +129,14 @@ int enl_serving_start(struct enl_program *program, bool root, char *error, size_
     return program->options.vscode ? write_vscode(program, own, error, error_size) : 0;
 }
 
-void enl_serving_tell(struct enl_program *program, const struct enl_cce *cce)
+void enl_serving_tell(struct enl_program *program, uint32_t ordinal, const char *object)
 {
     char own[ENL_OWN_MAX], word[2 * ENL_OWN_MAX];
     enl_own_word(own, true);
     enl_own_apostrophes(word, sizeof word, own);
     enl_report(program, BCRI_LOG_INFO,
-               "CCE %u (%s) waits for a debugger: gdb -ex 'target remote | %s gdb-pipe %s %u'", cce->ordinal,
-               cce->object, word, program->name, cce->ordinal);
+               "CCE %u (%s) waits for a debugger: gdb -ex 'target remote | %s gdb-pipe %s %u'", ordinal,
+               object, word, program->name, ordinal);
 }
 
 void enl_serving_end(struct enl_program *program)

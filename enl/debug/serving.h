@@ -7,8 +7,6 @@
 
 #define ENL_GDBSERVER "gdbserver"
 
-struct enl_cce;
-
 /* The words by which gdbserver starts a program and speaks by its stdin and stdout. The caller frees them; NULL: no
  * memory. */
 char **enl_serving_words(const char *path, char *const *argv);
@@ -16,7 +14,7 @@ char **enl_serving_words(const char *path, char *const *argv);
  * with a sentence. */
 int enl_serving_start(struct enl_program *program, bool root, char *error, size_t error_size);
 /* Tells a person how to reach the CCE. */
-void enl_serving_tell(struct enl_program *program, const struct enl_cce *cce);
+void enl_serving_tell(struct enl_program *program, uint32_t ordinal, const char *object);
 /* Takes the command file away. */
 void enl_serving_end(struct enl_program *program);
 

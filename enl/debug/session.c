@@ -18,12 +18,16 @@ int enl_session_dress(struct enl_cce *cce, struct enl_spawn *spawn, char ***word
                       size_t error_size)
 {
     struct enl_session *session = cce->program->session;
+    if (session->missing[0] != '\0')
+        return bcri_refuse(error, error_size, bcrE_NOPROG, "%s", session->missing);
     const bool serves = session->where == ENL_WHERE_SERVER;
     const char *batch = session->where == ENL_WHERE_BATCH ? session->value : NULL;
     char **words = serves ? enl_serving_words(spawn->path, spawn->argv)
                           : enl_debugger_starts(&session->debugger, batch, spawn->path, spawn->argv);
     const int fd = batch != NULL ? -1 : enl_pane_files(spawn, serves);
-    struct enl_pane *pane = words != NULL && (fd >= 0 || batch != NULL) ? enl_pane_new(cce, fd) : NULL;
+    struct enl_pane *pane = words != NULL && (fd >= 0 || batch != NULL)
+                                ? enl_pane_new(cce->program, cce->index, cce->ordinal, fd)
+                                : NULL;
     if (pane == NULL) {
         free(words);
         if (fd >= 0)
@@ -39,23 +43,61 @@ int enl_session_dress(struct enl_cce *cce, struct enl_spawn *spawn, char ***word
     return 0;
 }
 
+/* Tells a person of a debugger that has started a CCE. */
+static void show(struct enl_program *program, const struct enl_pane *pane, const char *object)
+{
+    if (program->session->where == ENL_WHERE_SERVER)
+        enl_serving_tell(program, pane->ordinal, object);
+    else
+        enl_opener_tell(program, pane, object);
+}
+
 void enl_session_started(struct enl_cce *cce, pid_t pid)
 {
     struct enl_program *program = cce->program;
-    struct enl_pane *pane = enl_pane_of(program, cce->index);
+    struct enl_pane *pane = enl_pane_of(program, 0, cce->index);
     if (pid <= 0) {
         enl_pane_free(pane);
         return;
     }
     pane->pid = pid;
-    if (program->session->where == ENL_WHERE_SERVER)
-        enl_serving_tell(program, cce);
-    else
-        enl_opener_tell(program, cce);
+    if (program->parent == NULL) {
+        show(program, pane, cce->object);
+        return;
+    }
+    const struct bcri_control message = {.type = BCRI_MSG_debugged,
+                                         .present = BCRI_HAS(index) | BCRI_HAS(ordinal) | BCRI_HAS(object),
+                                         .index = cce->index,
+                                         .ordinal = cce->ordinal,
+                                         .object = bcri_view_of(cce->object)};
+    enl_conn_send(program->parent, &message, NULL, 0);
+}
+
+void enl_session_far_started(struct enl_program *program, uint32_t host, const struct bcri_control *message)
+{
+    char object[PATH_MAX];
+    struct enl_pane *pane = enl_pane_of(program, host, message->index);
+    if (pane == NULL)
+        pane = enl_pane_new(program, message->index, message->ordinal, -1);
+    if (pane == NULL || !bcri_view_copy(message->object, object, sizeof object))
+        return;
+    pane->host = host;
+    pane->ordinal = message->ordinal; /* the index may have been another CCE's */
+    pane->seen = false;
+    show(program, pane, object);
+}
+
+void enl_session_far_seen(struct enl_program *program, uint32_t host, uint32_t index)
+{
+    struct enl_pane *pane = enl_pane_of(program, host, index);
+    if (pane != NULL)
+        pane->seen = true;
 }
 
 int enl_session_start(struct enl_program *program, char *error, size_t error_size)
 {
+    if (program->options.child) /* windows are the root's */
+        return 0;
     switch (program->session->where) {
     case ENL_WHERE_SERVER:
         return enl_serving_start(program, enl_session_wants(program, 0), error, error_size);
@@ -86,19 +128,6 @@ bool enl_session_reaped(struct enl_program *program, pid_t pid, int wait_status)
     return attached;
 }
 
-void enl_session_elsewhere(struct enl_program *program, uint32_t ordinal, uint32_t count)
-{
-    struct enl_session *session = program->session;
-    for (uint32_t i = 0; i < count && !session->told_elsewhere; i++) {
-        session->told_elsewhere = enl_session_wants(program, ordinal + i);
-        if (session->told_elsewhere)
-            enl_report(
-                program, BCRI_LOG_WARN,
-                "CCE %u starts on another host, where this version has no debuggers: it runs without one",
-                ordinal + i);
-    }
-}
-
 bool enl_session_busy(const struct enl_program *program)
 {
     for (const struct enl_pane *pane = program->session->panes; pane != NULL; pane = pane->next)
@@ -127,9 +156,11 @@ void enl_session_free(struct enl_program *program)
         return;
     while (session->panes != NULL)
         enl_pane_free(session->panes);
-    enl_serving_end(program);
-    if (session->where == ENL_WHERE_TMUX)
-        enl_windows_forget(program->name);
+    if (!program->options.child) {
+        enl_serving_end(program);
+        if (session->where == ENL_WHERE_TMUX)
+            enl_windows_forget(program->name);
+    }
     enl_debugger_free(&session->debugger);
     free(session);
     program->session = NULL;

@@ -15,10 +15,13 @@
  *   enl --windows             its X windows close; a session of tmux stays until the program's end
  *   the daemon                debuggers and CCEs are killed by the kernel, panes read the end of the pty
  *
- * Only CCEs of the root's host have debuggers in this version. */
+ * A CCE of another host has its debugger there, held by that host's daemon, which tells the root's of it (debugged);
+ * windows and panes are on the root's host, and reach it by a relay (reach.h). The options of the session go to each
+ * daemon with the settings of the program (tree/setup.c). */
 #ifndef ENL_SESSION_H
 #define ENL_SESSION_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +39,7 @@ struct bcri_control;
 struct enl_pane {
     struct enl_pane *next;
     struct enl_program *program;
+    uint32_t host;  /* at the root: of the other host that has it, whose daemon holds it; 0: it is here */
     uint32_t index; /* of its CCE */
     uint32_t ordinal;
     pid_t pid;               /* 0: not started yet, or ended */
@@ -48,6 +52,9 @@ struct enl_pane {
 
 /* Looks at the options and what they need. Returns 0, or -1 with a sentence. */
 int enl_session_prepare(struct enl_program *program, char *error, size_t error_size);
+/* What other hosts are told of a session: where it is ("": there is none), and its debugger. */
+void enl_session_options(const struct enl_program *program, char where[PATH_MAX + 16],
+                         const char **debugger_out);
 /* Starts enl --windows if it will be needed. Returns 0 or -1 with a sentence. */
 int enl_session_start(struct enl_program *program, char *error, size_t error_size);
 
@@ -69,8 +76,10 @@ void enl_session_unseen(struct enl_conn *conn);
 
 /* Child `pid` has ended. True: it belonged to the session alone. */
 bool enl_session_reaped(struct enl_program *program, pid_t pid, int wait_status);
-/* A CCE is started on another host, where no debugger waits for it: tells so, once. */
-void enl_session_elsewhere(struct enl_program *program, uint32_t ordinal, uint32_t count);
+/* A debugger has started a CCE on another host. */
+void enl_session_far_started(struct enl_program *program, uint32_t host, const struct bcri_control *message);
+/* It is looked at. */
+void enl_session_far_seen(struct enl_program *program, uint32_t host, uint32_t index);
 /* Debuggers that are attached keep the program, as those do which have started a CCE. */
 bool enl_session_busy(const struct enl_program *program);
 /* The program is killed. */

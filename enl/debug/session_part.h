@@ -19,8 +19,8 @@ struct enl_session {
     pid_t windows_pid;         /* 0: none */
     uv_timer_t closing;        /* from when it is to end */
     char server[PATH_MAX];     /* gdbserver's file */
-    bool told_elsewhere;
-    char line[256]; /* of enl --windows, its beginning */
+    char missing[1024];        /* on a child's host: why no CCE can start under a debugger; "": nothing */
+    char line[256];            /* of enl --windows, its beginning */
     size_t length;
 };
 
@@ -29,16 +29,16 @@ const char *enl_session_tool(const struct enl_program *program, const char *name
                              char *reason, size_t size);
 
 /* ptys.c */
-struct enl_pane *enl_pane_new(struct enl_cce *cce, int fd);
+struct enl_pane *enl_pane_new(struct enl_program *program, uint32_t index, uint32_t ordinal, int fd);
 void enl_pane_free(struct enl_pane *pane);
-/* Of the debugger that has started that CCE; NULL: there is none. */
-struct enl_pane *enl_pane_of(const struct enl_program *program, uint32_t index);
+/* Of the debugger that has started that CCE of another host, or of this one (0); NULL: there is none. */
+struct enl_pane *enl_pane_of(const struct enl_program *program, uint32_t host, uint32_t index);
 /* The files of a debugger: the pty three times, or a socket for gdbserver. Returns the daemon's end or -errno. */
 int enl_pane_files(struct enl_spawn *spawn, bool serves);
 
 /* opener.c: the process that opens windows. */
 int enl_opener_start(struct enl_program *program, char *error, size_t error_size);
-void enl_opener_tell(struct enl_program *program, const struct enl_cce *cce);
+void enl_opener_tell(struct enl_program *program, const struct enl_pane *pane, const char *object);
 /* It has ended. */
 void enl_opener_reaped(struct enl_program *program, int wait_status);
 /* Makes it end. Returns whether it has. */

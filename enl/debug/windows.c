@@ -46,7 +46,7 @@ struct windows {
     int count;
     struct {
         pid_t pid; /* of the xterm; 0: it has ended */
-        unsigned index;
+        unsigned host, index;
     } open[WINDOWS_MAX];
 };
 
@@ -188,7 +188,8 @@ static bool next_pane(struct windows *windows, char *const *pane)
 }
 
 /* Opens a window or pane in which `pane` runs. False: it did not open. */
-static bool open_one(struct windows *windows, unsigned index, const char *title, char *const *pane)
+static bool open_one(struct windows *windows, unsigned host, unsigned index, const char *title,
+                     char *const *pane)
 {
     if (windows->display == NULL) {
         bool opened = windows->panes != 0 && next_pane(windows, pane);
@@ -209,14 +210,15 @@ static bool open_one(struct windows *windows, unsigned index, const char *title,
     if (pid <= 0)
         return false;
     windows->open[windows->count].pid = pid;
+    windows->open[windows->count].host = host;
     windows->open[windows->count++].index = index;
     return true;
 }
 
-static void say_failed(const struct windows *windows, unsigned index)
+static void say_failed(const struct windows *windows, unsigned host, unsigned index)
 {
-    char line[32];
-    snprintf(line, sizeof line, "failed %u\n", index);
+    char line[48];
+    snprintf(line, sizeof line, "failed %u %u\n", host, index);
     tell(windows, line);
 }
 
@@ -236,7 +238,7 @@ static bool reap(struct windows *windows)
             if (windows->open[i].pid == pid) {
                 windows->open[i].pid = 0;
                 windows->failed = windows->failed || (WIFEXITED(status) && WEXITSTATUS(status) != 0);
-                say_failed(windows, windows->open[i].index);
+                say_failed(windows, windows->open[i].host, windows->open[i].index);
             }
     }
     for (int i = 0; i < windows->count; i++)
@@ -323,20 +325,20 @@ static void name_socket(struct windows *windows, const char *name)
     unsetenv("TMUX"); /* this may be a pane of the person's own tmux, whose server is another */
 }
 
-/* A line of the daemon's: INDEX ORDINAL OBJECT. */
+/* A line of the daemon's: HOST INDEX ORDINAL OBJECT. */
 static void open_line(struct windows *windows, char *name, char *line)
 {
-    char *index = line, *ordinal = strchr(line, ' '), *object;
-    if (ordinal == NULL || (object = strchr(ordinal + 1, ' ')) == NULL)
-        return;
-    *ordinal++ = '\0';
-    *object++ = '\0';
+    char *rest = line, *words[3];
+    for (int i = 0; i < 3; i++)
+        if ((words[i] = strsep(&rest, " ")) == NULL || rest == NULL)
+            return;
+    char *const host = words[0], *const index = words[1], *const ordinal = words[2], *const object = rest;
     char title[PATH_MAX + 32];
     snprintf(title, sizeof title, "CCE %s: %s", ordinal, object);
-    char *pane[] = {windows->own, "--pane", name, index, ordinal, object, NULL};
-    const unsigned number = (unsigned)strtoul(index, NULL, 10);
-    if (!open_one(windows, number, title, pane))
-        say_failed(windows, number);
+    char *pane[] = {windows->own, "--pane", name, host, index, ordinal, object, NULL};
+    const unsigned of = (unsigned)strtoul(host, NULL, 10), number = (unsigned)strtoul(index, NULL, 10);
+    if (!open_one(windows, of, number, title, pane))
+        say_failed(windows, of, number);
 }
 
 int enl_windows(char **argv)
@@ -415,7 +417,7 @@ int enl_windows_attach(const char *display, const char *name, const char *debugg
         snprintf(title, sizeof title, "CCE %s", words[i]);
         char *pane[] = {windows.own, "attach", "-d", (char *)(uintptr_t)debugger, (char *)(uintptr_t)name,
                         words[i],    NULL};
-        if (!open_one(&windows, i, title, pane)) {
+        if (!open_one(&windows, 0, i, title, pane)) {
             fprintf(stderr, "enl: no window could be opened for CCE %s\n", words[i]);
             close_all(&windows, children);
             return 1;

@@ -4,9 +4,9 @@
 #ifndef ENL_WINDOWS_H
 #define ENL_WINDOWS_H
 
-/* enl --windows NAME WHERE XTERM TERMINAL: opens one for each line "INDEX ORDINAL OBJECT" of stdin, a socket of the
+/* enl --windows NAME WHERE XTERM TERMINAL: opens one for each line "HOST INDEX ORDINAL OBJECT" of stdin, a socket of the
  * daemon's, and closes all at its end. WHERE is tmux or an X display. Unless TERMINAL is "" the session of tmux is
- * shown in that terminal; "held" and "free" tell the daemon, which prints nothing there meanwhile. "failed INDEX" tells of a
+ * shown in that terminal; "held" and "free" tell the daemon, which prints nothing there meanwhile. "failed HOST INDEX" tells of a
  * window that has ended or did not open. */
 int enl_windows(char **argv);
 

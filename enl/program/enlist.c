@@ -240,7 +240,7 @@ const char *enl_enlist(struct enl_conn *conn, const struct bcri_control *request
     }
     switch (enl_tree_enlist(conn, &whole, &code, reason, sizeof reason)) {
     case ENL_WAY_HERE: enl_enlist_here(conn, &whole); break;
-    case ENL_WAY_ELSEWHERE: enl_session_elsewhere(conn->program, whole.ordinal, whole.count); break;
+    case ENL_WAY_ELSEWHERE: break;
     case ENL_WAY_NONE: enl_enlist_refuse(conn, &whole, host, code, reason); break;
     }
     return NULL;

@@ -338,6 +338,8 @@ const char *enl_request(struct enl_conn *conn, struct bcri_incoming *in)
         switch (message->type) {
         case BCRI_MSG_segment_fd: return enl_relay_segment(conn, message);
         case BCRI_MSG_ps: return ps(conn, message);
+        case BCRI_MSG_pane: return enl_session_pane(conn, message);
+        case BCRI_MSG_attach: return enl_session_attach(conn, message);
         default: break;
         }
         break;

@@ -17,13 +17,14 @@
 #include "conn.h"
 #include "own_start.h"
 
-enum { RELAYS_MAX = 64 };
+enum { RELAYS_MAX = 64, DEBUGS_MAX = 1024 };
 
 struct enl_relay {
     struct enl_relay *next;
     struct enl_conn *asker;  /* NULL: the daemon itself, or gone */
     struct enl_conn *helper; /* NULL: the helper has closed its socket */
-    uint32_t id;             /* of the asker's request */
+    uint32_t kind;
+    uint32_t id; /* of the asker's request */
     pid_t pid;
     void (*done)(void *data, int wait_status);
     void *data;
@@ -34,6 +35,7 @@ static const char *option_of(uint32_t kind)
 {
     switch (kind) {
     case BCRI_RELAY_LOOK: return "--look-host";
+    case BCRI_RELAY_DEBUG: return "--debug-host";
     default: return NULL;
     }
 }
@@ -44,12 +46,12 @@ pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *
     unsigned count = 0;
     int pair[2];
     for (const struct enl_relay *relay = program->relays; relay != NULL; relay = relay->next)
-        count++;
+        count += relay->kind == wish->kind;
     if (option_of(wish->kind) == NULL) {
         bcri_refuse(reason, reason_size, 0, "enl of this program knows no helper of kind %u", wish->kind);
         return -1;
     }
-    if (count >= RELAYS_MAX) {
+    if (count >= (wish->kind == BCRI_RELAY_DEBUG ? DEBUGS_MAX : RELAYS_MAX)) {
         bcri_refuse(reason, reason_size, 0, "%u helpers of enl are at work for this program; try again",
                     count);
         return -1;
@@ -71,6 +73,7 @@ pid_t enl_relay_start(struct enl_program *program, const struct enl_relay_wish *
         return -1;
     }
     relay->asker = wish->asker;
+    relay->kind = wish->kind;
     relay->id = wish->id;
     relay->done = wish->done;
     relay->data = wish->data;

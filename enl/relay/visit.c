@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* visit.c -- a visitor's relay: here, or on another host. */
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include <bcr/error.h>
@@ -8,6 +9,7 @@
 #include "conn.h"
 #include "far.h"
 #include "relay.h"
+#include "session.h"
 
 /* A helper shall not get a file or terminal of the daemon's user as its stream: what it says is for
  * a process that reads. */
@@ -39,6 +41,8 @@ const char *enl_relay_ask(struct enl_conn *conn, struct bcri_incoming *in)
         code = enl_far_ask(conn, message, bcri_incoming_take(in, 0), reason, sizeof reason);
     else if (enl_relay_start(program, &wish, reason, sizeof reason) > 0)
         code = 0;
+    if (code == 0 && message->kind == BCRI_RELAY_DEBUG && strcmp(text, "pane") == 0)
+        enl_session_far_seen(program, message->host, message->ordinal);
     const struct bcri_control reply = {.type = BCRI_MSG_reply,
                                        .present = BCRI_HAS(id) | BCRI_HAS(status) |
                                                   (code == 0 ? BCRI_HAS(count) : BCRI_HAS(text)),

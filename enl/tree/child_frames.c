@@ -15,6 +15,7 @@
 #include "lines.h"
 #include "names.h"
 #include "peer.h"
+#include "session.h"
 #include "setup.h"
 #include "writer.h"
 
@@ -159,6 +160,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_output: take_output(child, message); return NULL;
     case BCRI_MSG_report: take_report(child, message); return NULL;
     case BCRI_MSG_died: return enl_crash_of_child(child, message);
+    case BCRI_MSG_debugged: enl_session_far_started(child->program, child->number, message); return NULL;
     case BCRI_MSG_failed: take_failed(child, message); return NULL;
     case BCRI_MSG_unstarted: return take_unstarted(child, message);
     case BCRI_MSG_enlist:

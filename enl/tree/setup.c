@@ -13,6 +13,7 @@
 #include "keys.h"
 #include "lines.h"
 #include "peer.h"
+#include "session.h"
 
 extern char **environ;
 
@@ -48,6 +49,35 @@ static void send_settings(const struct enl_program *program, struct enl_peer *pe
                                              .text = bcri_view_of(up ? "yes" : entry.value)};
         enl_peer_send(peer, &message);
     }
+}
+
+/* Options of a session go as settings, under the names that they have in a command. */
+enum { OPTIONS = 3 };
+static const char *const option_names[OPTIONS] = {"-D", "-d", "--debug-ccs"};
+
+static void send_session(const struct enl_program *program, struct enl_peer *peer)
+{
+    char where[PATH_MAX + 16];
+    const char *debugger;
+    enl_session_options(program, where, &debugger);
+    const char *const values[OPTIONS] = {where, debugger, program->options.debug_ccs};
+    for (int i = 0; where[0] != '\0' && i < OPTIONS && values[i] != NULL; i++) {
+        const struct bcri_control message = {.type = BCRI_MSG_setting,
+                                             .present = BCRI_HAS(object) | BCRI_HAS(text),
+                                             .object = bcri_view_of(option_names[i]),
+                                             .text = bcri_view_of(values[i])};
+        enl_peer_send(peer, &message);
+    }
+}
+
+static const char *take_session(struct enl_program *program, const char *name, const char *value)
+{
+    const char **const places[OPTIONS] = {&program->options.where, &program->options.debugger,
+                                          &program->options.debug_ccs};
+    for (int i = 0; i < OPTIONS; i++)
+        if (strcmp(name, option_names[i]) == 0 && *places[i] == NULL && (*places[i] = strdup(value)) == NULL)
+            return "no memory";
+    return NULL;
 }
 
 static void send_environ(const struct enl_program *program, struct enl_peer *peer)
@@ -113,6 +143,7 @@ void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const ch
     umask(mask);
     write_limits(program, limits);
     send_settings(program, peer);
+    send_session(program, peer);
     send_environ(program, peer);
     struct bcri_control start = {.type = BCRI_MSG_start,
                                  .present = BCRI_HAS(id) | BCRI_HAS(host) | BCRI_HAS(daemon) |
@@ -137,8 +168,9 @@ void enl_setup_send(struct enl_program *program, struct enl_peer *peer, const ch
 static const char *take_setting(struct enl_program *program, const struct bcri_control *message)
 {
     char keyword[32], value[1024], error[256];
-    if (bcri_view_copy(message->object, keyword, sizeof keyword) &&
-        bcri_view_copy(message->text, value, sizeof value))
+    const bool whole = bcri_view_copy(message->object, keyword, sizeof keyword) &&
+                       bcri_view_copy(message->text, value, sizeof value);
+    if (whole)
         for (size_t i = 0; i < SETTINGS; i++) {
             struct bcri_config_entry entry;
             bcri_config_at(&program->config, settings[i].idx, &entry);
@@ -151,7 +183,7 @@ static const char *take_setting(struct enl_program *program, const struct bcri_c
                        ? NULL
                        : "a setting has no good value";
         }
-    return NULL; /* a later version's */
+    return whole ? take_session(program, keyword, value) : NULL; /* or it is a later version's */
 }
 
 static const char *take_environ(struct enl_setup *setup, const struct bcri_control *message)

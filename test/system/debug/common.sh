@@ -66,7 +66,7 @@ trap end EXIT
 until_true() {
     local end=$((SECONDS + ${BCR_DEADLINE:-100}))
     until "$@" > /dev/null 2>&1; do
-        [ $SECONDS -lt $end ] || fail "waited in vain for: $*"
+        [ $SECONDS -lt $end ] || fail "waited in vain for: $*: $("$@" 2>&1)"
         sleep 0.05
     done
 }

@@ -37,12 +37,10 @@ done
 "$enl" -D batch:script --debug-ccs 0,2-9 "$SYS_CCE" enlist "$SYS_CCE" 2 > some.out 2>&1 < /dev/null || fail "status $?"
 ! has some.out '^\[1\]' || fail "CCE 1 had a debugger"
 has some.out '^\[2\] \[Inferior 1' || fail "CCE 2 had no debugger"
-# A script that does not run the program; another host.
+# A script that does not run the program.
 printf 'info files\n' > idle
 "$enl" -D batch:idle "$SYS_CCE" > idle.out 2>&1 < /dev/null && fail "a program that was not run has status 0"
 has idle.out "its debugger exited with status 0 before the program had called bcr_init" || fail "no word of why"
-"$enl" --local 1 -D batch:script "$SYS_CCE" at local1 enlist "$SYS_CCE" 1 > far.out 2>&1 < /dev/null || fail "status $?"
-has far.out "CCE 1 starts on another host, where this version has no debuggers" || fail "no word of the other host"
 
 if [[ $(lldb -b -o run "$SYS_PLAIN" 2>&1 < /dev/null) == *[!_]plain* ]]; then
     printf 'breakpoint set -n bcr_enlist\nrun\nbt\ncontinue\n' > script

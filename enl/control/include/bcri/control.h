@@ -43,6 +43,7 @@
  *   window        parent   size                                                 none
  *   report        child    kind bytes                                           none
  *   died          child    ordinal kind count object text bytes size           none
+ *   debugged      child    index ordinal object                                 none
  *   failed        child    status                                               none
  *   signal        parent   kind                                                 none
  *   stop          parent   id                                                   reply
@@ -68,7 +69,7 @@
  * enlist starts CCEs; start tells a new daemon who it is. enl/README.md tells how a CCE starts;
  * docs/protocol.md has what passes between daemons. Besides, a parent sends kill, and enlist with an
  * `enlistor`, in whose name it asks, and a child sends enlist and host_name up. A helper (enl/relay/)
- * sends segment_fd and ps; what it gets can only be read. `index` is a record
+ * sends segment_fd and ps, and gets what can only be read; one for a debugger sends pane or attach. `index` is a record
  * of the host of the daemon that gets or sends the message, or a place in a list; a CCE that may be
  * on another host is named by its identity.
  *
@@ -198,6 +199,7 @@
     X(window, K(size), 0, 0)                                                                  \
     X(report, K(kind) | K(bytes), 0, 0)                                                       \
     X(died, K(ordinal) | K(kind) | K(count) | K(object) | K(text) | K(bytes) | K(size), 0, 0) \
+    X(debugged, K(index) | K(ordinal) | K(object), 0, 0)                                      \
     X(failed, K(status), 0, 0)                                                                \
     X(signal, K(kind), 0, 0)                                                                  \
     X(stop, K(id), 0, 0)                                                                      \
@@ -219,7 +221,7 @@
 enum { BCRI_ROW_STOPPED = 100, BCRI_ROW_WAITING };
 
 /* What a relay is for: which helper the daemon starts. */
-enum bcri_relay_kind { BCRI_RELAY_LOOK = 1 };
+enum bcri_relay_kind { BCRI_RELAY_LOOK = 1, BCRI_RELAY_DEBUG };
 
 enum bcri_control_key {
 #define BCRI_CONTROL_KEY(key, kind, limit) BCRI_KEY_##key,
