@@ -33,26 +33,6 @@ void look_show_ps(FILE *out, const struct look_view *view, const struct look_vie
     }
 }
 
-/* How many requests wait at a cell, and since when the CCE has slept that does so longest; 0: none
- * sleeps. */
-static unsigned waiting_at(const struct look_view *view, const struct look_cell *cell, uint64_t *age_ns_out)
-{
-    unsigned count = 0;
-    *age_ns_out = 0;
-    for (size_t i = 0; i < view->wait.count; i++) {
-        const struct look_wait *wait = &view->wait.at[i];
-        if (wait->owner_host != cell->host || wait->owner != cell->owner || wait->cell != cell->cell)
-            continue;
-        count++;
-        const struct look_cce *cce = wait->slept != 0 ? look_view_cce(view, wait->host, wait->index) : NULL;
-        const uint64_t now_ns = look_view_now(view, wait->host);
-        if (cce != NULL && look_is_asleep(cce) && now_ns > cce->since_ns &&
-            now_ns - cce->since_ns > *age_ns_out)
-            *age_ns_out = now_ns - cce->since_ns;
-    }
-    return count;
-}
-
 static const struct look_area *area_of(const struct look_view *view, const struct look_cell *cell)
 {
     for (size_t i = 0; i < view->area.count; i++) {
@@ -102,7 +82,7 @@ void look_show_cells(FILE *out, const struct look_view *view, const struct look_
         const uint64_t now_ns = look_view_now(view, cell->host);
         char oldest[LOOK_NAME_MAX], asleep[LOOK_NAME_MAX];
         uint64_t age_ns;
-        const unsigned waiting = waiting_at(view, cell, &age_ns);
+        const unsigned waiting = look_view_waiting(view, cell, &age_ns);
         fprintf(out,
                 "%4" PRIu64 " %7" PRIu64 " %7" PRIu64 "  %-8s %8" PRIu64 " %8" PRIu64 " %8" PRIu64
                 " %9s %12" PRIu64 " %8u %9s %12" PRIu64,

@@ -208,16 +208,6 @@ static void show_row(FILE *out, const struct look_top *top, const struct look_vi
          amount((double)row->regions, regions), what);
 }
 
-static unsigned waiting_at(const struct look_view *view, const struct look_cell *cell)
-{
-    unsigned count = 0;
-    for (size_t i = 0; i < view->wait.count; i++) {
-        const struct look_wait *wait = &view->wait.at[i];
-        count += wait->owner_host == cell->host && wait->owner == cell->owner && wait->cell == cell->cell;
-    }
-    return count;
-}
-
 static void show_cells(FILE *out, const struct look_top *top, const struct look_view *view, unsigned count)
 {
     const struct look_cell **cells = calloc(view->cell.count + 1, sizeof(void *));
@@ -232,12 +222,13 @@ static void show_cells(FILE *out, const struct look_top *top, const struct look_
         const struct look_cce *owner = look_view_cce(view, cell->host, cell->owner);
         const uint64_t now_ns = look_view_now(view, cell->host);
         char regions[16], high[16], bytes[16], age[LOOK_NAME_MAX], who[LOOK_NAME_MAX];
+        uint64_t age_ns;
         const bool old = cell->oldest_ns != 0 && cell->oldest_ns != now_ns;
         line(out, top, "%4" PRIu64 " %5" PRIu64 " %7" PRIu64 " %-7s %5s %5s %9s %5s %4u %s", cell->host,
              owner != NULL ? owner->ordinal : 0, cell->cell, look_say_kind(cell->kind),
              amount((double)cell->length, regions), amount((double)cell->high, high),
              old ? look_say_age(now_ns, cell->oldest_ns, age) : "-", amount((double)cell->bytes, bytes),
-             waiting_at(view, cell),
+             look_view_waiting(view, cell, &age_ns),
              cell->locker != 0 ? look_say_cce(view, cell->host, cell->locker - 1, who) : "");
     }
     free(cells);

@@ -136,6 +136,24 @@ const struct look_wait *look_view_slept_for(const struct look_view *view, const 
     return NULL;
 }
 
+unsigned look_view_waiting(const struct look_view *view, const struct look_cell *cell, uint64_t *age_ns_out)
+{
+    unsigned count = 0;
+    *age_ns_out = 0;
+    for (size_t i = 0; i < view->wait.count; i++) {
+        const struct look_wait *wait = &view->wait.at[i];
+        if (wait->owner_host != cell->host || wait->owner != cell->owner || wait->cell != cell->cell)
+            continue;
+        count++;
+        const struct look_cce *cce = wait->slept != 0 ? look_view_cce(view, wait->host, wait->index) : NULL;
+        const uint64_t now_ns = look_view_now(view, wait->host);
+        if (cce != NULL && look_is_asleep(cce) && now_ns > cce->since_ns &&
+            now_ns - cce->since_ns > *age_ns_out)
+            *age_ns_out = now_ns - cce->since_ns;
+    }
+    return count;
+}
+
 /* ---- JSON ---- */
 
 static void json_text(FILE *out, const char *text)

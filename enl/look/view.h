@@ -37,6 +37,9 @@ uint64_t look_view_now(const struct look_view *view, uint64_t host);
 /* The request that a CCE sleeps for; NULL: it does not sleep, or for something else. */
 const struct look_wait *look_view_slept_for(const struct look_view *view, const struct look_cce *cce);
 
+/* How many requests wait at a cell; and for how long the CCE sleeps that does so longest, 0 if none does. */
+unsigned look_view_waiting(const struct look_view *view, const struct look_cell *cell, uint64_t *age_ns_out);
+
 /* What is known of a CCE's sleep: whether it waits for something of others at this moment. */
 bool look_is_asleep(const struct look_cce *cce);
 

@@ -75,10 +75,19 @@ static int ask(int fd, const char *request, size_t bytes)
     return status;
 }
 
+/* A whole request, which on a machine that is busy may come too late for the server's patience of a second. */
+static int ask_at(const char *path, const char *request)
+{
+    int status;
+    do
+        status = ask(connect_to(path), request, strlen(request));
+    while (status == 408);
+    return status;
+}
+
 static int get(const char *path)
 {
-    static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n";
-    return ask(connect_to(path), request, strlen(request));
+    return ask_at(path, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n");
 }
 
 static void has(const char *part)
@@ -192,15 +201,20 @@ TEST(requests_that_make_no_sense_are_answered_and_harm_nothing)
                {"GET /metricsandmore HTTP/1.1\r\n\r\n", 404},
                {"\r\n\r\n", 405},
                {"GET /metrics\n\n", 404},
-               {"GET / HTTP/1.0\n\n", 200},
-               {"GET /metrics HTTP/1.1\r\nHost: ", 408}};
+               {"GET / HTTP/1.0\n\n", 200}};
     start("metrics");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        CHECK_INT(ask(connect_to("metrics"), all[i].request, strlen(all[i].request)), all[i].status);
-    CHECK_INT(ask(connect_to("metrics"), "\0\1\2\3\377", 5), 400);
+        CHECK_INT(ask_at("metrics", all[i].request), all[i].status);
+    CHECK_INT(ask(connect_to("metrics"), "GET /metrics HTTP/1.1\r\nHost: ", 29), 408);
+    int status;
+    do
+        status = ask(connect_to("metrics"), "\0\1\2\3\377", 5);
+    while (status == 408);
+    CHECK_INT(status, 400);
     memset(large, 'a', sizeof large);
-    const int status = ask(connect_to("metrics"), large, sizeof large);
-    CHECK(status == 431 || status == 0); /* the rest of it, unread, may take the answer along */
+    status = ask(connect_to("metrics"), large, sizeof large);
+    CHECK(status == 431 || status == 408 ||
+          status == 0); /* the rest of it, unread, may take the answer along */
     close(connect_to("metrics"));
     const int leaves = connect_to("metrics");
     CHECK_INT(send(leaves, "GET /metrics HTTP/1.1\r\n\r\n", 25, 0), 25);
@@ -233,7 +247,11 @@ TEST(a_port_is_served_with_a_warning)
     CHECK_INT(sscanf(warning, "enl: warning: every user of this machine can read http://localhost:%u/metrics",
                      &port),
               1);
-    CHECK_INT(ask(connect_to_port(port), "GET /metrics HTTP/1.0\r\n\r\n", 25), 200);
+    int status;
+    do
+        status = ask(connect_to_port(port), "GET /metrics HTTP/1.0\r\n\r\n", 25);
+    while (status == 408);
+    CHECK_INT(status, 200);
     CHECK(check_format(strstr(text, "\r\n\r\n") + 4) >= 20);
     end();
 }
