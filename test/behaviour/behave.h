@@ -24,10 +24,17 @@
 #include "check.h"
 #include "regions.h"
 
-/* The places. A new one is a name here and a struct place in behave.c. */
+/* The places. A new one is a name here and a struct place in behave.c. In behave_sim.c all CCEs are
+ * threads of one process. */
+#ifndef BEHAVE_SIMULATED
 #define OWN_PLACES(X, behaviour)   X(own, behaviour)
 #define OTHER_PLACES(X, behaviour) X(other, behaviour)
 #define FAR_PLACES(X, behaviour)   X(host, behaviour)
+#else
+#define OWN_PLACES(X, behaviour)
+#define OTHER_PLACES(X, behaviour)
+#define FAR_PLACES(X, behaviour) X(simulated, behaviour)
+#endif
 
 struct place {
     const char *name;

@@ -30,7 +30,7 @@
 #include <bcr.h>
 
 enum { KEPT_MAX = 64, NUMBERS_MAX = 7 };
-static bcr_region kept[KEPT_MAX];
+static _Thread_local bcr_region kept[KEPT_MAX]; /* CCEs may be threads: behave_sim.c */
 
 static int keep(bcr_region rgid)
 {
@@ -105,7 +105,7 @@ static int use_up(void)
     return 0;
 }
 
-static int calls;
+static _Thread_local int calls;
 
 static void count_call(int cell)
 {

@@ -118,6 +118,9 @@ static void turn(struct world *world, uint64_t now)
     for (unsigned at = 0; at < WORLD_HOSTS; at++)
         bcri_agent_run(world->host[at].agent, now);
     (void)memory_watch(watched);
+    /* What an agent sends now leaves after the CCE has ordered it, by the clock of both. */
+    if (world->started_ns != 0 && !atomic_load(&world->over))
+        sim_pass(world->network, SIM_S + bcri_clock_ns() - world->started_ns);
     if (world->host[0].wants_link || world->host[1].wants_link)
         introduce(world);
     for (unsigned at = 0; at < WORLD_HOSTS; at++) {

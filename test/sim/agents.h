@@ -16,7 +16,10 @@
 #include "group.h"
 #include "network.h"
 
-enum { WORLD_HOSTS = 2, WORLD_CCES = 2 };
+#ifndef WORLD_CCES /* of each host */
+#define WORLD_CCES 2
+#endif
+enum { WORLD_HOSTS = 2 };
 
 struct world_host {
     struct group *group;

@@ -54,6 +54,11 @@ uint64_t sim_now(const struct sim_network *network)
     return network->now;
 }
 
+void sim_pass(struct sim_network *network, uint64_t now)
+{
+    network->now = now > network->now ? now : network->now;
+}
+
 uint64_t sim_random(struct sim_network *network, uint64_t bound)
 {
     return test_rand_below(&network->random, bound);

@@ -54,6 +54,8 @@ typedef void sim_alarm_fn(void *context, uint64_t argument);
 struct sim_network *sim_new(uint64_t seed);
 void sim_free(struct sim_network *network);
 uint64_t sim_now(const struct sim_network *network);
+/* It is that time by now, if it is not later already; what should have happened before happens then. */
+void sim_pass(struct sim_network *network, uint64_t now);
 /* What the end's own clock shows. */
 uint64_t sim_clock(const struct sim_end *end);
 /* A number that tells runs apart: of all packets that have arrived, when, where and what. */
