@@ -11,6 +11,7 @@ is the one with its process ID. Its private context begins with the record's add
 then the table of mapped segments; so it is found by these two words."""
 import os
 import struct
+import subprocess
 import time
 
 import gdb
@@ -528,6 +529,111 @@ class Once(gdb.Command):
             raise gdb.GdbError("A CCE is enlisted once, and this one has been: quit, and start the program by enl again.")
         Once.ran = True
 
+
+class Settled(gdb.Breakpoint):
+    """A hardware watchpoint that stops this CCE once it is outside of BCR."""
+
+    def __init__(self, hold, address):
+        super().__init__("*(unsigned int *) %#x" % address, gdb.BP_WATCHPOINT, internal=True)
+        self.hold = hold
+        self.silent = True
+
+    def stop(self):
+        return not self.hold.is_inside()
+
+
+class Hold:
+    """A CCE that is stopped in the midst of a call of BCR holds up those that need what it has locked or is changing. So
+    where it was stopped from outside (by attaching, or Ctrl-C) it goes on until the call is over, but not for long."""
+
+    MOST_SECONDS = 0.2
+
+    def __init__(self):
+        self.cce = Cce()
+        self.record = self.cce.record
+
+    def is_inside(self):
+        """Its journal is open, or its list of areas is being changed; and it does not sleep."""
+        word = lambda name: self.cce.u32(self.record + at(name))
+        return (word("record.journal") != 0 or word("record.version") % 2 == 1) and word("record.sleeping") == 0
+
+    def settle(self):
+        """Lets it run until it is outside."""
+        watches, alarm = [], None
+        try:
+            for name in ("record.journal", "record.version"):
+                watches.append(Settled(self, self.record + at(name)))
+            alarm = subprocess.Popen(["sh", "-c", "sleep %g; kill -INT %d" % (self.MOST_SECONDS, self.cce.inferior.pid)],
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            gdb.execute("continue", to_string=True)
+        except (gdb.error, OSError) as error:
+            print("bcr: it could not be let on: %s" % error)
+        if alarm is not None:
+            alarm.kill()
+            alarm.wait()
+        if self.cce.inferior.pid != 0:
+            for watch in watches:
+                watch.delete()
+
+    def held_up(self):
+        index = self.cce.u32(self.record + at("record.index")) & 0xFFFF
+        return [self.cce.ordinal(other) for other, where in self.cce.records()
+                if self.cce.u32(where + at("record.waits_on")) == index + 1]
+
+    def tell(self):
+        held = self.held_up()
+        print("bcr: this CCE is stopped in the midst of a call, and holds up %s; `continue` lets it on." %
+              (" and ".join(held) if held else "whoever needs the same cell (nobody yet)"))
+
+
+def look_for_hold():
+    """Called when a prompt is about to come after a stop from outside."""
+    try:
+        hold = Hold()
+        if not hold.is_inside():
+            return
+        hold.settle()
+        if gdb.selected_inferior().pid == 0:
+            return
+        if hold.is_inside():
+            hold.tell()
+        else:
+            print("bcr: it was in the midst of a call, which is over now.")
+        gdb.execute("frame")
+    except (gdb.error, gdb.MemoryError, RuntimeError):
+        pass  # no CCE, or one that has ended
+    finally:
+        Stops.outside = False  # also of the stop that this has made
+
+
+class HoldCommand(gdb.Command):
+    """For tests: what a prompt does after a stop from outside."""
+
+    def __init__(self):
+        super().__init__("bcri-hold", gdb.COMMAND_OBSCURE)
+
+    def invoke(self, argument, from_tty):
+        look_for_hold()
+
+
+class Stops:
+    """Stops from outside: SIGINT, and attaching, which is a stop for no reason."""
+
+    outside = False
+
+    def on_stop(self, event):
+        Stops.outside = type(event) is gdb.StopEvent or (isinstance(event, gdb.SignalEvent) and
+                                                         event.stop_signal in ("SIGINT", "SIGSTOP"))
+
+    def on_prompt(self):
+        if Stops.outside:
+            look_for_hold()
+
+
+HoldCommand()
+stops = Stops()
+gdb.events.stop.connect(stops.on_stop)
+gdb.events.before_prompt.connect(stops.on_prompt)
 
 Once()
 for name in ("run", "start", "starti"):

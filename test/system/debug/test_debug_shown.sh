@@ -72,4 +72,55 @@ if [ -n "$library" ] && command -v strip > /dev/null; then
     cp "$SYS_SHOWN" shown
     look ./shown
 fi
+
+# Stopped in the midst of a call: it is let on until that is over, by its journal and by the version of its cells.
+cat > inside << 'EOF'
+break bcr_cagrow
+run
+delete
+python gdb.execute("set $rec = %#x" % Cce().record)
+watch *(unsigned int *)($rec + 4)
+continue
+delete
+p *(unsigned int *)($rec + 4) % 2
+bcri-hold
+p *(unsigned int *)($rec + 4) % 2
+watch *(unsigned int *)($rec + 128)
+continue
+delete
+p *(unsigned int *)($rec + 128) != 0
+bcri-hold
+p *(unsigned int *)($rec + 128) != 0
+EOF
+"$enl" -d 'gdb -nx' -D batch:inside "$SYS_SHOWN" > inside.out 2>&1 < /dev/null || :
+for number in 1 3; do has inside.out "^\[0\] \\\$$number = 1$" || fail "it was not stopped in the midst of a call"; done
+[ "$(grep -c '^\[0\] bcr: it was in the midst of a call, which is over now' inside.out)" = 2 ] || fail "it was not let on"
+for number in 2 4; do has inside.out "^\[0\] \\\$$number = 0$" || fail "the call is not over"; done
+
+# What does not get out of its call: attaching, and Ctrl-C, say whom it holds up. gdb makes up what the CCE would have written.
+SYS_CHILD="tell pause" "$enl" "$SYS_CCE" enlist "$SYS_CCE" 1 tell pause > run.out 2>&1 < /dev/null &
+for _ in 1 2 3; do
+    read -r -t 60 first pid _ <&8
+    [ "$first" != 0 ] || cce=$pid
+done
+name=$(program)
+pretend() { # OPEN WAITS: the journal of CCE 0 is open; CCE 1 waits for it
+    gdb -q -nx -batch -x "$(dirname "$enl")/bcr-gdb.py" -p "$cce" -ex 'python c = Cce()' \
+        -ex 'python gdb.execute("set $rec = %#x" % c.record)' \
+        -ex 'python gdb.execute("set $other = %#x" % [w for i, w in c.records() if w != c.record][-1])' \
+        -ex "set *(int *)(\$rec + 128) = $1" \
+        -ex "set *(int *)(\$other + 84) = $2 * ((*(int *)(\$rec + 32) & 0xffff) + 1)" > pretend.out 2>&1 < /dev/null
+}
+attach() { "$enl" attach -d 'gdb -nx' "$name" 0 > "$1" 2>&1 <<< 'p "at the prompt"'; }
+pretend 3 1
+attach held.out
+has held.out 'bcr: this CCE is stopped in the midst of a call, and holds up CCE 1' || fail "no word of whom it holds up"
+pretend 3 0
+attach nobody.out
+has nobody.out 'bcr: .* holds up whoever needs the same cell (nobody yet)' || fail "no word where nobody waits"
+pretend 0 0
+attach free.out
+! has free.out 'bcr:' || fail "a CCE outside of calls holds up somebody"
+"$enl" kill "$name" > kill.out 2>&1
+wait || :
 nothing_is_left
