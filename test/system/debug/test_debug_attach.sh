@@ -11,6 +11,7 @@ end() {
     for process in $(marked); do kill -KILL "$process" 2> /dev/null || :; done
     remove
 }
+near="gdb -q -nx -batch -iex 'set sysroot /'" # which reads no files through the protocol: seconds less
 screen() { $outer capture-pane -p > screen.out && has screen.out "$1"; }
 traced() { ! grep -q '^TracerPid:.0$' "/proc/$1/status"; }
 untraced() { ! traced "$1"; }
@@ -74,7 +75,7 @@ odd="$scratch/a b'c\"d"
 mkdir "$odd"
 cp "$enl" "$odd/enl"
 "$odd/enl" attach -D server "$name" 1 > odd.out 2>&1
-sed 's/$/ -ex detach/; s/^gdb /gdb -q -nx -batch /' odd.out > paste
+sed "s|\$| -ex detach|; s|^gdb |$near |" odd.out > paste
 bash paste > pipe.out 2>&1 < /dev/null || fail "the line pasted: status $?"
 has pipe.out 'detached' || fail "the line pasted reaches no CCE"
 until_true untraced "$cce"
@@ -95,8 +96,11 @@ refused 1 "nobody.1: no program of yours" attach -D server nobody.1 0
 refused 2 "by its ordinal, or by pid:" attach -D server "$name" first
 ! command -v xterm > /dev/null || refused 1 "on X display :4711: is that display there" attach -D :4711 "$name" 1
 kill -STOP $root
+"$enl" attach "$name" > all.out 2>&1 < /dev/null &
+all=$!
 refused 1 "CCE 1: it does not answer; it may be stopped" attach "$name" 1
-refused 1 "program $name: it does not answer; it may be stopped" attach "$name"
+ends $all 1
+has all.out "program $name: it does not answer; it may be stopped" || fail "no word of a stopped program"
 kill -CONT $root
 refused 1 "no program of yours has that name" attach nobody.1 0
 refused 2 "attach to which program" attach
@@ -113,7 +117,7 @@ name=$(program)
 file=$(echo bcr."$name".gdb)
 has "$file" '^cce 0$' || fail "no command file"
 has .vscode/launch.json "gdb-pipe - \${input:cce}" || fail "no launch.json"
-gdb -q -nx -batch -x "$file" -ex 'break bcr_init' -ex continue -ex bt -ex delete -ex continue > served.out 2>&1 < /dev/null ||
+gdb -q -nx -batch -iex 'set sysroot /' -x "$file" -ex 'break bcr_init' -ex continue -ex bt -ex delete -ex continue > served.out 2>&1 < /dev/null ||
     fail "gdb of -D server: status $?"
 has served.out '^#0 .*bcr_init' || fail "no backtrace of a CCE that the server started"
 ends $root 0
@@ -132,7 +136,7 @@ if command -v python3 > /dev/null; then
 print(json.load(open(".vscode/launch.json"))["configurations"][0]["customLaunchSetupCommands"][0]["text"])' > text
     grep -qF 'a b'\''c\\\"d/enl\" gdb-pipe' text || { cat text; fail "the file of the editor does not quote the path"; }
 fi
-gdb -q -nx -batch -x "bcr.$(program).gdb" -ex continue > served.out 2>&1 < /dev/null ||
+gdb -q -nx -batch -iex 'set sysroot /' -x "bcr.$(program).gdb" -ex continue > served.out 2>&1 < /dev/null ||
     fail "gdb where the path has spaces: status $?"
 ends $root 0
 
@@ -140,7 +144,7 @@ ends $root 0
 "$enl" -D server "$SYS_CCE" pause > left.out 2>&1 < /dev/null &
 root=$!
 until_true has left.out 'waits for a debugger'
-gdb -q -nx -batch -ex "target remote | $enl gdb-pipe $(program) 0" -ex kill > gone.out 2>&1 < /dev/null || :
+gdb -q -nx -batch -iex 'set sysroot /' -ex "target remote | $enl gdb-pipe $(program) 0" -ex kill > gone.out 2>&1 < /dev/null || :
 status=0
 wait $root || status=$?
 [ $status != 0 ] || fail "a CCE that its debugger has killed ended well"

@@ -148,7 +148,7 @@ forget
 SYS_CHILD="exit 0" "$enl" --local 1 -D server --debug-ccs 1 "$SYS_CCE" at local1 enlist "$SYS_CCE" 1 > server.out 2>&1 < /dev/null &
 root=$!
 until_true has server.out 'CCE 1 .* waits for a debugger: gdb -ex'
-gdb -q -nx -batch -ex "target remote | $enl gdb-pipe $(name_of_root) 1" -ex 'break bcr_init' -ex continue -ex bt -ex delete -ex continue \
+gdb -q -nx -batch -iex 'set sysroot /' -ex "target remote | $enl gdb-pipe $(name_of_root) 1" -ex 'break bcr_init' -ex continue -ex bt -ex delete -ex continue \
     > served.out 2>&1 < /dev/null || fail "gdb of a gdbserver on another host: status $?"
 has served.out '^#0 .*bcr_init' || fail "no backtrace of a CCE that gdbserver started on another host"
 ends $root 0
