@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Where no process may be traced, or a program has no symbols: a sentence, and the program is unharmed.
+source "$(dirname "$0")/common.sh"
+: "${SYS_NOPTRACE:?run by ctest}"
+"$SYS_NOPTRACE" true || skip "there are no seccomp filters here"
+need_gdb
+
+forbidden="processes may not be traced here: see /proc/sys/kernel/yama/ptrace_scope"
+printf 'run\n' > script
+status=0
+"$SYS_NOPTRACE" "$enl" -D batch:script "$SYS_CCE" > session.out 2>&1 < /dev/null || status=$?
+[ $status = 2 ] || fail "status $status of a session where nothing may be traced"
+has session.out "$forbidden" || fail "no word of what forbids it"
+
+# Of a program that runs: on the root's host, and on another.
+forget() { while read -r -t 0 -u 8; do read -r _ <&8; done; }
+SYS_CHILD="tell wait tell exit 0" "$SYS_NOPTRACE" "$enl" --local 1 "$SYS_CCE" at local1 enlist "$SYS_CCE" 1 tell wait exit 0 \
+    > run.out 2>&1 < /dev/null &
+root=$!
+for _ in 1 2 3; do
+    read -r -t 60 first pid _ <&8
+    [ "$first" != 1 ] || cce=$pid
+done
+name=$(ls bcr.*.1.log)
+name=${name#bcr.}
+name=${name%.1.log}
+refused() { # SENTENCE WORD...
+    local sentence=$1 status=0
+    shift
+    "$enl" "$@" > refused.out 2>&1 < /dev/null || status=$?
+    [ $status = 1 ] || fail "enl $* ended with status $status"
+    has refused.out "$sentence" || fail "enl $* did not say: $sentence"
+}
+refused "CCE 0: $forbidden" attach -d 'gdb -nx' "$name" 0
+refused "CCE 1: $forbidden.*(on host local1)" attach -d 'gdb -nx' "$name" 1
+! command -v gdbserver > /dev/null || refused "CCE 0: $forbidden" gdb-pipe "$name" 0
+forget
+echo -n gg >&9
+read -r -t 60 first pid _ <&8
+[ "$first" = 1 ] && [ "$pid" = "$cce" ] || fail "the CCE is not as it was"
+ends $root 0
+# It has ended meanwhile.
+refused "$name: no program of yours has that name" attach -d 'gdb -nx' "$name" 0
+
+# Without symbols.
+command -v strip > /dev/null || { nothing_is_left; exit 0; }
+strip -o stripped "$SYS_CCE"
+printf 'run\nbt\n' > script
+SYS_CHILD="exit 0" "$enl" -D batch:script ./stripped exit 0 > stripped.out 2>&1 < /dev/null || fail "status $? of a stripped program"
+has stripped.out '^\[0\] \[Inferior 1 .* exited normally' || fail "a stripped program did not end under gdb"
+nothing_is_left
