@@ -60,8 +60,10 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     atomic_thread_fence(memory_order_seq_cst);
     if (ready == BCRI_NOT_YET)
         ready = look(arg);
-    if (ready == BCRI_NOT_YET)
+    if (ready == BCRI_NOT_YET) {
+        bcri_sleep_rests(ctx, seen);
         bcri_futex_wait(&bell->bell, seen, deadline_ns);
+    }
     bcri_store(&bell->sleeping, BCRI_AWAKE);
     return ready;
 }

@@ -340,9 +340,11 @@ static int sleep_until_rung(void *arg, uint64_t deadline_ns)
     bcri_sleep_note(waits->ctx, count > 0 ? oldest->slots[0] : NULL, count, deadline_ns);
     atomic_store_explicit(&own->sleeping, BCRI_SLEEPS_ON_FUTEX, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst);
-    if (bcri_load_acquire(&own->bell) == waits->bell_seen)
+    if (bcri_load_acquire(&own->bell) == waits->bell_seen) {
+        bcri_sleep_rests(waits->ctx, waits->bell_seen);
         bcri_futex_wait(&own->bell, waits->bell_seen,
                         deadline_ns < idle->latest_ns ? deadline_ns : idle->latest_ns);
+    }
     bcri_store(&own->sleeping, BCRI_AWAKE);
     return HAS_SLEPT;
 }

@@ -81,6 +81,15 @@ static inline void bcri_bell_ring_index(struct bcri_ctx *ctx, uint32_t index, bc
  * (NULL: unknown). */
 void bcri_sleep_note(struct bcri_ctx *ctx, const struct bcri_slot_shm *slot, int count, uint64_t deadline_ns);
 
+/* Says, after that note, that this CCE has looked at all that it waits for since it read `seen` from its bell,
+ * and now sleeps. Whoever reads this of another CCE, and then the same bell, knows that nobody has made true
+ * what it waits for: that would have rung. */
+static inline void bcri_sleep_rests(const struct bcri_ctx *ctx, uint32_t seen)
+{
+    const uint64_t sleeps = bcri_load(&ctx->record->sleep.sleeps);
+    bcri_store_release(&ctx->bell->rests, sleeps << 32 | seen);
+}
+
 /* For the sleeper in epoll, which has looked at everything it waits for since it read `seen` from
  * its `bell`. begin: true: it may sleep, and a ring from now on makes ctx->bell_fd readable. end:
  * after its sleep, or when begin has returned false. The sleeper watches ctx->bell_fd edge-triggered

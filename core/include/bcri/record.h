@@ -98,7 +98,9 @@ struct bcri_bell_shm {
     uint32_t spare;
     _Atomic uint32_t waits_on; /* tag of the CCE until whose release this one, or its repair, waits; or 0 */
     _Atomic uint64_t rung_for[BCRI_RUNG_FOR]; /* why it was rung last, a hint: bell.h */
-    uint32_t pad[2];
+    /* `sleeps` of the sleep note (63..32), and the bell that the CCE has read (31..0), when it has
+     * looked at everything and nothing is left but to sleep: bcri_sleep_rests in bell.h. */
+    _Atomic uint64_t rests;
 };
 static_assert(sizeof(struct bcri_bell_shm) == 64, "docs/layout/record.md");
 
