@@ -39,6 +39,7 @@ struct enl_worker {
     pthread_mutex_t mutex; /* of todo and finished */
     struct queue todo, finished;
     atomic_bool stop;
+    size_t pending; /* the loop's: pieces added and not told */
     pthread_t thread;
     struct queue mine;            /* the thread's own: what it is to do, oldest first */
     struct bcri_reclaim *reclaim; /* the thread's own */
@@ -276,6 +277,7 @@ static void on_bell(uv_async_t *bell)
      * next turn. */
     for (struct enl_work *work;
          !uv_is_closing((uv_handle_t *)bell) && (work = take_finished(worker)) != NULL;) {
+        worker->pending -= work->kind != ENL_WORK_BLOCKED_BY; /* that the thread has added */
         worker->done(program, work);
         for (size_t i = 0; i < work->free_count; i++)
             bcri_host_cce_release(program->host, work->free_records[i]);
@@ -328,11 +330,17 @@ bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work)
     if (copy == NULL)
         return false;
     *copy = *work;
+    worker->pending++;
     pthread_mutex_lock(&worker->mutex);
     queue_add(&worker->todo, copy);
     pthread_mutex_unlock(&worker->mutex);
     ring(worker);
     return true;
+}
+
+bool enl_worker_is_idle(const struct enl_worker *worker)
+{
+    return worker->pending == 0;
 }
 
 bool enl_worker_look(struct enl_worker *worker)

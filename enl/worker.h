@@ -66,6 +66,8 @@ struct enl_worker *enl_worker_start(struct enl_program *program,
                                                       const struct enl_work *work));
 /* Queues a copy of `work`. False: no memory. */
 bool enl_worker_add(struct enl_worker *worker, const struct enl_work *work);
+/* Whether nothing is queued, parked, being done, or done and not told. */
+bool enl_worker_is_idle(const struct enl_worker *worker);
 /* Queues a look at the memory that ended CCEs have left, unless one is queued. False: no memory. */
 bool enl_worker_look(struct enl_worker *worker);
 /* Called when no CCE lives: drops what is queued or parked, and waits for what is being done. True:

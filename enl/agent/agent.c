@@ -29,7 +29,9 @@ static bool accept_stream(void *owner, uint32_t source, uint32_t target)
 
 static enum bcri_link_verdict begin(void *owner, struct bcri_link_message *message)
 {
-    return bcri_serve_begin(owner, message);
+    struct peer *peer = owner;
+    peer->agent->messages++;
+    return bcri_serve_begin(peer, message);
 }
 
 static void arrived(void *owner, uint32_t source, uint32_t target, void *cookie)
@@ -275,4 +277,27 @@ bool bcri_agent_is_idle(const struct bcri_agent *agent)
            list_is_empty(&agent->ready) && list_is_empty(&agent->ending) &&
            list_is_empty(&agent->shares_over) && agent->retry_at == AGENT_NEVER &&
            agent->ask_at == AGENT_NEVER;
+}
+
+uint64_t bcri_agent_messages(const struct bcri_agent *agent)
+{
+    return agent->messages;
+}
+
+bool bcri_agent_rests(const struct bcri_agent *agent)
+{
+    const struct list *const busy[] = {&agent->ending,      &agent->untold,         &agent->shares_over,
+                                       &agent->owing,       &agent->ready,          &agent->over,
+                                       &agent->giving_back, &agent->dead_locks,     &agent->parked_waits,
+                                       &agent->no_room,     &agent->parked_streams, &agent->parked_cells,
+                                       &agent->parked_locks};
+    for (size_t i = 0; i < sizeof busy / sizeof busy[0]; i++)
+        if (!list_is_empty(busy[i]))
+            return false;
+    for (const struct peer *peer = agent->peers; peer != NULL; peer = peer->next)
+        if (peer->waiting != NULL || peer->paused_answers != NULL ||
+            (peer->link != NULL && !bcri_link_is_idle(peer->link)))
+            return false;
+    return !agent->pool_asked && bcri_agent_deadline(agent) == AGENT_NEVER &&
+           agent->bell_seen == bcri_load_acquire(&agent->ctx->bell->bell);
 }

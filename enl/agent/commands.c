@@ -73,6 +73,11 @@ void bcri_link_thread_unknown(struct bcri_link_thread *thread, uint32_t host)
     tell_ended(thread, thread->ending.unknown, host);
 }
 
+bool bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question)
+{
+    return send_command(thread, &(struct command){.what = QUIET, .number = question});
+}
+
 void bcri_link_thread_lease(struct bcri_link_thread *thread, uint64_t until_ns)
 {
     atomic_store_explicit(&thread->lease_ns, until_ns, memory_order_release);

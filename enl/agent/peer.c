@@ -111,6 +111,7 @@ bool bcri_agent_send(struct peer *peer, uint32_t source, uint32_t target, const 
     uint32_t body_bytes = 0;
     if (peer->link == NULL)
         return false;
+    peer->agent->messages++;
     if (is_listed(&peer->of_owing)) { /* what is kept back goes with it */
         peer->owing_at = 0;
         list_remove(&peer->of_owing);

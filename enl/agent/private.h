@@ -55,6 +55,7 @@ struct bcri_agent {
     uint64_t retry_at; /* when to try again what is parked, though no release has rung; NEVER: nothing is */
     struct peer *peers;
     uint64_t peer_bytes_max, peer_payloads_max;
+    uint64_t messages; /* sent and begun */
 
     uint32_t pool;                 /* the heap's area */
     uint64_t pool_bytes, pool_now; /* at most; reserved */

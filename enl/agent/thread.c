@@ -54,6 +54,7 @@ static bool execute(struct bcri_link_thread *thread, const struct command *comma
         bcri_agent_forget(thread->agent, command->number);
         break;
     case GROWN: bcri_agent_grown(thread->agent, &command->piece, command->reserved); break;
+    case QUIET: thread->quiet = command->number; break;
     }
     return true;
 }
@@ -213,6 +214,18 @@ static void ask_for_short_slice(void)
     (void)syscall(SYS_sched_setattr, 0, &scheduling, 0);
 }
 
+/* After a turn: whether anything is under way. Without memory the next question is answered. */
+static void answer_quiet(struct bcri_link_thread *thread)
+{
+    const bool rests = thread->kept == NULL && bcri_agent_rests(thread->agent);
+    const struct bcri_link_news news = {.told = BCRI_TOLD_QUIET,
+                                        .number = thread->quiet,
+                                        .quiet = rests,
+                                        .messages = bcri_agent_messages(thread->agent)};
+    thread->quiet = 0;
+    (void)bcri_thread_tell(thread, &news);
+}
+
 static void *run(void *arg)
 {
     struct bcri_link_thread *thread = arg;
@@ -233,6 +246,8 @@ static void *run(void *arg)
         if (bcri_paths_send(thread))
             thread->active_at = thread->now;
         bcri_paths_look_after(thread);
+        if (thread->quiet != 0)
+            answer_quiet(thread);
         if (thread->unasked) {
             /* What a CCE has ordered meanwhile has gone first; now the socket has its turn. */
             thread->unasked = false;

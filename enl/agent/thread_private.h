@@ -13,7 +13,7 @@
 #include "bcri/udp.h"
 
 /* What another thread wants. */
-enum what { INTRODUCE, OUTBOX, FORGET, GROWN };
+enum what { INTRODUCE, OUTBOX, FORGET, GROWN, QUIET };
 struct command {
     struct command *next;
     enum what what;
@@ -94,6 +94,7 @@ struct bcri_link_thread {
     struct ended_hosts ended; /* taken from `ending` */
     uint64_t notes_since;     /* the second for which notes are counted */
     unsigned notes;
+    uint32_t quiet; /* the last question of bcri_link_thread_quiet that is not answered; 0: none */
     pthread_t thread;
     pthread_mutex_t mutex; /* of the two queues, and the list */
     struct command *commands, **commands_end;

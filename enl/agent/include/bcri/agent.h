@@ -74,5 +74,11 @@ void bcri_agent_run(struct bcri_agent *agent, uint64_t now);
 uint64_t bcri_agent_deadline(const struct bcri_agent *agent);
 /* Whether nothing is under way: no order is unanswered and no region on its way. */
 bool bcri_agent_is_idle(const struct bcri_agent *agent);
+/* Whether nothing moves here unless a CCE rings, a packet comes, or a command: nothing is planned for a time,
+ * parked, or sent and not completed. Orders may wait, here and elsewhere. To be asked after
+ * bcri_agent_run; docs/states/deadlock.md. */
+bool bcri_agent_rests(const struct bcri_agent *agent);
+/* How many messages it has sent and begun to receive so far. */
+uint64_t bcri_agent_messages(const struct bcri_agent *agent);
 
 #endif

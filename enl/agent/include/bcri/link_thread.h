@@ -72,6 +72,10 @@ bool bcri_link_thread_introduce(struct bcri_link_thread *thread,
 bool bcri_link_thread_outbox(struct bcri_link_thread *thread, uint32_t index, bcri_ref outbox);
 bool bcri_link_thread_forget(struct bcri_link_thread *thread, uint32_t index);
 
+/* Whether anything is under way: answered by BCRI_TOLD_QUIET, for a moment after this call. `question` is not
+ * 0. A question that a later one overtakes has no answer. */
+bool bcri_link_thread_quiet(struct bcri_link_thread *thread, uint32_t question);
+
 /* What has become of a piece that was told. */
 void bcri_link_thread_grown(struct bcri_link_thread *thread, const struct bcri_heap_piece *piece,
                             bool reserved);
@@ -89,11 +93,14 @@ enum bcri_link_told {
     BCRI_TOLD_FORGOTTEN,  /* `number`: the CCE */
     BCRI_TOLD_POOL,       /* `piece`: to be reserved, bcri_heap_piece_reserve; not on the link thread */
     BCRI_TOLD_SILENT,     /* `number`: the host from which nothing comes by UDP; `text`: where it should be */
+    BCRI_TOLD_QUIET,      /* `number`: the question; `quiet` and `messages` answer it */
     BCRI_TOLD_NOTE        /* `text`, for the log */
 };
 struct bcri_link_news {
     enum bcri_link_told told;
     uint32_t number;
+    bool quiet;        /* nothing is under way in the agent and its links (bcri_agent_rests) */
+    uint64_t messages; /* sent and begun so far */
     struct bcri_heap_piece piece;
     char text[256];
 };
