@@ -15,6 +15,7 @@
 
 #include "bcri/control.h"
 #include "command.h"
+#include "explain.h"
 #include "held.h"
 #include "look_command.h"
 #include "look_host.h"
@@ -81,6 +82,8 @@ int main(int argc, char **argv)
     unsetenv(BCRI_BECOMES_ENL_ENV);
     if (argc > 1 && strcmp(argv[1], "--trace") == 0)
         return enl_trace(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "--explain") == 0)
+        return enl_explain(argc - 2, argv + 2);
     if (enl_options_parse(argc, argv, &options, error, sizeof error) != 0) {
         fprintf(stderr, "enl: %s\n", error);
         return 2;

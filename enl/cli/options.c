@@ -32,6 +32,9 @@ const char enl_help[] =
     "localhost:PORT\n"
     "\n"
     "  --onfail abort|isolate   when a CCE fails: end the whole program (default), or let the others go on\n"
+    "  --ondeadlock report|hup|debug|ignore  when all CCEs wait for ever: say so (default), send them "
+    "SIGHUP,\n"
+    "                           open debuggers, or nothing\n"
     "  --output                 show what the other CCEs print, each line with its CCE's ordinal\n"
     "  --label                  the same, and the root's lines have its ordinal too\n"
     "  --timestamp              lines of CCEs begin with the time\n"
@@ -107,6 +110,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->output_dir = value;
     else if ((value = value_of(word, "--onfail", argv, at, &missing)) != NULL)
         options->onfail = value;
+    else if ((value = value_of(word, "--ondeadlock", argv, at, &missing)) != NULL)
+        options->ondeadlock = value;
     else if ((value = value_of(word, "--log-level", argv, at, &missing)) != NULL)
         options->loglevel = value;
     else if ((value = value_of(word, "--wrap", argv, at, &missing)) != NULL)
@@ -307,9 +312,11 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
 {
     const struct {
         const char *keyword, *value, *option;
-    } all[] = {{"onfail", options->onfail, "--onfail"}, {"loglevel", options->loglevel, "--log-level"},
-               {"output", options->output, "--output"}, {"timestamp", options->timestamp, "--timestamp"},
-               {"wrap", options->wrap, "--wrap"},       {"crashreport", options->crashreport, "-g"}};
+    } all[] = {
+        {"onfail", options->onfail, "--onfail"},          {"ondeadlock", options->ondeadlock, "--ondeadlock"},
+        {"loglevel", options->loglevel, "--log-level"},   {"output", options->output, "--output"},
+        {"timestamp", options->timestamp, "--timestamp"}, {"wrap", options->wrap, "--wrap"},
+        {"crashreport", options->crashreport, "-g"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (all[i].value != NULL &&
             bcri_config_set(config, all[i].keyword, all[i].value, all[i].option, error, error_size) != 0)

@@ -42,6 +42,7 @@ struct enl_options {
     bool child; /* another daemon has started this one, and says over stdin what it shall do */
     const char *join;
     const char *onfail;
+    const char *ondeadlock;
     const char *loglevel;
     const char *output;
     const char *timestamp;

@@ -16,7 +16,8 @@
     } kind;
 struct look_view {
     LOOK_KINDS(LOOK_LIST)
-    bool partial; /* there are CCEs of the program that are not in it */
+    bool partial;    /* there are CCEs of the program that are not in it */
+    bool standstill; /* the daemons have found that no CCE of the program can go on (enl/deadlock/) */
 };
 #undef LOOK_LIST
 

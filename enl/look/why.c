@@ -109,6 +109,8 @@ static bool can_be_served(const struct look_why *why, const struct look_why_cce 
                           const struct look_wait *wait)
 {
     const struct look_why_cce *locker = locker_of(why, wait);
+    if (why->view->standstill)
+        return false;
     if (waits_for_daemons(wait))
         return true;
     if (locker != NULL && locker != one)
@@ -241,9 +243,11 @@ bool look_why(const struct look_view *view, const struct look_view *before, stru
         struct look_why_cce *one = &why_out->cces[i];
         struct look_why_cce *other = one->fate != LOOK_RUNS ? likely(why_out, one) : NULL;
         one->next = other != NULL ? (size_t)(other - why_out->cces) : SIZE_MAX;
+        one->by_lock = other != NULL && one->wait_count == 1 && other == locker_of(why_out, one->waits[0]);
     }
-    why_out->all_stuck = !why_out->partial && why_out->stuck != 0 &&
-                         why_out->running + why_out->blocked == 0 && why_out->in_flight == 0;
+    why_out->all_stuck =
+        view->standstill || (!why_out->partial && why_out->stuck != 0 &&
+                             why_out->running + why_out->blocked == 0 && why_out->in_flight == 0);
     if (mark_cycles(why_out))
         return true;
     look_why_fini(why_out);

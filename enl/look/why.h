@@ -35,6 +35,7 @@ struct look_why_cce {
     enum look_fate fate;
     size_t next; /* whom it waits for, most probably: index in `cces`; SIZE_MAX: nobody in particular */
     bool in_cycle;
+    bool by_lock; /* `next` has the write lock of the cell */
 };
 
 struct look_why {
@@ -52,6 +53,10 @@ bool look_why(const struct look_view *view, const struct look_view *before, stru
 void look_why_fini(struct look_why *why);
 
 void look_why_text(FILE *out, const struct look_why *why);
+/* What is told of a deadlock by itself: circles, missing puts, and what the first CCEs wait for. */
+void look_why_deadlock(FILE *out, const struct look_why *why);
+/* The circles of write locks alone, as suspected. */
+void look_why_locks(FILE *out, const struct look_why *why);
 void look_why_json(FILE *out, const struct look_why *why);
 void look_why_dot(FILE *out, const struct look_why *why);
 

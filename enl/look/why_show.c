@@ -39,7 +39,10 @@ static void say_hope(FILE *out, const struct look_why *why, const struct look_wh
     if (one->wait_count > 1)
         fprintf(out, ", or for one of %zu other requests", one->wait_count - 1);
     if (cell != NULL && cell->locker != 0 && cell->length == 0 &&
-        (cell->host != one->cce->host || cell->locker - 1 != one->cce->index))
+        look_view_cce(why->view, cell->host, cell->locker - 1) == NULL)
+        fprintf(out, ", whose write lock a CCE of another host has");
+    else if (cell != NULL && cell->locker != 0 && cell->length == 0 &&
+             (cell->host != one->cce->host || cell->locker - 1 != one->cce->index))
         fprintf(out, wait->want == BCRI_ORDER_LOCK ? ", which %s has" : ", whose write lock %s has",
                 look_say_cce(why->view, cell->host, cell->locker - 1, who));
     else if (get && (cell == NULL || cell->puts == 0))
@@ -60,23 +63,49 @@ static void say_cce(FILE *out, const struct look_why *why, const struct look_why
     fputs(".\n", out);
 }
 
+/* The circle of CCE `first`. */
+static void say_cycle(FILE *out, const struct look_why *why, size_t first, const char *word)
+{
+    char who[LOOK_NAME_MAX];
+    fprintf(out, "%s: %s waits for ", word, name_of(why, &why->cces[first], who));
+    for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next)
+        fprintf(out, "%s, which waits for ", name_of(why, &why->cces[at], who));
+    fprintf(out, "%s: a circle.\n", name_of(why, &why->cces[first], who));
+}
+
+/* Whether `first` is in a circle, and the first one of it. */
+static bool begins_cycle(const struct look_why *why, size_t first, bool *by_locks_out)
+{
+    if (!why->cces[first].in_cycle)
+        return false;
+    *by_locks_out = why->cces[first].by_lock;
+    for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next) {
+        *by_locks_out &= why->cces[at].by_lock;
+        if (at < first)
+            return false;
+    }
+    return true;
+}
+
 static void say_cycles(FILE *out, const struct look_why *why)
 {
-    bool *told = calloc(why->count + 1, sizeof *told);
-    char who[LOOK_NAME_MAX];
-    for (size_t i = 0; told != NULL && i < why->count; i++) {
-        if (!why->cces[i].in_cycle || told[i])
+    bool by_locks;
+    for (size_t i = 0; i < why->count; i++)
+        if (begins_cycle(why, i, &by_locks))
+            say_cycle(out, why, i, why->all_stuck ? "deadlock" : "suspected deadlock");
+}
+
+void look_why_locks(FILE *out, const struct look_why *why)
+{
+    bool by_locks;
+    for (size_t i = 0; i < why->count; i++) {
+        if (!begins_cycle(why, i, &by_locks) || !by_locks)
             continue;
-        fprintf(out, "%s: %s waits for ", why->all_stuck ? "deadlock" : "suspected deadlock",
-                name_of(why, &why->cces[i], who));
-        told[i] = true;
-        for (size_t at = why->cces[i].next; at != i; at = why->cces[at].next) {
-            told[at] = true;
-            fprintf(out, "%s, which waits for ", name_of(why, &why->cces[at], who));
-        }
-        fprintf(out, "%s: a circle.\n", name_of(why, &why->cces[i], who));
+        say_cycle(out, why, i, "deadlock suspected");
+        say_cce(out, why, &why->cces[i]);
+        for (size_t at = why->cces[i].next; at != i; at = why->cces[at].next)
+            say_cce(out, why, &why->cces[at]);
     }
-    free(told);
 }
 
 /* Stuck ones that wait for a region of which nobody in particular is known that could put it. */
@@ -94,6 +123,21 @@ static void say_missing(FILE *out, const struct look_why *why)
                 "a %s is missing: %s waits for one %s %s, and every CCE that could do it waits itself.\n",
                 get ? "put" : "get", name_of(why, one, who), get ? "into" : "from", cell);
     }
+}
+
+void look_why_deadlock(FILE *out, const struct look_why *why)
+{
+    enum { TOLD_MAX = 20 };
+    size_t told = 0, more = 0;
+    say_cycles(out, why);
+    say_missing(out, why);
+    for (size_t i = 0; i < why->count; i++)
+        if (why->cces[i].fate != LOOK_RUNS && told++ < TOLD_MAX)
+            say_cce(out, why, &why->cces[i]);
+        else if (why->cces[i].fate != LOOK_RUNS)
+            more++;
+    if (more != 0)
+        fprintf(out, "enl why tells what %zu more CCEs wait for.\n", more);
 }
 
 void look_why_text(FILE *out, const struct look_why *why)

@@ -23,6 +23,7 @@
 #include "bcri/signature.h"
 #include "carry.h"
 #include "cce.h"
+#include "deadlock.h"
 #include "introduce.h"
 #include "sockets.h"
 #include "worker.h"
@@ -213,6 +214,8 @@ static void on_told(uv_async_t *told)
             reserve(program, &news.piece);
         else if (news.told == BCRI_TOLD_SILENT)
             report_silence(program, &news);
+        else if (news.told == BCRI_TOLD_QUIET)
+            enl_deadlock_quiet(program, news.number, news.quiet, news.messages);
         else if (news.told == BCRI_TOLD_NOTE)
             bcri_log_write(&program->log, BCRI_LOG_WARN, "%s", news.text);
         else if (cce != NULL)
@@ -362,6 +365,16 @@ bool enl_links_introduce(struct enl_program *program, struct bcri_link_introduct
     }
     bcri_seal_wipe(&introduction->secret, sizeof introduction->secret);
     return done;
+}
+
+bool enl_links_ask_quiet(struct enl_program *program, uint32_t question)
+{
+    return thread_of(program) != NULL && bcri_link_thread_quiet(thread_of(program), question);
+}
+
+bool enl_links_run(const struct enl_program *program)
+{
+    return thread_of(program) != NULL;
 }
 
 void enl_links_lost(struct enl_program *program, uint32_t host)

@@ -44,6 +44,12 @@ void enl_links_lost(struct enl_program *program, uint32_t host);
 /* There is no such host yet: its CCEs are bcrE_NOCCE to who wants one now. */
 void enl_links_unknown(struct enl_program *program, uint32_t host);
 
+/* Whether there is a link thread. */
+bool enl_links_run(const struct enl_program *program);
+/* Asks whether anything is under way in it; enl_deadlock_quiet is called with the answer. False: no memory, or
+ * no thread. */
+bool enl_links_ask_quiet(struct enl_program *program, uint32_t question);
+
 /* A packet of a link has come over the tree. */
 void enl_links_carried(struct enl_program *program, const void *packet, uint32_t bytes);
 

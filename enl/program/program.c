@@ -21,6 +21,7 @@
 #include "cce.h"
 #include "conn.h"
 #include "crash.h"
+#include "deadlock.h"
 #include "enlist.h"
 #include "far.h"
 #include "introduce.h"
@@ -51,6 +52,7 @@ static void close_all(struct enl_program *program)
     enl_far_close(program);
     enl_introduce_end(program);
     enl_crash_close(program);
+    enl_deadlock_stop(program);
     enl_tree_close(program);
     enl_parent_close(program);
     if (!enl_report_stop(program))
@@ -372,6 +374,8 @@ static int open_all(struct enl_program *program, char *error, size_t error_size)
         failed = -EAGAIN;
     if (failed == 0)
         failed = enl_report_start(program);
+    if (failed == 0)
+        enl_deadlock_start(program);
     if (failed == 0)
         return enl_session_start(program, error, error_size) == 0 ? 0 : 1;
     if (failed == -EAGAIN)

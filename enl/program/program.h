@@ -34,6 +34,7 @@ struct enl_audit;
 struct enl_cce;
 struct enl_conn;
 struct enl_crashes;
+struct enl_deadlock;
 struct enl_introductions;
 struct enl_keys;
 struct enl_program;
@@ -115,9 +116,10 @@ struct enl_program {
     uint64_t strangers; /* connections of other users, refused */
     int numbers_told;   /* segment numbers: 1: reported that few are left; 2: that none is */
 
-    unsigned forgetting;         /* CCEs that the agent is to forget before their repair */
-    struct enl_crashes *crashes; /* NULL: no CCE has crashed */
-    struct enl_audit *audits;    /* that wait until there are none */
+    unsigned forgetting;           /* CCEs that the agent is to forget before their repair */
+    struct enl_crashes *crashes;   /* NULL: no CCE has crashed */
+    struct enl_deadlock *deadlock; /* NULL: nobody looks for deadlocks */
+    struct enl_audit *audits;      /* that wait until there are none */
     struct enl_relay *relays;
     struct enl_far *fars;        /* relays to other hosts, or of other hosts' commands */
     struct enl_links *links;     /* NULL: the program will have no other host */

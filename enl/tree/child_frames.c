@@ -11,6 +11,7 @@
 #include "child.h"
 #include "conn.h"
 #include "crash.h"
+#include "deadlock.h"
 #include "far.h"
 #include "lines.h"
 #include "names.h"
@@ -169,6 +170,7 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_want:
     case BCRI_MSG_agreed: return child->ops->introduces(child, message);
     case BCRI_MSG_carry: return enl_carry_of_child(child, message);
+    case BCRI_MSG_still: return enl_deadlock_of_child(child, message);
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:
     case BCRI_MSG_relay_end: return enl_far_take(child->conn, message);

@@ -11,6 +11,7 @@
 #include "cce.h"
 #include "child.h"
 #include "conn.h"
+#include "deadlock.h"
 #include "errand.h"
 #include "far.h"
 #include "greeting.h"
@@ -232,6 +233,8 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     case BCRI_MSG_introduced:
     case BCRI_MSG_lost: return enl_introduce_of_parent(program, message);
     case BCRI_MSG_carry: return enl_carry_of_parent(program, message);
+    case BCRI_MSG_look:
+    case BCRI_MSG_deadlock: return enl_deadlock_of_parent(program, message);
     case BCRI_MSG_relay: return enl_far_begin(program->parent, message);
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:

@@ -45,6 +45,7 @@
     X(onfail, CHOICE, "abort", "abort|isolate", "whether the program ends when one of its CCEs fails")    \
     X(crashreport, CHOICE, "yes", "no|yes|locals",                                                        \
       "whether enl looks where a CCE has crashed; also at variables")                                     \
+    X(ondeadlock, CHOICE, "report", "report|hup|debug|ignore", "what follows when all CCEs wait")         \
     X(loglevel, CHOICE, "info", "error|warn|info|debug", "the least urgent records that the log gets")    \
     X(logsize, COUNT, "100", "0..1000000", "MiB after which the log begins anew; 0: it grows")            \
     X(output, CHOICE, "no", "no|yes|label", "whether the root shows what the other CCEs print")           \
@@ -64,6 +65,12 @@
 
 enum bcri_onfail { BCRI_ONFAIL_ABORT, BCRI_ONFAIL_ISOLATE };
 enum bcri_crashreport { BCRI_CRASHREPORT_NO, BCRI_CRASHREPORT_YES, BCRI_CRASHREPORT_LOCALS };
+enum bcri_ondeadlock {
+    BCRI_ONDEADLOCK_REPORT,
+    BCRI_ONDEADLOCK_HUP,
+    BCRI_ONDEADLOCK_DEBUG,
+    BCRI_ONDEADLOCK_IGNORE
+};
 enum bcri_output { BCRI_OUTPUT_NO, BCRI_OUTPUT_YES, BCRI_OUTPUT_LABEL };
 enum bcri_security { BCRI_SECURITY_ENCRYPT, BCRI_SECURITY_NONE };
 

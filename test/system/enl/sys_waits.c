@@ -9,6 +9,9 @@
  *            there are any, run on
  *   full     CCE 1 puts into cell 1 of CCE 0, which is full; CCE 0 runs
  *   slow     as circle, but CCE 0 runs
+ *   spin     as circle, but CCE 0 computes
+ *   input    as circle, but CCE 0 reads from a pipe into which nobody writes
+ *   later    as circle, but CCE 0 waits before that until the test lets it go on
  *   timed    as circle, but CCE 0 waits for an hour
  *   regions  CCE 0 holds three regions of its own and one is in its cell 2; all wait as in circle, for an hour
  *
@@ -61,6 +64,29 @@ static void put_one(int cce, int cell)
     MUST(region != NULL && bcr_put(1, region, cce, cell, bcr_FREE) == 0);
 }
 
+/* Waits for what comes, outside BCR. */
+static void read_one(int fd)
+{
+    char byte;
+    MUST(fd >= 0 && read(fd, &byte, 1) == 1);
+    close(fd);
+}
+
+static void go_slowly(const char *mode)
+{
+    int pair[2];
+    if (strcmp(mode, "later") == 0) {
+        read_one(open(setting("SYS_GO"), O_RDONLY | O_CLOEXEC));
+        return;
+    }
+    if (strcmp(mode, "input") == 0) {
+        MUST(pipe(pair) == 0);
+        read_one(pair[0]);
+    }
+    for (volatile unsigned turns = 0;; turns++)
+        ;
+}
+
 static void get_one(int cce, int cell, int msec)
 {
     bcr_region region = bcr_get(1, cce, cell, msec);
@@ -107,6 +133,11 @@ static void perform(const char *mode)
             put_one(ids[0], WAIT);
         tell();
         put_one(ids[0], WAIT);
+    } else if (strcmp(mode, "spin") == 0 || strcmp(mode, "input") == 0 || strcmp(mode, "later") == 0) {
+        tell();
+        if (bcr_cceord == 0)
+            go_slowly(mode);
+        get_one(next, WAIT, bcr_BLOCK);
     } else if (strcmp(mode, "circle") == 0 || (strcmp(mode, "slow") == 0 && bcr_cceord != 0) ||
                (strcmp(mode, "timed") == 0 && bcr_cceord != 0)) {
         tell();

@@ -213,7 +213,8 @@ TEST(every_bad_line_is_refused_with_file_line_and_what_is_allowed)
         {TEXT("TempDir /a"), "rc:1: unknown keyword \"TempDir\"; did you mean \"tempdir\"?"},
         {TEXT("frobnicate 1"),
          "rc:1: unknown keyword \"frobnicate\"; the keywords are xtermpath, enlistpath, rshpath, tempdir, "
-         "startscript, endscript, ifacesuffix, packwords, onfail, crashreport, loglevel, logsize, output, "
+         "startscript, endscript, ifacesuffix, packwords, onfail, crashreport, ondeadlock, loglevel, "
+         "logsize, output, "
          "timestamp, "
          "outputdir"},
         {TEXT("tempdir=/a"),

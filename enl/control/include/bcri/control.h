@@ -56,6 +56,9 @@
  *   introduced    parent   host key addresses random flags machine?             none
  *   lost          parent   host flags?                                          none
  *   carry         both     host bytes                                           none
+ *   still         child    id status count who moves since                      none
+ *   look          parent   id                                                   still
+ *   deadlock      parent   kind                                                 none
  *   relay         parent   id kind host ordinal? text?                          relay_end
  *   relay_bytes   both     id bytes                                             none
  *   relay_window  both     id size                                              none
@@ -157,6 +160,9 @@
     X(address, U64, UINT64_MAX)                 \
     X(context, U64, UINT64_MAX)                 \
     X(coroutines, U64, UINT64_MAX)              \
+    X(who, U64, UINT64_MAX)                     \
+    X(moves, U64, UINT64_MAX)                   \
+    X(since, U64, UINT64_MAX)                   \
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
@@ -213,6 +219,9 @@
     X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)      \
     X(lost, K(host), K(flags), 0)                                                             \
     X(carry, K(host) | K(bytes), 0, 0)                                                        \
+    X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), 0, 0)               \
+    X(look, K(id), 0, 0)                                                                      \
+    X(deadlock, K(kind), 0, 0)                                                                \
     X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)          \
     BCRI_CONTROL_TEST_TYPES(X)
 

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Deadlocks are told by themselves, and programs that only look so are not accused. Several programs run at
+ * once, since each needs some seconds. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "run.h"
+
+enum { RUNS_MAX = 8 };
+
+static struct run runs[RUNS_MAX], command;
+static char names[RUNS_MAX][256];
+
+/* Starts a program as run `i`, whose CCEs have told that they are where they go on waiting. Returns the pid
+ * of its root. */
+static void start(int i, const char *hosts, const char *mode, const char *cces, const char *option)
+{
+    char suffix[64];
+    setenv("BCR_ONDEADLOCK", "report", 1);
+    run_folder();
+    setenv("SYS_MODE", mode, 1);
+    setenv("SYS_CCES", cces, 1);
+    if (hosts[0] == '1')
+        unsetenv("SYS_MACH");
+    else
+        setenv("SYS_MACH", "local1", 1);
+    run_start(&runs[i], run_enl(), "--log-level", "debug", "--local", hosts, option, getenv("SYS_WAITS"));
+    for (int told = 0; told < strtol(cces, NULL, 10); told++)
+        run_told_by(&runs[i]);
+    snprintf(suffix, sizeof suffix, ".%ld.log", (long)runs[i].pid);
+    const char *log = run_file("bcr.", suffix), *begin = strrchr(log, '/') + strlen("/bcr.");
+    snprintf(names[i], sizeof names[i], "%.*s", (int)(strlen(begin) - strlen(".log")), begin);
+}
+
+static void wait_for_log(int i, const char *text)
+{
+    char prefix[300];
+    snprintf(prefix, sizeof prefix, "bcr.%s.log", names[i]);
+    run_wait_for_text(prefix, text);
+}
+
+static void end(int i)
+{
+    run_start(&command, run_enl(), "kill", names[i]);
+    run_ends(&command, 0, "");
+    run_end(&runs[i]);
+    CHECK_INT(runs[i].status, 128 + SIGKILL);
+}
+
+static void has(int i, const char *part)
+{
+    if (strstr(runs[i].error, part) == NULL)
+        FAIL("run %d: no \"%s\" in:\n%s", i, part, runs[i].error);
+}
+static void lacks(int i, const char *part)
+{
+    if (strstr(runs[i].error, part) != NULL)
+        FAIL("run %d: \"%s\" in:\n%s", i, part, runs[i].error);
+}
+
+static unsigned count(const char *text, const char *part)
+{
+    unsigned times = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
+        times++;
+    return times;
+}
+
+static bool has_told_in_log(int i)
+{
+    static char text[1 << 16];
+    char path[300];
+    snprintf(path, sizeof path, "bcr.%s.log", names[i]);
+    text[run_read_file(path, text, sizeof text - 1)] = '\0';
+    return strstr(text, "nothing is on its way") != NULL;
+}
+
+/* The process of CCE `ordinal` of run `i`, by enl ps. */
+static pid_t pid_of(int i, int ordinal)
+{
+    run_start(&command, run_enl(), "ps", "--json", names[i]);
+    run_ends(&command, 0, "");
+    char part[64];
+    snprintf(part, sizeof part, "\"ordinal\":%d,\"pid\":", ordinal);
+    const char *at = strstr(command.text, part);
+    if (at == NULL)
+        FAIL("no CCE %d in:\n%s", ordinal, command.text);
+    return (pid_t)strtol(at + strlen(part), NULL, 10);
+}
+
+TEST_TIMEOUT(deadlocks_are_told_by_themselves_with_their_reason, 300)
+{
+    start(0, "1", "circle", "2", "--");
+    start(1, "1", "circle", "3", "--");
+    start(2, "1", "circle", "50", "--");
+    start(3, "1", "missing", "1", "--");
+    start(4, "1", "locks", "2", "--");
+    start(5, "2", "circle", "4", "--");
+    for (int i = 0; i <= 5; i++) {
+        wait_for_log(i, i != 3 ? "deadlock: all " : "deadlock: the program's only CCE waits");
+        wait_for_log(i, "CCE 0 waits for ");
+        end(i);
+        CHECK_INT(strncmp(runs[i].error, "deadlock: ", 10), 0);
+        CHECK_UINT(count(runs[i].error, "nothing is on its way"), 1);
+    }
+    has(0, "deadlock: all 2 CCEs of the program wait without a time limit, and nothing is on its way.\n"
+           "deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.\n"
+           "CCE 0 waits for a region from cell 1 of CCE 1, into which nobody has put anything yet");
+    has(1, "deadlock: CCE 0 waits for CCE 1, which waits for CCE 2, which waits for CCE 0: a circle.");
+    has(2, "CCE 49, which waits for CCE 0: a circle.");
+    has(2, "enl why tells what 30 more CCEs wait for.");
+    has(3, "a put is missing: CCE 0 waits for one into cell 1 of CCE 0");
+    has(4, "CCE 0 waits for the write lock of cell 1 of CCE 1, which CCE 1 has");
+    has(4, "deadlock: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.");
+    has(5, "deadlock: all 4 CCEs of the program");
+    has(5, "CCE 3, which waits for CCE 0: a circle.");
+}
+
+TEST_TIMEOUT(write_locks_taken_in_two_orders_are_suspected_once_while_others_run, 300)
+{
+    start(0, "1", "locks", "3", "--");
+    start(1, "2", "locks", "3", "--"); /* the locks of other hosts' cells are not looked at */
+    wait_for_log(0, "deadlock suspected: ");
+    wait_for_log(0, "look 7 ");
+    wait_for_log(1, "look 7 ");
+    end(0);
+    end(1);
+    CHECK_INT(strncmp(runs[0].error,
+                      "deadlock suspected: CCE 0 waits for CCE 1, which waits for CCE 0: a circle.\n"
+                      "CCE 0 waits for the write lock of cell 1 of CCE 1, which CCE 1 has",
+                      100),
+              0);
+    CHECK_UINT(count(runs[0].error, "deadlock"), 1);
+    lacks(1, "deadlock");
+}
+
+TEST_TIMEOUT(who_computes_reads_has_time_or_is_held_is_not_accused, 300)
+{
+    start(0, "1", "slow", "3", "--");
+    start(1, "1", "timed", "3", "--");
+    start(2, "1", "spin", "2", "--");
+    start(3, "2", "input", "3", "--");
+    start(4, "1", "later", "2", "--");
+    const pid_t stopped = pid_of(4, 1);
+    kill(stopped, SIGSTOP);
+    start(5, "1", "later", "2", "--");
+    const pid_t tracee = pid_of(5, 1);
+    const bool traced = ptrace(PTRACE_SEIZE, tracee, NULL, NULL) == 0; /* it may be forbidden */
+    run_go();
+    run_go();
+    for (int i = 0; i <= 5; i++)
+        wait_for_log(i, "look 5 ");
+    for (int i = 0; i <= 3; i++) {
+        end(i);
+        lacks(i, "deadlock");
+    }
+    CHECK(!has_told_in_log(4));
+    CHECK(!traced || !has_told_in_log(5));
+    /* Let go on, both are accused. */
+    if (traced) {
+        CHECK_INT(ptrace(PTRACE_INTERRUPT, tracee, NULL, NULL), 0);
+        CHECK_INT(waitpid(tracee, NULL, __WALL), tracee);
+        CHECK_INT(ptrace(PTRACE_DETACH, tracee, NULL, NULL), 0);
+    }
+    kill(stopped, SIGCONT);
+    wait_for_log(4, "deadlock: all 2 CCEs");
+    wait_for_log(5, "deadlock: all 2 CCEs");
+    end(4);
+    end(5);
+}
+
+TEST_TIMEOUT(while_a_process_waits_to_join_nobody_is_accused, 300)
+{
+    start(0, "1", "later", "2", "--");
+    run_start(&runs[1], run_enl(), "--join", names[0], getenv("SYS_WAITS"));
+    wait_for_log(0, "waits to be enlisted");
+    run_go();
+    wait_for_log(0, "2 CCEs rest, others do not");
+    wait_for_log(0, "look 5 ");
+    kill(runs[1].pid, SIGKILL);
+    run_end(&runs[1]);
+    wait_for_log(0, "deadlock: all 2 CCEs");
+    end(0);
+}
+
+TEST_TIMEOUT(ondeadlock_says_what_is_done, 300)
+{
+    unsetenv("DISPLAY");
+    start(0, "2", "circle", "2", "--ondeadlock=hup");
+    start(1, "1", "circle", "2", "--ondeadlock=debug");
+    start(2, "1", "circle", "2", "--ondeadlock=ignore");
+    run_end(&runs[0]);
+    has(0, "deadlock: all 2 CCEs");
+    has(0, "was killed by signal 1 (Hangup)");
+    wait_for_log(1, "deadlock: all 2 CCEs");
+    end(2);
+    lacks(2, "deadlock");
+    end(1);
+    has(1, "gdb -ex 'target remote | ");
+    run_start(&command, run_enl(), "--ondeadlock=maybe", run_cce());
+    run_ends(&command, 2,
+             "--ondeadlock: ondeadlock must be one of report, hup, debug, ignore, not \"maybe\"");
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules by which a deadlock is found, one by one: when a CCE rests, what a host tells, when the root
+ * believes it. test/sim/test_deadlock.c has them together, on random programs. */
+#include <string.h>
+
+#include "check.h"
+#include "judge.h"
+#include "lookout.h"
+
+static struct bcri_record_shm record;
+
+/* Sleeps, for the fourth time, since its bell said 9. */
+static void sleeps(void)
+{
+    memset(&record, 0, sizeof record);
+    bcri_store(&record.id.state, BCRI_CCE_ALIVE);
+    bcri_store(&record.bell.bell, 9);
+    bcri_store(&record.bell.sleeping, BCRI_SLEEPS_ON_FUTEX);
+    bcri_store(&record.bell.rests, UINT64_C(4) << 32 | 9);
+    bcri_store(&record.sleep.sleeps, 4);
+    bcri_store(&record.sleep.deadline_ns, UINT64_MAX);
+    bcri_store(&record.sleep.since_ns, 77);
+    bcri_store(&record.sleep.waits_for, UINT64_C(1) << BCRI_REF_BITS | 5);
+    record.id.identity[BCRI_IDENTITY_BYTES - 1] = 1;
+}
+
+static bool rests(void)
+{
+    return enl_rest_of(&record).rests;
+}
+
+TEST(a_cce_rests_while_it_sleeps_for_ever_and_nobody_has_rung)
+{
+    sleeps();
+    CHECK(rests());
+    CHECK_UINT(enl_rest_of(&record).sleeps, 4);
+    CHECK_UINT(enl_rest_of(&record).since, 77);
+    sleeps();
+    bcri_store(&record.bell.bell, 10); /* rung, and it has not run since */
+    CHECK(!rests());
+    sleeps();
+    bcri_store(&record.sleep.sleeps, 5); /* about to sleep again: it still looks */
+    CHECK(!rests());
+    sleeps();
+    bcri_store(&record.bell.sleeping, BCRI_AWAKE);
+    CHECK(!rests());
+    sleeps();
+    bcri_store(&record.bell.sleeping, BCRI_SLEEPS_IN_EPOLL);
+    CHECK(!rests());
+    sleeps();
+    bcri_store(&record.sleep.deadline_ns, UINT64_MAX - 1);
+    CHECK(!rests());
+    for (uint32_t state = BCRI_CCE_FREE; state <= BCRI_CCE_DEAD; state++) {
+        sleeps();
+        bcri_store(&record.id.state, state);
+        CHECK_INT(rests(), state == BCRI_CCE_ALIVE);
+    }
+}
+
+TEST(only_who_has_had_a_write_lock_and_waits_for_one_thing_may_be_in_a_circle)
+{
+    sleeps();
+    CHECK(!enl_rest_of(&record).may_lock);
+    bcri_store(&record.id.uses_locks, 1);
+    CHECK(enl_rest_of(&record).may_lock);
+    bcri_store(&record.sleep.waits_for, UINT64_C(2) << BCRI_REF_BITS | 5);
+    CHECK(!enl_rest_of(&record).may_lock);
+}
+
+static struct enl_stillness still(uint32_t count, uint64_t who, uint64_t moves, uint64_t since)
+{
+    return (struct enl_stillness){true, count, who, moves, since};
+}
+
+TEST(looks_are_the_same_if_nobody_has_come_gone_or_slept_again)
+{
+    const struct enl_stillness one = still(2, 10, 20, 30);
+    struct enl_stillness other = one;
+    CHECK(enl_stillness_same(&one, &other));
+    other.who++;
+    CHECK(!enl_stillness_same(&one, &other));
+    other = one;
+    other.moves++;
+    CHECK(!enl_stillness_same(&one, &other));
+    other = one;
+    other.still = false;
+    CHECK(!enl_stillness_same(&one, &other) && !enl_stillness_same(&other, &one));
+    struct enl_rest rest;
+    sleeps();
+    rest = enl_rest_of(&record);
+    other = one;
+    enl_stillness_add(&other, &rest);
+    CHECK_UINT(other.count, 3);
+    CHECK_UINT(other.moves, 24);
+    CHECK_UINT(other.since, 107);
+    CHECK(other.who != one.who);
+}
+
+TEST(a_host_tells_only_what_has_changed)
+{
+    struct enl_lookout lookout = {0};
+    const struct enl_stillness runs = {0}, rest = still(1, 5, 6, 7), again = still(1, 5, 8, 7);
+    CHECK_INT(enl_lookout_second(&lookout, &runs), ENL_LOOKOUT_NOTHING);
+    CHECK_INT(enl_lookout_second(&lookout, &rest), ENL_LOOKOUT_LOOK);
+    CHECK_INT(enl_lookout_look(&lookout, 0, &rest, false), ENL_LOOKOUT_TELL);
+    CHECK_INT(enl_lookout_second(&lookout, &rest), ENL_LOOKOUT_NOTHING);
+    CHECK_INT(enl_lookout_second(&lookout, &again), ENL_LOOKOUT_LOOK);
+    CHECK_INT(enl_lookout_look(&lookout, 3, &again, false), ENL_LOOKOUT_TELL);
+    CHECK_UINT(lookout.round, 3);
+    CHECK_INT(enl_lookout_look(&lookout, 4, &again, false), ENL_LOOKOUT_TELL); /* it was asked */
+    CHECK_INT(enl_lookout_second(&lookout, &runs), ENL_LOOKOUT_TELL);
+    CHECK_INT(enl_lookout_second(&lookout, &runs), ENL_LOOKOUT_NOTHING);
+}
+
+TEST(where_there_is_an_agent_it_is_asked_and_late_answers_are_not_used)
+{
+    struct enl_lookout lookout = {0};
+    const struct enl_stillness rest = still(1, 5, 6, 7);
+    CHECK_INT(enl_lookout_look(&lookout, 0, &rest, true), ENL_LOOKOUT_ASK);
+    const uint32_t first = lookout.question;
+    CHECK_INT(enl_lookout_look(&lookout, 9, &rest, true), ENL_LOOKOUT_ASK);
+    CHECK_INT(enl_lookout_answer(&lookout, first, true, 100), ENL_LOOKOUT_NOTHING);
+    CHECK_INT(enl_lookout_answer(&lookout, lookout.question, true, 100), ENL_LOOKOUT_TELL);
+    CHECK_UINT(lookout.round, 9);
+    CHECK_UINT(lookout.last.moves, 106);
+    CHECK_INT(enl_lookout_answer(&lookout, lookout.question, true, 100), ENL_LOOKOUT_NOTHING);
+    CHECK_INT(enl_lookout_second(&lookout, &rest),
+              ENL_LOOKOUT_NOTHING); /* as the records say, nothing is new */
+    CHECK_INT(enl_lookout_look(&lookout, 0, &rest, true), ENL_LOOKOUT_ASK);
+    CHECK_INT(enl_lookout_answer(&lookout, lookout.question, false, 100), ENL_LOOKOUT_TELL);
+    CHECK(!lookout.last.still);
+}
+
+TEST(an_agent_that_does_not_answer_is_asked_again)
+{
+    struct enl_lookout lookout = {0};
+    const struct enl_stillness rest = still(1, 5, 6, 7);
+    unsigned seconds = 0;
+    CHECK_INT(enl_lookout_look(&lookout, 0, &rest, true), ENL_LOOKOUT_ASK);
+    while (enl_lookout_second(&lookout, &rest) != ENL_LOOKOUT_LOOK)
+        CHECK(++seconds < 20);
+    CHECK(seconds >= 3);
+}
+
+static struct enl_judge judge;
+static const uint32_t numbers[] = {0, 4, 7};
+static struct enl_stillness first, second;
+
+/* Hosts 0 and 4, which tell that they are still. */
+static void begin(void)
+{
+    enl_judge_fini(&judge);
+    first = still(2, 1, 2, 3);
+    second = still(1, 4, 5, 6);
+    CHECK(enl_judge_hosts(&judge, numbers, 2));
+    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
+    CHECK_INT(enl_judge_hear(&judge, 0, 0, &first), ENL_MOVES);
+    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
+    CHECK_INT(enl_judge_hear(&judge, 4, 0, &second), ENL_MOVES);
+    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
+    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
+}
+
+static enum enl_verdict answer(void)
+{
+    CHECK_INT(enl_judge_hear(&judge, 0, judge.round, &first), ENL_MOVES);
+    return enl_judge_hear(&judge, 4, judge.round, &second);
+}
+
+TEST(equal_answers_of_all_are_a_deadlock_which_is_told_once)
+{
+    begin();
+    CHECK_INT(answer(), ENL_DEADLOCK);
+    CHECK_UINT(enl_judge_count(&judge), 3);
+    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
+    second.moves++; /* a signal has woken one, which waits on */
+    CHECK_INT(enl_judge_hear(&judge, 4, 0, &second), ENL_MOVES);
+    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
+    CHECK_INT(answer(), ENL_MOVES);
+    second.moves++;
+    second.since++; /* it waits for something else */
+    CHECK_INT(enl_judge_hear(&judge, 4, 0, &second), ENL_MOVES);
+    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
+    CHECK_INT(answer(), ENL_DEADLOCK);
+}
+
+TEST(another_answer_is_a_first_look_only)
+{
+    begin();
+    second.moves++;
+    CHECK_INT(answer(), ENL_MOVES);
+    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
+    CHECK_INT(answer(), ENL_DEADLOCK);
+}
+
+TEST(what_a_host_tells_unasked_is_no_answer)
+{
+    begin();
+    CHECK_INT(enl_judge_hear(&judge, 0, judge.round, &first), ENL_MOVES);
+    CHECK_INT(enl_judge_hear(&judge, 4, 0, &second), ENL_MOVES);
+    CHECK_INT(enl_judge_hear(&judge, 4, judge.round - 1, &second), ENL_MOVES);
+    CHECK_INT(enl_judge_hear(&judge, 4, judge.round, &second), ENL_DEADLOCK);
+}
+
+TEST(a_host_that_comes_or_goes_ends_a_round)
+{
+    begin();
+    CHECK(enl_judge_hosts(&judge, numbers, 3));
+    CHECK_INT(answer(), ENL_MOVES);
+    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES); /* of the third nothing is known */
+    begin();
+    CHECK(enl_judge_hosts(&judge, numbers, 1));
+    CHECK_INT(enl_judge_hear(&judge, 0, judge.round, &first), ENL_MOVES);
+    CHECK_INT(enl_judge_hear(&judge, 4, judge.round, &second), ENL_MOVES);
+    CHECK_INT(enl_judge_tick(&judge), ENL_ASK);
+    CHECK_INT(enl_judge_hear(&judge, 0, judge.round, &first), ENL_DEADLOCK);
+}
+
+TEST(a_host_that_does_not_answer_is_asked_again)
+{
+    unsigned ticks = 0;
+    begin();
+    const uint32_t round = judge.round;
+    while (enl_judge_tick(&judge) != ENL_ASK)
+        CHECK(++ticks < 20);
+    CHECK_UINT(judge.round, round + 1);
+    CHECK_INT(answer(), ENL_DEADLOCK);
+}
+
+TEST(a_program_without_cces_is_in_no_deadlock)
+{
+    enl_judge_fini(&judge);
+    first = still(0, 0, 0, 0);
+    CHECK(enl_judge_hosts(&judge, numbers, 1));
+    CHECK_INT(enl_judge_hear(&judge, 0, 0, &first), ENL_MOVES);
+    CHECK_INT(enl_judge_tick(&judge), ENL_MOVES);
+}
