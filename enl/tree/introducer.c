@@ -19,10 +19,21 @@ static bool is_gone(const struct enl_introductions *all, uint32_t host)
     return member != NULL;
 }
 
-/* It is lost; or UNKNOWN: its number was never given out. */
+/* Whether no CCE has ever been on a host of that number: it was not given out, or its daemon is not up yet. */
+static bool never_was(const struct enl_program *program, uint32_t host)
+{
+    if (program->tree == NULL || host > program->tree->last_number)
+        return true;
+    const struct enl_child *child = program->tree->children;
+    while (child != NULL && child->number != host)
+        child = child->next;
+    return child != NULL && !child->announced;
+}
+
+/* It is lost, for good; or UNKNOWN. */
 static void tell_lost(struct enl_program *program, const struct enl_member *member, uint32_t host)
 {
-    const bool is_unknown = program->tree == NULL || host > program->tree->last_number;
+    const bool is_unknown = never_was(program, host);
     const struct bcri_control message = {.type = BCRI_MSG_lost,
                                          .present = BCRI_HAS(host) | BCRI_HAS(flags),
                                          .host = host,

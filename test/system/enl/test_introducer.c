@@ -113,15 +113,20 @@ static void say_reply(int n, uint32_t id, uint32_t status)
     tree_say(&far[n], &reply);
 }
 
-/* Host `n` comes up, and starts nothing: what was to be enlisted there fails. */
-static void come_up(int n, struct tree_own *own, uint32_t flags)
+/* Host `n` is up, and starts nothing: what was to be enlisted there fails. */
+static void announce_and_refuse(int n, const struct tree_own *own, uint32_t flags)
 {
-    tree_become(own, (uint32_t)n);
-    open_far(n);
     const struct bcri_control message = announcement(own, flags);
     tree_say(&far[n], &message);
     say_reply(n, 1, 0);
     say_reply(n, tree_hear(&far[n], BCRI_MSG_enlist)->id, bcrE_NOPROG);
+}
+
+static void come_up(int n, struct tree_own *own, uint32_t flags)
+{
+    tree_become(own, (uint32_t)n);
+    open_far(n);
+    announce_and_refuse(n, own, flags);
 }
 
 static void say_random(int n, enum bcri_control_type type, uint32_t host, const uint8_t *random)
@@ -184,6 +189,25 @@ static void start_both(struct tree_own *one, uint32_t flags_of_one, struct tree_
     start_root(BOTH);
     come_up(1, one, flags_of_one);
     come_up(2, two, flags_of_two);
+}
+
+/* Somebody meant another host 2, perhaps one of an earlier program. */
+TEST(a_host_that_is_wanted_before_it_is_up_can_be_wanted_again)
+{
+    struct tree_own one, two;
+    setenv("BCR_ONFAIL", "isolate", 1);
+    start_root(BOTH);
+    come_up(1, &one, 0);
+    tree_become(&two, 2);
+    open_far(2);
+    say_random(1, BCRI_MSG_want, 2, one.random);
+    const struct bcri_control *lost = tree_hear(&far[1], BCRI_MSG_lost);
+    CHECK_UINT(lost->host, 2);
+    CHECK_UINT(lost->flags, BCRI_LOST_UNKNOWN);
+    announce_and_refuse(2, &two, 0);
+    say_random(1, BCRI_MSG_want, 2, one.random);
+    presents(tree_hear(&far[2], BCRI_MSG_introduce), &one, 0);
+    end_root();
 }
 
 TEST(the_root_introduces_two_hosts_once_and_the_other_first)
