@@ -2,6 +2,7 @@
 /* See debugger.h. */
 #include "debugger.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,28 +177,38 @@ char **enl_debugger_attaches(const struct enl_debugger *debugger, const char *ba
     return list.words;
 }
 
-/* A process tries it, which then ends, and with it its tracing. Returns whether that was refused. */
-static bool is_refused(pid_t pid)
+/* A process tries it, which then ends, and with it its tracing. Returns 0, EPERM, or ENOSYS of an emulator. */
+static int refusal(pid_t pid)
 {
     int status = 0;
     const pid_t child = fork();
     if (child == 0)
-        _exit(ptrace(pid != 0 ? PTRACE_SEIZE : PTRACE_TRACEME, pid, NULL, NULL) == 0 ? 0 : 1);
-    return child > 0 && waitpid(child, &status, 0) == child && status != 0;
+        _exit(ptrace(pid != 0 ? PTRACE_SEIZE : PTRACE_TRACEME, pid, NULL, NULL) == 0 ? 0
+              : errno == ENOSYS ? ENOSYS
+                                : EPERM);
+    if (child < 0 || waitpid(child, &status, 0) != child || status == 0)
+        return 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
 }
 
 const char *enl_debugger_forbidden(void)
 {
-    return is_refused(0)
-               ? "processes may not be traced here: see /proc/sys/kernel/yama/ptrace_scope (3 forbids "
-                 "it), or let the container do so (docker run --cap-add SYS_PTRACE)"
-               : NULL;
+    switch (refusal(0)) {
+    case 0: return NULL;
+    case ENOSYS:
+        return "an emulator lets no process be traced: enl --wrap 'qemu-ARCHITECTURE -g SOCKET' PROGRAM, and "
+               "target remote SOCKET in gdb-multiarch, debug a CCE (see Debugging in the guide)";
+    default:
+        return "processes may not be traced here: see /proc/sys/kernel/yama/ptrace_scope (3 forbids it), or "
+               "let "
+               "the container do so (docker run --cap-add SYS_PTRACE)";
+    }
 }
 
 const char *enl_debugger_refused(pid_t pid)
 {
     const char *forbidden = enl_debugger_forbidden();
-    if (forbidden != NULL || !is_refused(pid))
+    if (forbidden != NULL || refusal(pid) == 0)
         return forbidden;
     return "the system does not let it be traced: its program has other rights than you (set-user-ID, "
            "capabilities), or has forbidden it (prctl PR_SET_DUMPABLE, PR_SET_PTRACER); see "

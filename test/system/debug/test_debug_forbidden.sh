@@ -12,6 +12,10 @@ status=0
 "$SYS_NOPTRACE" "$enl" -D batch:script "$SYS_CCE" > session.out 2>&1 < /dev/null || status=$?
 [ $status = 2 ] || fail "status $status of a session where nothing may be traced"
 has session.out "$forbidden" || fail "no word of what forbids it"
+status=0
+SYS_EMULATED=1 "$SYS_NOPTRACE" "$enl" -D batch:script "$SYS_CCE" > emulated.out 2>&1 < /dev/null || status=$?
+[ $status = 2 ] || fail "status $status of a session under an emulator"
+has emulated.out "an emulator lets no process be traced: enl --wrap 'qemu-" || fail "no word of the way under an emulator"
 
 # Of a program that runs: on the root's host, and on another.
 forget() { while read -r -t 0 -u 8; do read -r _ <&8; done; }
@@ -42,6 +46,20 @@ read -r -t 60 first pid _ <&8
 ends $root 0
 # It has ended meanwhile.
 refused "$name: no program of yours has that name" attach -d 'gdb -nx' "$name" 0
+
+# Under an emulator, as the guide has it: each CCE has a socket, where gdb reaches its emulator.
+emulator=qemu-$(uname -m)-static
+if command -v "$emulator" gdb-multiarch > /dev/null && [ "$(timeout 20 "$emulator" "$SYS_PLAIN" 2> /dev/null)" = plain ]; then
+    "$enl" --wrap "sh -c 'exec $emulator -g $scratch/cce.\$\$ \"\$0\" \"\$@\"'" "$SYS_CCE" exit 0 > emulator.out 2>&1 < /dev/null &
+    root=$!
+    until_true compgen -G 'cce.*'
+    gdb-multiarch -q -nx -batch -iex 'set sysroot /' "$SYS_CCE" -ex "target remote $scratch/$(compgen -G 'cce.*')" \
+        -ex 'break main' -ex continue -ex bt -ex delete -ex continue > gdb.out 2>&1 < /dev/null || fail "gdb-multiarch: status $?"
+    has gdb.out '^#0 .*main' || fail "no backtrace of an emulated CCE"
+    ends $root 0
+else
+    echo "skip a part of $test_name: there is no $emulator or no gdb-multiarch"
+fi
 
 # Without symbols.
 command -v strip > /dev/null || { nothing_is_left; exit 0; }

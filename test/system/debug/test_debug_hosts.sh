@@ -115,6 +115,34 @@ until_true traced "$cce"
 kill -KILL $command
 until_true untraced "$cce"
 until_true nothing_but '^(sleep|grep|tr|bash|[^ ]*sys_cce|[^ ]*enl --(local|child))'
+# Its helper is killed; the command ends with it, and gdb lets go.
+helpers() {
+    local process
+    for process in $(marked); do
+        ! [[ $(tr '\0' ' ' 2> /dev/null < "/proc/$process/cmdline") =~ ^enl\ --debug-host ]] || echo "$process"
+    done
+}
+"$enl" attach -d 'gdb -nx' "$name" 1 > helper.out 2>&1 <&8 &
+command=$!
+until_true traced "$cce"
+kill -KILL $(helpers)
+wait $command || :
+until_true untraced "$cce"
+# A debugger that prints without end to a command that is stopped: others are served, and nothing is left.
+printf '#!/bin/sh\nexec yes\n' > flood
+chmod +x flood
+mkfifo stuck
+exec 7<> stuck
+"$enl" attach -d ./flood "$name" 1 > stuck 2>&1 <&8 &
+command=$!
+read -r -t 60 _ <&7
+kill -STOP $command
+"$enl" attach -d 'gdb -nx -batch -ex bt' "$name" 1 > beside.out 2>&1 < /dev/null || fail "attach beside a flood: status $?"
+has beside.out 'pause' || fail "a flood holds up others"
+kill -KILL $command
+exec 7>&-
+until_true untraced "$cce"
+until_true nothing_but '^(sleep|grep|tr|bash|[^ ]*sys_cce|[^ ]*enl --(local|child))'
 # Its host's daemon ends: the command ends, with what it had.
 "$enl" attach -d 'gdb -nx' "$name" 1 > gone.out 2>&1 <&8 &
 command=$!
