@@ -78,7 +78,7 @@ short_selection() {
     s390x-system) echo 'test_enl_.*|test_churn|test_scale|test_install|example_(refuses|.*_help|.*_direct).*' ;;
     s390x-behaviour) echo 'behaviour_(bound|pending|lock|handler|ended)' ;;
     s390x-model) echo 'test_history' ;;
-    i386-system) echo 'test_enl_(wrappers|why|top|metrics)|test_debug_.*|test_churn|test_scale|test_install' ;;
+    i386-system) echo 'test_enl_(wrappers|why|deadlock|top|metrics)|test_debug_.*|test_churn|test_scale|test_install' ;;
     esac
 }
 
