@@ -106,9 +106,10 @@ static void tell(const struct order *order, int code)
 {
     struct bcri_agent *agent = order->asker->agent;
     const bool regions = (order->key & BCRI_ORDER_ERRORS) != 0 && order->asker->outbox != NULL;
-    bcri_agent_note(agent, "a put of CCE %u into cell %d of CCE %u on host %u failed: %s",
+    bcri_agent_note(agent, "a put of CCE %u into cell %d of CCE %u on host %u failed: %s%s",
                     order->asker->index, order->cell, bcri_identity_index(order->owner),
-                    bcri_identity_host(order->owner), bcr_strerror(code));
+                    bcri_identity_host(order->owner), bcr_strerror(code),
+                    code == bcrE_NOMEM ? "; or the region is more than half of recvpool (bcrrc) there" : "");
     struct untold error = {.index = order->asker->index,
                            .code = code,
                            .op = (order->key & BCRI_ORDER_PUTM) != 0 ? bcr_op_putm : bcr_op_put,

@@ -46,8 +46,8 @@ static void forgotten(void *owner, uint32_t index)
 static void note(void *owner, const char *sentence)
 {
     struct world_host *host = owner;
-    (void)sentence;
     host->notes++;
+    snprintf(host->note, sizeof host->note, "%s", sentence);
 }
 
 static const struct bcri_agent_events events = {

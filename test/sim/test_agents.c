@@ -3,6 +3,7 @@
  * within a host it promises here. */
 #include "agents.h"
 
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -308,6 +309,7 @@ TEST(a_large_region_arrives_whole)
     CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
     rgid = bcr_get(1, bcr_cce, 0, 0);
     CHECK_INT(bcr_rgerror(rgid), bcrE_NOMEM);
+    CHECK(strstr(world.host[0].note, "recvpool") != NULL);
     CHECK_INT(bcr_rgfree(rgid), 0);
     end();
 }
