@@ -56,6 +56,25 @@ until_true pane_shows bcr:ccees-1.0 'Starting program'
 kill -KILL $!
 until_true nothing_but '^(sleep|grep|tr|bash|tmux -L outer)'
 
+# Each of many gets its prompt (in ./check --all of 64).
+count=8
+[ -z "${BCR_TEST_FULL-}" ] || count=64
+prompts() { # all of them
+    local pane found=0
+    for pane in $(inner list-panes -a -F '#{pane_id}'); do
+        ! inner capture-pane -p -t "$pane" | grep -q '^(gdb)' || found=$((found + 1))
+    done
+    [ $found = $count ]
+}
+begun=${EPOCHREALTIME/./}
+SYS_CHILD=pause "$enl" -d 'gdb -nx' -D tmux --debug-ccs 1-$count "$SYS_CCE" enlist "$SYS_CCE" $count pause > prompts.out 2>&1 < /dev/null &
+until_true has prompts.out 'attach shows the CCEs'
+seen=$(program)
+until_true prompts
+echo "prompts of $count CCEs under gdb: $(((${EPOCHREALTIME/./} - begun) / 1000)) ms"
+"$enl" kill "$seen" > kill.out 2>&1
+wait || :
+
 # So many that no tile is left for each: the next window begins.
 export SYS_CHILD=pause
 "$enl" -d "$SYS_PLAIN" -D tmux true > other.out 2>&1 < /dev/null && fail "a debugger that ends at once is a start"
