@@ -135,7 +135,7 @@ static bool find_room(struct bcri_agent *agent, struct incoming *incoming, uint3
     return incoming->region != NULL;
 }
 
-/* A region that nobody waits for goes back. */
+/* A region that nobody waits for, or for which there is no room, goes back. Its host answers the order when it is back. */
 static enum bcri_link_verdict begin_answer(struct peer *peer, struct bcri_link_message *message,
                                            const struct bcri_message *read)
 {
@@ -153,7 +153,8 @@ static enum bcri_link_verdict begin_answer(struct peer *peer, struct bcri_link_m
         free_incoming(NULL, incoming);
     if (agent->pool_asked && message->body_bytes <= agent->pool_bytes / 2 && pause_answers(peer, message))
         return BCRI_LINK_PAUSE;
-    bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
+    if (!has_region)
+        bcri_ask_answer(order, bcrE_NOMEM, 0, NULL);
     return BCRI_LINK_REFUSE;
 }
 

@@ -104,7 +104,7 @@ struct served {
     struct write_lock *lock; /* to be filled when its region has arrived */
     struct deadline deadline;
     bool ended; /* its CCE has */
-    int code;   /* of one that has failed and is not answered */
+    int code;   /* of one that has failed and is not answered, perhaps since its region goes back first */
 };
 
 /* ---- serve.c ---- */

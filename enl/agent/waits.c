@@ -196,11 +196,14 @@ static void goes_back(struct served *served)
         list_append(&agent_of(served)->giving_back, &cell->in_queue);
 }
 
-/* The asker's host has the region, or will never have it. */
+/* The asker's host has the region, or will never have it. Its CCE is told that there was no memory when the region is
+ * back: until then it would find the cell without it. */
 void bcri_served_completed(struct served *served, enum bcri_link_outcome outcome)
 {
     struct bcri_agent *agent = agent_of(served);
     struct wanted_cell *cell = served->cell;
+    if (outcome == BCRI_LINK_REFUSED)
+        served->code = bcrE_NOMEM;
     if (outcome != BCRI_LINK_ARRIVED && served->want != BCRI_WANT_READ) {
         goes_back(served);
         return;
@@ -229,8 +232,6 @@ static void send_region(struct served *served)
     if (bcri_agent_send(stream->peer, stream->target | BCRI_ANSWERS, stream->source, &message, served->slot,
                         bcri_served_cookie(served)))
         return;
-    if (!answer_code(stream, served->request, bcrE_NOMEM))
-        served->code = bcrE_NOMEM; /* it is told when there is memory */
     bcri_served_completed(served, BCRI_LINK_REFUSED);
 }
 

@@ -282,3 +282,109 @@ TEST(a_get_without_memory_for_any_answer_ends)
         }
     CHECK(failed != 0);
 }
+
+/* ---- regions that are larger than the pool takes ---- */
+
+enum { LARGE = 3 << 19 }; /* bytes; the pool has 1 << 20 */
+
+/* The large one stands in the first cell, before number 7. */
+static void owner_puts_large(void)
+{
+    as(owner);
+    CHECK(bcr_cagrow(0, 0, 0, 0, 0, 0, 2 * LARGE) >= 1);
+    CHECK_INT(bcr_put(1, filled(LARGE, 3), bcr_cce, cell, bcr_FREE), 0);
+    owner_puts(7);
+}
+
+static void owner_has_large(void)
+{
+    as(owner);
+    CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
+    bcr_region large = bcr_get(1, bcr_cce, cell, 0);
+    CHECK_INT(bcr_rglen(large, NULL), LARGE);
+    CHECK_INT(bcr_rgfree(large), 0);
+    CHECK_INT(value_of(bcr_get(1, bcr_cce, cell, 0)), 7);
+    as(asker);
+}
+
+/* What happens until then: time goes on with events alone. */
+static void go_on_until(uint64_t at)
+{
+    const uint64_t now = sim_now(world.network);
+    (void)world_settle(&world, at > now ? at - now : 0);
+}
+
+/* Until the asker is told that `waits` has failed with `code`, and no longer. */
+static void fails_with(bcr_region waits, int code)
+{
+    const uint64_t begun = sim_now(world.network);
+    int came;
+    for (uint64_t us = 0; (came = bcr_rgwait(waits, 0, 0)) == 0 && us < 1000 * 1000; us++)
+        go_on_until(begun + us * SIM_US);
+    CHECK_INT(came, -1);
+    CHECK_INT(bcr_errno, code);
+}
+
+static bcr_region ask_for_large(int how)
+{
+    return how == 2 ? bcr_acqwl(there, cell, bcr_PENDING) : bcr_get(how, there, cell, bcr_PENDING);
+}
+
+TEST(a_get_that_fails_for_want_of_memory_leaves_its_region_where_all_find_it)
+{
+    for (int how = 0; how < 3; how++) { /* reads, takes, locks */
+        begin();
+        owner_puts_large();
+        for (int i = 0; i < 3; i++) {
+            fails_with(ask_for_large(how), bcrE_NOMEM);
+            as(owner);
+            CHECK_INT(bcr_celllen(bcr_cce, cell), 2);
+            as(asker);
+        }
+        owner_has_large();
+        end();
+    }
+}
+
+/* Whenever it is cancelled, it ends, and its region is there. */
+TEST(a_get_that_is_too_large_can_be_cancelled_at_any_time)
+{
+    enum { STEPS = 40 };
+    for (int after = 0; after < STEPS; after++) {
+        begin();
+        owner_puts_large();
+        bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
+        (void)world_settle(&world, (uint64_t)after * 5 * SIM_US);
+        pthread_t canceller;
+        CHECK_INT(pthread_create(&canceller, NULL, cancel, waits), 0);
+        while (pthread_tryjoin_np(canceller, NULL) != 0)
+            (void)world_settle(&world, SIM_S);
+        CHECK(world_settle(&world, SIM_S));
+        owner_has_large();
+        end();
+    }
+}
+
+/* The owner's host, or its CCE, or the asker ends at any time between the refusal and the end of the get. */
+TEST(a_get_that_is_too_large_ends_with_whoever_dies_meanwhile)
+{
+    enum { STEPS = 40, WAYS = 3 };
+    for (int turn = 0; turn < STEPS * WAYS; turn++) {
+        begin();
+        owner_puts_large();
+        bcr_region waits = bcr_get(1, there, cell, bcr_PENDING);
+        (void)world_settle(&world, (uint64_t)(turn / WAYS) * 5 * SIM_US);
+        if (turn % WAYS == 0)
+            lose();
+        else
+            world_kill(&world, turn % WAYS == 1, 0);
+        CHECK(world_settle(&world, SIM_S));
+        if (turn % WAYS != 2) {
+            CHECK_INT(bcr_rgwait(waits, 0, 0), -1);
+            CHECK(bcr_errno == bcrE_DEAD || bcr_errno == bcrE_NOMEM);
+        }
+        if (turn % WAYS != 1)
+            owner_has_large();
+        end();
+    }
+}
