@@ -226,7 +226,8 @@ static void on_gone(struct enl_child *child, const char *sentence)
     if (place_of(child)->child == child)
         place_of(child)->child = NULL;
     if (blamed)
-        enl_report(program, BCRI_LOG_ERROR, "%s; %u CCEs were there%s", sentence, alive,
+        enl_report(program, BCRI_LOG_ERROR, "%s; %u CCE%s there%s", sentence, alive,
+                   alive == 1 ? " was" : "s were",
                    alive == 0                                    ? ""
                    : program->config.onfail == BCRI_ONFAIL_ABORT ? "; that ends the program (onfail abort)"
                                                                  : "; the others go on (onfail isolate)");

@@ -91,7 +91,7 @@ TEST(a_killed_daemon_elsewhere_is_a_lost_host)
     run_end(&run);
     CHECK_INT(run.status, 1);
     run_check_error(&run,
-                    "host local1 is lost: enl was killed by signal 9 (Killed); 1 CCEs were there; that ends "
+                    "host local1 is lost: enl was killed by signal 9 (Killed); 1 CCE was there; that ends "
                     "the program (onfail abort)");
 }
 
@@ -103,7 +103,7 @@ TEST(under_isolate_a_lost_host_is_told_and_can_be_used_again)
     run_go();
     run_end(&run);
     CHECK_INT(run.status, 0);
-    run_check_error(&run, "1 CCEs were there; the others go on (onfail isolate)");
+    run_check_error(&run, "1 CCE was there; the others go on (onfail isolate)");
 }
 
 TEST(a_daemon_that_is_silent_for_hosttimeout_is_lost)
@@ -182,7 +182,7 @@ TEST(cces_that_a_signal_to_their_daemon_ends_have_not_ended_normally)
     run_gone(daemon);
     run_end(&run);
     CHECK_INT(run.status, 1);
-    run_check_error(&run, "host local1 is lost: enl ended with status 143; 1 CCEs were there; that ends the "
+    run_check_error(&run, "host local1 is lost: enl ended with status 143; 1 CCE was there; that ends the "
                           "program (onfail abort)");
 }
 

@@ -185,7 +185,7 @@ echo "-- an ssh that is killed is a host that is lost"
 start_one pause
 pkill -9 -x ssh -P "$root"
 ends 1
-has err "host n1 is lost: ssh-here was killed by signal 9 (Killed); 1 CCEs were there"
+has err "host n1 is lost: ssh-here was killed by signal 9 (Killed); 1 CCE was there"
 alone
 
 echo "-- a daemon there that is killed"
@@ -198,21 +198,21 @@ done
 echo > go
 ends 0
 has err "host n1 is lost: ssh-here ended with status 137"
-has err "1 CCEs were there; the others go on (onfail isolate)"
+has err "1 CCE was there; the others go on (onfail isolate)"
 alone
 
 echo "-- an ssh that hangs is a host that is lost"
 BCR_HOSTTIMEOUT=1500 start_one pause
 pkill -STOP -x ssh -P "$root"
 ends 1
-has err "host n1 is lost: nothing came from it for 1500 ms (hosttimeout); 1 CCEs were there"
+has err "host n1 is lost: nothing came from it for 1500 ms (hosttimeout); 1 CCE was there"
 alone
 
 echo "-- a daemon there that is stopped is given up, and ends when it goes on"
 BCR_HOSTTIMEOUT=1500 start_one pause
 kill -STOP "$daemon"
 ends 1
-has err "host n1 is lost: nothing came from it for 1500 ms (hosttimeout); 1 CCEs were there"
+has err "host n1 is lost: nothing came from it for 1500 ms (hosttimeout); 1 CCE was there"
 kill -CONT "$daemon"
 alone
 
