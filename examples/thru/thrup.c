@@ -36,10 +36,19 @@ static bcr_region new_region(int bytes)
     return must_have(bcr_rgalloc(bytes, 0), "allocate a region");
 }
 
+/* A put to another host returns before it has reached the cell. If it fails, an error region comes. */
+static void look_for_errors(void)
+{
+    bcr_region error = bcr_get(1, bcr_cce, 0, 0);
+    if (error != NULL)
+        must_end("put a region", bcr_strerror(bcr_rgerror(error)));
+    must_hold(bcr_errno == bcrE_TIMEOUT, "a cell without regions says so");
+}
+
 int main(int argc, char **argv)
 {
     args_check(argc, argv, 0, USAGE);
-    must_init(bcr_user_ca | bcr_inorder, argv[0]);
+    must_init(bcr_user_ca | bcr_inorder | bcr_errors, argv[0]);
     if (bcr_enlistor < 0) {
         fputs(USAGE, stderr);
         return EXIT_USAGE;
@@ -60,11 +69,14 @@ int main(int argc, char **argv)
         bcr_region region = new_region(order.bytes);
         fill(region, number, order.bytes);
         must(bcr_enq(region, bcr_enlistor, STREAM, bcr_FREE), "put a region");
+        look_for_errors();
     }
     const double taken_s = now_s() - start_s;
 
     bcr_region report = new_region(ORDER_BYTES);
     must_copy(bcr_copyto(SECONDS, 1, report, 0, &taken_s, sizeof taken_s), "write its report");
     must(bcr_enq(report, bcr_enlistor, REPORT, bcr_FREE), "put its report");
+    must(bcr_putdone(bcr_BLOCK), "wait until all has arrived");
+    look_for_errors();
     return EXIT_SUCCESS;
 }
