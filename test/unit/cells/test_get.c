@@ -145,7 +145,7 @@ static void *pass_on(void *arg)
     return NULL;
 }
 
-TEST(two_threads_pass_a_region_to_and_fro)
+TEST_TIMEOUT(two_threads_pass_a_region_to_and_fro, 120)
 {
     begin();
     struct pass pass = {.peer = one_of_two, .rounds = 20000, .out = grow(1, 4, 1 << 16)};
