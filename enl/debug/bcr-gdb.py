@@ -401,7 +401,7 @@ class Ccs(Command):
         print("program %s" % cce.read(cce.host + at("host.program"), 128).split(b"\0")[0].decode("ascii", "replace"))
         for index, where in cce.records():
             state = cce.u32(where + at("record.state"))
-            if state == 0:
+            if index == 0 or state == 0: # record 0 is the daemon's
                 continue
             operation = cce.u32(where + at("record.journal"))
             notes = []

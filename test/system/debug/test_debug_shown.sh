@@ -40,6 +40,7 @@ look() { # PROGRAM: all is as sys_shown.c has made it
     "$enl" -d 'gdb -nx' -D batch:script "$1" > look.out 2>&1 < /dev/null || :
     sed -i 's/^\[0\] //' look.out
     has look.out '^CCE 0 *pid [0-9]* *alive *this one' || fail "bcr ccs"
+    [ "$(grep -c '^CCE [0-9]* *pid' look.out)" = 1 ] || fail "bcr ccs shows the daemon, too"
     has look.out '^cell 3 *in/out *2 regions' || fail "bcr cells: cell 3"
     has look.out '^cell 1 *private *0 regions, 1 waiting request' || fail "bcr cells: cell 1"
     has look.out '^  0: 5 bytes at 0x[0-9a-f]*, 1 holder, from CCE 0: 66 69 72 73 74$' || fail "the first region"
