@@ -217,7 +217,7 @@ static void ask_for_short_slice(void)
 /* After a turn: whether anything is under way. Without memory the next question is answered. */
 static void answer_quiet(struct bcri_link_thread *thread)
 {
-    const bool rests = thread->kept == NULL && bcri_agent_rests(thread->agent);
+    const bool rests = thread->kept == NULL && !thread->ended.some && bcri_agent_rests(thread->agent);
     const struct bcri_link_news news = {.told = BCRI_TOLD_QUIET,
                                         .number = thread->quiet,
                                         .quiet = rests,
