@@ -39,7 +39,7 @@ struct enl_deadlock {
     uv_timer_t timer;
     unsigned looks;
     struct enl_lookout lookout;
-    pid_t held; /* a CCE that was stopped or traced */
+    pid_t held; /* a CCE that was stopped, traced or running */
     /* CCEs that may be in a circle of write locks. */
     uint64_t lockers;                        /* which, in which waits; 0: fewer than two */
     unsigned lockers_for, pause, next_pause; /* looks */
@@ -50,7 +50,8 @@ struct enl_deadlock {
 
 /* ---- looking at this host ---- */
 
-/* Whether a person holds the process: it is stopped, or has a debugger. */
+/* Whether the process does not merely sleep, whatever its record says: a person holds it, who has stopped it or has a
+ * debugger; or it runs, in a signal handler; or it is dead, of which the daemon will hear. */
 static bool is_held(pid_t pid)
 {
     char path[64], line[256], state = 0;
@@ -65,7 +66,7 @@ static bool is_held(pid_t pid)
     }
     if (file != NULL)
         fclose(file);
-    return tracer != 0 || state == 'T' || state == 't';
+    return tracer != 0 || state != 'S';
 }
 
 /* The one that was held at the last look is the first to be looked at. */

@@ -11,12 +11,14 @@
  *   slow     as circle, but CCE 0 runs
  *   spin     as circle, but CCE 0 computes
  *   input    as circle, but CCE 0 reads from a pipe into which nobody writes
+ *   alarm    as circle, but CCE 0 computes in a signal handler meanwhile, and CCE 1 waits for that first
  *   later    as circle, but CCE 0 waits before that until the test lets it go on
  *   timed    as circle, but CCE 0 waits for an hour
  *   regions  CCE 0 holds three regions of its own and one is in its cell 2; all wait as in circle, for an hour
  *
  * "Runs" is a pause outside BCR. Each tells just before it does what it does. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +89,15 @@ static void go_slowly(const char *mode)
         ;
 }
 
+static void on_alarm(int number)
+{
+    (void)number;
+    const int fd = open(setting("SYS_GO"), O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && write(fd, "", 1) == 1)
+        for (volatile unsigned turns = 0;; turns++)
+            ;
+}
+
 static void get_one(int cce, int cell, int msec)
 {
     bcr_region region = bcr_get(1, cce, cell, msec);
@@ -138,6 +149,13 @@ static void perform(const char *mode)
         if (bcr_cceord == 0)
             go_slowly(mode);
         get_one(next, WAIT, bcr_BLOCK);
+    } else if (strcmp(mode, "alarm") == 0) {
+        tell();
+        if (bcr_cceord == 0)
+            alarm(1);
+        else
+            go_slowly("later");
+        get_one(next, WAIT, bcr_BLOCK);
     } else if (strcmp(mode, "circle") == 0 || (strcmp(mode, "slow") == 0 && bcr_cceord != 0) ||
                (strcmp(mode, "timed") == 0 && bcr_cceord != 0)) {
         tell();
@@ -163,6 +181,7 @@ int main(int argc, char **argv)
     (void)argc;
     MUST(bcr_init(0, argv[0]) == 0);
     cces = (int)strtol(setting("SYS_CCES"), NULL, 10);
+    signal(SIGALRM, on_alarm);
     MUST(cces > 0 && cces <= CCES_MAX);
     meet(argv[0]);
     perform(setting("SYS_MODE"));

@@ -175,6 +175,15 @@ TEST_TIMEOUT(who_computes_reads_has_time_or_is_held_is_not_accused, 300)
     end(5);
 }
 
+TEST_TIMEOUT(who_computes_in_a_signal_handler_while_it_waits_is_not_accused, 300)
+{
+    start(0, "1", "alarm", "2", "--");
+    wait_for_log(0, "2 CCEs rest, and nothing else is under way");
+    wait_for_log(0, "look 6 ");
+    end(0);
+    lacks(0, "deadlock");
+}
+
 TEST_TIMEOUT(while_a_process_waits_to_join_nobody_is_accused, 300)
 {
     start(0, "1", "later", "2", "--");
