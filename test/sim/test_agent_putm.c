@@ -563,7 +563,10 @@ static void *putm_behind_a_full_window(void *arg)
     (void)arg;
     as(asker);
     const int cells[] = {there[0], cell, there[0], cell + 1, there[0], cell};
-    for (unsigned i = 0; i < ROOM + BCRI_OUTBOX_WINDOW - 2; i++)
+    for (unsigned i = 0; i < ROOM; i++)
+        CHECK_INT(bcr_put(1, number(2), there[1], cell, bcr_FREE), 0);
+    CHECK_INT(bcr_putdone(bcr_BLOCK), 1); /* who meets the full window waits until half of it is done */
+    for (unsigned i = 0; i < BCRI_OUTBOX_WINDOW - 2; i++)
         CHECK_INT(bcr_put(1, number(2), there[1], cell, bcr_FREE), 0);
     CHECK_INT(bcr_putm(1, filled(LARGE, 1), 3, cells, bcr_FREE), 0);
     as(NULL);
