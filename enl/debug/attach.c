@@ -68,16 +68,20 @@ static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_c
     return found;
 }
 
-/* The process that traces `pid`; 0: none does. */
-static long tracer_of(pid_t pid)
+/* Returns the process that traces `pid`; 0: none does. */
+static long tracer_of(pid_t pid, bool *stopped_out)
 {
     char path[64], line[256];
     long tracer = 0;
+    *stopped_out = false;
     snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
     FILE *file = fopen(path, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "State:", 6) == 0)
+            *stopped_out = line[6 + strspn(line + 6, " \t")] == 'T';
         if (strncmp(line, "TracerPid:", 10) == 0)
             tracer = strtol(line + 10, NULL, 10);
+    }
     if (file != NULL)
         fclose(file);
     return tracer;
@@ -148,7 +152,8 @@ static struct enl_pane *attach_to(struct enl_cce *cce, const struct bcri_control
     char server[PATH_MAX];
     struct enl_debugger debugger = {.words = NULL};
     struct enl_pane *pane = NULL;
-    const long tracer = tracer_of(cce->pid);
+    bool stopped;
+    const long tracer = tracer_of(cce->pid, &stopped);
     const char *forbidden = tracer == 0 ? enl_debugger_refused(cce->pid) : NULL;
     if (tracer != 0)
         snprintf(reason, size, "process %ld traces it already", tracer);
@@ -156,6 +161,8 @@ static struct enl_pane *attach_to(struct enl_cce *cce, const struct bcri_control
         snprintf(reason, size, "%s", forbidden);
     else if (named_debugger(message, &debugger, server, reason, size) == 0)
         pane = attach(cce, message->object.length != 0 ? &debugger : NULL, server, reason, size);
+    if (pane != NULL)
+        pane->found_stopped = stopped;
     enl_debugger_free(&debugger);
     return pane;
 }

@@ -45,6 +45,7 @@ struct enl_pane {
     pid_t pid;               /* 0: not started yet, or ended */
     int fd;                  /* the pty, or the other end of gdbserver's stdin and stdout; -1: none */
     bool attached;           /* the CCE ran before; else the debugger has started it */
+    bool found_stopped;      /* and a person had stopped it */
     bool serves;             /* gdbserver */
     bool seen;               /* it had a viewer */
     struct enl_conn *viewer; /* that has the descriptor */

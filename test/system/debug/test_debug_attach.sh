@@ -56,6 +56,13 @@ echo 'bt' | "$enl" attach -d 'gdb -nx' "$name" 1 > lines.out 2>&1 || fail "attac
 has lines.out 'pause' || fail "no backtrace of a line"
 until_true untraced "$cce"
 
+# A debugger that is killed just when it has stopped the CCE leaves it running.
+printf '#!/bin/sh\nfor word in "$@"; do pid=$word; done\nkill -STOP "$pid"\nkill -KILL $$\n' > killed
+chmod +x killed
+"$enl" attach -d "$PWD/killed" "$name" 1 > killed.out 2>&1 < /dev/null || :
+goes_on() { grep -q '^State:[[:space:]]*[SR]' "/proc/$1/status"; }
+until_true goes_on "$cce"
+
 # The terminal closes: gdb lets go.
 $outer send-keys clear Enter "$enl attach -d 'gdb -nx' $name 1" Enter
 until_true screen '^(gdb)'
