@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bcr/error.h>
@@ -110,11 +109,11 @@ int enl_session_start(struct enl_program *program, char *error, size_t error_siz
 
 /* The end */
 
-/* A debugger that is killed while it attaches has stopped its CCE and not let it on. */
-static void let_on(const struct enl_pane *pane, int wait_status)
+/* A debugger that is killed, or hung up, while it attaches has stopped its CCE and may not let it on. */
+static void let_on(const struct enl_pane *pane)
 {
     const struct enl_cce *cce = pane->attached ? enl_cce_at(pane->program, pane->index) : NULL;
-    if (cce != NULL && cce->life == ENL_ALIVE && WIFSIGNALED(wait_status) && !pane->found_stopped)
+    if (cce != NULL && cce->life == ENL_ALIVE && !pane->found_stopped)
         kill(cce->pid, SIGCONT);
 }
 
@@ -131,7 +130,7 @@ bool enl_session_reaped(struct enl_program *program, pid_t pid, int wait_status)
     if (pane == NULL)
         return false;
     const bool attached = pane->attached;
-    let_on(pane, wait_status);
+    let_on(pane);
     enl_pane_free(pane);
     if (attached)
         enl_program_check_end(program);
