@@ -24,7 +24,7 @@
 #include "names.h"
 #include "programs.h"
 
-enum { REQUEST_BYTES_MAX = 8192, REQUEST_MSEC = 1000, ANSWER_MSEC = 10000 };
+enum { REQUEST_BYTES_MAX = 8192, REQUEST_MSEC = 1000, ANSWER_MSEC = 10000, DRAIN_MSEC = 200 };
 
 /* What this process serves. */
 static struct {
@@ -248,6 +248,18 @@ static int look(FILE *out)
     return got ? 200 : 503;
 }
 
+/* What the client has sent besides is read: to close before would take the answer from it. */
+static void drain(int fd, char bytes[REQUEST_BYTES_MAX])
+{
+    const uint64_t until_ns = after(DRAIN_MSEC);
+    shutdown(fd, SHUT_WR);
+    while (wait_for(fd, POLLIN, until_ns)) {
+        const ssize_t got = recv(fd, bytes, REQUEST_BYTES_MAX, MSG_DONTWAIT);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+            return;
+    }
+}
+
 static void serve_one(int fd)
 {
     static char request[REQUEST_BYTES_MAX + 1];
@@ -263,8 +275,10 @@ static void serve_one(int fd)
         status = look(out);
     else
         fprintf(out, "%s: GET /metrics is what is answered here\n", reason_of(status));
-    if (fclose(out) == 0 && body != NULL)
+    if (fclose(out) == 0 && body != NULL) {
         answer(fd, status, body, length);
+        drain(fd, request);
+    }
     free(body);
 }
 
