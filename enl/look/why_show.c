@@ -64,12 +64,20 @@ static void say_cce(FILE *out, const struct look_why *why, const struct look_why
 }
 
 /* The circle of CCE `first`. */
+enum { CIRCLE_MAX = 8 }; /* so many of a longer circle, and its last two */
+
 static void say_cycle(FILE *out, const struct look_why *why, size_t first, const char *word)
 {
     char who[LOOK_NAME_MAX];
-    fprintf(out, "%s: %s waits for ", word, name_of(why, &why->cces[first], who));
+    size_t length = 1, place = 1;
     for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next)
-        fprintf(out, "%s, which waits for ", name_of(why, &why->cces[at], who));
+        length++;
+    fprintf(out, "%s: %s waits for ", word, name_of(why, &why->cces[first], who));
+    for (size_t at = why->cces[first].next; at != first; at = why->cces[at].next, place++)
+        if (place < CIRCLE_MAX || place + 2 >= length)
+            fprintf(out, "%s, which waits for ", name_of(why, &why->cces[at], who));
+        else if (place == CIRCLE_MAX)
+            fprintf(out, "... %zu more, the last of which waits for ", length - 2 - place);
     fprintf(out, "%s: a circle.\n", name_of(why, &why->cces[first], who));
 }
 

@@ -246,6 +246,7 @@ TEST(a_thousand_in_one_circle)
         sleeps(i, BCRI_ORDER_TAKE, (i + 1) % CCES_MAX, 5);
     think(NULL);
     CHECK_UINT(why.stuck, CCES_MAX);
-    says("CCE 999, which waits for CCE 0: a circle.");
+    says("CCE 7, which waits for ... 990 more, the last of which waits for CCE 998, which waits for "
+         "CCE 999, which waits for CCE 0: a circle.");
     says("deadlock: all 1000 CCEs");
 }
