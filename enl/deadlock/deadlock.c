@@ -23,7 +23,7 @@
 
 /* A circle of write locks is looked for when it has lasted for some looks, which is longer than the root needs to
  * tell that all wait; and after a vain search less often. */
-enum { LOOK_MSEC = 1000, PATIENCE_LOOKS = 5, SUSPECT_LOOKS = 3, SEARCH_LOOKS_MAX = 64, TEXT_MAX = 60000 };
+enum { LOOK_MSEC = 1000, SUSPECT_LOOKS = 3, SEARCH_LOOKS_MAX = 64, TEXT_LOOKS = 30, TEXT_MAX = 60000 };
 
 /* What a program that explains has said so far. */
 struct text {
@@ -32,6 +32,8 @@ struct text {
     size_t length;
     bool whole;     /* it explains a deadlock, not a suspicion */
     uint32_t count; /* CCEs in it */
+    pid_t pid;      /* the process that explains */
+    unsigned looks; /* for how long */
 };
 
 struct enl_deadlock {
@@ -123,7 +125,7 @@ static void hang_up(struct enl_program *program)
             kill(cce->pid, SIGHUP);
 }
 
-/* Debuggers for the CCEs of this host, as enl attach opens them. */
+/* Debuggers for all CCEs, as enl attach opens them. */
 static void open_debuggers(struct enl_program *program)
 {
     const char *display = getenv("DISPLAY"), *where = program->options.where;
@@ -213,6 +215,17 @@ static void on_text(void *data)
     }
 }
 
+/* A process that is stopped, or stuck, keeps nobody from being told. */
+static void bound_text(struct enl_deadlock *deadlock)
+{
+    struct text *text = &deadlock->text;
+    if (text->watch == NULL || ++text->looks < TEXT_LOOKS)
+        return;
+    kill(text->pid, SIGKILL);
+    text->bytes[text->length] = '\0';
+    explained(deadlock);
+}
+
 /* Starts a process that looks, and says why the CCEs wait. Returns whether it runs. */
 static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
 {
@@ -228,6 +241,7 @@ static bool explain(struct enl_deadlock *deadlock, bool whole, uint32_t count)
     const struct enl_own_start start = {.words = words, .in = -1, .out = pair[1], .keep = -1};
     const pid_t pid = enl_own_start(program, &start, reason, sizeof reason);
     close(pair[1]);
+    deadlock->text.pid = pid;
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     if (pid > 0 && (deadlock->text.bytes = malloc(TEXT_MAX + 1)) != NULL &&
         (deadlock->text.watch = enl_watch_start(program, pair[0], on_text, deadlock)) != NULL)
@@ -351,6 +365,7 @@ static void on_timer(uv_timer_t *timer)
     bcri_log_write(&program->log, BCRI_LOG_DEBUG, "look %u for a deadlock: %u CCEs rest, %s",
                    ++deadlock->looks, seen.count,
                    seen.still ? "and nothing else is under way" : "others do not");
+    bound_text(deadlock);
     suspect(deadlock, lockers);
     if (program->upward == NULL && !know_hosts(deadlock))
         return;
