@@ -68,7 +68,7 @@ static void drop_output(struct enl_peer *peer)
     peer->waiting = 0;
 }
 
-/* Nothing can be written any more; that the neighbour is gone is read from the other pipe. */
+/* Nothing can be written any more; that the neighbour is gone is read from the other pipe, and told then. */
 static void give_up(struct enl_peer *peer, const char *what, const char *why)
 {
     if (peer->writes)
@@ -76,6 +76,17 @@ static void give_up(struct enl_peer *peer, const char *what, const char *why)
                        why);
     peer->writes = false;
     drop_output(peer);
+}
+
+/* A neighbour that has ended, before that was read, is no news of its own. */
+static void give_up_writing(struct enl_peer *peer, int status)
+{
+    if (status == UV_EPIPE) {
+        peer->writes = false;
+        drop_output(peer);
+    } else {
+        give_up(peer, "a message", uv_strerror(status));
+    }
 }
 
 static void write_piece(struct piece *piece);
@@ -90,7 +101,7 @@ static void on_written(uv_write_t *request, int status)
     if (peer->closed)
         return;
     if (status != 0)
-        give_up(peer, "a message", uv_strerror(status));
+        give_up_writing(peer, status);
     piece = peer->first;
     if (piece != NULL && !peer->output_under_way &&
         uv_stream_get_write_queue_size((uv_stream_t *)&peer->out) == 0) {
@@ -113,7 +124,7 @@ static void write_piece(struct piece *piece)
     if (failed == 0)
         return;
     free_piece(piece);
-    give_up(peer, "a message", uv_strerror(failed));
+    give_up_writing(peer, failed);
 }
 
 static void *take_memory(bool secret, size_t bytes)
