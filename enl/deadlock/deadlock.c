@@ -165,11 +165,12 @@ static void show(struct enl_program *program, const struct text *text)
             first, sizeof first,
             "deadlock: all %u CCEs of the program wait without a time limit, and nothing is on its way.\n",
             text->count);
-    if (text->whole || text->length != 0)
-        enl_report_shown(program, "%s%.*s", first, (int)text->length, text->bytes != NULL ? text->bytes : "");
+    const char *const reasons = text->length != 0 && text->bytes != NULL ? text->bytes : "";
+    if (text->whole || reasons[0] != '\0')
+        enl_report_shown(program, "%s%s", first, reasons);
     if (first[0] != '\0')
         bcri_log_write(&program->log, BCRI_LOG_WARN, "%.*s", (int)strcspn(first, "\n"), first);
-    for (const char *at = text->length != 0 ? text->bytes : ""; *at != '\0';) {
+    for (const char *at = reasons; *at != '\0';) {
         const size_t line = strcspn(at, "\n");
         bcri_log_write(&program->log, BCRI_LOG_WARN, "%.*s", (int)line, at);
         at += line + (at[line] == '\n');
