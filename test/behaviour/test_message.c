@@ -76,8 +76,13 @@ BEHAVIOUR(sendm_puts_one_region_into_all_cells)
     const int cell = grow(3, 9, NBYTES);
     int cells[6] = {there, cell, there, cell + 1, there, cell + 2}, in = 5, out;
     CHECK_INT(bcr_sendm(&in, sizeof in, bcrT_1INT, 1, 3, cells, 1, 0), 2);
-    FAILS_NULL(bcr_rgalloc(NBYTES - 3, 0), bcrE_NBYTES);
-    CHECK_INT(bcr_rgfree(filled(NBYTES - 4, 0)), 0); /* it counts once */
+    if (place->far) { /* the cells have a copy of their own, and until then it counts */
+        CHECK_INT(bcr_putdone(bcr_BLOCK), 1);
+        CHECK_INT(bcr_rgfree(filled(NBYTES, 0)), 0);
+    } else {
+        FAILS_NULL(bcr_rgalloc(NBYTES - 3, 0), bcrE_NBYTES);
+        CHECK_INT(bcr_rgfree(filled(NBYTES - 4, 0)), 0); /* it counts once */
+    }
     for (int i = 0; i < 3; i++) {
         CHECK_INT(bcr_recv(&out, sizeof out, bcrT_1INT, 1, there, cell + i, 1, 0), 2);
         CHECK_INT(out, 5);
