@@ -84,7 +84,7 @@ static void note(enum chaos_doing doing)
 static void enlist_wanted(const char *root)
 {
     static int made[CHAOS_CCES];
-    char program[4096], machine[16];
+    char program[4096], machine[24];
     for (int place = 1; place < CHAOS_CCES; place++) {
         if (atomic_load(&board->place[place].wanted) == 0)
             continue;
