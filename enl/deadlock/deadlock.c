@@ -18,6 +18,7 @@
 #include "lookout.h"
 #include "own_start.h"
 #include "places.h"
+#include "status.h"
 #include "tree.h"
 #include "worker.h"
 
@@ -56,19 +57,8 @@ struct enl_deadlock {
  * debugger; or it runs, in a signal handler; or it is dead, of which the daemon will hear. */
 static bool is_held(pid_t pid)
 {
-    char path[64], line[256], state = 0;
-    long tracer = -1;
-    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
-    FILE *file = fopen(path, "re");
-    while (file != NULL && tracer < 0 && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "State:", 6) == 0)
-            state = line[6 + strspn(line + 6, " \t")];
-        else if (strncmp(line, "TracerPid:", 10) == 0)
-            tracer = strtol(line + 10, NULL, 10);
-    }
-    if (file != NULL)
-        fclose(file);
-    return tracer != 0 || state != 'S';
+    struct enl_process_status status;
+    return !enl_process_status(pid, &status) || status.tracer != 0 || status.state != 'S';
 }
 
 /* The one that was held at the last look is the first to be looked at. */

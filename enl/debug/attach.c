@@ -13,6 +13,7 @@
 #include "object.h"
 #include "serving.h"
 #include "session_part.h"
+#include "status.h"
 
 static const char *give(struct enl_conn *conn, struct enl_pane *pane, uint32_t id)
 {
@@ -66,25 +67,6 @@ static struct enl_cce *find_cce(struct enl_program *program, const struct bcri_c
         snprintf(reason, size,
                  "it has ended, or has not come out of bcr_init yet; enl ps lists what there is");
     return found;
-}
-
-/* Returns the process that traces `pid`; 0: none does. */
-static long tracer_of(pid_t pid, bool *stopped_out)
-{
-    char path[64], line[256];
-    long tracer = 0;
-    *stopped_out = false;
-    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
-    FILE *file = fopen(path, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "State:", 6) == 0)
-            *stopped_out = line[6 + strspn(line + 6, " \t")] == 'T';
-        if (strncmp(line, "TracerPid:", 10) == 0)
-            tracer = strtol(line + 10, NULL, 10);
-    }
-    if (file != NULL)
-        fclose(file);
-    return tracer;
 }
 
 /* `debugger` NULL: gdbserver, whose file `server` is. */
@@ -152,17 +134,17 @@ static struct enl_pane *attach_to(struct enl_cce *cce, const struct bcri_control
     char server[PATH_MAX];
     struct enl_debugger debugger = {.words = NULL};
     struct enl_pane *pane = NULL;
-    bool stopped;
-    const long tracer = tracer_of(cce->pid, &stopped);
-    const char *forbidden = tracer == 0 ? enl_debugger_refused(cce->pid) : NULL;
-    if (tracer != 0)
-        snprintf(reason, size, "process %ld traces it already", tracer);
+    struct enl_process_status status;
+    (void)enl_process_status(cce->pid, &status);
+    const char *forbidden = status.tracer == 0 ? enl_debugger_refused(cce->pid) : NULL;
+    if (status.tracer != 0)
+        snprintf(reason, size, "process %ld traces it already", status.tracer);
     else if (forbidden != NULL)
         snprintf(reason, size, "%s", forbidden);
     else if (named_debugger(message, &debugger, server, reason, size) == 0)
         pane = attach(cce, message->object.length != 0 ? &debugger : NULL, server, reason, size);
     if (pane != NULL)
-        pane->found_stopped = stopped;
+        pane->found_stopped = status.state == 'T';
     enl_debugger_free(&debugger);
     return pane;
 }

@@ -14,19 +14,13 @@
 #include <unistd.h>
 
 #include "bcri/control.h"
+#include "status.h"
 
 /* Whether a debugger has attached to this process. */
-static int is_traced(void)
+static bool is_traced(void)
 {
-    char line[256];
-    long tracer = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, "TracerPid:", 10) == 0)
-            tracer = strtol(line + 10, NULL, 10);
-    if (file != NULL)
-        fclose(file);
-    return tracer != 0;
+    struct enl_process_status status;
+    return enl_process_status(getpid(), &status) && status.tracer != 0;
 }
 
 static _Noreturn void become(char **argv, pid_t debugger)
