@@ -13,12 +13,6 @@
 
 enum { ATTACH_MAX = 1000, WORD_MAX = 32 };
 
-static bool is_named(const struct look_cce *cce, const struct enl_named *named)
-{
-    return (named->by_pid ? cce->pid : cce->ordinal) == named->number &&
-           (!named->has_host || cce->host == named->host);
-}
-
 /* Whether the program has these CCEs: returns the exit status, which is 0 if so; else a sentence has said why not. */
 static int look_for(const struct look_view *view, char *const *words)
 {
@@ -28,7 +22,7 @@ static int look_for(const struct look_view *view, char *const *words)
         if (!enl_named_read(*words, &named))
             return 2;
         while (at < view->cce.count &&
-               (view->cce.at[at].state == BCRI_CCE_DEAD || !is_named(&view->cce.at[at], &named)))
+               (view->cce.at[at].state == BCRI_CCE_DEAD || !enl_named_is(&named, &view->cce.at[at])))
             at++;
         if (at == view->cce.count) {
             fprintf(stderr, "enl: CCE %s: it has ended, or never was; enl ps lists what there is\n", *words);

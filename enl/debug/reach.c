@@ -59,12 +59,37 @@ bool enl_named_read(const char *word, struct enl_named *out)
     return false;
 }
 
+bool enl_named_is(const struct enl_named *named, const struct look_cce *cce)
+{
+    return (named->by_pid ? cce->pid : cce->ordinal) == named->number &&
+           (!named->has_host || cce->host == named->host);
+}
+
 static int say(const char *what, const char *text, size_t length)
 {
     char line[2048];
     bcri_escape(text, length, line, sizeof line, NULL);
     fprintf(stderr, "enl: %s: %s\n", what, line);
     return 1;
+}
+
+/* What the daemon of a CCE's host is asked for: a new debugger ("": gdbserver) at it, */
+static struct bcri_control attach_request(uint32_t number, bool by_pid, const char *debugger)
+{
+    return (struct bcri_control){.type = BCRI_MSG_attach,
+                                 .present = BCRI_HAS(id) | BCRI_HAS(ordinal) | BCRI_HAS(object) |
+                                            (by_pid ? BCRI_HAS(pid) : 0),
+                                 .id = 1,
+                                 .ordinal = by_pid ? 0 : number,
+                                 .pid = number,
+                                 .object = bcri_view_of(debugger)};
+}
+
+/* or the one that has started it. */
+static struct bcri_control pane_request(uint32_t index)
+{
+    return (struct bcri_control){
+        .type = BCRI_MSG_pane, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 1, .index = index};
 }
 
 /* Sends a request with up to one descriptor. The answer is in `in`; false: there is none, as was said. */
@@ -147,7 +172,7 @@ static int64_t find_host(const char *name, const struct enl_named *named, const 
     for (size_t i = 0; i < view.cce.count; i++) {
         const struct look_cce *cce = &view.cce.at[i];
         if (cce->host == 0 || cce->host > BCRI_HOST_NUMBER_MAX || cce->state == BCRI_CCE_DEAD ||
-            (named->by_pid ? cce->pid : cce->ordinal) != named->number)
+            !enl_named_is(named, cce))
             continue;
         if (host >= 0 && host != (int64_t)cce->host) {
             fprintf(stderr, "enl: CCE %s: several hosts have one; %s@%lld is that of host %lld\n", word, word,
@@ -191,13 +216,7 @@ int enl_reach_attach(const char *name, const char *word, const char *debugger, s
     snprintf(what, sizeof what, "CCE %s", word);
     if (named.has_host)
         return attach_far(daemon, &named, debugger, what, out);
-    const struct bcri_control request = {.type = BCRI_MSG_attach,
-                                         .present = BCRI_HAS(id) | BCRI_HAS(ordinal) | BCRI_HAS(object) |
-                                                    (named.by_pid ? BCRI_HAS(pid) : 0),
-                                         .id = 1,
-                                         .ordinal = named.by_pid ? 0 : named.number,
-                                         .pid = named.number,
-                                         .object = bcri_view_of(debugger)};
+    const struct bcri_control request = attach_request(named.number, named.by_pid, debugger);
     if (!ask(daemon, &request, -1, what, &in))
         return 1;
     *out = (struct enl_reached){in.fds[0], daemon, ENL_PIPE_PLAIN};
@@ -223,8 +242,7 @@ int enl_reach_pane(const char *name, uint32_t host, uint32_t index, const char *
         return 1;
     if (host != 0)
         return reach_far(daemon, host, index, "pane", what, out);
-    const struct bcri_control request = {
-        .type = BCRI_MSG_pane, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 1, .index = index};
+    const struct bcri_control request = pane_request(index);
     if (!ask(daemon, &request, -1, what, &in))
         return 1;
     if (in.fds[0] < 0)
@@ -255,16 +273,8 @@ int enl_debug_host(char **argv)
     }
     const bool by_pid = strncmp(argv[1], "pid:", 4) == 0;
     const uint32_t number = (uint32_t)strtoul(argv[0], NULL, 10);
-    struct bcri_control request = {
-        .type = BCRI_MSG_pane, .present = BCRI_HAS(id) | BCRI_HAS(index), .id = 1, .index = number};
-    if (colon != NULL)
-        request = (struct bcri_control){.type = BCRI_MSG_attach,
-                                        .present = BCRI_HAS(id) | BCRI_HAS(ordinal) | BCRI_HAS(object) |
-                                                   (by_pid ? BCRI_HAS(pid) : 0),
-                                        .id = 1,
-                                        .ordinal = by_pid ? 0 : number,
-                                        .pid = number,
-                                        .object = bcri_view_of(colon + 1)};
+    const struct bcri_control request =
+        colon != NULL ? attach_request(number, by_pid, colon + 1) : pane_request(number);
     if (bcri_channel_send(daemon, &request, NULL, 0, true) != 0 ||
         bcri_channel_recv(daemon, &in, true) != 1 || in.wrong != NULL || in.fds[0] < 0) {
         refuse(&in.message, "the daemon of its host has no debugger for it");

@@ -23,6 +23,9 @@ struct enl_named {
 };
 /* False: a sentence was said. */
 bool enl_named_read(const char *word, struct enl_named *out);
+/* Whether that is this one, of a look. */
+struct look_cce;
+bool enl_named_is(const struct enl_named *named, const struct look_cce *cce);
 
 struct enl_reached {
     int fd, daemon;
