@@ -235,13 +235,17 @@ const char *run_file(const char *prefix, const char *suffix)
     return path;
 }
 
+const char *run_program_by(const char *suffix)
+{
+    static char name[512];
+    snprintf(name, sizeof name, "%s", strrchr(run_file("bcr.", suffix), '/') + 1 + strlen("bcr."));
+    name[strlen(name) - strlen(suffix)] = '\0';
+    return name;
+}
+
 const char *run_program(void)
 {
-    static char name[256];
-    const char *path = run_file("bcr.", ".log");
-    snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1 + strlen("bcr."));
-    name[strlen(name) - strlen(".log")] = '\0';
-    return name;
+    return run_program_by(".log");
 }
 
 size_t run_read_file(const char *path, char *text, size_t capacity)

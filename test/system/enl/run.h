@@ -60,6 +60,8 @@ void run_wait_for_text(const char *prefix, const char *text);
 const char *run_file(const char *prefix, const char *suffix);
 /* host.pid, out of the name of the only log. Valid until the next call. */
 const char *run_program(void);
+/* The same, out of the only log with that suffix: ".1.log" is that of its host 1. */
+const char *run_program_by(const char *suffix);
 /* A new file of the folder, shared with the programs that map it too: the environment variable
  * `variable` has its path. */
 void *run_board(const char *variable, size_t bytes);

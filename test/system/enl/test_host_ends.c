@@ -24,10 +24,7 @@ static int lines_of(const char *text, const char *line)
 /* The program's name, by the log of its daemon on local1. */
 static const char *program_name(void)
 {
-    static char name[300];
-    snprintf(name, sizeof name, "%s", strrchr(run_file("bcr.", ".1.log"), '/') + 5);
-    *strstr(name, ".1.log") = '\0';
-    return name;
+    return run_program_by(".1.log");
 }
 
 /* Of the program there are logs, and nothing else: no socket, no file of its own. */
@@ -198,8 +195,7 @@ TEST(a_program_that_is_killed_is_killed_everywhere)
     int cce, daemon;
     start_two("--onfail", "abort", &cce, &daemon);
     char program[300];
-    snprintf(program, sizeof program, "%s", strrchr(run_file("bcr.", ".1.log"), '/') + 5);
-    *strstr(program, ".1.log") = '\0';
+    snprintf(program, sizeof program, "%s", run_program_by(".1.log"));
     run_start(&command, run_enl(), "kill", program);
     run_end(&command);
     CHECK_INT(command.status, 0);

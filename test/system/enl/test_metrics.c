@@ -30,8 +30,7 @@ static void start(const char *where)
     run_start(&run, run_enl(), "--metrics", where, "--local", "2", getenv("SYS_WAITS"));
     for (int i = 0; i < 2; i++)
         run_told_by(&run);
-    const char *name = strrchr(run_file("bcr.", ".1.log"), '/') + strlen("/bcr.");
-    snprintf(program, sizeof program, "%.*s", (int)(strlen(name) - strlen(".1.log")), name);
+    snprintf(program, sizeof program, "%s", run_program_by(".1.log"));
 }
 
 static void end(void)

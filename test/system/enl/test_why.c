@@ -22,10 +22,7 @@ static void start_on(const char *hosts, const char *mode, const char *cces)
     run_start(&run, run_enl(), "--local", hosts, getenv("SYS_WAITS"));
     for (int i = 0; i < strtol(cces, NULL, 10); i++)
         run_told_by(&run);
-    const char *log = run_file("bcr.", hosts[0] == '1' ? ".log" : ".1.log");
-    const char *begin = strrchr(log, '/') + strlen("/bcr.");
-    const char *end = strstr(log, hosts[0] == '1' ? ".log" : ".1.log");
-    snprintf(program, sizeof program, "%.*s", (int)(end - begin), begin);
+    snprintf(program, sizeof program, "%s", run_program_by(hosts[0] == '1' ? ".log" : ".1.log"));
 }
 
 static void start(const char *mode, const char *cces)
