@@ -94,3 +94,12 @@ program() { # the newest one of this test
         return
     done
 }
+
+# An enl that is to end so, after that sentence. (test_debug_batch and test_debug_forbidden have one of their own.)
+refused() { # STATUS SENTENCE WORD...
+    local wanted=$1 sentence=$2 status=0
+    shift 2
+    "$enl" "$@" > refused.out 2>&1 < /dev/null || status=$?
+    [ $status = "$wanted" ] || fail "enl $* ended with status $status"
+    has refused.out "$sentence" || fail "enl $* did not say: $sentence"
+}

@@ -87,13 +87,6 @@ bash paste > pipe.out 2>&1 < /dev/null || fail "the line pasted: status $?"
 has pipe.out 'detached' || fail "the line pasted reaches no CCE"
 until_true untraced "$cce"
 
-refused() { # STATUS SENTENCE WORD...
-    local wanted=$1 sentence=$2 status=0
-    shift 2
-    "$enl" "$@" > refused.out 2>&1 < /dev/null || status=$?
-    [ $status = "$wanted" ] || fail "enl $* ended with status $status"
-    has refused.out "$sentence" || fail "enl $* did not say: $sentence"
-}
 refused 1 "CCE 7: it has ended" attach "$name" 7
 refused 2 "by its ordinal, or by pid:" attach "$name" first
 refused 1 "no debugger: there is no program no-such" attach -d no-such "$name" 1

@@ -67,13 +67,6 @@ fi
 "$enl" attach -D server "$name" > lines.out 2>&1 < /dev/null
 has lines.out "gdb-pipe $name pid:$cce@1'$" || fail "no line to paste for the other host"
 
-refused() { # STATUS SENTENCE WORD...
-    local wanted=$1 sentence=$2 status=0
-    shift 2
-    "$enl" "$@" > refused.out 2>&1 < /dev/null || status=$?
-    [ $status = "$wanted" ] || fail "enl $* ended with status $status"
-    has refused.out "$sentence" || fail "enl $* did not say: $sentence"
-}
 refused 1 "CCE 1: no debugger: there is no program no-such.*; install it, or name another by -d (on host local1)" \
     attach -d no-such "$name" 1
 refused 1 "CCE 7: it has ended" attach "$name" 7
