@@ -46,6 +46,17 @@ static void on_ended(void *owner, const char *why)
     enl_child_pipe_ended(owner, why);
 }
 
+static void warn_of_rsh(struct enl_program *program, const struct enl_remote *remote)
+{
+    static bool warned;
+    if (warned || !enl_remote_is_open(remote))
+        return;
+    warned = true;
+    enl_report(program, BCRI_LOG_WARN,
+               "%s sends the program's key over the network in the clear; rshpath /usr/bin/ssh does not",
+               enl_remote_name(remote));
+}
+
 struct enl_child *enl_child_start(struct enl_program *program, const struct enl_host *host,
                                   const char *address, uint32_t number, const struct enl_child_ops *ops,
                                   char *error, size_t error_size)
@@ -53,8 +64,10 @@ struct enl_child *enl_child_start(struct enl_program *program, const struct enl_
     static const struct enl_peer_ops peer_ops = {on_message, on_ended};
     struct enl_remote remote;
     int down[2], up[2], err[2];
-    if (!enl_remote_command(&remote, program, host, address, error, error_size))
+    if (!enl_remote_command(&remote, &program->config, host, address, "--child", error, error_size))
         return NULL;
+    if (!host->local)
+        warn_of_rsh(program, &remote);
     struct enl_child *child = calloc(1, sizeof *child);
     if (child == NULL || !open_pipes(down, up, err)) {
         bcri_refuse(error, error_size, 0, "host %s cannot be used: %s", host->name,

@@ -3,8 +3,7 @@
  *
  * Programs whose names begin with ssh get ssh's options: no terminal, no X11, no questions, and
  * keepalives, by which it notices that the machine is gone. Others are called as rsh:
- * [-l LOGIN] HOST COMMAND. Plain rsh sends all that the pipes carry in the clear, the program's key
- * too: that is warned about, once.
+ * [-l LOGIN] HOST COMMAND.
  *
  * COMMAND goes to the login shell there, which may be any. Without `enl` in the hosts file and
  * enlistpath it looks for enl where it lies here, then on PATH there. A shell waits for enl: so an enl that
@@ -18,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bcri/config.h"
 #include "bcri/refuse.h"
 
 struct words {
@@ -71,11 +71,11 @@ static bool needs_quotes(const char *text)
 }
 
 /* What the login shell is to run. */
-static void shell_command(const struct enl_program *program, const struct enl_host *host, char *out,
-                          size_t size)
+static void shell_command(const struct bcri_config *config, const struct enl_host *host, const char *mode,
+                          char *out, size_t size)
 {
     char quoted[2 * PATH_MAX], own[PATH_MAX];
-    const char *path = host->enl != NULL ? host->enl : program->config.enlistpath;
+    const char *path = host->enl != NULL ? host->enl : config->enlistpath;
     if (path != NULL && strncmp(path, "~/", 2) == 0)
         path += 2; /* a login begins in the home directory */
     const bool known = path != NULL;
@@ -85,9 +85,9 @@ static void shell_command(const struct enl_program *program, const struct enl_ho
     if (needs_quotes(path))
         quote(path, quoted, sizeof quoted);
     if (known || strcmp(path, "enl") == 0)
-        snprintf(out, size, "exec sh -c '\"$0\" --child; exit $?' %s", quoted);
+        snprintf(out, size, "exec sh -c '\"$0\" %s; exit $?' %s", mode, quoted);
     else
-        snprintf(out, size, "exec sh -c 'test -x \"$0\" || set -- enl; \"${1-$0}\" --child; exit $?' %s",
+        snprintf(out, size, "exec sh -c 'test -x \"$0\" || set -- enl; \"${1-$0}\" %s; exit $?' %s", mode,
                  quoted);
 }
 
@@ -99,11 +99,11 @@ static const char *last_component(const char *path)
 
 /* The file of a program that may be a name to be looked for on PATH. False: a sentence's end says why
  * there is none. */
-static bool find_program(const struct enl_program *program, const char *what, const char *name,
+static bool find_program(const struct bcri_config *config, const char *what, const char *name,
                          char out[PATH_MAX], char *error, size_t error_size)
 {
     char *path = NULL;
-    if (bcri_config_resolve(&program->config, name, &path) != 0)
+    if (bcri_config_resolve(config, name, &path) != 0)
         return bcri_refuse(error, error_size, false, "%s %s: there is no home directory", what, name);
     if (strchr(path, '/') != NULL) {
         snprintf(out, PATH_MAX, "%s", path);
@@ -126,62 +126,49 @@ static bool find_program(const struct enl_program *program, const char *what, co
 }
 
 /* An enl for this machine. */
-static bool find_local(const struct enl_program *program, const struct enl_host *host, char out[PATH_MAX],
+static bool find_local(const struct bcri_config *config, const struct enl_host *host, char out[PATH_MAX],
                        char *error, size_t error_size)
 {
     if (host->enl != NULL)
-        return find_program(program, "enl= in the hosts file", host->enl, out, error, error_size);
-    if (program->config.enlistpath != NULL)
-        return find_program(program, "enlistpath in bcrrc", program->config.enlistpath, out, error,
-                            error_size);
+        return find_program(config, "enl= in the hosts file", host->enl, out, error, error_size);
+    if (config->enlistpath != NULL)
+        return find_program(config, "enlistpath in bcrrc", config->enlistpath, out, error, error_size);
     return own_path(out, PATH_MAX) ||
            bcri_refuse(error, error_size, false, "/proc does not say where this enl is");
 }
 
-static void warn_of_rsh(struct enl_program *program, const char *name)
-{
-    static bool warned;
-    if (warned || (strcmp(name, "rsh") != 0 && strcmp(name, "remsh") != 0))
-        return;
-    warned = true;
-    enl_report(program, BCRI_LOG_WARN,
-               "%s sends the program's key over the network in the clear; rshpath /usr/bin/ssh does not",
-               name);
-}
-
-static bool find_command(const struct enl_program *program, const struct enl_host *host, char out[PATH_MAX],
+static bool find_command(const struct bcri_config *config, const struct enl_host *host, char out[PATH_MAX],
                          char *error, size_t error_size)
 {
     if (host->local)
-        return find_local(program, host, out, error, error_size);
-    if (program->config.rshpath == NULL)
+        return find_local(config, host, out, error, error_size);
+    if (config->rshpath == NULL)
         return bcri_refuse(error, error_size, false,
                            "there is no way to other machines: rshpath in bcrrc names none");
-    return find_program(program, "rshpath in bcrrc", program->config.rshpath, out, error, error_size);
+    return find_program(config, "rshpath in bcrrc", config->rshpath, out, error, error_size);
 }
 
-bool enl_remote_command(struct enl_remote *remote_out, struct enl_program *program,
-                        const struct enl_host *host, const char *address, char *error, size_t error_size)
+bool enl_remote_command(struct enl_remote *remote_out, const struct bcri_config *config,
+                        const struct enl_host *host, const char *address, const char *mode, char *error,
+                        size_t error_size)
 {
     char command[4 * PATH_MAX], why[512];
     *remote_out = (struct enl_remote){.words = malloc(8 * PATH_MAX)};
     struct words words = {.remote = remote_out, .room = 8 * PATH_MAX};
     if (remote_out->words == NULL)
         return bcri_refuse(error, error_size, false, "host %s cannot be used: no memory", host->name);
-    if (!find_command(program, host, remote_out->path, why, sizeof why)) {
+    if (!find_command(config, host, remote_out->path, why, sizeof why)) {
         enl_remote_free(remote_out);
         return bcri_refuse(error, error_size, false, "host %s cannot be used: %s", host->name, why);
     }
     if (host->local) {
         add(&words, "%s", remote_out->path);
-        add(&words, "--child");
+        add(&words, "%s", mode);
         return true;
     }
-    const char *name = last_component(remote_out->path);
-    warn_of_rsh(program, name);
     add(&words, "%s", remote_out->path);
     if (enl_remote_is_ssh(remote_out)) {
-        const int seconds = program->config.connecttimeout / 1000, quiet = program->config.hosttimeout / 2000;
+        const int seconds = config->connecttimeout / 1000, quiet = config->hosttimeout / 2000;
         add(&words, "-T");
         add(&words, "-x");
         add(&words, "-oBatchMode=yes");
@@ -194,7 +181,7 @@ bool enl_remote_command(struct enl_remote *remote_out, struct enl_program *progr
         add(&words, "%s", host->login);
     }
     add(&words, "%s", address != NULL ? address : host->address != NULL ? host->address : host->name);
-    shell_command(program, host, command, sizeof command);
+    shell_command(config, host, mode, command, sizeof command);
     add(&words, "%s", command);
     return true;
 }
@@ -216,6 +203,12 @@ void enl_remote_free(struct enl_remote *remote)
 bool enl_remote_is_ssh(const struct enl_remote *remote)
 {
     return strncmp(last_component(remote->path), "ssh", 3) == 0;
+}
+
+bool enl_remote_is_open(const struct enl_remote *remote)
+{
+    const char *name = last_component(remote->path);
+    return strcmp(name, "rsh") == 0 || strcmp(name, "remsh") == 0;
 }
 
 const char *enl_remote_name(const struct enl_remote *remote)

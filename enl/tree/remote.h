@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command by which a daemon starts another: itself for a host that is `local`, else rshpath with
- * what shall be run there. */
+/* The command by which a daemon starts another, or asks what machine that is: itself for a host that is
+ * `local`, else rshpath with what shall be run there. */
 #ifndef ENL_REMOTE_H
 #define ENL_REMOTE_H
 
@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "program.h"
+#include "hosts.h"
+
+struct bcri_config;
 
 enum { ENL_REMOTE_WORDS = 20 };
 
@@ -18,15 +20,19 @@ struct enl_remote {
     char *words; /* what argv points into */
 };
 
-/* `address` NULL: the host's own. False: a sentence says why there is no command. */
-bool enl_remote_command(struct enl_remote *remote_out, struct enl_program *program,
-                        const struct enl_host *host, const char *address, char *error, size_t error_size);
+/* The command that runs `enl mode` there. `address` NULL: the host's own. False: a sentence says why there is no
+ * command. */
+bool enl_remote_command(struct enl_remote *remote_out, const struct bcri_config *config,
+                        const struct enl_host *host, const char *address, const char *mode, char *error,
+                        size_t error_size);
 /* The command as a person may type it. */
 void enl_remote_text(const struct enl_remote *remote, char *out, size_t size);
 void enl_remote_free(struct enl_remote *remote);
 
 /* Whether its program is ssh, by its name. */
 bool enl_remote_is_ssh(const struct enl_remote *remote);
+/* Whether its program is rsh, which sends all that the pipes carry in the clear, the program's key too. */
+bool enl_remote_is_open(const struct enl_remote *remote);
 /* The name of its program. */
 const char *enl_remote_name(const struct enl_remote *remote);
 
