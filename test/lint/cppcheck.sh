@@ -7,10 +7,18 @@ command -v cppcheck >/dev/null || skip "cppcheck is not installed"
 commands=${BCR_BUILD_DIR-}/compile_commands.json
 [ -f "$commands" ] || skip "no compile_commands.json in the build folder"
 
+# A file that several programs are made of is looked at once.
+once=$(mktemp --suffix .json)
+trap 'rm -f "$once"' EXIT
+awk 'BEGIN { RS = "\n},?\n" }
+     match($0, /"file": "[^"]*"/) && !seen[substr($0, RSTART, RLENGTH)]++ {
+         sub(/^\[\n/, ""); printf "%s%s\n}", n++ ? ",\n" : "[\n", $0 }
+     END { print "\n]" }' "$commands" >"$once"
+
 # gcc and the analyzer of clang-tidy follow uninitialized memory better: cppcheck takes a struct filled through a
 # pointer to its member for one that is not. It does not know C11's _Noreturn, only the attribute. A test is a process of its own and may end with
 # memory in hand; what LeakSanitizer says about it counts.
-cppcheck --quiet --project="$commands" '-D_Noreturn=__attribute__((noreturn))' -j "$(nproc)" --error-exitcode=1 --inline-suppr \
+cppcheck --quiet --project="$once" '-D_Noreturn=__attribute__((noreturn))' -j "$(nproc)" --error-exitcode=1 --inline-suppr \
     --enable=warning,performance,portability --suppress=missingInclude --suppress=uninitvar --suppress=arrayIndexThenCheck \
     '--suppress=leakNoVarFunctionCall:*/test/*' '--suppress=memleak:*/test/*' \
     --template='{file}:{line}: {severity}: {message} [{id}]' >&2 ||
