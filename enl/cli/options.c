@@ -49,6 +49,7 @@ const char enl_help[] =
     "  -g                       show local variables of CCEs that crash, by gdb\n"
     "  --log-level LEVEL        error, warn, info (default) or debug\n"
     "  --hosts FILE             the machines that the program may use: one a line, enl(1) has the form\n"
+    "  --hostfile FILE          the same, in the form of Open MPI's and PBS's files\n"
     "  --host A,B               use these machines, of FILE or of hostsfile if they are listed there\n"
     "  --local N                make N hosts local1 ... localN of this machine, for trying a program out\n"
     "  --show-config            print all settings and where each comes from\n"
@@ -120,6 +121,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->join = value;
     else if ((value = value_of(word, "--hosts", argv, at, &missing)) != NULL)
         options->hosts = value;
+    else if ((value = value_of(word, "--hostfile", argv, at, &missing)) != NULL)
+        options->hostfile = value;
     else if ((value = value_of(word, "--host", argv, at, &missing)) != NULL)
         options->host = value;
     else if ((value = value_of(word, "--local", argv, at, &missing)) != NULL) {
@@ -276,6 +279,9 @@ int enl_options_parse(int argc, char **argv, struct enl_options *options_out, ch
                            "--root-socket and --root-pid are bcr_init's, and come together");
     if (options.child && (argc != 2 || options.action != ENL_RUN))
         return bcri_refuse(error, error_size, -1, "--child is for enl itself, and comes alone");
+    if (options.hosts != NULL && options.hostfile != NULL)
+        return bcri_refuse(error, error_size, -1,
+                           "--hosts and --hostfile both say which machines there are; give one of the two");
     if (options.action == ENL_RUN && !options.child) {
         const bool may_command = at == 1 && options.root_pid == 0 && at < argc;
         const struct command *command = may_command ? command_of(argv[at]) : NULL;

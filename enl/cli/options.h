@@ -53,11 +53,12 @@ struct enl_options {
     bool vscode;
     const char *metrics; /* a socket */
     const char *crashreport;
-    const char *wrap;  /* a command */
-    const char *hosts; /* a hosts file */
-    const char *host;  /* names of hosts, separated by commas */
-    int local;         /* how many hosts to make of this machine */
-    int root_socket;   /* daemon's end of the root's socket, if bcr_init started it; else -1 */
+    const char *wrap;     /* a command */
+    const char *hosts;    /* a hosts file */
+    const char *hostfile; /* a node file, as Open MPI and PBS have them */
+    const char *host;     /* names of hosts, separated by commas */
+    int local;            /* how many hosts to make of this machine */
+    int root_socket;      /* daemon's end of the root's socket, if bcr_init started it; else -1 */
     pid_t root_pid;
 };
 

@@ -250,6 +250,13 @@ static int raise_file_limit(const struct enl_program *program, char *error, size
     return 0;
 }
 
+static int load_hosts(struct enl_program *program, char *error, size_t error_size)
+{
+    const struct enl_options *options = &program->options;
+    const struct enl_hosts_options wish = {options->hostfile, options->host, options->local};
+    return enl_hosts_load(&program->hosts, &program->config, &wish, error, error_size);
+}
+
 static int configure(struct enl_program *program, char *error, size_t error_size)
 {
     const struct enl_options *options = &program->options;
@@ -257,8 +264,7 @@ static int configure(struct enl_program *program, char *error, size_t error_size
     if (failed == 0)
         failed = enl_options_apply(options, &program->config, error, error_size);
     if (failed == 0 && !options->child)
-        failed = enl_hosts_load(&program->hosts, &program->config, options->host, options->local, error,
-                                error_size);
+        failed = load_hosts(program, error, error_size);
     if (options->child) { /* unless the parent says otherwise */
         program->config.output = BCRI_OUTPUT_NO;
         program->config.outputdir = NULL;

@@ -10,13 +10,20 @@
  *   slots   how many CCEs it is meant for, 1 unless said: bcr_host returns it
  *   abi     the architecture of the enl there, as uname -m calls it, or i386; a check
  *
- * A list comes from a hosts file, from the words of --host, and from --local. Two names may be one
- * machine. Names are compared without regard to case. */
+ * NAME may be of ranges (host_names.h), and NAME*N is NAME slots=N. ADDRESS may be of ranges too, with as many
+ * addresses. max_slots=N, of Open MPI, must not be less than slots and has no other effect.
+ *
+ * A list comes from a hosts file, from a node file, from the job that a batch system has given
+ * (allocation.h), from the words of --host, and from --local. Two names may be one machine. Names are
+ * compared without regard to case. In a node file, which is Open MPI's or PBS's, a name that stands there again
+ * is so many slots more; in a hosts file that is an error. */
 #ifndef ENL_HOSTS_H
 #define ENL_HOSTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "host_names.h"
 
 #define ENL_HOST_SLOTS_MAX 65000u
 
@@ -30,15 +37,22 @@ struct enl_host {
 
 struct enl_hosts {
     struct enl_host *hosts;
-    size_t count;
+    size_t count, room;
+    const struct enl_host **by_name; /* sorted; valid until a host is added */
+    size_t sorted;                   /* hosts in by_name */
+    char source[256];                /* where most of them come from, for sentences */
 };
 
-/* Adds the entries of a hosts file's text. `file` is what messages call it. Returns 0, or -1 with a
+/* What a file is. */
+enum enl_hosts_form { ENL_HOSTS_FILE, ENL_NODE_FILE };
+
+/* Adds the entries of a file's text. `file` is what messages call it. Returns 0, or -1 with a
  * sentence that begins with file:line; the entries before that line are there then. */
-int enl_hosts_parse(struct enl_hosts *hosts, const char *file, const char *bytes, size_t length, char *error,
-                    size_t error_size);
-/* Reads the hosts file at `path`, which nobody but its owner may be able to write. The same. */
-int enl_hosts_read(struct enl_hosts *hosts, const char *path, char *error, size_t error_size);
+int enl_hosts_parse(struct enl_hosts *hosts, enum enl_hosts_form form, const char *file, const char *bytes,
+                    size_t length, char *error, size_t error_size);
+/* Reads the file at `path`, which nobody but its owner may be able to write. The same. */
+int enl_hosts_read(struct enl_hosts *hosts, enum enl_hosts_form form, const char *path, char *error,
+                   size_t error_size);
 
 /* Keeps the hosts whose names are in the list `names`, separated by commas, in that order; a name
  * without an entry becomes one. Returns 0, or -1 with a sentence and the hosts as they were. */
@@ -46,11 +60,18 @@ int enl_hosts_select(struct enl_hosts *hosts, const char *names, char *error, si
 /* Adds local1 ... local`count`. The same. */
 int enl_hosts_add_local(struct enl_hosts *hosts, int count, char *error, size_t error_size);
 
-/* The hosts of a program: those of the keyword hostsfile, and what the options --host (NULL: not
- * given) and --local (0) make of them. The same. */
+/* What options say of the hosts. */
+struct enl_hosts_options {
+    const char *hostfile; /* --hostfile, a node file; NULL: none */
+    const char *names;    /* --host; NULL: all */
+    int local;            /* --local; 0: none */
+};
+/* The hosts of a program: those of --hostfile, else of the keyword hostsfile, else of the batch system's job
+ * in which this process runs (what reaches them becomes rshpath then, if that was not set), and what the
+ * other options make of them. The same. */
 struct bcri_config;
-int enl_hosts_load(struct enl_hosts *hosts, const struct bcri_config *config, const char *names, int local,
-                   char *error, size_t error_size);
+int enl_hosts_load(struct enl_hosts *hosts, struct bcri_config *config,
+                   const struct enl_hosts_options *options, char *error, size_t error_size);
 
 /* NULL: no host has that name. */
 const struct enl_host *enl_hosts_find(const struct enl_hosts *hosts, const char *name);

@@ -129,7 +129,7 @@ static enum enl_way enlist_of_root(struct enl_conn *conn, const char *machine,
         return bcri_refuse(reason, reason_size, ENL_WAY_NONE,
                            "machine %s is not this one, and not in the program's list of %zu hosts (%s)",
                            machine, program->hosts.count,
-                           program->config.hostsfile != NULL ? program->config.hostsfile : "enl's options");
+                           program->hosts.source[0] != '\0' ? program->hosts.source : "enl's options");
     if (entry_is_here(program, host))
         return ENL_WAY_HERE;
     struct enl_tree *tree = enl_tree_of(program);

@@ -50,6 +50,50 @@ TEST(hosts_come_from_a_file_from_names_and_from_a_number)
     unsetenv("BCR_HOSTSFILE");
 }
 
+TEST(hosts_come_from_ranges_and_from_a_node_file)
+{
+    list("n1\nn2 slots=2\nn1\n");
+    RUN("--hostfile", "machines", run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), "hosts n1:2 n2:2");
+    run_end(&run);
+    RUN("--host=n[08-10]*3,x", run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), "hosts n08:3 n09:3 n10:3 x:1");
+    run_end(&run);
+    RUN("--hosts", "machines", "--hostfile", "machines", run_cce(), "hosts");
+    run_ends(&run, 2, "--hosts and --hostfile both say which machines there are");
+}
+
+static void set_job(const char *nodes, const char *tasks)
+{
+    setenv("SLURM_JOB_ID", "12", 1);
+    setenv("SLURM_JOB_NODELIST", nodes, 1);
+    setenv("SLURM_TASKS_PER_NODE", tasks, 1);
+}
+
+TEST(hosts_come_from_the_batch_system_unless_the_user_says_others)
+{
+    list("p1\np2\np1\n");
+    set_job("n[1-2],m", "2(x2),1");
+    RUN(run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), "hosts n1:2 n2:2 m:1");
+    run_end(&run);
+    RUN("--host", "m", run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), "hosts m:1");
+    run_end(&run);
+    RUN("--hostfile", "machines", run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), "hosts p1:2 p2:1");
+    run_end(&run);
+    set_job("n[2-1]", "1(x2)");
+    RUN(run_cce(), "hosts");
+    run_ends(&run, 2, "SLURM_JOB_NODELIST: \"n[2-1]\" has a range that goes down");
+    unsetenv("SLURM_JOB_ID");
+    setenv("PBS_NODEFILE", "machines", 1);
+    RUN(run_cce(), "hosts");
+    CHECK_STR(run_told_by(&run), "hosts p1:2 p2:1");
+    run_end(&run);
+    unsetenv("PBS_NODEFILE");
+}
+
 TEST(a_bad_list_ends_the_start_with_its_line)
 {
     list("n1\nn2 slot=4\n");

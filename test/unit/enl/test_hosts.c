@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "allocation.h"
 #include "bcri/config.h"
 #include "check.h"
 #include "hosts.h"
@@ -17,7 +18,29 @@ static int parse(const char *text)
 {
     enl_hosts_free(&hosts);
     error[0] = '\0';
-    return enl_hosts_parse(&hosts, "machines", text, strlen(text), error, sizeof error);
+    return enl_hosts_parse(&hosts, ENL_HOSTS_FILE, "machines", text, strlen(text), error, sizeof error);
+}
+
+static int parse_nodes(const char *text)
+{
+    enl_hosts_free(&hosts);
+    error[0] = '\0';
+    return enl_hosts_parse(&hosts, ENL_NODE_FILE, "nodes", text, strlen(text), error, sizeof error);
+}
+
+/* Checks all hosts as NAME:SLOTS, and an address if there is one. */
+static void check_all(const char *want)
+{
+    char got[4096] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < hosts.count; i++) {
+        const struct enl_host *host = &hosts.hosts[i];
+        used += (size_t)snprintf(got + used, sizeof got - used, "%s%s:%u%s%s", i > 0 ? " " : "", host->name,
+                                 host->slots, host->address != NULL ? "@" : "",
+                                 host->address != NULL ? host->address : "");
+        CHECK_PTR(enl_hosts_find(&hosts, host->name), host);
+    }
+    CHECK_STR(got, want);
 }
 
 static void refused(const char *text, const char *part)
@@ -79,13 +102,181 @@ TEST(what_cannot_be_is_refused_with_its_line)
     refused("n1 abi=x/y", "abi must be");
     refused("n1 addr=a addr=b", "machines:1: addr is said twice in this line; leave one of the two out");
     refused("n1 slots=1 slots=2", "machines:1: slots is said twice in this line; leave one of the two out");
-    refused("n1\nN1\n", "machines:2: host N1 is listed twice");
+    refused("n1\nN1\n", "machines:2: host N1 is listed twice, first in line 1; take one of the two out");
     refused("n1 local local\n", "machines:1: local is said twice in this line");
     refused("a\nn1\n# n1\n\nb\nB\nN1\n", "machines:6: host B is listed twice"); /* the first of the two */
     refused("LocalHost\n", "machines:1: localhost is the host on which bcr_enlist is called");
     refused("n1 local addr=b", "machines:1: host n1 is local");
     refused("n1 local login=b", "machines:1: host n1 is local");
     refused("n1 \x1b[2J", "\\x1b[2J");
+}
+
+TEST(a_range_is_each_of_its_names)
+{
+    CHECK_INT(parse("node[01-03,20]*4\n"
+                    "rack[1-2]n[8-10] login=ada\n"
+                    "a[9-11]-ib addr=10.0.[0-0].[1-3]\n"
+                    "one*7\n"
+                    "x[5]\n"),
+              0);
+    check_all("node01:4 node02:4 node03:4 node20:4 rack1n8:1 rack1n9:1 rack1n10:1 rack2n8:1 rack2n9:1 "
+              "rack2n10:1 a9-ib:1@10.0.0.1 a10-ib:1@10.0.0.2 a11-ib:1@10.0.0.3 one:7 x5:1");
+    CHECK_STR(enl_hosts_find(&hosts, "rack2N9")->login, "ada");
+    CHECK_UINT(enl_hosts_find(&hosts, "rack2n9")->line, 2);
+    CHECK_INT(parse("n[098-101] addr=all\n"), 0);
+    check_all("n098:1@all n099:1@all n100:1@all n101:1@all");
+    CHECK_INT(enl_hosts_select(&hosts, "m[1-2]*3,N[100,98-99],n101*2", error, sizeof error), 0);
+    check_all("m1:3 m2:3 N100:1@all N98:1 N99:1 n101:2@all");
+}
+
+TEST(ranges_that_cannot_be_are_refused_with_what_to_do)
+{
+    refused("a\nnode[16-01]\n",
+            "machines:2: \"node[16-01]\" has a range that goes down; write the smaller number "
+            "first");
+    refused("n[1-10", "machines:1: \"n[1-10\" has a [ without its ]; close the range");
+    refused("n1-10]", "machines:1: \"n1-10]\" has a ] without its [; open the range");
+    refused("n[]", "machines:1: \"n[]\" must have numbers in its brackets, as in node[01-16,20]");
+    refused("n[a-c]", "must have numbers in its brackets");
+    refused("n[1-]", "must have numbers in its brackets");
+    refused("n[-1]", "must have numbers in its brackets");
+    refused("n[1,]", "must have numbers in its brackets");
+    refused("n[1[2]]", "must have numbers in its brackets");
+    refused("n[1-4-8]", "must have numbers in its brackets");
+    refused("n[1-016]", "has a range whose ends have zeros of two kinds; write both with as many digits");
+    refused("n[0-99999999]",
+            "machines:1: \"n[0-99999999]\" stands for more than 150000 names, which is what a list "
+            "may have; make its ranges smaller");
+    refused("n[0-999][0-999]", "stands for more than 150000 names");
+    refused("n[0-99999][0-99999][0-99999][0-99999]", "stands for more than 150000 names");
+    refused("n[0-9999999999]",
+            "has a number of more than 9 digits in its brackets; put common digits before");
+    refused("n[0-99999]\nm[0-99999]\n", "machines:2: a list has at most 150000 hosts; take some out");
+    refused("n[1-3,2]", "machines:1: host n2 is listed twice in this line; take one of the two out");
+    refused("n[1-3]\nn2\n", "machines:2: host n2 is listed twice, first in line 1");
+    refused("n[1-3] addr=10.0.0.[1-2]",
+            "machines:1: addr= has 2 addresses for 3 names; give it as many, or one for all");
+    refused("n[1-3] addr=-x[1-3]", "machines:1: addr must be a host name or an IP address, not \"-x1\"");
+    refused("n[1-3] addr=a[1-3] addr=b", "machines:1: addr is said twice in this line");
+    refused("-[1-3]", "machines:1: \"-1\" is no host's name");
+    refused("n[1-3]*0",
+            "machines:1: the number behind * is the slots, from 1 to 65000, not as in \"n[1-3]*0\"");
+    refused("n*", "the number behind * is the slots");
+    refused("n*65001", "the number behind * is the slots");
+    refused("n*4 slots=4", "machines:1: slots is said twice in this line");
+    refused("n*4*4", "machines:1: \"n*4\" is no host's name");
+    char wide[300] = "";
+    memset(wide, 'n', 250);
+    strcpy(wide + 250, "[000001]");
+    refused(wide, "stands for names of more than 255 letters; shorten it");
+    CHECK_INT(parse("n1\n"), 0);
+    CHECK_INT(enl_hosts_select(&hosts, "n[3-1]", error, sizeof error), -1);
+    CHECK_STR(error, "--host: \"n[3-1]\" has a range that goes down; write the smaller number first");
+    CHECK_INT(enl_hosts_select(&hosts, "n1*0", error, sizeof error), -1);
+    CHECK_STR(error, "--host: the number behind * is the slots, from 1 to 65000, not as in \"n1*0\"");
+    check_all("n1:1");
+}
+
+TEST(a_node_file_of_open_mpi_or_pbs_counts_its_names)
+{
+    CHECK_INT(parse_nodes("n1\nn2\nn1\nn1\nN2\nn3\n"), 0);
+    check_all("n1:3 n2:2 n3:1");
+    CHECK_INT(parse_nodes("# ours\nn2 slots=2 max_slots=4\nn1 slots=4\nn2 slots=3\nn9 max-slots=8\n"), 0);
+    check_all("n2:5 n1:4 n9:8");
+    CHECK_INT(parse("n2 slots=2 max_slots=4\n"), 0);
+    check_all("n2:2");
+    refused("n2 slots=5 max_slots=4\n",
+            "machines:1: there are 5 slots, and at most 4; leave max_slots out, or make it "
+            "larger");
+    refused("n2 max_slots=5 max-slots=5\n", "machines:1: max-slots is said twice in this line");
+    refused("n2 max_slots=x\n", "slots must be a number");
+    CHECK_INT(parse_nodes("n1 login=ada\nn2\nn1\n"), -1);
+    CHECK_STR(error, "nodes:3: host n1 is not what line 1 says; let both lines say the same of it");
+    CHECK_INT(parse_nodes("n1 slots=60000\nn1 slots=5001\n"), -1);
+    CHECK_STR(error, "nodes:2: host n1 has more than 65000 slots; take some of its lines out");
+    CHECK_INT(parse_nodes("n[1-3]\nn[2-3]*4\n"), 0);
+    check_all("n1:1 n2:5 n3:5");
+}
+
+static int slurm(const char *nodes, const char *tasks, const char *cpus)
+{
+    enl_hosts_free(&hosts);
+    return enl_allocation_slurm(&hosts, nodes, tasks, cpus, error, sizeof error);
+}
+
+TEST(a_slurm_job_says_its_nodes_and_slots)
+{
+    CHECK_INT(slurm("n[1-3],big,m[07,09-10]", "2(x3),1,4(x3)", NULL), 0);
+    check_all("n1:2 n2:2 n3:2 big:1 m07:4 m09:4 m10:4");
+    CHECK_INT(slurm("n1", "16", NULL), 0);
+    check_all("n1:16");
+    CHECK_INT(slurm("n[1-2]", "1", "8(x2)"), 0); /* of a step on one node */
+    check_all("n1:8 n2:8");
+    CHECK_INT(slurm("n[1-2]", NULL, "8,4"), 0);
+    check_all("n1:8 n2:4");
+    CHECK_INT(slurm("n[1-2]", "1(x3)", "8"), -1);
+    CHECK_STR(error,
+              "neither SLURM_TASKS_PER_NODE (1(x3)) nor SLURM_JOB_CPUS_PER_NODE (8) is for the 2 nodes of "
+              "SLURM_JOB_NODELIST; name the nodes and their slots in a hosts file");
+    static const char *const wrong[] = {"", "0(x2)", "2(x0)", "2(x)", "2(x2", "x", "2(2)", "2,", "99999(x2)"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        if (slurm("n[1-2]", wrong[i], NULL) != -1)
+            FAIL("%s is taken for two nodes", wrong[i]);
+    CHECK_INT(slurm("n[2-1]", "1", NULL), -1);
+    CHECK_STR(error,
+              "SLURM_JOB_NODELIST: \"n[2-1]\" has a range that goes down; write the smaller number first");
+    CHECK_INT(slurm("n1,-x", "1(x2)", NULL), -1);
+    CHECK_STR(error, "SLURM_JOB_NODELIST: \"-x\" is no node's name, or there is no memory; name the nodes in "
+                     "a hosts file");
+    CHECK_INT(slurm("n1,n1", "1(x2)", NULL), -1);
+    CHECK_STR(error, "SLURM_JOB_NODELIST: host n1 is listed twice; take one of the two out");
+}
+
+static void load(const char *rshpath, const char *hostfile, const char *names)
+{
+    static struct bcri_config config;
+    static char *environment[] = {NULL};
+    const struct bcri_config_paths paths = {"/there/is/none", "/there/is/none", "/there/is/none",
+                                            environment};
+    const struct enl_hosts_options options = {.hostfile = hostfile, .names = names};
+    CHECK_INT(bcri_config_load(&config, &paths, error, sizeof error), 0);
+    if (strcmp(rshpath, "srun") != 0)
+        CHECK_INT(bcri_config_set(&config, "rshpath", rshpath, "BCR_RSHPATH", error, sizeof error), 0);
+    enl_hosts_free(&hosts);
+    error[0] = '\0';
+    const int failed = enl_hosts_load(&hosts, &config, &options, error, sizeof error);
+    CHECK_INT(failed, error[0] != '\0' ? -1 : 0);
+    CHECK_STR(config.rshpath, rshpath);
+    bcri_config_fini(&config);
+}
+
+TEST(the_job_of_a_batch_system_is_the_list_if_nothing_else_is_said)
+{
+    char path[] = "/tmp/bcr-nodes-XXXXXX";
+    const int fd = mkstemp(path);
+    CHECK(fd >= 0 && write(fd, "p1\np2\np1\n", 9) == 9);
+    close(fd);
+    setenv("SLURM_JOB_ID", "77", 1);
+    setenv("SLURM_JOB_NODELIST", "n[1-2]", 1);
+    setenv("SLURM_JOB_CPUS_PER_NODE", "4(x2)", 1);
+    unsetenv("SLURM_TASKS_PER_NODE");
+    load("srun", NULL, NULL);
+    check_all("n1:4 n2:4");
+    CHECK_STR(hosts.source, "job 77 of Slurm");
+    load("/opt/ours", NULL, "n2");
+    check_all("n2:4");
+    load("/usr/bin/ssh", path, NULL);
+    check_all("p1:2 p2:1");
+    unsetenv("SLURM_JOB_ID");
+    load("/usr/bin/ssh", NULL, NULL);
+    CHECK_UINT(hosts.count, 0);
+    setenv("PBS_NODEFILE", path, 1);
+    load("/usr/bin/ssh", NULL, NULL);
+    check_all("p1:2 p2:1");
+    unlink(path);
+    load("/usr/bin/ssh", NULL, NULL);
+    CHECK(strstr(error, ": there is no such file") != NULL);
+    unsetenv("PBS_NODEFILE");
 }
 
 TEST(options_choose_among_the_hosts_and_add_some)
@@ -116,17 +307,41 @@ TEST(a_file_that_others_can_write_is_not_read)
     struct bcri_config config = {.hostsfile = path};
     CHECK(fd >= 0 && write(fd, "n1\n", 3) == 3);
     CHECK_INT(parse(""), 0);
-    CHECK_INT(enl_hosts_load(&hosts, &config, NULL, 1, error, sizeof error), 0);
+    const struct enl_hosts_options options = {.local = 1};
+    CHECK_INT(enl_hosts_load(&hosts, &config, &options, error, sizeof error), 0);
     CHECK_UINT(hosts.count, 2);
     CHECK_INT(fchmod(fd, 0620), 0);
-    CHECK_INT(enl_hosts_read(&hosts, path, error, sizeof error), -1);
+    CHECK_INT(enl_hosts_read(&hosts, ENL_HOSTS_FILE, path, error, sizeof error), -1);
     CHECK(strstr(error, "may be written by others than its owner") != NULL);
     close(fd);
     unlink(path);
-    CHECK_INT(enl_hosts_read(&hosts, path, error, sizeof error), -1);
+    CHECK_INT(enl_hosts_read(&hosts, ENL_HOSTS_FILE, path, error, sizeof error), -1);
     snprintf(keep, sizeof keep, "%s: there is no such file", path);
     CHECK_STR(error, keep);
     enl_hosts_free(&hosts);
+}
+
+/* As Slurm writes them: one word of 10,000 names. */
+TEST(a_list_of_ten_thousand_nodes_is_read_in_no_time)
+{
+    enum { MANY = 10000 };
+    char *text = malloc(MANY * 6 + 64), slots[32];
+    size_t used = (size_t)sprintf(text, "n[0");
+    CHECK(text != NULL);
+    for (unsigned i = 1; i < MANY; i++)
+        used += (size_t)sprintf(text + used, ",%u", 2 * i);
+    sprintf(text + used, "]");
+    snprintf(slots, sizeof slots, "3(x%u)", MANY);
+    CHECK_INT(slurm(text, slots, NULL), 0);
+    CHECK_UINT(hosts.count, MANY);
+    for (unsigned i = 0; i < MANY; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "N%u", 2 * i);
+        CHECK_PTR(enl_hosts_find(&hosts, name), &hosts.hosts[i]);
+    }
+    CHECK_PTR(enl_hosts_find(&hosts, "n3"), NULL);
+    CHECK_UINT(hosts.hosts[MANY - 1].slots, 3);
+    free(text);
 }
 
 /* As large as a hosts file may be. */
@@ -139,7 +354,7 @@ TEST(many_hosts_are_read_in_no_time)
     for (unsigned i = 0; i < MANY; i++)
         used += (size_t)sprintf(text + used, "h%x\n", i);
     enl_hosts_free(&hosts);
-    CHECK_INT(enl_hosts_parse(&hosts, "machines", text, used, error, sizeof error), 0);
+    CHECK_INT(enl_hosts_parse(&hosts, ENL_HOSTS_FILE, "machines", text, used, error, sizeof error), 0);
     CHECK_UINT(hosts.count, MANY);
     CHECK_STR(enl_hosts_find(&hosts, "H249EF")->name, "h249ef");
     free(text);
@@ -153,7 +368,7 @@ TEST(lines_of_other_systems_and_long_ones)
     CHECK_UINT(hosts.hosts[1].slots, 2);
     memset(text, 'n', sizeof text - 1);
     CHECK_INT(parse(text), -1);
-    CHECK(strstr(error, "nnn...\" is no host's name") != NULL);
+    CHECK(strstr(error, "nnn...\" stands for names of more than 255 letters") != NULL);
     memset(text, ' ', sizeof text - 2);
     text[sizeof text - 2] = 'x';
     CHECK_INT(parse(text), 0);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes as a list of hosts: a hosts file, a node file, or the words of --host or a batch system. What is taken is
+ * found by its name, once, and cannot be taken for an option. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocation.h"
+#include "hosts.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
+
+static void check(const struct enl_hosts *hosts)
+{
+    if (hosts->count > ENL_HOSTS_MAX || hosts->sorted != hosts->count)
+        abort();
+    for (size_t i = 0; i < hosts->count; i++) {
+        const struct enl_host *host = &hosts->hosts[i];
+        const char *address = host->address != NULL ? host->address : host->name;
+        if (enl_hosts_find(hosts, host->name) != host || host->slots < 1 ||
+            host->slots > ENL_HOST_SLOTS_MAX ||
+            !enl_is_host_name((struct enl_word){address, strlen(address)}) ||
+            (host->login != NULL && host->login[0] == '-') || (host->enl != NULL && host->enl[0] == '-'))
+            abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    char error[512] = "";
+    struct enl_hosts hosts = {0};
+    if (length == 0)
+        return 0;
+    const unsigned what = bytes[0] % 4;
+    char *text = strndup((const char *)bytes + 1, length - 1);
+    if (text == NULL)
+        return 0;
+    int failed;
+    if (what < 2)
+        failed = enl_hosts_parse(&hosts, what == 0 ? ENL_HOSTS_FILE : ENL_NODE_FILE, "f",
+                                 (const char *)bytes + 1, length - 1, error, sizeof error);
+    else if (what == 2)
+        failed = enl_hosts_select(&hosts, text, error, sizeof error);
+    else
+        failed = enl_allocation_slurm(&hosts, text, "2(x3),1", "1(x9)", error, sizeof error);
+    if (failed == 0)
+        check(&hosts);
+    else if (error[0] == '\0')
+        abort();
+    enl_hosts_free(&hosts);
+    free(text);
+    return 0;
+}
