@@ -13,12 +13,14 @@ const struct bcri_control_key_row bcri_control_keys[BCRI_KEY_COUNT] = {
 #undef ROW
 };
 
-#define K(key) BCRI_HAS(key)
+#define K(key)   BCRI_HAS(key)
+#define ANY_TYPE K(seq)
 const struct bcri_control_type_row bcri_control_types[BCRI_MSG_COUNT] = {
-#define ROW(type, required, optional, fds) {#type, (required), (required) | (optional), (fds)},
+#define ROW(type, required, optional, fds) {#type, (required), (required) | (optional) | ANY_TYPE, (fds)},
     BCRI_CONTROL_TYPES(ROW)
 #undef ROW
 };
+#undef ANY_TYPE
 #undef K
 
 struct bcri_view bcri_view_of(const char *string)

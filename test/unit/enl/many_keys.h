@@ -16,7 +16,7 @@
     X(test_##a##8, U32, 9) \
     X(test_##a##9, U32, 9)
 
-#define BCRI_CONTROL_TEST_KEYS(X)  TEN_KEYS(X, a) TEN_KEYS(X, b) X(last, STR, 5)
+#define BCRI_CONTROL_TEST_KEYS(X)  TEN_KEYS(X, b) X(last, STR, 5)
 #define BCRI_CONTROL_TEST_TYPES(X) X(many, K(id) | K(test_b7), K(test_b8) | K(last), 0)
 
 #endif

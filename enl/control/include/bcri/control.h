@@ -48,8 +48,9 @@
  *   signal        parent   kind                                                 none
  *   stop          parent   id                                                   reply
  *   go_on, end    parent                                                        none
- *   beat          both     id                                                   beat
- *   announce      child    key addresses flags                                  none
+ *   beat          both     id had? had_output?                                  beat
+ *   resume        both     kind had had_output                                  resume
+ *   announce      child    key addresses flags random?                          none
  *   want          child    host random                                          introduced or lost
  *   introduce     parent   host key addresses random flags machine?             agreed
  *   agreed        child    host random                                          none
@@ -69,6 +70,7 @@
  *   relay_end     daemon   id status text?
  *   reply         daemon   id status text? count? seg? cell? rings?
  *
+ * Between daemons any message may have its number in `seq` (enl/tree/sequence.h).
  * enlist starts CCEs; start tells a new daemon who it is. enl/README.md tells how a CCE starts;
  * docs/protocol.md has what passes between daemons. Besides, a parent sends kill, and enlist with an
  * `enlistor`, in whose name it asks, and a child sends enlist and host_name up. A helper (enl/relay/)
@@ -163,66 +165,73 @@
     X(who, U64, UINT64_MAX)                     \
     X(moves, U64, UINT64_MAX)                   \
     X(since, U64, UINT64_MAX)                   \
+    X(seq, U64, UINT64_MAX)                     \
+    X(had, U64, UINT64_MAX)                     \
+    X(had_output, U64, UINT64_MAX)              \
+    X(public, BIN, BCRI_CONTROL_SECRET_MAX)     \
     BCRI_CONTROL_TEST_KEYS(X)
 
 /* X(type, required keys, optional keys, descriptors) */
-#define BCRI_CONTROL_TYPES(X)                                                                 \
-    X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                   \
-    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags), 3)                      \
-    X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                           \
-    X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                         \
-    X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                \
-    X(pages_back, K(cell) | K(rings), 0, 0)                                                   \
-    X(segment_fd, K(id) | K(seg), 0, 0)                                                       \
-    X(segment_freed, K(seg), 0, 0)                                                            \
-    X(fd_set, K(id) | K(cell), 0, 1)                                                          \
-    X(fd_ring, K(cell), 0, 0)                                                                 \
-    X(blocked_by, K(index), 0, 0)                                                             \
-    X(note, K(text), 0, 0)                                                                    \
-    X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)    \
-    X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),               \
-      K(data) | K(archtype) | K(enlistor), 0)                                                 \
-    X(host_name, K(id) | K(index), 0, 0)                                                      \
-    X(ps, K(id) | K(index), 0, 0)                                                             \
-    X(kill, K(id), 0, 0)                                                                      \
-    X(audit, K(id), 0, 0)                                                                     \
-    X(pane, K(id) | K(index), 0, 0)                                                           \
-    X(attach, K(id) | K(ordinal) | K(object), K(pid), 0)                                      \
-    X(finding, K(id) | K(text), 0, 0)                                                         \
-    X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                              \
-    X(relay_end, K(id) | K(status), K(text), 0)                                               \
-    X(relay_bytes, K(id) | K(bytes), 0, 0)                                                    \
-    X(relay_window, K(id) | K(size), 0, 0)                                                    \
-    X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0) \
-    X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                          \
-    X(setting, K(object) | K(text), 0, 0)                                                     \
-    X(environ, K(bytes), 0, 0)                                                                \
-    X(start, K(id) | K(host) | K(daemon) | K(program) | K(key),                               \
-      K(machine) | K(folder) | K(mask) | K(bytes) | K(text), 0)                               \
-    X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                  \
-    X(alive, K(count), 0, 0)                                                                  \
-    X(output, K(ordinal) | K(kind) | K(bytes), 0, 0)                                          \
-    X(window, K(size), 0, 0)                                                                  \
-    X(report, K(kind) | K(bytes), 0, 0)                                                       \
-    X(died, K(ordinal) | K(kind) | K(count) | K(object) | K(text) | K(bytes) | K(size), 0, 0) \
-    X(debugged, K(index) | K(ordinal) | K(object), 0, 0)                                      \
-    X(failed, K(status), 0, 0)                                                                \
-    X(signal, K(kind), 0, 0)                                                                  \
-    X(stop, K(id), 0, 0)                                                                      \
-    X(go_on, 0, 0, 0)                                                                         \
-    X(end, 0, 0, 0)                                                                           \
-    X(beat, K(id), 0, 0)                                                                      \
-    X(announce, K(key) | K(addresses) | K(flags), 0, 0)                                       \
-    X(want, K(host) | K(random), 0, 0)                                                        \
-    X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)       \
-    X(agreed, K(host) | K(random), 0, 0)                                                      \
-    X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)      \
-    X(lost, K(host), K(flags), 0)                                                             \
-    X(carry, K(host) | K(bytes), 0, 0)                                                        \
-    X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), 0, 0)               \
-    X(look, K(id), 0, 0)                                                                      \
-    X(deadlock, K(kind), 0, 0)                                                                \
-    X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)          \
+#define BCRI_CONTROL_TYPES(X)                                                                        \
+    X(hello, K(id) | K(layout) | K(archtype) | K(flags) | K(ccename), 0, 1)                          \
+    X(welcome, K(id) | K(index) | K(enlistor) | K(program), K(flags), 3)                             \
+    X(segment_add, K(id) | K(size) | K(kind), 0, 1)                                                  \
+    X(segment_again, K(id) | K(size) | K(kind), 0, 0)                                                \
+    X(pages_take, K(id) | K(index) | K(size) | K(rings), 0, 0)                                       \
+    X(pages_back, K(cell) | K(rings), 0, 0)                                                          \
+    X(segment_fd, K(id) | K(seg), 0, 0)                                                              \
+    X(segment_freed, K(seg), 0, 0)                                                                   \
+    X(fd_set, K(id) | K(cell), 0, 1)                                                                 \
+    X(fd_ring, K(cell), 0, 0)                                                                        \
+    X(blocked_by, K(index), 0, 0)                                                                    \
+    X(note, K(text), 0, 0)                                                                           \
+    X(crashed, K(kind) | K(code) | K(pid) | K(address) | K(context) | K(coroutines), 0, 1)           \
+    X(enlist, K(id) | K(machine) | K(core) | K(count) | K(ordinal) | K(object),                      \
+      K(data) | K(archtype) | K(enlistor), 0)                                                        \
+    X(host_name, K(id) | K(index), 0, 0)                                                             \
+    X(ps, K(id) | K(index), 0, 0)                                                                    \
+    X(kill, K(id), 0, 0)                                                                             \
+    X(audit, K(id), 0, 0)                                                                            \
+    X(pane, K(id) | K(index), 0, 0)                                                                  \
+    X(attach, K(id) | K(ordinal) | K(object), K(pid), 0)                                             \
+    X(finding, K(id) | K(text), 0, 0)                                                                \
+    X(relay, K(id) | K(kind), K(host) | K(ordinal) | K(text), 1)                                     \
+    X(relay_end, K(id) | K(status), K(text), 0)                                                      \
+    X(relay_bytes, K(id) | K(bytes), 0, 0)                                                           \
+    X(relay_window, K(id) | K(size), 0, 0)                                                           \
+    X(row, K(id) | K(index) | K(ordinal) | K(pid) | K(state) | K(ccename) | K(program), 0, 0)        \
+    X(present, K(machine) | K(text) | K(object) | K(archtype), 0, 0)                                 \
+    X(setting, K(object) | K(text), 0, 0)                                                            \
+    X(environ, K(bytes), 0, 0)                                                                       \
+    X(start, K(id) | K(host) | K(daemon) | K(program) | K(key),                                      \
+      K(machine) | K(folder) | K(mask) | K(bytes) | K(text) | K(public) | K(addresses) | K(random) | \
+          K(flags),                                                                                  \
+      0)                                                                                             \
+    X(unstarted, K(enlistor) | K(ordinal) | K(status), 0, 0)                                         \
+    X(alive, K(count), 0, 0)                                                                         \
+    X(output, K(ordinal) | K(kind) | K(bytes), 0, 0)                                                 \
+    X(window, K(size), 0, 0)                                                                         \
+    X(report, K(kind) | K(bytes), 0, 0)                                                              \
+    X(died, K(ordinal) | K(kind) | K(count) | K(object) | K(text) | K(bytes) | K(size), 0, 0)        \
+    X(debugged, K(index) | K(ordinal) | K(object), 0, 0)                                             \
+    X(failed, K(status), 0, 0)                                                                       \
+    X(signal, K(kind), 0, 0)                                                                         \
+    X(stop, K(id), 0, 0)                                                                             \
+    X(go_on, 0, 0, 0)                                                                                \
+    X(end, 0, 0, 0)                                                                                  \
+    X(beat, K(id), K(had) | K(had_output), 0)                                                        \
+    X(resume, K(kind) | K(had) | K(had_output), 0, 0)                                                \
+    X(announce, K(key) | K(addresses) | K(flags), K(random), 0)                                      \
+    X(want, K(host) | K(random), 0, 0)                                                               \
+    X(introduce, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)              \
+    X(agreed, K(host) | K(random), 0, 0)                                                             \
+    X(introduced, K(host) | K(key) | K(addresses) | K(random) | K(flags), K(machine), 0)             \
+    X(lost, K(host), K(flags), 0)                                                                    \
+    X(carry, K(host) | K(bytes), 0, 0)                                                               \
+    X(still, K(id) | K(status) | K(count) | K(who) | K(moves) | K(since), 0, 0)                      \
+    X(look, K(id), 0, 0)                                                                             \
+    X(deadlock, K(kind), 0, 0)                                                                       \
+    X(reply, K(id) | K(status), K(text) | K(count) | K(seg) | K(cell) | K(rings), 2)                 \
     BCRI_CONTROL_TEST_TYPES(X)
 
 /* The state in a row: a bcri_cce_state; or that the CCE lives and is stopped; or that this is no
