@@ -133,6 +133,7 @@ static void turn_if_large(struct bcri_log *log)
     uint64_t size = log->size_bytes;
 
     if (bcri_log_turn(log, error, sizeof error) == 0) {
+        log->turns++;
         bcri_log_write(log, BCRI_LOG_INFO, "goes on from %s.old, which has reached %llu bytes", log->path,
                        (unsigned long long)size);
         return;

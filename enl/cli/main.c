@@ -17,6 +17,7 @@
 #include "command.h"
 #include "explain.h"
 #include "held.h"
+#include "logs_command.h"
 #include "look_command.h"
 #include "look_host.h"
 #include "metrics.h"
@@ -106,6 +107,7 @@ int main(int argc, char **argv)
     case ENL_METRICS: return enl_command_metrics(argv + options.first);
     case ENL_KILL: return enl_command_kill(options.first < argc ? argv[options.first] : NULL);
     case ENL_AUDIT: return enl_command_audit(options.first < argc ? argv[options.first] : NULL);
+    case ENL_LOGS: return enl_command_logs(&options, argv + options.first);
     case ENL_SHOW_CONFIG: return enl_command_show_config(&options);
     case ENL_LOOK_HOST: return enl_look_host(argc > 3 ? argv[3] : "");
     case ENL_JOIN: return enl_command_join(&options, argv + options.first);

@@ -28,6 +28,7 @@ const char enl_help[] =
     "waits,\n"
     "                                             rates, and why it waits; enl why also --dot and --svg\n"
     "       enl top [NAME]                        all of that on one screen, live\n"
+    "       enl logs [--json] [DIR|FILE ...]      the logs of all hosts of a program as one, by one clock\n"
     "       enl metrics SOCKET [NAME]             the same for Prometheus, at a Unix socket or "
     "localhost:PORT\n"
     "\n"
@@ -39,6 +40,7 @@ const char enl_help[] =
     "  --label                  the same, and the root's lines have its ordinal too\n"
     "  --timestamp              lines of CCEs begin with the time\n"
     "  --output-dir DIR         files DIR/cce.N.out and DIR/cce.N.err get what CCE N prints\n"
+    "  --log-dir DIR            at the end the logs of all hosts come to DIR; enl logs DIR merges them\n"
     "  --wrap COMMAND           put COMMAND before each program that is started, such as 'valgrind -q'\n"
     "  -d DEBUGGER              start CCEs under DEBUGGER: gdb (default with -D), lldb, or another\n"
     "  -D WHERE                 where the debuggers are: an X display such as :0, tmux, server, or "
@@ -109,6 +111,8 @@ static int parse_one(char **argv, int *at, struct enl_options *options, char *er
         options->timestamp = "yes";
     else if ((value = value_of(word, "--output-dir", argv, at, &missing)) != NULL)
         options->output_dir = value;
+    else if ((value = value_of(word, "--log-dir", argv, at, &missing)) != NULL)
+        options->log_dir = value;
     else if ((value = value_of(word, "--onfail", argv, at, &missing)) != NULL)
         options->onfail = value;
     else if ((value = value_of(word, "--ondeadlock", argv, at, &missing)) != NULL)
@@ -167,6 +171,7 @@ static const struct command {
     {"regions", ENL_REGIONS, true, false}, {"waits", ENL_WAITS, true, false},
     {"stats", ENL_STATS, true, false},     {"why", ENL_WHY, true, true},
     {"top", ENL_TOP, false, false},        {"metrics", ENL_METRICS, false, false},
+    {"logs", ENL_LOGS, false, false},
 };
 
 static const struct command *command_of(const char *word)
@@ -187,7 +192,7 @@ static int parse_command(const struct command *command, int argc, char **argv, s
             options->first++;
             break;
         }
-        if (command->looks && strcmp(word, "--json") == 0)
+        if ((command->looks || command->action == ENL_LOGS) && strcmp(word, "--json") == 0)
             options->json = true;
         else if (command->looks && strcmp(word, "--watch") == 0)
             options->watch = true;
@@ -211,7 +216,7 @@ static int parse_command(const struct command *command, int argc, char **argv, s
             error, error_size, -1,
             "enl metrics takes the path of a socket, or localhost:PORT, and perhaps a program's "
             "name");
-    if (words > 1 + where)
+    if (words > 1 + where && command->action != ENL_LOGS)
         return bcri_refuse(error, error_size, -1, "too many words after enl %s", command->word);
     return 0;
 }
@@ -329,6 +334,9 @@ int enl_options_apply(const struct enl_options *options, struct bcri_config *con
             return -1;
     if (options->hosts != NULL &&
         apply_path("hostsfile", "--hosts", options->hosts, config, error, error_size) != 0)
+        return -1;
+    if (options->log_dir != NULL &&
+        apply_path("logdir", "--log-dir", options->log_dir, config, error, error_size) != 0)
         return -1;
     return options->output_dir == NULL
                ? 0

@@ -22,6 +22,7 @@ enum enl_action {
     ENL_WHY,
     ENL_TOP,
     ENL_METRICS,     /* of program argv[first + 1], or the only one, at socket argv[first] */
+    ENL_LOGS,        /* merge the logs argv[first] ... */
     ENL_SHOW_CONFIG, /* the settings, and where each comes from */
     ENL_ATTACH,      /* debug CCEs argv[first + 1] ... of program argv[first] */
     ENL_GDB_PIPE,    /* the gdb protocol, to CCE argv[first + 1] of program argv[first] */
@@ -47,6 +48,7 @@ struct enl_options {
     const char *output;
     const char *timestamp;
     const char *output_dir;
+    const char *log_dir;
     const char *debugger;  /* -d: a command */
     const char *where;     /* -D */
     const char *debug_ccs; /* ordinals */

@@ -18,7 +18,9 @@
 #include "bcri/refuse.h"
 #include "bcri/signature.h"
 #include "blocked_by.h"
+#include "bring.h"
 #include "cce.h"
+#include "collect.h"
 #include "conn.h"
 #include "crash.h"
 #include "deadlock.h"
@@ -77,6 +79,12 @@ static void flush_upward(struct enl_program *program)
         close_all(program);
 }
 
+/* And its log, to which nothing is added that anybody waits for. */
+static void bring_log(struct enl_program *program)
+{
+    enl_bring_log(program, flush_upward);
+}
+
 static void endscript_done(struct enl_program *program)
 {
     /* Processes that CCEs have left in the background may print for ever. */
@@ -86,7 +94,7 @@ static void endscript_done(struct enl_program *program)
         enl_report(program, BCRI_LOG_WARN, "%llu lines could not be written into the log on %s: %s",
                    (unsigned long long)program->log.lost_total, program->hostname,
                    strerror(program->log.lost_errno));
-    enl_report_flush(program, flush_upward);
+    enl_report_flush(program, bring_log);
 }
 
 static void end(struct enl_program *program)
@@ -268,6 +276,7 @@ static int configure(struct enl_program *program, char *error, size_t error_size
     if (options->child) { /* unless the parent says otherwise */
         program->config.output = BCRI_OUTPUT_NO;
         program->config.outputdir = NULL;
+        program->config.logdir = NULL;
     }
     return failed;
 }
@@ -328,7 +337,9 @@ static int prepare(struct enl_program *program, char *error, size_t error_size)
         return 2;
     if (program->options.root_pid == 0 && !program->options.child)
         status = enl_object_find(root_argv[0], program->root_path, error, error_size);
-    if (status == 0 && !program->options.child && enl_lines_open(program, error, error_size) != 0)
+    if (status == 0 && !program->options.child &&
+        (enl_lines_open(program, error, error_size) != 0 ||
+         enl_collect_open(program, error, error_size) != 0))
         status = 2;
     if (status != 0)
         return status;
@@ -437,6 +448,7 @@ int enl_program_run(const struct enl_options *options, char **argv)
     uv_run(&program.loop, UV_RUN_DEFAULT);
     status = program.status == 0 && program.lines_lost ? 1 : program.status;
     bcri_log_write(&program.log, BCRI_LOG_INFO, "program %s has ended with status %d", program.name, status);
+    enl_collect_own(&program);
     free_all(&program);
     if (thread_left)
         _exit(status);

@@ -89,6 +89,7 @@ struct enl_program {
     bool status_set;  /* `status` is decided, and the root's end does not change it */
     bool lines_lost;  /* lines of CCEs could not be shown, other than by EPIPE */
     int lines_folder; /* of --output-dir; -1: none */
+    int logs_folder;  /* of logdir; -1: none */
     bool hurry;       /* the user wants the program to end */
     bool insists;     /* and has said so again since */
     bool dismissed;   /* the parent lets this daemon end */

@@ -45,6 +45,7 @@ struct enl_child {
     bool announced;                 /* its key and addresses are known (introduce.h) */
     bool stops;                     /* it was told to stop its CCEs, and has not answered */
     struct enl_crash_report *crash; /* a part of one that has come; NULL: none */
+    struct enl_log_copy *log;       /* its log as far as it has come (collect.h); NULL: nothing */
     uint32_t unread;                /* bytes of output that it may send more, when there is room for them */
 };
 

@@ -2,6 +2,7 @@
 /* What a child's frames bring, by its state: the last function has the table. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <bcr/error.h>
 
@@ -9,6 +10,7 @@
 #include "carry.h"
 #include "cce.h"
 #include "child.h"
+#include "collect.h"
 #include "conn.h"
 #include "crash.h"
 #include "deadlock.h"
@@ -150,6 +152,19 @@ static void take_failed(struct enl_child *child, const struct bcri_control *mess
     enl_program_abort(child->program, (int)message->status);
 }
 
+/* With the time here, by which a host knows what its own clock is worth (clock.h). */
+static void answer_beat(struct enl_child *child, const struct bcri_control *message)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const struct bcri_control answer = {.type = BCRI_MSG_beat,
+                                        .present = BCRI_HAS(id) | BCRI_HAS(clock),
+                                        .id = message->id,
+                                        .clock = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
+    enl_child_send(child, &answer);
+    enl_child_heard(child);
+}
+
 static const char *take_up(struct enl_child *child, const struct bcri_control *message)
 {
     switch (message->type) {
@@ -173,11 +188,9 @@ static const char *take_up(struct enl_child *child, const struct bcri_control *m
     case BCRI_MSG_still: return enl_deadlock_of_child(child, message);
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:
-    case BCRI_MSG_relay_end: return enl_far_take(child->conn, message);
-    case BCRI_MSG_beat:
-        enl_child_send(child, message);
-        enl_child_heard(child);
-        return NULL;
+    case BCRI_MSG_relay_end:
+        return message->id == 0 ? enl_collect_take(child, message) : enl_far_take(child->conn, message);
+    case BCRI_MSG_beat: answer_beat(child, message); return NULL;
     default: return "it says what no daemon says to its parent";
     }
 }

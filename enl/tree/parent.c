@@ -7,9 +7,11 @@
 #include "parent.h"
 
 #include "bcri/descriptor.h"
+#include "bring.h"
 #include "carry.h"
 #include "cce.h"
 #include "child.h"
+#include "clock.h"
 #include "conn.h"
 #include "deadlock.h"
 #include "errand.h"
@@ -35,6 +37,8 @@ static struct {
     bool beats;     /* the timer is there */
     bool suspended; /* the program is stopped */
     struct enl_lease lease;
+    struct enl_clock clock;
+    uint32_t clock_turn; /* of the log, in which the clock is told */
 } parent = {.greeting = {.in = -1, .out = -1}};
 
 int enl_parent_await(struct enl_program *program, char *error, size_t error_size)
@@ -47,6 +51,12 @@ int enl_parent_await(struct enl_program *program, char *error, size_t error_size
 static void send_up(struct enl_program *program, const struct bcri_control *message)
 {
     enl_peer_send(program->parent->peer, message);
+}
+
+void enl_parent_send_output(struct enl_program *program, const struct bcri_control *message)
+{
+    if (program->parent != NULL)
+        enl_peer_send_output(program->parent->peer, message);
 }
 
 /* In pieces, if it is long. */
@@ -135,6 +145,7 @@ static void lost(struct enl_program *program, const char *why)
     enl_conn_close(program->parent);
     uv_timer_stop(&parent.timer);
     if (program->phase == ENL_ENDED) {
+        enl_bring_give_up(program);
         on_flushed(program);
         return;
     }
@@ -146,6 +157,25 @@ static void lost(struct enl_program *program, const char *why)
     enl_report(program, BCRI_LOG_WARN,
                "the daemon that started this one is gone (%s); the CCEs here are killed", why);
     enl_program_abort(program, 1);
+}
+
+static int64_t nanoseconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* As `enl logs` reads it (logs/merge.c). A log that has begun anew is told again. */
+static void tell_clock(struct enl_program *program)
+{
+    const int64_t ahead = parent.clock.ahead_ns, size = ahead < 0 ? -ahead : ahead;
+    parent.clock_turn = program->log.turns;
+    bcri_log_write(&program->log, BCRI_LOG_INFO,
+                   "clock %c%lld.%09lld s to the root's, round trip %lld.%09lld s", ahead < 0 ? '-' : '+',
+                   (long long)(size / 1000000000), (long long)(size % 1000000000),
+                   (long long)(parent.clock.round_trip_ns / 1000000000),
+                   (long long)(parent.clock.round_trip_ns % 1000000000));
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -160,6 +190,7 @@ static void on_timer(uv_timer_t *timer)
     }
     const struct bcri_control message = {
         .type = BCRI_MSG_beat, .present = BCRI_HAS(id), .id = enl_lease_beat(&parent.lease, now_ms)};
+    enl_clock_sent(&parent.clock, message.id, nanoseconds(CLOCK_MONOTONIC));
     send_up(program, &message);
 }
 
@@ -174,6 +205,11 @@ static const char *take_beat(struct enl_program *program, const struct bcri_cont
     uint64_t sent_ms;
     if (message->id > parent.lease.beat)
         return "it answers a heartbeat that was not sent";
+    if ((message->present & BCRI_HAS(clock)) != 0 &&
+        (enl_clock_answered(&parent.clock, message->id, message->clock, nanoseconds(CLOCK_MONOTONIC),
+                            nanoseconds(CLOCK_REALTIME)) ||
+         (parent.clock.known && parent.clock_turn != program->log.turns)))
+        tell_clock(program);
     if (enl_lease_sent(&parent.lease, message->id, &sent_ms))
         extend_lease(program, sent_ms);
     return NULL;
@@ -238,7 +274,8 @@ static const char *on_message(void *owner, const struct bcri_control *message)
     case BCRI_MSG_relay: return enl_far_begin(program->parent, message);
     case BCRI_MSG_relay_bytes:
     case BCRI_MSG_relay_window:
-    case BCRI_MSG_relay_end: return enl_far_take(program->parent, message);
+    case BCRI_MSG_relay_end:
+        return message->id == 0 ? enl_bring_heard(program, message) : enl_far_take(program->parent, message);
     case BCRI_MSG_stop: hold(program, message->id); return NULL;
     case BCRI_MSG_go_on: go_on(program); return NULL;
     case BCRI_MSG_signal:
@@ -289,7 +326,7 @@ bool enl_parent_open(struct enl_program *program)
     parent.timer.data = program;
     parent.beats = true;
     extend_lease(program, enl_boottime_ms());
-    uv_timer_start(&parent.timer, on_timer, often, often);
+    uv_timer_start(&parent.timer, on_timer, 0, often); /* at once, for the clock */
     enl_introduce_announce(program);
     enl_conn_reply(program->parent, greeting->start_id, 0, NULL);
     return true;

@@ -28,6 +28,8 @@ int enl_parent_await(struct enl_program *program, char *error, size_t error_size
 bool enl_parent_open(struct enl_program *program);
 /* Passes a request of a CCE's up. False: the parent is gone, or there is no memory. */
 bool enl_parent_ask(struct enl_conn *conn, const struct bcri_control *request);
+/* Sends what other messages may overtake, if there still is a parent. */
+void enl_parent_send_output(struct enl_program *program, const struct bcri_control *message);
 /* The asker's connection is gone. */
 void enl_parent_forget(const struct enl_conn *conn);
 /* The loop ends. */

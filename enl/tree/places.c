@@ -13,6 +13,7 @@
 #include <bcr/error.h>
 
 #include "bcri/refuse.h"
+#include "collect.h"
 #include "conn.h"
 #include "enlist.h"
 #include "introduce.h"
@@ -231,6 +232,7 @@ static void on_gone(struct enl_child *child, const char *sentence)
                    alive == 0                                    ? ""
                    : program->config.onfail == BCRI_ONFAIL_ABORT ? "; that ends the program (onfail abort)"
                                                                  : "; the others go on (onfail isolate)");
+    enl_collect_gone(child);
     enl_introduce_gone(program, child);
     fail_errands(child, sentence);
     if (child->stops)

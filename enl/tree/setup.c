@@ -23,11 +23,11 @@ static const struct {
     enum bcri_config_idx idx;
     bool own_first;
 } settings[] = {
-    {BCRI_CONFIG_onfail, false},      {BCRI_CONFIG_ondeadlock, false}, {BCRI_CONFIG_loglevel, false},
-    {BCRI_CONFIG_logsize, false},     {BCRI_CONFIG_output, false},     {BCRI_CONFIG_killafter, false},
-    {BCRI_CONFIG_hosttimeout, false}, {BCRI_CONFIG_security, false},   {BCRI_CONFIG_wrap, false},
-    {BCRI_CONFIG_dataport, true},     {BCRI_CONFIG_bindaddr, true},    {BCRI_CONFIG_recvpool, true},
-    {BCRI_CONFIG_crashreport, true}};
+    {BCRI_CONFIG_onfail, false},  {BCRI_CONFIG_ondeadlock, false},  {BCRI_CONFIG_loglevel, false},
+    {BCRI_CONFIG_logsize, false}, {BCRI_CONFIG_output, false},      {BCRI_CONFIG_killafter, false},
+    {BCRI_CONFIG_logdir, false},  {BCRI_CONFIG_hosttimeout, false}, {BCRI_CONFIG_security, false},
+    {BCRI_CONFIG_wrap, false},    {BCRI_CONFIG_dataport, true},     {BCRI_CONFIG_bindaddr, true},
+    {BCRI_CONFIG_recvpool, true}, {BCRI_CONFIG_crashreport, true}};
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
 #define ENVIRON_MAX  (4u << 20)

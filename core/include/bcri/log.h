@@ -55,6 +55,7 @@ struct bcri_log {
     char *path;                       /* NULL unless made by bcri_log_open */
     uint64_t limit_bytes, size_bytes; /* no limit: 0, which bcri_log_open leaves; the caller sets it */
     bool full;                        /* it has reached its limit and cannot be renamed */
+    uint32_t turns;                   /* how often it has begun anew: path.old is its own then */
     int lost_errno;                   /* why the last line was lost */
     uint64_t lost_count;              /* lines lost and not yet reported */
     uint64_t lost_total;

@@ -168,6 +168,7 @@
     X(seq, U64, UINT64_MAX)                     \
     X(had, U64, UINT64_MAX)                     \
     X(had_output, U64, UINT64_MAX)              \
+    X(clock, U64, UINT64_MAX)                   \
     X(public, BIN, BCRI_CONTROL_SECRET_MAX)     \
     BCRI_CONTROL_TEST_KEYS(X)
 
@@ -219,7 +220,7 @@
     X(stop, K(id), 0, 0)                                                                             \
     X(go_on, 0, 0, 0)                                                                                \
     X(end, 0, 0, 0)                                                                                  \
-    X(beat, K(id), K(had) | K(had_output), 0)                                                        \
+    X(beat, K(id), K(clock) | K(had) | K(had_output), 0)                                             \
     X(resume, K(kind) | K(had) | K(had_output), 0, 0)                                                \
     X(announce, K(key) | K(addresses) | K(flags), K(random), 0)                                      \
     X(want, K(host) | K(random), 0, 0)                                                               \

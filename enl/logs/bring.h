@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* A host's log on its way to the root (README.md): this host's side, at its daemon's end. */
+#ifndef ENL_LOGS_BRING_H
+#define ENL_LOGS_BRING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct enl_program;
+struct bcri_control;
+
+/* Sends the log to the root if it wants logs, and calls `done` then: when it is sent, when the root
+ * wants no more of it or is gone, or when that takes too long. Nothing that is logged later is sent. */
+void enl_bring_log(struct enl_program *program, void (*done)(struct enl_program *program));
+/* relay_window or relay_end of relay 0, of the root. Returns NULL, or what is wrong with it. */
+const char *enl_bring_heard(struct enl_program *program, const struct bcri_control *message);
+/* The root cannot be reached any more. */
+void enl_bring_give_up(struct enl_program *program);
+
+#endif

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The logs of all hosts at the root, and as one: hosts of this machine, each with a tempdir and a clock of its own.
+set -euo pipefail
+
+fail() {
+    echo "FAIL test_logs: $*"
+    exit 1
+}
+
+: "${SYS_CCE:?run by ctest}" "${BCR_ENL:?run by ctest}" "${OTHER_CLOCK_LIB:?run by ctest}"
+if [ "${1-}" = full ]; then # within a mount namespace: with a directory that is soon full
+    mount -t tmpfs -o size=48k none small || exit 77
+    "$BCR_ENL" --hosts machines --log-dir small "$SYS_CCE" at near enlist "$SYS_CCE" 1 2> err
+    ls small > listed
+    exit
+fi
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+for name in $(compgen -v BCR_ | grep -v '^BCR_ENL$'); do unset "$name"; done
+export HOME="$scratch" BCR_TEMPDIR="$scratch/here" SYS_TELL="$scratch/tell" SYS_GO="$scratch/go"
+mkdir here there
+mkfifo tell go
+exec 8<> tell 9<> go
+# A preloaded library comes before a sanitizer's own.
+host() {
+    printf '#!/bin/sh\nexport BCR_TEMPDIR="%s/there" OTHER_CLOCK=%s LD_PRELOAD="%s" ASAN_OPTIONS=verify_asan_link_order=0\nexec "%s" "$@"\n' \
+        "$scratch" "$1" "$OTHER_CLOCK_LIB" "$BCR_ENL"
+}
+host 0 > enl-near
+host 7200 > enl-ahead
+host -90000 > enl-behind
+chmod 700 enl-near enl-ahead enl-behind
+for name in near ahead behind; do echo "$name local enl=$scratch/enl-$name"; done > machines
+chmod 600 machines
+has() {
+    grep -qF -- "$2" "$1" || fail "$1 is without \"$2\": $(head -c 4000 "$1"; cat err)"
+}
+has_not() {
+    ! grep -qF -- "$2" "$1" || fail "$1 has \"$2\": $(head -c 4000 "$1")"
+}
+
+echo "-- one file for each host, whole, and those that were there stay"
+SYS_CHILD="out one exit 0" "$BCR_ENL" --hosts machines --log-dir logs "$SYS_CCE" at near enlist "$SYS_CCE" 1 \
+    at ahead from 2 enlist "$SYS_CCE" 1 at behind from 3 enlist "$SYS_CCE" 1 2> err || fail "$(cat err)"
+[ ! -s err ] || fail "said: $(cat err)"
+[ "$(ls logs | wc -l)" = 4 ] || fail "not four logs: $(ls logs)"
+[ "$(ls logs/*.log | wc -l)" = 4 ] || fail "parts are left: $(ls logs)"
+[ "$(stat -c %a logs/* | sort -u)" = 600 ] || fail "others may read them: $(ls -l logs)"
+root=$(basename here/bcr.*.log .log)
+cmp "here/$root.log" "logs/$root.log" || fail "the root's log is not its own"
+for k in 1 2 3; do # its last record is about what is sent
+    size=$(stat -c %s "logs/$root.$k.log")
+    cmp -n "$size" "there/$root.$k.log" "logs/$root.$k.log" || fail "the log of host $k is not its own"
+    has "logs/$root.$k.log" "host $k ends, and sends this log to the root"
+done
+
+echo "-- merged by one clock: each host's lines lie between the root's first and last"
+"$BCR_ENL" logs logs > merged 2> err || fail "$(cat err)"
+[ "$(wc -l < merged)" = "$(cat logs/* | wc -l)" ] || fail "lines are missing: $(cat merged)"
+head -n 1 merged | grep -q "program ${root#bcr.}: /" || fail "does not begin with the root's: $(head -n 3 merged)"
+tail -n 1 merged | grep -q "has ended with status 0" || fail "does not end with the root's: $(tail -n 3 merged)"
+LC_ALL=C sort -c -s -k 1,1 merged || fail "not in the order of time: $(cat merged)"
+[ "$(cut -c 1-11 merged | sort -u | wc -l)" -le 2 ] || fail "times are days apart: $(cat merged)"
+has err "host ahead: its clock is 7200.0 s ahead of the root's; times are corrected here: let NTP set it"
+has err "host behind: its clock is 90000.0 s behind the root's"
+has_not err "host near"
+"$BCR_ENL" logs --json logs/* > json 2> err || fail "$(cat err)"
+[ "$(wc -l < json)" = "$(wc -l < merged)" ] || fail "not an object for each line"
+if command -v python3 > /dev/null; then
+    python3 -c 'import json, sys
+rows = [json.loads(line) for line in sys.stdin]
+assert {row["host"] for row in rows} >= {"near", "ahead", "behind"}, rows
+assert all(row["time"][:4] == rows[0]["time"][:4] and row["level"] in ("info", "warn", "error", "debug") for row in rows)' < json ||
+        fail "no JSON: $(head -n 3 json)"
+fi
+BCR_LOGDIR="$scratch/logs" "$BCR_ENL" logs 2> err | cmp - merged || fail "logdir is not looked into"
+
+echo "-- of several programs in one directory the last"
+sleep 0.01
+BCR_LOGDIR="$scratch/logs" "$BCR_ENL" "$SYS_CCE" 2> err || fail "$(cat err)"
+"$BCR_ENL" logs logs > merged 2> err
+has err "logs has the logs of 2 programs; this is "
+has_not merged "$root"
+
+echo "-- what cannot be merged"
+for words in "nothing-there" "machines" "go logs" "there/.."; do
+    # shellcheck disable=SC2086 # several words
+    ! "$BCR_ENL" logs $words > merged 2> err < /dev/null || fail "enl logs $words: $(cat merged err)"
+    [ "$(wc -l < err)" -ge 1 ] || fail "nothing was said of $words"
+done
+! "$BCR_ENL" --log-dir machines "$SYS_CCE" 2> err || fail "a file is no directory"
+has err "machines cannot take logs (logdir): Not a directory"
+
+echo "-- the log of a host that is lost is not there, and that is said"
+SYS_CHILD="tell parent pause" BCR_ONFAIL=isolate "$BCR_ENL" --hosts machines --log-dir lost "$SYS_CCE" at near \
+    enlist "$SYS_CCE" 1 wait 2> err &
+root=$!
+daemon=
+while [ -z "$daemon" ] && read -r word pid _ <&8; do [ "$word" != parent ] || daemon=$pid; done
+kill -9 "$daemon"
+for _ in $(seq 600); do
+    ! grep -q "is lost" err || break
+    sleep 0.1
+done
+echo >&9
+wait "$root" || fail "$(cat err)"
+has err "the log of host near is not in $scratch/lost: it has ended before it could send it; it is there, as bcr."
+[ "$(ls lost | wc -l)" = 1 ] || fail "not the root's log alone: $(ls lost)"
+
+echo "-- a log that has begun anew while it was written comes with what was before"
+SYS_CHILD="flood 24000 exit 0" BCR_LOGSIZE=1 "$BCR_ENL" --hosts machines --log-dir large "$SYS_CCE" at near enlist "$SYS_CCE" 1 \
+    2> err || fail "$(cat err)"
+child=$(ls large/bcr.*.1.log)
+[ "$(stat -c %s "$child")" -gt 1048576 ] || fail "only $(stat -c %s "$child") bytes"
+"$BCR_ENL" logs "$child" > merged 2> err
+has_not err "was never compared"
+head -n 1 merged | grep -q "host 1, daemon 1 of this machine" || fail "begins with $(head -n 1 merged)"
+
+echo "-- a disk that is full is told once, and the program ends as it would have"
+if unshare -m true 2> /dev/null; then unshare=(unshare -m); else unshare=(unshare -r -m); fi
+if "${unshare[@]}" true 2> /dev/null; then
+    mkdir small
+    SYS_CHILD="flood 3000 exit 0" "${unshare[@]}" "$0" full || fail "status $?: $(cat err)"
+    has err "small (logdir) does not take the log of host near: No space left on device; logs that do not come stay"
+    [ "$(wc -l < err)" = 1 ] || fail "not one sentence: $(cat err)"
+    [ "$(grep -c . listed)" = 1 ] || fail "not the root's log alone: $(cat listed)"
+else
+    echo "without mount namespaces here no disk is full"
+fi
+echo "ok test_logs"
